@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/export.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace barmap {
+
+/// Whether a way of reaching GPU memory works here.
+enum class backend_state {
+    usable, ///< its self-test moved a random value both ways
+    absent, ///< this machine does not offer it; normal
+    broken, ///< it is offered, but did not do what it should; never used
+};
+
+/// How the CPU caches a mapping. Decides which fences a copy needs.
+enum class cache_kind {
+    write_combining, ///< stores are collected and posted; loads go to the GPU every time
+    cached,          ///< coherent memory (integrated and C2C-attached GPUs, the simulated GPU)
+    device,          ///< uncached, ordered; slow
+};
+
+/// What a GPU address points into, as far as mapping is concerned.
+enum class memory_kind {
+    device,             ///< cudaMalloc, cuMemAlloc
+    virtual_exportable, ///< cuMemCreate + cuMemMap with a POSIX-fd handle type
+    virtual_opaque,     ///< the same without an exportable handle type
+    pool,               ///< cudaMallocAsync from a pool without handle types (the default pool)
+    pool_exportable,    ///< cudaMallocAsync from a pool with POSIX-fd handles
+    imported,           ///< cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer: CUDA does not
+                        ///< own it. What barmap allocates through Vulkan is of this kind too.
+    managed,            ///< cudaMallocManaged
+    host,               ///< pinned or registered host memory
+    unknown,            ///< no live CUDA allocation is there
+};
+
+/// One line of `barmap info`.
+struct backend_report {
+    std::string name;
+    backend_state state = backend_state::absent;
+    std::string reason;  ///< one sentence: why it is in this state
+    std::string advice;  ///< what to do to make it usable; empty when it is
+    double start_us = 0; ///< time that its start-up and self-test took, microseconds
+};
+
+[[nodiscard]] BARMAP_API std::string_view to_string(backend_state state) noexcept;
+[[nodiscard]] BARMAP_API std::string_view to_string(cache_kind kind) noexcept;
+[[nodiscard]] BARMAP_API std::string_view to_string(memory_kind kind) noexcept;
+
+/// Names of all backends that this build knows, in the order in which they are tried.
+/// These are the values of BARMAP_BACKEND.
+[[nodiscard]] BARMAP_API std::vector<std::string> backend_names();
+
+/// One CPU copy kernel that this build has.
+struct copy_kernel_report {
+    std::string name;
+    bool supported = false; ///< the CPU and the operating system have what it needs
+    std::string needs;      ///< the instruction sets it needs
+};
+
+/// All copy kernels of this build. These are the values of BARMAP_COPY.
+[[nodiscard]] BARMAP_API std::vector<copy_kernel_report> copy_kernels();
+
+} // namespace barmap

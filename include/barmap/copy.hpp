@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/window.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+/// The hot path. Nothing here throws, locks, allocates, logs, makes a system call or reads the
+/// environment. Bounds are preconditions: they are asserted in debug builds of the library.
+/// Several threads may call these on one mapping at once; overlapping writes are the caller's race,
+/// as with memcpy. What each call promises to the GPU is docs/ordering.md.
+namespace barmap {
+
+/// Copies bytes to the start of the window (CPU to GPU memory).
+/// On return the stores have left this CPU in order before any later store of this thread:
+/// section "write" of docs/ordering.md. An aligned 1, 2, 4 or 8-byte write is one transaction.
+/// @pre bytes.size() <= to.size
+BARMAP_API void write(window to, std::span<std::byte const> bytes) noexcept;
+
+/// Copies from the start of the window (GPU memory to CPU).
+/// Never delivers a value older than one that this thread has already read from the same address.
+/// An aligned 1, 2, 4 or 8-byte read is one transaction.
+/// @pre bytes.size() <= from.size
+BARMAP_API void read(std::span<std::byte> bytes, window from) noexcept;
+
+/// Issues one aligned word to the start of the window, with no fence: a doorbell.
+/// The word is one transaction; when it leaves the CPU is up to the CPU (at once with MOVDIRI,
+/// at the latest with flush_stores()).
+/// @pre the window's start is aligned to sizeof(Word) and holds a Word
+template <class Word>
+requires(std::is_trivially_copyable_v<Word> &&
+         (sizeof(Word) == 1 || sizeof(Word) == 2 || sizeof(Word) == 4 ||
+          sizeof(Word) == 8)) void post(window to, Word word) noexcept;
+
+/// Issues one 64-byte line to the start of the window, with no fence.
+/// One transaction where the CPU can (MOVDIR64B, a full-width AVX-512 store); otherwise the
+/// write-combining buffer normally makes it one.
+/// @pre the window's start is 64-byte aligned and holds 64 bytes
+BARMAP_API void post_line(window to, std::span<std::byte const, 64> line) noexcept;
+
+/// Makes every earlier write-combining store of this thread leave the CPU before any later store.
+/// x86: SFENCE. arm64: DMB ST. ppc64le: SYNC.
+BARMAP_API void flush_stores() noexcept;
+
+/// Makes every later load of this thread happen after every earlier load of it, streaming loads
+/// included. x86: MFENCE. arm64: DMB LD. ppc64le: SYNC.
+BARMAP_API void order_loads() noexcept;
+
+namespace detail {
+BARMAP_API void post_word(window to, std::uint64_t word, unsigned bytes) noexcept;
+}
+
+template <class Word>
+requires(std::is_trivially_copyable_v<Word> &&
+         (sizeof(Word) == 1 || sizeof(Word) == 2 || sizeof(Word) == 4 ||
+          sizeof(Word) == 8)) void post(window to, Word word) noexcept {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &word, sizeof word);
+    detail::post_word(to, bits, sizeof word);
+}
+
+/// Writes one object. @pre sizeof(Value) <= to.size
+template <class Value>
+requires std::is_trivially_copyable_v<Value>
+void write_value(window to, Value const& value) noexcept {
+    write(to, std::as_bytes(std::span<Value const, 1>(&value, 1)));
+}
+
+/// Reads one object. @pre sizeof(Value) <= from.size
+template <class Value>
+requires std::is_trivially_copyable_v<Value>
+[[nodiscard]] Value read_value(window from) noexcept {
+    Value value;
+    read(std::as_writable_bytes(std::span<Value, 1>(&value, 1)), from);
+    return value;
+}
+
+} // namespace barmap

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/backend.hpp>
+#include <barmap/pin.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace barmap {
+
+struct device_state; ///< inside the library
+
+/// Size of the GPU's BAR1, the aperture through which the CPU sees GPU memory, in bytes.
+/// 0 where no source tells it.
+struct bar1_size {
+    std::uint64_t total = 0;
+    std::uint64_t available = 0;
+};
+
+/// One GPU, and the ways in which this process reaches its memory.
+///
+/// A cheap handle: copies share one state, and opening the same GPU twice gives the same one.
+/// Thread rule: may be shared by threads; every member may be called at once.
+class BARMAP_API device {
+public:
+    /// How many GPUs CUDA shows to this process. 0 where there is no driver.
+    [[nodiscard]] static int count() noexcept;
+
+    /// Opens a GPU by its CUDA ordinal and probes the backends that start quickly.
+    ///
+    /// BARMAP_SIM=1 loads the simulated GPU instead of the driver. BARMAP_BACKEND=NAME allows one
+    /// backend only. BARMAP_REQUIRE=NAME,... makes each of these a must.
+    /// Uses the calling thread's context on that GPU if there is one, else the primary context.
+    /// @throws error errc::no_device; errc::backend_absent or errc::backend_broken if a forced or
+    ///         required backend is not usable
+    [[nodiscard]] static device open(int ordinal = 0);
+
+    /// Opens the GPU that owns this address. @throws error errc::unsupported_memory
+    [[nodiscard]] static device of(void const* gpu_pointer);
+
+    /// Adopts memory that the caller owns: any address and length inside one allocation, or inside
+    /// several VMM chunks in a row. The calling thread needs no CUDA context.
+    ///
+    /// @param gpu_pointer address on this GPU
+    /// @param bytes       greater than 0
+    /// @param backend     name of the backend to use, or empty for the first that can
+    /// @throws error errc::invalid_argument, errc::out_of_range, errc::unsupported_memory (names
+    /// the
+    ///         kind of memory and what to do), errc::wrong_device, errc::bar1_exhausted
+    [[nodiscard]] barmap::pin pin(void const* gpu_pointer, std::size_t bytes,
+                                  std::string_view backend = {}) const;
+    [[nodiscard]] barmap::pin pin(std::uintptr_t gpu_address, std::size_t bytes,
+                                  std::string_view backend = {}) const;
+
+    /// Makes GPU memory that is mappable by construction. It lives as long as the pin and its
+    /// mappings; gpu_address() is valid in the context that was current, or the primary one.
+    /// @throws error errc::invalid_argument for 0 bytes; the driver's out-of-memory
+    [[nodiscard]] barmap::pin allocate(std::size_t bytes, std::string_view backend = {}) const;
+
+    [[nodiscard]] int ordinal() const noexcept;
+    [[nodiscard]] std::string const& name() const noexcept;
+    [[nodiscard]] std::string const& pci_address() const noexcept; ///< "0000:65:00.0"
+    [[nodiscard]] int driver_version() const noexcept; ///< of the CUDA API, 13000 for 13.0
+    [[nodiscard]] bool simulated() const noexcept;
+    [[nodiscard]] bar1_size bar1() const;
+
+    /// A report for each backend, in order. Starts those that have not been needed so far.
+    [[nodiscard]] std::vector<backend_report> backends() const;
+
+private:
+    friend class barmap::pin;
+    explicit device(std::shared_ptr<device_state> state) noexcept;
+    std::shared_ptr<device_state> state_;
+};
+
+} // namespace barmap

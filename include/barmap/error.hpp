@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/export.hpp>
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace barmap {
+
+/// What barmap itself refuses. Failures of the system, CUDA, Vulkan or NVIDIA's resource manager
+/// keep their own code in their own category.
+enum class errc {
+    invalid_argument = 1,  ///< a size of 0, a null pointer, an unknown name
+    out_of_range,          ///< the range leaves its allocation, or a window its mapping
+    unsupported_memory,    ///< this kind of memory cannot be mapped; the advice names what can
+    unsupported_operation, ///< the backend lacks this operation
+    no_device,             ///< there is no such GPU
+    backend_absent,        ///< the backend is not available on this machine
+    backend_broken,        ///< the backend is there but failed its self-test
+    wrong_device,          ///< the memory belongs to another GPU than the one asked
+    unknown_layout,        ///< the driver's data does not look the way this version knows
+    bar1_exhausted,        ///< the GPU has too little free BAR1 aperture for the mapping
+    forked_child,          ///< the object belongs to the parent process
+};
+
+BARMAP_API std::error_category const& category() noexcept;        ///< of errc
+BARMAP_API std::error_category const& cuda_category() noexcept;   ///< of CUresult
+BARMAP_API std::error_category const& vulkan_category() noexcept; ///< of VkResult
+BARMAP_API std::error_category const& rm_category() noexcept;     ///< of NV_STATUS
+
+[[nodiscard]] BARMAP_API std::error_code make_error_code(errc code) noexcept;
+
+/// The one exception that barmap throws, besides std::bad_alloc.
+///
+/// what() is a whole sentence: operation, cause, backend and advice.
+/// Thread rule: an error is a value; copies are independent.
+class BARMAP_API error : public std::system_error {
+public:
+    /// @param code      the cause, in the category of whoever reported it
+    /// @param operation what was attempted, with its arguments where they help
+    /// @param backend   the backend's name, or empty
+    /// @param advice    one line that says what the user can do
+    error(std::error_code code, std::string operation, std::string backend, std::string advice);
+    ~error() override;
+
+    [[nodiscard]] std::string const& operation() const noexcept { return operation_; }
+    [[nodiscard]] std::string const& backend() const noexcept { return backend_; }
+    [[nodiscard]] std::string const& advice() const noexcept { return advice_; }
+    [[nodiscard]] char const* what() const noexcept override { return text_.c_str(); }
+
+private:
+    std::string operation_, backend_, advice_, text_;
+};
+
+} // namespace barmap
+
+template <>
+struct std::is_error_code_enum<barmap::errc> : std::true_type {};

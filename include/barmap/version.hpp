@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/export.hpp>
+
+#include <string_view>
+
+namespace barmap {
+
+/// The version of the library that is running, for example "0.1.0".
+[[nodiscard]] BARMAP_API std::string_view version() noexcept;
+
+} // namespace barmap

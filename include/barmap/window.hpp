@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/export.hpp>
+
+#include <cassert>
+#include <cstddef>
+
+namespace barmap {
+
+/// How bytes are moved through one mapping: the copy kernels and fences per size class.
+/// Chosen when the mapping is made; opaque outside the library.
+struct copy_plan;
+
+/// A view of a part of a mapping: what the hot path carries. Trivially copyable; three words.
+/// Valid as long as its mapping. Thread rule: free.
+struct window {
+    std::byte* data = nullptr;       ///< CPU address of GPU memory
+    std::size_t size = 0;            ///< bytes
+    copy_plan const* plan = nullptr; ///< never null in a window that a mapping gave out
+
+    /// The part from offset on. @pre offset <= size
+    [[nodiscard]] window from(std::size_t offset) const noexcept {
+        assert(offset <= size);
+        return {data + offset, size - offset, plan};
+    }
+    /// The part [offset, offset + bytes). @pre it lies inside
+    [[nodiscard]] window part(std::size_t offset, std::size_t bytes) const noexcept {
+        assert(offset <= size && bytes <= size - offset);
+        return {data + offset, bytes, plan};
+    }
+};
+
+} // namespace barmap

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/memory.hpp"
+#include "cuda/types.hpp"
+#include "os/fd.hpp"
+
+#include <barmap/backend.hpp>
+#include <barmap/device.hpp>
+#include <barmap/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// The contract between the core and a way of reaching GPU memory. Set-up path only.
+/// Adding a backend = a folder here, one line in registry.cpp, one line in the contract suite, one
+/// section in docs/backends.md.
+namespace barmap::backend {
+
+/// Which GPU, in every name that a backend may know it by.
+struct gpu {
+    int ordinal = 0;
+    CUdevice handle = 0;
+    std::string name;
+    CUuuid uuid{};
+    std::uint32_t pci_domain = 0, pci_bus = 0, pci_slot = 0;
+    std::string pci_address; ///< "0000:65:00.0"
+    int driver_version = 0;
+    bool simulated = false;
+    bool mig = false;      ///< a MIG slice, not a whole GPU
+    bool coherent = false; ///< the CPU caches GPU memory coherently (integrated or C2C)
+};
+
+/// CPU addresses. Its destructor unmaps; it is destroyed before its pinned.
+class mapped {
+public:
+    virtual ~mapped() = default;
+    std::byte* data = nullptr; ///< CPU address of the first byte that was pinned
+    cache_kind kind = cache_kind::write_combining;
+};
+
+/// A range held reachable. Its destructor unpins.
+class pinned {
+public:
+    virtual ~pinned() = default;
+    /// @throws error
+    [[nodiscard]] virtual std::unique_ptr<mapped> map() = 0;
+    /// Where memory that the backend allocated lies; 0 for adopted memory.
+    [[nodiscard]] virtual CUdeviceptr allocated_address() const noexcept { return 0; }
+    /// What other backends can import memory by that this one allocated; null if they cannot.
+    [[nodiscard]] virtual std::shared_ptr<os::fd const> exported() const noexcept { return {}; }
+};
+
+struct capabilities {
+    std::uint32_t adopts = 0; ///< bit 1 << memory_kind for each kind that pin() takes
+    bool allocates = false;
+    bool quick_start = true; ///< false: started only when it is needed
+
+    [[nodiscard]] constexpr bool can_adopt(memory_kind kind) const noexcept {
+        return (adopts >> static_cast<unsigned>(kind)) & 1u;
+    }
+};
+
+template <class... Kinds>
+[[nodiscard]] constexpr std::uint32_t adopting(Kinds... kinds) noexcept {
+    return ((1u << static_cast<unsigned>(kinds)) | ... | 0u);
+}
+
+/// One way of reaching one GPU's memory. Thread rule: start() once; afterwards pin() and
+/// allocate() from any thread at once.
+class backend {
+public:
+    virtual ~backend() = default;
+    [[nodiscard]] virtual capabilities can() const noexcept = 0;
+
+    /// Opens what it needs. @throws error errc::backend_absent where this machine does not offer
+    /// it; any other error means broken. what() and advice() are what `barmap info` prints.
+    virtual void start() = 0;
+
+    /// Adopts memory that the caller owns and that can().can_adopt(). @throws error
+    [[nodiscard]] virtual std::unique_ptr<pinned> pin(cuda::memory const& memory) = 0;
+
+    /// Makes memory, if can().allocates. @throws error
+    [[nodiscard]] virtual std::unique_ptr<pinned> allocate(std::size_t bytes);
+
+    /// Total and free BAR1, where this backend can tell.
+    [[nodiscard]] virtual std::optional<bar1_size> bar1() { return std::nullopt; }
+};
+
+/// One line of the ordered list.
+struct registration {
+    std::string_view name;
+    std::unique_ptr<backend> (*make)(gpu const& gpu);
+};
+
+/// All backends, in the order in which they are tried.
+[[nodiscard]] std::span<registration const> registry() noexcept;
+
+std::unique_ptr<backend> make_gdrdrv(gpu const& gpu);
+std::unique_ptr<backend> make_dmabuf(gpu const& gpu);
+std::unique_ptr<backend> make_rm(gpu const& gpu);
+std::unique_ptr<backend> make_vulkan(gpu const& gpu);
+
+} // namespace barmap::backend

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "backend/backend.hpp"
+#include "backend/pages.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+#include "os/fd.hpp"
+#include "os/region.hpp"
+
+#include <utility>
+
+/// Through the driver's own dma-buf export (cuMemGetHandleForAddressRange) and mmap of the dma-buf.
+/// Drivers before R610 / CUDA 13.3 export the fd but refuse to mmap it (errno 524 on 580.159.04).
+namespace barmap::backend {
+namespace {
+
+constexpr std::string_view name = "dmabuf";
+
+/// Backing blocks of cudaMalloc start at multiples of this; the small allocations share them.
+constexpr std::size_t block_size = std::size_t{2} << 20;
+
+os::fd export_range(CUdeviceptr start, std::size_t bytes) {
+    int descriptor = -1;
+    cuda::check(cuda::api().mem_get_handle_for_address_range(&descriptor, start, bytes,
+                                                             cuda::range_handle_dma_buf_fd, 0),
+                "export a GPU address range as a dma-buf",
+                "the memory may not be capable of GPUDirect RDMA", name);
+    return os::fd(descriptor);
+}
+
+/// A dma-buf and the part of it that was asked for.
+struct exported {
+    os::fd descriptor;
+    part wanted;
+};
+
+/// A dma-buf covers whole pages. A driver may export from the start of a backing block only (the
+/// simulated GPU does), so that is the second try.
+exported export_chunk(cuda::chunk const& chunk) {
+    std::size_t const page = os::page_size();
+    CUdeviceptr const first = chunk.base + chunk.offset;
+    CUdeviceptr const end = (first + chunk.length + page - 1) / page * page;
+    CUdeviceptr start = first / page * page;
+    try {
+        return {export_range(start, end - start), {first - start, chunk.length}};
+    } catch (error const&) {
+        CUdeviceptr const block = chunk.base / block_size * block_size;
+        if (block == start)
+            throw;
+        start = block;
+    }
+    return {export_range(start, end - start), {first - start, chunk.length}};
+}
+
+class dmabuf_mapped final : public mapped {
+public:
+    dmabuf_mapped(std::vector<os::fd> const& files, page_layout const& layout, cache_kind caching)
+        : region_(os::region::reserve(layout.total, name)) {
+        for (piece const& piece : layout.pieces)
+            region_.place(piece.at, piece.length, files[piece.object].get(),
+                          static_cast<off_t>(piece.file_offset), name);
+        data = region_.data() + layout.head;
+        kind = caching;
+    }
+
+private:
+    os::region region_;
+};
+
+class dmabuf_pinned final : public pinned {
+public:
+    dmabuf_pinned(std::vector<os::fd> files, page_layout layout, cache_kind caching)
+        : files_(std::move(files)), layout_(std::move(layout)), caching_(caching) {}
+    std::unique_ptr<mapped> map() override {
+        return std::make_unique<dmabuf_mapped>(files_, layout_, caching_);
+    }
+
+private:
+    std::vector<os::fd> files_;
+    page_layout layout_;
+    cache_kind caching_;
+};
+
+class dmabuf_backend final : public backend {
+public:
+    explicit dmabuf_backend(gpu const& gpu) : gpu_(gpu) {}
+
+    capabilities can() const noexcept override {
+        capabilities result;
+        result.adopts = adopting(memory_kind::device, memory_kind::virtual_exportable,
+                                 memory_kind::virtual_opaque);
+        return result;
+    }
+
+    void start() override {
+        constexpr int first_version = 13030; // CUDA 13.3, driver R610
+        if (gpu_.driver_version < first_version)
+            throw error(errc::backend_absent, "mmap dma-bufs of GPU memory", std::string(name),
+                        "the driver allows it from CUDA 13.3 (R610) on, this one speaks CUDA " +
+                            std::to_string(gpu_.driver_version / 1000) + "." +
+                            std::to_string(gpu_.driver_version % 1000 / 10));
+        int supported = 0;
+        if (cuda::api().device_get_attribute(&supported, cuda::attribute_dma_buf, gpu_.handle) !=
+                cuda::success ||
+            !supported)
+            throw error(errc::backend_absent, "export dma-bufs of GPU memory", std::string(name),
+                        "this GPU or driver flavour does not support dma-buf: the open kernel "
+                        "modules do");
+    }
+
+    std::unique_ptr<pinned> pin(cuda::memory const& memory) override {
+        cuda::context_scope const scope = memory.context
+                                              ? cuda::context_scope(memory.context)
+                                              : cuda::context_scope::on_device(gpu_.handle);
+        std::vector<os::fd> files;
+        std::vector<part> parts;
+        for (cuda::chunk const& chunk : memory.chunks) {
+            exported range = export_chunk(chunk);
+            files.push_back(std::move(range.descriptor));
+            parts.push_back(range.wanted);
+        }
+        page_layout layout = lay_out(parts, os::page_size(), name);
+        cache_kind const caching =
+            gpu_.simulated || gpu_.coherent ? cache_kind::cached : cache_kind::write_combining;
+        return std::make_unique<dmabuf_pinned>(std::move(files), std::move(layout), caching);
+    }
+
+private:
+    gpu gpu_;
+};
+
+} // namespace
+
+std::unique_ptr<backend> make_dmabuf(gpu const& gpu) {
+    return std::make_unique<dmabuf_backend>(gpu);
+}
+
+} // namespace barmap::backend

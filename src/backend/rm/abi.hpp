@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <sys/ioctl.h>
+
+/// The part of the ioctl interface of NVIDIA's resource manager (RM) that barmap speaks.
+/// Names, numbers and layouts are those of NVIDIA's MIT-licensed open-gpu-kernel-modules
+/// (nv_escape.h, nv-ioctl.h, nv-ioctl-numbers.h, nvos.h, ctrl0000unix.h, ctrl0000gpu.h,
+/// ctrl2080fb.h, cl0041.h, cl0080.h, cl2080.h), compared from 535.54.03 to 595.45.04: the layouts
+/// here did not change in between, except where a comment says so.
+namespace barmap::backend::rm::abi {
+
+using handle = std::uint32_t;
+
+inline constexpr char ioctl_magic = 'F';
+
+// Escape codes: the ioctl's number.
+inline constexpr unsigned esc_rm_free = 0x29;
+inline constexpr unsigned esc_rm_control = 0x2a;
+inline constexpr unsigned esc_rm_alloc = 0x2b;
+inline constexpr unsigned esc_rm_dup_object = 0x34;
+inline constexpr unsigned esc_rm_map_memory = 0x4e;
+inline constexpr unsigned esc_rm_unmap_memory = 0x4f;
+inline constexpr unsigned esc_card_info = 200;
+inline constexpr unsigned esc_register_fd = 201;
+
+// Classes.
+inline constexpr std::uint32_t class_root_client = 0x41;
+inline constexpr std::uint32_t class_device = 0x80;
+inline constexpr std::uint32_t class_subdevice = 0x2080;
+
+// Control commands.
+inline constexpr std::uint32_t cmd_gpu_get_id_info_v2 = 0x205;
+inline constexpr std::uint32_t cmd_import_object_from_fd = 0x3d06;
+inline constexpr std::uint32_t cmd_get_export_object_info = 0x3d08;
+inline constexpr std::uint32_t cmd_fb_get_info_v2 = 0x20801303;
+
+// NV_STATUS.
+inline constexpr std::uint32_t ok = 0;
+inline constexpr std::uint32_t err_insufficient_resources = 0x1a;
+inline constexpr std::uint32_t err_invalid_param_struct = 0x3a;
+inline constexpr std::uint32_t err_no_memory = 0x51;
+
+struct alloc_parameters { // NVOS21_PARAMETERS
+    handle root;
+    handle parent;
+    handle object; ///< 0 asks for a new one
+    std::uint32_t object_class;
+    std::uint64_t parameters;
+    std::uint32_t parameters_size;
+    std::uint32_t status;
+};
+
+struct free_parameters { // NVOS00_PARAMETERS
+    handle root;
+    handle parent;
+    handle object;
+    std::uint32_t status;
+};
+
+struct control_parameters { // NVOS54_PARAMETERS
+    handle client;
+    handle object;
+    std::uint32_t command;
+    std::uint32_t flags;
+    std::uint64_t parameters;
+    std::uint32_t parameters_size;
+    std::uint32_t status;
+};
+
+struct dup_parameters { // NVOS55_PARAMETERS
+    handle client;
+    handle parent;
+    handle object; ///< 0 asks for a new one
+    handle source_client;
+    handle source_object;
+    std::uint32_t flags;
+    std::uint32_t status;
+};
+
+struct map_parameters { // nv_ioctl_nvos33_parameters_with_fd
+    handle client;
+    handle device;
+    handle memory;
+    std::uint64_t offset;
+    std::uint64_t length;
+    std::uint64_t linear_address; ///< out: what unmapping wants back
+    std::uint32_t status;
+    std::uint32_t flags;
+    std::int32_t fd;
+};
+
+struct unmap_parameters { // NVOS34_PARAMETERS
+    handle client;
+    handle device;
+    handle memory;
+    std::uint64_t linear_address;
+    std::uint32_t status;
+    std::uint32_t flags;
+};
+
+/// NVOS33_FLAGS_CACHING_TYPE (bits 25:23) = DEFAULT (6): write-combining for video memory.
+inline constexpr std::uint32_t map_flags_default_caching = 6u << 23;
+
+struct card_info { // nv_ioctl_card_info_t
+    std::uint8_t valid;
+    std::uint32_t pci_domain;
+    std::uint8_t pci_bus, pci_slot, pci_function;
+    std::uint16_t vendor_id, device_id;
+    std::uint32_t gpu_id;
+    std::uint16_t interrupt_line;
+    std::uint64_t reg_address, reg_size;
+    std::uint64_t fb_address, fb_size; ///< BAR1
+    std::uint32_t minor_number;
+    std::uint8_t dev_name[10];
+};
+inline constexpr std::size_t max_cards = 32; ///< NV_MAX_DEVICES
+
+struct register_fd_parameters {
+    std::int32_t control_fd;
+};
+
+struct device_alloc_parameters { // NV0080_ALLOC_PARAMETERS
+    std::uint32_t device_id;     ///< the device instance
+    handle client_share;
+    handle target_client;
+    handle target_device;
+    std::uint32_t flags;
+    std::uint64_t va_space_size;
+    std::uint64_t va_start_internal;
+    std::uint64_t va_limit_internal;
+    std::uint32_t va_mode;
+};
+
+struct subdevice_alloc_parameters { // NV2080_ALLOC_PARAMETERS
+    std::uint32_t subdevice_id;
+};
+
+struct id_info_parameters { // NV0000_CTRL_GPU_GET_ID_INFO_V2_PARAMS
+    std::uint32_t gpu_id;
+    std::uint32_t gpu_flags;
+    std::uint32_t device_instance;
+    std::uint32_t subdevice_instance;
+    std::uint32_t sli_status;
+    std::uint32_t board_id;
+    std::uint32_t gpu_instance;
+    std::int32_t numa_id;
+};
+
+struct import_object_parameters { // NV0000_CTRL_OS_UNIX_IMPORT_OBJECT_FROM_FD_PARAMS
+    std::int32_t fd;
+    std::uint32_t type; ///< 1 = an RM object
+    handle device;
+    handle parent;
+    handle object; ///< 0 asks for a new one
+};
+inline constexpr std::uint32_t export_type_rm = 1;
+
+struct export_object_info { // NV0000_CTRL_OS_UNIX_GET_EXPORT_OBJECT_INFO_PARAMS, since 545
+    std::int32_t fd;
+    std::uint32_t device_instance;
+    std::uint32_t gpu_instance_id;
+    std::uint16_t max_objects;
+    std::uint8_t metadata[64];
+};
+
+struct export_object_info_535 { // the same up to 535
+    std::int32_t fd;
+    std::uint32_t device_instance;
+    std::uint16_t max_objects;
+    std::uint8_t metadata[64];
+};
+
+struct fb_info {
+    std::uint32_t index;
+    std::uint32_t data; ///< KiB
+};
+inline constexpr std::uint32_t fb_info_bar1_size = 0x05;
+inline constexpr std::uint32_t fb_info_bar1_avail_size = 0x1d;
+inline constexpr std::size_t fb_info_max = 0x80;
+
+struct fb_get_info_parameters { // NV2080_CTRL_FB_GET_INFO_V2_PARAMS
+    std::uint32_t count;
+    fb_info list[fb_info_max];
+};
+
+static_assert(sizeof(alloc_parameters) == 32);
+static_assert(sizeof(free_parameters) == 16);
+static_assert(sizeof(control_parameters) == 32);
+static_assert(sizeof(dup_parameters) == 28);
+static_assert(sizeof(map_parameters) == 56 && offsetof(map_parameters, fd) == 48);
+static_assert(sizeof(unmap_parameters) == 32);
+static_assert(sizeof(card_info) == 72 && offsetof(card_info, minor_number) == 56);
+static_assert(sizeof(device_alloc_parameters) == 56);
+static_assert(sizeof(id_info_parameters) == 32);
+static_assert(sizeof(import_object_parameters) == 20);
+static_assert(sizeof(export_object_info) == 80);
+static_assert(sizeof(export_object_info_535) == 76);
+static_assert(sizeof(fb_get_info_parameters) == 1028);
+
+template <class Parameters>
+[[nodiscard]] constexpr unsigned long request(unsigned escape) noexcept {
+    return _IOC(_IOC_READ | _IOC_WRITE, static_cast<unsigned>(ioctl_magic), escape,
+                sizeof(Parameters));
+}
+
+} // namespace barmap::backend::rm::abi

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "backend/rm/client.hpp"
+
+#include "os/calls.hpp"
+#include "os/region.hpp"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace barmap::backend::rm {
+namespace {
+
+constexpr char control_path[] = "/dev/nvidiactl";
+
+[[noreturn]] void fail_status(std::uint32_t status, char const* what) {
+    bool const exhausted =
+        status == abi::err_insufficient_resources || status == abi::err_no_memory;
+    throw error({static_cast<int>(status), rm_category()}, what, std::string(name),
+                exhausted ? "the GPU's BAR1 aperture or the driver's memory is used up: unmap "
+                            "something, or see the free BAR1 in `barmap info`"
+                          : "see `barmap info`; another backend may do");
+}
+
+void expect_ok(std::uint32_t status, char const* what) {
+    if (status != abi::ok)
+        fail_status(status, what);
+}
+
+std::uint64_t address_of(void const* object) {
+    return reinterpret_cast<std::uintptr_t>(object);
+}
+
+os::fd open_control() {
+    try {
+        return os::open_file(control_path, O_RDWR, name);
+    } catch (error const& failure) {
+        int const code = failure.code().value();
+        if (code != ENOENT && code != ENXIO && code != ENODEV)
+            throw;
+        throw error(errc::backend_absent, "open /dev/nvidiactl", std::string(name),
+                    "load NVIDIA's kernel driver, or give /dev/nvidiactl to the container");
+    }
+}
+
+} // namespace
+
+template <class Parameters>
+void client::call(unsigned escape, Parameters& parameters, char const* what) const {
+    if (os::current().ioctl(control_fd_.get(), abi::request<Parameters>(escape), &parameters) != 0)
+        throw error({errno, std::system_category()}, what, std::string(name),
+                    "the driver refuses the call: its version may be unknown to this barmap");
+}
+
+template <class Parameters>
+std::uint32_t client::control(abi::handle object, std::uint32_t command, Parameters& parameters,
+                              char const* what) const {
+    abi::control_parameters request{};
+    request.client = client_;
+    request.object = object;
+    request.command = command;
+    request.parameters = address_of(&parameters);
+    request.parameters_size = sizeof parameters;
+    call(abi::esc_rm_control, request, what);
+    return request.status;
+}
+
+client::client(gpu const& gpu) : control_fd_(open_control()), owner_(::getpid()) {
+    find_gpu(gpu);
+    client_ = allocate(0, abi::class_root_client, nullptr, 0, "make an RM client");
+
+    abi::id_info_parameters info{};
+    info.gpu_id = gpu_id_;
+    expect_ok(control(client_, abi::cmd_gpu_get_id_info_v2, info, "read the GPU's RM instance"),
+              "read the GPU's RM instance");
+    device_instance_ = info.device_instance;
+
+    abi::device_alloc_parameters device{};
+    device.device_id = info.device_instance;
+    device.client_share = client_;
+    device_ = allocate(client_, abi::class_device, &device, sizeof device, "open the GPU in RM");
+
+    abi::subdevice_alloc_parameters subdevice{};
+    subdevice.subdevice_id = info.subdevice_instance;
+    subdevice_ = allocate(device_, abi::class_subdevice, &subdevice, sizeof subdevice,
+                          "open the GPU's subdevice in RM");
+}
+
+// The kernel frees the client and all below it when the last descriptor of the control file is
+// closed, so a constructor that throws leaves nothing behind either.
+client::~client() {
+    if (in_own_process())
+        free(client_);
+}
+
+void client::find_gpu(gpu const& gpu) {
+    std::array<abi::card_info, abi::max_cards> cards{};
+    call(abi::esc_card_info, cards, "list the GPUs of the driver");
+    for (abi::card_info const& card : cards) {
+        if (!card.valid || card.pci_domain != gpu.pci_domain || card.pci_bus != gpu.pci_bus ||
+            card.pci_slot != gpu.pci_slot)
+            continue;
+        gpu_id_ = card.gpu_id;
+        device_path_ = "/dev/nvidia" + std::to_string(card.minor_number);
+        return;
+    }
+    throw error(errc::no_device, "find GPU " + gpu.pci_address + " in the driver's list",
+                std::string(name), "the container may hide it: give it /dev/nvidiaN");
+}
+
+abi::handle client::allocate(abi::handle parent, std::uint32_t object_class, void* parameters,
+                             std::uint32_t size, char const* what) const {
+    abi::alloc_parameters request{};
+    request.root = client_;
+    request.parent = parent;
+    request.object_class = object_class;
+    request.parameters = address_of(parameters);
+    request.parameters_size = size;
+    call(abi::esc_rm_alloc, request, what);
+    expect_ok(request.status, what);
+    return request.object;
+}
+
+abi::handle client::duplicate(abi::handle source_client, abi::handle source_object) const {
+    constexpr char what[] = "duplicate the memory's RM object";
+    abi::dup_parameters request{};
+    request.client = client_;
+    request.parent = device_;
+    request.source_client = source_client;
+    request.source_object = source_object;
+    call(abi::esc_rm_dup_object, request, what);
+    expect_ok(request.status, what);
+    return request.object;
+}
+
+std::uint32_t client::exporting_device(int descriptor) const {
+    constexpr char what[] = "ask which GPU exported a file descriptor";
+    abi::export_object_info info{};
+    info.fd = descriptor;
+    std::uint32_t status = control(client_, abi::cmd_get_export_object_info, info, what);
+    if (status == abi::ok)
+        return info.device_instance;
+    if (status != abi::err_invalid_param_struct)
+        fail_status(status, what);
+    abi::export_object_info_535 older{};
+    older.fd = descriptor;
+    expect_ok(control(client_, abi::cmd_get_export_object_info, older, what), what);
+    return older.device_instance;
+}
+
+abi::handle client::import(int descriptor) const {
+    constexpr char what[] = "import the memory's file descriptor into RM";
+    if (exporting_device(descriptor) != device_instance_)
+        throw error(errc::wrong_device, what, std::string(name),
+                    "open the device that owns the memory, for example with device::of(pointer)");
+    abi::import_object_parameters request{};
+    request.fd = descriptor;
+    request.type = abi::export_type_rm;
+    request.device = device_;
+    request.parent = device_;
+    expect_ok(control(client_, abi::cmd_import_object_from_fd, request, what), what);
+    return request.object;
+}
+
+void client::free(abi::handle object) const noexcept {
+    if (!in_own_process())
+        return;
+    abi::free_parameters request{};
+    request.root = client_;
+    request.parent = object == client_ ? 0 : device_;
+    request.object = object;
+    os::current().ioctl(control_fd_.get(), abi::request<abi::free_parameters>(abi::esc_rm_free),
+                        &request);
+}
+
+client::view::view(client const& owner, abi::handle memory, std::uint64_t offset,
+                   std::uint64_t length)
+    : owner_(owner), memory_(memory), fd_(os::open_file(owner.device_path_, O_RDWR, name)) {
+    constexpr char what[] = "map GPU memory through BAR1";
+    abi::register_fd_parameters registration{owner.control_fd_.get()};
+    if (os::current().ioctl(fd_.get(),
+                            abi::request<abi::register_fd_parameters>(abi::esc_register_fd),
+                            &registration) != 0)
+        throw error({errno, std::system_category()}, "register a mapping with RM",
+                    std::string(name), "the driver's version may be unknown to this barmap");
+    abi::map_parameters request{};
+    request.client = owner.client_;
+    request.device = owner.device_;
+    request.memory = memory;
+    request.offset = offset;
+    request.length = length;
+    request.flags = abi::map_flags_default_caching;
+    request.fd = fd_.get();
+    owner.call(abi::esc_rm_map_memory, request, what);
+    if (request.status == abi::err_insufficient_resources || request.status == abi::err_no_memory) {
+        bar1_size const bar1 = owner.bar1();
+        throw error(errc::bar1_exhausted, what, std::string(name),
+                    std::to_string(length) + " bytes are wanted and " +
+                        std::to_string(bar1.available) + " of " + std::to_string(bar1.total) +
+                        " are free: map less at a time, unmap something, or enable Resizable BAR");
+    }
+    expect_ok(request.status, what);
+    linear_address_ = request.linear_address;
+}
+
+client::view::~view() {
+    if (!owner_.in_own_process())
+        return;
+    abi::unmap_parameters request{};
+    request.client = owner_.client_;
+    request.device = owner_.device_;
+    request.memory = memory_;
+    request.linear_address = linear_address_;
+    os::current().ioctl(owner_.control_fd_.get(),
+                        abi::request<abi::unmap_parameters>(abi::esc_rm_unmap_memory), &request);
+}
+
+bar1_size client::bar1() const {
+    constexpr char what[] = "read the size of BAR1";
+    abi::fb_get_info_parameters request{};
+    request.count = 2;
+    request.list[0].index = abi::fb_info_bar1_size;
+    request.list[1].index = abi::fb_info_bar1_avail_size;
+    expect_ok(control(subdevice_, abi::cmd_fb_get_info_v2, request, what), what);
+    constexpr std::uint64_t kib = 1024;
+    return {request.list[0].data * kib, request.list[1].data * kib};
+}
+
+bool client::in_own_process() const noexcept {
+    return os::is_this_process(owner_);
+}
+
+} // namespace barmap::backend::rm

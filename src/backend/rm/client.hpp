@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "backend/backend.hpp"
+#include "backend/rm/abi.hpp"
+#include "os/fd.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <sys/types.h>
+
+namespace barmap::backend::rm {
+
+inline constexpr std::string_view name = "rm";
+
+/// A client of NVIDIA's resource manager with one GPU open: a tree client > device > subdevice.
+/// Everything it allocated in the kernel goes with its control fd at the latest.
+/// A forked child shares that fd with its parent, so there its destructors only close descriptors.
+/// Thread rule: const members may be called at once; the kernel serialises.
+class client {
+public:
+    /// @throws error errc::backend_absent where there is no /dev/nvidiactl, else what failed
+    explicit client(gpu const& gpu);
+    client(client const&) = delete;
+    client& operator=(client const&) = delete;
+    ~client();
+
+    [[nodiscard]] std::uint32_t gpu_id() const noexcept { return gpu_id_; }
+    [[nodiscard]] abi::handle handle() const noexcept { return client_; }
+    [[nodiscard]] abi::handle device() const noexcept { return device_; }
+
+    /// Takes a second reference to another client's memory object. @throws error
+    [[nodiscard]] abi::handle duplicate(abi::handle source_client, abi::handle source_object) const;
+
+    /// Takes a reference to the memory object that a descriptor carries, after checking that it is
+    /// on this GPU: RM itself reports success for the wrong one. @throws error
+    [[nodiscard]] abi::handle import(int descriptor) const;
+
+    /// Drops a reference. Does nothing in a forked child.
+    void free(abi::handle object) const noexcept;
+
+    /// A window into a memory object, ready for mmap at file offset 0.
+    class view {
+    public:
+        view(client const& owner, abi::handle memory, std::uint64_t offset, std::uint64_t length);
+        view(view const&) = delete;
+        view& operator=(view const&) = delete;
+        ~view();
+        [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+
+    private:
+        client const& owner_;
+        abi::handle memory_;
+        std::uint64_t linear_address_ = 0;
+        os::fd fd_;
+    };
+
+    /// @throws error
+    [[nodiscard]] bar1_size bar1() const;
+
+    /// Whether this is the process that made the client.
+    [[nodiscard]] bool in_own_process() const noexcept;
+
+private:
+    void find_gpu(gpu const& gpu);
+    abi::handle allocate(abi::handle parent, std::uint32_t object_class, void* parameters,
+                         std::uint32_t size, char const* what) const;
+    template <class Parameters>
+    std::uint32_t control(abi::handle object, std::uint32_t command, Parameters& parameters,
+                          char const* what) const;
+    template <class Parameters>
+    void call(unsigned escape, Parameters& parameters, char const* what) const;
+    std::uint32_t exporting_device(int descriptor) const;
+
+    os::fd control_fd_;
+    std::string device_path_;
+    pid_t owner_ = 0;
+    std::uint32_t gpu_id_ = 0;
+    std::uint32_t device_instance_ = 0;
+    abi::handle client_ = 0, device_ = 0, subdevice_ = 0;
+};
+
+} // namespace barmap::backend::rm

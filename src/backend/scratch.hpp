@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "backend/backend.hpp"
+#include "cuda/context_scope.hpp"
+#include "cuda/types.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace barmap::backend {
+
+/// A little GPU memory of barmap's own, reached through one backend: where the backend is proved
+/// and the copy kernels are measured, so that neither ever touches the user's memory.
+class scratch {
+public:
+    /// One block of cudaMalloc, which takes 2 MiB for any size.
+    static constexpr std::size_t size = std::size_t{2} << 20;
+
+    /// Allocates, pins and maps. @throws error
+    scratch(backend& backend, gpu const& gpu);
+    scratch(scratch const&) = delete;
+    scratch& operator=(scratch const&) = delete;
+    ~scratch();
+
+    /// Writes random bytes through the mapping and reads them with the driver, then the other way
+    /// round, at both ends of the block. @throws error errc::backend_broken if they differ
+    void prove();
+
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {mapped_->data, size}; }
+    [[nodiscard]] cache_kind kind() const noexcept { return mapped_->kind; }
+
+private:
+    class cuda_block;
+    std::unique_ptr<cuda_block> block_; ///< where the backend does not allocate by itself
+    std::unique_ptr<pinned> pinned_;
+    std::unique_ptr<mapped> mapped_;
+    CUdeviceptr address_ = 0;
+    CUdevice device_ = 0;
+};
+
+} // namespace barmap::backend

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "copy/kernels.hpp"
+
+#include "copy/cpu.hpp"
+#include "copy/instruction_sets.hpp"
+
+#include <barmap/error.hpp>
+
+#include <cstdlib>
+
+namespace barmap::copy {
+
+namespace {
+
+// The order settles ties, and which kernel is used where nothing can be measured. A kernel that
+// borrows its load stands after the one that owns it.
+constexpr copy_kernel list[] = {
+#if defined(__x86_64__)
+    {"avx512", feature::avx512f | feature::avx512bw, 64, avx512::store, avx512::load},
+    {"avx2", feature::avx2, 32, avx2::store, avx2::load},
+    {"sse41", feature::sse41, 16, sse41::store, sse41::load},
+    {"movdir64b", feature::movdir64b | feature::sse41, 64, movdir64b::store, sse41::load},
+    {"avx512nt", feature::avx512f | feature::avx512bw, 64, avx512::store_streaming, avx512::load},
+    {"erms", feature::erms | feature::sse41, 64, erms::store, sse41::load},
+#elif defined(__aarch64__)
+    {"neon", feature::asimd, 32, neon::store, neon::load},
+#endif
+    {"portable", 0, 8, portable::store, portable::load},
+};
+
+copy_kernel const& find(std::string_view name, std::string operation) {
+    std::string known;
+    for (copy_kernel const& kernel : list) {
+        if (kernel.name == name) {
+            if (!supported(kernel)) {
+                throw error(make_error_code(errc::unsupported_operation), std::move(operation), {},
+                            "it needs " + describe(kernel.needs & ~this_cpu()) +
+                                ", which this CPU or operating system lacks");
+            }
+            return kernel;
+        }
+        known += known.empty() ? "" : ", ";
+        known += kernel.name;
+    }
+    throw error(make_error_code(errc::invalid_argument), std::move(operation), {},
+                "the copy kernels of this build are " + known);
+}
+
+} // namespace
+
+std::span<copy_kernel const> all_kernels() noexcept {
+    return list;
+}
+
+bool supported(copy_kernel const& kernel) noexcept {
+    return (kernel.needs & ~this_cpu()) == 0;
+}
+
+copy_kernel const& find_kernel(std::string_view name) {
+    return find(name, "choose copy kernel \"" + std::string(name) + "\"");
+}
+
+copy_kernel const* kernel_forced_by_environment() {
+    char const* const asked = std::getenv("BARMAP_COPY");
+    std::string_view const name = asked == nullptr ? "" : asked;
+    if (name.empty() || name == "auto") {
+        return nullptr;
+    }
+    return &find(name, "obey BARMAP_COPY=" + std::string(name));
+}
+
+void choose_posts(copy_plan& plan) noexcept {
+    plan.post_word = portable::post_word;
+    plan.post_line = portable::post_line;
+    [[maybe_unused]] auto const has = [](cpu_features needs) { return (needs & ~this_cpu()) == 0; };
+#if defined(__x86_64__)
+    if (has(feature::avx512f | feature::avx512bw)) {
+        plan.post_line = avx512::post_line;
+    }
+    if (plan.kind == cache_kind::write_combining) { // elsewhere a plain store leaves at once
+        if (has(feature::movdiri)) {
+            plan.post_word = movdir64b::post_word;
+        }
+        if (has(feature::movdir64b)) {
+            plan.post_line = movdir64b::post_line;
+        }
+    }
+#elif defined(__aarch64__)
+    if (has(feature::asimd)) {
+        plan.post_line = neon::post_line;
+    }
+#endif
+}
+
+copy_plan plan_of_one(copy_kernel const& kernel, cache_kind kind) noexcept {
+    copy_plan plan{};
+    plan.store.fill(&kernel);
+    plan.load.fill(&kernel);
+    plan.kind = kind;
+    choose_posts(plan);
+    return plan;
+}
+
+} // namespace barmap::copy
+
+namespace barmap {
+
+std::vector<copy_kernel_report> copy_kernels() {
+    std::vector<copy_kernel_report> reports;
+    for (copy::copy_kernel const& kernel : copy::all_kernels()) {
+        reports.push_back(
+            {std::string(kernel.name), copy::supported(kernel), copy::describe(kernel.needs)});
+    }
+    return reports;
+}
+
+} // namespace barmap

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "copy/measure.hpp"
+
+#include "copy/kernels.hpp"
+
+#include <barmap/copy.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace barmap::copy {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using nanoseconds = std::chrono::duration<double, std::nano>;
+
+constexpr double noise = 1.03;
+constexpr double hopeless = 2; // a kernel that takes so many times the best is not tried larger
+
+// Up to 8 bytes every kernel makes the same accesses. From 1 MiB on, the link sets the rate.
+constexpr std::size_t smallest = 16;
+constexpr std::size_t largest = 1 << 20;
+
+// Reading 64 KiB takes 65 us on PCIe, and the rate no longer changes there; writing 1 MiB takes 43.
+constexpr nanoseconds store_budget = std::chrono::milliseconds(5);
+constexpr nanoseconds load_budget = std::chrono::milliseconds(4);
+
+// One sample must be long against the clock's own 25 ns.
+constexpr nanoseconds sample_time = std::chrono::microseconds(2);
+constexpr nanoseconds long_sample_time = std::chrono::microseconds(10);
+constexpr std::size_t rounds = 7;
+constexpr std::size_t rounds_of_long_samples = 5;
+
+constexpr std::size_t max_candidates = 16;
+
+enum class direction { store, load };
+
+struct candidate {
+    copy_kernel const* kernel;
+    std::array<double, rounds> samples;
+    double typical; ///< nanoseconds of one transfer, its fence included
+};
+
+/// Where the candidates compete: GPU memory, host memory, and the plan that write() and read() see.
+struct arena {
+    std::span<std::byte> gpu;
+    std::span<std::byte> host;
+    copy_plan plan;
+    std::size_t next = 0;
+
+    /// Time of one transfer, averaged over so many to neighbouring addresses.
+    double time(direction way, copy_kernel const& kernel, std::size_t bytes, unsigned repeats) {
+        (way == direction::store ? plan.store : plan.load).fill(&kernel);
+        auto const begin = clock::now();
+        for (unsigned i = 0; i < repeats; ++i) {
+            next = next + bytes <= gpu.size() ? next : 0;
+            window const there{gpu.data() + next, bytes, &plan};
+            if (way == direction::store) {
+                write(there, host.first(bytes));
+            } else {
+                read(host.first(bytes), there);
+            }
+            next += std::max<std::size_t>(bytes, 64); // the next line, not the same one again
+        }
+        return nanoseconds(clock::now() - begin).count() / repeats;
+    }
+};
+
+/// Measures all candidates in turn, round after round, so that what disturbs one disturbs all.
+void compete(arena& arena, direction way, std::span<candidate> candidates, std::size_t bytes) {
+    double const guess = std::max(1.0, arena.time(way, *candidates[0].kernel, bytes, 1));
+    auto const repeats =
+        static_cast<unsigned>(std::clamp(std::ceil(sample_time.count() / guess), 1.0, 32.0));
+    std::size_t const count =
+        guess * repeats < long_sample_time.count() ? rounds : rounds_of_long_samples;
+    for (std::size_t round = 0; round < count; ++round) {
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            candidate& turn = candidates[(round + i) % candidates.size()];
+            turn.samples[round] = arena.time(way, *turn.kernel, bytes, repeats);
+        }
+    }
+    for (candidate& each : candidates) {
+        auto const middle = each.samples.begin() + static_cast<std::ptrdiff_t>(count / 2);
+        std::nth_element(each.samples.begin(), middle,
+                         each.samples.begin() + static_cast<std::ptrdiff_t>(count));
+        each.typical = *middle;
+    }
+}
+
+/// The winner of each size class, by its power of two.
+std::array<copy_kernel const*, size_classes>
+choose(arena& arena, direction way, std::span<candidate> candidates, nanoseconds budget) {
+    std::array<copy_kernel const*, size_classes> chosen;
+    chosen.fill(candidates[0].kernel);
+    for (candidate const& each :
+         candidates) { // first executions are slow: faults, AVX-512 power-up
+        (void)arena.time(way, *each.kernel, smallest, 8);
+    }
+    auto const end = clock::now() + budget;
+    nanoseconds spent{0};
+    std::size_t of_class = size_class(smallest);
+    for (std::size_t bytes = smallest; bytes <= arena.host.size(); bytes *= 2, ++of_class) {
+        auto const begin = clock::now();
+        if (begin + 2 * spent > end) {
+            break;
+        }
+        compete(arena, way, candidates, bytes);
+        spent = clock::now() - begin;
+
+        std::array<double, max_candidates> times;
+        std::transform(candidates.begin(), candidates.end(), times.begin(),
+                       [](candidate const& each) { return each.typical; });
+        candidate const& best = candidates[prefer({times.data(), candidates.size()})];
+        std::fill(chosen.begin() + static_cast<std::ptrdiff_t>(of_class), chosen.end(),
+                  best.kernel); // larger classes inherit what is not measured any more
+        double const limit = hopeless * best.typical;
+        auto const lost =
+            std::remove_if(candidates.begin(), candidates.end(),
+                           [&](candidate const& each) { return each.typical > limit; });
+        candidates = candidates.first(static_cast<std::size_t>(lost - candidates.begin()));
+    }
+    return chosen;
+}
+
+} // namespace
+
+std::size_t prefer(std::span<double const> times) noexcept {
+    double const least = *std::min_element(times.begin(), times.end());
+    auto const first = std::find_if(times.begin(), times.end(),
+                                    [&](double time) { return time <= least * noise; });
+    return static_cast<std::size_t>(first - times.begin());
+}
+
+copy_plan measure_plan_among(std::span<copy_kernel const* const> kernels,
+                             std::span<std::byte> scratch, cache_kind kind) noexcept {
+    assert(!kernels.empty() && kernels.size() <= max_candidates);
+    copy_plan plan = plan_of_one(*kernels.front(), kind);
+    std::size_t const bytes = std::min(std::bit_floor(scratch.size()), largest);
+    auto const align = std::align_val_t{4096};
+    auto const drop = [&](std::byte* memory) { ::operator delete(memory, align); };
+    std::unique_ptr<std::byte, decltype(drop)> const host(
+        static_cast<std::byte*>(::operator new(bytes, align, std::nothrow)), drop);
+    if (bytes < smallest || host == nullptr) {
+        return plan;
+    }
+    std::memset(host.get(), 0x5a, bytes); // untouched pages would all be the one page of zeros
+    arena arena{scratch, {host.get(), bytes}, plan};
+
+    std::array<candidate, max_candidates> storage;
+    std::size_t count = 0;
+    for (copy_kernel const* kernel : kernels) {
+        storage[count++] = {kernel, {}, 0};
+    }
+    plan.store = choose(arena, direction::store, {storage.data(), count}, store_budget);
+
+    count = 0;
+    for (copy_kernel const* kernel : kernels) { // several kernels may share one load
+        if (std::none_of(
+                storage.begin(), storage.begin() + static_cast<std::ptrdiff_t>(count),
+                [&](candidate const& each) { return each.kernel->load == kernel->load; })) {
+            storage[count++] = {kernel, {}, 0};
+        }
+    }
+    plan.load = choose(arena, direction::load, {storage.data(), count}, load_budget);
+    return plan;
+}
+
+copy_plan measure_plan(std::span<std::byte> scratch, cache_kind kind) noexcept {
+    std::array<copy_kernel const*, max_candidates> usable;
+    std::size_t count = 0;
+    for (copy_kernel const& kernel : all_kernels()) {
+        if (supported(kernel) && count < usable.size()) {
+            usable[count++] = &kernel;
+        }
+    }
+    return measure_plan_among({usable.data(), count}, scratch, kind);
+}
+
+} // namespace barmap::copy

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "copy/plan.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace barmap::copy {
+
+/// Which of several times wins: the first that no other beats by more than the noise (3 %).
+/// @param times one per candidate, the preferred candidate first; not empty
+[[nodiscard]] std::size_t prefer(std::span<double const> times) noexcept;
+
+/// measure_plan() among these kernels, the preferred one first; the CPU must support them all.
+/// @pre 1 to 16 candidates
+[[nodiscard]] copy_plan measure_plan_among(std::span<copy_kernel const* const> candidates,
+                                           std::span<std::byte> scratch, cache_kind kind) noexcept;
+
+} // namespace barmap::copy

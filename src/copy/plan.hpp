@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/backend.hpp>
+#include <barmap/window.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace barmap::copy {
+
+/// What a copy kernel needs of the CPU; src/copy/cpu.hpp finds out what there is.
+using cpu_features = std::uint32_t;
+
+/// One way to move bytes, for one instruction set. Plain data; src/copy/kernels.cpp lists them all.
+struct copy_kernel {
+    std::string_view name;
+    cpu_features needs;
+    unsigned width; ///< bytes that its bulk loop moves per instruction
+    void (*store)(void* gpu, void const* host, std::size_t bytes) noexcept;
+    void (*load)(void* host, void const* gpu, std::size_t bytes) noexcept;
+};
+
+/// Transfers are planned by size class: class c holds the sizes n with bit_width(n) == c.
+/// The last class holds everything larger.
+inline constexpr std::size_t size_classes = 32;
+[[nodiscard]] constexpr std::size_t size_class(std::size_t bytes) noexcept {
+    std::size_t const width = static_cast<std::size_t>(std::bit_width(bytes));
+    return width < size_classes ? width : size_classes - 1;
+}
+
+/// The kernel called NAME. @throws error errc::invalid_argument (unknown; lists the names) or
+/// errc::unsupported_operation (the CPU or the OS lacks what it needs)
+[[nodiscard]] copy_kernel const& find_kernel(std::string_view name);
+
+/// What BARMAP_COPY asks for, or null if it is unset or "auto". @throws as find_kernel
+[[nodiscard]] copy_kernel const* kernel_forced_by_environment();
+
+/// One kernel for every size.
+[[nodiscard]] copy_plan plan_of_one(copy_kernel const& kernel, cache_kind kind) noexcept;
+
+/// The best kernel for each size class and direction, measured on a mapping of GPU memory that
+/// nobody else uses. Overwrites the scratch. Takes a few milliseconds.
+/// @param scratch at least 1 MiB, 4 KiB-aligned; a smaller one is measured as far as it goes
+[[nodiscard]] copy_plan measure_plan(std::span<std::byte> scratch, cache_kind kind) noexcept;
+
+} // namespace barmap::copy
+
+namespace barmap {
+
+struct copy_plan {
+    std::array<copy::copy_kernel const*, copy::size_classes> store;
+    std::array<copy::copy_kernel const*, copy::size_classes> load;
+    void (*post_word)(void* gpu, std::uint64_t word, unsigned bytes) noexcept;
+    void (*post_line)(void* gpu, void const* line) noexcept;
+    cache_kind kind;
+};
+
+} // namespace barmap

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "cuda/context_scope.hpp"
+
+#include "cuda/driver_api.hpp"
+
+#include <utility>
+
+namespace barmap::cuda {
+
+context_scope::context_scope(CUcontext context) {
+    driver_api const& cu = api();
+    CUcontext now = nullptr;
+    check(cu.ctx_get_current(&now), "read the thread's CUDA context");
+    if (now == context)
+        return;
+    check(cu.ctx_push_current(context), "make the memory's CUDA context current",
+          "the context may have been destroyed: pin memory only while its context lives");
+    pushed_ = true;
+}
+
+context_scope context_scope::on_device(CUdevice device) {
+    driver_api const& cu = api();
+    context_scope scope;
+    CUcontext now = nullptr;
+    check(cu.ctx_get_current(&now), "read the thread's CUDA context");
+    CUdevice current_device = -1;
+    if (now && cu.ctx_get_device(&current_device) == success && current_device == device)
+        return scope;
+    CUcontext primary = nullptr;
+    check(cu.primary_ctx_retain(&primary, device), "retain the primary CUDA context");
+    scope.retained_ = true;
+    scope.device_ = device;
+    check(cu.ctx_push_current(primary), "make the primary CUDA context current");
+    scope.pushed_ = true;
+    return scope;
+}
+
+context_scope::~context_scope() {
+    if (!pushed_ && !retained_)
+        return;
+    driver_api const& cu = api(); // it was there when the scope was entered
+    CUcontext ignored = nullptr;
+    if (pushed_)
+        cu.ctx_pop_current(&ignored);
+    if (retained_)
+        cu.primary_ctx_release(device_);
+}
+
+primary_context primary_context::retain(CUdevice device) {
+    primary_context result;
+    check(api().primary_ctx_retain(&result.context_, device), "retain the primary CUDA context");
+    result.device_ = device;
+    return result;
+}
+
+primary_context::primary_context(primary_context&& other) noexcept
+    : context_(std::exchange(other.context_, nullptr)), device_(other.device_) {}
+
+primary_context& primary_context::operator=(primary_context&& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(device_, other.device_);
+    return *this;
+}
+
+primary_context::~primary_context() {
+    if (context_)
+        api().primary_ctx_release(device_);
+}
+
+} // namespace barmap::cuda

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "cuda/driver_api.hpp"
+
+#include "os/library.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace barmap::cuda {
+namespace {
+
+// Stands in for a function that this driver does not have.
+template <class... Arguments>
+CUresult missing(Arguments...) {
+    return error_not_found;
+}
+
+template <class... Arguments>
+void bind(CUresult (*&member)(Arguments...), os::library const& library, char const* symbol) {
+    void* const address = library.symbol(symbol);
+    member =
+        address ? reinterpret_cast<CUresult (*)(Arguments...)>(address) : &missing<Arguments...>;
+}
+
+bool wants_simulation() {
+    char const* value = std::getenv("BARMAP_SIM");
+    return value && *value && std::strcmp(value, "0") != 0;
+}
+
+std::vector<std::string> library_names(bool simulated) {
+    if (!simulated)
+        return {"libcuda.so.1", "libcuda.so"};
+    std::vector<std::string> names;
+    if (char const* forced = std::getenv("BARMAP_SIM_LIBRARY"); forced && *forced)
+        names.emplace_back(forced);
+    std::string const here = os::own_folder();
+    names.push_back(here + "/barmap-sim/libcuda.so.1");
+    names.push_back(here + "/../lib/barmap-sim/libcuda.so.1");
+#ifdef BARMAP_SIM_INSTALL_PATH
+    names.emplace_back(BARMAP_SIM_INSTALL_PATH "/libcuda.so.1");
+#endif
+    return names;
+}
+
+struct loaded_driver {
+    driver_api table;
+    std::string problem; ///< empty if the table may be used
+};
+
+loaded_driver load() {
+    loaded_driver result;
+    driver_api& table = result.table;
+    table.simulated = wants_simulation();
+    std::string why;
+    os::library library = os::library::open(library_names(table.simulated), why);
+    if (!library) {
+        result.problem = (table.simulated ? "the simulated GPU cannot be loaded: "
+                                          : "the CUDA driver cannot be loaded: ") +
+                         why;
+        return result;
+    }
+#define BARMAP_CUDA_BIND(member, symbol, signature) bind(table.member, library, symbol);
+    BARMAP_CUDA_FUNCTIONS(BARMAP_CUDA_BIND)
+#undef BARMAP_CUDA_BIND
+    library.abandon();
+    CUresult const initialised = table.init(0);
+    if (initialised != success) {
+        char const* name = nullptr;
+        table.get_error_name(initialised, &name);
+        result.problem =
+            std::string("cuInit answers ") + (name ? name : std::to_string(initialised).c_str());
+        return result;
+    }
+    table.driver_get_version(&table.version);
+    return result;
+}
+
+loaded_driver const& driver() {
+    static loaded_driver const instance = load();
+    return instance;
+}
+
+std::atomic<driver_api const*> replacement{nullptr};
+
+} // namespace
+
+driver_api const* try_api(std::string& why) {
+    if (driver_api const* table = replacement.load(std::memory_order_acquire))
+        return table;
+    loaded_driver const& loaded = driver();
+    if (loaded.problem.empty())
+        return &loaded.table;
+    why = loaded.problem;
+    return nullptr;
+}
+
+driver_api const& api() {
+    std::string why;
+    if (driver_api const* table = try_api(why))
+        return *table;
+    throw error(errc::no_device, "use CUDA (" + why + ")", "",
+                "install NVIDIA's driver and give the GPU to this container, or set BARMAP_SIM=1 "
+                "to use the simulated GPU");
+}
+
+void replace_api(driver_api const* table) noexcept {
+    replacement.store(table, std::memory_order_release);
+}
+
+void check(CUresult result, std::string_view operation, std::string_view advice,
+           std::string_view backend) {
+    if (result == success)
+        return;
+    throw error({result, cuda_category()}, std::string(operation), std::string(backend),
+                std::string(advice));
+}
+
+} // namespace barmap::cuda

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "cuda/memory.hpp"
+
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+
+namespace barmap::cuda {
+namespace {
+
+struct attributes {
+    unsigned memory_type = 0;
+    int is_managed = 0;
+    int ordinal = -1;
+    int ipc_capable = 0;
+    int handle_types = 0;
+    CUcontext context = nullptr;
+    CUdeviceptr range_start = 0;
+    std::size_t range_size = 0;
+    CUmemoryPool pool = nullptr;
+};
+
+// cuPointerGetAttributes leaves an attribute at zero where it does not apply, and succeeds even for
+// a pointer that CUDA does not know, so the memory type alone says whether anything is there.
+attributes attributes_of(CUdeviceptr address) {
+    driver_api const& cu = api();
+    attributes a;
+    std::array<int, 8> names{pointer_memory_type,    pointer_is_managed,
+                             pointer_device_ordinal, pointer_is_legacy_cuda_ipc_capable,
+                             pointer_context,        pointer_range_start_addr,
+                             pointer_range_size,     pointer_allowed_handle_types};
+    std::array<void*, 8> values{&a.memory_type, &a.is_managed,  &a.ordinal,    &a.ipc_capable,
+                                &a.context,     &a.range_start, &a.range_size, &a.handle_types};
+    CUresult const result = cu.pointer_get_attributes(static_cast<unsigned>(names.size()),
+                                                      names.data(), values.data(), address);
+    if (result == error_invalid_value)
+        return {};
+    check(result, "read the attributes of a GPU pointer");
+    // Since CUDA 11.3; asked for apart, so that an older driver's refusal costs nothing else.
+    if (cu.pointer_get_attribute(&a.pool, pointer_mempool_handle, address) != success)
+        a.pool = nullptr;
+    return a;
+}
+
+// The range attributes of VMM memory span every chunk that touches this one; the address range is
+// that of the one chunk (seen on 580.159.04).
+void narrow_to_chunk(CUdeviceptr address, attributes& a) {
+    check(api().mem_get_address_range(&a.range_start, &a.range_size, address),
+          "find the bounds of a VMM chunk", "the memory may have been unmapped");
+}
+
+bool has_allocation_handle(CUdeviceptr address, CUmemAllocationProp* properties) {
+    driver_api const& cu = api();
+    CUmemGenericAllocationHandle handle = 0;
+    if (cu.mem_retain_allocation_handle(&handle, reinterpret_cast<void*>(address)) != success)
+        return false;
+    bool const known = cu.mem_get_allocation_properties(properties, handle) == success;
+    cu.mem_release(handle);
+    return known;
+}
+
+memory_kind kind_of(CUdeviceptr address, attributes const& a) {
+    if (a.memory_type == 0)
+        return memory_kind::unknown;
+    if (a.is_managed)
+        return memory_kind::managed;
+    if (a.memory_type != memory_type_device)
+        return memory_kind::host;
+    if (a.pool)
+        return (a.handle_types & handle_type_posix_fd) ? memory_kind::pool_exportable
+                                                       : memory_kind::pool;
+    CUmemAllocationProp properties{};
+    if (!a.ipc_capable && has_allocation_handle(address, &properties))
+        return (properties.requestedHandleTypes & handle_type_posix_fd)
+                   ? memory_kind::virtual_exportable
+                   : memory_kind::virtual_opaque;
+    return a.ipc_capable ? memory_kind::device : memory_kind::imported;
+}
+
+bool is_virtual(memory_kind kind) noexcept {
+    return kind == memory_kind::virtual_exportable || kind == memory_kind::virtual_opaque;
+}
+
+std::string hexadecimal(CUdeviceptr value) {
+    std::array<char, 16> digits{};
+    auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    return "0x" + std::string(digits.data(), end.ptr);
+}
+
+std::string range_text(CUdeviceptr address, std::size_t bytes) {
+    return std::to_string(bytes) + " bytes at " + hexadecimal(address);
+}
+
+} // namespace
+
+memory describe(CUdeviceptr address, std::size_t bytes) {
+    if (address == 0 || bytes == 0 || address + bytes < address)
+        throw error(errc::invalid_argument, "pin " + range_text(address, bytes), "",
+                    "give a GPU address and a size greater than 0");
+    attributes a = attributes_of(address);
+    memory result;
+    result.kind = kind_of(address, a);
+    result.address = address;
+    result.size = bytes;
+    result.ordinal = a.ordinal;
+    result.context = a.context;
+    if (result.kind == memory_kind::unknown)
+        return result;
+
+    // One allocation, or a run of VMM chunks: walk until the range is covered.
+    CUdeviceptr at = address;
+    CUdeviceptr const end = address + bytes;
+    while (true) {
+        if (is_virtual(result.kind))
+            narrow_to_chunk(at, a);
+        std::size_t const offset = at - a.range_start;
+        if (a.range_size == 0 || offset >= a.range_size)
+            throw error(errc::unknown_layout, "pin " + range_text(address, bytes), "",
+                        "the driver does not tell the bounds of this allocation");
+        std::size_t const length = std::min<std::size_t>(end - at, a.range_size - offset);
+        result.chunks.push_back({a.range_start, a.range_size, offset, length});
+        at += length;
+        if (at == end)
+            return result;
+        if (is_virtual(result.kind))
+            a = attributes_of(at);
+        if (!is_virtual(result.kind) || kind_of(at, a) != result.kind ||
+            a.ordinal != result.ordinal)
+            throw error(errc::out_of_range, "pin " + range_text(address, bytes), "",
+                        "the allocation ends at " + hexadecimal(at) +
+                            ": pin a range inside one allocation, or inside VMM chunks that follow "
+                            "each other on one GPU");
+    }
+}
+
+os::fd export_chunk(chunk const& chunk, std::string_view backend) {
+    driver_api const& cu = api();
+    CUmemGenericAllocationHandle handle = 0;
+    check(cu.mem_retain_allocation_handle(&handle, reinterpret_cast<void*>(chunk.base)),
+          "find the allocation handle of VMM memory", "the memory may have been unmapped", backend);
+    int descriptor = -1;
+    CUresult const exported =
+        cu.mem_export_to_shareable_handle(&descriptor, handle, handle_type_posix_fd, 0);
+    cu.mem_release(handle);
+    check(exported, "export VMM memory as a file descriptor",
+          "create it with requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR",
+          backend);
+    return os::fd(descriptor);
+}
+
+std::string_view advice_for(memory_kind kind) noexcept {
+    switch (kind) {
+    case memory_kind::device:
+    case memory_kind::virtual_exportable:
+        return "see `barmap info` for what each backend needs";
+    case memory_kind::virtual_opaque:
+        return "create the memory with requestedHandleTypes = "
+               "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, or allocate it with cudaMalloc";
+    case memory_kind::pool:
+    case memory_kind::pool_exportable:
+        return "allocate with cudaMalloc instead of cudaMallocAsync, or let barmap allocate it";
+    case memory_kind::imported:
+        return "pin it in the process that allocated it, or let barmap allocate memory that "
+               "several "
+               "APIs share";
+    case memory_kind::managed:
+        return "managed memory is already a CPU pointer: use it directly, or allocate with "
+               "cudaMalloc";
+    case memory_kind::host:
+        return "host memory is already a CPU pointer: use it directly";
+    case memory_kind::unknown:
+        return "CUDA knows no live allocation there: it was freed, it is ordinary host memory, or "
+               "it belongs to another process";
+    }
+    return "";
+}
+
+} // namespace barmap::cuda

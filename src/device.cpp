@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include <barmap/device.hpp>
+
+#include "cuda/driver_api.hpp"
+#include "device_state.hpp"
+#include "log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+
+namespace barmap {
+namespace {
+
+std::uint32_t attribute(CUdevice device, int which) {
+    int value = 0;
+    cuda::check(cuda::api().device_get_attribute(&value, which, device),
+                "read an attribute of the GPU");
+    return static_cast<std::uint32_t>(value);
+}
+
+backend::gpu identify(int ordinal) {
+    cuda::driver_api const& cu = cuda::api();
+    int count = 0;
+    cuda::check(cu.device_get_count(&count), "count the GPUs");
+    if (ordinal < 0 || ordinal >= count)
+        throw error(errc::no_device, "open GPU " + std::to_string(ordinal), "",
+                    count == 0 ? "CUDA shows no GPU to this process: see CUDA_VISIBLE_DEVICES"
+                               : "CUDA shows the GPUs 0 to " + std::to_string(count - 1));
+    backend::gpu gpu;
+    gpu.ordinal = ordinal;
+    cuda::check(cu.device_get(&gpu.handle, ordinal), "open the GPU");
+    std::array<char, 256> name{};
+    cuda::check(cu.device_get_name(name.data(), static_cast<int>(name.size()), gpu.handle),
+                "read the GPU's name");
+    gpu.name = name.data();
+    cuda::check(cu.device_get_uuid(&gpu.uuid, gpu.handle), "read the GPU's UUID");
+    gpu.pci_domain = attribute(gpu.handle, cuda::attribute_pci_domain_id);
+    gpu.pci_bus = attribute(gpu.handle, cuda::attribute_pci_bus_id);
+    gpu.pci_slot = attribute(gpu.handle, cuda::attribute_pci_device_id);
+    std::array<char, 32> pci{};
+    std::snprintf(pci.data(), pci.size(), "%04x:%02x:%02x.0", gpu.pci_domain, gpu.pci_bus,
+                  gpu.pci_slot);
+    gpu.pci_address = pci.data();
+    gpu.driver_version = cu.version;
+    gpu.simulated = cu.simulated;
+    // CUDA names a MIG slice after its profile: "NVIDIA A100-SXM4-40GB MIG 1g.5gb".
+    gpu.mig = gpu.name.find(" MIG ") != std::string::npos;
+    gpu.coherent = attribute(gpu.handle, cuda::attribute_integrated) != 0;
+    return gpu;
+}
+
+/// Live devices by ordinal, so that opening one twice gives the same one. Never destroyed: at
+/// process exit a device may outlive any order of static destruction.
+struct open_devices {
+    std::mutex lock;
+    std::map<int, std::weak_ptr<device_state>> by_ordinal;
+};
+
+open_devices& registry() {
+    static auto* const instance = new open_devices;
+    return *instance;
+}
+
+[[noreturn]] void refuse_memory(cuda::memory const& memory, std::string_view backend) {
+    throw error(errc::unsupported_memory, "map " + std::string(to_string(memory.kind)),
+                std::string(backend), std::string(cuda::advice_for(memory.kind)));
+}
+
+bool can_adopt(backend_slot const& slot, cuda::memory const& memory) {
+    if (memory.kind == memory_kind::imported && !memory.exported)
+        return false;
+    return slot.can().can_adopt(memory.kind);
+}
+
+/// If the range lies in memory that barmap allocated, adds what other backends can import it by.
+void recognise_own(device_state& state, cuda::memory& memory) {
+    std::lock_guard const guard(state.allocations_lock);
+    std::erase_if(state.allocations, [](auto const& entry) { return entry.exported.expired(); });
+    for (device_state::allocation const& entry : state.allocations) {
+        if (memory.address < entry.address ||
+            memory.address - entry.address + memory.size > entry.size)
+            continue;
+        memory.exported = entry.exported.lock();
+        memory.kind = memory_kind::imported;
+        memory.chunks = {{entry.address, entry.size,
+                          static_cast<std::size_t>(memory.address - entry.address), memory.size}};
+        return;
+    }
+}
+
+cuda::memory look_at(device_state& state, CUdeviceptr address, std::size_t bytes) {
+    cuda::memory memory = cuda::describe(address, bytes);
+    switch (memory.kind) {
+    case memory_kind::unknown:
+    case memory_kind::host:
+    case memory_kind::managed:
+        refuse_memory(memory, "");
+    default:
+        break;
+    }
+    if (memory.ordinal != state.gpu.ordinal)
+        throw error(errc::wrong_device,
+                    "map memory of GPU " + std::to_string(memory.ordinal) + " through GPU " +
+                        std::to_string(state.gpu.ordinal),
+                    "", "open the GPU that owns it: device::of(pointer) does");
+    if (state.gpu.mig)
+        throw error(errc::unsupported_memory, "map memory of a MIG device", "",
+                    "barmap maps memory of whole GPUs only: switch MIG off, or use cudaMemcpy");
+    recognise_own(state, memory);
+    return memory;
+}
+
+} // namespace
+
+device::device(std::shared_ptr<device_state> state) noexcept : state_(std::move(state)) {}
+
+int device::count() noexcept {
+    std::string why;
+    cuda::driver_api const* cu = cuda::try_api(why);
+    int count = 0;
+    return cu && cu->device_get_count(&count) == cuda::success ? count : 0;
+}
+
+device device::open(int ordinal) {
+    open_devices& open = registry();
+    std::lock_guard const guard(open.lock);
+    std::weak_ptr<device_state>& known = open.by_ordinal[ordinal];
+    if (std::shared_ptr<device_state> state = known.lock())
+        return device(std::move(state));
+    auto state = std::make_shared<device_state>(identify(ordinal));
+    known = state;
+    return device(std::move(state));
+}
+
+device device::of(void const* gpu_pointer) {
+    cuda::memory const memory = cuda::describe(reinterpret_cast<std::uintptr_t>(gpu_pointer), 1);
+    if (memory.kind == memory_kind::unknown || memory.kind == memory_kind::host)
+        refuse_memory(memory, "");
+    return open(memory.ordinal);
+}
+
+pin device::pin(void const* gpu_pointer, std::size_t bytes, std::string_view backend) const {
+    return pin(reinterpret_cast<std::uintptr_t>(gpu_pointer), bytes, backend);
+}
+
+pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, std::string_view backend) const {
+    cuda::memory const memory = look_at(*state_, gpu_address, bytes);
+    std::vector<backend_slot*> const candidates = state_->candidates(backend);
+    std::exception_ptr first_failure;
+    for (backend_slot* slot : candidates) {
+        if (!can_adopt(*slot, memory) || !slot->usable())
+            continue;
+        try {
+            auto state = std::make_shared<pin_state>();
+            state->device = state_;
+            state->slot = slot;
+            state->address = gpu_address;
+            state->size = bytes;
+            state->memory = memory.kind;
+            state->pinned = slot->get().pin(memory);
+            return barmap::pin(std::move(state));
+        } catch (error const& failure) {
+            log::info(failure.what());
+            if (!first_failure)
+                first_failure = std::current_exception();
+        }
+    }
+    if (first_failure)
+        std::rethrow_exception(first_failure);
+    if (candidates.size() == 1)
+        refuse_memory(memory, candidates.front()->name());
+    refuse_memory(memory, "");
+}
+
+pin device::allocate(std::size_t bytes, std::string_view backend) const {
+    if (bytes == 0)
+        throw error(errc::invalid_argument, "allocate 0 bytes of GPU memory", std::string(backend),
+                    "give a size greater than 0");
+    std::vector<backend_slot*> const candidates = state_->candidates(backend);
+    for (backend_slot* slot : candidates) {
+        if (!slot->can().allocates || !slot->usable())
+            continue;
+        auto state = std::make_shared<pin_state>();
+        state->device = state_;
+        state->slot = slot;
+        state->size = bytes;
+        state->memory = memory_kind::imported;
+        state->pinned = slot->get().allocate(bytes);
+        state->address = state->pinned->allocated_address();
+        if (std::shared_ptr<os::fd const> exported = state->pinned->exported()) {
+            std::lock_guard const guard(state_->allocations_lock);
+            state_->allocations.push_back({state->address, bytes, exported});
+        }
+        return barmap::pin(std::move(state));
+    }
+    throw error(errc::unsupported_operation, "allocate GPU memory", std::string(backend),
+                "no usable backend allocates: install the Vulkan loader (libvulkan1), see `barmap "
+                "info`, or allocate with cudaMalloc and pin it");
+}
+
+int device::ordinal() const noexcept {
+    return state_->gpu.ordinal;
+}
+
+std::string const& device::name() const noexcept {
+    return state_->gpu.name;
+}
+
+std::string const& device::pci_address() const noexcept {
+    return state_->gpu.pci_address;
+}
+
+int device::driver_version() const noexcept {
+    return state_->gpu.driver_version;
+}
+
+bool device::simulated() const noexcept {
+    return state_->gpu.simulated;
+}
+
+bar1_size device::bar1() const {
+    for (std::unique_ptr<backend_slot> const& slot : state_->slots) {
+        if (!slot->can().quick_start || !slot->usable())
+            continue;
+        if (std::optional<bar1_size> const size = slot->get().bar1())
+            return *size;
+    }
+    return {};
+}
+
+std::vector<backend_report> device::backends() const {
+    std::vector<backend_report> reports;
+    for (std::unique_ptr<backend_slot> const& slot : state_->slots)
+        reports.push_back(slot->report());
+    return reports;
+}
+
+} // namespace barmap

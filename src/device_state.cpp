@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "device_state.hpp"
+
+#include "cuda/driver_api.hpp"
+#include "log.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+namespace barmap {
+namespace {
+
+bool named_in_environment(char const* variable, std::string_view name) {
+    char const* const value = std::getenv(variable);
+    std::string_view rest = value ? value : "";
+    while (!rest.empty()) {
+        std::size_t const comma = std::min(rest.find(','), rest.size());
+        if (rest.substr(0, comma) == name)
+            return true;
+        rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    return false;
+}
+
+std::string_view forced_backend() {
+    char const* const value = std::getenv("BARMAP_BACKEND");
+    return value && std::string_view(value) != "auto" ? value : "";
+}
+
+std::string list_of_backends() {
+    std::string names;
+    for (std::string const& name : backend_names())
+        names += (names.empty() ? "" : ", ") + name;
+    return names;
+}
+
+[[noreturn]] void refuse(backend_report const& report) {
+    throw error(report.state == backend_state::broken ? errc::backend_broken : errc::backend_absent,
+                "use backend " + report.name, report.name, report.reason + "; " + report.advice);
+}
+
+} // namespace
+
+backend_slot::backend_slot(backend::registration const& entry, backend::gpu const& gpu)
+    : entry_(entry), gpu_(gpu), instance_(entry.make(gpu)) {
+    report_.name = entry.name;
+}
+
+backend_report const& backend_slot::report() {
+    std::call_once(started_, [this] {
+        using clock = std::chrono::steady_clock;
+        clock::time_point const begin = clock::now();
+        try {
+            instance_->start();
+            scratch_ = std::make_unique<backend::scratch>(*instance_, gpu_);
+            scratch_->prove();
+            report_.state = backend_state::usable;
+            report_.reason = "its self-test moved random bytes both ways";
+        } catch (error const& failure) {
+            report_.state = failure.code() == errc::backend_absent ? backend_state::absent
+                                                                   : backend_state::broken;
+            report_.reason = "cannot " + failure.operation() + ": " + failure.code().message();
+            report_.advice = failure.advice();
+            scratch_.reset();
+        } catch (std::exception const& failure) {
+            report_.state = backend_state::broken;
+            report_.reason = failure.what();
+            scratch_.reset();
+        }
+        report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
+        log::info("GPU " + gpu_.pci_address + ": backend " + report_.name + " is " +
+                  std::string(to_string(report_.state)) + " (" + report_.reason + ")");
+    });
+    return report_;
+}
+
+copy_plan const& backend_slot::plan(cache_kind kind) {
+    std::call_once(measured_, [this, kind] {
+        if (copy::copy_kernel const* forced = copy::kernel_forced_by_environment()) {
+            plan_ = copy::plan_of_one(*forced, kind);
+            return;
+        }
+        plan_ = copy::measure_plan(scratch_->bytes(), kind);
+        log::info("backend " + report_.name + ": 64 B go by " +
+                  std::string(plan_.store[copy::size_class(64)]->name) + ", 64 KiB by " +
+                  std::string(plan_.store[copy::size_class(65536)]->name) + "; back by " +
+                  std::string(plan_.load[copy::size_class(64)]->name) + " and " +
+                  std::string(plan_.load[copy::size_class(65536)]->name));
+    });
+    return plan_;
+}
+
+device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
+    for (backend::registration const& entry : backend::registry())
+        slots.push_back(std::make_unique<backend_slot>(entry, gpu));
+    CUcontext current = nullptr;
+    CUdevice current_device = -1;
+    cuda::driver_api const& cu = cuda::api();
+    bool const has_context = cu.ctx_get_current(&current) == cuda::success && current &&
+                             cu.ctx_get_device(&current_device) == cuda::success &&
+                             current_device == gpu.handle;
+    if (!has_context)
+        keep_alive = cuda::primary_context::retain(gpu.handle);
+
+    // Nothing that takes long is started before it is needed, unless it is asked for by name.
+    std::string_view const forced = forced_backend();
+    if (!forced.empty())
+        (void)candidates(forced);
+    for (std::unique_ptr<backend_slot> const& slot : slots) {
+        if (named_in_environment("BARMAP_REQUIRE", slot->name())) {
+            if (!slot->usable())
+                refuse(slot->report());
+        } else if (forced.empty() && slot->can().quick_start) {
+            slot->report();
+        }
+    }
+}
+
+std::vector<backend_slot*> device_state::candidates(std::string_view wanted) {
+    std::string_view const forced = forced_backend();
+    if (wanted.empty())
+        wanted = forced;
+    else if (!forced.empty() && forced != wanted)
+        throw error(errc::backend_absent, "use backend " + std::string(wanted), std::string(wanted),
+                    "BARMAP_BACKEND allows only " + std::string(forced));
+    std::vector<backend_slot*> result;
+    for (std::unique_ptr<backend_slot> const& slot : slots)
+        if (wanted.empty() || slot->name() == wanted)
+            result.push_back(slot.get());
+    if (result.empty())
+        throw error(errc::invalid_argument, "use backend " + std::string(wanted), "",
+                    "the backends are " + list_of_backends());
+    if (!wanted.empty() && !result.front()->usable())
+        refuse(result.front()->report());
+    return result;
+}
+
+} // namespace barmap

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include <barmap/error.hpp>
+
+#include "cuda/driver_api.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace barmap {
+namespace {
+
+struct named_code {
+    int code;
+    char const* text;
+};
+
+template <std::size_t Count>
+char const* find(std::array<named_code, Count> const& names, int code) {
+    for (named_code const& entry : names)
+        if (entry.code == code)
+            return entry.text;
+    return nullptr;
+}
+
+// Source of the values: vulkan_core.h, VkResult.
+constexpr std::array<named_code, 12> vulkan_names{{
+    {-1, "VK_ERROR_OUT_OF_HOST_MEMORY"},
+    {-2, "VK_ERROR_OUT_OF_DEVICE_MEMORY"},
+    {-3, "VK_ERROR_INITIALIZATION_FAILED"},
+    {-4, "VK_ERROR_DEVICE_LOST"},
+    {-5, "VK_ERROR_MEMORY_MAP_FAILED"},
+    {-7, "VK_ERROR_EXTENSION_NOT_PRESENT"},
+    {-8, "VK_ERROR_FEATURE_NOT_PRESENT"},
+    {-9, "VK_ERROR_INCOMPATIBLE_DRIVER"},
+    {-10, "VK_ERROR_TOO_MANY_OBJECTS"},
+    {-13, "VK_ERROR_UNKNOWN"},
+    {-1000072003, "VK_ERROR_INVALID_EXTERNAL_HANDLE"},
+    {-1000069000, "VK_ERROR_OUT_OF_POOL_MEMORY"},
+}};
+
+// Source of the values: nvstatuscodes.h of NVIDIA's open GPU kernel modules.
+constexpr std::array<named_code, 16> rm_names{{
+    {0x1a, "NV_ERR_INSUFFICIENT_RESOURCES"},
+    {0x1b, "NV_ERR_INSUFFICIENT_PERMISSIONS"},
+    {0x1f, "NV_ERR_INVALID_ARGUMENT"},
+    {0x22, "NV_ERR_INVALID_CLASS"},
+    {0x23, "NV_ERR_INVALID_CLIENT"},
+    {0x24, "NV_ERR_INVALID_COMMAND"},
+    {0x26, "NV_ERR_INVALID_DEVICE"},
+    {0x2e, "NV_ERR_INVALID_LIMIT"},
+    {0x33, "NV_ERR_INVALID_OBJECT_HANDLE"},
+    {0x36, "NV_ERR_INVALID_OBJECT_PARENT"},
+    {0x3a, "NV_ERR_INVALID_PARAM_STRUCT"},
+    {0x3b, "NV_ERR_INVALID_PARAMETER"},
+    {0x51, "NV_ERR_NO_MEMORY"},
+    {0x56, "NV_ERR_NOT_SUPPORTED"},
+    {0x57, "NV_ERR_OBJECT_NOT_FOUND"},
+    {0x59, "NV_ERR_OPERATING_SYSTEM"},
+}};
+
+std::string hexadecimal(int value) {
+    std::array<char, 8> digits{};
+    auto const end = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                   static_cast<unsigned>(value), 16);
+    return "0x" + std::string(digits.data(), end.ptr);
+}
+
+class barmap_category final : public std::error_category {
+    char const* name() const noexcept override { return "barmap"; }
+    std::string message(int code) const override {
+        switch (static_cast<errc>(code)) {
+        case errc::invalid_argument:
+            return "invalid argument";
+        case errc::out_of_range:
+            return "the range leaves its allocation";
+        case errc::unsupported_memory:
+            return "this kind of memory cannot be mapped";
+        case errc::unsupported_operation:
+            return "not supported";
+        case errc::no_device:
+            return "no such GPU";
+        case errc::backend_absent:
+            return "not available on this machine";
+        case errc::backend_broken:
+            return "failed its self-test";
+        case errc::wrong_device:
+            return "the memory belongs to another GPU";
+        case errc::unknown_layout:
+            return "the driver's data has an unknown layout";
+        case errc::bar1_exhausted:
+            return "too little BAR1 aperture is free";
+        case errc::forked_child:
+            return "the object belongs to the parent process";
+        }
+        return "unknown barmap error " + std::to_string(code);
+    }
+};
+
+class cuda_error_category final : public std::error_category {
+    char const* name() const noexcept override { return "cuda"; }
+    std::string message(int code) const override {
+        std::string why;
+        char const* text = nullptr;
+        if (cuda::driver_api const* cu = cuda::try_api(why))
+            cu->get_error_name(code, &text);
+        return text ? text : "CUresult " + std::to_string(code);
+    }
+};
+
+class vulkan_error_category final : public std::error_category {
+    char const* name() const noexcept override { return "vulkan"; }
+    std::string message(int code) const override {
+        char const* text = find(vulkan_names, code);
+        return text ? text : "VkResult " + std::to_string(code);
+    }
+};
+
+class rm_error_category final : public std::error_category {
+    char const* name() const noexcept override { return "rm"; }
+    std::string message(int code) const override {
+        char const* text = find(rm_names, code);
+        return text ? text : "NV_STATUS " + hexadecimal(code);
+    }
+};
+
+} // namespace
+
+std::error_category const& category() noexcept {
+    static barmap_category const instance;
+    return instance;
+}
+
+std::error_category const& cuda_category() noexcept {
+    static cuda_error_category const instance;
+    return instance;
+}
+
+std::error_category const& vulkan_category() noexcept {
+    static vulkan_error_category const instance;
+    return instance;
+}
+
+std::error_category const& rm_category() noexcept {
+    static rm_error_category const instance;
+    return instance;
+}
+
+std::error_code make_error_code(errc code) noexcept {
+    return {static_cast<int>(code), category()};
+}
+
+error::error(std::error_code code, std::string operation, std::string backend, std::string advice)
+    : std::system_error(code), operation_(std::move(operation)), backend_(std::move(backend)),
+      advice_(std::move(advice)) {
+    text_ = "cannot " + operation_;
+    if (!backend_.empty())
+        text_ += " (backend " + backend_ + ")";
+    text_ += ": " + code.message();
+    if (!advice_.empty())
+        text_ += "; " + advice_;
+}
+
+error::~error() = default;
+
+} // namespace barmap

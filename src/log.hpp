@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+/// What barmap decides, for people who ask: BARMAP_LOG=info prints each decision once (backends,
+/// copy kernels), BARMAP_LOG=debug also each pin. Off by default. To stderr, one line at a time.
+namespace barmap::log {
+
+enum class level { off, info, debug };
+
+[[nodiscard]] level threshold() noexcept; ///< from the environment, read once
+void write(level severity, std::string_view text) noexcept;
+
+inline void info(std::string_view text) noexcept {
+    if (threshold() >= level::info)
+        write(level::info, text);
+}
+
+} // namespace barmap::log

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include <barmap/mapping.hpp>
+
+#include "device_state.hpp"
+
+namespace barmap {
+
+mapping::mapping() noexcept = default;
+mapping::mapping(mapping&&) noexcept = default;
+mapping& mapping::operator=(mapping&&) noexcept = default;
+mapping::~mapping() = default;
+mapping::mapping(std::unique_ptr<mapping_state> state) noexcept : state_(std::move(state)) {}
+
+std::byte* mapping::data() const noexcept {
+    return state_ ? state_->mapped->data : nullptr;
+}
+
+std::size_t mapping::size() const noexcept {
+    return state_ ? state_->pin->size : 0;
+}
+
+cache_kind mapping::kind() const noexcept {
+    return state_ ? state_->mapped->kind : cache_kind::write_combining;
+}
+
+std::string_view mapping::backend() const noexcept {
+    return state_ ? state_->pin->slot->name() : std::string_view{};
+}
+
+window mapping::window() const noexcept {
+    return state_ ? barmap::window{data(), size(), &state_->plan} : barmap::window{};
+}
+
+window mapping::window(std::size_t offset, std::size_t bytes) const {
+    if (offset > size() || bytes > size() - offset)
+        throw error(errc::out_of_range,
+                    "take " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                        " of a mapping of " + std::to_string(size()),
+                    std::string(backend()), "stay inside the mapping");
+    return window().part(offset, bytes);
+}
+
+std::string_view mapping::store_kernel(std::size_t bytes) const noexcept {
+    return state_ ? state_->plan.store[copy::size_class(bytes)]->name : std::string_view{};
+}
+
+std::string_view mapping::load_kernel(std::size_t bytes) const noexcept {
+    return state_ ? state_->plan.load[copy::size_class(bytes)]->name : std::string_view{};
+}
+
+void mapping::use_copy_kernel(std::string_view name) {
+    copy::copy_kernel const& kernel = copy::find_kernel(name);
+    if (state_)
+        state_->plan = copy::plan_of_one(kernel, state_->mapped->kind);
+}
+
+} // namespace barmap

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "os/calls.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace barmap::os {
+namespace {
+
+int open_file(char const* path, int flags) {
+    int fd;
+    do {
+        fd = ::open(path, flags | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int duplicate(int fd) {
+    return ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+// EAGAIN is what the resource manager's ioctls answer when a signal came in the way.
+int control(int fd, unsigned long request, void* argument) {
+    int result;
+    do {
+        result = ::ioctl(fd, request, argument);
+    } while (result < 0 && (errno == EINTR || errno == EAGAIN));
+    return result;
+}
+
+constexpr calls real{open_file, ::close,   duplicate, control, ::mmap,
+                     ::munmap,  ::madvise, ::dlopen,  ::dlsym, ::dlclose};
+
+std::atomic<calls const*> in_force{&real};
+
+} // namespace
+
+calls const& linux_calls() noexcept {
+    return real;
+}
+
+calls const& current() noexcept {
+    return *in_force.load(std::memory_order_acquire);
+}
+
+void replace(calls const* table) noexcept {
+    in_force.store(table ? table : &real, std::memory_order_release);
+}
+
+} // namespace barmap::os

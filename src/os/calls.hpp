@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <sys/types.h>
+
+/// The one seam below barmap: every system call and dlopen of the library goes through this table,
+/// so that a test can stand in for the kernel and make any call fail. Set-up path only; the hot
+/// path makes no call.
+namespace barmap::os {
+
+struct calls {
+    int (*open)(char const* path, int flags);
+    int (*close)(int fd);
+    int (*duplicate)(int fd); ///< with close-on-exec
+    int (*ioctl)(int fd, unsigned long request, void* argument);
+    void* (*mmap)(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset);
+    int (*munmap)(void* at, std::size_t bytes);
+    int (*madvise)(void* at, std::size_t bytes, int advice);
+    void* (*dlopen)(char const* name, int flags);
+    void* (*dlsym)(void* library, char const* symbol);
+    int (*dlclose)(void* library);
+};
+
+/// The real ones.
+[[nodiscard]] calls const& linux_calls() noexcept;
+
+/// The table in force.
+[[nodiscard]] calls const& current() noexcept;
+
+/// Puts another table in force, for a test; null restores the real one. Not while calls run.
+void replace(calls const* table) noexcept;
+
+} // namespace barmap::os

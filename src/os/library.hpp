@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace barmap::os {
+
+/// Owns a library that was loaded at run time.
+class library {
+public:
+    library() noexcept = default;
+    library(library&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    library& operator=(library&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~library();
+
+    /// Loads the first of these names that can be loaded; empty if none can, with the loader's
+    /// words for the last one in `why`.
+    [[nodiscard]] static library open(std::span<std::string const> names, std::string& why);
+
+    /// Address of a symbol, or null.
+    [[nodiscard]] void* symbol(char const* name) const noexcept;
+    [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+    /// Leaves the library loaded for good and gives up ownership.
+    void abandon() noexcept { handle_ = nullptr; }
+
+private:
+    void* handle_ = nullptr;
+};
+
+/// Folder of the program or library that contains this code, without a trailing slash.
+[[nodiscard]] std::string own_folder();
+
+} // namespace barmap::os
