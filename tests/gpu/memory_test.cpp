@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "gpu_memory.hpp"
+
+#include <thread>
+
+namespace barmap::gpu_test {
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+using memory_test = real_gpu;
+
+TEST_F(memory_test, every_place_inside_an_allocation_can_be_mapped) {
+    device const gpu = device::open(0);
+    device_block const block(8 * mib);
+    unsigned seed = 1;
+    for (std::size_t const offset : {0u, 1u, 63u, 4095u, 65537u, 3000001u})
+        for (std::size_t const bytes :
+             {std::size_t{1}, std::size_t{7}, std::size_t{4097}, mib + 1}) {
+            mapping const map = gpu.pin(block.address() + offset, bytes).map();
+            expect_same_memory(map, block.address() + offset, seed++);
+        }
+}
+
+TEST_F(memory_test, neighbours_in_one_page_keep_apart) {
+    device const gpu = device::open(0);
+    device_block const left(1024), right(1024);
+    mapping const left_map = gpu.pin(left.address(), 1024).map();
+    mapping const right_map = gpu.pin(right.address(), 1024).map();
+    std::vector<std::byte> const in_left = pattern(1024, 1), in_right = pattern(1024, 2);
+    write(left_map.window(), in_left);
+    write(right_map.window(), in_right);
+    std::vector<std::byte> seen(1024);
+    expect_success(cu().memcpy_dtoh(seen.data(), left.address(), 1024));
+    EXPECT_EQ(seen, in_left);
+    expect_success(cu().memcpy_dtoh(seen.data(), right.address(), 1024));
+    EXPECT_EQ(seen, in_right);
+}
+
+TEST_F(memory_test, chunks_in_a_row_become_one_cpu_range) {
+    device const gpu = device::open(0);
+    virtual_block const block(0, 5);
+    expect_same_memory(gpu.pin(block.address(), block.size()).map(), block.address(), 3);
+    std::uintptr_t const inside = block.address() + 3 * mib + 5;
+    expect_same_memory(gpu.pin(inside, 4 * mib + 77).map(), inside, 4);
+}
+
+TEST_F(memory_test, a_thread_without_a_context_can_pin) {
+    device const gpu = device::open(0);
+    device_block const block(mib);
+    virtual_block const chunks(0, 2);
+    mapping first, second;
+    std::thread([&] {
+        CUcontext current = nullptr;
+        expect_success(cu().ctx_get_current(&current));
+        EXPECT_EQ(current, nullptr);
+        first = gpu.pin(block.address(), mib).map();
+        second = gpu.pin(chunks.address(), chunks.size()).map();
+        expect_success(cu().ctx_get_current(&current));
+        EXPECT_EQ(current, nullptr) << "the thread's context must be put back";
+    }).join();
+    expect_same_memory(first, block.address(), 5);
+    expect_same_memory(second, chunks.address(), 6);
+}
+
+TEST_F(memory_test, what_cannot_be_adopted_is_refused_by_kind) {
+    device const gpu = device::open(0);
+    auto const refusal = [&](std::uintptr_t address) {
+        return code_of([&] { (void)gpu.pin(address, 4096); });
+    };
+    CUdeviceptr managed = 0, pooled = 0, exportable = 0;
+    void* host = nullptr;
+    expect_success(cu().mem_alloc_managed(&managed, mib, cuda::mem_attach_global));
+    expect_success(cu().mem_host_alloc(&host, mib, 0));
+    expect_success(cu().mem_alloc_async(&pooled, mib, nullptr));
+    CUmemPoolProps properties{};
+    properties.allocType = cuda::allocation_type_pinned;
+    properties.handleTypes = cuda::handle_type_posix_fd;
+    properties.location = {cuda::location_type_device, 0};
+    CUmemoryPool pool = nullptr;
+    expect_success(cu().mem_pool_create(&pool, &properties));
+    expect_success(cu().mem_alloc_from_pool_async(&exportable, mib, pool, nullptr));
+    expect_success(cu().ctx_synchronize());
+    std::vector<std::byte> const ordinary(8192);
+    EXPECT_EQ(refusal(managed), errc::unsupported_memory);
+    EXPECT_EQ(refusal(reinterpret_cast<std::uintptr_t>(host)), errc::unsupported_memory);
+    EXPECT_EQ(refusal(pooled), errc::unsupported_memory);
+    EXPECT_EQ(refusal(exportable), errc::unsupported_memory);
+    EXPECT_EQ(refusal(reinterpret_cast<std::uintptr_t>(ordinary.data())), errc::unsupported_memory);
+    {
+        virtual_block const opaque(0, 1, cuda::handle_type_none);
+        EXPECT_EQ(refusal(opaque.address()), errc::unsupported_memory);
+    }
+    device_block freed(8 * mib);
+    std::uintptr_t const was = freed.address();
+    freed.release();
+    EXPECT_EQ(refusal(was), errc::unsupported_memory);
+    cu().mem_free(managed);
+    cu().mem_free_host(host);
+    cu().mem_free_async(pooled, nullptr);
+    cu().mem_free_async(exportable, nullptr);
+    cu().ctx_synchronize();
+    cu().mem_pool_destroy(pool);
+}
+
+TEST_F(memory_test, a_range_past_the_end_or_of_no_size_is_refused) {
+    device const gpu = device::open(0);
+    device_block const block(mib);
+    virtual_block const chunks(0, 2);
+    EXPECT_EQ(code_of([&] { (void)gpu.pin(block.address(), 0); }), errc::invalid_argument);
+    EXPECT_EQ(code_of([&] { (void)gpu.pin(block.address() + mib - 8, 9); }), errc::out_of_range);
+    EXPECT_EQ(code_of([&] { (void)gpu.pin(chunks.address() + 1, chunks.size()); }),
+              errc::out_of_range);
+}
+
+} // namespace
+} // namespace barmap::gpu_test
