@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "address_space.hpp"
+
+#include "entry.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace barmap::sim {
+namespace {
+
+constexpr int nothing = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+std::byte* map_nothing(std::uint64_t bytes, void* wish = nullptr) {
+    void* const at = mmap(wish, bytes, PROT_NONE, nothing, -1, 0);
+    require(at != MAP_FAILED, cuda::error_out_of_memory);
+    return static_cast<std::byte*>(at);
+}
+
+} // namespace
+
+reservation::reservation(std::uint64_t bytes, std::uint64_t alignment, CUdeviceptr wish)
+    : size_(bytes) {
+    auto const page = std::uint64_t(sysconf(_SC_PAGESIZE));
+    std::uint64_t const slack = alignment > page ? alignment : 0;
+    std::byte* const start = map_nothing(bytes + slack, reinterpret_cast<void*>(wish));
+    auto const first = reinterpret_cast<std::uint64_t>(start);
+    base_ = round_up(first, alignment);
+    if (base_ > first)
+        munmap(start, base_ - first);
+    if (std::uint64_t const after = first + bytes + slack - (base_ + bytes))
+        munmap(reinterpret_cast<void*>(base_ + bytes), after);
+    try {
+        view_ = map_nothing(bytes);
+    } catch (...) {
+        munmap(reinterpret_cast<void*>(base_), size_);
+        throw;
+    }
+}
+
+reservation::~reservation() {
+    munmap(reinterpret_cast<void*>(base_), size_);
+    munmap(view_, size_);
+}
+
+void reservation::place(std::uint64_t at, physical const& memory, std::uint64_t offset,
+                        std::uint64_t bytes) const {
+    void* const there = mmap(view_ + at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                             memory.fd(), off_t(memory.offset() + offset));
+    require(there != MAP_FAILED, cuda::error_out_of_memory);
+}
+
+void reservation::clear(std::uint64_t at, std::uint64_t bytes) const {
+    mmap(view_ + at, bytes, PROT_NONE, nothing | MAP_FIXED, -1, 0);
+}
+
+allocation& address_space::add(allocation added) {
+    added.id = next_id_++;
+    CUdeviceptr const base = added.base;
+    return allocations_.insert_or_assign(base, std::move(added)).first->second;
+}
+
+allocation* address_space::find(CUdeviceptr address) {
+    auto at = allocations_.upper_bound(address);
+    if (at == allocations_.begin())
+        return nullptr;
+    --at;
+    return address - at->second.base < at->second.size ? &at->second : nullptr;
+}
+
+allocation& address_space::at(CUdeviceptr base) {
+    auto const found = allocations_.find(base);
+    require(found != allocations_.end());
+    return found->second;
+}
+
+std::byte* address_space::resolve(CUdeviceptr address, std::uint64_t bytes) {
+    allocation const* here = find(address);
+    if (!here)
+        return nullptr;
+    std::byte* const start = here->view + (address - here->base);
+    std::uint64_t covered = 0;
+    for (;;) {
+        require(here->accessible);
+        std::uint64_t const inside = address + covered - here->base;
+        covered += here->size - inside;
+        if (covered >= bytes)
+            return start;
+        // Only chunks of one reservation lie side by side, for the GPU and in the view.
+        require(here->kind == kind::chunk);
+        here = find(address + covered);
+        require(here && here->kind == kind::chunk && here->view == start + covered);
+    }
+}
+
+} // namespace barmap::sim

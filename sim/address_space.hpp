@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "physical.hpp"
+
+#include "cuda/types.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+namespace barmap::sim {
+
+struct memory_handle;
+struct pool;
+
+/// A reserved range of device addresses. The CPU cannot dereference them; the simulated driver
+/// sees the same memory through a second range, its view.
+class reservation {
+public:
+    /// @param alignment a power of two, at least the page size
+    reservation(std::uint64_t bytes, std::uint64_t alignment, CUdeviceptr wish = 0);
+    reservation(reservation const&) = delete;
+    reservation& operator=(reservation const&) = delete;
+    ~reservation();
+
+    /// Puts memory into the view, and takes it out again.
+    void place(std::uint64_t at, physical const& memory, std::uint64_t offset,
+               std::uint64_t bytes) const;
+    void clear(std::uint64_t at, std::uint64_t bytes) const;
+
+    [[nodiscard]] CUdeviceptr base() const noexcept { return base_; }
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+    [[nodiscard]] std::byte* view() const noexcept { return view_; }
+
+private:
+    CUdeviceptr base_ = 0;
+    std::uint64_t size_ = 0;
+    std::byte* view_ = nullptr;
+};
+
+enum class kind {
+    device,     ///< cuMemAlloc
+    chunk,      ///< cuMemMap
+    pooled,     ///< cuMemAllocAsync
+    managed,    ///< cuMemAllocManaged
+    host,       ///< cuMemHostAlloc
+    registered, ///< cuMemHostRegister
+    ipc,        ///< cuIpcOpenMemHandle
+    external,   ///< cuExternalMemoryGetMappedBuffer
+};
+
+/// What is at a range of addresses.
+struct allocation {
+    CUdeviceptr base = 0;
+    std::uint64_t size = 0; ///< as asked for
+    sim::kind kind = sim::kind::device;
+    CUcontext context = nullptr;
+    int ordinal = -1;
+    std::uint64_t id = 0;                   ///< CU_POINTER_ATTRIBUTE_BUFFER_ID
+    std::byte* view = nullptr;              ///< where the simulated driver sees it
+    std::shared_ptr<physical> memory;       ///< null for host and managed memory
+    std::uint64_t offset = 0;               ///< inside `memory`
+    std::shared_ptr<reservation> addresses; ///< null for host and managed memory
+    CUmemoryPool pool = nullptr;
+    std::shared_ptr<sim::pool> from_pool;
+    std::shared_ptr<memory_handle> made_from; ///< of a chunk
+    int handle_types = 0;                     ///< that it may be exported as
+    bool accessible = true;                   ///< false for a chunk before cuMemSetAccess
+    bool sync_memops = false;                 ///< CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+    unsigned flags = 0;                       ///< of host memory
+    bool leaving = false;                     ///< cuMemFreeAsync is on its way
+    unsigned opens = 1;                       ///< of an IPC handle
+
+    [[nodiscard]] bool on_device() const noexcept { return memory != nullptr; }
+};
+
+/// All allocations of the process by address. Guarded by the world's mutex.
+class address_space {
+public:
+    /// Gives the allocation its buffer id.
+    allocation& add(allocation added);
+    /// The one that contains the address, or null.
+    [[nodiscard]] allocation* find(CUdeviceptr address);
+    /// The one that starts there. Refuses with INVALID_VALUE.
+    [[nodiscard]] allocation& at(CUdeviceptr base);
+    void remove(CUdeviceptr base) { allocations_.erase(base); }
+
+    /// Where the simulated driver sees [address, address + bytes), which may span several
+    /// allocations side by side in one reservation; null if no allocation contains `address`.
+    /// Refuses with INVALID_VALUE where the range leaves them or may not be accessed.
+    [[nodiscard]] std::byte* resolve(CUdeviceptr address, std::uint64_t bytes);
+
+    [[nodiscard]] std::map<CUdeviceptr, allocation>& all() noexcept { return allocations_; }
+
+private:
+    std::map<CUdeviceptr, allocation> allocations_;
+    std::uint64_t next_id_ = 1;
+};
+
+} // namespace barmap::sim

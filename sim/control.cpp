@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "control.hpp"
+
+#include "world.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+
+#define BARMAP_SIM_CONTROL extern "C" __attribute__((visibility("default")))
+
+namespace barmap::sim {
+namespace {
+
+/// BARMAP_SIM_FAIL=function:code[:which]
+struct planned_failure {
+    std::string function;
+    CUresult code = 0;
+    unsigned which = 1;
+};
+
+planned_failure read_plan() {
+    planned_failure plan;
+    char const* const text = std::getenv("BARMAP_SIM_FAIL");
+    if (!text)
+        return plan;
+    std::string_view const whole(text);
+    auto const colon = whole.find(':');
+    plan.function = whole.substr(0, colon);
+    if (auto const suffix = plan.function.rfind("_v"); suffix != std::string::npos)
+        plan.function.resize(suffix);
+    if (colon == std::string_view::npos)
+        return {};
+    char* rest = nullptr;
+    plan.code = int(std::strtol(text + colon + 1, &rest, 10));
+    if (*rest == ':')
+        plan.which = unsigned(std::strtoul(rest + 1, nullptr, 10));
+    return plan;
+}
+
+std::atomic<unsigned> calls{0};
+std::atomic<unsigned> matches{0};
+std::atomic<unsigned> fail_at{0}; ///< the value of `calls` that fails; 0 is off
+std::atomic<CUresult> fail_with{0};
+std::atomic<bool> initialised{false};
+std::atomic<bool> forked{false};
+
+} // namespace
+
+CUresult admit(char const* function, bool before_init) noexcept {
+    static planned_failure const& plan = *new planned_failure(read_plan());
+    unsigned const number = calls.fetch_add(1) + 1;
+    if (number == fail_at.load())
+        return fail_with.load();
+    if (!plan.function.empty() && plan.function == function &&
+        matches.fetch_add(1) + 1 == plan.which)
+        return plan.code;
+    if (before_init && !forked.load())
+        return cuda::success;
+    return initialised.load() && !forked.load() ? cuda::success : cuda::error_not_initialized;
+}
+
+void mark_initialised() {
+    if (!initialised.exchange(true))
+        pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
+}
+
+std::mutex& world_mutex() noexcept {
+    static std::mutex& mutex = *new std::mutex;
+    return mutex;
+}
+
+world& the_world() noexcept {
+    static world& everything = *new world;
+    return everything;
+}
+
+} // namespace barmap::sim
+
+using namespace barmap::sim;
+
+namespace {
+
+physical* object_of(int fd) {
+    struct stat about {};
+    if (fstat(fd, &about) != 0)
+        return nullptr;
+    for (auto const& [number, object] : the_world().objects)
+        if (object->inode() == about.st_ino)
+            return object;
+    return nullptr;
+}
+
+template <class T>
+void tell(T* where, T value) {
+    if (where)
+        *where = value;
+}
+
+} // namespace
+
+BARMAP_SIM_CONTROL int barmap_sim_object(std::uint32_t client, std::uint32_t memory, int* fd,
+                                         std::uint64_t* size, int* ordinal) {
+    world_lock lock(world_mutex());
+    auto const& objects = the_world().objects;
+    auto const at = objects.find(memory);
+    if (client != the_world().client || at == objects.end() || at->second->offset() != 0)
+        return -1;
+    tell(fd, at->second->fd());
+    tell(size, at->second->size());
+    tell(ordinal, at->second->ordinal());
+    return 0;
+}
+
+BARMAP_SIM_CONTROL int barmap_sim_fd_layout(int fd, std::uint64_t* offset, std::uint64_t* size) {
+    world_lock lock(world_mutex());
+    physical const* const object = object_of(fd);
+    if (!object)
+        return -1;
+    tell(offset, object->offset());
+    tell(size, object->size());
+    return 0;
+}
+
+BARMAP_SIM_CONTROL int barmap_sim_fd_device(int fd) {
+    return ordinal_of_file(fd);
+}
+
+BARMAP_SIM_CONTROL int barmap_sim_address(CUdeviceptr address, int* fd, std::uint64_t* offset,
+                                          std::uint64_t* contiguous, int* ordinal) {
+    world_lock lock(world_mutex());
+    allocation const* const found = the_world().addresses.find(address);
+    if (!found || !found->on_device())
+        return -1;
+    std::uint64_t const inside = address - found->base;
+    tell(fd, found->memory->fd());
+    tell(offset, found->memory->offset() + found->offset + inside);
+    tell(contiguous, found->size - inside);
+    tell(ordinal, found->ordinal);
+    return 0;
+}
+
+BARMAP_SIM_CONTROL void barmap_sim_fail(unsigned call_number, CUresult code) {
+    fail_with.store(code);
+    fail_at.store(call_number ? calls.load() + call_number : 0);
+}
+
+BARMAP_SIM_CONTROL unsigned barmap_sim_calls() {
+    return calls.load();
+}
+
+BARMAP_SIM_CONTROL std::size_t barmap_sim_live() {
+    world_lock lock(world_mutex());
+    world& all = the_world();
+    std::size_t live = all.addresses.all().size() + all.reserved.size() + all.handles.size() +
+                       all.streams.size() + all.events.size() + all.modules.size() +
+                       all.externals.size();
+    for (auto const& [handle, one] : all.pools)
+        live += !one->is_default;
+    for (auto const& [handle, one] : all.contexts)
+        live += one->primary ? one->retains : 1;
+    return live;
+}
+
+BARMAP_SIM_CONTROL std::uint64_t barmap_sim_bar1_total(int ordinal) {
+    world_lock lock(world_mutex());
+    auto const& devices = the_world().devices;
+    return ordinal >= 0 && std::size_t(ordinal) < devices.size()
+               ? devices[std::size_t(ordinal)]->bar1_size
+               : 0;
+}
+
+BARMAP_SIM_CONTROL std::uint32_t barmap_sim_client() {
+    world_lock lock(world_mutex());
+    return the_world().client;
+}
+
+BARMAP_SIM_CONTROL std::uint32_t barmap_sim_gpu_id(int ordinal) {
+    world_lock lock(world_mutex());
+    auto const& devices = the_world().devices;
+    return ordinal >= 0 && std::size_t(ordinal) < devices.size()
+               ? devices[std::size_t(ordinal)]->gpu_id()
+               : 0;
+}

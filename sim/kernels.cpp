@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "kernels.hpp"
+
+#include "world.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <sched.h>
+
+namespace barmap::sim {
+namespace {
+
+template <class T>
+T parameter(void** parameters, int index) {
+    T value;
+    require(parameters && parameters[index]);
+    std::memcpy(&value, parameters[index], sizeof value);
+    return value;
+}
+
+/// Where memory that a kernel is told by its address lies for the simulated driver.
+template <class T>
+T* pointer(void** parameters, int index, std::uint64_t count) {
+    auto const address = parameter<CUdeviceptr>(parameters, index);
+    std::byte* const at = the_world().addresses.resolve(address, count * sizeof(T));
+    require(at && address % sizeof(T) == 0);
+    return reinterpret_cast<T*>(at);
+}
+
+template <class T>
+T load(T const* from) noexcept {
+    return std::atomic_ref(*const_cast<T*>(from)).load(std::memory_order_acquire);
+}
+
+template <class T>
+void store(T* to, T value) noexcept {
+    std::atomic_ref(*to).store(value, std::memory_order_release);
+}
+
+/// Polls for a while, then lets other threads run in between: there may be few processors.
+template <class Condition>
+void spin_until(Condition condition) {
+    for (unsigned tries = 0; !condition(); ++tries)
+        if (tries >= 1000)
+            sched_yield();
+}
+
+// barmap_pingpong(uint64 const* doorbell, uint64* answer, uint64 rounds)
+// for i in 1..rounds: waits until *doorbell == i, then *answer = i.
+std::function<void()> pingpong(void** parameters) {
+    auto const* const doorbell = pointer<std::uint64_t>(parameters, 0, 1);
+    auto* const answer = pointer<std::uint64_t>(parameters, 1, 1);
+    auto const rounds = parameter<std::uint64_t>(parameters, 2);
+    return [=] {
+        for (std::uint64_t round = 1; round <= rounds; ++round) {
+            spin_until([&] { return load(doorbell) == round; });
+            store(answer, round);
+        }
+    };
+}
+
+template <class Word>
+void count_words(std::byte* counter, std::uint64_t bytes, std::uint64_t last,
+                 std::uint32_t const* stop) {
+    auto* const words = reinterpret_cast<Word*>(counter);
+    for (std::uint64_t i = 1; i <= last && !(stop && load(stop) != 0); ++i)
+        for (std::uint64_t k = 0; k < bytes / sizeof(Word); ++k)
+            store(words + k, static_cast<Word>(i));
+}
+
+// barmap_count(void* counter, uint32 bytes, uint64 last, uint32 const* stop)
+// for i in 1..last, until *stop != 0: every word of the buffer becomes i. A word has 8 bytes, or
+// as many as the buffer if that has 4, 2 or 1. `stop` may be null.
+std::function<void()> count(void** parameters) {
+    auto const bytes = parameter<std::uint32_t>(parameters, 1);
+    auto const last = parameter<std::uint64_t>(parameters, 2);
+    std::uint32_t const* stop = nullptr;
+    if (parameter<CUdeviceptr>(parameters, 3) != 0)
+        stop = pointer<std::uint32_t>(parameters, 3, 1);
+    require(bytes >= 8 || bytes == 4 || bytes == 2 || bytes == 1);
+    std::byte* const counter = pointer<std::byte>(parameters, 0, bytes);
+    require(reinterpret_cast<std::uintptr_t>(counter) % std::min(bytes, 8u) == 0);
+    auto* const run = bytes >= 8   ? &count_words<std::uint64_t>
+                      : bytes == 4 ? &count_words<std::uint32_t>
+                      : bytes == 2 ? &count_words<std::uint16_t>
+                                   : &count_words<std::uint8_t>;
+    return [=] { run(counter, bytes, last, stop); };
+}
+
+// barmap_fill(uint8* p, uint64 n, uint64 seed): p[k] = (k * 131 + seed * 29 + (k >> 8)) & 0xff
+std::function<void()> fill(void** parameters) {
+    auto const bytes = parameter<std::uint64_t>(parameters, 1);
+    auto const seed = parameter<std::uint64_t>(parameters, 2);
+    if (!bytes)
+        return [] {};
+    auto* const to = pointer<std::uint8_t>(parameters, 0, bytes);
+    return [=] {
+        for (std::uint64_t k = 0; k < bytes; ++k)
+            to[k] = static_cast<std::uint8_t>(k * 131 + seed * 29 + (k >> 8));
+    };
+}
+
+constexpr kernel kernels[] = {
+    {"barmap_pingpong", pingpong},
+    {"barmap_count", count},
+    {"barmap_fill", fill},
+};
+
+} // namespace
+
+kernel const* find_kernel(std::string_view name) noexcept {
+    for (kernel const& known : kernels)
+        if (name == known.name)
+            return &known;
+    return nullptr;
+}
+
+} // namespace barmap::sim

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace barmap::sim {
+
+/// A kernel that the simulated GPU can run: it executes no PTX, but has its own code for the
+/// kernels that barmap ships.
+struct kernel {
+    char const* name;
+    /// Reads the parameters as cuLaunchKernel gets them and returns the work; refuses pointers that
+    /// lead nowhere. Under the world's mutex.
+    std::function<void()> (*bind)(void** parameters);
+};
+
+/// By name, or null.
+[[nodiscard]] kernel const* find_kernel(std::string_view name) noexcept;
+
+} // namespace barmap::sim

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "physical.hpp"
+
+#include "world.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace barmap::sim {
+namespace {
+
+// The header of the files in which lavapipe, the software Vulkan device, shares memory; read off
+// files that Mesa 22.3.6 (Debian 12) exports. It maps `file_bytes` of such a file and takes what
+// lies at `data_offset` for the memory.
+struct vulkan_header {
+    std::uint64_t file_bytes;
+    std::uint64_t data_offset;
+    std::array<unsigned char, 16> driver; ///< must be its own, or the import is refused
+};
+
+// Of Mesa 22.3.6 with LLVM 15.0.6; another build has another one (BARMAP_SIM_VULKAN_DRIVER).
+constexpr std::array<unsigned char, 16> debian_12_driver{
+    0x6c, 0xb9, 0xee, 0x07, 0x4a, 0x0b, 0xad, 0x7b, 0x01, 0x2e, 0x1b, 0xe9, 0x69, 0x7e, 0x53, 0x0f};
+
+constexpr std::uint64_t header_bytes = 64 << 10; ///< whole pages on every system
+
+std::array<unsigned char, 16> vulkan_driver() {
+    std::array<unsigned char, 16> id = debian_12_driver;
+    char const* const text = std::getenv("BARMAP_SIM_VULKAN_DRIVER");
+    if (!text || std::strlen(text) != 2 * id.size())
+        return id;
+    for (std::size_t k = 0; k < id.size(); ++k) {
+        char const digits[3] = {text[2 * k], text[2 * k + 1], 0};
+        id[k] = static_cast<unsigned char>(std::strtoul(digits, nullptr, 16));
+    }
+    return id;
+}
+
+constexpr char file_name[] = "barmap simulated GPU "; ///< and the ordinal
+
+int make_file(int ordinal, std::uint64_t bytes) {
+    int const fd = memfd_create((file_name + std::to_string(ordinal)).c_str(), MFD_CLOEXEC);
+    if (fd < 0)
+        refuse(cuda::error_out_of_memory);
+    if (ftruncate(fd, off_t(bytes)) != 0) {
+        close(fd);
+        refuse(cuda::error_out_of_memory);
+    }
+    return fd;
+}
+
+std::uint64_t inode_of(int fd) {
+    struct stat about {};
+    return fstat(fd, &about) == 0 ? about.st_ino : 0;
+}
+
+} // namespace
+
+physical::physical(device& owner, int fd, std::uint64_t offset, std::uint64_t bytes,
+                   std::uint64_t counted)
+    : fd_(fd), offset_(offset), size_(bytes), counted_(counted), inode_(inode_of(fd)),
+      number_(0x5c000000u + the_world().next_number++), ordinal_(owner.ordinal) {
+    owner.memory_used += counted_;
+    the_world().objects.emplace(number_, this);
+}
+
+physical::~physical() {
+    world& all = the_world();
+    all.objects.erase(number_);
+    all.devices[std::size_t(ordinal_)]->memory_used -= counted_;
+    close(fd_);
+}
+
+std::shared_ptr<physical> physical::make(device& owner, std::uint64_t bytes, bool vulkan) {
+    require(bytes <= owner.memory_size - owner.memory_used, cuda::error_out_of_memory);
+    std::uint64_t const offset = vulkan ? header_bytes : 0;
+    int const fd = make_file(owner.ordinal, offset + bytes);
+    if (vulkan) {
+        vulkan_header const header{offset + bytes, offset, vulkan_driver()};
+        if (pwrite(fd, &header, sizeof header, 0) != ssize_t(sizeof header)) {
+            close(fd);
+            refuse(cuda::error_out_of_memory);
+        }
+    }
+    return std::shared_ptr<physical>(new physical(owner, fd, offset, bytes, bytes));
+}
+
+std::shared_ptr<physical> physical::make_uncounted(device& owner, std::uint64_t bytes) {
+    return std::shared_ptr<physical>(
+        new physical(owner, make_file(owner.ordinal, bytes), 0, bytes, 0));
+}
+
+std::shared_ptr<physical> physical::adopt(device& owner, int fd, std::uint64_t offset,
+                                          std::uint64_t bytes) {
+    auto made = std::shared_ptr<physical>(new physical(owner, fd, offset, bytes, 0));
+    made->exported_ = true;
+    return made;
+}
+
+int physical::export_fd() {
+    int const copy = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+    require(copy >= 0, cuda::error_out_of_memory);
+    exported_ = true;
+    return copy;
+}
+
+void physical::drop_header() {
+    if (offset_ == 0)
+        return;
+    int const fd = make_file(ordinal_, size_);
+    void* const from = mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd_, off_t(offset_));
+    bool moved = from != MAP_FAILED;
+    // Written, not copied between mappings, so that only pages that hold something are made.
+    static constexpr std::size_t step = 64 << 10;
+    static constexpr std::array<char, step> zeros{};
+    for (std::uint64_t at = 0; moved && at < size_; at += step) {
+        char const* const part = static_cast<char const*>(from) + at;
+        std::size_t const bytes = std::size_t(std::min<std::uint64_t>(step, size_ - at));
+        if (std::memcmp(part, zeros.data(), bytes) != 0)
+            moved = pwrite(fd, part, bytes, off_t(at)) == ssize_t(bytes);
+    }
+    if (from != MAP_FAILED)
+        munmap(from, size_);
+    if (!moved) {
+        close(fd);
+        refuse(cuda::error_out_of_memory);
+    }
+    close(fd_);
+    fd_ = fd;
+    offset_ = 0;
+    inode_ = inode_of(fd);
+}
+
+std::uint64_t data_offset_of(int fd) noexcept {
+    vulkan_header header{};
+    struct stat about {};
+    if (fstat(fd, &about) != 0 || pread(fd, &header, sizeof header, 0) != ssize_t(sizeof header))
+        return 0;
+    auto const page = std::uint64_t(sysconf(_SC_PAGESIZE));
+    bool const sane = header.file_bytes == std::uint64_t(about.st_size) &&
+                      header.data_offset % page == 0 && header.data_offset >= sizeof header &&
+                      header.data_offset < header.file_bytes;
+    return sane ? header.data_offset : 0;
+}
+
+int ordinal_of_file(int fd) noexcept {
+    char path[32];
+    char target[64] = {};
+    std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (readlink(path, target, sizeof target - 1) < 0)
+        return -1;
+    std::string_view const name(target);
+    constexpr std::string_view prefix = "/memfd:barmap simulated GPU ";
+    return name.starts_with(prefix) ? std::atoi(target + prefix.size()) : -1;
+}
+
+} // namespace barmap::sim

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+#include "world.hpp"
+
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace barmap::sim {
+
+CUmemoryPool default_pool(device& of) {
+    if (!of.default_pool) {
+        auto made = std::make_shared<pool>();
+        made->ordinal = of.ordinal;
+        made->is_default = true;
+        of.default_pool = the_world().pools.add(made);
+        of.current_pool = of.default_pool;
+    }
+    return of.default_pool;
+}
+
+void leave_pool(allocation const& freed) {
+    pool& from = *freed.from_pool;
+    if (from.imported)
+        return;
+    std::uint64_t const bytes = round_up(freed.size, suballocator::quantum);
+    from.space.give_back(freed.offset, freed.size);
+    from.used -= bytes;
+    the_world().devices[std::size_t(from.ordinal)]->memory_used -= bytes;
+}
+
+} // namespace barmap::sim
+
+using namespace barmap::cuda;
+using namespace barmap::sim;
+
+namespace {
+
+// CUmemPool_attribute
+constexpr int release_threshold = 4;
+constexpr int reserved_current = 5;
+constexpr int reserved_high = 6;
+constexpr int used_current = 7;
+constexpr int used_high = 8;
+
+/// What cuMemPoolExportPointer's 64 bytes hold here.
+struct exported_pointer {
+    std::uint64_t offset;
+    std::uint64_t size;
+    std::uint64_t reserved[6];
+};
+static_assert(sizeof(exported_pointer) == 64);
+
+std::shared_ptr<pool> get_pool(CUmemoryPool handle) {
+    return the_world().pools.get(handle, error_invalid_value);
+}
+
+void map_whole(pool& of) {
+    auto const bytes = round_up(of.memory->size(), big_page);
+    of.addresses = std::make_shared<reservation>(bytes, big_page);
+    of.addresses->place(0, *of.memory, 0, of.memory->size());
+}
+
+// A pool owns address space for the whole device from its first allocation on; what is handed out
+// of it counts as used.
+void open_pool(pool& of) {
+    if (of.memory)
+        return;
+    device& owner = the_world().get_device(of.ordinal);
+    of.memory = physical::make_uncounted(owner, owner.memory_size);
+    map_whole(of);
+    of.space = suballocator(of.memory->size());
+}
+
+allocation pool_allocation(CUmemoryPool handle, std::shared_ptr<pool> const& from,
+                           std::uint64_t offset, std::uint64_t bytes) {
+    allocation added;
+    added.kind = kind::pooled;
+    added.base = from->addresses->base() + offset;
+    added.view = from->addresses->view() + offset;
+    added.size = bytes;
+    added.ordinal = from->ordinal;
+    added.memory = from->memory;
+    added.offset = offset;
+    added.addresses = from->addresses;
+    added.pool = handle;
+    added.from_pool = from;
+    added.handle_types = from->handle_types;
+    return added;
+}
+
+CUresult allocate(CUdeviceptr* address, std::size_t bytes, CUmemoryPool handle) {
+    auto const from = get_pool(handle);
+    CUdeviceptr& told = out(address);
+    require(bytes > 0 && !from->imported);
+    device& owner = the_world().get_device(from->ordinal);
+    std::uint64_t const counted = round_up(bytes, suballocator::quantum);
+    require(counted >= bytes && counted <= owner.memory_size - owner.memory_used,
+            error_out_of_memory);
+    open_pool(*from);
+    auto const offset = from->space.take(bytes);
+    require(offset.has_value(), error_out_of_memory);
+    owner.memory_used += counted;
+    from->used += counted;
+    from->used_high = std::max(from->used_high, from->used);
+    told = the_world().addresses.add(pool_allocation(handle, from, *offset, bytes)).base;
+    return success;
+}
+
+} // namespace
+
+BARMAP_SIM_ENTRY cuDeviceGetDefaultMemPool(CUmemoryPool* handle, CUdevice ordinal) {
+    return call("cuDeviceGetDefaultMemPool",
+                [&](world_lock&) { out(handle) = default_pool(the_world().get_device(ordinal)); });
+}
+
+BARMAP_SIM_ENTRY cuDeviceGetMemPool(CUmemoryPool* handle, CUdevice ordinal) {
+    return call("cuDeviceGetMemPool", [&](world_lock&) {
+        device& of = the_world().get_device(ordinal);
+        (void)default_pool(of);
+        out(handle) = of.current_pool;
+    });
+}
+
+BARMAP_SIM_ENTRY cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool handle) {
+    return call("cuDeviceSetMemPool", [&](world_lock&) {
+        device& of = the_world().get_device(ordinal);
+        (void)default_pool(of);
+        require(get_pool(handle)->ordinal == ordinal && !get_pool(handle)->imported);
+        of.current_pool = handle;
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemPoolCreate(CUmemoryPool* handle, CUmemPoolProps const* properties) {
+    return call("cuMemPoolCreate", [&](world_lock&) {
+        require(properties && properties->allocType == allocation_type_pinned &&
+                properties->location.type == location_type_device);
+        require(properties->handleTypes == handle_type_none ||
+                properties->handleTypes == handle_type_posix_fd);
+        auto made = std::make_shared<pool>();
+        made->ordinal = the_world().get_device(properties->location.id).ordinal;
+        made->handle_types = properties->handleTypes;
+        out(handle) = the_world().pools.add(made);
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemPoolDestroy(CUmemoryPool handle) {
+    return call("cuMemPoolDestroy", [&](world_lock&) {
+        auto const found = get_pool(handle);
+        require(!found->is_default);
+        the_world().pools.take(handle);
+        device& of = the_world().get_device(found->ordinal);
+        if (of.current_pool == handle)
+            of.current_pool = of.default_pool;
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemPoolTrimTo(CUmemoryPool handle, std::size_t) {
+    return call("cuMemPoolTrimTo", [&](world_lock&) { (void)get_pool(handle); });
+}
+
+BARMAP_SIM_ENTRY cuMemPoolSetAttribute(CUmemoryPool handle, int which, void* value) {
+    return call("cuMemPoolSetAttribute", [&](world_lock&) {
+        auto const of = get_pool(handle);
+        require(value && which >= 1 && which <= used_high);
+        if (which < release_threshold)
+            std::memcpy(&of->switches[which], value, sizeof(int));
+        else if (which == release_threshold)
+            std::memcpy(&of->release_threshold, value, sizeof of->release_threshold);
+        else if (which == used_high || which == reserved_high)
+            of->used_high = of->used; // the one value that may be set is 0: forget the high mark
+        else
+            refuse(error_invalid_value);
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemPoolGetAttribute(CUmemoryPool handle, int which, void* value) {
+    return call("cuMemPoolGetAttribute", [&](world_lock&) {
+        auto const of = get_pool(handle);
+        require(value && which >= 1 && which <= used_high);
+        if (which < release_threshold) {
+            auto const at = of->switches.find(which);
+            int const told = at == of->switches.end() ? 1 : at->second;
+            std::memcpy(value, &told, sizeof told);
+            return;
+        }
+        std::uint64_t told = of->release_threshold;
+        if (which == used_current || which == reserved_current)
+            told = of->used;
+        else if (which == used_high || which == reserved_high)
+            told = of->used_high;
+        std::memcpy(value, &told, sizeof told);
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemPoolSetAccess(CUmemoryPool handle, CUmemAccessDesc const* desc,
+                                    std::size_t count) {
+    return call("cuMemPoolSetAccess", [&](world_lock&) {
+        (void)get_pool(handle);
+        for (std::size_t k = 0; k < count; ++k)
+            (void)the_world().get_device(out(desc + k).location.id);
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+    return call("cuMemAllocAsync", [&](world_lock&) {
+        device& of = *live_context(get_stream(stream)->owner).device;
+        (void)default_pool(of);
+        return allocate(address, bytes, of.current_pool);
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool,
+                                         CUstream stream) {
+    return call("cuMemAllocFromPoolAsync", [&](world_lock&) {
+        (void)get_stream(stream);
+        return allocate(address, bytes, pool);
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+    return call("cuMemFreeAsync", [&](world_lock&) {
+        auto const queue = get_stream(stream);
+        allocation& found = the_world().addresses.at(address);
+        require((found.kind == kind::pooled || found.kind == kind::device) && !found.leaving);
+        found.leaving = true;
+        the_world().work.submit(queue, [address, id = found.id] {
+            world_lock lock(world_mutex());
+            allocation* const freed = the_world().addresses.find(address);
+            if (freed && freed->id == id)
+                free_allocation(*freed);
+        });
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemPoolExportToShareableHandle(void* shared, CUmemoryPool handle, int type,
+                                                  unsigned long long flags) {
+    return call("cuMemPoolExportToShareableHandle", [&](world_lock&) {
+        auto const found = get_pool(handle);
+        require(type == handle_type_posix_fd && found->handle_types == type && flags == 0);
+        open_pool(*found);
+        out(static_cast<int*>(shared)) = found->memory->export_fd();
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemPoolImportFromShareableHandle(CUmemoryPool* handle, void* shared, int type,
+                                                    unsigned long long flags) {
+    return call("cuMemPoolImportFromShareableHandle", [&](world_lock&) {
+        require(type == handle_type_posix_fd && flags == 0);
+        auto& told = out(handle);
+        int const theirs = int(reinterpret_cast<std::intptr_t>(shared));
+        int const ordinal = ordinal_of_file(theirs);
+        struct stat about {};
+        require(ordinal >= 0 && fstat(theirs, &about) == 0);
+        device& owner = the_world().get_device(ordinal);
+        auto made = std::make_shared<pool>();
+        made->ordinal = ordinal;
+        made->handle_types = type;
+        made->imported = true;
+        int const fd = fcntl(theirs, F_DUPFD_CLOEXEC, 0);
+        require(fd >= 0);
+        made->memory = physical::adopt(owner, fd, 0, std::uint64_t(about.st_size));
+        map_whole(*made);
+        told = the_world().pools.add(made);
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemPoolExportPointer(exported_pointer* data, CUdeviceptr address) {
+    return call("cuMemPoolExportPointer", [&](world_lock&) {
+        allocation const& found = the_world().addresses.at(address);
+        require(found.kind == kind::pooled && found.handle_types != 0);
+        out(data) = {found.offset, found.size, {}};
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemPoolImportPointer(CUdeviceptr* address, CUmemoryPool handle,
+                                        exported_pointer const* data) {
+    return call("cuMemPoolImportPointer", [&](world_lock&) {
+        auto const from = get_pool(handle);
+        require(from->imported && data && data->offset < from->memory->size() &&
+                data->size <= from->memory->size() - data->offset);
+        auto& told = out(address);
+        told =
+            the_world().addresses.add(pool_allocation(handle, from, data->offset, data->size)).base;
+    });
+}

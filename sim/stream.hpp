@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "entry.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace barmap::sim {
+
+struct context;
+
+/// One piece of work, to be waited for. Guarded by the world's mutex.
+struct completion {
+    bool done = false;
+    std::chrono::steady_clock::time_point when; ///< it was done
+};
+
+/// Work that runs once all of `after` is done.
+struct operation {
+    std::vector<std::shared_ptr<completion>> after;
+    std::function<void()> run; ///< without the world's mutex; may be empty
+    std::shared_ptr<completion> done;
+};
+
+/// A queue of operations that run one after the other, on one worker at a time.
+struct stream {
+    CUcontext owner = nullptr;
+    bool blocking = true; ///< waits for the legacy default stream, and that for it
+    int priority = 0;
+    unsigned flags = 0;
+    std::deque<operation> queue;
+    std::shared_ptr<completion> last; ///< of the newest operation; null before the first
+    bool served = false;              ///< a worker has it, or will
+
+    [[nodiscard]] bool idle() const noexcept { return !last || last->done; }
+};
+
+/// Runs streams on threads of its own, of which at most two stay when there is nothing to do.
+/// Every stream with work has a thread, so work that waits for other work never starves it.
+class scheduler {
+public:
+    /// Adds an operation to the end of a stream; what `extra` names must be done before it too.
+    std::shared_ptr<completion> submit(std::shared_ptr<stream> const& to, std::function<void()> run,
+                                       std::shared_ptr<completion> extra = nullptr);
+
+private:
+    static constexpr std::size_t idle_limit = 2;
+
+    void serve();
+    void drain_queue(stream& of, world_lock& lock);
+
+    std::deque<std::shared_ptr<stream>> waiting_;
+    std::size_t idle_ = 0;
+};
+
+/// The stream that a handle means in the current context: 0, 1 (legacy) and 2 (per thread) are its
+/// null stream. The per-thread default stream is not told apart from the legacy one: that orders
+/// more than it must.
+[[nodiscard]] std::shared_ptr<stream> get_stream(CUstream handle);
+
+/// What work that is submitted to the stream now has to wait for, its own predecessors included.
+[[nodiscard]] std::vector<std::shared_ptr<completion>> predecessors(stream const& of);
+
+void wait_for(std::shared_ptr<completion> const& what, world_lock& lock);
+
+/// Runs `body` without the lock in the calling thread, when everything before it in the context's
+/// null stream is done: a synchronous call.
+void run_now(context& in, world_lock& lock, std::function<void()> const& body);
+
+} // namespace barmap::sim

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "world.hpp"
+
+#include <cstdint>
+#include <fcntl.h>
+#include <memory>
+#include <sys/stat.h>
+#include <vector>
+
+using namespace barmap::cuda;
+using namespace barmap::sim;
+
+namespace {
+
+constexpr int location_type_host = 2;
+
+void check_properties(CUmemAllocationProp const& asked) {
+    require(asked.type == allocation_type_pinned);
+    require(asked.location.type == location_type_device);
+    (void)the_world().get_device(asked.location.id);
+    require(asked.requestedHandleTypes == handle_type_none ||
+                asked.requestedHandleTypes == handle_type_posix_fd,
+            error_not_supported);
+}
+
+/// The chunks that exactly make up [address, address + bytes).
+std::vector<allocation*> chunks_in(CUdeviceptr address, std::size_t bytes) {
+    std::vector<allocation*> chunks;
+    CUdeviceptr at = address;
+    while (at < address + bytes) {
+        allocation& next = the_world().addresses.at(at);
+        require(next.kind == kind::chunk);
+        chunks.push_back(&next);
+        at += next.size;
+    }
+    require(bytes > 0 && at == address + bytes);
+    return chunks;
+}
+
+std::shared_ptr<reservation> reservation_around(CUdeviceptr address, std::size_t bytes) {
+    auto const& reserved = the_world().reserved;
+    auto at = reserved.upper_bound(address);
+    require(at != reserved.begin());
+    --at;
+    auto const& found = at->second;
+    require(address - found->base() < found->size() &&
+            bytes <= found->size() - (address - found->base()));
+    return found;
+}
+
+CUmemGenericAllocationHandle handle_of(std::shared_ptr<memory_handle> const& wanted) {
+    for (auto const& [handle, one] : the_world().handles)
+        if (one == wanted)
+            return handle;
+    return 0;
+}
+
+} // namespace
+
+BARMAP_SIM_ENTRY cuMemGetAllocationGranularity(std::size_t* bytes, CUmemAllocationProp const* of,
+                                               int) {
+    return call("cuMemGetAllocationGranularity", [&](world_lock&) {
+        require(of != nullptr);
+        check_properties(*of);
+        out(bytes) = big_page;
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemAddressReserve(CUdeviceptr* address, std::size_t bytes, std::size_t alignment,
+                                     CUdeviceptr wish, unsigned long long flags) {
+    return call("cuMemAddressReserve", [&](world_lock&) {
+        require(bytes > 0 && bytes % big_page == 0 && flags == 0);
+        require((alignment & (alignment - 1)) == 0 && wish % big_page == 0);
+        CUdeviceptr& told = out(address);
+        auto made = std::make_shared<reservation>(
+            bytes, std::max<std::uint64_t>(alignment, big_page), wish);
+        told = made->base();
+        the_world().reserved.emplace(told, std::move(made));
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemAddressFree(CUdeviceptr address, std::size_t bytes) {
+    return call("cuMemAddressFree", [&](world_lock&) {
+        auto& reserved = the_world().reserved;
+        auto const at = reserved.find(address);
+        require(at != reserved.end() && at->second->size() == bytes);
+        require(at->second.use_count() == 1); // nothing is mapped there
+        reserved.erase(at);
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                             CUmemAllocationProp const* properties, unsigned long long flags) {
+    return call("cuMemCreate", [&](world_lock&) {
+        require(properties != nullptr && flags == 0);
+        check_properties(*properties);
+        require(bytes > 0 && bytes % big_page == 0);
+        auto& told = out(handle);
+        auto made = std::make_shared<memory_handle>();
+        made->properties = *properties;
+        made->memory = physical::make(the_world().get_device(properties->location.id), bytes,
+                                      properties->requestedHandleTypes == handle_type_posix_fd);
+        told = the_world().handles.add(std::move(made));
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemRelease(CUmemGenericAllocationHandle handle) {
+    return call("cuMemRelease", [&](world_lock&) {
+        auto const found = the_world().handles.get(handle, error_invalid_value);
+        if (--found->references == 0)
+            the_world().handles.take(handle);
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
+                          CUmemGenericAllocationHandle handle, unsigned long long flags) {
+    return call("cuMemMap", [&](world_lock&) {
+        auto const from = the_world().handles.get(handle, error_invalid_value);
+        require(flags == 0 && offset == 0 && bytes == from->memory->size());
+        auto const where = reservation_around(address, bytes);
+        require(address % big_page == 0);
+        auto const& all = the_world().addresses.all();
+        auto const next = all.lower_bound(address);
+        require(!the_world().addresses.find(address) &&
+                (next == all.end() || next->first >= address + bytes));
+        std::uint64_t const at = address - where->base();
+        where->place(at, *from->memory, 0, bytes);
+        allocation added;
+        added.kind = kind::chunk;
+        added.base = address;
+        added.size = bytes;
+        added.view = where->view() + at;
+        added.ordinal = from->memory->ordinal();
+        added.memory = from->memory;
+        added.addresses = where;
+        added.made_from = from;
+        added.handle_types = from->properties.requestedHandleTypes;
+        added.accessible = false;
+        the_world().addresses.add(std::move(added));
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
+    return call("cuMemUnmap", [&](world_lock& lock) {
+        drain_device(chunks_in(address, bytes).front()->ordinal, lock);
+        for (allocation* const one : chunks_in(address, bytes)) {
+            one->addresses->clear(one->base - one->addresses->base(), one->size);
+            free_allocation(*one);
+        }
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemSetAccess(CUdeviceptr address, std::size_t bytes, CUmemAccessDesc const* desc,
+                                std::size_t count) {
+    return call("cuMemSetAccess", [&](world_lock&) {
+        require(desc != nullptr && count > 0);
+        auto const chunks = chunks_in(address, bytes);
+        for (std::size_t k = 0; k < count; ++k) {
+            require(desc[k].location.type == location_type_device);
+            (void)the_world().get_device(desc[k].location.id);
+            require(desc[k].flags == 0 || desc[k].flags == 1 || desc[k].flags == access_read_write);
+        }
+        // Devices are not told apart: an address is accessible if some device may access it.
+        for (allocation* const one : chunks)
+            for (std::size_t k = 0; k < count; ++k)
+                one->accessible = desc[k].flags != 0;
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemGetAccess(unsigned long long* flags, CUmemLocation const* location,
+                                CUdeviceptr address) {
+    return call("cuMemGetAccess", [&](world_lock&) {
+        require(location && location->type != location_type_host);
+        allocation const* const found = the_world().addresses.find(address);
+        require(found && found->kind == kind::chunk);
+        out(flags) = found->accessible ? access_read_write : 0;
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                        CUmemGenericAllocationHandle handle) {
+    return call("cuMemGetAllocationPropertiesFromHandle", [&](world_lock&) {
+        out(properties) = the_world().handles.get(handle, error_invalid_value)->properties;
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
+    return call("cuMemRetainAllocationHandle", [&](world_lock&) {
+        allocation const* const found =
+            the_world().addresses.find(reinterpret_cast<CUdeviceptr>(address));
+        require(found && found->kind == kind::chunk);
+        auto& told = out(handle);
+        if (auto const alive = handle_of(found->made_from)) {
+            ++found->made_from->references;
+            told = alive;
+            return;
+        }
+        found->made_from->references = 1;
+        told = the_world().handles.add(found->made_from);
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemExportToShareableHandle(void* shared, CUmemGenericAllocationHandle handle,
+                                              int type, unsigned long long flags) {
+    return call("cuMemExportToShareableHandle", [&](world_lock&) {
+        auto const found = the_world().handles.get(handle, error_invalid_value);
+        require(flags == 0 && type == handle_type_posix_fd &&
+                found->properties.requestedHandleTypes == type);
+        out(static_cast<int*>(shared)) = found->memory->export_fd();
+    });
+}
+
+BARMAP_SIM_ENTRY cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shared,
+                                                int type) {
+    return call("cuMemImportFromShareableHandle", [&](world_lock&) {
+        require(type == handle_type_posix_fd);
+        auto& told = out(handle);
+        int const theirs = int(reinterpret_cast<std::intptr_t>(shared));
+        int const ordinal = ordinal_of_file(theirs);
+        struct stat about {};
+        require(ordinal >= 0 && fstat(theirs, &about) == 0);
+        device& owner = the_world().get_device(ordinal);
+        int const fd = fcntl(theirs, F_DUPFD_CLOEXEC, 0);
+        require(fd >= 0);
+        std::uint64_t const offset = data_offset_of(fd);
+        auto made = std::make_shared<memory_handle>();
+        made->memory = physical::adopt(owner, fd, offset, std::uint64_t(about.st_size) - offset);
+        made->properties.type = allocation_type_pinned;
+        made->properties.requestedHandleTypes = handle_type_posix_fd;
+        made->properties.location = {location_type_device, ordinal};
+        told = the_world().handles.add(std::move(made));
+    });
+}

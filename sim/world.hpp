@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "address_space.hpp"
+#include "entry.hpp"
+#include "registry.hpp"
+#include "stream.hpp"
+#include "suballocator.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace barmap::sim {
+
+/// A simulated GPU.
+struct device {
+    int ordinal = 0;
+    std::uint64_t memory_size = 0;
+    std::uint64_t memory_used = 0;
+    std::uint64_t bar1_size = 0;
+    CUuuid uuid{};
+    std::string name;
+    CUcontext primary = nullptr; ///< made at the first retain, and kept
+    CUmemoryPool default_pool = nullptr;
+    CUmemoryPool current_pool = nullptr;
+
+    [[nodiscard]] unsigned bus() const noexcept { return unsigned(ordinal) + 1; }
+    /// The resource manager's number for it: the PCI bus and device packed as RM does.
+    [[nodiscard]] std::uint32_t gpu_id() const noexcept { return bus() << 8; }
+};
+
+/// Backing memory that small allocations of one context share.
+struct arena {
+    std::shared_ptr<physical> memory;
+    std::shared_ptr<reservation> addresses;
+    suballocator space;
+};
+
+struct context {
+    CUcontext self = nullptr;
+    sim::device* device = nullptr;
+    bool alive = true;
+    bool primary = false;
+    unsigned retains = 0; ///< of a primary context
+    unsigned flags = 0;
+    std::shared_ptr<stream> null_stream;
+    std::vector<std::shared_ptr<arena>> arenas;
+    std::set<CUcontext> peers;                         ///< enabled with cuCtxEnablePeerAccess
+    std::vector<std::shared_ptr<completion>> departed; ///< last work of destroyed streams
+};
+
+/// A cuMemCreate handle; its references are counted as the driver counts them.
+struct memory_handle {
+    std::shared_ptr<physical> memory;
+    CUmemAllocationProp properties{};
+    unsigned references = 1;
+};
+
+struct pool {
+    int ordinal = 0;
+    int handle_types = 0;
+    bool imported = false;
+    bool is_default = false;
+    std::uint64_t used = 0, used_high = 0, release_threshold = 0;
+    std::map<int, int> switches;      ///< the CU_MEMPOOL_ATTR_REUSE_* values
+    std::shared_ptr<physical> memory; ///< made at the first allocation
+    std::shared_ptr<reservation> addresses;
+    suballocator space;
+};
+
+struct external_memory {
+    std::shared_ptr<physical> memory;
+    std::uint64_t size = 0;
+};
+
+struct event {
+    bool timed = true;
+    std::shared_ptr<completion> recorded; ///< null before cuEventRecord
+};
+
+struct module {
+    CUcontext owner = nullptr;
+    std::string text;
+};
+
+struct function {
+    CUmodule owner = nullptr;
+    struct kernel const* code = nullptr;
+};
+
+/// Everything there is. One per process, never destroyed; guarded by world_mutex().
+struct world {
+    int driver_version = 13030; ///< CUDA_VERSION of the simulated driver
+    bool dma_buf_maps = true;   ///< a dma-buf descriptor can be mmapped (from R610 on)
+    std::uint32_t client = 0;   ///< the resource manager client in this process's IPC handles
+    std::uint32_t next_number = 1;
+    std::vector<std::unique_ptr<device>> devices;
+    std::map<std::uint32_t, physical*> objects; ///< by number
+    address_space addresses;
+    std::map<CUdeviceptr, std::shared_ptr<reservation>> reserved; ///< by cuMemAddressReserve
+    registry<CUcontext, context> contexts{0x6100'0000'0000};
+    registry<CUstream, stream> streams{0x6200'0000'0000};
+    registry<CUevent, event> events{0x6300'0000'0000};
+    registry<CUmodule, module> modules{0x6400'0000'0000};
+    registry<CUfunction, function> functions{0x6500'0000'0000};
+    registry<CUmemoryPool, pool> pools{0x6600'0000'0000};
+    registry<CUexternalMemory, external_memory> externals{0x6700'0000'0000};
+    registry<CUmemGenericAllocationHandle, memory_handle> handles{0x6800'0000'0000};
+
+    std::condition_variable changed; ///< some work was added or is done
+    scheduler work;
+
+    world();
+    [[nodiscard]] device& get_device(CUdevice ordinal);
+};
+
+[[nodiscard]] world& the_world() noexcept;
+
+/// The calling thread's context. Refuses with INVALID_CONTEXT or CONTEXT_IS_DESTROYED.
+[[nodiscard]] context& current_context();
+/// The same, or null where there is none.
+[[nodiscard]] context* current_context_or_null() noexcept;
+/// A context by handle, alive. Refuses with INVALID_CONTEXT or CONTEXT_IS_DESTROYED.
+[[nodiscard]] context& live_context(CUcontext handle);
+
+/// Waits until nothing that was submitted to the context before is still to be done.
+void drain(context& of, world_lock& lock);
+/// The same for a whole device: what freeing memory waits for.
+void drain_device(int ordinal, world_lock& lock);
+
+/// The context's allocations that freeing or destroying gives back.
+void release_memory(context& of);
+void free_allocation(allocation& freed);
+void leave_pool(allocation const& freed);
+
+/// The pool that a device's cuMemAllocAsync uses, made on demand.
+[[nodiscard]] CUmemoryPool default_pool(device& of);
+
+} // namespace barmap::sim
