@@ -19,20 +19,29 @@ context_scope::context_scope(CUcontext context) {
 }
 
 context_scope context_scope::on_device(CUdevice device) {
-    driver_api const& cu = api();
+    context_scope scope;
+    CUdevice current_device = -1;
+    if (api().ctx_get_device(&current_device) != success || current_device != device)
+        scope.enter_primary(device);
+    return scope;
+}
+
+context_scope context_scope::any(CUdevice device) {
     context_scope scope;
     CUcontext now = nullptr;
-    check(cu.ctx_get_current(&now), "read the thread's CUDA context");
-    CUdevice current_device = -1;
-    if (now && cu.ctx_get_device(&current_device) == success && current_device == device)
-        return scope;
+    if (api().ctx_get_current(&now) != success || !now)
+        scope.enter_primary(device);
+    return scope;
+}
+
+void context_scope::enter_primary(CUdevice device) {
+    driver_api const& cu = api();
     CUcontext primary = nullptr;
     check(cu.primary_ctx_retain(&primary, device), "retain the primary CUDA context");
-    scope.retained_ = true;
-    scope.device_ = device;
+    retained_ = true;
+    device_ = device;
     check(cu.ctx_push_current(primary), "make the primary CUDA context current");
-    scope.pushed_ = true;
-    return scope;
+    pushed_ = true;
 }
 
 context_scope::~context_scope() {

@@ -18,6 +18,10 @@ public:
     /// is retained for the scope. @throws error
     static context_scope on_device(CUdevice device);
 
+    /// Any context at all, for calls that only need one to be there: the thread's own if it has
+    /// one, else the primary context of this GPU. @throws error
+    static context_scope any(CUdevice device);
+
     context_scope(context_scope&& other) noexcept
         : pushed_(std::exchange(other.pushed_, false)),
           retained_(std::exchange(other.retained_, false)), device_(other.device_) {}
@@ -26,6 +30,7 @@ public:
 
 private:
     context_scope() = default;
+    void enter_primary(CUdevice device);
     bool pushed_ = false;
     bool retained_ = false;
     CUdevice device_ = 0;

@@ -1,27 +1,168 @@
 // SPDX-License-Identifier: MIT
 #include "backend/backend.hpp"
+#include "backend/vulkan/cuda_view.hpp"
+#include "backend/vulkan/host_view.hpp"
+#include "backend/vulkan/memory.hpp"
+#include "backend/vulkan/session.hpp"
 
+#include <algorithm>
+#include <mutex>
+
+/// Through Vulkan, which maps memory for the CPU by design: memory that it allocates is imported
+/// into CUDA, and VMM memory that CUDA exports is imported into Vulkan. No kernel module, no
+/// privilege, documented interfaces only.
 namespace barmap::backend {
 namespace {
+
+using vulkan::name;
+
+class vulkan_pinned : public pinned {
+public:
+    /// @param head where the pinned range starts in the first object
+    vulkan_pinned(std::shared_ptr<vulkan::session const> session,
+                  std::vector<vulkan::memory> objects, std::size_t head)
+        : session_(std::move(session)), objects_(std::move(objects)), head_(head) {}
+
+    std::unique_ptr<mapped> map() override;
+
+private:
+    class shared_mapped;
+    std::byte* enter();
+    void leave() noexcept;
+
+    std::shared_ptr<vulkan::session const> session_;
+    std::vector<vulkan::memory> objects_;
+    std::size_t head_;
+    // All mappings share one view, since Vulkan maps an object once at a time.
+    std::mutex lock_;
+    unsigned users_ = 0;
+    std::unique_ptr<vulkan::host_view> view_;
+};
+
+class vulkan_pinned::shared_mapped final : public mapped {
+public:
+    explicit shared_mapped(vulkan_pinned& owner) : owner_(owner) {
+        data = owner.enter() + owner.head_;
+        bool const all_cached = std::all_of(owner.objects_.begin(), owner.objects_.end(),
+                                            [](auto const& object) { return object.cached(); });
+        kind = all_cached ? cache_kind::cached : cache_kind::write_combining;
+    }
+    shared_mapped(shared_mapped const&) = delete;
+    shared_mapped& operator=(shared_mapped const&) = delete;
+    ~shared_mapped() override { owner_.leave(); }
+
+private:
+    vulkan_pinned& owner_;
+};
+
+std::unique_ptr<mapped> vulkan_pinned::map() {
+    session_->expect_usable("map GPU memory");
+    return std::make_unique<shared_mapped>(*this);
+}
+
+std::byte* vulkan_pinned::enter() {
+    std::lock_guard const guard(lock_);
+    if (!view_)
+        view_ = std::make_unique<vulkan::host_view>(*session_, objects_);
+    ++users_;
+    return view_->data();
+}
+
+void vulkan_pinned::leave() noexcept {
+    if (!session_->usable()) // another thread may have held the lock when the process forked
+        return;
+    std::lock_guard const guard(lock_);
+    if (--users_ == 0)
+        view_.reset();
+}
+
+/// Memory that Vulkan made and CUDA imported.
+class vulkan_allocated final : public vulkan_pinned {
+public:
+    vulkan_allocated(std::shared_ptr<vulkan::session const> session,
+                     std::vector<vulkan::memory> object, CUdevice device,
+                     std::shared_ptr<os::fd const> descriptor, std::size_t payload,
+                     std::size_t bytes)
+        : vulkan_pinned(std::move(session), std::move(object), 0),
+          descriptor_(std::move(descriptor)),
+          gpu_view_(device, descriptor_->get(), payload, bytes) {}
+
+    CUdeviceptr allocated_address() const noexcept override { return gpu_view_.address(); }
+    std::shared_ptr<os::fd const> exported() const noexcept override { return descriptor_; }
+
+private:
+    std::shared_ptr<os::fd const> descriptor_;
+    vulkan::cuda_view gpu_view_; // goes before Vulkan's memory
+};
 
 class vulkan_backend final : public backend {
 public:
     explicit vulkan_backend(gpu const& gpu) : gpu_(gpu) {}
+
     capabilities can() const noexcept override {
         capabilities result;
+        result.adopts = adopting(memory_kind::virtual_exportable, memory_kind::imported_external);
+        result.allocates = true;
         result.quick_start = false;
         return result;
     }
-    void start() override {
-        throw error(errc::backend_absent, "start Vulkan on " + gpu_.name, "vulkan",
-                    "use another backend");
+
+    void start() override { session_ = std::make_shared<vulkan::session>(gpu_); }
+
+    std::unique_ptr<pinned> pin(cuda::memory const& memory) override {
+        session_->expect_usable("pin GPU memory");
+        check(memory.chunks);
+        std::vector<vulkan::memory> objects;
+        for (cuda::chunk const& chunk : memory.chunks) {
+            os::fd made;
+            if (!memory.exported)
+                made = cuda::export_chunk(chunk, name);
+            int const descriptor = memory.exported ? memory.exported->get() : made.get();
+            objects.push_back(vulkan::memory::import(session_, descriptor, chunk.capacity));
+        }
+        std::size_t const head = memory.chunks.front().offset;
+        return std::make_unique<vulkan_pinned>(session_, std::move(objects), head);
     }
-    std::unique_ptr<pinned> pin(cuda::memory const&) override {
-        throw error(errc::unsupported_operation, "pin memory", "vulkan", "use another backend");
+
+    std::unique_ptr<pinned> allocate(std::size_t bytes) override {
+        session_->expect_usable("allocate GPU memory");
+        std::vector<vulkan::memory> object;
+        object.push_back(vulkan::memory::allocate(session_, bytes));
+        auto descriptor = std::make_shared<os::fd const>(object.front().export_fd());
+        std::size_t const payload = object.front().size();
+        return std::make_unique<vulkan_allocated>(session_, std::move(object), gpu_.handle,
+                                                  std::move(descriptor), payload, bytes);
     }
 
 private:
+    /// Vulkan maps objects as a whole, so several make one range only if they fill it together.
+    void check(std::vector<cuda::chunk> const& chunks) const {
+        VkDeviceSize const alignment = session_->placed_alignment();
+        for (std::size_t i = 0; i < chunks.size(); ++i) {
+            cuda::chunk const& chunk = chunks[i];
+            bool const inside =
+                chunk.offset <= chunk.capacity && chunk.length <= chunk.capacity - chunk.offset;
+            bool const joins_before = i == 0 || chunk.offset == 0;
+            bool const joins_after =
+                i + 1 == chunks.size() || (chunk.offset + chunk.length == chunk.capacity &&
+                                           vulkan::payload_size(chunk.capacity) == chunk.capacity);
+            if (!inside || !joins_before || !joins_after)
+                throw error(errc::unknown_layout, "join VMM chunks into one CPU range",
+                            std::string(name), "pin the chunks one by one");
+            bool const can_be_placed =
+                alignment != 0 && vulkan::payload_size(chunk.capacity) % alignment == 0;
+            if (chunks.size() > 1 && !can_be_placed)
+                throw error(
+                    errc::unsupported_operation,
+                    "map " + std::to_string(chunks.size()) +
+                        " VMM chunks side by side (VK_EXT_map_memory_placed)",
+                    std::string(name),
+                    "use backend rm, update the GPU's driver, or pin the chunks one by one");
+        }
+    }
+
     gpu gpu_;
+    std::shared_ptr<vulkan::session const> session_;
 };
 
 } // namespace
