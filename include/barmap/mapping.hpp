@@ -43,7 +43,8 @@ public:
     [[nodiscard]] std::string_view store_kernel(std::size_t bytes) const noexcept;
     [[nodiscard]] std::string_view load_kernel(std::size_t bytes) const noexcept;
 
-    /// Forces one copy kernel on this mapping's later windows (BARMAP_COPY does so for all).
+    /// Forces one copy kernel on this mapping and all its windows (BARMAP_COPY does so for all
+    /// mappings). Not while another thread copies through it.
     /// @throws error errc::invalid_argument for an unknown name,
     ///         errc::unsupported_operation if the CPU or the operating system lacks it
     void use_copy_kernel(std::string_view name);

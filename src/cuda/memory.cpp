@@ -49,7 +49,9 @@ attributes attributes_of(CUdeviceptr address) {
 // The range attributes of VMM memory span every chunk that touches this one; the address range is
 // that of the one chunk, which the driver tells only where a context is current (580.159.04).
 void narrow_to_chunk(CUdeviceptr address, attributes& a) {
-    context_scope const scope = context_scope::any(a.ordinal);
+    CUdevice device = 0;
+    check(api().device_get(&device, a.ordinal), "open the GPU that owns a VMM chunk");
+    context_scope const scope = context_scope::any(device);
     check(api().mem_get_address_range(&a.range_start, &a.range_size, address),
           "find the bounds of a VMM chunk", "the memory may have been unmapped");
 }
