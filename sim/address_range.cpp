@@ -35,14 +35,15 @@ void drop_header(physical& memory) {
 BARMAP_SIM_ENTRY cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address, std::size_t bytes,
                                                int type, unsigned long long flags) {
     return call("cuMemGetHandleForAddressRange", [&](world_lock& lock) {
+        (void)current_context();
         auto const page = std::uint64_t(sysconf(_SC_PAGESIZE));
         require(type == range_handle_dma_buf_fd && flags <= 1);
         require(bytes > 0 && bytes % page == 0 && address % page == 0);
         int& told = out(static_cast<int*>(handle));
         allocation* found = backed_at(address);
-        require(found && (found->kind == kind::device || found->kind == kind::chunk));
-        std::uint64_t const object_base =
-            found->kind == kind::device ? found->addresses->base() : found->base;
+        require(found && (found->kind == kind::device || found->kind == kind::chunk ||
+                          found->kind == kind::pooled));
+        std::uint64_t const object_base = found->base - found->offset;
         require(bytes <= found->memory->size() - (address - object_base));
         if (!the_world().dma_buf_maps) {
             told = eventfd(0, EFD_CLOEXEC); // something that cannot be mapped

@@ -67,6 +67,7 @@ struct allocation {
     std::shared_ptr<sim::pool> from_pool;
     std::shared_ptr<memory_handle> made_from; ///< of a chunk
     int handle_types = 0;                     ///< that it may be exported as
+    bool rdma_capable = false;                ///< CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
     bool accessible = true;                   ///< false for a chunk before cuMemSetAccess
     bool sync_memops = false;                 ///< CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
     unsigned flags = 0;                       ///< of host memory

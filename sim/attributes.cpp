@@ -23,25 +23,9 @@ bool host_visible(allocation const& of) {
 CUresult attribute(void* where, int which, CUdeviceptr address) {
     require(where != nullptr);
     allocation const* const found = the_world().addresses.find(address);
-    if (!found) {
-        // A reserved address that nothing is mapped at is known, but has no memory.
-        auto const& reserved = the_world().reserved;
-        auto at = reserved.upper_bound(address);
-        bool const known = at != reserved.begin() &&
-                           address - std::prev(at)->first < std::prev(at)->second->size();
-        require(known);
-        auto const& around = *std::prev(at)->second;
-        switch (which) {
-        case pointer_mapped:
-            return tell(where, 0);
-        case pointer_range_start_addr:
-            return tell(where, around.base());
-        case pointer_range_size:
-            return tell(where, std::size_t(around.size()));
-        default:
-            return error_invalid_value;
-        }
-    }
+    require(found != nullptr);
+    // Of virtual memory these two tell the reservation (driver 580.159.04).
+    bool const is_chunk = found->kind == kind::chunk;
     bool const host = found->kind == kind::host || found->kind == kind::registered;
     switch (which) {
     case pointer_context:
@@ -49,12 +33,13 @@ CUresult attribute(void* where, int which, CUdeviceptr address) {
     case pointer_memory_type:
         return tell(where, host ? memory_type_host : memory_type_device);
     case pointer_device_pointer:
+        require(found->accessible);
         return tell(where, address);
     case pointer_host_pointer:
         require(host_visible(*found));
         return tell(where, address);
     case pointer_sync_memops:
-        return tell(where, int(found->sync_memops));
+        return tell(where, int(found->sync_memops || found->kind == kind::managed));
     case pointer_buffer_id:
         return tell(where, found->id);
     case pointer_is_managed:
@@ -64,15 +49,15 @@ CUresult attribute(void* where, int which, CUdeviceptr address) {
     case pointer_is_legacy_cuda_ipc_capable:
         return tell(where, int(found->kind == kind::device));
     case pointer_range_start_addr:
-        return tell(where, found->base);
+        return tell(where, is_chunk ? found->addresses->base() : found->base);
     case pointer_range_size:
-        return tell(where, std::size_t(found->size));
+        return tell(where, std::size_t(is_chunk ? found->addresses->size() : found->size));
     case pointer_mapped:
         return tell(where, 1);
     case pointer_allowed_handle_types:
         return tell(where, found->handle_types);
     case pointer_is_gpu_direct_rdma_capable:
-        return tell(where, int(found->on_device()));
+        return tell(where, int(found->rdma_capable));
     case pointer_access_flags:
         return tell(where, found->accessible ? access_read_write : 0);
     case pointer_mempool_handle:
@@ -113,7 +98,10 @@ BARMAP_SIM_ENTRY cuPointerGetAttributes(unsigned count, int* which, void** where
         require(which && where);
         for (unsigned k = 0; k < count; ++k) {
             require(where[k] != nullptr);
-            std::memset(where[k], 0, size_of(which[k]));
+            bool const range =
+                which[k] == pointer_range_start_addr || which[k] == pointer_range_size;
+            if (!range) // left as they are, by driver 580.159.04
+                std::memset(where[k], 0, size_of(which[k]));
             if (which[k] == pointer_device_ordinal)
                 tell(where[k], -2); // what drivers say for "none"
             try {

@@ -20,6 +20,11 @@ std::shared_ptr<context> make_context(device& of) {
     return made;
 }
 
+// A destroyed context can still be made current; using it is what fails (driver 580.159.04).
+void check_issued(CUcontext handle) {
+    require(the_world().contexts.issued(handle), cuda::error_invalid_context);
+}
+
 /// Ends a context: waits for its work, frees what belongs to it.
 void end(context& of, world_lock& lock) {
     drain(of, lock);
@@ -55,14 +60,6 @@ context& current_context() {
     auto const& stack = thread_stack();
     require(!stack.empty() && stack.back(), cuda::error_invalid_context);
     return live_context(stack.back());
-}
-
-context* current_context_or_null() noexcept {
-    auto const& stack = thread_stack();
-    if (stack.empty())
-        return nullptr;
-    auto const found = the_world().contexts.find(stack.back());
-    return found && found->alive ? found.get() : nullptr;
 }
 
 } // namespace barmap::sim
@@ -174,7 +171,7 @@ BARMAP_SIM_ENTRY cuCtxSetCurrent(CUcontext handle) {
     return call("cuCtxSetCurrent", [&](world_lock&) {
         auto& stack = thread_stack();
         if (handle)
-            (void)live_context(handle);
+            check_issued(handle);
         if (!stack.empty())
             stack.pop_back();
         if (handle)
@@ -184,7 +181,7 @@ BARMAP_SIM_ENTRY cuCtxSetCurrent(CUcontext handle) {
 
 BARMAP_SIM_ENTRY cuCtxPushCurrent_v2(CUcontext handle) {
     return call("cuCtxPushCurrent", [&](world_lock&) {
-        (void)live_context(handle);
+        check_issued(handle);
         thread_stack().push_back(handle);
     });
 }

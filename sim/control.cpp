@@ -51,7 +51,7 @@ std::atomic<bool> forked{false};
 
 } // namespace
 
-CUresult admit(char const* function, bool before_init) noexcept {
+CUresult admit(char const* function, admitted when) noexcept {
     static planned_failure const& plan = *new planned_failure(read_plan());
     unsigned const number = calls.fetch_add(1) + 1;
     if (number == fail_at.load())
@@ -59,8 +59,14 @@ CUresult admit(char const* function, bool before_init) noexcept {
     if (!plan.function.empty() && plan.function == function &&
         matches.fetch_add(1) + 1 == plan.which)
         return plan.code;
-    if (before_init && !forked.load())
+    switch (when) {
+    case admitted::always:
         return cuda::success;
+    case admitted::before_init:
+        return forked.load() ? cuda::error_not_initialized : cuda::success;
+    case admitted::after_init:
+        break;
+    }
     return initialised.load() && !forked.load() ? cuda::success : cuda::error_not_initialized;
 }
 
@@ -156,9 +162,10 @@ BARMAP_SIM_CONTROL unsigned barmap_sim_calls() {
 BARMAP_SIM_CONTROL std::size_t barmap_sim_live() {
     world_lock lock(world_mutex());
     world& all = the_world();
-    std::size_t live = all.addresses.all().size() + all.reserved.size() + all.handles.size() +
-                       all.streams.size() + all.events.size() + all.modules.size() +
-                       all.externals.size();
+    std::size_t live = all.addresses.all().size() + all.reserved.size() + all.streams.size() +
+                       all.events.size() + all.modules.size() + all.externals.size();
+    for (auto const& [handle, one] : all.handles)
+        live += one->references > 0;
     for (auto const& [handle, one] : all.pools)
         live += !one->is_default;
     for (auto const& [handle, one] : all.contexts)

@@ -22,21 +22,16 @@ end_point device_end(CUdeviceptr address, std::size_t bytes) {
     return {at, false};
 }
 
-/// Memory that the CPU can use.
-end_point host_end(void const* pointer, std::size_t bytes) {
-    auto const address = reinterpret_cast<CUdeviceptr>(pointer);
-    require(pointer != nullptr);
-    if (allocation const* const known = the_world().addresses.find(address)) {
-        require(!known->on_device());
-        return {the_world().addresses.resolve(address, bytes), false};
-    }
+/// Any memory: addresses are unified, so that a host pointer may be a device's and the reverse.
+end_point any_end(CUdeviceptr address, std::size_t bytes) {
+    require(address != 0);
+    if (std::byte* const at = the_world().addresses.resolve(address, bytes))
+        return {at, false};
     return {reinterpret_cast<std::byte*>(address), true};
 }
 
-end_point any_end(CUdeviceptr address, std::size_t bytes) {
-    if (std::byte* const at = the_world().addresses.resolve(address, bytes))
-        return {at, false};
-    return host_end(reinterpret_cast<void const*>(address), bytes);
+end_point any_end(void const* pointer, std::size_t bytes) {
+    return any_end(reinterpret_cast<CUdeviceptr>(pointer), bytes);
 }
 
 CUresult copy_now(world_lock& lock, end_point to, end_point from, std::size_t bytes) {
@@ -104,16 +99,14 @@ BARMAP_SIM_ENTRY cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
 BARMAP_SIM_ENTRY cuMemcpyHtoD_v2(CUdeviceptr to, void const* from, std::size_t bytes) {
     return call("cuMemcpyHtoD", [&](world_lock& lock) {
         (void)current_context();
-        return bytes ? copy_now(lock, device_end(to, bytes), host_end(from, bytes), bytes)
-                     : success;
+        return bytes ? copy_now(lock, device_end(to, bytes), any_end(from, bytes), bytes) : success;
     });
 }
 
 BARMAP_SIM_ENTRY cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
     return call("cuMemcpyDtoH", [&](world_lock& lock) {
         (void)current_context();
-        return bytes ? copy_now(lock, host_end(to, bytes), device_end(from, bytes), bytes)
-                     : success;
+        return bytes ? copy_now(lock, any_end(to, bytes), device_end(from, bytes), bytes) : success;
     });
 }
 
@@ -147,7 +140,7 @@ BARMAP_SIM_ENTRY cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t byt
 BARMAP_SIM_ENTRY cuMemcpyHtoDAsync_v2(CUdeviceptr to, void const* from, std::size_t bytes,
                                       CUstream stream) {
     return call("cuMemcpyHtoDAsync", [&](world_lock& lock) {
-        return bytes ? copy_later(lock, stream, device_end(to, bytes), host_end(from, bytes), bytes)
+        return bytes ? copy_later(lock, stream, device_end(to, bytes), any_end(from, bytes), bytes)
                      : success;
     });
 }
@@ -155,7 +148,7 @@ BARMAP_SIM_ENTRY cuMemcpyHtoDAsync_v2(CUdeviceptr to, void const* from, std::siz
 BARMAP_SIM_ENTRY cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes,
                                       CUstream stream) {
     return call("cuMemcpyDtoHAsync", [&](world_lock& lock) {
-        return bytes ? copy_later(lock, stream, host_end(to, bytes), device_end(from, bytes), bytes)
+        return bytes ? copy_later(lock, stream, any_end(to, bytes), device_end(from, bytes), bytes)
                      : success;
     });
 }

@@ -131,15 +131,15 @@ int attribute_value(int attribute, device const& of) {
     case attribute_unified_addressing:
     case 78: // stream priorities
     case attribute_managed_memory:
-    case 89: // concurrent managed access
-    case 91: // host pointer of registered memory
-    case 99: // host register
+    case 89:  // concurrent managed access
+    case 91:  // host pointer of registered memory
+    case 99:  // host register
+    case 119: // pool handle types: POSIX fd
     case attribute_virtual_memory_management:
     case attribute_posix_fd_handle:
     case attribute_memory_pools:
     case attribute_gpu_direct_rdma:
     case attribute_flush_writes_options: // by a call from the host
-    case 119:                            // pool handle types: POSIX fd
     case attribute_dma_buf:
         return 1;
     case 40: // copy engines
@@ -148,8 +148,8 @@ int attribute_value(int attribute, device const& of) {
         return int(of.bus());
     case attribute_compute_capability_major:
         return 9;
-    case attribute_writes_ordering: // for every device
-        return 200;
+    case attribute_writes_ordering: // for the owner
+        return 100;
     default:
         return 0;
     }
@@ -170,13 +170,11 @@ BARMAP_SIM_ENTRY cuInit(unsigned flags) {
             require(!the_world().devices.empty(), error_no_device);
             mark_initialised();
         },
-        true);
+        admitted::before_init);
 }
 
 BARMAP_SIM_ENTRY cuDriverGetVersion(int* version) {
-    return call(
-        "cuDriverGetVersion", [&](world_lock&) { out(version) = the_world().driver_version; },
-        true);
+    return constant_call("cuDriverGetVersion", [&] { out(version) = the_world().driver_version; });
 }
 
 BARMAP_SIM_ENTRY cuDeviceGetCount(int* count) {
@@ -206,7 +204,8 @@ BARMAP_SIM_ENTRY cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice ordinal) {
 
 BARMAP_SIM_ENTRY cuDeviceGetAttribute(int* value, int attribute, CUdevice ordinal) {
     return call("cuDeviceGetAttribute", [&](world_lock&) {
-        require(attribute > 0);
+        constexpr int last_attribute = 150;
+        require(attribute > 0 && attribute <= last_attribute);
         out(value) = attribute_value(attribute, the_world().get_device(ordinal));
     });
 }

@@ -45,9 +45,17 @@ T& out(T* pointer) {
     return *pointer;
 }
 
-/// What every call does first: counts it, fails it if asked to, and refuses in a forked child.
+/// When a function may be called.
+enum class admitted {
+    after_init,
+    before_init, ///< but not in a forked child
+    always,
+};
+
+/// What every call does first: counts it, fails it if asked to, and refuses it if it comes before
+/// cuInit or in a forked child.
 /// @return success if the call may go on
-[[nodiscard]] CUresult admit(char const* function, bool before_init) noexcept;
+[[nodiscard]] CUresult admit(char const* function, admitted when) noexcept;
 
 /// From now on calls are admitted in this process, but not in children that it forks.
 void mark_initialised();
@@ -58,19 +66,15 @@ void mark_initialised();
 /// The lock that a running call holds; blocking calls wait with it.
 using world_lock = std::unique_lock<std::mutex>;
 
-/// The C boundary: runs body(lock), which returns a CUresult or nothing, as one call of `function`
-/// (its name without a version suffix).
+/// Runs body(), which returns a CUresult or nothing, and turns what it throws into a CUresult.
 template <class Body>
-CUresult call(char const* function, Body&& body, bool before_init = false) noexcept {
-    if (CUresult const refused = admit(function, before_init))
-        return refused;
+CUresult guarded(Body&& body) noexcept {
     try {
-        world_lock lock(world_mutex());
-        if constexpr (std::is_void_v<decltype(body(lock))>) {
-            body(lock);
+        if constexpr (std::is_void_v<decltype(body())>) {
+            body();
             return cuda::success;
         } else {
-            return body(lock);
+            return body();
         }
     } catch (refusal const& why) {
         return why.code;
@@ -79,6 +83,25 @@ CUresult call(char const* function, Body&& body, bool before_init = false) noexc
     } catch (...) {
         return cuda::error_unknown;
     }
+}
+
+/// The C boundary: runs body(lock) as one call of `function` (its name without a version suffix).
+template <class Body>
+CUresult call(char const* function, Body&& body, admitted when = admitted::after_init) noexcept {
+    if (CUresult const refused = admit(function, when))
+        return refused;
+    return guarded([&] {
+        world_lock lock(world_mutex());
+        return body(lock);
+    });
+}
+
+/// The same for a function that looks at constants only, and so works in a forked child too.
+template <class Body>
+CUresult constant_call(char const* function, Body&& body) noexcept {
+    if (CUresult const refused = admit(function, admitted::always))
+        return refused;
+    return guarded(body);
 }
 
 } // namespace barmap::sim

@@ -53,11 +53,11 @@ CUresult look_up(CUresult code, char const** told, char const* known_error::*wha
 } // namespace
 
 BARMAP_SIM_ENTRY cuGetErrorName(CUresult code, char const** name) {
-    return barmap::sim::call(
-        "cuGetErrorName", [&](auto&) { return look_up(code, name, &known_error::name); }, true);
+    return barmap::sim::constant_call("cuGetErrorName",
+                                      [&] { return look_up(code, name, &known_error::name); });
 }
 
 BARMAP_SIM_ENTRY cuGetErrorString(CUresult code, char const** text) {
-    return barmap::sim::call(
-        "cuGetErrorString", [&](auto&) { return look_up(code, text, &known_error::text); }, true);
+    return barmap::sim::constant_call("cuGetErrorString",
+                                      [&] { return look_up(code, text, &known_error::text); });
 }

@@ -30,7 +30,8 @@ BARMAP_SIM_ENTRY cuImportExternalMemory(CUexternalMemory* handle,
         require(desc->type == external_handle_opaque_fd, error_not_supported);
         int const fd = desc->handle.fd;
         struct stat about {};
-        require(fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && can_be_mapped(fd));
+        require(fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && can_be_mapped(fd),
+                error_unknown);
         std::uint64_t const offset = data_offset_of(fd);
         require(desc->size <= std::uint64_t(about.st_size) - offset);
         auto made = std::make_shared<external_memory>();

@@ -68,6 +68,7 @@ std::shared_ptr<physical> memory_of(ipc_handle const& wanted) {
 
 BARMAP_SIM_ENTRY cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
     return call("cuIpcGetMemHandle", [&](world_lock&) {
+        require(address != 0);
         (void)current_context();
         allocation const* const found = the_world().addresses.find(address);
         require(found && found->kind == kind::device);

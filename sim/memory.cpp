@@ -8,7 +8,8 @@
 namespace barmap::sim {
 namespace {
 
-// Allocations below this size share a backing object of one big page.
+// Allocations up to this size share a backing object of one big page; larger ones have their own,
+// in steps of this size (driver 580.159.04).
 constexpr std::uint64_t own_object = 1 << 20;
 
 struct place {
@@ -27,8 +28,8 @@ std::shared_ptr<arena> make_backing(device& of, std::uint64_t bytes) {
 }
 
 place find_place(context& in, std::uint64_t bytes) {
-    if (bytes >= own_object) {
-        auto const own = make_backing(*in.device, round_up(bytes, big_page));
+    if (bytes > own_object) {
+        auto const own = make_backing(*in.device, round_up(bytes, own_object));
         return {own->memory, own->addresses, 0};
     }
     for (auto const& shared : in.arenas)
@@ -111,6 +112,7 @@ namespace {
 
 /// Flags that cuMemHostAlloc and cuMemHostRegister know.
 constexpr unsigned host_flags = 0xf;
+constexpr unsigned device_map = 2; ///< always in force
 
 CUresult host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
     context& owner = current_context();
@@ -142,6 +144,7 @@ BARMAP_SIM_ENTRY cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
         added.size = bytes;
         added.context = owner.self;
         added.ordinal = owner.device->ordinal;
+        added.rdma_capable = true;
         added.memory = where.memory;
         added.offset = where.offset;
         added.addresses = where.addresses;
@@ -160,9 +163,9 @@ BARMAP_SIM_ENTRY cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, st
 
 BARMAP_SIM_ENTRY cuMemFree_v2(CUdeviceptr address) {
     return call("cuMemFree", [&](world_lock& lock) {
-        (void)current_context();
         if (!address)
             return;
+        (void)current_context();
         allocation const& found = the_world().addresses.at(address);
         require(found.kind == kind::device || found.kind == kind::managed ||
                 found.kind == kind::pooled || found.kind == kind::external);
@@ -184,7 +187,7 @@ BARMAP_SIM_ENTRY cuMemGetAddressRange_v2(CUdeviceptr* base, std::size_t* bytes,
     return call("cuMemGetAddressRange", [&](world_lock&) {
         (void)current_context();
         allocation const* const found = the_world().addresses.find(address);
-        require(found != nullptr);
+        require(found && found->accessible, error_not_found);
         if (base)
             *base = found->base;
         if (bytes)
@@ -256,5 +259,6 @@ BARMAP_SIM_ENTRY cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointe
 }
 
 BARMAP_SIM_ENTRY cuMemHostGetFlags(unsigned* flags, void* pointer) {
-    return call("cuMemHostGetFlags", [&](world_lock&) { out(flags) = host_memory(pointer).flags; });
+    return call("cuMemHostGetFlags",
+                [&](world_lock&) { out(flags) = host_memory(pointer).flags | device_map; });
 }

@@ -68,7 +68,7 @@ BARMAP_SIM_ENTRY cuModuleGetFunction(CUfunction* handle, CUmodule owner, char co
     return call("cuModuleGetFunction", [&](world_lock&) {
         (void)the_world().modules.get(owner);
         auto& told = out(handle);
-        require(name != nullptr);
+        require(name && *name);
         kernel const* const code = find_kernel(name);
         require(code != nullptr, error_not_found);
         auto made = std::make_shared<function>();

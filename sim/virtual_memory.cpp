@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fcntl.h>
 #include <memory>
+#include <set>
 #include <sys/stat.h>
 #include <vector>
 
@@ -23,17 +24,21 @@ void check_properties(CUmemAllocationProp const& asked) {
             error_not_supported);
 }
 
-/// The chunks that exactly make up [address, address + bytes).
-std::vector<allocation*> chunks_in(CUdeviceptr address, std::size_t bytes) {
+/// The chunks in [address, address + bytes), none of which it may cut. `mapped`: how many bytes
+/// they are.
+std::vector<allocation*> chunks_in(CUdeviceptr address, std::size_t bytes, std::size_t& mapped) {
+    require(bytes > 0);
+    auto& all = the_world().addresses.all();
+    allocation const* const first = the_world().addresses.find(address);
+    require(!first || first->base == address);
     std::vector<allocation*> chunks;
-    CUdeviceptr at = address;
-    while (at < address + bytes) {
-        allocation& next = the_world().addresses.at(at);
-        require(next.kind == kind::chunk);
+    mapped = 0;
+    for (auto at = all.lower_bound(address); at != all.end() && at->first < address + bytes; ++at) {
+        allocation& next = at->second;
+        require(next.kind == kind::chunk && next.base + next.size <= address + bytes);
         chunks.push_back(&next);
-        at += next.size;
+        mapped += next.size;
     }
-    require(bytes > 0 && at == address + bytes);
     return chunks;
 }
 
@@ -48,11 +53,17 @@ std::shared_ptr<reservation> reservation_around(CUdeviceptr address, std::size_t
     return found;
 }
 
-CUmemGenericAllocationHandle handle_of(std::shared_ptr<memory_handle> const& wanted) {
-    for (auto const& [handle, one] : the_world().handles)
-        if (one == wanted)
-            return handle;
-    return 0;
+CUmemGenericAllocationHandle add_handle(std::shared_ptr<memory_handle> made) {
+    auto const handle = the_world().handles.add(made);
+    made->self = handle;
+    return handle;
+}
+
+// A handle stays good for queries as long as its memory is mapped somewhere.
+void drop_if_unused(CUmemGenericAllocationHandle handle) {
+    auto const found = the_world().handles.get(handle);
+    if (found->references == 0 && found->mappings == 0)
+        the_world().handles.take(handle);
 }
 
 } // namespace
@@ -100,15 +111,16 @@ BARMAP_SIM_ENTRY cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t b
         made->properties = *properties;
         made->memory = physical::make(the_world().get_device(properties->location.id), bytes,
                                       properties->requestedHandleTypes == handle_type_posix_fd);
-        told = the_world().handles.add(std::move(made));
+        told = add_handle(std::move(made));
     });
 }
 
 BARMAP_SIM_ENTRY cuMemRelease(CUmemGenericAllocationHandle handle) {
     return call("cuMemRelease", [&](world_lock&) {
         auto const found = the_world().handles.get(handle, error_invalid_value);
-        if (--found->references == 0)
-            the_world().handles.take(handle);
+        require(found->references > 0);
+        --found->references;
+        drop_if_unused(handle);
     });
 }
 
@@ -116,7 +128,8 @@ BARMAP_SIM_ENTRY cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t of
                           CUmemGenericAllocationHandle handle, unsigned long long flags) {
     return call("cuMemMap", [&](world_lock&) {
         auto const from = the_world().handles.get(handle, error_invalid_value);
-        require(flags == 0 && offset == 0 && bytes == from->memory->size());
+        require(flags == 0);
+        require(offset == 0 && bytes == from->memory->size(), error_not_supported);
         auto const where = reservation_around(address, bytes);
         require(address % big_page == 0);
         auto const& all = the_world().addresses.all();
@@ -135,17 +148,29 @@ BARMAP_SIM_ENTRY cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t of
         added.addresses = where;
         added.made_from = from;
         added.handle_types = from->properties.requestedHandleTypes;
+        added.rdma_capable = from->properties.allocFlags.gpuDirectRDMACapable != 0;
         added.accessible = false;
+        ++from->mappings;
         the_world().addresses.add(std::move(added));
     });
 }
 
 BARMAP_SIM_ENTRY cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
     return call("cuMemUnmap", [&](world_lock& lock) {
-        drain_device(chunks_in(address, bytes).front()->ordinal, lock);
-        for (allocation* const one : chunks_in(address, bytes)) {
+        // Holes may be unmapped as well.
+        std::size_t mapped = 0;
+        (void)reservation_around(address, bytes);
+        std::set<int> devices;
+        for (allocation const* const one : chunks_in(address, bytes, mapped))
+            devices.insert(one->ordinal);
+        for (int const ordinal : devices)
+            drain_device(ordinal, lock);
+        for (allocation* const one : chunks_in(address, bytes, mapped)) {
             one->addresses->clear(one->base - one->addresses->base(), one->size);
+            auto const from = one->made_from;
             free_allocation(*one);
+            --from->mappings;
+            drop_if_unused(from->self);
         }
     });
 }
@@ -154,7 +179,9 @@ BARMAP_SIM_ENTRY cuMemSetAccess(CUdeviceptr address, std::size_t bytes, CUmemAcc
                                 std::size_t count) {
     return call("cuMemSetAccess", [&](world_lock&) {
         require(desc != nullptr && count > 0);
-        auto const chunks = chunks_in(address, bytes);
+        std::size_t mapped = 0;
+        auto const chunks = chunks_in(address, bytes, mapped);
+        require(mapped == bytes);
         for (std::size_t k = 0; k < count; ++k) {
             require(desc[k].location.type == location_type_device);
             (void)the_world().get_device(desc[k].location.id);
@@ -190,13 +217,8 @@ BARMAP_SIM_ENTRY cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handl
             the_world().addresses.find(reinterpret_cast<CUdeviceptr>(address));
         require(found && found->kind == kind::chunk);
         auto& told = out(handle);
-        if (auto const alive = handle_of(found->made_from)) {
-            ++found->made_from->references;
-            told = alive;
-            return;
-        }
-        found->made_from->references = 1;
-        told = the_world().handles.add(found->made_from);
+        ++found->made_from->references;
+        told = found->made_from->self;
     });
 }
 
@@ -228,6 +250,6 @@ BARMAP_SIM_ENTRY cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* ha
         made->properties.type = allocation_type_pinned;
         made->properties.requestedHandleTypes = handle_type_posix_fd;
         made->properties.location = {location_type_device, ordinal};
-        told = the_world().handles.add(std::move(made));
+        told = add_handle(std::move(made));
     });
 }

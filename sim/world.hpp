@@ -58,7 +58,9 @@ struct context {
 struct memory_handle {
     std::shared_ptr<physical> memory;
     CUmemAllocationProp properties{};
+    CUmemGenericAllocationHandle self = 0;
     unsigned references = 1;
+    unsigned mappings = 0;
 };
 
 struct pool {
@@ -123,8 +125,6 @@ struct world {
 
 /// The calling thread's context. Refuses with INVALID_CONTEXT or CONTEXT_IS_DESTROYED.
 [[nodiscard]] context& current_context();
-/// The same, or null where there is none.
-[[nodiscard]] context* current_context_or_null() noexcept;
 /// A context by handle, alive. Refuses with INVALID_CONTEXT or CONTEXT_IS_DESTROYED.
 [[nodiscard]] context& live_context(CUcontext handle);
 
