@@ -74,6 +74,21 @@ bool can_adopt(backend_slot const& slot, cuda::memory const& memory) {
     return slot.can().can_adopt(memory.kind);
 }
 
+/// No backend took the memory: says whether none can, or those that could are not usable here.
+[[noreturn]] void refuse_without_backend(cuda::memory const& memory,
+                                         std::vector<backend_slot*> const& candidates) {
+    std::string unusable;
+    for (backend_slot* slot : candidates)
+        if (can_adopt(*slot, memory))
+            unusable += (unusable.empty() ? "" : "; ") + std::string(slot->name()) + " " +
+                        slot->report().reason + ", " + slot->report().advice;
+    std::string const only(candidates.size() == 1 ? candidates.front()->name() : "");
+    if (unusable.empty())
+        refuse_memory(memory, only);
+    throw error(errc::backend_absent, "map " + std::string(to_string(memory.kind)), only,
+                "every backend that could is unusable here: " + unusable);
+}
+
 /// If the range lies in memory that barmap allocated, adds what other backends can import it by.
 void recognise_own(device_state& state, cuda::memory& memory) {
     std::lock_guard const guard(state.allocations_lock);
@@ -169,9 +184,7 @@ pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, std::string_view 
     }
     if (first_failure)
         std::rethrow_exception(first_failure);
-    if (candidates.size() == 1)
-        refuse_memory(memory, candidates.front()->name());
-    refuse_memory(memory, "");
+    refuse_without_backend(memory, candidates);
 }
 
 pin device::allocate(std::size_t bytes, std::string_view backend) const {
