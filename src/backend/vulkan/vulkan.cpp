@@ -101,7 +101,7 @@ public:
 
     capabilities can() const noexcept override {
         capabilities result;
-        result.adopts = adopting(memory_kind::virtual_exportable, memory_kind::imported_external);
+        result.adopts = adopting(memory_kind::virtual_exportable, memory_kind::imported);
         result.allocates = true;
         result.quick_start = false;
         return result;

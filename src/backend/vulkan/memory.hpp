@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "backend/vulkan/session.hpp"
+#include "os/calls.hpp"
+#include "os/fd.hpp"
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+namespace barmap::backend::vulkan {
+
+/// Vulkan's reference to a memory object: freed when the last driver that refers to it lets go.
+class memory {
+public:
+    /// Makes at least this many bytes in the GPU's own memory, exportable. @throws error
+    static memory allocate(std::shared_ptr<session const> session, std::size_t bytes);
+
+    /// Takes a reference to the object behind an opaque descriptor, which stays the caller's.
+    /// @param bytes size that the object was made with @throws error
+    static memory import(std::shared_ptr<session const> session, int descriptor, std::size_t bytes);
+
+    memory(memory&& other) noexcept
+        : session_(std::move(other.session_)),
+          handle_(std::exchange(other.handle_, VkDeviceMemory{VK_NULL_HANDLE})), size_(other.size_),
+          cached_(other.cached_) {}
+    memory& operator=(memory&&) = delete;
+    ~memory();
+
+    /// A new descriptor of allocated memory. @throws error
+    [[nodiscard]] os::fd export_fd() const;
+
+    [[nodiscard]] VkDeviceMemory handle() const noexcept { return handle_; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; } ///< as Vulkan knows it
+    [[nodiscard]] bool cached() const noexcept { return cached_; }
+
+private:
+    memory(std::shared_ptr<session const> session, VkDeviceMemory handle, std::size_t size,
+           bool cached) noexcept
+        : session_(std::move(session)), handle_(handle), size_(size), cached_(cached) {}
+
+    std::shared_ptr<session const> session_;
+    VkDeviceMemory handle_;
+    std::size_t size_;
+    bool cached_;
+};
+
+/// Size that Vulkan is told for a memory object of so many bytes. The same for whoever makes it and
+/// whoever imports it, since Vulkan wants both to name the same size.
+[[nodiscard]] std::size_t payload_size(std::size_t bytes) noexcept;
+
+/// Runs take(descriptor) with a duplicate of a descriptor. A driver takes it over if, and only if,
+/// it answers 0. @throws error with errno if there can be no duplicate
+template <class Take>
+auto hand_over(int descriptor, Take take) {
+    int const copy = os::current().duplicate(descriptor);
+    if (copy < 0)
+        throw error({errno, std::system_category()}, "duplicate a file descriptor",
+                    std::string(name), "raise the limit of open files (ulimit -n)");
+    auto const result = take(copy);
+    if (result != 0)
+        os::fd const not_taken(copy);
+    return result;
+}
+
+} // namespace barmap::backend::vulkan

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "cuda/driver_api.hpp"
+#include "software_gpu.hpp"
+#include "watched_vulkan.hpp"
+
+#include <barmap/barmap.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace barmap::test {
+namespace {
+
+using allocate = cuda_test;
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+TEST_F(allocate, both_sides_see_one_memory_whatever_its_size) {
+    std::unique_ptr<backend::backend> const vulkan = started();
+    for (std::size_t const bytes :
+         {std::size_t{1}, std::size_t{63}, std::size_t{4096}, std::size_t{65535},
+          std::size_t{65536}, std::size_t{65537}, 3 * mebibyte + 17, 64 * mebibyte}) {
+        std::unique_ptr<backend::pinned> const pinned = vulkan->allocate(bytes);
+        ASSERT_NE(pinned->allocated_address(), 0u);
+        std::unique_ptr<backend::mapped> const mapped = pinned->map();
+        EXPECT_EQ(mapped->kind, cache_kind::cached); // the software device's memory is
+        expect_same_memory(mapped->data, pinned->allocated_address(), bytes);
+        CUdeviceptr base = 0;
+        std::size_t size = 0;
+        EXPECT_EQ(cuda::api().mem_get_address_range(&base, &size, pinned->allocated_address()),
+                  cuda::success);
+        EXPECT_EQ(size, bytes) << "CUDA knows another size";
+    }
+}
+
+TEST_F(allocate, nothing_is_left_behind) {
+    std::unique_ptr<backend::backend> vulkan = started();
+    vulkan->allocate(1)->map(); // whatever the drivers keep after their first allocation
+    watched_vulkan watched;
+    vulkan = started();
+    std::size_t const descriptors = open_descriptors(), mappings = memory_mappings();
+    {
+        std::unique_ptr<backend::pinned> const first = vulkan->allocate(mebibyte);
+        std::unique_ptr<backend::pinned> const second = vulkan->allocate(5);
+        std::unique_ptr<backend::mapped> const mapped = first->map();
+        EXPECT_EQ(watched.live(), (live_objects{1, 1, 2, 1}));
+        EXPECT_GT(memory_mappings(), mappings);
+    }
+    EXPECT_EQ(watched.live(), (live_objects{1, 1, 0, 0}));
+    EXPECT_EQ(open_descriptors(), descriptors);
+    EXPECT_EQ(memory_mappings(), mappings);
+    vulkan.reset();
+    EXPECT_EQ(watched.live(), live_objects{});
+}
+
+TEST_F(allocate, two_mappings_share_their_addresses_and_the_last_one_unmaps) {
+    watched_vulkan watched;
+    std::unique_ptr<backend::backend> const vulkan = started();
+    std::unique_ptr<backend::pinned> const pinned = vulkan->allocate(mebibyte);
+    std::unique_ptr<backend::mapped> first = pinned->map();
+    std::unique_ptr<backend::mapped> second = pinned->map();
+    EXPECT_EQ(first->data, second->data);
+    EXPECT_EQ(watched.live().maps, 1);
+    first.reset();
+    EXPECT_EQ(watched.live().maps, 1);
+    expect_same_memory(second->data, pinned->allocated_address(), mebibyte);
+    second.reset();
+    EXPECT_EQ(watched.live().maps, 0);
+    std::unique_ptr<backend::mapped> const third = pinned->map();
+    expect_same_memory(third->data, pinned->allocated_address(), mebibyte);
+}
+
+TEST_F(allocate, more_than_there_is_is_out_of_device_memory) {
+    std::unique_ptr<backend::backend> const vulkan = started();
+    watched_vulkan watched;
+    for (std::size_t const bytes :
+         {std::size_t{1'000'000'000'000'000}, ~std::size_t{0}, ~std::size_t{0} - 65535}) {
+        try {
+            (void)vulkan->allocate(bytes);
+            FAIL() << bytes << " bytes were allocated";
+        } catch (error const& failure) {
+            EXPECT_EQ(failure.code(),
+                      (std::error_code{VK_ERROR_OUT_OF_DEVICE_MEMORY, vulkan_category()}))
+                << failure.what();
+            EXPECT_EQ(failure.backend(), "vulkan");
+            EXPECT_NE(failure.advice().find("Resizable BAR"), std::string::npos);
+        }
+    }
+}
+
+TEST_F(allocate, what_is_exported_can_be_pinned_and_is_the_same_memory) {
+    std::unique_ptr<backend::backend> const vulkan = started();
+    std::size_t const bytes = mebibyte + 100;
+    std::unique_ptr<backend::pinned> const owner = vulkan->allocate(bytes);
+    ASSERT_NE(owner->exported(), nullptr);
+    std::size_t const descriptors = open_descriptors();
+    {
+        cuda::memory memory;
+        memory.kind = memory_kind::imported;
+        memory.address = owner->allocated_address() + 4097;
+        memory.size = 5000;
+        memory.chunks = {{owner->allocated_address(), bytes, 4097, 5000}};
+        memory.exported = owner->exported();
+        std::unique_ptr<backend::pinned> const pinned = vulkan->pin(memory);
+        EXPECT_EQ(pinned->allocated_address(), 0u);
+        std::unique_ptr<backend::mapped> const mapped = pinned->map();
+        expect_same_memory(mapped->data, memory.address, memory.size);
+    }
+    EXPECT_EQ(open_descriptors(), descriptors) << "the exported descriptor was used up";
+}
+
+TEST_F(allocate, cuda_lets_go_before_vulkan_does) {
+    static watched_vulkan* noting = nullptr;
+    static cuda::driver_api real;
+    watched_vulkan watched;
+    noting = &watched;
+    real = cuda::api();
+    cuda::driver_api noted = real;
+    noted.mem_free = [](CUdeviceptr address) {
+        noting->note("cuMemFree");
+        return real.mem_free(address);
+    };
+    noted.destroy_external_memory = [](CUexternalMemory memory) {
+        noting->note("cuDestroyExternalMemory");
+        return real.destroy_external_memory(memory);
+    };
+    std::unique_ptr<backend::backend> vulkan = started();
+    cuda::replace_api(&noted);
+    std::unique_ptr<backend::pinned> pinned = vulkan->allocate(100);
+    vulkan.reset(); // the pin holds the session
+    std::unique_ptr<backend::mapped> mapped = pinned->map();
+    mapped.reset();
+    pinned.reset();
+    cuda::replace_api(nullptr);
+    std::vector<std::string> const& calls = watched.calls();
+    std::vector<std::string> const expected{"vkUnmapMemory",           "cuMemFree",
+                                            "cuDestroyExternalMemory", "vkFreeMemory",
+                                            "vkDestroyDevice",         "vkDestroyInstance"};
+    ASSERT_GE(calls.size(), expected.size());
+    EXPECT_TRUE(std::equal(expected.rbegin(), expected.rend(), calls.rbegin()))
+        << testing::PrintToString(calls);
+}
+
+TEST_F(allocate, a_thread_without_a_context_gets_an_address_that_stays) {
+    std::unique_ptr<backend::backend> const vulkan = started();
+    std::unique_ptr<backend::pinned> pinned;
+    std::thread([&] { pinned = vulkan->allocate(4096); }).join();
+    std::unique_ptr<backend::mapped> mapped = pinned->map();
+    expect_same_memory(mapped->data, pinned->allocated_address(), 4096);
+    std::thread([&] {
+        mapped.reset();
+        pinned.reset();
+    }).join();
+}
+
+TEST_F(allocate, threads_may_do_it_at_once) {
+    std::unique_ptr<backend::backend> const vulkan = started();
+    std::unique_ptr<backend::pinned> const shared = vulkan->allocate(4096);
+    std::vector<std::thread> threads;
+    for (unsigned thread = 0; thread < 4; ++thread)
+        threads.emplace_back([&vulkan, &shared, thread] {
+            for (int round = 0; round < 20; ++round) {
+                std::unique_ptr<backend::pinned> const own = vulkan->allocate(1000 + thread);
+                std::unique_ptr<backend::mapped> const mapped = own->map();
+                std::unique_ptr<backend::mapped> const common = shared->map();
+                std::memset(mapped->data, 1, 1000 + thread);
+                common->data[thread * 64] = std::byte{1};
+            }
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+}
+
+TEST_F(allocate, a_forked_child_has_no_mapping_and_may_drop_its_objects) {
+    std::unique_ptr<backend::backend> vulkan = started();
+    std::unique_ptr<backend::pinned> pinned = vulkan->allocate(mebibyte);
+    std::unique_ptr<backend::mapped> mapped = pinned->map();
+    auto const child = [](auto&& body) {
+        pid_t const id = ::fork();
+        if (id == 0) {
+            body();
+            ::_exit(0);
+        }
+        int status = 0;
+        ::waitpid(id, &status, 0);
+        return status;
+    };
+    int status = child([&] { mapped->data[0] = std::byte{1}; });
+    EXPECT_TRUE(WIFSIGNALED(status)) << "the child wrote to GPU memory";
+    status = child([&] {
+        bool refused = false;
+        try {
+            (void)pinned->map();
+        } catch (error const& failure) {
+            refused = failure.code() == errc::forked_child;
+        }
+        mapped.reset();
+        pinned.reset();
+        vulkan.reset();
+        ::_exit(refused ? 0 : 1);
+    });
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    expect_same_memory(mapped->data, pinned->allocated_address(), mebibyte);
+}
+
+TEST_F(allocate, works_through_the_public_interface) {
+    device const gpu = device::open();
+    pin const owner = gpu.allocate(10'000, "vulkan");
+    EXPECT_EQ(owner.backend(), "vulkan");
+    mapping const map = owner.map();
+    std::vector<std::byte> const sent = pattern(owner.size(), 7);
+    write(map.window(), sent);
+    EXPECT_TRUE(read_by_driver(owner.gpu_address(), owner.size()) == sent);
+    pin const part = gpu.pin(owner.gpu_address() + 100, 1000, "vulkan");
+    mapping const part_map = part.map();
+    std::vector<std::byte> seen(part.size());
+    read(seen, part_map.window());
+    EXPECT_TRUE(std::equal(seen.begin(), seen.end(), sent.begin() + 100));
+}
+
+} // namespace
+} // namespace barmap::test

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+#include "software_gpu.hpp"
+
+int main(int argc, char** argv) {
+    testing::InitGoogleTest(&argc, argv);
+    barmap::test::choose_software_gpu();
+    return RUN_ALL_TESTS();
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "cuda/memory.hpp"
+#include "placed_layer.hpp"
+#include "software_gpu.hpp"
+#include "watched_vulkan.hpp"
+
+namespace barmap::test {
+namespace {
+
+using pin = cuda_test;
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+TEST_F(pin, any_part_of_a_vmm_chunk_is_the_same_memory) {
+    vmm_run const memory({4 * mebibyte});
+    std::unique_ptr<backend::backend> const vulkan = started();
+    std::size_t const descriptors = open_descriptors(), mappings = memory_mappings();
+    for (auto const& [offset, bytes] :
+         {std::pair{std::size_t{0}, std::size_t{1}}, std::pair{std::size_t{0}, 4 * mebibyte},
+          std::pair{std::size_t{4095}, std::size_t{2}}, std::pair{mebibyte + 3, 2 * mebibyte},
+          std::pair{4 * mebibyte - 1, std::size_t{1}}}) {
+        CUdeviceptr const address = memory.address() + offset;
+        std::unique_ptr<backend::pinned> const pinned = vulkan->pin(cuda::describe(address, bytes));
+        EXPECT_EQ(pinned->allocated_address(), 0u);
+        EXPECT_EQ(pinned->exported(), nullptr);
+        expect_same_memory(pinned->map()->data, address, bytes);
+    }
+    EXPECT_EQ(open_descriptors(), descriptors);
+    EXPECT_EQ(memory_mappings(), mappings);
+}
+
+TEST_F(pin, keeps_the_memory_when_cuda_has_freed_it) {
+    auto memory = std::make_unique<vmm_run>(std::vector{2 * mebibyte});
+    std::unique_ptr<backend::backend> const vulkan = started();
+    std::unique_ptr<backend::pinned> const pinned =
+        vulkan->pin(cuda::describe(memory->address(), 100));
+    std::unique_ptr<backend::mapped> const mapped = pinned->map();
+    mapped->data[7] = std::byte{42};
+    memory.reset();
+    EXPECT_EQ(mapped->data[7], std::byte{42});
+}
+
+TEST_F(pin, several_chunks_are_refused_where_vulkan_cannot_place_mappings) {
+    vmm_run const memory({2 * mebibyte, 2 * mebibyte});
+    watched_vulkan watched;
+    std::unique_ptr<backend::backend> vulkan = started();
+    for (bool const offered : {false, true}) {
+        if (offered) { // but a driver that cannot unmap safely
+            watched.add_placed_mapping();
+            placed_layer_can_reserve(false);
+            vulkan = started();
+        }
+        try {
+            (void)vulkan->pin(cuda::describe(memory.address(), memory.size()));
+            ADD_FAILURE() << "two chunks were pinned";
+        } catch (error const& failure) {
+            EXPECT_EQ(failure.code(), errc::unsupported_operation) << failure.what();
+            EXPECT_NE(failure.advice().find("one by one"), std::string::npos);
+        }
+        EXPECT_EQ(watched.live().memories, 0);
+    }
+    placed_layer_can_reserve(true);
+}
+
+TEST_F(pin, several_chunks_become_one_range) {
+    vmm_run const memory({2 * mebibyte, 6 * mebibyte, 2 * mebibyte});
+    watched_vulkan watched;
+    watched.add_placed_mapping();
+    std::unique_ptr<backend::backend> const vulkan = started();
+    std::size_t const mappings = memory_mappings();
+    {
+        std::size_t const offset = mebibyte + 5, bytes = 8 * mebibyte;
+        CUdeviceptr const address = memory.address() + offset;
+        std::unique_ptr<backend::pinned> const pinned = vulkan->pin(cuda::describe(address, bytes));
+        std::unique_ptr<backend::mapped> first = pinned->map();
+        std::unique_ptr<backend::mapped> second = pinned->map();
+        EXPECT_EQ(watched.live(), (live_objects{1, 1, 3, 3}));
+        EXPECT_EQ(first->data, second->data);
+        first.reset();
+        expect_same_memory(second->data, address, bytes);
+        second.reset();
+        EXPECT_EQ(watched.live(), (live_objects{1, 1, 3, 0}));
+        expect_same_memory(pinned->map()->data, address, bytes);
+    }
+    EXPECT_EQ(watched.live(), (live_objects{1, 1, 0, 0}));
+    EXPECT_EQ(memory_mappings(), mappings);
+}
+
+TEST_F(pin, what_is_more_than_the_heap_is_refused_before_vulkan_is_asked) {
+    vmm_run const memory({2 * mebibyte});
+    watched_vulkan watched;
+    std::unique_ptr<backend::backend> const vulkan = started();
+    cuda::memory described = cuda::describe(memory.address(), 100);
+    described.chunks.front().capacity = std::size_t{1} << 60;
+    try {
+        (void)vulkan->pin(described);
+        FAIL() << "pinned";
+    } catch (error const& failure) {
+        EXPECT_EQ(failure.code(),
+                  (std::error_code{VK_ERROR_OUT_OF_DEVICE_MEMORY, vulkan_category()}));
+    }
+    described.chunks.front().capacity = 50; // less than what is wanted of it
+    EXPECT_THROW((void)vulkan->pin(described), error);
+}
+
+} // namespace
+} // namespace barmap::test

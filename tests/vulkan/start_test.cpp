@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "software_gpu.hpp"
+#include "watched_vulkan.hpp"
+
+#include <cstdlib>
+
+namespace barmap::test {
+namespace {
+
+using start = software_gpu_test;
+
+/// What a start that must not succeed says.
+error failure_of(backend::gpu const& gpu) {
+    std::unique_ptr<backend::backend> const vulkan = backend::make_vulkan(gpu);
+    try {
+        vulkan->start();
+    } catch (error const& failure) {
+        return failure;
+    }
+    return {errc::invalid_argument, "fail to start", "", ""};
+}
+
+void expect_absent(error const& failure, char const* in_operation, char const* in_advice) {
+    EXPECT_EQ(failure.code(), errc::backend_absent) << failure.what();
+    EXPECT_EQ(failure.backend(), "vulkan");
+    EXPECT_NE(failure.operation().find(in_operation), std::string::npos) << failure.what();
+    EXPECT_NE(failure.advice().find(in_advice), std::string::npos) << failure.what();
+}
+
+TEST_F(start, finds_the_gpu_by_its_uuid_and_cleans_up) {
+    watched_vulkan watched;
+    {
+        std::unique_ptr<backend::backend> const vulkan = backend::make_vulkan(simulated_gpu());
+        vulkan->start();
+        EXPECT_EQ(watched.live(), (live_objects{1, 1, 0, 0}));
+    }
+    EXPECT_EQ(watched.live(), live_objects{});
+}
+
+TEST_F(start, says_what_it_can) {
+    backend::capabilities const can = backend::make_vulkan(simulated_gpu())->can();
+    EXPECT_TRUE(can.allocates);
+    EXPECT_FALSE(can.quick_start);
+    EXPECT_TRUE(can.can_adopt(memory_kind::virtual_exportable));
+    EXPECT_TRUE(can.can_adopt(memory_kind::imported));
+    EXPECT_FALSE(can.can_adopt(memory_kind::device));
+    EXPECT_FALSE(can.can_adopt(memory_kind::virtual_opaque));
+}
+
+TEST_F(start, without_a_loader_it_is_absent) {
+    watched_vulkan watched;
+    watched.hide_loader();
+    expect_absent(failure_of(simulated_gpu()), "load the Vulkan loader", "libvulkan1");
+}
+
+TEST_F(start, without_a_driver_it_is_absent) {
+    backend::gpu const gpu = simulated_gpu();
+    ::setenv("VK_ICD_FILENAMES", "/nonexistent/icd.json", 1);
+    expect_absent(failure_of(gpu), "find a Vulkan driver", "nvidia_icd.json");
+    choose_software_gpu();
+}
+
+TEST_F(start, another_gpu_s_uuid_is_absent_and_lists_what_is_there) {
+    watched_vulkan watched;
+    backend::gpu gpu = simulated_gpu();
+    gpu.uuid.bytes[3] ^= 0x40;
+    expect_absent(failure_of(gpu), "llvmpipe", "BARMAP_SIM_UUID");
+    gpu.simulated = false;
+    expect_absent(failure_of(gpu), "llvmpipe", "nvidia_icd.json");
+    EXPECT_EQ(watched.live(), live_objects{});
+}
+
+TEST_F(start, every_missing_function_makes_it_absent_and_leaves_nothing) {
+    backend::gpu const gpu = simulated_gpu();
+#define BARMAP_TEST_NAME(member, symbol) #symbol,
+    for (char const* symbol : {BARMAP_VULKAN_GLOBAL_FUNCTIONS(BARMAP_TEST_NAME)
+                                   BARMAP_VULKAN_INSTANCE_FUNCTIONS(BARMAP_TEST_NAME)
+                                       BARMAP_VULKAN_DEVICE_FUNCTIONS(BARMAP_TEST_NAME)}) {
+        watched_vulkan watched;
+        watched.hide(symbol);
+        expect_absent(failure_of(gpu), symbol, "update");
+        // What cannot be destroyed for want of the function to do it stays.
+        live_objects expected;
+        expected.instances = symbol == std::string("vkDestroyInstance");
+        expected.devices = symbol == std::string("vkDestroyDevice");
+        EXPECT_EQ(watched.live(), expected) << symbol;
+    }
+#undef BARMAP_TEST_NAME
+}
+
+TEST_F(start, every_failing_call_is_reported_and_leaves_nothing) {
+    backend::gpu const gpu = simulated_gpu();
+    bool started = false;
+    unsigned call = 0;
+    while (!started) {
+        ASSERT_LT(++call, 100u);
+        watched_vulkan watched;
+        watched.fail(call, VK_ERROR_OUT_OF_HOST_MEMORY);
+        std::unique_ptr<backend::backend> vulkan = backend::make_vulkan(gpu);
+        try {
+            vulkan->start();
+            started = true;
+        } catch (error const& failure) {
+            EXPECT_EQ(failure.code(), (std::error_code{-1, vulkan_category()})) << failure.what();
+            EXPECT_EQ(failure.backend(), "vulkan");
+            EXPECT_FALSE(failure.advice().empty()) << failure.what();
+            EXPECT_EQ(watched.live(), live_objects{}) << "call " << call;
+        }
+    }
+    EXPECT_GE(call, 6u) << "fewer calls failed than start() makes";
+}
+
+} // namespace
+} // namespace barmap::test

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "watched_vulkan.hpp"
+
+#include "os/calls.hpp"
+#include "placed_layer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <ostream>
+#include <type_traits>
+#include <utility>
+
+namespace barmap::test {
+namespace {
+
+namespace abi = backend::vulkan::abi;
+
+struct watch_state {
+    std::mutex lock;
+    std::vector<std::string> calls;
+    live_objects live;
+    unsigned countdown = 0;
+    VkResult code = VK_SUCCESS;
+    std::string failing;
+    std::set<std::string> hidden;
+    bool no_loader = false;
+    bool placed = false;
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
+    PFN_vkGetDeviceProcAddr get_device_proc_addr = nullptr;
+};
+
+watch_state* watch = nullptr;
+
+/// Notes a call. @return the code that it is to fail with, if it can
+VkResult enter(char const* symbol, bool can_fail) {
+    std::lock_guard const guard(watch->lock);
+    watch->calls.emplace_back(symbol);
+    if (!can_fail)
+        return VK_SUCCESS;
+    if (watch->failing == symbol || (watch->countdown != 0 && --watch->countdown == 0))
+        return watch->code;
+    return VK_SUCCESS;
+}
+
+void leave(std::string_view symbol) {
+    std::lock_guard const guard(watch->lock);
+    live_objects& live = watch->live;
+    live.instances += (symbol == "vkCreateInstance") - (symbol == "vkDestroyInstance");
+    live.devices += (symbol == "vkCreateDevice") - (symbol == "vkDestroyDevice");
+    live.memories += (symbol == "vkAllocateMemory") - (symbol == "vkFreeMemory");
+    live.maps += (symbol == "vkMapMemory" || symbol == "vkMapMemory2KHR") -
+                 (symbol == "vkUnmapMemory" || symbol == "vkUnmapMemory2KHR");
+}
+
+/// A function's name as a template argument.
+template <std::size_t Size>
+struct symbol_name {
+    char text[Size];
+    constexpr symbol_name(char const (&from)[Size]) { std::copy(from, from + Size, text); }
+};
+
+template <symbol_name Name, class Function>
+struct wrapped;
+
+template <symbol_name Name, class Result, class... Arguments>
+struct wrapped<Name, Result(VKAPI_PTR*)(Arguments...)> {
+    static inline Result(VKAPI_PTR* real)(Arguments...) = nullptr;
+    static VKAPI_ATTR Result VKAPI_CALL call(Arguments... arguments) {
+        constexpr bool can_fail = std::is_same_v<Result, VkResult>;
+        VkResult const planned = enter(Name.text, can_fail);
+        if constexpr (can_fail) {
+            if (planned != VK_SUCCESS)
+                return planned;
+            VkResult const result = real(arguments...);
+            if (result == VK_SUCCESS)
+                leave(Name.text);
+            return result;
+        } else {
+            real(arguments...);
+            leave(Name.text);
+        }
+    }
+};
+
+template <symbol_name Name, class Function>
+PFN_vkVoidFunction wrap(PFN_vkVoidFunction real) {
+    using wrapper = wrapped<Name, Function>;
+    wrapper::real = reinterpret_cast<Function>(real);
+    return reinterpret_cast<PFN_vkVoidFunction>(&wrapper::call);
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice device, char const* symbol);
+
+PFN_vkVoidFunction intercept(char const* symbol, PFN_vkVoidFunction real) {
+    std::string_view const wanted = symbol;
+    if (watch->hidden.contains(std::string(wanted)))
+        return nullptr;
+    if (watch->placed)
+        real = placed_layer(wanted, real);
+    if (!real)
+        return nullptr;
+    if (wanted == "vkGetDeviceProcAddr") {
+        watch->get_device_proc_addr = reinterpret_cast<PFN_vkGetDeviceProcAddr>(real);
+        return reinterpret_cast<PFN_vkVoidFunction>(&get_device_proc_addr);
+    }
+#define BARMAP_TEST_WRAP_AS(function, type)                                                        \
+    if (wanted == #function)                                                                       \
+        return wrap<#function, type>(real);
+#define BARMAP_TEST_WRAP(member, function)                                                         \
+    if constexpr (!std::is_same_v<PFN_##function, PFN_vkGetDeviceProcAddr>)                        \
+    BARMAP_TEST_WRAP_AS(function, PFN_##function)
+    BARMAP_VULKAN_GLOBAL_FUNCTIONS(BARMAP_TEST_WRAP)
+    BARMAP_VULKAN_INSTANCE_FUNCTIONS(BARMAP_TEST_WRAP)
+    BARMAP_VULKAN_DEVICE_FUNCTIONS(BARMAP_TEST_WRAP)
+    BARMAP_TEST_WRAP_AS(vkMapMemory2KHR, abi::map_memory2_function)
+    BARMAP_TEST_WRAP_AS(vkUnmapMemory2KHR, abi::unmap_memory2_function)
+#undef BARMAP_TEST_WRAP
+#undef BARMAP_TEST_WRAP_AS
+    return real;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice device, char const* symbol) {
+    return intercept(symbol, watch->get_device_proc_addr(device, symbol));
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc_addr(VkInstance instance,
+                                                                char const* symbol) {
+    return intercept(symbol, watch->get_instance_proc_addr(instance, symbol));
+}
+
+void* open_library(char const* file, int flags) {
+    if (watch->no_loader && std::strstr(file, "libvulkan"))
+        return os::linux_calls().dlopen("libvulkan-that-is-not-there.so.1", flags);
+    return os::linux_calls().dlopen(file, flags);
+}
+
+void* find_symbol(void* library, char const* symbol) {
+    void* const address = os::linux_calls().dlsym(library, symbol);
+    if (std::strcmp(symbol, "vkGetInstanceProcAddr") != 0)
+        return address;
+    watch->get_instance_proc_addr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(address);
+    return reinterpret_cast<void*>(&get_instance_proc_addr);
+}
+
+os::calls const& seam() {
+    static os::calls const table = [] {
+        os::calls result = os::linux_calls();
+        result.dlopen = open_library;
+        result.dlsym = find_symbol;
+        return result;
+    }();
+    return table;
+}
+
+} // namespace
+
+std::ostream& operator<<(std::ostream& out, live_objects const& live) {
+    return out << live.instances << " instances, " << live.devices << " devices, " << live.memories
+               << " memories, " << live.maps << " maps";
+}
+
+watched_vulkan::watched_vulkan() {
+    watch = new watch_state;
+    os::replace(&seam());
+}
+
+watched_vulkan::~watched_vulkan() {
+    os::replace(nullptr);
+    delete std::exchange(watch, nullptr);
+}
+
+void watched_vulkan::fail(unsigned call_number, VkResult with) {
+    watch->countdown = call_number;
+    watch->code = with;
+}
+
+void watched_vulkan::fail(std::string function, VkResult with) {
+    watch->failing = std::move(function);
+    watch->code = with;
+}
+
+void watched_vulkan::hide(std::string function) {
+    watch->hidden = {std::move(function)};
+}
+
+void watched_vulkan::hide_loader() {
+    watch->no_loader = true;
+}
+
+void watched_vulkan::add_placed_mapping() {
+    watch->placed = true;
+}
+
+live_objects watched_vulkan::live() const {
+    return watch->live;
+}
+
+std::vector<std::string> const& watched_vulkan::calls() const {
+    return watch->calls;
+}
+
+void watched_vulkan::note(std::string what) {
+    std::lock_guard const guard(watch->lock);
+    watch->calls.push_back(std::move(what));
+}
+
+} // namespace barmap::test
