@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The documents name only what is there.
+
+Every path, environment variable, subcommand, ctest label, preset and rule number that a document
+names exists, and what a user may set is documented. Usage: docs_test.py REPOSITORY
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1]).resolve()
+problems = []
+
+documents = sorted(
+    path
+    for path in [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("sim/*.md")]
+    if path.is_file()
+)
+sources = sorted(
+    path
+    for room in ("include", "src", "sim", "tools", "tests", "scripts", "examples")
+    for path in (root / room).rglob("*")
+    if path.is_file() and path != pathlib.Path(__file__).resolve()
+)
+rooms = {path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")}
+rooms -= {"build"}
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def problem(path, what):
+    problems.append(f"{path.relative_to(root)}: {what}")
+
+
+def code_spans(text):
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def is_there(base, path):
+    """Whether a path exists, from the document or from the root; braces and * may stand in it."""
+    braces = re.search(r"\{([^}]*)\}", path)
+    if braces:
+        return all(
+            is_there(base, path.replace(braces.group(0), each, 1))
+            for each in braces.group(1).split(",")
+        )
+    for start in (base, root):
+        if "*" in path:
+            if any(start.glob(path)):
+                return True
+        elif (start / path).exists():
+            return True
+    return False
+
+
+def check_paths(document):
+    text = text_of(document)
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        if "://" not in target and not is_there(document.parent, target):
+            problem(document, f"links to {target}, which is not there")
+    for span in code_spans(text):
+        first = span.split("/")[0]
+        looks_like_path = re.fullmatch(r"[\w.{},*+/-]+", span) and "/" in span
+        if looks_like_path and first in rooms and not is_there(root, span):
+            problem(document, f"names {span}, which is not there")
+
+
+def check_links_to_documents(source):
+    for target in re.findall(r"\bdocs/\w+\.md\b", text_of(source)):
+        if not (root / target).exists():
+            problem(source, f"names {target}, which is not there")
+
+
+def variables_in(paths):
+    return {
+        name
+        for path in paths
+        if path.suffix in (".cpp", ".hpp")
+        for name in re.findall(r'"(BARMAP_[A-Z0-9_]+)"', text_of(path))
+    }
+
+
+def check_variables():
+    read_by_library = variables_in(p for p in sources if (root / "src") in p.parents)
+    known = variables_in(sources) | set(
+        re.findall(r"\bBARMAP_[A-Z0-9_]+", text_of(root / "CMakeLists.txt"))
+    )
+    for document in documents:
+        for name in sorted(set(re.findall(r"\bBARMAP_[A-Z0-9]+(?:_[A-Z0-9]+)*\b(?!_?\*)", text_of(document)))):
+            if name not in known:
+                problem(document, f"names the variable {name}, which nothing reads")
+    readme = text_of(root / "README.md")
+    for name in sorted(read_by_library):
+        if name not in readme:
+            problem(root / "README.md", f"does not name the variable {name}, which src/ reads")
+
+
+def check_subcommands():
+    main = root / "tools" / "main.cpp"
+    if not main.exists():
+        return
+    known = set(re.findall(r"\badd_(\w+)\b", text_of(main)))
+    named = set()
+    for document in documents:
+        spans = code_spans(text_of(document)) + re.findall(
+            r"^```(?:sh|console|text)\n(.*?)^```", text_of(document), flags=re.M | re.S
+        )
+        for span in spans:
+            for name in re.findall(r"(?:^|[/\s])barmap ([a-z]+)\b(?!\.)", span):
+                named.add(name)
+                if name not in known:
+                    problem(document, f"names `barmap {name}`, which is no subcommand")
+    for name in sorted(known - named):
+        problem(root / "README.md", f"no document names the subcommand {name}")
+
+
+def check_presets_and_labels():
+    presets = {
+        preset["name"] for preset in json.loads(text_of(root / "CMakePresets.json"))["configurePresets"]
+    }
+    labels = {
+        label
+        for path in sources
+        if path.name == "CMakeLists.txt"
+        for value in re.findall(r'LABELS\s+"?([\w;]+)', text_of(path))
+        for label in value.split(";")
+    }
+    for document in documents:
+        text = text_of(document)
+        for name in re.findall(r"--preset[ =](\w+)", text):
+            if name not in presets:
+                problem(document, f"names the preset {name}, which is not there")
+        for name in re.findall(r"ctest [^\n`]*-L (\w+)", text):
+            if name not in labels:
+                problem(document, f"names the ctest label {name}, which no test has")
+
+
+def check_rules():
+    ordering = root / "docs" / "ordering.md"
+    numbered = re.findall(r"^\*\*(O\d+)\b", text_of(ordering), flags=re.M)
+    if len(numbered) != len(set(numbered)) or numbered != [
+        f"O{i + 1}" for i in range(len(numbered))
+    ]:
+        problem(ordering, f"the rules are not numbered in sequence: {numbered}")
+    for path in [*documents, *sources]:
+        for rule in set(re.findall(r"\bordering\.md[^\n]{0,20}\b(O\d+)\b", text_of(path))):
+            if rule not in numbered:
+                problem(path, f"quotes rule {rule}, which docs/ordering.md does not have")
+
+
+def check_readme_example():
+    example = re.search(r"^```cpp\n(.*?)^```", text_of(root / "README.md"), flags=re.M | re.S)
+    if not example or example.group(1).count("\n") > 16:
+        problem(root / "README.md", "its C++ example is missing or longer than 16 lines")
+
+
+for each in documents:
+    check_paths(each)
+for each in sources:
+    check_links_to_documents(each)
+check_variables()
+check_subcommands()
+check_presets_and_labels()
+check_rules()
+check_readme_example()
+
+for line in problems:
+    print(line)
+print(f"{len(documents)} documents, {len(problems)} problems")
+sys.exit(1 if problems else 0)

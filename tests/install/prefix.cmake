@@ -1,0 +1,39 @@
+# Installs BUILD, moves the result to PREFIX, and looks for what must be there.
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE error)
+  if(result)
+    message(FATAL_ERROR "${ARGV}: ${result}\n${error}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${PREFIX} ${PREFIX}.first)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}.first)
+file(RENAME ${PREFIX}.first ${PREFIX})
+
+set(expected
+  ${LIBDIR}/libbarmap.so ${LIBDIR}/libbarmap.so.${SOVERSION} ${LIBDIR}/libbarmap.so.${VERSION}
+  ${LIBDIR}/libbarmap.a
+  ${LIBDIR}/barmap-sim/libcuda.so.1
+  ${LIBDIR}/cmake/barmap/barmapConfig.cmake ${LIBDIR}/cmake/barmap/barmapConfigVersion.cmake
+  ${LIBDIR}/cmake/barmap/barmapTargets.cmake
+  ${LIBDIR}/pkgconfig/barmap.pc)
+if(TOOLS)
+  list(APPEND expected ${BINDIR}/barmap)
+endif()
+file(GLOB headers RELATIVE ${HEADERS} ${HEADERS}/*.hpp)
+foreach(header ${headers})
+  list(APPEND expected ${INCLUDEDIR}/barmap/${header})
+endforeach()
+foreach(path ${expected})
+  if(NOT EXISTS ${PREFIX}/${path})
+    message(SEND_ERROR "${path} is not installed")
+  endif()
+endforeach()
+
+# Nothing but barmap's own: no test library, no header of the rooms inside.
+file(GLOB_RECURSE installed RELATIVE ${PREFIX} ${PREFIX}/*)
+foreach(path ${installed})
+  if(NOT path MATCHES "barmap")
+    message(SEND_ERROR "${path} should not be installed")
+  endif()
+endforeach()
