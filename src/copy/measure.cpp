@@ -10,30 +10,32 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace barmap::copy {
 
 namespace {
 
-using clock = std::chrono::steady_clock;
-using nanoseconds = std::chrono::duration<double, std::nano>;
-
 constexpr double noise = 1.03;
-constexpr double hopeless = 2; // a kernel that takes so many times the best is not tried larger
+// A kernel that takes so many times the best, and falls further behind, is not tried on larger
+// sizes. One that catches up may have a long start and win later.
+constexpr double hopeless = 2;
 
 // Up to 8 bytes every kernel makes the same accesses. From 1 MiB on, the link sets the rate.
 constexpr std::size_t smallest = 16;
 constexpr std::size_t largest = 1 << 20;
 
-// Reading 64 KiB takes 65 us on PCIe, and the rate no longer changes there; writing 1 MiB takes 43.
-constexpr nanoseconds store_budget = std::chrono::milliseconds(5);
-constexpr nanoseconds load_budget = std::chrono::milliseconds(4);
+// Nanoseconds. Reading 64 KiB takes 65 us on PCIe, where the rate has stopped changing; writing
+// 1 MiB takes 43 us.
+constexpr std::int64_t store_budget = 5'000'000;
+constexpr std::int64_t load_budget = 4'000'000;
 
 // One sample must be long against the clock's own 25 ns.
-constexpr nanoseconds sample_time = std::chrono::microseconds(2);
-constexpr nanoseconds long_sample_time = std::chrono::microseconds(10);
+constexpr double sample_time = 2'000;
+constexpr double long_sample_time = 10'000;
 constexpr std::size_t rounds = 7;
 constexpr std::size_t rounds_of_long_samples = 5;
 
@@ -44,7 +46,8 @@ enum class direction { store, load };
 struct candidate {
     copy_kernel const* kernel;
     std::array<double, rounds> samples;
-    double typical; ///< nanoseconds of one transfer, its fence included
+    double typical;    ///< nanoseconds of one transfer, its fence included
+    double times_best; ///< the same, divided by the winner's
 };
 
 /// Where the candidates compete: GPU memory, host memory, and the plan that write() and read() see.
@@ -52,12 +55,13 @@ struct arena {
     std::span<std::byte> gpu;
     std::span<std::byte> host;
     copy_plan plan;
+    nanosecond_clock now;
     std::size_t next = 0;
 
     /// Time of one transfer, averaged over so many to neighbouring addresses.
     double time(direction way, copy_kernel const& kernel, std::size_t bytes, unsigned repeats) {
         (way == direction::store ? plan.store : plan.load).fill(&kernel);
-        auto const begin = clock::now();
+        std::int64_t const begin = now();
         for (unsigned i = 0; i < repeats; ++i) {
             next = next + bytes <= gpu.size() ? next : 0;
             window const there{gpu.data() + next, bytes, &plan};
@@ -68,7 +72,7 @@ struct arena {
             }
             next += std::max<std::size_t>(bytes, 64); // the next line, not the same one again
         }
-        return nanoseconds(clock::now() - begin).count() / repeats;
+        return static_cast<double>(now() - begin) / repeats;
     }
 };
 
@@ -76,9 +80,8 @@ struct arena {
 void compete(arena& arena, direction way, std::span<candidate> candidates, std::size_t bytes) {
     double const guess = std::max(1.0, arena.time(way, *candidates[0].kernel, bytes, 1));
     auto const repeats =
-        static_cast<unsigned>(std::clamp(std::ceil(sample_time.count() / guess), 1.0, 32.0));
-    std::size_t const count =
-        guess * repeats < long_sample_time.count() ? rounds : rounds_of_long_samples;
+        static_cast<unsigned>(std::clamp(std::ceil(sample_time / guess), 1.0, 32.0));
+    std::size_t const count = guess * repeats < long_sample_time ? rounds : rounds_of_long_samples;
     for (std::size_t round = 0; round < count; ++round) {
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             candidate& turn = candidates[(round + i) % candidates.size()];
@@ -95,23 +98,24 @@ void compete(arena& arena, direction way, std::span<candidate> candidates, std::
 
 /// The winner of each size class, by its power of two.
 std::array<copy_kernel const*, size_classes>
-choose(arena& arena, direction way, std::span<candidate> candidates, nanoseconds budget) {
+choose(arena& arena, direction way, std::span<candidate> candidates, std::int64_t budget) {
     std::array<copy_kernel const*, size_classes> chosen;
     chosen.fill(candidates[0].kernel);
-    for (candidate const& each :
-         candidates) { // first executions are slow: faults, AVX-512 power-up
+    for (candidate& each : candidates) {
+        each.times_best = std::numeric_limits<double>::infinity();
+        // First executions are slow: page faults, the power-up of wide registers.
         (void)arena.time(way, *each.kernel, smallest, 8);
     }
-    auto const end = clock::now() + budget;
-    nanoseconds spent{0};
+    std::int64_t const end = arena.now() + budget;
+    std::int64_t spent = 0;
     std::size_t of_class = size_class(smallest);
     for (std::size_t bytes = smallest; bytes <= arena.host.size(); bytes *= 2, ++of_class) {
-        auto const begin = clock::now();
+        std::int64_t const begin = arena.now();
         if (begin + 2 * spent > end) {
             break;
         }
         compete(arena, way, candidates, bytes);
-        spent = clock::now() - begin;
+        spent = arena.now() - begin;
 
         std::array<double, max_candidates> times;
         std::transform(candidates.begin(), candidates.end(), times.begin(),
@@ -119,10 +123,12 @@ choose(arena& arena, direction way, std::span<candidate> candidates, nanoseconds
         candidate const& best = candidates[prefer({times.data(), candidates.size()})];
         std::fill(chosen.begin() + static_cast<std::ptrdiff_t>(of_class), chosen.end(),
                   best.kernel); // larger classes inherit what is not measured any more
-        double const limit = hopeless * best.typical;
+        double const shortest = best.typical;
         auto const lost =
-            std::remove_if(candidates.begin(), candidates.end(),
-                           [&](candidate const& each) { return each.typical > limit; });
+            std::remove_if(candidates.begin(), candidates.end(), [&](candidate& each) {
+                double const before = std::exchange(each.times_best, each.typical / shortest);
+                return each.times_best > hopeless && each.times_best >= before;
+            });
         candidates = candidates.first(static_cast<std::size_t>(lost - candidates.begin()));
     }
     return chosen;
@@ -137,8 +143,14 @@ std::size_t prefer(std::span<double const> times) noexcept {
     return static_cast<std::size_t>(first - times.begin());
 }
 
+std::int64_t steady_nanoseconds() noexcept {
+    auto const now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
 copy_plan measure_plan_among(std::span<copy_kernel const* const> kernels,
-                             std::span<std::byte> scratch, cache_kind kind) noexcept {
+                             std::span<std::byte> scratch, cache_kind kind,
+                             nanosecond_clock now) noexcept {
     assert(!kernels.empty() && kernels.size() <= max_candidates);
     copy_plan plan = plan_of_one(*kernels.front(), kind);
     std::size_t const bytes = std::min(std::bit_floor(scratch.size()), largest);
@@ -150,12 +162,12 @@ copy_plan measure_plan_among(std::span<copy_kernel const* const> kernels,
         return plan;
     }
     std::memset(host.get(), 0x5a, bytes); // untouched pages would all be the one page of zeros
-    arena arena{scratch, {host.get(), bytes}, plan};
+    arena arena{scratch, {host.get(), bytes}, plan, now};
 
     std::array<candidate, max_candidates> storage;
     std::size_t count = 0;
     for (copy_kernel const* kernel : kernels) {
-        storage[count++] = {kernel, {}, 0};
+        storage[count++] = {kernel, {}, 0, 0};
     }
     plan.store = choose(arena, direction::store, {storage.data(), count}, store_budget);
 
@@ -164,7 +176,7 @@ copy_plan measure_plan_among(std::span<copy_kernel const* const> kernels,
         if (std::none_of(
                 storage.begin(), storage.begin() + static_cast<std::ptrdiff_t>(count),
                 [&](candidate const& each) { return each.kernel->load == kernel->load; })) {
-            storage[count++] = {kernel, {}, 0};
+            storage[count++] = {kernel, {}, 0, 0};
         }
     }
     plan.load = choose(arena, direction::load, {storage.data(), count}, load_budget);

@@ -4,6 +4,7 @@
 #include "copy/plan.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace barmap::copy {
@@ -12,9 +13,14 @@ namespace barmap::copy {
 /// @param times one per candidate, the preferred candidate first; not empty
 [[nodiscard]] std::size_t prefer(std::span<double const> times) noexcept;
 
+/// Nanoseconds since some moment; a test may make them up.
+using nanosecond_clock = std::int64_t (*)() noexcept;
+[[nodiscard]] std::int64_t steady_nanoseconds() noexcept;
+
 /// measure_plan() among these kernels, the preferred one first; the CPU must support them all.
 /// @pre 1 to 16 candidates
 [[nodiscard]] copy_plan measure_plan_among(std::span<copy_kernel const* const> candidates,
-                                           std::span<std::byte> scratch, cache_kind kind) noexcept;
+                                           std::span<std::byte> scratch, cache_kind kind,
+                                           nanosecond_clock now = steady_nanoseconds) noexcept;
 
 } // namespace barmap::copy

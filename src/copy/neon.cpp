@@ -14,16 +14,28 @@ struct line_bytes {
     uint8x16_t quarter[4];
 };
 
+line_bytes get_host(std::byte const* host) noexcept {
+    auto const* const bytes = reinterpret_cast<std::uint8_t const*>(host);
+    return {{vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
+}
+void put_host(std::byte* host, line_bytes const& from) noexcept {
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(host);
+    vst1q_u8(bytes, from.quarter[0]);
+    vst1q_u8(bytes + 16, from.quarter[1]);
+    vst1q_u8(bytes + 32, from.quarter[2]);
+    vst1q_u8(bytes + 48, from.quarter[3]);
+}
+
 // Pairs of quadwords are what a write-combining (Normal-NC) mapping merges best.
 // GPU-side accesses are written as assembly: a plain vector loop may become a call of memcpy.
-inline void put(std::byte* gpu, line_bytes const& from) noexcept {
+void put(std::byte* gpu, line_bytes const& from) noexcept {
     __asm__ volatile("stp %q2, %q3, [%1]\n\t"
                      "stp %q4, %q5, [%1, #32]"
                      : "=m"(*reinterpret_cast<line_bytes*>(gpu))
                      : "r"(gpu), "w"(from.quarter[0]), "w"(from.quarter[1]), "w"(from.quarter[2]),
                        "w"(from.quarter[3]));
 }
-inline line_bytes get(std::byte const* gpu) noexcept {
+line_bytes get(std::byte const* gpu) noexcept {
     line_bytes value;
     __asm__ volatile("ldp %q0, %q1, [%4]\n\t"
                      "ldp %q2, %q3, [%4, #32]"
@@ -35,9 +47,7 @@ inline line_bytes get(std::byte const* gpu) noexcept {
 
 void store_lines(std::byte* gpu, std::byte const* host, std::size_t bytes) noexcept {
     for (std::size_t i = 0; i < bytes; i += line) {
-        line_bytes value;
-        std::memcpy(&value, host + i, line);
-        put(gpu + i, value);
+        put(gpu + i, get_host(host + i));
     }
 }
 
@@ -50,11 +60,13 @@ void load_lines(std::byte const* gpu, std::byte* host, std::size_t bytes) noexce
         for (std::size_t k = 0; k < group; ++k) {
             values[k] = get(gpu + i + k * line);
         }
-        std::memcpy(host + i, values, sizeof values);
+#pragma GCC unroll 4
+        for (std::size_t k = 0; k < group; ++k) {
+            put_host(host + i + k * line, values[k]);
+        }
     }
     for (; i < bytes; i += line) {
-        line_bytes const value = get(gpu + i);
-        std::memcpy(host + i, &value, line);
+        put_host(host + i, get(gpu + i));
     }
 }
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "copy/cpu.hpp"
+#include "copy/kernels.hpp"
+
+#include <barmap/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+#include <string>
+
+namespace barmap::copy {
+namespace {
+
+class copy_choice : public testing::Test {
+protected:
+    void SetUp() override { unsetenv("BARMAP_COPY"); }
+    void TearDown() override { unsetenv("BARMAP_COPY"); }
+};
+
+template <class Call>
+error caught(Call call) {
+    try {
+        (void)call();
+    } catch (error const& thrown) {
+        return thrown;
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return error({}, "", "", "");
+}
+
+TEST_F(copy_choice, has_distinct_names_and_ends_with_the_kernel_that_needs_nothing) {
+    std::set<std::string_view> names;
+    for (copy_kernel const& kernel : all_kernels()) {
+        EXPECT_TRUE(names.insert(kernel.name).second) << kernel.name;
+        EXPECT_NE(kernel.name, "auto");
+    }
+    EXPECT_EQ(all_kernels().back().name, "portable");
+    EXPECT_TRUE(supported(all_kernels().back()));
+}
+
+TEST_F(copy_choice, reports_every_kernel) {
+    auto const reports = copy_kernels();
+    ASSERT_EQ(reports.size(), all_kernels().size());
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+        EXPECT_EQ(reports[i].name, all_kernels()[i].name);
+        EXPECT_EQ(reports[i].supported, supported(all_kernels()[i]));
+        EXPECT_EQ(reports[i].needs, describe(all_kernels()[i].needs));
+    }
+}
+
+TEST_F(copy_choice, finds_a_kernel_by_name_or_says_what_is_missing) {
+    for (copy_kernel const& kernel : all_kernels()) {
+        if (supported(kernel)) {
+            EXPECT_EQ(&find_kernel(kernel.name), &kernel);
+        } else {
+            error const refusal = caught([&] { return &find_kernel(kernel.name); });
+            EXPECT_EQ(refusal.code(), errc::unsupported_operation);
+            EXPECT_NE(refusal.advice().find(describe(kernel.needs & ~this_cpu())),
+                      std::string::npos);
+        }
+    }
+}
+
+TEST_F(copy_choice, lists_the_names_when_one_is_unknown) {
+    for (std::string_view name : {"", "AVX512", "avx51", "auto", "nonsense"}) {
+        error const refusal = caught([&] { return &find_kernel(name); });
+        EXPECT_EQ(refusal.code(), errc::invalid_argument);
+        for (copy_kernel const& kernel : all_kernels()) {
+            EXPECT_NE(refusal.advice().find(kernel.name), std::string::npos) << refusal.advice();
+        }
+    }
+}
+
+TEST_F(copy_choice, is_not_forced_without_a_value) {
+    EXPECT_EQ(kernel_forced_by_environment(), nullptr);
+    for (char const* value : {"", "auto"}) {
+        setenv("BARMAP_COPY", value, 1);
+        EXPECT_EQ(kernel_forced_by_environment(), nullptr);
+    }
+}
+
+TEST_F(copy_choice, obeys_the_environment_or_fails) {
+    for (copy_kernel const& kernel : all_kernels()) {
+        setenv("BARMAP_COPY", std::string(kernel.name).c_str(), 1);
+        if (supported(kernel)) {
+            EXPECT_EQ(kernel_forced_by_environment(), &kernel);
+        } else {
+            EXPECT_EQ(caught([] { return kernel_forced_by_environment(); }).code(),
+                      errc::unsupported_operation);
+        }
+    }
+    setenv("BARMAP_COPY", "nonsense", 1);
+    error const refusal = caught([] { return kernel_forced_by_environment(); });
+    EXPECT_EQ(refusal.code(), errc::invalid_argument);
+    EXPECT_NE(refusal.operation().find("BARMAP_COPY=nonsense"), std::string::npos);
+}
+
+TEST_F(copy_choice, plans_one_kernel_for_everything) {
+    copy_kernel const& kernel = all_kernels().front();
+    for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached, cache_kind::device}) {
+        copy_plan const plan = plan_of_one(kernel, kind);
+        EXPECT_EQ(plan.kind, kind);
+        EXPECT_NE(plan.post_word, nullptr);
+        EXPECT_NE(plan.post_line, nullptr);
+        for (std::size_t i = 0; i < size_classes; ++i) {
+            EXPECT_EQ(plan.store[i], &kernel);
+            EXPECT_EQ(plan.load[i], &kernel);
+        }
+    }
+}
+
+TEST_F(copy_choice, sorts_sizes_into_classes) {
+    EXPECT_EQ(size_class(0), 0u);
+    EXPECT_EQ(size_class(1), 1u);
+    EXPECT_EQ(size_class(64), size_class(127));
+    EXPECT_NE(size_class(64), size_class(63));
+    EXPECT_EQ(size_class(~std::size_t{0}), size_classes - 1);
+}
+
+} // namespace
+} // namespace barmap::copy

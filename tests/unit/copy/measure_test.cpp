@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "copy/kernels.hpp"
+#include "copy/measure.hpp"
+#include "fake_gpu_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace barmap::copy {
+namespace {
+
+std::size_t preferred(std::vector<double> const& times) {
+    return prefer(times);
+}
+
+TEST(measure, prefers_the_earlier_one_unless_another_clearly_wins) {
+    EXPECT_EQ(preferred({100}), 0u);
+    EXPECT_EQ(preferred({100, 100}), 0u);
+    EXPECT_EQ(preferred({100, 98, 97.5}), 0u);
+    EXPECT_EQ(preferred({100, 97.5, 94}), 2u); // within the noise of 100, but not 100 of 94
+    EXPECT_EQ(preferred({100, 95, 94}), 1u);
+    EXPECT_EQ(preferred({200, 300, 100}), 2u);
+}
+
+// Kernels that move nothing, and a clock that only they put forward.
+std::int64_t fake_time = 0;
+std::int64_t fake_now() noexcept {
+    return fake_time;
+}
+std::size_t largest_store = 0;
+
+template <int Nanoseconds>
+void takes(void*, void const*, std::size_t) noexcept {
+    fake_time += Nanoseconds;
+}
+template <int Below, int From>
+void changes_at_1024(void*, void const*, std::size_t bytes) noexcept {
+    fake_time += bytes < 1024 ? Below : From;
+}
+template <int PerByte>
+void takes_per_byte(void*, void const*, std::size_t bytes) noexcept {
+    fake_time += PerByte * static_cast<std::int64_t>(bytes);
+    largest_store = std::max(largest_store, bytes);
+}
+
+constexpr copy_kernel fast{"fast", 0, 8, takes<200>, takes<900>};
+constexpr copy_kernel slow{"slow", 0, 8, takes<900>, takes<200>};
+constexpr copy_kernel small{"small", 0, 8, changes_at_1024<150, 120>, takes<200>};
+constexpr copy_kernel large{"large", 0, 8, changes_at_1024<160, 110>, takes<200>};
+
+copy_plan measured(std::initializer_list<copy_kernel const*> kernels, std::size_t bytes) {
+    guarded_pages const pages(std::max<std::size_t>(bytes, 1));
+    largest_store = 0;
+    return measure_plan_among({kernels.begin(), kernels.size()}, {pages.begin(), bytes},
+                              cache_kind::cached, fake_now);
+}
+
+TEST(measure, chooses_each_direction_by_itself) {
+    copy_plan const plan = measured({&slow, &fast}, 4096);
+    for (std::size_t bytes : {16, 64, 1024, 4096, 1 << 20}) {
+        EXPECT_EQ(plan.store[size_class(bytes)]->name, "fast") << bytes;
+        EXPECT_EQ(plan.load[size_class(bytes)]->name, "slow") << bytes;
+    }
+}
+
+TEST(measure, chooses_each_size_by_itself_and_lets_larger_ones_inherit) {
+    copy_plan const plan = measured({&large, &small}, 4096);
+    EXPECT_EQ(plan.store[size_class(16)]->name, "small");
+    EXPECT_EQ(plan.store[size_class(512)]->name, "small");
+    EXPECT_EQ(plan.store[size_class(1024)]->name, "large");
+    EXPECT_EQ(plan.store[size_class(1 << 30)]->name, "large");
+    EXPECT_EQ(plan.load[size_class(1024)]->name, "large") << "one load under two names: the first";
+}
+
+TEST(measure, leaves_out_what_was_hopeless_at_smaller_sizes) {
+    constexpr copy_kernel steady{"steady", 0, 8, takes<1000>, takes<200>};
+    constexpr copy_kernel byte_by_byte{"byte_by_byte", 0, 8, takes_per_byte<10>, takes<200>};
+    copy_plan const plan = measured({&steady, &byte_by_byte}, 1 << 20);
+    EXPECT_EQ(plan.store[size_class(64)]->name, "byte_by_byte");
+    EXPECT_EQ(plan.store[size_class(128)]->name, "steady");
+    EXPECT_EQ(largest_store, 256u) << "more than twice the best at 256 bytes, so never larger";
+}
+
+TEST(measure, keeps_to_its_time) {
+    constexpr copy_kernel link{"link", 0, 8, takes_per_byte<1>, takes_per_byte<10>};
+    std::int64_t const begin = fake_time;
+    (void)measured({&link}, 1 << 20);
+    EXPECT_LE(fake_time - begin, 10'000'000);
+    EXPECT_GE(largest_store, 65536u);
+}
+
+TEST(measure, falls_back_on_the_preferred_kernel_without_scratch) {
+    for (std::size_t bytes : {0, 1, 15}) {
+        copy_plan const plan = measured({&slow, &fast}, bytes);
+        EXPECT_EQ(plan.store[size_class(64)]->name, "slow");
+        EXPECT_EQ(plan.load[size_class(64)]->name, "slow");
+    }
+}
+
+TEST(measure, plans_with_the_kernels_of_this_cpu_inside_the_scratch) {
+    for (std::size_t bytes : {std::size_t{16}, std::size_t{5000}, std::size_t{1} << 20}) {
+        guarded_pages const pages(bytes);
+        copy_plan const plan = measure_plan({pages.begin(), bytes}, cache_kind::write_combining);
+        EXPECT_EQ(plan.kind, cache_kind::write_combining);
+        EXPECT_NE(plan.post_word, nullptr);
+        EXPECT_NE(plan.post_line, nullptr);
+        for (std::size_t i = 0; i < size_classes; ++i) {
+            ASSERT_NE(plan.store[i], nullptr);
+            ASSERT_NE(plan.load[i], nullptr);
+            EXPECT_TRUE(supported(*plan.store[i]));
+            EXPECT_TRUE(supported(*plan.load[i]));
+        }
+        EXPECT_TRUE(std::all_of(pages.begin() + bytes, pages.end(), [](std::byte b) {
+            return b == std::byte{};
+        })) << "it wrote behind the scratch";
+    }
+}
+
+} // namespace
+} // namespace barmap::copy
