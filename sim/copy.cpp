@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "transfer.hpp"
 #include "world.hpp"
 
-#include <cstring>
+#include <cstdint>
 #include <vector>
 
 using namespace barmap::cuda;
@@ -35,7 +36,7 @@ end_point any_end(void const* pointer, std::size_t bytes) {
 }
 
 CUresult copy_now(world_lock& lock, end_point to, end_point from, std::size_t bytes) {
-    run_now(current_context(), lock, [=] { std::memmove(to.at, from.at, bytes); });
+    run_now(current_context(), lock, [=] { move_bytes(to.at, from.at, bytes); });
     return success;
 }
 
@@ -47,19 +48,18 @@ CUresult copy_later(world_lock& lock, CUstream stream, end_point to, end_point f
     auto& work = the_world().work;
     if (from.pageable && !to.pageable) {
         auto staged = std::make_shared<std::vector<std::byte>>(from.at, from.at + bytes);
-        work.submit(queue, [=] { std::memcpy(to.at, staged->data(), bytes); });
+        work.submit(queue, [=] { move_bytes(to.at, staged->data(), bytes); });
         return success;
     }
-    auto const done = work.submit(queue, [=] { std::memmove(to.at, from.at, bytes); });
+    auto const done = work.submit(queue, [=] { move_bytes(to.at, from.at, bytes); });
     if (to.pageable)
         wait_for(done, lock);
     return success;
 }
 
 template <class Word>
-void fill(std::byte* to, Word value, std::size_t count) {
-    for (std::size_t k = 0; k < count; ++k)
-        std::memcpy(to + k * sizeof value, &value, sizeof value);
+std::uint64_t repeated(Word value) {
+    return ~std::uint64_t{0} / static_cast<Word>(~Word{0}) * value;
 }
 
 template <class Word>
@@ -70,7 +70,7 @@ CUresult set_now(char const* name, CUdeviceptr address, Word value, std::size_t 
             return;
         require(address % sizeof value == 0);
         std::byte* const to = device_end(address, count * sizeof value).at;
-        run_now(in, lock, [=] { fill(to, value, count); });
+        run_now(in, lock, [=] { fill_bytes(to, repeated(value), count * sizeof value); });
     });
 }
 
@@ -83,7 +83,8 @@ CUresult set_later(char const* name, CUdeviceptr address, Word value, std::size_
             return;
         require(address % sizeof value == 0);
         std::byte* const to = device_end(address, count * sizeof value).at;
-        the_world().work.submit(queue, [=] { fill(to, value, count); });
+        the_world().work.submit(queue,
+                                [=] { fill_bytes(to, repeated(value), count * sizeof value); });
     });
 }
 

@@ -26,6 +26,11 @@ void leave_pool(allocation const& freed) {
     from.space.give_back(freed.offset, freed.size);
     from.used -= bytes;
     the_world().devices[std::size_t(from.ordinal)]->memory_used -= bytes;
+    // An empty pool gives its memory back, unless somebody else may have it mapped.
+    if (from.used == 0 && !from.memory->exported()) {
+        from.memory.reset();
+        from.addresses.reset();
+    }
 }
 
 } // namespace barmap::sim
