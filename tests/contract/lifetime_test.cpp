@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "contract/machine.hpp"
+#include "contract/other_process.hpp"
+
+#include <cstdlib>
+
+/// Who outlives whom. The rules are those of docs/ordering.md, by number.
+namespace barmap::contract {
+namespace {
+
+using lifetime_test = contract_test;
+
+TEST_P(lifetime_test, children_hold_their_parents) {
+    mapping map;
+    auto const block = some_memory(mib);
+    {
+        device const gpu = device::open(0);
+        pin const pinned = gpu.pin(block->address(), mib);
+        map = pinned.map();
+    }
+    expect_same_memory(map, block->address(), 1);
+    EXPECT_EQ(map.backend(), GetParam().backend);
+}
+
+TEST_P(lifetime_test, everything_goes_with_the_last_owner) {
+    auto const block = some_memory(mib);
+    fake::left_over const before = the_machine().held();
+    {
+        pin pinned = device::open(0).pin(block->address() + 5, 3000);
+        mapping map = pinned.map();
+        mapping const moved = std::move(map);
+        map = pinned.map();
+        pinned = device::open(0).pin(block->address(), mib);
+        EXPECT_NE(the_machine().held(), before);
+    }
+    EXPECT_EQ(the_machine().held(), before);
+}
+
+TEST_P(lifetime_test, many_cycles_leave_nothing_behind) {
+    auto const block = some_memory(mib);
+    device const gpu = device::open(0);
+    mapping const stays = gpu.pin(block->address(), mib).map();
+    fake::left_over const before = the_machine().held();
+    for (std::size_t i = 0; i < 200; ++i) {
+        pin const pinned = gpu.pin(block->address() + i, 65536 + i);
+        mapping const first = pinned.map(), second = pinned.map();
+    }
+    EXPECT_EQ(the_machine().held(), before);
+}
+
+TEST_P(lifetime_test, empty_objects_are_harmless) {
+    mapping const map;
+    EXPECT_EQ(map.size(), 0u);
+    EXPECT_EQ(map.data(), nullptr);
+    EXPECT_EQ(map.window().size, 0u);
+    pin const nothing;
+    EXPECT_EQ(nothing.size(), 0u);
+    EXPECT_EQ(nothing.memory(), memory_kind::unknown);
+    expect_refusal(refusal_of([&] { (void)nothing.map(); }), errc::invalid_argument, "empty pin");
+}
+
+TEST_P(lifetime_test, a_mapping_survives_cuMemFree) {
+    if (!adopts(memory_kind::device))
+        GTEST_SKIP() << GetParam().backend << " does not map cudaMalloc memory";
+    device const gpu = device::open(0);
+    device_block block(4 * mib);
+    pin const pinned = gpu.pin(block.address(), 4 * mib);
+    mapping const map = pinned.map();
+    auto const before = pattern(4 * mib, 1), after = pattern(4 * mib, 2);
+    write(map.window(), before);
+    block.release();
+    std::vector<std::byte> seen(4 * mib);
+    read(seen, map.window());
+    EXPECT_TRUE(seen == before) << "O22";
+    write(map.window(), after);
+    read(seen, map.window());
+    EXPECT_TRUE(seen == after) << "O22";
+    // What comes next at the GPU address is not what the mapping reaches.
+    device_block const next(4 * mib);
+    write_by_driver(next.address(), before);
+    read(seen, map.window());
+    EXPECT_TRUE(seen == after) << "O22";
+}
+
+TEST_P(lifetime_test, a_mapping_survives_the_unmapping_of_a_chunk) {
+    if (!adopts(memory_kind::virtual_exportable))
+        GTEST_SKIP() << GetParam().backend << " does not map VMM memory";
+    device const gpu = device::open(0);
+    virtual_block block(0, {2 * mib, 2 * mib, 2 * mib});
+    mapping const map = gpu.pin(block.address(), block.size()).map();
+    auto const written = pattern(block.size(), 1);
+    write(map.window(), written);
+    block.unmap(1);
+    std::vector<std::byte> seen(written.size());
+    read(seen, map.window());
+    EXPECT_TRUE(seen == written) << "O22";
+}
+
+TEST_P(lifetime_test, a_mapping_survives_its_context) {
+    if (!adopts(memory_kind::device))
+        GTEST_SKIP() << GetParam().backend << " does not map cudaMalloc memory";
+    device const gpu = device::open(0);
+    CUcontext context = nullptr;
+    expect_success(cu().ctx_create(&context, 0, 0));
+    CUdeviceptr address = 0;
+    expect_success(cu().mem_alloc(&address, 4 * mib));
+    pin pinned = gpu.pin(static_cast<std::uintptr_t>(address), 4 * mib);
+    mapping map = pinned.map();
+    expect_same_memory(map, address, 3);
+    expect_success(cu().ctx_destroy(context));
+    auto const written = pattern(4096, 4);
+    std::vector<std::byte> seen(4096);
+    write(map.window(), written);
+    read(seen, map.window(0, 4096));
+    EXPECT_TRUE(seen == written) << "O23";
+    map = {};
+    pinned = {};
+    the_machine().use();
+    auto const block = some_memory(mib);
+    expect_same_memory(gpu.pin(block->address(), mib).map(), block->address(), 5);
+}
+
+// The device was opened with a context that is gone when the device goes, and its scratch memory
+// went with it.
+TEST_P(lifetime_test, a_device_survives_the_context_it_was_opened_in) {
+    CUcontext context = nullptr;
+    expect_success(cu().ctx_create(&context, 0, 0));
+    auto gpu = std::make_unique<device>(device::open(0));
+    expect_success(cu().ctx_destroy(context));
+    the_machine().use();
+    auto const block = some_memory(mib);
+    expect_same_memory(gpu->pin(block->address(), mib).map(), block->address(), 1);
+    gpu.reset();
+    expect_same_memory(device::open(0).pin(block->address(), mib).map(), block->address(), 2);
+}
+
+TEST_P(lifetime_test, a_forked_child_has_no_mapping) {
+    device const gpu = device::open(0);
+    auto const block = some_memory(mib);
+    mapping const map = gpu.pin(block->address() + 1, mib - 1).map();
+    expect_segmentation_fault(
+        in_child(0, [&] { *static_cast<std::byte volatile*>(map.data()) = std::byte{1}; }));
+    expect_segmentation_fault(in_child(0, [&] {
+        [[maybe_unused]] auto const value =
+            *static_cast<std::byte volatile*>(map.data() + map.size() - 1);
+    }));
+    expect_same_memory(map, block->address() + 1, 1);
+}
+
+TEST_P(lifetime_test, a_forked_child_may_drop_what_it_inherited) {
+    auto gpu = std::make_unique<device>(device::open(0));
+    auto const block = some_memory(mib);
+    auto pinned = std::make_unique<pin>(gpu->pin(block->address(), mib));
+    auto map = std::make_unique<mapping>(pinned->map());
+    auto const written = pattern(mib, 1);
+    write(map->window(), written);
+    fake::left_over const before = the_machine().held();
+    // Status 86 would say that the child reached into its parent's driver objects.
+    expect_exit(in_child(7,
+                         [&] {
+                             map.reset();
+                             pinned.reset();
+                             gpu.reset();
+                         }),
+                7);
+    EXPECT_EQ(the_machine().held(), before) << "O24";
+    std::vector<std::byte> seen(mib);
+    read(seen, map->window());
+    EXPECT_TRUE(seen == written) << "O24";
+    expect_same_memory(pinned->map(), block->address(), 2);
+}
+
+TEST_P(lifetime_test, a_process_may_end_with_live_objects) {
+    auto const end_with_live_objects = [&] {
+        static auto const block = some_memory(mib);
+        static mapping const map = device::open(0).pin(block->address(), mib).map();
+        static device const gpu = device::open(0);
+        write(map.window(0, 8), pattern(8, 6));
+        std::exit(0);
+    };
+    testing::FLAGS_gtest_death_test_style = "threadsafe"; // a new process: CUDA does not fork
+    EXPECT_EXIT(end_with_live_objects(), testing::ExitedWithCode(0), "") << "O25";
+}
+
+BARMAP_OVER_ALL_WAYS(lifetime_test);
+
+} // namespace
+} // namespace barmap::contract

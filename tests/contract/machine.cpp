@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "contract/machine.hpp"
+
+#include "backend/backend.hpp"
+
+#include <cstdlib>
+
+namespace barmap::contract {
+
+void set_environment(char const* name, std::string const& value) {
+    ::setenv(name, value.c_str(), 1);
+}
+
+machine::machine(way const& which) {
+    set_environment("BARMAP_SIM", "1");
+    set_environment("BARMAP_SIM_DRIVER", which.driver);
+    // Measuring copy kernels takes time and is the business of other tests.
+    ::setenv("BARMAP_COPY", "portable", 0);
+    driver_objects_ = which.install(kernel_);
+}
+
+machine::~machine() {
+    for (int const ordinal : retained_)
+        cuda::api().primary_ctx_release(ordinal);
+    for (std::string const& violation : kernel_.violations())
+        ADD_FAILURE() << violation;
+}
+
+void machine::use(int ordinal) {
+    CUcontext context = nullptr;
+    expect_success(cuda::api().primary_ctx_retain(&context, ordinal));
+    retained_.push_back(ordinal);
+    expect_success(cuda::api().ctx_set_current(context));
+}
+
+fake::left_over machine::held() const {
+    fake::left_over result = fake::left_over::now(kernel_);
+    result.driver_objects = driver_objects_();
+    return result;
+}
+
+void contract_test::SetUp() {
+    set_environment("BARMAP_BACKEND", GetParam().backend);
+    prepare();
+    machine_.emplace(GetParam());
+    machine_->use();
+}
+
+void contract_test::TearDown() {
+    machine_.reset();
+}
+
+bool contract_test::adopts(memory_kind kind) {
+    for (backend::registration const& entry : backend::registry())
+        if (entry.name == GetParam().backend)
+            return entry.make(backend::gpu{})->can().can_adopt(kind);
+    return false;
+}
+
+std::unique_ptr<memory> contract_test::some_memory(std::size_t bytes) {
+    for (memory_kind const kind : kinds_of_device_memory)
+        if (adopts(kind))
+            return make_memory(kind, bytes);
+    ADD_FAILURE() << "the backend adopts nothing";
+    return nullptr;
+}
+
+void expect_refusal(refusal const& seen, errc code, std::string_view words) {
+    EXPECT_EQ(seen.code, code) << seen.text;
+    EXPECT_NE(seen.text.find(words), std::string::npos) << seen.text << "\nlacks: " << words;
+}
+
+} // namespace barmap::contract

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "contract/memory.hpp"
+#include "contract/ways.hpp"
+#include "cuda/driver_api.hpp"
+#include "fake/kernel.hpp"
+#include "fake/left_over.hpp"
+
+#include <barmap/barmap.hpp>
+
+#include <gtest/gtest.h>
+#include <optional>
+#include <string>
+#include <system_error>
+
+namespace barmap::contract {
+
+/// Sets a variable of the environment. The simulated GPU and the library read theirs once, at
+/// first use, which is why every test runs in a process of its own.
+void set_environment(char const* name, std::string const& value);
+
+/// A machine with one simulated GPU (more with BARMAP_SIM_DEVICES) that is reached in one way.
+/// A test that ends with a violation of a fake driver's rules fails.
+class machine {
+public:
+    explicit machine(way const& which);
+    machine(machine const&) = delete;
+    machine& operator=(machine const&) = delete;
+    ~machine();
+
+    /// Makes the primary context of a GPU current on this thread, for as long as the machine is.
+    void use(int ordinal = 0);
+
+    /// Everything that is held now.
+    [[nodiscard]] fake::left_over held() const;
+    [[nodiscard]] fake::kernel& kernel() noexcept { return kernel_; }
+
+private:
+    fake::kernel kernel_;
+    std::function<std::size_t()> driver_objects_;
+    std::vector<int> retained_;
+};
+
+/// A test that runs over every way. BARMAP_BACKEND names its backend.
+class contract_test : public testing::TestWithParam<way> {
+protected:
+    void SetUp() override;
+    void TearDown() override;
+
+    /// What is to happen before the simulated GPU is loaded, such as BARMAP_SIM_DEVICES.
+    virtual void prepare() {}
+
+    [[nodiscard]] machine& the_machine() { return *machine_; }
+    [[nodiscard]] static cuda::driver_api const& cu() { return cuda::api(); }
+
+    /// Whether the backend takes this kind of memory.
+    [[nodiscard]] static bool adopts(memory_kind kind);
+    /// Memory of the first kind that the backend takes.
+    [[nodiscard]] static std::unique_ptr<memory> some_memory(std::size_t bytes);
+
+private:
+    std::optional<machine> machine_;
+};
+
+#define BARMAP_OVER_ALL_WAYS(suite)                                                                \
+    INSTANTIATE_TEST_SUITE_P(ways, suite, testing::ValuesIn(all_ways()),                           \
+                             [](auto const& info) { return name_of(info.param); })
+
+/// What an action was refused with.
+struct refusal {
+    std::error_code code;
+    std::string text, advice;
+};
+
+/// Runs an action that must throw a barmap::error with advice.
+template <class Action>
+[[nodiscard]] refusal refusal_of(Action&& action) {
+    try {
+        action();
+    } catch (error const& failure) {
+        EXPECT_FALSE(failure.advice().empty()) << failure.what();
+        EXPECT_NE(std::string(failure.what()).find(failure.advice()), std::string::npos);
+        return {failure.code(), failure.what(), failure.advice()};
+    }
+    ADD_FAILURE() << "it is not refused";
+    return {};
+}
+
+/// Expects the code, and words that the message must have.
+void expect_refusal(refusal const& seen, errc code, std::string_view words);
+
+} // namespace barmap::contract

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/types.hpp"
+
+#include <barmap/barmap.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+/// Memory of the simulated GPU of every kind, and the driver as the judge of what is in it.
+/// All of this needs a context that is current on the calling thread.
+namespace barmap::contract {
+
+inline constexpr std::size_t kib = 1024;
+inline constexpr std::size_t mib = std::size_t{1} << 20;
+
+void expect_success(CUresult result);
+
+/// An owner of some memory.
+class memory {
+public:
+    virtual ~memory() = default;
+    memory(memory const&) = delete;
+    memory& operator=(memory const&) = delete;
+    [[nodiscard]] std::uintptr_t address() const noexcept { return address_; }
+
+protected:
+    memory() = default;
+    CUdeviceptr address_ = 0;
+};
+
+/// cuMemAlloc.
+class device_block final : public memory {
+public:
+    explicit device_block(std::size_t bytes);
+    ~device_block() override { release(); }
+    void release(); ///< frees it early
+};
+
+/// VMM chunks in a row.
+class virtual_block final : public memory {
+public:
+    static constexpr std::size_t granularity = 2 * mib;
+    virtual_block(int ordinal, std::vector<std::size_t> const& chunk_sizes,
+                  int handle_types = cuda::handle_type_posix_fd);
+    ~virtual_block() override;
+    /// Unmaps the n-th chunk early.
+    void unmap(std::size_t which);
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+private:
+    struct chunk {
+        std::size_t offset, bytes;
+        bool mapped;
+    };
+    std::vector<chunk> chunks_;
+    std::size_t size_ = 0;
+};
+
+/// cuMemAllocFromPoolAsync from a pool of its own, or cuMemAllocAsync from the default pool.
+class pool_block final : public memory {
+public:
+    enum class from { the_default_pool, a_pool_with_fd_handles };
+    pool_block(std::size_t bytes, from which);
+    ~pool_block() override;
+
+private:
+    CUmemoryPool pool_ = nullptr;
+};
+
+class managed_block final : public memory {
+public:
+    explicit managed_block(std::size_t bytes);
+    ~managed_block() override;
+};
+
+class host_block final : public memory {
+public:
+    explicit host_block(std::size_t bytes);
+    ~host_block() override;
+};
+
+/// VMM memory that came back into CUDA as external memory.
+class external_block final : public memory {
+public:
+    explicit external_block(std::size_t bytes);
+    ~external_block() override;
+
+private:
+    CUexternalMemory external_ = nullptr;
+};
+
+/// Memory of a kind that CUDA can allocate, at least so many bytes.
+[[nodiscard]] std::unique_ptr<memory> make_memory(memory_kind kind, std::size_t bytes);
+
+/// The kinds that it can.
+inline constexpr memory_kind kinds_of_device_memory[] = {
+    memory_kind::device, memory_kind::virtual_exportable, memory_kind::virtual_opaque,
+    memory_kind::pool, memory_kind::pool_exportable};
+
+/// Bytes that differ from place to place and from seed to seed.
+[[nodiscard]] std::vector<std::byte> pattern(std::size_t bytes, unsigned seed);
+
+/// Through the driver, complete on return (docs/ordering.md, O20 and O21).
+[[nodiscard]] std::vector<std::byte> read_by_driver(std::uintptr_t from, std::size_t bytes);
+void write_by_driver(std::uintptr_t to, std::vector<std::byte> const& bytes);
+
+/// Writes through the mapping and reads with the driver, then the other way round: every byte.
+void expect_same_memory(mapping const& mapping, std::uintptr_t gpu_address, unsigned seed);
+
+} // namespace barmap::contract

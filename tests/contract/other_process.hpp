@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <csignal>
+#include <gtest/gtest.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace barmap::contract {
+
+/// Runs an action in a forked child, which then ends with this status.
+/// @return the child's wait status
+template <class Action>
+[[nodiscard]] int in_child(int exit_status, Action&& action) {
+    pid_t const child = ::fork();
+    if (child == 0) {
+        // Plain endings: neither a sanitizer's report nor a test framework's.
+        std::signal(SIGSEGV, SIG_DFL);
+        std::signal(SIGBUS, SIG_DFL);
+        action();
+        ::_exit(exit_status);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return status;
+}
+
+inline void expect_exit(int status, int expected) {
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == expected)
+        << (WIFSIGNALED(status) ? "killed by signal " : "exit status ")
+        << (WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+inline void expect_segmentation_fault(int status) {
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) << status;
+}
+
+} // namespace barmap::contract

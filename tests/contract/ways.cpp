@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "contract/ways.hpp"
+
+#include "fake/gdrdrv_driver.hpp"
+#include "fake/rm_driver.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+namespace barmap::contract {
+namespace {
+
+using counter = std::function<std::size_t()>;
+
+counter nothing(fake::kernel&) {
+    return [] { return std::size_t{0}; };
+}
+
+template <unsigned Series>
+counter rm(fake::kernel& kernel) {
+    fake::rm_driver::behaviour how;
+    how.series = Series;
+    auto const driver = std::make_shared<fake::rm_driver>(kernel, how);
+    kernel.add(driver);
+    return [driver] { return driver->objects(); };
+}
+
+template <unsigned Minor>
+counter gdrdrv(fake::kernel& kernel) {
+    fake::gdrdrv_driver::behaviour how;
+    how.minor = Minor;
+    auto const driver = std::make_shared<fake::gdrdrv_driver>(kernel, how);
+    kernel.add(driver);
+    return [driver] { return driver->pins(); };
+}
+
+// clang-format off
+constexpr way ways[] = {
+    {"dmabuf", "dmabuf", "610", nothing},
+    {"rm_580", "rm", "580", rm<580>},
+    {"rm_535", "rm", "535", rm<535>},
+    // One for each set of calls that the module has had; tests/fake goes through every version.
+    {"gdrdrv_2_6", "gdrdrv", "580", gdrdrv<6>},
+    {"gdrdrv_2_4", "gdrdrv", "580", gdrdrv<4>},
+    {"gdrdrv_2_0", "gdrdrv", "580", gdrdrv<0>},
+};
+// clang-format on
+
+} // namespace
+
+std::span<way const> all_ways() {
+    return ways;
+}
+
+way const& way_of(std::string_view backend) {
+    return *std::find_if(std::begin(ways), std::end(ways),
+                         [&](way const& each) { return each.backend == backend; });
+}
+
+std::string name_of(way const& which) {
+    return which.name;
+}
+
+void PrintTo(way const& which, std::ostream* out) {
+    *out << which.name;
+}
+
+} // namespace barmap::contract

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fake/kernel.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace barmap::contract {
+
+/// One way of reaching GPU memory on one make of machine.
+struct way {
+    char const* name;    ///< in the test's name
+    char const* backend; ///< as in BARMAP_BACKEND
+    char const* driver;  ///< the series that the simulated GPU plays (BARMAP_SIM_DRIVER)
+
+    /// Puts the fake drivers that it needs into the kernel.
+    /// @return counts what they hold
+    std::function<std::size_t()> (*install)(fake::kernel& kernel);
+};
+
+/// All of them. The contract suite runs over every one: a new backend is one line here.
+[[nodiscard]] std::span<way const> all_ways();
+
+/// The first one of a backend, for what need not be tried on every version of it.
+[[nodiscard]] way const& way_of(std::string_view backend);
+
+/// For the tests' names.
+[[nodiscard]] std::string name_of(way const& which);
+void PrintTo(way const& which, std::ostream* out);
+
+} // namespace barmap::contract

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fake/kernel.hpp"
+
+#include <cstdint>
+#include <map>
+
+namespace barmap::fake {
+
+/// The gdrdrv module, of any version from 2.0 to 2.6, with the simulated GPU's memory behind it.
+/// Strict as the module is, and more: ranges must be whole GPU pages, a handle can be mapped once
+/// at a time, and what a version does not know is a violation.
+class gdrdrv_driver final : public device_driver {
+public:
+    struct behaviour {
+        unsigned minor = 6; ///< version 2.minor
+        unsigned major = 2;
+        unsigned mapping_type = 1; ///< 1 write-combining, 2 cached, 3 device (from 2.4 on)
+    };
+
+    explicit gdrdrv_driver(kernel& kernel) : gdrdrv_driver(kernel, behaviour{}) {}
+    gdrdrv_driver(kernel& kernel, behaviour how) : kernel_(kernel), how_(how) {}
+
+    [[nodiscard]] bool serves(std::string_view path) const override;
+    int open(std::string_view path, std::shared_ptr<open_file>& file) override;
+
+    /// Pinned ranges that are alive.
+    [[nodiscard]] std::size_t pins() const;
+
+private:
+    class file;
+    kernel& kernel_;
+    behaviour how_;
+    std::size_t pins_ = 0; ///< under the kernel's lock
+};
+
+} // namespace barmap::fake

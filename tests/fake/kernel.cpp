@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "fake/kernel.hpp"
+
+#include "fake/faults.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+namespace barmap::fake {
+namespace {
+
+kernel* running = nullptr;
+
+/// True with errno set if this call is to fail.
+bool refused(char const* call) {
+    int const code = the_faults().next(fault_source::system, call);
+    if (code != 0)
+        errno = code;
+    return code != 0;
+}
+
+int fail(int code) {
+    errno = code;
+    return -1;
+}
+
+} // namespace
+
+struct kernel::entry_points {
+    using guard = std::lock_guard<std::recursive_mutex>;
+
+    static int open(char const* path, int flags) {
+        if (refused("open"))
+            return -1;
+        guard const hold(running->lock_);
+        for (std::shared_ptr<device_driver> const& driver : running->drivers_) {
+            if (!driver->serves(path))
+                continue;
+            std::shared_ptr<open_file> file;
+            if (int const code = driver->open(path, file))
+                return fail(code);
+            // A real descriptor, so that numbers, limits and leaks are the system's own.
+            int const fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+            if (fd >= 0)
+                running->files_[fd] = std::move(file);
+            return fd;
+        }
+        return os::linux_calls().open(path, flags);
+    }
+
+    static int close(int fd) {
+        guard const hold(running->lock_);
+        running->files_.erase(fd);
+        return ::close(fd);
+    }
+
+    static int duplicate(int fd) {
+        if (refused("duplicate"))
+            return -1;
+        guard const hold(running->lock_);
+        int const copy = os::linux_calls().duplicate(fd);
+        if (std::shared_ptr<open_file> file = running->file(fd); file && copy >= 0)
+            running->files_[copy] = std::move(file);
+        return copy;
+    }
+
+    static int ioctl(int fd, unsigned long request, void* argument) {
+        guard const hold(running->lock_);
+        std::shared_ptr<open_file> const file = running->file(fd);
+        if (!(file && file->gives_back(request)) && refused("ioctl"))
+            return -1;
+        if (!file)
+            return os::linux_calls().ioctl(fd, request, argument);
+        running->expect_own_process();
+        int const code = file->ioctl(request, argument);
+        return code ? fail(code) : 0;
+    }
+
+    static void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd,
+                      off_t offset) {
+        if (refused("mmap"))
+            return MAP_FAILED;
+        guard const hold(running->lock_);
+        mapping made{bytes, running->file(fd), {}};
+        placement where{fd, offset, {}};
+        if (made.file) {
+            running->expect_own_process();
+            if (protection != (PROT_READ | PROT_WRITE) || !(flags & MAP_SHARED))
+                running->violation("a device is mapped privately or not for reading and writing");
+            if (int const code = made.file->map(bytes, offset, where)) {
+                errno = code;
+                return MAP_FAILED;
+            }
+            made.hold = std::move(where.hold);
+        }
+        void* const result = ::mmap(at, bytes, protection, flags, where.fd, where.offset);
+        if (result != MAP_FAILED) {
+            auto const start = reinterpret_cast<std::uintptr_t>(result);
+            running->forget(start, bytes);
+            running->mappings_[start] = std::move(made);
+        }
+        return result;
+    }
+
+    static int munmap(void* at, std::size_t bytes) {
+        guard const hold(running->lock_);
+        running->forget(reinterpret_cast<std::uintptr_t>(at), bytes);
+        return ::munmap(at, bytes);
+    }
+
+    static int madvise(void* at, std::size_t bytes, int advice) {
+        return refused("madvise") ? -1 : ::madvise(at, bytes, advice);
+    }
+
+    static void* dlopen(char const* name, int flags) {
+        return refused("dlopen") ? nullptr : os::linux_calls().dlopen(name, flags);
+    }
+
+    static void* dlsym(void* library, char const* symbol) {
+        return refused("dlsym") ? nullptr : os::linux_calls().dlsym(library, symbol);
+    }
+
+    static int dlclose(void* library) { return os::linux_calls().dlclose(library); }
+
+    static constexpr os::calls table{open,   close,   duplicate, ioctl, mmap,
+                                     munmap, madvise, dlopen,    dlsym, dlclose};
+};
+
+kernel::kernel() : owner_(::getpid()) {
+    running = this;
+    os::replace(&entry_points::table);
+}
+
+kernel::~kernel() {
+    os::replace(nullptr);
+    running = nullptr;
+}
+
+void kernel::add(std::shared_ptr<device_driver> driver) {
+    entry_points::guard const hold(lock_);
+    drivers_.push_back(std::move(driver));
+}
+
+std::size_t kernel::descriptors() const {
+    entry_points::guard const hold(lock_);
+    return files_.size();
+}
+
+std::size_t kernel::mappings() const {
+    entry_points::guard const hold(lock_);
+    return mappings_.size();
+}
+
+void kernel::violation(std::string what) {
+    entry_points::guard const hold(lock_);
+    violations_.push_back(std::move(what));
+}
+
+std::vector<std::string> kernel::violations() const {
+    entry_points::guard const hold(lock_);
+    return violations_;
+}
+
+std::shared_ptr<open_file> kernel::file(int fd) const {
+    auto const found = files_.find(fd);
+    return found == files_.end() ? nullptr : found->second;
+}
+
+// Cuts [start, start + bytes) out of what is mapped. A device's mapping goes as a whole.
+void kernel::forget(std::uintptr_t start, std::size_t bytes) {
+    std::uintptr_t const end = start + bytes;
+    auto at = mappings_.upper_bound(start);
+    if (at != mappings_.begin())
+        --at;
+    while (at != mappings_.end() && at->first < end) {
+        std::uintptr_t const first = at->first, last = first + at->second.bytes;
+        if (last <= start) {
+            ++at;
+            continue;
+        }
+        if (at->second.file && (first < start || last > end))
+            violation("a part of a device's mapping is unmapped");
+        mapping const cut = std::move(at->second);
+        at = mappings_.erase(at);
+        if (first < start)
+            mappings_[first] = {start - first, cut.file, cut.hold};
+        if (last > end)
+            at = mappings_.insert_or_assign(end, mapping{last - end, cut.file, cut.hold}).first;
+    }
+}
+
+void kernel::expect_own_process() const {
+    if (::getpid() != owner_)
+        ::_exit(reached_by_child);
+}
+
+} // namespace barmap::fake

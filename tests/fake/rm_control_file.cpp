@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+#include "fake/rm_control_file.hpp"
+
+#include "fake/faults.hpp"
+#include "fake/simulation.hpp"
+
+#include <cerrno>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace barmap::fake::rm {
+namespace {
+
+template <class Parameters>
+Parameters* parameters_of(abi::control_parameters const& request) {
+    return request.parameters_size == sizeof(Parameters)
+               ? reinterpret_cast<Parameters*>(request.parameters)
+               : nullptr;
+}
+
+int ordinal_by_instance(std::uint32_t instance) {
+    for (int ordinal = 0; the_simulation().gpu_id(ordinal) != 0; ++ordinal)
+        if (rm_driver::device_instance(ordinal) == instance)
+            return ordinal;
+    return -1;
+}
+
+std::shared_ptr<memory_file> memory_behind(int fd) {
+    std::uint64_t offset = 0, size = 0;
+    int const ordinal = the_simulation().fd_device(fd);
+    if (ordinal < 0 || the_simulation().fd_layout(fd, &offset, &size) != 0)
+        return nullptr;
+    return std::make_shared<memory_file>(fd, offset, size, ordinal);
+}
+
+} // namespace
+
+control_file::~control_file() {
+    for (handle const name : clients_)
+        if (driver_.table().find_client(name))
+            driver_.table().free(name, name);
+}
+
+int control_file::map(std::size_t, off_t, placement&) {
+    return driver_.refuse("mmap of the control file", EINVAL);
+}
+
+bool control_file::gives_back(unsigned long request) const {
+    return _IOC_NR(request) == abi::esc_rm_free || _IOC_NR(request) == abi::esc_rm_unmap_memory;
+}
+
+client* control_file::own(handle name) {
+    return clients_.contains(name) ? driver_.table().find_client(name) : nullptr;
+}
+
+template <class Parameters>
+int control_file::serve(unsigned long request, void* argument,
+                        std::uint32_t (control_file::*action)(Parameters&)) {
+    if (_IOC_SIZE(request) != sizeof(Parameters))
+        return driver_.refuse("wrong size " + std::to_string(_IOC_SIZE(request)) + " of escape " +
+                                  std::to_string(_IOC_NR(request)),
+                              EINVAL);
+    auto& parameters = *static_cast<Parameters*>(argument);
+    if (parameters.status != 0)
+        driver_.refuse("a status that is not 0 on entry", 0);
+    int const injected =
+        gives_back(request) ? 0 : the_faults().next(fault_source::status, "RM escape");
+    parameters.status =
+        injected ? static_cast<std::uint32_t>(injected) : (this->*action)(parameters);
+    return 0;
+}
+
+int control_file::ioctl(unsigned long request, void* argument) {
+    if (_IOC_TYPE(request) != static_cast<unsigned>(abi::ioctl_magic) ||
+        _IOC_DIR(request) != (_IOC_READ | _IOC_WRITE))
+        return driver_.refuse("not an RM ioctl", EINVAL);
+    switch (_IOC_NR(request)) {
+    case abi::esc_card_info:
+        return card_info(request, argument);
+    case abi::esc_rm_alloc:
+        return serve(request, argument, &control_file::alloc);
+    case abi::esc_rm_free:
+        return serve(request, argument, &control_file::free);
+    case abi::esc_rm_control:
+        return serve(request, argument, &control_file::control);
+    case abi::esc_rm_dup_object:
+        return serve(request, argument, &control_file::duplicate);
+    case abi::esc_rm_map_memory:
+        return serve(request, argument, &control_file::map_memory);
+    case abi::esc_rm_unmap_memory:
+        return serve(request, argument, &control_file::unmap_memory);
+    default:
+        return driver_.refuse("unknown escape " + std::to_string(_IOC_NR(request)), EINVAL);
+    }
+}
+
+int control_file::card_info(unsigned long request, void* argument) {
+    if (_IOC_SIZE(request) != sizeof(abi::card_info) * abi::max_cards)
+        return driver_.refuse("wrong size of the card list", EINVAL);
+    auto* const cards = static_cast<abi::card_info*>(argument);
+    // The first places stay empty: a card's place in the list means nothing.
+    std::size_t at = 2;
+    for (int ordinal = 0; the_simulation().gpu_id(ordinal) != 0; ++ordinal, ++at) {
+        cards[at].valid = 1;
+        cards[at].gpu_id = the_simulation().gpu_id(ordinal);
+        cards[at].pci_bus = static_cast<std::uint8_t>(cards[at].gpu_id >> 8);
+        cards[at].vendor_id = 0x10de;
+        cards[at].fb_size = driver_.bar1_total(ordinal);
+        cards[at].minor_number = rm_driver::minor_number(ordinal);
+    }
+    return 0;
+}
+
+std::uint32_t control_file::alloc(abi::alloc_parameters& request) {
+    if (request.object != 0)
+        return driver_.refuse("a handle of the caller's own choice", err_invalid_argument);
+    if (request.object_class == abi::class_root_client) {
+        if (request.root || request.parent || request.parameters || request.parameters_size)
+            return driver_.refuse("a client with a parent or parameters", err_invalid_argument);
+        request.object = driver_.table().add_client();
+        clients_.insert(request.object);
+        return abi::ok;
+    }
+    client* const owner = own(request.root);
+    if (!owner)
+        return driver_.refuse("an object of no client of this file", err_invalid_client);
+    switch (request.object_class) {
+    case abi::class_device:
+        return alloc_device(*owner, request);
+    case abi::class_subdevice:
+        return alloc_subdevice(*owner, request);
+    default:
+        return driver_.refuse("unknown class " + std::to_string(request.object_class),
+                              err_invalid_class);
+    }
+}
+
+std::uint32_t control_file::alloc_device(client& owner, abi::alloc_parameters& request) {
+    if (request.parent != request.root)
+        return driver_.refuse("a device whose parent is no client", err_invalid_object_parent);
+    auto const* wanted = reinterpret_cast<abi::device_alloc_parameters const*>(request.parameters);
+    if (request.parameters_size != sizeof *wanted || !wanted)
+        return driver_.refuse("a device's parameters of another size",
+                              abi::err_invalid_param_struct);
+    if (wanted->client_share != request.root || wanted->target_client || wanted->target_device ||
+        wanted->flags || wanted->va_space_size || wanted->va_start_internal ||
+        wanted->va_limit_internal || wanted->va_mode)
+        return driver_.refuse("a device with fields that should be 0", err_invalid_argument);
+    int const ordinal = ordinal_by_instance(wanted->device_id);
+    if (ordinal < 0)
+        return driver_.refuse("a device instance that is none", err_invalid_device);
+    request.object =
+        driver_.table().add(owner, {request.root, abi::class_device, ordinal, nullptr});
+    return abi::ok;
+}
+
+std::uint32_t control_file::alloc_subdevice(client& owner, abi::alloc_parameters& request) {
+    object const* const device = owner.find(request.parent, abi::class_device);
+    if (!device)
+        return driver_.refuse("a subdevice whose parent is no device", err_invalid_object_parent);
+    auto const* wanted =
+        reinterpret_cast<abi::subdevice_alloc_parameters const*>(request.parameters);
+    if (request.parameters_size != sizeof *wanted || !wanted || wanted->subdevice_id != 0)
+        return driver_.refuse("a subdevice's parameters", abi::err_invalid_param_struct);
+    request.object = driver_.table().add(
+        owner, {request.parent, abi::class_subdevice, device->ordinal, nullptr});
+    return abi::ok;
+}
+
+std::uint32_t control_file::free(abi::free_parameters& request) {
+    client const* const owner = own(request.root);
+    if (!owner)
+        return driver_.refuse("freeing of another's object", err_invalid_client);
+    if (request.object != request.root) {
+        auto const found = owner->objects.find(request.object);
+        if (found == owner->objects.end())
+            return driver_.refuse("freeing of what is no object", err_object_not_found);
+        if (found->second.parent != request.parent)
+            return driver_.refuse("freeing under another parent", err_invalid_object_parent);
+    } else if (request.parent != 0) {
+        return driver_.refuse("freeing of a client with a parent", err_invalid_object_parent);
+    }
+    for (auto const& [address, view] : owner->views)
+        if (view.memory == request.object || request.object == request.root)
+            driver_.refuse("freeing of memory that is still mapped", 0);
+    driver_.table().free(request.root, request.object);
+    return abi::ok;
+}
+
+handle control_file::add_memory(client& owner, handle device, std::shared_ptr<memory_file> memory) {
+    int const ordinal = owner.find(device, abi::class_device)->ordinal;
+    // RM itself does not look whose memory it is: it answers success and reaches something else.
+    if (memory->ordinal() != ordinal || driver_.how().maps_other_memory)
+        memory = memory_file::elsewhere(memory->size(), ordinal);
+    return driver_.table().add(owner, {device, class_memory, ordinal, std::move(memory)});
+}
+
+std::uint32_t control_file::duplicate(abi::dup_parameters& request) {
+    client* const owner = own(request.client);
+    if (!owner)
+        return driver_.refuse("a duplicate for no client of this file", err_invalid_client);
+    if (!owner->find(request.parent, abi::class_device))
+        return driver_.refuse("a duplicate under no device", err_invalid_object_parent);
+    if (request.object || request.flags)
+        return driver_.refuse("a duplicate with fields that should be 0", err_invalid_argument);
+    int fd = -1, ordinal = -1;
+    std::uint64_t size = 0;
+    // Not a violation: another process may have freed it in the meantime.
+    if (the_simulation().object(request.source_client, request.source_object, &fd, &size,
+                                &ordinal) != 0)
+        return err_object_not_found;
+    request.object =
+        add_memory(*owner, request.parent, std::make_shared<memory_file>(fd, 0, size, ordinal));
+    return abi::ok;
+}
+
+std::uint32_t control_file::map_memory(abi::map_parameters& request) {
+    client* const owner = own(request.client);
+    if (!owner)
+        return driver_.refuse("a mapping for no client of this file", err_invalid_client);
+    object const* const device = owner->find(request.device, abi::class_device);
+    object const* const memory = owner->find(request.memory, class_memory);
+    if (!device || !memory || memory->parent != request.device)
+        return driver_.refuse("a mapping of what is no memory of the device", err_object_not_found);
+    if (request.flags != abi::map_flags_default_caching || request.linear_address)
+        return driver_.refuse("a mapping with unknown flags", err_invalid_argument);
+    auto const file = driver_.host().file(request.fd);
+    auto* const through = dynamic_cast<device_file*>(file.get());
+    if (!through || through->registered() != this || through->armed() ||
+        through->ordinal() != device->ordinal)
+        return driver_.refuse("a mapping through a file that is not fresh and registered here",
+                              err_invalid_argument);
+    auto const page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    std::uint64_t const size = memory->memory->size();
+    if (request.offset % page || request.length % page || request.length == 0 ||
+        request.offset > size || request.length > size - request.offset)
+        return driver_.refuse("a mapping that leaves its object", err_invalid_limit);
+    if (driver_.table().bar1_used(device->ordinal) + request.length >
+        driver_.bar1_total(device->ordinal))
+        return abi::err_insufficient_resources;
+    request.linear_address = driver_.new_linear_address();
+    view& added = owner->views[request.linear_address];
+    added = {request.memory, device->ordinal, request.length, std::make_shared<bool>(false)};
+    through->arm(memory->memory, request.offset, added);
+    return abi::ok;
+}
+
+std::uint32_t control_file::unmap_memory(abi::unmap_parameters& request) {
+    client* const owner = own(request.client);
+    auto const found = owner ? owner->views.find(request.linear_address)
+                             : std::map<std::uint64_t, view>::iterator{};
+    if (!owner || found == owner->views.end() || found->second.memory != request.memory ||
+        !owner->find(request.device, abi::class_device) || request.flags)
+        return driver_.refuse("unmapping of what is no mapping", err_invalid_argument);
+    if (*found->second.cpu_mapped)
+        driver_.refuse("unmapping of what the CPU still has mapped", 0);
+    owner->views.erase(found);
+    return abi::ok;
+}
+
+std::uint32_t control_file::control(abi::control_parameters& request) {
+    client* const owner = own(request.client);
+    if (!owner)
+        return driver_.refuse("a control of no client of this file", err_invalid_client);
+    if (request.flags)
+        return driver_.refuse("a control with flags", err_invalid_argument);
+    bool const on_client = request.object == request.client;
+    std::uint32_t status = abi::err_invalid_param_struct;
+    switch (request.command) {
+    case abi::cmd_gpu_get_id_info_v2:
+        if (auto* const info = parameters_of<abi::id_info_parameters>(request); info && on_client)
+            return id_info(*info);
+        break;
+    case abi::cmd_import_object_from_fd:
+        if (auto* const wanted = parameters_of<abi::import_object_parameters>(request);
+            wanted && on_client)
+            return import(*owner, *wanted);
+        break;
+    case abi::cmd_get_export_object_info:
+        if (on_client)
+            return export_info(request);
+        break;
+    case abi::cmd_fb_get_info_v2:
+        if (auto* const wanted = parameters_of<abi::fb_get_info_parameters>(request))
+            if (object const* const subdevice = owner->find(request.object, abi::class_subdevice))
+                return fb_info(*subdevice, *wanted);
+        break;
+    default:
+        status = err_invalid_command;
+    }
+    return driver_.refuse("control command " + std::to_string(request.command) +
+                              " is unknown, of the wrong size or of the wrong object",
+                          status);
+}
+
+std::uint32_t control_file::id_info(abi::id_info_parameters& info) {
+    for (int ordinal = 0; the_simulation().gpu_id(ordinal) != 0; ++ordinal) {
+        if (the_simulation().gpu_id(ordinal) != info.gpu_id)
+            continue;
+        info.device_instance = rm_driver::device_instance(ordinal);
+        info.subdevice_instance = 0;
+        info.numa_id = -1;
+        return abi::ok;
+    }
+    return driver_.refuse("a GPU id that is none", err_invalid_argument);
+}
+
+std::uint32_t control_file::import(client& owner, abi::import_object_parameters& request) {
+    if (request.type != abi::export_type_rm || request.object || request.parent != request.device)
+        return driver_.refuse("an import of another type or place", err_invalid_argument);
+    if (!owner.find(request.device, abi::class_device))
+        return driver_.refuse("an import under no device", err_invalid_object_parent);
+    std::shared_ptr<memory_file> memory = memory_behind(request.fd);
+    if (!memory)
+        return driver_.refuse("an import of what carries no memory", err_invalid_argument);
+    request.object = add_memory(owner, request.device, std::move(memory));
+    return abi::ok;
+}
+
+std::uint32_t control_file::export_info(abi::control_parameters const& request) {
+    constexpr unsigned last_with_older_layout = 535;
+    auto const tell = [&](auto* info) -> std::uint32_t {
+        // Not a violation: a caller of an older layout tries the newer one first.
+        if (!info)
+            return abi::err_invalid_param_struct;
+        int const ordinal = the_simulation().fd_device(info->fd);
+        if (ordinal < 0)
+            return err_invalid_argument;
+        info->device_instance = rm_driver::device_instance(ordinal);
+        info->max_objects = 1;
+        return abi::ok;
+    };
+    if (driver_.how().series <= last_with_older_layout)
+        return tell(parameters_of<abi::export_object_info_535>(request));
+    return tell(parameters_of<abi::export_object_info>(request));
+}
+
+std::uint32_t control_file::fb_info(object const& subdevice, abi::fb_get_info_parameters& request) {
+    if (request.count > abi::fb_info_max)
+        return driver_.refuse("too many questions about the memory", err_invalid_argument);
+    std::uint64_t const total = driver_.bar1_total(subdevice.ordinal);
+    std::uint64_t const used = driver_.table().bar1_used(subdevice.ordinal);
+    for (std::uint32_t k = 0; k < request.count; ++k) {
+        abi::fb_info& asked = request.list[k];
+        if (asked.index != abi::fb_info_bar1_size && asked.index != abi::fb_info_bar1_avail_size)
+            return driver_.refuse("an unknown question about the memory", err_invalid_argument);
+        bool const free_only = asked.index == abi::fb_info_bar1_avail_size;
+        asked.data = static_cast<std::uint32_t>((free_only ? total - used : total) / 1024);
+    }
+    return abi::ok;
+}
+
+} // namespace barmap::fake::rm

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fake/rm_driver.hpp"
+
+#include <set>
+
+namespace barmap::fake::rm {
+
+/// An open /dev/nvidiaN: what one view of memory is mapped through.
+class device_file final : public open_file {
+public:
+    device_file(rm_driver& driver, int ordinal) : driver_(driver), ordinal_(ordinal) {}
+    int ioctl(unsigned long request, void* argument) override;
+    int map(std::size_t bytes, off_t offset, placement& where) override;
+    [[nodiscard]] bool gives_back(unsigned long) const override { return false; }
+
+    [[nodiscard]] int ordinal() const noexcept { return ordinal_; }
+    /// The control file that it was registered with.
+    [[nodiscard]] open_file const* registered() const noexcept { return control_; }
+    [[nodiscard]] bool armed() const noexcept { return memory_ != nullptr; }
+    /// Lets the one mmap reach this part of a memory object.
+    void arm(std::shared_ptr<memory_file> memory, std::uint64_t offset, view const& seen);
+
+private:
+    rm_driver& driver_;
+    int ordinal_;
+    open_file const* control_ = nullptr;
+    std::shared_ptr<memory_file> memory_;
+    std::uint64_t offset_ = 0, length_ = 0;
+    std::shared_ptr<bool> cpu_mapped_;
+    bool used_ = false;
+};
+
+/// An open /dev/nvidiactl. The clients made through it go with it.
+class control_file final : public open_file {
+public:
+    explicit control_file(rm_driver& driver) : driver_(driver) {}
+    ~control_file() override;
+    int ioctl(unsigned long request, void* argument) override;
+    int map(std::size_t bytes, off_t offset, placement& where) override;
+    [[nodiscard]] bool gives_back(unsigned long request) const override;
+
+private:
+    template <class Parameters>
+    int serve(unsigned long request, void* argument,
+              std::uint32_t (control_file::*action)(Parameters&));
+
+    int card_info(unsigned long request, void* argument);
+    std::uint32_t alloc(abi::alloc_parameters& request);
+    std::uint32_t alloc_device(client& owner, abi::alloc_parameters& request);
+    std::uint32_t alloc_subdevice(client& owner, abi::alloc_parameters& request);
+    std::uint32_t free(abi::free_parameters& request);
+    std::uint32_t duplicate(abi::dup_parameters& request);
+    std::uint32_t map_memory(abi::map_parameters& request);
+    std::uint32_t unmap_memory(abi::unmap_parameters& request);
+    std::uint32_t control(abi::control_parameters& request);
+    std::uint32_t id_info(abi::id_info_parameters& info);
+    std::uint32_t import(client& owner, abi::import_object_parameters& request);
+    std::uint32_t export_info(abi::control_parameters const& request);
+    std::uint32_t fb_info(object const& subdevice, abi::fb_get_info_parameters& request);
+    handle add_memory(client& owner, handle device, std::shared_ptr<memory_file> memory);
+
+    /// The client, if it was made through this file.
+    client* own(handle name);
+
+    rm_driver& driver_;
+    std::set<handle> clients_;
+};
+
+} // namespace barmap::fake::rm

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fake/kernel.hpp"
+#include "fake/rm_objects.hpp"
+
+#include <optional>
+
+namespace barmap::fake {
+
+/// NVIDIA's kernel driver as far as barmap's rm backend speaks to it, with the simulated GPU's
+/// memory behind it. It knows no other call, class, command, size or flag: those are violations,
+/// and are answered with an error too. RM's object rules are kept strictly, and its one leniency
+/// as well: importing or duplicating under the wrong GPU succeeds and reaches the wrong memory.
+class rm_driver final : public device_driver {
+public:
+    /// How this driver differs from an ordinary one.
+    struct behaviour {
+        unsigned series = 580;             ///< up to 535 the export info has its older layout
+        bool maps_other_memory = false;    ///< every duplicate is of some other memory
+        std::optional<std::uint64_t> bar1; ///< instead of what the simulated GPU says
+    };
+
+    explicit rm_driver(kernel& kernel) : rm_driver(kernel, behaviour{}) {}
+    rm_driver(kernel& kernel, behaviour how) : kernel_(kernel), how_(how) {}
+
+    [[nodiscard]] bool serves(std::string_view path) const override;
+    int open(std::string_view path, std::shared_ptr<open_file>& file) override;
+
+    /// RM objects that are alive, clients included, and views of memory.
+    [[nodiscard]] std::size_t objects() const;
+    [[nodiscard]] std::uint64_t bar1_used(int ordinal) const;
+
+    // A GPU has a number of its own in each name space, so that none is taken for another.
+    [[nodiscard]] static constexpr std::uint32_t minor_number(int ordinal) noexcept {
+        return static_cast<std::uint32_t>(ordinal) + 3;
+    }
+    [[nodiscard]] static constexpr std::uint32_t device_instance(int ordinal) noexcept {
+        return static_cast<std::uint32_t>(ordinal) + 8;
+    }
+
+    // For the driver's own files, with the kernel's lock held.
+    [[nodiscard]] kernel& host() noexcept { return kernel_; }
+    [[nodiscard]] behaviour const& how() const noexcept { return how_; }
+    [[nodiscard]] rm::object_table& table() noexcept { return table_; }
+    [[nodiscard]] std::uint64_t bar1_total(int ordinal) const;
+    std::uint64_t new_linear_address() noexcept { return next_linear_address_ += 0x10000000; }
+    /// Records a violation and answers what the caller is to answer.
+    template <class Code>
+    Code refuse(std::string what, Code code) {
+        kernel_.violation("rm: " + std::move(what));
+        return code;
+    }
+
+private:
+    kernel& kernel_;
+    behaviour how_;
+    rm::object_table table_;
+    std::uint64_t next_linear_address_ = 0x7000'0000'0000;
+};
+
+} // namespace barmap::fake

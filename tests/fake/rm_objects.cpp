@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "fake/rm_objects.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace barmap::fake::rm {
+
+memory_file::memory_file(int fd, std::uint64_t offset, std::uint64_t size, int ordinal)
+    : fd_(::fcntl(fd, F_DUPFD_CLOEXEC, 0)), offset_(offset), size_(size), ordinal_(ordinal) {}
+
+memory_file::~memory_file() {
+    ::close(fd_);
+}
+
+std::shared_ptr<memory_file> memory_file::elsewhere(std::uint64_t size, int ordinal) {
+    int const fd = ::memfd_create("some other GPU memory", MFD_CLOEXEC);
+    bool const made = ::ftruncate(fd, static_cast<off_t>(size)) == 0;
+    auto result = std::make_shared<memory_file>(fd, 0, made ? size : 0, ordinal);
+    ::close(fd);
+    return result;
+}
+
+object const* client::find(handle which, std::uint32_t object_class) const {
+    auto const found = objects.find(which);
+    bool const matches = found != objects.end() && found->second.object_class == object_class;
+    return matches ? &found->second : nullptr;
+}
+
+bool client::has_children(handle which) const {
+    for (auto const& [name, each] : objects)
+        if (each.parent == which)
+            return true;
+    return false;
+}
+
+handle object_table::add_client() {
+    handle const name = next_client_++;
+    clients_.try_emplace(name);
+    return name;
+}
+
+handle object_table::add(client& to, object added) {
+    handle const name = next_object_++;
+    to.objects.emplace(name, std::move(added));
+    return name;
+}
+
+client* object_table::find_client(handle which) {
+    auto const found = clients_.find(which);
+    return found == clients_.end() ? nullptr : &found->second;
+}
+
+void object_table::free(handle client, handle which) {
+    if (which == client) {
+        clients_.erase(client);
+        return;
+    }
+    auto& owner = clients_.at(client);
+    std::vector<handle> below;
+    for (auto const& [name, each] : owner.objects)
+        if (each.parent == which)
+            below.push_back(name);
+    for (handle const each : below)
+        free(client, each);
+    std::erase_if(owner.views, [&](auto const& entry) { return entry.second.memory == which; });
+    owner.objects.erase(which);
+}
+
+std::size_t object_table::size() const {
+    std::size_t total = clients_.size();
+    for (auto const& [name, each] : clients_)
+        total += each.objects.size();
+    return total;
+}
+
+std::size_t object_table::views() const {
+    std::size_t total = 0;
+    for (auto const& [name, each] : clients_)
+        total += each.views.size();
+    return total;
+}
+
+std::uint64_t object_table::bar1_used(int ordinal) const {
+    std::uint64_t total = 0;
+    for (auto const& [name, each] : clients_)
+        for (auto const& [address, view] : each.views)
+            total += view.ordinal == ordinal ? view.length : 0;
+    return total;
+}
+
+} // namespace barmap::fake::rm
