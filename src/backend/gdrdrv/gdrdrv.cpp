@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <mutex>
 #include <unistd.h>
 #include <utility>
 
@@ -92,6 +93,12 @@ private:
     std::uint32_t version_ = 0;
 };
 
+/// A range of whole GPU pages.
+struct pages {
+    CUdeviceptr start;
+    std::size_t bytes;
+};
+
 /// One pinned range of whole GPU pages.
 class handle {
 public:
@@ -111,37 +118,55 @@ private:
     std::uint64_t value_;
 };
 
+using handles = std::vector<handle>;
+
 class gdrdrv_mapped final : public mapped {
 public:
-    gdrdrv_mapped(kernel_module const& owner, std::vector<handle> const& handles,
+    gdrdrv_mapped(kernel_module const& owner, std::shared_ptr<handles const> through,
                   page_layout const& layout)
-        : region_(os::region::reserve(layout.total, name)) {
+        : handles_(std::move(through)), region_(os::region::reserve(layout.total, name)) {
         // The file offset names the handle; a mapping always starts at the handle's first page.
         for (piece const& piece : layout.pieces)
             region_.place(piece.at, piece.length, owner.fd(),
-                          static_cast<off_t>(handles[piece.object].value() * os::page_size()),
+                          static_cast<off_t>((*handles_)[piece.object].value() * os::page_size()),
                           name);
         data = region_.data() + layout.head;
-        kind = owner.kind(handles.front().value());
+        kind = owner.kind(handles_->front().value());
     }
 
 private:
+    std::shared_ptr<handles const> handles_; // in use until the region is gone
     os::region region_;
 };
 
 class gdrdrv_pinned final : public pinned {
 public:
-    gdrdrv_pinned(std::shared_ptr<kernel_module const> owner, std::vector<handle> handles,
+    gdrdrv_pinned(std::shared_ptr<kernel_module const> owner, std::vector<pages> ranges,
                   page_layout layout)
-        : owner_(std::move(owner)), handles_(std::move(handles)), layout_(std::move(layout)) {}
+        : owner_(std::move(owner)), ranges_(std::move(ranges)), layout_(std::move(layout)),
+          handles_(pin_all()) {}
+
+    // The module maps a handle once at a time (gdrdrv_mmap answers EINVAL for the second), so a
+    // mapping beside the first one has handles of its own.
     std::unique_ptr<mapped> map() override {
-        return std::make_unique<gdrdrv_mapped>(*owner_, handles_, layout_);
+        std::lock_guard const guard(lock_);
+        bool const in_use = handles_.use_count() > 1;
+        return std::make_unique<gdrdrv_mapped>(*owner_, in_use ? pin_all() : handles_, layout_);
     }
 
 private:
+    [[nodiscard]] std::shared_ptr<handles const> pin_all() const {
+        auto result = std::make_shared<handles>();
+        for (pages const& range : ranges_)
+            result->emplace_back(owner_, range.start, range.bytes);
+        return result;
+    }
+
     std::shared_ptr<kernel_module const> owner_;
-    std::vector<handle> handles_;
+    std::vector<pages> ranges_;
     page_layout layout_;
+    std::mutex lock_;
+    std::shared_ptr<handles const> handles_;
 };
 
 class gdrdrv_backend final : public backend {
@@ -169,19 +194,19 @@ public:
     }
 
     std::unique_ptr<pinned> pin(cuda::memory const& memory) override {
-        std::vector<handle> handles;
+        std::vector<pages> ranges;
         std::vector<part> parts;
         for (cuda::chunk const& chunk : memory.chunks) {
             CUdeviceptr const first = chunk.base + chunk.offset;
             CUdeviceptr const start = first / abi::gpu_page_size * abi::gpu_page_size;
             CUdeviceptr const end = (first + chunk.length + abi::gpu_page_size - 1) /
                                     abi::gpu_page_size * abi::gpu_page_size;
-            handles.emplace_back(module_, start, end - start);
+            ranges.push_back({start, end - start});
             parts.push_back({first - start, chunk.length});
         }
         // Pages of 64 KiB, so that every piece starts where its handle starts.
         page_layout layout = lay_out(parts, abi::gpu_page_size, name);
-        return std::make_unique<gdrdrv_pinned>(module_, std::move(handles), std::move(layout));
+        return std::make_unique<gdrdrv_pinned>(module_, std::move(ranges), std::move(layout));
     }
 
 private:
