@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "world.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace barmap::sim {
 namespace {
 
+// Static objects of a program still call at its end, when the main thread's own objects are gone:
+// from then on the stack is a new one.
 std::vector<CUcontext>& thread_stack() {
-    thread_local std::vector<CUcontext> stack;
-    return stack;
+    thread_local std::vector<CUcontext>* stack = nullptr;
+    struct owner {
+        ~owner() { delete std::exchange(stack, nullptr); }
+    };
+    thread_local owner with_the_thread;
+    (void)with_the_thread;
+    if (!stack)
+        stack = new std::vector<CUcontext>;
+    return *stack;
 }
 
 std::shared_ptr<context> make_context(device& of) {
