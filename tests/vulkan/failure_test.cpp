@@ -47,8 +47,9 @@ void expect_clean_failures(watched_vulkan& watched, backend::backend& vulkan, un
 TEST_F(failure, of_any_vulkan_call_while_allocating_and_mapping) {
     watched_vulkan watched;
     std::unique_ptr<backend::backend> const vulkan = started();
-    expect_clean_failures(watched, *vulkan, 3,
-                          [](backend::backend& backend) { backend.allocate(mebibyte)->map(); });
+    expect_clean_failures(watched, *vulkan, 3, [](backend::backend& backend) {
+        (void)backend.allocate(mebibyte)->map();
+    });
 }
 
 TEST_F(failure, of_any_vulkan_call_while_pinning_and_mapping) {
@@ -56,7 +57,7 @@ TEST_F(failure, of_any_vulkan_call_while_pinning_and_mapping) {
     watched_vulkan watched;
     std::unique_ptr<backend::backend> const vulkan = started();
     expect_clean_failures(watched, *vulkan, 2, [&](backend::backend& backend) {
-        backend.pin(cuda::describe(memory.address(), 1000))->map();
+        (void)backend.pin(cuda::describe(memory.address(), 1000))->map();
     });
 }
 
@@ -66,7 +67,7 @@ TEST_F(failure, of_any_vulkan_call_while_pinning_and_mapping_several_chunks) {
     watched.add_placed_mapping();
     std::unique_ptr<backend::backend> const vulkan = started();
     auto const map_all = [&] {
-        vulkan->pin(cuda::describe(memory.address(), memory.size()))->map();
+        (void)vulkan->pin(cuda::describe(memory.address(), memory.size()))->map();
     };
     map_all();
     std::size_t const descriptors = open_descriptors(), mappings = memory_mappings();
@@ -129,7 +130,7 @@ constexpr broken_call broken_calls[]{
 TEST_F(failure, of_any_cuda_call_while_allocating) {
     watched_vulkan watched;
     std::unique_ptr<backend::backend> const vulkan = started();
-    vulkan->allocate(100);
+    (void)vulkan->allocate(100);
     live_objects const before = watched.live();
     std::size_t const descriptors = open_descriptors(), mappings = memory_mappings();
     cuda::driver_api const real = cuda::api();
@@ -149,7 +150,7 @@ TEST_F(failure, of_any_cuda_call_while_allocating) {
         EXPECT_EQ(open_descriptors(), descriptors) << broken.what;
         EXPECT_EQ(memory_mappings(), mappings) << broken.what;
     }
-    vulkan->allocate(100); // all in order again
+    (void)vulkan->allocate(100); // all in order again
 }
 
 TEST_F(failure, of_any_system_call) {
@@ -158,8 +159,8 @@ TEST_F(failure, of_any_system_call) {
     watched.add_placed_mapping();
     std::unique_ptr<backend::backend> const vulkan = started();
     auto const act = [&] {
-        vulkan->allocate(100)->map();
-        vulkan->pin(cuda::describe(memory.address(), memory.size()))->map();
+        (void)vulkan->allocate(100)->map();
+        (void)vulkan->pin(cuda::describe(memory.address(), memory.size()))->map();
     };
     act();
     live_objects const before = watched.live();

@@ -3,6 +3,7 @@
 
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
-    barmap::test::choose_software_gpu();
+    if (!testing::GTEST_FLAG(list_tests))
+        barmap::test::choose_software_gpu();
     return RUN_ALL_TESTS();
 }

@@ -2,6 +2,7 @@
 #include "backend/vulkan/host_view.hpp"
 
 #include <cstdint>
+#include <new>
 #include <sys/mman.h>
 
 namespace barmap::backend::vulkan {
@@ -42,8 +43,10 @@ host_view::~host_view() {
     }
     // Still mapped there. Freeing the memory will unmap it, so the addresses may never be given
     // back: by then they could be someone else's.
-    if (!released)
-        static_cast<void>(new os::region(std::move(region_)));
+    if (!released) {
+        alignas(os::region) std::byte never_destroyed[sizeof(os::region)];
+        ::new (never_destroyed) os::region(std::move(region_));
+    }
 }
 
 void host_view::map(memory const& object) {
