@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace barmap::test {
+namespace {
+
+std::vector<std::string> names(nlohmann::json const& found) {
+    std::vector<std::string> result;
+    for (auto const& row : found)
+        result.push_back(row.at("name"));
+    return result;
+}
+
+std::vector<std::string> const every_backend{"gdrdrv", "dmabuf", "rm", "vulkan"};
+
+TEST(info, without_a_gpu_lists_every_backend_as_absent) {
+    outcome const run = barmap_without_gpu("info --json");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    auto const backends = rows(run, "kind", "backend");
+    EXPECT_EQ(names(backends), every_backend);
+    for (auto const& backend : backends) {
+        EXPECT_EQ(backend.at("state"), "absent");
+        EXPECT_FALSE(backend.at("reason").get<std::string>().empty());
+        EXPECT_FALSE(backend.at("advice").get<std::string>().empty());
+    }
+    EXPECT_TRUE(run.json().at("machine").at("gpu").is_null());
+    EXPECT_FALSE(rows(run, "kind", "copy_kernel").empty());
+}
+
+TEST(info, without_a_gpu_is_also_text) {
+    outcome const run = barmap_without_gpu("info");
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_NE(run.out.find("No GPU"), std::string::npos) << run.out;
+}
+
+TEST(info, without_a_gpu_other_subcommands_exit_3) {
+    outcome const run = barmap_without_gpu("lat");
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_NE(run.err.find("BARMAP_SIM=1"), std::string::npos) << run.err;
+}
+
+TEST(info, tells_the_simulated_gpu) {
+    outcome const run = barmap("info --json");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    nlohmann::json const all = run.json();
+    for (char const* member : {"barmap", "command", "machine", "results"})
+        EXPECT_TRUE(all.contains(member)) << member;
+    for (char const* member : {"cpu", "kernel", "gpu", "driver", "backend", "simulated"})
+        EXPECT_TRUE(all.at("machine").contains(member)) << member;
+    EXPECT_EQ(all.at("machine").at("simulated"), true);
+    EXPECT_EQ(names(rows(run, "kind", "backend")), every_backend);
+    ASSERT_EQ(rows(run, "kind", "gpu").size(), 1u);
+    EXPECT_EQ(rows(run, "kind", "gpu")[0].at("simulated"), true);
+}
+
+TEST(info, tells_each_of_several_gpus) {
+    outcome const run = barmap("info --json", "BARMAP_SIM_DEVICES=3");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(rows(run, "kind", "gpu").size(), 3u);
+    EXPECT_EQ(rows(run, "kind", "backend").size(), 3 * every_backend.size());
+}
+
+TEST(info, writes_its_json_to_a_file) {
+    auto const file = std::filesystem::temp_directory_path() /
+                      ("barmap-info-" + std::to_string(getpid()) + ".json");
+    outcome const run = barmap("info --output " + file.string());
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.out.find("backend"), std::string::npos);
+    std::ifstream stream(file);
+    EXPECT_NO_THROW((void)nlohmann::json::parse(stream).at("results"));
+    std::filesystem::remove(file);
+}
+
+} // namespace
+} // namespace barmap::test

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "check.hpp"
+
+#include "exit_codes.hpp"
+#include "units.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <sstream>
+
+namespace barmap::tool {
+namespace {
+
+void split_into(std::set<std::string, std::less<>>& names, std::string const& list) {
+    std::istringstream stream(list);
+    for (std::string name; std::getline(stream, name, ',');)
+        if (!name.empty())
+            names.insert(name);
+}
+
+std::string environment(char const* variable) {
+    char const* const value = std::getenv(variable);
+    return value ? value : "";
+}
+
+void check_gpu(opened_gpu const& gpu, check_options const& values, checklist& results) {
+    cuda::context_scope const scope = gpu.enter();
+    results.about(gpu.device().ordinal());
+    for (backend_report const& found : gpu.device().backends()) {
+        if (!concerns(values, found.name))
+            continue;
+        std::string const why = found.reason + (found.advice.empty() ? "" : "; " + found.advice);
+        if (found.state == backend_state::usable)
+            check_memory(gpu, found.name, values, results);
+        else if (found.state == backend_state::absent)
+            results.skipped("every kind", found.name, "absent: " + why);
+        else
+            results.failed("every kind", found.name, "broken: " + why);
+    }
+    check_refusals(gpu, results);
+}
+
+int run(check_options const& values) {
+    report out(values);
+    checklist results(values, out);
+    {
+        opened_gpu const first(values.device);
+        out.about(first.device());
+        out.say(fmt::format("{}{}, driver CUDA {}\n", first.device().name(),
+                            first.device().simulated() ? " (simulated GPU)" : "",
+                            cuda_version_text(first.device().driver_version())));
+        check_gpu(first, values, results);
+    }
+    if (values.all_devices) {
+        for (int ordinal = 0; ordinal < device::count(); ++ordinal)
+            if (ordinal != values.device)
+                check_gpu(opened_gpu(ordinal), values, results);
+        check_devices(values, results);
+    }
+    results.tell_sums();
+    out.finish();
+    return results.failures() ? exit_failed : exit_ok;
+}
+
+} // namespace
+
+bool concerns(check_options const& values, std::string_view backend) {
+    std::string forced = values.backend.empty() ? environment("BARMAP_BACKEND") : values.backend;
+    return forced.empty() || forced == "auto" || forced == backend;
+}
+
+checklist::checklist(check_options const& values, report& out) : out_(out) {
+    split_into(required_, values.require);
+    split_into(required_, environment("BARMAP_REQUIRE"));
+    std::vector<std::string> const known = backend_names();
+    for (std::string const& name : required_)
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            throw usage_error(fmt::format("required backend {} is unknown: the backends are {}",
+                                          name, fmt::join(known, ", ")));
+}
+
+bool checklist::requires_backend(std::string_view name) const {
+    return required_.count(name) != 0;
+}
+
+void checklist::line(std::string_view memory, std::string_view backend, std::string_view result,
+                     std::string_view detail) {
+    out_.say(fmt::format("GPU {}  {:<34} {:<8} {:<8} {}\n", gpu_, memory, backend, result, detail));
+    out_.add({{"gpu", gpu_},
+              {"memory", memory},
+              {"backend", backend},
+              {"result", result},
+              {"detail", detail}});
+}
+
+void checklist::passed(std::string_view memory, std::string_view backend, std::string_view detail) {
+    ++passes_;
+    line(memory, backend, "passed", detail);
+}
+
+void checklist::failed(std::string_view memory, std::string_view backend, std::string_view why) {
+    ++failures_;
+    line(memory, backend, "failed", why);
+}
+
+void checklist::skipped(std::string_view memory, std::string_view backend, std::string_view why) {
+    if (requires_backend(backend)) {
+        failed(memory, backend, fmt::format("required, but {}", why));
+        return;
+    }
+    ++skips_;
+    line(memory, backend, "skipped", why);
+}
+
+void checklist::verdict(std::string_view memory, std::string_view backend,
+                        std::optional<std::string> const& problem, std::string_view detail) {
+    problem ? failed(memory, backend, *problem) : passed(memory, backend, detail);
+}
+
+void checklist::tell_sums() {
+    out_.say(fmt::format("{} passed, {} failed, {} skipped\n", passes_, failures_, skips_));
+    out_.add({{"passed", passes_}, {"failed", failures_}, {"skipped", skips_}});
+}
+
+void add_check(CLI::App& program, invocation& call) {
+    CLI::App* app = program.add_subcommand(
+        "check", "Prove every usable backend with every kind of memory, byte by byte");
+    auto values = std::make_shared<check_options>();
+    values->max_size = GiB;
+    add_device_option(*app, *values);
+    app->add_option("--backend", values->backend, "check this backend only")
+        ->check(CLI::IsMember(backend_names()));
+    add_size_option(*app, "--max-size", values->max_size, "leave out larger allocations");
+    app->add_flag("--all-devices", values->all_devices,
+                  "check every GPU, and mappings on all of them at once");
+    app->add_option("--require", values->require,
+                    "backends whose skips count as failures, comma-separated; added to "
+                    "BARMAP_REQUIRE");
+    add_output_options(*app, *values);
+    app->footer("A refusal that is documented (managed memory, a freed pointer, ...) counts as "
+                "passed.\nExits 1 if anything failed.");
+    when_chosen(*app, call, values, run);
+}
+
+} // namespace barmap::tool

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "check.hpp"
+
+#include "gpu_kernels.hpp"
+#include "units.hpp"
+
+#include "backend/backend.hpp"
+
+#include <barmap/copy.hpp>
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <vector>
+
+namespace barmap::tool {
+namespace {
+
+/// One kind of memory, and which part of an allocation is mapped.
+struct memory_case {
+    std::string_view name;
+    memory_kind kind;
+    std::size_t size;
+    std::size_t offset;
+    std::size_t length;
+    std::function<gpu_memory(opened_gpu const&, std::size_t)> make;
+};
+
+gpu_memory make_device(opened_gpu const&, std::size_t bytes) {
+    return gpu_memory::device(bytes);
+}
+
+template <unsigned Chunks, bool Exportable>
+gpu_memory make_chunks(opened_gpu const& gpu, std::size_t bytes) {
+    return gpu_memory::chunks(gpu, bytes, Chunks, Exportable);
+}
+
+template <bool Exportable>
+gpu_memory make_pool(opened_gpu const& gpu, std::size_t bytes) {
+    return gpu_memory::pool(gpu, bytes, Exportable);
+}
+
+std::vector<memory_case> cases() {
+    constexpr std::size_t usual = 8 * MiB, five = 10 * MiB;
+    // An address that is a multiple of nothing, a length that is one neither, across a page.
+    constexpr std::size_t odd_offset = 4 * KiB - 37, odd_length = 2 * MiB + 12'347;
+    using enum memory_kind;
+    return {
+        {"cuMemAlloc 8 MiB", device, usual, 0, usual, make_device},
+        {"cuMemAlloc interior, odd", device, usual, odd_offset, odd_length, make_device},
+        {"cuMemAlloc 1 GiB", device, GiB, 0, GiB, make_device},
+        {"cuMemCreate exportable", virtual_exportable, usual, 0, usual, make_chunks<1, true>},
+        {"cuMemCreate interior, odd", virtual_exportable, usual, odd_offset, odd_length,
+         make_chunks<1, true>},
+        {"cuMemCreate 5 chunks", virtual_exportable, five, 0, five, make_chunks<5, true>},
+        {"cuMemCreate 5 chunks, odd", virtual_exportable, five, odd_offset, five - 2 * odd_offset,
+         make_chunks<5, true>},
+        {"barmap allocate, adopted", imported, usual, 0, usual, gpu_memory::barmap},
+        {"cuMemCreate opaque", virtual_opaque, usual, 0, usual, make_chunks<1, false>},
+        {"pool with POSIX fds", pool_exportable, usual, 0, usual, make_pool<true>},
+        {"default pool", pool, usual, 0, usual, make_pool<false>},
+        {"managed", managed, usual, 0, usual,
+         [](opened_gpu const&, std::size_t bytes) { return gpu_memory::managed(bytes); }},
+        {"host", host, usual, 0, usual,
+         [](opened_gpu const&, std::size_t bytes) { return gpu_memory::host(bytes); }},
+    };
+}
+
+/// Which kinds a backend says that it adopts.
+backend::capabilities capabilities_of(std::string_view name) {
+    for (backend::registration const& entry : backend::registry())
+        if (entry.name == name)
+            return entry.make({})->can();
+    return {};
+}
+
+void expect_refusal(opened_gpu const& gpu, gpu_memory const& memory, memory_case const& which,
+                    std::string const& backend, checklist& results) {
+    try {
+        (void)gpu.device().pin(std::uintptr_t{memory.address()}, which.length, backend);
+    } catch (error const& refused) {
+        bool const right = refused.code() == errc::unsupported_memory && !refused.advice().empty();
+        right ? results.passed(which.name, backend, "refused, as it should be")
+              : results.failed(which.name, backend,
+                               fmt::format("refused in the wrong way: {}", refused.what()));
+        return;
+    }
+    results.failed(which.name, backend, "pinned, though this backend says that it cannot");
+}
+
+void adopt_and_verify(opened_gpu const& gpu, gpu_memory const& memory, memory_case const& which,
+                      std::string const& backend, checklist& results) {
+    checked_range const range{memory.address(), memory.size(), which.offset, which.length};
+    try {
+        pin const held = gpu.device().pin(std::uintptr_t{range.address()}, range.length, backend);
+        mapping const through = held.map();
+        results.verdict(which.name, backend, verify(range, through, 7),
+                        fmt::format("{} both ways", size_text(range.length)));
+    } catch (error const& failure) {
+        if (failure.code() == errc::bar1_exhausted)
+            results.skipped(which.name, backend, failure.what());
+        else
+            results.failed(which.name, backend, failure.what());
+    }
+}
+
+void check_case(opened_gpu const& gpu, memory_case const& which, std::string const& backend,
+                bool adopts, checklist& results) {
+    gpu_memory memory;
+    try {
+        memory = which.make(gpu, which.size);
+    } catch (error const& failure) {
+        // A backend cannot be blamed for the lack of memory that it would refuse anyway.
+        results.skipped(which.name, adopts ? backend : "any",
+                        fmt::format("there is no such memory here: {}", failure.what()));
+        return;
+    }
+    if (adopts)
+        adopt_and_verify(gpu, memory, which, backend, results);
+    else
+        expect_refusal(gpu, memory, which, backend, results);
+}
+
+/// Two small allocations in one page: each must come out at its own offset.
+void check_neighbours(opened_gpu const& gpu, std::string const& backend, checklist& results) {
+    constexpr std::string_view name = "cuMemAlloc 1 KiB neighbours";
+    constexpr std::size_t bytes = KiB, page = 4 * KiB;
+    constexpr int tries = 64;
+    std::vector<gpu_memory> blocks;
+    for (int i = 0; i < tries; ++i) {
+        blocks.push_back(gpu_memory::device(bytes));
+        if (i == 0 || blocks[blocks.size() - 2].address() / page != blocks.back().address() / page)
+            continue;
+        gpu_memory const &one = blocks[blocks.size() - 2], &other = blocks.back();
+        try {
+            pin const held_one = gpu.device().pin(std::uintptr_t{one.address()}, bytes, backend);
+            pin const held_other =
+                gpu.device().pin(std::uintptr_t{other.address()}, bytes, backend);
+            mapping const to_one = held_one.map(), to_other = held_other.map();
+            auto problem = verify({one.address(), bytes, 0, bytes}, to_one, 11);
+            if (!problem)
+                problem = verify({other.address(), bytes, 0, bytes}, to_other, 13);
+            write_through(to_one, 17);
+            write_through(to_other, 19);
+            if (!problem)
+                problem = verify_by_driver(one.address(), bytes, 17);
+            if (!problem)
+                problem = verify_by_driver(other.address(), bytes, 19);
+            results.verdict(name, backend, problem, "they share a page");
+        } catch (error const& failure) {
+            results.failed(name, backend, failure.what());
+        }
+        return;
+    }
+    results.skipped(name, backend, "the driver puts no two of them on one page");
+}
+
+/// Memory that the backend itself makes.
+void check_own(opened_gpu const& gpu, std::string const& backend, checklist& results) {
+    constexpr std::string_view name = "barmap allocate";
+    constexpr std::size_t bytes = 8 * MiB;
+    try {
+        pin const held = gpu.device().allocate(bytes, backend);
+        mapping const through = held.map();
+        results.verdict(name, backend,
+                        verify({CUdeviceptr{held.gpu_address()}, bytes, 0, bytes}, through, 23),
+                        fmt::format("{} both ways", size_text(bytes)));
+    } catch (error const& failure) {
+        results.failed(name, backend, failure.what());
+    }
+}
+
+/// What a GPU kernel stores, and not a copy engine.
+void check_gpu_kernel(opened_gpu const& gpu, std::string const& backend, checklist& results) {
+    constexpr std::string_view name = "written by a GPU kernel";
+    constexpr std::size_t bytes = 8 * MiB;
+    constexpr std::uint64_t seed = 29;
+    try {
+        gpu_kernels const kernels;
+        gpu_memory const memory = gpu_memory::device(bytes);
+        pin const held = gpu.device().pin(std::uintptr_t{memory.address()}, bytes, backend);
+        mapping const through = held.map();
+        fill_by_kernel(kernels, memory.address(), bytes, seed);
+        std::vector<std::byte> seen(bytes);
+        read(seen, through.window());
+        std::optional<std::string> problem;
+        for (std::size_t k = 0; k < bytes && !problem; ++k)
+            if (seen[k] != filled_byte(k, seed))
+                problem = fmt::format("byte {} is not what the kernel stored", k);
+        results.verdict(name, backend, problem, fmt::format("{} read", size_text(bytes)));
+    } catch (error const& failure) {
+        results.skipped(name, backend, failure.what());
+    }
+}
+
+} // namespace
+
+void check_memory(opened_gpu const& gpu, std::string const& backend, check_options const& values,
+                  checklist& results) {
+    backend::capabilities const can = capabilities_of(backend);
+    for (memory_case const& which : cases()) {
+        if (which.size > values.max_size) {
+            results.skipped(which.name, backend,
+                            fmt::format("larger than --max-size {}", size_text(values.max_size)));
+            continue;
+        }
+        check_case(gpu, which, backend, can.can_adopt(which.kind), results);
+    }
+    if (can.can_adopt(memory_kind::device)) {
+        check_neighbours(gpu, backend, results);
+        check_gpu_kernel(gpu, backend, results);
+    }
+    if (can.allocates)
+        check_own(gpu, backend, results);
+}
+
+} // namespace barmap::tool

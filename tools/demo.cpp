@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "check.hpp"
+#include "copy_methods.hpp"
+#include "exit_codes.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+#include "table.hpp"
+#include "units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace barmap::tool {
+namespace {
+
+/// One line of the table: barmap beside the driver.
+void tell(report& out, table& rows, direction way, std::size_t bytes,
+          std::vector<measured_method> const& found) {
+    for (measured_method const& one : found)
+        out.add(row_of(one, way, bytes));
+    summary const &ours = found[0].times, &pageable = found[1].times, &pinned = found[2].times;
+    rows.row({fmt::format("{} {}", name_of(way), size_text(bytes)), microseconds(ours.p0_ns),
+              microseconds(ours.p50_ns), microseconds(ours.p99_ns),
+              fmt::format("{:.2f}", gigabytes_per_second(bytes, ours.p50_ns)),
+              microseconds(pageable.p50_ns), microseconds(pinned.p50_ns),
+              fmt::format("{:.1f}x", std::min(pageable.p50_ns, pinned.p50_ns) / ours.p50_ns),
+              found[0].kernel});
+}
+
+int run(options const& values) {
+    opened_gpu const gpu(values.device);
+    cuda::context_scope const scope = gpu.enter();
+    device const& opened = gpu.device();
+    report out(values);
+    out.say(fmt::format("{}: {}, PCI {}, driver CUDA {}\n",
+                        opened.simulated() ? "simulated GPU" : "GPU", opened.name(),
+                        opened.pci_address(), cuda_version_text(opened.driver_version())));
+
+    std::vector<std::size_t> const sizes = sizes_to_measure(values, 8);
+    std::size_t const largest = *std::max_element(sizes.begin(), sizes.end());
+    copy_methods copies(gpu, values, largest);
+    mapping const& mapped = copies.mapping();
+    out.about(opened, mapped.backend());
+    out.say(fmt::format("mapped {} of {} memory at {} by backend {} ({})\n", size_text(largest),
+                        values.memory, fmt::ptr(mapped.data()), mapped.backend(),
+                        to_string(mapped.kind())));
+
+    constexpr std::uint64_t seed = 3;
+    auto const problem = verify({copies.address(), largest, 0, largest}, mapped, seed);
+    out.add({{"measurement", "verification"},
+             {"size", largest},
+             {"passed", !problem},
+             {"problem", problem ? json(*problem) : json(nullptr)}});
+    out.say(problem ? fmt::format("FAILED: {}\n", *problem)
+                    : fmt::format("verified all {} both ways against cuMemcpy, and 256 small "
+                                  "transfers\n\n",
+                                  size_text(largest)));
+    if (problem) {
+        out.finish();
+        return exit_failed;
+    }
+
+    std::vector<copy_method> methods{copies.chosen()};
+    for (copy_method& method : copies.driver())
+        methods.push_back(std::move(method));
+    table rows({"", "p0 us", "p50 us", "p99 us", "GB/s", "cuMemcpy us", "pinned us", "faster",
+                "copy kernel"});
+    {
+        progress bar(sizes.size() * std::size(both_directions));
+        for (direction const way : both_directions)
+            for (std::size_t const bytes : sizes) {
+                bar.step(fmt::format("{} {}", name_of(way), size_text(bytes)));
+                tell(out, rows, way, bytes,
+                     measure_in_turn(methods, way, bytes, values.budget_s, values.iterations));
+            }
+    }
+    out.say(rows.text());
+    out.say("h2d: CPU to GPU, d2h: GPU to CPU; \"faster\" is beside the better cuMemcpy, by p50\n");
+    if (opened.simulated())
+        out.say("These are times of the simulated GPU: they say nothing about a real one.\n");
+    out.finish();
+    return exit_ok;
+}
+
+} // namespace
+
+void add_demo(CLI::App& program, invocation& call) {
+    CLI::App* app = program.add_subcommand(
+        "demo", "Pin, map, copy both ways, verify every byte, and measure beside cuMemcpy");
+    auto values = std::make_shared<options>();
+    values->sizes = {8, 64, 512, 4 * KiB, 32 * KiB, 256 * KiB, MiB, 8 * MiB};
+    values->max = 8 * MiB;
+    values->budget_s = 0.2;
+    add_target_options(*app, *values);
+    add_measuring_options(*app, *values);
+    add_output_options(*app, *values);
+    app->footer("Set BARMAP_SIM=1 to run it on the simulated GPU. Exits 1 if a byte is wrong.");
+    when_chosen(*app, call, values, run);
+}
+
+} // namespace barmap::tool

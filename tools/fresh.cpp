@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include "exit_codes.hpp"
+#include "freshness.hpp"
+#include "gpu_kernels.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "reached_memory.hpp"
+#include "report.hpp"
+#include "stale_loads.hpp"
+#include "table.hpp"
+#include "units.hpp"
+
+#include <barmap/copy.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <thread>
+
+namespace barmap::tool {
+namespace {
+
+struct fresh_options : options {
+    std::size_t polls = 1'000'000;
+    bool every_kernel = false;
+    bool demonstrate_stale = false;
+};
+
+constexpr std::size_t line = 64, largest = 4 * KiB;
+
+// Short words wrap, so their counter is slowed down: 4000 cycles are more than 1.1 us on any GPU
+// (none runs faster than 3.5 GHz), and 127 steps of one byte more than 140 us, while a poll takes
+// about one. Longer words count as fast as the GPU can: a step is a store and a fence.
+constexpr std::uint32_t slow_pace_cycles = 4000;
+constexpr double slow_step_ns = 1100;
+constexpr double fast_step_ns = 0.5; ///< also the simulated GPU's, which does not slow down
+
+/// How the words are read: through barmap, or as the demonstration does.
+using poll = std::function<void(std::span<std::byte>, window)>;
+
+struct outcome {
+    freshness judged;
+    std::uint64_t counted; ///< how far the kernel came (modulo the word)
+    bool caught_up;        ///< a read after the kernel's end gave its last value
+    [[nodiscard]] bool good(std::size_t polls) const {
+        return judged.went_back() == 0 && judged.distinct() >= fewest_distinct(polls) && caught_up;
+    }
+    /// Reads that hardly ever change come from a buffer, and not from the GPU.
+    [[nodiscard]] static std::size_t fewest_distinct(std::size_t polls) {
+        return std::clamp<std::size_t>(polls / 100, 2, 10);
+    }
+};
+
+class counter {
+public:
+    counter(opened_gpu const& gpu, options const& values)
+        : simulated_(gpu.device().simulated()), reached_(reach(gpu, values, 2 * largest)),
+          stop_(line) {
+        gap_ = -reinterpret_cast<std::uintptr_t>(reached_.mapping.data()) & (line - 1);
+    }
+
+    [[nodiscard]] mapping& through() { return reached_.mapping; }
+    outcome run(std::size_t bytes, std::size_t polls, poll const& read_words, progress& bar,
+                std::string const& title);
+
+private:
+    gpu_kernels kernels_;
+    bool simulated_;
+    reached_memory reached_;
+    pinned_host stop_;
+    std::size_t gap_ = 0;
+};
+
+outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_words, progress& bar,
+                     std::string const& title) {
+    constexpr double patience_s = 10;
+    cuda::driver_api const& cu = cuda::api();
+    std::size_t const word_bytes = std::min<std::size_t>(bytes, 8);
+    bool const slow = word_bytes <= 2;
+    CUdeviceptr address = reached_.memory.address() + gap_;
+    cuda::check(cu.memset_d8(address, 0, bytes), "clear the counter");
+    cuda::check(cu.ctx_synchronize(), "clear the counter");
+    *stop_.word() = 0;
+
+    std::uint32_t length = static_cast<std::uint32_t>(bytes);
+    std::uint64_t last = ~std::uint64_t{0};
+    CUdeviceptr stop_address = stop_.gpu_address();
+    std::uint32_t pace = slow ? slow_pace_cycles : 0;
+    std::array<void*, 5> arguments{&address, &length, &last, &stop_address, &pace};
+    unsigned const threads = static_cast<unsigned>(bytes / word_bytes);
+
+    outcome result{freshness(word_bytes, bytes / word_bytes,
+                             slow && !simulated_ ? slow_step_ns : fast_step_ns),
+                   0, false};
+    std::array<std::byte, largest> buffer{};
+    std::span<std::byte> const words = std::span(buffer).first(bytes);
+    window const place = reached_.mapping.window(gap_, bytes);
+    {
+        running_kernel const kernel(kernels_.named("barmap_count"), threads, arguments.data(),
+                                    [this](CUstream) { *stop_.word() = 1; });
+        // Polls that all precede the first step would judge nothing.
+        clock::time_point const begin = clock::now();
+        std::uint64_t first = 0;
+        while (first == 0) {
+            if (kernel.finished() || seconds_since(begin) > patience_s)
+                throw gpu_timeout("the counting GPU kernel does not count: run `barmap check` to "
+                                  "see whether its mapping is right");
+            read(words, place);
+            std::memcpy(&first, words.data(), word_bytes);
+        }
+        std::size_t const distinct = outcome::fewest_distinct(polls);
+        for (std::size_t i = 0; i < polls || result.judged.distinct() < distinct; ++i) {
+            double const before = nanoseconds_since(begin);
+            read_words(words, place);
+            result.judged.see(words, before, nanoseconds_since(begin));
+            if (i % 4096 != 0)
+                continue;
+            bar.reach(i, title);
+            if (i >= polls && seconds_since(begin) > patience_s)
+                break;
+            if (simulated_)
+                std::this_thread::yield(); // the kernel may need this very CPU
+        }
+        *stop_.word() = 1;
+        kernel.wait(patience_s);
+    }
+    std::array<std::byte, largest> truth{};
+    cuda::check(cu.memcpy_dtoh(truth.data(), address, bytes), "read the counter");
+    read_words(words, place);
+    result.caught_up = std::equal(words.begin(), words.end(), truth.begin());
+    std::memcpy(&result.counted, truth.data(), word_bytes);
+    return result;
+}
+
+std::vector<std::string> kernels_to_try(fresh_options const& values) {
+    if (!values.every_kernel)
+        return {values.kernel};
+    std::vector<std::string> names{"auto"};
+    for (copy_kernel_report const& kernel : copy_kernels())
+        if (kernel.supported)
+            names.push_back(kernel.name);
+    return names;
+}
+
+/// @return whether every row was good
+bool poll_with(counter& counting, fresh_options const& values, std::string const& name,
+               poll const& read_words, report& out, table& rows) {
+    bool all_good = true;
+    for (std::size_t const bytes : values.sizes) {
+        if (name == stale_load_name() && bytes % stale_load_width() != 0)
+            continue;
+        progress bar(values.polls);
+        outcome const found = counting.run(bytes, values.polls, read_words, bar,
+                                           fmt::format("{} by {}", size_text(bytes), name));
+        bool const good = found.good(values.polls);
+        all_good &= good;
+        out.add({{"measurement", "fresh"},
+                 {"size", bytes},
+                 {"kernel", name},
+                 {"polls", found.judged.polls()},
+                 {"distinct", found.judged.distinct()},
+                 {"went_back", found.judged.went_back()},
+                 {"unjudged", found.judged.unjudged()},
+                 {"caught_up", found.caught_up},
+                 {"passed", good}});
+        rows.row({size_text(bytes), name, std::to_string(found.judged.polls()),
+                  std::to_string(found.judged.distinct()), std::to_string(found.judged.went_back()),
+                  std::to_string(found.judged.unjudged()), found.caught_up ? "yes" : "no",
+                  good ? "passed" : "FAILED"});
+    }
+    return all_good;
+}
+
+int run(fresh_options const& given) {
+    fresh_options values = given;
+    if (values.sizes.empty())
+        values.sizes = {1, 2, 4, 8, 16, 32, 64, 256};
+    for (std::size_t const bytes : values.sizes)
+        if (bytes > largest || (bytes & (bytes - 1)) != 0)
+            throw usage_error("--sizes of fresh are powers of two up to 4K");
+    if (values.demonstrate_stale && stale_load_name().empty())
+        throw usage_error("--demonstrate-stale needs an x86 CPU with SSE4.1: leave it out here");
+
+    opened_gpu const gpu(values.device);
+    cuda::context_scope const scope = gpu.enter();
+    counter counting(gpu, values);
+    report out(values);
+    out.about(gpu.device(), counting.through().backend());
+    table rows({"size", "kernel", "polls", "distinct", "went back", "unjudged", "caught up", ""});
+    bool good = true;
+    if (values.demonstrate_stale) {
+        good = poll_with(
+            counting, values, std::string(stale_load_name()),
+            [](std::span<std::byte> to, window from) {
+                stale_load(to.data(), from.data, to.size());
+            },
+            out, rows);
+    } else {
+        auto const by_barmap = [](std::span<std::byte> to, window from) { read(to, from); };
+        for (std::string const& name : kernels_to_try(values)) {
+            if (name != "auto")
+                counting.through().use_copy_kernel(name);
+            good &= poll_with(counting, values, name, by_barmap, out, rows);
+        }
+    }
+    out.say(fmt::format("{}{}, by {}\n{}", gpu.device().name(),
+                        gpu.device().simulated() ? " (simulated GPU)" : "",
+                        counting.through().backend(), rows.text()));
+    out.finish();
+    return good ? exit_ok : exit_failed;
+}
+
+} // namespace
+
+void add_fresh(CLI::App& program, invocation& call) {
+    CLI::App* app = program.add_subcommand(
+        "fresh", "Poll a counter that a GPU kernel increments: no value may ever go back");
+    auto values = std::make_shared<fresh_options>();
+    add_target_options(*app, *values);
+    app->add_option("--sizes", values->sizes, "sizes to poll; default 1,2,4,8,16,32,64,256")
+        ->delimiter(',')
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::PositiveNumber)
+        ->type_name("SIZE,...");
+    app->add_option("--iterations", values->polls, "polls per size")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app->add_flag("--every-kernel", values->every_kernel, "with every copy kernel, not only one");
+    app->add_flag("--demonstrate-stale", values->demonstrate_stale,
+                  "read by streaming loads without a fence instead, which is known to go back")
+        ->group("");
+    add_output_options(*app, *values);
+    app->footer("Exits 1 if a value went back, hardly ever changed, or was old after the end.\n"
+                "\"unjudged\" counts polls that lie so far apart that a short counter may have "
+                "wrapped around in between.");
+    when_chosen(*app, call, values, run);
+}
+
+} // namespace barmap::tool

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "exit_codes.hpp"
+#include "machine.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "table.hpp"
+#include "units.hpp"
+
+#include "cuda/driver_api.hpp"
+
+#include <barmap/backend.hpp>
+#include <barmap/device.hpp>
+
+#include <fmt/format.h>
+
+namespace barmap::tool {
+namespace {
+
+json to_json(backend_report const& found, json const& gpu) {
+    json row;
+    row["kind"] = "backend";
+    row["gpu"] = gpu;
+    row["name"] = found.name;
+    row["state"] = to_string(found.state);
+    row["reason"] = found.reason;
+    row["advice"] = found.advice;
+    row["start_us"] = found.start_us;
+    return row;
+}
+
+void tell_backends(report& out, std::vector<backend_report> const& backends, json const& gpu) {
+    table lines({"  backend", "state", "start ms", "why"});
+    lines.left_from(3);
+    for (backend_report const& found : backends) {
+        out.add(to_json(found, gpu));
+        lines.row({"  " + found.name, std::string(to_string(found.state)),
+                   fmt::format("{:.2f}", found.start_us / 1000), found.reason});
+        if (!found.advice.empty())
+            lines.row({"", "", "", "-> " + found.advice});
+    }
+    out.say(lines.text() + "\n");
+}
+
+void tell_gpu(report& out, device const& gpu) {
+    bar1_size const bar1 = gpu.bar1();
+    json row;
+    row["kind"] = "gpu";
+    row["ordinal"] = gpu.ordinal();
+    row["name"] = gpu.name();
+    row["pci"] = gpu.pci_address();
+    row["simulated"] = gpu.simulated();
+    row["driver"] = cuda_version_text(gpu.driver_version());
+    row["bar1"] = {{"total", bar1.total}, {"available", bar1.available}};
+    out.add(std::move(row));
+
+    std::string const kernel_driver = kernel_driver_version();
+    out.say(fmt::format("GPU {}: {}{}\n  PCI     {}\n  driver  CUDA {}{}\n  BAR1    {}\n",
+                        gpu.ordinal(), gpu.simulated() ? "simulated GPU, " : "", gpu.name(),
+                        gpu.pci_address(), cuda_version_text(gpu.driver_version()),
+                        kernel_driver.empty() ? "" : ", kernel driver " + kernel_driver,
+                        bar1.total == 0 ? "unknown: no usable backend can tell"
+                                        : fmt::format("{} in all, {} free", size_text(bar1.total),
+                                                      size_text(bar1.available))));
+    tell_backends(out, gpu.backends(), gpu.ordinal());
+}
+
+/// What there is to say where CUDA has no GPU: that is an answer, not a failure.
+void tell_no_gpu(report& out) {
+    std::string why;
+    if (cuda::try_api(why))
+        why = "the CUDA driver is there, but shows no GPU to this process";
+    out.say(fmt::format("No GPU: {}\n", why));
+    std::vector<backend_report> backends;
+    for (std::string const& name : backend_names())
+        backends.push_back({name, backend_state::absent, "there is no GPU: " + why,
+                            "install NVIDIA's driver and give this process a GPU, or set "
+                            "BARMAP_SIM=1 to use the simulated one",
+                            0});
+    tell_backends(out, backends, nullptr);
+}
+
+void tell_copy_kernels(report& out) {
+    table lines({"copy kernel", "here", "needs"});
+    lines.left_from(1);
+    for (copy_kernel_report const& kernel : copy_kernels()) {
+        out.add({{"kind", "copy_kernel"},
+                 {"name", kernel.name},
+                 {"supported", kernel.supported},
+                 {"needs", kernel.needs}});
+        lines.row({kernel.name, kernel.supported ? "yes" : "no", kernel.needs});
+    }
+    out.say(lines.text());
+}
+
+int run(options const& values) {
+    report out(values);
+    int const count = device::count();
+    out.say(fmt::format("CPU: {}, Linux {}\n\n", cpu_model(), kernel_release()));
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        device const gpu = device::open(ordinal);
+        if (ordinal == 0)
+            out.about(gpu);
+        tell_gpu(out, gpu);
+    }
+    if (count == 0)
+        tell_no_gpu(out);
+    tell_copy_kernels(out);
+    out.finish();
+    return exit_ok;
+}
+
+} // namespace
+
+void add_info(CLI::App& program, invocation& call) {
+    CLI::App* app = program.add_subcommand(
+        "info", "The GPUs, the ways of reaching their memory, and the CPU copy kernels");
+    app->footer("Exits 0 where there is no GPU, too: every backend is then listed as absent.");
+    auto values = std::make_shared<options>();
+    add_output_options(*app, *values);
+    when_chosen(*app, call, values, run);
+}
+
+} // namespace barmap::tool

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "copy_methods.hpp"
+#include "report.hpp"
+
+namespace barmap::tool {
+
+/// A fresh 8-byte read beside a plain 8-byte load.
+void measure_read8(report& out, copy_methods& copies, double budget_s);
+/// What issuing one doorbell costs: 8 and 64 bytes, to new lines and to the same one.
+void measure_posts(report& out, copy_methods& copies, double budget_s);
+
+} // namespace barmap::tool

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "exit_codes.hpp"
+#include "options.hpp"
+
+#include <barmap/error.hpp>
+#include <barmap/version.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+using namespace barmap::tool;
+
+int run(int argc, char** argv) {
+    CLI::App program{"CPU pointers to GPU memory: look, prove and measure."};
+    program.footer(exit_code_help);
+    program.set_version_flag("--version", std::string(barmap::version()));
+    program.require_subcommand(1);
+
+    invocation call;
+    call.words.assign(argv, argv + argc);
+    for (auto* add : {add_info, add_demo, add_check, add_lat, add_bw, add_api, add_pingpong,
+                      add_fresh, add_stress, add_sim})
+        add(program, call);
+    try {
+        program.parse(argc, argv);
+    } catch (CLI::Success const& help_or_version) {
+        return program.exit(help_or_version);
+    } catch (CLI::ParseError const& wrong) {
+        program.exit(wrong);
+        return exit_usage;
+    }
+    return call.run();
+}
+
+int fail(char const* what, int code) {
+    fmt::print(stderr, "barmap: {}\n", what);
+    return code;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (usage_error const& wrong) {
+        return fail(wrong.what(), exit_usage);
+    } catch (gpu_timeout const& late) {
+        return fail(late.what(), exit_timed_out);
+    } catch (barmap::error const& refused) {
+        return fail(refused.what(), exit_unavailable);
+    } catch (std::exception const& failure) {
+        return fail(failure.what(), exit_unavailable);
+    }
+}

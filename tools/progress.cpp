@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "progress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+namespace barmap::tool {
+
+progress::progress(std::size_t steps)
+    : steps_(std::max<std::size_t>(steps, 1)), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+progress::~progress() {
+    if (visible_)
+        std::fputs("\r\033[K", stderr);
+}
+
+void progress::step(std::string_view now_doing) {
+    reach(done_, now_doing);
+    ++done_;
+}
+
+void progress::reach(std::size_t done, std::string_view now_doing) {
+    constexpr double redraw_s = 0.1;
+    done_ = std::min(done, steps_);
+    if (!terminal_ || seconds_since(begin_) < 1 || seconds_since(drawn_) < redraw_s)
+        return;
+    constexpr std::size_t width = 30;
+    std::size_t const filled = width * done_ / steps_;
+    std::string const line = fmt::format("\r\033[K[{:#<{}}{:.<{}}] {:3}% {:.40}", "", filled, "",
+                                         width - filled, 100 * done_ / steps_, now_doing);
+    std::fputs(line.c_str(), stderr);
+    std::fflush(stderr);
+    visible_ = true;
+    drawn_ = clock::now();
+}
+
+} // namespace barmap::tool

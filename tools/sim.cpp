@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "exit_codes.hpp"
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <unistd.h>
+
+namespace barmap::tool {
+namespace {
+
+struct sim_options : options {
+    std::string driver, devices, bar1, memory_size, fail;
+    std::vector<std::string> program;
+};
+
+std::optional<std::filesystem::path> simulated_driver_folder() {
+    std::error_code ignored;
+    std::filesystem::path const program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+    for (std::filesystem::path const& folder : {program.parent_path() / "../lib/barmap-sim",
+                                                std::filesystem::path(BARMAP_TOOL_SIM_FOLDER)})
+        if (std::filesystem::exists(folder / "libcuda.so.1", ignored))
+            return std::filesystem::weakly_canonical(folder, ignored);
+    return std::nullopt;
+}
+
+void set(char const* variable, std::string const& value) {
+    if (!value.empty())
+        setenv(variable, value.c_str(), 1);
+}
+
+int run(sim_options const& values) {
+    auto const folder = simulated_driver_folder();
+    if (!folder) {
+        fmt::print(stderr,
+                   "barmap: the simulated GPU (lib/barmap-sim/libcuda.so.1) is neither beside this "
+                   "program nor in {}: build or install it with BARMAP_SIM_GPU=ON\n",
+                   BARMAP_TOOL_SIM_FOLDER);
+        return exit_not_started;
+    }
+    char const* const path = std::getenv("LD_LIBRARY_PATH");
+    set("LD_LIBRARY_PATH", folder->string() + (path && *path ? std::string(":") + path : ""));
+    set("BARMAP_SIM", "1");
+    set("BARMAP_SIM_LIBRARY", (*folder / "libcuda.so.1").string());
+    set("BARMAP_SIM_DRIVER", values.driver);
+    set("BARMAP_SIM_DEVICES", values.devices);
+    set("BARMAP_SIM_BAR1", values.bar1);
+    set("BARMAP_SIM_MEMORY", values.memory_size);
+    set("BARMAP_SIM_FAIL", values.fail);
+
+    std::vector<char*> arguments;
+    for (std::string const& word : values.program)
+        arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    // "barmap" means this very program, whether it is on PATH or not.
+    if (values.program.front() == "barmap")
+        execv("/proc/self/exe", arguments.data());
+    else
+        execvp(arguments.front(), arguments.data());
+    fmt::print(stderr, "barmap: cannot start {}: {}\n", values.program.front(),
+               std::strerror(errno));
+    return exit_not_started;
+}
+
+} // namespace
+
+void add_sim(CLI::App& program, invocation& call) {
+    CLI::App* app = program.add_subcommand("sim", "Run a program on the simulated GPU");
+    auto values = std::make_shared<sim_options>();
+    app->add_option("--driver", values->driver,
+                    "driver series to pretend to be: 535, 550, 570, 580, 610");
+    app->add_option("--devices", values->devices, "number of GPUs")->check(CLI::PositiveNumber);
+    app->add_option("--bar1", values->bar1, "BAR1 per GPU")
+        ->transform(CLI::AsSizeValue(false))
+        ->type_name("SIZE");
+    app->add_option("--memory", values->memory_size, "memory per GPU")
+        ->transform(CLI::AsSizeValue(false))
+        ->type_name("SIZE");
+    app->add_option("--fail", values->fail,
+                    "a driver call that fails: FUNCTION:CODE[:WHICH], for example cuMemAlloc:2");
+    app->add_option("PROGRAM", values->program, "the program and its arguments, after --")
+        ->required();
+    app->positionals_at_end();
+    app->footer("Example: barmap sim --devices 2 -- ./my_program --its-option");
+    when_chosen(*app, call, values, run);
+}
+
+} // namespace barmap::tool

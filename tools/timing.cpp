@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "timing.hpp"
+
+#include <algorithm>
+
+namespace barmap::tool {
+
+double clock_cost_ns() {
+    static double const cost = [] {
+        std::vector<double> costs;
+        for (int i = 0; i < 2001; ++i) {
+            clock::time_point const begin = clock::now();
+            costs.push_back(nanoseconds_since(begin));
+        }
+        std::nth_element(costs.begin(), costs.begin() + 1000, costs.end());
+        return costs[1000];
+    }();
+    return cost;
+}
+
+summary samples::summarise() const {
+    if (values_.empty())
+        return {};
+    std::vector<double> sorted = values_;
+    std::sort(sorted.begin(), sorted.end());
+    auto const quantile = [&](double q) {
+        return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
+    };
+    return {sorted.front(), quantile(0.5), quantile(0.99), sorted.size(), operations_};
+}
+
+void put(json& row, summary const& times) {
+    row["p0_ns"] = times.p0_ns;
+    row["p50_ns"] = times.p50_ns;
+    row["p99_ns"] = times.p99_ns;
+    row["samples"] = times.samples;
+    row["operations_per_sample"] = times.operations_per_sample;
+}
+
+} // namespace barmap::tool

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+/// How times are taken: by the monotonic clock, whose own cost is subtracted. Operations under a
+/// microsecond are timed many at a time, since the clock's jitter is a part of theirs; every result
+/// says how many made up one sample.
+namespace barmap::tool {
+
+using json = nlohmann::ordered_json;
+using clock = std::chrono::steady_clock;
+
+[[nodiscard]] inline double nanoseconds_since(clock::time_point begin) {
+    return std::chrono::duration<double, std::nano>(clock::now() - begin).count();
+}
+
+[[nodiscard]] inline double seconds_since(clock::time_point begin) {
+    return std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+/// What reading the clock twice costs: the median of many; measured once.
+[[nodiscard]] double clock_cost_ns();
+
+/// Nanoseconds per operation of work(), which does so many operations.
+template <class Work>
+[[nodiscard]] double time_of(unsigned operations, Work&& work) {
+    clock::time_point const begin = clock::now();
+    work();
+    double const elapsed = nanoseconds_since(begin) - clock_cost_ns();
+    return elapsed > 0 ? elapsed / operations : 0;
+}
+
+/// Operations that make up one sample of an operation that takes about so long.
+[[nodiscard]] inline unsigned operations_per_sample(double about_ns) {
+    constexpr unsigned batch = 64;
+    return about_ns < 1000 ? batch : 1;
+}
+
+struct summary {
+    double p0_ns = 0, p50_ns = 0, p99_ns = 0;
+    std::size_t samples = 0;
+    unsigned operations_per_sample = 1;
+};
+
+/// The samples of one operation.
+class samples {
+public:
+    explicit samples(unsigned operations = 1) : operations_(operations) {}
+    void add(double nanoseconds) { values_.push_back(nanoseconds); }
+    [[nodiscard]] std::size_t count() const { return values_.size(); }
+    [[nodiscard]] unsigned operations() const { return operations_; }
+    [[nodiscard]] summary summarise() const;
+
+private:
+    std::vector<double> values_;
+    unsigned operations_;
+};
+
+/// Adds p0_ns, p50_ns, p99_ns, samples and operations_per_sample to a row.
+void put(json& row, summary const& times);
+
+} // namespace barmap::tool

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "units.hpp"
+
+#include <fmt/format.h>
+
+namespace barmap::tool {
+
+std::string size_text(std::size_t bytes) {
+    struct unit {
+        std::size_t size;
+        char const* name;
+    };
+    for (unit const u : {unit{GiB, "GiB"}, unit{MiB, "MiB"}, unit{KiB, "KiB"}}) {
+        if (bytes >= u.size)
+            return bytes % u.size == 0
+                       ? fmt::format("{} {}", bytes / u.size, u.name)
+                       : fmt::format("{:.1f} {}", double(bytes) / double(u.size), u.name);
+    }
+    return fmt::format("{} B", bytes);
+}
+
+std::string microseconds(double nanoseconds) {
+    double const us = nanoseconds / 1000;
+    if (us < 10)
+        return fmt::format("{:.3f}", us);
+    return us < 100 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
+}
+
+std::string cuda_version_text(int api_version) {
+    return fmt::format("{}.{}", api_version / 1000, api_version % 1000 / 10);
+}
+
+double gigabytes_per_second(std::size_t bytes, double nanoseconds) {
+    return nanoseconds > 0 ? double(bytes) / nanoseconds : 0;
+}
+
+} // namespace barmap::tool
