@@ -24,7 +24,10 @@ void set_environment(char const* name, std::string const& value);
 /// A test that ends with a violation of a fake driver's rules fails.
 class machine {
 public:
-    explicit machine(way const& which);
+    explicit machine(way const& which) : machine(which.driver, which.install) {}
+    /// One that no way describes: its fake drivers are put in by `install`.
+    machine(char const* driver_series,
+            std::function<std::function<std::size_t()>(fake::kernel&)> const& install);
     machine(machine const&) = delete;
     machine& operator=(machine const&) = delete;
     ~machine();

@@ -3,6 +3,7 @@
 
 #include "cuda/driver_api.hpp"
 #include "fake/faults.hpp"
+#include "fake/simulation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -62,6 +63,7 @@ cuda::driver_api const& table() {
 } // namespace
 
 cuda_watch::cuda_watch() {
+    (void)the_simulation(); // is found by the table that is replaced here
     cuda::replace_api(&table());
 }
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "contract/machine.hpp"
+
+#include "fake/faults.hpp"
+#include "fake/gdrdrv_driver.hpp"
+#include "fake/rm_driver.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+/// Which backend is used, and what is said where none can be.
+namespace barmap::contract {
+namespace {
+
+class choice_test : public testing::Test {
+protected:
+    void SetUp() override {
+        ::unsetenv("BARMAP_BACKEND");
+        ::unsetenv("BARMAP_REQUIRE");
+    }
+
+    /// A machine with these drivers.
+    void boot(char const* series, bool with_rm, bool with_gdrdrv) {
+        machine_.emplace(series, [&](fake::kernel& kernel) {
+            if (with_rm)
+                kernel.add(std::make_shared<fake::rm_driver>(kernel));
+            if (with_gdrdrv)
+                kernel.add(std::make_shared<fake::gdrdrv_driver>(kernel));
+            return [] { return std::size_t{0}; };
+        });
+        machine_->use();
+    }
+
+    static backend_report report_of(device const& gpu, std::string_view name) {
+        for (backend_report const& each : gpu.backends())
+            if (each.name == name)
+                return each;
+        ADD_FAILURE() << "no report on " << name;
+        return {};
+    }
+
+private:
+    std::optional<machine> machine_;
+};
+
+TEST_F(choice_test, the_first_usable_backend_is_used) {
+    boot("610", true, true);
+    device_block const block(mib);
+    device const gpu = device::open(0);
+    EXPECT_EQ(gpu.pin(block.address(), mib).backend(), "gdrdrv");
+    for (std::string_view const name : {"gdrdrv", "dmabuf", "rm"}) {
+        EXPECT_EQ(report_of(gpu, name).state, backend_state::usable) << name;
+        mapping const map = gpu.pin(block.address(), mib, name).map();
+        EXPECT_EQ(map.backend(), name);
+        expect_same_memory(map, block.address(), 1);
+    }
+    EXPECT_EQ(backend_names(), (std::vector<std::string>{"gdrdrv", "dmabuf", "rm", "vulkan"}));
+}
+
+TEST_F(choice_test, it_is_chosen_by_what_the_memory_is) {
+    boot("610", true, false);
+    device const gpu = device::open(0);
+    virtual_block const opaque(0, {2 * mib}, cuda::handle_type_none);
+    EXPECT_EQ(gpu.pin(opaque.address(), mib).backend(), "dmabuf");
+    expect_refusal(refusal_of([&] { (void)gpu.pin(opaque.address(), mib, "rm"); }),
+                   errc::unsupported_memory, "backend rm");
+}
+
+TEST_F(choice_test, the_next_backend_is_tried_if_one_fails) {
+    boot("580", true, true);
+    device const gpu = device::open(0);
+    device_block const block(mib);
+    fake::the_faults().arm(fake::fault_source::system, 1, EINVAL); // gdrdrv's pin
+    pin const pinned = gpu.pin(block.address(), mib);
+    EXPECT_EQ(fake::the_faults().fired(), "ioctl");
+    EXPECT_EQ(pinned.backend(), "rm");
+    expect_same_memory(pinned.map(), block.address(), 1);
+}
+
+TEST_F(choice_test, if_all_fail_the_first_failure_is_told) {
+    boot("580", false, true);
+    device const gpu = device::open(0);
+    device_block const block(mib);
+    fake::the_faults().arm(fake::fault_source::system, 1, EFAULT);
+    refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
+    EXPECT_EQ(seen.code, std::error_code(EFAULT, std::system_category())) << seen.text;
+    EXPECT_NE(seen.text.find("backend gdrdrv"), std::string::npos) << seen.text;
+}
+
+TEST_F(choice_test, without_any_driver_all_are_absent) {
+    boot("580", false, false);
+    device const gpu = device::open(0);
+    for (std::string_view const name : {"gdrdrv", "dmabuf", "rm"}) {
+        backend_report const seen = report_of(gpu, name);
+        EXPECT_EQ(seen.state, backend_state::absent) << seen.reason;
+        EXPECT_FALSE(seen.reason.empty()) << name;
+        EXPECT_FALSE(seen.advice.empty()) << name;
+    }
+    device_block const block(mib);
+    refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
+    for (char const* each : {"gdrdrv cannot", "dmabuf cannot", "rm cannot", "cudaMalloc memory"})
+        expect_refusal(seen, errc::backend_absent, each);
+}
+
+TEST_F(choice_test, a_forced_backend_that_is_absent_is_an_error) {
+    boot("580", false, true);
+    set_environment("BARMAP_BACKEND", "rm");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent, "nvidiactl");
+    set_environment("BARMAP_BACKEND", "dmabuf");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent, "13.3");
+    set_environment("BARMAP_BACKEND", "gdrdrv");
+    device const gpu = device::open(0);
+    EXPECT_EQ(report_of(gpu, "gdrdrv").state, backend_state::usable);
+}
+
+TEST_F(choice_test, a_forced_backend_excludes_the_others) {
+    boot("610", true, true);
+    set_environment("BARMAP_BACKEND", "rm");
+    device const gpu = device::open(0);
+    device_block const block(mib);
+    EXPECT_EQ(gpu.pin(block.address(), mib).backend(), "rm");
+    EXPECT_EQ(gpu.pin(block.address(), mib, "rm").backend(), "rm");
+    expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, "dmabuf"); }),
+                   errc::backend_absent, "BARMAP_BACKEND allows only rm");
+    expect_refusal(refusal_of([&] { (void)gpu.allocate(mib); }), errc::unsupported_operation,
+                   "allocate");
+}
+
+TEST_F(choice_test, an_unknown_backend_is_an_error_that_lists_them) {
+    boot("610", false, false);
+    char const all[] = "gdrdrv, dmabuf, rm, vulkan";
+    device_block const block(mib);
+    {
+        device const gpu = device::open(0);
+        expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, "nonsense"); }),
+                       errc::invalid_argument, all);
+        expect_refusal(refusal_of([&] { (void)gpu.allocate(mib, "nonsense"); }),
+                       errc::invalid_argument, all);
+    }
+    set_environment("BARMAP_BACKEND", "nonsense");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument, all);
+    set_environment("BARMAP_BACKEND", "rm,dmabuf");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument, all);
+}
+
+TEST_F(choice_test, auto_and_nothing_mean_any) {
+    boot("610", false, false);
+    device_block const block(mib);
+    for (char const* value : {"auto", ""}) {
+        set_environment("BARMAP_BACKEND", value);
+        EXPECT_EQ(device::open(0).pin(block.address(), mib).backend(), "dmabuf");
+    }
+}
+
+TEST_F(choice_test, a_required_backend_must_be_usable) {
+    boot("610", true, false);
+    for (char const* met : {"rm", "rm,dmabuf", "dmabuf,rm,", ","}) {
+        set_environment("BARMAP_REQUIRE", met);
+        EXPECT_NO_THROW((void)device::open(0)) << met;
+    }
+    for (char const* missed : {"gdrdrv", "rm,gdrdrv", "gdrdrv,rm"}) {
+        set_environment("BARMAP_REQUIRE", missed);
+        expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent,
+                       "/dev/gdrdrv");
+    }
+}
+
+TEST_F(choice_test, a_device_is_opened_once) {
+    boot("580", true, false);
+    device const first = device::open(0), second = device::open(0);
+    EXPECT_EQ(first.pci_address(), second.pci_address());
+    EXPECT_EQ(&first.name(), &second.name()) << "one state";
+    EXPECT_TRUE(first.simulated());
+    EXPECT_EQ(first.driver_version(), 13000);
+    EXPECT_EQ(device::count(), 1);
+}
+
+TEST_F(choice_test, an_unknown_copy_kernel_is_an_error) {
+    boot("610", false, false);
+    set_environment("BARMAP_COPY", "nonsense");
+    device const gpu = device::open(0);
+    device_block const block(mib);
+    pin const pinned = gpu.pin(block.address(), mib);
+    expect_refusal(refusal_of([&] { (void)pinned.map(); }), errc::invalid_argument, "nonsense");
+    set_environment("BARMAP_COPY", "portable");
+    mapping map = pinned.map();
+    EXPECT_EQ(map.store_kernel(64), "portable");
+    expect_refusal(refusal_of([&] { map.use_copy_kernel("nonsense"); }), errc::invalid_argument,
+                   "nonsense");
+    expect_same_memory(map, block.address(), 1);
+}
+
+} // namespace
+} // namespace barmap::contract

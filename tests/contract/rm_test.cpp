@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+#include "backend/rm/client.hpp"
+#include "backend/rm/ipc_handle.hpp"
+#include "contract/machine.hpp"
+#include "cuda/memory.hpp"
+#include "fake/faults.hpp"
+#include "fake/rm_driver.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <functional>
+
+/// What only the rm backend can get wrong: it leans on a handle whose layout nobody documents and
+/// on a resource manager that does not look whose memory it is.
+namespace barmap::contract {
+namespace {
+
+class rm_test : public testing::Test {
+protected:
+    void SetUp() override { set_environment("BARMAP_BACKEND", "rm"); }
+    void TearDown() override {
+        cuda::replace_api(nullptr);
+        machine_.reset();
+    }
+
+    /// Boots a machine whose resource manager behaves so.
+    void boot(fake::rm_driver::behaviour how = {}) {
+        machine_.emplace("580", [&](fake::kernel& kernel) {
+            driver_ = std::make_shared<fake::rm_driver>(kernel, how);
+            kernel.add(driver_);
+            return [driver = driver_] { return driver->objects(); };
+        });
+        machine_->use();
+    }
+
+    [[nodiscard]] fake::rm_driver& driver() { return *driver_; }
+    [[nodiscard]] machine& the_machine() { return *machine_; }
+
+    /// From now on CUDA's IPC handles come out changed.
+    static void change_handles(std::function<void(CUipcMemHandle&)> change) {
+        change_ = std::move(change);
+        static cuda::driver_api table;
+        real_ = cuda::api().ipc_get_mem_handle;
+        table = cuda::api();
+        table.ipc_get_mem_handle = [](CUipcMemHandle* handle, CUdeviceptr address) {
+            CUresult const result = real_(handle, address);
+            if (result == cuda::success)
+                change_(*handle);
+            return result;
+        };
+        cuda::replace_api(&table);
+    }
+
+    template <class Field>
+    static std::function<void(CUipcMemHandle&)> field(std::size_t offset, Field difference) {
+        return [=](CUipcMemHandle& handle) {
+            Field value;
+            std::memcpy(&value, handle.reserved + offset, sizeof value);
+            value = static_cast<Field>(value + difference);
+            std::memcpy(handle.reserved + offset, &value, sizeof value);
+        };
+    }
+
+    /// The report on rm where it was not forced.
+    static backend_report report() {
+        set_environment("BARMAP_BACKEND", "auto");
+        for (backend_report const& each : device::open(0).backends())
+            if (each.name == "rm")
+                return each;
+        return {};
+    }
+
+private:
+    static inline std::function<void(CUipcMemHandle&)> change_;
+    static inline decltype(cuda::driver_api::ipc_get_mem_handle) real_ = nullptr;
+    std::shared_ptr<fake::rm_driver> driver_;
+    std::optional<machine> machine_;
+};
+
+/// Changes to a handle, as another driver's layout would bring them.
+struct change {
+    char const* what;
+    std::size_t offset;
+    bool wide;
+    std::uint64_t difference;
+    char const* category;
+    int code;
+};
+constexpr int as_int(errc code) {
+    return static_cast<int>(code);
+}
+constexpr change changes[] = {
+    {"process", 8, true, 1, "barmap", as_int(errc::unsupported_memory)},
+    {"size, larger", 16, true, 8, "barmap", as_int(errc::unknown_layout)},
+    {"size, smaller", 16, true, ~std::uint64_t{0}, "barmap", as_int(errc::unknown_layout)},
+    {"object size", 24, false, ~std::uint64_t{0} - 511, "barmap", as_int(errc::unknown_layout)},
+    {"offset in the object", 28, false, 4u << 20, "barmap", as_int(errc::unknown_layout)},
+    {"GPU", 32, false, 1, "barmap", as_int(errc::wrong_device)},
+    {"client", 48, false, 1, "rm", 0x57},
+    {"object", 52, false, 0x100, "rm", 0x57},
+};
+
+class layout_test : public rm_test, public testing::WithParamInterface<change> {
+protected:
+    void change_as_told() const {
+        change const& told = GetParam();
+        if (told.wide)
+            change_handles(field<std::uint64_t>(told.offset, told.difference));
+        else
+            change_handles(field(told.offset, static_cast<std::uint32_t>(told.difference)));
+    }
+};
+
+TEST_P(layout_test, an_unknown_layout_breaks_the_backend) {
+    boot();
+    device_block const block(2 * mib);
+    change_as_told();
+    backend_report const seen = report();
+    EXPECT_EQ(seen.state, backend_state::broken) << GetParam().what;
+    EXPECT_FALSE(seen.reason.empty());
+    EXPECT_FALSE(seen.advice.empty());
+    device const gpu = device::open(0);
+    expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib); }), errc::backend_absent,
+                   "rm " + seen.reason);
+    expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, "rm"); }),
+                   errc::backend_broken, seen.reason);
+    EXPECT_EQ(driver().bar1_used(0), 0u) << "nothing stays mapped";
+}
+
+TEST_P(layout_test, each_pin_is_checked_as_well) {
+    boot();
+    device_block const block(2 * mib);
+    device const gpu = device::open(0);
+    fake::left_over const before = the_machine().held();
+    change_as_told();
+    refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
+    EXPECT_EQ(seen.code.category().name(), std::string_view(GetParam().category)) << seen.text;
+    EXPECT_EQ(seen.code.value(), GetParam().code) << seen.text;
+    cuda::replace_api(nullptr);
+    EXPECT_EQ(the_machine().held(), before);
+    expect_same_memory(gpu.pin(block.address(), mib).map(), block.address(), 1);
+}
+
+void PrintTo(change const& what, std::ostream* out) {
+    *out << what.what;
+}
+
+INSTANTIATE_TEST_SUITE_P(fields, layout_test, testing::ValuesIn(changes), [](auto const& info) {
+    std::string name = info.param.what;
+    std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
+    return name;
+});
+
+// All fields are plausible, but the object is another one of the same size.
+TEST_F(rm_test, a_plausible_handle_of_other_memory_breaks_the_backend) {
+    boot();
+    device_block const other(2 * mib);
+    CUipcMemHandle others{};
+    expect_success(cuda::api().ipc_get_mem_handle(&others, other.address()));
+    change_handles([others](CUipcMemHandle& handle) {
+        std::memcpy(handle.reserved + 52, others.reserved + 52, 4);
+    });
+    backend_report const seen = report();
+    EXPECT_EQ(seen.state, backend_state::broken);
+    EXPECT_NE(seen.reason.find("self-test"), std::string::npos) << seen.reason;
+}
+
+TEST_F(rm_test, a_mapping_that_reaches_other_memory_breaks_the_backend) {
+    fake::rm_driver::behaviour how;
+    how.maps_other_memory = true;
+    boot(how);
+    EXPECT_EQ(report().state, backend_state::broken);
+    EXPECT_NE(report().reason.find("random value"), std::string::npos) << report().reason;
+    EXPECT_NE(report().advice.find("report this"), std::string::npos);
+    set_environment("BARMAP_BACKEND", "rm");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_broken, "rm");
+}
+
+TEST_F(rm_test, too_little_bar1_is_told_with_numbers) {
+    fake::rm_driver::behaviour how;
+    how.bar1 = 16 * mib;
+    boot(how);
+    device const gpu = device::open(0);
+    EXPECT_EQ(gpu.bar1().total, 16 * mib);
+    EXPECT_EQ(gpu.bar1().available, 14 * mib) << "the self-test's memory stays mapped";
+    device_block const block(32 * mib);
+    pin const large = gpu.pin(block.address(), 20 * mib);
+    refusal const seen = refusal_of([&] { (void)large.map(); });
+    expect_refusal(seen, errc::bar1_exhausted, std::to_string(20 * mib) + " bytes are wanted");
+    expect_refusal(seen, errc::bar1_exhausted, std::to_string(14 * mib) + " of ");
+    EXPECT_NE(seen.advice.find("Resizable BAR"), std::string::npos);
+    {
+        pin const part = gpu.pin(block.address(), 8 * mib);
+        mapping const first = part.map();
+        expect_refusal(refusal_of([&] { (void)part.map(); }), errc::bar1_exhausted, "wanted");
+        expect_same_memory(first, block.address(), 1);
+    }
+    EXPECT_EQ(gpu.bar1().available, 14 * mib) << "a failed mapping leaves nothing behind";
+    expect_same_memory(gpu.pin(block.address() + 5, 14 * mib - 5).map(), block.address() + 5, 2);
+}
+
+// The second of three chunks does not fit; the first is unmapped again.
+TEST_F(rm_test, a_range_of_chunks_is_mapped_as_a_whole_or_not_at_all) {
+    fake::rm_driver::behaviour how;
+    how.bar1 = 8 * mib;
+    boot(how);
+    virtual_block const chunks(0, {4 * mib, 4 * mib, 2 * mib});
+    device const gpu = device::open(0);
+    pin const pinned = gpu.pin(chunks.address(), chunks.size());
+    fake::left_over const before = the_machine().held();
+    expect_refusal(refusal_of([&] { (void)pinned.map(); }), errc::bar1_exhausted, "wanted");
+    EXPECT_EQ(the_machine().held(), before);
+    EXPECT_EQ(gpu.bar1().available, 6 * mib);
+}
+
+TEST_F(rm_test, bar1_too_small_for_the_self_test_breaks_the_backend) {
+    fake::rm_driver::behaviour how;
+    how.bar1 = 1 * mib;
+    boot(how);
+    EXPECT_EQ(report().state, backend_state::broken);
+    EXPECT_NE(report().reason.find("BAR1"), std::string::npos) << report().reason;
+    EXPECT_NE(report().advice.find("bytes are wanted"), std::string::npos) << report().advice;
+}
+
+TEST_F(rm_test, a_device_node_without_permission_is_named) {
+    boot();
+    fake::the_faults().arm(fake::fault_source::system, 1, EACCES);
+    refusal const seen = refusal_of([] { (void)device::open(0); });
+    fake::the_faults().disarm();
+    expect_refusal(seen, errc::backend_broken, "give this user read and write access");
+    EXPECT_NE(seen.text.find("/dev/nvidiactl"), std::string::npos) << seen.text;
+}
+
+class rm_two_gpus_test : public rm_test {
+protected:
+    void SetUp() override {
+        rm_test::SetUp();
+        set_environment("BARMAP_SIM_DEVICES", "2");
+        boot();
+    }
+
+    /// A GPU as the backend knows it.
+    static backend::gpu describe(int ordinal) {
+        backend::gpu gpu;
+        gpu.ordinal = ordinal;
+        int value = 0;
+        expect_success(
+            cuda::api().device_get_attribute(&value, cuda::attribute_pci_bus_id, ordinal));
+        gpu.pci_bus = static_cast<std::uint32_t>(value);
+        return gpu;
+    }
+};
+
+// RM itself answers success here and would map the wrong memory.
+TEST_F(rm_two_gpus_test, a_descriptor_of_the_other_gpu_is_refused) {
+    virtual_block const chunks(0, {2 * mib});
+    os::fd const descriptor =
+        cuda::export_chunk({chunks.address(), chunks.size(), 0, chunks.size()}, "rm");
+    backend::rm::client const right(describe(0)), wrong(describe(1));
+    right.free(right.import(descriptor.get()));
+    refusal const seen = refusal_of([&] { wrong.free(wrong.import(descriptor.get())); });
+    expect_refusal(seen, errc::wrong_device, "import");
+    EXPECT_NE(seen.advice.find("device::of"), std::string::npos);
+}
+
+// Even if CUDA said that the memory is on the asked GPU, the handle tells.
+TEST_F(rm_two_gpus_test, a_handle_of_the_other_gpu_is_refused) {
+    device const second = device::open(1);
+    device_block const block(2 * mib);
+    static decltype(cuda::driver_api::pointer_get_attributes) real;
+    real = cuda::api().pointer_get_attributes;
+    static cuda::driver_api table;
+    table = cuda::api();
+    table.pointer_get_attributes = [](unsigned count, int* names, void** values,
+                                      CUdeviceptr address) {
+        CUresult const result = real(count, names, values, address);
+        for (unsigned i = 0; i < count; ++i)
+            if (names[i] == cuda::pointer_device_ordinal)
+                *static_cast<int*>(values[i]) = 1;
+        return result;
+    };
+    cuda::replace_api(&table);
+    refusal const seen = refusal_of([&] { (void)second.pin(block.address(), mib); });
+    cuda::replace_api(nullptr);
+    expect_refusal(seen, errc::wrong_device, "backend rm");
+}
+
+} // namespace
+} // namespace barmap::contract
