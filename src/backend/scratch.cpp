@@ -84,9 +84,13 @@ public:
         cuda::context_scope const scope = cuda::context_scope::on_device(device);
         cuda::driver_api const& cu = cuda::api();
         cuda::check(cu.mem_alloc(&address_, size), "allocate memory for the self-test");
-        if (cu.pointer_get_attribute(&id_, cuda::pointer_buffer_id, address_) != cuda::success)
-            id_ = 0;
-        cu.pointer_get_attribute(&owner_, cuda::pointer_context, address_);
+        // Without these it could not be told later whether it is still there to be freed.
+        CUresult told = cu.pointer_get_attribute(&id_, cuda::pointer_buffer_id, address_);
+        if (told == cuda::success)
+            told = cu.pointer_get_attribute(&owner_, cuda::pointer_context, address_);
+        if (told != cuda::success)
+            cu.mem_free(address_);
+        cuda::check(told, "identify the memory for the self-test");
     }
     cuda_block(cuda_block const&) = delete;
     cuda_block& operator=(cuda_block const&) = delete;
