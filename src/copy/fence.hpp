@@ -2,7 +2,7 @@
 #pragma once
 
 /// The fences of a copy. Each name says what it makes sure of; docs/ordering.md says why that is
-/// what a caller needs. Kernels contain no fence: copy.cpp places one per transfer.
+/// what a caller needs. Kernels contain none of the first three: copy.cpp places one per transfer.
 namespace barmap::copy {
 
 /// Earlier stores to GPU memory, write-combining and direct ones included, have left this CPU
@@ -54,6 +54,14 @@ inline void order_coherent_loads() noexcept {
     __asm__ volatile("" ::: "memory");
 #else
     order_device_loads();
+#endif
+}
+
+/// No later load is started before every earlier branch is decided: none is started in vain.
+/// It orders nothing that a caller could see; it saves round trips that a wrong guess would cost.
+inline void hold_speculation() noexcept {
+#if defined(__x86_64__)
+    __asm__ volatile("lfence" ::: "memory");
 #endif
 }
 

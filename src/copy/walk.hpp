@@ -121,6 +121,11 @@ inline void load_edge(std::byte const* gpu, std::byte* host, std::size_t bytes) 
     walk_words(gpu, host, bytes, load_word{});
 }
 
+/// Whether a transfer is one aligned word, which must be one access of its width.
+inline bool is_word(std::uintptr_t address, std::size_t bytes) noexcept {
+    return bytes != 0 && bytes <= 8 && (bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) == 0;
+}
+
 /// The edge of a kernel with streaming loads: fetches the whole line, once, and keeps what is
 /// wanted of it, so that any edge costs one round trip to the GPU. What it reads besides lies in
 /// the same line, hence in the same page, and reading GPU memory has no effect.
@@ -130,7 +135,7 @@ template <std::size_t Line, class Take>
 inline void load_line_edge(std::byte const* gpu, std::byte* host, std::size_t bytes,
                            Take take) noexcept {
     auto const address = reinterpret_cast<std::uintptr_t>(gpu);
-    if (bytes <= 8 && (bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) == 0) {
+    if (is_word(address, bytes)) {
         walk_words(gpu, host, bytes, load_word{});
     } else {
         take(gpu - address % Line, host, address % Line, bytes);
