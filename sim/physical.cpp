@@ -85,7 +85,10 @@ std::shared_ptr<physical> physical::make(device& owner, std::uint64_t bytes, boo
     int const fd = make_file(owner.ordinal, offset + bytes);
     if (vulkan) {
         vulkan_header const header{offset + bytes, offset, vulkan_driver()};
-        if (pwrite(fd, &header, sizeof header, 0) != ssize_t(sizeof header)) {
+        // Mesa looks for the offset a second time, right before the data, when it frees an import.
+        if (pwrite(fd, &header, sizeof header, 0) != ssize_t(sizeof header) ||
+            pwrite(fd, &offset, sizeof offset, off_t(offset - sizeof offset)) !=
+                ssize_t(sizeof offset)) {
             close(fd);
             refuse(cuda::error_out_of_memory);
         }

@@ -92,23 +92,6 @@ std::size_t live_in_cuda() {
     return simulation<std::size_t (*)()>("barmap_sim_live")();
 }
 
-// Mesa finds the start of an imported file's mapping by its offset, which it expects just before
-// the data as well, when it frees the import.
-void complete_header(CUmemGenericAllocationHandle handle) {
-    auto const layout_of =
-        simulation<int (*)(int, std::uint64_t*, std::uint64_t*)>("barmap_sim_fd_layout");
-    int descriptor = -1;
-    cuda::check(cuda::api().mem_export_to_shareable_handle(&descriptor, handle,
-                                                           cuda::handle_type_posix_fd, 0),
-                "export VMM memory");
-    os::fd const owner(descriptor);
-    std::uint64_t offset = 0, size = 0;
-    ASSERT_EQ(layout_of(descriptor, &offset, &size), 0);
-    ASSERT_GE(offset, sizeof offset);
-    auto const before_data = static_cast<off_t>(offset - sizeof offset);
-    ASSERT_EQ(::pwrite(descriptor, &offset, sizeof offset, before_data), ssize_t(sizeof offset));
-}
-
 } // namespace
 
 void choose_software_gpu() {
@@ -190,7 +173,6 @@ vmm_run::vmm_run(std::vector<std::size_t> chunk_sizes) : sizes_(std::move(chunk_
     for (std::size_t const bytes : sizes_) {
         CUmemGenericAllocationHandle& handle = handles_.emplace_back();
         cuda::check(cu.mem_create(&handle, bytes, &properties, 0), "create VMM memory");
-        complete_header(handle);
         cuda::check(cu.mem_map(at, bytes, 0, handle, 0), "map VMM memory");
         at += bytes;
     }
