@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Holds the source tree to the rules, and each rule to a tree that breaks it.
+
+Usage: architecture_test.py ROOT [unittest's arguments]
+"""
+
+import shutil
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import architecture
+
+ROOT = Path()  # set from the command line
+LICENCE = "// SPDX-License-Identifier: MIT\n"
+
+
+class TheTree(unittest.TestCase):
+    """The rules hold."""
+
+    def test_there_is_a_tree(self):
+        self.assertGreater(len(architecture.code_files(ROOT)), 50)
+        self.assertIn("rm", architecture.backends(ROOT))
+
+    def test_rules(self):
+        for rule in architecture.RULES:
+            with self.subTest(rule.__name__):
+                self.assertEqual([], rule(ROOT), rule.__doc__)
+
+    def test_headers_compile_alone(self):
+        compilers = [name for name in ("g++", "clang++") if shutil.which(name)]
+        self.assertTrue(compilers, "there is no compiler")
+        for compiler in compilers:
+            with self.subTest(compiler):
+                self.assertEqual([], architecture.headers_that_need_others(ROOT, compiler))
+
+
+# For each rule, files that keep it and files that break it.
+GOOD = {
+    "src/device.cpp": LICENCE + '#include "os/calls.hpp"\nvoid f() { os::current().mmap(0); open(1); }\n'
+                      '// ::mmap(a comment) "rm"\n',
+    "src/os/calls.cpp": LICENCE + "#include <sys/mman.h>\nauto a = ::open(b, c); auto d = ::mmap(e);\n",
+    "src/cuda/driver_api.cpp": LICENCE + 'auto a = symbol("cuInit");\n',
+    "src/backend/registry.cpp": LICENCE + '#include "backend/backend.hpp"\nauto a = "rm";\n',
+    "src/backend/rm/abi.hpp": LICENCE + "#include <sys/ioctl.h>\n",
+    "src/backend/rm/rm.cpp": LICENCE + '#include "backend/rm/abi.hpp"\n#include "os/fd.hpp"\n',
+    "src/backend/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
+    "include/barmap/device.hpp": LICENCE + "#pragma once\nnamespace barmap { struct device {}; }\n",
+    "python/tool.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: MIT\n",
+}
+PLANTED = {
+    "system_calls_outside_os": {
+        "src/mapping.cpp": LICENCE + "void f() { ::munmap(a, b); }\n",
+        "src/pin.cpp": LICENCE + "void f() { mmap(a, b); }\n",
+        "src/log.cpp": LICENCE + "int a = ::open(b, c);\n",
+        "src/copy/cpu.cpp": LICENCE + "#include <dlfcn.h>\n",
+        "src/backend/rm/client.cpp": LICENCE + "#include <sys/ioctl.h>\n",
+        "src/backend/vulkan/loader.cpp": LICENCE + "auto a = dlopen(b, c);\n",
+    },
+    "driver_symbols_outside_cuda": {
+        "src/device.cpp": LICENCE + 'auto a = symbol("cuMemAlloc_v2");\n',
+        "src/pin.cpp": LICENCE + "int a = cuMemAlloc(b);\n",
+    },
+    "vulkan_headers_outside_vulkan": {
+        "src/device.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
+        "tools/info.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
+    },
+    "backends_named_by_the_core": {
+        "src/device.cpp": LICENCE + 'bool a = name == "rm";\n',
+        "src/pin.cpp": LICENCE + '#include "backend/vulkan/session.hpp"\n',
+        "src/mapping.cpp": LICENCE + "auto a = make_rm(gpu);\n",
+        "src/log.cpp": LICENCE + "auto a = backend::rm::client();\n",
+    },
+    "includes_against_the_flow": {
+        "src/os/fd.cpp": LICENCE + '#include "cuda/types.hpp"\n',
+        "src/cuda/memory.cpp": LICENCE + '#include "backend/backend.hpp"\n',
+        "src/copy/copy.cpp": LICENCE + '#include "os/calls.hpp"\n',
+        "src/backend/scratch.cpp": LICENCE + '#include "device_state.hpp"\n',
+        "src/backend/vulkan/memory.cpp": LICENCE + '#include "backend/rm/abi.hpp"\n',
+        "include/barmap/pin.hpp": LICENCE + '#include "os/fd.hpp"\n',
+    },
+    "long_files": {"tests/unit/long_test.cpp": LICENCE + "\n" * architecture.MOST_LINES},
+    "files_without_licence": {
+        "src/pin.cpp": "int a;\n",
+        "tests/empty.cpp": "",
+        "python/tool.py": "#!/usr/bin/env python3\nimport os\n",
+    },
+    "names_that_say_nothing": {
+        "src/utils/fd.cpp": LICENCE,
+        "tests/common.hpp": LICENCE,
+        "tools/string_util.cpp": LICENCE,
+    },
+}
+
+
+class TheRules(unittest.TestCase):
+    """A rule that cannot be broken is no rule."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        self.write(GOOD)
+
+    def write(self, files):
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def test_a_good_tree_breaks_none(self):
+        for rule in architecture.RULES:
+            with self.subTest(rule.__name__):
+                self.assertEqual([], rule(self.root))
+
+    def test_every_rule_has_its_plant(self):
+        self.assertEqual({rule.__name__ for rule in architecture.RULES}, set(PLANTED))
+
+    def test_each_plant_is_found(self):
+        for rule in architecture.RULES:
+            for name, text in PLANTED[rule.__name__].items():
+                with self.subTest(rule=rule.__name__, file=name):
+                    before = (self.root / name).read_text() if name in GOOD else None
+                    self.write({name: text})
+                    found = rule(self.root)
+                    self.assertEqual(1, len(found), found)
+                    self.assertTrue(found[0].startswith(name), found)
+                    (self.root / name).unlink()
+                    if before is not None:
+                        self.write({name: before})
+
+    def test_a_header_that_needs_another_is_found(self):
+        compiler = "g++" if shutil.which("g++") else "clang++"
+        self.assertEqual([], architecture.headers_that_need_others(self.root, compiler))
+        for name, text in {
+                "needs.hpp": "#pragma once\ninline std::size_t a;\n",
+                "twice.hpp": "struct twice {};\n",
+                "warns.hpp": "#pragma once\ninline int f(int unused) { return 0; }\n"}.items():
+            self.write({f"include/barmap/{name}": text})
+        found = architecture.headers_that_need_others(self.root, compiler)
+        self.assertEqual(3, len(found), found)
+
+
+if __name__ == "__main__":
+    ROOT = Path(sys.argv.pop(1)).resolve()
+    unittest.main()
