@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "gpu_memory.hpp"
 #include "options.hpp"
 #include "process_resources.hpp"
@@ -12,7 +13,7 @@
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <optional>
 
@@ -136,7 +137,7 @@ bool run_cycles(report& out, opened_gpu const& gpu, api_options const& values) {
              {"mappings", {before.mappings, after.mappings}},
              {"bar1_available", {bar1_before.available, bar1_after.available}},
              {"leak", !kept}});
-    table rows({fmt::format("after {} cycles", values.cycles), "before", "after"});
+    table rows({formatted("after {} cycles", values.cycles), "before", "after"});
     auto const row = [&](char const* what, std::uint64_t was, std::uint64_t is) {
         rows.row({what, std::to_string(was), std::to_string(is)});
     };

@@ -2,12 +2,13 @@
 #include "copy_methods.hpp"
 #include "copy_team.hpp"
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "table.hpp"
 #include "units.hpp"
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -40,16 +41,16 @@ int run(options const& values) {
     copy_team team(values.threads, target.mapping.window());
     report out(values);
     out.about(gpu.device(), target.mapping.backend());
-    out.say(fmt::format("{}{}, {} memory by {}, {} thread{}\n", gpu.device().name(),
-                        gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
-                        target.mapping.backend(), values.threads, values.threads == 1 ? "" : "s"));
+    out.say(formatted("{}{}, {} memory by {}, {} thread{}\n", gpu.device().name(),
+                      gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
+                      target.mapping.backend(), values.threads, values.threads == 1 ? "" : "s"));
     table rows({"size", "h2d p50 us", "GB/s", "best GB/s", "kernel", "d2h p50 us", "GB/s",
                 "best GB/s", "kernel"});
     progress bar(sizes.size() * std::size(both_directions));
     for (std::size_t const bytes : sizes) {
         std::vector<std::string> cells{size_text(bytes)};
         for (direction const way : both_directions) {
-            bar.step(fmt::format("{} {}", name_of(way), size_text(bytes)));
+            bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
             summary const times = measure_team(team, way, bytes, values).summarise();
             std::size_t const share = team.share(bytes);
             std::string const kernel{way == direction::to_gpu ? target.mapping.store_kernel(share)
@@ -65,8 +66,8 @@ int run(options const& values) {
             out.add(std::move(row));
             cells.insert(cells.end(),
                          {microseconds(times.p50_ns),
-                          fmt::format("{:.2f}", gigabytes_per_second(bytes, times.p50_ns)),
-                          fmt::format("{:.2f}", gigabytes_per_second(bytes, times.p0_ns)), kernel});
+                          formatted("{:.2f}", gigabytes_per_second(bytes, times.p50_ns)),
+                          formatted("{:.2f}", gigabytes_per_second(bytes, times.p0_ns)), kernel});
         }
         rows.row(std::move(cells));
     }

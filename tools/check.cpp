@@ -2,10 +2,12 @@
 #include "check.hpp"
 
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "units.hpp"
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -47,9 +49,9 @@ int run(check_options const& values) {
     {
         opened_gpu const first(values.device);
         out.about(first.device());
-        out.say(fmt::format("{}{}, driver CUDA {}\n", first.device().name(),
-                            first.device().simulated() ? " (simulated GPU)" : "",
-                            cuda_version_text(first.device().driver_version())));
+        out.say(formatted("{}{}, driver CUDA {}\n", first.device().name(),
+                          first.device().simulated() ? " (simulated GPU)" : "",
+                          cuda_version_text(first.device().driver_version())));
         check_gpu(first, values, results);
     }
     if (values.all_devices) {
@@ -74,10 +76,13 @@ checklist::checklist(check_options const& values, report& out) : out_(out) {
     split_into(required_, values.require);
     split_into(required_, environment("BARMAP_REQUIRE"));
     std::vector<std::string> const known = backend_names();
+    std::string names;
+    for (std::string const& name : known)
+        names += (names.empty() ? "" : ", ") + name;
     for (std::string const& name : required_)
         if (std::find(known.begin(), known.end(), name) == known.end())
-            throw usage_error(fmt::format("required backend {} is unknown: the backends are {}",
-                                          name, fmt::join(known, ", ")));
+            throw usage_error(
+                formatted("required backend {} is unknown: the backends are {}", name, names));
 }
 
 bool checklist::requires_backend(std::string_view name) const {
@@ -86,7 +91,7 @@ bool checklist::requires_backend(std::string_view name) const {
 
 void checklist::line(std::string_view memory, std::string_view backend, std::string_view result,
                      std::string_view detail) {
-    out_.say(fmt::format("GPU {}  {:<34} {:<8} {:<8} {}\n", gpu_, memory, backend, result, detail));
+    out_.say(formatted("GPU {}  {:<34} {:<8} {:<8} {}\n", gpu_, memory, backend, result, detail));
     out_.add({{"gpu", gpu_},
               {"memory", memory},
               {"backend", backend},
@@ -106,7 +111,7 @@ void checklist::failed(std::string_view memory, std::string_view backend, std::s
 
 void checklist::skipped(std::string_view memory, std::string_view backend, std::string_view why) {
     if (requires_backend(backend)) {
-        failed(memory, backend, fmt::format("required, but {}", why));
+        failed(memory, backend, formatted("required, but {}", why));
         return;
     }
     ++skips_;
@@ -119,7 +124,7 @@ void checklist::verdict(std::string_view memory, std::string_view backend,
 }
 
 void checklist::tell_sums() {
-    out_.say(fmt::format("{} passed, {} failed, {} skipped\n", passes_, failures_, skips_));
+    out_.say(formatted("{} passed, {} failed, {} skipped\n", passes_, failures_, skips_));
     out_.add({{"passed", passes_}, {"failed", failures_}, {"skipped", skips_}});
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "check.hpp"
+#include "formatted.hpp"
 
 #include "gpu_kernels.hpp"
 #include "units.hpp"
@@ -7,8 +8,6 @@
 #include "backend/backend.hpp"
 
 #include <barmap/copy.hpp>
-
-#include <fmt/format.h>
 
 #include <functional>
 #include <vector>
@@ -82,7 +81,7 @@ void expect_refusal(opened_gpu const& gpu, gpu_memory const& memory, memory_case
         bool const right = refused.code() == errc::unsupported_memory && !refused.advice().empty();
         right ? results.passed(which.name, backend, "refused, as it should be")
               : results.failed(which.name, backend,
-                               fmt::format("refused in the wrong way: {}", refused.what()));
+                               formatted("refused in the wrong way: {}", refused.what()));
         return;
     }
     results.failed(which.name, backend, "pinned, though this backend says that it cannot");
@@ -95,7 +94,7 @@ void adopt_and_verify(opened_gpu const& gpu, gpu_memory const& memory, memory_ca
         pin const held = gpu.device().pin(std::uintptr_t{range.address()}, range.length, backend);
         mapping const through = held.map();
         results.verdict(which.name, backend, verify(range, through, 7),
-                        fmt::format("{} both ways", size_text(range.length)));
+                        formatted("{} both ways", size_text(range.length)));
     } catch (error const& failure) {
         if (failure.code() == errc::bar1_exhausted)
             results.skipped(which.name, backend, failure.what());
@@ -112,7 +111,7 @@ void check_case(opened_gpu const& gpu, memory_case const& which, std::string con
     } catch (error const& failure) {
         // A backend cannot be blamed for the lack of memory that it would refuse anyway.
         results.skipped(which.name, adopts ? backend : "any",
-                        fmt::format("there is no such memory here: {}", failure.what()));
+                        formatted("there is no such memory here: {}", failure.what()));
         return;
     }
     if (adopts)
@@ -164,7 +163,7 @@ void check_own(opened_gpu const& gpu, std::string const& backend, checklist& res
         mapping const through = held.map();
         results.verdict(name, backend,
                         verify({CUdeviceptr{held.gpu_address()}, bytes, 0, bytes}, through, 23),
-                        fmt::format("{} both ways", size_text(bytes)));
+                        formatted("{} both ways", size_text(bytes)));
     } catch (error const& failure) {
         results.failed(name, backend, failure.what());
     }
@@ -186,8 +185,8 @@ void check_gpu_kernel(opened_gpu const& gpu, std::string const& backend, checkli
         std::optional<std::string> problem;
         for (std::size_t k = 0; k < bytes && !problem; ++k)
             if (seen[k] != filled_byte(k, seed))
-                problem = fmt::format("byte {} is not what the kernel stored", k);
-        results.verdict(name, backend, problem, fmt::format("{} read", size_text(bytes)));
+                problem = formatted("byte {} is not what the kernel stored", k);
+        results.verdict(name, backend, problem, formatted("{} read", size_text(bytes)));
     } catch (error const& failure) {
         results.skipped(name, backend, failure.what());
     }
@@ -201,7 +200,7 @@ void check_memory(opened_gpu const& gpu, std::string const& backend, check_optio
     for (memory_case const& which : cases()) {
         if (which.size > values.max_size) {
             results.skipped(which.name, backend,
-                            fmt::format("larger than --max-size {}", size_text(values.max_size)));
+                            formatted("larger than --max-size {}", size_text(values.max_size)));
             continue;
         }
         check_case(gpu, which, backend, can.can_adopt(which.kind), results);

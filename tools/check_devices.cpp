@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "check.hpp"
+#include "formatted.hpp"
 
 #include "reached_memory.hpp"
 #include "units.hpp"
-
-#include <fmt/format.h>
 
 #include <memory>
 #include <vector>
@@ -20,7 +19,7 @@ struct participant {
 
 std::optional<std::string> on_gpu(int ordinal, std::optional<std::string> problem) {
     if (problem)
-        problem = fmt::format("GPU {}: {}", ordinal, *problem);
+        problem = formatted("GPU {}: {}", ordinal, *problem);
     return problem;
 }
 
@@ -56,7 +55,7 @@ std::optional<std::string> refuses_foreign(std::vector<participant> const& all,
     } catch (error const& refused) {
         if (refused.code() == errc::wrong_device)
             return std::nullopt;
-        return fmt::format("refused in the wrong way: {}", refused.what());
+        return formatted("refused in the wrong way: {}", refused.what());
     }
     return "GPU 0 pinned memory of another GPU";
 }
@@ -64,7 +63,7 @@ std::optional<std::string> refuses_foreign(std::vector<participant> const& all,
 void check_kind(std::string const& memory, std::string const& backend, int count,
                 checklist& results) {
     constexpr std::size_t bytes = 8 * MiB;
-    std::string const name = fmt::format("{} on {} GPUs at once", memory, count);
+    std::string const name = formatted("{} on {} GPUs at once", memory, count);
     std::vector<participant> all;
     try {
         options values;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "check.hpp"
+#include "formatted.hpp"
 
 #include "units.hpp"
-
-#include <fmt/format.h>
 
 namespace barmap::tool {
 namespace {
@@ -18,7 +17,7 @@ void expect(opened_gpu const& gpu, CUdeviceptr address, std::size_t bytes, errc 
         bool const right = refused.code() == expected && !refused.advice().empty();
         right ? results.passed(name, backend, "refused, as it should be")
               : results.failed(name, backend,
-                               fmt::format("refused in the wrong way: {}", refused.what()));
+                               formatted("refused in the wrong way: {}", refused.what()));
         return;
     }
     results.failed(name, backend, "pinned, though it must be refused");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "check.hpp"
+#include "formatted.hpp"
 
 #include "pattern.hpp"
 #include "units.hpp"
@@ -7,8 +8,6 @@
 #include "cuda/driver_api.hpp"
 
 #include <barmap/copy.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <random>
@@ -41,7 +40,7 @@ std::optional<std::string> compare(std::size_t bytes, std::uint64_t seed, std::s
         std::span<std::byte> const piece = std::span(buffer).first(length);
         get(piece, at);
         if (auto const wrong = first_difference(piece, seed, at))
-            problem = fmt::format("{}: byte {} of {} is wrong", what, at + *wrong, bytes);
+            problem = formatted("{}: byte {} of {} is wrong", what, at + *wrong, bytes);
     });
     return problem;
 }
@@ -55,7 +54,7 @@ std::optional<std::string> look_at_canaries(CUdeviceptr from, std::size_t bytes,
     bool const intact = std::all_of(around.begin(), around.end(),
                                     [](unsigned char byte) { return byte == canary; });
     return intact ? std::nullopt
-                  : std::optional(fmt::format("bytes {} the mapped range were changed", where));
+                  : std::optional(formatted("bytes {} the mapped range were changed", where));
 }
 
 /// Small transfers at random places, whose sizes and alignments the big pieces do not have.
@@ -78,11 +77,11 @@ std::optional<std::string> verify_small(CUdeviceptr address, mapping const& thro
         cuda::check(cuda::api().memcpy_dtoh(piece.data(), address + at, length),
                     "read with cuMemcpy");
         if (first_difference(piece, new_seed, at))
-            return fmt::format("a write of {} bytes at {} came out wrong", length, at);
+            return formatted("a write of {} bytes at {} came out wrong", length, at);
         std::fill(piece.begin(), piece.end(), std::byte{0});
         read(piece, through.window(at, length));
         if (first_difference(piece, new_seed, at))
-            return fmt::format("a read of {} bytes at {} came out wrong", length, at);
+            return formatted("a read of {} bytes at {} came out wrong", length, at);
     }
     return std::nullopt;
 }

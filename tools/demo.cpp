@@ -2,12 +2,13 @@
 #include "check.hpp"
 #include "copy_methods.hpp"
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "table.hpp"
 #include "units.hpp"
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -21,11 +22,11 @@ void tell(report& out, table& rows, direction way, std::size_t bytes,
     for (measured_method const& one : found)
         out.add(row_of(one, way, bytes));
     summary const &ours = found[0].times, &pageable = found[1].times, &pinned = found[2].times;
-    rows.row({fmt::format("{} {}", name_of(way), size_text(bytes)), microseconds(ours.p0_ns),
+    rows.row({formatted("{} {}", name_of(way), size_text(bytes)), microseconds(ours.p0_ns),
               microseconds(ours.p50_ns), microseconds(ours.p99_ns),
-              fmt::format("{:.2f}", gigabytes_per_second(bytes, ours.p50_ns)),
+              formatted("{:.2f}", gigabytes_per_second(bytes, ours.p50_ns)),
               microseconds(pageable.p50_ns), microseconds(pinned.p50_ns),
-              fmt::format("{:.1f}x", std::min(pageable.p50_ns, pinned.p50_ns) / ours.p50_ns),
+              formatted("{:.1f}x", std::min(pageable.p50_ns, pinned.p50_ns) / ours.p50_ns),
               found[0].kernel});
 }
 
@@ -34,18 +35,18 @@ int run(options const& values) {
     cuda::context_scope const scope = gpu.enter();
     device const& opened = gpu.device();
     report out(values);
-    out.say(fmt::format("{}: {}, PCI {}, driver CUDA {}\n",
-                        opened.simulated() ? "simulated GPU" : "GPU", opened.name(),
-                        opened.pci_address(), cuda_version_text(opened.driver_version())));
+    out.say(formatted("{}: {}, PCI {}, driver CUDA {}\n",
+                      opened.simulated() ? "simulated GPU" : "GPU", opened.name(),
+                      opened.pci_address(), cuda_version_text(opened.driver_version())));
 
     std::vector<std::size_t> const sizes = sizes_to_measure(values, 8);
     std::size_t const largest = *std::max_element(sizes.begin(), sizes.end());
     copy_methods copies(gpu, values, largest);
     mapping const& mapped = copies.mapping();
     out.about(opened, mapped.backend());
-    out.say(fmt::format("mapped {} of {} memory at {} by backend {} ({})\n", size_text(largest),
-                        values.memory, fmt::ptr(mapped.data()), mapped.backend(),
-                        to_string(mapped.kind())));
+    out.say(formatted("mapped {} of {} memory at {} by backend {} ({})\n", size_text(largest),
+                      values.memory, static_cast<void const*>(mapped.data()), mapped.backend(),
+                      to_string(mapped.kind())));
 
     constexpr std::uint64_t seed = 3;
     auto const problem = verify({copies.address(), largest, 0, largest}, mapped, seed);
@@ -53,10 +54,10 @@ int run(options const& values) {
              {"size", largest},
              {"passed", !problem},
              {"problem", problem ? json(*problem) : json(nullptr)}});
-    out.say(problem ? fmt::format("FAILED: {}\n", *problem)
-                    : fmt::format("verified all {} both ways against cuMemcpy, and 256 small "
-                                  "transfers\n\n",
-                                  size_text(largest)));
+    out.say(problem ? formatted("FAILED: {}\n", *problem)
+                    : formatted("verified all {} both ways against cuMemcpy, and 256 small "
+                                "transfers\n\n",
+                                size_text(largest)));
     if (problem) {
         out.finish();
         return exit_failed;
@@ -71,7 +72,7 @@ int run(options const& values) {
         progress bar(sizes.size() * std::size(both_directions));
         for (direction const way : both_directions)
             for (std::size_t const bytes : sizes) {
-                bar.step(fmt::format("{} {}", name_of(way), size_text(bytes)));
+                bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
                 tell(out, rows, way, bytes,
                      measure_in_turn(methods, way, bytes, values.budget_s, values.iterations));
             }

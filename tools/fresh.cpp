@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "freshness.hpp"
 #include "gpu_kernels.hpp"
 #include "options.hpp"
@@ -12,7 +13,7 @@
 
 #include <barmap/copy.hpp>
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -154,7 +155,7 @@ bool poll_with(counter& counting, fresh_options const& values, std::string const
             continue;
         progress bar(values.polls);
         outcome const found = counting.run(bytes, values.polls, read_words, bar,
-                                           fmt::format("{} by {}", size_text(bytes), name));
+                                           formatted("{} by {}", size_text(bytes), name));
         bool const good = found.good(values.polls);
         all_good &= good;
         out.add({{"measurement", "fresh"},
@@ -206,9 +207,9 @@ int run(fresh_options const& given) {
             good &= poll_with(counting, values, name, by_barmap, out, rows);
         }
     }
-    out.say(fmt::format("{}{}, by {}\n{}", gpu.device().name(),
-                        gpu.device().simulated() ? " (simulated GPU)" : "",
-                        counting.through().backend(), rows.text()));
+    out.say(formatted("{}{}, by {}\n{}", gpu.device().name(),
+                      gpu.device().simulated() ? " (simulated GPU)" : "",
+                      counting.through().backend(), rows.text()));
     out.finish();
     return good ? exit_ok : exit_failed;
 }

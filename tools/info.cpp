@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "machine.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -11,7 +12,7 @@
 #include <barmap/backend.hpp>
 #include <barmap/device.hpp>
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 namespace barmap::tool {
 namespace {
@@ -34,7 +35,7 @@ void tell_backends(report& out, std::vector<backend_report> const& backends, jso
     for (backend_report const& found : backends) {
         out.add(to_json(found, gpu));
         lines.row({"  " + found.name, std::string(to_string(found.state)),
-                   fmt::format("{:.2f}", found.start_us / 1000), found.reason});
+                   formatted("{:.2f}", found.start_us / 1000), found.reason});
         if (!found.advice.empty())
             lines.row({"", "", "", "-> " + found.advice});
     }
@@ -54,13 +55,13 @@ void tell_gpu(report& out, device const& gpu) {
     out.add(std::move(row));
 
     std::string const kernel_driver = kernel_driver_version();
-    out.say(fmt::format("GPU {}: {}{}\n  PCI     {}\n  driver  CUDA {}{}\n  BAR1    {}\n",
-                        gpu.ordinal(), gpu.simulated() ? "simulated GPU, " : "", gpu.name(),
-                        gpu.pci_address(), cuda_version_text(gpu.driver_version()),
-                        kernel_driver.empty() ? "" : ", kernel driver " + kernel_driver,
-                        bar1.total == 0 ? "unknown: no usable backend can tell"
-                                        : fmt::format("{} in all, {} free", size_text(bar1.total),
-                                                      size_text(bar1.available))));
+    out.say(formatted("GPU {}: {}{}\n  PCI     {}\n  driver  CUDA {}{}\n  BAR1    {}\n",
+                      gpu.ordinal(), gpu.simulated() ? "simulated GPU, " : "", gpu.name(),
+                      gpu.pci_address(), cuda_version_text(gpu.driver_version()),
+                      kernel_driver.empty() ? "" : ", kernel driver " + kernel_driver,
+                      bar1.total == 0 ? "unknown: no usable backend can tell"
+                                      : formatted("{} in all, {} free", size_text(bar1.total),
+                                                  size_text(bar1.available))));
     tell_backends(out, gpu.backends(), gpu.ordinal());
 }
 
@@ -69,7 +70,7 @@ void tell_no_gpu(report& out) {
     std::string why;
     if (cuda::try_api(why))
         why = "the CUDA driver is there, but shows no GPU to this process";
-    out.say(fmt::format("No GPU: {}\n", why));
+    out.say(formatted("No GPU: {}\n", why));
     std::vector<backend_report> backends;
     for (std::string const& name : backend_names())
         backends.push_back({name, backend_state::absent, "there is no GPU: " + why,
@@ -95,7 +96,7 @@ void tell_copy_kernels(report& out) {
 int run(options const& values) {
     report out(values);
     int const count = device::count();
-    out.say(fmt::format("CPU: {}, Linux {}\n\n", cpu_model(), kernel_release()));
+    out.say(formatted("CPU: {}, Linux {}\n\n", cpu_model(), kernel_release()));
     for (int ordinal = 0; ordinal < count; ++ordinal) {
         device const gpu = device::open(ordinal);
         if (ordinal == 0)

@@ -2,11 +2,12 @@
 #include "lat.hpp"
 
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "progress.hpp"
 #include "table.hpp"
 #include "units.hpp"
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -52,9 +53,9 @@ void tell_comparison(report& out, direction way, std::vector<cell> const& cells)
         choice const chosen = judge(cell.found);
         measured_method const& automatic = cell.found.front();
         row.push_back(
-            fmt::format("{:.2f}", gigabytes_per_second(cell.bytes, automatic.times.p50_ns)));
+            formatted("{:.2f}", gigabytes_per_second(cell.bytes, automatic.times.p50_ns)));
         row.push_back(chosen.best);
-        row.push_back(fmt::format("{:.3f}", chosen.auto_over_best));
+        row.push_back(formatted("{:.3f}", chosen.auto_over_best));
         row.push_back(automatic.kernel);
         rows.row(std::move(row));
     }
@@ -67,7 +68,7 @@ void tell_latencies(report& out, direction way, std::vector<cell> const& cells) 
         measured_method const& one = cell.found.front();
         rows.row({size_text(cell.bytes), microseconds(one.times.p0_ns),
                   microseconds(one.times.p50_ns), microseconds(one.times.p99_ns),
-                  fmt::format("{:.2f}", gigabytes_per_second(cell.bytes, one.times.p50_ns)),
+                  formatted("{:.2f}", gigabytes_per_second(cell.bytes, one.times.p50_ns)),
                   one.kernel});
     }
     out.say(rows.text() + "\n");
@@ -82,9 +83,9 @@ int run(lat_options const& values) {
                         std::max(*std::max_element(sizes.begin(), sizes.end()), smallest_room));
     report out(values);
     out.about(gpu.device(), copies.mapping().backend());
-    out.say(fmt::format("{}{}, {} memory by {} ({})\n\n", gpu.device().name(),
-                        gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
-                        copies.mapping().backend(), to_string(copies.mapping().kind())));
+    out.say(formatted("{}{}, {} memory by {} ({})\n\n", gpu.device().name(),
+                      gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
+                      copies.mapping().backend(), to_string(copies.mapping().kind())));
 
     std::vector<copy_method> methods{copies.chosen()};
     if (values.compare) {
@@ -95,7 +96,7 @@ int run(lat_options const& values) {
     for (direction const way : both_directions) {
         std::vector<cell> cells;
         for (std::size_t const bytes : sizes) {
-            bar.step(fmt::format("{} {}", name_of(way), size_text(bytes)));
+            bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
             cells.push_back(
                 {bytes, measure_in_turn(methods, way, bytes, values.budget_s, values.iterations)});
             for (measured_method const& one : cells.back().found)

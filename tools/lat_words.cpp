@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "formatted.hpp"
 #include "lat.hpp"
 
 #include "table.hpp"
 #include "units.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -54,9 +53,8 @@ void measure_read8(report& out, copy_methods& copies, double budget_s) {
     row["fresh_over_plain"] = slow.p50_ns / fast.p50_ns;
     out.add(std::move(row));
     out.add(row_of_word("read8", "plain load", fast));
-    out.say(
-        fmt::format("8-byte read: fresh p50 {:.0f} ns, plain load p50 {:.0f} ns, ratio {:.3f}\n",
-                    slow.p50_ns, fast.p50_ns, slow.p50_ns / fast.p50_ns));
+    out.say(formatted("8-byte read: fresh p50 {:.0f} ns, plain load p50 {:.0f} ns, ratio {:.3f}\n",
+                      slow.p50_ns, fast.p50_ns, slow.p50_ns / fast.p50_ns));
 }
 
 void measure_posts(report& out, copy_methods& copies, double budget_s) {
@@ -98,8 +96,8 @@ void measure_posts(report& out, copy_methods& copies, double budget_s) {
             json row = row_of_word("post", where, times);
             row["size"] = bytes;
             out.add(std::move(row));
-            rows.row({fmt::format("{} B to {}", bytes, where), fmt::format("{:.1f}", times.p0_ns),
-                      fmt::format("{:.1f}", times.p50_ns), fmt::format("{:.1f}", times.p99_ns)});
+            rows.row({formatted("{} B to {}", bytes, where), formatted("{:.1f}", times.p0_ns),
+                      formatted("{:.1f}", times.p50_ns), formatted("{:.1f}", times.p99_ns)});
         }
     }
     out.say(rows.text());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "options.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/version.hpp>
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>
@@ -37,7 +38,7 @@ int run(int argc, char** argv) {
 }
 
 int fail(char const* what, int code) {
-    fmt::print(stderr, "barmap: {}\n", what);
+    std::fputs(formatted("barmap: {}\n", what).c_str(), stderr);
     return code;
 }
 

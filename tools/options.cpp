@@ -3,6 +3,10 @@
 
 #include <barmap/backend.hpp>
 
+#include <CLI/CLI.hpp>
+
+#include <utility>
+
 namespace barmap::tool {
 namespace {
 
@@ -69,6 +73,14 @@ void add_output_options(CLI::App& app, options& values) {
     app.add_flag("--json", values.json, "print JSON instead of text");
     app.add_option("--output", values.output, "also write the JSON to this file")
         ->type_name("FILE");
+}
+
+void when_chosen(CLI::App& subcommand, invocation& call, std::shared_ptr<options> settings,
+                 std::function<int()> run) {
+    subcommand.callback([&call, settings = std::move(settings), run = std::move(run)] {
+        settings->command = call.words;
+        call.run = run;
+    });
 }
 
 std::vector<std::size_t> sizes_to_measure(options const& values, std::size_t first) {

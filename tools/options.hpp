@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+// CLI11 takes long to compile: only the files that name options include it.
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
 
 namespace barmap::tool {
 
@@ -49,14 +53,15 @@ struct invocation {
     std::function<int()> run;       ///< returns the exit code
 };
 
-/// Makes `run(*settings)` what the program does when this subcommand is chosen.
+/// Makes `run` what the program does when this subcommand is chosen.
+void when_chosen(CLI::App& subcommand, invocation& call, std::shared_ptr<options> settings,
+                 std::function<int()> run);
+
 template <class Settings>
 void when_chosen(CLI::App& subcommand, invocation& call, std::shared_ptr<Settings> settings,
                  int (*run)(Settings const&)) {
-    subcommand.callback([&call, settings = std::move(settings), run] {
-        settings->command = call.words;
-        call.run = [settings, run] { return run(*settings); };
-    });
+    when_chosen(subcommand, call, std::shared_ptr<options>(settings),
+                [settings, run] { return run(*settings); });
 }
 
 void add_info(CLI::App& program, invocation& call);

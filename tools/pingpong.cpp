@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "gpu_kernels.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -10,7 +11,7 @@
 
 #include <barmap/copy.hpp>
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <cstring>
@@ -123,7 +124,7 @@ played table_of_pingpong::play(variant const& how, std::size_t rounds, progress&
                 ++result.late;
             }
             if (seconds_since(begin) > patience_s)
-                throw gpu_timeout(fmt::format(
+                throw gpu_timeout(formatted(
                     "the GPU did not answer doorbell {} ({}, answer in {}) within {} s: run "
                     "`barmap check` to see whether its mapping is right",
                     round, how.name, name_of(how.reply), patience_s));
@@ -132,7 +133,7 @@ played table_of_pingpong::play(variant const& how, std::size_t rounds, progress&
         if (round > warm_up)
             result.times.add(elapsed);
         if (round % 1024 == 0)
-            bar.reach(round, fmt::format("{}, answer in {}", how.name, name_of(how.reply)));
+            bar.reach(round, formatted("{}, answer in {}", how.name, name_of(how.reply)));
     }
     kernel.wait(patience_s);
     return result;
@@ -163,9 +164,9 @@ int run(options const& values) {
                   microseconds(times.p50_ns), microseconds(times.p99_ns),
                   std::to_string(times.samples)});
     }
-    out.say(fmt::format("{}{}, {} memory by {}\n{}", gpu.device().name(),
-                        gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
-                        game.through().backend(), rows.text()));
+    out.say(formatted("{}{}, {} memory by {}\n{}", gpu.device().name(),
+                      gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
+                      game.through().backend(), rows.text()));
     out.finish();
     return exit_ok;
 }

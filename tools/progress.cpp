@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "progress.hpp"
 
-#include <fmt/format.h>
+#include "formatted.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -29,8 +29,8 @@ void progress::reach(std::size_t done, std::string_view now_doing) {
         return;
     constexpr std::size_t width = 30;
     std::size_t const filled = width * done_ / steps_;
-    std::string const line = fmt::format("\r\033[K[{:#<{}}{:.<{}}] {:3}% {:.40}", "", filled, "",
-                                         width - filled, 100 * done_ / steps_, now_doing);
+    std::string const line = formatted("\r\033[K[{:#<{}}{:.<{}}] {:3}% {:.40}", "", filled, "",
+                                       width - filled, 100 * done_ / steps_, now_doing);
     std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
     visible_ = true;

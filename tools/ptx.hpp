@@ -5,9 +5,9 @@
 namespace barmap::tool {
 
 // barmap_pingpong(doorbell, answer, rounds): for i = 1..rounds waits until *doorbell == i, then
-// stores i to *answer; relaxed, since no data goes with it: a release would first fence, for 0.7 us.
-// Ends early when the doorbell's top bit is set, or when nothing has come for
-// 2^35 cycles (17 s at 2 GHz).
+// stores i to *answer; relaxed, since no data goes with it: a release would first fence, for 0.7
+// us. Ends early when the doorbell's top bit is set, or when nothing has come for 2^35 cycles (17 s
+// at 2 GHz).
 //
 // barmap_count(counter, bytes, last, stop, pace): each thread owns a word of min(bytes, 8) bytes
 // and stores 1..last to it, at least `pace` cycles apart. Looks at *stop every 256 steps only: a
@@ -23,6 +23,7 @@ inline constexpr char const* ptx = R"(
     .param .u64 p_doorbell, .param .u64 p_answer, .param .u64 p_rounds)
 {
     .reg .pred %p<4>;
+    .reg .b32 %r<3>;
     .reg .b64 %rd<12>;
     ld.param.u64 %rd1, [p_doorbell];
     ld.param.u64 %rd2, [p_answer];
@@ -35,10 +36,15 @@ ROUND:
     @%p1 bra DONE;
     add.u64 %rd4, %rd4, 1;
     mov.u64 %rd6, %clock64;
+    mov.u32 %r1, 0;
 SPIN:
     ld.relaxed.sys.global.u64 %rd5, [%rd1];
     setp.eq.u64 %p1, %rd5, %rd4;
     @%p1 bra ANSWER;
+    add.u32 %r1, %r1, 1;
+    and.b32 %r2, %r1, 1023;
+    setp.ne.u32 %p2, %r2, 0;
+    @%p2 bra SPIN;
     setp.lt.s64 %p2, %rd5, 0;
     @%p2 bra DONE;
     mov.u64 %rd7, %clock64;

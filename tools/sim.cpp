@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "options.hpp"
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -34,14 +36,18 @@ void set(char const* variable, std::string const& value) {
         setenv(variable, value.c_str(), 1);
 }
 
+int fail(std::string const& text) {
+    std::fputs(text.c_str(), stderr);
+    return exit_not_started;
+}
+
 int run(sim_options const& values) {
     auto const folder = simulated_driver_folder();
     if (!folder) {
-        fmt::print(stderr,
-                   "barmap: the simulated GPU (lib/barmap-sim/libcuda.so.1) is neither beside this "
-                   "program nor in {}: build or install it with BARMAP_SIM_GPU=ON\n",
-                   BARMAP_TOOL_SIM_FOLDER);
-        return exit_not_started;
+        return fail(formatted(
+            "barmap: the simulated GPU (lib/barmap-sim/libcuda.so.1) is neither beside this "
+            "program nor in {}: build or install it with BARMAP_SIM_GPU=ON\n",
+            BARMAP_TOOL_SIM_FOLDER));
     }
     char const* const path = std::getenv("LD_LIBRARY_PATH");
     set("LD_LIBRARY_PATH", folder->string() + (path && *path ? std::string(":") + path : ""));
@@ -62,9 +68,8 @@ int run(sim_options const& values) {
         execv("/proc/self/exe", arguments.data());
     else
         execvp(arguments.front(), arguments.data());
-    fmt::print(stderr, "barmap: cannot start {}: {}\n", values.program.front(),
-               std::strerror(errno));
-    return exit_not_started;
+    return fail(
+        formatted("barmap: cannot start {}: {}\n", values.program.front(), std::strerror(errno)));
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "options.hpp"
 #include "pattern.hpp"
 #include "progress.hpp"
@@ -9,7 +10,7 @@
 
 #include <barmap/copy.hpp>
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -87,7 +88,7 @@ void worker::read_some(window through, std::size_t shift, place where, char cons
     read(seen, through.part(where.at - shift, where.length));
     if (!std::equal(seen.begin(), seen.end(),
                     expected_.begin() + static_cast<std::ptrdiff_t>(where.at)))
-        problem_ = fmt::format("{}: {} bytes at {} are wrong", what, where.length, where.at);
+        problem_ = formatted("{}: {} bytes at {} are wrong", what, where.length, where.at);
 }
 
 void worker::post_some() {
@@ -207,11 +208,11 @@ int run(stress_options const& values) {
                  {"passed", problem.empty()},
                  {"problem", problem.empty() ? json(nullptr) : json(problem)}});
         if (!problem.empty())
-            out.say(fmt::format("thread {}: FAILED: {}\n", i, problem));
+            out.say(formatted("thread {}: FAILED: {}\n", i, problem));
     }
-    out.say(fmt::format("{} threads x {} operations in {:.1f} s by {}: {}\n", values.threads,
-                        values.operations, elapsed, target.mapping.backend(),
-                        good ? "every byte right" : "FAILED"));
+    out.say(formatted("{} threads x {} operations in {:.1f} s by {}: {}\n", values.threads,
+                      values.operations, elapsed, target.mapping.backend(),
+                      good ? "every byte right" : "FAILED"));
     out.finish();
     return good ? exit_ok : exit_failed;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "table.hpp"
 
-#include <fmt/format.h>
+#include "formatted.hpp"
 
 #include <algorithm>
 
@@ -28,8 +28,8 @@ std::string table::text() const {
         for (std::size_t i = 0; i < row.size(); ++i) {
             bool const left = i == 0 || i >= left_from_;
             line += i == 0 ? "" : "  ";
-            line += left ? fmt::format("{:<{}}", row[i], widths[i])
-                         : fmt::format("{:>{}}", row[i], widths[i]);
+            line += left ? formatted("{:<{}}", row[i], widths[i])
+                         : formatted("{:>{}}", row[i], widths[i]);
         }
         line.erase(line.find_last_not_of(' ') + 1);
         all += line + "\n";

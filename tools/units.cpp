@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "units.hpp"
 
-#include <fmt/format.h>
+#include "formatted.hpp"
 
 namespace barmap::tool {
 
@@ -13,21 +13,21 @@ std::string size_text(std::size_t bytes) {
     for (unit const u : {unit{GiB, "GiB"}, unit{MiB, "MiB"}, unit{KiB, "KiB"}}) {
         if (bytes >= u.size)
             return bytes % u.size == 0
-                       ? fmt::format("{} {}", bytes / u.size, u.name)
-                       : fmt::format("{:.1f} {}", double(bytes) / double(u.size), u.name);
+                       ? formatted("{} {}", bytes / u.size, u.name)
+                       : formatted("{:.1f} {}", double(bytes) / double(u.size), u.name);
     }
-    return fmt::format("{} B", bytes);
+    return formatted("{} B", bytes);
 }
 
 std::string microseconds(double nanoseconds) {
     double const us = nanoseconds / 1000;
     if (us < 10)
-        return fmt::format("{:.3f}", us);
-    return us < 100 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
+        return formatted("{:.3f}", us);
+    return us < 100 ? formatted("{:.1f}", us) : formatted("{:.0f}", us);
 }
 
 std::string cuda_version_text(int api_version) {
-    return fmt::format("{}.{}", api_version / 1000, api_version % 1000 / 10);
+    return formatted("{}.{}", api_version / 1000, api_version % 1000 / 10);
 }
 
 double gigabytes_per_second(std::size_t bytes, double nanoseconds) {
