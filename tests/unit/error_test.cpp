@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <barmap/backend.hpp>
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <gtest/gtest.h>
+#include <set>
+#include <sstream>
+
+namespace barmap {
+namespace {
+
+TEST(error_test, is_a_whole_sentence) {
+    error const all(errc::out_of_range, "pin 8 bytes at 0x10", "rm", "pin less");
+    EXPECT_STREQ(all.what(), "cannot pin 8 bytes at 0x10 (backend rm): the range leaves its "
+                             "allocation; pin less");
+    EXPECT_EQ(all.operation(), "pin 8 bytes at 0x10");
+    EXPECT_EQ(all.backend(), "rm");
+    EXPECT_EQ(all.advice(), "pin less");
+    error const bare(errc::no_device, "open GPU 3", "", "");
+    EXPECT_STREQ(bare.what(), "cannot open GPU 3: no such GPU");
+}
+
+TEST(error_test, keeps_the_code_of_whoever_reported_it) {
+    error const system({EACCES, std::system_category()}, "open /dev/x", "", "");
+    EXPECT_EQ(system.code(), std::errc::permission_denied);
+    EXPECT_NE(std::string(system.what()).find(std::generic_category().message(EACCES)),
+              std::string::npos);
+    error const own(errc::wrong_device, "", "", "");
+    EXPECT_EQ(own.code(), errc::wrong_device);
+    EXPECT_NE(own.code(), errc::no_device);
+}
+
+TEST(error_test, is_a_value) {
+    error const first(errc::no_device, "a", "b", "c");
+    error second(errc::wrong_device, "", "", "");
+    second = first;
+    error const third(second);
+    EXPECT_STREQ(third.what(), first.what());
+    EXPECT_EQ(third.code(), first.code());
+    try {
+        throw third;
+    } catch (std::system_error const& caught) {
+        EXPECT_STREQ(caught.what(), first.what());
+    }
+}
+
+TEST(error_test, every_code_has_its_own_words) {
+    std::set<std::string> messages;
+    int const last = static_cast<int>(errc::forked_child);
+    for (int code = 1; code <= last; ++code)
+        messages.insert(category().message(code));
+    EXPECT_EQ(messages.size(), static_cast<std::size_t>(last));
+    for (std::string const& message : messages)
+        EXPECT_EQ(message.find("unknown barmap error"), std::string::npos);
+    EXPECT_EQ(category().message(last + 1), "unknown barmap error " + std::to_string(last + 1));
+    EXPECT_EQ(category().message(0), "unknown barmap error 0");
+}
+
+TEST(error_test, categories_are_apart_and_named) {
+    std::set<std::string> names;
+    for (std::error_category const* each :
+         {&category(), &cuda_category(), &vulkan_category(), &rm_category()})
+        names.insert(each->name());
+    EXPECT_EQ(names, (std::set<std::string>{"barmap", "cuda", "vulkan", "rm"}));
+    EXPECT_NE(std::error_code(1, cuda_category()), std::error_code(1, rm_category()));
+}
+
+TEST(error_test, foreign_codes_are_named_where_they_are_known) {
+    EXPECT_EQ(rm_category().message(0x1a), "NV_ERR_INSUFFICIENT_RESOURCES");
+    EXPECT_EQ(rm_category().message(0x57), "NV_ERR_OBJECT_NOT_FOUND");
+    EXPECT_EQ(rm_category().message(0xffe), "NV_STATUS 0xffe");
+    EXPECT_EQ(vulkan_category().message(-2), "VK_ERROR_OUT_OF_DEVICE_MEMORY");
+    EXPECT_EQ(vulkan_category().message(-1000072003), "VK_ERROR_INVALID_EXTERNAL_HANDLE");
+    EXPECT_EQ(vulkan_category().message(-77), "VkResult -77");
+}
+
+TEST(error_test, every_kind_of_memory_and_state_has_a_name) {
+    std::set<std::string_view> names;
+    for (int kind = 0; kind <= static_cast<int>(memory_kind::unknown); ++kind)
+        names.insert(to_string(static_cast<memory_kind>(kind)));
+    EXPECT_EQ(names.size(), static_cast<std::size_t>(memory_kind::unknown) + 1);
+    EXPECT_FALSE(names.contains("unknown"));
+    EXPECT_EQ(to_string(backend_state::usable), "usable");
+    EXPECT_EQ(to_string(backend_state::absent), "absent");
+    EXPECT_EQ(to_string(backend_state::broken), "broken");
+    EXPECT_EQ(to_string(cache_kind::write_combining), "write-combining");
+    EXPECT_EQ(to_string(cache_kind::cached), "cached");
+    EXPECT_EQ(to_string(cache_kind::device), "device");
+}
+
+} // namespace
+} // namespace barmap

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "os/fd.hpp"
+
+#include "watched_calls.hpp"
+
+#include <barmap/error.hpp>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <utility>
+
+namespace barmap::os {
+namespace {
+
+class fd_test : public testing::Test {
+protected:
+    watched_calls calls_;
+
+    error failure_of_open(int code) {
+        calls_.fail("open", code);
+        try {
+            (void)open_file("/dev/some device", O_RDWR, "rm");
+        } catch (error const& failure) {
+            return failure;
+        }
+        ADD_FAILURE() << "it did not fail";
+        return {{}, "", "", ""};
+    }
+};
+
+TEST_F(fd_test, closes_once) {
+    {
+        fd const file = open_file("/dev/null", O_RDWR, "");
+        EXPECT_TRUE(file);
+        EXPECT_EQ(::fcntl(file.get(), F_GETFD), FD_CLOEXEC);
+    }
+    EXPECT_EQ(watched_calls::counts.close, 1);
+}
+
+TEST_F(fd_test, moves) {
+    {
+        fd first = open_file("/dev/null", O_RDWR, "");
+        int const number = first.get();
+        fd second(std::move(first));
+        EXPECT_EQ(second.get(), number);
+        fd third;
+        EXPECT_FALSE(third);
+        third = std::move(second);
+        EXPECT_EQ(third.get(), number);
+        EXPECT_EQ(watched_calls::counts.close, 0);
+        third = open_file("/dev/zero", O_RDWR, "");
+        EXPECT_NE(third.get(), number);
+    }
+    EXPECT_EQ(watched_calls::counts.close, 2);
+}
+
+TEST_F(fd_test, duplicates) {
+    fd const first = open_file("/dev/null", O_RDWR, "");
+    fd const second = duplicate(first.get(), "rm");
+    EXPECT_NE(second.get(), first.get());
+    EXPECT_EQ(::fcntl(second.get(), F_GETFD), FD_CLOEXEC);
+    calls_.fail("duplicate", EMFILE);
+    try {
+        (void)duplicate(first.get(), "rm");
+        ADD_FAILURE() << "it did not fail";
+    } catch (error const& failure) {
+        EXPECT_EQ(failure.code(), std::error_code(EMFILE, std::system_category()));
+        EXPECT_NE(failure.advice().find("ulimit -n"), std::string::npos);
+    }
+}
+
+TEST_F(fd_test, an_error_names_the_file_and_what_to_do) {
+    for (auto const& [code, advice] : std::initializer_list<std::pair<int, char const*>>{
+             {ENOENT, "load the driver"},
+             {ENODEV, "load the driver"},
+             {ENXIO, "load the driver"},
+             {EACCES, "give this user read and write access"},
+             {EPERM, "give this user read and write access"},
+             {EMFILE, "ulimit -n"},
+             {ENFILE, "ulimit -n"},
+             {EIO, "documentation"}}) {
+        error const failure = failure_of_open(code);
+        EXPECT_EQ(failure.code(), std::error_code(code, std::system_category()));
+        EXPECT_NE(failure.operation().find("/dev/some device"), std::string::npos);
+        EXPECT_NE(failure.advice().find(advice), std::string::npos) << failure.advice();
+        EXPECT_EQ(failure.backend(), "rm");
+    }
+}
+
+} // namespace
+} // namespace barmap::os
