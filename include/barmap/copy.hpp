@@ -3,6 +3,7 @@
 
 #include <barmap/window.hpp>
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -40,7 +41,7 @@ requires(std::is_trivially_copyable_v<Word> &&
 /// One transaction where the CPU can (MOVDIR64B, a full-width AVX-512 store); otherwise the
 /// write-combining buffer normally makes it one.
 /// @pre the window's start is 64-byte aligned and holds 64 bytes
-BARMAP_API void post_line(window to, std::span<std::byte const, 64> line) noexcept;
+void post_line(window to, std::span<std::byte const, 64> line) noexcept;
 
 /// Makes every earlier write-combining store of this thread leave the CPU before any later store.
 /// x86: SFENCE. arm64: DMB ST. ppc64le: SYNC.
@@ -51,16 +52,58 @@ BARMAP_API void flush_stores() noexcept;
 BARMAP_API void order_loads() noexcept;
 
 namespace detail {
+
 BARMAP_API void post_word(window to, std::uint64_t word, unsigned bytes) noexcept;
+BARMAP_API void post_line(window to, void const* line) noexcept;
+
+inline bool aligned(void const* address, std::size_t to) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) % to == 0;
 }
 
+/// A copy_plan has standard layout, and this is its first member.
+inline copy_plan_head const& head(window of) noexcept {
+    return *reinterpret_cast<copy_plan_head const*>(of.plan);
+}
+
+} // namespace detail
+
+// The posts are inline where they are one instruction: a call pushes a return address, and a direct
+// store with an ordinary store behind it takes 10 ns instead of 3 (Sapphire Rapids).
 template <class Word>
 requires(std::is_trivially_copyable_v<Word> &&
          (sizeof(Word) == 1 || sizeof(Word) == 2 || sizeof(Word) == 4 ||
-          sizeof(Word) == 8)) void post(window to, Word word) noexcept {
+          sizeof(Word) == 8)) inline void post(window to, Word word) noexcept {
+    assert(to.size >= sizeof word && detail::aligned(to.data, sizeof word));
+#if defined(__x86_64__)
+    if constexpr (sizeof(Word) >= 4) {
+        using bits_type = std::conditional_t<sizeof(Word) == 8, std::uint64_t, std::uint32_t>;
+        bits_type bits;
+        std::memcpy(&bits, &word, sizeof bits);
+        if (detail::head(to).direct_words) {
+            __asm__ volatile("movdiri %1, %0"
+                             : "=m"(*reinterpret_cast<unsigned char(*)[sizeof(Word)]>(to.data))
+                             : "r"(bits));
+            return;
+        }
+    }
+#endif
     std::uint64_t bits = 0;
     std::memcpy(&bits, &word, sizeof word);
     detail::post_word(to, bits, sizeof word);
+}
+
+inline void post_line(window to, std::span<std::byte const, 64> line) noexcept {
+    assert(to.size >= line.size() && detail::aligned(to.data, line.size()));
+#if defined(__x86_64__)
+    if (detail::head(to).direct_lines) {
+        __asm__ volatile("movdir64b %2, %1"
+                         : "=m"(*reinterpret_cast<unsigned char(*)[64]>(to.data))
+                         : "r"(to.data),
+                           "m"(*reinterpret_cast<unsigned char const(*)[64]>(line.data())));
+        return;
+    }
+#endif
+    detail::post_line(to, line.data());
 }
 
 /// Writes one object. @pre sizeof(Value) <= to.size

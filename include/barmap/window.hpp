@@ -12,6 +12,12 @@ namespace barmap {
 /// Chosen when the mapping is made; opaque outside the library.
 struct copy_plan;
 
+/// What a copy_plan starts with: all that the inline part of the hot path asks.
+struct copy_plan_head {
+    bool direct_words = false; ///< posts of 4 and 8 bytes go by MOVDIRI
+    bool direct_lines = false; ///< posts of a line go by MOVDIR64B
+};
+
 /// A view of a part of a mapping: what the hot path carries. Trivially copyable; three words.
 /// Valid as long as its mapping. Thread rule: free.
 struct window {

@@ -12,14 +12,6 @@ namespace barmap {
 // A posted word is handed over in the low bytes of a register.
 static_assert(std::endian::native == std::endian::little);
 
-namespace {
-
-[[maybe_unused]] bool aligned(void const* address, std::size_t to) noexcept {
-    return reinterpret_cast<std::uintptr_t>(address) % to == 0;
-}
-
-} // namespace
-
 void write(window to, std::span<std::byte const> bytes) noexcept {
     assert(bytes.size() <= to.size);
     to.plan->store[copy::size_class(bytes.size())]->store(to.data, bytes.data(), bytes.size());
@@ -38,11 +30,6 @@ void read(std::span<std::byte> bytes, window from) noexcept {
     from.plan->load[copy::size_class(bytes.size())]->load(bytes.data(), from.data, bytes.size());
 }
 
-void post_line(window to, std::span<std::byte const, 64> line) noexcept {
-    assert(to.size >= line.size() && aligned(to.data, line.size()));
-    to.plan->post_line(to.data, line.data());
-}
-
 void flush_stores() noexcept {
     copy::flush_wc_stores();
 }
@@ -52,8 +39,11 @@ void order_loads() noexcept {
 }
 
 void detail::post_word(window to, std::uint64_t word, unsigned bytes) noexcept {
-    assert(to.size >= bytes && aligned(to.data, bytes));
     to.plan->post_word(to.data, word, bytes);
+}
+
+void detail::post_line(window to, void const* line) noexcept {
+    to.plan->post_line(to.data, line);
 }
 
 } // namespace barmap

@@ -80,9 +80,11 @@ void choose_posts(copy_plan& plan) noexcept {
     if (plan.kind == cache_kind::write_combining) { // elsewhere a plain store leaves at once
         if (has(feature::movdiri)) {
             plan.post_word = movdir64b::post_word;
+            plan.head.direct_words = true;
         }
         if (has(feature::movdir64b)) {
             plan.post_line = movdir64b::post_line;
+            plan.head.direct_lines = true;
         }
     }
 #elif defined(__aarch64__)

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace barmap::copy {
 
@@ -53,11 +54,14 @@ inline constexpr std::size_t size_classes = 32;
 namespace barmap {
 
 struct copy_plan {
+    copy_plan_head head;
     std::array<copy::copy_kernel const*, copy::size_classes> store;
     std::array<copy::copy_kernel const*, copy::size_classes> load;
     void (*post_word)(void* gpu, std::uint64_t word, unsigned bytes) noexcept;
     void (*post_line)(void* gpu, void const* line) noexcept;
     cache_kind kind;
 };
+static_assert(std::is_standard_layout_v<copy_plan>,
+              "the hot path reads its head through the window");
 
 } // namespace barmap
