@@ -57,7 +57,7 @@ TEST(check, maps_all_devices_at_once) {
 TEST(check, a_failing_driver_is_a_failure) {
     // The copies that verify fail: nothing may pass silently.
     outcome const run = barmap("check --max-size 16M --backend dmabuf",
-                               "BARMAP_SIM_DRIVER=610 BARMAP_SIM_FAIL=cuMemcpyHtoD:1:20");
+                               "BARMAP_SIM_DRIVER=610 BARMAP_SIM_FAIL=cuMemcpyHtoD:1:6");
     EXPECT_NE(run.exit_code, 0) << run.out << run.err;
 }
 

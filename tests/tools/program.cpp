@@ -54,7 +54,8 @@ outcome barmap_without_gpu(std::string const& arguments) {
 
 nlohmann::json rows(outcome const& run, std::string const& member, nlohmann::json const& value) {
     nlohmann::json found = nlohmann::json::array();
-    for (nlohmann::json const& row : run.json().at("results"))
+    nlohmann::json const all = run.json();
+    for (nlohmann::json const& row : all.at("results"))
         if (row.value(member, nlohmann::json()) == value)
             found.push_back(row);
     return found;
