@@ -83,7 +83,10 @@ bool can_adopt(backend_slot const& slot, cuda::memory const& memory) {
             unusable += (unusable.empty() ? "" : "; ") + std::string(slot->name()) + " " +
                         slot->report().reason + ", " + slot->report().advice;
     std::string const only(candidates.size() == 1 ? candidates.front()->name() : "");
-    if (unusable.empty())
+    // For memory that only some rare backend could map, other memory is the better advice.
+    bool const commonly_mapped =
+        memory.kind == memory_kind::device || memory.kind == memory_kind::virtual_exportable;
+    if (unusable.empty() || !commonly_mapped)
         refuse_memory(memory, only);
     throw error(errc::backend_absent, "map " + std::string(to_string(memory.kind)), only,
                 "every backend that could is unusable here: " + unusable);

@@ -3,6 +3,7 @@
 
 #include "copy/fence.hpp"
 #include "copy/plan.hpp"
+#include "copy/walk.hpp"
 
 #include <bit>
 #include <cassert>
@@ -14,7 +15,12 @@ static_assert(std::endian::native == std::endian::little);
 
 void write(window to, std::span<std::byte const> bytes) noexcept {
     assert(bytes.size() <= to.size);
-    to.plan->store[copy::size_class(bytes.size())]->store(to.data, bytes.data(), bytes.size());
+    // A word needs no kernel. Here and not in one, since a call's own stores, next to stores to
+    // write-combining memory, cost a tenth of the whole (12 ns on Sapphire Rapids).
+    if (copy::is_word(reinterpret_cast<std::uintptr_t>(to.data), bytes.size()))
+        copy::store_one_word(to.data, bytes.data(), bytes.size());
+    else
+        to.plan->store[copy::size_class(bytes.size())]->store(to.data, bytes.data(), bytes.size());
     // Whatever the kind: a kernel may use streaming or direct stores, which are weakly ordered even
     // in coherent memory, and there the fence has next to nothing to wait for.
     copy::flush_wc_stores();

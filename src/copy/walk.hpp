@@ -126,6 +126,20 @@ inline bool is_word(std::uintptr_t address, std::size_t bytes) noexcept {
     return bytes != 0 && bytes <= 8 && (bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) == 0;
 }
 
+/// Stores one aligned word. @pre is_word(gpu, bytes)
+inline void store_one_word(std::byte* gpu, std::byte const* host, std::size_t bytes) noexcept {
+    switch (bytes) {
+    case 1:
+        return store_word{}(width<1>{}, gpu, host);
+    case 2:
+        return store_word{}(width<2>{}, gpu, host);
+    case 4:
+        return store_word{}(width<4>{}, gpu, host);
+    default:
+        return store_word{}(width<8>{}, gpu, host);
+    }
+}
+
 /// The edge of a kernel with streaming loads: fetches the whole line, once, and keeps what is
 /// wanted of it, so that any edge costs one round trip to the GPU. What it reads besides lies in
 /// the same line, hence in the same page, and reading GPU memory has no effect.
