@@ -11,16 +11,18 @@
 namespace barmap {
 namespace {
 
-bool named_in_environment(char const* variable, std::string_view name) {
-    char const* const value = std::getenv(variable);
+/// The names in BARMAP_REQUIRE.
+std::vector<std::string_view> required_backends() {
+    char const* const value = std::getenv("BARMAP_REQUIRE");
     std::string_view rest = value ? value : "";
+    std::vector<std::string_view> names;
     while (!rest.empty()) {
         std::size_t const comma = std::min(rest.find(','), rest.size());
-        if (rest.substr(0, comma) == name)
-            return true;
+        if (comma > 0)
+            names.push_back(rest.substr(0, comma));
         rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
-    return false;
+    return names;
 }
 
 std::string_view forced_backend() {
@@ -33,6 +35,11 @@ std::string list_of_backends() {
     for (std::string const& name : backend_names())
         names += (names.empty() ? "" : ", ") + name;
     return names;
+}
+
+[[noreturn]] void refuse_name(std::string_view unknown) {
+    throw error(errc::invalid_argument, "use backend " + std::string(unknown), "",
+                "the backends are " + list_of_backends());
 }
 
 [[noreturn]] void refuse(backend_report const& report) {
@@ -76,18 +83,21 @@ backend_report const& backend_slot::report() {
 }
 
 copy_plan const& backend_slot::plan(cache_kind kind) {
-    std::call_once(measured_, [this, kind] {
-        if (copy::copy_kernel const* forced = copy::kernel_forced_by_environment()) {
-            plan_ = copy::plan_of_one(*forced, kind);
-            return;
-        }
+    // Not std::call_once: a forced kernel that is unknown throws, and is asked for again.
+    std::lock_guard const guard(measuring_);
+    if (measured_)
+        return plan_;
+    if (copy::copy_kernel const* forced = copy::kernel_forced_by_environment()) {
+        plan_ = copy::plan_of_one(*forced, kind);
+    } else {
         plan_ = copy::measure_plan(scratch_->bytes(), kind);
         log::info("backend " + report_.name + ": 64 B go by " +
                   std::string(plan_.store[copy::size_class(64)]->name) + ", 64 KiB by " +
                   std::string(plan_.store[copy::size_class(65536)]->name) + "; back by " +
                   std::string(plan_.load[copy::size_class(64)]->name) + " and " +
                   std::string(plan_.load[copy::size_class(65536)]->name));
-    });
+    }
+    measured_ = true;
     return plan_;
 }
 
@@ -107,14 +117,21 @@ device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
     std::string_view const forced = forced_backend();
     if (!forced.empty())
         (void)candidates(forced);
-    for (std::unique_ptr<backend_slot> const& slot : slots) {
-        if (named_in_environment("BARMAP_REQUIRE", slot->name())) {
+    for (std::unique_ptr<backend_slot> const& slot : slots)
+        if (forced.empty() && slot->can().quick_start)
+            slot->report();
+    for (std::string_view const name : required_backends())
+        require(name);
+}
+
+void device_state::require(std::string_view name) {
+    for (std::unique_ptr<backend_slot> const& slot : slots)
+        if (slot->name() == name) {
             if (!slot->usable())
                 refuse(slot->report());
-        } else if (forced.empty() && slot->can().quick_start) {
-            slot->report();
+            return;
         }
-    }
+    refuse_name(name);
 }
 
 std::vector<backend_slot*> device_state::candidates(std::string_view wanted) {
@@ -129,8 +146,7 @@ std::vector<backend_slot*> device_state::candidates(std::string_view wanted) {
         if (wanted.empty() || slot->name() == wanted)
             result.push_back(slot.get());
     if (result.empty())
-        throw error(errc::invalid_argument, "use backend " + std::string(wanted), "",
-                    "the backends are " + list_of_backends());
+        refuse_name(wanted);
     if (!wanted.empty() && !result.front()->usable())
         refuse(result.front()->report());
     return result;

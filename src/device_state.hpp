@@ -39,7 +39,9 @@ private:
     backend::registration const& entry_;
     backend::gpu const& gpu_;
     std::unique_ptr<backend::backend> instance_;
-    std::once_flag started_, measured_;
+    std::once_flag started_;
+    std::mutex measuring_;
+    bool measured_ = false; // under measuring_, like plan_
     backend_report report_;
     std::unique_ptr<backend::scratch> scratch_; // destroyed before instance_
     copy_plan plan_{};
@@ -53,6 +55,9 @@ struct device_state {
     /// @throws error errc::invalid_argument for an unknown name, errc::backend_absent or
     /// errc::backend_broken if the one asked for is not usable
     [[nodiscard]] std::vector<backend_slot*> candidates(std::string_view wanted);
+
+    /// Makes sure that a backend is usable. @throws error as candidates()
+    void require(std::string_view name);
 
     backend::gpu const gpu;
     cuda::primary_context keep_alive; ///< where the opening thread had no context on the GPU

@@ -164,6 +164,10 @@ TEST_F(choice_test, a_required_backend_must_be_usable) {
         expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent,
                        "/dev/gdrdrv");
     }
+    // A misspelt requirement must not be met by nothing.
+    set_environment("BARMAP_REQUIRE", "rm,gdrdvr");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument,
+                   "gdrdrv, dmabuf, rm, vulkan");
 }
 
 TEST_F(choice_test, a_device_is_opened_once) {
