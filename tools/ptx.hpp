@@ -5,8 +5,7 @@
 namespace barmap::tool {
 
 // barmap_pingpong(doorbell, answer, rounds): for i = 1..rounds waits until *doorbell == i, then
-// stores i to *answer. Two loads are under way at any time, half a latency apart, so that a doorbell
-// waits a quarter of one on average to be seen. The answer is relaxed, since no data goes with it: a release would first fence, for 0.7
+// stores i to *answer; relaxed, since no data goes with it: a release would first fence, for 0.7
 // us. Ends early when the doorbell's top bit is set, or when nothing has come for 2^35 cycles (17 s
 // at 2 GHz).
 //
@@ -32,20 +31,6 @@ inline constexpr char const* ptx = R"(
     cvta.to.global.u64 %rd1, %rd1;
     cvta.to.global.u64 %rd2, %rd2;
     mov.u64 %rd4, 0;
-    mov.u64 %rd6, %clock64;
-    ld.relaxed.sys.global.u64 %rd5, [%rd1];
-    setp.eq.u64 %p1, %rd5, 0;
-    mov.u64 %rd7, %clock64;
-    sub.u64 %rd8, %rd7, %rd6;
-    shr.u64 %rd8, %rd8, 1;
-    ld.relaxed.sys.global.u64 %rd5, [%rd1];
-HALF:
-    mov.u64 %rd6, %clock64;
-    sub.u64 %rd10, %rd6, %rd7;
-    setp.lt.u64 %p2, %rd10, %rd8;
-    @%p2 bra HALF;
-    ld.relaxed.sys.global.u64 %rd9, [%rd1];
-    @!%p1 bra ROUND;
 ROUND:
     setp.ge.u64 %p1, %rd4, %rd3;
     @%p1 bra DONE;
@@ -53,11 +38,8 @@ ROUND:
     mov.u64 %rd6, %clock64;
     mov.u32 %r1, 0;
 SPIN:
-    setp.eq.u64 %p1, %rd5, %rd4;
     ld.relaxed.sys.global.u64 %rd5, [%rd1];
-    @%p1 bra ANSWER;
-    setp.eq.u64 %p1, %rd9, %rd4;
-    ld.relaxed.sys.global.u64 %rd9, [%rd1];
+    setp.eq.u64 %p1, %rd5, %rd4;
     @%p1 bra ANSWER;
     add.u32 %r1, %r1, 1;
     and.b32 %r2, %r1, 1023;

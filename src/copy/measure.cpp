@@ -30,11 +30,11 @@ constexpr std::size_t largest = 1 << 20;
 
 // Nanoseconds. Reading 64 KiB takes 65 us on PCIe, where the rate has stopped changing; writing
 // 1 MiB takes 43 us.
-constexpr std::int64_t store_budget = 5'000'000;
+constexpr std::int64_t store_budget = 6'000'000;
 constexpr std::int64_t load_budget = 4'000'000;
 
 // One sample must be long against the clock's own 25 ns.
-constexpr double sample_time = 2'000;
+constexpr double sample_time = 6'000;
 constexpr double long_sample_time = 10'000;
 constexpr std::size_t rounds = 7;
 constexpr std::size_t rounds_of_long_samples = 5;
@@ -77,7 +77,7 @@ struct arena {
 void compete(arena& arena, direction way, std::span<candidate> candidates, std::size_t bytes) {
     double const guess = std::max(1.0, arena.time(way, *candidates[0].kernel, bytes, 1));
     auto const repeats =
-        static_cast<unsigned>(std::clamp(std::ceil(sample_time / guess), 1.0, 32.0));
+        static_cast<unsigned>(std::clamp(std::ceil(sample_time / guess), 1.0, 64.0));
     std::size_t const count = guess * repeats < long_sample_time ? rounds : rounds_of_long_samples;
     for (std::size_t round = 0; round < count; ++round) {
         for (std::size_t i = 0; i < candidates.size(); ++i) {
