@@ -13,18 +13,14 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
-#include <vector>
 
 namespace barmap::tool {
 namespace {
 
 constexpr std::size_t line = 64;
 constexpr std::size_t answer_offset = 4 * KiB; ///< of the answer, where it lies in GPU memory
-constexpr std::size_t place_distance = 256;
-constexpr std::size_t most_places = answer_offset / place_distance;
 constexpr double patience_s = 10;
 
 enum class store { post_word, post_line, write };
@@ -73,18 +69,14 @@ struct played {
 class table_of_pingpong {
 public:
     table_of_pingpong(opened_gpu const& gpu, options const& values)
-        : reached_(reach(gpu, values, 64 * KiB)), host_(line) {
+        : simulated_(gpu.device().simulated()), reached_(reach(gpu, values, 64 * KiB)),
+          host_(line) {
         std::size_t const gap =
             -reinterpret_cast<std::uintptr_t>(reached_.mapping.data()) & (line - 1);
-        first_ = reached_.mapping.window(gap, answer_offset);
+        bell_ = reached_.mapping.window(gap, line);
         reply_ = reached_.mapping.window(gap + answer_offset, line);
-        first_address_ = reached_.memory.address() + gap;
-        put_bell(0);
+        bell_address_ = reached_.memory.address() + gap;
     }
-
-    /// Where in GPU memory the doorbell lies decides how far it is from the multiprocessor that
-    /// polls it: tries so many places and keeps the fastest. @return p50 of each, ns
-    std::vector<double> choose_place(std::size_t places);
 
     played play(variant const& how, std::size_t rounds, progress& bar);
     [[nodiscard]] mapping const& through() const { return reached_.mapping; }
@@ -94,36 +86,20 @@ private:
         return where == answer::in_host_memory ? *host_.word() : read_value<std::uint64_t>(reply_);
     }
 
-    void put_bell(std::size_t place) {
-        bell_ = first_.part(place * place_distance, line);
-        bell_address_ = first_address_ + place * place_distance;
-    }
-
     gpu_kernels kernels_;
+    bool simulated_;
     reached_memory reached_;
     pinned_host host_;
-    window first_{}, bell_{}, reply_{};
-    CUdeviceptr first_address_ = 0, bell_address_ = 0;
+    window bell_{}, reply_{};
+    CUdeviceptr bell_address_ = 0;
 };
 
-std::vector<double> table_of_pingpong::choose_place(std::size_t places) {
-    constexpr std::size_t rounds = 500;
-    std::vector<double> found;
-    for (std::size_t place = 0; place < places; ++place) {
-        put_bell(place);
-        progress silent(rounds);
-        found.push_back(play(variants[0], rounds, silent).times.summarise().p50_ns);
-    }
-    put_bell(
-        static_cast<std::size_t>(std::min_element(found.begin(), found.end()) - found.begin()));
-    return found;
-}
-
 played table_of_pingpong::play(variant const& how, std::size_t rounds, progress& bar) {
-    constexpr std::size_t warm_up = 100;
+    // An idle GPU clocks low and takes most of a second to come up; the rounds before do not count.
+    std::size_t const warm_up = simulated_ ? 100 : 500'000;
     constexpr unsigned spins_until_flush = 100'000;
     cuda::driver_api const& cu = cuda::api();
-    cuda::check(cu.memset_d8(first_address_, 0, answer_offset + line), "clear the doorbell");
+    cuda::check(cu.memset_d8(bell_address_, 0, answer_offset + line), "clear the doorbell");
     cuda::check(cu.ctx_synchronize(), "clear the doorbell");
     *host_.word() = 0;
 
@@ -166,11 +142,7 @@ played table_of_pingpong::play(variant const& how, std::size_t rounds, progress&
     return result;
 }
 
-struct pingpong_options : options {
-    std::size_t places = most_places;
-};
-
-int run(pingpong_options const& values) {
+int run(options const& values) {
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
     table_of_pingpong game(gpu, values);
@@ -179,16 +151,6 @@ int run(pingpong_options const& values) {
     std::size_t const rounds = values.iterations          ? values.iterations
                                : gpu.device().simulated() ? 2000
                                                           : 100'000;
-    if (!gpu.device().simulated() && values.places > 1) {
-        std::vector<double> const places = game.choose_place(values.places);
-        auto const [best, worst] = std::minmax_element(places.begin(), places.end());
-        out.add({{"measurement", "doorbell place"},
-                 {"places", places.size()},
-                 {"best_p50_ns", *best},
-                 {"worst_p50_ns", *worst}});
-        out.say(formatted("doorbell at the fastest of {} places: p50 {} us, the slowest {} us\n",
-                          places.size(), microseconds(*best), microseconds(*worst)));
-    }
     table rows({"doorbell", "answer in", "p0 us", "p50 us", "p99 us", "rounds"});
     for (variant const& how : variants) {
         progress bar(rounds);
@@ -217,12 +179,8 @@ int run(pingpong_options const& values) {
 void add_pingpong(CLI::App& program, invocation& call) {
     CLI::App* app = program.add_subcommand(
         "pingpong", "Round trip: the CPU rings a doorbell in GPU memory, a GPU kernel answers");
-    auto values = std::make_shared<pingpong_options>();
+    auto values = std::make_shared<options>();
     add_target_options(*app, *values);
-    app->add_option("--places", values->places,
-                    "places in GPU memory to try for the doorbell; 1 takes the first")
-        ->capture_default_str()
-        ->check(CLI::Range(std::size_t{1}, most_places));
     app->add_option("--iterations", values->iterations, "rounds; default 100000 (2000 simulated)");
     add_output_options(*app, *values);
     app->footer("Exits 4 if the GPU does not answer within 10 s.");
