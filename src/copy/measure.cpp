@@ -19,7 +19,7 @@ namespace barmap::copy {
 
 namespace {
 
-constexpr double noise = 1.04;
+constexpr double noise = 1.02;
 // A kernel that takes so many times the best, and falls further behind, is not tried on larger
 // sizes. One that catches up may have a long start and win later.
 constexpr double hopeless = 2;

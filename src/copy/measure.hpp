@@ -9,7 +9,7 @@
 
 namespace barmap::copy {
 
-/// Which of several times wins: the first that no other beats by more than the noise (4 %).
+/// Which of several times wins: the first that no other beats by more than the noise (2 %).
 /// @param times one per candidate, the preferred candidate first; not empty
 [[nodiscard]] std::size_t prefer(std::span<double const> times) noexcept;
 

@@ -18,8 +18,8 @@ std::size_t preferred(std::vector<double> const& times) {
 TEST(measure, prefers_the_earlier_one_unless_another_clearly_wins) {
     EXPECT_EQ(preferred({100}), 0u);
     EXPECT_EQ(preferred({100, 100}), 0u);
-    EXPECT_EQ(preferred({100, 98, 97.5}), 0u);
-    EXPECT_EQ(preferred({100, 98.5, 94}), 2u); // within the noise of 100, but not 100 of 94
+    EXPECT_EQ(preferred({100, 99, 98.5}), 0u);
+    EXPECT_EQ(preferred({100, 98.5, 96}), 2u); // within the noise of 100, but not 100 of 96
     EXPECT_EQ(preferred({100, 95, 94}), 1u);
     EXPECT_EQ(preferred({200, 300, 100}), 2u);
 }
