@@ -72,6 +72,14 @@ TEST_P(data_test, neighbours_in_one_page_keep_apart) {
 
 TEST_P(data_test, chunks_in_a_row_become_one_cpu_range) {
     device const gpu = device::open(0);
+    if (!GetParam().joins_chunks) {
+        virtual_block const two(0, {2 * mib, 2 * mib});
+        expect_refusal(refusal_of([&] { (void)gpu.pin(two.address(), 4 * mib).map(); }),
+                       errc::unsupported_operation, "one by one");
+        expect_same_memory(gpu.pin(two.address() + 2 * mib, 2 * mib).map(), two.address() + 2 * mib,
+                           1);
+        return;
+    }
     for (int const handles : {cuda::handle_type_posix_fd, cuda::handle_type_none}) {
         if (!adopts(handles ? memory_kind::virtual_exportable : memory_kind::virtual_opaque))
             continue;

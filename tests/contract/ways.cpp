@@ -3,6 +3,7 @@
 
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/rm_driver.hpp"
+#include "vulkan/software_gpu.hpp"
 
 #include <algorithm>
 #include <ostream>
@@ -34,6 +35,14 @@ counter gdrdrv(fake::kernel& kernel) {
     return [driver] { return driver->pins(); };
 }
 
+std::string software_vulkan() {
+#if defined(__SANITIZE_THREAD__)
+    return "Mesa's threads are not built for ThreadSanitizer";
+#endif
+    test::choose_software_gpu();
+    return test::why_no_software_gpu();
+}
+
 // clang-format off
 constexpr way ways[] = {
     {"dmabuf", "dmabuf", "610", nothing},
@@ -43,6 +52,8 @@ constexpr way ways[] = {
     {"gdrdrv_2_6", "gdrdrv", "580", gdrdrv<6>},
     {"gdrdrv_2_4", "gdrdrv", "580", gdrdrv<4>},
     {"gdrdrv_2_0", "gdrdrv", "580", gdrdrv<0>},
+    // On Mesa's software device, which is one only and lacks VK_EXT_map_memory_placed.
+    {"vulkan", "vulkan", "580", nothing, software_vulkan, false, false},
 };
 // clang-format on
 

@@ -19,6 +19,12 @@ struct way {
     /// Puts the fake drivers that it needs into the kernel.
     /// @return counts what they hold
     std::function<std::size_t()> (*install)(fake::kernel& kernel);
+
+    /// Makes the machine ready before the simulated GPU is loaded.
+    /// @return why that cannot be done here; empty if it is
+    std::string (*prepare)() = [] { return std::string(); };
+    bool joins_chunks = true; ///< VMM chunks in a row become one range
+    bool many_devices = true; ///< there are as many as BARMAP_SIM_DEVICES says
 };
 
 /// All of them. The contract suite runs over every one: a new backend is one line here.
