@@ -69,8 +69,7 @@ struct played {
 class table_of_pingpong {
 public:
     table_of_pingpong(opened_gpu const& gpu, options const& values)
-        : simulated_(gpu.device().simulated()), reached_(reach(gpu, values, 64 * KiB)),
-          host_(line) {
+        : reached_(reach(gpu, values, 64 * KiB)), host_(line) {
         std::size_t const gap =
             -reinterpret_cast<std::uintptr_t>(reached_.mapping.data()) & (line - 1);
         bell_ = reached_.mapping.window(gap, line);
@@ -87,7 +86,6 @@ private:
     }
 
     gpu_kernels kernels_;
-    bool simulated_;
     reached_memory reached_;
     pinned_host host_;
     window bell_{}, reply_{};
@@ -95,8 +93,7 @@ private:
 };
 
 played table_of_pingpong::play(variant const& how, std::size_t rounds, progress& bar) {
-    // An idle GPU clocks low and takes most of a second to come up; the rounds before do not count.
-    std::size_t const warm_up = simulated_ ? 100 : 500'000;
+    constexpr std::size_t warm_up = 100;
     constexpr unsigned spins_until_flush = 100'000;
     cuda::driver_api const& cu = cuda::api();
     cuda::check(cu.memset_d8(bell_address_, 0, answer_offset + line), "clear the doorbell");

@@ -102,9 +102,9 @@ choose(arena& arena, direction way, std::span<candidate> candidates, std::int64_
     chosen.fill(candidates[0].kernel);
     for (candidate& each : candidates) {
         each.times_best = std::numeric_limits<double>::infinity();
-        // First executions are slow: page faults, the power-up of wide registers.
-        (void)arena.time(way, *each.kernel, smallest, 8);
     }
+    // A round that does not count: page faults, the power-up of wide registers, the clock's rise.
+    compete(arena, way, candidates, smallest);
     std::int64_t const end = arena.now() + budget;
     std::int64_t spent = 0;
     std::size_t of_class = size_class(smallest);
