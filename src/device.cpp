@@ -78,17 +78,22 @@ bool can_adopt(backend_slot const& slot, cuda::memory const& memory) {
 [[noreturn]] void refuse_without_backend(cuda::memory const& memory,
                                          std::vector<backend_slot*> const& candidates) {
     std::string unusable;
-    for (backend_slot* slot : candidates)
-        if (can_adopt(*slot, memory))
-            unusable += (unusable.empty() ? "" : "; ") + std::string(slot->name()) + " " +
-                        slot->report().reason + ", " + slot->report().advice;
+    errc code = errc::backend_absent;
+    for (backend_slot* slot : candidates) {
+        if (!can_adopt(*slot, memory))
+            continue;
+        if (slot->report().state == backend_state::broken)
+            code = errc::backend_broken;
+        unusable += (unusable.empty() ? "" : "; ") + std::string(slot->name()) + " " +
+                    slot->report().reason + ", " + slot->report().advice;
+    }
     std::string const only(candidates.size() == 1 ? candidates.front()->name() : "");
     // For memory that only some rare backend could map, other memory is the better advice.
     bool const commonly_mapped =
         memory.kind == memory_kind::device || memory.kind == memory_kind::virtual_exportable;
     if (unusable.empty() || !commonly_mapped)
         refuse_memory(memory, only);
-    throw error(errc::backend_absent, "map " + std::string(to_string(memory.kind)), only,
+    throw error(code, "map " + std::string(to_string(memory.kind)), only,
                 "every backend that could is unusable here: " + unusable);
 }
 

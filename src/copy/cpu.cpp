@@ -33,7 +33,7 @@ constexpr std::uint64_t xcr0_avx512 = xcr0_avx | bit(5) | bit(6) | bit(7); // k,
 constexpr std::pair<cpu_features, char const*> names[] = {
     {feature::sse41, "sse4.1"},        {feature::avx2, "avx2"},   {feature::avx512f, "avx512f"},
     {feature::avx512bw, "avx512bw"},   {feature::erms, "erms"},   {feature::movdiri, "movdiri"},
-    {feature::movdir64b, "movdir64b"}, {feature::asimd, "asimd"},
+    {feature::movdir64b, "movdir64b"}, {feature::asimd, "asimd"}, {feature::ls64, "ls64"},
 };
 
 cpu_features detect() noexcept {
@@ -54,7 +54,14 @@ cpu_features detect() noexcept {
     }
     return x86_features(registers);
 #elif defined(__aarch64__)
-    return (getauxval(AT_HWCAP) & HWCAP_ASIMD) != 0 ? feature::asimd : 0;
+    // Linux 6.19's asm/hwcap.h; older headers lack the names, older kernels answer 0.
+    constexpr unsigned long at_hwcap3 = 29, hwcap3_ls64 = 1ul << 3;
+    cpu_features found = 0;
+    if ((getauxval(AT_HWCAP) & HWCAP_ASIMD) != 0)
+        found |= feature::asimd;
+    if ((getauxval(at_hwcap3) & hwcap3_ls64) != 0)
+        found |= feature::ls64;
+    return found;
 #else
     return 0;
 #endif

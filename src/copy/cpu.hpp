@@ -19,6 +19,7 @@ inline constexpr cpu_features erms = 1u << 4; ///< REP MOVSB moves whole lines
 inline constexpr cpu_features movdiri = 1u << 5;
 inline constexpr cpu_features movdir64b = 1u << 6;
 inline constexpr cpu_features asimd = 1u << 7; ///< NEON of arm64
+inline constexpr cpu_features ls64 = 1u << 8;  ///< FEAT_LS64 of arm64
 } // namespace feature
 
 /// The registers that an x86 CPU describes itself in.

@@ -54,6 +54,11 @@ void store(void* gpu, void const* host, std::size_t bytes) noexcept;
 void load(void* host, void const* gpu, std::size_t bytes) noexcept;
 void post_line(void* gpu, void const* line) noexcept;
 } // namespace neon
+
+namespace ls64 {
+void store(void* gpu, void const* host, std::size_t bytes) noexcept;
+void load(void* host, void const* gpu, std::size_t bytes) noexcept;
+} // namespace ls64
 #endif
 
 } // namespace barmap::copy

@@ -24,6 +24,7 @@ constexpr copy_kernel list[] = {
     {"erms", feature::erms | feature::sse41, 64, erms::store, sse41::load},
 #elif defined(__aarch64__)
     {"neon", feature::asimd, 32, neon::store, neon::load},
+    {"ls64", feature::ls64, 64, ls64::store, ls64::load},
 #endif
     {"portable", 0, 8, portable::store, portable::load},
 };
@@ -50,6 +51,10 @@ copy_kernel const& find(std::string_view name, std::string operation) {
 
 std::span<copy_kernel const> all_kernels() noexcept {
     return list;
+}
+
+bool only_when_asked_for(copy_kernel const& kernel) noexcept {
+    return (kernel.needs & feature::ls64) != 0;
 }
 
 bool supported(copy_kernel const& kernel) noexcept {

@@ -186,7 +186,7 @@ copy_plan measure_plan(std::span<std::byte> scratch, cache_kind kind) noexcept {
     std::array<copy_kernel const*, max_candidates> usable;
     std::size_t count = 0;
     for (copy_kernel const& kernel : all_kernels()) {
-        if (supported(kernel) && count < usable.size()) {
+        if (supported(kernel) && !only_when_asked_for(kernel) && count < usable.size()) {
             usable[count++] = &kernel;
         }
     }
