@@ -69,9 +69,15 @@ open_devices& registry() {
 }
 
 bool can_adopt(backend_slot const& slot, cuda::memory const& memory) {
-    if (memory.kind == memory_kind::imported && !memory.exported)
-        return false;
     return slot.can().can_adopt(memory.kind);
+}
+
+/// What tells an allocation from a later one at the same address.
+unsigned long long id_of(CUdeviceptr address) {
+    unsigned long long id = 0;
+    cuda::check(cuda::api().pointer_get_attribute(&id, cuda::pointer_buffer_id, address),
+                "identify an allocation");
+    return id;
 }
 
 /// No backend took the memory: says whether none can, or those that could are not usable here.
@@ -99,18 +105,26 @@ bool can_adopt(backend_slot const& slot, cuda::memory const& memory) {
 
 /// If the range lies in memory that barmap allocated, adds what other backends can import it by.
 void recognise_own(device_state& state, cuda::memory& memory) {
+    if (memory.kind != memory_kind::imported)
+        return;
+    unsigned long long const id = id_of(memory.address);
     std::lock_guard const guard(state.allocations_lock);
     std::erase_if(state.allocations, [](auto const& entry) { return entry.exported.expired(); });
     for (device_state::allocation const& entry : state.allocations) {
-        if (memory.address < entry.address ||
+        if (entry.id != id || memory.address < entry.address ||
             memory.address - entry.address + memory.size > entry.size)
             continue;
         memory.exported = entry.exported.lock();
-        memory.kind = memory_kind::imported;
+        memory.kind = memory_kind::allocated;
         memory.chunks = {{entry.address, entry.size,
                           static_cast<std::size_t>(memory.address - entry.address), memory.size}};
         return;
     }
+}
+
+[[noreturn]] void refuse_mig() {
+    throw error(errc::unsupported_memory, "map memory of a MIG device", "",
+                "barmap maps memory of whole GPUs only: switch MIG off, or use cudaMemcpy");
 }
 
 cuda::memory look_at(device_state& state, CUdeviceptr address, std::size_t bytes) {
@@ -129,8 +143,7 @@ cuda::memory look_at(device_state& state, CUdeviceptr address, std::size_t bytes
                         std::to_string(state.gpu.ordinal),
                     "", "open the GPU that owns it: device::of(pointer) does");
     if (state.gpu.mig)
-        throw error(errc::unsupported_memory, "map memory of a MIG device", "",
-                    "barmap maps memory of whole GPUs only: switch MIG off, or use cudaMemcpy");
+        refuse_mig();
     recognise_own(state, memory);
     return memory;
 }
@@ -150,8 +163,10 @@ device device::open(int ordinal) {
     open_devices& open = registry();
     std::lock_guard const guard(open.lock);
     std::weak_ptr<device_state>& known = open.by_ordinal[ordinal];
-    if (std::shared_ptr<device_state> state = known.lock())
+    if (std::shared_ptr<device_state> state = known.lock()) {
+        state->expect_own_process("open GPU " + std::to_string(ordinal));
         return device(std::move(state));
+    }
     auto state = std::make_shared<device_state>(identify(ordinal));
     known = state;
     return device(std::move(state));
@@ -169,6 +184,7 @@ pin device::pin(void const* gpu_pointer, std::size_t bytes, std::string_view bac
 }
 
 pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, std::string_view backend) const {
+    state_->expect_own_process("pin GPU memory");
     cuda::memory const memory = look_at(*state_, gpu_address, bytes);
     std::vector<backend_slot*> const candidates = state_->candidates(backend);
     std::exception_ptr first_failure;
@@ -183,6 +199,8 @@ pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, std::string_view 
             state->size = bytes;
             state->memory = memory.kind;
             state->pinned = slot->get().pin(memory);
+            log::debug(std::to_string(bytes) + " bytes of " + std::string(to_string(memory.kind)) +
+                       " pinned by " + std::string(slot->name()));
             return barmap::pin(std::move(state));
         } catch (error const& failure) {
             log::info(failure.what());
@@ -199,7 +217,15 @@ pin device::allocate(std::size_t bytes, std::string_view backend) const {
     if (bytes == 0)
         throw error(errc::invalid_argument, "allocate 0 bytes of GPU memory", std::string(backend),
                     "give a size greater than 0");
+    state_->expect_own_process("allocate GPU memory");
+    if (state_->gpu.mig)
+        refuse_mig();
     std::vector<backend_slot*> const candidates = state_->candidates(backend);
+    if (candidates.size() == 1 && !candidates.front()->can().allocates)
+        throw error(errc::unsupported_operation, "allocate GPU memory",
+                    std::string(candidates.front()->name()),
+                    "this backend only adopts memory: name another one, or allocate with "
+                    "cudaMalloc and pin it");
     for (backend_slot* slot : candidates) {
         if (!slot->can().allocates || !slot->usable())
             continue;
@@ -207,12 +233,12 @@ pin device::allocate(std::size_t bytes, std::string_view backend) const {
         state->device = state_;
         state->slot = slot;
         state->size = bytes;
-        state->memory = memory_kind::imported;
+        state->memory = memory_kind::allocated;
         state->pinned = slot->get().allocate(bytes);
         state->address = state->pinned->allocated_address();
         if (std::shared_ptr<os::fd const> exported = state->pinned->exported()) {
             std::lock_guard const guard(state_->allocations_lock);
-            state_->allocations.push_back({state->address, bytes, exported});
+            state_->allocations.push_back({state->address, bytes, id_of(state->address), exported});
         }
         return barmap::pin(std::move(state));
     }

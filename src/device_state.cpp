@@ -3,6 +3,8 @@
 
 #include "cuda/driver_api.hpp"
 #include "log.hpp"
+#include "os/calls.hpp"
+#include "os/region.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -59,6 +61,9 @@ backend_report const& backend_slot::report() {
         using clock = std::chrono::steady_clock;
         clock::time_point const begin = clock::now();
         try {
+            if (gpu_.simulated && instance_->can().needs_kernel_driver && !os::replaced())
+                throw error(errc::backend_absent, "reach a simulated GPU through a kernel driver",
+                            report_.name, "nothing needs to be done: dmabuf reaches it");
             instance_->start();
             scratch_ = std::make_unique<backend::scratch>(*instance_, gpu_);
             scratch_->prove();
@@ -82,15 +87,15 @@ backend_report const& backend_slot::report() {
     return report_;
 }
 
-copy_plan const& backend_slot::plan(cache_kind kind) {
+copy_plan backend_slot::plan(cache_kind kind) {
     // Not std::call_once: a forced kernel that is unknown throws, and is asked for again.
     std::lock_guard const guard(measuring_);
     if (measured_)
-        return plan_;
+        return copy::plan_for_kind(plan_, kind);
     if (copy::copy_kernel const* forced = copy::kernel_forced_by_environment()) {
-        plan_ = copy::plan_of_one(*forced, kind);
+        plan_ = copy::plan_of_one(*forced, scratch_->kind());
     } else {
-        plan_ = copy::measure_plan(scratch_->bytes(), kind);
+        plan_ = copy::measure_plan(scratch_->bytes(), scratch_->kind());
         log::info("backend " + report_.name + ": 64 B go by " +
                   std::string(plan_.store[copy::size_class(64)]->name) + ", 64 KiB by " +
                   std::string(plan_.store[copy::size_class(65536)]->name) + "; back by " +
@@ -98,7 +103,7 @@ copy_plan const& backend_slot::plan(cache_kind kind) {
                   std::string(plan_.load[copy::size_class(65536)]->name));
     }
     measured_ = true;
-    return plan_;
+    return copy::plan_for_kind(plan_, kind);
 }
 
 device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
@@ -122,6 +127,13 @@ device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
             slot->report();
     for (std::string_view const name : required_backends())
         require(name);
+}
+
+void device_state::expect_own_process(std::string_view operation) const {
+    if (!os::is_this_process(owner))
+        throw error(errc::forked_child, std::string(operation), "",
+                    "use barmap in the process that opened the device; a forked child may only "
+                    "destroy its objects, or exec");
 }
 
 void device_state::require(std::string_view name) {

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 namespace barmap {
@@ -33,7 +34,7 @@ public:
     [[nodiscard]] backend::backend& get() noexcept { return *instance_; }
 
     /// How to copy through this backend's mappings: measured in the scratch memory the first time.
-    [[nodiscard]] copy_plan const& plan(cache_kind kind);
+    [[nodiscard]] copy_plan plan(cache_kind kind);
 
 private:
     backend::registration const& entry_;
@@ -59,7 +60,11 @@ struct device_state {
     /// Makes sure that a backend is usable. @throws error as candidates()
     void require(std::string_view name);
 
+    /// @throws error errc::forked_child in a child of the process that opened the device
+    void expect_own_process(std::string_view operation) const;
+
     backend::gpu const gpu;
+    pid_t const owner = ::getpid();
     cuda::primary_context keep_alive; ///< where the opening thread had no context on the GPU
     std::vector<std::unique_ptr<backend_slot>> slots;
 
@@ -67,6 +72,7 @@ struct device_state {
     struct allocation {
         CUdeviceptr address;
         std::size_t size;
+        unsigned long long id; ///< CUDA's, which tells it from later memory at the same address
         std::weak_ptr<os::fd const> exported;
     };
     std::mutex allocations_lock;

@@ -12,6 +12,11 @@ enum class level { off, info, debug };
 [[nodiscard]] level threshold() noexcept; ///< from the environment, read once
 void write(level severity, std::string_view text) noexcept;
 
+inline void debug(std::string_view text) noexcept {
+    if (threshold() >= level::debug)
+        write(level::debug, text);
+}
+
 inline void info(std::string_view text) noexcept {
     if (threshold() >= level::info)
         write(level::info, text);

@@ -30,6 +30,7 @@ std::string_view pin::backend() const noexcept {
 mapping pin::map() const {
     if (!state_)
         throw error(errc::invalid_argument, "map an empty pin", "", "pin some memory first");
+    state_->device->expect_own_process("map GPU memory");
     auto state = std::make_unique<mapping_state>();
     state->pin = state_;
     state->mapped = state_->pinned->map();

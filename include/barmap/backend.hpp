@@ -31,8 +31,8 @@ enum class memory_kind {
     virtual_opaque,     ///< the same without an exportable handle type
     pool,               ///< cudaMallocAsync from a pool without handle types (the default pool)
     pool_exportable,    ///< cudaMallocAsync from a pool with POSIX-fd handles
-    imported,           ///< cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer: CUDA does not
-                        ///< own it. What barmap allocates through Vulkan is of this kind too.
+    allocated,          ///< device::allocate
+    imported,           ///< cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer: not CUDA's own
     managed,            ///< cudaMallocManaged
     host,               ///< pinned or registered host memory
     unknown,            ///< no live CUDA allocation is there

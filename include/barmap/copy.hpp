@@ -11,14 +11,15 @@
 #include <type_traits>
 
 /// The hot path. Nothing here throws, locks, allocates, logs, makes a system call or reads the
-/// environment. Bounds are preconditions: they are asserted in debug builds of the library.
+/// environment. Bounds are preconditions: `write` and `read` assert them in debug builds of the
+/// library, what is inline in debug builds of yours.
 /// Several threads may call these on one mapping at once; overlapping writes are the caller's race,
 /// as with memcpy. What each call promises to the GPU is docs/ordering.md.
 namespace barmap {
 
 /// Copies bytes to the start of the window (CPU to GPU memory).
-/// On return the stores have left this CPU in order before any later store of this thread:
-/// section "write" of docs/ordering.md. An aligned 1, 2, 4 or 8-byte write is one transaction.
+/// Its stores leave this CPU before any later store of this thread (docs/ordering.md, O1). An
+/// aligned 1, 2, 4 or 8-byte write is one transaction.
 /// @pre bytes.size() <= to.size
 BARMAP_API void write(window to, std::span<std::byte const> bytes) noexcept;
 
@@ -44,7 +45,7 @@ requires(std::is_trivially_copyable_v<Word> &&
 void post_line(window to, std::span<std::byte const, 64> line) noexcept;
 
 /// Makes every earlier write-combining store of this thread leave the CPU before any later store.
-/// x86: SFENCE. arm64: DMB ST. ppc64le: SYNC.
+/// x86: SFENCE. arm64: DSB ST. ppc64le: SYNC.
 BARMAP_API void flush_stores() noexcept;
 
 /// Makes every later load of this thread happen after every earlier load of it, streaming loads

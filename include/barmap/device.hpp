@@ -24,6 +24,10 @@ struct bar1_size {
 
 /// One GPU, and the ways in which this process reaches its memory.
 ///
+/// Keep one handle open for as long as a kernel waits for the CPU: opening a device, starting a
+/// backend (backends(), allocate()) and the end of the last handle, pin or mapping allocate or free
+/// memory with CUDA, which waits for running kernels.
+///
 /// A cheap handle: copies share one state, and opening the same GPU twice gives the same one.
 /// Thread rule: may be shared by threads; every member may be called at once.
 class BARMAP_API device {
@@ -40,7 +44,8 @@ public:
     ///         required backend is not usable
     [[nodiscard]] static device open(int ordinal = 0);
 
-    /// Opens the GPU that owns this address. @throws error errc::unsupported_memory
+    /// Opens the GPU that owns this address.
+    /// @throws error errc::unsupported_memory, errc::invalid_argument (null), or as open()
     [[nodiscard]] static device of(void const* gpu_pointer);
 
     /// Adopts memory that the caller owns: any address and length inside one allocation, or inside
@@ -51,7 +56,9 @@ public:
     /// @param backend     name of the backend to use, or empty for the first that can
     /// @throws error errc::invalid_argument, errc::out_of_range, errc::unsupported_memory (names
     /// the
-    ///         kind of memory and what to do), errc::wrong_device, errc::bar1_exhausted
+    ///         kind of memory and what to do), errc::wrong_device, errc::backend_absent or
+    ///         errc::backend_broken (no backend that could is usable), errc::unknown_layout,
+    ///         errc::forked_child, or what the system or the driver reports
     [[nodiscard]] barmap::pin pin(void const* gpu_pointer, std::size_t bytes,
                                   std::string_view backend = {}) const;
     [[nodiscard]] barmap::pin pin(std::uintptr_t gpu_address, std::size_t bytes,
@@ -59,7 +66,9 @@ public:
 
     /// Makes GPU memory that is mappable by construction. It lives as long as the pin and its
     /// mappings; gpu_address() is valid in the context that was current, or the primary one.
-    /// @throws error errc::invalid_argument for 0 bytes; the driver's out-of-memory
+    /// @throws error errc::invalid_argument for 0 bytes; errc::unsupported_operation where no
+    /// backend
+    ///         allocates; errc::backend_absent; errc::forked_child; the driver's out-of-memory
     [[nodiscard]] barmap::pin allocate(std::size_t bytes, std::string_view backend = {}) const;
 
     [[nodiscard]] int ordinal() const noexcept;

@@ -39,7 +39,8 @@ public:
     /// A part of it. @throws error errc::out_of_range if it does not lie inside
     [[nodiscard]] barmap::window window(std::size_t offset, std::size_t bytes) const;
 
-    /// Names of the copy kernels that a transfer of so many bytes uses.
+    /// Names of the copy kernels that a transfer of so many bytes uses. An aligned word of up to 8
+    /// bytes is written without one.
     [[nodiscard]] std::string_view store_kernel(std::size_t bytes) const noexcept;
     [[nodiscard]] std::string_view load_kernel(std::size_t bytes) const noexcept;
 

@@ -31,8 +31,9 @@ public:
 
     /// Makes CPU addresses for the whole range.
     ///
-    /// The first mapping on a device also measures the copy kernels there (a few milliseconds, in
-    /// memory of barmap's own), unless BARMAP_COPY forces one. See docs/measuring.md.
+    /// The first mapping through a backend also measures the copy kernels there (a few
+    /// milliseconds, in memory of barmap's own), unless BARMAP_COPY forces one. See
+    /// docs/measuring.md.
     /// @throws error errc::bar1_exhausted, or what the backend reports
     [[nodiscard]] mapping map() const;
 

@@ -2,12 +2,14 @@
 #include "backend/scratch.hpp"
 
 #include "cuda/driver_api.hpp"
+#include "cuda/driver_life.hpp"
 
 #include <barmap/copy.hpp>
 
 #include <array>
 #include <cstring>
 #include <random>
+#include <unistd.h>
 
 namespace barmap::backend {
 namespace {
@@ -91,10 +93,13 @@ public:
         if (told != cuda::success)
             cu.mem_free(address_);
         cuda::check(told, "identify the memory for the self-test");
+        cuda::watch_exit();
     }
     cuda_block(cuda_block const&) = delete;
     cuda_block& operator=(cuda_block const&) = delete;
     ~cuda_block() {
+        if (!cuda::drivers_are_up(process_))
+            return;
         cuda::driver_api const& cu = cuda::api();
         unsigned long long id_now = 0;
         if (cu.pointer_get_attribute(&id_now, cuda::pointer_buffer_id, address_) != cuda::success ||
@@ -110,6 +115,7 @@ public:
     [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
 
 private:
+    pid_t process_ = ::getpid();
     CUcontext owner_ = nullptr;
     CUdeviceptr address_ = 0;
     unsigned long long id_ = 0;
@@ -127,10 +133,7 @@ scratch::scratch(backend& backend, gpu const& gpu) : device_(gpu.handle) {
     mapped_ = pinned_->map();
 }
 
-scratch::~scratch() {
-    mapped_.reset();
-    pinned_.reset();
-}
+scratch::~scratch() = default; // here, where cuda_block is known
 
 void scratch::prove() {
     cuda::context_scope const scope = cuda::context_scope::on_device(device_);

@@ -99,6 +99,13 @@ void choose_posts(copy_plan& plan) noexcept {
 #endif
 }
 
+copy_plan plan_for_kind(copy_plan plan, cache_kind kind) noexcept {
+    plan.kind = kind;
+    plan.head = {};
+    choose_posts(plan);
+    return plan;
+}
+
 copy_plan plan_of_one(copy_kernel const& kernel, cache_kind kind) noexcept {
     copy_plan plan{};
     plan.store.fill(&kernel);

@@ -44,6 +44,9 @@ inline constexpr std::size_t size_classes = 32;
 /// One kernel for every size.
 [[nodiscard]] copy_plan plan_of_one(copy_kernel const& kernel, cache_kind kind) noexcept;
 
+/// The same kernels for a mapping of another kind: its fences, and how it posts.
+[[nodiscard]] copy_plan plan_for_kind(copy_plan plan, cache_kind kind) noexcept;
+
 /// The best kernel for each size class and direction, measured on a mapping of GPU memory that
 /// nobody else uses. Overwrites the scratch. Takes a few milliseconds.
 /// @param scratch at least 1 MiB, 4 KiB-aligned; a smaller one is measured as far as it goes

@@ -2,7 +2,9 @@
 #include "cuda/context_scope.hpp"
 
 #include "cuda/driver_api.hpp"
+#include "cuda/driver_life.hpp"
 
+#include <unistd.h>
 #include <utility>
 
 namespace barmap::cuda {
@@ -59,20 +61,24 @@ primary_context primary_context::retain(CUdevice device) {
     primary_context result;
     check(api().primary_ctx_retain(&result.context_, device), "retain the primary CUDA context");
     result.device_ = device;
+    result.owner_ = ::getpid();
+    watch_exit();
     return result;
 }
 
 primary_context::primary_context(primary_context&& other) noexcept
-    : context_(std::exchange(other.context_, nullptr)), device_(other.device_) {}
+    : context_(std::exchange(other.context_, nullptr)), device_(other.device_),
+      owner_(other.owner_) {}
 
 primary_context& primary_context::operator=(primary_context&& other) noexcept {
     std::swap(context_, other.context_);
     std::swap(device_, other.device_);
+    std::swap(owner_, other.owner_);
     return *this;
 }
 
 primary_context::~primary_context() {
-    if (context_)
+    if (context_ && drivers_are_up(owner_))
         api().primary_ctx_release(device_);
 }
 

@@ -3,6 +3,7 @@
 
 #include "cuda/types.hpp"
 
+#include <sys/types.h>
 #include <utility>
 
 namespace barmap::cuda {
@@ -36,7 +37,8 @@ private:
     CUdevice device_ = 0;
 };
 
-/// A primary context held for as long as this lives. Empty by default.
+/// A primary context held for as long as this lives; abandoned in a forked child and at process
+/// exit. Empty by default.
 class primary_context {
 public:
     primary_context() noexcept = default;
@@ -50,6 +52,7 @@ public:
 private:
     CUcontext context_ = nullptr;
     CUdevice device_ = 0;
+    pid_t owner_ = 0;
 };
 
 } // namespace barmap::cuda

@@ -103,7 +103,7 @@ std::string range_text(CUdeviceptr address, std::size_t bytes) {
 memory describe(CUdeviceptr address, std::size_t bytes) {
     if (address == 0 || bytes == 0 || address + bytes < address)
         throw error(errc::invalid_argument, "pin " + range_text(address, bytes), "",
-                    "give a GPU address and a size greater than 0");
+                    "give a GPU address, and a size greater than 0 that does not wrap around");
     attributes a = attributes_of(address);
     memory result;
     result.kind = kind_of(address, a);
@@ -111,7 +111,8 @@ memory describe(CUdeviceptr address, std::size_t bytes) {
     result.size = bytes;
     result.ordinal = a.ordinal;
     result.context = a.context;
-    if (result.kind == memory_kind::unknown)
+    if (result.kind == memory_kind::unknown || result.kind == memory_kind::host ||
+        result.kind == memory_kind::managed)
         return result;
 
     // One allocation, or a run of VMM chunks: walk until the range is covered.
@@ -159,6 +160,7 @@ std::string_view advice_for(memory_kind kind) noexcept {
     switch (kind) {
     case memory_kind::device:
     case memory_kind::virtual_exportable:
+    case memory_kind::allocated:
         return "see `barmap info` for what each backend needs";
     case memory_kind::virtual_opaque:
         return "create the memory with requestedHandleTypes = "

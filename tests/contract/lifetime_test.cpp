@@ -82,6 +82,36 @@ TEST_P(lifetime_test, a_mapping_survives_cuMemFree) {
     EXPECT_TRUE(seen == after) << "O22";
 }
 
+// A pin holds memory, not addresses: what it is mapped to later is what it was made of.
+TEST_P(lifetime_test, a_pin_is_mapped_after_cuMemFree) {
+    if (!adopts(memory_kind::device))
+        GTEST_SKIP() << GetParam().backend << " does not map cudaMalloc memory";
+    device const gpu = device::open(0);
+    constexpr std::size_t bytes = 4 * mib;
+    device_block block(bytes);
+    std::uintptr_t const address = block.address();
+    pin const pinned = gpu.pin(address, bytes), not_mapped_yet = gpu.pin(address, bytes);
+    mapping const first = pinned.map();
+    auto const old = pattern(bytes, 1), later = pattern(bytes, 2), other = pattern(bytes, 3);
+    write(first.window(), old);
+    block.release();
+    device_block const next(bytes);
+    ASSERT_EQ(next.address(), address) << "the address means other memory now";
+    write_by_driver(next.address(), other);
+    std::vector<std::byte> seen(bytes);
+    mapping const second = pinned.map(), third = not_mapped_yet.map();
+    for (mapping const* each : {&first, &second, &third}) {
+        read(seen, each->window());
+        EXPECT_TRUE(seen == old) << "O22";
+    }
+    write(second.window(), later);
+    for (mapping const* each : {&first, &second, &third}) {
+        read(seen, each->window());
+        EXPECT_TRUE(seen == later) << "O22";
+    }
+    EXPECT_TRUE(read_by_driver(next.address(), bytes) == other) << "O22";
+}
+
 TEST_P(lifetime_test, a_mapping_survives_the_unmapping_of_a_chunk) {
     if (!adopts(memory_kind::virtual_exportable))
         GTEST_SKIP() << GetParam().backend << " does not map VMM memory";
@@ -172,11 +202,46 @@ TEST_P(lifetime_test, a_forked_child_may_drop_what_it_inherited) {
     expect_same_memory(pinned->map(), block->address(), 2);
 }
 
+TEST_P(lifetime_test, a_forked_child_can_make_nothing_of_what_it_inherited) {
+    device const gpu = device::open(0);
+    auto const block = some_memory(mib);
+    pin const pinned = gpu.pin(block->address(), mib);
+    mapping const map = pinned.map();
+    fake::left_over const before = the_machine().held();
+    int refused = 0;
+    expect_exit(in_child(4,
+                         [&] {
+                             auto const expect_refusal = [&](auto attempt) {
+                                 try {
+                                     attempt();
+                                 } catch (error const& failure) {
+                                     refused += failure.code() == errc::forked_child;
+                                 }
+                             };
+                             expect_refusal([&] { (void)pinned.map(); });
+                             expect_refusal([&] { (void)gpu.pin(block->address(), mib); });
+                             expect_refusal([&] { (void)gpu.allocate(mib); });
+                             expect_refusal([&] { (void)device::open(0); });
+                             ::_exit(refused);
+                         }),
+                4);
+    EXPECT_EQ(the_machine().held(), before) << "O24";
+}
+
+TEST_P(lifetime_test, a_window_of_an_empty_mapping_moves_nothing) {
+    mapping const empty;
+    write(empty.window(), {});
+    read({}, empty.window(0, 0));
+    EXPECT_EQ(empty.window().size, 0u) << "O27";
+}
+
 TEST_P(lifetime_test, a_process_may_end_with_live_objects) {
     auto const end_with_live_objects = [&] {
+        static mapping early; // goes last: made before anything that the library keeps
         static auto const block = some_memory(mib);
         static mapping const map = device::open(0).pin(block->address(), mib).map();
         static device const gpu = device::open(0);
+        early = gpu.pin(block->address(), mib).map();
         write(map.window(0, 8), pattern(8, 6));
         std::exit(0);
     };

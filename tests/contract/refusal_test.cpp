@@ -109,7 +109,7 @@ TEST_P(refusal_test, no_bytes_no_address_and_a_range_that_wraps_around) {
          std::initializer_list<std::pair<std::uintptr_t, std::size_t>>{
              {block->address(), 0}, {0, 1}, {0, 0}, {block->address(), most}, {most, 2}})
         expect_refusal(pinning(address, bytes), errc::invalid_argument,
-                       "a GPU address and a size greater than 0");
+                       "a GPU address, and a size greater than 0");
     device const gpu = device::open(0);
     expect_refusal(refusal_of([&] { (void)gpu.pin(nullptr, 8); }), errc::invalid_argument, "pin");
     expect_refusal(refusal_of([&] { (void)gpu.allocate(0); }), errc::invalid_argument, "0 bytes");

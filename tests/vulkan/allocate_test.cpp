@@ -101,7 +101,7 @@ TEST_F(allocate, what_is_exported_can_be_pinned_and_is_the_same_memory) {
     std::size_t const descriptors = open_descriptors();
     {
         cuda::memory memory;
-        memory.kind = memory_kind::imported;
+        memory.kind = memory_kind::allocated;
         memory.address = owner->allocated_address() + 4097;
         memory.size = 5000;
         memory.chunks = {{owner->allocated_address(), bytes, 4097, 5000}};
@@ -248,6 +248,31 @@ TEST_F(allocate, works_through_the_public_interface) {
     std::vector<std::byte> seen(part.size());
     read(seen, part_map.window());
     EXPECT_TRUE(std::equal(seen.begin(), seen.end(), sent.begin() + 100));
+}
+
+// The memory may be gone with its context, and other memory lie at its address.
+TEST_F(allocate, another_allocation_at_the_address_is_not_taken_for_ours) {
+    device const gpu = device::open();
+    pin const owner = gpu.allocate(10'000, "vulkan");
+    EXPECT_EQ(gpu.pin(owner.gpu_address(), 100, "vulkan").memory(), memory_kind::allocated);
+    static cuda::driver_api real;
+    real = cuda::api();
+    cuda::driver_api later = real;
+    later.pointer_get_attribute = [](void* to, int which, CUdeviceptr address) {
+        CUresult const result = real.pointer_get_attribute(to, which, address);
+        if (which == cuda::pointer_buffer_id)
+            ++*static_cast<unsigned long long*>(to);
+        return result;
+    };
+    cuda::replace_api(&later);
+    std::error_code seen;
+    try {
+        (void)gpu.pin(owner.gpu_address(), 100, "vulkan");
+    } catch (error const& refusal) {
+        seen = refusal.code();
+    }
+    cuda::replace_api(nullptr);
+    EXPECT_EQ(seen, errc::unsupported_memory);
 }
 
 } // namespace

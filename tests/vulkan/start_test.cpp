@@ -42,7 +42,7 @@ TEST_F(start, says_what_it_can) {
     EXPECT_TRUE(can.allocates);
     EXPECT_FALSE(can.quick_start);
     EXPECT_TRUE(can.can_adopt(memory_kind::virtual_exportable));
-    EXPECT_TRUE(can.can_adopt(memory_kind::imported));
+    EXPECT_TRUE(can.can_adopt(memory_kind::allocated));
     EXPECT_FALSE(can.can_adopt(memory_kind::device));
     EXPECT_FALSE(can.can_adopt(memory_kind::virtual_opaque));
 }

@@ -76,8 +76,9 @@ public:
 
     capabilities can() const noexcept override {
         capabilities result;
+        result.needs_kernel_driver = true;
         result.adopts =
-            adopting(memory_kind::device, memory_kind::virtual_exportable, memory_kind::imported);
+            adopting(memory_kind::device, memory_kind::virtual_exportable, memory_kind::allocated);
         return result;
     }
 

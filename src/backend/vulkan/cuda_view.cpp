@@ -3,6 +3,7 @@
 
 #include "backend/vulkan/memory.hpp"
 #include "cuda/driver_api.hpp"
+#include "cuda/driver_life.hpp"
 
 #include <unistd.h>
 
@@ -47,7 +48,7 @@ cuda_view::cuda_view(CUdevice device, int descriptor, std::size_t payload, std::
 }
 
 cuda_view::~cuda_view() {
-    if (!drivers_are_up(owner_)) {
+    if (!cuda::drivers_are_up(owner_)) {
         static_cast<void>(primary_.release()); // its destructor would call the driver
         return;
     }

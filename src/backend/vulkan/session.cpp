@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "backend/vulkan/session.hpp"
 
+#include "cuda/driver_life.hpp"
 #include "os/region.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <unistd.h>
 
 namespace barmap::backend::vulkan {
 namespace {
-
-std::atomic<bool> process_exits{false};
-
-/// Made after the drivers were loaded, it goes before them when the process exits.
-struct exit_watch {
-    ~exit_watch() { process_exits.store(true, std::memory_order_relaxed); }
-};
-
-void watch_exit() {
-    static exit_watch const instance;
-}
 
 constexpr char install_driver[] =
     "install the Vulkan part of NVIDIA's driver (nvidia_icd.json, libGLX_nvidia.so.0); a container "
@@ -102,10 +91,6 @@ VkDeviceSize placed_alignment_of(functions const& vk, VkPhysicalDevice physical)
 
 } // namespace
 
-bool drivers_are_up(pid_t owner) noexcept {
-    return os::is_this_process(owner) && !process_exits.load(std::memory_order_relaxed);
-}
-
 session::session() : owner_(::getpid()) {}
 
 // Delegating makes the object whole first, so that its destructor undoes what the steps below did
@@ -115,7 +100,7 @@ session::session(gpu const& gpu) : session() {
     VkPhysicalDevice const physical = find(gpu);
     find_memory_types(physical);
     create_device(physical);
-    watch_exit();
+    cuda::watch_exit();
 }
 
 session::~session() {
@@ -130,8 +115,7 @@ session::~session() {
 void session::expect_usable(std::string_view operation) const {
     if (!usable())
         throw error(errc::forked_child, std::string(operation), std::string(name),
-                    "open the device anew after fork(), in a child that execs or has not used CUDA "
-                    "before");
+                    "use barmap in the process that opened the device, before it exits");
 }
 
 void session::create_instance() {

@@ -3,16 +3,13 @@
 
 #include "backend/backend.hpp"
 #include "backend/vulkan/functions.hpp"
+#include "cuda/driver_life.hpp"
 
 #include <span>
 #include <sys/types.h>
 #include <vector>
 
 namespace barmap::backend::vulkan {
-
-/// Whether Vulkan and CUDA may still be called for objects of the process `owner`: neither in a
-/// forked child, nor once the process exits, where drivers may be torn down before our objects.
-[[nodiscard]] bool drivers_are_up(pid_t owner) noexcept;
 
 /// A memory type in the GPU's own memory that the CPU can map without flushes.
 struct memory_type {
@@ -43,7 +40,7 @@ public:
     /// maps memory only where it likes.
     [[nodiscard]] VkDeviceSize placed_alignment() const noexcept { return placed_alignment_; }
 
-    [[nodiscard]] bool usable() const noexcept { return drivers_are_up(owner_); }
+    [[nodiscard]] bool usable() const noexcept { return cuda::drivers_are_up(owner_); }
 
     /// @throws error errc::forked_child in a forked child
     void expect_usable(std::string_view operation) const;

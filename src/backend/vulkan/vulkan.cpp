@@ -101,7 +101,7 @@ public:
 
     capabilities can() const noexcept override {
         capabilities result;
-        result.adopts = adopting(memory_kind::virtual_exportable, memory_kind::imported);
+        result.adopts = adopting(memory_kind::virtual_exportable, memory_kind::allocated);
         result.allocates = true;
         result.quick_start = false;
         return result;

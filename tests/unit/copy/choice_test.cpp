@@ -97,6 +97,22 @@ TEST_F(copy_choice, obeys_the_environment_or_fails) {
     EXPECT_NE(refusal.operation().find("BARMAP_COPY=nonsense"), std::string::npos);
 }
 
+TEST_F(copy_choice, gives_a_plan_the_fences_and_posts_of_each_kind) {
+    copy_kernel const& kernel = all_kernels().front();
+    for (cache_kind measured : {cache_kind::write_combining, cache_kind::cached}) {
+        for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached}) {
+            copy_plan const plan = plan_for_kind(plan_of_one(kernel, measured), kind);
+            copy_plan const expected = plan_of_one(kernel, kind);
+            EXPECT_EQ(plan.kind, kind);
+            EXPECT_EQ(plan.store, expected.store);
+            EXPECT_EQ(plan.post_word, expected.post_word);
+            EXPECT_EQ(plan.post_line, expected.post_line);
+            EXPECT_EQ(plan.head.direct_words, expected.head.direct_words);
+            EXPECT_EQ(plan.head.direct_lines, expected.head.direct_lines);
+        }
+    }
+}
+
 TEST_F(copy_choice, plans_one_kernel_for_everything) {
     copy_kernel const& kernel = all_kernels().front();
     for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached, cache_kind::device}) {
