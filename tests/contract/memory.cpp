@@ -49,13 +49,13 @@ void device_block::release() {
 }
 
 virtual_block::virtual_block(int ordinal, std::vector<std::size_t> const& chunk_sizes,
-                             int handle_types) {
+                             int handle_types, std::uintptr_t wish) {
     for (std::size_t const bytes : chunk_sizes) {
         chunks_.push_back({size_, bytes, true});
         size_ += bytes;
     }
     CUmemAllocationProp const properties = properties_of(ordinal, handle_types);
-    expect_success(cu().mem_address_reserve(&address_, size_, 0, 0, 0));
+    expect_success(cu().mem_address_reserve(&address_, size_, 0, wish, 0));
     for (chunk const& each : chunks_) {
         CUmemGenericAllocationHandle handle = 0;
         expect_success(cu().mem_create(&handle, each.bytes, &properties, 0));

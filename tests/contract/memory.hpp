@@ -45,7 +45,7 @@ class virtual_block final : public memory {
 public:
     static constexpr std::size_t granularity = 2 * mib;
     virtual_block(int ordinal, std::vector<std::size_t> const& chunk_sizes,
-                  int handle_types = cuda::handle_type_posix_fd);
+                  int handle_types = cuda::handle_type_posix_fd, std::uintptr_t wish = 0);
     ~virtual_block() override;
     /// Unmaps the n-th chunk early.
     void unmap(std::size_t which);

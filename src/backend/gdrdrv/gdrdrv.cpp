@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <mutex>
+#include <optional>
 #include <unistd.h>
 #include <utility>
 
@@ -39,8 +40,10 @@ public:
     template <class Parameters>
     void call(unsigned long request, Parameters& parameters, char const* what,
               char const* advice) const {
-        if (os::current().ioctl(fd_.get(), request, &parameters) != 0)
-            throw error({errno, std::system_category()}, what, std::string(name), advice);
+        if (os::current().ioctl(fd_.get(), request, &parameters) != 0) {
+            int const code = errno;
+            throw error({code, std::system_category()}, what, std::string(name), advice);
+        }
     }
 
     [[nodiscard]] std::uint64_t pin(CUdeviceptr address, std::size_t bytes) const {
@@ -59,7 +62,7 @@ public:
 
     void unpin(std::uint64_t handle) const noexcept {
         abi::unpin_parameters request{handle};
-        if (os::is_this_process(owner_))
+        if (in_own_process())
             os::current().ioctl(fd_.get(), abi::unpin, &request);
     }
 
@@ -86,6 +89,7 @@ public:
     }
 
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+    [[nodiscard]] bool in_own_process() const noexcept { return os::is_this_process(owner_); }
 
 private:
     os::fd fd_;
@@ -118,61 +122,95 @@ private:
     std::uint64_t value_;
 };
 
-using handles = std::vector<handle>;
-
-class gdrdrv_mapped final : public mapped {
+/// The handles side by side in the address space.
+class view {
 public:
-    gdrdrv_mapped(kernel_module const& owner, std::shared_ptr<handles const> through,
-                  page_layout const& layout)
-        : handles_(std::move(through)), region_(os::region::reserve(layout.total, name)) {
+    view(kernel_module const& owner, std::vector<handle> const& handles, page_layout const& layout)
+        : region_(os::region::reserve(layout.total, name)), data_(region_.data() + layout.head) {
         // The file offset names the handle; a mapping always starts at the handle's first page.
         for (piece const& piece : layout.pieces)
             region_.place(piece.at, piece.length, owner.fd(),
-                          static_cast<off_t>((*handles_)[piece.object].value() * os::page_size()),
+                          static_cast<off_t>(handles[piece.object].value() * os::page_size()),
                           name);
-        data = region_.data() + layout.head;
-        kind = owner.kind(handles_->front().value());
+        kind_ = owner.kind(handles.front().value());
     }
 
+    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    [[nodiscard]] cache_kind kind() const noexcept { return kind_; }
+
 private:
-    std::shared_ptr<handles const> handles_; // in use until the region is gone
     os::region region_;
+    std::byte* data_;
+    cache_kind kind_ = cache_kind::write_combining;
 };
 
 class gdrdrv_pinned final : public pinned {
 public:
-    gdrdrv_pinned(std::shared_ptr<kernel_module const> owner, std::vector<pages> ranges,
+    gdrdrv_pinned(std::shared_ptr<kernel_module const> owner, std::vector<pages> const& ranges,
                   page_layout layout)
-        : owner_(std::move(owner)), ranges_(std::move(ranges)), layout_(std::move(layout)),
-          handles_(pin_all()) {}
-
-    // The module maps a handle once at a time (gdrdrv_mmap answers EINVAL for the second), so a
-    // mapping beside the first one has handles of its own.
-    std::unique_ptr<mapped> map() override {
-        std::lock_guard const guard(lock_);
-        bool const in_use = handles_.use_count() > 1;
-        return std::make_unique<gdrdrv_mapped>(*owner_, in_use ? pin_all() : handles_, layout_);
+        : owner_(std::move(owner)), layout_(std::move(layout)) {
+        for (pages const& range : ranges)
+            handles_.emplace_back(owner_, range.start, range.bytes);
     }
+
+    std::unique_ptr<mapped> map() override;
 
 private:
-    [[nodiscard]] std::shared_ptr<handles const> pin_all() const {
-        auto result = std::make_shared<handles>();
-        for (pages const& range : ranges_)
-            result->emplace_back(owner_, range.start, range.bytes);
-        return result;
-    }
+    class shared_mapped;
+    view const& enter();
+    void leave() noexcept;
 
     std::shared_ptr<kernel_module const> owner_;
-    std::vector<pages> ranges_;
     page_layout layout_;
+    std::vector<handle> handles_; // in use until the view is gone
+    // All mappings share one view, since the module maps a handle once at a time (gdrdrv_mmap
+    // answers EINVAL for the second). Pinning the addresses again would reach whatever lies there
+    // by then: after cuMemFree that is other memory.
     std::mutex lock_;
-    std::shared_ptr<handles const> handles_;
+    unsigned users_ = 0;
+    std::optional<view> view_;
 };
+
+class gdrdrv_pinned::shared_mapped final : public mapped {
+public:
+    explicit shared_mapped(gdrdrv_pinned& owner) : owner_(owner) {
+        view const& shared = owner.enter();
+        data = shared.data();
+        kind = shared.kind();
+    }
+    shared_mapped(shared_mapped const&) = delete;
+    shared_mapped& operator=(shared_mapped const&) = delete;
+    ~shared_mapped() override { owner_.leave(); }
+
+private:
+    gdrdrv_pinned& owner_;
+};
+
+std::unique_ptr<mapped> gdrdrv_pinned::map() {
+    return std::make_unique<shared_mapped>(*this);
+}
+
+view const& gdrdrv_pinned::enter() {
+    std::lock_guard const guard(lock_);
+    if (!view_)
+        view_.emplace(*owner_, handles_, layout_);
+    ++users_;
+    return *view_;
+}
+
+void gdrdrv_pinned::leave() noexcept {
+    if (!owner_->in_own_process()) // another thread may have held the lock at the fork
+        return;
+    std::lock_guard const guard(lock_);
+    if (--users_ == 0)
+        view_.reset(); // under the lock, so that it is unmapped before it is mapped again
+}
 
 class gdrdrv_backend final : public backend {
 public:
     capabilities can() const noexcept override {
         capabilities result;
+        result.needs_kernel_driver = true;
         result.adopts =
             adopting(memory_kind::device, memory_kind::virtual_exportable,
                      memory_kind::virtual_opaque, memory_kind::pool, memory_kind::pool_exportable);
@@ -206,7 +244,7 @@ public:
         }
         // Pages of 64 KiB, so that every piece starts where its handle starts.
         page_layout layout = lay_out(parts, abi::gpu_page_size, name);
-        return std::make_unique<gdrdrv_pinned>(module_, std::move(ranges), std::move(layout));
+        return std::make_unique<gdrdrv_pinned>(module_, ranges, std::move(layout));
     }
 
 private:
