@@ -83,7 +83,7 @@ class barmap_category final : public std::error_category {
         case errc::backend_absent:
             return "not available on this machine";
         case errc::backend_broken:
-            return "failed its self-test";
+            return "is offered, but does not work";
         case errc::wrong_device:
             return "the memory belongs to another GPU";
         case errc::unknown_layout:
@@ -126,24 +126,27 @@ class rm_error_category final : public std::error_category {
 
 } // namespace
 
+// The categories are never destroyed, so that objects which go when the process exits may still
+// throw, compare and print errors, in whatever order they go.
+
 std::error_category const& category() noexcept {
-    static barmap_category const instance;
-    return instance;
+    static auto* const instance = new barmap_category;
+    return *instance;
 }
 
 std::error_category const& cuda_category() noexcept {
-    static cuda_error_category const instance;
-    return instance;
+    static auto* const instance = new cuda_error_category;
+    return *instance;
 }
 
 std::error_category const& vulkan_category() noexcept {
-    static vulkan_error_category const instance;
-    return instance;
+    static auto* const instance = new vulkan_error_category;
+    return *instance;
 }
 
 std::error_category const& rm_category() noexcept {
-    static rm_error_category const instance;
-    return instance;
+    static auto* const instance = new rm_error_category;
+    return *instance;
 }
 
 std::error_code make_error_code(errc code) noexcept {

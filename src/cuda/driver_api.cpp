@@ -79,8 +79,9 @@ loaded_driver load() {
 }
 
 loaded_driver const& driver() {
-    static loaded_driver const instance = load();
-    return instance;
+    // Never destroyed: objects that go when the process exits still give back what they hold.
+    static auto const* const instance = new loaded_driver(load());
+    return *instance;
 }
 
 std::atomic<driver_api const*> replacement{nullptr};

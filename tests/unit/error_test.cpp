@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <gtest/gtest.h>
+#include <iostream>
 #include <set>
 #include <sstream>
 
@@ -20,6 +22,8 @@ TEST(error_test, is_a_whole_sentence) {
     EXPECT_EQ(all.advice(), "pin less");
     error const bare(errc::no_device, "open GPU 3", "", "");
     EXPECT_STREQ(bare.what(), "cannot open GPU 3: no such GPU");
+    error const broken(errc::backend_broken, "use backend rm", "", "");
+    EXPECT_STREQ(broken.what(), "cannot use backend rm: is offered, but does not work");
 }
 
 TEST(error_test, keeps_the_code_of_whoever_reported_it) {
@@ -65,6 +69,21 @@ TEST(error_test, categories_are_apart_and_named) {
         names.insert(each->name());
     EXPECT_EQ(names, (std::set<std::string>{"barmap", "cuda", "vulkan", "rm"}));
     EXPECT_NE(std::error_code(1, cuda_category()), std::error_code(1, rm_category()));
+}
+
+// What was made before the categories goes after them, if those go.
+TEST(error_test, categories_are_there_until_the_process_has_ended) {
+    auto const end_and_tell = [] {
+        std::atexit([] {
+            for (std::error_category const* each :
+                 {&category(), &cuda_category(), &vulkan_category(), &rm_category()})
+                std::cerr << each->name() << ' ' << each->message(0) << '\n';
+        });
+        (void)category(), (void)cuda_category(), (void)vulkan_category(), (void)rm_category();
+        std::exit(0);
+    };
+    testing::FLAGS_gtest_death_test_style = "threadsafe"; // nothing before it has used them
+    EXPECT_EXIT(end_and_tell(), testing::ExitedWithCode(0), "barmap unknown barmap error 0");
 }
 
 TEST(error_test, foreign_codes_are_named_where_they_are_known) {
