@@ -120,7 +120,7 @@ TEST_P(layout_test, an_unknown_layout_breaks_the_backend) {
     EXPECT_FALSE(seen.reason.empty());
     EXPECT_FALSE(seen.advice.empty());
     device const gpu = device::open(0);
-    expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib); }), errc::backend_absent,
+    expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib); }), errc::backend_broken,
                    "rm " + seen.reason);
     expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, "rm"); }),
                    errc::backend_broken, seen.reason);
@@ -162,7 +162,7 @@ TEST_F(rm_test, a_plausible_handle_of_other_memory_breaks_the_backend) {
     });
     backend_report const seen = report();
     EXPECT_EQ(seen.state, backend_state::broken);
-    EXPECT_NE(seen.reason.find("self-test"), std::string::npos) << seen.reason;
+    EXPECT_NE(seen.reason.find("does not work"), std::string::npos) << seen.reason;
 }
 
 TEST_F(rm_test, a_mapping_that_reaches_other_memory_breaks_the_backend) {
@@ -197,6 +197,34 @@ TEST_F(rm_test, too_little_bar1_is_told_with_numbers) {
     }
     EXPECT_EQ(gpu.bar1().available, 14 * mib) << "a failed mapping leaves nothing behind";
     expect_same_memory(gpu.pin(block.address() + 5, 14 * mib - 5).map(), block.address() + 5, 2);
+}
+
+// RM has one status for two things that can run out.
+TEST_F(rm_test, it_is_not_blamed_on_bar1_while_enough_of_it_is_free) {
+    boot();
+    device_block const block(4 * mib);
+    pin const pinned = device::open(0).pin(block.address(), 4 * mib);
+    for (int const status : {0x1a, 0x51}) {
+        fake::the_faults().arm(fake::fault_source::status, 1, status);
+        refusal const seen = refusal_of([&] { (void)pinned.map(); });
+        fake::the_faults().disarm();
+        EXPECT_EQ(seen.code, std::error_code(status, rm_category())) << seen.text;
+        EXPECT_NE(seen.text.find("map GPU memory through BAR1"), std::string::npos) << seen.text;
+    }
+    expect_same_memory(pinned.map(), block.address(), 1);
+}
+
+TEST_F(rm_test, a_size_of_bar1_that_cannot_be_read_hides_nothing) {
+    fake::rm_driver::behaviour how;
+    how.bar1 = 8 * mib;
+    boot(how);
+    device_block const block(32 * mib);
+    pin const pinned = device::open(0).pin(block.address(), 32 * mib);
+    fake::the_faults().arm(fake::fault_source::status, 2, 0x56); // the question after the mapping
+    refusal const seen = refusal_of([&] { (void)pinned.map(); });
+    EXPECT_EQ(fake::the_faults().fired(), "RM escape");
+    EXPECT_EQ(seen.code, std::error_code(0x1a, rm_category())) << seen.text;
+    EXPECT_NE(seen.text.find("map GPU memory through BAR1"), std::string::npos) << seen.text;
 }
 
 // The second of three chunks does not fit; the first is unmapped again.
@@ -261,6 +289,15 @@ TEST_F(rm_two_gpus_test, a_descriptor_of_the_other_gpu_is_refused) {
     refusal const seen = refusal_of([&] { wrong.free(wrong.import(descriptor.get())); });
     expect_refusal(seen, errc::wrong_device, "import");
     EXPECT_NE(seen.advice.find("device::of"), std::string::npos);
+}
+
+TEST_F(rm_two_gpus_test, a_gpu_that_the_driver_does_not_list_makes_rm_absent) {
+    backend::gpu hidden = describe(1);
+    hidden.pci_bus = 0xee;
+    hidden.pci_address = "0000:ee:00.0";
+    refusal const seen = refusal_of([&] { backend::rm::client const none(hidden); });
+    expect_refusal(seen, errc::backend_absent, "0000:ee:00.0");
+    EXPECT_NE(seen.advice.find("/dev/nvidiaN"), std::string::npos) << seen.advice;
 }
 
 // Even if CUDA said that the memory is on the asked GPU, the handle tells.

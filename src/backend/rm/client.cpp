@@ -14,13 +14,16 @@ namespace {
 
 constexpr char control_path[] = "/dev/nvidiactl";
 
+bool is_exhausted(std::uint32_t status) noexcept {
+    return status == abi::err_insufficient_resources || status == abi::err_no_memory;
+}
+
 [[noreturn]] void fail_status(std::uint32_t status, char const* what) {
-    bool const exhausted =
-        status == abi::err_insufficient_resources || status == abi::err_no_memory;
     throw error({static_cast<int>(status), rm_category()}, what, std::string(name),
-                exhausted ? "the GPU's BAR1 aperture or the driver's memory is used up: unmap "
-                            "something, or see the free BAR1 in `barmap info`"
-                          : "see `barmap info`; another backend may do");
+                is_exhausted(status)
+                    ? "the GPU's BAR1 aperture or the driver's memory is used up: unmap "
+                      "something, or see the free BAR1 in `barmap info`"
+                    : "see `barmap info`; another backend may do");
 }
 
 void expect_ok(std::uint32_t status, char const* what) {
@@ -48,9 +51,12 @@ os::fd open_control() {
 
 template <class Parameters>
 void client::call(unsigned escape, Parameters& parameters, char const* what) const {
-    if (os::current().ioctl(control_fd_.get(), abi::request<Parameters>(escape), &parameters) != 0)
-        throw error({errno, std::system_category()}, what, std::string(name),
+    if (os::current().ioctl(control_fd_.get(), abi::request<Parameters>(escape), &parameters) !=
+        0) {
+        int const code = errno;
+        throw error({code, std::system_category()}, what, std::string(name),
                     "the driver refuses the call: its version may be unknown to this barmap");
+    }
 }
 
 template <class Parameters>
@@ -105,7 +111,7 @@ void client::find_gpu(gpu const& gpu) {
         device_path_ = "/dev/nvidia" + std::to_string(card.minor_number);
         return;
     }
-    throw error(errc::no_device, "find GPU " + gpu.pci_address + " in the driver's list",
+    throw error(errc::backend_absent, "find GPU " + gpu.pci_address + " in the driver's list",
                 std::string(name), "the container may hide it: give it /dev/nvidiaN");
 }
 
@@ -181,9 +187,11 @@ client::view::view(client const& owner, abi::handle memory, std::uint64_t offset
     abi::register_fd_parameters registration{owner.control_fd_.get()};
     if (os::current().ioctl(fd_.get(),
                             abi::request<abi::register_fd_parameters>(abi::esc_register_fd),
-                            &registration) != 0)
-        throw error({errno, std::system_category()}, "register a mapping with RM",
-                    std::string(name), "the driver's version may be unknown to this barmap");
+                            &registration) != 0) {
+        int const code = errno;
+        throw error({code, std::system_category()}, "register a mapping with RM", std::string(name),
+                    "the driver's version may be unknown to this barmap");
+    }
     abi::map_parameters request{};
     request.client = owner.client_;
     request.device = owner.device_;
@@ -193,13 +201,8 @@ client::view::view(client const& owner, abi::handle memory, std::uint64_t offset
     request.flags = abi::map_flags_default_caching;
     request.fd = fd_.get();
     owner.call(abi::esc_rm_map_memory, request, what);
-    if (request.status == abi::err_insufficient_resources || request.status == abi::err_no_memory) {
-        bar1_size const bar1 = owner.bar1();
-        throw error(errc::bar1_exhausted, what, std::string(name),
-                    std::to_string(length) + " bytes are wanted and " +
-                        std::to_string(bar1.available) + " of " + std::to_string(bar1.total) +
-                        " are free: map less at a time, unmap something, or enable Resizable BAR");
-    }
+    if (is_exhausted(request.status))
+        owner.expect_bar1(length, what);
     expect_ok(request.status, what);
     linear_address_ = request.linear_address;
 }
@@ -225,6 +228,21 @@ bar1_size client::bar1() const {
     expect_ok(control(subdevice_, abi::cmd_fb_get_info_v2, request, what), what);
     constexpr std::uint64_t kib = 1024;
     return {request.list[0].data * kib, request.list[1].data * kib};
+}
+
+// RM gives the same status where the kernel's memory is used up or BAR1 is in pieces.
+void client::expect_bar1(std::uint64_t wanted, char const* what) const {
+    bar1_size size;
+    try {
+        size = bar1();
+    } catch (error const&) {
+        return; // what made the caller ask matters more
+    }
+    if (size.available < wanted)
+        throw error(errc::bar1_exhausted, what, std::string(name),
+                    std::to_string(wanted) + " bytes are wanted and " +
+                        std::to_string(size.available) + " of " + std::to_string(size.total) +
+                        " are free: map less at a time, unmap something, or enable Resizable BAR");
 }
 
 bool client::in_own_process() const noexcept {

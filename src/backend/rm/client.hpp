@@ -20,15 +20,14 @@ inline constexpr std::string_view name = "rm";
 /// Thread rule: const members may be called at once; the kernel serialises.
 class client {
 public:
-    /// @throws error errc::backend_absent where there is no /dev/nvidiactl, else what failed
+    /// @throws error errc::backend_absent where there is no /dev/nvidiactl or it does not list the
+    ///         GPU, else what failed
     explicit client(gpu const& gpu);
     client(client const&) = delete;
     client& operator=(client const&) = delete;
     ~client();
 
     [[nodiscard]] std::uint32_t gpu_id() const noexcept { return gpu_id_; }
-    [[nodiscard]] abi::handle handle() const noexcept { return client_; }
-    [[nodiscard]] abi::handle device() const noexcept { return device_; }
 
     /// Takes a second reference to another client's memory object. @throws error
     [[nodiscard]] abi::handle duplicate(abi::handle source_client, abi::handle source_object) const;
@@ -72,6 +71,8 @@ private:
     template <class Parameters>
     void call(unsigned escape, Parameters& parameters, char const* what) const;
     std::uint32_t exporting_device(int descriptor) const;
+    /// @throws error errc::bar1_exhausted if less is known to be free
+    void expect_bar1(std::uint64_t wanted, char const* what) const;
 
     os::fd control_fd_;
     std::string device_path_;
