@@ -33,22 +33,32 @@ struct exported {
     part wanted;
 };
 
+/// Whether another range may do; nothing else is worth a second try.
+bool refuses_the_range(std::error_code const& code) {
+    return code.category() == cuda_category() &&
+           (code.value() == cuda::error_not_supported || code.value() == cuda::error_invalid_value);
+}
+
 /// A dma-buf covers whole pages. A driver may export from the start of a backing block only (the
 /// simulated GPU does), so that is the second try.
 exported export_chunk(cuda::chunk const& chunk) {
     std::size_t const page = os::page_size();
     CUdeviceptr const first = chunk.base + chunk.offset;
     CUdeviceptr const end = (first + chunk.length + page - 1) / page * page;
-    CUdeviceptr start = first / page * page;
+    CUdeviceptr const start = first / page * page;
     try {
         return {export_range(start, end - start), {first - start, chunk.length}};
-    } catch (error const&) {
+    } catch (error const& failure) {
         CUdeviceptr const block = chunk.base / block_size * block_size;
-        if (block == start)
+        if (!refuses_the_range(failure.code()) || block == start)
             throw;
-        start = block;
+        try {
+            return {export_range(block, end - block), {first - block, chunk.length}};
+        } catch (error const&) {
+            // The first failure is of what was asked for.
+        }
+        throw;
     }
-    return {export_range(start, end - start), {first - start, chunk.length}};
 }
 
 class dmabuf_mapped final : public mapped {
