@@ -46,9 +46,11 @@ fd open_file(std::string const& path, int flags, std::string_view backend) {
 
 fd duplicate(int descriptor, std::string_view backend) {
     int const copy = current().duplicate(descriptor);
-    if (copy < 0)
-        throw error({errno, std::system_category()}, "duplicate a file descriptor",
+    if (copy < 0) {
+        int const code = errno;
+        throw error({code, std::system_category()}, "duplicate a file descriptor",
                     std::string(backend), "raise the limit of open files (ulimit -n)");
+    }
     return fd(copy);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/vulkan/host_view.hpp"
 
+#include <cerrno>
 #include <cstdint>
 #include <new>
 #include <sys/mman.h>
@@ -90,10 +91,12 @@ void host_view::keep_from_children(std::size_t bytes) const {
     std::byte* const first = round_up(data_, page);
     std::size_t const lost = static_cast<std::size_t>(first - data_);
     std::size_t const whole = bytes > lost ? (bytes - lost) / page * page : 0;
-    if (whole && os::current().madvise(first, whole, MADV_DONTFORK) != 0)
-        throw error({errno, std::system_category()}, "keep a mapping out of forked children",
+    if (whole && os::current().madvise(first, whole, MADV_DONTFORK) != 0) {
+        int const code = errno;
+        throw error({code, std::system_category()}, "keep a mapping out of forked children",
                     std::string(name),
                     "the process has too many mappings: see /proc/sys/vm/max_map_count");
+    }
 }
 
 } // namespace barmap::backend::vulkan

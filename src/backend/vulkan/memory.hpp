@@ -55,9 +55,11 @@ private:
 template <class Take>
 auto hand_over(int descriptor, Take take) {
     int const copy = os::current().duplicate(descriptor);
-    if (copy < 0)
-        throw error({errno, std::system_category()}, "duplicate a file descriptor",
+    if (copy < 0) {
+        int const code = errno;
+        throw error({code, std::system_category()}, "duplicate a file descriptor",
                     std::string(name), "raise the limit of open files (ulimit -n)");
+    }
     auto const result = take(copy);
     if (result != 0)
         os::fd const not_taken(copy);
