@@ -18,7 +18,7 @@ enum class errc {
     unsupported_operation, ///< the backend lacks this operation
     no_device,             ///< there is no such GPU
     backend_absent,        ///< the backend is not available on this machine
-    backend_broken,        ///< the backend is there but failed its self-test
+    backend_broken,        ///< the backend is there but does not work
     wrong_device,          ///< the memory belongs to another GPU than the one asked
     unknown_layout,        ///< the driver's data does not look the way this version knows
     bar1_exhausted,        ///< the GPU has too little free BAR1 aperture for the mapping

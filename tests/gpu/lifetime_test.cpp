@@ -55,9 +55,10 @@ TEST_F(lifetime_test, a_mapping_survives_its_context) {
 }
 
 TEST_F(lifetime_test, a_forked_child_has_no_mapping_and_leaves_the_parents_alone) {
-    device const gpu = device::open(0);
+    auto gpu = std::make_unique<device>(device::open(0));
     device_block const block(mib);
-    auto map = std::make_unique<mapping>(gpu.pin(block.address(), mib).map());
+    auto pinned = std::make_unique<pin>(gpu->pin(block.address(), mib));
+    auto map = std::make_unique<mapping>(pinned->map());
     pid_t const reader = ::fork();
     if (reader == 0) {
         std::signal(SIGSEGV, SIG_DFL);
@@ -70,8 +71,11 @@ TEST_F(lifetime_test, a_forked_child_has_no_mapping_and_leaves_the_parents_alone
 
     pid_t const dropper = ::fork();
     if (dropper == 0) {
-        map.reset(); // must neither crash nor reach into the parent's mapping
-        ::_exit(7);
+        bool const refused = code_of([&] { (void)pinned->map(); }) == errc::forked_child;
+        map.reset(); // must neither crash nor reach into the parent's objects
+        pinned.reset();
+        gpu.reset();
+        ::_exit(refused ? 7 : 1);
     }
     ::waitpid(dropper, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
