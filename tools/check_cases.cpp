@@ -55,7 +55,7 @@ std::vector<memory_case> cases() {
         {"cuMemCreate 5 chunks", virtual_exportable, five, 0, five, make_chunks<5, true>, 5},
         {"cuMemCreate 5 chunks, odd", virtual_exportable, five, odd_offset, five - 2 * odd_offset,
          make_chunks<5, true>, 5},
-        {"barmap allocate, adopted", imported, usual, 0, usual, gpu_memory::barmap},
+        {"barmap allocate, adopted", allocated, usual, 0, usual, gpu_memory::barmap},
         {"cuMemCreate opaque", virtual_opaque, usual, 0, usual, make_chunks<1, false>},
         {"pool with POSIX fds", pool_exportable, usual, 0, usual, make_pool<true>},
         {"default pool", pool, usual, 0, usual, make_pool<false>},
