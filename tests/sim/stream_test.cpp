@@ -137,6 +137,7 @@ TEST_F(sim_stream, events_order_streams_and_measure_time) {
     EXPECT_EQ(cu().event_elapsed_time(&milliseconds, start, end), error_invalid_handle);
     gate held;
     EXPECT_EQ(cu().event_record(start, first), success);
+    EXPECT_EQ(cu().event_synchronize(start), success) << "so that the pause below is after it";
     held.put_in(first);
     EXPECT_EQ(cu().event_record(reached, first), success);
     EXPECT_EQ(cu().stream_wait_event(second, reached, 0), success);
