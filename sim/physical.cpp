@@ -109,7 +109,13 @@ std::shared_ptr<physical> physical::adopt(device& owner, int fd, std::uint64_t o
 }
 
 int physical::export_fd() {
-    int const copy = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+    // A file of its own, not a duplicate of the descriptor: duplicates share their position, which
+    // lavapipe moves when it imports one, so that two imports at once would disturb each other.
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd_);
+    int copy = open(path, O_RDWR | O_CLOEXEC);
+    if (copy < 0) // where /proc is not mounted
+        copy = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
     require(copy >= 0, cuda::error_out_of_memory);
     exported_ = true;
     return copy;
