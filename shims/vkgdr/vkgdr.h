@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The C interface of libvkgdr, served by barmap: GPU memory that the CPU reads and writes through a
+ * pointer.  docs/vkgdr.md says what is the same as in the original and what is better here.
+ *
+ * Every function may be called from any thread at once, on one handle too; freeing memory or closing
+ * a handle is exclusive, as with free().
+ */
+#ifndef VKGDR_H
+#define VKGDR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* cuda.h where it is installed; without it, the two names of it that are needed here. */
+#if defined(__has_include)
+#if __has_include(<cuda.h>)
+#include <cuda.h>
+#define VKGDR_HAS_CUDA_H 1
+#endif
+#endif
+#ifndef VKGDR_HAS_CUDA_H
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VKGDR_API __attribute__((visibility("default")))
+
+typedef struct vkgdr* vkgdr_t;
+typedef struct vkgdr_memory* vkgdr_memory_t;
+
+typedef enum vkgdr_open_flags {
+    /* Use the GPU of the calling thread's CUDA context, and ignore `device`. */
+    VKGDR_OPEN_CURRENT_CONTEXT_BIT = 1,
+    /*
+     * For finding missing alignment: memory counts as non-coherent, and each flush and invalidate
+     * is checked against the rules of real non-coherent memory.
+     */
+    VKGDR_OPEN_FORCE_NON_COHERENT_BIT = 2,
+    /* Fail unless the memory is coherent. */
+    VKGDR_OPEN_REQUIRE_COHERENT_BIT = 4
+} vkgdr_open_flags;
+
+/*
+ * What went wrong in this thread's last vkgdr_open or vkgdr_memory_alloc, or, since then, in a flush
+ * or invalidate that broke the rules; NULL if nothing did.  The caller frees it with free().
+ */
+VKGDR_API char* vkgdr_last_error(void);
+
+/* Opens a GPU.  flags: of vkgdr_open_flags.  NULL on failure. */
+VKGDR_API vkgdr_t vkgdr_open(CUdevice device, uint32_t flags);
+
+/* Closes the handle.  Memory that was allocated through it may still be used and freed. */
+VKGDR_API void vkgdr_close(vkgdr_t g);
+
+/*
+ * Allocates size bytes, more than 0.  A context of the opened GPU must be current.  flags must be 0.
+ * NULL on failure.
+ */
+VKGDR_API vkgdr_memory_t vkgdr_memory_alloc(vkgdr_t g, size_t size, uint32_t flags);
+
+/* Frees it, in whatever context is current.  NULL is ignored. */
+VKGDR_API void vkgdr_memory_free(vkgdr_memory_t mem);
+
+VKGDR_API void* vkgdr_memory_get_host_ptr(vkgdr_memory_t mem);         /* CPU address */
+VKGDR_API CUdeviceptr vkgdr_memory_get_device_ptr(vkgdr_memory_t mem); /* GPU address */
+VKGDR_API size_t vkgdr_memory_get_size(vkgdr_memory_t mem);            /* bytes, as asked for */
+VKGDR_API bool vkgdr_memory_is_coherent(vkgdr_memory_t mem);
+/* Alignment of flushed and invalidated ranges, in bytes; 1 for coherent memory. */
+VKGDR_API size_t vkgdr_memory_non_coherent_atom_size(vkgdr_memory_t mem);
+
+/*
+ * Makes what the CPU wrote in [offset, offset + size) visible to work that is launched later.
+ * On non-coherent memory offset must be a multiple of the atom size, and so must size, unless the
+ * range ends where the memory ends.  A range that breaks this, or leaves the memory, is reported by
+ * vkgdr_last_error() and on stderr, and nothing else happens.
+ */
+VKGDR_API void vkgdr_memory_flush(vkgdr_memory_t mem, size_t offset, size_t size);
+
+/* Makes what finished GPU work wrote there visible to the CPU.  The rules are those of flush. */
+VKGDR_API void vkgdr_memory_invalidate(vkgdr_memory_t mem, size_t offset, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* VKGDR_H */
