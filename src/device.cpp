@@ -103,6 +103,12 @@ unsigned long long id_of(CUdeviceptr address) {
                 "every backend that could is unusable here: " + unusable);
 }
 
+/// Where what is wanted of the allocation itself ends.
+CUdeviceptr last_wanted(cuda::memory const& memory) {
+    cuda::chunk const& chunk = memory.chunks.back();
+    return chunk.base + chunk.offset + chunk.length;
+}
+
 /// If the range lies in memory that barmap allocated, adds what other backends can import it by.
 void recognise_own(device_state& state, cuda::memory& memory) {
     if (memory.kind != memory_kind::imported)
@@ -112,12 +118,15 @@ void recognise_own(device_state& state, cuda::memory& memory) {
     std::erase_if(state.allocations, [](auto const& entry) { return entry.exported.expired(); });
     for (device_state::allocation const& entry : state.allocations) {
         if (entry.id != id || memory.address < entry.address ||
-            memory.address - entry.address + memory.size > entry.size)
+            last_wanted(memory) > entry.address + entry.size)
             continue;
         memory.exported = entry.exported.lock();
         memory.kind = memory_kind::allocated;
+        CUdeviceptr const last = std::min(memory.address + memory.size, entry.address + entry.size);
+        std::size_t const length = last - memory.address;
         memory.chunks = {{entry.address, entry.size,
-                          static_cast<std::size_t>(memory.address - entry.address), memory.size}};
+                          static_cast<std::size_t>(memory.address - entry.address), length, 0,
+                          memory.size - length}};
         return;
     }
 }
@@ -127,8 +136,10 @@ void recognise_own(device_state& state, cuda::memory& memory) {
                 "barmap maps memory of whole GPUs only: switch MIG off, or use cudaMemcpy");
 }
 
-cuda::memory look_at(device_state& state, CUdeviceptr address, std::size_t bytes) {
-    cuda::memory memory = cuda::describe(address, bytes);
+cuda::memory look_at(device_state& state, CUdeviceptr address, std::size_t bytes,
+                     bool whole_pages) {
+    cuda::memory memory =
+        whole_pages ? cuda::describe_pages(address, bytes) : cuda::describe(address, bytes);
     switch (memory.kind) {
     case memory_kind::unknown:
     case memory_kind::host:
@@ -172,11 +183,38 @@ device device::open(int ordinal) {
     return device(std::move(state));
 }
 
-device device::of(void const* gpu_pointer) {
-    cuda::memory const memory = cuda::describe(reinterpret_cast<std::uintptr_t>(gpu_pointer), 1);
+namespace {
+
+// In the memory's own context, so that a thread without one neither makes nor needs another.
+device open_owner(cuda::memory const& memory) {
     if (memory.kind == memory_kind::unknown || memory.kind == memory_kind::host)
         refuse_memory(memory, "");
-    return open(memory.ordinal);
+    if (!memory.context)
+        return device::open(memory.ordinal);
+    cuda::context_scope const scope(memory.context);
+    return device::open(memory.ordinal);
+}
+
+} // namespace
+
+device device::of(void const* gpu_pointer) {
+    return open_owner(cuda::describe(reinterpret_cast<std::uintptr_t>(gpu_pointer), 1));
+}
+
+device device::of(std::uintptr_t gpu_address, std::size_t bytes) {
+    return open_owner(cuda::describe_pages(gpu_address, bytes));
+}
+
+std::vector<backend_report> device::offers(int ordinal) {
+    backend::gpu const gpu = identify(ordinal);
+    std::string_view const forced = forced_backend();
+    std::vector<backend_report> reports;
+    for (backend::registration const& entry : backend::registry()) {
+        bool const quick = entry.make(gpu)->can().quick_start;
+        if (forced.empty() ? quick : entry.name == forced)
+            reports.push_back(backend_slot::offer(entry, gpu));
+    }
+    return reports;
 }
 
 pin device::pin(void const* gpu_pointer, std::size_t bytes, std::string_view backend) const {
@@ -184,21 +222,31 @@ pin device::pin(void const* gpu_pointer, std::size_t bytes, std::string_view bac
 }
 
 pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, std::string_view backend) const {
+    pin_options how;
+    how.backend = backend;
+    return pin(gpu_address, bytes, how);
+}
+
+pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, pin_options const& how) const {
     state_->expect_own_process("pin GPU memory");
-    cuda::memory const memory = look_at(*state_, gpu_address, bytes);
-    std::vector<backend_slot*> const candidates = state_->candidates(backend);
+    cuda::memory const memory = look_at(*state_, gpu_address, bytes, how.whole_pages);
+    std::vector<backend_slot*> const candidates = state_->candidates(how.backend);
     std::exception_ptr first_failure;
     for (backend_slot* slot : candidates) {
         if (!can_adopt(*slot, memory) || !slot->usable())
             continue;
         try {
+            if (how.force_pcie && !slot->report().forces_pcie)
+                throw error(errc::unsupported_operation, "force the way through PCIe",
+                            std::string(slot->name()), "pin without force_pcie");
             auto state = std::make_shared<pin_state>();
             state->device = state_;
             state->slot = slot;
-            state->address = gpu_address;
-            state->size = bytes;
+            state->address = memory.address;
+            state->size = memory.size;
             state->memory = memory.kind;
-            state->pinned = slot->get().pin(memory);
+            state->pinned =
+                slot->get().pin(memory, {how.force_pcie, how.p2p_token, how.va_space});
             log::debug(std::to_string(bytes) + " bytes of " + std::string(to_string(memory.kind)) +
                        " pinned by " + std::string(slot->name()));
             return barmap::pin(std::move(state));

@@ -27,11 +27,6 @@ std::vector<std::string_view> required_backends() {
     return names;
 }
 
-std::string_view forced_backend() {
-    char const* const value = std::getenv("BARMAP_BACKEND");
-    return value && std::string_view(value) != "auto" ? value : "";
-}
-
 std::string list_of_backends() {
     std::string names;
     for (std::string const& name : backend_names())
@@ -44,12 +39,48 @@ std::string list_of_backends() {
                 "the backends are " + list_of_backends());
 }
 
+/// The state and the sentence that a failed start makes of it.
+void tell_failure(backend_report& report) {
+    try {
+        throw;
+    } catch (error const& failure) {
+        report.state = failure.code() == errc::backend_absent ? backend_state::absent
+                                                              : backend_state::broken;
+        report.reason = "cannot " + failure.operation() + ": " + failure.code().message();
+        report.advice = failure.advice();
+    } catch (std::exception const& failure) {
+        report.state = backend_state::broken;
+        report.reason = failure.what();
+    }
+}
+
+void start(backend::backend& instance, backend::gpu const& gpu, backend_report& report) {
+    if (gpu.simulated && instance.can().needs_kernel_driver && !os::replaced())
+        throw error(errc::backend_absent, "reach a simulated GPU through a kernel driver",
+                    report.name, "nothing needs to be done: dmabuf reaches it");
+    instance.start();
+    backend::traits const about = instance.about();
+    report.module = about.module;
+    report.persistent = about.persistent;
+    report.forces_pcie = about.forces_pcie;
+}
+
 [[noreturn]] void refuse(backend_report const& report) {
     throw error(report.state == backend_state::broken ? errc::backend_broken : errc::backend_absent,
                 "use backend " + report.name, report.name, report.reason + "; " + report.advice);
 }
 
 } // namespace
+
+std::string_view forced_backend() {
+    char const* const value = std::getenv("BARMAP_BACKEND");
+    if (!value || std::string_view(value) == "auto" || *value == '\0')
+        return {};
+    for (backend::registration const& entry : backend::registry())
+        if (entry.name == value)
+            return value;
+    refuse_name(value);
+}
 
 backend_slot::backend_slot(backend::registration const& entry, backend::gpu const& gpu)
     : entry_(entry), gpu_(gpu), instance_(entry.make(gpu)) {
@@ -61,23 +92,13 @@ backend_report const& backend_slot::report() {
         using clock = std::chrono::steady_clock;
         clock::time_point const begin = clock::now();
         try {
-            if (gpu_.simulated && instance_->can().needs_kernel_driver && !os::replaced())
-                throw error(errc::backend_absent, "reach a simulated GPU through a kernel driver",
-                            report_.name, "nothing needs to be done: dmabuf reaches it");
-            instance_->start();
+            start(*instance_, gpu_, report_);
             scratch_ = std::make_unique<backend::scratch>(*instance_, gpu_);
             scratch_->prove();
             report_.state = backend_state::usable;
             report_.reason = "its self-test moved random bytes both ways";
-        } catch (error const& failure) {
-            report_.state = failure.code() == errc::backend_absent ? backend_state::absent
-                                                                   : backend_state::broken;
-            report_.reason = "cannot " + failure.operation() + ": " + failure.code().message();
-            report_.advice = failure.advice();
-            scratch_.reset();
-        } catch (std::exception const& failure) {
-            report_.state = backend_state::broken;
-            report_.reason = failure.what();
+        } catch (...) {
+            tell_failure(report_);
             scratch_.reset();
         }
         report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
@@ -85,6 +106,20 @@ backend_report const& backend_slot::report() {
                   std::string(to_string(report_.state)) + " (" + report_.reason + ")");
     });
     return report_;
+}
+
+backend_report backend_slot::offer(backend::registration const& entry, backend::gpu const& gpu) {
+    backend_report report;
+    report.name = entry.name;
+    try {
+        std::unique_ptr<backend::backend> const instance = entry.make(gpu);
+        start(*instance, gpu, report);
+        report.state = backend_state::usable;
+        report.reason = "it can be tried; its self-test comes with its first use";
+    } catch (...) {
+        tell_failure(report);
+    }
+    return report;
 }
 
 copy_plan backend_slot::plan(cache_kind kind) {

@@ -17,6 +17,9 @@
 
 namespace barmap {
 
+/// What BARMAP_BACKEND asks for; empty: nothing. @throws error errc::invalid_argument
+[[nodiscard]] std::string_view forced_backend();
+
 /// One backend on one GPU: started, proved and measured at most once, each when first needed.
 /// Thread rule: every member may be called at once.
 class backend_slot {
@@ -29,6 +32,10 @@ public:
     /// Starts and proves the backend, the first time. Never throws for what it finds.
     backend_report const& report();
     [[nodiscard]] bool usable() { return report().state == backend_state::usable; }
+
+    /// What the backend says before it is proved: a fresh instance is started, and given up.
+    [[nodiscard]] static backend_report offer(backend::registration const& entry,
+                                              backend::gpu const& gpu);
 
     /// @pre usable()
     [[nodiscard]] backend::backend& get() noexcept { return *instance_; }

@@ -27,15 +27,38 @@ std::string_view pin::backend() const noexcept {
     return state_ ? state_->slot->name() : std::string_view{};
 }
 
-mapping pin::map() const {
-    if (!state_)
+namespace {
+
+std::unique_ptr<mapping_state> map_as(std::shared_ptr<pin_state const> const& pinned,
+                                      std::optional<cache_kind> wanted) {
+    if (!pinned)
         throw error(errc::invalid_argument, "map an empty pin", "", "pin some memory first");
-    state_->device->expect_own_process("map GPU memory");
+    pinned->device->expect_own_process("map GPU memory");
     auto state = std::make_unique<mapping_state>();
-    state->pin = state_;
-    state->mapped = state_->pinned->map();
-    state->plan = state_->slot->plan(state->mapped->kind);
-    return mapping(std::move(state));
+    state->pin = pinned;
+    state->mapped = pinned->pinned->map(wanted);
+    if (wanted && state->mapped->kind != *wanted)
+        throw error(errc::unsupported_operation,
+                    "map GPU memory " + std::string(to_string(*wanted)),
+                    std::string(pinned->slot->name()),
+                    "here it is " + std::string(to_string(state->mapped->kind)) +
+                        ": map it without asking for a kind");
+    state->plan = pinned->slot->plan(state->mapped->kind);
+    return state;
+}
+
+} // namespace
+
+mapping pin::map() const {
+    return mapping(map_as(state_, std::nullopt));
+}
+
+mapping pin::map(cache_kind kind) const {
+    return mapping(map_as(state_, kind));
+}
+
+bool pin::taken_away() const {
+    return state_ && state_->pinned->taken_away();
 }
 
 } // namespace barmap

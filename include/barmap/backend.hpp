@@ -4,6 +4,7 @@
 #include <barmap/export.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,12 @@ enum class memory_kind {
     unknown,            ///< no live CUDA allocation is there
 };
 
+/// Version of a kernel module.
+struct module_version {
+    int major = 0;
+    int minor = 0;
+};
+
 /// One line of `barmap info`.
 struct backend_report {
     std::string name;
@@ -45,6 +52,10 @@ struct backend_report {
     std::string reason;  ///< one sentence: why it is in this state
     std::string advice;  ///< what to do to make it usable; empty when it is
     double start_us = 0; ///< time that its start-up and self-test took, microseconds
+    /// Of the module it goes through, if it needs one and could ask.
+    std::optional<module_version> module = std::nullopt;
+    bool persistent = true;  ///< mappings outlive cudaFree; false: see pin::taken_away()
+    bool forces_pcie = true; ///< takes pin_options::force_pcie
 };
 
 [[nodiscard]] BARMAP_API std::string_view to_string(backend_state state) noexcept;

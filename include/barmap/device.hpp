@@ -48,6 +48,17 @@ public:
     /// @throws error errc::unsupported_memory, errc::invalid_argument (null), or as open()
     [[nodiscard]] static device of(void const* gpu_pointer);
 
+    /// Opens the GPU that owns the memory in the pages of gpu_page_size bytes that
+    /// [gpu_address, gpu_address + bytes) touches.
+    /// @throws error as of(pointer), errc::out_of_range for a page without memory
+    [[nodiscard]] static device of(std::uintptr_t gpu_address, std::size_t bytes);
+
+    /// What the backends that start quickly say on this GPU before they are proved: `usable` means
+    /// that there is something to try. Takes about a millisecond, needs no CUDA context and makes
+    /// none: for programs that only want to know whether to go on.
+    /// @throws error errc::no_device, or errc::invalid_argument for an unknown BARMAP_BACKEND
+    [[nodiscard]] static std::vector<backend_report> offers(int ordinal);
+
     /// Adopts memory that the caller owns: any address and length inside one allocation, or inside
     /// several VMM chunks in a row. The calling thread needs no CUDA context.
     ///
@@ -63,6 +74,9 @@ public:
                                   std::string_view backend = {}) const;
     [[nodiscard]] barmap::pin pin(std::uintptr_t gpu_address, std::size_t bytes,
                                   std::string_view backend = {}) const;
+    /// @throws error errc::unsupported_operation if no backend can meet the options
+    [[nodiscard]] barmap::pin pin(std::uintptr_t gpu_address, std::size_t bytes,
+                                  pin_options const& how) const;
 
     /// Makes GPU memory that is mappable by construction. It lives as long as the pin and its
     /// mappings; gpu_address() is valid in the context that was current, or the primary one.

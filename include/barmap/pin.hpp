@@ -13,6 +13,21 @@ namespace barmap {
 class device;
 struct pin_state; ///< inside the library
 
+/// The page of GPUDirect RDMA, in bytes.
+inline constexpr std::size_t gpu_page_size = 64 * 1024;
+
+/// How to pin. What it holds by itself is right, unless a program follows gdrcopy's rules.
+struct pin_options {
+    std::string_view backend = {}; ///< name of the backend to use; empty: the first that can
+    /// Widens the range to whole pages of gpu_page_size bytes, and takes with it what else lies in
+    /// the first and the last one. The range may then also start or end outside of the allocation.
+    bool whole_pages = false;
+    /// Through BAR1, even where the CPU has a coherent link to the GPU as well.
+    bool force_pcie = false;
+    std::uint64_t p2p_token = 0; ///< handed to a gdrdrv older than 2.5; otherwise ignored
+    std::uint32_t va_space = 0;  ///< the same
+};
+
 /// A GPU memory range held reachable for the CPU. Move-only; unpins in its destructor, once no
 /// mapping of it is left. Keeps its device alive.
 /// Thread rule: const members may be called at once; destroying is exclusive.
@@ -23,9 +38,10 @@ public:
     pin& operator=(pin&&) noexcept;
     ~pin();
 
-    /// The address that was given, a CUdeviceptr.
+    /// The address that was given, a CUdeviceptr; with pin_options::whole_pages that of its page.
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept;
-    [[nodiscard]] std::size_t size() const noexcept; ///< bytes, as asked for
+    /// Bytes, as asked for; with pin_options::whole_pages those of the pages.
+    [[nodiscard]] std::size_t size() const noexcept;
     [[nodiscard]] memory_kind memory() const noexcept;
     [[nodiscard]] std::string_view backend() const noexcept;
 
@@ -36,6 +52,15 @@ public:
     /// docs/measuring.md.
     /// @throws error errc::bar1_exhausted, or what the backend reports
     [[nodiscard]] mapping map() const;
+
+    /// The same, cached in this way or not at all.
+    /// @throws error errc::unsupported_operation if the backend cannot map in this way
+    [[nodiscard]] mapping map(cache_kind kind) const;
+
+    /// Whether the GPU driver has taken the memory away, so that mappings of it fault. Only gdrdrv
+    /// in callback mode lets it do so; all others keep the memory until it is unpinned.
+    /// @throws error what gdrdrv reports
+    [[nodiscard]] bool taken_away() const;
 
 private:
     friend class device;

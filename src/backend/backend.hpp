@@ -48,12 +48,29 @@ public:
 class pinned {
 public:
     virtual ~pinned() = default;
-    /// @throws error
-    [[nodiscard]] virtual std::unique_ptr<mapped> map() = 0;
+    /// @param wanted how to cache the mapping, for backends that have a choice; the core checks
+    /// what came of it. @throws error
+    [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {}) = 0;
+    /// Whether the driver has taken the memory away. @throws error
+    [[nodiscard]] virtual bool taken_away() { return false; }
     /// Where memory that the backend allocated lies; 0 for adopted memory.
     [[nodiscard]] virtual CUdeviceptr allocated_address() const noexcept { return 0; }
     /// What other backends can import memory by that this one allocated; null if they cannot.
     [[nodiscard]] virtual std::shared_ptr<os::fd const> exported() const noexcept { return {}; }
+};
+
+/// What a pin may ask for beyond its range; see pin_options.
+struct pin_request {
+    bool force_pcie = false;
+    std::uint64_t p2p_token = 0;
+    std::uint32_t va_space = 0;
+};
+
+/// What a backend's start found out about it; see backend_report.
+struct traits {
+    std::optional<module_version> module;
+    bool persistent = true;
+    bool forces_pcie = true;
 };
 
 struct capabilities {
@@ -83,8 +100,13 @@ public:
     /// it; any other error means broken. what() and advice() are what `barmap info` prints.
     virtual void start() = 0;
 
-    /// Adopts memory that the caller owns and that can().can_adopt(). @throws error
-    [[nodiscard]] virtual std::unique_ptr<pinned> pin(cuda::memory const& memory) = 0;
+    /// @pre started
+    [[nodiscard]] virtual traits about() const { return {}; }
+
+    /// Adopts memory that the caller owns and that can().can_adopt().
+    /// @pre the request asks for nothing that about() does not have. @throws error
+    [[nodiscard]] virtual std::unique_ptr<pinned> pin(cuda::memory const& memory,
+                                                      pin_request const& request = {}) = 0;
 
     /// Makes memory, if can().allocates. @throws error
     [[nodiscard]] virtual std::unique_ptr<pinned> allocate(std::size_t bytes);

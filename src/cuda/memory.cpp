@@ -98,12 +98,77 @@ std::string range_text(CUdeviceptr address, std::size_t bytes) {
     return std::to_string(bytes) + " bytes at " + hexadecimal(address);
 }
 
-} // namespace
-
-memory describe(CUdeviceptr address, std::size_t bytes) {
+void expect_range(CUdeviceptr address, std::size_t bytes) {
     if (address == 0 || bytes == 0 || address + bytes < address)
         throw error(errc::invalid_argument, "pin " + range_text(address, bytes), "",
                     "give a GPU address, and a size greater than 0 that does not wrap around");
+}
+
+/// The allocation that holds this address.
+attributes allocation_at(CUdeviceptr address, memory_kind& kind) {
+    attributes a = attributes_of(address);
+    kind = kind_of(address, a);
+    if (is_virtual(kind))
+        narrow_to_chunk(address, a);
+    return a;
+}
+
+/// The first allocation that has a part in [at, end), or an unknown kind.
+attributes first_allocation(CUdeviceptr at, CUdeviceptr end, memory_kind& kind) {
+    constexpr CUdeviceptr alignment = 256; // of every address that cuMemAlloc gives
+    while (at < end) {
+        attributes const a = allocation_at(at, kind);
+        if (kind != memory_kind::unknown)
+            return a;
+        at = at / alignment * alignment + alignment;
+    }
+    return {};
+}
+
+} // namespace
+
+memory describe_pages(CUdeviceptr address, std::size_t bytes) {
+    expect_range(address, bytes);
+    constexpr CUdeviceptr page = gpu_page_size;
+    constexpr CUdeviceptr last_end = ~CUdeviceptr{0} / page * page;
+    if (address + bytes > last_end)
+        return {}; // nothing lies there, and rounding would wrap around
+    memory result;
+    CUdeviceptr at = address / page * page;
+    CUdeviceptr const end = (address + bytes + page - 1) / page * page;
+    result.address = at;
+    result.size = end - at;
+    while (at < end) {
+        memory_kind kind = memory_kind::unknown;
+        // The wanted range says best which allocation is meant, but may lie outside of all.
+        attributes a = first_allocation(std::max(at, address), at + page, kind);
+        if (kind == memory_kind::unknown)
+            a = first_allocation(at, at + page, kind);
+        if (result.chunks.empty()) {
+            result.kind = kind;
+            result.ordinal = a.ordinal;
+            result.context = a.context;
+            if (kind == memory_kind::unknown || kind == memory_kind::host ||
+                kind == memory_kind::managed)
+                return result;
+        }
+        if (kind != result.kind || a.ordinal != result.ordinal || a.range_size == 0)
+            throw error(errc::out_of_range, "pin " + range_text(address, bytes), "",
+                        "the allocation ends before " + hexadecimal(at) +
+                            ": pin a range whose pages all hold memory of one kind on one GPU");
+        CUdeviceptr const allocation_end = a.range_start + a.range_size;
+        CUdeviceptr const stop = std::min((allocation_end + page - 1) / page * page, end);
+        CUdeviceptr const first = std::max(at, a.range_start);
+        CUdeviceptr const last = std::min(stop, allocation_end);
+        result.chunks.push_back({a.range_start, a.range_size, first - a.range_start, last - first,
+                                 first - at, stop - last});
+        at = stop;
+    }
+    return result;
+}
+
+memory describe(CUdeviceptr address, std::size_t bytes) {
+    expect_range(address, bytes);
     attributes a = attributes_of(address);
     memory result;
     result.kind = kind_of(address, a);

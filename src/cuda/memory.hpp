@@ -5,6 +5,7 @@
 #include "os/fd.hpp"
 
 #include <barmap/backend.hpp>
+#include <barmap/pin.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -13,12 +14,19 @@
 
 namespace barmap::cuda {
 
-/// A part of one allocation (of one VMM chunk, where several make up a range).
+/// A part of one allocation (of one VMM chunk, where several make up a range). Where whole GPU pages
+/// are wanted, also what else lies in the allocation's first and last page.
 struct chunk {
     CUdeviceptr base = 0;     ///< where the allocation starts
     std::size_t capacity = 0; ///< its size as the driver tells it, bytes
     std::size_t offset = 0;   ///< of the wanted part inside it
     std::size_t length = 0;   ///< of the wanted part
+    std::size_t before = 0;   ///< bytes before the allocation that are wanted, too
+    std::size_t after = 0;    ///< bytes behind it that are wanted, too
+
+    /// All that is wanted, as addresses.
+    [[nodiscard]] CUdeviceptr start() const noexcept { return base + offset - before; }
+    [[nodiscard]] std::size_t extent() const noexcept { return before + length + after; }
 };
 
 /// What a GPU address range is made of.
@@ -36,6 +44,13 @@ struct memory {
 /// @throws error errc::invalid_argument (0 bytes, null, or the range wraps around),
 ///         errc::out_of_range if it leaves the allocation or the run of chunks
 [[nodiscard]] memory describe(CUdeviceptr address, std::size_t bytes);
+
+/// Finds out what is in the GPU pages (of gpu_page_size bytes) that [address, address + bytes)
+/// touches, as GPUDirect RDMA does: the range may start or end outside of every allocation, if only
+/// each of its pages holds part of one. Small allocations that share a page share the memory object
+/// behind it, so that one of them is enough to reach the whole page.
+/// @throws error as describe(), errc::out_of_range for a page without any allocation
+[[nodiscard]] memory describe_pages(CUdeviceptr address, std::size_t bytes);
 
 /// A new file descriptor for the physical memory of a VMM chunk with a POSIX-fd handle type.
 /// @throws error

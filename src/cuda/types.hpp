@@ -160,6 +160,7 @@ inline constexpr int handle_type_posix_fd = 1;
 inline constexpr int access_read_write = 3;
 inline constexpr int granularity_minimum = 0;
 inline constexpr int external_handle_opaque_fd = 1;
+inline constexpr unsigned long long range_flag_dma_buf_pcie = 1; // ..._DMA_BUF_MAPPING_TYPE_PCIE
 inline constexpr int range_handle_dma_buf_fd = 1;
 inline constexpr unsigned mem_attach_global = 1;
 

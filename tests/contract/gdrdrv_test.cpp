@@ -15,10 +15,13 @@ protected:
         machine_.emplace("580", [&](fake::kernel& kernel) {
             auto const driver = std::make_shared<fake::gdrdrv_driver>(kernel, how);
             kernel.add(driver);
+            driver_ = driver;
             return [driver] { return driver->pins(); };
         });
         machine_->use();
     }
+
+    std::shared_ptr<fake::gdrdrv_driver> driver_;
 
 private:
     std::optional<machine> machine_;
@@ -62,6 +65,82 @@ TEST_F(gdrdrv_test, a_device_mapping_is_told_apart) {
     mapping const map = device::open(0).pin(block.address(), mib).map();
     EXPECT_EQ(map.kind(), cache_kind::device);
     expect_same_memory(map, block.address(), 1);
+}
+
+TEST_F(gdrdrv_test, a_mapping_is_cached_as_asked_for) {
+    boot({.minor = 5});
+    device_block const block(mib);
+    pin const pinned = device::open(0).pin(block.address(), mib);
+    for (cache_kind const kind : {cache_kind::cached, cache_kind::write_combining}) {
+        mapping const map = pinned.map(kind);
+        EXPECT_EQ(map.kind(), kind);
+        expect_same_memory(map, block.address(), 1);
+    }
+    refusal const seen = refusal_of([&] { (void)pinned.map(cache_kind::device); });
+    EXPECT_EQ(seen.code, std::errc::invalid_argument);
+}
+
+TEST_F(gdrdrv_test, a_module_that_cannot_be_asked_maps_in_its_one_way) {
+    boot({.minor = 4});
+    device_block const block(mib);
+    pin const pinned = device::open(0).pin(block.address(), mib);
+    EXPECT_EQ(pinned.map(cache_kind::write_combining).kind(), cache_kind::write_combining);
+    expect_refusal(refusal_of([&] { (void)pinned.map(cache_kind::cached); }),
+                   errc::unsupported_operation, "map GPU memory cached");
+}
+
+TEST_F(gdrdrv_test, tokens_reach_an_old_module) {
+    boot({.minor = 4});
+    device_block const block(mib);
+    pin_options how;
+    how.p2p_token = 77;
+    how.va_space = 5;
+    (void)device::open(0).pin(block.address(), mib, how);
+    EXPECT_EQ(driver_->last_token(), 77u);
+    EXPECT_EQ(driver_->last_va_space(), 5u);
+}
+
+TEST_F(gdrdrv_test, the_way_through_pcie_is_forced_where_the_module_can) {
+    boot({.minor = 6, .force_pcie = true});
+    device_block const block(mib);
+    EXPECT_TRUE(device::open(0).backends().front().forces_pcie);
+    pin_options how;
+    how.force_pcie = true;
+    (void)device::open(0).pin(block.address(), mib, how);
+    EXPECT_EQ(driver_->last_flags(), 1u);
+    (void)device::open(0).pin(block.address(), mib);
+    EXPECT_EQ(driver_->last_flags(), 0u);
+}
+
+TEST_F(gdrdrv_test, the_way_through_pcie_is_refused_where_it_cannot) {
+    boot({.minor = 6});
+    device_block const block(mib);
+    pin_options how;
+    how.force_pcie = true;
+    expect_refusal(refusal_of([&] { (void)device::open(0).pin(block.address(), mib, how); }),
+                   errc::unsupported_operation, "force the way through PCIe");
+}
+
+TEST_F(gdrdrv_test, memory_that_the_driver_took_away_is_told) {
+    boot({.minor = 5, .persistent = false});
+    device_block const block(mib);
+    pin const pinned = device::open(0).pin(block.address(), mib);
+    EXPECT_FALSE(device::open(0).backends().front().persistent);
+    EXPECT_FALSE(pinned.taken_away());
+    driver_->take_away();
+    EXPECT_TRUE(pinned.taken_away());
+}
+
+TEST_F(gdrdrv_test, its_version_is_told_before_and_after_it_is_proved) {
+    boot({.minor = 3});
+    for (auto const& reports : {device::offers(0), device::open(0).backends()}) {
+        backend_report const& report = reports.front();
+        EXPECT_EQ(report.name, "gdrdrv");
+        EXPECT_EQ(report.state, backend_state::usable);
+        ASSERT_TRUE(report.module);
+        EXPECT_EQ(report.module->major, 2);
+        EXPECT_EQ(report.module->minor, 3);
+    }
 }
 
 TEST_F(gdrdrv_test, an_older_module_says_so_too) {

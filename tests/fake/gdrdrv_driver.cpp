@@ -4,6 +4,8 @@
 #include "backend/gdrdrv/abi.hpp"
 #include "fake/simulation.hpp"
 
+#include <barmap/pin.hpp>
+
 #include <cerrno>
 #include <fcntl.h>
 #include <optional>
@@ -18,6 +20,7 @@ namespace abi = backend::gdrdrv::abi;
 namespace {
 
 constexpr unsigned minor_with_info_v2 = 4, minor_with_pin_v2 = 5; // gdrdrv.h
+constexpr unsigned minor_with_attributes = 5, minor_with_requests = 5;
 
 /// Where a range of whole GPU pages lies in a file of the simulated GPU.
 struct located {
@@ -63,18 +66,39 @@ public:
             return version(*static_cast<abi::version_parameters*>(argument));
         case abi::pin: {
             auto& asked = *static_cast<abi::pin_parameters*>(argument);
-            if (asked.p2p_token || asked.va_space || asked.handle)
+            if (asked.handle)
                 return refuse("a pin with fields that should be 0", EINVAL);
+            driver_.last_token_ = asked.p2p_token;
+            driver_.last_va_space_ = asked.va_space;
             return pin(asked.address, asked.size, asked.handle);
         }
         case abi::pin_v2: {
             auto& asked = *static_cast<abi::pin_v2_parameters*>(argument);
             if (driver_.how_.minor < minor_with_pin_v2)
                 break;
-            if (asked.flags || asked.pad || asked.handle)
+            if (asked.pad || asked.handle)
                 return refuse("a pin with fields that should be 0", EINVAL);
+            if (asked.flags && (asked.flags != abi::pin_flag_force_pcie || !driver_.how_.force_pcie))
+                return refuse("a pin with flags that are not offered", EINVAL);
+            driver_.last_flags_ = asked.flags;
             return pin(asked.address, asked.size, asked.handle);
         }
+        case abi::get_callback_flag: {
+            auto& asked = *static_cast<abi::callback_flag_parameters*>(argument);
+            auto const found = pins_.find(asked.handle);
+            if (found == pins_.end())
+                return refuse("a question about what is no handle", EINVAL);
+            asked.flag = !driver_.how_.persistent && driver_.taken_away_;
+            return 0;
+        }
+        case abi::get_attribute:
+            if (driver_.how_.minor < minor_with_attributes)
+                break;
+            return attribute(*static_cast<abi::attribute_parameters*>(argument));
+        case abi::request_mapping_type:
+            if (driver_.how_.minor < minor_with_requests)
+                break;
+            return request_type(*static_cast<abi::mapping_type_parameters*>(argument));
         case abi::unpin:
             return unpin(static_cast<abi::unpin_parameters*>(argument)->handle);
         case abi::get_info:
@@ -117,7 +141,31 @@ private:
         int fd = -1;
         std::uint64_t offset = 0;
         std::shared_ptr<bool> mapped;
+        unsigned type = 0; ///< as requested; 0: the driver's own
     };
+
+    int attribute(abi::attribute_parameters& asked) const {
+        switch (asked.attribute) {
+        case abi::attribute_persistent:
+            asked.value = driver_.how_.persistent;
+            return 0;
+        case abi::attribute_force_pcie:
+            asked.value = driver_.how_.force_pcie;
+            return 0;
+        default:
+            return EINVAL;
+        }
+    }
+
+    int request_type(abi::mapping_type_parameters const& asked) {
+        auto const found = pins_.find(asked.handle);
+        if (found == pins_.end() || *found->second.mapped || asked.mapping > 3)
+            return refuse("a mapping type for what cannot have one", EINVAL);
+        if (asked.mapping == 3 && driver_.how_.mapping_type != 3)
+            return EINVAL; // as on x86, where nothing offers device mappings
+        found->second.type = asked.mapping;
+        return 0;
+    }
 
     int refuse(std::string what, int code) {
         driver_.kernel_.violation("gdrdrv: " + std::move(what));
@@ -131,7 +179,7 @@ private:
     }
 
     int pin(std::uint64_t address, std::uint64_t size, std::uint64_t& handle) {
-        if (address % abi::gpu_page_size || size % abi::gpu_page_size || size == 0)
+        if (address % gpu_page_size || size % gpu_page_size || size == 0)
             return refuse("a pin of parts of GPU pages", EINVAL);
         std::optional<located> const where = locate(address, size);
         if (!where)
@@ -139,7 +187,7 @@ private:
         handle = next_handle_;
         next_handle_ += size / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
         pins_[handle] = {address, size, ::fcntl(where->fd, F_DUPFD_CLOEXEC, 0), where->offset,
-                         std::make_shared<bool>(false)};
+                         std::make_shared<bool>(false), 0};
         ++driver_.pins_;
         return 0;
     }
@@ -163,7 +211,7 @@ private:
             return refuse("a question about what is no handle", EINVAL);
         info.va = found->second.address;
         info.mapped_size = found->second.size;
-        info.page_size = abi::gpu_page_size;
+        info.page_size = gpu_page_size;
         return 0;
     }
 
@@ -178,7 +226,9 @@ private:
     int info_v2(abi::info_v2_parameters& info) {
         if (int const code = describe(info))
             return code;
-        info.mapping = *pins_.at(info.handle).mapped ? driver_.how_.mapping_type : 0;
+        pinned const& pin = pins_.at(info.handle);
+        unsigned const type = pin.type ? pin.type : driver_.how_.mapping_type;
+        info.mapping = *pin.mapped ? type : 0;
         return 0;
     }
 
@@ -194,6 +244,26 @@ bool gdrdrv_driver::serves(std::string_view path) const {
 int gdrdrv_driver::open(std::string_view, std::shared_ptr<open_file>& opened) {
     opened = std::make_shared<file>(*this);
     return 0;
+}
+
+void gdrdrv_driver::take_away() {
+    std::lock_guard const hold(kernel_.lock());
+    taken_away_ = true;
+}
+
+std::uint64_t gdrdrv_driver::last_token() const {
+    std::lock_guard const hold(kernel_.lock());
+    return last_token_;
+}
+
+std::uint32_t gdrdrv_driver::last_va_space() const {
+    std::lock_guard const hold(kernel_.lock());
+    return last_va_space_;
+}
+
+std::uint32_t gdrdrv_driver::last_flags() const {
+    std::lock_guard const hold(kernel_.lock());
+    return last_flags_;
 }
 
 std::size_t gdrdrv_driver::pins() const {

@@ -17,6 +17,8 @@ public:
         unsigned minor = 6; ///< version 2.minor
         unsigned major = 2;
         unsigned mapping_type = 1; ///< 1 write-combining, 2 cached, 3 device (from 2.4 on)
+        bool persistent = true;    ///< false: callback mode
+        bool force_pcie = false;   ///< offers the flag
     };
 
     explicit gdrdrv_driver(kernel& kernel) : gdrdrv_driver(kernel, behaviour{}) {}
@@ -28,11 +30,22 @@ public:
     /// Pinned ranges that are alive.
     [[nodiscard]] std::size_t pins() const;
 
+    /// From now on says of every pin that the GPU driver called back, if in callback mode.
+    void take_away();
+
+    /// What the latest pin asked for.
+    [[nodiscard]] std::uint64_t last_token() const;
+    [[nodiscard]] std::uint32_t last_va_space() const;
+    [[nodiscard]] std::uint32_t last_flags() const;
+
 private:
     class file;
     kernel& kernel_;
     behaviour how_;
-    std::size_t pins_ = 0; ///< under the kernel's lock
+    std::size_t pins_ = 0; ///< under the kernel's lock, like all below
+    bool taken_away_ = false;
+    std::uint64_t last_token_ = 0;
+    std::uint32_t last_va_space_ = 0, last_flags_ = 0;
 };
 
 } // namespace barmap::fake

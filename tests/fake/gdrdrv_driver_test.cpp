@@ -5,6 +5,8 @@
 #include "cuda/driver_api.hpp"
 #include "os/fd.hpp"
 
+#include <barmap/pin.hpp>
+
 #include <cerrno>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,7 +19,7 @@ namespace {
 
 namespace abi = backend::gdrdrv::abi;
 
-constexpr std::uint64_t gpu_page = abi::gpu_page_size, block = 2u << 20, page = 4096;
+constexpr std::uint64_t gpu_page = gpu_page_size, block = 2u << 20, page = 4096;
 
 class gdrdrv_driver_test : public testing::TestWithParam<unsigned> {
 protected:
@@ -103,8 +105,8 @@ TEST_P(gdrdrv_driver_test, pins_are_whole_pages_of_live_memory) {
         EXPECT_EQ(pin(address, bytes, &handle), EINVAL) << address << " " << bytes;
         expect_violations(1);
     }
-    abi::pin_parameters with_token{address_, gpu_page, 1, 0, 0};
-    EXPECT_EQ(ioctl(abi::pin, with_token), EINVAL);
+    abi::pin_parameters with_handle{address_, gpu_page, 0, 0, 1};
+    EXPECT_EQ(ioctl(abi::pin, with_handle), EINVAL);
     expect_violations(1);
 }
 

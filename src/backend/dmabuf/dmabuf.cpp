@@ -18,10 +18,11 @@ constexpr std::string_view name = "dmabuf";
 /// Backing blocks of cudaMalloc start at multiples of this; the small allocations share them.
 constexpr std::size_t block_size = std::size_t{2} << 20;
 
-os::fd export_range(CUdeviceptr start, std::size_t bytes) {
+os::fd export_range(CUdeviceptr start, std::size_t bytes, bool force_pcie) {
     int descriptor = -1;
+    unsigned long long const flags = force_pcie ? cuda::range_flag_dma_buf_pcie : 0;
     cuda::check(cuda::api().mem_get_handle_for_address_range(&descriptor, start, bytes,
-                                                             cuda::range_handle_dma_buf_fd, 0),
+                                                             cuda::range_handle_dma_buf_fd, flags),
                 "export a GPU address range as a dma-buf",
                 "the memory may not be capable of GPUDirect RDMA", name);
     return os::fd(descriptor);
@@ -41,19 +42,19 @@ bool refuses_the_range(std::error_code const& code) {
 
 /// A dma-buf covers whole pages. A driver may export from the start of a backing block only (the
 /// simulated GPU does), so that is the second try.
-exported export_chunk(cuda::chunk const& chunk) {
+exported export_chunk(cuda::chunk const& chunk, bool force_pcie) {
     std::size_t const page = os::page_size();
-    CUdeviceptr const first = chunk.base + chunk.offset;
-    CUdeviceptr const end = (first + chunk.length + page - 1) / page * page;
+    CUdeviceptr const first = chunk.start();
+    CUdeviceptr const end = (first + chunk.extent() + page - 1) / page * page;
     CUdeviceptr const start = first / page * page;
     try {
-        return {export_range(start, end - start), {first - start, chunk.length}};
+        return {export_range(start, end - start, force_pcie), {first - start, chunk.extent()}};
     } catch (error const& failure) {
         CUdeviceptr const block = chunk.base / block_size * block_size;
         if (!refuses_the_range(failure.code()) || block == start)
             throw;
         try {
-            return {export_range(block, end - block), {first - block, chunk.length}};
+            return {export_range(block, end - block, force_pcie), {first - block, chunk.extent()}};
         } catch (error const&) {
             // The first failure is of what was asked for.
         }
@@ -80,7 +81,7 @@ class dmabuf_pinned final : public pinned {
 public:
     dmabuf_pinned(std::vector<os::fd> files, page_layout layout, cache_kind caching)
         : files_(std::move(files)), layout_(std::move(layout)), caching_(caching) {}
-    std::unique_ptr<mapped> map() override {
+    std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
         return std::make_unique<dmabuf_mapped>(files_, layout_, caching_);
     }
 
@@ -117,20 +118,20 @@ public:
                         "modules do");
     }
 
-    std::unique_ptr<pinned> pin(cuda::memory const& memory) override {
+    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_request const& request) override {
         cuda::context_scope const scope = memory.context
                                               ? cuda::context_scope(memory.context)
                                               : cuda::context_scope::on_device(gpu_.handle);
         std::vector<os::fd> files;
         std::vector<part> parts;
         for (cuda::chunk const& chunk : memory.chunks) {
-            exported range = export_chunk(chunk);
+            exported range = export_chunk(chunk, request.force_pcie);
             files.push_back(std::move(range.descriptor));
             parts.push_back(range.wanted);
         }
         page_layout layout = lay_out(parts, os::page_size(), name);
-        cache_kind const caching =
-            gpu_.simulated || gpu_.coherent ? cache_kind::cached : cache_kind::write_combining;
+        bool const cached = gpu_.simulated || (gpu_.coherent && !request.force_pcie);
+        cache_kind const caching = cached ? cache_kind::cached : cache_kind::write_combining;
         return std::make_unique<dmabuf_pinned>(std::move(files), std::move(layout), caching);
     }
 

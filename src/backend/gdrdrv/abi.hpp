@@ -10,8 +10,6 @@
 namespace barmap::backend::gdrdrv::abi {
 
 inline constexpr unsigned magic = 0xda;
-inline constexpr std::size_t gpu_page_size = 64 * 1024;
-
 [[nodiscard]] constexpr std::uint32_t version(std::uint32_t major, std::uint32_t minor) noexcept {
     return major << 16 | minor;
 }
@@ -19,6 +17,13 @@ inline constexpr std::uint32_t oldest_version = version(2, 0);
 inline constexpr std::uint32_t version_with_info_v2 = version(2, 4);
 inline constexpr std::uint32_t version_with_pin_v2 = version(2, 5);
 inline constexpr std::uint32_t newest_major = 2;
+
+inline constexpr std::uint32_t version_with_attributes = version(2, 5);
+inline constexpr std::uint32_t version_with_requests = version(2, 5);
+
+inline constexpr std::uint32_t pin_flag_force_pcie = 1;
+inline constexpr std::uint32_t attribute_persistent = 1;
+inline constexpr std::uint32_t attribute_force_pcie = 2;
 
 enum class mapping_type : std::uint32_t { none = 0, write_combining = 1, caching = 2, device = 3 };
 
@@ -63,6 +68,21 @@ struct info_v2_parameters {
     std::uint32_t mapping;
 };
 
+struct callback_flag_parameters {
+    std::uint64_t handle;
+    std::uint32_t flag; ///< out
+};
+
+struct attribute_parameters {
+    std::uint32_t attribute;
+    std::uint32_t value; ///< out
+};
+
+struct mapping_type_parameters {
+    std::uint64_t handle;
+    std::uint32_t mapping;
+};
+
 struct version_parameters {
     std::uint32_t driver;      ///< out
     std::uint32_t minimum_api; ///< out
@@ -73,9 +93,12 @@ static_assert(sizeof(info_parameters) == 48 && sizeof(info_v2_parameters) == 48)
 
 inline constexpr unsigned long pin = _IOWR(magic, 1, pin_parameters);
 inline constexpr unsigned long unpin = _IOWR(magic, 2, void*);
+inline constexpr unsigned long get_callback_flag = _IOWR(magic, 3, void*);
 inline constexpr unsigned long get_info = _IOWR(magic, 4, void*);
 inline constexpr unsigned long get_info_v2 = _IOWR(magic, 5, void*);
+inline constexpr unsigned long get_attribute = _IOWR(magic, 6, void*);
 inline constexpr unsigned long pin_v2 = _IOWR(magic, 7, pin_v2_parameters);
+inline constexpr unsigned long request_mapping_type = _IOWR(magic, 8, void*);
 inline constexpr unsigned long get_version = _IOWR(magic, 255, void*);
 
 } // namespace barmap::backend::gdrdrv::abi

@@ -6,6 +6,7 @@
 #include "os/fd.hpp"
 #include "os/region.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <mutex>
@@ -46,16 +47,18 @@ public:
         }
     }
 
-    [[nodiscard]] std::uint64_t pin(CUdeviceptr address, std::size_t bytes) const {
+    [[nodiscard]] std::uint64_t pin(CUdeviceptr address, std::size_t bytes,
+                                    pin_request const& asked) const {
         constexpr char what[] = "pin GPU memory";
         constexpr char advice[] = "the kernel log (dmesg) has gdrdrv's reason; the memory must be "
                                   "capable of GPUDirect RDMA and fit into BAR1";
         if (version_ >= abi::version_with_pin_v2) {
-            abi::pin_v2_parameters request{address, bytes, 0, 0, 0};
+            std::uint32_t const flags = asked.force_pcie ? abi::pin_flag_force_pcie : 0;
+            abi::pin_v2_parameters request{address, bytes, flags, 0, 0};
             call(abi::pin_v2, request, what, advice);
             return request.handle;
         }
-        abi::pin_parameters request{address, bytes, 0, 0, 0};
+        abi::pin_parameters request{address, bytes, asked.p2p_token, asked.va_space, 0};
         call(abi::pin, request, what, advice);
         return request.handle;
     }
@@ -64,6 +67,36 @@ public:
         abi::unpin_parameters request{handle};
         if (in_own_process())
             os::current().ioctl(fd_.get(), abi::unpin, &request);
+    }
+
+    /// What the module says of itself. Versions before 2.5 cannot be asked: they had no persistent
+    /// mappings and no flag.
+    [[nodiscard]] traits about() const {
+        module_version const version{static_cast<int>(version_ >> 16),
+                                     static_cast<int>(version_ & 0xffff)};
+        return {version, attribute(abi::attribute_persistent),
+                attribute(abi::attribute_force_pcie)};
+    }
+
+    [[nodiscard]] bool callback_flag(std::uint64_t handle) const {
+        abi::callback_flag_parameters request{handle, 0};
+        call(abi::get_callback_flag, request, "ask whether memory was taken away",
+             "see the kernel log (dmesg)");
+        return request.flag != 0;
+    }
+
+    /// How the next mapping of the handle shall be cached.
+    void request(std::uint64_t handle, std::optional<cache_kind> wanted) const {
+        if (version_ < abi::version_with_requests)
+            return; // one way only; the core compares it with what was wanted
+        abi::mapping_type const type = !wanted ? abi::mapping_type::none
+                                       : *wanted == cache_kind::cached ? abi::mapping_type::caching
+                                       : *wanted == cache_kind::device
+                                           ? abi::mapping_type::device
+                                           : abi::mapping_type::write_combining;
+        abi::mapping_type_parameters request{handle, static_cast<std::uint32_t>(type)};
+        call(abi::request_mapping_type, request, "choose how a mapping is cached",
+             "this memory cannot be mapped in this way: let the module choose");
     }
 
     /// How a mapped handle is cached.
@@ -92,6 +125,15 @@ public:
     [[nodiscard]] bool in_own_process() const noexcept { return os::is_this_process(owner_); }
 
 private:
+    /// An attribute that the module does not know is 0.
+    [[nodiscard]] bool attribute(std::uint32_t which) const {
+        if (version_ < abi::version_with_attributes)
+            return false;
+        abi::attribute_parameters request{which, 0};
+        return os::current().ioctl(fd_.get(), abi::get_attribute, &request) == 0 &&
+               request.value != 0;
+    }
+
     os::fd fd_;
     pid_t owner_;
     std::uint32_t version_ = 0;
@@ -106,8 +148,9 @@ struct pages {
 /// One pinned range of whole GPU pages.
 class handle {
 public:
-    handle(std::shared_ptr<kernel_module const> owner, CUdeviceptr start, std::size_t bytes)
-        : owner_(std::move(owner)), value_(owner_->pin(start, bytes)) {}
+    handle(std::shared_ptr<kernel_module const> owner, CUdeviceptr start, std::size_t bytes,
+           pin_request const& request)
+        : owner_(std::move(owner)), value_(owner_->pin(start, bytes, request)) {}
     handle(handle&& other) noexcept
         : owner_(std::move(other.owner_)), value_(std::exchange(other.value_, 0)) {}
     handle& operator=(handle&&) = delete;
@@ -125,8 +168,11 @@ private:
 /// The handles side by side in the address space.
 class view {
 public:
-    view(kernel_module const& owner, std::vector<handle> const& handles, page_layout const& layout)
+    view(kernel_module const& owner, std::vector<handle> const& handles, page_layout const& layout,
+         std::optional<cache_kind> wanted)
         : region_(os::region::reserve(layout.total, name)), data_(region_.data() + layout.head) {
+        for (handle const& each : handles)
+            owner.request(each.value(), wanted);
         // The file offset names the handle; a mapping always starts at the handle's first page.
         for (piece const& piece : layout.pieces)
             region_.place(piece.at, piece.length, owner.fd(),
@@ -147,17 +193,22 @@ private:
 class gdrdrv_pinned final : public pinned {
 public:
     gdrdrv_pinned(std::shared_ptr<kernel_module const> owner, std::vector<pages> const& ranges,
-                  page_layout layout)
+                  page_layout layout, pin_request const& request)
         : owner_(std::move(owner)), layout_(std::move(layout)) {
         for (pages const& range : ranges)
-            handles_.emplace_back(owner_, range.start, range.bytes);
+            handles_.emplace_back(owner_, range.start, range.bytes, request);
     }
 
-    std::unique_ptr<mapped> map() override;
+    std::unique_ptr<mapped> map(std::optional<cache_kind> wanted) override;
+    bool taken_away() override {
+        return std::any_of(handles_.begin(), handles_.end(), [this](handle const& each) {
+            return owner_->callback_flag(each.value());
+        });
+    }
 
 private:
     class shared_mapped;
-    view const& enter();
+    view const& enter(std::optional<cache_kind> wanted);
     void leave() noexcept;
 
     std::shared_ptr<kernel_module const> owner_;
@@ -173,8 +224,8 @@ private:
 
 class gdrdrv_pinned::shared_mapped final : public mapped {
 public:
-    explicit shared_mapped(gdrdrv_pinned& owner) : owner_(owner) {
-        view const& shared = owner.enter();
+    shared_mapped(gdrdrv_pinned& owner, std::optional<cache_kind> wanted) : owner_(owner) {
+        view const& shared = owner.enter(wanted);
         data = shared.data();
         kind = shared.kind();
     }
@@ -186,14 +237,14 @@ private:
     gdrdrv_pinned& owner_;
 };
 
-std::unique_ptr<mapped> gdrdrv_pinned::map() {
-    return std::make_unique<shared_mapped>(*this);
+std::unique_ptr<mapped> gdrdrv_pinned::map(std::optional<cache_kind> wanted) {
+    return std::make_unique<shared_mapped>(*this, wanted);
 }
 
-view const& gdrdrv_pinned::enter() {
+view const& gdrdrv_pinned::enter(std::optional<cache_kind> wanted) {
     std::lock_guard const guard(lock_);
     if (!view_)
-        view_.emplace(*owner_, handles_, layout_);
+        view_.emplace(*owner_, handles_, layout_, wanted);
     ++users_;
     return *view_;
 }
@@ -231,20 +282,22 @@ public:
         }
     }
 
-    std::unique_ptr<pinned> pin(cuda::memory const& memory) override {
+    traits about() const override { return module_->about(); }
+
+    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_request const& request) override {
         std::vector<pages> ranges;
         std::vector<part> parts;
         for (cuda::chunk const& chunk : memory.chunks) {
-            CUdeviceptr const first = chunk.base + chunk.offset;
-            CUdeviceptr const start = first / abi::gpu_page_size * abi::gpu_page_size;
-            CUdeviceptr const end = (first + chunk.length + abi::gpu_page_size - 1) /
-                                    abi::gpu_page_size * abi::gpu_page_size;
+            CUdeviceptr const first = chunk.start();
+            CUdeviceptr const start = first / gpu_page_size * gpu_page_size;
+            CUdeviceptr const end = (first + chunk.extent() + gpu_page_size - 1) /
+                                    gpu_page_size * gpu_page_size;
             ranges.push_back({start, end - start});
-            parts.push_back({first - start, chunk.length});
+            parts.push_back({first - start, chunk.extent()});
         }
         // Pages of 64 KiB, so that every piece starts where its handle starts.
-        page_layout layout = lay_out(parts, abi::gpu_page_size, name);
-        return std::make_unique<gdrdrv_pinned>(module_, ranges, std::move(layout));
+        page_layout layout = lay_out(parts, gpu_page_size, name);
+        return std::make_unique<gdrdrv_pinned>(module_, ranges, std::move(layout), request);
     }
 
 private:

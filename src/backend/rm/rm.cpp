@@ -61,7 +61,7 @@ class rm_pinned final : public pinned {
 public:
     rm_pinned(std::vector<memory_object> objects, page_layout layout)
         : objects_(std::move(objects)), layout_(std::move(layout)) {}
-    std::unique_ptr<mapped> map() override {
+    std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
         return std::make_unique<rm_mapped>(objects_, layout_);
     }
 
@@ -84,21 +84,20 @@ public:
 
     void start() override { client_ = std::make_shared<rm::client>(gpu_); }
 
-    std::unique_ptr<pinned> pin(cuda::memory const& memory) override {
+    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_request const&) override {
         std::vector<memory_object> objects;
         std::vector<part> parts;
-        if (memory.kind == memory_kind::device) {
-            parts.push_back(duplicate(memory, objects));
-        } else if (memory.exported) {
-            cuda::chunk const& chunk = memory.chunks.front();
-            objects.emplace_back(client_, client_->import(memory.exported->get()));
-            parts.push_back({chunk.offset, chunk.length});
-        } else {
-            for (cuda::chunk const& chunk : memory.chunks) {
-                os::fd const descriptor = cuda::export_chunk(chunk, name);
-                objects.emplace_back(client_, client_->import(descriptor.get()));
-                parts.push_back({chunk.offset, chunk.length});
+        for (cuda::chunk const& chunk : memory.chunks) {
+            if (memory.kind == memory_kind::device) {
+                parts.push_back(duplicate(memory, chunk, objects));
+                continue;
             }
+            os::fd made;
+            if (!memory.exported)
+                made = cuda::export_chunk(chunk, name);
+            int const descriptor = memory.exported ? memory.exported->get() : made.get();
+            objects.emplace_back(client_, client_->import(descriptor));
+            parts.push_back(part_of_object(chunk, 0));
         }
         return std::make_unique<rm_pinned>(std::move(objects),
                                            lay_out(parts, os::page_size(), name));
@@ -107,9 +106,18 @@ public:
     std::optional<bar1_size> bar1() override { return client_->bar1(); }
 
 private:
+    /// What is wanted of an object in which the allocation starts at `offset`. RM itself refuses
+    /// what leaves the object at its end.
+    static part part_of_object(cuda::chunk const& chunk, std::uint64_t offset) {
+        if (chunk.before > offset + chunk.offset)
+            throw error(errc::out_of_range, "map GPU pages that start before their memory object",
+                        std::string(name), "pin a range that starts at a GPU page of its own");
+        return {offset + chunk.offset - chunk.before, chunk.extent()};
+    }
+
     /// Duplicates the object behind a cudaMalloc and tells which part of it the range is.
-    part duplicate(cuda::memory const& memory, std::vector<memory_object>& objects) const {
-        cuda::chunk const& chunk = memory.chunks.front();
+    part duplicate(cuda::memory const& memory, cuda::chunk const& chunk,
+                   std::vector<memory_object>& objects) const {
         CUipcMemHandle handle{};
         {
             cuda::context_scope scope(memory.context);
@@ -122,7 +130,7 @@ private:
         rm::ipc_fields const fields = rm::parse(handle);
         check(fields, chunk);
         objects.emplace_back(client_, client_->duplicate(fields.client, fields.memory));
-        return {fields.object_offset + chunk.offset, chunk.length};
+        return part_of_object(chunk, fields.object_offset);
     }
 
     /// Refuses whatever does not look exactly as it should: a wrong mapping is worse than none.
@@ -138,7 +146,8 @@ private:
                         "device::of(pointer)");
         std::uint64_t const object_size = fields.object_pages * object_page;
         if (fields.size != chunk.capacity || fields.object_offset > object_size ||
-            chunk.capacity > object_size - fields.object_offset)
+            chunk.capacity > object_size - fields.object_offset ||
+            chunk.after > object_size - fields.object_offset - chunk.capacity)
             throw error(errc::unknown_layout, "read the IPC handle of cudaMalloc memory",
                         std::string(name),
                         "this driver writes it in another way: use VMM memory with a POSIX-fd "

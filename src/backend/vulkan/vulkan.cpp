@@ -23,7 +23,7 @@ public:
                   std::vector<vulkan::memory> objects, std::size_t head)
         : session_(std::move(session)), objects_(std::move(objects)), head_(head) {}
 
-    std::unique_ptr<mapped> map() override;
+    std::unique_ptr<mapped> map(std::optional<cache_kind>) override;
 
 private:
     class shared_mapped;
@@ -55,7 +55,7 @@ private:
     vulkan_pinned& owner_;
 };
 
-std::unique_ptr<mapped> vulkan_pinned::map() {
+std::unique_ptr<mapped> vulkan_pinned::map(std::optional<cache_kind>) {
     session_->expect_usable("map GPU memory");
     return std::make_unique<shared_mapped>(*this);
 }
@@ -109,7 +109,7 @@ public:
 
     void start() override { session_ = std::make_shared<vulkan::session>(gpu_); }
 
-    std::unique_ptr<pinned> pin(cuda::memory const& memory) override {
+    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_request const&) override {
         session_->expect_usable("pin GPU memory");
         check(memory.chunks);
         std::vector<vulkan::memory> objects;
@@ -141,7 +141,9 @@ private:
         for (std::size_t i = 0; i < chunks.size(); ++i) {
             cuda::chunk const& chunk = chunks[i];
             bool const inside =
-                chunk.offset <= chunk.capacity && chunk.length <= chunk.capacity - chunk.offset;
+                chunk.offset <= chunk.capacity && chunk.length <= chunk.capacity - chunk.offset &&
+                chunk.before == 0 &&
+                chunk.after <= vulkan::payload_size(chunk.capacity) - chunk.capacity;
             bool const joins_before = i == 0 || chunk.offset == 0;
             bool const joins_after =
                 i + 1 == chunks.size() || (chunk.offset + chunk.length == chunk.capacity &&
