@@ -325,6 +325,14 @@ bar1_size device::bar1() const {
     return {};
 }
 
+std::vector<backend_report> device::started_backends() const {
+    std::vector<backend_report> reports;
+    for (std::unique_ptr<backend_slot> const& slot : state_->slots)
+        if (slot->is_started())
+            reports.push_back(slot->report());
+    return reports;
+}
+
 std::vector<backend_report> device::backends() const {
     std::vector<backend_report> reports;
     for (std::unique_ptr<backend_slot> const& slot : state_->slots)

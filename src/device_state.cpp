@@ -104,6 +104,7 @@ backend_report const& backend_slot::report() {
         report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
         log::info("GPU " + gpu_.pci_address + ": backend " + report_.name + " is " +
                   std::string(to_string(report_.state)) + " (" + report_.reason + ")");
+        is_started_ = true;
     });
     return report_;
 }

@@ -8,6 +8,7 @@
 
 #include <barmap/device.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,6 +32,7 @@ public:
 
     /// Starts and proves the backend, the first time. Never throws for what it finds.
     backend_report const& report();
+    [[nodiscard]] bool is_started() const noexcept { return is_started_.load(); }
     [[nodiscard]] bool usable() { return report().state == backend_state::usable; }
 
     /// What the backend says before it is proved: a fresh instance is started, and given up.
@@ -48,6 +50,7 @@ private:
     backend::gpu const& gpu_;
     std::unique_ptr<backend::backend> instance_;
     std::once_flag started_;
+    std::atomic<bool> is_started_{false}; ///< report_ is complete
     std::mutex measuring_;
     bool measured_ = false; // under measuring_, like plan_
     backend_report report_;

@@ -95,6 +95,9 @@ public:
     /// A report for each backend, in order. Starts those that have not been needed so far.
     [[nodiscard]] std::vector<backend_report> backends() const;
 
+    /// Reports of those that have been started so far. Starts nothing.
+    [[nodiscard]] std::vector<backend_report> started_backends() const;
+
 private:
     friend class barmap::pin;
     explicit device(std::shared_ptr<device_state> state) noexcept;

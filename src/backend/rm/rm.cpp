@@ -82,6 +82,9 @@ public:
         return result;
     }
 
+    // Its mappings go through BAR1; what they would be on a coherent GPU has not been seen.
+    traits about() const override { return {std::nullopt, true, !gpu_.coherent}; }
+
     void start() override { client_ = std::make_shared<rm::client>(gpu_); }
 
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_request const&) override {

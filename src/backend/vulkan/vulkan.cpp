@@ -107,6 +107,8 @@ public:
         return result;
     }
 
+    traits about() const override { return {std::nullopt, true, !gpu_.coherent}; }
+
     void start() override { session_ = std::make_shared<vulkan::session>(gpu_); }
 
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_request const&) override {

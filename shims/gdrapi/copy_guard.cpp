@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "copy_guard.hpp"
+
+#include "os/process_barrier.hpp"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <pthread.h>
+#include <sched.h>
+#include <vector>
+
+namespace barmap::gdrapi {
+namespace {
+
+// A handle is a serial number above an index, so that none is ever given out twice.
+constexpr unsigned index_bits = 20;
+constexpr unsigned long index_mask = (1ul << index_bits) - 1;
+constexpr std::size_t slots_per_block = 256;
+constexpr std::size_t most_blocks = (index_mask + 1) / slots_per_block;
+
+/// Blocks stay for good: a copy may look at a slot long after it was given back.
+std::array<std::atomic<slot*>, most_blocks> blocks{};
+
+/// Who takes and gives back slots. Never destroyed, like all that a copy at process exit may meet.
+struct keeper {
+    std::mutex lock;
+    unsigned long serial = 0;
+    std::size_t made = 0;
+    std::vector<unsigned long> free; ///< indices
+};
+
+keeper& the_keeper() {
+    static auto* const instance = new keeper;
+    return *instance;
+}
+
+std::atomic<reader*> all_readers{nullptr};
+
+pthread_key_t end_of_thread() noexcept {
+    static pthread_key_t const key = [] {
+        pthread_key_t made{};
+        pthread_key_create(&made, [](void* leaving) {
+            detail::this_reader = nullptr;
+            static_cast<reader*>(leaving)->taken.store(false, std::memory_order_release);
+        });
+        return made;
+    }();
+    return key;
+}
+
+void set_up_barrier() noexcept {
+    static std::once_flag once;
+    std::call_once(once, [] {
+#if defined(__SANITIZE_THREAD__)
+        // ThreadSanitizer knows nothing of membarrier.
+#else
+        detail::barrier_is_cheap = os::register_process_barrier();
+#endif
+    });
+}
+
+} // namespace
+
+thread_local constinit reader* detail::this_reader = nullptr;
+bool detail::barrier_is_cheap = false;
+
+reader* detail::make_reader() noexcept {
+    reader* mine = nullptr;
+    for (reader* each = all_readers.load(std::memory_order_acquire); each; each = each->next) {
+        bool free = false;
+        if (each->taken.compare_exchange_strong(free, true, std::memory_order_acq_rel)) {
+            mine = each;
+            break;
+        }
+    }
+    if (!mine) {
+        mine = new (std::nothrow) reader;
+        if (!mine)
+            return nullptr;
+        mine->next = all_readers.load(std::memory_order_relaxed);
+        while (!all_readers.compare_exchange_weak(mine->next, mine, std::memory_order_seq_cst))
+            ;
+    }
+    // Whoever unmaps either sees this reader in the list, or voided the slot before this.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    pthread_setspecific(end_of_thread(), mine);
+    this_reader = mine;
+    return mine;
+}
+
+slot* find_slot(unsigned long handle) noexcept {
+    unsigned long const index = handle & index_mask;
+    slot* const block = blocks[index / slots_per_block].load(std::memory_order_acquire);
+    return block ? block + index % slots_per_block : nullptr;
+}
+
+slot& take_slot(unsigned long& handle) {
+    keeper& keep = the_keeper();
+    std::lock_guard const guard(keep.lock);
+    if (keep.free.empty()) {
+        if (keep.made == most_blocks)
+            throw std::bad_alloc();
+        auto block = std::make_unique<slot[]>(slots_per_block);
+        keep.free.reserve((keep.made + 1) * slots_per_block); // giving back then cannot fail
+        for (std::size_t i = slots_per_block; i-- > 0;)
+            keep.free.push_back(keep.made * slots_per_block + i);
+        blocks[keep.made++].store(block.release(), std::memory_order_release);
+    }
+    unsigned long const index = keep.free.back();
+    keep.free.pop_back();
+    handle = ++keep.serial << index_bits | index;
+    return *find_slot(handle);
+}
+
+void give_back_slot(unsigned long handle) noexcept {
+    keeper& keep = the_keeper();
+    std::lock_guard const guard(keep.lock);
+    keep.free.push_back(handle & index_mask);
+}
+
+void publish(slot& which, unsigned long handle) {
+    set_up_barrier();
+    which.handle.store(handle, std::memory_order_release);
+}
+
+void withdraw(slot& which) noexcept {
+    which.handle.store(0, std::memory_order_seq_cst);
+    reader* const first = all_readers.load(std::memory_order_seq_cst);
+    bool const others = first && (first->next || first != detail::this_reader);
+    if (detail::barrier_is_cheap && others)
+        os::process_barrier();
+    else
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    // A thread that makes its reader after this finds the slot void.
+    for (reader* each = all_readers.load(std::memory_order_seq_cst); each; each = each->next)
+        while (each != detail::this_reader &&
+               each->in_use.load(std::memory_order_seq_cst) == &which)
+            sched_yield();
+}
+
+void forget_all_slots() noexcept {
+    for (std::atomic<slot*>& block : blocks)
+        block.store(nullptr, std::memory_order_relaxed);
+}
+
+} // namespace barmap::gdrapi

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+#include "gdrapi.h"
+#undef gdr_get_info // the older function, which the library keeps, has this name
+
+#include "boundary.hpp"
+#include "copy_guard.hpp"
+#include "session.hpp"
+
+#include "cuda/memory.hpp"
+
+#include <cstdint>
+
+/// The C functions: each finds out whom it is about, and passes on.
+namespace {
+
+using namespace barmap;
+using namespace barmap::gdrapi;
+
+/// gdr_info_t of gdrcopy before 2.4.
+struct info_v1 {
+    std::uint64_t va;
+    std::uint64_t mapped_size;
+    std::uint32_t page_size;
+    std::uint64_t tm_cycles;
+    std::uint32_t cycles_per_ms;
+    unsigned mapped : 1;
+    unsigned wc_mapping : 1;
+};
+static_assert(sizeof(info_v1) == 40 && sizeof(gdr_info_v2) == 48);
+
+/// Runs body(session) for an open session of this process.
+template <class Body>
+int with_session(gdr_t g, Body body) noexcept {
+    return guarded([&] {
+        std::shared_ptr<session> const found = find_session(g);
+        if (!found)
+            return refuse(EINVAL, "this gdr_t is not open");
+        if (!found->in_own_process())
+            return refuse(EACCES, "this gdr_t belongs to the parent process: a forked child may "
+                                  "only close it");
+        return body(*found);
+    });
+}
+
+/// Runs body(buffer), with its lock held, for a handle of the session.
+template <class Body>
+int with_buffer(gdr_t g, gdr_mh_t handle, Body body) noexcept {
+    return with_session(g, [&](session& owner) {
+        std::shared_ptr<buffer> const found = owner.find(handle.h);
+        if (!found)
+            return refuse(EINVAL, "this handle is not pinned through this gdr_t");
+        std::lock_guard const guard(found->lock);
+        if (!found->alive)
+            return refuse(EINVAL, "this handle was unpinned");
+        return body(*found);
+    });
+}
+
+gdr_mapping_type_t type_of(mapping const& map) noexcept {
+    if (map.size() == 0)
+        return GDR_MAPPING_TYPE_NONE;
+    switch (map.kind()) {
+    case cache_kind::write_combining:
+        return GDR_MAPPING_TYPE_WC;
+    case cache_kind::cached:
+        return GDR_MAPPING_TYPE_CACHING;
+    case cache_kind::device:
+        return GDR_MAPPING_TYPE_DEVICE;
+    }
+    return GDR_MAPPING_TYPE_NONE;
+}
+
+template <class Info>
+int fill_info(gdr_t g, gdr_mh_t handle, Info* info) noexcept {
+    if (!info)
+        return refuse(EINVAL, "gdr_get_info needs somewhere to write to");
+    return with_buffer(g, handle, [&](buffer& found) {
+        gdr_mapping_type_t const type = type_of(found.mapped);
+        Info told{};
+        told.va = found.pinned.gpu_address();
+        told.mapped_size = found.pinned.size();
+        told.page_size = gpu_page_size;
+        told.mapped = type != GDR_MAPPING_TYPE_NONE;
+        told.wc_mapping = type == GDR_MAPPING_TYPE_WC;
+        if constexpr (requires { told.mapping_type; })
+            told.mapping_type = type;
+        *info = told;
+        return 0;
+    });
+}
+
+int pin_range(gdr_t g, unsigned long address, std::size_t size, pin_options const& options,
+              gdr_mh_t* handle) noexcept {
+    if (!handle)
+        return refuse(EINVAL, "a pin needs somewhere to write its handle to");
+    return with_session(g, [&](session& owner) {
+        try {
+            handle->h = owner.pin(address, size, options)->handle;
+        } catch (error const& failure) {
+            // An address without memory is a wrong argument, not memory of a wrong kind.
+            if (failure.code() != errc::unsupported_memory ||
+                cuda::describe_pages(address, size).kind != memory_kind::unknown)
+                throw;
+            return refuse(EINVAL, failure.what());
+        }
+        return 0;
+    });
+}
+
+bool fits(buffer const& which, std::size_t size) noexcept {
+    return size != 0 && size <= which.pinned.size();
+}
+
+} // namespace
+
+extern "C" {
+
+#pragma GCC visibility push(default)
+
+gdr_t gdr_open(void) {
+    gdr_t opened = nullptr;
+    (void)guarded([&] {
+        opened = open_session();
+        return 0;
+    });
+    return opened;
+}
+
+int gdr_close(gdr_t g) {
+    return guarded([&] {
+        std::shared_ptr<session> const found = remove_session(g);
+        if (!found)
+            return refuse(EINVAL, "this gdr_t is not open");
+        found->close();
+        return 0;
+    });
+}
+
+int gdr_pin_buffer(gdr_t g, unsigned long addr, size_t size, uint64_t p2p_token, uint32_t va_space,
+                   gdr_mh_t* handle) {
+    pin_options options;
+    options.p2p_token = p2p_token;
+    options.va_space = va_space;
+    return pin_range(g, addr, size, options, handle);
+}
+
+int gdr_pin_buffer_v2(gdr_t g, unsigned long addr, size_t size, uint32_t flags, gdr_mh_t* handle) {
+    if (flags & ~static_cast<uint32_t>(GDR_PIN_FLAG_FORCE_PCIE))
+        return refuse(EINVAL, "unknown flags for a pin");
+    pin_options options;
+    options.force_pcie = flags & GDR_PIN_FLAG_FORCE_PCIE;
+    return pin_range(g, addr, size, options, handle);
+}
+
+int gdr_unpin_buffer(gdr_t g, gdr_mh_t handle) {
+    return with_session(g, [&](session& owner) {
+        return owner.unpin(handle.h) ? 0
+                                     : refuse(EINVAL, "this handle is not pinned through this "
+                                                      "gdr_t");
+    });
+}
+
+int gdr_get_callback_flag(gdr_t g, gdr_mh_t handle, int* flag) {
+    if (!flag)
+        return refuse(EINVAL, "gdr_get_callback_flag needs somewhere to write to");
+    return with_buffer(g, handle, [&](buffer& found) {
+        *flag = found.pinned.taken_away();
+        return 0;
+    });
+}
+
+int gdr_get_info_v2(gdr_t g, gdr_mh_t handle, gdr_info_v2_t* info) {
+    return fill_info(g, handle, info);
+}
+
+int gdr_get_info(gdr_t g, gdr_mh_t handle, info_v1* info) {
+    return fill_info(g, handle, info);
+}
+
+int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) {
+    std::optional<cache_kind> kind;
+    switch (flags) {
+    case GDR_MAP_FLAG_DEFAULT:
+        break;
+    case GDR_MAP_FLAG_REQ_WC_MAPPING:
+        kind = cache_kind::write_combining;
+        break;
+    case GDR_MAP_FLAG_REQ_CACHE_MAPPING:
+        kind = cache_kind::cached;
+        break;
+    case GDR_MAP_FLAG_REQ_DEVICE_MAPPING:
+        kind = cache_kind::device;
+        break;
+    default:
+        return refuse(EINVAL, "unknown flags for a mapping");
+    }
+    if (!va)
+        return refuse(EINVAL, "a mapping needs somewhere to write its address to");
+    return with_buffer(g, handle, [&](buffer& found) {
+        if (found.mapped.size() != 0)
+            return refuse(EAGAIN, "this handle is mapped already");
+        if (!fits(found, size))
+            return refuse(EINVAL, "a mapping of 0 bytes, or of more than was pinned");
+        gdrapi::map(found, kind);
+        *va = found.mapped.data();
+        return 0;
+    });
+}
+
+int gdr_map(gdr_t g, gdr_mh_t handle, void** va, size_t size) {
+    return gdr_map_v2(g, handle, va, size, GDR_MAP_FLAG_DEFAULT);
+}
+
+int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
+    return with_buffer(g, handle, [&](buffer& found) {
+        if (found.mapped.size() == 0)
+            return refuse(EINVAL, "this handle is not mapped");
+        if (va != found.mapped.data() || !fits(found, size))
+            return refuse(EINVAL, "not the address and size of this handle's mapping");
+        gdrapi::unmap(found);
+        return 0;
+    });
+}
+
+// The hot path: no lock, no log.
+
+int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size) {
+    copy_guard const guard(handle.h);
+    if (!guard.get()) [[unlikely]]
+        return EINVAL;
+    if (size == 0) [[unlikely]]
+        return 0;
+    window const to = guard.part(map_d_ptr, size);
+    if (!to.data || !h_ptr) [[unlikely]]
+        return EINVAL;
+    write(to, {static_cast<std::byte const*>(h_ptr), size});
+    return 0;
+}
+
+int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size) {
+    copy_guard const guard(handle.h);
+    if (!guard.get()) [[unlikely]]
+        return EINVAL;
+    if (size == 0) [[unlikely]]
+        return 0;
+    window const from = guard.part(map_d_ptr, size);
+    if (!from.data || !h_ptr) [[unlikely]]
+        return EINVAL;
+    read({static_cast<std::byte*>(h_ptr), size}, from);
+    return 0;
+}
+
+void gdr_runtime_get_version(int* major, int* minor) {
+    if (major)
+        *major = GDR_API_MAJOR_VERSION;
+    if (minor)
+        *minor = GDR_API_MINOR_VERSION;
+}
+
+int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
+    if (!major || !minor)
+        return refuse(EINVAL, "gdr_driver_get_version needs somewhere to write to");
+    return with_session(g, [&](session& open) {
+        // Without a module there is no such version; that of the interface opens every gate that
+        // programs have.
+        module_version const version = open.backend().module.value_or(
+            module_version{GDR_API_MAJOR_VERSION, GDR_API_MINOR_VERSION});
+        *major = version.major;
+        *minor = version.minor;
+        return 0;
+    });
+}
+
+int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v) {
+    if (!v)
+        return refuse(EINVAL, "gdr_get_attribute needs somewhere to write to");
+    return with_session(g, [&](session& open) {
+        switch (attr) {
+        case GDR_ATTR_USE_PERSISTENT_MAPPING:
+            *v = open.backend().persistent;
+            return 0;
+        case GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE:
+            *v = open.backend().forces_pcie;
+            return 0;
+        case GDR_ATTR_USING_DMA_BUF_MMAP:
+            *v = open.backend().name == "dmabuf";
+            return 0;
+        default:
+            return refuse(EINVAL, "an unknown attribute");
+        }
+    });
+}
+
+int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** pstr) {
+    if (!pstr)
+        return refuse(EINVAL, "gdr_get_mapping_type_string needs somewhere to write to");
+    switch (mapping_type) {
+    case GDR_MAPPING_TYPE_NONE:
+        *pstr = "None";
+        return 0;
+    case GDR_MAPPING_TYPE_WC:
+        *pstr = "Write Combining";
+        return 0;
+    case GDR_MAPPING_TYPE_CACHING:
+        *pstr = "Caching";
+        return 0;
+    case GDR_MAPPING_TYPE_DEVICE:
+        *pstr = "Device";
+        return 0;
+    default:
+        return refuse(EINVAL, "an unknown mapping type");
+    }
+}
+
+#pragma GCC visibility pop
+
+} // extern "C"

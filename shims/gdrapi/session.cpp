@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "session.hpp"
+
+#include "boundary.hpp"
+#include "copy_guard.hpp"
+
+#include "cuda/driver_api.hpp"
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string>
+
+namespace barmap::gdrapi {
+namespace {
+
+constexpr std::string_view kernel_module = "gdrdrv";
+constexpr std::string_view dma_buf = "dmabuf";
+
+bool only_dma_buf() noexcept {
+    char const* const value = std::getenv("GDRCOPY_USE_DMABUF_MMAP");
+    return value && std::string_view(value) == "1";
+}
+
+/// The first backend that can be tried, on the first GPU that has one.
+backend_report first_offer() {
+    int const count = device::count();
+    if (count == 0)
+        throw error(errc::no_device, "find a GPU", "",
+                    "CUDA shows none to this process: see `barmap info`");
+    std::string said;
+    for (int ordinal = 0; ordinal < count; ++ordinal)
+        for (backend_report const& report : device::offers(ordinal)) {
+            if (report.state == backend_state::usable &&
+                (!only_dma_buf() || report.name == dma_buf))
+                return report;
+            said += report.name + ": " + report.reason + "; ";
+        }
+    throw error(errc::backend_absent, "reach GPU memory", only_dma_buf() ? std::string(dma_buf) : "",
+                said + "see `barmap info`");
+}
+
+/// All sessions. Never destroyed: other threads may still call while the process exits.
+struct open_sessions {
+    std::mutex lock;
+    std::vector<std::shared_ptr<session>> list;
+};
+
+open_sessions& sessions() {
+    static auto* const instance = [] {
+        // A forked child finds the list whole, and its handles void.
+        pthread_atfork([] { sessions().lock.lock(); }, [] { sessions().lock.unlock(); },
+                       [] {
+                           forget_all_slots();
+                           sessions().lock.unlock();
+                       });
+        return new open_sessions;
+    }();
+    return *instance;
+}
+
+} // namespace
+
+session::session() : backend_(first_offer()) {
+    prove_current_gpu();
+    log(severity::information, "backend " + backend_.name + " is there: " + backend_.reason);
+    if (backend_.name == kernel_module) {
+        module_ = os::open_file("/dev/gdrdrv", O_RDWR, kernel_module);
+        fd = module_.get();
+    }
+}
+
+session::~session() = default;
+
+void session::prove_current_gpu() {
+    cuda::driver_api const& cu = cuda::api();
+    CUcontext current = nullptr;
+    CUdevice gpu_handle = 0;
+    if (cu.ctx_get_current(&current) != cuda::success || !current ||
+        cu.ctx_get_device(&gpu_handle) != cuda::success)
+        return;
+    for (int ordinal = 0; ordinal < device::count(); ++ordinal) {
+        CUdevice handle = -1;
+        if (cu.device_get(&handle, ordinal) != cuda::success || handle != gpu_handle)
+            continue;
+        device const gpu = device::open(ordinal);
+        std::string said;
+        for (backend_report const& report : gpu.started_backends()) {
+            if (report.state == backend_state::usable &&
+                (!only_dma_buf() || report.name == dma_buf)) {
+                backend_ = report;
+                keep(gpu);
+                return;
+            }
+            said += report.name + ": " + report.reason + "; ";
+        }
+        throw error(errc::backend_absent, "reach memory of GPU " + std::to_string(ordinal), "",
+                    said + "see `barmap info`");
+    }
+}
+
+void session::keep(device const& gpu) {
+    std::lock_guard const guard(lock_);
+    for (device const& known : devices_)
+        if (known.ordinal() == gpu.ordinal())
+            return;
+    devices_.push_back(gpu);
+}
+
+// With gdrdrv there, everything goes through it, as programs for gdrcopy expect; unless it does not
+// work on this GPU.
+std::string_view session::only_backend(device const& gpu) const {
+    if (only_dma_buf())
+        return dma_buf;
+    if (backend_.name != kernel_module)
+        return {};
+    for (backend_report const& report : gpu.started_backends())
+        if (report.name == kernel_module && report.state == backend_state::usable)
+            return kernel_module;
+    return {};
+}
+
+std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
+                                     pin_options options) {
+    device const gpu = device::of(address, bytes);
+    keep(gpu);
+    options.backend = only_backend(gpu);
+    options.whole_pages = true;
+    auto made = std::make_shared<buffer>();
+    made->pinned = gpu.pin(address, bytes, options);
+    log(severity::debug, std::to_string(bytes) + " bytes are pinned by backend " +
+                             std::string(made->pinned.backend()));
+    (void)take_slot(made->handle);
+    std::lock_guard const guard(lock_);
+    try {
+        if (closed_)
+            throw error(errc::invalid_argument, "pin through a closed gdr_t", "",
+                        "call gdr_open() first");
+        buffers_.emplace(made->handle, made);
+    } catch (...) {
+        give_back_slot(made->handle);
+        throw;
+    }
+    return made;
+}
+
+std::shared_ptr<buffer> session::find(unsigned long handle) {
+    std::lock_guard const guard(lock_);
+    auto const found = buffers_.find(handle);
+    return found == buffers_.end() ? nullptr : found->second;
+}
+
+namespace {
+
+void let_go(buffer& what) {
+    std::lock_guard const guard(what.lock);
+    what.alive = false;
+    unmap(what);
+    what.pinned = {};
+    give_back_slot(what.handle);
+}
+
+} // namespace
+
+bool session::unpin(unsigned long handle) {
+    std::shared_ptr<buffer> gone;
+    {
+        std::lock_guard const guard(lock_);
+        auto const found = buffers_.find(handle);
+        if (found == buffers_.end())
+            return false;
+        gone = std::move(found->second);
+        buffers_.erase(found);
+    }
+    let_go(*gone);
+    return true;
+}
+
+void session::close() {
+    decltype(buffers_) gone;
+    if (!in_own_process()) {
+        // Another thread may have held any lock at the fork. What is inherited is dropped without
+        // a word to the drivers.
+        buffers_.clear();
+        return;
+    }
+    {
+        std::lock_guard const guard(lock_);
+        closed_ = true;
+        gone.swap(buffers_);
+    }
+    for (auto const& [handle, each] : gone)
+        let_go(*each);
+}
+
+std::shared_ptr<session> find_session(gdr_t pointer) {
+    open_sessions& open = sessions();
+    std::lock_guard const guard(open.lock);
+    for (std::shared_ptr<session> const& each : open.list)
+        if (each.get() == pointer)
+            return each;
+    return {};
+}
+
+gdr_t open_session() {
+    auto made = std::make_shared<session>();
+    open_sessions& open = sessions();
+    std::lock_guard const guard(open.lock);
+    open.list.push_back(made);
+    return made.get();
+}
+
+std::shared_ptr<session> remove_session(gdr_t pointer) {
+    open_sessions& open = sessions();
+    std::lock_guard const guard(open.lock);
+    for (std::shared_ptr<session>& each : open.list) {
+        if (each.get() != pointer)
+            continue;
+        std::shared_ptr<session> result = std::move(each);
+        each = std::move(open.list.back());
+        open.list.pop_back();
+        return result;
+    }
+    return {};
+}
+
+void map(buffer& what, std::optional<cache_kind> kind) {
+    what.mapped = kind ? what.pinned.map(*kind) : what.pinned.map();
+    slot& place = *find_slot(what.handle);
+    place.data = what.mapped.data();
+    place.size = what.mapped.size();
+    place.plan = what.mapped.window().plan;
+    publish(place, what.handle);
+}
+
+void unmap(buffer& what) noexcept {
+    if (what.mapped.size() == 0)
+        return;
+    withdraw(*find_slot(what.handle));
+    what.mapped = {};
+}
+
+} // namespace barmap::gdrapi

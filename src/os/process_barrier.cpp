@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#include "os/process_barrier.hpp"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace barmap::os {
+
+bool register_process_barrier() noexcept {
+    return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void process_barrier() noexcept {
+    ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+} // namespace barmap::os
