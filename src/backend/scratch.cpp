@@ -3,12 +3,13 @@
 
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_life.hpp"
+#include "os/random.hpp"
 
 #include <barmap/copy.hpp>
 
 #include <array>
 #include <cstring>
-#include <random>
+#include <span>
 #include <unistd.h>
 
 namespace barmap::backend {
@@ -17,10 +18,8 @@ namespace {
 using nonce = std::array<std::uint64_t, 8>;
 
 nonce random_nonce() {
-    std::random_device source;
     nonce result{};
-    for (std::uint64_t& word : result)
-        word = std::uint64_t{source()} << 32 | source();
+    os::fill_with_random_bytes(std::as_writable_bytes(std::span(result)));
     return result;
 }
 
