@@ -3,7 +3,6 @@
 
 #include "os/process_barrier.hpp"
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -12,16 +11,13 @@
 #include <vector>
 
 namespace barmap::gdrapi {
+
+using detail::blocks;
+using detail::index_bits;
+using detail::index_mask;
+using detail::slots_per_block;
+
 namespace {
-
-// A handle is a serial number above an index, so that none is ever given out twice.
-constexpr unsigned index_bits = 20;
-constexpr unsigned long index_mask = (1ul << index_bits) - 1;
-constexpr std::size_t slots_per_block = 256;
-constexpr std::size_t most_blocks = (index_mask + 1) / slots_per_block;
-
-/// Blocks stay for good: a copy may look at a slot long after it was given back.
-std::array<std::atomic<slot*>, most_blocks> blocks{};
 
 /// Who takes and gives back slots. Never destroyed, like all that a copy at process exit may meet.
 struct keeper {
@@ -63,6 +59,8 @@ void set_up_barrier() noexcept {
 
 } // namespace
 
+constinit std::array<std::atomic<slot*>, (detail::index_mask + 1) / detail::slots_per_block>
+    detail::blocks{};
 thread_local constinit reader* detail::this_reader = nullptr;
 bool detail::barrier_is_cheap = false;
 
@@ -90,17 +88,11 @@ reader* detail::make_reader() noexcept {
     return mine;
 }
 
-slot* find_slot(unsigned long handle) noexcept {
-    unsigned long const index = handle & index_mask;
-    slot* const block = blocks[index / slots_per_block].load(std::memory_order_acquire);
-    return block ? block + index % slots_per_block : nullptr;
-}
-
 slot& take_slot(unsigned long& handle) {
     keeper& keep = the_keeper();
     std::lock_guard const guard(keep.lock);
     if (keep.free.empty()) {
-        if (keep.made == most_blocks)
+        if (keep.made == blocks.size())
             throw std::bad_alloc();
         auto block = std::make_unique<slot[]>(slots_per_block);
         keep.free.reserve((keep.made + 1) * slots_per_block); // giving back then cannot fail

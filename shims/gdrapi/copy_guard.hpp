@@ -3,8 +3,10 @@
 
 #include <barmap/window.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 /// What a copy needs to know of a mapped handle, found without a lock, and kept alive while the
 /// copy runs without an atomic read-modify-write. A copy announces the slot that it uses in a
@@ -28,8 +30,25 @@ struct reader {
     reader* next = nullptr;        ///< in the list of all; never changes
 };
 
+namespace detail {
+
+// A handle is a serial number above an index, so that none is ever given out twice.
+inline constexpr unsigned index_bits = 20;
+inline constexpr unsigned long index_mask = (1ul << index_bits) - 1;
+inline constexpr std::size_t slots_per_block = 256;
+
+/// Blocks stay for good: a copy may look at a slot long after it was given back.
+extern std::array<std::atomic<slot*>, (index_mask + 1) / slots_per_block> blocks;
+
+} // namespace detail
+
 /// The slot that a handle names, or null where no handle like this was ever given out.
-[[nodiscard]] slot* find_slot(unsigned long handle) noexcept;
+[[nodiscard]] inline slot* find_slot(unsigned long handle) noexcept {
+    unsigned long const index = handle & detail::index_mask;
+    slot* const block =
+        detail::blocks[index / detail::slots_per_block].load(std::memory_order_acquire);
+    return block ? block + index % detail::slots_per_block : nullptr;
+}
 
 /// A slot nobody uses, and a handle for it that was never given out before.
 /// @throws std::bad_alloc where there are too many
@@ -84,15 +103,11 @@ public:
     /// The mapping, or null: the handle is not mapped.
     [[nodiscard]] slot const* get() const noexcept { return slot_; }
 
-    /// The part of the mapping at a CPU address; null data if it leaves the mapping.
-    /// @pre get()
-    [[nodiscard]] window part(void const* address, std::size_t bytes) const noexcept {
-        auto* const start = static_cast<std::byte*>(const_cast<void*>(address));
-        auto const offset = reinterpret_cast<std::uintptr_t>(start) -
-                            reinterpret_cast<std::uintptr_t>(slot_->data);
-        if (offset > slot_->size || bytes > slot_->size - offset) [[unlikely]]
-            return {};
-        return {start, bytes, slot_->plan};
+    /// Whether these bytes lie in the mapping. @pre get()
+    [[nodiscard]] bool holds(void const* address, std::size_t bytes) const noexcept {
+        std::size_t const offset = reinterpret_cast<std::uintptr_t>(address) -
+                                   reinterpret_cast<std::uintptr_t>(slot_->data);
+        return offset <= slot_->size && bytes <= slot_->size - offset;
     }
 
 private:

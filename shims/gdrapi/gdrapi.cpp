@@ -6,6 +6,7 @@
 #include "copy_guard.hpp"
 #include "session.hpp"
 
+#include "copy/transfer.hpp"
 #include "cuda/memory.hpp"
 
 #include <cstdint>
@@ -230,10 +231,10 @@ int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, siz
         return EINVAL;
     if (size == 0) [[unlikely]]
         return 0;
-    window const to = guard.part(map_d_ptr, size);
-    if (!to.data || !h_ptr) [[unlikely]]
+    if (!guard.holds(map_d_ptr, size) || !h_ptr) [[unlikely]]
         return EINVAL;
-    write(to, {static_cast<std::byte const*>(h_ptr), size});
+    copy::write_bytes(static_cast<std::byte*>(map_d_ptr), static_cast<std::byte const*>(h_ptr),
+                      size, *guard.get()->plan);
     return 0;
 }
 
@@ -243,10 +244,10 @@ int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, s
         return EINVAL;
     if (size == 0) [[unlikely]]
         return 0;
-    window const from = guard.part(map_d_ptr, size);
-    if (!from.data || !h_ptr) [[unlikely]]
+    if (!guard.holds(map_d_ptr, size) || !h_ptr) [[unlikely]]
         return EINVAL;
-    read({static_cast<std::byte*>(h_ptr), size}, from);
+    copy::read_bytes(static_cast<std::byte*>(h_ptr), static_cast<std::byte const*>(map_d_ptr), size,
+                     *guard.get()->plan);
     return 0;
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "copy/fence.hpp"
+#include "copy/plan.hpp"
+#include "copy/walk.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+/// The bodies of barmap::write and barmap::read, for whoever has their arguments in registers: a
+/// window that is passed on costs a store-forwarding stall (5 ns), and a call its stack stores next to
+/// stores to write-combining memory.
+namespace barmap::copy {
+
+[[gnu::always_inline]] inline void write_bytes(std::byte* gpu, std::byte const* host,
+                                               std::size_t bytes, copy_plan const& plan) noexcept {
+    // A word needs no kernel. Here and not in one, since a call's own stores, next to stores to
+    // write-combining memory, cost a tenth of the whole (12 ns on Sapphire Rapids).
+    if (is_word(reinterpret_cast<std::uintptr_t>(gpu), bytes))
+        store_one_word(gpu, host, bytes);
+    else
+        plan.store[size_class(bytes)]->store(gpu, host, bytes);
+    // Whatever the kind: a kernel may use streaming or direct stores, which are weakly ordered even
+    // in coherent memory, and there the fence has next to nothing to wait for.
+    flush_wc_stores();
+}
+
+[[gnu::always_inline]] inline void read_bytes(std::byte* host, std::byte const* gpu,
+                                              std::size_t bytes, copy_plan const& plan) noexcept {
+    if (plan.kind == cache_kind::cached) {
+        order_coherent_loads();
+    } else {
+        order_device_loads();
+    }
+    plan.load[size_class(bytes)]->load(host, gpu, bytes);
+}
+
+} // namespace barmap::copy
