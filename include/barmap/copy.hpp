@@ -11,8 +11,7 @@
 #include <type_traits>
 
 /// The hot path. Nothing here throws, locks, allocates, logs, makes a system call or reads the
-/// environment. Bounds are preconditions: `write` and `read` assert them in debug builds of the
-/// library, what is inline in debug builds of yours.
+/// environment. Bounds are preconditions, asserted in debug builds of yours.
 /// Several threads may call these on one mapping at once; overlapping writes are the caller's race,
 /// as with memcpy. What each call promises to the GPU is docs/ordering.md.
 namespace barmap {
@@ -21,13 +20,13 @@ namespace barmap {
 /// Its stores leave this CPU before any later store of this thread (docs/ordering.md, O1). An
 /// aligned 1, 2, 4 or 8-byte write is one transaction.
 /// @pre bytes.size() <= to.size
-BARMAP_API void write(window to, std::span<std::byte const> bytes) noexcept;
+void write(window to, std::span<std::byte const> bytes) noexcept;
 
 /// Copies from the start of the window (GPU memory to CPU).
 /// Never delivers a value older than one that this thread has already read from the same address.
 /// An aligned 1, 2, 4 or 8-byte read is one transaction.
 /// @pre bytes.size() <= from.size
-BARMAP_API void read(std::span<std::byte> bytes, window from) noexcept;
+void read(std::span<std::byte> bytes, window from) noexcept;
 
 /// Issues one aligned word to the start of the window, with no fence: a doorbell.
 /// The word is one transaction; when it leaves the CPU is up to the CPU (at once with MOVDIRI,
@@ -54,6 +53,10 @@ BARMAP_API void order_loads() noexcept;
 
 namespace detail {
 
+BARMAP_API void write_bytes(std::byte* gpu, std::byte const* host, std::size_t bytes,
+                            copy_plan const& plan) noexcept;
+BARMAP_API void read_bytes(std::byte* host, std::byte const* gpu, std::size_t bytes,
+                           copy_plan const& plan) noexcept;
 BARMAP_API void post_word(window to, std::uint64_t word, unsigned bytes) noexcept;
 BARMAP_API void post_line(window to, void const* line) noexcept;
 
@@ -67,6 +70,18 @@ inline copy_plan_head const& head(window of) noexcept {
 }
 
 } // namespace detail
+
+// Inline, so that a window stays in registers: as an argument it would be stored to the stack, and
+// stores next to those to write-combining memory cost time.
+inline void write(window to, std::span<std::byte const> bytes) noexcept {
+    assert(bytes.size() <= to.size);
+    detail::write_bytes(to.data, bytes.data(), bytes.size(), *to.plan);
+}
+
+inline void read(std::span<std::byte> bytes, window from) noexcept {
+    assert(bytes.size() <= from.size);
+    detail::read_bytes(bytes.data(), from.data, bytes.size(), *from.plan);
+}
 
 // The posts are inline where they are one instruction: a call pushes a return address, and a direct
 // store with an ordinary store behind it takes 10 ns instead of 3 (Sapphire Rapids).

@@ -64,7 +64,20 @@ constinit std::array<std::atomic<slot*>, (detail::index_mask + 1) / detail::slot
 thread_local constinit reader* detail::this_reader = nullptr;
 bool detail::barrier_is_cheap = false;
 
-reader* detail::make_reader() noexcept {
+bool detail::announce_slowly(slot const& which) noexcept {
+    if (!this_reader && !make_reader())
+        return false;
+    this_reader->in_use.store(&which, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return true;
+}
+
+int detail::end_copy(int result) noexcept {
+    this_reader->in_use.store(nullptr, std::memory_order_release);
+    return result;
+}
+
+bool detail::make_reader() noexcept {
     reader* mine = nullptr;
     for (reader* each = all_readers.load(std::memory_order_acquire); each; each = each->next) {
         bool free = false;
@@ -76,7 +89,7 @@ reader* detail::make_reader() noexcept {
     if (!mine) {
         mine = new (std::nothrow) reader;
         if (!mine)
-            return nullptr;
+            return false;
         mine->next = all_readers.load(std::memory_order_relaxed);
         while (!all_readers.compare_exchange_weak(mine->next, mine, std::memory_order_seq_cst))
             ;
@@ -85,7 +98,7 @@ reader* detail::make_reader() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     pthread_setspecific(end_of_thread(), mine);
     this_reader = mine;
-    return mine;
+    return true;
 }
 
 slot& take_slot(unsigned long& handle) {

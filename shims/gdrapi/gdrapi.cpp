@@ -112,6 +112,20 @@ bool fits(buffer const& which, std::size_t size) noexcept {
     return size != 0 && size <= which.pinned.size();
 }
 
+struct to_mapping {
+    static void move(std::byte* mapped, std::byte const* host, std::size_t bytes,
+                     copy_plan const& plan) noexcept {
+        copy::write_bytes(mapped, host, bytes, plan);
+    }
+};
+
+struct from_mapping {
+    static void move(std::byte const* mapped, std::byte* host, std::size_t bytes,
+                     copy_plan const& plan) noexcept {
+        copy::read_bytes(host, mapped, bytes, plan);
+    }
+};
+
 } // namespace
 
 extern "C" {
@@ -226,29 +240,14 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
 // The hot path: no lock, no log.
 
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size) {
-    copy_guard const guard(handle.h);
-    if (!guard.get()) [[unlikely]]
-        return EINVAL;
-    if (size == 0) [[unlikely]]
-        return 0;
-    if (!guard.holds(map_d_ptr, size) || !h_ptr) [[unlikely]]
-        return EINVAL;
-    copy::write_bytes(static_cast<std::byte*>(map_d_ptr), static_cast<std::byte const*>(h_ptr),
-                      size, *guard.get()->plan);
-    return 0;
+    return copy_through<to_mapping>(handle.h, static_cast<std::byte*>(map_d_ptr),
+                                    static_cast<std::byte*>(const_cast<void*>(h_ptr)), size);
 }
 
 int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size) {
-    copy_guard const guard(handle.h);
-    if (!guard.get()) [[unlikely]]
-        return EINVAL;
-    if (size == 0) [[unlikely]]
-        return 0;
-    if (!guard.holds(map_d_ptr, size) || !h_ptr) [[unlikely]]
-        return EINVAL;
-    copy::read_bytes(static_cast<std::byte*>(h_ptr), static_cast<std::byte const*>(map_d_ptr), size,
-                     *guard.get()->plan);
-    return 0;
+    return copy_through<from_mapping>(handle.h,
+                                      static_cast<std::byte*>(const_cast<void*>(map_d_ptr)),
+                                      static_cast<std::byte*>(h_ptr), size);
 }
 
 void gdr_runtime_get_version(int* major, int* minor) {

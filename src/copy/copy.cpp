@@ -4,21 +4,20 @@
 #include "copy/transfer.hpp"
 
 #include <bit>
-#include <cassert>
 
 namespace barmap {
 
 // A posted word is handed over in the low bytes of a register.
 static_assert(std::endian::native == std::endian::little);
 
-void write(window to, std::span<std::byte const> bytes) noexcept {
-    assert(bytes.size() <= to.size);
-    copy::write_bytes(to.data, bytes.data(), bytes.size(), *to.plan);
+void detail::write_bytes(std::byte* gpu, std::byte const* host, std::size_t bytes,
+                         copy_plan const& plan) noexcept {
+    copy::write_bytes(gpu, host, bytes, plan);
 }
 
-void read(std::span<std::byte> bytes, window from) noexcept {
-    assert(bytes.size() <= from.size);
-    copy::read_bytes(bytes.data(), from.data, bytes.size(), *from.plan);
+void detail::read_bytes(std::byte* host, std::byte const* gpu, std::size_t bytes,
+                        copy_plan const& plan) noexcept {
+    copy::read_bytes(host, gpu, bytes, plan);
 }
 
 void flush_stores() noexcept {

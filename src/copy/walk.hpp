@@ -140,6 +140,26 @@ inline void store_one_word(std::byte* gpu, std::byte const* host, std::size_t by
     }
 }
 
+/// Loads one aligned word, behind a fence and with nothing between the two. @pre is_word(gpu, bytes)
+template <class Fence>
+inline void load_one_word(std::byte const* gpu, std::byte* host, std::size_t bytes,
+                          Fence fence) noexcept {
+    auto const load = [&](auto word) {
+        fence();
+        load_word{}(word, gpu, host);
+    };
+    switch (bytes) {
+    case 1:
+        return load(width<1>{});
+    case 2:
+        return load(width<2>{});
+    case 4:
+        return load(width<4>{});
+    default:
+        return load(width<8>{});
+    }
+}
+
 /// The edge of a kernel with streaming loads: fetches the whole line, once, and keeps what is
 /// wanted of it, so that any edge costs one round trip to the GPU. What it reads besides lies in
 /// the same line, hence in the same page, and reading GPU memory has no effect.
