@@ -245,8 +245,7 @@ pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, pin_options const
             state->address = memory.address;
             state->size = memory.size;
             state->memory = memory.kind;
-            state->pinned =
-                slot->get().pin(memory, {how.force_pcie, how.p2p_token, how.va_space});
+            state->pinned = slot->get().pin(memory, {how.force_pcie, how.p2p_token, how.va_space});
             log::debug(std::to_string(bytes) + " bytes of " + std::string(to_string(memory.kind)) +
                        " pinned by " + std::string(slot->name()));
             return barmap::pin(std::move(state));

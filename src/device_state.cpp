@@ -44,8 +44,8 @@ void tell_failure(backend_report& report) {
     try {
         throw;
     } catch (error const& failure) {
-        report.state = failure.code() == errc::backend_absent ? backend_state::absent
-                                                              : backend_state::broken;
+        report.state =
+            failure.code() == errc::backend_absent ? backend_state::absent : backend_state::broken;
         report.reason = "cannot " + failure.operation() + ": " + failure.code().message();
         report.advice = failure.advice();
     } catch (std::exception const& failure) {

@@ -38,7 +38,7 @@ int errno_of_cuda(int result) noexcept {
 
 /// Vulkan and NVIDIA's resource manager: room in BAR1 or memory, or something else.
 int errno_of_driver(std::error_code const& code) noexcept {
-    constexpr int no_room[] = {-1, -2, -5,        // VK_ERROR_OUT_OF_..., VK_ERROR_MEMORY_MAP_FAILED
+    constexpr int no_room[] = {-1, -2, -5,  // VK_ERROR_OUT_OF_..., VK_ERROR_MEMORY_MAP_FAILED
                                0x1a, 0x51}; // NV_ERR_INSUFFICIENT_RESOURCES, NV_ERR_NO_MEMORY
     for (int const value : no_room)
         if (code.value() == value)

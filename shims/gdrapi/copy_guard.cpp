@@ -50,10 +50,11 @@ void set_up_barrier() noexcept {
     static std::once_flag once;
     std::call_once(once, [] {
 #if defined(__SANITIZE_THREAD__)
-        // ThreadSanitizer knows nothing of membarrier.
+    // ThreadSanitizer knows nothing of membarrier.
 #else
         detail::barrier_is_cheap = os::register_process_barrier();
 #endif
+        set_up_restartable_words();
     });
 }
 
@@ -132,9 +133,9 @@ void publish(slot& which, unsigned long handle) {
 
 void withdraw(slot& which) noexcept {
     which.handle.store(0, std::memory_order_seq_cst);
-    reader* const first = all_readers.load(std::memory_order_seq_cst);
-    bool const others = first && (first->next || first != detail::this_reader);
-    if (detail::barrier_is_cheap && others)
+    restart_all_words();
+    // Without other threads the call returns at once.
+    if (detail::barrier_is_cheap)
         os::process_barrier();
     else
         std::atomic_thread_fence(std::memory_order_seq_cst);

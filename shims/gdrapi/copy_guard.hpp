@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "restartable_word.hpp"
+
+#include "copy/walk.hpp"
+
+#include <barmap/backend.hpp>
 #include <barmap/window.hpp>
 
 #include <array>
@@ -13,7 +18,8 @@
 /// copy runs without an atomic read-modify-write. A copy announces the slot that it uses in a
 /// variable of its thread; whoever unmaps first makes the slot void, then waits for every thread
 /// that announced it. The barrier between announcing and looking is paid by the one who unmaps
-/// (membarrier), so that a copy costs a few plain loads and stores more than barmap's own.
+/// (membarrier), so that a copy costs a few plain loads and two stores more than barmap's own. A
+/// word goes without even these where the system offers it: see restartable_word.hpp.
 namespace barmap::gdrapi {
 
 /// One cache line per mapped handle.
@@ -22,6 +28,13 @@ struct alignas(64) slot {
     std::byte* data = nullptr;            ///< CPU address of the mapping
     std::size_t size = 0;                 ///< bytes
     copy_plan const* plan = nullptr;
+    cache_kind kind = cache_kind::write_combining;
+
+    /// For assembly.
+    [[nodiscard]] unsigned long const& plain_handle() const noexcept {
+        static_assert(sizeof(handle) == sizeof(unsigned long));
+        return reinterpret_cast<unsigned long const&>(handle);
+    }
 };
 
 /// What one thread is copying through.
@@ -80,6 +93,15 @@ extern bool barrier_is_cheap; ///< the one who unmaps pays; set before any slot 
 /// This thread uses no slot any more. @return result
 int end_copy(int result) noexcept;
 
+/// Whether the range lies in the slot's mapping. @pre the slot was seen to belong to the handle;
+/// only if it still does afterwards, the answer counts
+[[nodiscard]] [[gnu::always_inline]] inline bool holds(slot const& named, std::byte const* mapped,
+                                                       std::size_t bytes) noexcept {
+    std::size_t const offset =
+        reinterpret_cast<std::uintptr_t>(mapped) - reinterpret_cast<std::uintptr_t>(named.data);
+    return offset <= named.size && bytes <= named.size - offset;
+}
+
 /// @pre the slot is announced. Ends the copy.
 template <class Move>
 [[gnu::always_inline]] inline int copy_announced(unsigned long handle, slot const& named,
@@ -89,9 +111,7 @@ template <class Move>
         return end_copy(EINVAL);
     if (bytes == 0) [[unlikely]]
         return end_copy(0);
-    std::size_t const offset =
-        reinterpret_cast<std::uintptr_t>(mapped) - reinterpret_cast<std::uintptr_t>(named.data);
-    if (offset > named.size || bytes > named.size - offset || !host) [[unlikely]]
+    if (!holds(named, mapped, bytes) || !host) [[unlikely]]
         return end_copy(EINVAL);
     Move::move(mapped, host, bytes, *named.plan);
     return end_copy(0);
@@ -107,8 +127,8 @@ template <class Move>
 
 } // namespace detail
 
-/// Runs Move::move(mapped, host, bytes, plan) while the handle's mapping is held, if the range lies
-/// in it.
+/// Runs Move::move(mapped, host, bytes, plan), or Move::move_word for a word, while the handle's
+/// mapping is held, if the range lies in it.
 /// @return 0, or EINVAL: the handle is not mapped, the range leaves its mapping, or host is null
 ///
 /// Nothing is kept in registers across a call, so that nothing is saved to the stack: a store next
@@ -120,6 +140,15 @@ template <class Move>
     slot* const named = find_slot(handle);
     if (!named) [[unlikely]]
         return EINVAL;
+    if (words_are_restartable && copy::is_word(reinterpret_cast<std::uintptr_t>(mapped), bytes) &&
+        bytes != 0) {
+        if (named->handle.load(std::memory_order_acquire) != handle || !host ||
+            !detail::holds(*named, mapped, bytes)) [[unlikely]]
+            return EINVAL;
+        return Move::move_word(mapped, host, bytes, named->kind, named->plain_handle(), handle)
+                   ? 0
+                   : EINVAL;
+    }
     reader* const mine = detail::this_reader;
     if (!mine || !detail::barrier_is_cheap) [[unlikely]]
         return detail::copy_slowly<Move>(handle, *named, mapped, host, bytes);

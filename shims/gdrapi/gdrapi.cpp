@@ -117,12 +117,27 @@ struct to_mapping {
                      copy_plan const& plan) noexcept {
         copy::write_bytes(mapped, host, bytes, plan);
     }
+    static bool move_word(std::byte* mapped, std::byte const* host, std::size_t bytes, cache_kind,
+                          unsigned long const& current, unsigned long handle) noexcept {
+        bool const done = store_word_if(mapped, host, bytes, current, handle);
+        copy::flush_wc_stores();
+        return done;
+    }
 };
 
 struct from_mapping {
     static void move(std::byte const* mapped, std::byte* host, std::size_t bytes,
                      copy_plan const& plan) noexcept {
         copy::read_bytes(host, mapped, bytes, plan);
+    }
+    static bool move_word(std::byte const* mapped, std::byte* host, std::size_t bytes,
+                          cache_kind kind, unsigned long const& current,
+                          unsigned long handle) noexcept {
+        if (kind == cache_kind::cached)
+            copy::order_coherent_loads();
+        else
+            copy::order_device_words();
+        return load_word_if(host, mapped, bytes, current, handle);
     }
 };
 

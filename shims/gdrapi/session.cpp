@@ -36,8 +36,8 @@ backend_report first_offer() {
                 return report;
             said += report.name + ": " + report.reason + "; ";
         }
-    throw error(errc::backend_absent, "reach GPU memory", only_dma_buf() ? std::string(dma_buf) : "",
-                said + "see `barmap info`");
+    throw error(errc::backend_absent, "reach GPU memory",
+                only_dma_buf() ? std::string(dma_buf) : "", said + "see `barmap info`");
 }
 
 /// All sessions. Never destroyed: other threads may still call while the process exits.
@@ -230,6 +230,7 @@ void map(buffer& what, std::optional<cache_kind> kind) {
     place.data = what.mapped.data();
     place.size = what.mapped.size();
     place.plan = what.mapped.window().plan;
+    place.kind = what.mapped.kind();
     publish(place, what.handle);
 }
 

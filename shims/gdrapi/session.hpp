@@ -65,7 +65,7 @@ private:
 
     pid_t owner_ = ::getpid();
     backend_report backend_;
-    os::fd module_; ///< what fd shows
+    os::fd module_;   ///< what fd shows
     std::mutex lock_; ///< for all below
     bool closed_ = false;
     std::vector<device> devices_;

@@ -140,7 +140,8 @@ inline void store_one_word(std::byte* gpu, std::byte const* host, std::size_t by
     }
 }
 
-/// Loads one aligned word, behind a fence and with nothing between the two. @pre is_word(gpu, bytes)
+/// Loads one aligned word, behind a fence and with nothing between the two. @pre is_word(gpu,
+/// bytes)
 template <class Fence>
 inline void load_one_word(std::byte const* gpu, std::byte* host, std::size_t bytes,
                           Fence fence) noexcept {

@@ -78,7 +78,8 @@ public:
                 break;
             if (asked.pad || asked.handle)
                 return refuse("a pin with fields that should be 0", EINVAL);
-            if (asked.flags && (asked.flags != abi::pin_flag_force_pcie || !driver_.how_.force_pcie))
+            if (asked.flags &&
+                (asked.flags != abi::pin_flag_force_pcie || !driver_.how_.force_pcie))
                 return refuse("a pin with flags that are not offered", EINVAL);
             driver_.last_flags_ = asked.flags;
             return pin(asked.address, asked.size, asked.handle);
@@ -186,8 +187,12 @@ private:
             return refuse("a pin of what is no memory", EINVAL);
         handle = next_handle_;
         next_handle_ += size / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-        pins_[handle] = {address, size, ::fcntl(where->fd, F_DUPFD_CLOEXEC, 0), where->offset,
-                         std::make_shared<bool>(false), 0};
+        pins_[handle] = {address,
+                         size,
+                         ::fcntl(where->fd, F_DUPFD_CLOEXEC, 0),
+                         where->offset,
+                         std::make_shared<bool>(false),
+                         0};
         ++driver_.pins_;
         return 0;
     }
