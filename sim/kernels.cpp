@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <sched.h>
 
@@ -48,7 +49,7 @@ void spin_until(Condition condition) {
 
 // barmap_pingpong(uint64 const* doorbell, uint64* answer, uint64 rounds)
 // for i in 1..rounds: waits until *doorbell == i, then *answer = i.
-std::function<void()> pingpong(void** parameters) {
+std::function<void()> pingpong(void** parameters, unsigned) {
     auto const* const doorbell = pointer<std::uint64_t>(parameters, 0, 1);
     auto* const answer = pointer<std::uint64_t>(parameters, 1, 1);
     auto const rounds = parameter<std::uint64_t>(parameters, 2);
@@ -72,7 +73,7 @@ void count_words(std::byte* counter, std::uint64_t bytes, std::uint64_t last,
 // barmap_count(void* counter, uint32 bytes, uint64 last, uint32 const* stop)
 // for i in 1..last, until *stop != 0: every word of the buffer becomes i. A word has 8 bytes, or
 // as many as the buffer if that has 4, 2 or 1. `stop` may be null.
-std::function<void()> count(void** parameters) {
+std::function<void()> count(void** parameters, unsigned) {
     auto const bytes = parameter<std::uint32_t>(parameters, 1);
     auto const last = parameter<std::uint64_t>(parameters, 2);
     std::uint32_t const* stop = nullptr;
@@ -89,7 +90,7 @@ std::function<void()> count(void** parameters) {
 }
 
 // barmap_fill(uint8* p, uint64 n, uint64 seed): p[k] = (k * 131 + seed * 29 + (k >> 8)) & 0xff
-std::function<void()> fill(void** parameters) {
+std::function<void()> fill(void** parameters, unsigned) {
     auto const bytes = parameter<std::uint64_t>(parameters, 1);
     auto const seed = parameter<std::uint64_t>(parameters, 2);
     if (!bytes)
@@ -101,10 +102,91 @@ std::function<void()> fill(void** parameters) {
     };
 }
 
+/// What barmap_consume and barmap_produce share with the CPU.
+struct shared_flags {
+    std::uint32_t const* gpu_flag;
+    std::uint32_t* cpu_flags; ///< one for each block
+    unsigned blocks;
+    std::uint32_t rounds;
+    std::uint32_t* data;
+    std::uint64_t words;
+
+    shared_flags(void** parameters, unsigned blocks)
+        : gpu_flag(pointer<std::uint32_t>(parameters, 0, 1)),
+          cpu_flags(pointer<std::uint32_t>(parameters, 1, blocks)), blocks(blocks),
+          rounds(parameter<std::uint32_t>(parameters, 2)), data(nullptr),
+          words(parameter<std::uint64_t>(parameters, 4)) {
+        if (words)
+            data = pointer<std::uint32_t>(parameters, 3, words);
+    }
+
+    /// False if the CPU has set the top bit instead, which ends the kernel.
+    [[nodiscard]] bool wait_for(std::uint32_t round) const {
+        std::uint32_t seen = 0;
+        spin_until([&] {
+            seen = load(gpu_flag);
+            return seen == round || seen >> 31 != 0;
+        });
+        return seen == round;
+    }
+
+    void answer(std::uint32_t value) const {
+        for (unsigned block = 0; block < blocks; ++block)
+            store(cpu_flags + block, value);
+    }
+};
+
+// barmap_consume(uint32 const* gpu_flag, uint32* cpu_flags, uint32 rounds, uint32 const* data,
+//                uint64 words)
+// cpu_flags = 1, then for i in 1..rounds: waits until *gpu_flag == i, then cpu_flags = i + 1, with
+// the top bit set unless every word of the data is i & 1.
+std::function<void()> consume(void** parameters, unsigned blocks) {
+    shared_flags const with(parameters, blocks);
+    return [with] {
+        with.answer(1);
+        for (std::uint32_t round = 1; round <= with.rounds && with.wait_for(round); ++round) {
+            bool const right =
+                std::all_of(with.data, with.data + with.words,
+                            [&](auto const& word) { return load(&word) == (round & 1); });
+            with.answer(right ? round + 1 : (round + 1) | 1u << 31);
+        }
+    };
+}
+
+std::uint64_t nanoseconds() {
+    return std::uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                             std::chrono::steady_clock::now().time_since_epoch())
+                             .count());
+}
+
+// barmap_produce(uint32 const* gpu_flag, uint32* cpu_flags, uint32 rounds, uint32* data,
+//                uint64 words, uint64 (*times)[2])
+// for i in 1..rounds+1: every word of the data becomes i & 1, but not in the first round; then
+// cpu_flags = i; then waits until *gpu_flag == i. times[block] = ends of the first and last round.
+std::function<void()> produce(void** parameters, unsigned blocks) {
+    shared_flags const with(parameters, blocks);
+    auto* const times = pointer<std::uint64_t>(parameters, 5, std::uint64_t{blocks} * 2);
+    return [=] {
+        std::uint64_t begin = 0;
+        for (std::uint32_t round = 1; round <= with.rounds + 1; ++round) {
+            for (std::uint64_t k = 0; round > 1 && k < with.words; ++k)
+                store(with.data + k, round & 1);
+            with.answer(round);
+            if (!with.wait_for(round))
+                return;
+            if (round == 1)
+                begin = nanoseconds();
+        }
+        for (unsigned block = 0; block < with.blocks; ++block) {
+            times[2 * block] = begin;
+            times[2 * block + 1] = nanoseconds();
+        }
+    };
+}
+
 constexpr kernel kernels[] = {
-    {"barmap_pingpong", pingpong},
-    {"barmap_count", count},
-    {"barmap_fill", fill},
+    {"barmap_pingpong", pingpong}, {"barmap_count", count},     {"barmap_fill", fill},
+    {"barmap_consume", consume},   {"barmap_produce", produce},
 };
 
 } // namespace

@@ -10,9 +10,9 @@ namespace barmap::sim {
 /// kernels that barmap ships.
 struct kernel {
     char const* name;
-    /// Reads the parameters as cuLaunchKernel gets them and returns the work; refuses pointers that
-    /// lead nowhere. Under the world's mutex.
-    std::function<void()> (*bind)(void** parameters);
+    /// Reads the parameters as cuLaunchKernel gets them and returns the work of so many blocks;
+    /// refuses pointers that lead nowhere. Under the world's mutex.
+    std::function<void()> (*bind)(void** parameters, unsigned blocks);
 };
 
 /// By name, or null.

@@ -23,11 +23,12 @@ CUresult load(CUmodule* handle, void const* image) {
     return success;
 }
 
-CUresult launch(CUfunction handle, CUstream stream, void** parameters, void** extra) {
+CUresult launch(CUfunction handle, CUstream stream, unsigned blocks, void** parameters,
+                void** extra) {
     auto const found = the_world().functions.get(handle);
     auto const queue = get_stream(stream);
     require(extra == nullptr);
-    the_world().work.submit(queue, found->code->bind(parameters));
+    the_world().work.submit(queue, found->code->bind(parameters, blocks));
     return success;
 }
 
@@ -84,7 +85,7 @@ BARMAP_SIM_ENTRY cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned g
                                 void** extra) {
     return call("cuLaunchKernel", [&](world_lock&) {
         require(has_threads({grid_x, grid_y, grid_z}) && has_threads({block_x, block_y, block_z}));
-        return launch(function, stream, parameters, extra);
+        return launch(function, stream, grid_x * grid_y * grid_z, parameters, extra);
     });
 }
 
@@ -92,6 +93,7 @@ BARMAP_SIM_ENTRY cuLaunchKernelEx(launch_config const* config, CUfunction functi
                                   void** parameters, void** extra) {
     return call("cuLaunchKernelEx", [&](world_lock&) {
         require(config && has_threads(config->grid) && has_threads(config->block));
-        return launch(function, config->stream, parameters, extra);
+        unsigned const(&grid)[3] = config->grid;
+        return launch(function, config->stream, grid[0] * grid[1] * grid[2], parameters, extra);
     });
 }

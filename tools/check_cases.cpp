@@ -32,7 +32,7 @@ gpu_memory make_device(opened_gpu const&, std::size_t bytes) {
 
 template <unsigned Chunks, bool Exportable>
 gpu_memory make_chunks(opened_gpu const& gpu, std::size_t bytes) {
-    return gpu_memory::chunks(gpu, bytes, Chunks, Exportable);
+    return gpu_memory::chunks(gpu.handle(), bytes, Chunks, Exportable);
 }
 
 template <bool Exportable>

@@ -103,7 +103,7 @@ outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_word
     std::span<std::byte> const words = std::span(buffer).first(bytes);
     window const place = reached_.mapping.window(gap_, bytes);
     {
-        running_kernel const kernel(kernels_.named("barmap_count"), threads, arguments.data(),
+        running_kernel const kernel(kernels_.named("barmap_count"), 1, threads, arguments.data(),
                                     [this](CUstream) { *stop_.word() = 1; });
         // Polls that all precede the first step would judge nothing.
         clock::time_point const begin = clock::now();

@@ -52,14 +52,15 @@ pinned_host::~pinned_host() {
     cuda::api().mem_free_host(data_);
 }
 
-running_kernel::running_kernel(CUfunction function, unsigned threads, void** arguments,
-                               std::function<void(CUstream)> stop)
+running_kernel::running_kernel(CUfunction function, unsigned blocks, unsigned threads,
+                               void** arguments, std::function<void(CUstream)> stop)
     : stop_(std::move(stop)) {
     cuda::driver_api const& cu = cuda::api();
     cuda::check(cu.stream_create(&stream_, stream_non_blocking), "create a CUDA stream");
     CUresult result = cu.stream_create(&control_, stream_non_blocking);
     if (result == cuda::success)
-        result = cu.launch_kernel(function, 1, 1, 1, threads, 1, 1, 0, stream_, arguments, nullptr);
+        result =
+            cu.launch_kernel(function, blocks, 1, 1, threads, 1, 1, 0, stream_, arguments, nullptr);
     if (result == cuda::success)
         return;
     cu.stream_destroy(stream_);

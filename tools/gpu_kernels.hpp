@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-/// The GPU's side of the measurements: three small kernels, embedded as PTX, so that building needs
+/// The GPU's side of the measurements: small kernels, embedded as PTX, so that building needs
 /// no CUDA toolkit. The simulated GPU has kernels of the same names and meaning.
 namespace barmap::tool {
 
@@ -45,10 +45,10 @@ private:
 /// A kernel that runs by itself while the CPU works with it.
 class running_kernel {
 public:
-    /// Launches one block on a stream of its own, which no other work waits for.
+    /// Launches so many blocks of threads on a stream of its own, which no other work waits for.
     /// @param stop what makes the kernel end early; called by the destructor if it still runs
     /// @throws error
-    running_kernel(CUfunction function, unsigned threads, void** arguments,
+    running_kernel(CUfunction function, unsigned blocks, unsigned threads, void** arguments,
                    std::function<void(CUstream)> stop);
     running_kernel(running_kernel const&) = delete;
     running_kernel& operator=(running_kernel const&) = delete;
@@ -77,5 +77,9 @@ void fill_by_kernel(gpu_kernels const& kernels, CUdeviceptr address, std::size_t
 
 /// A doorbell of this value ends barmap_pingpong.
 inline constexpr std::uint64_t doorbell_stop = std::uint64_t{1} << 63;
+
+/// A flag with this bit ends barmap_consume and barmap_produce; in an answer of barmap_consume it
+/// tells that the data were not those of the round.
+inline constexpr std::uint32_t flag_stop = std::uint32_t{1} << 31;
 
 } // namespace barmap::tool

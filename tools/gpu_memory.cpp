@@ -37,14 +37,15 @@ gpu_memory gpu_memory::device(std::size_t bytes) {
     return result;
 }
 
-gpu_memory gpu_memory::chunks(opened_gpu const& gpu, std::size_t bytes, unsigned chunks,
-                              bool exportable) {
+gpu_memory gpu_memory::chunks(CUdevice gpu, std::size_t bytes, unsigned chunks, bool exportable,
+                              bool rdma) {
     cuda::driver_api const& cu = cuda::api();
     CUmemAllocationProp properties{};
     properties.type = cuda::allocation_type_pinned;
     properties.requestedHandleTypes =
         exportable ? cuda::handle_type_posix_fd : cuda::handle_type_none;
-    properties.location = {cuda::location_type_device, gpu.handle()};
+    properties.location = {cuda::location_type_device, gpu};
+    properties.allocFlags.gpuDirectRDMACapable = rdma ? 1 : 0;
     std::size_t granularity = 0;
     cuda::check(
         cu.mem_get_allocation_granularity(&granularity, &properties, cuda::granularity_minimum),
@@ -129,9 +130,9 @@ gpu_memory gpu_memory::named(std::string_view name, opened_gpu const& gpu, std::
     if (name == "device")
         return device(bytes);
     if (name == "vmm")
-        return chunks(gpu, bytes, 1, true);
+        return chunks(gpu.handle(), bytes, 1, true);
     if (name == "vmm5")
-        return chunks(gpu, bytes, 5, true);
+        return chunks(gpu.handle(), bytes, 5, true);
     if (name == "barmap")
         return barmap(gpu, bytes);
     throw error(errc::invalid_argument, "allocate memory of kind " + std::string(name), "",

@@ -18,8 +18,10 @@ class gpu_memory {
 public:
     static gpu_memory device(std::size_t bytes); ///< cuMemAlloc
     /// cuMemCreate and cuMemMap: chunks of at least bytes / chunks each, one after the other.
-    static gpu_memory chunks(opened_gpu const& gpu, std::size_t bytes, unsigned chunks,
-                             bool exportable);
+    /// @param exportable as POSIX fd
+    /// @param rdma       ready for GPUDirect RDMA, which gdrdrv needs; the GPU must support that
+    static gpu_memory chunks(CUdevice gpu, std::size_t bytes, unsigned chunks, bool exportable,
+                             bool rdma = false);
     static gpu_memory barmap(opened_gpu const& gpu, std::size_t bytes); ///< device::allocate
     static gpu_memory managed(std::size_t bytes);
     static gpu_memory host(std::size_t bytes); ///< pinned host memory, at its GPU address

@@ -106,7 +106,7 @@ played table_of_pingpong::play(variant const& how, std::size_t rounds, progress&
     std::array<void*, 3> arguments{&bell_address_, &answer_address, &all};
     std::uint64_t const stop = doorbell_stop;
     running_kernel const kernel(
-        kernels_.named("barmap_pingpong"), 1, arguments.data(), [&](CUstream control) {
+        kernels_.named("barmap_pingpong"), 1, 1, arguments.data(), [&](CUstream control) {
             cu.memcpy_htod_async(bell_address_, &stop, sizeof stop, control);
         });
 
