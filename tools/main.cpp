@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exit_codes.hpp"
 #include "formatted.hpp"
+#include "gdrcopy/programs.hpp"
 #include "options.hpp"
 
 #include <barmap/error.hpp>
@@ -46,6 +47,8 @@ int fail(char const* what, int code) {
 
 int main(int argc, char** argv) {
     try {
+        if (auto const exit_code = gdrcopy::run_by_name(argc, argv))
+            return *exit_code;
         return run(argc, argv);
     } catch (usage_error const& wrong) {
         return fail(wrong.what(), exit_usage);
