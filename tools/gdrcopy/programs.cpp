@@ -14,9 +14,10 @@ struct program {
 
 // tools/CMakeLists.txt makes a link to barmap for each of these.
 constexpr program programs[] = {
-    {"gdrcopy_copybw", run_copybw},     {"gdrcopy_copylat", run_copylat},
-    {"gdrcopy_apiperf", run_apiperf},   {"gdrcopy_pplat", run_pplat},
-    {"gdrcopy_validate", run_validate}, {"validate", run_validate},
+    {"gdrcopy_sanity", run_sanity},   {"gdrcopy_copybw", run_copybw},
+    {"gdrcopy_copylat", run_copylat}, {"gdrcopy_apiperf", run_apiperf},
+    {"gdrcopy_pplat", run_pplat},     {"gdrcopy_validate", run_validate},
+    {"validate", run_validate},
 };
 
 std::string_view base_name(std::string_view path) {

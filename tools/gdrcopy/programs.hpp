@@ -13,6 +13,7 @@ namespace barmap::tool::gdrcopy {
 /// of none of them. Failures are told on stderr and give 1.
 [[nodiscard]] std::optional<int> run_by_name(int argc, char** argv);
 
+int run_sanity(int argc, char** argv);
 int run_copybw(int argc, char** argv);
 int run_copylat(int argc, char** argv);
 int run_apiperf(int argc, char** argv);
