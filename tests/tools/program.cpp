@@ -42,8 +42,15 @@ outcome shell(std::string const& command) {
 } // namespace
 
 outcome barmap(std::string const& arguments, std::string const& environment) {
+    return barmap_named("barmap", arguments, environment);
+}
+
+outcome barmap_named(std::string const& name, std::string const& arguments,
+                     std::string const& environment) {
+    std::filesystem::path const program =
+        std::filesystem::path(BARMAP_PROGRAM).parent_path() / name;
     return shell("env -u BARMAP_BACKEND -u BARMAP_COPY -u BARMAP_REQUIRE BARMAP_SIM=1 " +
-                 environment + " " BARMAP_PROGRAM " " + arguments);
+                 environment + " " + program.string() + " " + arguments);
 }
 
 outcome barmap_without_gpu(std::string const& arguments) {

@@ -17,7 +17,11 @@ struct outcome {
 /// Runs `barmap ARGUMENTS` on the simulated GPU. The arguments are words of a shell command.
 [[nodiscard]] outcome barmap(std::string const& arguments, std::string const& environment = {});
 
-/// The same where CUDA shows no GPU.
+/// The same for the program under another name: a link beside it.
+[[nodiscard]] outcome barmap_named(std::string const& name, std::string const& arguments,
+                                   std::string const& environment = {});
+
+/// Runs `barmap ARGUMENTS` where CUDA shows no GPU.
 [[nodiscard]] outcome barmap_without_gpu(std::string const& arguments);
 
 /// Rows of the "results" whose member has this value.
