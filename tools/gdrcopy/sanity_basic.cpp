@@ -88,12 +88,13 @@ void map_unaligned(settings const& with) {
     mapped_range page(on.through, aligned, sizeof(int));
     page.map();
     store_word(page.data(), 7);
-    gpu_memory small = gpu_memory::device(sizeof(int));
-    mapped_range of_small(on.through, small.address(), sizeof(int));
-    if (maps_unaligned(of_small)) {
-        store_word(of_small.data(), 8);
-        expect(word_by_driver(small.address()) == 8, "a store lands in the small allocation");
-    }
+    bool const tiny = gdrapi().beside_tool; // gdrcopy's own needs whole pages
+    gpu_memory small = gpu_memory::device(tiny ? sizeof(int) : 2 * GPU_PAGE_SIZE);
+    CUdeviceptr const in_small = round_up(small.address(), tiny ? 1 : GPU_PAGE_SIZE);
+    mapped_range of_small(on.through, in_small, sizeof(int));
+    of_small.map();
+    store_word(of_small.data(), 8);
+    expect(word_by_driver(in_small) == 8, "a store lands in the small allocation");
     small = gpu_memory();
     expect(load_word(page.data()) == 7, "another mapping does not go with freed memory");
     store_word(page.data(), 9);
@@ -184,9 +185,12 @@ void look_at_attributes(settings const&) {
     int major = 0, minor = 0;
     gdrapi().runtime_get_version(&major, &minor);
     expect(major == GDR_API_MAJOR_VERSION && minor >= 5, "the interface is 2.5 or newer");
-    check_call(gdrapi().driver_get_version(through.get(), &major, &minor),
-               "gdr_driver_get_version");
-    expect(major == GDR_API_MAJOR_VERSION, "the driver's major version is the interface's");
+    // gdrcopy's own 2.6 aborts in this call where it works without its module.
+    if (gdrapi().beside_tool || !attribute(through, GDR_ATTR_USING_DMA_BUF_MMAP)) {
+        check_call(gdrapi().driver_get_version(through.get(), &major, &minor),
+                   "gdr_driver_get_version");
+        expect(major == GDR_API_MAJOR_VERSION, "the driver's major version is the interface's");
+    }
     for (gdr_mapping_type_t const type : {GDR_MAPPING_TYPE_NONE, GDR_MAPPING_TYPE_WC,
                                           GDR_MAPPING_TYPE_CACHING, GDR_MAPPING_TYPE_DEVICE}) {
         char const* name = nullptr;

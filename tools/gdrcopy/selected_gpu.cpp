@@ -17,8 +17,9 @@ CUdevice open(int ordinal) {
 }
 
 gpu_memory allocate(selected_gpu const& gpu, std::string const& function, std::size_t bytes) {
+    // Whole GPU pages, since these are pinned, and room to find the first.
     if (function == "cuMemAlloc")
-        return gpu_memory::device(bytes + GPU_PAGE_SIZE - 1);
+        return gpu_memory::device(round_up(bytes, GPU_PAGE_SIZE) + GPU_PAGE_SIZE - 1);
     // Exportable for barmap's backends, and ready for RDMA for gdrdrv.
     return gpu_memory::chunks(gpu.handle(), bytes, 1, true, gpu.attribute(attribute_vmm_rdma) != 0);
 }
