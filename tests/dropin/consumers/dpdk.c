@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * As DPDK's gpudev driver for CUDA uses libgdrapi, for rte_gpu_mem_cpu_map: $GDRCOPY_PATH_L in
+ * front of the unversioned name, five symbols, the session opened at the first mapping and never
+ * closed, and an aligned allocation whose CPU pointer is what gdr_map gave.
+ */
+#include "gpu_memory.h"
+
+#include <dlfcn.h>
+#include <gdrapi.h>
+
+static struct {
+    gdr_t (*open)(void);
+    int (*pin_buffer)(gdr_t, unsigned long, size_t, uint64_t, uint32_t, gdr_mh_t*);
+    int (*unpin_buffer)(gdr_t, gdr_mh_t);
+    int (*map)(gdr_t, gdr_mh_t, void**, size_t);
+    int (*unmap)(gdr_t, gdr_mh_t, void*, size_t);
+} gdr;
+static gdr_t session;
+
+static void take(void* library, char const* name, void* function) {
+    take_symbol(library, name, function);
+    void* found;
+    memcpy(&found, function, sizeof found);
+    if (!found)
+        fail("libgdrapi.so has no %s", name);
+}
+
+static void load(void) {
+    char path[1024];
+    char const* const folder = getenv("GDRCOPY_PATH_L");
+    int const length = folder ? snprintf(path, sizeof path, "%s/libgdrapi.so", folder)
+                              : snprintf(path, sizeof path, "libgdrapi.so");
+    REQUIRE(length > 0 && (size_t)length < sizeof path);
+    void* const library = dlopen(path, RTLD_LAZY);
+    if (!library)
+        fail("%s", dlerror());
+    take(library, "gdr_open", &gdr.open);
+    take(library, "gdr_pin_buffer", &gdr.pin_buffer);
+    take(library, "gdr_unpin_buffer", &gdr.unpin_buffer);
+    take(library, "gdr_map", &gdr.map);
+    take(library, "gdr_unmap", &gdr.unmap);
+}
+
+struct cpu_map {
+    uint64_t block, gpu;
+    size_t size;
+    gdr_mh_t handle;
+    void* cpu;
+};
+
+static struct cpu_map map_for_cpu(struct cuda_driver const* cuda, size_t size) {
+    if (!session) {
+        load();
+        session = gdr.open();
+        if (!session)
+            fail("gdr_open gave NULL");
+    }
+    struct cpu_map made;
+    made.size = size;
+    require_cuda(cuda->mem_alloc(&made.block, size + GPU_PAGE), "cuMemAlloc");
+    made.gpu = next_page(made.block);
+    unsigned const sync_memops = 1;
+    require_cuda(cuda->set_attribute(&sync_memops, cuda_attribute_sync_memops, made.gpu),
+                 "cuPointerSetAttribute");
+    REQUIRE_0(gdr.pin_buffer(session, made.gpu, size, 0, 0, &made.handle));
+    REQUIRE_0(gdr.map(session, made.handle, &made.cpu, size));
+    return made;
+}
+
+static void unmap_for_cpu(struct cuda_driver const* cuda, struct cpu_map what) {
+    REQUIRE_0(gdr.unmap(session, what.handle, what.cpu, what.size));
+    REQUIRE_0(gdr.unpin_buffer(session, what.handle));
+    require_cuda(cuda->mem_free(what.block), "cuMemFree");
+}
+
+/* A list of packets: entries are written by the CPU alone, a status word comes last. */
+static void hand_over_packets(struct cuda_driver const* cuda, struct cpu_map map) {
+    struct entry {
+        uint64_t address, size;
+    };
+    struct entry volatile* const list = map.cpu;
+    size_t const count = map.size / sizeof *list - 1;
+    for (size_t i = 0; i < count; ++i) {
+        list[i].address = 0x7000000000u + i * 2048;
+        list[i].size = i % 1500;
+    }
+    store_fence();
+    list[count].address = count;
+    store_fence();
+    struct entry* const seen = some_bytes(map.size);
+    require_cuda(cuda->to_host(seen, map.gpu, map.size), "cuMemcpyDtoH");
+    for (size_t i = 0; i < count; ++i)
+        REQUIRE(seen[i].address == 0x7000000000u + i * 2048 && seen[i].size == i % 1500);
+    REQUIRE(seen[count].address == count);
+    free(seen);
+    uint64_t const done = 0x646f6e65;
+    require_cuda(cuda->to_device(map.gpu, &done, sizeof done), "cuMemcpyHtoD");
+    require_cuda(cuda->synchronize(), "cuCtxSynchronize");
+    load_fence();
+    REQUIRE(list[0].address == done);
+}
+
+int main(void) {
+    struct cuda_driver const cuda = start_cuda(0);
+    struct neighbours around = {.made = 0};
+    make_neighbour(&cuda, &around);
+    struct cpu_map const flags = map_for_cpu(&cuda, 4096);
+    make_neighbour(&cuda, &around);
+    struct cpu_map const list = map_for_cpu(&cuda, 1 << 20);
+    make_neighbour(&cuda, &around);
+    hand_over_packets(&cuda, flags);
+    hand_over_packets(&cuda, list);
+    unmap_for_cpu(&cuda, list);
+    hand_over_packets(&cuda, flags);
+    unmap_for_cpu(&cuda, flags);
+    require_neighbours_untouched(&cuda, &around);
+    free_neighbours(&cuda, &around);
+    printf("dpdk: ok\n");
+    return 0;
+}
