@@ -159,6 +159,18 @@ TEST_F(copy, is_refused_while_not_mapped) {
     EXPECT_EQ(gdr_copy_from_mapping(handle, &here, va, 1), EINVAL);
 }
 
+// 0 says "not mapped" in many programs, and perhaps in the library.
+TEST_F(copy, is_refused_for_handle_0) {
+    gdr_mh_t const handle = pinned(memory(1000).address, 1000);
+    unsigned char* const va = mapped(handle);
+    unsigned char byte = 0;
+    EXPECT_EQ(gdr_copy_from_mapping(no_handle, &byte, va, 1), EINVAL);
+    EXPECT_EQ(gdr_copy_to_mapping(no_handle, va, &byte, 1), EINVAL);
+    EXPECT_EQ(gdr_unmap(g_, handle, va, 8), 0);
+    EXPECT_EQ(gdr_copy_from_mapping(no_handle, &byte, va, 1), EINVAL);
+    EXPECT_EQ(gdr_copy_to_mapping(no_handle, va, &byte, 1), EINVAL);
+}
+
 TEST_F(copy, stays_inside_its_mapping) {
     gpu_block const block = memory(65536 * 3);
     gdr_mh_t const handle = pinned(block.address, block.size), other = pinned(block.address, 8);
