@@ -2,7 +2,9 @@
 /*
  * As DPDK's gpudev driver for CUDA uses libgdrapi, for rte_gpu_mem_cpu_map: $GDRCOPY_PATH_L in
  * front of the unversioned name, five symbols, the session opened at the first mapping and never
- * closed, and an aligned allocation whose CPU pointer is what gdr_map gave.
+ * closed. The pointer that gdr_map gives is taken for that of the address that was pinned, without
+ * a look at info.va; and gdr_unmap is given the GPU's address instead of it, which the original
+ * answers with 0.
  */
 #include "gpu_memory.h"
 
@@ -49,7 +51,8 @@ struct cpu_map {
     void* cpu;
 };
 
-static struct cpu_map map_for_cpu(struct cuda_driver const* cuda, size_t size) {
+/* cpu: NULL if the library refuses to map it. */
+static struct cpu_map map_for_cpu(struct cuda_driver const* cuda, size_t size, uint64_t alignment) {
     if (!session) {
         load();
         session = gdr.open();
@@ -58,19 +61,24 @@ static struct cpu_map map_for_cpu(struct cuda_driver const* cuda, size_t size) {
     }
     struct cpu_map made;
     made.size = size;
-    require_cuda(cuda->mem_alloc(&made.block, size + GPU_PAGE), "cuMemAlloc");
-    made.gpu = next_page(made.block);
+    require_cuda(cuda->mem_alloc(&made.block, size + alignment), "cuMemAlloc");
+    made.gpu = (made.block + alignment - 1) / alignment * alignment;
     unsigned const sync_memops = 1;
     require_cuda(cuda->set_attribute(&sync_memops, cuda_attribute_sync_memops, made.gpu),
                  "cuPointerSetAttribute");
     REQUIRE_0(gdr.pin_buffer(session, made.gpu, size, 0, 0, &made.handle));
-    REQUIRE_0(gdr.map(session, made.handle, &made.cpu, size));
+    if (gdr.map(session, made.handle, &made.cpu, size) != 0) {
+        REQUIRE_0(gdr.unpin_buffer(session, made.handle));
+        made.cpu = NULL;
+    }
     return made;
 }
 
 static void unmap_for_cpu(struct cuda_driver const* cuda, struct cpu_map what) {
-    REQUIRE_0(gdr.unmap(session, what.handle, what.cpu, what.size));
-    REQUIRE_0(gdr.unpin_buffer(session, what.handle));
+    if (what.cpu) {
+        REQUIRE_0(gdr.unmap(session, what.handle, (void*)(uintptr_t)what.gpu, what.size));
+        REQUIRE_0(gdr.unpin_buffer(session, what.handle));
+    }
     require_cuda(cuda->mem_free(what.block), "cuMemFree");
 }
 
@@ -101,14 +109,29 @@ static void hand_over_packets(struct cuda_driver const* cuda, struct cpu_map map
     REQUIRE(list[0].address == done);
 }
 
+/* Aligned to less than a GPU page, as dpdk-test-gpudev has it: refused, or the right bytes. */
+static void map_less_aligned(struct cuda_driver const* cuda) {
+    struct neighbours around = {.made = 0};
+    make_neighbour(cuda, &around);
+    make_neighbour(cuda, &around);
+    struct cpu_map const map = map_for_cpu(cuda, 1024, 4096);
+    make_neighbour(cuda, &around);
+    if (map.cpu)
+        hand_over_packets(cuda, map);
+    require_neighbours_untouched(cuda, &around);
+    unmap_for_cpu(cuda, map);
+    free_neighbours(cuda, &around);
+}
+
 int main(void) {
     struct cuda_driver const cuda = start_cuda(0);
     struct neighbours around = {.made = 0};
     make_neighbour(&cuda, &around);
-    struct cpu_map const flags = map_for_cpu(&cuda, 4096);
+    struct cpu_map const flags = map_for_cpu(&cuda, 4096, GPU_PAGE);
     make_neighbour(&cuda, &around);
-    struct cpu_map const list = map_for_cpu(&cuda, 1 << 20);
+    struct cpu_map const list = map_for_cpu(&cuda, 1 << 20, GPU_PAGE);
     make_neighbour(&cuda, &around);
+    REQUIRE(flags.cpu && list.cpu);
     hand_over_packets(&cuda, flags);
     hand_over_packets(&cuda, list);
     unmap_for_cpu(&cuda, list);
@@ -116,6 +139,7 @@ int main(void) {
     unmap_for_cpu(&cuda, flags);
     require_neighbours_untouched(&cuda, &around);
     free_neighbours(&cuda, &around);
+    map_less_aligned(&cuda);
     printf("dpdk: ok\n");
     return 0;
 }
