@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exit_codes.hpp"
 #include "formatted.hpp"
+#include "gdrcopy/programs.hpp"
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -63,8 +64,8 @@ int run(sim_options const& values) {
     for (std::string const& word : values.program)
         arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
-    // "barmap" means this very program, whether it is on PATH or not.
-    if (values.program.front() == "barmap")
+    // These names mean this very program, whether it is on PATH or not.
+    if (values.program.front() == "barmap" || gdrcopy::is_gdrcopy_name(values.program.front()))
         execv("/proc/self/exe", arguments.data());
     else
         execvp(arguments.front(), arguments.data());

@@ -169,6 +169,12 @@ TEST(gdrcopy_validate, prints_its_checks) {
                   "^check 4: .*extra_dwords=5$", "^check 5: ", "^unmapping$", "^unpinning$"});
 }
 
+TEST(gdrcopy_validate, is_known_to_barmap_sim) {
+    outcome const run = barmap_without_gpu("sim -- gdrcopy_validate");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(count(run.out, "^check 5: "), 1u) << run.out;
+}
+
 /// A folder for one test.
 class gdrcopy_library : public testing::Test {
 protected:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "gdrcopy/programs.hpp"
 
+#include <algorithm>
 #include <exception>
-#include <string_view>
+#include <iterator>
 
 namespace barmap::tool::gdrcopy {
 namespace {
@@ -41,6 +42,12 @@ std::optional<int> run_by_name(int argc, char** argv) {
         }
     }
     return std::nullopt;
+}
+
+bool is_gdrcopy_name(std::string_view name) {
+    return std::any_of(std::begin(programs), std::end(programs), [&](program const& known) {
+        return known.name == name && name.starts_with("gdrcopy_");
+    });
 }
 
 } // namespace barmap::tool::gdrcopy

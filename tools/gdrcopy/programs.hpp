@@ -5,13 +5,16 @@
 
 #include <cstdio>
 #include <optional>
-#include <string>
+#include <string_view>
 
 namespace barmap::tool::gdrcopy {
 
 /// Runs the program of gdrcopy that argv[0] names: its exit code, or nothing where that is the name
 /// of none of them. Failures are told on stderr and give 1.
 [[nodiscard]] std::optional<int> run_by_name(int argc, char** argv);
+
+/// Whether this is a name for run_by_name() that no other program has.
+[[nodiscard]] bool is_gdrcopy_name(std::string_view name);
 
 int run_sanity(int argc, char** argv);
 int run_copybw(int argc, char** argv);

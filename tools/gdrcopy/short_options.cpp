@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 
 namespace barmap::tool::gdrcopy {
@@ -56,8 +57,7 @@ void short_options::number(char letter, std::uint64_t& value, std::string const&
         app_->add_option(dashed(letter), value, help)->type_name("NUMBER")->capture_default_str();
     if (least)
         option->check([least](std::string const& text) {
-            std::uint64_t number = 0;
-            return CLI::detail::lexical_cast(text, number) && number < least
+            return std::strtoull(text.c_str(), nullptr, 0) < least
                        ? "must be at least " + std::to_string(least)
                        : std::string();
         });
