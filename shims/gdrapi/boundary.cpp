@@ -67,8 +67,10 @@ void log(severity how, std::string_view text) noexcept {
 }
 
 int errno_of(std::error_code const& code) noexcept {
-    if (code.category() == std::system_category() || code.category() == std::generic_category())
-        return code.value() ? code.value() : EIO;
+    if (code.category() == std::system_category() || code.category() == std::generic_category()) {
+        constexpr int kernel_enotsupp = 524; // of drivers that answer with a number for the kernel
+        return code.value() == kernel_enotsupp ? ENOTSUP : code.value() ? code.value() : EIO;
+    }
     if (code.category() == cuda_category())
         return errno_of_cuda(code.value());
     if (code.category() == vulkan_category() || code.category() == rm_category())

@@ -34,6 +34,12 @@ keeper& the_keeper() {
 
 std::atomic<reader*> all_readers{nullptr};
 
+void full_fence() noexcept {
+#if !defined(__SANITIZE_THREAD__) // which knows no fences, and sees each access in order
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
 pthread_key_t end_of_thread() noexcept {
     static pthread_key_t const key = [] {
         pthread_key_t made{};
@@ -69,7 +75,7 @@ bool detail::announce_slowly(slot const& which) noexcept {
     if (!this_reader && !make_reader())
         return false;
     this_reader->in_use.store(&which, std::memory_order_seq_cst);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     return true;
 }
 
@@ -96,7 +102,7 @@ bool detail::make_reader() noexcept {
             ;
     }
     // Whoever unmaps either sees this reader in the list, or voided the slot before this.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     pthread_setspecific(end_of_thread(), mine);
     this_reader = mine;
     return true;
@@ -110,7 +116,10 @@ slot& take_slot(unsigned long& handle) {
             throw std::bad_alloc();
         auto block = std::make_unique<slot[]>(slots_per_block);
         keep.free.reserve((keep.made + 1) * slots_per_block); // giving back then cannot fail
-        for (std::size_t i = slots_per_block; i-- > 0;)
+        // The very first is nobody's, or handle 0 would name it while it is not mapped.
+        if (keep.made == 0)
+            block[0].handle = ~0ul;
+        for (std::size_t i = slots_per_block; i-- > (keep.made == 0 ? 1u : 0u);)
             keep.free.push_back(keep.made * slots_per_block + i);
         blocks[keep.made++].store(block.release(), std::memory_order_release);
     }
@@ -128,17 +137,20 @@ void give_back_slot(unsigned long handle) noexcept {
 
 void publish(slot& which, unsigned long handle) {
     set_up_barrier();
+    static std::atomic<unsigned long> mappings{0};
+    which.mapping.store(++mappings, std::memory_order_release);
     which.handle.store(handle, std::memory_order_release);
 }
 
 void withdraw(slot& which) noexcept {
+    which.mapping.store(0, std::memory_order_seq_cst);
     which.handle.store(0, std::memory_order_seq_cst);
     restart_all_words();
     // Without other threads the call returns at once.
     if (detail::barrier_is_cheap)
         os::process_barrier();
     else
-        std::atomic_thread_fence(std::memory_order_seq_cst);
+        full_fence();
     // A thread that makes its reader after this finds the slot void.
     for (reader* each = all_readers.load(std::memory_order_seq_cst); each; each = each->next)
         while (each != detail::this_reader &&

@@ -22,18 +22,20 @@
 /// word goes without even these where the system offers it: see restartable_word.hpp.
 namespace barmap::gdrapi {
 
-/// One cache line per mapped handle.
+/// One cache line per mapped handle. What lies behind `handle` and `mapping` belongs to whatever
+/// mapping they name; a word looks at it before it knows that the mapping is still there.
 struct alignas(64) slot {
-    std::atomic<unsigned long> handle{0}; ///< 0 while it is not mapped; the rest belongs to it
-    std::byte* data = nullptr;            ///< CPU address of the mapping
-    std::size_t size = 0;                 ///< bytes
-    copy_plan const* plan = nullptr;
-    cache_kind kind = cache_kind::write_combining;
+    std::atomic<unsigned long> handle{0};  ///< 0 while it is not mapped
+    std::atomic<unsigned long> mapping{0}; ///< never the same for two mappings; 0: none
+    std::atomic<std::byte*> data{nullptr}; ///< CPU address of the pinned address
+    std::atomic<std::size_t> size{0};      ///< bytes
+    std::atomic<copy_plan const*> plan{nullptr};
+    std::atomic<cache_kind> kind{cache_kind::write_combining};
 
     /// For assembly.
-    [[nodiscard]] unsigned long const& plain_handle() const noexcept {
-        static_assert(sizeof(handle) == sizeof(unsigned long));
-        return reinterpret_cast<unsigned long const&>(handle);
+    [[nodiscard]] unsigned long const& plain_mapping() const noexcept {
+        static_assert(sizeof(mapping) == sizeof(unsigned long));
+        return reinterpret_cast<unsigned long const&>(mapping);
     }
 };
 
@@ -69,7 +71,7 @@ extern std::array<std::atomic<slot*>, (index_mask + 1) / slots_per_block> blocks
 [[nodiscard]] slot& take_slot(unsigned long& handle);
 void give_back_slot(unsigned long handle) noexcept;
 
-/// Copies may use the slot from now on. Its other fields are set.
+/// Copies through the handle may use the slot from now on, for what its other fields say.
 void publish(slot& which, unsigned long handle);
 
 /// No copy uses the slot any more, or will.
@@ -98,8 +100,10 @@ int end_copy(int result) noexcept;
 [[nodiscard]] [[gnu::always_inline]] inline bool holds(slot const& named, std::byte const* mapped,
                                                        std::size_t bytes) noexcept {
     std::size_t const offset =
-        reinterpret_cast<std::uintptr_t>(mapped) - reinterpret_cast<std::uintptr_t>(named.data);
-    return offset <= named.size && bytes <= named.size - offset;
+        reinterpret_cast<std::uintptr_t>(mapped) -
+        reinterpret_cast<std::uintptr_t>(named.data.load(std::memory_order_relaxed));
+    std::size_t const size = named.size.load(std::memory_order_relaxed);
+    return offset <= size && bytes <= size - offset;
 }
 
 /// @pre the slot is announced. Ends the copy.
@@ -113,7 +117,7 @@ template <class Move>
         return end_copy(0);
     if (!holds(named, mapped, bytes) || !host) [[unlikely]]
         return end_copy(EINVAL);
-    Move::move(mapped, host, bytes, *named.plan);
+    Move::move(mapped, host, bytes, *named.plan.load(std::memory_order_relaxed));
     return end_copy(0);
 }
 
@@ -142,12 +146,14 @@ template <class Move>
         return EINVAL;
     if (words_are_restartable && copy::is_word(reinterpret_cast<std::uintptr_t>(mapped), bytes) &&
         bytes != 0) {
-        if (named->handle.load(std::memory_order_acquire) != handle || !host ||
+        unsigned long const mapping = named->mapping.load(std::memory_order_acquire);
+        if (mapping == 0 || named->handle.load(std::memory_order_acquire) != handle || !host ||
             !detail::holds(*named, mapped, bytes)) [[unlikely]]
             return EINVAL;
-        return Move::move_word(mapped, host, bytes, named->kind, named->plain_handle(), handle)
-                   ? 0
-                   : EINVAL;
+        // All that was looked at counts only if the mapping is still the one of before.
+        cache_kind const kind = named->kind.load(std::memory_order_relaxed);
+        return Move::move_word(mapped, host, bytes, kind, named->plain_mapping(), mapping) ? 0
+                                                                                           : EINVAL;
     }
     reader* const mine = detail::this_reader;
     if (!mine || !detail::barrier_is_cheap) [[unlikely]]

@@ -10,6 +10,7 @@
 #include "cuda/memory.hpp"
 
 #include <cstdint>
+#include <cstring>
 
 /// The C functions: each finds out whom it is about, and passes on.
 namespace {
@@ -78,8 +79,8 @@ int fill_info(gdr_t g, gdr_mh_t handle, Info* info) noexcept {
     return with_buffer(g, handle, [&](buffer& found) {
         gdr_mapping_type_t const type = type_of(found.mapped);
         Info told{};
-        told.va = found.pinned.gpu_address();
-        told.mapped_size = found.pinned.size();
+        told.va = found.address;
+        told.mapped_size = found.size;
         told.page_size = gpu_page_size;
         told.mapped = type != GDR_MAPPING_TYPE_NONE;
         told.wc_mapping = type == GDR_MAPPING_TYPE_WC;
@@ -109,7 +110,7 @@ int pin_range(gdr_t g, unsigned long address, std::size_t size, pin_options cons
 }
 
 bool fits(buffer const& which, std::size_t size) noexcept {
-    return size != 0 && size <= which.pinned.size();
+    return size != 0 && size <= which.size;
 }
 
 struct to_mapping {
@@ -118,8 +119,8 @@ struct to_mapping {
         copy::write_bytes(mapped, host, bytes, plan);
     }
     static bool move_word(std::byte* mapped, std::byte const* host, std::size_t bytes, cache_kind,
-                          unsigned long const& current, unsigned long handle) noexcept {
-        bool const done = store_word_if(mapped, host, bytes, current, handle);
+                          unsigned long const& current, unsigned long expected) noexcept {
+        bool const done = store_word_if(mapped, host, bytes, current, expected);
         copy::flush_wc_stores();
         return done;
     }
@@ -132,12 +133,12 @@ struct from_mapping {
     }
     static bool move_word(std::byte const* mapped, std::byte* host, std::size_t bytes,
                           cache_kind kind, unsigned long const& current,
-                          unsigned long handle) noexcept {
+                          unsigned long expected) noexcept {
         if (kind == cache_kind::cached)
             copy::order_coherent_loads();
         else
             copy::order_device_words();
-        return load_word_if(host, mapped, bytes, current, handle);
+        return load_word_if(host, mapped, bytes, current, expected);
     }
 };
 
@@ -232,7 +233,7 @@ int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) {
         if (!fits(found, size))
             return refuse(EINVAL, "a mapping of 0 bytes, or of more than was pinned");
         gdrapi::map(found, kind);
-        *va = found.mapped.data();
+        *va = found.data();
         return 0;
     });
 }
@@ -245,7 +246,10 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
     return with_buffer(g, handle, [&](buffer& found) {
         if (found.mapped.size() == 0)
             return refuse(EINVAL, "this handle is not mapped");
-        if (va != found.mapped.data() || !fits(found, size))
+        // Or the GPU's address, as DPDK has it: the original answers 0 to that.
+        bool const known =
+            va == found.data() || reinterpret_cast<std::uintptr_t>(va) == found.address;
+        if (!known || !fits(found, size))
             return refuse(EINVAL, "not the address and size of this handle's mapping");
         gdrapi::unmap(found);
         return 0;
@@ -289,8 +293,12 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
 int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v) {
     if (!v)
         return refuse(EINVAL, "gdr_get_attribute needs somewhere to write to");
+    // As a number: a program may pass any, and not every number is a value of the enumeration.
+    int which = 0;
+    static_assert(sizeof attr == sizeof which);
+    std::memcpy(&which, &attr, sizeof which);
     return with_session(g, [&](session& open) {
-        switch (attr) {
+        switch (which) {
         case GDR_ATTR_USE_PERSISTENT_MAPPING:
             *v = open.backend().persistent;
             return 0;
@@ -309,7 +317,10 @@ int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v) {
 int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** pstr) {
     if (!pstr)
         return refuse(EINVAL, "gdr_get_mapping_type_string needs somewhere to write to");
-    switch (mapping_type) {
+    int which = 0; // as with the attributes
+    static_assert(sizeof mapping_type == sizeof which);
+    std::memcpy(&which, &mapping_type, sizeof which);
+    switch (which) {
     case GDR_MAPPING_TYPE_NONE:
         *pstr = "None";
         return 0;

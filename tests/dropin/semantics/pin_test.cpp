@@ -9,7 +9,7 @@ namespace {
 
 using pin = semantics;
 
-TEST_F(pin, covers_the_pages_that_the_range_touches) {
+TEST_F(pin, starts_at_its_address_and_ends_with_a_page) {
     gpu_block const block = memory(300000);
     struct {
         std::uint64_t offset;
@@ -19,8 +19,8 @@ TEST_F(pin, covers_the_pages_that_the_range_touches) {
         std::uint64_t const address = block.address + offset;
         gdr_mh_t const handle = pinned(address, size);
         gdr_info_t const info = info_of(handle);
-        EXPECT_EQ(info.va, page_of(address)) << offset;
-        EXPECT_EQ(info.mapped_size, next_page(address + size) - page_of(address)) << offset;
+        EXPECT_EQ(info.va, address) << offset;
+        EXPECT_EQ(info.mapped_size, next_page(address + size) - address) << offset;
         EXPECT_EQ(info.page_size, GPU_PAGE_SIZE);
         EXPECT_EQ(info.tm_cycles, 0u);
         EXPECT_EQ(info.cycles_per_ms, 0u);
