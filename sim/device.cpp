@@ -137,6 +137,7 @@ int attribute_value(int attribute, device const& of) {
     case 119: // pool handle types: POSIX fd
     case attribute_virtual_memory_management:
     case attribute_posix_fd_handle:
+    case attribute_gpu_direct_rdma_of_virtual_memory:
     case attribute_memory_pools:
     case attribute_gpu_direct_rdma:
     case attribute_flush_writes_options: // by a call from the host

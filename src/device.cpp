@@ -80,27 +80,46 @@ unsigned long long id_of(CUdeviceptr address) {
     return id;
 }
 
+/// Why each of the backends that could do it is not usable; empty if there is none.
+struct unusable {
+    std::string text;
+    errc code = errc::backend_absent;
+};
+
+template <class Could>
+unusable why_unusable(std::vector<backend_slot*> const& candidates, Could could) {
+    unusable result;
+    for (backend_slot* slot : candidates) {
+        if (!could(*slot))
+            continue;
+        backend_report const& report = slot->report();
+        if (report.state == backend_state::broken)
+            result.code = errc::backend_broken;
+        result.text += (result.text.empty() ? "" : "; ") + report.name + " " + report.reason +
+                       ", " + report.advice;
+    }
+    if (!result.text.empty())
+        result.text = "every backend that could is unusable here: " + result.text;
+    return result;
+}
+
+/// The name of the backend that was asked for, if one was.
+std::string name_of_only(std::vector<backend_slot*> const& candidates) {
+    return std::string(candidates.size() == 1 ? candidates.front()->name() : "");
+}
+
 /// No backend took the memory: says whether none can, or those that could are not usable here.
 [[noreturn]] void refuse_without_backend(cuda::memory const& memory,
                                          std::vector<backend_slot*> const& candidates) {
-    std::string unusable;
-    errc code = errc::backend_absent;
-    for (backend_slot* slot : candidates) {
-        if (!can_adopt(*slot, memory))
-            continue;
-        if (slot->report().state == backend_state::broken)
-            code = errc::backend_broken;
-        unusable += (unusable.empty() ? "" : "; ") + std::string(slot->name()) + " " +
-                    slot->report().reason + ", " + slot->report().advice;
-    }
-    std::string const only(candidates.size() == 1 ? candidates.front()->name() : "");
+    unusable const why =
+        why_unusable(candidates, [&](backend_slot const& slot) { return can_adopt(slot, memory); });
+    std::string const only = name_of_only(candidates);
     // For memory that only some rare backend could map, other memory is the better advice.
     bool const commonly_mapped =
         memory.kind == memory_kind::device || memory.kind == memory_kind::virtual_exportable;
-    if (unusable.empty() || !commonly_mapped)
+    if (why.text.empty() || !commonly_mapped)
         refuse_memory(memory, only);
-    throw error(code, "map " + std::string(to_string(memory.kind)), only,
-                "every backend that could is unusable here: " + unusable);
+    throw error(why.code, "map " + std::string(to_string(memory.kind)), only, why.text);
 }
 
 /// Where what is wanted of the allocation itself ends.
@@ -128,6 +147,29 @@ void recognise_own(device_state& state, cuda::memory& memory) {
                           static_cast<std::size_t>(memory.address - entry.address), length, 0,
                           memory.size - length}};
         return;
+    }
+}
+
+bool is_out_of_memory(std::error_code const& code) {
+    return code.category() == cuda_category() && code.value() == cuda::error_out_of_memory;
+}
+
+/// Memory for an empty pin of its size: the backend makes it, or adopts VMM memory made here.
+void make_memory(pin_state& state) {
+    backend::backend& backend = state.slot->get();
+    if (!state.slot->can().allocates) {
+        state.block = std::make_unique<cuda::virtual_block>(state.device->gpu.handle, state.size,
+                                                            state.slot->name());
+        state.address = state.block->address();
+        state.pinned = backend.pin(cuda::describe(state.address, state.size));
+        return;
+    }
+    state.pinned = backend.allocate(state.size);
+    state.address = state.pinned->allocated_address();
+    if (std::shared_ptr<os::fd const> exported = state.pinned->exported()) {
+        std::lock_guard const guard(state.device->allocations_lock);
+        state.device->allocations.push_back(
+            {state.address, state.size, id_of(state.address), exported});
     }
 }
 
@@ -268,30 +310,36 @@ pin device::allocate(std::size_t bytes, std::string_view backend) const {
     if (state_->gpu.mig)
         refuse_mig();
     std::vector<backend_slot*> const candidates = state_->candidates(backend);
-    if (candidates.size() == 1 && !candidates.front()->can().allocates)
-        throw error(errc::unsupported_operation, "allocate GPU memory",
-                    std::string(candidates.front()->name()),
+    std::exception_ptr first_failure;
+    for (backend_slot* slot : candidates) {
+        if (!slot->can().can_allocate() || !slot->usable())
+            continue;
+        try {
+            auto state = std::make_shared<pin_state>();
+            state->device = state_;
+            state->slot = slot;
+            state->size = bytes;
+            state->memory = memory_kind::allocated;
+            make_memory(*state);
+            log::debug(std::to_string(bytes) + " bytes allocated by " + std::string(slot->name()));
+            return barmap::pin(std::move(state));
+        } catch (error const& failure) {
+            log::info(failure.what());
+            if (is_out_of_memory(failure.code())) // no other backend would find more
+                throw;
+            if (!first_failure)
+                first_failure = std::current_exception();
+        }
+    }
+    if (first_failure)
+        std::rethrow_exception(first_failure);
+    unusable const why = why_unusable(
+        candidates, [](backend_slot const& slot) { return slot.can().can_allocate(); });
+    if (why.text.empty())
+        throw error(errc::unsupported_operation, "allocate GPU memory", name_of_only(candidates),
                     "this backend only adopts memory: name another one, or allocate with "
                     "cudaMalloc and pin it");
-    for (backend_slot* slot : candidates) {
-        if (!slot->can().allocates || !slot->usable())
-            continue;
-        auto state = std::make_shared<pin_state>();
-        state->device = state_;
-        state->slot = slot;
-        state->size = bytes;
-        state->memory = memory_kind::allocated;
-        state->pinned = slot->get().allocate(bytes);
-        state->address = state->pinned->allocated_address();
-        if (std::shared_ptr<os::fd const> exported = state->pinned->exported()) {
-            std::lock_guard const guard(state_->allocations_lock);
-            state_->allocations.push_back({state->address, bytes, id_of(state->address), exported});
-        }
-        return barmap::pin(std::move(state));
-    }
-    throw error(errc::unsupported_operation, "allocate GPU memory", std::string(backend),
-                "no usable backend allocates: install the Vulkan loader (libvulkan1), see `barmap "
-                "info`, or allocate with cudaMalloc and pin it");
+    throw error(why.code, "allocate GPU memory", name_of_only(candidates), why.text);
 }
 
 int device::ordinal() const noexcept {

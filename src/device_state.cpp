@@ -85,6 +85,7 @@ std::string_view forced_backend() {
 backend_slot::backend_slot(backend::registration const& entry, backend::gpu const& gpu)
     : entry_(entry), gpu_(gpu), instance_(entry.make(gpu)) {
     report_.name = entry.name;
+    report_.allocates = can().can_allocate();
 }
 
 backend_report const& backend_slot::report() {
@@ -114,6 +115,7 @@ backend_report backend_slot::offer(backend::registration const& entry, backend::
     report.name = entry.name;
     try {
         std::unique_ptr<backend::backend> const instance = entry.make(gpu);
+        report.allocates = instance->can().can_allocate();
         start(*instance, gpu, report);
         report.state = backend_state::usable;
         report.reason = "it can be tried; its self-test comes with its first use";

@@ -5,6 +5,7 @@
 #include "backend/scratch.hpp"
 #include "copy/plan.hpp"
 #include "cuda/context_scope.hpp"
+#include "cuda/virtual_block.hpp"
 
 #include <barmap/device.hpp>
 
@@ -95,7 +96,8 @@ struct pin_state {
     CUdeviceptr address = 0;
     std::size_t size = 0;
     memory_kind memory = memory_kind::unknown;
-    std::unique_ptr<backend::pinned> pinned;
+    std::unique_ptr<cuda::virtual_block> block; ///< what device::allocate made for the backend
+    std::unique_ptr<backend::pinned> pinned;    ///< goes before it
 };
 
 struct mapping_state {

@@ -35,6 +35,11 @@ gpu_memory make_chunks(opened_gpu const& gpu, std::size_t bytes) {
     return gpu_memory::chunks(gpu.handle(), bytes, Chunks, Exportable);
 }
 
+/// The one backend whose memory is not VMM memory, which the cases above have.
+gpu_memory make_by_vulkan(opened_gpu const& gpu, std::size_t bytes) {
+    return gpu_memory::barmap(gpu, bytes, "vulkan");
+}
+
 template <bool Exportable>
 gpu_memory make_pool(opened_gpu const& gpu, std::size_t bytes) {
     return gpu_memory::pool(gpu, bytes, Exportable);
@@ -55,7 +60,7 @@ std::vector<memory_case> cases() {
         {"cuMemCreate 5 chunks", virtual_exportable, five, 0, five, make_chunks<5, true>, 5},
         {"cuMemCreate 5 chunks, odd", virtual_exportable, five, odd_offset, five - 2 * odd_offset,
          make_chunks<5, true>, 5},
-        {"barmap allocate, adopted", allocated, usual, 0, usual, gpu_memory::barmap},
+        {"vulkan allocate, adopted", allocated, usual, 0, usual, make_by_vulkan},
         {"cuMemCreate opaque", virtual_opaque, usual, 0, usual, make_chunks<1, false>},
         {"pool with POSIX fds", pool_exportable, usual, 0, usual, make_pool<true>},
         {"default pool", pool, usual, 0, usual, make_pool<false>},
@@ -159,7 +164,7 @@ void check_neighbours(opened_gpu const& gpu, std::string const& backend, checkli
     results.skipped(name, backend, "the driver puts no two of them on one page");
 }
 
-/// Memory that the backend itself makes.
+/// Memory that device::allocate makes for the backend.
 void check_own(opened_gpu const& gpu, std::string const& backend, checklist& results) {
     constexpr std::string_view name = "barmap allocate";
     constexpr std::size_t bytes = 8 * MiB;
@@ -214,7 +219,7 @@ void check_memory(opened_gpu const& gpu, std::string const& backend, check_optio
         check_neighbours(gpu, backend, results);
         check_gpu_kernel(gpu, backend, results);
     }
-    if (can.allocates)
+    if (can.can_allocate())
         check_own(gpu, backend, results);
 }
 

@@ -71,9 +71,9 @@ gpu_memory gpu_memory::chunks(CUdevice gpu, std::size_t bytes, unsigned chunks, 
     return result;
 }
 
-gpu_memory gpu_memory::barmap(opened_gpu const& gpu, std::size_t bytes) {
+gpu_memory gpu_memory::barmap(opened_gpu const& gpu, std::size_t bytes, std::string_view backend) {
     gpu_memory result;
-    auto pin = std::make_shared<barmap::pin>(gpu.device().allocate(bytes));
+    auto pin = std::make_shared<barmap::pin>(gpu.device().allocate(bytes, backend));
     result.address_ = pin->gpu_address();
     result.size_ = bytes;
     result.undo([pin]() mutable { pin.reset(); });

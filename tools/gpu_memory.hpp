@@ -22,7 +22,9 @@ public:
     /// @param rdma       ready for GPUDirect RDMA, which gdrdrv needs; the GPU must support that
     static gpu_memory chunks(CUdevice gpu, std::size_t bytes, unsigned chunks, bool exportable,
                              bool rdma = false);
-    static gpu_memory barmap(opened_gpu const& gpu, std::size_t bytes); ///< device::allocate
+    /// device::allocate
+    static gpu_memory barmap(opened_gpu const& gpu, std::size_t bytes,
+                             std::string_view backend = {});
     static gpu_memory managed(std::size_t bytes);
     static gpu_memory host(std::size_t bytes); ///< pinned host memory, at its GPU address
     static gpu_memory pool(opened_gpu const& gpu, std::size_t bytes, bool exportable);

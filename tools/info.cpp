@@ -7,6 +7,7 @@
 #include "table.hpp"
 #include "units.hpp"
 
+#include "backend/backend.hpp"
 #include "cuda/driver_api.hpp"
 
 #include <barmap/backend.hpp>
@@ -25,19 +26,21 @@ json to_json(backend_report const& found, json const& gpu) {
     row["state"] = to_string(found.state);
     row["reason"] = found.reason;
     row["advice"] = found.advice;
+    row["allocates"] = found.allocates;
     row["start_us"] = found.start_us;
     return row;
 }
 
 void tell_backends(report& out, std::vector<backend_report> const& backends, json const& gpu) {
-    table lines({"  backend", "state", "start ms", "why"});
+    table lines({"  backend", "state", "start ms", "allocates", "why"});
     lines.left_from(3);
     for (backend_report const& found : backends) {
         out.add(to_json(found, gpu));
         lines.row({"  " + found.name, std::string(to_string(found.state)),
-                   formatted("{:.2f}", found.start_us / 1000), found.reason});
+                   formatted("{:.2f}", found.start_us / 1000), found.allocates ? "yes" : "no",
+                   found.reason});
         if (!found.advice.empty())
-            lines.row({"", "", "", "-> " + found.advice});
+            lines.row({"", "", "", "", "-> " + found.advice});
     }
     out.say(lines.text() + "\n");
 }
@@ -72,11 +75,14 @@ void tell_no_gpu(report& out) {
         why = "the CUDA driver is there, but shows no GPU to this process";
     out.say(formatted("No GPU: {}\n", why));
     std::vector<backend_report> backends;
-    for (std::string const& name : backend_names())
-        backends.push_back({name, backend_state::absent, "there is no GPU: " + why,
-                            "install NVIDIA's driver and give this process a GPU, or set "
-                            "BARMAP_SIM=1 to use the simulated one",
-                            0});
+    for (backend::registration const& entry : backend::registry()) {
+        backend_report& found = backends.emplace_back();
+        found.name = entry.name;
+        found.reason = "there is no GPU: " + why;
+        found.advice = "install NVIDIA's driver and give this process a GPU, or set BARMAP_SIM=1 "
+                       "to use the simulated one";
+        found.allocates = entry.make({})->can().can_allocate();
+    }
     tell_backends(out, backends, nullptr);
 }
 

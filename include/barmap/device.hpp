@@ -79,10 +79,13 @@ public:
                                   pin_options const& how) const;
 
     /// Makes GPU memory that is mappable by construction. It lives as long as the pin and its
-    /// mappings; gpu_address() is valid in the context that was current, or the primary one.
-    /// @throws error errc::invalid_argument for 0 bytes; errc::unsupported_operation where no
-    /// backend
-    ///         allocates; errc::backend_absent; errc::forked_child; the driver's out-of-memory
+    /// mappings. Every context on this GPU may use gpu_address(); with backend vulkan, only the
+    /// context that was current, or the primary one.
+    ///
+    /// Uses the backend that is named, or the first usable one, as pin() does.
+    /// @throws error errc::invalid_argument for 0 bytes; errc::backend_absent or
+    ///         errc::backend_broken (no backend is usable); errc::unsupported_operation (the
+    ///         backend does not allocate); errc::forked_child; the driver's out-of-memory
     [[nodiscard]] barmap::pin allocate(std::size_t bytes, std::string_view backend = {}) const;
 
     [[nodiscard]] int ordinal() const noexcept;

@@ -74,13 +74,18 @@ struct traits {
 };
 
 struct capabilities {
-    std::uint32_t adopts = 0; ///< bit 1 << memory_kind for each kind that pin() takes
-    bool allocates = false;
-    bool quick_start = true; ///< false: started only when it is needed
+    std::uint32_t adopts = 0;         ///< bit 1 << memory_kind for each kind that pin() takes
+    bool allocates = false;           ///< has an allocate() of its own
+    bool quick_start = true;          ///< false: started only when it is needed
     bool needs_kernel_driver = false; ///< speaks to a kernel driver, which no simulated GPU has
 
     [[nodiscard]] constexpr bool can_adopt(memory_kind kind) const noexcept {
         return (adopts >> static_cast<unsigned>(kind)) & 1u;
+    }
+    /// Whether device::allocate may use it: what has no allocate() of its own adopts VMM memory
+    /// that the core makes.
+    [[nodiscard]] constexpr bool can_allocate() const noexcept {
+        return allocates || can_adopt(memory_kind::virtual_exportable);
     }
 };
 

@@ -146,6 +146,7 @@ inline constexpr int attribute_compute_capability_minor = 76;
 inline constexpr int attribute_managed_memory = 83;
 inline constexpr int attribute_virtual_memory_management = 102;
 inline constexpr int attribute_posix_fd_handle = 103;
+inline constexpr int attribute_gpu_direct_rdma_of_virtual_memory = 110;
 inline constexpr int attribute_memory_pools = 115;
 inline constexpr int attribute_gpu_direct_rdma = 116;
 inline constexpr int attribute_flush_writes_options = 117;

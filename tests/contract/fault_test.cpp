@@ -50,7 +50,15 @@ protected:
 
     /// Pins, maps, writes, reads, maps once more, unmaps, unpins.
     static void use_memory(device const& gpu, std::uintptr_t address, std::size_t bytes) {
-        pin const pinned = gpu.pin(address, bytes);
+        use_pin(gpu.pin(address, bytes), bytes);
+    }
+
+    /// The same in memory that barmap makes.
+    static void use_allocated(device const& gpu, std::size_t bytes) {
+        use_pin(gpu.allocate(bytes), bytes);
+    }
+
+    static void use_pin(pin const& pinned, std::size_t bytes) {
         mapping const map = pinned.map();
         auto const sent = pattern(bytes, 1);
         std::vector<std::byte> seen(bytes);
@@ -157,6 +165,24 @@ TEST_P(fault_test, on_a_thread_without_a_context) {
             EXPECT_EQ(current, nullptr) << "the thread's context must be put back";
         }).join();
     });
+}
+
+TEST_P(fault_test, while_memory_is_allocated) {
+    device const gpu = device::open(0);
+    mapping const stays = gpu.allocate(mib).map();
+    fail_every_call([&] { use_allocated(gpu, 3 * mib); });
+}
+
+TEST_P(fault_test, while_memory_is_allocated_on_a_thread_without_a_context) {
+    device const gpu = device::open(0);
+    std::thread([&] {
+        for (fault const& each : faults)
+            if (each.source == fault_source::cuda)
+                fail_each_call(each, [&] { use_allocated(gpu, mib); });
+        CUcontext current = nullptr;
+        expect_success(cu().ctx_get_current(&current));
+        EXPECT_EQ(current, nullptr) << "the thread's context must be put back";
+    }).join();
 }
 
 // A backend that fails to start is reported, not thrown.

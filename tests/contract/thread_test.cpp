@@ -112,6 +112,25 @@ TEST_P(thread_test, threads_mix_all_operations) {
     EXPECT_EQ(wrong, 0) << "O12, O29";
 }
 
+TEST_P(thread_test, threads_allocate_at_once) {
+    device const gpu = device::open(0);
+    pin const shared = gpu.allocate(mib);
+    std::atomic<int> wrong{0};
+    on_threads([&](int i) {
+        for (unsigned round = 0; round < 10; ++round) {
+            std::size_t const bytes = 1000 * unsigned(i + 1) + round;
+            mapping const own = gpu.allocate(bytes).map(), common = shared.map();
+            auto const sent = pattern(bytes, round);
+            std::vector<std::byte> seen(bytes);
+            write(own.window(), sent);
+            write_value(common.window(std::size_t(i) * 64, 8), std::uint64_t{round});
+            read(seen, own.window());
+            wrong += seen != sent;
+        }
+    });
+    EXPECT_EQ(wrong, 0);
+}
+
 BARMAP_OVER_ALL_WAYS(thread_test);
 
 } // namespace

@@ -21,7 +21,7 @@ TEST(check, verifies_every_kind_that_dmabuf_adopts) {
     for (char const* kind :
          {"cuMemAlloc 8 MiB", "cuMemAlloc interior, odd", "cuMemCreate exportable",
           "cuMemCreate 5 chunks, odd", "cuMemAlloc 1 KiB neighbours", "written by a GPU kernel",
-          "managed", "host"}) {
+          "barmap allocate", "managed", "host"}) {
         auto const found = rows(run, "memory", kind);
         ASSERT_EQ(found.size(), 1u) << kind;
         EXPECT_EQ(found[0].at("result"), "passed") << found[0];

@@ -26,6 +26,7 @@ TEST(info, without_a_gpu_lists_every_backend_as_absent) {
     EXPECT_EQ(names(backends), every_backend);
     for (auto const& backend : backends) {
         EXPECT_EQ(backend.at("state"), "absent");
+        EXPECT_EQ(backend.at("allocates"), true) << backend.at("name");
         EXPECT_FALSE(backend.at("reason").get<std::string>().empty());
         EXPECT_FALSE(backend.at("advice").get<std::string>().empty());
     }
@@ -37,6 +38,7 @@ TEST(info, without_a_gpu_is_also_text) {
     outcome const run = barmap_without_gpu("info");
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_NE(run.out.find("No GPU"), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("allocates"), std::string::npos) << run.out;
 }
 
 TEST(info, without_a_gpu_other_subcommands_exit_3) {
@@ -55,6 +57,8 @@ TEST(info, tells_the_simulated_gpu) {
         EXPECT_TRUE(all.at("machine").contains(member)) << member;
     EXPECT_EQ(all.at("machine").at("simulated"), true);
     EXPECT_EQ(names(rows(run, "kind", "backend")), every_backend);
+    for (auto const& backend : rows(run, "kind", "backend"))
+        EXPECT_EQ(backend.at("allocates"), true) << backend.at("name");
     ASSERT_EQ(rows(run, "kind", "gpu").size(), 1u);
     EXPECT_EQ(rows(run, "kind", "gpu")[0].at("simulated"), true);
 }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/types.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <sys/types.h>
+
+namespace barmap::cuda {
+
+/// GPU memory of barmap's own that every backend which adopts VMM memory can adopt: one chunk with
+/// a POSIX-fd handle type, capable of GPUDirect RDMA where the GPU is. Its address is valid in
+/// every context on the GPU, for that GPU. What a backend exported from it stays alive without it.
+/// Abandoned in a forked child and at process exit.
+class virtual_block {
+public:
+    /// Makes at least so many bytes. The calling thread needs no context.
+    /// @param backend for whom, in error messages
+    /// @throws error with the driver's CUresult: CUDA_ERROR_OUT_OF_MEMORY where there is too little
+    virtual_block(CUdevice device, std::size_t bytes, std::string_view backend);
+    virtual_block(virtual_block const&) = delete;
+    virtual_block& operator=(virtual_block const&) = delete;
+    ~virtual_block();
+
+    [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; } ///< whole granules
+
+private:
+    explicit virtual_block(CUdevice device) noexcept;
+
+    pid_t owner_;
+    CUdevice device_;
+    CUdeviceptr address_ = 0;
+    std::size_t size_ = 0;
+    bool mapped_ = false;
+};
+
+} // namespace barmap::cuda
