@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <sched.h>
 
 namespace barmap::sim {
@@ -23,6 +24,7 @@ T parameter(void** parameters, int index) {
 /// Where memory that a kernel is told by its address lies for the simulated driver.
 template <class T>
 T* pointer(void** parameters, int index, std::uint64_t count) {
+    require(count <= std::numeric_limits<std::size_t>::max() / sizeof(T));
     auto const address = parameter<CUdeviceptr>(parameters, index);
     std::byte* const at = the_world().addresses.resolve(address, count * sizeof(T));
     require(at && address % sizeof(T) == 0);
@@ -184,9 +186,23 @@ std::function<void()> produce(void** parameters, unsigned blocks) {
     };
 }
 
+// barmap_add(float const* a, float const* b, float* sum, uint64 n): sum[k] = a[k] + b[k]
+std::function<void()> add(void** parameters, unsigned) {
+    auto const count = parameter<std::uint64_t>(parameters, 3);
+    if (!count)
+        return [] {};
+    auto const* const a = pointer<float>(parameters, 0, count);
+    auto const* const b = pointer<float>(parameters, 1, count);
+    auto* const sum = pointer<float>(parameters, 2, count);
+    return [=] {
+        for (std::uint64_t k = 0; k < count; ++k)
+            sum[k] = a[k] + b[k];
+    };
+}
+
 constexpr kernel kernels[] = {
     {"barmap_pingpong", pingpong}, {"barmap_count", count},     {"barmap_fill", fill},
-    {"barmap_consume", consume},   {"barmap_produce", produce},
+    {"barmap_add", add},           {"barmap_consume", consume}, {"barmap_produce", produce},
 };
 
 } // namespace
