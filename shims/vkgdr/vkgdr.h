@@ -3,8 +3,9 @@
  * The C interface of libvkgdr, served by barmap: GPU memory that the CPU reads and writes through a
  * pointer.  docs/vkgdr.md says what is the same as in the original and what is better here.
  *
- * Every function may be called from any thread at once, on one handle too; freeing memory or closing
- * a handle is exclusive, as with free().
+ * Every function may be called from any thread at once, on one handle too.  Memory must not be in use
+ * when it is freed, as with free().  A handle that is NULL or was given back is answered with NULL, 0
+ * or false, and an error text; vkgdr_close and vkgdr_memory_free ignore NULL.
  */
 #ifndef VKGDR_H
 #define VKGDR_H
@@ -13,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* cuda.h where it is installed; without it, the two names of it that are needed here. */
-#if defined(__has_include)
+/* cuda.h where it is installed and VKGDR_NO_CUDA_H is not defined; otherwise the two names of it that
+ * are needed here. */
+#if defined(__has_include) && !defined(VKGDR_NO_CUDA_H)
 #if __has_include(<cuda.h>)
 #include <cuda.h>
 #define VKGDR_HAS_CUDA_H 1
@@ -47,12 +49,13 @@ typedef enum vkgdr_open_flags {
 } vkgdr_open_flags;
 
 /*
- * What went wrong in this thread's last vkgdr_open or vkgdr_memory_alloc, or, since then, in a flush
- * or invalidate that broke the rules; NULL if nothing did.  The caller frees it with free().
+ * What went wrong in this thread's last vkgdr_open or vkgdr_memory_alloc, or, since then, in a call
+ * that was given a bad handle or a range that breaks the rules; NULL if nothing did.  The caller
+ * frees it with free().
  */
 VKGDR_API char* vkgdr_last_error(void);
 
-/* Opens a GPU.  flags: of vkgdr_open_flags.  NULL on failure. */
+/* Opens a GPU.  flags: of vkgdr_open_flags, no other bits.  NULL on failure. */
 VKGDR_API vkgdr_t vkgdr_open(CUdevice device, uint32_t flags);
 
 /* Closes the handle.  Memory that was allocated through it may still be used and freed. */
@@ -64,7 +67,7 @@ VKGDR_API void vkgdr_close(vkgdr_t g);
  */
 VKGDR_API vkgdr_memory_t vkgdr_memory_alloc(vkgdr_t g, size_t size, uint32_t flags);
 
-/* Frees it, in whatever context is current.  NULL is ignored. */
+/* Frees it, in whatever context is current, also after vkgdr_close.  NULL is ignored. */
 VKGDR_API void vkgdr_memory_free(vkgdr_memory_t mem);
 
 VKGDR_API void* vkgdr_memory_get_host_ptr(vkgdr_memory_t mem);         /* CPU address */
@@ -75,10 +78,12 @@ VKGDR_API bool vkgdr_memory_is_coherent(vkgdr_memory_t mem);
 VKGDR_API size_t vkgdr_memory_non_coherent_atom_size(vkgdr_memory_t mem);
 
 /*
- * Makes what the CPU wrote in [offset, offset + size) visible to work that is launched later.
- * On non-coherent memory offset must be a multiple of the atom size, and so must size, unless the
- * range ends where the memory ends.  A range that breaks this, or leaves the memory, is reported by
- * vkgdr_last_error() and on stderr, and nothing else happens.
+ * Makes what the CPU wrote in [offset, offset + size) visible to GPU work that is launched later, and
+ * lets it leave the CPU for work that runs already.  On coherent memory any range will do.  On
+ * non-coherent memory the range must not leave the memory, offset must be a multiple of the atom
+ * size, and so must size, unless the range ends where the memory ends; a size of SIZE_MAX means up to
+ * there.  A range that breaks this is reported by vkgdr_last_error(), the first one on stderr as well,
+ * and nothing else happens.
  */
 VKGDR_API void vkgdr_memory_flush(vkgdr_memory_t mem, size_t offset, size_t size);
 

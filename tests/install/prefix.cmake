@@ -17,6 +17,9 @@ set(expected
   ${LIBDIR}/cmake/barmap/barmapConfig.cmake ${LIBDIR}/cmake/barmap/barmapConfigVersion.cmake
   ${LIBDIR}/cmake/barmap/barmapTargets.cmake
   ${LIBDIR}/pkgconfig/barmap.pc)
+if(SHIMS)
+  list(APPEND expected ${LIBDIR}/libvkgdr.so ${LIBDIR}/libvkgdr.so.1 ${INCLUDEDIR}/vkgdr.h)
+endif()
 if(TOOLS)
   list(APPEND expected ${BINDIR}/barmap ${LIBEXECDIR}/barmap/validate)
   foreach(program sanity copybw copylat apiperf pplat validate)
@@ -36,7 +39,7 @@ endforeach()
 # Nothing but barmap's own: no test library, no header of the rooms inside.
 file(GLOB_RECURSE installed RELATIVE ${PREFIX} ${PREFIX}/*)
 foreach(path ${installed})
-  if(NOT path MATCHES "barmap|gdrcopy_|gdrapi|gdrconfig")
+  if(NOT path MATCHES "barmap|gdrcopy_|gdrapi|gdrconfig|vkgdr")
     message(SEND_ERROR "${path} should not be installed")
   endif()
 endforeach()

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "gpu_memory.hpp"
+
+#include "cuda/driver_api.hpp"
+
+#include <barmap/error.hpp>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace barmap::vkgdr {
+namespace {
+
+/// VkPhysicalDeviceLimits::nonCoherentAtomSize of NVIDIA's GPUs, as vulkaninfo shows it for them
+/// (0x40), and of Mesa's software device.
+constexpr std::size_t non_coherent_atom_size = 64;
+
+/// In Vulkan's sense: what one side wrote needs no flush for the other side to see it. Nothing but
+/// such memory comes from barmap: backend vulkan asks for VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, and
+/// the others map BAR1, behind which there is no cache of the CPU's, or memory in its cache domain.
+bool is_coherent(cache_kind kind) noexcept {
+    switch (kind) {
+    case cache_kind::write_combining:
+    case cache_kind::cached:
+    case cache_kind::device:
+        return true;
+    }
+    return false;
+}
+
+struct reached {
+    std::uintptr_t gpu_address;
+    mapping map;
+};
+
+reached allocate(device const& gpu, std::size_t bytes, std::string_view backend) {
+    pin const made = gpu.allocate(bytes, backend);
+    return {made.gpu_address(), made.map()};
+}
+
+reached allocate_somehow(device const& gpu, std::size_t bytes) {
+    try {
+        return allocate(gpu, bytes, "vulkan");
+    } catch (error const& by_vulkan) {
+        try {
+            return allocate(gpu, bytes, {});
+        } catch (error const& otherwise) {
+            // Where all of them are absent, the second error names vulkan, too.
+            bool const told_already = by_vulkan.code() == otherwise.code() &&
+                                      (by_vulkan.code() == errc::backend_absent ||
+                                       by_vulkan.backend() == otherwise.backend());
+            if (told_already)
+                throw;
+            throw std::runtime_error(std::string(otherwise.what()) +
+                                     ". Tried before that: " + by_vulkan.what());
+        }
+    }
+}
+
+} // namespace
+
+int ordinal_of_current_context(char const* operation) {
+    cuda::driver_api const& cu = cuda::api();
+    CUcontext current = nullptr;
+    cuda::check(cu.ctx_get_current(&current), operation);
+    CUdevice device = -1;
+    cuda::check(current ? cu.ctx_get_device(&device) : cuda::error_invalid_context, operation,
+                "this thread has no current CUDA context: make one current first");
+    return ordinal_of(device);
+}
+
+int ordinal_of(int cuda_device) {
+    cuda::driver_api const& cu = cuda::api();
+    int count = 0;
+    cuda::check(cu.device_get_count(&count), "count the GPUs");
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        CUdevice device = -1;
+        if (cu.device_get(&device, ordinal) == cuda::success && device == cuda_device)
+            return ordinal;
+    }
+    cuda::check(cuda::error_invalid_device, "open CUDA device " + std::to_string(cuda_device),
+                "CUDA shows " + std::to_string(count) + " to this process");
+    return -1; // not reached
+}
+
+gpu_memory::gpu_memory(device const& gpu, std::size_t bytes, coherence wanted) {
+    reached made = allocate_somehow(gpu, bytes);
+    gpu_address_ = made.gpu_address;
+    map_ = std::move(made.map);
+    if (wanted.required && !is_coherent(map_.kind()))
+        throw error(errc::unsupported_operation, "allocate coherent memory",
+                    std::string(map_.backend()), "open without VKGDR_OPEN_REQUIRE_COHERENT_BIT");
+    coherent_ = !wanted.denied && is_coherent(map_.kind());
+}
+
+std::size_t gpu_memory::atom_size() const noexcept {
+    return coherent_ ? 1 : non_coherent_atom_size;
+}
+
+// The valid usage of VkMappedMemoryRange, for memory that is mapped as a whole.
+char const* gpu_memory::broken_rule(std::size_t offset, std::size_t bytes) const noexcept {
+    if (coherent_) // Vulkan need not be called for such memory, so no rule of its applies
+        return nullptr;
+    constexpr std::size_t to_the_end = SIZE_MAX; // VK_WHOLE_SIZE
+    if (offset > size() || (bytes != to_the_end && bytes > size() - offset))
+        return "the range leaves the memory";
+    if (offset % atom_size() != 0)
+        return "the offset is no multiple of the atom size";
+    if (bytes != to_the_end && bytes % atom_size() != 0 && offset + bytes != size())
+        return "the size is no multiple of the atom size, and the range does not end with the "
+               "memory";
+    return nullptr;
+}
+
+} // namespace barmap::vkgdr
