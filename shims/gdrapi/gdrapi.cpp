@@ -134,11 +134,9 @@ struct from_mapping {
     static bool move_word(std::byte const* mapped, std::byte* host, std::size_t bytes,
                           cache_kind kind, unsigned long const& current,
                           unsigned long expected) noexcept {
-        if (kind == cache_kind::cached)
-            copy::order_coherent_loads();
-        else
-            copy::order_device_words();
-        return load_word_if(host, mapped, bytes, current, expected);
+        return kind == cache_kind::cached
+                   ? load_word_if<false>(host, mapped, bytes, current, expected)
+                   : load_word_if<true>(host, mapped, bytes, current, expected);
     }
 };
 

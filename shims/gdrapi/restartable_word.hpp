@@ -72,16 +72,20 @@ gone:
     return false;
 }
 
+/// Fenced: with LFENCE right before the load: what stands behind a fence starts after it, so
+/// nothing does
 /// @return whether `current` was `expected`, and the word is in `value`
-template <class Word>
+template <bool Fenced, class Word>
 [[gnu::always_inline]] inline bool load_restartable(Word& value, std::byte const* from,
                                                     unsigned long const& current,
                                                     unsigned long expected) noexcept {
 #define BARMAP_LOAD(instruction, size)                                                             \
-    __asm__ goto(BARMAP_RESTARTABLE(instruction " (%[from]), %" size "[value]\n")                  \
+    __asm__ goto(BARMAP_RESTARTABLE(".if %c[fenced]\n"                                             \
+                                    "lfence\n"                                                     \
+                                    ".endif\n" instruction " (%[from]), %" size "[value]\n")       \
                  : [value] "=&r"(value)                                                            \
                  : [rseq] "r"(rseq_offset), [expected] "r"(expected), [current] "m"(current),      \
-                   [from] "r"(from)                                                                \
+                   [from] "r"(from), [fenced] "i"(Fenced)                                          \
                  : "rax", "memory", "cc"                                                           \
                  : gone)
     if constexpr (sizeof(Word) == 1)
@@ -131,12 +135,13 @@ extern bool words_are_restartable;
     });
 }
 
-/// The same in the other direction.
+/// The same in the other direction, behind the fence of a word (copy::order_device_words) or none.
+template <bool Fenced>
 [[gnu::always_inline]] inline bool load_word_if(std::byte* host, std::byte const* gpu,
                                                 std::size_t bytes, unsigned long const& current,
                                                 unsigned long expected) noexcept {
     return detail::with_word(bytes, [&](auto word) {
-        if (!detail::load_restartable(word, gpu, current, expected))
+        if (!detail::load_restartable<Fenced>(word, gpu, current, expected))
             return false;
         std::memcpy(host, &word, sizeof word);
         return true;
@@ -151,6 +156,7 @@ inline bool store_word_if(std::byte*, std::byte const*, std::size_t, unsigned lo
                           unsigned long) noexcept {
     return false;
 }
+template <bool Fenced>
 inline bool load_word_if(std::byte*, std::byte const*, std::size_t, unsigned long const&,
                          unsigned long) noexcept {
     return false;
