@@ -180,7 +180,8 @@ class gdrcopy_library : public testing::Test {
 protected:
     // Beside the program, since a hard link must stay on one file system.
     std::filesystem::path const folder_ =
-        std::filesystem::path(BARMAP_PROGRAM).parent_path() / "../gdrcopy_library_test/bin";
+        std::filesystem::path(BARMAP_PROGRAM).parent_path() / ".." /
+        testing::UnitTest::GetInstance()->current_test_info()->name() / "bin";
 
     void SetUp() override {
         std::filesystem::remove_all(folder_.parent_path());
