@@ -30,6 +30,11 @@ library::~library() {
         current().dlclose(handle_);
 }
 
+void keep_loaded(char const* name) noexcept {
+    if (void* const handle = current().dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
+        current().dlclose(handle);
+}
+
 std::string own_folder() {
     Dl_info info{};
     if (::dladdr(reinterpret_cast<void*>(&own_folder), &info) == 0 || !info.dli_fname)

@@ -34,6 +34,9 @@ private:
     void* handle_ = nullptr;
 };
 
+/// Keeps a library loaded until the process ends, if it is loaded now, whoever loaded it.
+void keep_loaded(char const* name) noexcept;
+
 /// Folder of the program or library that contains this code, without a trailing slash.
 [[nodiscard]] std::string own_folder();
 
