@@ -243,7 +243,7 @@ device device::of(void const* gpu_pointer) {
     return open_owner(cuda::describe(reinterpret_cast<std::uintptr_t>(gpu_pointer), 1));
 }
 
-device device::of(std::uintptr_t gpu_address, std::size_t bytes) {
+device device::of_pages(std::uintptr_t gpu_address, std::size_t bytes) {
     return open_owner(cuda::describe_pages(gpu_address, bytes));
 }
 

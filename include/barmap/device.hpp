@@ -51,12 +51,13 @@ public:
     /// Opens the GPU that owns the memory in the pages of gpu_page_size bytes that
     /// [gpu_address, gpu_address + bytes) touches.
     /// @throws error as of(pointer), errc::out_of_range for a page without memory
-    [[nodiscard]] static device of(std::uintptr_t gpu_address, std::size_t bytes);
+    [[nodiscard]] static device of_pages(std::uintptr_t gpu_address, std::size_t bytes);
 
     /// What the backends that start quickly say on this GPU before they are proved: `usable` means
     /// that there is something to try. Takes about a millisecond, needs no CUDA context and makes
     /// none: for programs that only want to know whether to go on.
-    /// @throws error errc::no_device, or errc::invalid_argument for an unknown BARMAP_BACKEND
+    /// @throws error errc::no_device, errc::invalid_argument for an unknown BARMAP_BACKEND, or what
+    ///         CUDA reports
     [[nodiscard]] static std::vector<backend_report> offers(int ordinal);
 
     /// Adopts memory that the caller owns: any address and length inside one allocation, or inside

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "os/no_cancellation.hpp"
+
 #include <barmap/error.hpp>
 
 #include <cerrno>
@@ -23,6 +25,7 @@ void log(severity how, std::string_view text) noexcept;
 /// Runs the body of a C function: what it returns, or the errno of what it throws.
 template <class Body>
 [[nodiscard]] int guarded(Body body) noexcept {
+    os::no_cancellation const uncancelled;
     try {
         return body();
     } catch (error const& failure) {

@@ -3,11 +3,14 @@
 
 #include "os/process_barrier.hpp"
 
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 #include <vector>
 
 namespace barmap::gdrapi {
@@ -27,9 +30,13 @@ struct keeper {
     std::vector<unsigned long> free; ///< indices
 };
 
+keeper*& keeper_of_this_process() {
+    static auto* instance = new keeper;
+    return instance;
+}
+
 keeper& the_keeper() {
-    static auto* const instance = new keeper;
-    return *instance;
+    return *keeper_of_this_process();
 }
 
 std::atomic<reader*> all_readers{nullptr};
@@ -40,13 +47,19 @@ void full_fence() noexcept {
 #endif
 }
 
-pthread_key_t end_of_thread() noexcept {
-    static pthread_key_t const key = [] {
+void leave(void* leaving) noexcept {
+    auto* const mine = static_cast<reader*>(leaving);
+    detail::this_reader = nullptr;
+    mine->in_use.store(nullptr, std::memory_order_release); // a copy may have been left by longjmp
+    mine->taken.store(false, std::memory_order_release);
+}
+
+/// What gives a thread's reader back when it ends; none where the process has no key left.
+std::optional<pthread_key_t> const& end_of_thread() noexcept {
+    static std::optional<pthread_key_t> const key = []() -> std::optional<pthread_key_t> {
         pthread_key_t made{};
-        pthread_key_create(&made, [](void* leaving) {
-            detail::this_reader = nullptr;
-            static_cast<reader*>(leaving)->taken.store(false, std::memory_order_release);
-        });
+        if (pthread_key_create(&made, leave) != 0)
+            return std::nullopt;
         return made;
     }();
     return key;
@@ -69,7 +82,7 @@ void set_up_barrier() noexcept {
 constinit std::array<std::atomic<slot*>, (detail::index_mask + 1) / detail::slots_per_block>
     detail::blocks{};
 thread_local constinit reader* detail::this_reader = nullptr;
-bool detail::barrier_is_cheap = false;
+std::atomic<bool> detail::barrier_is_cheap{false};
 
 bool detail::announce_slowly(slot const& which) noexcept {
     if (!this_reader && !make_reader())
@@ -103,7 +116,8 @@ bool detail::make_reader() noexcept {
     }
     // Whoever unmaps either sees this reader in the list, or voided the slot before this.
     full_fence();
-    pthread_setspecific(end_of_thread(), mine);
+    if (end_of_thread()) // else the reader stays taken
+        pthread_setspecific(*end_of_thread(), mine);
     this_reader = mine;
     return true;
 }
@@ -142,25 +156,41 @@ void publish(slot& which, unsigned long handle) {
     which.handle.store(handle, std::memory_order_release);
 }
 
-void withdraw(slot& which) noexcept {
+bool withdraw(slot& which) noexcept {
     which.mapping.store(0, std::memory_order_seq_cst);
     which.handle.store(0, std::memory_order_seq_cst);
-    restart_all_words();
-    // Without other threads the call returns at once.
+    // Without other threads these return at once.
+    bool seen = restart_all_words();
     if (detail::barrier_is_cheap)
-        os::process_barrier();
+        seen = os::process_barrier() && seen;
     else
         full_fence();
     // A thread that makes its reader after this finds the slot void.
     for (reader* each = all_readers.load(std::memory_order_seq_cst); each; each = each->next)
-        while (each != detail::this_reader &&
-               each->in_use.load(std::memory_order_seq_cst) == &which)
-            sched_yield();
+        for (unsigned tries = 0;
+             each != detail::this_reader && each->in_use.load(std::memory_order_seq_cst) == &which;
+             ++tries) {
+            constexpr unsigned patience = 100;
+            timespec const pause{0, 100'000};
+            if (tries < patience)
+                sched_yield();
+            else
+                nanosleep(&pause, nullptr); // lets a thread of lower priority finish
+        }
+    return seen;
 }
 
 void forget_all_slots() noexcept {
     for (std::atomic<slot*>& block : blocks)
         block.store(nullptr, std::memory_order_relaxed);
+    // Another thread may have held the parent's lock. The serial goes on, so that the parent's
+    // handles stay void.
+    keeper*& current = keeper_of_this_process();
+    auto* const fresh = new (std::nothrow) keeper;
+    if (!fresh)
+        std::terminate(); // nobody could be told
+    fresh->serial = current->serial;
+    current = fresh;
 }
 
 } // namespace barmap::gdrapi

@@ -118,7 +118,7 @@ struct to_mapping {
                      copy_plan const& plan) noexcept {
         copy::write_bytes(mapped, host, bytes, plan);
     }
-    static bool move_word(std::byte* mapped, std::byte const* host, std::size_t bytes, cache_kind,
+    static bool move_word(std::byte* mapped, std::byte const* host, std::size_t bytes,
                           unsigned long const& current, unsigned long expected) noexcept {
         bool const done = store_word_if(mapped, host, bytes, current, expected);
         copy::flush_wc_stores();
@@ -132,11 +132,8 @@ struct from_mapping {
         copy::read_bytes(host, mapped, bytes, plan);
     }
     static bool move_word(std::byte const* mapped, std::byte* host, std::size_t bytes,
-                          cache_kind kind, unsigned long const& current,
-                          unsigned long expected) noexcept {
-        return kind == cache_kind::cached
-                   ? load_word_if<false>(host, mapped, bytes, current, expected)
-                   : load_word_if<true>(host, mapped, bytes, current, expected);
+                          unsigned long const& current, unsigned long expected) noexcept {
+        return load_word_if(host, mapped, bytes, current, expected);
     }
 };
 
@@ -160,7 +157,12 @@ int gdr_close(gdr_t g) {
         std::shared_ptr<session> const found = remove_session(g);
         if (!found)
             return refuse(EINVAL, "this gdr_t is not open");
-        found->close();
+        if (found->in_own_process()) {
+            found->close();
+        } else {
+            found->forget();
+            (void)new std::shared_ptr<session>(found); // never destroyed
+        }
         return 0;
     });
 }

@@ -7,6 +7,8 @@
  * Every function that returns int gives 0, or a positive errno value.  Unlike the original, all of
  * them may be called from any thread at once, on one handle too; handles that are not (or no longer)
  * valid are answered with EINVAL.  A child made by fork() has no handles: it may only gdr_close().
+ * Not from signal handlers.  A copy that is left by longjmp() keeps its mapping: gdr_unmap then waits
+ * until that thread copies again, or ends.
  *
  * Environment: GDRCOPY_ENABLE_LOGGING (set: log to stderr), GDRCOPY_LOG_LEVEL (1 debug, 2 info,
  * 3 warnings, 4 errors; default 4), GDRCOPY_USE_DMABUF_MMAP=1 (use no backend but dmabuf), and all
@@ -51,7 +53,8 @@ typedef struct gdr_mh_s {
 
 /*
  * Opens the library.  NULL where no GPU's memory can be reached; silent unless logging is on.
- * Needs no CUDA context and makes none.
+ * Needs no CUDA context and makes none; the GPU of the calling thread's context, if it has one, is
+ * opened and proved, which takes some milliseconds and may wait for running kernels.
  */
 gdr_t gdr_open(void);
 
@@ -125,7 +128,7 @@ typedef enum gdr_map_flags {
  * EAGAIN: it is mapped already.  EINVAL: a size of 0 or beyond mapped_size.
  */
 int gdr_map(gdr_t g, gdr_mh_t handle, void** va, size_t size);
-/* The same with gdr_map_flags_t.  EINVAL: the backend cannot map in that way. */
+/* The same with gdr_map_flags_t.  EINVAL or ENOTSUP: the backend cannot map in that way. */
 int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags);
 
 /*
@@ -139,6 +142,7 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
  * GPU is docs/ordering.md: a copy to the mapping has left the CPU when the call returns, and a copy
  * from it never gives a value older than one that this thread has read there before.  An aligned 1,
  * 2, 4 or 8-byte copy is one transaction.
+ * A size of 0 does nothing, not even a fence.
  * EINVAL: the handle is not mapped, or the range leaves its mapping, or h_ptr is NULL.
  */
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +11,8 @@
 /// that is compared, and then restarts all threads that are between the two (membarrier(2)). So a
 /// word is safe from being unmapped without a single store of its own, which matters: two stores
 /// around a store to write-combining memory and its fence cost 15 to 40 ns of 140 (Sapphire
-/// Rapids).
+/// Rapids). For memory whose pages are all there only: a thread that waits for a page is not sent
+/// back, and finds the mapping gone.
 namespace barmap::gdrapi {
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -22,8 +24,9 @@ extern std::ptrdiff_t rseq_offset;
 
 // The descriptor says where the sequence starts, how long it is, and where to go on if it is
 // interrupted. rseq_cs stays set afterwards: the kernel looks at it only when it interrupts the
-// thread, and clears it then, so that the next call finds it set and stores nothing.
-// The last instruction is the access; after it nothing can send the thread back.
+// thread, and clears it then, so that the next call finds it set and stores nothing. Looking
+// whether it is set lies inside the sequence, or an interruption just behind the look would clear
+// it unseen. The last instruction is the access; after it nothing can send the thread back.
 #define BARMAP_RESTARTABLE(access)                                                                 \
     ".pushsection __rseq_cs, \"aw\"\n"                                                             \
     ".balign 32\n"                                                                                 \
@@ -39,10 +42,11 @@ extern std::ptrdiff_t rseq_offset;
     ".popsection\n"                                                                                \
     "3:\n"                                                                                         \
     "leaq 9b(%%rip), %%rax\n"                                                                      \
-    "cmpq %%rax, %%fs:8(%[rseq])\n"                                                                \
-    "je 1f\n"                                                                                      \
-    "movq %%rax, %%fs:8(%[rseq])\n"                                                                \
     "1:\n"                                                                                         \
+    "cmpq %%rax, %%fs:8(%[rseq])\n"                                                                \
+    "je 5f\n"                                                                                      \
+    "movq %%rax, %%fs:8(%[rseq])\n"                                                                \
+    "5:\n"                                                                                         \
     "cmpq %[expected], %[current]\n"                                                               \
     "jne %l[gone]\n" access "2:\n"
 
@@ -72,20 +76,19 @@ gone:
     return false;
 }
 
-/// Fenced: with LFENCE right before the load: what stands behind a fence starts after it, so
-/// nothing does
+/// Behind the fence of copy::order_device_words(), right before the load: what stands behind a
+/// fence starts after it, so nothing does.
 /// @return whether `current` was `expected`, and the word is in `value`
-template <bool Fenced, class Word>
+template <class Word>
 [[gnu::always_inline]] inline bool load_restartable(Word& value, std::byte const* from,
                                                     unsigned long const& current,
                                                     unsigned long expected) noexcept {
 #define BARMAP_LOAD(instruction, size)                                                             \
-    __asm__ goto(BARMAP_RESTARTABLE(".if %c[fenced]\n"                                             \
-                                    "lfence\n"                                                     \
-                                    ".endif\n" instruction " (%[from]), %" size "[value]\n")       \
+    __asm__ goto(BARMAP_RESTARTABLE("lock addl $0, -8(%%rsp)\n" instruction " (%[from]), %" size   \
+                                    "[value]\n")                                                   \
                  : [value] "=&r"(value)                                                            \
                  : [rseq] "r"(rseq_offset), [expected] "r"(expected), [current] "m"(current),      \
-                   [from] "r"(from), [fenced] "i"(Fenced)                                          \
+                   [from] "r"(from)                                                                \
                  : "rax", "memory", "cc"                                                           \
                  : gone)
     if constexpr (sizeof(Word) == 1)
@@ -122,7 +125,7 @@ template <class One>
 } // namespace detail
 
 /// Whether the two functions below may be called: set before any handle is mapped.
-extern bool words_are_restartable;
+extern std::atomic<bool> words_are_restartable;
 
 /// @pre gpu is aligned to bytes, which are 1, 2, 4 or 8
 /// @return whether `current` was `expected` when the word was stored; if not, nothing was
@@ -135,13 +138,12 @@ extern bool words_are_restartable;
     });
 }
 
-/// The same in the other direction, behind the fence of a word (copy::order_device_words) or none.
-template <bool Fenced>
+/// The same in the other direction, behind a fence.
 [[gnu::always_inline]] inline bool load_word_if(std::byte* host, std::byte const* gpu,
                                                 std::size_t bytes, unsigned long const& current,
                                                 unsigned long expected) noexcept {
     return detail::with_word(bytes, [&](auto word) {
-        if (!detail::load_restartable<Fenced>(word, gpu, current, expected))
+        if (!detail::load_restartable(word, gpu, current, expected))
             return false;
         std::memcpy(host, &word, sizeof word);
         return true;
@@ -150,13 +152,12 @@ template <bool Fenced>
 
 #else
 
-inline constexpr bool words_are_restartable = false;
+inline constexpr std::atomic<bool> words_are_restartable{false};
 
 inline bool store_word_if(std::byte*, std::byte const*, std::size_t, unsigned long const&,
                           unsigned long) noexcept {
     return false;
 }
-template <bool Fenced>
 inline bool load_word_if(std::byte*, std::byte const*, std::size_t, unsigned long const&,
                          unsigned long) noexcept {
     return false;
@@ -168,6 +169,7 @@ inline bool load_word_if(std::byte*, std::byte const*, std::size_t, unsigned lon
 void set_up_restartable_words() noexcept;
 
 /// No thread is between a comparison that came out equal and its access any more.
-void restart_all_words() noexcept;
+/// @return false if the kernel refuses, so that there may be one
+[[nodiscard]] bool restart_all_words() noexcept;
 
 } // namespace barmap::gdrapi

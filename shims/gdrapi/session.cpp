@@ -122,7 +122,7 @@ std::string_view session::only_backend(device const& gpu) const {
 
 std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
                                      pin_options options) {
-    device const gpu = device::of(address, bytes);
+    device const gpu = device::of_pages(address, bytes);
     keep(gpu);
     options.backend = only_backend(gpu);
     options.whole_pages = true;
@@ -178,14 +178,13 @@ bool session::unpin(unsigned long handle) {
     return true;
 }
 
+void session::forget() noexcept {
+    module_ = {};
+    fd = -1;
+}
+
 void session::close() {
     decltype(buffers_) gone;
-    if (!in_own_process()) {
-        // Another thread may have held any lock at the fork. What is inherited is dropped without
-        // a word to the drivers.
-        buffers_.clear();
-        return;
-    }
     {
         std::lock_guard const guard(lock_);
         closed_ = true;
@@ -239,7 +238,12 @@ void map(buffer& what, std::optional<cache_kind> kind) {
 void unmap(buffer& what) noexcept {
     if (what.mapped.size() == 0)
         return;
-    withdraw(*find_slot(what.handle));
+    if (!withdraw(*find_slot(what.handle))) {
+        // A copy may still be under way: better to lose some addresses than to unmap under it.
+        log(severity::warning, "membarrier(2) fails: a mapping is left in place");
+        if (auto* const left = new (std::nothrow) barmap::mapping(std::move(what.mapped)))
+            (void)left;
+    }
     what.mapped = {};
 }
 

@@ -57,6 +57,9 @@ public:
     bool unpin(unsigned long handle);
     /// Unpins all; nothing can be pinned afterwards.
     void close();
+    /// In a forked child: closes the descriptor that fd shows. All else stays as it is for good,
+    /// since another thread may have been in the midst of changing it when the process forked.
+    void forget() noexcept;
 
     /// What the backend that is asked first says of itself.
     [[nodiscard]] backend_report const& backend() const noexcept { return backend_; }

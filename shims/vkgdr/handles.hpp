@@ -39,7 +39,9 @@ public:
         ::pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
     }
 
+    /// @throws error errc::forked_child
     [[nodiscard]] Handle add(std::shared_ptr<Object const> object) {
+        expect_own_process("make a handle");
         std::lock_guard const guard(lock_);
         auto const handle = reinterpret_cast<Handle>(next_handle());
         live_.emplace(handle, std::move(object));

@@ -8,8 +8,8 @@
 namespace barmap::vkgdr::last_error {
 namespace {
 
-/// Plain bytes: they may be asked for until the thread's very end, after its destructors, and an
-/// error can be told where there is no memory left. A failure of every backend takes about 1.5 KiB.
+/// Plain bytes: they may be asked for until the thread's very end, after its destructors. A failure
+/// of every backend takes about 1.5 KiB.
 struct text {
     std::array<char, 4096> bytes;
     bool set;

@@ -5,6 +5,8 @@
 #include "handles.hpp"
 #include "last_error.hpp"
 
+#include "os/no_cancellation.hpp"
+
 #include "cuda/types.hpp"
 
 #include <barmap/copy.hpp>
@@ -41,6 +43,7 @@ vk::handles<vkgdr_memory_t, vk::gpu_memory>& memories() {
 /// Where exceptions stop: what failed becomes the thread's last error, and the answer is `failed`.
 template <class Result, class Action>
 Result answer(Result failed, Action&& action) {
+    barmap::os::no_cancellation const uncancelled;
     try {
         return action();
     } catch (std::bad_alloc const&) {

@@ -6,8 +6,7 @@
 
 namespace barmap::os {
 
-/// Fills the bytes, at most 256 of them, with random ones of the system. Not std::random_device,
-/// which ties a program that brings its own C++ runtime to glibc 2.36.
+/// Fills the bytes, at most 256 of them, with random ones of the system.
 void fill_with_random_bytes(std::span<std::byte> bytes) noexcept;
 
 } // namespace barmap::os

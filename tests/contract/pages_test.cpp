@@ -14,7 +14,7 @@ protected:
     static pin pin_pages(std::uintptr_t address, std::size_t bytes) {
         pin_options how;
         how.whole_pages = true;
-        return device::of(address, bytes).pin(address, bytes, how);
+        return device::of_pages(address, bytes).pin(address, bytes, how);
     }
 
     /// The bytes at a GPU address, seen through a mapping of its pages.
