@@ -119,8 +119,12 @@ void check_case(opened_gpu const& gpu, memory_case const& which, std::string con
     try {
         memory = which.make(gpu, which.size);
     } catch (error const& failure) {
-        // A backend cannot be blamed for the lack of memory that it would refuse anyway.
-        results.skipped(which.name, adopts ? backend : "any",
+        // A backend cannot be blamed for the lack of memory that it would refuse anyway, or that
+        // only another backend makes.
+        bool const anothers_lack =
+            failure.code() == errc::backend_absent && failure.backend() != backend;
+        std::string const to_blame = !adopts ? "any" : anothers_lack ? failure.backend() : backend;
+        results.skipped(which.name, to_blame,
                         formatted("there is no such memory here: {}", failure.what()));
         return;
     }
