@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""barmap: ``mmap()`` for GPU memory.
+
+Gives the CPU an address for GPU memory that CuPy, PyTorch, Numba or another library owns, or that
+barmap allocates. Small data then moves by plain loads and stores, without a driver call.
+
+The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where there is no GPU.
+"""
+
+from ._barmap import version as __version__
+from ._error import Error
+from ._machine import Device, devices, flush_stores, info, sim
+from ._mapping import Array, Mapping, alloc, map
+
+__all__ = [
+    "Array",
+    "Device",
+    "Error",
+    "Mapping",
+    "__version__",
+    "alloc",
+    "devices",
+    "flush_stores",
+    "info",
+    "map",
+    "sim",
+]
+
+for _each in (Array, Device, Error, Mapping, alloc, devices, flush_stores, info, map, sim):
+    _each.__module__ = __name__
+del _each

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Finds the GPU memory of an object that speaks DLPack, without taking the tensor over.
+
+The capsule is kept as it is, so that its destructor gives the tensor back when the mapping lets go
+of it. Structures as in dlpack.h 1.0.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from ._layout import Layout, Source
+
+_CUDA, _CUDA_MANAGED = 2, 13
+_READ_ONLY, _IS_COPIED = 1, 2
+_KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
+
+
+class _Device(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int32), ("id", ctypes.c_int32)]
+
+
+class _DataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", _Device),
+        ("ndim", ctypes.c_int32),
+        ("dtype", _DataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _Tensor),
+    ]
+
+
+_is_valid = ctypes.pythonapi.PyCapsule_IsValid
+_is_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_is_valid.restype = ctypes.c_int
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_pointer.restype = ctypes.c_void_p
+
+
+def _dtype_of(kind: _DataType) -> np.dtype:
+    """The element type; one that NumPy lacks (bfloat16, 8-bit floats) is raw bytes of its size."""
+    if kind.lanes != 1 or kind.bits % 8 != 0:
+        raise TypeError(f"elements of {kind.bits} bits and {kind.lanes} lanes cannot be mapped")
+    try:
+        return np.dtype(f"{_KINDS[kind.code]}{kind.bits // 8}")
+    except (KeyError, TypeError):
+        return np.dtype(f"V{kind.bits // 8}")
+
+
+def _capsule_of(x: Any) -> Any:
+    # Stream -1: no synchronisation, which is the caller's business everywhere in barmap.
+    try:
+        return x.__dlpack__(stream=-1, max_version=(1, 0))
+    except TypeError:  # written before DLPack 1.0
+        return x.__dlpack__(stream=-1)
+
+
+def find(x: Any) -> Source:
+    """Finds the GPU memory of an object with ``__dlpack__`` and ``__dlpack_device__``.
+
+    Raises
+    ------
+    TypeError
+        If it is not on a CUDA GPU, or in a form that cannot be mapped.
+    """
+    device = int(x.__dlpack_device__()[0])
+    if device not in (_CUDA, _CUDA_MANAGED):
+        raise TypeError(f"the memory is not on a CUDA GPU (DLPack device type {device})")
+    capsule = _capsule_of(x)
+    read_only = False
+    if _is_valid(capsule, b"dltensor_versioned"):
+        versioned = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
+        if versioned.major != 1:
+            raise TypeError(f"DLPack {versioned.major}.{versioned.minor} is not known")
+        if versioned.flags & _IS_COPIED:
+            raise TypeError("the object gives a copy only, not its own memory")
+        read_only = bool(versioned.flags & _READ_ONLY)
+        tensor = versioned.tensor
+    elif _is_valid(capsule, b"dltensor"):
+        tensor = _Tensor.from_address(_pointer(capsule, b"dltensor"))
+    else:
+        raise TypeError("__dlpack__ gave no fresh DLPack capsule")
+    dtype = _dtype_of(tensor.dtype)
+    shape = tensor.shape[: tensor.ndim] if tensor.ndim else []
+    strides = None
+    if tensor.ndim and tensor.strides:
+        strides = [step * dtype.itemsize for step in tensor.strides[: tensor.ndim]]
+    address = (tensor.data or 0) + tensor.byte_offset
+    return Source((x, capsule), address, Layout.of(shape, dtype, strides), read_only)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""The exception of this package."""
+
+from __future__ import annotations
+
+
+class Error(RuntimeError):
+    """What barmap, the driver or the operating system refuses.
+
+    ``str(error)`` is a whole sentence: operation, cause, backend and advice.
+
+    Attributes
+    ----------
+    operation : str
+        What was attempted.
+    code : int
+        The cause, in its category.
+    category : str
+        Who refused: "barmap", "system" (errno), "cuda" (CUresult), "vulkan" (VkResult) or "rm"
+        (NV_STATUS).
+    backend : str
+        Name of the backend, or empty.
+    advice : str
+        One line that says what to do.
+
+    Examples
+    --------
+    >>> try:
+    ...     barmap.map(0x1000, 64)
+    ... except barmap.Error as error:
+    ...     print(error.category, "-", error.advice != "")
+    barmap - True
+    """
+
+    operation: str = ""
+    code: int = 0
+    category: str = "barmap"
+    backend: str = ""
+    advice: str = ""

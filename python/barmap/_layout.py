@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""How the elements of an array lie in GPU memory, and where that memory is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Elements inside a span of bytes.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+    strides : tuple of int
+        Bytes from one element to the next, for each axis; may be 0 or negative.
+    offset : int
+        Bytes from the start of the span to the first element.
+    nbytes : int
+        Length of the span: from the lowest byte of any element to the highest. 0 without elements.
+    """
+
+    shape: Tuple[int, ...]
+    dtype: np.dtype
+    strides: Tuple[int, ...]
+    offset: int
+    nbytes: int
+
+    @staticmethod
+    def of(shape: Any, dtype: Any, strides: Any = None) -> Layout:
+        """Makes a layout; without strides, C-contiguous.
+
+        Raises
+        ------
+        TypeError
+            For a dtype of Python objects.
+        ValueError
+            For a negative length, or another number of strides than of axes.
+        """
+        dtype = np.dtype(dtype)
+        if dtype.hasobject:
+            raise TypeError("GPU memory cannot hold Python objects")
+        shape = tuple(int(n) for n in shape)
+        if any(n < 0 for n in shape):
+            raise ValueError(f"the shape {shape} has a negative length")
+        if strides is None:
+            strides = tuple(
+                dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))
+            )
+        strides = tuple(int(s) for s in strides)
+        if len(strides) != len(shape):
+            raise ValueError(f"{len(strides)} strides for {len(shape)} axes")
+        if 0 in shape:
+            return Layout(shape, dtype, strides, 0, 0)
+        reach = [(n - 1) * stride for n, stride in zip(shape, strides)]
+        below = -sum(r for r in reach if r < 0)
+        above = sum(r for r in reach if r > 0)
+        return Layout(shape, dtype, strides, below, below + above + dtype.itemsize)
+
+
+@dataclass(frozen=True)
+class Source:
+    """GPU memory that somebody else owns.
+
+    Attributes
+    ----------
+    owner : object or None
+        What keeps the memory alive.
+    address : int
+        GPU address of the first element.
+    layout : Layout
+    read_only : bool
+        The owner does not want it written.
+    """
+
+    owner: Optional[object]
+    address: int
+    layout: Layout
+    read_only: bool = False

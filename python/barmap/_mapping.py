@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""Mappings of GPU memory, and arrays in GPU memory that can be mapped."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+from . import _barmap, _sources
+from ._layout import Layout, Source
+
+
+class Mapping(_barmap.MappedMemory):
+    """CPU addresses of GPU memory, made by `barmap.map`.
+
+    It keeps the object that was mapped alive, and is a context manager that closes itself. It has
+    the buffer protocol: ``memoryview(mapping)`` is the GPU memory, as bytes. Whatever was made from
+    it (`numpy`, a memoryview) keeps it alive, and open.
+
+    Offsets and lengths are bytes and count from the lowest byte of the mapped array.
+
+    Any number of threads may use one mapping; where their ranges overlap, the order is theirs to
+    keep. In a forked child, methods raise `barmap.Error`, and touching a view ends the process
+    with SIGSEGV: the child has no mapping.
+
+    Attributes
+    ----------
+    nbytes : int
+        Bytes that are mapped: from the lowest byte of the array to the highest.
+    gpu_address : int
+        GPU address of the first of them.
+    backend : str
+        Name of the backend that made the mapping.
+    kind : str
+        How the CPU caches it: "write-combining", "cached" or "device".
+    shape, dtype, strides
+        As the mapped object says; of an address: bytes.
+    readonly : bool
+        The mapped object is read-only. Writing then raises `TypeError`.
+    closed : bool
+
+    Examples
+    --------
+    >>> array = barmap.alloc(4, "f4")
+    >>> with barmap.map(array) as mapping:
+    ...     mapping.write(np.float32([1, 2, 3, 4]))
+    ...     mapping.nbytes, mapping.shape, mapping.closed
+    (16, (4,), False)
+    >>> mapping.closed
+    True
+    """
+
+    _layout: Layout
+    _owner: Optional[object] = None
+
+    def __init__(self, source: Source, backend: Optional[str] = None) -> None:
+        layout = source.layout
+        super().__init__(
+            source.address - layout.offset, layout.nbytes, backend or "", source.read_only
+        )
+        self._layout = layout
+        self._owner = source.owner
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        return self._layout.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._layout.dtype
+
+    @property
+    def strides(self) -> Tuple[int, ...]:
+        return self._layout.strides
+
+    def numpy(self) -> np.ndarray:
+        """The GPU memory as an array of the same shape, dtype and strides. Nothing is copied.
+
+        The array keeps the mapping alive and open. Its elements are read from the GPU each time,
+        about a microsecond for each that NumPy touches: use `read` for more than a few. NumPy's
+        loads and stores have none of the ordering that `read` and `write` promise.
+
+        Raises
+        ------
+        ValueError
+            If the mapping is closed.
+
+        Examples
+        --------
+        >>> array = barmap.alloc((2, 3), "i4")
+        >>> view = array.numpy()
+        >>> view[...] = [[1, 2, 3], [4, 5, 6]]
+        >>> int(view[1, 2])
+        6
+        """
+        # A memoryview inside keeps the buffer exported, which numpy.ndarray alone would not.
+        raw = np.frombuffer(self, np.uint8)
+        layout = self._layout
+        return np.ndarray(layout.shape, layout.dtype, raw, layout.offset, layout.strides)
+
+    def __enter__(self) -> Any:
+        if self.closed:
+            raise ValueError("this mapping is closed")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Unmaps the memory and lets go of the object that was mapped. Closing twice is allowed.
+
+        Raises
+        ------
+        BufferError
+            As long as a view (`numpy`, a memoryview) is alive or another thread copies.
+
+        Examples
+        --------
+        >>> array = barmap.alloc(8, "u1")
+        >>> view = memoryview(array)
+        >>> try:
+        ...     array.close()
+        ... except BufferError:
+        ...     view.release()
+        >>> array.close()
+        """
+        super().close()
+        self._owner = None
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else f"{self.kind}, backend {self.backend}"
+        return (
+            f"<barmap.{type(self).__name__} of {self.nbytes} bytes at {self.gpu_address:#x}: "
+            f"{self.dtype}{list(self.shape)}, {state}>"
+        )
+
+
+class Array(Mapping):
+    """An array in GPU memory that the CPU reaches, made by `barmap.alloc`. It is its own `Mapping`.
+
+    Libraries take it by ``__cuda_array_interface__``, for example
+    ``torch.as_tensor(array, device="cuda")`` or ``cupy.asarray(array)``. What they make from it
+    keeps it alive; `close` gives the memory back all the same.
+
+    Examples
+    --------
+    >>> array = barmap.alloc((2, 2), "f8")
+    >>> array.fill(0)
+    >>> array.write(np.float64(1.5), offset=8)
+    >>> array.numpy()
+    array([[0. , 1.5],
+           [0. , 0. ]])
+    >>> array.__cuda_array_interface__["shape"]
+    (2, 2)
+    """
+
+    def __init__(
+        self, shape: Any, dtype: Any, device: int = 0, backend: Optional[str] = None
+    ) -> None:
+        try:
+            shape = (operator.index(shape),)
+        except TypeError:
+            pass
+        layout = Layout.of(shape, dtype)
+        _barmap.MappedMemory.__init__(
+            self, layout.nbytes, device=operator.index(device), backend=backend or ""
+        )
+        self._layout = layout
+
+    @property
+    def __cuda_array_interface__(self) -> dict:
+        """Version 3, without a stream: whoever has written must have waited for it."""
+        if self.closed:
+            raise ValueError("this array is closed")
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "descr": self.dtype.descr,
+            "data": (self.gpu_address, False),
+            "strides": None,
+            "stream": None,
+        }
+
+
+def map(x: Any, nbytes: Optional[int] = None, *, backend: Optional[str] = None) -> Mapping:
+    """Makes GPU memory reachable by the CPU.
+
+    Nothing is synchronised: wait for the work on the GPU that writes the memory before you read,
+    and for the work that reads it before you write (``torch.cuda.synchronize()``, or that of the
+    stream). A ``stream`` in the interface of x is ignored.
+
+    Parameters
+    ----------
+    x : object or int
+        An object with ``__cuda_array_interface__`` (version 2 or newer), contiguous or strided; one
+        with DLPack on a CUDA GPU; or a GPU address.
+    nbytes : int, optional
+        With an address only: how many bytes to map from there.
+    backend : str, optional
+        Name of the backend to use; the first that can, if not given.
+
+    Returns
+    -------
+    Mapping
+
+    Raises
+    ------
+    barmap.Error
+        If the memory cannot be mapped; says why, and what to do.
+    TypeError
+        If x is nothing that has GPU memory.
+
+    Examples
+    --------
+    >>> array = barmap.alloc((4, 4), "u1")
+    >>> mapping = barmap.map(array.gpu_address + 4, 8)
+    >>> mapping.write(b"12345678")
+    >>> array.numpy()[1].tobytes()
+    b'1234'
+    """
+    return Mapping(_sources.find(x, nbytes), backend)
+
+
+def alloc(shape: Any, dtype: Any, *, device: int = 0, backend: Optional[str] = None) -> Array:
+    """Allocates an array in GPU memory that the CPU reaches. Its contents are not initialised.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : numpy.dtype or what it is made from
+    device : int, optional
+        Ordinal of the GPU.
+    backend : str, optional
+        Name of the backend to use; the first that can, if not given.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    barmap.Error
+        If there is no GPU, no backend or no memory; for an array without bytes.
+
+    Examples
+    --------
+    >>> barmap.alloc((2, 3), "f4").nbytes
+    24
+    """
+    return Array(shape, dtype, device, backend)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// What the methods of MappedMemory promise, in NumPy's style. Their examples are run by
+/// tests/python/examples_test.py.
+namespace barmap::python::docstrings {
+
+inline constexpr char write[] = R"(Copies a buffer to GPU memory.
+
+Its stores leave the CPU before any later store of this thread, so that work which is submitted
+to the GPU afterwards sees them. An aligned write of 1, 2, 4 or 8 bytes is never torn.
+Buffers of more than 4096 bytes are copied without the GIL.
+
+Parameters
+----------
+buf : bytes-like
+    C-contiguous; must not be a view of the same GPU memory.
+offset : int, optional
+    Where to start in the mapping.
+
+Raises
+------
+barmap.Error
+    If the range leaves the mapping.
+TypeError
+    If the mapping is read-only.
+ValueError
+    If it is closed.
+
+Examples
+--------
+>>> array = barmap.alloc(16, "u1")
+>>> array.write(b"barmap", offset=4)
+>>> array.write(np.uint32(7))
+>>> array.read(0, 10)
+b'\x07\x00\x00\x00barmap')";
+
+inline constexpr char read[] = R"(Copies from GPU memory.
+
+Never delivers a value older than one that this thread has already read from the same place. An
+aligned read of 1, 2, 4 or 8 bytes is never torn. More than 4096 bytes are copied without the GIL.
+
+Parameters
+----------
+offset : int, optional
+n : int, optional
+    Bytes to read; to the end of the mapping if not given.
+
+Returns
+-------
+bytes
+
+Raises
+------
+barmap.Error
+    If the range leaves the mapping.
+ValueError
+    If the mapping is closed.
+
+Examples
+--------
+>>> word = barmap.alloc(1, "<u8")
+>>> word.write(np.uint64(258))
+>>> int.from_bytes(word.read(0, 8), "little")
+258)";
+
+inline constexpr char read_into[] = R"(Copies from GPU memory into a buffer, as `read` does.
+
+Parameters
+----------
+buf : bytes-like
+    Writable and C-contiguous; its size says how much to read. Must not be a view of the same GPU
+    memory.
+offset : int, optional
+
+Returns
+-------
+int
+    Bytes that were read: the size of buf.
+
+Examples
+--------
+>>> array = barmap.alloc(4, "f4")
+>>> array.write(np.float32([1, 2, 3, 4]))
+>>> there = np.empty(2, "f4")
+>>> array.read_into(there, offset=8)
+8
+>>> there
+array([3., 4.], dtype=float32))";
+
+inline constexpr char post[] = R"(Issues one word with no fence: a doorbell.
+
+When it leaves the CPU is up to the CPU: at the latest with `barmap.flush_stores` or the next
+`write` of this thread.
+
+Parameters
+----------
+value : int
+    Negative numbers in two's complement.
+offset : int
+    Where it goes; aligned to size.
+size : int, optional
+    1, 2, 4 or 8 bytes.
+
+Raises
+------
+barmap.Error
+    If the place is not aligned, or outside of the mapping.
+OverflowError
+    If the value has more bits.
+
+Examples
+--------
+>>> doorbell = barmap.alloc(2, "u4")
+>>> doorbell.post(1, 4, size=4)
+>>> barmap.flush_stores()
+>>> int(doorbell.numpy()[1])
+1)";
+
+inline constexpr char fill[] = R"(Writes one value to a range of bytes, as `write` does.
+
+Parameters
+----------
+byte : int
+    0 to 255.
+offset : int, optional
+n : int, optional
+    How many bytes; to the end of the mapping if not given.
+
+Examples
+--------
+>>> array = barmap.alloc(8, "u1")
+>>> array.fill(0)
+>>> array.fill(255, offset=2, n=3)
+>>> array.read().hex()
+'0000ffffff000000')";
+
+} // namespace barmap::python::docstrings

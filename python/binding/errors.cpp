@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "errors.hpp"
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+
+namespace barmap::python {
+namespace {
+
+PyObject* error_type = nullptr; // never given back: errors may be set until the process ends
+
+} // namespace
+
+void set_python_error(error const& failure) noexcept {
+    try {
+        nb::object const made = nb::handle(error_type)(failure.what());
+        made.attr("operation") = failure.operation();
+        made.attr("code") = failure.code().value();
+        made.attr("category") = failure.code().category().name();
+        made.attr("backend") = failure.backend();
+        made.attr("advice") = failure.advice();
+        PyErr_SetObject(error_type, made.ptr());
+    } catch (nb::python_error& other) {
+        other.restore(); // out of memory, most likely
+    } catch (std::exception const& other) {
+        PyErr_SetString(PyExc_RuntimeError, other.what());
+    }
+}
+
+void translate_errors(nb::module_& module) {
+    nb::object const type = nb::module_::import_("barmap._error").attr("Error");
+    module.attr("Error") = type;
+    error_type = type.inc_ref().ptr();
+    nb::register_exception_translator([](std::exception_ptr const& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (error const& failure) {
+            set_python_error(failure);
+        }
+    });
+}
+
+} // namespace barmap::python

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The extension module barmap._barmap. What it holds is declared in python/barmap/_barmap.pyi.
+#include "errors.hpp"
+#include "mapped_memory.hpp"
+#include "reports.hpp"
+
+#include <barmap/copy.hpp>
+#include <barmap/version.hpp>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
+
+namespace nb = nanobind;
+
+NB_MODULE(_barmap, module) {
+    // Objects may outlive the module when the interpreter ends; that is no leak worth a message.
+    nb::set_leak_warnings(false);
+    module.attr("version") = barmap::version();
+    module.def("flush_stores", &barmap::flush_stores);
+    barmap::python::translate_errors(module);
+    barmap::python::bind_mapped_memory(module);
+    barmap::python::bind_reports(module);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace barmap::python {
+
+/// Adds the functions that tell about GPUs, backends and copy kernels, as dictionaries.
+void bind_reports(nanobind::module_& module);
+
+} // namespace barmap::python
