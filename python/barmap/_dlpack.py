@@ -50,10 +50,12 @@ class _Versioned(ctypes.Structure):
     ]
 
 
-_is_valid = ctypes.pythonapi.PyCapsule_IsValid
+# Not ctypes.pythonapi, whose functions are everybody's: others may declare them in another way.
+_python = ctypes.PyDLL(None)
+_is_valid = _python.PyCapsule_IsValid
 _is_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _is_valid.restype = ctypes.c_int
-_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer = _python.PyCapsule_GetPointer
 _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _pointer.restype = ctypes.c_void_p
 

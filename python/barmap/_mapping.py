@@ -105,8 +105,13 @@ class Mapping(_barmap.MappedMemory):
             raise ValueError("this mapping is closed")
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            self.close()
+        except BufferError:
+            # A view in the frame that failed must not hide why it failed.
+            if kind is None:
+                raise
 
     def close(self) -> None:
         """Unmaps the memory and lets go of the object that was mapped. Closing twice is allowed.

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""Who keeps whom alive, and what is left when all have gone."""
+
+import gc
+import random
+import weakref
+
+import barmap
+import numpy as np
+import pytest
+from dlpack_object import DlpackObject
+from gpu_memory import Interface, bytes_like
+
+METHODS = {
+    "write": lambda m: m.write(b"x"),
+    "write_of_nothing": lambda m: m.write(b""),
+    "read": lambda m: m.read(0, 1),
+    "read_into": lambda m: m.read_into(bytearray(1)),
+    "post": lambda m: m.post(1, 0),
+    "fill": lambda m: m.fill(0),
+    "numpy": lambda m: m.numpy(),
+    "memoryview": memoryview,
+    "bytes": bytes,
+    "enter": lambda m: m.__enter__(),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("make", [
+    lambda block: barmap.map(block.address, 64), lambda block: barmap.alloc(64, "u1"),
+])
+def test_closed(memory, method, make):
+    mapping = make(memory)
+    mapping.close()
+    mapping.close()
+    assert mapping.closed and mapping.nbytes == 64 and "closed" in repr(mapping)
+    with pytest.raises(ValueError, match="closed"):
+        METHODS[method](mapping)
+
+
+def test_a_closed_array_offers_no_memory():
+    array = barmap.alloc(4, "u1")
+    array.close()
+    with pytest.raises((ValueError, TypeError)):
+        barmap.map(array)
+    with pytest.raises(ValueError):
+        array.__cuda_array_interface__
+
+
+@pytest.mark.parametrize("view_of", [
+    memoryview, lambda m: m.numpy(), lambda m: m.numpy()[1:2], lambda m: m.numpy().view("u1")[3:],
+    lambda m: np.asarray(memoryview(m))[::2], lambda m: np.frombuffer(m, "u4").reshape(4, 4).T,
+])
+def test_a_live_view_keeps_it_open(memory, view_of):
+    mapping = barmap.map(memory.address, 64)
+    view = view_of(mapping)
+    with pytest.raises(BufferError):
+        mapping.close()
+    assert not mapping.closed and mapping.read(0, 4) == memory.get(0, 4)
+    with pytest.raises(BufferError):
+        with mapping:
+            pass
+    del view
+    gc.collect()
+    mapping.close()
+
+
+def test_a_live_view_does_not_hide_a_failure(memory):
+    with pytest.raises(KeyError):
+        with barmap.map(memory.address, 64) as mapping:
+            view = mapping.numpy()
+            raise KeyError
+    assert not mapping.closed and view[1] == 1
+    del view
+    mapping.close()
+
+
+def test_a_view_keeps_the_memory(memory, no_leak):
+    view = barmap.map(memory.address, 64).numpy()[8:16]
+    gc.collect()
+    assert view.tobytes() == memory.get(8, 8)
+    array_view = barmap.alloc((8, 8), "f8").numpy()[3]
+    gc.collect()
+    array_view[:] = 5
+    assert array_view.sum() == 40
+
+
+def test_a_mapping_keeps_the_object(memory):
+    base = bytes_like(memory)
+    for close in (True, False):
+        x = Interface(memory, base[:64], base)
+        gone = weakref.ref(x)
+        mapping = barmap.map(x)
+        view = mapping.numpy()
+        del x
+        if not close:
+            del mapping
+        gc.collect()
+        assert gone() is not None
+        del view
+        if close:
+            mapping.close()
+        gc.collect()
+        assert gone() is None
+
+
+def test_dlpack_tensors_are_given_back_once(memory):
+    x = DlpackObject(memory.address, (64,), (1, 8, 1))
+    mapping = barmap.map(x)
+    del mapping
+    gc.collect()
+    assert x.returned == 1
+    with pytest.raises(barmap.Error):
+        barmap.map(DlpackObject(0x1000, (64,), (1, 8, 1)))
+
+
+def test_cycles_are_collected(memory, no_leak):
+    base = bytes_like(memory)
+    x = Interface(memory, base[:64], base)
+    x.mapping = barmap.map(x)
+    x.view = memoryview(x.mapping)  # an ndarray hides what it holds from the collector
+    x.mapping.myself = x.mapping
+    gone = weakref.ref(x)
+    del x
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_owner_may_free_first(driver):
+    block = driver.allocate(4096)
+    block.put(b"still there" + bytes(4085))
+    mapping = barmap.map(block.address, 4096)
+    block.free()
+    assert mapping.read(0, 11) == b"still there"
+    mapping.close()
+
+
+@pytest.mark.filterwarnings("ignore:nanobind")
+def test_objects_that_were_never_made():
+    for cls in (barmap.Mapping, barmap.Array, barmap.Mapping.__bases__[0]):
+        raw = cls.__new__(cls)
+        for method in (*METHODS.values(), lambda m: m.close(), lambda m: m.nbytes):
+            with pytest.raises((TypeError, ValueError, AttributeError, RuntimeError)):
+                method(raw)
+
+
+@pytest.mark.filterwarnings("ignore:nanobind")
+def test_nothing_can_be_made_twice():
+    array = barmap.alloc(64, "u1")
+    address = array.gpu_address
+    with pytest.raises((TypeError, RuntimeError)):
+        array.__init__(128, "u1")
+    assert array.gpu_address == address and array.nbytes == 64
+    array.fill(1)
+
+
+def test_random_operations(driver, no_leak):
+    """10^4 operations; all bytes stay as a model says, and nothing is left."""
+    chance = random.Random(20)
+    block = driver.allocate(1 << 16)
+    model = bytearray(1 << 16)
+    block.put(bytes(model))
+    live = []  # (object, offset in the block): mappings and views of them
+    for _ in range(10_000):
+        choice = chance.random()
+        if choice < 0.15 or not live:
+            offset = chance.randrange(60_000)
+            live.append((barmap.map(block.address + offset, chance.randrange(1, 5000)), offset))
+        elif choice < 0.30:
+            live.pop(chance.randrange(len(live)))
+        elif choice < 0.35:
+            mapping = chance.choice(live)[0]
+            if isinstance(mapping, barmap.Mapping):
+                try:
+                    mapping.close()
+                except BufferError:
+                    assert not mapping.closed
+        else:
+            x, base = chance.choice(live)
+            if isinstance(x, barmap.Mapping):
+                if x.closed:
+                    with pytest.raises(ValueError):
+                        x.read(0, 1)
+                    continue
+                at = chance.randrange(x.nbytes)
+                n = chance.randrange(x.nbytes - at + 1)
+                if choice < 0.55:
+                    data = chance.randbytes(n)
+                    x.write(data, at)
+                    model[base + at : base + at + n] = data
+                elif choice < 0.75:
+                    assert x.read(at, n) == model[base + at : base + at + n]
+                elif choice < 0.85:
+                    live.append((x.numpy()[at : at + n], base + at))
+                else:
+                    live.append((memoryview(x)[at : at + n], base + at))
+            else:
+                assert bytes(x) == model[base : base + len(x)]
+        if len(live) > 30:
+            live.pop(0)
+    live.clear()
+    x = mapping = None
+    gc.collect()
+    assert block.get() == bytes(model)
+    block.free()

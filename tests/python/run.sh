@@ -1,0 +1,24 @@
+#!/bin/bash
+# Builds the Python package, installs it into an environment of its own and tests it on the
+# simulated GPU. Needs python3 with venv, a C++20 compiler, and pip's access to PyPI.
+#   tests/python/run.sh [ARGUMENT OF PYTEST...]
+# PYTHON is the interpreter to use, python3 by default.
+set -euo pipefail
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+for variable in ${!BARMAP_@}; do
+    unset "$variable"
+done
+if command -v ccache > /dev/null; then
+    export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+fi
+export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL-$(nproc)}
+
+environment=$(mktemp -d)
+trap 'rm -rf "$environment"' EXIT
+"${PYTHON-python3}" -m venv "$environment"
+# In a folder without the sources, so that what is installed is tested.
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$repository[test]"
+cd "$environment"
+bin/python -m pytest -q -p no:cacheprovider --rootdir "$repository" \
+    --import-mode=prepend "$repository/tests/python" "$@"
