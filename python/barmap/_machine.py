@@ -64,7 +64,7 @@ def info() -> Dict[str, Any]:
     -------
     dict
         "barmap", the version; and lists of dictionaries "gpus", "backends" (each with the ordinal
-        of its "gpu", or None) and "copy_kernels".
+        of its "gpu", or None) and "copy_kernels". "driver" of a GPU is the CUDA version it offers.
 
     Examples
     --------
@@ -72,6 +72,8 @@ def info() -> Dict[str, Any]:
     ['dmabuf']
     """
     gpus = [_barmap.gpu(ordinal) for ordinal in range(_barmap.gpu_count())]
+    for gpu in gpus:
+        gpu["driver"] = f"{gpu['driver'] // 1000}.{gpu['driver'] % 1000 // 10}"
     backends = [
         {"gpu": gpu["ordinal"], **row} for gpu in gpus for row in _barmap.backends(gpu["ordinal"])
     ]
@@ -91,10 +93,9 @@ def _absent_backends() -> List[Dict[str, Any]]:
         _barmap.gpu(0)
     except Error as error:
         reason, advice = f"there is no GPU: {error}", error.advice
-    return [
-        {"gpu": None, "name": name, "state": "absent", "reason": reason, "advice": advice}
-        for name in _barmap.backend_names()
-    ]
+    same = {"state": "absent", "reason": reason, "advice": advice}
+    unknown = {"allocates": None, "start_us": 0.0}
+    return [{"gpu": None, "name": name, **same, **unknown} for name in _barmap.backend_names()]
 
 
 def sim() -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
@@ -95,10 +95,13 @@ class Mapping(_barmap.MappedMemory):
         >>> int(view[1, 2])
         6
         """
-        # A memoryview inside keeps the buffer exported, which numpy.ndarray alone would not.
-        raw = np.frombuffer(self, np.uint8)
+        # numpy.ndarray would let go of the buffer at once; the memoryview keeps it exported.
+        raw = np.frombuffer(memoryview(self), np.uint8)
         layout = self._layout
-        return np.ndarray(layout.shape, layout.dtype, raw, layout.offset, layout.strides)
+        view: np.ndarray = np.ndarray(
+            layout.shape, layout.dtype, raw, layout.offset, layout.strides
+        )
+        return view
 
     def __enter__(self) -> Any:
         if self.closed:
@@ -175,7 +178,7 @@ class Array(Mapping):
         self._layout = layout
 
     @property
-    def __cuda_array_interface__(self) -> dict:
+    def __cuda_array_interface__(self) -> Dict[str, Any]:
         """Version 3, without a stream: whoever has written must have waited for it."""
         if self.closed:
             raise ValueError("this array is closed")

@@ -67,7 +67,7 @@ private:
     cache_kind kind_ = cache_kind::write_combining;
     bool read_only_ = false;
     bool closed_ = false;
-    std::size_t users_ = 0;         ///< exported views, and copies that go on without the GIL
+    std::size_t users_ = 0;        ///< exported views, and copies that go on without the GIL
     unsigned fork_generation_ = 0; ///< of the process that made it
 };
 

@@ -50,7 +50,8 @@ nb::dict gpu(int ordinal) {
 
 nb::list backends(int ordinal) {
     nb::list rows;
-    for (backend_report const& found : without_gil([&] { return device::open(ordinal).backends(); })) {
+    for (backend_report const& found :
+         without_gil([&] { return device::open(ordinal).backends(); })) {
         nb::dict row;
         row["name"] = found.name;
         row["state"] = to_string(found.state);

@@ -67,5 +67,19 @@ def test_the_stub_names_what_is_there():
                 assert name in stub, f"the stub does not name {name}"
 
 
+def test_info_is_that_of_the_tool():
+    found = barmap.info()
+    assert list(found) == ["barmap", "gpus", "backends", "copy_kernels"]
+    (gpu,) = found["gpus"]
+    assert list(gpu) == ["ordinal", "name", "pci", "simulated", "driver", "bar1"]
+    assert list(gpu["bar1"]) == ["total", "available"]
+    assert (gpu["simulated"], gpu["driver"]) == (True, "13.3")
+    for backend in found["backends"]:
+        assert list(backend) == ["gpu", "name", "state", "reason", "advice", "allocates", "start_us"]
+        assert backend["gpu"] == 0 and backend["state"] in ("usable", "absent", "broken")
+        assert backend["reason"] and (backend["advice"] or backend["state"] == "usable")
+    assert all(list(row) == ["name", "supported", "needs"] for row in found["copy_kernels"])
+
+
 def test_version():
     assert barmap.__version__ == importlib.metadata.version("barmap")

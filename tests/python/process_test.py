@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Threads and forks."""
 
+import faulthandler
 import os
+import resource
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -131,6 +134,8 @@ def in_child(function):
         child = os.fork()
     if child == 0:
         status = 1
+        faulthandler.disable()  # a SIGSEGV may be what is expected
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         try:
             function()
             status = 0
@@ -169,3 +174,28 @@ def test_fork(memory):
     assert array.read(0, 6) == b"parent"
     del view
     mapping.close()
+
+
+@pytest.mark.parametrize("ending", [
+    "pass",
+    "sys.exit(0)",
+    "os._exit(0)",
+    "threading.Thread(target=lambda: [array.write(data) for _ in range(10**9)], daemon=True).start()",
+    "pid = os.fork(); pid and sys.exit(os.waitpid(pid, 0)[1])",
+    "del array, mapping",
+    "import gc; gc.disable(); mapping.myself = mapping; del mapping",
+])
+def test_the_process_may_end_with_live_objects(ending):
+    program = f"""
+import os, sys, threading
+import barmap
+barmap.sim()
+array = barmap.alloc(1 << 20, "u1")
+mapping = barmap.map(array)
+views = [mapping.numpy(), memoryview(array)]
+data = bytes(1 << 20)
+{ending}
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -172,7 +172,7 @@ def test_without_a_gpu_import_and_info_work():
     program = (
         "import barmap; assert barmap.devices() == []; found = barmap.info()\n"
         "assert {row['state'] for row in found['backends']} == {'absent'}, found\n"
-        "assert all(row['reason'] for row in found['backends'])"
+        "assert all(row['reason'] and row['gpu'] is None for row in found['backends'])"
     )
     subprocess.run([sys.executable, "-c", program], check=True,
                    env={"BARMAP_SIM": "1", "BARMAP_SIM_DEVICES": "0"})
