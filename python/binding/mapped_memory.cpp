@@ -4,6 +4,7 @@
 #include "docstrings.hpp"
 #include "driver_use.hpp"
 #include "errors.hpp"
+#include "released_gil.hpp"
 
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>
@@ -94,39 +95,35 @@ std::uint64_t word_of(nb::handle value, int size) {
 /// Lets other threads run during a long copy, and keeps them from closing.
 class mapped_memory::copy_without_gil {
 public:
-    copy_without_gil(mapped_memory& memory, Py_ssize_t bytes) noexcept
-        : memory_(bytes > copied_without_gil ? &memory : nullptr) {
-        if (memory_) {
-            ++memory_->users_;
-            thread_ = PyEval_SaveThread();
-        }
+    copy_without_gil(mapped_memory& memory, Py_ssize_t bytes) noexcept : memory_(memory) {
+        ++memory_.users_;
+        if (bytes > copied_without_gil)
+            released_.emplace();
     }
     ~copy_without_gil() {
-        if (memory_) {
-            PyEval_RestoreThread(thread_);
-            --memory_->users_;
-        }
+        released_.reset();
+        --memory_.users_;
     }
     copy_without_gil(copy_without_gil const&) = delete;
     copy_without_gil& operator=(copy_without_gil const&) = delete;
 
 private:
-    mapped_memory* memory_;
-    PyThreadState* thread_ = nullptr;
+    mapped_memory& memory_;
+    std::optional<released_gil> released_;
 };
 
 mapped_memory::mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
                              bool read_only)
     : read_only_(read_only) {
     driver_is_used = true;
-    nb::gil_scoped_release const others_run;
+    released_gil const others_run;
     device const owner = device::of(reinterpret_cast<void const*>(address));
     adopt(keep_open(owner).pin(address, bytes, backend));
 }
 
 mapped_memory::mapped_memory(std::size_t bytes, int ordinal, std::string const& backend) {
     driver_is_used = true;
-    nb::gil_scoped_release const others_run;
+    released_gil const others_run;
     adopt(keep_open(device::open(ordinal)).allocate(bytes, backend));
 }
 
@@ -144,7 +141,7 @@ mapped_memory::~mapped_memory() {
     if (closed_)
         return;
     // Unmapping may wait for a kernel that another thread is about to answer.
-    nb::gil_scoped_release const others_run;
+    released_gil const others_run;
     mapping_ = mapping();
 }
 
@@ -253,7 +250,7 @@ void mapped_memory::close() {
     }
     closed_ = true;
     mapping gone = std::move(mapping_);
-    nb::gil_scoped_release const others_run;
+    released_gil const others_run;
     gone = mapping();
 }
 

@@ -2,6 +2,7 @@
 #include "reports.hpp"
 
 #include "driver_use.hpp"
+#include "released_gil.hpp"
 
 #include <barmap/backend.hpp>
 #include <barmap/device.hpp>
@@ -19,7 +20,7 @@ namespace {
 template <class Call>
 auto without_gil(Call call) {
     driver_is_used = true;
-    nb::gil_scoped_release const others_run;
+    released_gil const others_run;
     return call();
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+namespace barmap::python {
+
+/// Lets other threads run Python until it goes out of scope.
+///
+/// Unlike nanobind's, it may be used in daemon threads: where the interpreter ends meanwhile,
+/// Python before 3.14 ends such a thread by pthread_exit, which unwinds C++ frames and dies in the
+/// first destructor. As Python does from 3.14 on, the thread is then left waiting instead.
+/// @pre the GIL is held
+class released_gil {
+public:
+    released_gil() noexcept : thread_(PyEval_SaveThread()) {}
+    ~released_gil() {
+#ifdef __GLIBCXX__
+        try {
+            PyEval_RestoreThread(thread_);
+        } catch (abi::__forced_unwind&) {
+            for (;;)
+                ::pause();
+        }
+#else
+        PyEval_RestoreThread(thread_);
+#endif
+    }
+    released_gil(released_gil const&) = delete;
+    released_gil& operator=(released_gil const&) = delete;
+
+private:
+    PyThreadState* thread_;
+};
+
+} // namespace barmap::python
