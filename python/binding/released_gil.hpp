@@ -3,7 +3,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <cxxabi.h>
 #include <unistd.h>
 
 namespace barmap::python {
@@ -18,16 +17,12 @@ class released_gil {
 public:
     released_gil() noexcept : thread_(PyEval_SaveThread()) {}
     ~released_gil() {
-#ifdef __GLIBCXX__
         try {
             PyEval_RestoreThread(thread_);
-        } catch (abi::__forced_unwind&) {
+        } catch (...) { // the unwinding; C code throws nothing else
             for (;;)
                 ::pause();
         }
-#else
-        PyEval_RestoreThread(thread_);
-#endif
     }
     released_gil(released_gil const&) = delete;
     released_gil& operator=(released_gil const&) = delete;
