@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 namespace barmap::os {
@@ -33,8 +34,8 @@ int control(int fd, unsigned long request, void* argument) {
     return result;
 }
 
-constexpr calls real{open_file, ::close,   duplicate, control, ::mmap,
-                     ::munmap,  ::madvise, ::dlopen,  ::dlsym, ::dlclose};
+constexpr calls real{open_file, ::close,  duplicate, control,   ::mmap,     ::munmap,
+                     ::madvise, ::dlopen, ::dlsym,   ::dlclose, ::getrandom};
 
 std::atomic<calls const*> in_force{&real};
 

@@ -6,7 +6,7 @@
 
 /// The one seam below barmap: every system call and dlopen of the library goes through this table,
 /// so that a test can stand in for the kernel and make any call fail. Set-up path only; the hot
-/// path makes no call.
+/// path makes no call. (What src/os/process_barrier.cpp calls is for libgdrapi alone.)
 namespace barmap::os {
 
 struct calls {
@@ -20,6 +20,7 @@ struct calls {
     void* (*dlopen)(char const* name, int flags);
     void* (*dlsym)(void* library, char const* symbol);
     int (*dlclose)(void* library);
+    ssize_t (*getrandom)(void* to, std::size_t bytes, unsigned flags);
 };
 
 /// The real ones.

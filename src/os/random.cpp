@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "os/random.hpp"
 
-#include <sys/random.h>
+#include "os/calls.hpp"
+
+#include <barmap/error.hpp>
+
+#include <cerrno>
 
 namespace barmap::os {
 
-void fill_with_random_bytes(std::span<std::byte> bytes) noexcept {
+void fill_with_random_bytes(std::span<std::byte> bytes) {
     // Up to 256 bytes come at once and without interruption (getrandom(2)), once the system has
     // gathered entropy, for which the call waits.
-    (void)!getrandom(bytes.data(), bytes.size(), 0);
+    errno = 0;
+    if (current().getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()))
+        return;
+    int const code = errno ? errno : EIO;
+    throw error({code, std::system_category()}, "get random bytes of the system", "",
+                "allow getrandom(2) in this sandbox: without it memory cannot be proved to be the "
+                "right one");
 }
 
 } // namespace barmap::os

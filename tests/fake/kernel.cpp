@@ -125,8 +125,12 @@ struct kernel::entry_points {
 
     static int dlclose(void* library) { return os::linux_calls().dlclose(library); }
 
-    static constexpr os::calls table{open,   close,   duplicate, ioctl, mmap,
-                                     munmap, madvise, dlopen,    dlsym, dlclose};
+    static ssize_t getrandom(void* to, std::size_t bytes, unsigned flags) {
+        return refused("getrandom") ? -1 : os::linux_calls().getrandom(to, bytes, flags);
+    }
+
+    static constexpr os::calls table{open,    close,  duplicate, ioctl,   mmap,     munmap,
+                                     madvise, dlopen, dlsym,     dlclose, getrandom};
 };
 
 kernel::kernel() : owner_(::getpid()) {
