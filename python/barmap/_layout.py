@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Optional, Tuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 
-import numpy as np
+# NumPy is imported where it is needed: it takes longer to import than everything else here.
+if TYPE_CHECKING:
+    import numpy as np
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Elements inside a span of bytes.
 
     Attributes
@@ -43,6 +43,8 @@ class Layout:
         ValueError
             For a negative length, or another number of strides than of axes.
         """
+        import numpy as np
+
         dtype = np.dtype(dtype)
         if dtype.hasobject:
             raise TypeError("GPU memory cannot hold Python objects")
@@ -64,8 +66,7 @@ class Layout:
         return Layout(shape, dtype, strides, below, below + above + dtype.itemsize)
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """GPU memory that somebody else owns.
 
     Attributes

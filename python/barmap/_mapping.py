@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Dict, Optional, Tuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 
 from . import _barmap, _sources
 from ._layout import Layout, Source
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_CUDA = 2  # DLDeviceType
+_DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLDataTypeCode by numpy.dtype.kind
 
 
 class Mapping(_barmap.MappedMemory):
@@ -31,6 +35,8 @@ class Mapping(_barmap.MappedMemory):
         Bytes that are mapped: from the lowest byte of the array to the highest.
     gpu_address : int
         GPU address of the first of them.
+    device : int
+        Ordinal of the GPU.
     backend : str
         Name of the backend that made the mapping.
     kind : str
@@ -95,6 +101,8 @@ class Mapping(_barmap.MappedMemory):
         >>> int(view[1, 2])
         6
         """
+        import numpy as np
+
         # numpy.ndarray would let go of the buffer at once; the memoryview keeps it exported.
         raw = np.frombuffer(memoryview(self), np.uint8)
         layout = self._layout
@@ -148,9 +156,10 @@ class Mapping(_barmap.MappedMemory):
 class Array(Mapping):
     """An array in GPU memory that the CPU reaches, made by `barmap.alloc`. It is its own `Mapping`.
 
-    Libraries take it by ``__cuda_array_interface__``, for example
-    ``torch.as_tensor(array, device="cuda")`` or ``cupy.asarray(array)``. What they make from it
-    keeps it alive; `close` gives the memory back all the same.
+    Libraries take it by ``__cuda_array_interface__`` or DLPack, for example
+    ``torch.from_dlpack(array)`` or ``cupy.asarray(array)``. What they make from it keeps it alive.
+    `close` is refused as long as something made by DLPack is alive; of the other interface nobody
+    can tell, and `close` gives the memory back all the same.
 
     Examples
     --------
@@ -191,6 +200,39 @@ class Array(Mapping):
             "strides": None,
             "stream": None,
         }
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        """The GPU, as DLPack names it."""
+        return _CUDA, self.device
+
+    def __dlpack__(self, **how: Any) -> Any:
+        """A DLPack capsule of this memory. Nothing is copied or synchronised.
+
+        Parameters
+        ----------
+        **how
+            stream (ignored), max_version, dl_device and copy, as the array API standard says.
+
+        Raises
+        ------
+        BufferError
+            If DLPack cannot tell the dtype, or a copy or another device is asked for.
+        ValueError
+            If the array is closed.
+        """
+        try:
+            code = _DLPACK_CODES[self.dtype.kind]
+        except KeyError:
+            raise BufferError(f"DLPack has no elements of {self.dtype}") from None
+        if not self.dtype.isnative:
+            raise BufferError(f"DLPack has no elements in another byte order ({self.dtype.str})")
+        size = self.dtype.itemsize
+        strides = [step // size for step in self.strides]
+        # The memoryview keeps the array alive, and open.
+        array = _barmap.dlpack_array(
+            memoryview(self), self.gpu_address, self.shape, strides, code, 8 * size, _CUDA, self.device
+        )
+        return array.__dlpack__(**how)
 
 
 def map(x: Any, nbytes: Optional[int] = None, *, backend: Optional[str] = None) -> Mapping:

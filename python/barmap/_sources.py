@@ -6,7 +6,6 @@ from __future__ import annotations
 import operator
 from typing import Any, Mapping, Optional
 
-from . import _dlpack
 from ._layout import Layout, Source
 
 
@@ -42,7 +41,11 @@ def find(x: Any, nbytes: Optional[int]) -> Source:
     if is_array:
         if nbytes is not None:
             raise TypeError("nbytes goes with an address; an array knows its own size")
-        return _from_interface(x, interface) if interface is not None else _dlpack.find(x)
+        if interface is not None:
+            return _from_interface(x, interface)
+        from . import _dlpack
+
+        return _dlpack.find(x)
     try:
         address = operator.index(x)
     except TypeError:

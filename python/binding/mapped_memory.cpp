@@ -2,8 +2,8 @@
 #include "mapped_memory.hpp"
 
 #include "docstrings.hpp"
-#include "driver_use.hpp"
 #include "errors.hpp"
+#include "own_memory.hpp"
 #include "released_gil.hpp"
 
 #include <barmap/copy.hpp>
@@ -15,9 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
-#include <pthread.h>
 
 namespace nb = nanobind;
 
@@ -26,25 +23,6 @@ namespace {
 
 /// From this size on a copy takes longer than to give the GIL away and get it back. In bytes.
 constexpr Py_ssize_t copied_without_gil = 4096;
-
-unsigned fork_generation = 0; ///< forks between the first process and this one
-
-void watch_forks() {
-    static bool const watching = [] {
-        ::pthread_atfork(nullptr, nullptr, [] { ++fork_generation; });
-        return true;
-    }();
-    (void)watching;
-}
-
-/// Keeps each GPU open that was mapped once: opening starts its backends and measures copy kernels,
-/// milliseconds that a program would else pay whenever its last mapping has gone. Never destroyed.
-device const& keep_open(device const& gpu) {
-    static auto* const lock = new std::mutex;
-    static auto* const kept = new std::map<int, device>;
-    std::lock_guard const guard(*lock);
-    return kept->try_emplace(gpu.ordinal(), gpu).first->second;
-}
 
 /// A contiguous buffer of another Python object.
 class host_buffer {
@@ -115,40 +93,49 @@ private:
 mapped_memory::mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
                              bool read_only)
     : read_only_(read_only) {
-    driver_is_used = true;
     released_gil const others_run;
-    device const owner = device::of(reinterpret_cast<void const*>(address));
-    adopt(keep_open(owner).pin(address, bytes, backend));
+    expect_not_forked("map GPU memory");
+    std::shared_ptr<own_memory> const own = own_memory::holding(address, bytes);
+    if (own && bytes != 0 && (backend.empty() || backend == own->backend())) {
+        ordinal_ = own->ordinal();
+        use({own, &own->mapped()}, own->address(), address, bytes);
+        return;
+    }
+    barmap::device const& owner = device_that_owns(address);
+    ordinal_ = owner.ordinal();
+    pin const memory = owner.pin(address, bytes, backend);
+    use(std::make_shared<mapping const>(memory.map()), address, address, bytes);
 }
 
-mapped_memory::mapped_memory(std::size_t bytes, int ordinal, std::string const& backend) {
-    driver_is_used = true;
+mapped_memory::mapped_memory(std::size_t bytes, int ordinal, std::string const& backend)
+    : ordinal_(ordinal) {
     released_gil const others_run;
-    adopt(keep_open(device::open(ordinal)).allocate(bytes, backend));
+    std::shared_ptr<own_memory> const own = own_memory::allocate(bytes, ordinal, backend);
+    use({own, &own->mapped()}, own->address(), own->address(), bytes);
 }
 
-void mapped_memory::adopt(pin const& memory) {
-    watch_forks();
-    mapping_ = memory.map();
-    size_ = mapping_.size();
-    address_ = memory.gpu_address();
-    backend_ = mapping_.backend();
-    kind_ = mapping_.kind();
-    fork_generation_ = fork_generation;
+void mapped_memory::use(std::shared_ptr<mapping const> memory, std::uintptr_t start,
+                        std::uintptr_t address, std::size_t bytes) {
+    mapping_ = std::move(memory);
+    window_ = mapping_->window(address - start, bytes);
+    address_ = address;
+    backend_ = mapping_->backend();
+    kind_ = mapping_->kind();
+    fork_generation_ = fork_generation();
 }
 
 mapped_memory::~mapped_memory() {
-    if (closed_)
+    if (!mapping_)
         return;
     // Unmapping may wait for a kernel that another thread is about to answer.
     released_gil const others_run;
-    mapping_ = mapping();
+    mapping_.reset();
 }
 
 void mapped_memory::expect_open() const {
-    if (closed_) [[unlikely]]
+    if (closed()) [[unlikely]]
         throw nb::value_error("this mapping is closed");
-    if (fork_generation_ != fork_generation) [[unlikely]]
+    if (fork_generation_ != fork_generation()) [[unlikely]]
         throw error(errc::forked_child, "use a mapping", backend_,
                     "map again in the child, after starting it with spawn instead of fork");
 }
@@ -159,12 +146,15 @@ void mapped_memory::expect_writable() const {
 }
 
 window mapped_memory::part(Py_ssize_t offset, Py_ssize_t bytes) const {
-    if (offset < 0 || bytes < 0) [[unlikely]]
+    auto const size = static_cast<Py_ssize_t>(window_.size);
+    if (offset < 0 || bytes < 0 || offset > size || bytes > size - offset) [[unlikely]]
         throw error(errc::out_of_range,
                     "take " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
-                        " of a mapping of " + std::to_string(size_),
-                    backend_, "offsets and lengths count from the start and are not negative");
-    return mapping_.window(static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes));
+                        " of a mapping of " + std::to_string(size),
+                    backend_,
+                    "stay inside the mapping; offsets and lengths count from its start and are not "
+                    "negative");
+    return window_.part(static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes));
 }
 
 void mapped_memory::write(nb::handle buffer, Py_ssize_t offset) {
@@ -241,17 +231,16 @@ void mapped_memory::fill(int byte, Py_ssize_t offset, std::optional<Py_ssize_t> 
 }
 
 void mapped_memory::close() {
-    if (closed_)
+    if (closed())
         return;
     if (users_ != 0) {
         PyErr_SetString(PyExc_BufferError,
                         "a view of this mapping is alive, or a copy goes on: cannot close");
         throw nb::python_error();
     }
-    closed_ = true;
-    mapping gone = std::move(mapping_);
+    std::shared_ptr<mapping const> gone = std::move(mapping_);
     released_gil const others_run;
-    gone = mapping();
+    gone.reset();
 }
 
 int mapped_memory::export_to(PyObject* self, Py_buffer* view, int flags) noexcept {
@@ -266,8 +255,8 @@ int mapped_memory::export_to(PyObject* self, Py_buffer* view, int flags) noexcep
         PyErr_SetString(PyExc_ValueError, failure.what());
         return -1;
     }
-    int const done = PyBuffer_FillInfo(view, self, mapping_.data(), static_cast<Py_ssize_t>(size_),
-                                       read_only_, flags);
+    int const done = PyBuffer_FillInfo(view, self, window_.data,
+                                       static_cast<Py_ssize_t>(window_.size), read_only_, flags);
     if (done == 0)
         ++users_;
     return done;
@@ -316,6 +305,7 @@ void bind_mapped_memory(nb::module_& module) {
         .def_prop_ro("nbytes", &self::size)
         .def_prop_ro("gpu_address", &self::gpu_address)
         .def_prop_ro("backend", &self::backend)
+        .def_prop_ro("device", &self::device)
         .def_prop_ro("kind", &self::kind)
         .def_prop_ro("readonly", &self::read_only)
         .def_prop_ro("closed", &self::closed);

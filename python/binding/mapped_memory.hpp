@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/device.hpp>
 #include <barmap/mapping.hpp>
-#include <barmap/pin.hpp>
 
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,7 +20,8 @@ namespace barmap::python {
 /// so that no other thread can close meanwhile.
 class mapped_memory {
 public:
-    /// Adopts memory of a GPU. Set-up happens without the GIL.
+    /// Adopts memory of a GPU; of memory that barmap allocated, uses the mapping that there is.
+    /// Set-up happens without the GIL.
     mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
                   bool read_only);
     /// Allocates memory on a GPU. Set-up happens without the GIL.
@@ -37,12 +37,13 @@ public:
     void fill(int byte, Py_ssize_t offset, std::optional<Py_ssize_t> bytes);
     void close();
 
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] std::size_t size() const noexcept { return window_.size; }
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept { return address_; }
     [[nodiscard]] std::string const& backend() const noexcept { return backend_; }
+    [[nodiscard]] int device() const noexcept { return ordinal_; }
     [[nodiscard]] std::string_view kind() const noexcept { return to_string(kind_); }
     [[nodiscard]] bool read_only() const noexcept { return read_only_; }
-    [[nodiscard]] bool closed() const noexcept { return closed_; }
+    [[nodiscard]] bool closed() const noexcept { return !mapping_; }
 
     /// The buffer protocol: bytes. @return what Py_bf_getbuffer returns, with the exception set
     int export_to(PyObject* self, Py_buffer* view, int flags) noexcept;
@@ -51,22 +52,23 @@ public:
 private:
     class copy_without_gil;
 
-    void adopt(pin const& memory);
+    void use(std::shared_ptr<mapping const> memory, std::uintptr_t start, std::uintptr_t address,
+             std::size_t bytes);
     void expect_open() const;
     void expect_writable() const;
     /// Bytes from offset to the end, unless they are given.
     [[nodiscard]] Py_ssize_t length(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const {
-        return bytes ? *bytes : static_cast<Py_ssize_t>(size_) - offset;
+        return bytes ? *bytes : static_cast<Py_ssize_t>(window_.size) - offset;
     }
     [[nodiscard]] window part(Py_ssize_t offset, Py_ssize_t bytes) const;
 
-    mapping mapping_;
-    std::size_t size_ = 0;
+    std::shared_ptr<mapping const> mapping_; ///< null once closed
+    window window_;                          ///< what of it is this object's
     std::uintptr_t address_ = 0;
+    int ordinal_ = 0;
     std::string backend_;
     cache_kind kind_ = cache_kind::write_combining;
     bool read_only_ = false;
-    bool closed_ = false;
     std::size_t users_ = 0;        ///< exported views, and copies that go on without the GIL
     unsigned fork_generation_ = 0; ///< of the process that made it
 };

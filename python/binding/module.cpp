@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The extension module barmap._barmap. What it holds is declared in python/barmap/_barmap.pyi.
+#include "allocator.hpp"
+#include "dlpack.hpp"
 #include "errors.hpp"
 #include "mapped_memory.hpp"
 #include "reports.hpp"
@@ -15,9 +17,12 @@ namespace nb = nanobind;
 NB_MODULE(_barmap, module) {
     // Objects may outlive the module when the interpreter ends; that is no leak worth a message.
     nb::set_leak_warnings(false);
+    module.def("report_leaks", &nb::set_leak_warnings, nb::arg("wanted"));
     module.attr("version") = barmap::version();
     module.def("flush_stores", &barmap::flush_stores);
     barmap::python::translate_errors(module);
+    barmap::python::bind_allocator(module);
+    barmap::python::bind_dlpack(module);
     barmap::python::bind_mapped_memory(module);
     barmap::python::bind_reports(module);
 }

@@ -90,6 +90,9 @@ virtual_block::~virtual_block() {
     } catch (error const&) {
         // The driver may do it without.
     }
+    // As cuMemFree does: unmapping under a running kernel would end its context.
+    if (scope)
+        cu.ctx_synchronize();
     if (mapped_)
         cu.mem_unmap(address_, size_);
     cu.mem_address_free(address_, size_);

@@ -1,25 +1,43 @@
 # SPDX-License-Identifier: MIT
-"""All of these tests run on the simulated GPU."""
+"""These tests run on the simulated GPU.
+
+With BARMAP_REQUIRE=NAME,... in the environment they run on a real one, where these backends must
+work; what only the simulated one can show (marked `simulated`) is then skipped.
+"""
 
 import gc
 import os
 
 import pytest
 
+REAL_GPU = bool(os.environ.get("BARMAP_REQUIRE"))
 for variable in [name for name in os.environ if name.startswith("BARMAP_")]:
-    del os.environ[variable]
+    if not (REAL_GPU and variable in ("BARMAP_REQUIRE", "BARMAP_BACKEND")):
+        del os.environ[variable]
 
 import barmap  # noqa: E402
 
-barmap.sim()
+if not REAL_GPU:
+    barmap.sim()
 
 from gpu_memory import Driver  # noqa: E402
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "simulated: only on the simulated GPU")
+
+
+def pytest_collection_modifyitems(items):
+    if REAL_GPU:
+        for item in items:
+            if item.get_closest_marker("simulated"):
+                item.add_marker(pytest.mark.skip(reason="only on the simulated GPU"))
+
+
 @pytest.fixture(scope="session")
 def driver():
-    """The simulated driver, with a current context."""
-    return Driver()
+    """The driver, with a current context."""
+    return Driver(real=REAL_GPU)
 
 
 @pytest.fixture

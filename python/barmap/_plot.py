@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""``barmap plot``: draws what ``barmap lat`` and ``barmap bw`` measured."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+_USAGE, _UNAVAILABLE = 2, 3  # the tool's exit statuses
+_DIRECTIONS = {"h2d": "CPU to GPU", "d2h": "GPU to CPU"}
+_FORMATS = (".svg", ".png", ".pdf")
+# Okabe and Ito's colours, which people of any colour vision tell apart; black is for what barmap
+# chooses by itself.
+_COLOURS = (
+    "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7", "#999999", "#5e3c99", "#7b3f00",
+)
+_MARKERS = "os^Dv<>Pp*"
+
+
+class Unusable(Exception):
+    """A file that cannot be drawn; the text says why."""
+
+
+class Point(NamedTuple):
+    """One size in bytes. Times in seconds for one copy, bandwidth in GB/s (10^9 bytes)."""
+
+    size: int
+    fastest: float
+    median: float
+    slow: float
+    bandwidth: float
+
+
+class Panel(NamedTuple):
+    """What one file has of one direction: by method, points in the order of their size."""
+
+    title: str
+    methods: Dict[str, List[Point]]
+
+
+def _point(row: Dict[str, Any]) -> Point:
+    fastest, median, slow = (row[name] * 1e-9 for name in ("p0_ns", "p50_ns", "p99_ns"))
+    return Point(row["size"], fastest, median, slow, row["gb_per_s"])
+
+
+def _method(row: Dict[str, Any]) -> str:
+    if row["measurement"] == "bandwidth":
+        return f"{row['threads']} thread{'s' if row['threads'] != 1 else ''}"
+    return str(row["method"])
+
+
+def panels_of(path: Path) -> List[Panel]:
+    """Reads a file that ``barmap lat`` or ``barmap bw`` wrote.
+
+    Returns
+    -------
+    list of Panel
+        One for each direction that was measured; never empty.
+
+    Raises
+    ------
+    Unusable
+        If it cannot be read, is something else, or has no copies in it.
+    """
+    try:
+        found = json.loads(path.read_text())
+        rows = [row for row in found["results"] if row["measurement"] in ("copy", "bandwidth")]
+        machine = f"{found['machine']['gpu']}, {found['machine']['backend']}"
+        panels = []
+        for direction, words in _DIRECTIONS.items():
+            methods: Dict[str, List[Point]] = {}
+            for row in rows:
+                if row["direction"] == direction:
+                    methods.setdefault(_method(row), []).append(_point(row))
+            if methods:
+                for points in methods.values():
+                    points.sort()
+                panels.append(Panel(f"{path.name}: {words}\n{machine}", methods))
+    except OSError as refused:
+        raise Unusable(f"cannot read {path}: {refused.strerror}") from refused
+    except (ValueError, KeyError, TypeError) as wrong:
+        raise Unusable(
+            f"{path} is not what `barmap lat --output` or `barmap bw --output` writes"
+        ) from wrong
+    if not panels:
+        raise Unusable(f"{path} has no copies in it: give a file of `barmap lat` or `barmap bw`")
+    return panels
+
+
+def _bytes(size: float, _: object = None) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:g} {unit}"
+        size /= 1024
+    return f"{size:g} GiB"
+
+
+def _seconds(time: float, _: object = None) -> str:
+    for unit, length in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if time >= 0.99 * length:
+            return f"{time / length:g} {unit}"
+    return f"{time * 1e9:g} ns"
+
+
+def _label_decades(axis: Any, text: Any) -> None:
+    """Labels 1, 10, 100, and what lies between where there are few of them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 500 * low else (1,)))
+    axis.set_major_formatter(FuncFormatter(text))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _draw_panel(latency: Any, bandwidth: Any, panel: Panel, styles: Dict[str, Any]) -> None:
+    for method, points in panel.methods.items():
+        style = styles[method]
+        sizes = [p.size for p in points]
+        latency.plot(sizes, [p.median for p in points], label=method, **style)
+        bandwidth.plot(sizes, [p.bandwidth for p in points], **style)
+        if style["color"] == "black" or len(panel.methods) == 1:
+            latency.fill_between(
+                sizes, [p.fastest for p in points], [p.slow for p in points],
+                color=style["color"], alpha=0.15, linewidth=0,
+            )
+    latency.set_title(panel.title, fontsize=9)
+    for axes in (latency, bandwidth):
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
+        axes.xaxis.set_major_formatter(_bytes)
+    bandwidth.tick_params(axis="x", labelrotation=45)
+    bandwidth.set_xlabel("size of a copy")
+
+
+def draw(panels: Sequence[Panel]) -> Any:
+    """Draws panels side by side, with common axes.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    methods = list(dict.fromkeys(method for panel in panels for method in panel.methods))
+    others = sorted(set(methods) - {"auto"}, key=lambda m: (not m.startswith("cuMemcpy"), m))
+    styles: Dict[str, Any] = {"auto": {"color": "black", "linewidth": 2.2, "zorder": 3}}
+    for index, method in enumerate(others):
+        styles[method] = {
+            "color": _COLOURS[index % len(_COLOURS)],
+            "marker": _MARKERS[index % len(_MARKERS)],
+            "markersize": 3,
+            "linewidth": 1,
+        }
+    figure = Figure(figsize=(1 + 3.6 * len(panels), 7), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(2, len(panels), sharex=True, sharey="row", squeeze=False)
+    for column, panel in enumerate(panels):
+        _draw_panel(grid[0][column], grid[1][column], panel, styles)
+    grid[0][0].set_ylabel("time of a copy\n(median; shaded: fastest to 99 %)")
+    grid[1][0].set_ylabel("bandwidth, GB/s")
+    _label_decades(grid[0][0].yaxis, _seconds)
+    _label_decades(grid[1][0].yaxis, lambda value, _: f"{value:g}")
+    lines: Dict[str, Any] = {}
+    for axes in grid[0]:
+        for line, label in zip(*axes.get_legend_handles_labels()):
+            lines.setdefault(label, line)
+    figure.legend(
+        lines.values(), lines.keys(), loc="outside lower center", ncols=min(len(lines), 6),
+        frameon=False, fontsize=9,
+    )
+    return figure
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    """Runs ``barmap plot``.
+
+    Returns
+    -------
+    int
+        The exit status: 0; 2 for wrong arguments or files; 3 without matplotlib.
+    """
+    parser = argparse.ArgumentParser(
+        prog="barmap plot",
+        description="Draws latency and bandwidth against size, several files side by side.",
+    )
+    parser.add_argument(
+        "results", nargs="+", type=Path, help="what `barmap lat` or `barmap bw` wrote with --output"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, help="the picture: .svg, .png or .pdf"
+    )
+    options = parser.parse_args(arguments)
+    if options.output.suffix not in _FORMATS:
+        parser.error(f"cannot draw {options.output}: give a name in {', '.join(_FORMATS)}")
+    try:
+        panels = [panel for path in options.results for panel in panels_of(path)]
+        draw(panels).savefig(options.output, dpi=150)
+    except ImportError:
+        print("barmap plot: needs matplotlib: pip install 'barmap[plot]'", file=sys.stderr)
+        return _UNAVAILABLE
+    except (Unusable, OSError) as refused:
+        print(f"barmap plot: {refused}", file=sys.stderr)
+        return _USAGE
+    return 0

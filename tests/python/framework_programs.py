@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""What frameworks_test.py runs, each in a process of its own: a framework's memory is mapped, written
+by the CPU and read by the framework on the GPU, and the other way round.
+
+    python framework_programs.py NAME     prints what was mapped, by which backend
+"""
+
+import os
+import sys
+
+import numpy as np
+
+import barmap
+
+
+def check_both_ways(name, array, double, synchronize):
+    """Maps an array of int32.
+
+    Parameters
+    ----------
+    double : callable
+        Doubles an array on the GPU by an operation of the framework and gives what the GPU then has,
+        as a NumPy array of int64.
+    """
+    synchronize()
+    values = np.arange(np.prod(array.shape), dtype=np.int32).reshape(array.shape)
+    with barmap.map(array) as mapping:
+        view = mapping.numpy()
+        assert view.shape == values.shape and view.dtype == values.dtype and view.strides
+        if view.flags.c_contiguous:
+            mapping.write(values)
+        else:
+            view[...] = values
+            barmap.flush_stores()
+        seen = double(array)
+        assert np.array_equal(seen, 2 * values.astype(np.int64)), f"{name}: the GPU saw {seen}"
+        synchronize()
+        there = np.frombuffer(mapping.read(), np.int32)
+        strides = [step // 4 for step in view.strides]
+        there = np.lib.stride_tricks.as_strided(there, view.shape, [4 * step for step in strides])
+        assert np.array_equal(there, 2 * values), f"{name}: the CPU saw {there}"
+        assert view[(-1,) * view.ndim] == 2 * values[(-1,) * values.ndim]
+        print(f"{name}: {mapping.nbytes} bytes, {mapping.backend}, {mapping.kind}")
+        del view
+
+
+def _torch(name, make):
+    import torch
+
+    def double(tensor):
+        tensor.mul_(2)
+        return tensor.long().cpu().numpy()
+
+    for shape in ((16,), (3, 5), (1024, 1024), (1 << 21,)):
+        check_both_ways(f"{name} {shape}", make(shape), double, torch.cuda.synchronize)
+    wide = make((64, 64))
+    check_both_ways(f"{name} strided", wide[8:40:2, 1:9], double, torch.cuda.synchronize)
+
+
+def _zeros(shape):
+    import torch
+
+    return torch.zeros(shape, dtype=torch.int32, device="cuda")
+
+
+def torch_default():
+    _torch("PyTorch, default allocator", _zeros)
+    import torch
+
+    half = torch.zeros(8, dtype=torch.bfloat16, device="cuda")  # no __cuda_array_interface__
+    torch.cuda.synchronize()
+    with barmap.map(half) as mapping:
+        assert mapping.dtype == np.dtype("V2") and mapping.nbytes == 16
+        mapping.write(np.full(8, 0x3F80, np.uint16))
+    assert half.float().sum().item() == 8
+
+
+def torch_expandable_segments():
+    _torch("PyTorch, expandable segments", _zeros)
+
+
+def torch_pool():
+    import torch
+
+    import barmap.torch
+
+    pool = barmap.torch.pool()
+    with torch.cuda.use_mem_pool(pool):
+        _torch("PyTorch, barmap's pool", _zeros)
+        small = [_zeros(8) for _ in range(100)]
+    torch.cuda.synchronize()
+    for value, tensor in enumerate(small):
+        with barmap.map(tensor) as mapping:
+            mapping.write(np.full(8, value, np.int32))
+    assert [int(tensor.sum()) for tensor in small] == [8 * value for value in range(100)]
+    del small, tensor, pool
+    torch.cuda.empty_cache()
+    _torch("PyTorch, its own memory again", _zeros)
+
+
+def torch_change_current_allocator():
+    import torch
+
+    import barmap.torch
+
+    torch.cuda.memory.change_current_allocator(barmap.torch.allocator())
+    _torch("PyTorch, barmap as the allocator", _zeros)
+    for _ in range(20):  # freed while the GPU still works on it
+        tensor = _zeros(1 << 20)
+        for _ in range(20):
+            tensor.add_(1)
+        del tensor
+    torch.cuda.synchronize()
+
+
+def torch_exchanges_dlpack():
+    import torch
+
+    array = barmap.alloc((32, 8), "i4")
+    array.fill(0)
+    tensor = torch.from_dlpack(array)
+    assert tensor.data_ptr() == array.gpu_address and tensor.shape == (32, 8)
+    tensor += 3
+    torch.cuda.synchronize()
+    assert np.frombuffer(array.read(), np.int32).tolist() == [3] * 256
+    try:
+        array.close()
+    except BufferError:
+        pass
+    else:
+        raise AssertionError("closed under a tensor")
+    del tensor
+    array.close()
+
+
+def barmap_alloc():
+    import torch
+
+    array = barmap.alloc((64, 32), "i4")
+    tensor = torch.as_tensor(array, device="cuda")
+    assert tensor.data_ptr() == array.gpu_address
+    array.write(np.arange(2048, dtype=np.int32))
+    tensor.mul_(2)
+    torch.cuda.synchronize()
+    assert np.array_equal(np.frombuffer(array.read(), np.int32), 2 * np.arange(2048))
+    print(f"barmap.alloc: {array.backend}, {array.kind}")
+
+
+def _cupy(name):
+    import cupy
+
+    def double(array):
+        array *= 2
+        return cupy.asnumpy(array).astype(np.int64)
+
+    def synchronize():
+        cupy.cuda.runtime.deviceSynchronize()
+
+    for shape in ((16,), (3, 5), (1024, 1024), (1 << 21,)):
+        check_both_ways(f"{name} {shape}", cupy.zeros(shape, np.int32), double, synchronize)
+    for layout, array in (
+        ("Fortran order", cupy.zeros((8, 16), np.int32, order="F")),
+        ("strided", cupy.zeros((64, 64), np.int32)[8:40:2, 1:9]),
+    ):
+        check_both_ways(f"{name}, {layout}", array, double, synchronize)
+
+
+def cupy_default():
+    _cupy("CuPy, default allocator")
+
+
+def cupy_allocator():
+    import cupy
+
+    import barmap.cupy
+
+    cupy.cuda.set_allocator(barmap.cupy.allocator())
+    _cupy("CuPy, barmap's allocator")
+    small = [cupy.full(8, value, np.int32) for value in range(5000)]
+    cupy.cuda.runtime.deviceSynchronize()
+    for value, array in enumerate(small):
+        with barmap.map(array) as mapping:
+            assert np.frombuffer(mapping.read(), np.int32).tolist() == [value] * 8
+    try:
+        cupy.zeros(1 << 50, np.uint8)
+    except barmap.Error as refused:
+        assert refused.category == "cuda", refused
+    else:
+        raise AssertionError("a pebibyte was allocated")
+
+
+def cupy_exchanges_dlpack():
+    import cupy
+
+    array = barmap.alloc(64, "f4")
+    array.fill(0)
+    there = cupy.from_dlpack(array)
+    there += 1
+    cupy.cuda.runtime.deviceSynchronize()
+    assert array.numpy().sum() == 64
+
+
+def numba_default():
+    from numba import cuda
+
+    @cuda.jit
+    def twice(array):
+        i = cuda.grid(1)
+        if i < array.size:
+            array[i] *= 2
+
+    def double(array):
+        twice[(array.size + 255) // 256, 256](array)
+        return array.copy_to_host().astype(np.int64)
+
+    for size in (16, 1 << 20):
+        array = cuda.device_array(size, np.int32)
+        check_both_ways(f"Numba {size}", array, double, cuda.synchronize)
+
+
+def jax_default():
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    import jax
+
+    array = jax.numpy.zeros(1024, "int32")
+    array.block_until_ready()
+    with barmap.map(array) as mapping:  # JAX's arrays are immutable: read only
+        assert mapping.read() == bytes(4096)
+        print(f"JAX: {mapping.backend}, {'read-only' if mapping.readonly else 'writable'}")
+    array = jax.numpy.arange(1024, dtype="int32")
+    array.block_until_ready()
+    with barmap.map(array) as mapping:
+        assert np.array_equal(np.frombuffer(mapping.read(), np.int32), np.arange(1024))
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""The command `barmap`: the program that the package carries, and `barmap plot`."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import barmap
+import pytest
+
+RESULTS = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs" / "results").glob("*/lat.json"))
+PROGRAM = pathlib.Path(barmap.__file__).with_name("barmap")
+
+
+def tool(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "barmap", *map(str, arguments)],
+        env={**os.environ, **environment}, capture_output=True, text=True, check=False,
+    )
+
+
+needs_program = pytest.mark.skipif(
+    not PROGRAM.exists(), reason="built without CLI11, fmt or nlohmann-json"
+)
+
+
+@needs_program
+def test_the_tool_is_the_program():
+    done = tool("info", "--json", BARMAP_SIM="1")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["barmap"] == barmap.__version__
+
+
+@needs_program
+def test_the_exit_status_is_the_programs():
+    done = tool("no-such-command")
+    assert done.returncode == 2 and "subcommand" in done.stderr
+
+
+@needs_program
+def test_results_of_the_tool_are_drawn(tmp_path):
+    results = tmp_path / "bw.json"
+    done = tool("bw", "--max", "64K", "--output", results, BARMAP_SIM="1")
+    assert done.returncode == 0, done.stderr
+    done = tool("plot", results, results, "-o", tmp_path / "bw.png")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "bw.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_the_program_it_says_what_to_do(monkeypatch, capsys, tmp_path):
+    from barmap import __main__ as main
+
+    monkeypatch.setattr(main, "_PROGRAM", tmp_path / "missing")
+    assert main.main(["info"]) == 3
+    assert "libcli11-dev" in capsys.readouterr().err
+
+
+def test_published_results_are_drawn(tmp_path):
+    from xml.etree import ElementTree
+
+    assert RESULTS
+    done = tool("plot", *RESULTS, "-o", tmp_path / "lat.svg")
+    assert done.returncode == 0, done.stderr
+    assert ElementTree.parse(tmp_path / "lat.svg").getroot().tag.endswith("svg")
+
+
+def test_what_is_drawn():
+    from barmap import _plot
+
+    panels = _plot.panels_of(RESULTS[0])
+    assert [panel.title.split("\n")[0] for panel in panels] == [
+        "lat.json: CPU to GPU", "lat.json: GPU to CPU"
+    ]
+    row = next(row for row in json.loads(RESULTS[0].read_text())["results"] if row["size"] == 64)
+    (point,) = [point for point in panels[0].methods["auto"] if point.size == 64]
+    assert point.median == pytest.approx(row["p50_ns"] * 1e-9)
+    assert point.bandwidth == row["gb_per_s"]
+    figure = _plot.draw(panels)
+    latency, bandwidth = figure.axes[0], figure.axes[2]
+    assert list(latency.lines[0].get_xdata()) == [p.size for p in panels[0].methods["auto"]]
+    assert list(bandwidth.lines[0].get_ydata()) == [p.bandwidth for p in panels[0].methods["auto"]]
+
+
+@pytest.mark.parametrize("text, words", [
+    (None, "cannot read"),
+    ("no JSON", "is not what"),
+    ("[]", "is not what"),
+    ('{"results": [{"measurement": "copy"}]}', "is not what"),
+    ('{"machine": {"gpu": "G", "backend": "rm"}, "results": [{"measurement": "fresh"}]}',
+     "has no copies"),
+])
+def test_files_that_cannot_be_drawn(tmp_path, text, words):
+    path = tmp_path / "results.json"
+    if text is not None:
+        path.write_text(text)
+    done = tool("plot", path, "-o", tmp_path / "p.png")
+    assert done.returncode == 2 and words in done.stderr and str(path) in done.stderr
+    assert done.stderr.count("\n") == 1 and not (tmp_path / "p.png").exists()
+
+
+def test_pictures_that_cannot_be_drawn(tmp_path):
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.jpeg2000")
+    assert done.returncode == 2 and ".svg" in done.stderr
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "no-folder" / "p.svg")
+    assert done.returncode == 2 and "no-folder" in done.stderr
+
+
+def test_without_matplotlib_it_says_what_to_do(tmp_path):
+    (tmp_path / "matplotlib.py").write_text("raise ImportError\n")
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.svg", PYTHONPATH=str(tmp_path))
+    assert done.returncode == 3 and "barmap[plot]" in done.stderr
