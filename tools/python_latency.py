@@ -5,7 +5,7 @@
     tools/python_latency.py [--output results.json] [--calls N]
 
 Each method copies between host memory and the same GPU, blocking until the bytes are there, but for
-those marked "asynchronous". A sample is the mean of 16 calls in a row, in nanoseconds, Python's part
+those marked "asynchronous". A sample is the mean of 64 calls in a row, in nanoseconds, Python's part
 included; methods take turns, so that what disturbs the machine disturbs all. `barmap plot` draws the
 file. Frameworks that are not installed are left out.
 """
@@ -21,7 +21,7 @@ import barmap
 import numpy as np
 
 SIZES = (8, 64, 256, 1024, 4096, 16384, 65536)
-CALLS_PER_SAMPLE = 16
+CALLS_PER_SAMPLE = 64
 
 
 def barmap_methods(size):
@@ -125,7 +125,7 @@ def import_time():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", help="where the JSON goes; else to stdout")
-    parser.add_argument("--calls", type=int, default=8000, help="calls of each method and size")
+    parser.add_argument("--calls", type=int, default=16000, help="calls of each method and size")
     options = parser.parse_args()
     gpu = barmap.devices()[0]
     versions = {"python": platform.python_version(), "numpy": np.__version__}

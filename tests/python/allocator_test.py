@@ -32,8 +32,10 @@ def torch_functions():
 
 @pytest.fixture
 def open_slab():
-    """One slab is open in each process that has asked for little."""
-    _barmap.library_free(_barmap.library_malloc(1, 0))
+    """One slab is open in each process that has asked for little, and mapped if a part was."""
+    address = _barmap.library_malloc(1, 0)
+    barmap.map(address, 1).close()
+    _barmap.library_free(address)
 
 
 def test_memory_of_the_pluggable_allocator_is_mapped(torch_functions):

@@ -94,7 +94,8 @@ def test_address(memory):
         assert mapping.dtype == np.uint8
         assert mapping.read() == memory.get(5, 7)
         assert mapping.gpu_address == memory.address + 5
-        assert mapping.kind == "cached" and mapping.backend == "dmabuf"
+        assert mapping.kind in ("cached", "write-combining", "device")
+        assert mapping.backend in {row["name"] for row in barmap.info()["backends"]}
 
 
 def test_read_only_is_honoured(memory):

@@ -10,10 +10,10 @@ import os
 
 import pytest
 
-REAL_GPU = bool(os.environ.get("BARMAP_REQUIRE"))
+REQUIRED = [name for name in os.environ.get("BARMAP_REQUIRE", "").split(",") if name]
+REAL_GPU = bool(REQUIRED)
 for variable in [name for name in os.environ if name.startswith("BARMAP_")]:
-    if not (REAL_GPU and variable in ("BARMAP_REQUIRE", "BARMAP_BACKEND")):
-        del os.environ[variable]
+    del os.environ[variable]
 
 import barmap  # noqa: E402
 
@@ -25,6 +25,13 @@ from gpu_memory import Driver  # noqa: E402
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "simulated: only on the simulated GPU")
+
+
+def pytest_sessionstart():
+    if REAL_GPU:
+        usable = {row["name"] for row in barmap.info()["backends"] if row["state"] == "usable"}
+        missing = [name for name in REQUIRED if name not in usable]
+        assert not missing, f"not usable here: {missing}"
 
 
 def pytest_collection_modifyitems(items):

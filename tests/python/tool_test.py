@@ -14,10 +14,13 @@ RESULTS = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs" / "result
 PROGRAM = pathlib.Path(barmap.__file__).with_name("barmap")
 
 
-def tool(*arguments, **environment):
+def tool(*arguments, folder="", **environment):
+    """Runs the tool; modules of a folder hide others."""
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH", "")]))
     return subprocess.run(
         [sys.executable, "-m", "barmap", *map(str, arguments)],
-        env={**os.environ, **environment}, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": path, **environment},
+        capture_output=True, text=True, check=False,
     )
 
 
@@ -109,5 +112,5 @@ def test_pictures_that_cannot_be_drawn(tmp_path):
 
 def test_without_matplotlib_it_says_what_to_do(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError\n")
-    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.svg", PYTHONPATH=str(tmp_path))
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.svg", folder=tmp_path)
     assert done.returncode == 3 and "barmap[plot]" in done.stderr
