@@ -3,8 +3,10 @@
 #include "allocator.hpp"
 #include "dlpack.hpp"
 #include "errors.hpp"
+#include "gdrapi.hpp"
 #include "mapped_memory.hpp"
 #include "reports.hpp"
+#include "vkgdr.hpp"
 
 #include <barmap/copy.hpp>
 #include <barmap/version.hpp>
@@ -25,4 +27,6 @@ NB_MODULE(_barmap, module) {
     barmap::python::bind_dlpack(module);
     barmap::python::bind_mapped_memory(module);
     barmap::python::bind_reports(module);
+    barmap::python::bind_gdrapi(module);
+    barmap::python::bind_vkgdr(module);
 }

@@ -53,6 +53,8 @@ bool logs(severity how) noexcept {
 }
 
 void log(severity how, std::string_view text) noexcept {
+    if (how == severity::failure && failure_listener)
+        failure_listener(text);
     if (!logs(how))
         return;
     static constexpr char const* names[] = {"", "DBG", "INFO", "WARN", "ERR"};

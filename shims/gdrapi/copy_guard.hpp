@@ -85,8 +85,12 @@ void forget_all_slots() noexcept;
 
 namespace detail {
 
-/// Static thread-local storage: found without a call, although this is a library.
-extern thread_local constinit reader* this_reader [[gnu::tls_model("initial-exec")]];
+/// Static thread-local storage: found without a call, although this is a library. A module that is
+/// loaded late, into a process that may have used up this storage, is built with another model.
+#ifndef BARMAP_GDRAPI_TLS_MODEL
+#define BARMAP_GDRAPI_TLS_MODEL "initial-exec"
+#endif
+extern thread_local constinit reader* this_reader [[gnu::tls_model(BARMAP_GDRAPI_TLS_MODEL)]];
 /// Gives this thread its reader. @return false where memory is short
 [[nodiscard]] bool make_reader() noexcept;
 extern std::atomic<bool> barrier_is_cheap; ///< the one who unmaps pays; set before any is mapped

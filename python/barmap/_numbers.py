@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Numbers that C functions take."""
+
+from __future__ import annotations
+
+import operator
+from typing import SupportsIndex
+
+
+def unsigned(value: SupportsIndex, name: str, bits: int = 64) -> int:
+    """The value as a number that a C function takes.
+
+    Raises
+    ------
+    TypeError
+        If it is no integer.
+    OverflowError
+        If it is negative, or has more bits.
+    """
+    number = operator.index(value)
+    if not 0 <= number < 1 << bits:
+        raise OverflowError(f"{name} is {number}, which no unsigned number of {bits} bits can be")
+    return number

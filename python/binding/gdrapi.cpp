@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+#include "gdrapi.hpp"
+
+#include "driver_use.hpp"
+#include "released_gil.hpp"
+
+#include "gdrapi/boundary.hpp"
+#include "gdrapi/gdrapi.h"
+#include "gdrapi/session.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <bit>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+
+namespace nb = nanobind;
+
+namespace barmap::python {
+namespace {
+
+/// From this size on a copy takes longer than to give the GIL away and get it back. In bytes.
+constexpr std::size_t copied_without_gil = 4096;
+
+/// Why this thread's last call failed.
+std::string& last_failure() {
+    static thread_local std::string text;
+    return text;
+}
+
+void keep_failure(std::string_view text) noexcept {
+    try {
+        last_failure() = text;
+    } catch (std::bad_alloc const&) {
+        // Then there is an errno value only.
+    }
+}
+
+/// Runs a set-up call of libgdrapi while other threads run Python.
+template <class Call>
+auto without_gil(Call call) {
+    last_failure().clear();
+    driver_is_used = true;
+    released_gil const others_run;
+    return call();
+}
+
+/// One gdr_open(), closed when nobody has it any more.
+/// Thread rule: the GIL protects the members.
+class session {
+public:
+    explicit session(gdr_t opened) : g_(opened), keeps_address_(gdrapi::find_session(opened)) {}
+    ~session() { (void)close(); }
+    session(session const&) = delete;
+    session& operator=(session const&) = delete;
+
+    [[nodiscard]] gdr_t get() const noexcept { return g_; }
+    [[nodiscard]] bool is_open() const noexcept { return open_; }
+    int close() {
+        if (!open_)
+            return 0;
+        open_ = false;
+        return without_gil([this] { return ::gdr_close(g_); });
+    }
+
+private:
+    gdr_t g_;
+    /// So that g_ never becomes another session's while a thread may still call with it.
+    std::shared_ptr<gdrapi::session> keeps_address_;
+    bool open_ = true;
+};
+
+/// One pinned range, unpinned when nobody has it any more. It holds its session.
+/// Thread rule: the GIL protects the members.
+class pinned {
+public:
+    pinned(nb::object owner, gdr_mh_t handle)
+        : owner_(std::move(owner)), session_(nb::cast<session*>(owner_)), handle_(handle) {}
+    ~pinned() { (void)unpin(); }
+    pinned(pinned const&) = delete;
+    pinned& operator=(pinned const&) = delete;
+
+    [[nodiscard]] gdr_t g() const noexcept { return session_->get(); }
+    [[nodiscard]] gdr_mh_t handle() const noexcept { return handle_; }
+    /// Closing the session unpins as well.
+    [[nodiscard]] bool is_pinned() const noexcept { return pinned_ && session_->is_open(); }
+    int unpin() {
+        if (!is_pinned())
+            return 0;
+        pinned_ = false;
+        return without_gil([this] { return ::gdr_unpin_buffer(g(), handle_); });
+    }
+
+private:
+    nb::object owner_;
+    session* session_;
+    gdr_mh_t handle_;
+    bool pinned_ = true;
+};
+
+session* open() {
+    gdr_t const opened = without_gil([] { return ::gdr_open(); });
+    return opened ? new session(opened) : nullptr;
+}
+
+nb::tuple made(nb::object const& owner, int code, gdr_mh_t handle) {
+    if (code != 0)
+        return nb::make_tuple(code, nb::none());
+    return nb::make_tuple(0, nb::cast(new pinned(owner, handle), nb::rv_policy::take_ownership));
+}
+
+nb::tuple pin(nb::object const& owner, unsigned long address, std::size_t size,
+              std::uint64_t p2p_token, std::uint32_t va_space) {
+    gdr_t const g = nb::cast<session&>(owner).get();
+    gdr_mh_t handle{};
+    int const code = without_gil(
+        [&] { return ::gdr_pin_buffer(g, address, size, p2p_token, va_space, &handle); });
+    return made(owner, code, handle);
+}
+
+nb::tuple pin_v2(nb::object const& owner, unsigned long address, std::size_t size,
+                 std::uint32_t flags) {
+    gdr_t const g = nb::cast<session&>(owner).get();
+    gdr_mh_t handle{};
+    int const code =
+        without_gil([&] { return ::gdr_pin_buffer_v2(g, address, size, flags, &handle); });
+    return made(owner, code, handle);
+}
+
+nb::tuple info(pinned const& which) {
+    gdr_info_v2_t told{};
+    int const code = without_gil([&] { return ::gdr_get_info_v2(which.g(), which.handle(), &told); });
+    nb::dict fields;
+    fields["va"] = told.va;
+    fields["mapped_size"] = told.mapped_size;
+    fields["page_size"] = told.page_size;
+    fields["mapped"] = told.mapped != 0;
+    fields["wc_mapping"] = told.wc_mapping != 0;
+    fields["mapping_type"] = static_cast<int>(told.mapping_type);
+    return nb::make_tuple(code, fields);
+}
+
+nb::tuple map(pinned const& which, std::size_t size) {
+    void* address = nullptr;
+    int const code =
+        without_gil([&] { return ::gdr_map(which.g(), which.handle(), &address, size); });
+    return nb::make_tuple(code, reinterpret_cast<std::uintptr_t>(address));
+}
+
+int unmap(pinned const& which, std::uintptr_t address, std::size_t size) {
+    return without_gil([&] {
+        return ::gdr_unmap(which.g(), which.handle(), reinterpret_cast<void*>(address), size);
+    });
+}
+
+nb::tuple callback_flag(pinned const& which) {
+    int flag = 0;
+    int const code =
+        without_gil([&] { return ::gdr_get_callback_flag(which.g(), which.handle(), &flag); });
+    return nb::make_tuple(code, flag != 0);
+}
+
+int copy_to(unsigned long handle, std::uintptr_t mapped, std::uintptr_t host, std::size_t size) {
+    std::optional<released_gil> others_run;
+    if (size > copied_without_gil)
+        others_run.emplace();
+    return ::gdr_copy_to_mapping({handle}, reinterpret_cast<void*>(mapped),
+                                 reinterpret_cast<void const*>(host), size);
+}
+
+int copy_from(unsigned long handle, std::uintptr_t host, std::uintptr_t mapped, std::size_t size) {
+    std::optional<released_gil> others_run;
+    if (size > copied_without_gil)
+        others_run.emplace();
+    return ::gdr_copy_from_mapping({handle}, reinterpret_cast<void*>(host),
+                                   reinterpret_cast<void const*>(mapped), size);
+}
+
+nb::tuple runtime_version() {
+    int major = 0;
+    int minor = 0;
+    ::gdr_runtime_get_version(&major, &minor);
+    return nb::make_tuple(major, minor);
+}
+
+nb::tuple driver_version(session const& of) {
+    int major = 0;
+    int minor = 0;
+    int const code = without_gil([&] { return ::gdr_driver_get_version(of.get(), &major, &minor); });
+    return nb::make_tuple(code, nb::make_tuple(major, minor));
+}
+
+nb::tuple attribute(session const& of, int which) {
+    int value = 0;
+    int const code = without_gil(
+        [&] { return ::gdr_get_attribute(of.get(), std::bit_cast<gdr_attr_t>(which), &value); });
+    return nb::make_tuple(code, value);
+}
+
+} // namespace
+
+void bind_gdrapi(nb::module_& module) {
+    gdrapi::failure_listener = &keep_failure;
+    nb::module_ room = module.def_submodule("gdrapi");
+    nb::class_<session>(room, "Session")
+        .def("close", &session::close)
+        .def("pin_buffer", &pin)
+        .def("pin_buffer_v2", &pin_v2)
+        .def("driver_version", &driver_version)
+        .def("get_attribute", &attribute);
+    nb::class_<pinned>(room, "Pinned")
+        .def_prop_ro("handle", [](pinned const& which) { return which.handle().h; })
+        .def_prop_ro("is_pinned", &pinned::is_pinned)
+        .def("unpin", &pinned::unpin)
+        .def("get_info", &info)
+        .def("map", &map)
+        .def("unmap", &unmap)
+        .def("get_callback_flag", &callback_flag);
+    room.def("open", &open);
+    room.def("copy_to_mapping", &copy_to);
+    room.def("copy_from_mapping", &copy_from);
+    room.def("runtime_version", &runtime_version);
+    room.def("last_failure", [] { return last_failure(); });
+    room.attr("MAPPING_TYPE_NONE") = static_cast<int>(GDR_MAPPING_TYPE_NONE);
+    room.attr("MAPPING_TYPE_WC") = static_cast<int>(GDR_MAPPING_TYPE_WC);
+    room.attr("MAPPING_TYPE_CACHING") = static_cast<int>(GDR_MAPPING_TYPE_CACHING);
+    room.attr("MAPPING_TYPE_DEVICE") = static_cast<int>(GDR_MAPPING_TYPE_DEVICE);
+    room.attr("PIN_FLAG_DEFAULT") = static_cast<int>(GDR_PIN_FLAG_DEFAULT);
+    room.attr("PIN_FLAG_FORCE_PCIE") = static_cast<int>(GDR_PIN_FLAG_FORCE_PCIE);
+    room.attr("ATTR_USE_PERSISTENT_MAPPING") = static_cast<int>(GDR_ATTR_USE_PERSISTENT_MAPPING);
+    room.attr("ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE") =
+        static_cast<int>(GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE);
+    room.attr("ATTR_USING_DMA_BUF_MMAP") = static_cast<int>(GDR_ATTR_USING_DMA_BUF_MMAP);
+}
+
+} // namespace barmap::python

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+"""PyGPU's interface, served by `barmap.pygpu`."""
+
+from barmap.pygpu import *  # noqa: F403
