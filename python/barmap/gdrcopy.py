@@ -16,6 +16,9 @@ import operator as _operator
 from typing import Any, Dict, Optional, SupportsIndex, Tuple
 
 from ._barmap import gdrapi as _gdrapi
+from ._gdr_error import GDRError, GDRStateError
+from ._gdr_error import not_now as _not_now
+from ._gdr_error import refusal as _refusal
 from ._numbers import unsigned as _unsigned
 
 __all__ = [
@@ -51,73 +54,6 @@ GDR_ATTR_USING_DMA_BUF_MMAP = _gdrapi.ATTR_USING_DMA_BUF_MMAP
 # Their own names, since they are called in every copy.
 _copy_to_mapping = _gdrapi.copy_to_mapping
 _copy_from_mapping = _gdrapi.copy_from_mapping
-
-
-class GDRError(Exception):
-    """What libgdrapi refuses.
-
-    Parameters
-    ----------
-    code : int
-        An errno value.
-    message : str, optional
-
-    Attributes
-    ----------
-    code, errno : int
-    message : str
-        What was attempted, why it was refused, and what to do.
-
-    Examples
-    --------
-    >>> with gdrcopy.GDRCopy() as gdr:
-    ...     try:
-    ...         gdr.pin_buffer(0x1000, 64)
-    ...     except gdrcopy.GDRError as error:
-    ...         print(error.code, "CUDA knows no live allocation there" in error.message)
-    22 True
-    """
-
-    def __init__(self, code: int, message: str = "") -> None:
-        self.code = code
-        self.message = message or f"libgdrapi answers {_name_of(code)}"
-        super().__init__(self.message)
-
-    @property
-    def errno(self) -> int:
-        return self.code
-
-    def __reduce__(self) -> Tuple[Any, ...]:
-        return type(self), (self.code, self.message)
-
-
-class GDRStateError(GDRError, RuntimeError):
-    """A call that comes at the wrong time: on a `GDRCopy` that is not open, a copy before `map`.
-
-    Examples
-    --------
-    >>> try:
-    ...     gdrcopy.GDRCopy().get_attribute(gdrcopy.GDR_ATTR_USE_PERSISTENT_MAPPING)
-    ... except RuntimeError as error:
-    ...     print(error)
-    this GDRCopy is not open: call open() first (EINVAL)
-    """
-
-
-def _name_of(code: int) -> str:
-    return _errno.errorcode.get(code, f"error {code}")
-
-
-def _not_now(code: int, why: str) -> GDRStateError:
-    return GDRStateError(code, f"{why} ({_name_of(code)})")
-
-
-def _refusal(operation: str, code: int, why: Optional[str] = None) -> GDRError:
-    """The exception for an errno value that this thread was just given."""
-    why = why or _gdrapi.last_failure() or "no more is known"
-    # What the core says is a sentence of its own.
-    text = why if why.startswith("cannot ") else f"cannot {operation}: {why}"
-    return GDRError(code, f"{text} ({_name_of(code)})")
 
 
 class GDRCopy:

@@ -38,6 +38,18 @@ void keep_failure(std::string_view text) noexcept {
     }
 }
 
+/// Keeps what this thread's last call said while something is collected as garbage.
+class kept_failure {
+public:
+    kept_failure() noexcept { text_.swap(last_failure()); }
+    ~kept_failure() { text_.swap(last_failure()); }
+    kept_failure(kept_failure const&) = delete;
+    kept_failure& operator=(kept_failure const&) = delete;
+
+private:
+    std::string text_;
+};
+
 /// Runs a set-up call of libgdrapi while other threads run Python.
 template <class Call>
 auto without_gil(Call call) {
@@ -52,7 +64,10 @@ auto without_gil(Call call) {
 class session {
 public:
     explicit session(gdr_t opened) : g_(opened), keeps_address_(gdrapi::find_session(opened)) {}
-    ~session() { (void)close(); }
+    ~session() {
+        kept_failure const kept;
+        (void)close();
+    }
     session(session const&) = delete;
     session& operator=(session const&) = delete;
 
@@ -78,7 +93,10 @@ class pinned {
 public:
     pinned(nb::object owner, gdr_mh_t handle)
         : owner_(std::move(owner)), session_(nb::cast<session*>(owner_)), handle_(handle) {}
-    ~pinned() { (void)unpin(); }
+    ~pinned() {
+        kept_failure const kept;
+        (void)unpin();
+    }
     pinned(pinned const&) = delete;
     pinned& operator=(pinned const&) = delete;
 
@@ -131,7 +149,8 @@ nb::tuple pin_v2(nb::object const& owner, unsigned long address, std::size_t siz
 
 nb::tuple info(pinned const& which) {
     gdr_info_v2_t told{};
-    int const code = without_gil([&] { return ::gdr_get_info_v2(which.g(), which.handle(), &told); });
+    int const code =
+        without_gil([&] { return ::gdr_get_info_v2(which.g(), which.handle(), &told); });
     nb::dict fields;
     fields["va"] = told.va;
     fields["mapped_size"] = told.mapped_size;
@@ -188,7 +207,8 @@ nb::tuple runtime_version() {
 nb::tuple driver_version(session const& of) {
     int major = 0;
     int minor = 0;
-    int const code = without_gil([&] { return ::gdr_driver_get_version(of.get(), &major, &minor); });
+    int const code =
+        without_gil([&] { return ::gdr_driver_get_version(of.get(), &major, &minor); });
     return nb::make_tuple(code, nb::make_tuple(major, minor));
 }
 

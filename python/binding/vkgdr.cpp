@@ -134,7 +134,8 @@ PyType_Slot attribute_slots[] = {
     {0, nullptr},
 };
 
-/// Adds nothing to object, so that a class may derive from it and from a class of another extension.
+/// Adds nothing to object, so that a class may derive from it and from a class of another
+/// extension.
 PyType_Spec attribute_spec = {"barmap._barmap.vkgdr.HasMemory", 0, 0,
                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, attribute_slots};
 

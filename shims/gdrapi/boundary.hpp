@@ -15,8 +15,8 @@ namespace barmap::gdrapi {
 
 enum class severity { debug = 1, information, warning, failure };
 
-/// Is told why a call fails, if set, in the thread of the call: for front ends that can say more than
-/// an errno value. The text is gone when it returns. To be set before the first call.
+/// Is told why a call fails, if set, in the thread of the call: for front ends that can say more
+/// than an errno value. The text is gone when it returns. To be set before the first call.
 inline void (*failure_listener)(std::string_view text) noexcept = nullptr;
 
 /// Whether GDRCOPY_ENABLE_LOGGING and GDRCOPY_LOG_LEVEL ask for this.

@@ -19,6 +19,8 @@ trap 'rm -rf "$environment"' EXIT
 "${PYTHON-python3}" -m venv "$environment"
 # In a folder without the sources, so that what is installed is tested.
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$repository[test]"
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+    "$repository/python/compat"
 cd "$environment"
 bin/python -m pytest -q -p no:cacheprovider --rootdir "$repository" \
     --import-mode=prepend "$repository/tests/python" "$@"

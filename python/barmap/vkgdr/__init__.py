@@ -150,6 +150,8 @@ class RawMemory(_vkgdr.HasMemory):
         self, owner: Vkgdr, size: SupportsIndex, flags: SupportsIndex, kept: object = None
     ) -> None:
         """Allocates; `kept` lives as long as the memory."""
+        if not isinstance(owner, Vkgdr):
+            raise TypeError(f"owner must be a Vkgdr, not a {type(owner).__name__}")
         memory = _vkgdr.allocate(
             owner._gpu, _unsigned(size, "size"), _unsigned(flags, "flags", 32), kept
         )
@@ -161,6 +163,8 @@ class RawMemory(_vkgdr.HasMemory):
         memory = self._memory
         if memory is None:
             raise VkgdrError("this memory was freed, or never allocated")
+        if not memory.size:  # only in a forked child
+            _fail()
         return memory
 
     def free(self) -> None:
@@ -193,10 +197,12 @@ class RawMemory(_vkgdr.HasMemory):
     def __array_interface__(self) -> Dict[str, Any]:
         """For libraries that do not know the buffer protocol."""
         memory = self._allocated()
-        address = memory.host_pointer
-        if not address:
-            _fail()
-        return {"version": 3, "shape": (memory.size,), "typestr": "|V1", "data": (address, False)}
+        return {
+            "version": 3,
+            "shape": (memory.size,),
+            "typestr": "|V1",
+            "data": (memory.host_pointer, False),
+        }
 
     def flush(self, offset: SupportsIndex, size: SupportsIndex) -> None:
         """Makes what the CPU wrote in a range visible to GPU work that is launched later.
