@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
-import pycuda.driver  # type: ignore
+import pycuda.driver
 
 from . import RawMemory, Vkgdr, VkgdrError
 
