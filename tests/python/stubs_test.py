@@ -78,6 +78,7 @@ def test_the_public_interface_is_as_recorded():
 
 
 def test_the_binding_is_as_recorded():
+    pytest.importorskip("nanobind", reason="nanobind 3 writes what is recorded, from Python 3.10 on")
     assert binding() == (GOLDEN / "_barmap.pyi").read_text()
 
 
