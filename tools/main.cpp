@@ -25,7 +25,7 @@ int run(int argc, char** argv) {
     invocation call;
     call.words.assign(argv, argv + argc);
     for (auto* add : {add_info, add_demo, add_check, add_lat, add_bw, add_api, add_pingpong,
-                      add_fresh, add_stress, add_sim})
+                      add_fresh, add_stress, add_sim, add_plot})
         add(program, call);
     try {
         program.parse(argc, argv);

@@ -74,5 +74,6 @@ void add_pingpong(CLI::App& program, invocation& call);
 void add_fresh(CLI::App& program, invocation& call);
 void add_stress(CLI::App& program, invocation& call);
 void add_sim(CLI::App& program, invocation& call);
+void add_plot(CLI::App& program, invocation& call);
 
 } // namespace barmap::tool

@@ -25,8 +25,9 @@ struct sim_options : options {
 std::optional<std::filesystem::path> simulated_driver_folder() {
     std::error_code ignored;
     std::filesystem::path const program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-    for (std::filesystem::path const& folder : {program.parent_path() / "../lib/barmap-sim",
-                                                std::filesystem::path(BARMAP_TOOL_SIM_FOLDER)})
+    for (std::filesystem::path const& folder :
+         {program.parent_path() / "barmap-sim", program.parent_path() / "../lib/barmap-sim",
+          std::filesystem::path(BARMAP_TOOL_SIM_FOLDER)})
         if (std::filesystem::exists(folder / "libcuda.so.1", ignored))
             return std::filesystem::weakly_canonical(folder, ignored);
     return std::nullopt;

@@ -37,6 +37,22 @@ def test_the_tool_is_the_program():
 
 
 @needs_program
+def test_programs_run_on_the_simulated_gpu_of_the_package():
+    done = tool("sim", "--devices", "2", "--", "barmap", "info", "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["gpus"]) == 2
+
+
+@needs_program
+def test_the_program_hands_plot_over_to_python(tmp_path):
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    (tmp_path / "python3").symlink_to(sys.executable)
+    done = subprocess.run([PROGRAM, "plot", tmp_path / "none.json", "-o", tmp_path / "p.svg"],
+                          env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode in (1, 2) and "barmap" in done.stderr
+
+
+@needs_program
 def test_the_exit_status_is_the_programs():
     done = tool("no-such-command")
     assert done.returncode == 2 and "subcommand" in done.stderr

@@ -22,13 +22,19 @@ TEST_P(subcommand, refuses_an_unknown_option) {
 
 INSTANTIATE_TEST_SUITE_P(every, subcommand,
                          testing::Values("info", "demo", "check", "lat", "bw", "api", "pingpong",
-                                         "fresh", "stress", "sim"),
+                                         "fresh", "stress", "sim", "plot"),
                          [](auto const& info) { return std::string(info.param); });
 
 TEST(usage, top_help_documents_the_exit_codes) {
     outcome const run = barmap("--help");
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_NE(run.out.find("Exit codes: 0"), std::string::npos);
+}
+
+TEST(usage, plot_without_python_says_what_is_missing) {
+    outcome const run = barmap("plot a.json -o a.svg", "PATH=/nonexistent");
+    EXPECT_EQ(run.exit_code, 127);
+    EXPECT_NE(run.err.find("install Python"), std::string::npos) << run.err;
 }
 
 TEST(usage, a_subcommand_is_required) {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "exit_codes.hpp"
+#include "formatted.hpp"
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+namespace barmap::tool {
+namespace {
+
+struct plot_options : options {
+    std::vector<std::string> results;
+    std::string picture;
+};
+
+/// Python's part of barmap draws; this hands over to it.
+int run(plot_options const& values) {
+    std::vector<char const*> words{"python3", "-m", "barmap", "plot"};
+    words.insert(words.end(), {"--output", values.picture.c_str(), "--"});
+    for (std::string const& file : values.results)
+        words.push_back(file.c_str());
+    words.push_back(nullptr);
+    execvp(words.front(), const_cast<char**>(words.data()));
+    std::fputs(
+        formatted("barmap: cannot start python3: {}: install Python and its package barmap\n",
+                  std::strerror(errno))
+            .c_str(),
+        stderr);
+    return exit_not_started;
+}
+
+} // namespace
+
+void add_plot(CLI::App& program, invocation& call) {
+    CLI::App* app = program.add_subcommand("plot", "Draw what lat and bw measured");
+    auto values = std::make_shared<plot_options>();
+    app->add_option("RESULTS", values->results, "what lat or bw wrote with --output")->required();
+    app->add_option("-o,--output", values->picture, "the picture: .svg, .png or .pdf")->required();
+    app->footer("Example: barmap plot lat.json bw.json -o results.svg\n"
+                "Needs Python with the package barmap and matplotlib.");
+    when_chosen(*app, call, values, run);
+}
+
+} // namespace barmap::tool
