@@ -46,10 +46,11 @@ def test_programs_run_on_the_simulated_gpu_of_the_package():
 @needs_program
 def test_the_program_hands_plot_over_to_python(tmp_path):
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    (tmp_path / "python3").symlink_to(sys.executable)
+    (tmp_path / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (tmp_path / "python3").chmod(0o755)
     done = subprocess.run([PROGRAM, "plot", tmp_path / "none.json", "-o", tmp_path / "p.svg"],
                           env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode in (1, 2) and "barmap" in done.stderr
+    assert done.returncode == 2 and "barmap plot: cannot read" in done.stderr
 
 
 @needs_program
