@@ -5,6 +5,7 @@
 #include "errors.hpp"
 #include "gdrapi.hpp"
 #include "mapped_memory.hpp"
+#include "pygpu.hpp"
 #include "reports.hpp"
 #include "vkgdr.hpp"
 
@@ -29,4 +30,5 @@ NB_MODULE(_barmap, module) {
     barmap::python::bind_reports(module);
     barmap::python::bind_gdrapi(module);
     barmap::python::bind_vkgdr(module);
+    barmap::python::bind_pygpu(module);
 }

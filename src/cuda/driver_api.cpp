@@ -2,11 +2,9 @@
 #include "cuda/driver_api.hpp"
 
 #include "os/library.hpp"
+#include "os/simulated_library.hpp"
 
-#include <array>
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <vector>
 
 namespace barmap::cuda {
@@ -25,35 +23,22 @@ void bind(CUresult (*&member)(Arguments...), os::library const& library, char co
         address ? reinterpret_cast<CUresult (*)(Arguments...)>(address) : &missing<Arguments...>;
 }
 
-bool wants_simulation() {
-    char const* value = std::getenv("BARMAP_SIM");
-    return value && *value && std::strcmp(value, "0") != 0;
-}
-
 std::vector<std::string> library_names(bool simulated) {
     if (!simulated)
         return {"libcuda.so.1", "libcuda.so"};
-    std::vector<std::string> names;
-    if (char const* forced = std::getenv("BARMAP_SIM_LIBRARY"); forced && *forced)
-        names.emplace_back(forced);
-    std::string const here = os::own_folder();
-    names.push_back(here + "/barmap-sim/libcuda.so.1");
-    names.push_back(here + "/../lib/barmap-sim/libcuda.so.1");
-#ifdef BARMAP_SIM_INSTALL_PATH
-    names.emplace_back(BARMAP_SIM_INSTALL_PATH "/libcuda.so.1");
-#endif
-    return names;
+    return os::simulated_library("libcuda.so.1", "BARMAP_SIM_LIBRARY");
 }
 
 struct loaded_driver {
     driver_api table;
     std::string problem; ///< empty if the table may be used
+    std::optional<CUresult> initialised;
 };
 
 loaded_driver load() {
     loaded_driver result;
     driver_api& table = result.table;
-    table.simulated = wants_simulation();
+    table.simulated = os::simulation_is_wanted();
     std::string why;
     os::library library = os::library::open(library_names(table.simulated), why);
     if (!library) {
@@ -67,6 +52,7 @@ loaded_driver load() {
 #undef BARMAP_CUDA_BIND
     library.abandon();
     CUresult const initialised = table.init(0);
+    result.initialised = initialised;
     if (initialised != success) {
         char const* name = nullptr;
         table.get_error_name(initialised, &name);
@@ -105,6 +91,12 @@ driver_api const& api() {
     throw error(errc::no_device, "use CUDA (" + why + ")", "",
                 "install NVIDIA's driver and give the GPU to this container, or set BARMAP_SIM=1 "
                 "to use the simulated GPU");
+}
+
+std::optional<CUresult> answer_of_init() {
+    if (replacement.load(std::memory_order_acquire))
+        return success;
+    return driver().initialised;
 }
 
 void replace_api(driver_api const* table) noexcept {

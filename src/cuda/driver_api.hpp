@@ -5,6 +5,7 @@
 
 #include <barmap/error.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,7 @@ namespace barmap::cuda {
     X(primary_ctx_retain, "cuDevicePrimaryCtxRetain", (CUcontext*, CUdevice))                      \
     X(primary_ctx_release, "cuDevicePrimaryCtxRelease_v2", (CUdevice))                             \
     X(primary_ctx_get_state, "cuDevicePrimaryCtxGetState", (CUdevice, unsigned*, int*))            \
+    X(primary_ctx_reset, "cuDevicePrimaryCtxReset_v2", (CUdevice))                                 \
     X(ctx_create, "cuCtxCreate_v2", (CUcontext*, unsigned, CUdevice))                              \
     X(ctx_destroy, "cuCtxDestroy_v2", (CUcontext))                                                 \
     X(ctx_get_current, "cuCtxGetCurrent", (CUcontext*))                                            \
@@ -43,6 +45,8 @@ namespace barmap::cuda {
     X(mem_alloc_managed, "cuMemAllocManaged", (CUdeviceptr*, std::size_t, unsigned))               \
     X(mem_host_alloc, "cuMemHostAlloc", (void**, std::size_t, unsigned))                           \
     X(mem_free_host, "cuMemFreeHost", (void*))                                                     \
+    X(mem_host_register, "cuMemHostRegister_v2", (void*, std::size_t, unsigned))                   \
+    X(mem_host_unregister, "cuMemHostUnregister", (void*))                                         \
     X(mem_host_get_device_pointer, "cuMemHostGetDevicePointer_v2", (CUdeviceptr*, void*, unsigned))\
     X(mem_get_address_range, "cuMemGetAddressRange_v2", (CUdeviceptr*, std::size_t*, CUdeviceptr)) \
     X(pointer_get_attribute, "cuPointerGetAttribute", (void*, int, CUdeviceptr))                   \
@@ -52,6 +56,7 @@ namespace barmap::cuda {
     X(memcpy_dtod, "cuMemcpyDtoD_v2", (CUdeviceptr, CUdeviceptr, std::size_t))                     \
     X(memcpy_htod_async, "cuMemcpyHtoDAsync_v2", (CUdeviceptr, void const*, std::size_t, CUstream))\
     X(memcpy_dtoh_async, "cuMemcpyDtoHAsync_v2", (void*, CUdeviceptr, std::size_t, CUstream))      \
+    X(memcpy_2d_unaligned, "cuMemcpy2DUnaligned_v2", (CUDA_MEMCPY2D const*))                       \
     X(memset_d8, "cuMemsetD8_v2", (CUdeviceptr, unsigned char, std::size_t))                       \
     X(ipc_get_mem_handle, "cuIpcGetMemHandle", (CUipcMemHandle*, CUdeviceptr))                     \
     X(ipc_open_mem_handle, "cuIpcOpenMemHandle_v2", (CUdeviceptr*, CUipcMemHandle, unsigned))      \
@@ -92,6 +97,7 @@ namespace barmap::cuda {
       (CUdeviceptr*, CUexternalMemory, CUDA_EXTERNAL_MEMORY_BUFFER_DESC const*))                   \
     X(destroy_external_memory, "cuDestroyExternalMemory", (CUexternalMemory))                      \
     X(stream_create, "cuStreamCreate", (CUstream*, unsigned))                                      \
+    X(stream_create_with_priority, "cuStreamCreateWithPriority", (CUstream*, unsigned, int))       \
     X(stream_destroy, "cuStreamDestroy_v2", (CUstream))                                            \
     X(stream_synchronize, "cuStreamSynchronize", (CUstream))                                       \
     X(stream_query, "cuStreamQuery", (CUstream))                                                   \
@@ -125,6 +131,9 @@ struct driver_api {
 
 /// The same, or null with the reason in `why` where there is none.
 [[nodiscard]] driver_api const* try_api(std::string& why);
+
+/// What cuInit answered; nothing where the driver's library cannot be loaded. Loads it.
+[[nodiscard]] std::optional<CUresult> answer_of_init();
 
 /// Another table for the calling process, for a test; null restores. Not while calls run.
 void replace_api(driver_api const* table) noexcept;

@@ -85,6 +85,25 @@ struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC {
     unsigned int reserved[16];
 };
 
+struct CUDA_MEMCPY2D {
+    std::size_t srcXInBytes;
+    std::size_t srcY;
+    int srcMemoryType;
+    void const* srcHost;
+    CUdeviceptr srcDevice;
+    void* srcArray;
+    std::size_t srcPitch;
+    std::size_t dstXInBytes;
+    std::size_t dstY;
+    int dstMemoryType;
+    void* dstHost;
+    CUdeviceptr dstDevice;
+    void* dstArray;
+    std::size_t dstPitch;
+    std::size_t WidthInBytes;
+    std::size_t Height;
+};
+
 } // extern "C"
 
 static_assert(sizeof(CUmemAllocationProp) == 32);
@@ -92,6 +111,7 @@ static_assert(sizeof(CUmemAccessDesc) == 12);
 static_assert(sizeof(CUmemPoolProps) == 88);
 static_assert(sizeof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) == 104);
 static_assert(sizeof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) == 88);
+static_assert(sizeof(CUDA_MEMCPY2D) == 128);
 
 namespace barmap::cuda {
 
@@ -135,6 +155,8 @@ inline constexpr unsigned memory_type_host = 1;
 inline constexpr unsigned memory_type_device = 2;
 
 // CUdevice_attribute
+inline constexpr int attribute_max_threads_per_block = 1;
+inline constexpr int attribute_warp_size = 10;
 inline constexpr int attribute_multiprocessor_count = 16;
 inline constexpr int attribute_integrated = 18;
 inline constexpr int attribute_pci_bus_id = 33;
@@ -164,5 +186,6 @@ inline constexpr int external_handle_opaque_fd = 1;
 inline constexpr unsigned long long range_flag_dma_buf_pcie = 1; // ..._DMA_BUF_MAPPING_TYPE_PCIE
 inline constexpr int range_handle_dma_buf_fd = 1;
 inline constexpr unsigned mem_attach_global = 1;
+inline constexpr unsigned mem_host_register_portable = 1;
 
 } // namespace barmap::cuda

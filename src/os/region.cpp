@@ -45,6 +45,18 @@ region region::reserve(std::size_t bytes, std::string_view backend) {
     return result;
 }
 
+region region::shared_memory(std::size_t bytes, std::string_view backend) {
+    void* at = current().mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                              -1, 0);
+    if (at == MAP_FAILED)
+        fail(errno, "allocate memory", backend);
+    region result;
+    result.data_ = static_cast<std::byte*>(at);
+    result.size_ = bytes;
+    result.owner_ = ::getpid();
+    return result;
+}
+
 void region::place(std::size_t at, std::size_t bytes, int fd, off_t file_offset,
                    std::string_view backend) {
     assert(at <= size_ && bytes <= size_ - at);

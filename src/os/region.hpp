@@ -20,6 +20,11 @@ public:
     /// Reserves whole pages. @throws error with errno
     [[nodiscard]] static region reserve(std::size_t bytes, std::string_view backend);
 
+    /// Zeroed memory, readable and writable. Unlike all else a forked child has it, too: the same
+    /// bytes, which no write of either process moves elsewhere, as a device may know their place.
+    /// @throws error with errno
+    [[nodiscard]] static region shared_memory(std::size_t bytes, std::string_view backend);
+
     /// Maps [file_offset, file_offset + bytes) of a file at `at` bytes into the region, readable,
     /// writable and shared. All three are multiples of the page size. @throws error with errno
     void place(std::size_t at, std::size_t bytes, int fd, off_t file_offset,

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+
+namespace barmap::python {
+
+/// A contiguous buffer of another Python object, held until this goes.
+/// @pre the GIL is held
+class host_buffer {
+public:
+    /// @throws nanobind::python_error if the object gives no such buffer
+    host_buffer(nanobind::handle object, int flags) {
+        if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0)
+            throw nanobind::python_error();
+    }
+    ~host_buffer() { PyBuffer_Release(&view_); }
+    host_buffer(host_buffer const&) = delete;
+    host_buffer& operator=(host_buffer const&) = delete;
+
+    [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(view_.buf); }
+    [[nodiscard]] Py_ssize_t size() const noexcept { return view_.len; }
+
+private:
+    Py_buffer view_;
+};
+
+} // namespace barmap::python

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver_use.hpp"
+#include "released_gil.hpp"
+
+#include "runtime/runtime.hpp"
+
+#include <nanobind/nanobind.h>
+
+namespace barmap::python {
+
+/// Adds the submodule pygpu: what the package barmap.pygpu is made of.
+void bind_pygpu(nanobind::module_& module);
+
+/// Its parts: functions of the runtime, streams and events; memory.
+void bind_pygpu_control(nanobind::module_& module);
+void bind_pygpu_memory(nanobind::module_& module);
+
+/// Runs a call of the runtime that may take long without the GIL.
+template <class Call>
+auto without_gil(Call call) {
+    driver_is_used = true;
+    released_gil const others_run;
+    return call();
+}
+
+/// The runtime's table. Loads its library at the first call.
+inline runtime::table const& gpu() {
+    driver_is_used = true;
+    return runtime::current();
+}
+
+} // namespace barmap::python
