@@ -144,6 +144,13 @@ void bind_pygpu_control(nb::module_& module) {
         "error_name", [](status code) { return gpu().error_name(code); }, nb::arg("code"));
     module.def(
         "error_string", [](status code) { return gpu().error_string(code); }, nb::arg("code"));
+    module.def(
+        "synchronize_stream",
+        [](std::uintptr_t handle) {
+            return without_gil(
+                [&] { return gpu().synchronize_stream(reinterpret_cast<void*>(handle)); });
+        },
+        nb::arg("handle"));
     bind_streams(module);
 }
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import types
 from typing import Any
 
 SUPPORTED_DTYPES = (
@@ -20,6 +21,7 @@ SUPPORTED_DTYPES = (
 )
 
 dtype = enum.IntEnum("dtype", SUPPORTED_DTYPES, start=0)  # type: ignore[misc]
+dtype.__size__ = types.SimpleNamespace(value=len(SUPPORTED_DTYPES))  # type: ignore[attr-defined]
 dtype.__doc__ = "The element types, numbered as in PybindGPU: ``dtype(0).name == 'int16'``."
 
 

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Where elements lie, and what an index makes of it."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, List, NamedTuple, Optional, Tuple
+
+
+class Layout(NamedTuple):
+    """Elements of one size inside of a piece of memory; offset and strides in bytes."""
+
+    offset: int
+    shape: Tuple[int, ...]
+    strides: Tuple[int, ...]
+    itemsize: int
+
+    @staticmethod
+    def dense(shape: Tuple[int, ...], itemsize: int, order: str) -> Layout:
+        """Elements without gaps, the last axis (order C) or the first (order F) changing fastest."""
+        axes = range(len(shape)) if order == "F" else range(len(shape) - 1, -1, -1)
+        strides, step = [0] * len(shape), itemsize
+        for axis in axes:
+            strides[axis] = step
+            step *= max(shape[axis], 1)
+        return Layout(0, shape, tuple(strides), itemsize)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    def is_dense(self, order: str) -> bool:
+        """Whether there are no gaps, and the elements are in this order. True without elements."""
+        wanted = Layout.dense(self.shape, self.itemsize, order).strides
+        return self.size == 0 or all(
+            n == 1 or a == b for n, a, b in zip(self.shape, self.strides, wanted)
+        )
+
+    def span(self) -> Tuple[int, int]:
+        """The lowest byte of any element, and the one behind the highest."""
+        if self.size == 0:
+            return self.offset, self.offset
+        reach = [(n - 1) * s for n, s in zip(self.shape, self.strides)]
+        low = self.offset + sum(r for r in reach if r < 0)
+        return low, self.offset + sum(r for r in reach if r > 0) + self.itemsize
+
+    def ascending(self) -> Tuple[Layout, Tuple[int, ...], Tuple[slice, ...]]:
+        """The same elements in the order of memory.
+
+        Returns the layout, and how an array of this layout's shape becomes one of that layout's:
+        ``array.transpose(axes)[flips]``.
+        """
+        axes = tuple(sorted(range(len(self.shape)), key=lambda k: -abs(self.strides[k])))
+        flips = tuple(slice(None, None, -1 if self.strides[k] < 0 else None) for k in axes)
+        shape = tuple(self.shape[k] for k in axes)
+        strides = tuple(abs(self.strides[k]) for k in axes)
+        return Layout(self.span()[0], shape, strides, self.itemsize), axes, flips
+
+
+def is_basic(index: Any) -> bool:
+    """Whether an index only picks and steps, so that it gives a view: no arrays, lists or masks."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(
+        part is None or part is Ellipsis or isinstance(part, slice) or _is_integer(part)
+        for part in parts
+    )
+
+
+def _is_integer(part: Any) -> bool:
+    if isinstance(part, bool) or type(part).__name__ in ("bool_", "bool"):
+        return False
+    if getattr(part, "shape", ()) != ():
+        return False
+    try:
+        operator.index(part)
+    except TypeError:
+        return False
+    return True
+
+
+def _expand(index: Any, axes: int) -> List[Any]:
+    parts = list(index) if isinstance(index, tuple) else [index]
+    if sum(part is Ellipsis for part in parts) > 1:
+        raise IndexError("an index can have one ellipsis (...) only")
+    used = sum(part is not None and part is not Ellipsis for part in parts)
+    if used > axes:
+        raise IndexError(f"{used} indices for an array of {axes} axes")
+    if not any(part is Ellipsis for part in parts):
+        parts.append(Ellipsis)
+    at = next(k for k, part in enumerate(parts) if part is Ellipsis)
+    parts[at : at + 1] = [slice(None)] * (axes - used)
+    return parts
+
+
+def view(layout: Layout, index: Any) -> Layout:
+    """The layout of what a basic index picks.
+
+    Raises
+    ------
+    IndexError
+        As NumPy does.
+    """
+    offset, shape, strides = layout.offset, [], []
+    axis = 0
+    for part in _expand(index, len(layout.shape)):
+        if part is None:
+            shape.append(1)
+            strides.append(0)
+            continue
+        n, step = layout.shape[axis], layout.strides[axis]
+        if isinstance(part, slice):
+            start, stop, by = part.indices(n)
+            length = len(range(start, stop, by))
+            offset += start * step if length else 0
+            shape.append(length)
+            strides.append(step * by)
+        else:
+            at = operator.index(part)
+            if not -n <= at < n:
+                raise IndexError(f"index {at} is out of bounds for axis {axis} with size {n}")
+            offset += (at + n if at < 0 else at) * step
+        axis += 1
+    return Layout(offset, tuple(shape), tuple(strides), layout.itemsize)
+
+
+def reshaped(layout: Layout, shape: Tuple[int, ...], order: str) -> Optional[Layout]:
+    """The layout of the same elements in another shape; None if it has gaps in this order."""
+    if not layout.is_dense(order):
+        return None
+    return Layout.dense(shape, layout.itemsize, order)._replace(offset=layout.offset)
