@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "world.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+#include <string_view>
+#include <sys/mman.h>
+#include <utility>
+
+namespace barmap::sim_hip {
+namespace {
+
+std::size_t number_from(char const* variable, std::size_t otherwise) {
+    char const* const text = std::getenv(variable);
+    if (!text || !*text)
+        return otherwise;
+    char* unit = nullptr;
+    std::size_t const number = std::strtoull(text, &unit, 0);
+    switch (*unit) {
+    case 'K':
+    case 'k':
+        return number << 10;
+    case 'M':
+    case 'm':
+        return number << 20;
+    case 'G':
+    case 'g':
+        return number << 30;
+    default:
+        return number;
+    }
+}
+
+std::atomic<bool> in_child{false};
+std::atomic<unsigned> matches{0};
+
+/// BARMAP_SIM_FAIL=function:code[:which]
+struct planned_failure {
+    std::string function;
+    error code = success;
+    unsigned which = 1;
+
+    planned_failure() {
+        char const* const text = std::getenv("BARMAP_SIM_FAIL");
+        std::string_view const whole(text ? text : "");
+        auto const colon = whole.find(':');
+        if (colon == std::string_view::npos)
+            return;
+        function = whole.substr(0, colon);
+        char* rest = nullptr;
+        code = int(std::strtol(text + colon + 1, &rest, 10));
+        if (*rest == ':')
+            which = unsigned(std::strtoul(rest + 1, nullptr, 10));
+    }
+};
+
+constexpr std::size_t most_devices = 16;
+constexpr char device_name[] = "barmap simulated AMD GPU";
+
+int attribute_value(hip::attribute_id attribute, int ordinal) {
+    switch (attribute) {
+    case hip::attribute_compute_capability_major:
+        return 9;
+    case hip::attribute_compute_capability_minor:
+        return 4;
+    case hip::attribute_max_threads_per_block:
+        return 1024;
+    case hip::attribute_multiprocessor_count:
+        return 8;
+    case hip::attribute_warp_size:
+        return 64;
+    case hip::attribute_pci_bus_id:
+        return ordinal + 1;
+    default:
+        return 0;
+    }
+}
+
+} // namespace
+
+world::world() {
+    devices.resize(std::min(number_from("BARMAP_SIM_DEVICES", 1), most_devices));
+    for (std::size_t k = 0; k < devices.size(); ++k) {
+        devices[k].memory_size = number_from("BARMAP_SIM_MEMORY", std::size_t{4} << 30);
+        devices[k].default_stream->device = int(k);
+    }
+    pthread_atfork(nullptr, nullptr, [] { in_child.store(true); });
+}
+
+world& the_world() {
+    static world& everything = *new world;
+    return everything;
+}
+
+device& world::get_device(int ordinal) {
+    require(!devices.empty(), no_device);
+    require(ordinal >= 0 && std::size_t(ordinal) < devices.size(), invalid_device);
+    return devices[std::size_t(ordinal)];
+}
+
+int& current_device() noexcept {
+    static thread_local int ordinal = 0;
+    return ordinal;
+}
+
+error& last_error() noexcept {
+    static thread_local error last = success;
+    return last;
+}
+
+error admit(char const* function) noexcept {
+    static planned_failure const& plan = *new planned_failure;
+    if (!plan.function.empty() && plan.function == function &&
+        matches.fetch_add(1) + 1 == plan.which)
+        return plan.code;
+    return in_child.load() ? not_initialized : success;
+}
+
+} // namespace barmap::sim_hip
+
+using namespace barmap;
+using namespace barmap::sim_hip;
+
+BARMAP_SIM_HIP hipGetDeviceCount(int* count) {
+    return call("hipGetDeviceCount", [&](world_lock&) {
+        out(count) = int(the_world().devices.size());
+        require(*count > 0, no_device);
+    });
+}
+
+BARMAP_SIM_HIP hipSetDevice(int ordinal) {
+    return call("hipSetDevice", [&](world_lock&) {
+        (void)the_world().get_device(ordinal);
+        current_device() = ordinal;
+    });
+}
+
+BARMAP_SIM_HIP hipGetDevice(int* ordinal) {
+    return call("hipGetDevice", [&](world_lock&) {
+        (void)the_world().get_device(current_device());
+        out(ordinal) = current_device();
+    });
+}
+
+BARMAP_SIM_HIP hipDeviceSynchronize() {
+    return call("hipDeviceSynchronize",
+                [&](world_lock& lock) { drain(current_device(), lock); });
+}
+
+BARMAP_SIM_HIP hipDeviceReset() {
+    return call("hipDeviceReset", [&](world_lock& lock) {
+        int const here = current_device();
+        drain(here, lock);
+        world& all = the_world();
+        device& of = all.get_device(here);
+        for (auto const& [base, one] : all.allocations)
+            if (one.device == here && one.on_device)
+                munmap(reinterpret_cast<void*>(base), one.size);
+        std::erase_if(all.allocations, [&](auto const& each) { return each.second.device == here; });
+        std::erase_if(all.streams, [&](auto const& each) { return each.second->device == here; });
+        std::erase_if(all.events, [&](auto const& each) { return each.second->device == here; });
+        of.memory_used = 0;
+        of.departed.clear();
+    });
+}
+
+BARMAP_SIM_HIP hipDeviceGetName(char* name, int bytes, int ordinal) {
+    return call("hipDeviceGetName", [&](world_lock&) {
+        (void)the_world().get_device(ordinal);
+        require(name && bytes > 0);
+        std::snprintf(name, std::size_t(bytes), "%s", device_name);
+    });
+}
+
+BARMAP_SIM_HIP hipDeviceGetUuid(hip::uuid* uuid, int ordinal) {
+    return call("hipDeviceGetUuid", [&](world_lock&) {
+        (void)the_world().get_device(ordinal);
+        std::memcpy(out(uuid).bytes, "barmap-simulated", sizeof uuid->bytes);
+        uuid->bytes[15] = static_cast<char>(uuid->bytes[15] + ordinal);
+    });
+}
+
+BARMAP_SIM_HIP hipDeviceTotalMem(std::size_t* bytes, int ordinal) {
+    return call("hipDeviceTotalMem", [&](world_lock&) {
+        out(bytes) = the_world().get_device(ordinal).memory_size;
+    });
+}
+
+BARMAP_SIM_HIP hipDeviceGetAttribute(int* value, hip::attribute_id attribute, int ordinal) {
+    return call("hipDeviceGetAttribute", [&](world_lock&) {
+        (void)the_world().get_device(ordinal);
+        out(value) = attribute_value(attribute, ordinal);
+    });
+}
+
+BARMAP_SIM_HIP hipGetLastError() {
+    return std::exchange(last_error(), success);
+}
+
+BARMAP_SIM_HIP hipPeekAtLastError() {
+    return last_error();
+}
