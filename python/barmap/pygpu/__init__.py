@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """PyGPU, later called PybindGPU: light-weight control of GPUs, and moving data to and from them.
 
-The runtime is NVIDIA's or AMD's (BARMAP_RUNTIME=cuda or hip), loaded at the first call. Functions and
-the low-level objects return what the runtime answered, as objects; `GPUArray` raises instead.
+The runtime is NVIDIA's or AMD's (BARMAP_RUNTIME=cuda or hip), loaded at the first call. Functions
+and the low-level objects return what it answered, as objects; `GPUArray` raises instead.
 
 The examples assume ``import numpy as np`` and ``from barmap import pygpu``.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, List
 
 from .._barmap import pygpu as _runtime
+from . import gpuarray
 from ._allocators import TYPED_ALLOCATORS, Allocator, HostAllocator, PagelockedAllocator
 from ._control import (
     cudaDeviceProp,
@@ -38,10 +39,10 @@ from ._control import (
 )
 from ._device_array import DEVICE_ARRAYS, DeviceArray
 from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype
+from ._gpu_array import GPUArray, to_gpu
 from ._limits import mapped_sizes, set_mapped_sizes
 from ._pointers import POINTER_WRAPPERS, pointer_wrapper
 from ._status import cudaError_t
-from .gpuarray import GPUArray, to_gpu
 
 # The version of PybindGPU whose names are here.
 major_version, minor_version, release_version = 0, 2, 1
@@ -83,6 +84,7 @@ __all__ = [
     "cudaStreamWaitEvent",
     "cudaStream_t",
     "dtype",
+    "gpuarray",
     "major_version",
     "mapped_sizes",
     "minor_version",

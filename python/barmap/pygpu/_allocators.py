@@ -10,7 +10,7 @@ from .._barmap import pygpu as _runtime
 from ._dtypes import SUPPORTED_DTYPES, supported
 from ._host_memory import checked_shape
 from ._pointers import POINTER_WRAPPERS, pointer_wrapper
-from ._status import cudaError_t, check
+from ._status import check, cudaError_t
 
 
 class _HostSide:
@@ -117,17 +117,18 @@ class Allocator:
     def __init__(self, data: Any, host_data: Optional[Any] = None) -> None:
         import numpy as np
 
-        from . import gpuarray
+        from ._gpu_array import shared
+        from ._sharing import expect_same
 
         self.data = data
-        self._array = gpuarray.shared(data)  # without a host side
+        self._array = shared(data)  # without a host side
         self._shape = list(self._array.shape)
         self._dtype = self._array.dtype.name
         if host_data is None:
             order = "F" if self._array.flags.f_contiguous else "C"
             host_data = np.zeros(self._shape, self._dtype, order)
         else:
-            gpuarray.expect_same(host_data, self._array.shape, self._array.dtype)
+            expect_same(host_data, self._array.shape, self._array.dtype)
         self.host_data = host_data
 
     def ptr(self) -> int:

@@ -18,7 +18,7 @@ class Layout(NamedTuple):
 
     @staticmethod
     def dense(shape: Tuple[int, ...], itemsize: int, order: str) -> Layout:
-        """Elements without gaps, the last axis (order C) or the first (order F) changing fastest."""
+        """Elements without gaps, in order C (the last axis changes fastest) or F (the first)."""
         axes = range(len(shape)) if order == "F" else range(len(shape) - 1, -1, -1)
         strides, step = [0] * len(shape), itemsize
         for axis in axes:

@@ -42,8 +42,9 @@ def set_mapped_sizes(write: Optional[int] = None, read: Optional[int] = None) ->
     >>> _ = pygpu.set_mapped_sizes(*before)
     """
     before = mapped_sizes()
-    wanted = MappedSizes(before.write if write is None else write,
-                         before.read if read is None else read)
+    wanted = MappedSizes(
+        before.write if write is None else write, before.read if read is None else read
+    )
     if min(wanted) < 0:
         raise ValueError("sizes are not negative")
     _runtime.set_largest_mapped(*wanted)

@@ -11,9 +11,9 @@ from ._dtypes import SUPPORTED_DTYPES
 class pointer_wrapper:
     """An address, and what keeps it valid.
 
-    Host memory of this process is "safe": `get` gives it as an array. Of memory on the device, and of
-    handles, only the address is of use: ``int(p)``. Where C is called by ctypes with `argtypes`, the
-    object itself can be passed.
+    Host memory of this process is "safe": `get` gives it as an array. Of memory on the device, and
+    of handles, only the address is of use: ``int(p)``. Where C is called by ctypes with `argtypes`,
+    the object itself can be passed.
 
     There is one class for each element type, such as pointer_wrapper_float64.
 

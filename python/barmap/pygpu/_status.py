@@ -10,8 +10,8 @@ from .._error import Error
 class cudaError_t(int):
     """The answer of a call: 0 for success, else the code of what failed.
 
-    An ``int`` with a name: it compares with other codes and with integers, can be a key, and is true
-    if something failed, as the code in C is: ``if err: ...`` handles a failure. On AMD it is a
+    An ``int`` with a name: it compares with other codes and with integers, can be a key, and is
+    true if something failed, as the code in C is: ``if err: ...`` handles a failure. On AMD it is a
     hipError_t; the common codes are the same.
 
     Examples
@@ -19,8 +19,8 @@ class cudaError_t(int):
     >>> err = pygpu.cudaSetDevice(0)
     >>> err, err == 0, bool(err)
     (<cudaError: code=0>, True, False)
-    >>> pygpu.cudaGetErrorName(pygpu.cudaSetDevice(99))
-    'cudaErrorInvalidDevice'
+    >>> pygpu.cudaGetErrorString(pygpu.cudaSetDevice(99))
+    'invalid device ordinal'
     """
 
     __slots__ = ()

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Compares what barmap declares of the CUDA driver for its runtime table with NVIDIA's headers, when
+// this is compiled, and its error names with those that the CUDA runtime gives.
+#include "cuda/driver_api.hpp"
+#include "runtime/runtime.hpp"
+#include "same_abi.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+// The same names for the same things: in a namespace they do not meet.
+namespace nvidia {
+#include <cuda.h>
+#include <driver_types.h>
+extern "C" char const* cudaGetErrorName(cudaError_t);
+} // namespace nvidia
+
+using namespace barmap;
+using barmap::runtime_test::same_abi;
+
+#define SAME(member, function)                                                                     \
+    static_assert(                                                                                 \
+        same_abi<decltype(cuda::driver_api::member), decltype(&nvidia::function)>::value,          \
+        #function);
+SAME(ctx_get_current, cuCtxGetCurrent)
+SAME(ctx_get_device, cuCtxGetDevice)
+SAME(ctx_set_current, cuCtxSetCurrent)
+SAME(ctx_synchronize, cuCtxSynchronize)
+SAME(device_get, cuDeviceGet)
+SAME(device_get_attribute, cuDeviceGetAttribute)
+SAME(device_get_count, cuDeviceGetCount)
+SAME(device_get_name, cuDeviceGetName)
+SAME(device_get_uuid, cuDeviceGetUuid)
+SAME(device_total_mem, cuDeviceTotalMem)
+SAME(event_create, cuEventCreate)
+SAME(event_destroy, cuEventDestroy)
+SAME(event_elapsed_time, cuEventElapsedTime)
+SAME(event_query, cuEventQuery)
+SAME(event_record, cuEventRecord)
+SAME(event_synchronize, cuEventSynchronize)
+SAME(get_error_name, cuGetErrorName)
+SAME(get_error_string, cuGetErrorString)
+SAME(mem_alloc, cuMemAlloc)
+SAME(mem_free, cuMemFree)
+SAME(mem_get_address_range, cuMemGetAddressRange)
+SAME(mem_get_info, cuMemGetInfo)
+SAME(mem_host_register, cuMemHostRegister)
+SAME(mem_host_unregister, cuMemHostUnregister)
+SAME(memcpy_2d_unaligned, cuMemcpy2DUnaligned)
+SAME(memcpy_dtod, cuMemcpyDtoD)
+SAME(memcpy_dtoh, cuMemcpyDtoH)
+SAME(memcpy_htod, cuMemcpyHtoD)
+SAME(primary_ctx_release, cuDevicePrimaryCtxRelease)
+SAME(primary_ctx_reset, cuDevicePrimaryCtxReset)
+SAME(primary_ctx_retain, cuDevicePrimaryCtxRetain)
+SAME(stream_create_with_priority, cuStreamCreateWithPriority)
+SAME(stream_destroy, cuStreamDestroy)
+SAME(stream_query, cuStreamQuery)
+SAME(stream_synchronize, cuStreamSynchronize)
+SAME(stream_wait_event, cuStreamWaitEvent)
+
+#define SAME_PLACE(member)                                                                         \
+    static_assert(offsetof(::CUDA_MEMCPY2D, member) == offsetof(nvidia::CUDA_MEMCPY2D, member));
+SAME_PLACE(srcXInBytes)
+SAME_PLACE(srcMemoryType)
+SAME_PLACE(srcHost)
+SAME_PLACE(srcDevice)
+SAME_PLACE(srcPitch)
+SAME_PLACE(dstXInBytes)
+SAME_PLACE(dstMemoryType)
+SAME_PLACE(dstHost)
+SAME_PLACE(dstDevice)
+SAME_PLACE(dstPitch)
+SAME_PLACE(WidthInBytes)
+SAME_PLACE(Height)
+static_assert(sizeof(::CUDA_MEMCPY2D) == sizeof(nvidia::CUDA_MEMCPY2D));
+
+static_assert(cuda::memory_type_host == nvidia::CU_MEMORYTYPE_HOST);
+static_assert(cuda::memory_type_device == nvidia::CU_MEMORYTYPE_DEVICE);
+static_assert(cuda::mem_host_register_portable == CU_MEMHOSTREGISTER_PORTABLE);
+static_assert(cuda::attribute_warp_size == nvidia::CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+static_assert(cuda::attribute_integrated == nvidia::CU_DEVICE_ATTRIBUTE_INTEGRATED);
+static_assert(cuda::attribute_multiprocessor_count ==
+              nvidia::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+static_assert(cuda::attribute_max_threads_per_block ==
+              nvidia::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+
+static_assert(runtime::success == nvidia::cudaSuccess);
+static_assert(runtime::invalid_value == nvidia::cudaErrorInvalidValue);
+static_assert(runtime::out_of_memory == nvidia::cudaErrorMemoryAllocation);
+static_assert(runtime::initialization_error == nvidia::cudaErrorInitializationError);
+static_assert(runtime::invalid_device_pointer == nvidia::cudaErrorInvalidDevicePointer);
+static_assert(runtime::insufficient_driver == nvidia::cudaErrorInsufficientDriver);
+static_assert(runtime::no_device == nvidia::cudaErrorNoDevice);
+static_assert(runtime::invalid_device == nvidia::cudaErrorInvalidDevice);
+static_assert(runtime::invalid_handle == nvidia::cudaErrorInvalidResourceHandle);
+static_assert(runtime::not_ready == nvidia::cudaErrorNotReady);
+static_assert(runtime::context_is_destroyed == nvidia::cudaErrorContextIsDestroyed);
+static_assert(runtime::not_supported == nvidia::cudaErrorNotSupported);
+static_assert(runtime::unknown == nvidia::cudaErrorUnknown);
+static_assert(int(runtime::direction::to_device) == nvidia::cudaMemcpyHostToDevice);
+static_assert(int(runtime::direction::to_host) == nvidia::cudaMemcpyDeviceToHost);
+static_assert(int(runtime::direction::on_device) == nvidia::cudaMemcpyDeviceToDevice);
+
+int main() {
+    constexpr int more_than_all = 1000; // 10000 and above: a deprecated range
+    int known = 0, wrong = 0;
+    for (int code = 0; code < more_than_all; ++code) {
+        char const* const theirs = nvidia::cudaGetErrorName(static_cast<nvidia::cudaError_t>(code));
+        char const* const ours = runtime::cuda_error_name(code);
+        known += runtime::is_cuda_error(code);
+        if (std::strcmp(ours, theirs) != 0) {
+            std::printf("%d: %s here, %s there\n", code, ours, theirs);
+            ++wrong;
+        }
+    }
+    std::printf("%d codes are known, %d have another name\n", known, wrong);
+    return wrong != 0;
+}
