@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
-import pycuda.driver
+import pycuda.driver  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from . import RawMemory, Vkgdr, VkgdrError
 

@@ -193,7 +193,7 @@ sys.path.insert(0, {os.path.dirname(os.path.dirname(__file__))!r})
 import barmap, numpy as np
 from gpu_memory import Driver
 import vkgdr
-driver = Driver()
+driver = Driver(real=not barmap.devices()[0].simulated)
 gpu = vkgdr.Vkgdr.open_current_context()
 memory = vkgdr.Memory(gpu, 4096)
 view = np.asarray(memory)
