@@ -19,6 +19,8 @@
 namespace nb = nanobind;
 
 namespace barmap::python {
+// nanobind tells types apart by their names: they differ from those of other files.
+namespace gdrapi_objects {
 namespace {
 
 /// From this size on a copy takes longer than to give the GIL away and get it back. In bytes.
@@ -220,6 +222,8 @@ nb::tuple attribute(session const& of, int which) {
 }
 
 } // namespace
+} // namespace gdrapi_objects
+using namespace gdrapi_objects;
 
 void bind_gdrapi(nb::module_& module) {
     gdrapi::failure_listener = &keep_failure;

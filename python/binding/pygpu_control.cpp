@@ -83,10 +83,9 @@ using held_event = held<runtime::event>;
 
 template <class Held>
 void bind_object(nb::class_<Held>& type) {
-    type.def_prop_ro("handle",
-                     [](Held const& self) {
-                         return reinterpret_cast<std::uintptr_t>(self.get().handle());
-                     })
+    type.def_prop_ro(
+            "handle",
+            [](Held const& self) { return reinterpret_cast<std::uintptr_t>(self.get().handle()); })
         .def_prop_ro("device", [](Held const& self) { return self.get().device(); })
         .def_prop_ro("made", [](Held const& self) { return self.get().made(); })
         .def("synchronize",

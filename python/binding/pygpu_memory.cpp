@@ -29,8 +29,7 @@ public:
     explicit memory(std::size_t bytes)
         : range_(without_gil([&] { return new runtime::device_memory(bytes); })) {}
     memory(std::uintptr_t address, std::size_t bytes, int device)
-        : range_(without_gil(
-              [&] { return new runtime::device_memory(address, bytes, device); })) {}
+        : range_(without_gil([&] { return new runtime::device_memory(address, bytes, device); })) {}
     ~memory() {
         released_gil const others_run; // freeing waits for the device
         range_.reset();

@@ -18,6 +18,8 @@
 namespace nb = nanobind;
 
 namespace barmap::python {
+// nanobind tells types apart by their names: they differ from those of other files.
+namespace vkgdr_objects {
 namespace {
 
 std::optional<std::string> last_error() {
@@ -140,6 +142,8 @@ PyType_Spec attribute_spec = {"barmap._barmap.vkgdr.HasMemory", 0, 0,
                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, attribute_slots};
 
 } // namespace
+} // namespace vkgdr_objects
+using namespace vkgdr_objects;
 
 void bind_vkgdr(nb::module_& module) {
     nb::module_ room = module.def_submodule("vkgdr");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is refused, and with which exception."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -166,7 +167,7 @@ def test_words_that_cannot_be_posted():
     "import barmap\ntry: barmap.alloc(1, 'u1')\nexcept barmap.Error: pass\nbarmap.sim()",
 ])
 def test_the_simulated_gpu_cannot_be_turned_on_late(program):
-    environment = {"BARMAP_SIM": "0", "CUDA_VISIBLE_DEVICES": ""}
+    environment = {**os.environ, "BARMAP_SIM": "0", "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True,
                           text=True, check=False)
     assert done.returncode == 1 and "before anything else" in done.stderr, done.stderr
@@ -179,4 +180,4 @@ def test_without_a_gpu_import_and_info_work():
         "assert all(row['reason'] and row['gpu'] is None for row in found['backends'])"
     )
     subprocess.run([sys.executable, "-c", program], check=True,
-                   env={"BARMAP_SIM": "1", "BARMAP_SIM_DEVICES": "0"})
+                   env={**os.environ, "BARMAP_SIM": "1", "BARMAP_SIM_DEVICES": "0"})

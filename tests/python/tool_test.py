@@ -40,7 +40,8 @@ def test_the_tool_is_the_program():
 def test_programs_run_on_the_simulated_gpu_of_the_package():
     done = tool("sim", "--devices", "2", "--", "barmap", "info", "--json")
     assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["gpus"]) == 2
+    gpus = [row for row in json.loads(done.stdout)["results"] if row["kind"] == "gpu"]
+    assert len(gpus) == 2
 
 
 @needs_program
