@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <span>
 
 namespace barmap::python {
 
@@ -22,6 +23,9 @@ public:
 
     [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(view_.buf); }
     [[nodiscard]] Py_ssize_t size() const noexcept { return view_.len; }
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept {
+        return {data(), static_cast<std::size_t>(size())};
+    }
 
 private:
     Py_buffer view_;

@@ -3,6 +3,7 @@
 
 #include "docstrings.hpp"
 #include "errors.hpp"
+#include "host_buffer.hpp"
 #include "own_memory.hpp"
 #include "released_gil.hpp"
 
@@ -23,27 +24,6 @@ namespace {
 
 /// From this size on a copy takes longer than to give the GIL away and get it back. In bytes.
 constexpr Py_ssize_t copied_without_gil = 4096;
-
-/// A contiguous buffer of another Python object.
-class host_buffer {
-public:
-    host_buffer(nb::handle object, int flags) {
-        if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0)
-            throw nb::python_error();
-    }
-    ~host_buffer() { PyBuffer_Release(&view_); }
-    host_buffer(host_buffer const&) = delete;
-    host_buffer& operator=(host_buffer const&) = delete;
-
-    [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(view_.buf); }
-    [[nodiscard]] Py_ssize_t size() const noexcept { return view_.len; }
-    [[nodiscard]] std::span<std::byte> bytes() const noexcept {
-        return {data(), static_cast<std::size_t>(size())};
-    }
-
-private:
-    Py_buffer view_;
-};
 
 /// A Python integer as a word of so many bytes; negative numbers in two's complement.
 std::uint64_t word_of(nb::handle value, int size) {

@@ -150,6 +150,15 @@ void bind_pygpu_control(nb::module_& module) {
                 [&] { return gpu().synchronize_stream(reinterpret_cast<void*>(handle)); });
         },
         nb::arg("handle"));
+    module.def(
+        "order_behind_default_stream",
+        [](std::uintptr_t handle, int device) {
+            return without_gil([&] {
+                return runtime::order_behind_default_stream(reinterpret_cast<void*>(handle),
+                                                            device);
+            });
+        },
+        nb::arg("handle"), nb::arg("device"));
     bind_streams(module);
 }
 

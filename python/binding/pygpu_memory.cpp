@@ -24,18 +24,18 @@ constexpr std::size_t moved_without_gil = 4096;
 using sizes = std::vector<std::size_t>;
 using steps = std::vector<std::ptrdiff_t>;
 
-class memory {
+class device_range {
 public:
-    explicit memory(std::size_t bytes)
+    explicit device_range(std::size_t bytes)
         : range_(without_gil([&] { return new runtime::device_memory(bytes); })) {}
-    memory(std::uintptr_t address, std::size_t bytes, int device)
+    device_range(std::uintptr_t address, std::size_t bytes, int device)
         : range_(without_gil([&] { return new runtime::device_memory(address, bytes, device); })) {}
-    ~memory() {
+    ~device_range() {
         released_gil const others_run; // freeing waits for the device
         range_.reset();
     }
-    memory(memory const&) = delete;
-    memory& operator=(memory const&) = delete;
+    device_range(device_range const&) = delete;
+    device_range& operator=(device_range const&) = delete;
 
     [[nodiscard]] runtime::device_memory const& range() const noexcept { return *range_; }
 
@@ -78,7 +78,7 @@ public:
     }
 
     /// Elements from other memory of a device.
-    status copy_elements(std::size_t offset, steps const& strides, memory const& from,
+    status copy_elements(std::size_t offset, steps const& strides, device_range const& from,
                          std::size_t from_offset, steps const& from_strides, sizes const& shape,
                          std::size_t element) {
         runtime::layout const to = inside(offset, strides, shape, element);
@@ -121,16 +121,16 @@ private:
     std::unique_ptr<runtime::device_memory> range_;
 };
 
-class pinned {
+class pagelocked {
 public:
-    explicit pinned(std::size_t bytes)
+    explicit pagelocked(std::size_t bytes)
         : memory_(without_gil([&] { return new runtime::pinned_memory(bytes); })) {}
-    ~pinned() {
+    ~pagelocked() {
         released_gil const others_run;
         memory_.reset();
     }
-    pinned(pinned const&) = delete;
-    pinned& operator=(pinned const&) = delete;
+    pagelocked(pagelocked const&) = delete;
+    pagelocked& operator=(pagelocked const&) = delete;
 
     [[nodiscard]] runtime::pinned_memory const& get() const noexcept { return *memory_; }
 
@@ -139,12 +139,12 @@ private:
 };
 
 int get_pinned_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
-    if (!nb::inst_ready(self) || !nb::inst_ptr<pinned>(self)->get().data()) {
+    if (!nb::inst_ready(self) || !nb::inst_ptr<pagelocked>(self)->get().data()) {
         view->obj = nullptr;
         PyErr_SetString(PyExc_BufferError, "there is no memory: its allocation failed");
         return -1;
     }
-    auto const& memory = nb::inst_ptr<pinned>(self)->get();
+    auto const& memory = nb::inst_ptr<pagelocked>(self)->get();
     return PyBuffer_FillInfo(view, self, memory.data(), static_cast<Py_ssize_t>(memory.size()),
                              false, flags);
 }
@@ -185,42 +185,42 @@ std::tuple<std::uintptr_t, std::size_t, status> address_range(std::uintptr_t add
 } // namespace
 
 void bind_pygpu_memory(nb::module_& module) {
-    nb::class_<memory>(module, "DeviceMemory")
+    nb::class_<device_range>(module, "DeviceMemory")
         .def(nb::init<std::size_t>(), nb::arg("nbytes"))
         .def(nb::init<std::uintptr_t, std::size_t, int>(), nb::arg("address"), nb::arg("nbytes"),
              nb::arg("device"))
-        .def_prop_ro("made", [](memory const& self) { return self.range().allocated(); })
-        .def_prop_ro("address", [](memory const& self) { return self.range().address(); })
-        .def_prop_ro("nbytes", [](memory const& self) { return self.range().size(); })
-        .def_prop_ro("device", [](memory const& self) { return self.range().device(); })
-        .def_prop_ro("mapped", [](memory const& self) { return self.range().mapped(); })
+        .def_prop_ro("made", [](device_range const& self) { return self.range().allocated(); })
+        .def_prop_ro("address", [](device_range const& self) { return self.range().address(); })
+        .def_prop_ro("nbytes", [](device_range const& self) { return self.range().size(); })
+        .def_prop_ro("device", [](device_range const& self) { return self.range().device(); })
+        .def_prop_ro("mapped", [](device_range const& self) { return self.range().mapped(); })
         .def_prop_ro("mapped_transfers",
-                     [](memory const& self) { return self.range().mapped_transfers(); })
-        .def("write", &memory::write, nb::arg("offset"), nb::arg("buffer"))
-        .def("read", &memory::read, nb::arg("offset"), nb::arg("buffer"))
+                     [](device_range const& self) { return self.range().mapped_transfers(); })
+        .def("write", &device_range::write, nb::arg("offset"), nb::arg("buffer"))
+        .def("read", &device_range::read, nb::arg("offset"), nb::arg("buffer"))
         .def(
             "write_elements",
-            [](memory& self, std::size_t offset, steps strides, nb::handle buffer, sizes shape,
-               std::size_t element) {
+            [](device_range& self, std::size_t offset, steps strides, nb::handle buffer,
+               sizes shape, std::size_t element) {
                 return self.move_elements(offset, strides, buffer, shape, element, true);
             },
             nb::arg("offset"), nb::arg("strides"), nb::arg("buffer"), nb::arg("shape"),
             nb::arg("itemsize"))
         .def(
             "read_elements",
-            [](memory& self, std::size_t offset, steps strides, nb::handle buffer, sizes shape,
-               std::size_t element) {
+            [](device_range& self, std::size_t offset, steps strides, nb::handle buffer,
+               sizes shape, std::size_t element) {
                 return self.move_elements(offset, strides, buffer, shape, element, false);
             },
             nb::arg("offset"), nb::arg("strides"), nb::arg("buffer"), nb::arg("shape"),
             nb::arg("itemsize"))
-        .def("copy_elements", &memory::copy_elements, nb::arg("offset"), nb::arg("strides"),
+        .def("copy_elements", &device_range::copy_elements, nb::arg("offset"), nb::arg("strides"),
              nb::arg("source"), nb::arg("source_offset"), nb::arg("source_strides"),
              nb::arg("shape"), nb::arg("itemsize"));
-    nb::class_<pinned>(module, "PinnedMemory", nb::type_slots(pinned_slots))
+    nb::class_<pagelocked>(module, "PinnedMemory", nb::type_slots(pinned_slots))
         .def(nb::init<std::size_t>(), nb::arg("nbytes"))
-        .def_prop_ro("made", [](pinned const& self) { return self.get().allocated(); })
-        .def_prop_ro("nbytes", [](pinned const& self) { return self.get().size(); });
+        .def_prop_ro("made", [](pagelocked const& self) { return self.get().allocated(); })
+        .def_prop_ro("nbytes", [](pagelocked const& self) { return self.get().size(); });
     nb::class_<host_export>(module, "HostExport", nb::type_slots(host_export_slots),
                             nb::dynamic_attr(), nb::is_weak_referenceable())
         .def(nb::init<>());

@@ -14,8 +14,8 @@ struct axis {
 /// The largest pitch that both vendors take; further rows are copied one by one.
 constexpr std::ptrdiff_t largest_pitch = 0x7fffffff;
 
-/// A copy between two layouts, in a form that says what can be done at once: axes from the outermost
-/// to the innermost, runs of `width` bytes that are contiguous on both sides.
+/// A copy between two layouts, in a form that says what can be done at once: axes from the
+/// outermost to the innermost, runs of `width` bytes that are contiguous on both sides.
 struct copy_shape {
     std::uintptr_t to, from;
     std::size_t width;

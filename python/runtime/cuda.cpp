@@ -115,14 +115,12 @@ status allocate(void** pointer, std::size_t bytes) {
 }
 
 status free_memory(void* pointer) {
-    return in_context(
-        [&] { return pointer ? cu().mem_free(address_of(pointer)) : cuda::success; });
+    return in_context([&] { return pointer ? cu().mem_free(address_of(pointer)) : cuda::success; });
 }
 
 status pin_host(void* memory, std::size_t bytes) {
-    return in_context([&] {
-        return cu().mem_host_register(memory, bytes, cuda::mem_host_register_portable);
-    });
+    return in_context(
+        [&] { return cu().mem_host_register(memory, bytes, cuda::mem_host_register_portable); });
 }
 
 status unpin_host(void* memory) {
@@ -189,8 +187,7 @@ status create_stream(void** stream, unsigned flags, int priority) {
 
 status create_event(void** event, unsigned flags) {
     *event = nullptr;
-    return in_context(
-        [&] { return cu().event_create(reinterpret_cast<CUevent*>(event), flags); });
+    return in_context([&] { return cu().event_create(reinterpret_cast<CUevent*>(event), flags); });
 }
 
 status elapsed_time(float* milliseconds, void* start, void* end) {

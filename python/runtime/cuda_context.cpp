@@ -78,7 +78,8 @@ status enter() {
     int device = -1;
     if (!now || cu.ctx_get_device(&device) != cuda::success)
         return use_device(here.device);
-    // What is current may be the primary context that was reset: with the next retain it lives again.
+    // What is current may be the primary context that was reset: with the next retain it lives
+    // again.
     CUcontext primary = nullptr;
     CUresult const answer = revive(device, primary);
     if (answer == cuda::success)

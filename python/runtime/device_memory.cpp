@@ -31,8 +31,9 @@ device const& opened(int ordinal) {
     static auto* const kept = new std::map<int, barmap::device>;
     std::lock_guard const guard(*lock);
     auto const found = kept->find(ordinal);
-    return found != kept->end() ? found->second
-                                : kept->emplace(ordinal, barmap::device::open(ordinal)).first->second;
+    return found != kept->end()
+               ? found->second
+               : kept->emplace(ordinal, barmap::device::open(ordinal)).first->second;
 }
 
 mapping make_mapping(std::uintptr_t address, std::size_t bytes) {
@@ -88,7 +89,8 @@ status device_memory::usable() const {
 bool device_memory::mapping_serves(std::size_t bytes, std::size_t largest) const {
     if (bytes > largest || state_.load(std::memory_order_acquire) != mapping_state::made)
         return false;
-    // On another device's default stream there may be nothing to wait for while there is on its own.
+    // On another device's default stream there may be nothing to wait for while there is on its
+    // own.
     return usable() == success && current_device() == device_ && current().nothing_to_wait_for();
 }
 

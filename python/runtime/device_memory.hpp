@@ -97,8 +97,8 @@ private:
     mapping mapping_;
 };
 
-/// Page-locked host memory. A reset of the device leaves it in place, but no longer locked; a forked
-/// child shares it. Thread rule: const.
+/// Page-locked host memory. A reset of the device leaves it in place, but no longer locked; a
+/// forked child shares it. Thread rule: const.
 class pinned_memory {
 public:
     explicit pinned_memory(std::size_t bytes);

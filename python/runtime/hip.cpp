@@ -147,9 +147,9 @@ vendor_table load() {
     vendor_table result;
     bool const simulated = os::simulation_is_wanted();
     std::vector<std::string> const names =
-        simulated ? os::simulated_library("libamdhip64.so.6", "BARMAP_SIM_HIP_LIBRARY")
-                  : std::vector<std::string>{"libamdhip64.so.6", "libamdhip64.so.5",
-                                             "libamdhip64.so"};
+        simulated
+            ? os::simulated_library("libamdhip64.so.6", "BARMAP_SIM_HIP_LIBRARY")
+            : std::vector<std::string>{"libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
     std::string why;
     os::library loaded = os::library::open(names, why);
     if (!loaded) {

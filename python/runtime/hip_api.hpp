@@ -3,9 +3,10 @@
 
 #include <cstddef>
 
-/// The part of the HIP runtime's ABI that is used here: documented functions, values and one struct,
-/// the same in HIP 5 and 6, declared here so that building needs no ROCm. Compared with Debian's
-/// headers by tests/runtime/hip_headers.cpp. hipDeviceProp_t is not used: HIP 6 changed its layout.
+/// The part of the HIP runtime's ABI that is used here: documented functions, values and one
+/// struct, the same in HIP 5 and 6, declared here so that building needs no ROCm. Compared with
+/// Debian's headers by tests/runtime/hip_headers.cpp. hipDeviceProp_t is not used: HIP 6 changed
+/// its layout.
 namespace barmap::hip {
 
 using error = int;        ///< hipError_t

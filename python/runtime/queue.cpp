@@ -95,4 +95,14 @@ status event::elapsed(float& milliseconds, event const& end) const {
     return current().elapsed_time(&milliseconds, handle_, end.handle());
 }
 
+status order_behind_default_stream(void* stream, int device) {
+    constexpr unsigned without_timing = 2; // cudaEventDisableTiming, hipEventDisableTiming
+    device_scope const here(device);
+    event const now(without_timing);
+    status answer = now.made();
+    if (answer == success)
+        answer = now.record(nullptr);
+    return answer == success ? current().wait_for_event(stream, now.handle()) : answer;
+}
+
 } // namespace barmap::runtime

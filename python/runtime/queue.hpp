@@ -61,4 +61,7 @@ public:
     [[nodiscard]] status elapsed(float& milliseconds, event const& end) const;
 };
 
+/// Later work of a stream (a handle) waits for what is in the default stream of a device now.
+[[nodiscard]] status order_behind_default_stream(void* stream, int device);
+
 } // namespace barmap::runtime

@@ -62,7 +62,7 @@ struct table {
 
     status (*allocate)(void**, std::size_t); ///< 0 bytes: null, and success
     status (*free)(void*);                   ///< null: success
-    status (*pin_host)(void*, std::size_t); ///< for all devices
+    status (*pin_host)(void*, std::size_t);  ///< for all devices
     status (*unpin_host)(void*);
     status (*address_range)(void** base, std::size_t* bytes, void* inside);
     status (*copy)(void* to, void const* from, std::size_t bytes, direction);

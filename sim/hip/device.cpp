@@ -147,8 +147,7 @@ BARMAP_SIM_HIP hipGetDevice(int* ordinal) {
 }
 
 BARMAP_SIM_HIP hipDeviceSynchronize() {
-    return call("hipDeviceSynchronize",
-                [&](world_lock& lock) { drain(current_device(), lock); });
+    return call("hipDeviceSynchronize", [&](world_lock& lock) { drain(current_device(), lock); });
 }
 
 BARMAP_SIM_HIP hipDeviceReset() {
@@ -160,7 +159,8 @@ BARMAP_SIM_HIP hipDeviceReset() {
         for (auto const& [base, one] : all.allocations)
             if (one.device == here && one.on_device)
                 munmap(reinterpret_cast<void*>(base), one.size);
-        std::erase_if(all.allocations, [&](auto const& each) { return each.second.device == here; });
+        std::erase_if(all.allocations,
+                      [&](auto const& each) { return each.second.device == here; });
         std::erase_if(all.streams, [&](auto const& each) { return each.second->device == here; });
         std::erase_if(all.events, [&](auto const& each) { return each.second->device == here; });
         of.memory_used = 0;
@@ -185,9 +185,8 @@ BARMAP_SIM_HIP hipDeviceGetUuid(hip::uuid* uuid, int ordinal) {
 }
 
 BARMAP_SIM_HIP hipDeviceTotalMem(std::size_t* bytes, int ordinal) {
-    return call("hipDeviceTotalMem", [&](world_lock&) {
-        out(bytes) = the_world().get_device(ordinal).memory_size;
-    });
+    return call("hipDeviceTotalMem",
+                [&](world_lock&) { out(bytes) = the_world().get_device(ordinal).memory_size; });
 }
 
 BARMAP_SIM_HIP hipDeviceGetAttribute(int* value, hip::attribute_id attribute, int ordinal) {

@@ -113,8 +113,7 @@ BARMAP_SIM_HIP hipHostRegister(void* pointer, std::size_t bytes, unsigned flags)
         auto const base = reinterpret_cast<std::uintptr_t>(pointer);
         auto const& all = the_world().allocations;
         auto const next = all.lower_bound(base);
-        require(!the_world().find(pointer, 1) &&
-                    (next == all.end() || next->first - base >= bytes),
+        require(!the_world().find(pointer, 1) && (next == all.end() || next->first - base >= bytes),
                 already_registered);
         the_world().allocations[base] = {base, bytes, current_device(), false};
     });

@@ -124,9 +124,8 @@ BARMAP_SIM_HIP hipStreamDestroy(hip::stream handle) {
 }
 
 BARMAP_SIM_HIP hipStreamSynchronize(hip::stream handle) {
-    return call("hipStreamSynchronize", [&](world_lock& lock) {
-        wait_for(predecessors(*get_stream(handle)), lock);
-    });
+    return call("hipStreamSynchronize",
+                [&](world_lock& lock) { wait_for(predecessors(*get_stream(handle)), lock); });
 }
 
 BARMAP_SIM_HIP hipStreamQuery(hip::stream handle) {

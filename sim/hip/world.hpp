@@ -121,8 +121,8 @@ using world_lock = std::unique_lock<std::mutex>;
 /// The calling thread's last error.
 [[nodiscard]] error& last_error() noexcept;
 
-/// Whether a call of this function may go on: neither in a forked child, nor if BARMAP_SIM_FAIL says
-/// that it fails.
+/// Whether a call of this function may go on: neither in a forked child, nor if BARMAP_SIM_FAIL
+/// says that it fails.
 [[nodiscard]] error admit(char const* function) noexcept;
 
 /// The C boundary: runs body(lock) as one call of `function`, and remembers its error.

@@ -25,9 +25,10 @@ struct same_abi : std::false_type {};
 
 /// The functions have as many parameters, each passed in the same way, and so the result.
 template <class OurResult, class... Ours, class TheirResult, class... Theirs>
-requires(sizeof...(Ours) == sizeof...(Theirs)) struct same_abi<OurResult (*)(Ours...),
-                                                               TheirResult (*)(Theirs...)>
+requires(sizeof...(Ours) ==
+         sizeof...(Theirs)) struct same_abi<OurResult (*)(Ours...), TheirResult (*)(Theirs...)>
     : std::bool_constant<same_value<OurResult, TheirResult>() &&
-                         (same_value<Ours, Theirs>() && ...)> {};
+                         (same_value<Ours, Theirs>() && ...)> {
+};
 
 } // namespace barmap::runtime_test

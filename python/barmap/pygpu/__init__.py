@@ -13,7 +13,11 @@ from typing import Any, List
 
 from .._barmap import pygpu as _runtime
 from . import gpuarray
-from ._allocators import TYPED_ALLOCATORS, Allocator, HostAllocator, PagelockedAllocator
+from ._allocators import (
+    Allocator,
+    HostAllocator,
+    PagelockedAllocator,
+)
 from ._control import (
     cudaDeviceProp,
     cudaDeviceReset,
@@ -37,27 +41,145 @@ from ._control import (
     cudaStreamSynchronize,
     cudaStreamWaitEvent,
 )
-from ._device_array import DEVICE_ARRAYS, DeviceArray
-from ._dtypes import SUPPORTED_DTYPES, UnsupportedDataType, dtype
-from ._gpu_array import GPUArray, to_gpu
-from ._limits import mapped_sizes, set_mapped_sizes
-from ._pointers import POINTER_WRAPPERS, pointer_wrapper
-from ._status import cudaError_t
+from ._device_array import (
+    DeviceArray,
+    DeviceArray_complex64,
+    DeviceArray_complex128,
+    DeviceArray_float32,
+    DeviceArray_float64,
+    DeviceArray_int16,
+    DeviceArray_int32,
+    DeviceArray_int64,
+    DeviceArray_uint16,
+    DeviceArray_uint32,
+    DeviceArray_uint64,
+)
+from ._dtypes import (
+    SUPPORTED_DTYPES,
+    UnsupportedDataType,
+    dtype,
+)
+from ._gpu_array import (
+    GPUArray,
+    to_gpu,
+)
+from ._limits import (
+    MappedSizes,
+    mapped_sizes,
+    set_mapped_sizes,
+)
+from ._pointers import (
+    pointer_wrapper,
+    pointer_wrapper_complex64,
+    pointer_wrapper_complex128,
+    pointer_wrapper_float32,
+    pointer_wrapper_float64,
+    pointer_wrapper_int16,
+    pointer_wrapper_int32,
+    pointer_wrapper_int64,
+    pointer_wrapper_uint16,
+    pointer_wrapper_uint32,
+    pointer_wrapper_uint64,
+)
+from ._status import (
+    cudaError_t,
+)
+from ._typed_allocators import (
+    DeviceAllocator_complex64,
+    DeviceAllocator_complex128,
+    DeviceAllocator_float32,
+    DeviceAllocator_float64,
+    DeviceAllocator_int16,
+    DeviceAllocator_int32,
+    DeviceAllocator_int64,
+    DeviceAllocator_uint16,
+    DeviceAllocator_uint32,
+    DeviceAllocator_uint64,
+    HostAllocator_complex64,
+    HostAllocator_complex128,
+    HostAllocator_float32,
+    HostAllocator_float64,
+    HostAllocator_int16,
+    HostAllocator_int32,
+    HostAllocator_int64,
+    HostAllocator_uint16,
+    HostAllocator_uint32,
+    HostAllocator_uint64,
+    PagelockedAllocator_complex64,
+    PagelockedAllocator_complex128,
+    PagelockedAllocator_float32,
+    PagelockedAllocator_float64,
+    PagelockedAllocator_int16,
+    PagelockedAllocator_int32,
+    PagelockedAllocator_int64,
+    PagelockedAllocator_uint16,
+    PagelockedAllocator_uint32,
+    PagelockedAllocator_uint64,
+)
 
 # The version of PybindGPU whose names are here.
 major_version, minor_version, release_version = 0, 2, 1
 
-_classes = [*DEVICE_ARRAYS.values(), *POINTER_WRAPPERS.values(), *TYPED_ALLOCATORS.values()]
-globals().update({each.__name__: each for each in _classes})
 # What PybindGPU calls them.
-globals().update({f"ptr_wrapper_{name}": each for name, each in POINTER_WRAPPERS.items()})
+ptr_wrapper_int16 = pointer_wrapper_int16
+ptr_wrapper_int32 = pointer_wrapper_int32
+ptr_wrapper_int64 = pointer_wrapper_int64
+ptr_wrapper_uint16 = pointer_wrapper_uint16
+ptr_wrapper_uint32 = pointer_wrapper_uint32
+ptr_wrapper_uint64 = pointer_wrapper_uint64
+ptr_wrapper_float32 = pointer_wrapper_float32
+ptr_wrapper_float64 = pointer_wrapper_float64
+ptr_wrapper_complex64 = pointer_wrapper_complex64
+ptr_wrapper_complex128 = pointer_wrapper_complex128
 
+# With __getattr__, so that a module that imports all of this answers as this one does.
 __all__ = [
     "Allocator",
+    "DeviceAllocator_complex128",
+    "DeviceAllocator_complex64",
+    "DeviceAllocator_float32",
+    "DeviceAllocator_float64",
+    "DeviceAllocator_int16",
+    "DeviceAllocator_int32",
+    "DeviceAllocator_int64",
+    "DeviceAllocator_uint16",
+    "DeviceAllocator_uint32",
+    "DeviceAllocator_uint64",
     "DeviceArray",
+    "DeviceArray_complex128",
+    "DeviceArray_complex64",
+    "DeviceArray_float32",
+    "DeviceArray_float64",
+    "DeviceArray_int16",
+    "DeviceArray_int32",
+    "DeviceArray_int64",
+    "DeviceArray_uint16",
+    "DeviceArray_uint32",
+    "DeviceArray_uint64",
     "GPUArray",
     "HostAllocator",
+    "HostAllocator_complex128",
+    "HostAllocator_complex64",
+    "HostAllocator_float32",
+    "HostAllocator_float64",
+    "HostAllocator_int16",
+    "HostAllocator_int32",
+    "HostAllocator_int64",
+    "HostAllocator_uint16",
+    "HostAllocator_uint32",
+    "HostAllocator_uint64",
+    "MappedSizes",
     "PagelockedAllocator",
+    "PagelockedAllocator_complex128",
+    "PagelockedAllocator_complex64",
+    "PagelockedAllocator_float32",
+    "PagelockedAllocator_float64",
+    "PagelockedAllocator_int16",
+    "PagelockedAllocator_int32",
+    "PagelockedAllocator_int64",
+    "PagelockedAllocator_uint16",
+    "PagelockedAllocator_uint32",
+    "PagelockedAllocator_uint64",
     "SUPPORTED_DTYPES",
     "UnsupportedDataType",
     "__getattr__",
@@ -89,11 +211,29 @@ __all__ = [
     "mapped_sizes",
     "minor_version",
     "pointer_wrapper",
+    "pointer_wrapper_complex128",
+    "pointer_wrapper_complex64",
+    "pointer_wrapper_float32",
+    "pointer_wrapper_float64",
+    "pointer_wrapper_int16",
+    "pointer_wrapper_int32",
+    "pointer_wrapper_int64",
+    "pointer_wrapper_uint16",
+    "pointer_wrapper_uint32",
+    "pointer_wrapper_uint64",
+    "ptr_wrapper_complex128",
+    "ptr_wrapper_complex64",
+    "ptr_wrapper_float32",
+    "ptr_wrapper_float64",
+    "ptr_wrapper_int16",
+    "ptr_wrapper_int32",
+    "ptr_wrapper_int64",
+    "ptr_wrapper_uint16",
+    "ptr_wrapper_uint32",
+    "ptr_wrapper_uint64",
     "release_version",
     "set_mapped_sizes",
     "to_gpu",
-    *(each.__name__ for each in _classes),
-    *(f"ptr_wrapper_{name}" for name in POINTER_WRAPPERS),
 ]
 
 
@@ -110,7 +250,8 @@ def __dir__() -> List[str]:
     return sorted({*globals(), "use_hip", "cuda_enabled"})
 
 
-for _each in [*_classes, *(globals()[name] for name in __all__)]:
+for _name in __all__:
+    _each = globals()[_name]
     if getattr(_each, "__module__", "").startswith(f"{__name__}."):
         _each.__module__ = __name__
-del _each
+del _name, _each

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Optional, Type
+from typing import Any, Optional
 
 from .._barmap import pygpu as _runtime
-from ._dtypes import SUPPORTED_DTYPES, supported
+from ._dtypes import supported
 from ._host_memory import checked_shape
 from ._pointers import POINTER_WRAPPERS, pointer_wrapper
-from ._status import check, cudaError_t
+from ._status import check
 
 
 class _HostSide:
@@ -38,7 +38,7 @@ class _HostSide:
 
     def host_ptr(self) -> int:
         """Address of the memory."""
-        return self._array.ctypes.data
+        return int(self._array.ctypes.data)
 
 
 class HostAllocator(_HostSide):
@@ -84,10 +84,11 @@ class PagelockedAllocator(_HostSide):
         nbytes = self._size * dtype.itemsize
         memory = _runtime.PinnedMemory(nbytes)
         check(memory.made, f"make {nbytes} bytes of page-locked memory")
-        return _array_of(memory, dtype).reshape(self._shape)
+        return array_of(memory, dtype).reshape(self._shape)
 
 
-def _array_of(memory: Any, dtype: Any) -> Any:
+def array_of(memory: Any, dtype: Any) -> Any:
+    """Page-locked memory as an array of one axis, which keeps it."""
     import numpy as np
 
     return np.frombuffer(memory, dtype) if memory.nbytes else np.zeros(0, dtype)
@@ -125,7 +126,7 @@ class Allocator:
         self._shape = list(self._array.shape)
         self._dtype = self._array.dtype.name
         if host_data is None:
-            order = "F" if self._array.flags.f_contiguous else "C"
+            order: Any = "F" if self._array.flags.f_contiguous else "C"
             host_data = np.zeros(self._shape, self._dtype, order)
         else:
             expect_same(host_data, self._array.shape, self._array.dtype)
@@ -137,95 +138,4 @@ class Allocator:
 
     def host_ptr(self) -> int:
         """Address of the host side."""
-        return self.host_data.ctypes.data
-
-
-class _TypedAllocator:
-    """Memory for a number of elements, to be had as a pointer."""
-
-    _dtype = ""
-
-    def __init__(self) -> None:
-        self._pointer = POINTER_WRAPPERS[self._dtype]()
-
-    def _itemsize(self) -> int:
-        return supported(self._dtype).itemsize
-
-    def ptr(self) -> pointer_wrapper:
-        """Pointer to the memory; null before `allocate`."""
-        return self._pointer
-
-
-class TypedHostAllocator(_TypedAllocator):
-    """Ordinary host memory, as HostAllocator_float64 and so on.
-
-    Examples
-    --------
-    >>> memory = pygpu.HostAllocator_float64()
-    >>> memory.allocate(2)
-    >>> memory.ptr().get()
-    array([0., 0.])
-    """
-
-    def allocate(self, n: int) -> None:
-        """Makes memory for n elements, all 0; what was there before stays as long as it is used."""
-        self._pointer = POINTER_WRAPPERS[self._dtype]()
-        self._pointer.create(n)
-
-
-class TypedDeviceAllocator(_TypedAllocator):
-    """Memory on the device, as DeviceAllocator_float64 and so on. Freed when no pointer is left.
-
-    Examples
-    --------
-    >>> memory = pygpu.DeviceAllocator_float64()
-    >>> memory.allocate(100)
-    <cudaError: code=0>
-    >>> int(memory.ptr()) != 0
-    True
-    """
-
-    def allocate(self, n: int) -> cudaError_t:
-        """Makes memory for n elements on the current device. Not initialised."""
-        memory = _runtime.DeviceMemory(checked_shape(n)[0] * self._itemsize())
-        self._pointer = POINTER_WRAPPERS[self._dtype]._of_device(memory.address, memory)
-        return cudaError_t(memory.made)
-
-
-class TypedPagelockedAllocator(_TypedAllocator):
-    """Page-locked host memory, as PagelockedAllocator_float64 and so on.
-
-    Examples
-    --------
-    >>> memory = pygpu.PagelockedAllocator_float64()
-    >>> memory.allocate(2)
-    <cudaError: code=0>
-    >>> memory.ptr().get()
-    array([0., 0.])
-    """
-
-    def allocate(self, n: int) -> cudaError_t:
-        """Makes memory for n elements, all 0."""
-        memory = _runtime.PinnedMemory(checked_shape(n)[0] * self._itemsize())
-        if memory.made == 0:
-            array = _array_of(memory, self._dtype)
-            self._pointer = POINTER_WRAPPERS[self._dtype]._of_host(array)
-        return cudaError_t(memory.made)
-
-
-def _for_each_type(base: Type[_TypedAllocator], name: str) -> Dict[str, Type[_TypedAllocator]]:
-    return {
-        f"{name}_{dtype}": type(
-            f"{name}_{dtype}",
-            (base,),
-            {"_dtype": dtype, "__doc__": f"A `{base.__name__}` for elements of type {dtype}."},
-        )
-        for dtype in SUPPORTED_DTYPES
-    }
-
-
-TYPED_ALLOCATORS = {
-    **_for_each_type(TypedHostAllocator, "HostAllocator"),
-    **_for_each_type(TypedDeviceAllocator, "DeviceAllocator"),
-    **_for_each_type(TypedPagelockedAllocator, "PagelockedAllocator"),
-}
+        return int(self.host_data.ctypes.data)

@@ -85,7 +85,7 @@ class _Handle:
         return pointer_wrapper._of_handle(self._object.handle, self, type(self).__name__)
 
     def __int__(self) -> int:
-        return self._object.handle
+        return int(self._object.handle)
 
     @property
     def _as_parameter_(self) -> Any:
@@ -96,7 +96,7 @@ class _Handle:
     @property
     def device(self) -> int:
         """The GPU that was current when this was made."""
-        return self._object.device
+        return int(self._object.device)
 
     def last_status(self) -> cudaError_t:
         """What the runtime answered to the last call on this object, its creation at first."""
@@ -249,23 +249,23 @@ class cudaDeviceProp:
 
     def name(self) -> str:
         """Its name."""
-        return self._fact("name")
+        return str(self._fact("name"))
 
     def uuid(self) -> str:
         """32 hexadecimal digits; zeros where the vendor gives none."""
-        return self._fact("uuid").hex()
+        return str(self._fact("uuid").hex())
 
     def pciDomainID(self) -> int:
         """PCI domain."""
-        return self._fact("pci_domain")
+        return int(self._fact("pci_domain"))
 
     def pciBusID(self) -> int:
         """PCI bus."""
-        return self._fact("pci_bus")
+        return int(self._fact("pci_bus"))
 
     def pciDeviceID(self) -> int:
         """PCI device, also called slot."""
-        return self._fact("pci_device")
+        return int(self._fact("pci_device"))
 
     def pci_address(self) -> str:
         """The PCI address as lspci writes it: "0000:65:00.0"."""
@@ -274,31 +274,31 @@ class cudaDeviceProp:
 
     def totalGlobalMem(self) -> int:
         """Bytes of memory."""
-        return self._fact("total_memory")
+        return int(self._fact("total_memory"))
 
     def major(self) -> int:
         """Compute capability, first number."""
-        return self._fact("major")
+        return int(self._fact("major"))
 
     def minor(self) -> int:
         """Compute capability, second number."""
-        return self._fact("minor")
+        return int(self._fact("minor"))
 
     def multiProcessorCount(self) -> int:
         """Multiprocessors (NVIDIA) or compute units (AMD)."""
-        return self._fact("multiprocessors")
+        return int(self._fact("multiprocessors"))
 
     def warpSize(self) -> int:
         """Threads in a warp or wavefront."""
-        return self._fact("warp_size")
+        return int(self._fact("warp_size"))
 
     def maxThreadsPerBlock(self) -> int:
         """Most threads in a block."""
-        return self._fact("max_threads_per_block")
+        return int(self._fact("max_threads_per_block"))
 
     def integrated(self) -> bool:
         """Whether it shares the memory of the CPU."""
-        return self._fact("integrated")
+        return bool(self._fact("integrated"))
 
 
 def cudaGetDeviceProperties(device: int) -> Tuple[cudaDeviceProp, cudaError_t]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Tuple
 
+from .._barmap import pygpu as _runtime
 from ._indexing import Layout
 from ._pointers import POINTER_WRAPPERS, pointer_wrapper
 
@@ -24,7 +25,7 @@ class Flags(NamedTuple):
 class Described:
     """Elements on the device, as they lie there. The base of `GPUArray`."""
 
-    _memory: Any
+    _memory: _runtime.DeviceMemory
     _owner: Any
     _layout: Layout
     _dtype: Any
@@ -80,6 +81,11 @@ class Described:
     def device(self) -> int:
         """The GPU that has the memory."""
         return self._memory.device
+
+    @property
+    def mapped(self) -> bool:
+        """Whether small transfers go through barmap's mapping by now."""
+        return self._memory.mapped
 
     @property
     def device_data(self) -> pointer_wrapper:

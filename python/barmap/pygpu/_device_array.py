@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Dict, List, Optional, Type
+from typing import Any, List, Optional
 
 from .._barmap import pygpu as _runtime
 from ._dtypes import SUPPORTED_DTYPES
@@ -15,7 +15,9 @@ from ._status import cudaError_t
 INVALID_VALUE = cudaError_t(1)
 
 
-def borrowed_memory(address: int, nbytes: int, device: Optional[int] = None) -> Any:
+def borrowed_memory(
+    address: int, nbytes: int, device: Optional[int] = None
+) -> _runtime.DeviceMemory:
     """Memory on the device that somebody else owns and keeps.
 
     Raises
@@ -84,7 +86,7 @@ class DeviceArray(_runtime.HostExport):
         if not self._dtype:
             raise TypeError("use the class of an element type, such as DeviceArray_float64")
         super().__init__()
-        self._memory: Optional[Any] = None
+        self._memory: Optional[_runtime.DeviceMemory] = None
         self._status = cudaError_t(0)
         self._pointer: Optional[pointer_wrapper] = None
         names = {
@@ -106,10 +108,10 @@ class DeviceArray(_runtime.HostExport):
                 "and a shape, or two addresses and a shape"
             )
         order = "C" if flag is None or flag else "F"
-        make = (self._from_one, self._from_pointer, self._from_addresses)[count - 1]
-        self._host_array = make(*given, order)
+        makers: Any = (self._from_one, self._from_pointer, self._from_addresses)
+        self._host_array = makers[count - 1](*given, order)
 
-    def _from_one(self, given: Any, order: str) -> Any:
+    def _from_one(self, given: Any, order: Any) -> Any:
         import numpy as np
 
         if isinstance(given, (int, list, tuple)):
@@ -157,18 +159,18 @@ class DeviceArray(_runtime.HostExport):
         self._status = cudaError_t(status)
         return self._status
 
-    def _expect_memory(self) -> Any:
+    def _expect_memory(self) -> _runtime.DeviceMemory:
         if self._memory is None:
             raise RuntimeError("there is no memory on the device: call allocate() first")
         return self._memory
 
     def size(self) -> int:
         """Number of elements."""
-        return self._host_array.size
+        return int(self._host_array.size)
 
     def nbytes(self) -> int:
         """Number of bytes."""
-        return self._host_array.nbytes
+        return int(self._host_array.nbytes)
 
     def shape(self) -> List[int]:
         """Elements along each axis."""
@@ -227,7 +229,7 @@ class DeviceArray(_runtime.HostExport):
             self._expect_type(array.dtype)
             if array.shape != self._host_array.shape:
                 raise ValueError(f"the shape is {array.shape}, not {self._host_array.shape}")
-            order = "C" if self._host_array.flags.c_contiguous else "F"
+            order: Any = "C" if self._host_array.flags.c_contiguous else "F"
             array = in_memory_order(np.asarray(array, order=order))
         return self._note(memory.write(0, array))
 
@@ -264,11 +266,41 @@ def refused_index(idx: int, size: int) -> cudaError_t:
     return INVALID_VALUE
 
 
-DEVICE_ARRAYS: Dict[str, Type[DeviceArray]] = {
-    name: type(
-        f"DeviceArray_{name}",
-        (DeviceArray,),
-        {"_dtype": name, "__doc__": f"A `DeviceArray` of elements of type {name}."},
-    )
-    for name in SUPPORTED_DTYPES
-}
+class DeviceArray_int16(DeviceArray):
+    _dtype = "int16"
+
+
+class DeviceArray_int32(DeviceArray):
+    _dtype = "int32"
+
+
+class DeviceArray_int64(DeviceArray):
+    _dtype = "int64"
+
+
+class DeviceArray_uint16(DeviceArray):
+    _dtype = "uint16"
+
+
+class DeviceArray_uint32(DeviceArray):
+    _dtype = "uint32"
+
+
+class DeviceArray_uint64(DeviceArray):
+    _dtype = "uint64"
+
+
+class DeviceArray_float32(DeviceArray):
+    _dtype = "float32"
+
+
+class DeviceArray_float64(DeviceArray):
+    _dtype = "float64"
+
+
+class DeviceArray_complex64(DeviceArray):
+    _dtype = "complex64"
+
+
+class DeviceArray_complex128(DeviceArray):
+    _dtype = "complex128"

@@ -4,22 +4,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator
 
 from .._barmap import pygpu as _runtime
 from . import _indexing, _transfers
 from ._allocators import Allocator, HostAllocator, PagelockedAllocator
-from ._described import Described
 from ._device_array import borrowed_memory, refused_index
 from ._dtypes import UnsupportedDataType, supported
+from ._exports import Exported
 from ._host_memory import checked_shape, is_dense
 from ._indexing import Layout
 from ._pointers import POINTER_WRAPPERS, pointer_wrapper
-from ._sharing import LEGACY_DEFAULT_STREAM, broadcast, device_memory_of, expect_same
+from ._sharing import broadcast, device_memory_of, expect_same
 from ._status import check, cudaError_t
 
 
-class GPUArray(Described):
+class GPUArray(Exported):
     """An array on the device, with a host side beside it.
 
     Parameters
@@ -62,13 +62,15 @@ class GPUArray(Described):
            [0, 0, 0]])
     """
 
+    _host: Any  # of the same shape and data type; None until it is needed
+
     def __init__(
         self,
         a: Any = None,
         dtype: Any = None,
         *,
         shape: Any = None,
-        order: Optional[str] = None,
+        order: Any = None,
         copy: bool = False,
         allocator: Any = None,
     ) -> None:
@@ -96,7 +98,7 @@ class GPUArray(Described):
         self._set(array._memory, array._layout, array._dtype, array._owner)
         self._host = allocator.host_data
 
-    def _from_array(self, a: Any, dtype: Any, order: Optional[str], copy: bool) -> None:
+    def _from_array(self, a: Any, dtype: Any, order: Any, copy: bool) -> None:
         import numpy as np
 
         supported(a.dtype)
@@ -129,7 +131,7 @@ class GPUArray(Described):
 
     def _set(self, memory: Any, layout: Layout, dtype: Any, owner: Any) -> None:
         self._memory, self._layout, self._dtype, self._owner = memory, layout, dtype, owner
-        self._host: Optional[Any] = None
+        self._host = None
         self._status = cudaError_t(0)
 
     @classmethod
@@ -184,7 +186,7 @@ class GPUArray(Described):
         if self._host is None:
             import numpy as np
 
-            order = "C" if self.flags.c_contiguous or not self.flags.f_contiguous else "F"
+            order: Any = "C" if self.flags.c_contiguous or not self.flags.f_contiguous else "F"
             self._host = np.zeros(self.shape, self._dtype, order)
         return self._host
 
@@ -227,7 +229,7 @@ class GPUArray(Described):
         if self._host is not None and not self._host.flags.writeable:
             return self._fetched()
         self.to_host()
-        return self._host.copy(order="A") if copy else self._host.view()  # type: ignore[union-attr]
+        return self._host.copy(order="A") if copy else self._host.view()
 
     def _fetched(self) -> Any:
         """A new array with what is on the device; the host side stays as it is."""
@@ -258,7 +260,7 @@ class GPUArray(Described):
         if not 0 <= idx < self.size:
             self._status = refused_index(idx, self.size)
             return self._status
-        order = "F" if self.flags.f_contiguous and not self.flags.c_contiguous else "C"
+        order: Any = "F" if self.flags.f_contiguous and not self.flags.c_contiguous else "C"
         self[np.unravel_index(idx, self.shape, order)] = val
         return self._status
 
@@ -352,23 +354,6 @@ class GPUArray(Described):
         """A view with the axes reversed."""
         layout = self._layout
         return self._view(layout._replace(shape=layout.shape[::-1], strides=layout.strides[::-1]))
-
-    # For other libraries
-
-    @property
-    def __cuda_array_interface__(self) -> Any:
-        """The array for CuPy, PyTorch, Numba and others, version 3.
-
-        They wait for the legacy default stream, on which copies to the device go on.
-        """
-        return {
-            "shape": self.shape,
-            "typestr": self._dtype.str,
-            "data": (self.ptr, False),
-            "strides": None if self.flags.c_contiguous else self.strides,
-            "stream": LEGACY_DEFAULT_STREAM if _runtime.vendor() == "cuda" else None,
-            "version": 3,
-        }
 
 
 def _is_array(a: Any) -> bool:

@@ -30,7 +30,7 @@ def _length(n: int) -> int:
     return n
 
 
-def at_address(address: int, shape: Sequence[int], dtype: Any, order: str) -> Any:
+def at_address(address: int, shape: Sequence[int], dtype: Any, order: Any) -> Any:
     """An array on host memory that somebody else owns and keeps.
 
     Raises
@@ -58,4 +58,4 @@ def in_memory_order(array: Any) -> Any:
 
 def is_dense(array: Any) -> bool:
     """Whether the array is contiguous in one of the two orders."""
-    return array.flags.c_contiguous or array.flags.f_contiguous
+    return bool(array.flags.c_contiguous or array.flags.f_contiguous)

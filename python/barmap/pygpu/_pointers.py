@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional, Type
 
-from ._dtypes import SUPPORTED_DTYPES
-
 
 class pointer_wrapper:
     """An address, and what keeps it valid.
@@ -112,11 +110,58 @@ class _HandlePointer(pointer_wrapper):
         raise TypeError("a handle has no elements")
 
 
+class pointer_wrapper_int16(pointer_wrapper):
+    _dtype = "int16"
+
+
+class pointer_wrapper_int32(pointer_wrapper):
+    _dtype = "int32"
+
+
+class pointer_wrapper_int64(pointer_wrapper):
+    _dtype = "int64"
+
+
+class pointer_wrapper_uint16(pointer_wrapper):
+    _dtype = "uint16"
+
+
+class pointer_wrapper_uint32(pointer_wrapper):
+    _dtype = "uint32"
+
+
+class pointer_wrapper_uint64(pointer_wrapper):
+    _dtype = "uint64"
+
+
+class pointer_wrapper_float32(pointer_wrapper):
+    _dtype = "float32"
+
+
+class pointer_wrapper_float64(pointer_wrapper):
+    _dtype = "float64"
+
+
+class pointer_wrapper_complex64(pointer_wrapper):
+    _dtype = "complex64"
+
+
+class pointer_wrapper_complex128(pointer_wrapper):
+    _dtype = "complex128"
+
+
 POINTER_WRAPPERS: Dict[str, Type[pointer_wrapper]] = {
-    name: type(
-        f"pointer_wrapper_{name}",
-        (pointer_wrapper,),
-        {"_dtype": name, "__doc__": f"A `pointer_wrapper` for elements of type {name}."},
+    each._dtype: each
+    for each in (
+        pointer_wrapper_int16,
+        pointer_wrapper_int32,
+        pointer_wrapper_int64,
+        pointer_wrapper_uint16,
+        pointer_wrapper_uint32,
+        pointer_wrapper_uint64,
+        pointer_wrapper_float32,
+        pointer_wrapper_float64,
+        pointer_wrapper_complex64,
+        pointer_wrapper_complex128,
     )
-    for name in SUPPORTED_DTYPES
 }

@@ -19,7 +19,7 @@ def _in_memory_order(array: Any, axes: Any, flips: Any) -> Any:
     return array.transpose(axes)[flips] if array.ndim else array
 
 
-def upload(memory: Any, layout: Layout, values: Any) -> int:
+def upload(memory: _runtime.DeviceMemory, layout: Layout, values: Any) -> int:
     """Writes an array of the layout's shape and element type."""
     import numpy as np
 
@@ -34,7 +34,7 @@ def upload(memory: Any, layout: Layout, values: Any) -> int:
     )
 
 
-def download(memory: Any, layout: Layout, to: Any) -> int:
+def download(memory: _runtime.DeviceMemory, layout: Layout, to: Any) -> int:
     """Reads into a writable array of the layout's shape and element type."""
     import numpy as np
 
@@ -63,7 +63,9 @@ def download(memory: Any, layout: Layout, to: Any) -> int:
     return status
 
 
-def copy(to_memory: Any, to: Layout, from_memory: Any, source: Layout) -> int:
+def copy(
+    to_memory: _runtime.DeviceMemory, to: Layout, from_memory: _runtime.DeviceMemory, source: Layout
+) -> int:
     """Copies on the device, as if all was read before anything is written. Both have one shape."""
     if to.size == 0:
         return 0
@@ -75,13 +77,17 @@ def copy(to_memory: Any, to: Layout, from_memory: Any, source: Layout) -> int:
     return _copy_apart(to_memory, to, from_memory, source)
 
 
-def _copy_apart(to_memory: Any, to: Layout, from_memory: Any, source: Layout) -> int:
+def _copy_apart(
+    to_memory: _runtime.DeviceMemory, to: Layout, from_memory: _runtime.DeviceMemory, source: Layout
+) -> int:
     return to_memory.copy_elements(
         to.offset, to.strides, from_memory, source.offset, source.strides, to.shape, to.itemsize
     )
 
 
-def _overlap(to_memory: Any, to: Layout, from_memory: Any, source: Layout) -> bool:
+def _overlap(
+    to_memory: _runtime.DeviceMemory, to: Layout, from_memory: _runtime.DeviceMemory, source: Layout
+) -> bool:
     to_low, to_high = (to_memory.address + at for at in to.span())
     from_low, from_high = (from_memory.address + at for at in source.span())
     return to_low < from_high and from_low < to_high
