@@ -10,17 +10,10 @@ import os
 
 import pytest
 
-REQUIRED = [name for name in os.environ.get("BARMAP_REQUIRE", "").split(",") if name]
-REAL_GPU = bool(REQUIRED)
-for variable in [name for name in os.environ if name.startswith("BARMAP_")]:
-    del os.environ[variable]
+from which_gpu import REAL_GPU, REQUIRED  # before barmap is used
 
-import barmap  # noqa: E402
-
-if not REAL_GPU:
-    barmap.sim()
-
-from gpu_memory import Driver  # noqa: E402
+import barmap
+from gpu_memory import Driver
 
 
 def pytest_configure(config):

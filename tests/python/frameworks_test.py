@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import REAL_GPU
+from which_gpu import REAL_GPU
 
 import framework_programs
 

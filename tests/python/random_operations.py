@@ -12,7 +12,7 @@ import random
 import sys
 
 import numpy as np
-from conftest import REAL_GPU  # noqa: F401: turns the simulated GPU on
+from which_gpu import REAL_GPU  # noqa: F401: turns the simulated GPU on
 
 import barmap
 from barmap import _barmap
