@@ -5,7 +5,9 @@ using namespace barmap::cuda;
 using namespace barmap::sim;
 
 namespace {
+constexpr unsigned blocking_sync = 1;
 constexpr unsigned disable_timing = 2;
+constexpr unsigned interprocess = 4; // only without timing
 
 CUresult elapsed(float* milliseconds, CUevent start, CUevent end) {
     auto const from = the_world().events.get(start);
@@ -29,6 +31,8 @@ CUresult record(CUevent handle, CUstream stream) {
 BARMAP_SIM_ENTRY cuEventCreate(CUevent* handle, unsigned flags) {
     return call("cuEventCreate", [&](world_lock&) {
         (void)current_context();
+        require((flags & ~(blocking_sync | disable_timing | interprocess)) == 0);
+        require(!(flags & interprocess) || (flags & disable_timing));
         auto made = std::make_shared<event>();
         made->timed = !(flags & disable_timing);
         out(handle) = the_world().events.add(made);
