@@ -359,7 +359,7 @@ class GPUArray(Exported):
 def _is_array(a: Any) -> bool:
     import numpy as np
 
-    return isinstance(a, (np.ndarray, np.generic))
+    return isinstance(a, np.ndarray)
 
 
 def shared(data: Any) -> GPUArray:

@@ -29,16 +29,20 @@ def without_errors():
     pygpu.cudaSetDevice(0)
 
 
+def use_the_device():
+    """Makes what stays for a device until the process ends."""
+    array = pygpu.GPUArray(4)
+    for _ in range(20):
+        array.set_val(0, 1)
+
+
 @pytest.fixture
 def nothing_left(vendor):
     """Fails if memory, streams, events or descriptors are left. What stays is made before."""
     if not SIMULATED:
         yield
         return
-    first = pygpu.GPUArray(4)
-    for _ in range(20):
-        first.set_val(0, 1)
-    del first
+    use_the_device()
     gc.collect()
     before = vendor.live(), len(os.listdir("/proc/self/fd"))
     yield
@@ -50,3 +54,6 @@ def nothing_left(vendor):
 def two_devices():
     if pygpu.cudaGetDeviceCount()[0] < 2:
         pytest.skip("there is one device only")
+    pygpu.cudaSetDevice(1)
+    use_the_device()
+    pygpu.cudaSetDevice(0)
