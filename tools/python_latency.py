@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measures small copies from Python: barmap beside PyTorch's and CuPy's own, in one process.
 
-    tools/python_latency.py [--output results.json] [--calls N]
+    tools/python_latency.py [--output results.json] [--calls N] [--pygpu-copies]
 
 Each method copies between host memory and the same GPU, blocking until the bytes are there, but for
 those marked "asynchronous". A sample is the mean of 64 calls in a row, in nanoseconds, Python's part
@@ -20,7 +20,7 @@ import time
 import barmap
 import numpy as np
 
-SIZES = (8, 64, 256, 1024, 4096, 16384, 65536)
+SIZES = (8, 64, 256, 1024, 4096, 8192, 16384, 65536, 131072, 262144)
 CALLS_PER_SAMPLE = 64
 
 
@@ -42,6 +42,16 @@ def barmap_methods(size):
         yield "d2h", "barmap NumPy view", lambda: view.copy()
     if size == 8:
         yield "h2d", "barmap post", lambda: mapping.post(1, 0)
+
+
+def pygpu_methods(size):
+    from barmap import pygpu
+
+    host = np.zeros(size // 4, np.int32)
+    array = pygpu.to_gpu(host)
+    how = "" if any(pygpu.mapped_sizes()) else ", copy engine"
+    yield "h2d", f"PyGPU set{how}", lambda: array.set(host)
+    yield "d2h", f"PyGPU get{how}", lambda: array.get()
 
 
 def torch_methods(size):
@@ -81,7 +91,10 @@ def cupy_methods(size):
 
 
 def methods(size):
-    for library, some in (("", barmap_methods), ("torch", torch_methods), ("cupy", cupy_methods)):
+    for library, some in (
+        ("barmap", barmap_methods), ("barmap.pygpu", pygpu_methods), ("torch", torch_methods),
+        ("cupy", cupy_methods),
+    ):
         try:
             yield from some(size)
         except ImportError:
@@ -125,8 +138,14 @@ def import_time():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", help="where the JSON goes; else to stdout")
-    parser.add_argument("--calls", type=int, default=16000, help="calls of each method and size")
+    parser.add_argument("--calls", type=int, default=8000, help="calls of each method and size")
+    parser.add_argument("--pygpu-copies", action="store_true",
+                        help="PyGPU's arrays use the copy engine for all sizes")
     options = parser.parse_args()
+    if options.pygpu_copies:
+        from barmap import pygpu
+
+        pygpu.set_mapped_sizes(0, 0)
     gpu = barmap.devices()[0]
     versions = {"python": platform.python_version(), "numpy": np.__version__}
     rows = [row for size in SIZES for row in measure(size, options.calls)]
