@@ -301,7 +301,11 @@ class GPUArray(Exported):
             array[index] = value.get(copy=True) if isinstance(value, GPUArray) else value
             self.set(array)
             return
-        self._view(_indexing.view(self._layout, index))._assign(value)
+        view = self._view(_indexing.view(self._layout, index))
+        try:
+            view._assign(value)
+        finally:
+            self._status = view._status
 
     def _assign(self, value: Any) -> None:
         import numpy as np
