@@ -18,6 +18,8 @@ from ._pointers import POINTER_WRAPPERS, pointer_wrapper
 from ._sharing import broadcast, device_memory_of, expect_same
 from ._status import check, cudaError_t
 
+_SUCCESS = cudaError_t(0)
+
 
 class GPUArray(Exported):
     """An array on the device, with a host side beside it.
@@ -141,6 +143,9 @@ class GPUArray(Exported):
         return array
 
     def _do(self, status: int, operation: str) -> None:
+        if status == 0:
+            self._status = _SUCCESS
+            return
         self._status = cudaError_t(status)
         check(status, operation)
 

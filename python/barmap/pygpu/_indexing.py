@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from typing import Any, List, NamedTuple, Optional, Tuple
@@ -51,17 +52,34 @@ class Layout(NamedTuple):
         low = self.offset + sum(r for r in reach if r < 0)
         return low, self.offset + sum(r for r in reach if r > 0) + self.itemsize
 
-    def ascending(self) -> Tuple[Layout, Tuple[int, ...], Tuple[slice, ...]]:
-        """The same elements in the order of memory.
 
-        Returns the layout, and how an array of this layout's shape becomes one of that layout's:
-        ``array.transpose(axes)[flips]``.
-        """
-        axes = tuple(sorted(range(len(self.shape)), key=lambda k: -abs(self.strides[k])))
-        flips = tuple(slice(None, None, -1 if self.strides[k] < 0 else None) for k in axes)
-        shape = tuple(self.shape[k] for k in axes)
-        strides = tuple(abs(self.strides[k]) for k in axes)
-        return Layout(self.span()[0], shape, strides, self.itemsize), axes, flips
+class InMemory(NamedTuple):
+    """The elements of a layout in the order of memory.
+
+    ``array.transpose(axes)[flips]`` makes an array of the one's shape to one of the other's;
+    `unchanged` says that it is the same. `dense` says that the elements have no gaps, and `empty`
+    that there are none.
+    """
+
+    layout: Layout
+    axes: Tuple[int, ...]
+    flips: Tuple[slice, ...]
+    unchanged: bool
+    dense: bool
+    empty: bool
+
+
+@functools.lru_cache(maxsize=256)  # programs use the same few again and again
+def in_memory(layout: Layout) -> InMemory:
+    """The same elements in the order of memory."""
+    lengths, steps = layout.shape, layout.strides
+    axes = tuple(sorted(range(len(lengths)), key=lambda k: -abs(steps[k])))
+    flips = tuple(slice(None, None, -1 if steps[k] < 0 else None) for k in axes)
+    shape = tuple(lengths[k] for k in axes)
+    strides = tuple(abs(steps[k]) for k in axes)
+    found = Layout(layout.span()[0], shape, strides, layout.itemsize)
+    unchanged = (shape, strides) == (lengths, steps) and axes == tuple(range(len(axes)))
+    return InMemory(found, axes, flips, unchanged, found.is_dense("C"), layout.size == 0)
 
 
 def is_basic(index: Any) -> bool:

@@ -9,55 +9,57 @@ from __future__ import annotations
 from typing import Any
 
 from .._barmap import pygpu as _runtime
-from ._indexing import Layout
+from ._indexing import InMemory, Layout, in_memory
 
 # Elements with gaps are read with what lies between them, if that is at most so many times as much.
 _MOST_READ = 4
 
 
-def _in_memory_order(array: Any, axes: Any, flips: Any) -> Any:
-    return array.transpose(axes)[flips] if array.ndim else array
+def _in_memory_order(array: Any, order: InMemory) -> Any:
+    return array if order.unchanged else array.transpose(order.axes)[order.flips]
 
 
 def upload(memory: _runtime.DeviceMemory, layout: Layout, values: Any) -> int:
     """Writes an array of the layout's shape and element type."""
-    import numpy as np
-
-    if layout.size == 0:
+    order = in_memory(layout)
+    if order.empty:
         return 0
-    ascending, axes, flips = layout.ascending()
-    packed = np.ascontiguousarray(_in_memory_order(values, axes, flips))
-    if ascending.is_dense("C"):
-        return memory.write(ascending.offset, packed)
-    return memory.write_elements(
-        ascending.offset, ascending.strides, packed, ascending.shape, layout.itemsize
-    )
+    packed = _in_memory_order(values, order)
+    if not packed.flags.c_contiguous:
+        packed = packed.copy(order="C")
+    there = order.layout
+    if order.dense:
+        return memory.write(there.offset, packed)
+    return memory.write_elements(there.offset, there.strides, packed, there.shape, there.itemsize)
 
 
 def download(memory: _runtime.DeviceMemory, layout: Layout, to: Any) -> int:
     """Reads into a writable array of the layout's shape and element type."""
+    order = in_memory(layout)
+    if order.empty:
+        return 0
+    target = _in_memory_order(to, order)
+    if order.dense and target.flags.c_contiguous:
+        return memory.read(order.layout.offset, target)
+    return _download_packed(memory, order, target)
+
+
+def _download_packed(memory: _runtime.DeviceMemory, order: InMemory, target: Any) -> int:
+    """By way of host memory of its own, where elements have gaps on either side."""
     import numpy as np
 
-    if layout.size == 0:
-        return 0
-    ascending, axes, flips = layout.ascending()
-    target = _in_memory_order(to, axes, flips)
-    if ascending.is_dense("C"):
-        if target.flags.c_contiguous:
-            return memory.read(ascending.offset, target)
-        packed = np.empty(ascending.shape, to.dtype)
-        status = memory.read(ascending.offset, packed)
+    there = order.layout
+    low, high = there.span()
+    if order.dense:
+        packed = np.empty(there.shape, target.dtype)
+        status = memory.read(there.offset, packed)
+    elif high - low <= _MOST_READ * there.nbytes:
+        raw = np.empty(high - low, "u1")
+        status = memory.read(low, raw)
+        packed = np.ndarray(there.shape, target.dtype, raw, 0, there.strides)
     else:
-        low, high = ascending.span()
-        if high - low <= _MOST_READ * layout.nbytes:
-            raw = np.empty(high - low, "u1")
-            status = memory.read(low, raw)
-            packed = np.ndarray(ascending.shape, to.dtype, raw, 0, ascending.strides)
-        else:
-            packed = np.empty(ascending.shape, to.dtype)
-            status = memory.read_elements(
-                low, ascending.strides, packed, ascending.shape, layout.itemsize
-            )
+        packed = np.empty(there.shape, target.dtype)
+        status = memory.read_elements(low, there.strides, packed, there.shape, there.itemsize)
     if status == 0:
         target[...] = packed
     return status
