@@ -97,7 +97,11 @@ status end_device() {
         std::lock_guard const guard(retained().lock);
         if (retained().devices.erase(device) != 0)
             cu.primary_ctx_release(device);
-        answer = cu.primary_ctx_reset(device);
+        unsigned flags = 0;
+        int others_use_it = 1;
+        cu.primary_ctx_get_state(device, &flags, &others_use_it);
+        if (others_use_it)
+            answer = cu.primary_ctx_reset(device);
         all_resets.fetch_add(1, std::memory_order_relaxed);
     }
     here.device = device;

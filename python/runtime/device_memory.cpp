@@ -12,9 +12,11 @@
 namespace barmap::runtime {
 namespace {
 
-// Where the copy engine overtakes the mapping on an H200 (docs/python-pygpu.md): one thread writes
-// 64 KiB in 2.8 us against 8 to 14, and reads 4 KiB in 3.9 us against 6 to 7, but 64 KiB in 65.
-std::atomic<std::size_t> largest_write{64 * 1024};
+// The last power of two at which the mapping is faster than the copy engine on an H200, from pinned
+// host memory (docs/results/h200-580.159.04/lat-compare.json): it writes 128 KiB in 6.8 us against
+// 10.3, but 256 KiB in 13.5 against 12.5; it reads 4 KiB in 4.3 us against 7.3, but 8 KiB in 9.1
+// against 7.6.
+std::atomic<std::size_t> largest_write{128 * 1024};
 std::atomic<std::size_t> largest_read{4 * 1024};
 
 // A mapping costs some 20 us to make and undo, and 4 us more for each MiB; a small transfer through

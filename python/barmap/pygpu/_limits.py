@@ -21,7 +21,7 @@ def mapped_sizes() -> MappedSizes:
     Examples
     --------
     >>> pygpu.mapped_sizes()
-    MappedSizes(write=65536, read=4096)
+    MappedSizes(write=131072, read=4096)
     """
     return MappedSizes(*_runtime.largest_mapped())
 
