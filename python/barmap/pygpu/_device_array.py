@@ -12,6 +12,7 @@ from ._host_memory import at_address, checked_shape, in_memory_order, is_dense
 from ._pointers import POINTER_WRAPPERS, pointer_wrapper
 from ._status import cudaError_t
 
+SUCCESS = cudaError_t(0)
 INVALID_VALUE = cudaError_t(1)
 
 
@@ -87,7 +88,7 @@ class DeviceArray(_runtime.HostExport):
             raise TypeError("use the class of an element type, such as DeviceArray_float64")
         super().__init__()
         self._memory: Optional[_runtime.DeviceMemory] = None
-        self._status = cudaError_t(0)
+        self._status = SUCCESS
         self._pointer: Optional[pointer_wrapper] = None
         names = {
             1: ("b",) if "l" not in kwargs else ("l",),
@@ -156,7 +157,7 @@ class DeviceArray(_runtime.HostExport):
         return array
 
     def _note(self, status: int) -> cudaError_t:
-        self._status = cudaError_t(status)
+        self._status = SUCCESS if status == 0 else cudaError_t(status)
         return self._status
 
     def _expect_memory(self) -> _runtime.DeviceMemory:

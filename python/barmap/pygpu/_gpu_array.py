@@ -11,17 +11,14 @@ from . import _indexing, _transfers
 from ._allocators import Allocator, HostAllocator, PagelockedAllocator
 from ._device_array import borrowed_memory, refused_index
 from ._dtypes import UnsupportedDataType, supported
-from ._exports import Exported
-from ._host_memory import checked_shape, is_dense
+from ._host_memory import checked_shape
 from ._indexing import Layout
-from ._pointers import POINTER_WRAPPERS, pointer_wrapper
-from ._sharing import broadcast, device_memory_of, expect_same
-from ._status import check, cudaError_t
-
-_SUCCESS = cudaError_t(0)
+from ._sharing import broadcast, device_memory_of
+from ._status import cudaError_t
+from ._transferred import Transferred
 
 
-class GPUArray(Exported):
+class GPUArray(Transferred):
     """An array on the device, with a host side beside it.
 
     Parameters
@@ -63,8 +60,6 @@ class GPUArray(Exported):
     array([[1, 2, 3],
            [0, 0, 0]])
     """
-
-    _host: Any  # of the same shape and data type; None until it is needed
 
     def __init__(
         self,
@@ -131,42 +126,11 @@ class GPUArray(Exported):
         self._set(memory, layout, dtype, None)
         self._do(memory.made, f"allocate {layout.nbytes} bytes on the device")
 
-    def _set(self, memory: Any, layout: Layout, dtype: Any, owner: Any) -> None:
-        self._memory, self._layout, self._dtype, self._owner = memory, layout, dtype, owner
-        self._host = None
-        self._status = cudaError_t(0)
-
     @classmethod
     def _made_of(cls, memory: Any, layout: Layout, dtype: Any, owner: Any) -> GPUArray:
         array = GPUArray.__new__(cls)
         array._set(memory, layout, dtype, owner)
         return array
-
-    def _do(self, status: int, operation: str) -> None:
-        if status == 0:
-            self._status = _SUCCESS
-            return
-        self._status = cudaError_t(status)
-        check(status, operation)
-
-    @property
-    def host_data(self) -> pointer_wrapper:
-        """Pointer to the host side; safe.
-
-        Raises
-        ------
-        ValueError
-            If the host side is not contiguous.
-        """
-        host = self._host_side()
-        if not is_dense(host):
-            raise ValueError("the host side is not contiguous: get() gives it as an array")
-        return POINTER_WRAPPERS[self._dtype.name]._of_host(host)
-
-    @property
-    def last_status(self) -> cudaError_t:
-        """What the runtime answered to the last call for this array."""
-        return self._status
 
     def __len__(self) -> int:
         if not self.shape:
@@ -185,76 +149,6 @@ class GPUArray(Exported):
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("a GPUArray does not become a NumPy array by itself: call get()")
 
-    # Moving data
-
-    def _host_side(self) -> Any:
-        if self._host is None:
-            import numpy as np
-
-            order: Any = "C" if self.flags.c_contiguous or not self.flags.f_contiguous else "F"
-            self._host = np.zeros(self.shape, self._dtype, order)
-        return self._host
-
-    def allocate(self) -> None:
-        """Does nothing: the memory is there from the start."""
-
-    def to_device(self) -> None:
-        """Sends the host side to the device."""
-        host = self._host_side()
-        self._do(_transfers.upload(self._memory, self._layout, host), "copy to the device")
-
-    to_gpu = to_device
-
-    def to_host(self) -> None:
-        """Fetches the host side from the device.
-
-        Raises
-        ------
-        ValueError
-            If it is a read-only array.
-        """
-        host = self._host_side()
-        if not host.flags.writeable:
-            raise ValueError("the host side is a read-only array: get() makes a new one")
-        self._do(_transfers.download(self._memory, self._layout, host), "copy from the device")
-
-    def get(self, copy: bool = False) -> Any:
-        """Fetches the host side from the device, and returns it.
-
-        Parameters
-        ----------
-        copy : bool, optional
-            Return a new array. Otherwise it is the host side's memory, which the next get changes,
-            and which `to_device` sends; where this was made of an array, that one's memory.
-
-        Returns
-        -------
-        numpy.ndarray
-        """
-        if self._host is not None and not self._host.flags.writeable:
-            return self._fetched()
-        self.to_host()
-        return self._host.copy(order="A") if copy else self._host.view()
-
-    def _fetched(self) -> Any:
-        """A new array with what is on the device; the host side stays as it is."""
-        import numpy as np
-
-        array = np.empty(self.shape, self._dtype)
-        self._do(_transfers.download(self._memory, self._layout, array), "copy from the device")
-        return array
-
-    def set(self, host_data: Any) -> None:
-        """Sends an array of the same shape and data type to the device; the host side stays.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If it has another data type or shape.
-        """
-        expect_same(host_data, self.shape, self._dtype)
-        self._do(_transfers.upload(self._memory, self._layout, host_data), "copy to the device")
-
     def set_val(self, idx: int, val: Any) -> cudaError_t:
         """Writes one element on the device; idx counts in the order of the host side's memory.
 
@@ -265,21 +159,14 @@ class GPUArray(Exported):
         if not 0 <= idx < self.size:
             self._status = refused_index(idx, self.size)
             return self._status
+        if self._is_plain():
+            offset = self._layout.offset + idx * self._layout.itemsize
+            status = self._memory.write(offset, np.array(val, self._dtype))
+            self._do(status, "copy to the device")
+            return self._status
         order: Any = "F" if self.flags.f_contiguous and not self.flags.c_contiguous else "C"
         self[np.unravel_index(idx, self.shape, order)] = val
         return self._status
-
-    def item(self) -> Any:
-        """The one element, as a Python number.
-
-        Raises
-        ------
-        ValueError
-            If there is not exactly one.
-        """
-        if self.size != 1:
-            raise ValueError(f"an array of {self.size} elements is no single number")
-        return self._fetched().item()
 
     def copy(self) -> GPUArray:
         """A new array on the device with the same elements, in the same order if it has one."""
@@ -318,6 +205,11 @@ class GPUArray(Exported):
         if isinstance(value, GPUArray) or hasattr(value, "__cuda_array_interface__"):
             self._assign_from_device(shared(value))
             return
+        if self._layout.size == 1 and isinstance(value, (int, float, complex)):
+            array = np.empty(self._layout.shape, self._dtype)
+            array[...] = value
+            self._upload(array)
+            return
         array = np.asarray(value)
         kept = np.can_cast(array.dtype, self._dtype, "same_kind")
         if not kept and not np.isscalar(value) and not isinstance(value, (list, tuple)):
@@ -325,8 +217,7 @@ class GPUArray(Exported):
                 f"elements of type {array.dtype} do not become {self._dtype.name} by themselves: "
                 "convert them with astype()"
             )
-        array = np.broadcast_to(array.astype(self._dtype), self.shape)
-        self._do(_transfers.upload(self._memory, self._layout, array), "copy to the device")
+        self._upload(np.broadcast_to(array.astype(self._dtype), self.shape))
 
     def _assign_from_device(self, value: GPUArray) -> None:
         if value._dtype != self._dtype:

@@ -84,6 +84,8 @@ def in_memory(layout: Layout) -> InMemory:
 
 def is_basic(index: Any) -> bool:
     """Whether an index only picks and steps, so that it gives a view: no arrays, lists or masks."""
+    if type(index) is int or type(index) is slice:
+        return True
     parts = index if isinstance(index, tuple) else (index,)
     return all(
         part is None or part is Ellipsis or isinstance(part, slice) or _is_integer(part)
@@ -125,6 +127,11 @@ def view(layout: Layout, index: Any) -> Layout:
     IndexError
         As NumPy does.
     """
+    if type(index) is int and layout.shape:  # the most common one
+        n = layout.shape[0]
+        if -n <= index < n:
+            offset = layout.offset + (index + n if index < 0 else index) * layout.strides[0]
+            return Layout(offset, layout.shape[1:], layout.strides[1:], layout.itemsize)
     offset, shape, strides = layout.offset, [], []
     axis = 0
     for part in _expand(index, len(layout.shape)):

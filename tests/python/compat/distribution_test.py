@@ -81,7 +81,7 @@ def test_program_with_cupy(like):
     """CuPy's own np.zeros_like(on_gpu) makes an array on the GPU, which has no CPU address."""
     path = STAND_INS
     if not barmap.devices()[0].simulated and importlib.util.find_spec("cupy"):
-        path = ""
+        path = os.environ.get("PYTHONPATH", "")
         if like == "on_gpu":
             pytest.skip("np.zeros_like of a CuPy array is a CuPy array")
     run("-c", PROGRAM.format(like=like), PYTHONPATH=path)

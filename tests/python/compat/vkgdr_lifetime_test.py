@@ -184,7 +184,10 @@ def test_fork(memory, gpu):
     "gpu.memory = memory; memory.gpu = gpu; gc.disable(); del gpu, memory, view",
     "threading.Thread(target=lambda: [memory.flush(0, 64) for _ in range(10**9)], "
     "daemon=True).start()",
-    "pid = os.fork(); pid and sys.exit(os.waitpid(pid, 0)[1])",
+    "pid = os.fork(); pid and sys.exit(os.waitpid(pid, 0)[1]); os._exit(0)",
+    # NVIDIA's Vulkan library at its exit in the child breaks the parent's: docs/backends.md
+    pytest.param("pid = os.fork(); pid and sys.exit(os.waitpid(pid, 0)[1])",
+                 marks=pytest.mark.simulated),
 ])
 def test_the_process_may_end_with_live_objects(ending):
     program = f"""
