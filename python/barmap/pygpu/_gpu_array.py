@@ -159,7 +159,7 @@ class GPUArray(Transferred):
         if not 0 <= idx < self.size:
             self._status = refused_index(idx, self.size)
             return self._status
-        if self._is_plain():
+        if self._layout.is_dense("C"):
             offset = self._layout.offset + idx * self._layout.itemsize
             status = self._memory.write(offset, np.array(val, self._dtype))
             self._do(status, "copy to the device")
