@@ -9,7 +9,7 @@ inline constexpr char write[] = R"(Copies a buffer to GPU memory.
 
 Its stores leave the CPU before any later store of this thread, so that work which is submitted
 to the GPU afterwards sees them. An aligned write of 1, 2, 4 or 8 bytes is never torn.
-Buffers of more than 4096 bytes are copied without the GIL.
+Buffers of more than 16384 bytes are copied without the GIL.
 
 Parameters
 ----------
@@ -38,7 +38,7 @@ b'\x07\x00\x00\x00barmap')";
 inline constexpr char read[] = R"(Copies from GPU memory.
 
 Never delivers a value older than one that this thread has already read from the same place. An
-aligned read of 1, 2, 4 or 8 bytes is never torn. More than 4096 bytes are copied without the GIL.
+aligned read of 1, 2, 4 or 8 bytes is never torn. More than 1024 bytes are copied without the GIL.
 
 Parameters
 ----------

@@ -23,9 +23,6 @@ namespace barmap::python {
 namespace gdrapi_objects {
 namespace {
 
-/// From this size on a copy takes longer than to give the GIL away and get it back. In bytes.
-constexpr std::size_t copied_without_gil = 4096;
-
 /// Why this thread's last call failed.
 std::string& last_failure() {
     static thread_local std::string text;
@@ -185,7 +182,7 @@ nb::tuple callback_flag(pinned const& which) {
 
 int copy_to(unsigned long handle, std::uintptr_t mapped, std::uintptr_t host, std::size_t size) {
     std::optional<released_gil> others_run;
-    if (size > copied_without_gil)
+    if (size > written_with_gil)
         others_run.emplace();
     return ::gdr_copy_to_mapping({handle}, reinterpret_cast<void*>(mapped),
                                  reinterpret_cast<void const*>(host), size);
@@ -193,7 +190,7 @@ int copy_to(unsigned long handle, std::uintptr_t mapped, std::uintptr_t host, st
 
 int copy_from(unsigned long handle, std::uintptr_t host, std::uintptr_t mapped, std::size_t size) {
     std::optional<released_gil> others_run;
-    if (size > copied_without_gil)
+    if (size > read_with_gil)
         others_run.emplace();
     return ::gdr_copy_from_mapping({handle}, reinterpret_cast<void*>(host),
                                    reinterpret_cast<void const*>(mapped), size);

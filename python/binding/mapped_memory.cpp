@@ -22,9 +22,6 @@ namespace nb = nanobind;
 namespace barmap::python {
 namespace {
 
-/// From this size on a copy takes longer than to give the GIL away and get it back. In bytes.
-constexpr Py_ssize_t copied_without_gil = 4096;
-
 /// A Python integer as a word of so many bytes; negative numbers in two's complement.
 std::uint64_t word_of(nb::handle value, int size) {
     nb::object const number = nb::steal(PyNumber_Index(value.ptr()));
@@ -53,9 +50,11 @@ std::uint64_t word_of(nb::handle value, int size) {
 /// Lets other threads run during a long copy, and keeps them from closing.
 class mapped_memory::copy_without_gil {
 public:
-    copy_without_gil(mapped_memory& memory, Py_ssize_t bytes) noexcept : memory_(memory) {
+    /// @param most largest copy that keeps the GIL, in bytes
+    copy_without_gil(mapped_memory& memory, Py_ssize_t bytes, std::size_t most) noexcept
+        : memory_(memory) {
         ++memory_.users_;
-        if (bytes > copied_without_gil)
+        if (static_cast<std::size_t>(bytes) > most)
             released_.emplace();
     }
     ~copy_without_gil() {
@@ -142,7 +141,7 @@ void mapped_memory::write(nb::handle buffer, Py_ssize_t offset) {
     expect_open(); // after the buffer was got: that may run Python
     expect_writable();
     window const to = part(offset, from.size());
-    copy_without_gil const others_run(*this, from.size());
+    copy_without_gil const others_run(*this, from.size(), written_with_gil);
     barmap::write(to, from.bytes());
 }
 
@@ -155,7 +154,7 @@ nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes
         throw nb::python_error();
     auto* const to = reinterpret_cast<std::byte*>(PyBytes_AS_STRING(result.ptr()));
     {
-        copy_without_gil const others_run(*this, wanted);
+        copy_without_gil const others_run(*this, wanted, read_with_gil);
         barmap::read({to, from.size}, from);
     }
     return result;
@@ -165,7 +164,7 @@ Py_ssize_t mapped_memory::read_into(nb::handle buffer, Py_ssize_t offset) {
     host_buffer const to(buffer, PyBUF_WRITABLE);
     expect_open();
     window const from = part(offset, to.size());
-    copy_without_gil const others_run(*this, to.size());
+    copy_without_gil const others_run(*this, to.size(), read_with_gil);
     barmap::read(to.bytes(), from);
     return to.size();
 }
@@ -202,7 +201,7 @@ void mapped_memory::fill(int byte, Py_ssize_t offset, std::optional<Py_ssize_t> 
     window to = part(offset, wanted);
     std::array<std::byte, 4096> pattern;
     pattern.fill(static_cast<std::byte>(byte));
-    copy_without_gil const others_run(*this, wanted);
+    copy_without_gil const others_run(*this, wanted, written_with_gil);
     while (to.size != 0) {
         std::size_t const piece = std::min(to.size, pattern.size());
         barmap::write(to, {pattern.data(), piece});

@@ -18,9 +18,6 @@ namespace {
 
 using runtime::status;
 
-/// From this size on a transfer through the mapping is worth giving the GIL away for. In bytes.
-constexpr std::size_t moved_without_gil = 4096;
-
 using sizes = std::vector<std::size_t>;
 using steps = std::vector<std::ptrdiff_t>;
 
@@ -43,7 +40,7 @@ public:
         host_buffer const from(buffer, PyBUF_SIMPLE);
         auto const bytes = static_cast<std::size_t>(from.size());
         expect_inside(offset, bytes);
-        if (bytes <= moved_without_gil && range_->write_now(offset, from.data(), bytes))
+        if (bytes <= written_with_gil && range_->write_now(offset, from.data(), bytes))
             return runtime::success;
         return without_gil([&] { return range_->write(offset, from.data(), bytes); });
     }
@@ -52,7 +49,7 @@ public:
         host_buffer const to(buffer, PyBUF_WRITABLE);
         auto const bytes = static_cast<std::size_t>(to.size());
         expect_inside(offset, bytes);
-        if (bytes <= moved_without_gil && range_->read_now(to.data(), offset, bytes))
+        if (bytes <= read_with_gil && range_->read_now(to.data(), offset, bytes))
             return runtime::success;
         return without_gil([&] { return range_->read(to.data(), offset, bytes); });
     }
