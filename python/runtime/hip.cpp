@@ -169,6 +169,16 @@ vendor_table load() {
         result.why = "this HIP runtime has no " + missing + ": install ROCm 5 or newer";
         return result;
     }
+    // Without a GPU each function has its own answer, as that there is no current device.
+    int count = 0;
+    status const answer = library.get_device_count(&count);
+    if (answer != success || count == 0) {
+        result.answer = answer != success ? answer : no_device;
+        result.why = std::string("AMD's HIP runtime finds no GPU: ") +
+                     library.get_error_string(result.answer);
+        library.get_last_error();
+        return result;
+    }
     static table const functions = make_table();
     cuda::watch_exit();
     result.functions = &functions;
