@@ -115,7 +115,7 @@ class DeviceArray(_runtime.HostExport):
     def _from_one(self, given: Any, order: Any) -> Any:
         import numpy as np
 
-        if isinstance(given, (int, list, tuple)):
+        if isinstance(given, (int, list, tuple, np.integer)):
             return np.zeros(checked_shape(given), self._dtype, order)
         array = given if isinstance(given, np.ndarray) else np.asarray(memoryview(given))
         self._expect_type(array.dtype)
@@ -238,13 +238,16 @@ class DeviceArray(_runtime.HostExport):
         """Writes one element on the device; idx counts in the order of memory.
 
         An index outside of the array writes nothing, warns, and answers cudaErrorInvalidValue (1).
-        """
-        import numpy as np
 
+        Raises
+        ------
+        ValueError
+            If val is more or less than one element.
+        """
         memory = self._expect_memory()
         if not 0 <= idx < self.size():
             return self._note(refused_index(idx, self.size()))
-        value = np.array(val, self._dtype)
+        value = one_element(val, self._dtype)
         return self._note(memory.write(idx * value.itemsize, value))
 
     def host_data(self) -> pointer_wrapper:
@@ -255,6 +258,24 @@ class DeviceArray(_runtime.HostExport):
         """Pointer to the device side; null before `allocate`. Keeps the memory alive."""
         address = self._memory.address if self._memory is not None else 0
         return POINTER_WRAPPERS[self._dtype]._of_device(address, self._memory)
+
+
+def one_element(val: Any, dtype: Any) -> Any:
+    """One element as an array without axes.
+
+    Raises
+    ------
+    ValueError
+        For more or less than one.
+    """
+    import numpy as np
+
+    value = np.array(val, dtype)
+    if value.size != 1:
+        raise ValueError(
+            f"set_val writes one element, not {value.size}: assign to a slice of a GPUArray"
+        )
+    return value.reshape(())
 
 
 def refused_index(idx: int, size: int) -> cudaError_t:

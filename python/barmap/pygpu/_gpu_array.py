@@ -9,7 +9,7 @@ from typing import Any, Iterator
 from .._barmap import pygpu as _runtime
 from . import _indexing, _transfers
 from ._allocators import Allocator, HostAllocator, PagelockedAllocator
-from ._device_array import borrowed_memory, refused_index
+from ._device_array import borrowed_memory, one_element, refused_index
 from ._dtypes import UnsupportedDataType, supported
 from ._host_memory import checked_shape
 from ._indexing import Layout
@@ -153,19 +153,24 @@ class GPUArray(Transferred):
         """Writes one element on the device; idx counts in the order of the host side's memory.
 
         An index outside of the array writes nothing, warns, and answers cudaErrorInvalidValue (1).
+
+        Raises
+        ------
+        ValueError
+            If val is more or less than one element.
         """
         import numpy as np
 
         if not 0 <= idx < self.size:
             self._status = refused_index(idx, self.size)
             return self._status
+        value = one_element(val, self._dtype)
         if self._layout.is_dense("C"):
             offset = self._layout.offset + idx * self._layout.itemsize
-            status = self._memory.write(offset, np.array(val, self._dtype))
-            self._do(status, "copy to the device")
+            self._do(self._memory.write(offset, value), "copy to the device")
             return self._status
         order: Any = "F" if self.flags.f_contiguous and not self.flags.c_contiguous else "C"
-        self[np.unravel_index(idx, self.shape, order)] = val
+        self[np.unravel_index(idx, self.shape, order)] = value
         return self._status
 
     def copy(self) -> GPUArray:
@@ -210,9 +215,12 @@ class GPUArray(Transferred):
             array[...] = value
             self._upload(array)
             return
-        array = np.asarray(value)
+        if isinstance(value, (int, float, complex, list, tuple)):
+            array = np.array(value, self._dtype)  # refuses what does not fit, as NumPy does
+        else:
+            array = np.asarray(value)
         kept = np.can_cast(array.dtype, self._dtype, "same_kind")
-        if not kept and not np.isscalar(value) and not isinstance(value, (list, tuple)):
+        if not kept and not np.isscalar(value):
             raise TypeError(
                 f"elements of type {array.dtype} do not become {self._dtype.name} by themselves: "
                 "convert them with astype()"

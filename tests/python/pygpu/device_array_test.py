@@ -122,6 +122,22 @@ def test_set_val(dtype):
         assert da.last_status() == INVALID_VALUE
 
 
+def test_set_val_takes_one_element():
+    da = pygpu.DeviceArray_int16(np.arange(4, dtype="i2"))
+    da.allocate()
+    da.to_device()
+    for value in ([7, 8], np.zeros((2, 2)), []):
+        with pytest.raises(ValueError, match=f"one element, not {np.size(value)}"):
+            da.set_val(0, value)
+    assert da.set_val(3, np.array([9])) == da.to_host() == 0
+    assert np.asarray(da).tolist() == [0, 1, 2, 9]
+
+
+def test_a_number_of_elements_may_be_of_numpy():
+    assert pygpu.DeviceArray_int64(np.int64(5)).shape() == [5]
+    assert pygpu.DeviceArray_int64(np.uint8(5)).shape() == [5]
+
+
 def test_without_elements(nothing_left):
     for da in (pygpu.DeviceArray_int16(0), pygpu.DeviceArray_int16(np.zeros((3, 0), "i2"))):
         assert da.allocate() == da.to_device() == da.to_host() == 0

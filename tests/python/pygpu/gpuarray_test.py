@@ -140,6 +140,33 @@ def test_set_refuses_what_does_not_fit():
         a.set([[1, 2, 3], [4, 5, 6]])
 
 
+def test_numbers_that_do_not_fit():
+    a = pygpu.to_gpu(np.zeros(4, "i2"))
+    for value, failure in ((1 + 2j, TypeError), (float("nan"), ValueError), ("x", ValueError)):
+        for given in (value, [value] * 4):
+            with pytest.raises((failure, TypeError)):
+                a[:] = given
+    with pytest.raises(TypeError):
+        a[0] = 1 + 2j
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # before, NumPy takes the low bits
+        for index, value in ((0, 70_000), (slice(None), 70_000), (slice(None), [0, 0, 0, 70_000])):
+            with pytest.raises(OverflowError):
+                a[index] = value
+    a[:] = 1.7
+    a[1:] = [2.5, 3, 4]
+    assert a.get().tolist() == [1, 2, 3, 4]
+
+
+def test_set_val_takes_one_element():
+    a = pygpu.to_gpu(np.arange(8))
+    for part in (a[2:4], a[::2]):
+        for value in ([7, 8, 9], []):
+            with pytest.raises(ValueError, match="one element"):
+                part.set_val(0, value)
+        part.set_val(1, [7])
+    assert a.get().tolist() == [0, 1, 7, 7, 4, 5, 6, 7]
+
+
 def test_set_val():
     for order, at in (("C", (1, 0)), ("F", (1, 1))):
         a = pygpu.GPUArray(np.zeros((2, 3), "i8", order))
