@@ -54,15 +54,21 @@ class Exported(Described):
         Raises
         ------
         BufferError
-            If a copy or another device is asked for.
+            If a copy or another device is asked for; if strides are no multiples of the element
+            size, which DLPack cannot tell.
         barmap.Error
             If there is no such stream.
         """
+        size = self.itemsize
+        if any(step % size for step in self.strides):
+            raise BufferError(
+                f"DLPack has no strides of {self.strides} bytes for elements of {size}: copy() the "
+                "array first"
+            )
         defaults = (None, -1, 0, LEGACY_DEFAULT_STREAM, _PER_THREAD_DEFAULT_STREAM)
         if stream not in defaults:
             status = _runtime.order_behind_default_stream(int(stream), self.device)
             check(status, "let a stream wait for the array")
-        size = self.itemsize
         kept = (self._memory, self._owner)
         device_type, device = self.__dlpack_device__()
         strides = [step // size for step in self.strides]

@@ -83,9 +83,13 @@ def device_memory_of(data: Any) -> Found:
     layout = Layout.dense(tuple(interface["shape"]), found.itemsize, "C")
     if interface.get("strides") is not None:
         layout = layout._replace(strides=tuple(interface["strides"]))
+        if len(layout.strides) != len(layout.shape):
+            raise ValueError(f"{len(layout.strides)} strides for {len(layout.shape)} axes")
     if interface.get("stream") not in (None, LEGACY_DEFAULT_STREAM):
         check(_runtime.synchronize_stream(int(interface["stream"])), "wait for the array's stream")
     low, high = layout.span()
+    if high > low and (not address or address + low < 0):
+        raise ValueError(f"the device address {(address or 0) + low:#x} is null or negative")
     device = int(data.__dlpack_device__()[1]) if hasattr(data, "__dlpack_device__") else None
     memory = borrowed_memory(address + low if high > low else 0, high - low, device)
     return Found(memory, layout._replace(offset=-low), found)

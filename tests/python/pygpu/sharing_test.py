@@ -135,6 +135,11 @@ def test_arrays_of_others_that_cannot_be_shared():
         pygpu.Allocator(Interface(owner, typestr="|i1"))
     with pytest.raises(ValueError, match="ends after 16 bytes"):
         pygpu.Allocator(Interface(owner, shape=(5,)))
+    with pytest.raises(ValueError, match="2 strides for 1 axes"):
+        pygpu.Allocator(Interface(owner, strides=(4, 4)))
+    for changes in ({"data": (0, False)}, {"data": (None, False)}, {"strides": (-(1 << 62),)}):
+        with pytest.raises(ValueError, match="null or negative"):
+            pygpu.Allocator(Interface(owner, **changes))
     for thing in (np.zeros(3), "text", None):
         with pytest.raises(TypeError, match="no memory on the device"):
             pygpu.Allocator(thing)
@@ -182,6 +187,14 @@ def test_a_stream_of_dlpack_waits(vendor, nothing_left):
     del capsule, unordered
     with pytest.raises(BufferError):
         a.__dlpack__(copy=True)
+
+
+def test_strides_that_dlpack_cannot_tell():
+    owner = pygpu.to_gpu(np.arange(8, dtype="i4"))
+    a = pygpu.GPUArray(allocator=Interface(owner, shape=(4,), strides=(6,)))
+    with pytest.raises(BufferError, match="copy\\(\\) the array"):
+        a.__dlpack__()
+    assert "dltensor" in repr(a.copy().__dlpack__())
 
 
 def test_barmap_takes_its_dlpack(vendor):
