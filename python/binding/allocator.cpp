@@ -50,10 +50,14 @@ std::uintptr_t allocate_for_library(std::size_t bytes, int ordinal) {
     }
     std::size_t const piece =
         (std::max(bytes, std::size_t{1}) + alignment - 1) / alignment * alignment;
+    std::shared_ptr<own_memory> full; // let go of without the lock: that may wait for the GPU
     std::lock_guard const guard(lent().lock);
     slab& open = lent().open_slabs[ordinal];
-    if (!open.memory || slab_bytes - open.used < piece)
-        open = {own_memory::allocate(slab_bytes, ordinal, {}), 0};
+    if (!open.memory || slab_bytes - open.used < piece) {
+        slab fresh{own_memory::allocate(slab_bytes, ordinal, {}), 0};
+        full = std::move(open.memory);
+        open = std::move(fresh);
+    }
     std::uintptr_t const address = open.memory->address() + open.used;
     lent().by_address.insert_or_assign(address, open.memory);
     open.used += piece;

@@ -5,6 +5,7 @@
 
 #include "runtime/device_memory.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -179,6 +180,18 @@ std::tuple<std::uintptr_t, std::size_t, status> address_range(std::uintptr_t add
     return {reinterpret_cast<std::uintptr_t>(base), bytes, answer};
 }
 
+/// The device that owns an address; none where the runtime does not tell.
+std::optional<int> owner(std::uintptr_t address) {
+    return without_gil([&]() -> std::optional<int> {
+        int device = -1;
+        runtime::table const& table = gpu();
+        if (!table.device_of ||
+            table.device_of(&device, reinterpret_cast<void const*>(address)) != runtime::success)
+            return std::nullopt;
+        return device;
+    });
+}
+
 } // namespace
 
 void bind_pygpu_memory(nb::module_& module) {
@@ -222,6 +235,7 @@ void bind_pygpu_memory(nb::module_& module) {
                             nb::dynamic_attr(), nb::is_weak_referenceable())
         .def(nb::init<>());
     module.def("address_range", &address_range, nb::arg("address"));
+    module.def("owner", &owner, nb::arg("address"));
     module.def("largest_mapped", [] {
         auto const now = runtime::largest_mapped();
         return std::make_tuple(now.write, now.read);

@@ -30,6 +30,16 @@ bool nothing_to_wait_for() {
     return enter() == success && cu().stream_query(nullptr) == cuda::success;
 }
 
+void* current_context() {
+    CUcontext now = nullptr;
+    return cu().ctx_get_current(&now) == cuda::success ? now : nullptr;
+}
+
+status device_of(int* device, void const* inside) {
+    return from_driver(
+        cu().pointer_get_attribute(device, cuda::pointer_device_ordinal, address_of(inside)));
+}
+
 status device_count(int* count) {
     return remember(from_driver(cu().device_get_count(count)));
 }
@@ -221,6 +231,9 @@ table make_table() {
     table result{};
     result.vendor = "cuda";
     result.nothing_to_wait_for = &nothing_to_wait_for;
+    result.current_context = &current_context;
+    result.use_context = &use_context;
+    result.device_of = &device_of;
     result.device_count = &device_count;
     result.set_device = &set_device;
     result.get_device = &get_device;

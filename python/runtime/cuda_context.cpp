@@ -67,6 +67,11 @@ status use_device(int device) {
     return from_driver(answer);
 }
 
+void use_context(int device, void* context) {
+    here.device = device;
+    cuda::api().ctx_set_current(static_cast<CUcontext>(context));
+}
+
 status enter() {
     cuda::driver_api const& cu = cuda::api();
     CUcontext now = nullptr;

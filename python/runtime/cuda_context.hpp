@@ -19,6 +19,9 @@ namespace barmap::runtime {
 /// Makes a device's primary context current. @return invalid_device for one that is not there
 [[nodiscard]] status use_device(int device);
 
+/// Makes the thread's device and context what they were; the context may be null.
+void use_context(int device, void* context);
+
 /// Makes sure that the thread has a context: what every call needs that is about memory or streams.
 [[nodiscard]] status enter();
 

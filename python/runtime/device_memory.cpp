@@ -38,8 +38,11 @@ device const& opened(int ordinal) {
                : kept->emplace(ordinal, barmap::device::open(ordinal)).first->second;
 }
 
-mapping make_mapping(std::uintptr_t address, std::size_t bytes) {
+/// @param device whose default stream is asked before the mapping is used
+mapping make_mapping(std::uintptr_t address, std::size_t bytes, int device) {
     int const ordinal = barmap::device::of(reinterpret_cast<void const*>(address)).ordinal();
+    if (ordinal != device)
+        throw error(errc::wrong_device, "map an array", "", "it is copied instead");
     barmap::device const& gpu = opened(ordinal);
     bar1_size const bar1 = gpu.bar1();
     if (bar1.total != 0 && bytes > bar1.available / bar1_share)
@@ -124,7 +127,7 @@ void device_memory::consider_mapping(std::size_t bytes, std::size_t largest) {
     if (state_.load(std::memory_order_relaxed) != mapping_state::none)
         return;
     try {
-        mapping_ = make_mapping(address_, size_);
+        mapping_ = make_mapping(address_, size_, device_);
         state_.store(mapping_state::made, std::memory_order_release);
     } catch (std::exception const&) { // the copy engine does it; barmap.map() tells why not
         state_.store(mapping_state::impossible, std::memory_order_release);

@@ -104,6 +104,9 @@ table make_table() {
     table result{};
     result.vendor = "hip";
     result.nothing_to_wait_for = nullptr; // barmap maps no memory of AMD's
+    result.current_context = nullptr;
+    result.use_context = nullptr;
+    result.device_of = nullptr; // its structure differs between ROCm 5 and 6
     result.device_count = library.get_device_count;
     result.set_device = library.set_device;
     result.get_device = library.get_device;

@@ -72,6 +72,16 @@ table refusing_table(char const* vendor) {
     return result;
 }
 
+/// Whether a vendor says that there is no GPU of its own. A runtime that fails is not without one.
+bool lacks_gpu(vendor_table const& of) {
+    if (!of.functions)
+        return of.answer == insufficient_driver || of.answer == no_device;
+    int count = 0;
+    status const answer = of.functions->device_count(&count);
+    of.functions->last_error();
+    return answer == no_device || (answer == success && count == 0);
+}
+
 bool has_gpu(vendor_table const& of) {
     int count = 0;
     bool const has = of.functions && of.functions->device_count(&count) == success && count > 0;
@@ -89,7 +99,7 @@ vendor_table const& choose(std::string_view wanted) {
         throw error(errc::invalid_argument,
                     "choose a GPU runtime by BARMAP_RUNTIME=" + std::string(wanted), "",
                     "set it to cuda or hip, or unset it");
-    if (!has_gpu(cuda_table()) && has_gpu(hip_table()))
+    if (lacks_gpu(cuda_table()) && has_gpu(hip_table()))
         return hip_table();
     return cuda_table();
 }
@@ -155,12 +165,18 @@ device_scope::device_scope(int device) {
     int const now = current_device();
     if (now < 0 || now == device)
         return;
+    if (current().current_context)
+        context_ = current().current_context();
     if (current().set_device(device) == success)
         before_ = now;
 }
 
 device_scope::~device_scope() {
-    if (before_ >= 0)
+    if (before_ < 0)
+        return;
+    if (current().current_context)
+        current().use_context(before_, context_);
+    else
         current().set_device(before_);
 }
 

@@ -47,6 +47,14 @@ struct table {
     /// the last error alone.
     bool (*nothing_to_wait_for)();
 
+    /// The thread's context, or null; and makes it the thread's again, with its device. Both are
+    /// null where devices have no contexts.
+    void* (*current_context)();
+    void (*use_context)(int device, void*);
+    /// The device that owns an address. Null where the runtime does not tell; leaves the last error
+    /// alone.
+    status (*device_of)(int*, void const*);
+
     status (*device_count)(int*);
     status (*set_device)(int);
     status (*get_device)(int*);
@@ -103,7 +111,7 @@ struct table {
 /// The device that is current in this thread; -1 if the runtime answers an error.
 [[nodiscard]] int current_device();
 
-/// Makes a device current for a scope, and the one before again.
+/// Makes a device current for a scope, and the one before again, with the context that was current.
 class device_scope {
 public:
     explicit device_scope(int device);
@@ -113,6 +121,7 @@ public:
 
 private:
     int before_ = -1;
+    void* context_ = nullptr;
 };
 
 /// The vendors' tables. Each loads its library at the first call, and is null with a reason where

@@ -86,11 +86,12 @@ virtual_block::~virtual_block() {
     driver_api const& cu = api(); // it was there when the addresses were reserved
     std::optional<context_scope> scope;
     try {
-        scope.emplace(context_scope::any(device_));
+        scope.emplace(context_scope::on_device(device_));
     } catch (error const&) {
         // The driver may do it without.
     }
-    // As cuMemFree does: unmapping under a running kernel would end its context.
+    // As cuMemFree does, where the driver does not (580.159.04 unmaps at once): a kernel that uses
+    // unmapped memory ends its context. Work in other contexts on this GPU is its owner's to end.
     if (scope)
         cu.ctx_synchronize();
     if (mapped_)

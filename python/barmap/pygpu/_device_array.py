@@ -41,6 +41,8 @@ def borrowed_memory(
             break  # registered host memory, say: the runtime does not tell
         at = base + size
     if device is None:
+        device = _runtime.owner(address)
+    if device is None:
         device, _ = _runtime.get_device()
     return _runtime.DeviceMemory(address, nbytes, device)
 

@@ -248,3 +248,24 @@ assert now.value == context.value
 print(pygpu.cudaGetDevice(), a.device, a.get().tolist())
 """, BARMAP_SIM_DEVICES="2")
     assert said == "(1, <cudaError: code=0>) 1 [0, 1, 2]"
+
+
+@pytest.mark.skipif(not SIMULATED, reason="makes the simulated driver fail")
+def test_a_failing_cuda_is_not_replaced_by_hip():
+    said = run("print(pygpu.use_hip, int(pygpu.cudaGetDeviceCount()[1]))",
+               BARMAP_RUNTIME=None, BARMAP_SIM_FAIL="cuInit:999")
+    assert said == "False 999"
+
+
+@pytest.mark.skipif(not SIMULATED, reason="forks")
+def test_a_child_of_a_process_that_mapped_is_not_given_another_runtime():
+    said = run("""
+import barmap
+array = barmap.alloc(64, "u1")
+pid = os.fork()
+if pid == 0:
+    print(pygpu.use_hip, flush=True)
+    os._exit(0)
+os.waitpid(pid, 0)
+""", BARMAP_RUNTIME=None)
+    assert said == "False"

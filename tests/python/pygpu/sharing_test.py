@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Allocators, and arrays that other libraries take or give."""
 
+import ctypes
 import gc
 import threading
 import weakref
@@ -210,3 +211,37 @@ def test_barmap_takes_its_dlpack(vendor):
             return a.__dlpack_device__()
 
     assert barmap.map(OnlyDLPack()).numpy().tolist() == [[1, 2], [4, 5]]
+
+
+class WithoutDlpack:
+    """An array of which only __cuda_array_interface__ is known."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__cuda_array_interface__ = {**array.__cuda_array_interface__, "stream": None}
+
+
+@pytest.mark.skipif(pygpu.use_hip, reason="HIP is not asked who owns an address")
+def test_memory_of_another_device_is_that_devices(two_devices):
+    pygpu.cudaSetDevice(1)
+    owner = pygpu.to_gpu(np.arange(8))
+    pygpu.cudaSetDevice(0)
+    shared = pygpu.GPUArray(allocator=WithoutDlpack(owner))
+    assert shared.device == owner.device == 1
+    assert shared.__dlpack_device__() == owner.__dlpack_device__()
+    assert (shared.get() == np.arange(8)).all()
+
+
+@pytest.mark.skipif(pygpu.use_hip, reason="HIP has no contexts")
+def test_reaching_another_device_leaves_the_threads_context(two_devices, vendor):
+    pygpu.cudaSetDevice(1)
+    far = pygpu.to_gpu(np.arange(3))
+    pygpu.cudaSetDevice(0)
+    own, now = ctypes.c_void_p(), ctypes.c_void_p()
+    assert vendor.library.cuCtxCreate_v2(ctypes.byref(own), 0, 0) == 0
+    try:
+        assert far.get().tolist() == [0, 1, 2]
+        assert vendor.library.cuCtxGetCurrent(ctypes.byref(now)) == 0 and now.value == own.value
+    finally:
+        vendor.library.cuCtxDestroy_v2(own)
+        pygpu.cudaSetDevice(0)
