@@ -29,7 +29,12 @@ tests() {
         "$repository/tests/python$1" "${@:2}" || status=$?
     [[ $status == 0 || $status == 5 && $# -gt 2 ]]
 }
-tests "" --ignore="$repository/tests/python/pygpu" "$@"
+# Side by side, since each is one process; their output one after the other.
+tests "" --ignore="$repository/tests/python/pygpu" "$@" &> all.txt &
+all=$!
 for runtime in cuda hip; do
-    BARMAP_RUNTIME=$runtime tests /pygpu "$@"
-done
+    BARMAP_RUNTIME=$runtime tests /pygpu "$@" || touch failed
+done &> pygpu.txt
+wait $all || touch failed
+cat all.txt pygpu.txt
+[[ ! -e failed ]]
