@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * All that depends on the kernel's version, on the processor, or on whether symbols that are exported
+ * for GPL modules only may be used. They may with NVIDIA's open driver (GDRDRV_GPL_SYMBOLS). A module
+ * that uses the proprietary one may not: the kernel refuses to load it.
+ */
+#ifndef GDRDRV_COMPAT_H
+#define GDRDRV_COMPAT_H
+
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/timex.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
+#error "Linux 5.10 or later is needed"
+#endif
+
+/* 6.3 made the flags of a mapping read-only but for functions. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void gdrdrv_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags |= flags;
+}
+#else
+#define gdrdrv_vm_flags_set vm_flags_set
+#endif
+
+#ifdef CONFIG_X86_64
+
+#include <asm/tsc.h>
+#ifdef GDRDRV_GPL_SYMBOLS
+#define gdrdrv_decrypted pgprot_decrypted
+#else
+/* pgprot_decrypted reaches a GPL-only function from 5.18 on; this is AMD's part of it. */
+#include <linux/mem_encrypt.h>
+#define gdrdrv_decrypted(prot) __pgprot(__sme_clr(pgprot_val(prot)))
+#endif
+
+static inline pgprot_t gdrdrv_with_cache_mode(pgprot_t prot, enum page_cache_mode mode)
+{
+	return gdrdrv_decrypted(__pgprot((pgprot_val(prot) & ~_PAGE_CACHE_MASK) |
+					 cachemode2protval(mode)));
+}
+
+/* pgprot_writecombine is GPL-only here. */
+static inline pgprot_t gdrdrv_write_combining(pgprot_t prot)
+{
+	return gdrdrv_with_cache_mode(prot, _PAGE_CACHE_MODE_WC);
+}
+
+static inline pgprot_t gdrdrv_device(pgprot_t prot)
+{
+	return gdrdrv_with_cache_mode(prot, _PAGE_CACHE_MODE_UC_MINUS);
+}
+
+/*
+ * The kernel gives single pages the type that their physical range is reserved with, whatever the
+ * mapping asks for; without a reservation that is uncached.
+ */
+static inline int gdrdrv_reserve_write_combining(phys_addr_t start, size_t size)
+{
+	return arch_io_reserve_memtype_wc(start, size);
+}
+
+static inline void gdrdrv_free_write_combining(phys_addr_t start, size_t size)
+{
+	arch_io_free_memtype_wc(start, size);
+}
+
+#define GDRDRV_RESERVES_WRITE_COMBINING 1
+#define gdrdrv_cycles() ((u64)get_cycles())
+#define gdrdrv_khz() (cpu_khz)
+
+static inline bool gdrdrv_may_be_coherent(void)
+{
+	return false;
+}
+
+static inline bool gdrdrv_is_ram(phys_addr_t address)
+{
+	return false;
+}
+
+#elif defined(CONFIG_ARM64) || defined(CONFIG_PPC64)
+
+#define gdrdrv_write_combining pgprot_writecombine
+
+static inline int gdrdrv_reserve_write_combining(phys_addr_t start, size_t size)
+{
+	return 0;
+}
+
+static inline void gdrdrv_free_write_combining(phys_addr_t start, size_t size)
+{
+}
+
+#define GDRDRV_RESERVES_WRITE_COMBINING 0
+
+#ifdef CONFIG_ARM64
+#define gdrdrv_device pgprot_device
+#define gdrdrv_cycles() 0ull
+#define gdrdrv_khz() 0u
+
+/* Grace; whether it is one is seen at each page. */
+static inline bool gdrdrv_may_be_coherent(void)
+{
+	return true;
+}
+#else
+#include <asm/reg.h>
+#include <asm/time.h>
+#define gdrdrv_device pgprot_noncached
+#define gdrdrv_cycles() ((u64)get_cycles())
+#define gdrdrv_khz() ((u32)(tb_ticks_per_sec / 1000))
+
+static inline bool gdrdrv_may_be_coherent(void)
+{
+	return pvr_version_is(PVR_POWER9);
+}
+#endif
+
+/* Memory of a GPU with a coherent link stands in the memory map like RAM. */
+static inline bool gdrdrv_is_ram(phys_addr_t address)
+{
+#ifdef GDRDRV_GPL_SYMBOLS
+	return page_is_ram(address >> PAGE_SHIFT);
+#elif defined(CONFIG_PPC64)
+	return gdrdrv_may_be_coherent() && !(address >> 47);
+#else
+	return false; /* newer NVIDIA drivers tell it in the table's flags */
+#endif
+}
+
+#else
+#error "gdrdrv runs on x86-64, arm64 and ppc64le"
+#endif
+
+#endif /* GDRDRV_COMPAT_H */

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* An open descriptor, from open to the last close. */
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "gdrdrv.h"
+
+static int open_file(struct inode *inode, struct file *filp)
+{
+	struct gdrdrv_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	int result = -ENOMEM;
+
+	if (!file)
+		return -ENOMEM;
+	file->user = gdrdrv_get_user(current_uid());
+	if (!file->user)
+		goto free;
+	result = gdrdrv_init_events(&file->events);
+	if (result)
+		goto put_user;
+	gdrdrv_remember_process(&file->owner);
+	xa_init(&file->pins);
+	file->next_handle = 1; /* so that a forgotten handle of 0 is none */
+
+	/* All descriptors of a device share its inode's mapping; offsets mean something on one of them. */
+	address_space_init_once(&file->mapping);
+	file->mapping.host = inode;
+	file->mapping.a_ops = inode->i_mapping->a_ops;
+	filp->f_mapping = &file->mapping;
+	filp->private_data = file;
+	gdrdrv_count(files, 1);
+	return nonseekable_open(inode, filp);
+
+put_user:
+	gdrdrv_put_user(file->user);
+free:
+	kfree(file);
+	return result;
+}
+
+/*
+ * Every close of a descriptor comes here, the last one or not. Pins go with their process, also where a
+ * child that inherited the descriptor keeps it open.
+ */
+static int flush_file(struct file *filp, fl_owner_t id)
+{
+	struct gdrdrv_file *file = filp->private_data;
+
+	if (gdrdrv_ends_with_this_process(&file->owner))
+		gdrdrv_unpin_all(file);
+	return 0;
+}
+
+static int release_file(struct inode *inode, struct file *filp)
+{
+	struct gdrdrv_file *file = filp->private_data;
+
+	gdrdrv_unpin_all(file);
+	filp->f_mapping = inode->i_mapping;
+	xa_destroy(&file->pins);
+	gdrdrv_free_events(&file->events);
+	gdrdrv_put_user(file->user);
+	gdrdrv_count(files, -1);
+	kfree(file);
+	return 0;
+}
+
+const struct file_operations gdrdrv_file_operations = {
+	.owner = THIS_MODULE,
+	.open = open_file,
+	.flush = flush_file,
+	.release = release_file,
+	.unlocked_ioctl = gdrdrv_ioctl,
+	.mmap = gdrdrv_mmap,
+	.read = gdrdrv_read,
+	.poll = gdrdrv_poll,
+};

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Inside the driver. An open descriptor is a gdrdrv_file; it has pins; a pin is mapped by one mmap at a
+ * time, which the kernel may split into several areas.
+ *
+ * Locks, from the outside in: locks of nvidia.ko, or the mm's mmap_lock; a pin's lock; the kernel's
+ * locks of address space and page tables; the spinlocks of file->pins and of events. nvidia.ko is never
+ * called under a lock of ours, since its callback comes under its own and takes a pin's.
+ */
+#ifndef GDRDRV_H
+#define GDRDRV_H
+
+#include <linux/atomic.h>
+#include <linux/fs.h>
+#include <linux/kref.h>
+#include <linux/mm_types.h>
+#include <linux/poll.h>
+#include <linux/rwsem.h>
+#include <linux/uidgid.h>
+#include <linux/xarray.h>
+
+#include "gdrdrv_abi.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "gdrdrv: " fmt
+
+#define GPU_PAGE_SHIFT 16
+#define GPU_PAGE_SIZE (1ul << GPU_PAGE_SHIFT)
+
+struct nvidia_p2p_page_table;
+
+/* A process that runs one program: what has forked or executed since is another one. */
+struct gdrdrv_process {
+	pid_t tgid;
+	u64 born;
+	u64 image;
+};
+
+/* What all descriptors of one user hold together. */
+struct gdrdrv_user {
+	struct list_head node;
+	kuid_t uid;
+	unsigned int files; /* guarded by the list's lock */
+	atomic64_t pins;
+	atomic64_t bytes;
+};
+
+#define GDRDRV_EVENT_CAPACITY 256u
+
+struct gdrdrv_events {
+	spinlock_t lock; /* guards all but readers */
+	struct mutex readers; /* one at a time, so that none overtakes another */
+	wait_queue_head_t wait;
+	struct gdrdrv_event *ring; /* NULL if the mode knows no events */
+	unsigned int first, count;
+	u64 sequence; /* of the last event, lost ones included */
+	u64 lost; /* since the last record in the ring */
+};
+
+struct gdrdrv_file {
+	struct gdrdrv_process owner;
+	struct gdrdrv_user *user;
+	struct xarray pins; /* by handle */
+	unsigned long next_handle; /* guarded by pins' lock */
+	atomic64_t live_pins;
+	atomic64_t live_bytes;
+	struct address_space mapping; /* this descriptor's alone, to find all that maps a handle */
+	struct gdrdrv_events events;
+};
+
+struct gdrdrv_pin {
+	struct kref refs; /* the table of pins, nvidia.ko's callback, each area that maps it */
+	struct gdrdrv_file *file; /* valid while it is among the file's pins */
+	unsigned long handle;
+	u64 va, size; /* whole GPU pages */
+	u64 p2p_token;
+	u32 va_space;
+	bool force_pcie;
+	bool whole_pages; /* the caller's address was the start of a GPU page */
+	u64 cycles;
+	atomic_t areas;
+
+	struct rw_semaphore lock; /* guards all below */
+	struct nvidia_p2p_page_table *table; /* NULL: nothing to map any more */
+	bool taken_away;
+	bool reserved; /* write-combining, for the physical pages */
+	u32 wanted, type; /* enum gdrdrv_mapping */
+};
+
+/* process.c */
+void gdrdrv_remember_process(struct gdrdrv_process *process);
+bool gdrdrv_is_this_process(const struct gdrdrv_process *process);
+bool gdrdrv_ends_with_this_process(const struct gdrdrv_process *process);
+struct gdrdrv_user *gdrdrv_get_user(kuid_t uid);
+void gdrdrv_put_user(struct gdrdrv_user *user);
+int gdrdrv_charge(struct gdrdrv_user *user, u64 bytes);
+void gdrdrv_uncharge(struct gdrdrv_user *user, u64 bytes);
+extern unsigned long gdrdrv_max_user_pins, gdrdrv_max_user_bytes;
+
+/* file.c */
+extern const struct file_operations gdrdrv_file_operations;
+
+/* command.c */
+long gdrdrv_ioctl(struct file *filp, unsigned int command, unsigned long argument);
+
+/* pages.c: all that talks to nvidia.ko */
+bool gdrdrv_persistent(void);
+bool gdrdrv_offers_force_pcie(void);
+int gdrdrv_get_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table **table);
+void gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table);
+int gdrdrv_check_table(const struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table);
+phys_addr_t gdrdrv_page_address(const struct nvidia_p2p_page_table *table, unsigned long index);
+bool gdrdrv_table_is_cacheable(const struct nvidia_p2p_page_table *table);
+bool gdrdrv_needs_device_mappings(void);
+void gdrdrv_look_at_platform(void);
+
+/* pin.c */
+int gdrdrv_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked, u32 flags, u64 *handle);
+int gdrdrv_unpin(struct gdrdrv_file *file, u64 handle);
+void gdrdrv_unpin_all(struct gdrdrv_file *file);
+struct gdrdrv_pin *gdrdrv_get_pin(struct gdrdrv_file *file, u64 handle);
+void gdrdrv_put_pin(struct gdrdrv_pin *pin);
+void gdrdrv_taken_away(void *pin);
+
+/* map.c */
+int gdrdrv_request_mapping(struct gdrdrv_pin *pin, u32 type);
+u32 gdrdrv_mapping_of(struct gdrdrv_pin *pin);
+int gdrdrv_mmap(struct file *filp, struct vm_area_struct *vma);
+void gdrdrv_unmap(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table);
+
+/* event.c */
+int gdrdrv_init_events(struct gdrdrv_events *events);
+void gdrdrv_free_events(struct gdrdrv_events *events);
+void gdrdrv_push_event(struct gdrdrv_events *events, const struct gdrdrv_pin *pin);
+ssize_t gdrdrv_read(struct file *filp, char __user *to, size_t bytes, loff_t *offset);
+__poll_t gdrdrv_poll(struct file *filp, struct poll_table_struct *table);
+
+/* counter.c */
+struct gdrdrv_counters {
+	atomic64_t files, pins, bytes, mappings; /* now */
+	atomic64_t pages_held; /* page tables that nvidia.ko has given and not taken back */
+	atomic64_t pinned, refused, mapped, faults, taken_away, events_lost; /* since loading */
+};
+extern struct gdrdrv_counters gdrdrv_counters;
+#define gdrdrv_count(what, by) atomic64_add(by, &gdrdrv_counters.what)
+int gdrdrv_init_counters(void);
+void gdrdrv_remove_counters(void);
+
+#endif /* GDRDRV_H */

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* Loading and unloading. */
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+
+#include "gdrdrv.h"
+
+module_param_named(max_user_pins, gdrdrv_max_user_pins, ulong, 0644);
+MODULE_PARM_DESC(max_user_pins, "how many pins a user may hold at once; 0 (default): any number");
+module_param_named(max_user_bytes, gdrdrv_max_user_bytes, ulong, 0644);
+MODULE_PARM_DESC(max_user_bytes, "how many bytes a user may pin at once; 0 (default): any number");
+
+static int dbg_enabled, info_enabled;
+module_param(dbg_enabled, int, 0);
+MODULE_PARM_DESC(dbg_enabled, "has no effect, for old scripts; use dynamic debug");
+module_param(info_enabled, int, 0);
+MODULE_PARM_DESC(info_enabled, "has no effect, for old scripts; use dynamic debug");
+
+/* As open as NVIDIA's own nodes; udev's rule narrows it where an administrator wants that. */
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "gdrdrv",
+	.mode = 0666,
+	.fops = &gdrdrv_file_operations,
+};
+
+static int __init load(void)
+{
+	int result;
+
+	gdrdrv_look_at_platform();
+	result = gdrdrv_init_counters();
+	if (result)
+		return result;
+	result = misc_register(&device);
+	if (result) {
+		gdrdrv_remove_counters();
+		return result;
+	}
+	pr_info("version %d.%d of barmap, %s mode\n", GDRDRV_VERSION_MAJOR, GDRDRV_VERSION_MINOR,
+		gdrdrv_persistent() ? "persistent" : "callback");
+	return 0;
+}
+
+static void __exit unload(void)
+{
+	s64 held;
+
+	misc_deregister(&device);
+	gdrdrv_remove_counters();
+	held = atomic64_read(&gdrdrv_counters.pages_held);
+	WARN(held, "gdrdrv: %lld page tables were not given back\n", held);
+}
+
+module_init(load);
+module_exit(unload);
+
+MODULE_DESCRIPTION("Maps GPU memory into processes (gdrcopy's interface)");
+MODULE_AUTHOR("The barmap authors");
+MODULE_LICENSE("Dual MIT/GPL");
+MODULE_VERSION("2.6");

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* Pins: from an address to a handle, and back by the caller, by the end of its file, or by nvidia.ko. */
+#include <linux/err.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "gdrdrv.h"
+#include "nv-p2p.h"
+
+static void free_pin(struct kref *refs)
+{
+	kfree(container_of(refs, struct gdrdrv_pin, refs));
+}
+
+void gdrdrv_put_pin(struct gdrdrv_pin *pin)
+{
+	kref_put(&pin->refs, free_pin);
+}
+
+/* The caller's reference, or NULL. What is still being pinned is not found. */
+struct gdrdrv_pin *gdrdrv_get_pin(struct gdrdrv_file *file, u64 handle)
+{
+	struct gdrdrv_pin *pin;
+
+	xa_lock(&file->pins);
+	pin = xa_load(&file->pins, handle);
+	if (pin)
+		kref_get(&pin->refs);
+	xa_unlock(&file->pins);
+	return pin;
+}
+
+/*
+ * A handle is the mmap offset in the CPU's pages. A pin takes as many numbers as it has pages, so that a
+ * range of offsets means one pin, and a handle never comes again on its file.
+ */
+static int reserve_handle(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
+{
+	const unsigned long most = LLONG_MAX >> PAGE_SHIFT; /* an off_t in bytes must hold it */
+	unsigned long pages = pin->size >> PAGE_SHIFT;
+	int result = -ENOSPC;
+
+	xa_lock(&file->pins);
+	if (pages <= most - file->next_handle) {
+		pin->handle = file->next_handle;
+		file->next_handle += pages;
+		result = 0;
+	}
+	xa_unlock(&file->pins);
+	return result ?: xa_reserve(&file->pins, pin->handle, GFP_KERNEL_ACCOUNT);
+}
+
+static struct gdrdrv_pin *new_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked,
+				  u32 flags)
+{
+	struct gdrdrv_pin *pin;
+	u64 end;
+
+	if (!asked->address || !asked->size ||
+	    check_add_overflow(asked->address, asked->size, &end) || end > U64_MAX - GPU_PAGE_SIZE)
+		return ERR_PTR(-EINVAL);
+	if (flags & ~GDRDRV_PIN_FORCE_PCIE)
+		return ERR_PTR(-EINVAL);
+	if (flags & GDRDRV_PIN_FORCE_PCIE && !gdrdrv_offers_force_pcie())
+		return ERR_PTR(-EINVAL);
+	if ((asked->p2p_token || asked->va_space) && gdrdrv_persistent())
+		return ERR_PTR(-EINVAL);
+
+	pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
+	if (!pin)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&pin->refs);
+	init_rwsem(&pin->lock);
+	pin->file = file;
+	pin->va = round_down(asked->address, GPU_PAGE_SIZE);
+	pin->size = round_up(end, GPU_PAGE_SIZE) - pin->va;
+	pin->whole_pages = pin->va == asked->address;
+	pin->p2p_token = asked->p2p_token;
+	pin->va_space = asked->va_space;
+	pin->force_pcie = flags & GDRDRV_PIN_FORCE_PCIE;
+	return pin;
+}
+
+/*
+ * Makes the table the pin's, unless nvidia.ko has taken it away since it gave it. Then, and if the
+ * table is none that can be mapped, the pin has none.
+ */
+static int adopt_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table)
+{
+	int result = -EINVAL;
+
+	down_write(&pin->lock);
+	if (pin->taken_away) {
+		gdrdrv_count(pages_held, -1);
+	} else {
+		pin->table = table;
+		result = gdrdrv_check_table(pin, table);
+	}
+	up_write(&pin->lock);
+	return result;
+}
+
+/* Ends a pin that nobody can find any more. */
+static void release_pin(struct gdrdrv_pin *pin)
+{
+	struct nvidia_p2p_page_table *table;
+	bool called_back;
+
+	down_write(&pin->lock);
+	table = pin->table;
+	pin->table = NULL;
+	if (table)
+		gdrdrv_unmap(pin, table);
+	up_write(&pin->lock);
+
+	if (table) {
+		gdrdrv_put_pages(pin, table);
+		down_read(&pin->lock);
+		called_back = pin->taken_away;
+		up_read(&pin->lock);
+		if (!gdrdrv_persistent() && !called_back)
+			gdrdrv_put_pin(pin); /* the callback's, which will never run */
+	}
+	gdrdrv_put_pin(pin);
+}
+
+static void give_up_pin(struct gdrdrv_pin *pin)
+{
+	struct gdrdrv_file *file = pin->file;
+
+	gdrdrv_uncharge(file->user, pin->size);
+	atomic64_dec(&file->live_pins);
+	atomic64_sub(pin->size, &file->live_bytes);
+	gdrdrv_count(pins, -1);
+	gdrdrv_count(bytes, -(s64)pin->size);
+	release_pin(pin);
+}
+
+static int pin_pages(struct gdrdrv_pin *pin)
+{
+	struct nvidia_p2p_page_table *table = NULL;
+	int result;
+
+	if (!gdrdrv_persistent())
+		kref_get(&pin->refs); /* for the callback */
+	result = gdrdrv_get_pages(pin, &table);
+	if (result) {
+		if (!gdrdrv_persistent())
+			gdrdrv_put_pin(pin);
+		return result;
+	}
+	return adopt_table(pin, table);
+}
+
+int gdrdrv_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked, u32 flags, u64 *handle)
+{
+	struct gdrdrv_pin *pin = new_pin(file, asked, flags);
+	int result;
+
+	if (IS_ERR(pin)) {
+		gdrdrv_count(refused, 1);
+		return PTR_ERR(pin);
+	}
+	result = gdrdrv_charge(file->user, pin->size);
+	if (result)
+		goto refuse;
+	result = reserve_handle(file, pin);
+	if (result) {
+		gdrdrv_uncharge(file->user, pin->size);
+		goto refuse;
+	}
+
+	atomic64_inc(&file->live_pins);
+	atomic64_add(pin->size, &file->live_bytes);
+	gdrdrv_count(pins, 1);
+	gdrdrv_count(bytes, pin->size);
+	result = pin_pages(pin);
+	if (result) {
+		xa_release(&file->pins, pin->handle);
+		gdrdrv_count(refused, 1);
+		give_up_pin(pin);
+		return result;
+	}
+	*handle = pin->handle;
+	gdrdrv_count(pinned, 1);
+	/* From here on, another thread may unpin it. */
+	xa_store(&file->pins, pin->handle, pin, GFP_KERNEL_ACCOUNT);
+	return 0;
+
+refuse:
+	gdrdrv_count(refused, 1);
+	gdrdrv_put_pin(pin);
+	return result;
+}
+
+int gdrdrv_unpin(struct gdrdrv_file *file, u64 handle)
+{
+	struct gdrdrv_pin *pin;
+
+	/* A plain xa_erase would also take what is only reserved, from under the thread that pins it. */
+	xa_lock(&file->pins);
+	pin = xa_load(&file->pins, handle);
+	if (pin)
+		__xa_erase(&file->pins, handle);
+	xa_unlock(&file->pins);
+	if (!pin)
+		return -EINVAL;
+	give_up_pin(pin);
+	return 0;
+}
+
+/* For a file whose process uses it no more. */
+void gdrdrv_unpin_all(struct gdrdrv_file *file)
+{
+	struct gdrdrv_pin *pin;
+	unsigned long handle;
+
+	xa_for_each(&file->pins, handle, pin)
+		gdrdrv_unpin(file, handle);
+}
+
+/*
+ * nvidia.ko takes the memory away; it may come in any process, under locks of its own. If the pin has
+ * its table no more, an unpin was first and waits in nvidia.ko for the end of this.
+ */
+void gdrdrv_taken_away(void *data)
+{
+	struct gdrdrv_pin *pin = data;
+	struct nvidia_p2p_page_table *table;
+
+	down_write(&pin->lock);
+	table = pin->table;
+	pin->table = NULL;
+	pin->taken_away = true;
+	if (table) {
+		gdrdrv_unmap(pin, table);
+		gdrdrv_count(pages_held, -1);
+		gdrdrv_push_event(&pin->file->events, pin);
+	}
+	up_write(&pin->lock);
+	gdrdrv_count(taken_away, 1);
+	gdrdrv_put_pin(pin);
+}

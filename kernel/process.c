@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* Who may use a descriptor, and how much each user may hold. */
+#include <linux/cred.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "gdrdrv.h"
+
+/*
+ * A struct pid cannot be held (put_pid is GPL-only), and without being held it may come again for
+ * another process. The number and the time of birth together do not.
+ */
+void gdrdrv_remember_process(struct gdrdrv_process *process)
+{
+	process->tgid = task_tgid_nr(current);
+	process->born = current->group_leader->start_boottime;
+	process->image = current->self_exec_id;
+}
+
+static bool same_task_group(const struct gdrdrv_process *process)
+{
+	return process->tgid == task_tgid_nr(current) &&
+	       process->born == current->group_leader->start_boottime;
+}
+
+/* GPU memory belongs to the program that allocated it: not to its children, nor to what it executes. */
+bool gdrdrv_is_this_process(const struct gdrdrv_process *process)
+{
+	return same_task_group(process) && process->image == current->self_exec_id;
+}
+
+/* Whether the last thread of the process is closing its files. */
+bool gdrdrv_ends_with_this_process(const struct gdrdrv_process *process)
+{
+	return (current->flags & PF_EXITING) && !atomic_read(&current->signal->live) &&
+	       same_task_group(process);
+}
+
+static DEFINE_MUTEX(users_lock);
+static LIST_HEAD(users);
+
+unsigned long gdrdrv_max_user_pins, gdrdrv_max_user_bytes;
+
+struct gdrdrv_user *gdrdrv_get_user(kuid_t uid)
+{
+	struct gdrdrv_user *user;
+
+	mutex_lock(&users_lock);
+	list_for_each_entry(user, &users, node)
+		if (uid_eq(user->uid, uid))
+			goto found;
+	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+	if (!user)
+		goto out;
+	user->uid = uid;
+	list_add(&user->node, &users);
+found:
+	user->files++;
+out:
+	mutex_unlock(&users_lock);
+	return user;
+}
+
+void gdrdrv_put_user(struct gdrdrv_user *user)
+{
+	mutex_lock(&users_lock);
+	if (!--user->files) {
+		list_del(&user->node);
+		kfree(user);
+	}
+	mutex_unlock(&users_lock);
+}
+
+static bool exceeds(atomic64_t *held, u64 more, unsigned long limit)
+{
+	u64 now = atomic64_add_return(more, held);
+
+	return limit && now > limit;
+}
+
+int gdrdrv_charge(struct gdrdrv_user *user, u64 bytes)
+{
+	bool pins = exceeds(&user->pins, 1, READ_ONCE(gdrdrv_max_user_pins));
+	bool size = exceeds(&user->bytes, bytes, READ_ONCE(gdrdrv_max_user_bytes));
+
+	if (!pins && !size)
+		return 0;
+	gdrdrv_uncharge(user, bytes);
+	pr_debug("a user's limit on %s is reached\n", pins ? "pins" : "bytes");
+	return -EDQUOT;
+}
+
+void gdrdrv_uncharge(struct gdrdrv_user *user, u64 bytes)
+{
+	atomic64_dec(&user->pins);
+	atomic64_sub(bytes, &user->bytes);
+}
