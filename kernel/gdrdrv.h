@@ -3,9 +3,9 @@
  * Inside the driver. An open descriptor is a gdrdrv_file; it has pins; a pin is mapped by one mmap at a
  * time, which the kernel may split into several areas.
  *
- * Locks, from the outside in: locks of nvidia.ko, or the mm's mmap_lock; a pin's lock; the kernel's
- * locks of address space and page tables; the spinlocks of file->pins and of events. nvidia.ko is never
- * called under a lock of ours, since its callback comes under its own and takes a pin's.
+ * Locks, from the outside in: tables_lock; locks of nvidia.ko, or the mm's mmap_lock; a pin's lock; the
+ * kernel's locks of address space and page tables; the spinlocks of file->pins and of events. nvidia.ko is
+ * never called under a pin's lock, since its callback comes under its own and takes a pin's.
  */
 #ifndef GDRDRV_H
 #define GDRDRV_H

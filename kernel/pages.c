@@ -91,15 +91,6 @@ void gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *tabl
 		pr_err("nvidia.ko does not take back the pages of 0x%llx: %d\n", pin->va, result);
 }
 
-static bool has_flags(const struct nvidia_p2p_page_table *table)
-{
-#ifdef NVIDIA_P2P_PAGE_TABLE_FLAGS_CPU_CACHEABLE
-	return table->version >> 16 >= 2 || table->version == 0x00010003;
-#else
-	return false;
-#endif
-}
-
 int gdrdrv_check_table(const struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table)
 {
 	u32 layout = table->version >> 16, i;
@@ -137,7 +128,9 @@ bool gdrdrv_table_is_cacheable(const struct nvidia_p2p_page_table *table)
 	if (!gdrdrv_may_be_coherent())
 		return false;
 #ifdef NVIDIA_P2P_PAGE_TABLE_FLAGS_CPU_CACHEABLE
-	if (has_flags(table) && table->flags & NVIDIA_P2P_PAGE_TABLE_FLAGS_CPU_CACHEABLE)
+	/* Tables before 1.3 end before their flags. */
+	if ((table->version >> 16 >= 2 || (table->version & 0xffff) >= 3) &&
+	    table->flags & NVIDIA_P2P_PAGE_TABLE_FLAGS_CPU_CACHEABLE)
 		return true;
 #endif
 	return gdrdrv_is_ram(gdrdrv_page_address(table, 0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* Pins: from an address to a handle, and back by the caller, by the end of its file, or by nvidia.ko. */
 #include <linux/err.h>
+#include <linux/mutex.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
@@ -83,6 +84,25 @@ static struct gdrdrv_pin *new_pin(struct gdrdrv_file *file, const struct gdrdrv_
 }
 
 /*
+ * In callback mode, an unpin may name a table to nvidia.ko that a callback has freed just before, which
+ * nvidia.ko takes for nothing to do. It would not if a table that it has made since were at the same place
+ * for the same address: so none is made meanwhile.
+ */
+static DEFINE_MUTEX(tables_lock);
+
+static void lock_tables(void)
+{
+	if (!gdrdrv_persistent())
+		mutex_lock(&tables_lock);
+}
+
+static void unlock_tables(void)
+{
+	if (!gdrdrv_persistent())
+		mutex_unlock(&tables_lock);
+}
+
+/*
  * Makes the table the pin's, unless nvidia.ko has taken it away since it gave it. Then, and if the
  * table is none that can be mapped, the pin has none.
  */
@@ -107,15 +127,18 @@ static void release_pin(struct gdrdrv_pin *pin)
 	struct nvidia_p2p_page_table *table;
 	bool called_back;
 
+	lock_tables();
 	down_write(&pin->lock);
 	table = pin->table;
 	pin->table = NULL;
 	if (table)
 		gdrdrv_unmap(pin, table);
 	up_write(&pin->lock);
+	if (table)
+		gdrdrv_put_pages(pin, table);
+	unlock_tables();
 
 	if (table) {
-		gdrdrv_put_pages(pin, table);
 		down_read(&pin->lock);
 		called_back = pin->taken_away;
 		up_read(&pin->lock);
@@ -144,7 +167,9 @@ static int pin_pages(struct gdrdrv_pin *pin)
 
 	if (!gdrdrv_persistent())
 		kref_get(&pin->refs); /* for the callback */
+	lock_tables();
 	result = gdrdrv_get_pages(pin, &table);
+	unlock_tables();
 	if (result) {
 		if (!gdrdrv_persistent())
 			gdrdrv_put_pin(pin);

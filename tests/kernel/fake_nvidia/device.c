@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* The PCI device and /dev/fakegpu. */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/uaccess.h>
+
+#include "fakegpu_memory.h"
+
+static int where(struct fakegpu_where *asked)
+{
+	struct fakegpu_memory *memory = fakegpu_find(asked->address, 1);
+
+	if (!memory)
+		return -EINVAL;
+	asked->offset = fakegpu_offset(memory, asked->address);
+	asked->physical = fakegpu_bar + asked->offset;
+	return 0;
+}
+
+union arguments {
+	struct fakegpu_alloc alloc;
+	struct fakegpu_free free;
+	struct fakegpu_where where;
+	struct fakegpu_stats stats;
+	struct fakegpu_go_wrong go_wrong;
+	struct fakegpu_look look;
+};
+
+static int run(struct file *filp, unsigned int number, union arguments *with)
+{
+	switch (number) {
+	case FAKEGPU_ALLOC:
+		return fakegpu_allocate(filp, &with->alloc);
+	case FAKEGPU_FREE:
+		return fakegpu_free(filp, with->free.address, with->free.delay_us);
+	case FAKEGPU_WHERE:
+		return where(&with->where);
+	case FAKEGPU_STATS:
+		with->stats = fakegpu_stats;
+		return 0;
+	case FAKEGPU_GO_WRONG:
+		fakegpu_go_wrong(&with->go_wrong);
+		return 0;
+	}
+	return -ENOTTY;
+}
+
+static long gpu_ioctl(struct file *filp, unsigned int number, unsigned long argument)
+{
+	union arguments with;
+	int result;
+
+	if (_IOC_SIZE(number) > sizeof(with) ||
+	    copy_from_user(&with, (void __user *)argument, _IOC_SIZE(number)))
+		return -EFAULT;
+	if (number == FAKEGPU_LOOK) {
+		result = fakegpu_look(&with.look); /* takes the mm's lock, which is above ours */
+	} else {
+		mutex_lock(&fakegpu_lock);
+		result = run(filp, number, &with);
+		mutex_unlock(&fakegpu_lock);
+	}
+	if (!result && _IOC_DIR(number) & _IOC_READ &&
+	    copy_to_user((void __user *)argument, &with, _IOC_SIZE(number)))
+		result = -EFAULT;
+	return result;
+}
+
+/* As at the end of a CUDA context: what is left is freed. */
+static int gpu_release(struct inode *inode, struct file *filp)
+{
+	mutex_lock(&fakegpu_lock);
+	fakegpu_free_all(filp);
+	mutex_unlock(&fakegpu_lock);
+	return 0;
+}
+
+static const struct file_operations operations = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = gpu_ioctl,
+	.release = gpu_release,
+};
+
+static struct miscdevice node = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "fakegpu",
+	.mode = 0666,
+	.fops = &operations,
+};
+
+static int probe(struct pci_dev *device, const struct pci_device_id *id)
+{
+	int result = pcim_enable_device(device);
+
+	if (result)
+		return result;
+	fakegpu_set_memory(pci_resource_start(device, 2), pci_resource_len(device, 2));
+	return misc_register(&node);
+}
+
+static void remove(struct pci_dev *device)
+{
+	misc_deregister(&node);
+}
+
+static const struct pci_device_id ids[] = { { PCI_DEVICE(0x1af4, 0x1110) }, {} }; /* ivshmem */
+MODULE_DEVICE_TABLE(pci, ids);
+
+static struct pci_driver fakegpu_driver = {
+	.name = "fakegpu",
+	.id_table = ids,
+	.probe = probe,
+	.remove = remove,
+};
+module_pci_driver(fakegpu_driver);
+
+MODULE_DESCRIPTION("A fake of NVIDIA's driver, for tests of gdrdrv");
+MODULE_LICENSE("Dual MIT/GPL");

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * /dev/fakegpu: the CUDA side of the fake nvidia.ko. Its memory is the second BAR of QEMU's ivshmem device,
+ * a file of the host's.
+ */
+#ifndef FAKEGPU_H
+#define FAKEGPU_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define FAKEGPU_SCATTERED 0x1 /* no two pages in a row */
+#define FAKEGPU_CACHEABLE 0x2 /* as if the CPU had a coherent link */
+#define FAKEGPU_OFF_BY_A_BIT 0x4 /* pages that do not start at a page of the CPU */
+
+struct fakegpu_alloc {
+	__u64 size;
+	__u64 flags;
+	__u64 address; /* out */
+};
+
+struct fakegpu_free {
+	__u64 address;
+	__u64 delay_us; /* before each callback, under the driver's lock */
+};
+
+/* Where a byte of the GPU's address space lies in the BAR. */
+struct fakegpu_where {
+	__u64 address;
+	__u64 offset; /* out */
+	__u64 physical; /* out */
+};
+
+struct fakegpu_stats {
+	__u64 tables; /* page tables that were given and not taken back */
+	__u64 callbacks;
+	__u64 allocations;
+	__u64 last_token;
+	__u64 last_va_space;
+	__u64 last_flags;
+	__u64 persistent; /* the last get was */
+};
+
+enum fakegpu_fault {
+	FAKEGPU_FAIL_GET = 1, /* value: the error */
+	FAKEGPU_VERSION, /* value: that of the next table */
+	FAKEGPU_PAGE_SIZE, /* value: enum nvidia_p2p_page_size_type */
+	FAKEGPU_SHORT_TABLE, /* one page is missing */
+	FAKEGPU_FREE_WHILE_GETTING, /* the callback comes before get_pages returns */
+	FAKEGPU_FAIL_PUT, /* value: the error; the pages are taken back all the same */
+};
+
+/* Something that goes wrong in the next call that it concerns. */
+struct fakegpu_go_wrong {
+	__u64 fault;
+	__s64 value;
+};
+
+enum fakegpu_memory_type {
+	FAKEGPU_UNKNOWN = 0,
+	FAKEGPU_WRITE_COMBINING,
+	FAKEGPU_WRITE_BACK,
+	FAKEGPU_UNCACHED,
+};
+
+/* How the caller's page tables map one of its addresses. */
+struct fakegpu_look {
+	__u64 user_address;
+	__u64 present; /* out, as all below */
+	__u64 physical;
+	__u64 memory_type; /* enum fakegpu_memory_type */
+};
+
+#define FAKEGPU_ALLOC _IOWR('G', 1, struct fakegpu_alloc)
+#define FAKEGPU_FREE _IOW('G', 2, struct fakegpu_free)
+#define FAKEGPU_WHERE _IOWR('G', 3, struct fakegpu_where)
+#define FAKEGPU_STATS _IOR('G', 4, struct fakegpu_stats)
+#define FAKEGPU_GO_WRONG _IOW('G', 5, struct fakegpu_go_wrong)
+#define FAKEGPU_LOOK _IOWR('G', 6, struct fakegpu_look)
+
+#endif /* FAKEGPU_H */

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "check.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int check_mode;
+int check_failures;
+
+void check_failed(const char *file, int line, const char *what, long got, long wanted)
+{
+	const char *name = strrchr(file, '/');
+
+	__atomic_add_fetch(&check_failures, 1, __ATOMIC_RELAXED);
+	printf("    %s:%d: %s: got %ld, wanted %ld\n", name ? name + 1 : file, line, what, got, wanted);
+	fflush(stdout);
+}
+
+int check_signal_of(void (*run)(void *), void *argument)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		check_failures = 0;
+		run(argument);
+		_exit(check_failures ? 1 : 0);
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status);
+	if (WEXITSTATUS(status))
+		check_failed(__FILE__, __LINE__, "a child failed", WEXITSTATUS(status), 0);
+	return 0;
+}
+
+/* A child has no mapping, so the access is made here; other threads may do the same meanwhile. */
+static _Thread_local sigjmp_buf after_signal;
+static _Thread_local volatile bool expects_signal;
+
+static void on_signal(int number)
+{
+	if (expects_signal)
+		siglongjmp(after_signal, number);
+	signal(number, SIG_DFL); /* and the access is made again */
+}
+
+static int access_byte(volatile char *at, bool write)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	int number;
+
+	sigaction(SIGBUS, &action, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	number = sigsetjmp(after_signal, 1);
+	expects_signal = !number;
+	if (expects_signal) {
+		if (write)
+			*at = 1;
+		else
+			(void)*at;
+	}
+	expects_signal = false;
+	return number;
+}
+
+int check_read(volatile void *at)
+{
+	return access_byte(at, false);
+}
+
+int check_write(volatile void *at)
+{
+	return access_byte(at, true);
+}
+
+long check_number(const char *path, const char *name)
+{
+	char line[256], found[200];
+	long value = -1, number;
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file))
+		if (!name ? sscanf(line, "%ld", &value) == 1 :
+			    sscanf(line, "%199s %ld", found, &number) == 2 && !strcmp(found, name)) {
+			if (name)
+				value = number;
+			break;
+		}
+	fclose(file);
+	return value;
+}
+
+int check_set(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), result;
+
+	if (fd < 0)
+		return errno;
+	result = write(fd, text, strlen(text)) < 0 ? errno : 0;
+	close(fd);
+	return result;
+}

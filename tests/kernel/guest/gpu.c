@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "gpu.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static int open_node(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0) {
+		check_failed(__FILE__, __LINE__, path, errno, 0);
+		exit(1);
+	}
+	return fd;
+}
+
+int gpu_open(void)
+{
+	return open_node("/dev/fakegpu");
+}
+
+uint64_t gpu_alloc(int gpu, size_t size, uint64_t flags)
+{
+	struct fakegpu_alloc asked = { .size = size, .flags = flags };
+
+	if (ioctl(gpu, FAKEGPU_ALLOC, &asked)) {
+		check_failed(__FILE__, __LINE__, "allocate GPU memory", errno, 0);
+		exit(1);
+	}
+	return asked.address;
+}
+
+int gpu_free(int gpu, uint64_t address, uint64_t delay_us)
+{
+	struct fakegpu_free asked = { .address = address, .delay_us = delay_us };
+
+	return ioctl(gpu, FAKEGPU_FREE, &asked) ? errno : 0;
+}
+
+struct fakegpu_where gpu_where(int gpu, uint64_t address)
+{
+	struct fakegpu_where asked = { .address = address };
+
+	EXPECT_EQ(ioctl(gpu, FAKEGPU_WHERE, &asked), 0);
+	return asked;
+}
+
+struct fakegpu_stats gpu_stats(int gpu)
+{
+	struct fakegpu_stats stats = { 0 };
+
+	EXPECT_EQ(ioctl(gpu, FAKEGPU_STATS, &stats), 0);
+	return stats;
+}
+
+void gpu_go_wrong(int gpu, enum fakegpu_fault fault, int64_t value)
+{
+	struct fakegpu_go_wrong how = { .fault = fault, .value = value };
+
+	EXPECT_EQ(ioctl(gpu, FAKEGPU_GO_WRONG, &how), 0);
+}
+
+struct fakegpu_look gpu_look(int gpu, const volatile void *at)
+{
+	struct fakegpu_look look = { .user_address = (uintptr_t)at };
+
+	EXPECT_EQ(ioctl(gpu, FAKEGPU_LOOK, &look), 0);
+	return look;
+}
+
+int driver_open(void)
+{
+	return open_node("/dev/gdrdrv");
+}
+
+int driver_call(int driver, unsigned long number, void *arguments)
+{
+	return ioctl(driver, number, arguments) ? errno : 0;
+}
+
+int driver_pin(int driver, uint64_t address, size_t size, uint64_t *handle)
+{
+	struct gdrdrv_pin_args asked = { .address = address, .size = size };
+	int result = driver_call(driver, GDRDRV_PIN, &asked);
+
+	*handle = asked.handle;
+	return result;
+}
+
+int driver_unpin(int driver, uint64_t handle)
+{
+	struct gdrdrv_unpin_args asked = { .handle = handle };
+
+	return driver_call(driver, GDRDRV_UNPIN, &asked);
+}
+
+struct gdrdrv_info_v2_args driver_info(int driver, uint64_t handle)
+{
+	struct gdrdrv_info_v2_args asked = { .handle = handle };
+
+	EXPECT_EQ(driver_call(driver, GDRDRV_GET_INFO_V2, &asked), 0);
+	return asked;
+}
+
+void *driver_map(int driver, uint64_t handle, size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, driver,
+			(off_t)(handle * (uint64_t)getpagesize()));
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+int driver_callback_flag(int driver, uint64_t handle)
+{
+	struct gdrdrv_callback_flag_args asked = { .handle = handle };
+
+	EXPECT_EQ(driver_call(driver, GDRDRV_GET_CALLBACK_FLAG, &asked), 0);
+	return asked.flag;
+}
+
+struct pinned pinned(size_t size, uint64_t flags)
+{
+	struct pinned made = { .gpu = gpu_open(), .driver = driver_open(), .size = size };
+
+	made.address = gpu_alloc(made.gpu, size, flags);
+	if (driver_pin(made.driver, made.address, size, &made.handle)) {
+		check_failed(__FILE__, __LINE__, "pin", errno, 0);
+		exit(1);
+	}
+	return made;
+}
+
+struct pinned mapped(size_t size, uint64_t flags)
+{
+	struct pinned made = pinned(size, flags);
+
+	made.words = driver_map(made.driver, made.handle, size);
+	if (!made.words) {
+		check_failed(__FILE__, __LINE__, "map", errno, 0);
+		exit(1);
+	}
+	return made;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* Memory of the fake GPU, and the driver under test. All answer 0 or an errno where not told otherwise. */
+#ifndef GUEST_GPU_H
+#define GUEST_GPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+
+#include "../../../kernel/gdrdrv_abi.h"
+#include "../fake_nvidia/fakegpu.h"
+
+#define GPU_PAGE 65536ul
+
+/* Ends the process if it fails. */
+int gpu_open(void);
+uint64_t gpu_alloc(int gpu, size_t size, uint64_t flags);
+
+int gpu_free(int gpu, uint64_t address, uint64_t delay_us);
+struct fakegpu_where gpu_where(int gpu, uint64_t address);
+struct fakegpu_stats gpu_stats(int gpu);
+void gpu_go_wrong(int gpu, enum fakegpu_fault fault, int64_t value);
+struct fakegpu_look gpu_look(int gpu, const volatile void *at);
+
+int driver_open(void); /* ends the process if it fails */
+int driver_call(int driver, unsigned long number, void *arguments);
+int driver_pin(int driver, uint64_t address, size_t size, uint64_t *handle);
+int driver_unpin(int driver, uint64_t handle);
+struct gdrdrv_info_v2_args driver_info(int driver, uint64_t handle);
+void *driver_map(int driver, uint64_t handle, size_t size); /* or NULL, with errno */
+int driver_callback_flag(int driver, uint64_t handle);
+
+/* One descriptor of each, memory, its pin and mapping; whatever fails is a failure of the case. */
+struct pinned {
+	int gpu, driver;
+	size_t size;
+	uint64_t address, handle;
+	volatile uint64_t *words; /* NULL if only pinned */
+};
+struct pinned pinned(size_t size, uint64_t flags);
+struct pinned mapped(size_t size, uint64_t flags);
+
+#endif /* GUEST_GPU_H */

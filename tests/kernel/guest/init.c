@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * The guest's only program: loads the drivers in each mode, runs the cases, looks at the kernel's log, and
+ * switches off. The last line says how many failed. Selected on the kernel's command line: modes=, only=.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "gpu.h"
+#include "kernel_log.h"
+
+#define COUNTERS "/proc/driver/gdrdrv/counters"
+
+static struct check *checks;
+static int failed, passed;
+
+void check_add(struct check *which)
+{
+	which->next = checks;
+	checks = which;
+}
+
+static const char *option(const char *name, const char *otherwise)
+{
+	const char *value = getenv(name); /* the kernel passes what it does not know */
+
+	return value ? value : otherwise;
+}
+
+static int load(const char *path, const char *parameters)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), result;
+
+	if (fd < 0)
+		return errno;
+	result = syscall(SYS_finit_module, fd, parameters, 0) ? errno : 0;
+	close(fd);
+	return result;
+}
+
+static void must(const char *what, int code)
+{
+	if (!code)
+		return;
+	printf("  FAILED %s: %s\n", what, strerror(code));
+	failed++;
+}
+
+static int unload(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? errno : 0;
+}
+
+/* What a case leaves held is its failure. */
+static int left_over(const char *name)
+{
+	static const char *const held[] = { "files", "pins", "bytes", "mappings", "pages_held" };
+	int gpu = gpu_open(), count = 0;
+	struct fakegpu_stats stats = gpu_stats(gpu);
+	unsigned int i;
+
+	for (i = 0; i < sizeof(held) / sizeof(*held); i++) {
+		long number = check_number(COUNTERS, held[i]);
+
+		if (number) {
+			printf("    %s leaves %s: %ld\n", name, held[i], number);
+			count++;
+		}
+	}
+	if (stats.tables || stats.allocations) {
+		printf("    %s leaves %lld page tables and %lld allocations\n", name,
+		       (long long)stats.tables, (long long)stats.allocations);
+		count++;
+	}
+	close(gpu);
+	return count;
+}
+
+static void run_one(const struct check *which)
+{
+	struct timespec begin, end;
+	int status = 0, left;
+	pid_t child;
+
+	fflush(stdout);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	child = fork();
+	if (!child) {
+		alarm(600); /* a hang is a failure */
+		which->run();
+		fflush(stdout);
+		_exit(check_failures ? 1 : 0);
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	while (waitpid(-1, NULL, 0) > 0) /* children of its own that it left to us */
+		;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	left = left_over(which->name);
+	if (status || left) {
+		if (WIFSIGNALED(status))
+			printf("    ended by signal %d\n", WTERMSIG(status));
+		failed++;
+	} else {
+		passed++;
+	}
+	printf("  %s %s (%ld ms)\n", status || left ? "FAILED" : "ok", which->name,
+	       (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000);
+}
+
+static void run_mode(int mode, const char *name, const char *parameters)
+{
+	const char *only = option("only", "");
+	int long_too = strstr(option("modes", ""), "long") ? LONG : 0;
+	struct check *each;
+
+	printf("MODE %s\n", name);
+	check_mode = mode;
+	must("load gdrdrv", load("/gdrdrv.ko", parameters));
+	for (each = checks; each; each = each->next)
+		if (each->modes & mode && !(each->modes & LONG & ~long_too) && strstr(each->name, only))
+			run_one(each);
+	must("unload gdrdrv", unload("gdrdrv"));
+}
+
+static void mount_all(void)
+{
+	static const char *const kinds[][2] = { { "proc", "/proc" }, { "sysfs", "/sys" },
+						{ "devtmpfs", "/dev" }, { "debugfs", "/sys/kernel/debug" } };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		mkdir(kinds[i][1], 0755);
+		mount(kinds[i][0], kinds[i][1], kinds[i][0], 0, NULL);
+	}
+	/* For programs that are run here beside this one. */
+	mkdir("/tmp", 01777);
+	mkdir("/dev/shm", 01777);
+	mount("tmpfs", "/tmp", "tmpfs", 0, NULL);
+	mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL);
+}
+
+static void switch_off(void)
+{
+	fflush(stdout);
+	sync();
+	reboot(RB_POWER_OFF);
+	for (;;)
+		pause();
+}
+
+int main(int argc, char **argv)
+{
+	const char *modes = option("modes", "persistent,callback,device");
+
+	if (argc > 1) /* run again by a case, as another program */
+		return driver_call(atoi(argv[1]), GDRDRV_GET_FEATURES,
+				   &(struct gdrdrv_features_args){ 0 });
+	mount_all();
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	must("load nvidia", load("/nvidia.ko", ""));
+	run_mode(FIRST, "bytes of the host's", "");
+	if (strstr(modes, "persistent"))
+		run_mode(PERSISTENT, "persistent", "use_persistent_mapping=1");
+	if (strstr(modes, "callback"))
+		run_mode(CALLBACK, "callback", "use_persistent_mapping=0");
+	if (strstr(modes, "device"))
+		run_mode(DEVICE, "device mappings", "device_mappings=1");
+	run_mode(LAST, "bytes for the host", "");
+	failed += kernel_log_leaks();
+	must("unload nvidia", unload("nvidia"));
+	kernel_log_coverage();
+	failed += kernel_log_is_dirty();
+	printf("%d passed\nVERDICT %d\n", passed, failed);
+	switch_off();
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "kernel_log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WARNING 4
+
+/* What the kernel says of modules from outside, and what cases provoke. */
+static const char *const expected[] = {
+	"loading out-of-tree module taints kernel",
+	"module verification failed: signature",
+	"gdrdrv: nvidia.ko",
+};
+
+static const char *const reports[] = {
+	"WARNING:",	 "BUG:",	  "Call Trace",	   "x86/PAT",	   "possible circular",
+	"UBSAN",	 "KASAN",	  "KCSAN",	   "INFO: task",   "suspicious RCU",
+	"unreferenced object", "refcount_t", "no symbol version", "disagrees about version",
+};
+
+static bool contains_any(const char *line, const char *const *words, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (strstr(line, words[i]))
+			return true;
+	return false;
+}
+
+#define CONTAINS_ANY(line, words) contains_any(line, words, sizeof(words) / sizeof(*(words)))
+
+/* Warnings count from the loading of the first driver on; what the kernel says at start is its own. */
+int kernel_log_is_dirty(void)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK), dirty = 0;
+	char record[8192];
+	bool loaded = false;
+	ssize_t length;
+
+	if (log < 0)
+		return 1;
+	for (;;) {
+		char *text, *end;
+		int priority;
+
+		length = read(log, record, sizeof(record) - 1);
+		if (length < 0 && errno == EPIPE)
+			continue; /* the oldest records have been overwritten */
+		if (length <= 0)
+			break;
+		record[length] = 0;
+		priority = atoi(record) & 7;
+		text = strchr(record, ';');
+		end = text ? strchr(text, '\n') : NULL;
+		if (!end)
+			continue;
+		*end = 0;
+		loaded = loaded || strstr(text, "loading out-of-tree module");
+		if (!loaded || CONTAINS_ANY(text, expected))
+			continue;
+		if (priority <= WARNING || CONTAINS_ANY(text, reports)) {
+			printf("  KERNEL%s\n", text);
+			dirty++;
+		}
+	}
+	close(log);
+	return dirty ? 1 : 0;
+}
+
+int kernel_log_leaks(void)
+{
+	static const char path[] = "/sys/kernel/debug/kmemleak";
+	char line[256];
+	int i, leaks = 0;
+	FILE *file;
+
+	if (access(path, R_OK))
+		return 0;
+	for (i = 0; i < 2; i++) {
+		int fd = open(path, O_WRONLY);
+
+		sleep(6); /* what is younger than 5 s is not looked at */
+		if (write(fd, "scan", 4) < 0)
+			perror("kmemleak");
+		close(fd);
+	}
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		printf("  LEAK %s", line);
+		leaks++;
+	}
+	if (file)
+		fclose(file);
+	return leaks ? 1 : 0;
+}
+
+static void print_hexadecimal(const char *path, const char *name)
+{
+	FILE *file = fopen(path, "r");
+	int byte, column = 0;
+
+	if (!file)
+		return;
+	printf("COVERAGE %s\n", name);
+	while ((byte = fgetc(file)) != EOF)
+		printf("%02x%s", byte, ++column % 64 ? "" : "\n");
+	printf("\nCOVERAGE END\n");
+	fclose(file);
+}
+
+static void walk(const char *folder, int depth)
+{
+	DIR *open_folder = opendir(folder);
+	struct dirent *each;
+	char path[1024];
+
+	while (open_folder && (each = readdir(open_folder))) {
+		size_t length = strlen(each->d_name);
+
+		if (each->d_name[0] == '.' && (!each->d_name[1] || each->d_name[1] == '.'))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, each->d_name);
+		if (length > 5 && !strcmp(each->d_name + length - 5, ".gcda"))
+			print_hexadecimal(path, each->d_name);
+		else if (each->d_type == DT_DIR && depth < 20)
+			walk(path, depth + 1);
+	}
+	if (open_folder)
+		closedir(open_folder);
+}
+
+void kernel_log_coverage(void)
+{
+	walk("/sys/kernel/debug/gcov", 0);
+}

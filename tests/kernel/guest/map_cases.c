@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* Mapping, and what is left of a mapping when the memory has gone. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "gpu.h"
+
+static void *map_with(const struct pinned *one, size_t size, int protection, int flags, off_t pages)
+{
+	void *at = mmap(NULL, size, protection, flags, one->driver,
+			(off_t)(one->handle * (uint64_t)getpagesize()) + pages * getpagesize());
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* Every page of the CPU's is where the GPU has it, and mapped in this way. */
+static void expect_pages(const struct pinned *one, uint64_t type)
+{
+	size_t offset;
+
+	for (offset = 0; offset < one->size; offset += (size_t)getpagesize()) {
+		const volatile char *at = (const volatile char *)one->words + offset;
+		struct fakegpu_look look;
+
+		(void)*at;
+		look = gpu_look(one->gpu, at);
+		EXPECT_EQ(look.present, 1);
+		EXPECT_EQ(look.physical, gpu_where(one->gpu, one->address + offset).physical);
+		EXPECT_EQ(look.memory_type, type);
+	}
+}
+
+CASE(mapping, EITHER)
+{
+	struct pinned one = mapped(8 * GPU_PAGE, 0);
+	struct gdrdrv_info_args info = { .handle = one.handle };
+
+	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+	EXPECT_EQ(driver_info(one.driver, one.handle).mapping, GDRDRV_MAPPING_WRITE_COMBINING);
+	EXPECT_EQ(driver_call(one.driver, GDRDRV_GET_INFO, &info), 0);
+	EXPECT_EQ(info.mapped, 1);
+	EXPECT_EQ(info.write_combining, 1);
+	EXPECT_EQ(munmap((void *)one.words, one.size), 0);
+	EXPECT_EQ(driver_info(one.driver, one.handle).mapping, GDRDRV_MAPPING_NONE);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+}
+
+/* In the original, pages that are not in a row are uncached. */
+CASE(mapping_of_scattered_pages, EITHER)
+{
+	struct pinned one = mapped(16 * GPU_PAGE, FAKEGPU_SCATTERED);
+
+	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+}
+
+CASE(mapping_of_a_part, EITHER)
+{
+	struct pinned one = pinned(8 * GPU_PAGE, FAKEGPU_SCATTERED);
+	size_t part = GPU_PAGE + (size_t)getpagesize();
+
+	one.words = driver_map(one.driver, one.handle, part);
+	EXPECT(one.words);
+	one.size = part;
+	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+}
+
+/* The same memory through two pins at once, one by one, is write-combining each time. */
+CASE(mapping_of_overlapping_pins, EITHER)
+{
+	struct pinned one = mapped(4 * GPU_PAGE, 0), two = one;
+
+	EXPECT_EQ(driver_pin(one.driver, one.address + GPU_PAGE, 2 * GPU_PAGE, &two.handle), 0);
+	two.address += GPU_PAGE;
+	two.size = 2 * GPU_PAGE;
+	two.words = driver_map(two.driver, two.handle, two.size);
+	EXPECT(two.words);
+	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+	expect_pages(&two, FAKEGPU_WRITE_COMBINING);
+	two.words[5] = 42;
+	EXPECT_EQ(one.words[GPU_PAGE / 8 + 5], 42);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	EXPECT_EQ(check_write(one.words), SIGBUS);
+	EXPECT_EQ(two.words[5], 42);
+	EXPECT_EQ(munmap((void *)two.words, two.size), 0);
+	two.words = driver_map(two.driver, two.handle, two.size);
+	expect_pages(&two, FAKEGPU_WRITE_COMBINING);
+}
+
+CASE(mapping_again, EITHER)
+{
+	struct pinned one = mapped(2 * GPU_PAGE, 0);
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		one.words[i] = 1000 + i;
+		EXPECT(!driver_map(one.driver, one.handle, one.size));
+		EXPECT_EQ(errno, EINVAL);
+		EXPECT_EQ(munmap((void *)one.words, one.size), 0);
+		one.words = driver_map(one.driver, one.handle, one.size);
+		EXPECT(one.words);
+		EXPECT_EQ(one.words[i], 1000 + i);
+	}
+}
+
+CASE(mapping_for_reading, EITHER)
+{
+	struct pinned one = mapped(GPU_PAGE, 0);
+
+	one.words[7] = 77;
+	EXPECT_EQ(munmap((void *)one.words, one.size), 0);
+	one.words = map_with(&one, one.size, PROT_READ, MAP_SHARED, 0);
+	EXPECT(one.words);
+	EXPECT_EQ(one.words[7], 77);
+	EXPECT_EQ(check_write(one.words), SIGSEGV);
+	EXPECT_EQ(mprotect((void *)one.words, one.size, PROT_READ | PROT_WRITE), 0);
+	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+	EXPECT_EQ(check_write(one.words), 0);
+}
+
+CASE(refused_mappings, EITHER)
+{
+	struct pinned one = pinned(2 * GPU_PAGE, 0);
+	int both = PROT_READ | PROT_WRITE;
+	uint64_t inside;
+
+	EXPECT(!map_with(&one, one.size, both, MAP_PRIVATE, 0));
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT(!map_with(&one, one.size, PROT_READ, MAP_PRIVATE, 0));
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT(!map_with(&one, GPU_PAGE, both, MAP_SHARED, 1));
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT(!map_with(&one, GPU_PAGE, both, MAP_SHARED, 1000));
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT(!map_with(&one, one.size + 1, both, MAP_SHARED, 0));
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT(!map_with(&one, 1ul << 40, both, MAP_SHARED, 0));
+	EXPECT_EQ(errno, EINVAL);
+	/* A pin that starts inside a page, since its mapping could not start there. */
+	EXPECT_EQ(driver_pin(one.driver, one.address + 4096, 4096, &inside), 0);
+	EXPECT(!driver_map(one.driver, inside, GPU_PAGE));
+	EXPECT_EQ(errno, EINVAL);
+	EXPECT_EQ(driver_unpin(one.driver, inside), 0);
+	EXPECT(!driver_map(one.driver, inside, GPU_PAGE));
+	EXPECT_EQ(errno, EINVAL);
+}
+
+CASE(mapping_of_device_kind, DEVICE)
+{
+	struct pinned one = mapped(4 * GPU_PAGE, FAKEGPU_SCATTERED);
+
+	expect_pages(&one, FAKEGPU_UNCACHED);
+	EXPECT_EQ(driver_info(one.driver, one.handle).mapping, GDRDRV_MAPPING_DEVICE);
+}
+
+/* Only a processor that may have a coherent link believes the flag. */
+CASE(mapping_of_cacheable_memory, EITHER)
+{
+	struct pinned one = mapped(4 * GPU_PAGE, FAKEGPU_CACHEABLE);
+	struct gdrdrv_request_mapping_args args = { .mapping = GDRDRV_MAPPING_CACHED };
+	uint64_t handle;
+#ifdef __aarch64__
+	bool coherent = true;
+#elif defined(__powerpc64__)
+	bool coherent = driver_info(one.driver, one.handle).mapping == GDRDRV_MAPPING_CACHED;
+#else
+	bool coherent = false;
+#endif
+	expect_pages(&one, coherent ? FAKEGPU_WRITE_BACK : FAKEGPU_WRITE_COMBINING);
+	EXPECT_EQ(driver_info(one.driver, one.handle).mapping,
+		  coherent ? GDRDRV_MAPPING_CACHED : GDRDRV_MAPPING_WRITE_COMBINING);
+	EXPECT_EQ(driver_pin(one.driver, one.address, GPU_PAGE, &handle), 0);
+	args.handle = handle;
+	EXPECT_EQ(driver_call(one.driver, GDRDRV_REQUEST_MAPPING, &args), coherent ? 0 : EOPNOTSUPP);
+	if (check_mode == PERSISTENT) {
+		struct gdrdrv_pin_v2_args forced = { .address = one.address, .size = GPU_PAGE,
+						     .flags = GDRDRV_PIN_FORCE_PCIE };
+
+		EXPECT_EQ(driver_call(one.driver, GDRDRV_PIN_V2, &forced), 0);
+		args.handle = forced.handle;
+		EXPECT_EQ(driver_call(one.driver, GDRDRV_REQUEST_MAPPING, &args), EOPNOTSUPP);
+		handle = forced.handle;
+		EXPECT(driver_map(one.driver, handle, GPU_PAGE));
+		EXPECT_EQ(driver_info(one.driver, handle).mapping, GDRDRV_MAPPING_WRITE_COMBINING);
+	}
+}
+
+static void expect_gone(volatile void *at)
+{
+	EXPECT_EQ(check_read(at), SIGBUS);
+	EXPECT_EQ(check_write(at), SIGBUS);
+}
+
+CASE(unpin_of_a_mapped_pin, EITHER)
+{
+	struct pinned one = mapped(64 * GPU_PAGE, 0); /* more than one page table holds */
+	volatile char *bytes = (volatile char *)one.words;
+
+	EXPECT_EQ(check_write(bytes), 0);
+	EXPECT_EQ(check_write(bytes + one.size - 1), 0);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	expect_gone(bytes);
+	expect_gone(bytes + one.size - 1);
+	EXPECT_EQ(gpu_stats(one.gpu).tables, 0);
+	EXPECT_EQ(munmap((void *)one.words, one.size), 0);
+}
+
+CASE(unpin_before_the_first_access, EITHER)
+{
+	struct pinned one = mapped(GPU_PAGE, 0);
+
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	expect_gone(one.words);
+}
+
+/* In the original, the half that stays mapped can be written after the unpin. */
+CASE(unpin_after_munmap_of_a_half, EITHER)
+{
+	int lower;
+
+	for (lower = 0; lower < 2; lower++) {
+		struct pinned one = mapped(4 * GPU_PAGE, 0);
+		char *bytes = (char *)one.words;
+		char *rest = lower ? bytes + one.size / 2 : bytes;
+
+		EXPECT_EQ(check_write(bytes), 0);
+		EXPECT_EQ(munmap(lower ? bytes : bytes + one.size / 2, one.size / 2), 0);
+		EXPECT_EQ(check_write(rest), 0);
+		/* What is mapped in part is mapped. */
+		EXPECT_EQ(driver_info(one.driver, one.handle).mapping,
+			  GDRDRV_MAPPING_WRITE_COMBINING);
+		EXPECT(!driver_map(one.driver, one.handle, one.size));
+		EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+		expect_gone(rest);
+		expect_gone(rest + one.size / 2 - 1);
+		EXPECT_EQ(gpu_stats(one.gpu).tables, 0);
+		EXPECT_EQ(munmap(rest, one.size / 2), 0);
+		close(one.driver);
+		close(one.gpu);
+	}
+}
+
+CASE(unpin_after_a_hole, EITHER)
+{
+	struct pinned one = mapped(6 * GPU_PAGE, FAKEGPU_SCATTERED);
+	char *bytes = (char *)one.words;
+
+	EXPECT_EQ(munmap(bytes + 2 * GPU_PAGE, 2 * GPU_PAGE), 0);
+	EXPECT_EQ(check_write(bytes), 0);
+	EXPECT_EQ(check_write(bytes + 4 * GPU_PAGE), 0);
+	EXPECT_EQ(mprotect(bytes + GPU_PAGE, GPU_PAGE, PROT_READ), 0);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	expect_gone(bytes);
+	EXPECT_EQ(check_read(bytes + GPU_PAGE), SIGBUS);
+	expect_gone(bytes + 5 * GPU_PAGE);
+}
+
+/* In the original, the mapping at its new place can be written after the unpin. */
+CASE(unpin_after_mremap, EITHER)
+{
+	struct pinned one = mapped(4 * GPU_PAGE, FAKEGPU_SCATTERED);
+	char *place = mmap(NULL, one.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *moved;
+
+	one.words[9] = 99;
+	moved = mremap((void *)one.words, one.size, one.size, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+	EXPECT(moved == place);
+	one.words = (void *)moved;
+	EXPECT_EQ(one.words[9], 99);
+	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	expect_gone(moved);
+	expect_gone(moved + one.size - 1);
+}
+
+CASE(unpin_after_mremap_of_a_half, EITHER)
+{
+	struct pinned one = mapped(4 * GPU_PAGE, 0);
+	char *bytes = (char *)one.words, *half = bytes + one.size / 2, *moved;
+	char *place = mmap(NULL, one.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	one.words[one.size / 16 + 3] = 333;
+	moved = mremap(half, one.size / 2, one.size / 2, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+	EXPECT(moved == place);
+	EXPECT_EQ(((volatile uint64_t *)moved)[3], 333);
+	EXPECT_EQ(check_write(bytes), 0);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	expect_gone(bytes);
+	expect_gone(moved);
+}
+
+/* An old size of 0 makes a second mapping of the same pages. */
+CASE(unpin_after_a_copy_by_mremap, EITHER)
+{
+	struct pinned one = mapped(2 * GPU_PAGE, 0);
+	volatile uint64_t *copy = mremap((void *)one.words, 0, one.size, MREMAP_MAYMOVE);
+
+	one.words[1] = 11;
+	if (copy == MAP_FAILED)
+		return; /* newer kernels refuse it */
+	EXPECT_EQ(copy[1], 11);
+	EXPECT_EQ(munmap((void *)one.words, one.size), 0);
+	EXPECT_EQ(copy[1], 11);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	expect_gone(copy);
+}
+
+CASE(no_growth, EITHER)
+{
+	struct pinned one = pinned(4 * GPU_PAGE, 0);
+
+	one.words = driver_map(one.driver, one.handle, GPU_PAGE);
+	EXPECT(mremap((void *)one.words, GPU_PAGE, 2 * GPU_PAGE, MREMAP_MAYMOVE) == MAP_FAILED);
+	EXPECT_EQ(errno, EFAULT);
+}
+
+/* Closing does not unmap: the mapping holds the file. */
+CASE(mapping_after_close, EITHER)
+{
+	struct pinned one = mapped(GPU_PAGE, 0);
+
+	close(one.driver);
+	EXPECT_EQ(check_write(one.words), 0);
+	EXPECT_EQ(munmap((void *)one.words, one.size), 0);
+	EXPECT_EQ(gpu_stats(one.gpu).tables, 0);
+}
+
+CASE(many_pins, EITHER)
+{
+	struct pinned one = pinned(4 * GPU_PAGE, 0);
+	uint64_t handles[300];
+	void *maps[300];
+	int i;
+
+	for (i = 0; i < 300; i++) {
+		EXPECT_EQ(driver_pin(one.driver, one.address + (i % 4) * GPU_PAGE, GPU_PAGE,
+				     &handles[i]), 0);
+		maps[i] = driver_map(one.driver, handles[i], GPU_PAGE);
+		EXPECT(maps[i]);
+		EXPECT_EQ(check_write(maps[i]), 0);
+	}
+	for (i = 0; i < 300; i += 2)
+		EXPECT_EQ(driver_unpin(one.driver, handles[(i * 7) % 300]), 0);
+	EXPECT_EQ(gpu_stats(one.gpu).tables, 151);
+}
