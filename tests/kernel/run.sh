@@ -1,0 +1,73 @@
+#!/bin/bash
+# Tests the kernel driver in emulated machines (QEMU, TCG) against a fake of NVIDIA's driver.
+#   tests/kernel/run.sh --short    Debian's kernels 6.1 and 6.12; under two minutes
+#   tests/kernel/run.sh --long     also 5.10 and the newest, arm64 and ppc64le, kernels with sanitizers under
+#                                  minutes of stress, and the coverage of the driver's lines
+# Fetched and built kernels stay in ${XDG_CACHE_HOME:-~/.cache}/barmap. Ends with 77 where QEMU cannot be had.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "$here"
+
+mode=${1-}
+case $mode in
+    --short | --long) ;;
+    *)
+        sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+        exit 2
+        ;;
+esac
+
+needed=(qemu-system-x86 cpio gcc make python3)
+[[ $mode == --long ]] && needed+=(qemu-system-arm qemu-system-ppc gcc-aarch64-linux-gnu gcc-powerpc64le-linux-gnu
+    libc6-dev-arm64-cross libc6-dev-ppc64el-cross flex bison libelf-dev bc)
+if [[ $(dpkg --print-architecture 2> /dev/null) != amd64 || ! -e /usr/share/keyrings/debian-archive-keyring.gpg ]]; then
+    echo "skipped: the kernels of these tests come from Debian, for amd64"
+    exit 77
+fi
+../../scripts/packages --optional "${needed[@]}"
+command -v qemu-system-x86_64 cpio > /dev/null || {
+    echo "skipped: there is no qemu-system-x86_64 or cpio here"
+    exit 77
+}
+
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+begin=$SECONDS
+step() {
+    printf '== %s (after %d s)\n' "$1" $((SECONDS - begin))
+}
+
+# stock SUITE ARCHITECTURE META_PACKAGE: as many tests as this kernel can run
+stock() {
+    local suite=$1 architecture=$2 meta=$3 kernel folder
+    kernel=$(./kernels.sh "$suite" "$architecture" "$meta")
+    folder=$out/$(basename "$kernel")
+    step "$(basename "$kernel")"
+    ./build.sh "$kernel/build" "$architecture" "$folder"
+    ./boot.sh "$(readlink -f "$kernel/image")" "$architecture" "$folder" boot
+}
+
+stock bookworm amd64 linux-image-cloud-amd64
+stock bookworm amd64 linux-image-6.12-cloud-amd64
+./symbols.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)/build/Module.symvers" \
+    "$out"/*/gdrdrv/gdrdrv.ko
+if [[ $mode == --long ]]; then
+    stock bullseye amd64 linux-image-cloud-amd64
+    stock sid amd64 linux-image-cloud-amd64
+    LIMIT=600 stock bookworm arm64 linux-image-cloud-arm64
+    LIMIT=600 stock bookworm ppc64el linux-image-powerpc64le
+
+    kernel=$(./sanitizer_kernel.sh kasan)
+    step "KASAN, UBSAN, lockdep, kmemleak, failing allocations: $(basename "$kernel")"
+    ./build.sh "$kernel/build" amd64 "$out/kasan" GDRDRV_COVERAGE=y
+    MEMORY=1500 LIMIT=1500 PANIC_ON_WARN=1 ./boot.sh "$kernel/image" amd64 "$out/kasan" boot \
+        modes=persistent,callback,device,long seconds=150
+    ./coverage.py "$out/kasan/gdrdrv" "$out/kasan/boot.log.text" 90
+
+    kernel=$(./sanitizer_kernel.sh kcsan)
+    step "KCSAN: $(basename "$kernel")"
+    ./build.sh "$kernel/build" amd64 "$out/kcsan"
+    MEMORY=1000 LIMIT=1500 PROCESSORS=4 PANIC_ON_WARN=1 ./boot.sh "$kernel/image" amd64 "$out/kcsan" boot \
+        modes=persistent,callback,device,long seconds=150
+fi
+echo "the kernel driver passes ${mode#--} tests ($((SECONDS - begin)) s)"
