@@ -8,6 +8,7 @@
 #define GDRDRV_COMPAT_H
 
 #include <linux/io.h>
+#include <linux/memremap.h>
 #include <linux/mm.h>
 #include <linux/timex.h>
 #include <linux/version.h>
@@ -120,16 +121,15 @@ static inline bool gdrdrv_may_be_coherent(void)
 }
 #endif
 
-/* Memory of a GPU with a coherent link stands in the memory map like RAM. */
+/*
+ * Memory of a GPU with a coherent link is a part of the memory map; that of a BAR is not, or only as a
+ * device's. (page_is_ram is GPL-only.)
+ */
 static inline bool gdrdrv_is_ram(phys_addr_t address)
 {
-#ifdef GDRDRV_GPL_SYMBOLS
-	return page_is_ram(address >> PAGE_SHIFT);
-#elif defined(CONFIG_PPC64)
-	return gdrdrv_may_be_coherent() && !(address >> 47);
-#else
-	return false; /* newer NVIDIA drivers tell it in the table's flags */
-#endif
+	unsigned long number = address >> PAGE_SHIFT;
+
+	return pfn_valid(number) && !is_zone_device_page(pfn_to_page(number));
 }
 
 #else

@@ -15,7 +15,7 @@ gpu=(-object "memory-backend-file,id=bar,share=on,mem-path=$bar,size=16M" -devic
 case $architecture in
     amd64) qemu=(qemu-system-x86_64 -cpu max) console=ttyS0 ;;
     arm64) qemu=(qemu-system-aarch64 -machine virt -cpu max) console=ttyAMA0 ;;
-    ppc64el) qemu=(qemu-system-ppc64 -machine pseries -cpu power9) console=hvc0 ;;
+    ppc64el) qemu=(qemu-system-ppc64 -machine pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off -cpu power9) console=hvc0 ;;
 esac
 processors=${PROCESSORS:-2} memory=${MEMORY:-512}
 begin=$SECONDS

@@ -17,15 +17,16 @@ mkdir -p "$out"/{gdrdrv,nvidia,root}
 cp -r "$here"/../../kernel/. "$out/gdrdrv"
 cp -r "$here"/fake_nvidia/. "$out/nvidia"
 
-make=(make --no-print-directory -s -j2 ARCH=$arch CROSS_COMPILE=$prefix W=1 NVIDIA_SRC_DIR= "$@")
+# The compiler is ours, whichever the kernel was built with.
+make=(make --no-print-directory -s -j2 ARCH=$arch CROSS_COMPILE=$prefix "CC=${prefix}gcc" W=1 NVIDIA_SRC_DIR= "$@")
 log=$out/build.log
 "${make[@]}" -C "$tree" M="$out/nvidia" GDRDRV_SOURCE="$out/gdrdrv" modules > "$log" 2>&1 &&
     "${make[@]}" -C "$out/gdrdrv" KDIR="$tree" >> "$log" 2>&1 || {
     cat "$log" >&2
     exit 1
 }
-# The driver's build is clean of warnings; what the kernel's own scripts say of BTF is no warning.
-if grep -E 'warning:|WARNING:' "$log" >&2; then
+# No warning in the drivers' own files. (Headers of new kernels have some for an older compiler.)
+if grep -E '^([^ ]*/(gdrdrv|nvidia)/)?[a-z0-9_]+\.[ch]:[0-9:]+ warning:|WARNING: modpost' "$log" >&2; then
     echo "the drivers do not build cleanly" >&2
     exit 1
 fi

@@ -15,8 +15,9 @@ mkdir -p "$root"/{lists/partial,archives/partial,empty}
 host=$(dpkg --print-architecture)
 {
     echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main"
-    case $suite in
-        sid | *-backports) ;;
+    # sid has no security suite, and bookworm's ends for ppc64el before bookworm does.
+    case $suite-$architecture in
+        sid-* | bookworm-ppc64el) ;;
         *) echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian-security $suite-security main" ;;
     esac
 } > "$root/sources.list"
@@ -52,6 +53,8 @@ if [[ ! -e $folder/complete ]]; then
     rm -rf "$folder"
     mkdir -p "$folder/debs"
     packages=("$image" "$headers")
+    # Newer releases have the kernel itself in a package of its own.
+    packages+=($(depends "$image" | grep '^linux-binary-' || true))
     for each in $(depends "$headers"); do
         case $each in
             linux-headers-*) packages+=("$each") ;;
@@ -73,10 +76,30 @@ if [[ ! -e $folder/complete ]]; then
         fi
     done
     rm -f "$tree/vmlinux" # for BTF, which would need pahole
-    ln -s "$tree" "$folder/build"
-    for each in "$folder"/boot/vmlinu[xz]-*; do
-        ln -s "$each" "$folder/image"
+    # A kernel of a newer release: its tools run with that release's libraries, and what only its compiler
+    # knows is left out.
+    for tool in $(find "$folder"/usr/lib/linux-kbuild-* -type f -perm -100); do
+        { ldd "$tool" 2>&1 || true; } | grep -q 'not found' || continue
+        libraries=$folder/libraries
+        if [[ ! -d $libraries ]]; then
+            mkdir "$libraries"
+            (cd "$libraries" && apt-get -qq download libc6 libelf1t64 zlib1g libzstd1 >&2)
+            for each in "$libraries"/*.deb; do
+                dpkg -x "$each" "$libraries"
+            done
+        fi
+        loader=$(find "$libraries" -name 'ld-linux*.so*' -type f | head -n 1)
+        mv "$tool" "$libraries"
+        printf '#!/bin/sh\nexec %s --argv0 "$0" --library-path %s %s "$@"\n' "$loader" \
+            "$(dirname "$loader")" "$libraries/$(basename "$tool")" > "$tool"
+        chmod +x "$tool"
     done
+    if ! gcc -fmin-function-alignment=16 -x c -c -o /dev/null /dev/null 2> /dev/null; then
+        sed -i '/MIN_FUNCTION_ALIGNMENT/d' "$tree/include/config/auto.conf" "$tree/include/generated/autoconf.h"
+    fi
+    ln -s "$tree" "$folder/build"
+    ln -s "$(find "$folder" -type f -name 'vmlinu[xz]*' ! -name '*.h' | head -n 1)" "$folder/image"
+    [[ -e $folder/image ]]
     touch "$folder/complete"
 fi
 echo "$folder"
