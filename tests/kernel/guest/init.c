@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "cost.h"
 #include "gpu.h"
 #include "kernel_log.h"
 
@@ -168,6 +169,11 @@ int main(int argc, char **argv)
 	mount_all();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	must("load nvidia", load("/nvidia.ko", ""));
+	if (strstr(modes, "cost")) {
+		must("load gdrdrv", load("/gdrdrv.ko", option("parameters", "")));
+		cost();
+		switch_off();
+	}
 	run_mode(FIRST, "bytes of the host's", "");
 	if (strstr(modes, "persistent"))
 		run_mode(PERSISTENT, "persistent", "use_persistent_mapping=1");
