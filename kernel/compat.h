@@ -70,6 +70,37 @@ static inline void gdrdrv_free_write_combining(phys_addr_t start, size_t size)
 }
 
 #define GDRDRV_RESERVES_WRITE_COMBINING 1
+
+#ifdef GDRDRV_GPL_SYMBOLS
+/*
+ * The other ways look up the memory type of each page that they insert, which takes ten times as long as
+ * inserting it. The range is reserved, so that all of it is of one type.
+ */
+struct gdrdrv_entries {
+	unsigned long pfn, at;
+	pgprot_t prot;
+};
+
+static inline int gdrdrv_set_entry(pte_t *entry, unsigned long at, void *data)
+{
+	const struct gdrdrv_entries *entries = data;
+	unsigned long pfn = entries->pfn + ((at - entries->at) >> PAGE_SHIFT);
+
+	if (pte_none(*entry))
+		set_pte(entry, pte_mkspecial(pfn_pte(pfn, entries->prot)));
+	return 0;
+}
+
+static inline int gdrdrv_insert(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
+				size_t size, bool is_new)
+{
+	struct gdrdrv_entries entries = { .pfn = pfn, .at = at, .prot = vma->vm_page_prot };
+
+	return apply_to_page_range(vma->vm_mm, at, size, gdrdrv_set_entry, &entries);
+}
+#define gdrdrv_insert gdrdrv_insert
+#endif
+
 #define gdrdrv_cycles() ((u64)get_cycles())
 #define gdrdrv_khz() (cpu_khz)
 
@@ -134,6 +165,28 @@ static inline bool gdrdrv_is_ram(phys_addr_t address)
 
 #else
 #error "gdrdrv runs on x86-64, arm64 and ppc64le"
+#endif
+
+#ifndef gdrdrv_insert
+/* Maps a contiguous range; is_new: in mmap, so that nobody knows the area yet. */
+static inline int gdrdrv_insert(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
+				size_t size, bool is_new)
+{
+	for (; size; at += PAGE_SIZE, size -= PAGE_SIZE, pfn++) {
+		vm_fault_t result;
+
+		/*
+		 * remap_pfn_range is for new areas only. Over a whole one, x86 would bind the
+		 * reservation of its memory type to it, and complain when it is split.
+		 */
+		if (is_new && at != vma->vm_start)
+			return remap_pfn_range(vma, at, pfn, size, vma->vm_page_prot);
+		result = vmf_insert_pfn(vma, at, pfn);
+		if (result != VM_FAULT_NOPAGE)
+			return result & VM_FAULT_OOM ? -ENOMEM : -EFAULT;
+	}
+	return 0;
+}
 #endif
 
 #endif /* GDRDRV_COMPAT_H */

@@ -21,7 +21,8 @@ static int open_file(struct inode *inode, struct file *filp)
 	if (result)
 		goto put_user;
 	gdrdrv_remember_process(&file->owner);
-	xa_init(&file->pins);
+	spin_lock_init(&file->lock);
+	file->pins = RB_ROOT;
 	file->next_handle = 1; /* so that a forgotten handle of 0 is none */
 
 	/* All descriptors of a device share its inode's mapping; offsets mean something on one of them. */
@@ -59,7 +60,6 @@ static int release_file(struct inode *inode, struct file *filp)
 
 	gdrdrv_unpin_all(file);
 	filp->f_mapping = inode->i_mapping;
-	xa_destroy(&file->pins);
 	gdrdrv_free_events(&file->events);
 	gdrdrv_put_user(file->user);
 	gdrdrv_count(files, -1);

@@ -4,7 +4,7 @@
  * time, which the kernel may split into several areas.
  *
  * Locks, from the outside in: tables_lock; locks of nvidia.ko, or the mm's mmap_lock; a pin's lock; the
- * kernel's locks of address space and page tables; the spinlocks of file->pins and of events. nvidia.ko is
+ * kernel's locks of address space and page tables; the spinlocks of files and of events. nvidia.ko is
  * never called under a pin's lock, since its callback comes under its own and takes a pin's.
  */
 #ifndef GDRDRV_H
@@ -15,9 +15,9 @@
 #include <linux/kref.h>
 #include <linux/mm_types.h>
 #include <linux/poll.h>
+#include <linux/rbtree.h>
 #include <linux/rwsem.h>
 #include <linux/uidgid.h>
-#include <linux/xarray.h>
 
 #include "gdrdrv_abi.h"
 
@@ -60,8 +60,9 @@ struct gdrdrv_events {
 struct gdrdrv_file {
 	struct gdrdrv_process owner;
 	struct gdrdrv_user *user;
-	struct xarray pins; /* by handle */
-	unsigned long next_handle; /* guarded by pins' lock */
+	spinlock_t lock; /* guards the pins' tree and the next handle */
+	struct rb_root pins; /* by handle */
+	unsigned long next_handle;
 	atomic64_t live_pins;
 	atomic64_t live_bytes;
 	struct address_space mapping; /* this descriptor's alone, to find all that maps a handle */
@@ -69,7 +70,8 @@ struct gdrdrv_file {
 };
 
 struct gdrdrv_pin {
-	struct kref refs; /* the table of pins, nvidia.ko's callback, each area that maps it */
+	struct kref refs; /* the file's tree, nvidia.ko's callback, each area that maps it */
+	struct rb_node node;
 	struct gdrdrv_file *file; /* valid while it is among the file's pins */
 	unsigned long handle;
 	u64 va, size; /* whole GPU pages */

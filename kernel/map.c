@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Mapping pins into the process. mmap only prepares: pages are put in by faults, because a mapping that
- * has its pages before the kernel has linked it could not be found by whoever takes the memory away in
- * between. A fault fills all that one page of the page table can hold.
+ * Mapping pins into the process, and unmapping them. The kernel links an area only after mmap has been
+ * here, and what is not linked is not found by who takes the memory away. So pages are put in by mmap only
+ * where that waits for mmap: in persistent mode, where it is an unpin, which takes the mm's lock. A
+ * callback must not; in callback mode, pages are put in by faults, each of which fills all that one page of
+ * the page table can hold.
  */
 #include <linux/mm.h>
 
@@ -66,7 +68,7 @@ static int reserve_write_combining(struct gdrdrv_pin *pin)
 	return 0;
 }
 
-/* Under the pin's lock; the pin has its table no more, so that nothing is mapped anew. */
+/* Under the pin's lock; the pin has its table no more, so that nothing is mapped any more. */
 void gdrdrv_unmap(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table)
 {
 	unsigned long unused;
@@ -144,36 +146,52 @@ static void area_closed(struct vm_area_struct *vma)
 	gdrdrv_put_pin(pin);
 }
 
-static vm_fault_t put_page_in(struct vm_area_struct *vma, const struct gdrdrv_pin *pin,
-			      unsigned long at)
+/* How many bytes follow in a row from this page on, up to a number of them. */
+static size_t contiguous(const struct gdrdrv_pin *pin, unsigned long page, size_t most)
 {
-	unsigned long index = vma->vm_pgoff - pin->handle + ((at - vma->vm_start) >> PAGE_SHIFT);
-	unsigned long inside = (index << PAGE_SHIFT) & (GPU_PAGE_SIZE - 1);
-	phys_addr_t page = gdrdrv_page_address(pin->table, index >> (GPU_PAGE_SHIFT - PAGE_SHIFT));
+	phys_addr_t start = gdrdrv_page_address(pin->table, page);
+	size_t size = GPU_PAGE_SIZE;
 
-	return vmf_insert_pfn(vma, at, (page + inside) >> PAGE_SHIFT);
+	while (size < most && gdrdrv_page_address(pin->table, ++page) == start + size)
+		size += GPU_PAGE_SIZE;
+	return min(size, most);
+}
+
+static int fill(struct vm_area_struct *vma, const struct gdrdrv_pin *pin, unsigned long begin,
+		unsigned long end, bool is_new)
+{
+	unsigned long offset = ((vma->vm_pgoff - pin->handle) << PAGE_SHIFT) + (begin - vma->vm_start);
+
+	while (begin < end) {
+		unsigned long page = offset >> GPU_PAGE_SHIFT, inside = offset & (GPU_PAGE_SIZE - 1);
+		size_t size = contiguous(pin, page, end - begin + inside) - inside;
+		phys_addr_t start = gdrdrv_page_address(pin->table, page) + inside;
+		int result = gdrdrv_insert(vma, begin, start >> PAGE_SHIFT, size, is_new);
+
+		if (result)
+			return result;
+		begin += size;
+		offset += size;
+	}
+	return 0;
 }
 
 static vm_fault_t area_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct gdrdrv_pin *pin = vma->vm_private_data;
-	unsigned long wanted = vmf->address & PAGE_MASK;
-	unsigned long begin = max(vma->vm_start, wanted & PMD_MASK);
-	unsigned long end = min(vma->vm_end - 1, wanted | ~PMD_MASK);
-	vm_fault_t result = VM_FAULT_SIGBUS;
-	unsigned long at;
+	unsigned long begin = max(vma->vm_start, vmf->address & PMD_MASK);
+	unsigned long end = min(vma->vm_end - 1, vmf->address | ~PMD_MASK) + 1;
+	int result = -EFAULT;
 
 	gdrdrv_count(faults, 1);
 	down_read(&pin->lock);
-	if (pin->table) {
-		result = put_page_in(vma, pin, wanted);
-		for (at = begin; at < end && result == VM_FAULT_NOPAGE; at += PAGE_SIZE)
-			if (at != wanted && put_page_in(vma, pin, at) != VM_FAULT_NOPAGE)
-				break; /* it faults again when it is needed */
-	}
+	if (pin->table)
+		result = fill(vma, pin, begin, end, false);
 	up_read(&pin->lock);
-	return result;
+	if (result)
+		return result == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS;
+	return VM_FAULT_NOPAGE;
 }
 
 static const struct vm_operations_struct area_operations = {
@@ -204,6 +222,11 @@ static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 	pin->type = type;
 	/* Children get no copy; no growth; nothing of it in core dumps. */
 	gdrdrv_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	if (gdrdrv_persistent()) {
+		result = fill(vma, pin, vma->vm_start, vma->vm_end, true);
+		if (result)
+			return result; /* and the kernel takes out what is in */
+	}
 	vma->vm_private_data = pin;
 	vma->vm_ops = &area_operations;
 	area_opened(vma);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* Pins: from an address to a handle, and back by the caller, by the end of its file, or by nvidia.ko. */
 #include <linux/err.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/overflow.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "compat.h"
@@ -19,37 +21,68 @@ void gdrdrv_put_pin(struct gdrdrv_pin *pin)
 	kref_put(&pin->refs, free_pin);
 }
 
+/* Under the file's lock. */
+static struct gdrdrv_pin *find_pin(struct gdrdrv_file *file, u64 handle)
+{
+	struct rb_node *node = file->pins.rb_node;
+
+	while (node) {
+		struct gdrdrv_pin *pin = rb_entry(node, struct gdrdrv_pin, node);
+
+		if (pin->handle == handle)
+			return pin;
+		node = handle < pin->handle ? node->rb_left : node->rb_right;
+	}
+	return NULL;
+}
+
 /* The caller's reference, or NULL. What is still being pinned is not found. */
 struct gdrdrv_pin *gdrdrv_get_pin(struct gdrdrv_file *file, u64 handle)
 {
 	struct gdrdrv_pin *pin;
 
-	xa_lock(&file->pins);
-	pin = xa_load(&file->pins, handle);
+	spin_lock(&file->lock);
+	pin = find_pin(file, handle);
 	if (pin)
 		kref_get(&pin->refs);
-	xa_unlock(&file->pins);
+	spin_unlock(&file->lock);
 	return pin;
+}
+
+/* From here on, other threads can use it, and unpin it. */
+static void publish_pin(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
+{
+	struct rb_node **place = &file->pins.rb_node, *parent = NULL;
+
+	spin_lock(&file->lock);
+	while (*place) {
+		parent = *place;
+		place = pin->handle < rb_entry(parent, struct gdrdrv_pin, node)->handle ?
+				&parent->rb_left : &parent->rb_right;
+	}
+	rb_link_node(&pin->node, parent, place);
+	rb_insert_color(&pin->node, &file->pins);
+	spin_unlock(&file->lock);
 }
 
 /*
  * A handle is the mmap offset in the CPU's pages. A pin takes as many numbers as it has pages, so that a
  * range of offsets means one pin, and a handle never comes again on its file.
  */
-static int reserve_handle(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
+static int take_handle(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
 {
 	const unsigned long most = LLONG_MAX >> PAGE_SHIFT; /* an off_t in bytes must hold it */
 	unsigned long pages = pin->size >> PAGE_SHIFT;
 	int result = -ENOSPC;
 
-	xa_lock(&file->pins);
+	spin_lock(&file->lock);
 	if (pages <= most - file->next_handle) {
 		pin->handle = file->next_handle;
 		file->next_handle += pages;
 		result = 0;
 	}
-	xa_unlock(&file->pins);
-	return result ?: xa_reserve(&file->pins, pin->handle, GFP_KERNEL_ACCOUNT);
+	spin_unlock(&file->lock);
+	return result;
 }
 
 static struct gdrdrv_pin *new_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked,
@@ -121,19 +154,31 @@ static int adopt_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *tab
 	return result;
 }
 
-/* Ends a pin that nobody can find any more. */
-static void release_pin(struct gdrdrv_pin *pin)
+static struct nvidia_p2p_page_table *take_table(struct gdrdrv_pin *pin)
 {
 	struct nvidia_p2p_page_table *table;
-	bool called_back;
 
-	lock_tables();
 	down_write(&pin->lock);
 	table = pin->table;
 	pin->table = NULL;
 	if (table)
 		gdrdrv_unmap(pin, table);
 	up_write(&pin->lock);
+	return table;
+}
+
+/* Ends a pin that nobody can find any more. With an mm, waits for an mmap there that has found it. */
+static void release_pin(struct gdrdrv_pin *pin, struct mm_struct *mm)
+{
+	struct nvidia_p2p_page_table *table;
+	bool called_back;
+
+	lock_tables();
+	if (mm && gdrdrv_persistent())
+		mmap_read_lock(mm);
+	table = take_table(pin);
+	if (mm && gdrdrv_persistent())
+		mmap_read_unlock(mm);
 	if (table)
 		gdrdrv_put_pages(pin, table);
 	unlock_tables();
@@ -148,7 +193,7 @@ static void release_pin(struct gdrdrv_pin *pin)
 	gdrdrv_put_pin(pin);
 }
 
-static void give_up_pin(struct gdrdrv_pin *pin)
+static void give_up_pin(struct gdrdrv_pin *pin, struct mm_struct *mm)
 {
 	struct gdrdrv_file *file = pin->file;
 
@@ -157,7 +202,7 @@ static void give_up_pin(struct gdrdrv_pin *pin)
 	atomic64_sub(pin->size, &file->live_bytes);
 	gdrdrv_count(pins, -1);
 	gdrdrv_count(bytes, -(s64)pin->size);
-	release_pin(pin);
+	release_pin(pin, mm);
 }
 
 static int pin_pages(struct gdrdrv_pin *pin)
@@ -190,7 +235,7 @@ int gdrdrv_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked, u3
 	result = gdrdrv_charge(file->user, pin->size);
 	if (result)
 		goto refuse;
-	result = reserve_handle(file, pin);
+	result = take_handle(file, pin);
 	if (result) {
 		gdrdrv_uncharge(file->user, pin->size);
 		goto refuse;
@@ -202,15 +247,13 @@ int gdrdrv_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked, u3
 	gdrdrv_count(bytes, pin->size);
 	result = pin_pages(pin);
 	if (result) {
-		xa_release(&file->pins, pin->handle);
 		gdrdrv_count(refused, 1);
-		give_up_pin(pin);
+		give_up_pin(pin, NULL);
 		return result;
 	}
 	*handle = pin->handle;
 	gdrdrv_count(pinned, 1);
-	/* From here on, another thread may unpin it. */
-	xa_store(&file->pins, pin->handle, pin, GFP_KERNEL_ACCOUNT);
+	publish_pin(file, pin);
 	return 0;
 
 refuse:
@@ -219,30 +262,40 @@ refuse:
 	return result;
 }
 
+/* The file's reference passes to the caller. */
+static struct gdrdrv_pin *withdraw_pin(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
+{
+	if (pin)
+		rb_erase(&pin->node, &file->pins);
+	return pin;
+}
+
 int gdrdrv_unpin(struct gdrdrv_file *file, u64 handle)
 {
 	struct gdrdrv_pin *pin;
 
-	/* A plain xa_erase would also take what is only reserved, from under the thread that pins it. */
-	xa_lock(&file->pins);
-	pin = xa_load(&file->pins, handle);
-	if (pin)
-		__xa_erase(&file->pins, handle);
-	xa_unlock(&file->pins);
+	spin_lock(&file->lock);
+	pin = withdraw_pin(file, find_pin(file, handle));
+	spin_unlock(&file->lock);
 	if (!pin)
 		return -EINVAL;
-	give_up_pin(pin);
+	give_up_pin(pin, current->mm);
 	return 0;
 }
 
-/* For a file whose process uses it no more. */
+/* For a file whose process uses it no more, so that no mmap is on its way. */
 void gdrdrv_unpin_all(struct gdrdrv_file *file)
 {
 	struct gdrdrv_pin *pin;
-	unsigned long handle;
 
-	xa_for_each(&file->pins, handle, pin)
-		gdrdrv_unpin(file, handle);
+	for (;;) {
+		spin_lock(&file->lock);
+		pin = withdraw_pin(file, rb_entry_safe(rb_first(&file->pins), struct gdrdrv_pin, node));
+		spin_unlock(&file->lock);
+		if (!pin)
+			break;
+		give_up_pin(pin, NULL);
+	}
 }
 
 /*
