@@ -23,8 +23,14 @@ static inline void gdrdrv_vm_flags_set(struct vm_area_struct *vma, unsigned long
 {
 	vma->vm_flags |= flags;
 }
+
+static inline void gdrdrv_vm_flags_clear(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags &= ~flags;
+}
 #else
 #define gdrdrv_vm_flags_set vm_flags_set
+#define gdrdrv_vm_flags_clear vm_flags_clear
 #endif
 
 #ifdef CONFIG_X86_64
@@ -64,12 +70,28 @@ static inline int gdrdrv_reserve_write_combining(phys_addr_t start, size_t size)
 	return arch_io_reserve_memtype_wc(start, size);
 }
 
-static inline void gdrdrv_free_write_combining(phys_addr_t start, size_t size)
+static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 {
 	arch_io_free_memtype_wc(start, size);
 }
 
 #define GDRDRV_RESERVES_WRITE_COMBINING 1
+
+/*
+ * Over a whole area, remap_pfn_range reserves the range itself, and is fast. Before 6.16 that binds the
+ * reservation to the area, and frees a wrong range when the area has been split: then it is taken over
+ * here. True if the caller is to free it.
+ */
+static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
+{
+#ifdef VM_PAT
+	if (vma->vm_flags & VM_PAT) {
+		gdrdrv_vm_flags_clear(vma, VM_PAT);
+		return true;
+	}
+#endif
+	return false;
+}
 
 #ifdef GDRDRV_GPL_SYMBOLS
 /*
@@ -123,11 +145,16 @@ static inline int gdrdrv_reserve_write_combining(phys_addr_t start, size_t size)
 	return 0;
 }
 
-static inline void gdrdrv_free_write_combining(phys_addr_t start, size_t size)
+static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 {
 }
 
 #define GDRDRV_RESERVES_WRITE_COMBINING 0
+
+static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
+{
+	return false;
+}
 
 #ifdef CONFIG_ARM64
 #define gdrdrv_device pgprot_device
@@ -172,18 +199,19 @@ static inline bool gdrdrv_is_ram(phys_addr_t address)
 static inline int gdrdrv_insert(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
 				size_t size, bool is_new)
 {
-	for (; size; at += PAGE_SIZE, size -= PAGE_SIZE, pfn++) {
-		vm_fault_t result;
+	int result;
 
-		/*
-		 * remap_pfn_range is for new areas only. Over a whole one, x86 would bind the
-		 * reservation of its memory type to it, and complain when it is split.
-		 */
-		if (is_new && at != vma->vm_start)
-			return remap_pfn_range(vma, at, pfn, size, vma->vm_page_prot);
-		result = vmf_insert_pfn(vma, at, pfn);
-		if (result != VM_FAULT_NOPAGE)
-			return result & VM_FAULT_OOM ? -ENOMEM : -EFAULT;
+	if (is_new) { /* for which alone remap_pfn_range is */
+		result = remap_pfn_range(vma, at, pfn, size, vma->vm_page_prot);
+		if (!result && gdrdrv_take_over_reservation(vma))
+			gdrdrv_free_memory_type((phys_addr_t)pfn << PAGE_SHIFT, size); /* the second */
+		return result;
+	}
+	for (; size; at += PAGE_SIZE, size -= PAGE_SIZE, pfn++) {
+		vm_fault_t fault = vmf_insert_pfn(vma, at, pfn);
+
+		if (fault != VM_FAULT_NOPAGE)
+			return fault & VM_FAULT_OOM ? -ENOMEM : -EFAULT;
 	}
 	return 0;
 }

@@ -85,7 +85,7 @@ struct gdrdrv_pin {
 	struct rw_semaphore lock; /* guards all below */
 	struct nvidia_p2p_page_table *table; /* NULL: nothing to map any more */
 	bool taken_away;
-	bool reserved; /* write-combining, for the physical pages */
+	u64 reserved; /* bytes from the start whose physical pages' memory type is reserved */
 	u32 wanted, type; /* enum gdrdrv_mapping */
 };
 

@@ -12,74 +12,60 @@
 #include "gdrdrv.h"
 #include "nv-p2p.h"
 
-/*
- * Calls visit for each physically contiguous piece of the pin; stops at what it answers other than 0, and
- * tells the page at which.
- */
-static int each_piece(const struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table,
-		      unsigned long pages, int (*visit)(phys_addr_t start, size_t size),
-		      unsigned long *stopped_at)
+/* How many bytes follow in a row from this page on, up to a number of them. */
+static size_t contiguous(const struct nvidia_p2p_page_table *table, unsigned long page, size_t most)
 {
-	unsigned long first = 0, next;
-	int result;
+	phys_addr_t start = gdrdrv_page_address(table, page);
+	size_t size = GPU_PAGE_SIZE;
 
-	for (; first < pages; first = next) {
-		phys_addr_t start = gdrdrv_page_address(table, first);
+	while (size < most && gdrdrv_page_address(table, ++page) == start + size)
+		size += GPU_PAGE_SIZE;
+	return min(size, most);
+}
 
-		for (next = first + 1; next < pages; next++)
-			if (gdrdrv_page_address(table, next) !=
-			    start + ((next - first) << GPU_PAGE_SHIFT))
-				break;
-		result = visit(start, (next - first) << GPU_PAGE_SHIFT);
-		if (result) {
-			*stopped_at = first;
-			return result;
-		}
+static void free_reservation(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table)
+{
+	u64 done = 0;
+
+	while (done < pin->reserved) {
+		size_t size = contiguous(table, done >> GPU_PAGE_SHIFT, pin->reserved - done);
+
+		gdrdrv_free_memory_type(gdrdrv_page_address(table, done >> GPU_PAGE_SHIFT), size);
+		done += size;
 	}
-	return 0;
+	pin->reserved = 0;
 }
 
-static int reserve_piece(phys_addr_t start, size_t size)
-{
-	return gdrdrv_reserve_write_combining(start, size);
-}
-
-static int free_piece(phys_addr_t start, size_t size)
-{
-	gdrdrv_free_write_combining(start, size);
-	return 0;
-}
-
+/* For all of the pin, since an area may be unmapped and another one mapped. */
 static int reserve_write_combining(struct gdrdrv_pin *pin)
 {
-	unsigned long stopped_at;
-	int result;
-
-	if (!GDRDRV_RESERVES_WRITE_COMBINING || pin->reserved)
+	if (!GDRDRV_RESERVES_WRITE_COMBINING || pin->reserved == pin->size)
 		return 0;
-	result = each_piece(pin, pin->table, pin->size >> GPU_PAGE_SHIFT, reserve_piece, &stopped_at);
-	if (result) {
-		each_piece(pin, pin->table, stopped_at, free_piece, &stopped_at);
-		pr_notice_ratelimited("the memory of 0x%llx is mapped with another cache mode: %d\n",
-				      pin->va, result);
-		return result;
+	free_reservation(pin, pin->table);
+	while (pin->reserved < pin->size) {
+		unsigned long page = pin->reserved >> GPU_PAGE_SHIFT;
+		size_t size = contiguous(pin->table, page, pin->size - pin->reserved);
+		int result = gdrdrv_reserve_write_combining(gdrdrv_page_address(pin->table, page), size);
+
+		if (result) {
+			free_reservation(pin, pin->table);
+			pr_notice_ratelimited("0x%llx is mapped with another memory type: %d\n",
+					      pin->va, result);
+			return result;
+		}
+		pin->reserved += size;
 	}
-	pin->reserved = true;
 	return 0;
 }
 
 /* Under the pin's lock; the pin has its table no more, so that nothing is mapped any more. */
 void gdrdrv_unmap(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table)
 {
-	unsigned long unused;
-
 	/* By offset, which finds every area, also what was split off, moved or mapped again. */
 	if (atomic_read(&pin->areas))
 		unmap_mapping_range(&pin->file->mapping, (loff_t)pin->handle << PAGE_SHIFT, pin->size,
 				    0);
-	if (pin->reserved)
-		each_piece(pin, table, pin->size >> GPU_PAGE_SHIFT, free_piece, &unused);
-	pin->reserved = false;
+	free_reservation(pin, table);
 }
 
 static bool may_be_cached(const struct gdrdrv_pin *pin)
@@ -146,17 +132,6 @@ static void area_closed(struct vm_area_struct *vma)
 	gdrdrv_put_pin(pin);
 }
 
-/* How many bytes follow in a row from this page on, up to a number of them. */
-static size_t contiguous(const struct gdrdrv_pin *pin, unsigned long page, size_t most)
-{
-	phys_addr_t start = gdrdrv_page_address(pin->table, page);
-	size_t size = GPU_PAGE_SIZE;
-
-	while (size < most && gdrdrv_page_address(pin->table, ++page) == start + size)
-		size += GPU_PAGE_SIZE;
-	return min(size, most);
-}
-
 static int fill(struct vm_area_struct *vma, const struct gdrdrv_pin *pin, unsigned long begin,
 		unsigned long end, bool is_new)
 {
@@ -164,7 +139,7 @@ static int fill(struct vm_area_struct *vma, const struct gdrdrv_pin *pin, unsign
 
 	while (begin < end) {
 		unsigned long page = offset >> GPU_PAGE_SHIFT, inside = offset & (GPU_PAGE_SIZE - 1);
-		size_t size = contiguous(pin, page, end - begin + inside) - inside;
+		size_t size = contiguous(pin->table, page, end - begin + inside) - inside;
 		phys_addr_t start = gdrdrv_page_address(pin->table, page) + inside;
 		int result = gdrdrv_insert(vma, begin, start >> PAGE_SHIFT, size, is_new);
 
@@ -200,33 +175,46 @@ static const struct vm_operations_struct area_operations = {
 	.fault = area_fault,
 };
 
+/* Puts in all pages of an area that nobody knows yet. */
+static int fill_new(struct vm_area_struct *vma, struct gdrdrv_pin *pin)
+{
+	size_t size = vma->vm_end - vma->vm_start;
+	int result;
+
+	if (contiguous(pin->table, 0, size) == size && !pin->reserved) {
+		result = remap_pfn_range(vma, vma->vm_start,
+					 gdrdrv_page_address(pin->table, 0) >> PAGE_SHIFT, size,
+					 vma->vm_page_prot);
+		if (!result && gdrdrv_take_over_reservation(vma))
+			pin->reserved = size;
+		return result;
+	}
+	result = pin->type == GDRDRV_MAPPING_WRITE_COMBINING ? reserve_write_combining(pin) : 0;
+	return result ?: fill(vma, pin, vma->vm_start, vma->vm_end, true);
+}
+
 static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 {
-	u32 type;
-	int result;
+	int result = 0;
 
 	if (!pin->table || atomic_read(&pin->areas) || !pin->whole_pages)
 		return -EINVAL;
 	if (vma->vm_end - vma->vm_start > pin->size)
 		return -EINVAL;
 
-	type = choose_mapping(pin);
-	if (type == GDRDRV_MAPPING_WRITE_COMBINING) {
-		result = reserve_write_combining(pin);
-		if (result)
-			return result;
+	pin->type = choose_mapping(pin);
+	if (pin->type == GDRDRV_MAPPING_WRITE_COMBINING)
 		vma->vm_page_prot = gdrdrv_write_combining(vma->vm_page_prot);
-	} else if (type == GDRDRV_MAPPING_DEVICE) {
+	else if (pin->type == GDRDRV_MAPPING_DEVICE)
 		vma->vm_page_prot = gdrdrv_device(vma->vm_page_prot);
-	}
-	pin->type = type;
 	/* Children get no copy; no growth; nothing of it in core dumps. */
 	gdrdrv_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
-	if (gdrdrv_persistent()) {
-		result = fill(vma, pin, vma->vm_start, vma->vm_end, true);
-		if (result)
-			return result; /* and the kernel takes out what is in */
-	}
+	if (gdrdrv_persistent())
+		result = fill_new(vma, pin); /* if it fails, the kernel takes out what is in */
+	else if (pin->type == GDRDRV_MAPPING_WRITE_COMBINING)
+		result = reserve_write_combining(pin);
+	if (result)
+		return result;
 	vma->vm_private_data = pin;
 	vma->vm_ops = &area_operations;
 	area_opened(vma);
