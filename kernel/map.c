@@ -49,8 +49,9 @@ static int reserve_write_combining(struct gdrdrv_pin *pin)
 
 		if (result) {
 			free_reservation(pin, pin->table);
-			pr_notice_ratelimited("0x%llx is mapped with another memory type: %d\n",
-					      pin->va, result);
+			if (result != -ENOMEM)
+				pr_notice_ratelimited("0x%llx is mapped with another memory type\n",
+						      pin->va);
 			return result;
 		}
 		pin->reserved += size;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The fake GPU's memory, from the host's side.
 
-bar.py fill FILE: each word tells its offset. bar.py look FILE LOG: what the guest says that it wrote
-is there.
+bar.py fill FILE MIB: each word tells its offset. bar.py look FILE LOG: what the guest says that it
+wrote is there.
 """
 
 import array
@@ -11,19 +11,19 @@ import re
 import sys
 from pathlib import Path
 
-SIZE = 16 << 20
 BEFORE = 0x5EED << 48
 AFTER = 0xC0DE << 48
 
 
-def fill(path: Path) -> None:
-    words = array.array("Q", range(BEFORE, BEFORE + SIZE, 8))
+def fill(path: Path, mebibytes: str) -> None:
+    size = int(mebibytes) << 20
+    words = array.array("Q", range(BEFORE, BEFORE + size, 8))
     path.write_bytes(words.tobytes())
 
 
-def look(path: Path, log: Path) -> None:
+def look(path: Path, log: str) -> None:
     words = array.array("Q", path.read_bytes())
-    pages = re.findall(r"^HOST (\d+) (\d+)$", log.read_text(errors="replace"), re.M)
+    pages = re.findall(r"^HOST (\d+) (\d+)$", Path(log).read_text(errors="replace"), re.M)
     if not pages:
         sys.exit("the guest wrote nothing for the host")
     seen = 0
@@ -36,5 +36,4 @@ def look(path: Path, log: Path) -> None:
 
 
 if __name__ == "__main__":
-    arguments = [Path(each) for each in sys.argv[2:]]
-    {"fill": fill, "look": look}[sys.argv[1]](*arguments)
+    {"fill": fill, "look": look}[sys.argv[1]](Path(sys.argv[2]), sys.argv[3])

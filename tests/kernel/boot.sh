@@ -8,10 +8,10 @@ image=$1 architecture=$2 out=$3 label=$4
 shift 4
 
 bar=$out/$label.bar log=$out/$label.log
-"$here/bar.py" fill "$bar"
+"$here/bar.py" fill "$bar" "${GPU_MIB:=16}"
 (cd "$out/root" && find . | cpio --quiet -o -H newc | gzip -1) > "$out/$label.cpio.gz"
 
-gpu=(-object "memory-backend-file,id=bar,share=on,mem-path=$bar,size=16M" -device ivshmem-plain,memdev=bar)
+gpu=(-object "memory-backend-file,id=bar,share=on,mem-path=$bar,size=${GPU_MIB}M" -device ivshmem-plain,memdev=bar)
 case $architecture in
     amd64) qemu=(qemu-system-x86_64 -cpu max) console=ttyS0 ;;
     arm64) qemu=(qemu-system-aarch64 -machine virt -cpu max) console=ttyAMA0 ;;

@@ -37,36 +37,49 @@ step() {
     printf '== %s (after %d s)\n' "$1" $((SECONDS - begin))
 }
 
-# stock SUITE ARCHITECTURE META_PACKAGE: as many tests as this kernel can run
+# stock SUITE ARCHITECTURE META_PACKAGE [VARIABLE=VALUE...]: all cases on this kernel
 stock() {
     local suite=$1 architecture=$2 meta=$3 kernel folder
+    shift 3
     kernel=$(./kernels.sh "$suite" "$architecture" "$meta")
     folder=$out/$(basename "$kernel")
     step "$(basename "$kernel")"
-    ./build.sh "$kernel/build" "$architecture" "$folder"
+    ./build.sh "$kernel/build" "$architecture" "$folder" "$@"
     ./boot.sh "$(readlink -f "$kernel/image")" "$architecture" "$folder" boot
 }
 
+# One is built for either of NVIDIA's drivers, one for the open one.
 stock bookworm amd64 linux-image-cloud-amd64
-stock bookworm amd64 linux-image-6.12-cloud-amd64
 ./symbols.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)/build/Module.symvers" \
     "$out"/*/gdrdrv/gdrdrv.ko
+stock bookworm amd64 linux-image-6.12-cloud-amd64 NVIDIA_IS_OPENSOURCE=y
 if [[ $mode == --long ]]; then
     stock bullseye amd64 linux-image-cloud-amd64
     stock sid amd64 linux-image-cloud-amd64
+    stock trixie amd64 linux-image-cloud-amd64 NVIDIA_IS_OPENSOURCE=y
     LIMIT=600 stock bookworm arm64 linux-image-cloud-arm64
     LIMIT=600 stock bookworm ppc64el linux-image-powerpc64le
 
+    step "libbarmap and libgdrapi in the guest"
+    build=../../build/dev
+    if [[ ! -x $build/bin/gdrcopy_sanity ]]; then
+        (cd ../.. && cmake --preset dev && cmake --build --preset dev) > "$out/library.log" 2>&1 || {
+            tail -n 30 "$out/library.log" >&2
+            exit 1
+        }
+    fi
+    LIMIT=900 ./programs.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)" "$build"
+
     kernel=$(./sanitizer_kernel.sh kasan)
     step "KASAN, UBSAN, lockdep, kmemleak, failing allocations: $(basename "$kernel")"
-    ./build.sh "$kernel/build" amd64 "$out/kasan" GDRDRV_COVERAGE=y
+    ./build.sh "$kernel/build" amd64 "$out/kasan" GDRDRV_COVERAGE=y NVIDIA_IS_OPENSOURCE=y
     MEMORY=1500 LIMIT=1500 PANIC_ON_WARN=1 ./boot.sh "$kernel/image" amd64 "$out/kasan" boot \
         modes=persistent,callback,device,long seconds=150
     ./coverage.py "$out/kasan/gdrdrv" "$out/kasan/boot.log.text" 90
 
     kernel=$(./sanitizer_kernel.sh kcsan)
     step "KCSAN: $(basename "$kernel")"
-    ./build.sh "$kernel/build" amd64 "$out/kcsan"
+    ./build.sh "$kernel/build" amd64 "$out/kcsan" NVIDIA_IS_OPENSOURCE=y
     MEMORY=1000 LIMIT=1500 PROCESSORS=4 PANIC_ON_WARN=1 ./boot.sh "$kernel/image" amd64 "$out/kcsan" boot \
         modes=persistent,callback,device,long seconds=150
 fi

@@ -18,6 +18,7 @@
 #include "cost.h"
 #include "gpu.h"
 #include "kernel_log.h"
+#include "programs.h"
 
 #define COUNTERS "/proc/driver/gdrdrv/counters"
 
@@ -133,6 +134,18 @@ static void run_mode(int mode, const char *name, const char *parameters)
 	must("unload gdrdrv", unload("gdrdrv"));
 }
 
+static void run_programs(const char *mode, const char *parameters)
+{
+	int before = failed;
+
+	printf("PROGRAMS in %s mode\n", mode);
+	must("load gdrdrv", load("/gdrdrv.ko", parameters));
+	failed += programs_run(mode);
+	failed += left_over("a program") != 0;
+	must("unload gdrdrv", unload("gdrdrv"));
+	passed += failed == before;
+}
+
 static void mount_all(void)
 {
 	static const char *const kinds[][2] = { { "proc", "/proc" }, { "sysfs", "/sys" },
@@ -175,6 +188,10 @@ int main(int argc, char **argv)
 		switch_off();
 	}
 	run_mode(FIRST, "bytes of the host's", "");
+	if (strstr(modes, "programs")) {
+		run_programs("persistent", "use_persistent_mapping=1");
+		run_programs("callback", "use_persistent_mapping=0");
+	}
 	if (strstr(modes, "persistent"))
 		run_mode(PERSISTENT, "persistent", "use_persistent_mapping=1");
 	if (strstr(modes, "callback"))
