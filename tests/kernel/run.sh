@@ -19,7 +19,7 @@ esac
 
 needed=(qemu-system-x86 cpio gcc make python3)
 [[ $mode == --long ]] && needed+=(qemu-system-arm qemu-system-ppc gcc-aarch64-linux-gnu gcc-powerpc64le-linux-gnu
-    libc6-dev-arm64-cross libc6-dev-ppc64el-cross flex bison libelf-dev bc)
+    libc6-dev-arm64-cross libc6-dev-ppc64el-cross flex bison libelf-dev bc dkms)
 if [[ $(dpkg --print-architecture 2> /dev/null) != amd64 || ! -e /usr/share/keyrings/debian-archive-keyring.gpg ]]; then
     echo "skipped: the kernels of these tests come from Debian, for amd64"
     exit 77
@@ -60,6 +60,9 @@ if [[ $mode == --long ]]; then
     LIMIT=600 stock bookworm arm64 linux-image-cloud-arm64
     LIMIT=600 stock bookworm ppc64el linux-image-powerpc64le
 
+    step "DKMS"
+    ./dkms.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)" \
+        "$(./kernels.sh bookworm amd64 linux-image-6.12-cloud-amd64)"
     step "libbarmap and libgdrapi in the guest"
     build=../../build/dev
     if [[ ! -x $build/bin/gdrcopy_sanity ]]; then

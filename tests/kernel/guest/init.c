@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 {
 	const char *modes = option("modes", "persistent,callback,device");
 
-	if (argc > 1) /* run again by a case, as another program */
+	if (argc == 2 && getpid() != 1) /* run again by a case, as another program */
 		return driver_call(atoi(argv[1]), GDRDRV_GET_FEATURES,
 				   &(struct gdrdrv_features_args){ 0 });
 	mount_all();

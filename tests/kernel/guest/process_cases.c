@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,6 +195,15 @@ CASE(nothing_is_left_at_exit, EITHER)
 	mapped(4 * GPU_PAGE, 0);
 	mapped(4 * GPU_PAGE, FAKEGPU_SCATTERED);
 	pinned(GPU_PAGE, 0);
+}
+
+/* As open as NVIDIA's own nodes; udev's rule says the same. */
+CASE(the_node_is_for_everybody, EITHER)
+{
+	struct stat about = { 0 };
+
+	EXPECT_EQ(stat("/dev/gdrdrv", &about), 0);
+	EXPECT_EQ(about.st_mode, S_IFCHR | 0666);
 }
 
 #define LIMITS "/sys/module/gdrdrv/parameters/"

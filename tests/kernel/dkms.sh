@@ -1,0 +1,28 @@
+#!/bin/bash
+# DKMS builds the driver from its configuration for the kernels named, in folders of its own.
+#   dkms.sh KERNEL...       folders of kernels.sh
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$here/../../kernel/dkms.conf")
+mkdir "$out"/{tree,install,source}
+cp -r "$here/../../kernel" "$out/source/barmap-$version"
+dkms=(dkms --sourcetree "$out/source" --dkmstree "$out/tree" --installtree "$out/install")
+"${dkms[@]}" add -m barmap -v "$version" > "$out/log"
+for kernel in "$@"; do
+    name=$(basename "$(readlink "$kernel/build")")
+    "${dkms[@]}" build -m barmap -v "$version" -k "${name#linux-headers-}" \
+        --kernelsourcedir "$kernel/build" >> "$out/log" 2>&1 || {
+        cat "$out/log" "$out"/tree/barmap/*/build/make.log >&2
+        exit 1
+    }
+done
+built=$(find "$out/tree" -name 'gdrdrv.ko*' | wc -l)
+others=$(find "$out/tree" -name '*.ko*' ! -name 'gdrdrv.ko*')
+if [[ $built -ne $# || $others ]]; then
+    echo "DKMS built $built drivers for $# kernels, and: $others" >&2
+    exit 1
+fi
+echo "DKMS builds the driver for $built kernels"
