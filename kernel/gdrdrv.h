@@ -84,6 +84,7 @@ struct gdrdrv_pin {
 
 	struct rw_semaphore lock; /* guards all below */
 	struct nvidia_p2p_page_table *table; /* NULL: nothing to map any more */
+	bool in_a_row; /* so lie all its pages */
 	bool taken_away;
 	u64 reserved; /* bytes from the start whose physical pages' memory type is reserved */
 	u32 wanted, type; /* enum gdrdrv_mapping */
@@ -110,7 +111,7 @@ bool gdrdrv_persistent(void);
 bool gdrdrv_offers_force_pcie(void);
 int gdrdrv_get_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table **table);
 void gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table);
-int gdrdrv_check_table(const struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table);
+int gdrdrv_check_table(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table);
 phys_addr_t gdrdrv_page_address(const struct nvidia_p2p_page_table *table, unsigned long index);
 bool gdrdrv_table_is_cacheable(const struct nvidia_p2p_page_table *table);
 bool gdrdrv_needs_device_mappings(void);

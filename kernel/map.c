@@ -13,11 +13,14 @@
 #include "nv-p2p.h"
 
 /* How many bytes follow in a row from this page on, up to a number of them. */
-static size_t contiguous(const struct nvidia_p2p_page_table *table, unsigned long page, size_t most)
+static size_t contiguous(const struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table,
+			 unsigned long page, size_t most)
 {
 	phys_addr_t start = gdrdrv_page_address(table, page);
 	size_t size = GPU_PAGE_SIZE;
 
+	if (pin->in_a_row)
+		return most;
 	while (size < most && gdrdrv_page_address(table, ++page) == start + size)
 		size += GPU_PAGE_SIZE;
 	return min(size, most);
@@ -28,7 +31,7 @@ static void free_reservation(struct gdrdrv_pin *pin, const struct nvidia_p2p_pag
 	u64 done = 0;
 
 	while (done < pin->reserved) {
-		size_t size = contiguous(table, done >> GPU_PAGE_SHIFT, pin->reserved - done);
+		size_t size = contiguous(pin, table, done >> GPU_PAGE_SHIFT, pin->reserved - done);
 
 		gdrdrv_free_memory_type(gdrdrv_page_address(table, done >> GPU_PAGE_SHIFT), size);
 		done += size;
@@ -44,7 +47,7 @@ static int reserve_write_combining(struct gdrdrv_pin *pin)
 	free_reservation(pin, pin->table);
 	while (pin->reserved < pin->size) {
 		unsigned long page = pin->reserved >> GPU_PAGE_SHIFT;
-		size_t size = contiguous(pin->table, page, pin->size - pin->reserved);
+		size_t size = contiguous(pin, pin->table, page, pin->size - pin->reserved);
 		int result = gdrdrv_reserve_write_combining(gdrdrv_page_address(pin->table, page), size);
 
 		if (result) {
@@ -140,7 +143,7 @@ static int fill(struct vm_area_struct *vma, const struct gdrdrv_pin *pin, unsign
 
 	while (begin < end) {
 		unsigned long page = offset >> GPU_PAGE_SHIFT, inside = offset & (GPU_PAGE_SIZE - 1);
-		size_t size = contiguous(pin->table, page, end - begin + inside) - inside;
+		size_t size = contiguous(pin, pin->table, page, end - begin + inside) - inside;
 		phys_addr_t start = gdrdrv_page_address(pin->table, page) + inside;
 		int result = gdrdrv_insert(vma, begin, start >> PAGE_SHIFT, size, is_new);
 
@@ -182,7 +185,7 @@ static int fill_new(struct vm_area_struct *vma, struct gdrdrv_pin *pin)
 	size_t size = vma->vm_end - vma->vm_start;
 	int result;
 
-	if (contiguous(pin->table, 0, size) == size && !pin->reserved) {
+	if (contiguous(pin, pin->table, 0, size) == size && !pin->reserved) {
 		result = remap_pfn_range(vma, vma->vm_start,
 					 gdrdrv_page_address(pin->table, 0) >> PAGE_SHIFT, size,
 					 vma->vm_page_prot);

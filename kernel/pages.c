@@ -91,9 +91,11 @@ void gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *tabl
 		pr_err("nvidia.ko does not take back the pages of 0x%llx: %d\n", pin->va, result);
 }
 
-int gdrdrv_check_table(const struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table)
+/* Whether it is one that can be mapped; also finds out whether its pages lie in a row. */
+int gdrdrv_check_table(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table)
 {
-	u32 layout = table->version >> 16, i;
+	u32 layout = table->version >> 16, entries = pin->size >> GPU_PAGE_SHIFT, i;
+	phys_addr_t next;
 
 	if (layout != 1 && layout != 2) {
 		pr_err("nvidia.ko's page table is of version 0x%x; 1.x and 2.x are known\n",
@@ -104,16 +106,22 @@ int gdrdrv_check_table(const struct gdrdrv_pin *pin, const struct nvidia_p2p_pag
 		pr_err("nvidia.ko's pages are not of 64 KiB (type %u)\n", table->page_size);
 		return -EPROTO;
 	}
-	if (table->entries < pin->size >> GPU_PAGE_SHIFT) {
-		pr_err("nvidia.ko gives %u pages of %llu\n", table->entries,
-		       pin->size >> GPU_PAGE_SHIFT);
+	if (table->entries < entries) {
+		pr_err("nvidia.ko gives %u pages of %u\n", table->entries, entries);
 		return -EPROTO;
 	}
-	for (i = 0; i < pin->size >> GPU_PAGE_SHIFT; i++)
-		if (!PAGE_ALIGNED(gdrdrv_page_address(table, i))) {
+	pin->in_a_row = true;
+	next = gdrdrv_page_address(table, 0);
+	for (i = 0; i < entries; i++, next += GPU_PAGE_SIZE) {
+		phys_addr_t address = table->pages[i]->physical_address;
+
+		if (!PAGE_ALIGNED(address)) {
 			pr_err("nvidia.ko's page %u does not start at a page of the CPU\n", i);
 			return -EPROTO;
 		}
+		if (address != next)
+			pin->in_a_row = false;
+	}
 	return 0;
 }
 
