@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+# bash completion for barmap. tests/packaging compares it with what `barmap --help` lists.
+
+_barmap_options() {
+    local target="--device --memory --backend --kernel" output="--json --output"
+    local measuring="--sizes --max --iterations --budget"
+    case $1 in
+        info) echo "$output" ;;
+        demo) echo "$target $measuring $output" ;;
+        check) echo "--device --backend --max-size --all-devices --require $output" ;;
+        lat) echo "$target $measuring --compare $output" ;;
+        bw) echo "$target $measuring --threads $output" ;;
+        api) echo "$target $measuring --cycles $output" ;;
+        pingpong) echo "$target --iterations $output" ;;
+        fresh) echo "$target --sizes --iterations --every-kernel --demonstrate-stale $output" ;;
+        stress) echo "$target --threads --iterations --region --seed $output" ;;
+        sim) echo "--driver --devices --bar1 --memory --fail --" ;;
+        plot) echo "-o --output" ;;
+    esac
+    echo "-h --help"
+}
+
+_barmap() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local subcommand=${COMP_WORDS[1]} i
+    COMPREPLY=()
+    if [[ $COMP_CWORD -eq 1 ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "info demo check lat bw api pingpong fresh stress sim plot \
+            -h --help --version" -- "$word")
+        return
+    fi
+    if [[ $subcommand == sim ]]; then
+        for ((i = 2; i < COMP_CWORD; ++i)); do
+            [[ ${COMP_WORDS[i]} == -- ]] || continue
+            if declare -F _command_offset > /dev/null; then
+                _command_offset $((i + 1))
+            elif [[ $i -eq $((COMP_CWORD - 1)) ]]; then
+                mapfile -t COMPREPLY < <(compgen -c -- "$word")
+            else
+                mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            fi
+            return
+        done
+    fi
+    local values=
+    case $before in
+        --memory) [[ $subcommand == sim ]] && return || values="device vmm vmm5 barmap" ;;
+        --backend | --require) values="gdrdrv dmabuf rm vulkan" ;;
+        --driver) values="535 550 570 580 610" ;;
+        --kernel) values="auto $(barmap info 2> /dev/null |
+            sed -n '/^copy kernel/,$ s/^\([a-z0-9]\+\) *yes.*/\1/p')" ;;
+        --output | -o)
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            return
+            ;;
+        --device | --devices | --sizes | --max | --max-size | --iterations | --budget | --threads | \
+            --cycles | --region | --seed | --bar1 | --fail) return ;;
+    esac
+    if [[ $values ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+    elif [[ $subcommand == plot && $word != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    else
+        mapfile -t COMPREPLY < <(compgen -W "$(_barmap_options "$subcommand")" -- "$word")
+    fi
+}
+
+complete -o filenames -F _barmap barmap
