@@ -11,7 +11,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}.first)
 file(RENAME ${PREFIX}.first ${PREFIX})
 
 set(expected
-  ${LIBDIR}/libbarmap.so ${LIBDIR}/libbarmap.so.${SOVERSION} ${LIBDIR}/libbarmap.so.${VERSION}
+  ${LIBDIR}/libbarmap.so ${LIBDIR}/libbarmap.so.${SOVERSION} ${LIBDIR}/libbarmap.so.${SOVERSION}.${VERSION}
   ${LIBDIR}/libbarmap.a
   ${LIBDIR}/barmap-sim/libcuda.so.1
   ${LIBDIR}/cmake/barmap/barmapConfig.cmake ${LIBDIR}/cmake/barmap/barmapConfigVersion.cmake
