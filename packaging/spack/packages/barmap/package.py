@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""barmap for Spack: `spack repo add packaging/spack`, then `spack dev-build barmap@0.1.0`."""
+
+from spack.package import *
+
+try:
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:  # Spack before 1.0
+    pass
+
+
+class Barmap(CMakePackage):
+    """CPU mappings of GPU memory: a process gets a CPU address for memory of a CUDA GPU, so that
+    small data moves by plain loads and stores. NVIDIA's driver is enough; no kernel module is
+    needed. Also drop-in replacements of gdrcopy's libgdrapi and of libvkgdr."""
+
+    license("MIT")
+
+    # There is no archive to fetch yet: dev-build takes the sources from the current folder.
+    version("0.1.0")
+
+    variant("tools", default=True, description="Build the program barmap and gdrcopy's programs")
+    variant("shims", default=True, description="Build libgdrapi and libvkgdr")
+    variant("sim", default=True, description="Build the simulated GPU")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.22:", type="build")
+    depends_on("vulkan-headers", type="build")
+    depends_on("cli11", type="build", when="+tools")
+    depends_on("fmt", type="build", when="+tools")
+    depends_on("nlohmann-json", type="build", when="+tools")
+
+    conflicts("%gcc@:10", msg="barmap is C++20")
+    conflicts("platform=darwin", msg="barmap is for Linux")
+    conflicts("platform=windows", msg="barmap is for Linux")
+    # Both have libgdrapi.so.2 and gdrcopy_sanity.
+    conflicts("^gdrcopy", when="+shims")
+
+    def cmake_args(self):
+        return [
+            self.define("BARMAP_TESTS", False),
+            self.define_from_variant("BARMAP_TOOLS", "tools"),
+            self.define_from_variant("BARMAP_SHIMS", "shims"),
+            self.define_from_variant("BARMAP_SIM_GPU", "sim"),
+        ]
+
+    @run_after("install")
+    @on_package_attributes(run_tests=True)
+    def check_install(self):
+        if self.spec.satisfies("+tools +sim"):
+            barmap = Executable(self.prefix.bin.barmap)
+            barmap("sim", "--", "barmap", "check", "--max-size", "16M")
