@@ -67,6 +67,10 @@ trap 'umount -q "$root/proc" "$root/dev"; rm -rf "$root"' EXIT
 tar -C "$root" --extract --file "$base"
 attach "$root"
 inside "$root" apt-get -qq update
+# As the image of each kernel does, which need not be here.
+for kernel in "$root"/usr/src/linux-headers-*-amd64; do
+    inside "$root" depmod "${kernel##*/linux-headers-}"
+done
 
 # Every file, without what every installation of anything changes.
 files() {
@@ -78,6 +82,7 @@ files > "$cache/before.txt"
 echo "==== apt install"
 mkdir "$root/tmp/packages"
 cp "$packages"/*.deb "$root/tmp/packages"
+rm -f "$root"/tmp/packages/barmap-modules-*.deb # made below for the kernels that are there
 # shellcheck disable=SC2016
 inside "$root" sh -c 'apt-get --quiet --yes install /tmp/packages/*.deb' \
     > "$cache/install.log" 2>&1 || {
@@ -92,9 +97,14 @@ inside "$root" sh -eu /tmp/use.sh
 echo "==== dkms"
 cp "$here/dkms.sh" "$root/tmp"
 inside "$root" sh -eu /tmp/dkms.sh
+echo "==== modules for one kernel"
+mkdir "$root/tmp/barmap"
+cp -r "$repository/CMakeLists.txt" "$repository/kernel" "$repository/packaging" "$root/tmp/barmap"
+cp "$here/kmod.sh" "$root/tmp"
+inside "$root" sh -eu /tmp/kmod.sh
 
 echo "==== apt purge"
-mapfile -t names < <(for each in "$packages"/*.deb; do dpkg-deb --field "$each" Package; done)
+mapfile -t names < <(for each in "$root"/tmp/packages/*.deb; do dpkg-deb --field "$each" Package; done)
 inside "$root" apt-get -qq --yes purge "${names[@]}" > "$cache/purge.log" 2>&1
 files > "$cache/after.txt"
 if ! diff -u "$cache/before.txt" "$cache/after.txt"; then
