@@ -15,11 +15,16 @@ if [[ $EUID -ne 0 ]]; then
     echo "a chroot needs root: run this with sudo" >&2
     exit 77
 fi
-"$repository/scripts/packages" debootstrap
+"$repository/scripts/packages" debootstrap lintian
 compgen -G "$packages/*.deb" > /dev/null || {
     echo "there are no packages in $packages: run packaging/deb/build first" >&2
     exit 1
 }
+
+if [[ ${BARMAP_IN_NAMESPACE-} != 1 ]]; then
+    echo "==== lintian"
+    lintian --allow-root --fail-on error --suppress-tags initial-upload-closes-no-bugs "$packages"/*.deb
+fi
 
 # A namespace of its own: what is mounted here goes with the process.
 if [[ ${BARMAP_IN_NAMESPACE-} != 1 ]]; then
@@ -69,7 +74,7 @@ attach "$root"
 inside "$root" apt-get -qq update
 # As the image of each kernel does, which need not be here.
 for kernel in "$root"/usr/src/linux-headers-*-amd64; do
-    inside "$root" depmod "${kernel##*/linux-headers-}"
+    inside "$root" depmod "${kernel##*/linux-headers-}" 2> /dev/null
 done
 
 # Every file, without what every installation of anything changes.
