@@ -33,6 +33,11 @@ def devices() -> List[Device]:
 
     Opens each of them for a moment, which uses its primary context.
 
+    Raises
+    ------
+    barmap.Error
+        In a forked child of a process that used a GPU.
+
     Examples
     --------
     >>> [gpu.name for gpu in barmap.devices()]

@@ -2,6 +2,7 @@
 #include "reports.hpp"
 
 #include "driver_use.hpp"
+#include "own_memory.hpp"
 #include "released_gil.hpp"
 
 #include <barmap/backend.hpp>
@@ -80,7 +81,10 @@ nb::list kernels() {
 } // namespace
 
 void bind_reports(nb::module_& module) {
-    module.def("gpu_count", [] { return without_gil([] { return device::count(); }); });
+    module.def("gpu_count", [] {
+        expect_not_forked("look for GPUs"); // count() would say that there are none
+        return without_gil([] { return device::count(); });
+    });
     module.def("gpu", &gpu, nb::arg("ordinal"));
     module.def("backends", &backends, nb::arg("ordinal"));
     module.def("backend_names", &backend_names);

@@ -199,3 +199,23 @@ data = bytes(1 << 20)
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True,
                           text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_forked_child_is_not_told_that_there_is_no_gpu():
+    program = """
+import os, sys, barmap
+barmap.sim()
+array = barmap.alloc(8, "u1")
+child = os.fork()
+if child == 0:
+    for look in (barmap.devices, barmap.info, lambda: barmap.alloc(8, "u1")):
+        try:
+            look()
+        except barmap.Error as refused:
+            assert "spawn" in refused.advice, refused.advice
+        else:
+            os._exit(1)
+    os._exit(0)
+sys.exit(os.waitpid(child, 0)[1] != 0)
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
