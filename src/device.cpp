@@ -150,6 +150,18 @@ void recognise_own(device_state& state, cuda::memory& memory) {
     }
 }
 
+void expect_offered(backend_report const& backend, pin_options const& how) {
+    if (how.force_pcie && !backend.forces_pcie)
+        throw error(errc::unsupported_operation, "force the way through PCIe", backend.name,
+                    "pin without force_pcie");
+    if (how.events && !backend.events)
+        throw error(errc::unsupported_operation, "be told when the GPU driver takes memory away",
+                    backend.name,
+                    "pin without events; only barmap's kernel module gdrdrv takes memory away with "
+                    "an event, if it was loaded with use_persistent_mapping=0, and all else keeps "
+                    "it until it is unpinned");
+}
+
 bool is_out_of_memory(std::error_code const& code) {
     return code.category() == cuda_category() && code.value() == cuda::error_out_of_memory;
 }
@@ -278,16 +290,15 @@ pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, pin_options const
         if (!can_adopt(*slot, memory) || !slot->usable())
             continue;
         try {
-            if (how.force_pcie && !slot->report().forces_pcie)
-                throw error(errc::unsupported_operation, "force the way through PCIe",
-                            std::string(slot->name()), "pin without force_pcie");
+            expect_offered(slot->report(), how);
             auto state = std::make_shared<pin_state>();
             state->device = state_;
             state->slot = slot;
             state->address = memory.address;
             state->size = memory.size;
             state->memory = memory.kind;
-            state->pinned = slot->get().pin(memory, {how.force_pcie, how.p2p_token, how.va_space});
+            state->pinned =
+                slot->get().pin(memory, {how.force_pcie, how.events, how.p2p_token, how.va_space});
             log::debug(std::to_string(bytes) + " bytes of " + std::string(to_string(memory.kind)) +
                        " pinned by " + std::string(slot->name()));
             return barmap::pin(std::move(state));

@@ -63,6 +63,7 @@ void start(backend::backend& instance, backend::gpu const& gpu, backend_report& 
     report.module = about.module;
     report.persistent = about.persistent;
     report.forces_pcie = about.forces_pcie;
+    report.events = about.events;
 }
 
 [[noreturn]] void refuse(backend_report const& report) {

@@ -3,6 +3,8 @@
 
 #include "device_state.hpp"
 
+#include <algorithm>
+
 namespace barmap {
 
 pin::pin() noexcept = default;
@@ -55,6 +57,39 @@ mapping pin::map() const {
 
 mapping pin::map(cache_kind kind) const {
     return mapping(map_as(state_, kind));
+}
+
+namespace {
+
+backend::pinned& with_events(pin_state const* state) {
+    if (!state || state->pinned->event_fd() < 0)
+        throw error(errc::invalid_argument, "be told when the GPU driver takes memory away",
+                    std::string(state ? state->slot->name() : ""),
+                    "pin the memory with pin_options::events");
+    return *state->pinned;
+}
+
+} // namespace
+
+int pin::event_fd() const {
+    return with_events(state_.get()).event_fd();
+}
+
+std::optional<pin_event> pin::next_event() const {
+    backend::pinned& pinned = with_events(state_.get());
+    state_->device->expect_own_process("be told when the GPU driver takes memory away");
+    std::optional<pin_event> event = pinned.next_event();
+    if (!event)
+        return event;
+    // What of it is the pin's: the driver speaks of whole pages.
+    CUdeviceptr first = state_->address, last = first + state_->size;
+    if (event->lost == 0) {
+        first = std::max<CUdeviceptr>(first, event->gpu_address);
+        last = std::min<CUdeviceptr>(last, event->gpu_address + event->size);
+    }
+    event->gpu_address = first;
+    event->size = last - first;
+    return event;
 }
 
 bool pin::taken_away() const {

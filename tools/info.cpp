@@ -27,6 +27,7 @@ json to_json(backend_report const& found, json const& gpu) {
     row["reason"] = found.reason;
     row["advice"] = found.advice;
     row["allocates"] = found.allocates;
+    row["events"] = found.events;
     row["start_us"] = found.start_us;
     return row;
 }

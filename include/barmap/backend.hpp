@@ -56,6 +56,7 @@ struct backend_report {
     std::optional<module_version> module = std::nullopt;
     bool persistent = true;  ///< mappings outlive cudaFree; false: see pin::taken_away()
     bool forces_pcie = true; ///< takes pin_options::force_pcie
+    bool events = false;     ///< takes pin_options::events
     bool allocates = false;  ///< device::allocate may use it, once it is usable
 };
 

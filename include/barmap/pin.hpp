@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace barmap {
@@ -24,8 +25,21 @@ struct pin_options {
     bool whole_pages = false;
     /// Through BAR1, even where the CPU has a coherent link to the GPU as well.
     bool force_pcie = false;
+    /// Tell by pin::event_fd() and pin::next_event() when the GPU driver takes the memory away.
+    /// Only barmap's gdrdrv in callback mode does so, and backend_report::events says whether; the
+    /// pin then has a descriptor of its own.
+    bool events = false;
     std::uint64_t p2p_token = 0; ///< handed to a gdrdrv older than 2.5; otherwise ignored
     std::uint32_t va_space = 0;  ///< the same
+};
+
+/// The GPU driver has taken memory of a pin away: it was freed, or its context ended.
+struct pin_event {
+    std::uintptr_t gpu_address = 0; ///< of the part of the pin that is gone
+    std::size_t size = 0;           ///< bytes of it
+    std::uint64_t sequence = 0;     ///< counts the pin's events from 1, lost ones included
+    /// If not 0: so many events were lost for want of room, and the range is that of the whole pin.
+    std::uint64_t lost = 0;
 };
 
 /// A GPU memory range held reachable for the CPU. Move-only; unpins in its destructor, once no
@@ -61,6 +75,18 @@ public:
     /// in callback mode lets it do so; all others keep the memory until it is unpinned.
     /// @throws error what gdrdrv reports
     [[nodiscard]] bool taken_away() const;
+
+    /// A descriptor for poll(), select() and epoll, of a pin with pin_options::events: readable
+    /// when next_event() has something. It is the pin's; only wait with it. In a forked child it
+    /// reports POLLERR.
+    /// @throws error errc::invalid_argument for a pin without events
+    [[nodiscard]] int event_fd() const;
+
+    /// The oldest event that was not taken yet, of a pin with pin_options::events. Never waits.
+    /// When it is told, no mapping of the pin reaches that memory any more: touching it raises
+    /// SIGBUS. A range that consists of several allocations has an event for each.
+    /// @throws error errc::invalid_argument for a pin without events, or what gdrdrv reports
+    [[nodiscard]] std::optional<pin_event> next_event() const;
 
 private:
     friend class device;

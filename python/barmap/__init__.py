@@ -9,6 +9,7 @@ The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where t
 
 from ._barmap import version as __version__
 from ._error import Error
+from ._events import Event, Events
 from ._machine import Device, devices, flush_stores, info, sim
 from ._mapping import Array, Mapping, alloc, map
 
@@ -16,6 +17,8 @@ __all__ = [
     "Array",
     "Device",
     "Error",
+    "Event",
+    "Events",
     "Mapping",
     "__version__",
     "alloc",
@@ -26,6 +29,8 @@ __all__ = [
     "sim",
 ]
 
-for _each in (Array, Device, Error, Mapping, alloc, devices, flush_stores, info, map, sim):
+for _each in (
+    Array, Device, Error, Event, Events, Mapping, alloc, devices, flush_stores, info, map, sim,
+):
     _each.__module__ = __name__
 del _each

@@ -99,7 +99,7 @@ def _absent_backends() -> List[Dict[str, Any]]:
     except Error as error:
         reason, advice = f"there is no GPU: {error}", error.advice
     same = {"state": "absent", "reason": reason, "advice": advice}
-    unknown = {"allocates": None, "start_us": 0.0}
+    unknown = {"allocates": None, "events": False, "start_us": 0.0}
     return [{"gpu": None, "name": name, **same, **unknown} for name in _barmap.backend_names()]
 
 

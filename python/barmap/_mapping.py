@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import operator
+import threading
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 
 from . import _barmap, _sources
+from ._events import Events
 from ._layout import Layout, Source
 
 if TYPE_CHECKING:
@@ -59,15 +61,21 @@ class Mapping(_barmap.MappedMemory):
     """
 
     _layout: Layout
+    _left: int
+    _waits: threading.Lock
     _owner: Optional[object] = None
 
-    def __init__(self, source: Source, backend: Optional[str] = None) -> None:
+    def __init__(
+        self, source: Source, backend: Optional[str] = None, events: bool = False
+    ) -> None:
         layout = source.layout
         super().__init__(
-            source.address - layout.offset, layout.nbytes, backend or "", source.read_only
+            source.address - layout.offset, layout.nbytes, backend or "", source.read_only, events
         )
         self._layout = layout
         self._owner = source.owner
+        self._left = layout.nbytes  # what no event has told of
+        self._waits = threading.Lock()  # held by whoever waits for an event
 
     @property
     def shape(self) -> Tuple[int, ...]:
@@ -110,6 +118,19 @@ class Mapping(_barmap.MappedMemory):
             layout.shape, layout.dtype, raw, layout.offset, layout.strides
         )
         return view
+
+    def events(self) -> Events:
+        """What tells when the GPU driver takes the mapped memory away.
+
+        Raises
+        ------
+        barmap.Error
+            If the mapping was made without ``events=True``.
+        ValueError
+            If it is closed.
+        """
+        self.event_fd()
+        return Events(self)
 
     def __enter__(self) -> Any:
         if self.closed:
@@ -235,7 +256,13 @@ class Array(Mapping):
         return array.__dlpack__(**how)
 
 
-def map(x: Any, nbytes: Optional[int] = None, *, backend: Optional[str] = None) -> Mapping:
+def map(
+    x: Any,
+    nbytes: Optional[int] = None,
+    *,
+    backend: Optional[str] = None,
+    events: bool = False,
+) -> Mapping:
     """Makes GPU memory reachable by the CPU.
 
     Nothing is synchronised: wait for the work on the GPU that writes the memory before you read,
@@ -251,6 +278,9 @@ def map(x: Any, nbytes: Optional[int] = None, *, backend: Optional[str] = None) 
         With an address only: how many bytes to map from there.
     backend : str, optional
         Name of the backend to use; the first that can, if not given.
+    events : bool, optional
+        Be told by `Mapping.events` when the GPU driver takes the memory away. Only barmap's kernel
+        module gdrdrv in callback mode does so; everywhere else this is refused.
 
     Returns
     -------
@@ -271,7 +301,7 @@ def map(x: Any, nbytes: Optional[int] = None, *, backend: Optional[str] = None) 
     >>> array.numpy()[1].tobytes()
     b'1234'
     """
-    return Mapping(_sources.find(x, nbytes), backend)
+    return Mapping(_sources.find(x, nbytes), backend, events)
 
 
 def alloc(shape: Any, dtype: Any, *, device: int = 0, backend: Optional[str] = None) -> Array:

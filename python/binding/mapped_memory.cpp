@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -70,20 +71,25 @@ private:
 };
 
 mapped_memory::mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
-                             bool read_only)
+                             bool read_only, bool events)
     : read_only_(read_only) {
     released_gil const others_run;
     expect_not_forked("map GPU memory");
     std::shared_ptr<own_memory> const own = own_memory::holding(address, bytes);
-    if (own && bytes != 0 && (backend.empty() || backend == own->backend())) {
+    if (own && bytes != 0 && !events && (backend.empty() || backend == own->backend())) {
         ordinal_ = own->ordinal();
         use({own, &own->mapped()}, own->address(), address, bytes);
         return;
     }
     barmap::device const& owner = device_that_owns(address);
     ordinal_ = owner.ordinal();
-    pin const memory = owner.pin(address, bytes, backend);
+    pin_options how;
+    how.backend = backend;
+    how.events = events;
+    pin memory = owner.pin(address, bytes, how);
     use(std::make_shared<mapping const>(memory.map()), address, address, bytes);
+    if (events)
+        pin_ = std::move(memory);
 }
 
 mapped_memory::mapped_memory(std::size_t bytes, int ordinal, std::string const& backend)
@@ -108,6 +114,7 @@ mapped_memory::~mapped_memory() {
         return;
     // Unmapping may wait for a kernel that another thread is about to answer.
     released_gil const others_run;
+    pin_ = {};
     mapping_.reset();
 }
 
@@ -218,8 +225,23 @@ void mapped_memory::close() {
         throw nb::python_error();
     }
     std::shared_ptr<mapping const> gone = std::move(mapping_);
+    pin pin_gone = std::exchange(pin_, {});
     released_gil const others_run;
+    pin_gone = {};
     gone.reset();
+}
+
+int mapped_memory::event_fd() const {
+    expect_open();
+    return pin_.event_fd();
+}
+
+nb::object mapped_memory::next_event() const {
+    expect_open();
+    std::optional<pin_event> const event = pin_.next_event();
+    if (!event)
+        return nb::none();
+    return nb::make_tuple(event->gpu_address, event->size, event->sequence, event->lost);
 }
 
 int mapped_memory::export_to(PyObject* self, Py_buffer* view, int flags) noexcept {
@@ -267,8 +289,9 @@ PyType_Slot const slots[] = {
 void bind_mapped_memory(nb::module_& module) {
     using self = mapped_memory;
     nb::class_<self>(module, "MappedMemory", nb::type_slots(slots))
-        .def(nb::init<std::uintptr_t, std::size_t, std::string const&, bool>(), nb::arg("address"),
-             nb::arg("nbytes"), nb::arg("backend"), nb::arg("read_only"))
+        .def(nb::init<std::uintptr_t, std::size_t, std::string const&, bool, bool>(),
+             nb::arg("address"), nb::arg("nbytes"), nb::arg("backend"), nb::arg("read_only"),
+             nb::arg("events"))
         .def(nb::init<std::size_t, int, std::string const&>(), nb::arg("nbytes"), nb::kw_only(),
              nb::arg("device"), nb::arg("backend"))
         .def("write", &self::write, nb::arg("buf"), nb::arg("offset") = 0, docstrings::write)
@@ -281,6 +304,9 @@ void bind_mapped_memory(nb::module_& module) {
         .def("fill", &self::fill, nb::arg("byte"), nb::arg("offset") = 0, nb::arg("n") = nb::none(),
              docstrings::fill)
         .def("close", &self::close)
+        .def("event_fd", &self::event_fd)
+        .def("next_event", &self::next_event,
+             nb::sig("def next_event(self) -> tuple[int, int, int, int] | None"))
         .def_prop_ro("nbytes", &self::size)
         .def_prop_ro("gpu_address", &self::gpu_address)
         .def_prop_ro("backend", &self::backend)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <barmap/mapping.hpp>
+#include <barmap/pin.hpp>
 
 #include <nanobind/nanobind.h>
 
@@ -21,9 +22,9 @@ namespace barmap::python {
 class mapped_memory {
 public:
     /// Adopts memory of a GPU; of memory that barmap allocated, uses the mapping that there is.
-    /// Set-up happens without the GIL.
+    /// With events, pins it anew, with events. Set-up happens without the GIL.
     mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
-                  bool read_only);
+                  bool read_only, bool events);
     /// Allocates memory on a GPU. Set-up happens without the GIL.
     mapped_memory(std::size_t bytes, int device, std::string const& backend);
     ~mapped_memory();
@@ -36,6 +37,11 @@ public:
     void post(nanobind::handle value, Py_ssize_t offset, int size);
     void fill(int byte, Py_ssize_t offset, std::optional<Py_ssize_t> bytes);
     void close();
+
+    /// As those of pin; of a mapping without events, error errc::invalid_argument.
+    [[nodiscard]] int event_fd() const;
+    /// @return None, or address, bytes, sequence and lost of a pin_event
+    [[nodiscard]] nanobind::object next_event() const;
 
     [[nodiscard]] std::size_t size() const noexcept { return window_.size; }
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept { return address_; }
@@ -62,6 +68,7 @@ private:
     }
     [[nodiscard]] window part(Py_ssize_t offset, Py_ssize_t bytes) const;
 
+    pin pin_;                                ///< empty if without events
     std::shared_ptr<mapping const> mapping_; ///< null once closed
     window window_;                          ///< what of it is this object's
     std::uintptr_t address_ = 0;

@@ -60,6 +60,7 @@ nb::list backends(int ordinal) {
         row["reason"] = found.reason;
         row["advice"] = found.advice;
         row["allocates"] = found.allocates;
+        row["events"] = found.events;
         row["start_us"] = found.start_us;
         rows.append(row);
     }

@@ -8,6 +8,7 @@
 #include <barmap/backend.hpp>
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
+#include <barmap/pin.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +54,10 @@ public:
     [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {}) = 0;
     /// Whether the driver has taken the memory away. @throws error
     [[nodiscard]] virtual bool taken_away() { return false; }
+    /// What becomes readable with an event; -1 of a pin without pin_request::events.
+    [[nodiscard]] virtual int event_fd() const noexcept { return -1; }
+    /// The oldest event, its range in whole pages. @pre event_fd() is not -1. @throws error
+    [[nodiscard]] virtual std::optional<pin_event> next_event() { return std::nullopt; }
     /// Where memory that the backend allocated lies; 0 for adopted memory.
     [[nodiscard]] virtual CUdeviceptr allocated_address() const noexcept { return 0; }
     /// What other backends can import memory by that this one allocated; null if they cannot.
@@ -62,6 +67,7 @@ public:
 /// What a pin may ask for beyond its range; see pin_options.
 struct pin_request {
     bool force_pcie = false;
+    bool events = false;
     std::uint64_t p2p_token = 0;
     std::uint32_t va_space = 0;
 };
@@ -71,6 +77,7 @@ struct traits {
     std::optional<module_version> module;
     bool persistent = true;
     bool forces_pcie = true;
+    bool events = false;
 };
 
 struct capabilities {

@@ -34,8 +34,16 @@ int control(int fd, unsigned long request, void* argument) {
     return result;
 }
 
-constexpr calls real{open_file, ::close,  duplicate, control,   ::mmap,     ::munmap,
-                     ::madvise, ::dlopen, ::dlsym,   ::dlclose, ::getrandom};
+ssize_t read_file(int fd, void* to, std::size_t bytes) {
+    ssize_t done;
+    do {
+        done = ::read(fd, to, bytes);
+    } while (done < 0 && errno == EINTR);
+    return done;
+}
+
+constexpr calls real{open_file, ::close,   duplicate, control, read_file, ::mmap,
+                     ::munmap,  ::madvise, ::dlopen,  ::dlsym, ::dlclose, ::getrandom};
 
 std::atomic<calls const*> in_force{&real};
 

@@ -6,10 +6,12 @@
 
 #include <barmap/pin.hpp>
 
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <optional>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -20,7 +22,7 @@ namespace abi = backend::gdrdrv::abi;
 namespace {
 
 constexpr unsigned minor_with_info_v2 = 4, minor_with_pin_v2 = 5; // gdrdrv.h
-constexpr unsigned minor_with_attributes = 5, minor_with_requests = 5;
+constexpr unsigned minor_with_attributes = 5, minor_with_requests = 5, minor_with_events = 6;
 
 /// Where a range of whole GPU pages lies in a file of the simulated GPU.
 struct located {
@@ -51,13 +53,34 @@ std::optional<located> locate(std::uint64_t start, std::uint64_t bytes) {
 
 class gdrdrv_driver::file final : public open_file {
 public:
-    explicit file(gdrdrv_driver& driver) : driver_(driver) {}
+    explicit file(gdrdrv_driver& driver) : driver_(driver) {
+        driver_.files_.insert(this);
+        std::array<int, 2> ends{-1, -1};
+        if (tells_events() && ::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0)
+            std::tie(events_out_, events_in_) = std::pair(ends[0], ends[1]);
+    }
     file(file const&) = delete;
     file& operator=(file const&) = delete;
     ~file() override {
         for (auto const& [handle, pin] : pins_)
             ::close(pin.fd);
         driver_.pins_ -= pins_.size();
+        driver_.files_.erase(this);
+        if (events_in_ >= 0)
+            ::close(events_in_);
+    }
+
+    int descriptor() override { return events_out_; } // the library closes it
+
+    void tell_taken_away() {
+        for (auto pin = pins_.rbegin(); pin != pins_.rend(); ++pin)
+            tell({pin->first, static_cast<std::uint32_t>(abi::event_reason::taken_away), 0,
+                  pin->second.address, pin->second.size, ++sequence_});
+    }
+
+    void tell_lost(std::uint64_t events) {
+        sequence_ += events;
+        tell({0, static_cast<std::uint32_t>(abi::event_reason::overflow), 0, 0, events, sequence_});
     }
 
     int ioctl(unsigned long request, void* argument) override {
@@ -96,6 +119,16 @@ public:
             if (driver_.how_.minor < minor_with_attributes)
                 break;
             return attribute(*static_cast<abi::attribute_parameters*>(argument));
+        case abi::get_features: // asked of gdrcopy's module, too, to tell it from barmap's
+            if (!driver_.how_.events && driver_.how_.minor == minor_with_events)
+                return ENOTTY;
+            if (!driver_.how_.events)
+                break;
+            return features(*static_cast<abi::features_parameters*>(argument));
+        case abi::get_usage:
+            if (!driver_.how_.events)
+                break;
+            return usage(*static_cast<abi::usage_parameters*>(argument));
         case abi::request_mapping_type:
             if (driver_.how_.minor < minor_with_requests)
                 break;
@@ -145,6 +178,33 @@ private:
         unsigned type = 0; ///< as requested; 0: the driver's own
     };
 
+    [[nodiscard]] bool tells_events() const {
+        return driver_.how_.events && !driver_.how_.persistent;
+    }
+
+    void tell(abi::event const& event) {
+        if (events_in_ >= 0 && ::write(events_in_, &event, sizeof(event)) != sizeof(event))
+            refuse("an event that has no room", 0);
+    }
+
+    int features(abi::features_parameters& asked) {
+        if (asked.reserved)
+            return refuse("a question with fields that should be 0", EINVAL);
+        asked.features = tells_events() ? abi::feature_events : 0;
+        asked.event_size = sizeof(abi::event);
+        asked.event_capacity = 256;
+        return 0;
+    }
+
+    int usage(abi::usage_parameters& asked) {
+        if (asked.reserved)
+            return refuse("a question with fields that should be 0", EINVAL);
+        asked.pins = pins_.size();
+        asked.user_pins = driver_.pins_;
+        asked.max_user_pins = driver_.how_.max_user_pins;
+        return 0;
+    }
+
     int attribute(abi::attribute_parameters& asked) const {
         switch (asked.attribute) {
         case abi::attribute_persistent:
@@ -182,6 +242,8 @@ private:
     int pin(std::uint64_t address, std::uint64_t size, std::uint64_t& handle) {
         if (address % gpu_page_size || size % gpu_page_size || size == 0)
             return refuse("a pin of parts of GPU pages", EINVAL);
+        if (driver_.how_.max_user_pins && driver_.pins_ >= driver_.how_.max_user_pins)
+            return EDQUOT;
         std::optional<located> const where = locate(address, size);
         if (!where)
             return refuse("a pin of what is no memory", EINVAL);
@@ -239,7 +301,9 @@ private:
 
     gdrdrv_driver& driver_;
     std::map<std::uint64_t, pinned> pins_;
-    std::uint64_t next_handle_ = 0; // the module's first handle is 0 as well
+    std::uint64_t sequence_ = 0;           // of events
+    int events_out_ = -1, events_in_ = -1; // the ends of a pipe; its reading end is the library's
+    std::uint64_t next_handle_ = 0;        // the module's first handle is 0 as well
 };
 
 bool gdrdrv_driver::serves(std::string_view path) const {
@@ -254,6 +318,14 @@ int gdrdrv_driver::open(std::string_view, std::shared_ptr<open_file>& opened) {
 void gdrdrv_driver::take_away() {
     std::lock_guard const hold(kernel_.lock());
     taken_away_ = true;
+    for (file* each : files_)
+        each->tell_taken_away();
+}
+
+void gdrdrv_driver::lose(std::uint64_t events) {
+    std::lock_guard const hold(kernel_.lock());
+    for (file* each : files_)
+        each->tell_lost(events);
 }
 
 std::uint64_t gdrdrv_driver::last_token() const {

@@ -5,20 +5,23 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 
 namespace barmap::fake {
 
-/// The gdrdrv module, of any version from 2.0 to 2.6, with the simulated GPU's memory behind it.
-/// Strict as the module is, and more: ranges must be whole GPU pages, a handle can be mapped once
-/// at a time, and what a version does not know is a violation.
+/// The gdrdrv module, of any version from 2.0 to 2.6 or barmap's own, with the simulated GPU's
+/// memory behind it. Strict as the module is, and more: ranges must be whole GPU pages, a handle
+/// can be mapped once at a time, and what a version does not know is a violation.
 class gdrdrv_driver final : public device_driver {
 public:
     struct behaviour {
         unsigned minor = 6; ///< version 2.minor
         unsigned major = 2;
-        unsigned mapping_type = 1; ///< 1 write-combining, 2 cached, 3 device (from 2.4 on)
-        bool persistent = true;    ///< false: callback mode
-        bool force_pcie = false;   ///< offers the flag
+        unsigned mapping_type = 1;     ///< 1 write-combining, 2 cached, 3 device (from 2.4 on)
+        bool persistent = true;        ///< false: callback mode
+        bool force_pcie = false;       ///< offers the flag
+        bool events = false;           ///< barmap's: has features, and in callback mode events
+        std::size_t max_user_pins = 0; ///< 0: no limit
     };
 
     explicit gdrdrv_driver(kernel& kernel) : gdrdrv_driver(kernel, behaviour{}) {}
@@ -30,8 +33,12 @@ public:
     /// Pinned ranges that are alive.
     [[nodiscard]] std::size_t pins() const;
 
-    /// From now on says of every pin that the GPU driver called back, if in callback mode.
+    /// From now on says of every pin that the GPU driver called back, if in callback mode; and
+    /// puts an event for each into its file, last pinned first.
     void take_away();
+
+    /// Puts a record into each file, of so many events that were lost.
+    void lose(std::uint64_t events);
 
     /// What the latest pin asked for.
     [[nodiscard]] std::uint64_t last_token() const;
@@ -42,7 +49,8 @@ private:
     class file;
     kernel& kernel_;
     behaviour how_;
-    std::size_t pins_ = 0; ///< under the kernel's lock, like all below
+    std::set<file*> files_; ///< open ones
+    std::size_t pins_ = 0;  ///< under the kernel's lock, like all below
     bool taken_away_ = false;
     std::uint64_t last_token_ = 0;
     std::uint32_t last_va_space_ = 0, last_flags_ = 0;

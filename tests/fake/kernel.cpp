@@ -42,8 +42,9 @@ struct kernel::entry_points {
             std::shared_ptr<open_file> file;
             if (int const code = driver->open(path, file))
                 return fail(code);
-            // A real descriptor, so that numbers, limits and leaks are the system's own.
-            int const fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+            int fd = file->descriptor();
+            if (fd < 0)
+                fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
             if (fd >= 0)
                 running->files_[fd] = std::move(file);
             return fd;
@@ -77,6 +78,15 @@ struct kernel::entry_points {
         running->expect_own_process();
         int const code = file->ioctl(request, argument);
         return code ? fail(code) : 0;
+    }
+
+    static ssize_t read(int fd, void* to, std::size_t bytes) {
+        if (refused("read"))
+            return -1;
+        guard const hold(running->lock_);
+        if (running->file(fd))
+            running->expect_own_process();
+        return os::linux_calls().read(fd, to, bytes);
     }
 
     static void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd,
@@ -129,8 +139,8 @@ struct kernel::entry_points {
         return refused("getrandom") ? -1 : os::linux_calls().getrandom(to, bytes, flags);
     }
 
-    static constexpr os::calls table{open,    close,  duplicate, ioctl,   mmap,     munmap,
-                                     madvise, dlopen, dlsym,     dlclose, getrandom};
+    static constexpr os::calls table{open,   close,   duplicate, ioctl, read,    mmap,
+                                     munmap, madvise, dlopen,    dlsym, dlclose, getrandom};
 };
 
 kernel::kernel() : owner_(::getpid()) {

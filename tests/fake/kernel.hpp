@@ -33,6 +33,9 @@ public:
     virtual int ioctl(unsigned long request, void* argument) = 0;
     /// @return 0 or an errno
     virtual int map(std::size_t bytes, off_t offset, placement& where) = 0;
+    /// A new descriptor to open the file with: a real one, so that numbers, limits, leaks and
+    /// read are the system's own. -1: one of /dev/null.
+    [[nodiscard]] virtual int descriptor() { return -1; }
     /// Whether the request gives something back, so that no fault is put into it.
     [[nodiscard]] virtual bool gives_back(unsigned long request) const = 0;
 };

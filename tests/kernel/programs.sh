@@ -1,6 +1,8 @@
 #!/bin/bash
-# Runs libbarmap and libgdrapi in the guest, on the driver under test and a libcuda of the fake GPU's.
+# Runs libbarmap, libgdrapi and the Python package in the guest, on the driver under test and a libcuda of the
+# fake GPU's.
 #   programs.sh KERNEL BUILD       a folder of kernels.sh, and a build tree of barmap with tools
+# PYTHON is the interpreter, python3 by default; it must have venv.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 kernel=$1 build=$(cd "$2" && pwd)
@@ -12,10 +14,27 @@ root=$out/root
 mkdir -p "$root"/{bin,lib,lib64}
 gcc -O2 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden -pthread -o "$root/lib/libcuda.so.1" \
     "$here"/fake_cuda/*.c
-programs=("$build"/bin/barmap "$build"/bin/gdrcopy_sanity)
-cp -L "${programs[@]}" "$root/bin"
+g++ -std=c++20 -O2 -Wall -Wextra -Werror -I "$here/../../include" -o "$root/bin/events" "$here/library/events.cpp" \
+    -L "$build/lib" -lbarmap -pthread
+cp -L "$build"/bin/barmap "$build"/bin/gdrcopy_sanity "$root/bin"
 cp -L "$build"/lib/libgdrapi.so.2 "$root/lib"
-LD_LIBRARY_PATH=$build/lib ldd "${programs[@]}" "$build"/lib/libgdrapi.so.2 | awk '$2 == "=>" {print $3}' |
+
+# The interpreter, its library, and the packages, where they are here. The tests of neither are needed.
+python=$(readlink -f "$(command -v "${PYTHON-python3}")")
+"$python" -m venv "$out/environment"
+"$out/environment/bin/python" -m pip install --quiet --disable-pip-version-check --target "$root/packages" \
+    "$here/../.."
+cp "$python" "$root/bin/python3"
+standard=$("$python" -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
+mkdir -p "$root$standard"
+tar -C "$standard" --exclude=test --exclude=__pycache__ --exclude='config-*' --exclude=idlelib \
+    --exclude=ensurepip --exclude=dist-packages --exclude=site-packages --exclude=tkinter -c . |
+    tar -C "$root$standard" -x
+find "$root/packages" -name tests -prune -exec rm -r {} +
+cp "$here/library/events.py" "$root"
+
+find "$root/bin" "$root/lib" "$root$standard" "$root/packages" -type f \( -name '*.so*' -o -path '*/bin/*' \) |
+    LD_LIBRARY_PATH=$build/lib xargs ldd 2> /dev/null | awk '$2 == "=>" && $3 ~ "^/" {print $3}' |
     sort -u | xargs -I{} cp -Ln {} "$root/lib"
 cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64"
 cp "$here/programs.list" "$root/programs"

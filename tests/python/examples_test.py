@@ -72,7 +72,8 @@ def test_info_is_that_of_the_tool():
     assert list(gpu["bar1"]) == ["total", "available"]
     assert (gpu["simulated"], gpu["driver"]) == (True, "13.3")
     for backend in found["backends"]:
-        assert list(backend) == ["gpu", "name", "state", "reason", "advice", "allocates", "start_us"]
+        assert list(backend) == ["gpu", "name", "state", "reason", "advice", "allocates", "events",
+                                 "start_us"]
         assert backend["gpu"] == 0 and backend["state"] in ("usable", "absent", "broken")
         assert backend["reason"] and (backend["advice"] or backend["state"] == "usable")
     assert all(list(row) == ["name", "supported", "needs"] for row in found["copy_kernels"])

@@ -27,6 +27,7 @@ TEST(info, without_a_gpu_lists_every_backend_as_absent) {
     for (auto const& backend : backends) {
         EXPECT_EQ(backend.at("state"), "absent");
         EXPECT_EQ(backend.at("allocates"), true) << backend.at("name");
+        EXPECT_EQ(backend.at("events"), false) << backend.at("name");
         EXPECT_FALSE(backend.at("reason").get<std::string>().empty());
         EXPECT_FALSE(backend.at("advice").get<std::string>().empty());
     }

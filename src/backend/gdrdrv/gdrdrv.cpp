@@ -1,143 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "backend/backend.hpp"
-#include "backend/gdrdrv/abi.hpp"
+#include "backend/gdrdrv/module.hpp"
 #include "backend/pages.hpp"
-#include "os/calls.hpp"
-#include "os/fd.hpp"
 #include "os/region.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <fcntl.h>
 #include <mutex>
 #include <optional>
-#include <unistd.h>
 #include <utility>
 
 /// Through NVIDIA's gdrdrv kernel module, where an administrator has loaded it.
 namespace barmap::backend {
 namespace {
 
-namespace abi = gdrdrv::abi;
-constexpr std::string_view name = "gdrdrv";
-constexpr char path[] = "/dev/gdrdrv";
-
-/// The open module. Its pins go with the last descriptor at the latest. A forked child shares the
-/// descriptor, so there destructors only close.
-class kernel_module {
-public:
-    kernel_module() : fd_(os::open_file(path, O_RDWR, name)), owner_(::getpid()) {
-        abi::version_parameters version{};
-        call(abi::get_version, version, "read the module's version",
-             "reload the module: this /dev/gdrdrv does not speak its ioctls");
-        version_ = version.driver;
-        if (version_ < abi::oldest_version || version_ >> 16 > abi::newest_major)
-            throw error(errc::unknown_layout,
-                        "use gdrdrv " + std::to_string(version_ >> 16) + "." +
-                            std::to_string(version_ & 0xffff),
-                        std::string(name), "versions 2.0 to 2.6 are known to this barmap");
-    }
-
-    template <class Parameters>
-    void call(unsigned long request, Parameters& parameters, char const* what,
-              char const* advice) const {
-        if (os::current().ioctl(fd_.get(), request, &parameters) != 0) {
-            int const code = errno;
-            throw error({code, std::system_category()}, what, std::string(name), advice);
-        }
-    }
-
-    [[nodiscard]] std::uint64_t pin(CUdeviceptr address, std::size_t bytes,
-                                    pin_request const& asked) const {
-        constexpr char what[] = "pin GPU memory";
-        constexpr char advice[] = "the kernel log (dmesg) has gdrdrv's reason; the memory must be "
-                                  "capable of GPUDirect RDMA and fit into BAR1";
-        if (version_ >= abi::version_with_pin_v2) {
-            std::uint32_t const flags = asked.force_pcie ? abi::pin_flag_force_pcie : 0;
-            abi::pin_v2_parameters request{address, bytes, flags, 0, 0};
-            call(abi::pin_v2, request, what, advice);
-            return request.handle;
-        }
-        abi::pin_parameters request{address, bytes, asked.p2p_token, asked.va_space, 0};
-        call(abi::pin, request, what, advice);
-        return request.handle;
-    }
-
-    void unpin(std::uint64_t handle) const noexcept {
-        abi::unpin_parameters request{handle};
-        if (in_own_process())
-            os::current().ioctl(fd_.get(), abi::unpin, &request);
-    }
-
-    /// What the module says of itself. Versions before 2.5 cannot be asked: they had no persistent
-    /// mappings and no flag.
-    [[nodiscard]] traits about() const {
-        module_version const version{static_cast<int>(version_ >> 16),
-                                     static_cast<int>(version_ & 0xffff)};
-        return {version, attribute(abi::attribute_persistent),
-                attribute(abi::attribute_force_pcie)};
-    }
-
-    [[nodiscard]] bool callback_flag(std::uint64_t handle) const {
-        abi::callback_flag_parameters request{handle, 0};
-        call(abi::get_callback_flag, request, "ask whether memory was taken away",
-             "see the kernel log (dmesg)");
-        return request.flag != 0;
-    }
-
-    /// How the next mapping of the handle shall be cached.
-    void request(std::uint64_t handle, std::optional<cache_kind> wanted) const {
-        if (version_ < abi::version_with_requests)
-            return; // one way only; the core compares it with what was wanted
-        abi::mapping_type const type = !wanted ? abi::mapping_type::none
-                                       : *wanted == cache_kind::cached ? abi::mapping_type::caching
-                                       : *wanted == cache_kind::device
-                                           ? abi::mapping_type::device
-                                           : abi::mapping_type::write_combining;
-        abi::mapping_type_parameters request{handle, static_cast<std::uint32_t>(type)};
-        call(abi::request_mapping_type, request, "choose how a mapping is cached",
-             "this memory cannot be mapped in this way: let the module choose");
-    }
-
-    /// How a mapped handle is cached.
-    [[nodiscard]] cache_kind kind(std::uint64_t handle) const {
-        constexpr char what[] = "ask how a mapping is cached";
-        if (version_ >= abi::version_with_info_v2) {
-            abi::info_v2_parameters info{};
-            info.handle = handle;
-            call(abi::get_info_v2, info, what, "see the kernel log (dmesg)");
-            switch (static_cast<abi::mapping_type>(info.mapping)) {
-            case abi::mapping_type::caching:
-                return cache_kind::cached;
-            case abi::mapping_type::device:
-                return cache_kind::device;
-            default:
-                return cache_kind::write_combining;
-            }
-        }
-        abi::info_parameters info{};
-        info.handle = handle;
-        call(abi::get_info, info, what, "see the kernel log (dmesg)");
-        return info.write_combining ? cache_kind::write_combining : cache_kind::cached;
-    }
-
-    [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-    [[nodiscard]] bool in_own_process() const noexcept { return os::is_this_process(owner_); }
-
-private:
-    /// An attribute that the module does not know is 0.
-    [[nodiscard]] bool attribute(std::uint32_t which) const {
-        if (version_ < abi::version_with_attributes)
-            return false;
-        abi::attribute_parameters request{which, 0};
-        return os::current().ioctl(fd_.get(), abi::get_attribute, &request) == 0 &&
-               request.value != 0;
-    }
-
-    os::fd fd_;
-    pid_t owner_;
-    std::uint32_t version_ = 0;
-};
+using gdrdrv::kernel_module;
+using gdrdrv::name;
 
 /// A range of whole GPU pages.
 struct pages {
@@ -192,9 +69,10 @@ private:
 
 class gdrdrv_pinned final : public pinned {
 public:
+    /// @param owner with events, a descriptor of its own, so that all events there are this pin's
     gdrdrv_pinned(std::shared_ptr<kernel_module const> owner, std::vector<pages> const& ranges,
                   page_layout layout, pin_request const& request)
-        : owner_(std::move(owner)), layout_(std::move(layout)) {
+        : owner_(std::move(owner)), layout_(std::move(layout)), has_events_(request.events) {
         for (pages const& range : ranges)
             handles_.emplace_back(owner_, range.start, range.bytes, request);
     }
@@ -205,6 +83,8 @@ public:
             return owner_->callback_flag(each.value());
         });
     }
+    int event_fd() const noexcept override { return has_events_ ? owner_->fd() : -1; }
+    std::optional<pin_event> next_event() override { return owner_->next_event(); }
 
 private:
     class shared_mapped;
@@ -213,6 +93,7 @@ private:
 
     std::shared_ptr<kernel_module const> owner_;
     page_layout layout_;
+    bool has_events_;
     std::vector<handle> handles_; // in use until the view is gone
     // All mappings share one view, since the module maps a handle once at a time (gdrdrv_mmap
     // answers EINVAL for the second). Pinning the addresses again would reach whatever lies there
@@ -290,14 +171,16 @@ public:
         for (cuda::chunk const& chunk : memory.chunks) {
             CUdeviceptr const first = chunk.start();
             CUdeviceptr const start = first / gpu_page_size * gpu_page_size;
-            CUdeviceptr const end = (first + chunk.extent() + gpu_page_size - 1) /
-                                    gpu_page_size * gpu_page_size;
+            CUdeviceptr const end =
+                (first + chunk.extent() + gpu_page_size - 1) / gpu_page_size * gpu_page_size;
             ranges.push_back({start, end - start});
             parts.push_back({first - start, chunk.extent()});
         }
         // Pages of 64 KiB, so that every piece starts where its handle starts.
         page_layout layout = lay_out(parts, gpu_page_size, name);
-        return std::make_unique<gdrdrv_pinned>(module_, ranges, std::move(layout), request);
+        return std::make_unique<gdrdrv_pinned>(request.events ? std::make_shared<kernel_module>()
+                                                              : module_,
+                                               ranges, std::move(layout), request);
     }
 
 private:

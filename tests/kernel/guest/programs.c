@@ -20,6 +20,8 @@ static int run(char *const *words)
 	if (!child) {
 		setenv("LD_LIBRARY_PATH", "/lib", 1);
 		setenv("HOME", "/tmp", 1);
+		setenv("PYTHONHOME", "/usr", 1);
+		setenv("PYTHONPATH", "/packages", 1);
 		alarm(300);
 		dup2(1, 2);
 		execv(words[0], words);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "backend/backend.hpp"
+#include "os/fd.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+
+namespace barmap::backend::gdrdrv {
+
+inline constexpr std::string_view name = "gdrdrv";
+
+/// An open /dev/gdrdrv. Its pins go with the last descriptor at the latest. A forked child shares
+/// the descriptor, so there destructors only close.
+/// Thread rule: const members may be called at once.
+class kernel_module {
+public:
+    /// @throws error with errno if there is none, errc::unknown_layout for an unknown version
+    kernel_module();
+
+    [[nodiscard]] std::uint64_t pin(CUdeviceptr address, std::size_t bytes,
+                                    pin_request const& asked) const;
+    void unpin(std::uint64_t handle) const noexcept;
+
+    /// What the module says of itself. Versions before 2.5 cannot be asked: they had no persistent
+    /// mappings and no flag.
+    [[nodiscard]] traits about() const;
+
+    /// Whether the memory was taken away.
+    [[nodiscard]] bool callback_flag(std::uint64_t handle) const;
+
+    /// The oldest event of any handle, in whole pages. @pre about().events
+    [[nodiscard]] std::optional<pin_event> next_event() const;
+
+    /// How the next mapping of the handle shall be cached.
+    void request(std::uint64_t handle, std::optional<cache_kind> wanted) const;
+
+    /// How a mapped handle is cached.
+    [[nodiscard]] cache_kind kind(std::uint64_t handle) const;
+
+    [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+    [[nodiscard]] bool in_own_process() const noexcept;
+
+private:
+    template <class Parameters>
+    [[nodiscard]] bool answers(unsigned long request, Parameters& parameters) const noexcept;
+    template <class Parameters>
+    void call(unsigned long request, Parameters& parameters, char const* what,
+              std::string const& advice) const;
+    [[nodiscard]] bool attribute(std::uint32_t which) const;
+    [[nodiscard]] bool has_events() const;
+    [[nodiscard]] std::string limits() const;
+    template <class Parameters>
+    std::uint64_t pin_as(unsigned long request, Parameters& parameters) const;
+
+    os::fd fd_;
+    pid_t owner_;
+    std::uint32_t version_ = 0;
+};
+
+} // namespace barmap::backend::gdrdrv
