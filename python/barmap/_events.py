@@ -24,6 +24,12 @@ class Event(NamedTuple):
         Counts the events of the mapping from 1, lost ones included.
     lost : int
         If not 0: so many events were lost, and the range is that of the whole mapping.
+
+    Examples
+    --------
+    >>> gone = barmap.Event(gpu_address=0x7F0000000000, nbytes=65536, sequence=1, lost=0)
+    >>> gone.nbytes
+    65536
     """
 
     gpu_address: int
@@ -46,6 +52,12 @@ class Events:
     ------
     RuntimeError
         By iterating while another thread or task waits.
+
+    Examples
+    --------
+    >>> async def forget_what_is_gone(mapping):
+    ...     async for event in mapping.events():
+    ...         print("gone:", event.gpu_address, event.nbytes)
     """
 
     def __init__(self, mapping: Mapping) -> None:
@@ -58,8 +70,15 @@ class Events:
         ------
         ValueError
             If the mapping is closed.
+
+        Examples
+        --------
+        >>> import selectors
+        >>> def watch(mapping):
+        ...     waiting = selectors.DefaultSelector()
+        ...     waiting.register(mapping.events(), selectors.EVENT_READ)
         """
-        return self._mapping.event_fd()
+        return self._mapping._event_fd()
 
     def poll(self) -> Optional[Event]:
         """The oldest event that was not delivered yet, or None. Never waits.
@@ -70,8 +89,13 @@ class Events:
             In a forked child.
         ValueError
             If the mapping is closed.
+
+        Examples
+        --------
+        >>> def is_whole(mapping):
+        ...     return mapping.events().poll() is None
         """
-        found = self._mapping.next_event()
+        found = self._mapping._next_event()
         if found is None:
             return None
         event = Event(*found)

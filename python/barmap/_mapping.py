@@ -128,8 +128,18 @@ class Mapping(_barmap.MappedMemory):
             If the mapping was made without ``events=True``.
         ValueError
             If it is closed.
+
+        Examples
+        --------
+        >>> array = barmap.alloc(16, "u1")
+        >>> try:
+        ...     for event in barmap.map(array, events=True).events():
+        ...         print("gone:", event.gpu_address, event.nbytes)
+        ... except barmap.Error as refused:
+        ...     print("cannot", refused.operation)
+        cannot be told when the GPU driver takes memory away
         """
-        self.event_fd()
+        self._event_fd()
         return Events(self)
 
     def __enter__(self) -> Any:

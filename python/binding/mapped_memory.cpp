@@ -304,9 +304,9 @@ void bind_mapped_memory(nb::module_& module) {
         .def("fill", &self::fill, nb::arg("byte"), nb::arg("offset") = 0, nb::arg("n") = nb::none(),
              docstrings::fill)
         .def("close", &self::close)
-        .def("event_fd", &self::event_fd)
-        .def("next_event", &self::next_event,
-             nb::sig("def next_event(self) -> tuple[int, int, int, int] | None"))
+        .def("_event_fd", &self::event_fd)
+        .def("_next_event", &self::next_event,
+             nb::sig("def _next_event(self) -> tuple[int, int, int, int] | None"))
         .def_prop_ro("nbytes", &self::size)
         .def_prop_ro("gpu_address", &self::gpu_address)
         .def_prop_ro("backend", &self::backend)

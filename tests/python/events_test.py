@@ -27,10 +27,10 @@ class PipedMapping(bytearray):
         self._waits = threading.Lock()
         self.out, self.in_ = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
-    def event_fd(self):
+    def _event_fd(self):
         return self.out
 
-    def next_event(self):
+    def _next_event(self):
         try:
             return RECORD.unpack(os.read(self.out, RECORD.size))
         except BlockingIOError:
