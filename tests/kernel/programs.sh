@@ -19,22 +19,25 @@ g++ -std=c++20 -O2 -Wall -Wextra -Werror -I "$here/../../include" -o "$root/bin/
 cp -L "$build"/bin/barmap "$build"/bin/gdrcopy_sanity "$root/bin"
 cp -L "$build"/lib/libgdrapi.so.2 "$root/lib"
 
-# The interpreter, its library, and the packages, where they are here. The tests of neither are needed.
-python=$(readlink -f "$(command -v "${PYTHON-python3}")")
+# The interpreter, its library as if it were installed in /usr, and the packages; the tests of none of them.
+{ read -r python && read -r standard; } < <("${PYTHON-python3}" -c '
+import os, sys, sysconfig
+print(os.path.realpath(getattr(sys, "_base_executable", sys.executable)))
+print(sysconfig.get_path("stdlib"))')
 "$python" -m venv "$out/environment"
 "$out/environment/bin/python" -m pip install --quiet --disable-pip-version-check --target "$root/packages" \
     "$here/../.."
 cp "$python" "$root/bin/python3"
-standard=$("$python" -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
-mkdir -p "$root$standard"
+library=$root/usr/lib/$(basename "$standard")
+mkdir -p "$library"
 tar -C "$standard" --exclude=test --exclude=__pycache__ --exclude='config-*' --exclude=idlelib \
     --exclude=ensurepip --exclude=dist-packages --exclude=site-packages --exclude=tkinter -c . |
-    tar -C "$root$standard" -x
+    tar -C "$library" -x
 find "$root/packages" -name tests -prune -exec rm -r {} +
 cp "$here/library/events.py" "$root"
 
-find "$root/bin" "$root/lib" "$root$standard" "$root/packages" -type f \( -name '*.so*' -o -path '*/bin/*' \) |
-    LD_LIBRARY_PATH=$build/lib xargs ldd 2> /dev/null | awk '$2 == "=>" && $3 ~ "^/" {print $3}' |
+find "$root/bin" "$root/lib" "$library" "$root/packages" -type f \( -name '*.so*' -o -path '*/bin/*' \) |
+    (LD_LIBRARY_PATH=$build/lib xargs -n 1 ldd 2> /dev/null || true) | awk '$2 == "=>" && $3 ~ "^/" {print $3}' |
     sort -u | xargs -I{} cp -Ln {} "$root/lib"
 cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64"
 cp "$here/programs.list" "$root/programs"

@@ -19,7 +19,7 @@ esac
 
 needed=(qemu-system-x86 cpio gcc make python3)
 [[ $mode == --long ]] && needed+=(qemu-system-arm qemu-system-ppc gcc-aarch64-linux-gnu gcc-powerpc64le-linux-gnu
-    libc6-dev-arm64-cross libc6-dev-ppc64el-cross flex bison libelf-dev bc dkms)
+    libc6-dev-arm64-cross libc6-dev-ppc64el-cross flex bison libelf-dev bc dkms python3-venv)
 if [[ $(dpkg --print-architecture 2> /dev/null) != amd64 || ! -e /usr/share/keyrings/debian-archive-keyring.gpg ]]; then
     echo "skipped: the kernels of these tests come from Debian, for amd64"
     exit 77

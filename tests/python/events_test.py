@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Events of a mapping.
 
-Only a kernel module delivers real ones (tests/kernel/guest_python.py); here the class that waits for
+Only a kernel module delivers real ones (tests/kernel/library/events.py); here the class that waits for
 them is shown a mapping whose events come out of a pipe.
 """
 
