@@ -13,8 +13,6 @@
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <optional>
 
 namespace barmap::tool {
@@ -182,19 +180,19 @@ int run(api_options const& values) {
 
 } // namespace
 
-void add_api(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand("api", "Costs of open, pin, map, unmap and unpin");
+void add_api(command_line& program) {
+    subcommand app = program.add("api", "Costs of open, pin, map, unmap and unpin");
     auto values = std::make_shared<api_options>();
     values->max = GiB;
     values->budget_s = 0.3;
-    add_target_options(*app, *values);
-    add_measuring_options(*app, *values);
-    app->add_option("--cycles", values->cycles,
-                    "also run so many pin, map, unmap, unpin cycles and look for leaks: open file "
-                    "descriptors, mappings, free BAR1");
-    add_output_options(*app, *values);
-    app->footer("Exits 1 if the cycles leave something behind.");
-    when_chosen(*app, call, values, run);
+    add_target_options(app, *values);
+    add_measuring_options(app, *values);
+    app.add("--cycles", values->cycles,
+            "also run so many pin, map, unmap, unpin cycles and look for leaks: open file "
+            "descriptors, mappings, free BAR1");
+    add_output_options(app, *values);
+    app.footer("Exits 1 if the cycles leave something behind.");
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

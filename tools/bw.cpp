@@ -8,8 +8,6 @@
 #include "table.hpp"
 #include "units.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <iterator>
 
@@ -78,19 +76,19 @@ int run(options const& values) {
 
 } // namespace
 
-void add_bw(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand(
-        "bw", "Bandwidth of copies by size: one transfer, shared among threads");
+void add_bw(command_line& program) {
+    subcommand app =
+        program.add("bw", "Bandwidth of copies by size: one transfer, shared among threads");
     auto values = std::make_shared<options>();
     values->max = 64 * MiB;
     values->budget_s = 0.2;
-    add_target_options(*app, *values);
-    add_measuring_options(*app, *values);
-    add_threads_option(*app, *values);
-    add_output_options(*app, *values);
-    app->footer("Every thread copies its own part of the one mapping. A sample runs from the "
-                "common start to\nthe last thread's end.");
-    when_chosen(*app, call, values, run);
+    add_target_options(app, *values);
+    add_measuring_options(app, *values);
+    add_threads_option(app, *values);
+    add_output_options(app, *values);
+    app.footer("Every thread copies its own part of the one mapping. A sample runs from the "
+               "common start to\nthe last thread's end.");
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

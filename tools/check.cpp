@@ -5,8 +5,6 @@
 #include "formatted.hpp"
 #include "units.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
@@ -128,24 +126,23 @@ void checklist::tell_sums() {
     out_.add({{"passed", passes_}, {"failed", failures_}, {"skipped", skips_}});
 }
 
-void add_check(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand(
-        "check", "Prove every usable backend with every kind of memory, byte by byte");
+void add_check(command_line& program) {
+    subcommand app =
+        program.add("check", "Prove every usable backend with every kind of memory, byte by byte");
     auto values = std::make_shared<check_options>();
     values->max_size = GiB;
-    add_device_option(*app, *values);
-    app->add_option("--backend", values->backend, "check this backend only")
-        ->check(CLI::IsMember(backend_names()));
-    add_size_option(*app, "--max-size", values->max_size, "leave out larger allocations");
-    app->add_flag("--all-devices", values->all_devices,
-                  "check every GPU, and mappings on all of them at once");
-    app->add_option("--require", values->require,
-                    "backends whose skips count as failures, comma-separated; added to "
-                    "BARMAP_REQUIRE");
-    add_output_options(*app, *values);
-    app->footer("A refusal that is documented (managed memory, a freed pointer, ...) counts as "
-                "passed.\nExits 1 if anything failed.");
-    when_chosen(*app, call, values, run);
+    add_device_option(app, *values);
+    app.add("--backend", values->backend, "check this backend only").one_of(backend_names());
+    add_size_option(app, "--max-size", values->max_size, "leave out larger allocations");
+    app.flag("--all-devices", values->all_devices,
+             "check every GPU, and mappings on all of them at once");
+    app.add("--require", values->require,
+            "backends whose skips count as failures, comma-separated; added to "
+            "BARMAP_REQUIRE");
+    add_output_options(app, *values);
+    app.footer("A refusal that is documented (managed memory, a freed pointer, ...) counts as "
+               "passed.\nExits 1 if anything failed.");
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

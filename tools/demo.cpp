@@ -8,8 +8,6 @@
 #include "table.hpp"
 #include "units.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <iterator>
 
@@ -87,18 +85,18 @@ int run(options const& values) {
 
 } // namespace
 
-void add_demo(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand(
+void add_demo(command_line& program) {
+    subcommand app = program.add(
         "demo", "Pin, map, copy both ways, verify every byte, and measure beside cuMemcpy");
     auto values = std::make_shared<options>();
     values->sizes = {8, 64, 512, 4 * KiB, 32 * KiB, 256 * KiB, MiB, 8 * MiB};
     values->max = 8 * MiB;
     values->budget_s = 0.2;
-    add_target_options(*app, *values);
-    add_measuring_options(*app, *values);
-    add_output_options(*app, *values);
-    app->footer("Set BARMAP_SIM=1 to run it on the simulated GPU. Exits 1 if a byte is wrong.");
-    when_chosen(*app, call, values, run);
+    add_target_options(app, *values);
+    add_measuring_options(app, *values);
+    add_output_options(app, *values);
+    app.footer("Set BARMAP_SIM=1 to run it on the simulated GPU. Exits 1 if a byte is wrong.");
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

@@ -13,8 +13,6 @@
 
 #include <barmap/copy.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -222,28 +220,25 @@ int run(fresh_options const& given) {
 
 } // namespace
 
-void add_fresh(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand(
+void add_fresh(command_line& program) {
+    subcommand app = program.add(
         "fresh", "Poll a counter that a GPU kernel increments: no value may ever go back");
     auto values = std::make_shared<fresh_options>();
-    add_target_options(*app, *values);
-    app->add_option("--sizes", values->sizes, "sizes to poll; default 1,2,4,8,16,32,64,256")
-        ->delimiter(',')
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::PositiveNumber)
-        ->type_name("SIZE,...");
-    app->add_option("--iterations", values->polls, "polls per size")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app->add_flag("--every-kernel", values->every_kernel, "with every copy kernel, not only one");
-    app->add_flag("--demonstrate-stale", values->demonstrate_stale,
-                  "read by streaming loads without a fence instead, which is known to go back")
-        ->group("");
-    add_output_options(*app, *values);
-    app->footer("Exits 1 if a value went back, hardly ever changed, or was old after the end.\n"
-                "\"unjudged\" counts polls that lie so far apart that a short counter may have "
-                "wrapped around in between.");
-    when_chosen(*app, call, values, run);
+    add_target_options(app, *values);
+    app.add("--sizes", values->sizes, "sizes to poll; default 1,2,4,8,16,32,64,256")
+        .bytes()
+        .list()
+        .positive()
+        .named("SIZE,...");
+    app.add("--iterations", values->polls, "polls per size").positive().with_default();
+    app.flag("--every-kernel", values->every_kernel, "with every copy kernel, not only one");
+    app.hidden_flag("--demonstrate-stale", values->demonstrate_stale,
+                    "read by streaming loads without a fence instead, which is known to go back");
+    add_output_options(app, *values);
+    app.footer("Exits 1 if a value went back, hardly ever changed, or was old after the end.\n"
+               "\"unjudged\" counts polls that lie so far apart that a short counter may have "
+               "wrapped around in between.");
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

@@ -13,8 +13,6 @@
 #include <barmap/backend.hpp>
 #include <barmap/device.hpp>
 
-#include <CLI/CLI.hpp>
-
 namespace barmap::tool {
 namespace {
 
@@ -119,13 +117,13 @@ int run(options const& values) {
 
 } // namespace
 
-void add_info(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand(
+void add_info(command_line& program) {
+    subcommand app = program.add(
         "info", "The GPUs, the ways of reaching their memory, and the CPU copy kernels");
-    app->footer("Exits 0 where there is no GPU, too: every backend is then listed as absent.");
+    app.footer("Exits 0 where there is no GPU, too: every backend is then listed as absent.");
     auto values = std::make_shared<options>();
-    add_output_options(*app, *values);
-    when_chosen(*app, call, values, run);
+    add_output_options(app, *values);
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

@@ -7,8 +7,6 @@
 #include "table.hpp"
 #include "units.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <iterator>
 
@@ -121,21 +119,21 @@ int run(lat_options const& values) {
 
 } // namespace
 
-void add_lat(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand("lat", "Latency of copies by size and direction");
+void add_lat(command_line& program) {
+    subcommand app = program.add("lat", "Latency of copies by size and direction");
     auto values = std::make_shared<lat_options>();
     values->max = 64 * MiB;
     values->budget_s = 0.5;
-    add_target_options(*app, *values);
-    add_measuring_options(*app, *values);
-    app->add_flag("--compare", values->compare,
-                  "measure every copy kernel, the automatic choice and cuMemcpy (pageable and "
-                  "pinned) in turn");
-    add_output_options(*app, *values);
-    app->footer("Also measures a fresh 8-byte read beside a plain load, and the cost of posts.\n"
-                "Operations under 1 us are timed 64 at a time (operations_per_sample in the JSON); "
-                "posts 1024 at a time.");
-    when_chosen(*app, call, values, run);
+    add_target_options(app, *values);
+    add_measuring_options(app, *values);
+    app.flag("--compare", values->compare,
+             "measure every copy kernel, the automatic choice and cuMemcpy (pageable and "
+             "pinned) in turn");
+    add_output_options(app, *values);
+    app.footer("Also measures a fresh 8-byte read beside a plain load, and the cost of posts.\n"
+               "Operations under 1 us are timed 64 at a time (operations_per_sample in the JSON); "
+               "posts 1024 at a time.");
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

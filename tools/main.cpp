@@ -7,8 +7,6 @@
 #include <barmap/error.hpp>
 #include <barmap/version.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <exception>
 
@@ -17,25 +15,13 @@ namespace {
 using namespace barmap::tool;
 
 int run(int argc, char** argv) {
-    CLI::App program{"CPU pointers to GPU memory: look, prove and measure."};
+    command_line program(argc, argv, "CPU pointers to GPU memory: look, prove and measure.");
     program.footer(exit_code_help);
-    program.set_version_flag("--version", std::string(barmap::version()));
-    program.require_subcommand(1);
-
-    invocation call;
-    call.words.assign(argv, argv + argc);
+    program.version(std::string(barmap::version()));
     for (auto* add : {add_info, add_demo, add_check, add_lat, add_bw, add_api, add_pingpong,
                       add_fresh, add_stress, add_sim, add_plot})
-        add(program, call);
-    try {
-        program.parse(argc, argv);
-    } catch (CLI::Success const& help_or_version) {
-        return program.exit(help_or_version);
-    } catch (CLI::ParseError const& wrong) {
-        program.exit(wrong);
-        return exit_usage;
-    }
-    return call.run();
+        add(program);
+    return program.run();
 }
 
 int fail(char const* what, int code) {

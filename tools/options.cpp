@@ -3,10 +3,6 @@
 
 #include <barmap/backend.hpp>
 
-#include <CLI/CLI.hpp>
-
-#include <utility>
-
 namespace barmap::tool {
 namespace {
 
@@ -19,68 +15,52 @@ std::vector<std::string> kernel_names() {
 
 } // namespace
 
-void add_device_option(CLI::App& app, options& values) {
-    app.add_option("--device", values.device, "CUDA ordinal of the GPU")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
+void add_device_option(subcommand& app, options& values) {
+    app.add("--device", values.device, "CUDA ordinal of the GPU").not_negative().with_default();
 }
 
-void add_target_options(CLI::App& app, options& values) {
+void add_target_options(subcommand& app, options& values) {
     add_device_option(app, values);
-    app.add_option(
-           "--memory", values.memory,
-           "what to map: device (cuMemAlloc), vmm (cuMemCreate with a POSIX fd), vmm5 (five "
-           "such chunks in a row), barmap (allocated by barmap)")
-        ->check(CLI::IsMember({"device", "vmm", "vmm5", "barmap"}))
-        ->capture_default_str();
-    app.add_option("--backend", values.backend, "backend to use; default: the first that can")
-        ->check(CLI::IsMember(backend_names()));
-    app.add_option("--kernel", values.kernel, "CPU copy kernel to use")
-        ->check(CLI::IsMember(kernel_names()))
-        ->capture_default_str();
+    app.add("--memory", values.memory,
+            "what to map: device (cuMemAlloc), vmm (cuMemCreate with a POSIX fd), vmm5 (five "
+            "such chunks in a row), barmap (allocated by barmap)")
+        .one_of({"device", "vmm", "vmm5", "barmap"})
+        .with_default();
+    app.add("--backend", values.backend, "backend to use; default: the first that can")
+        .one_of(backend_names());
+    app.add("--kernel", values.kernel, "CPU copy kernel to use")
+        .one_of(kernel_names())
+        .with_default();
 }
 
-CLI::Option* add_size_option(CLI::App& app, std::string const& name, std::size_t& value,
-                             std::string const& help) {
-    return app.add_option(name, value, help + " (512, 4K, 1M, ...)")
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::PositiveNumber)
-        ->type_name("SIZE")
-        ->capture_default_str();
+void add_size_option(subcommand& app, std::string const& name, std::size_t& value,
+                     std::string const& help) {
+    app.add(name, value, help + " (512, 4K, 1M, ...)").bytes().positive().with_default();
 }
 
-void add_measuring_options(CLI::App& app, options& values) {
-    app.add_option("--sizes", values.sizes, "sizes to measure, for example 8,4K,1M")
-        ->delimiter(',')
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::PositiveNumber)
-        ->type_name("SIZE,...");
+void add_measuring_options(subcommand& app, options& values) {
+    app.add("--sizes", values.sizes, "sizes to measure, for example 8,4K,1M")
+        .bytes()
+        .list()
+        .positive()
+        .named("SIZE,...");
     add_size_option(app, "--max", values.max, "largest size, where --sizes is not given");
-    app.add_option("--iterations", values.iterations,
-                   "samples per size and direction; default: as many as --budget allows");
-    app.add_option("--budget", values.budget_s, "measuring time per size and direction, seconds")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+    app.add("--iterations", values.iterations,
+            "samples per size and direction; default: as many as --budget allows");
+    app.add("--budget", values.budget_s, "measuring time per size and direction, seconds")
+        .positive()
+        .with_default();
 }
 
-void add_threads_option(CLI::App& app, options& values) {
-    app.add_option("--threads", values.threads, "threads that share one mapping")
-        ->check(CLI::Range(1u, 1024u))
-        ->capture_default_str();
+void add_threads_option(subcommand& app, options& values) {
+    app.add("--threads", values.threads, "threads that share one mapping")
+        .between(1, 1024)
+        .with_default();
 }
 
-void add_output_options(CLI::App& app, options& values) {
-    app.add_flag("--json", values.json, "print JSON instead of text");
-    app.add_option("--output", values.output, "also write the JSON to this file")
-        ->type_name("FILE");
-}
-
-void when_chosen(CLI::App& subcommand, invocation& call, std::shared_ptr<options> settings,
-                 std::function<int()> run) {
-    subcommand.callback([&call, settings = std::move(settings), run = std::move(run)] {
-        settings->command = call.words;
-        call.run = run;
-    });
+void add_output_options(subcommand& app, options& values) {
+    app.flag("--json", values.json, "print JSON instead of text");
+    app.add("--output", values.output, "also write the JSON to this file").named("FILE");
 }
 
 std::vector<std::size_t> sizes_to_measure(options const& values, std::size_t first) {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "command_line.hpp"
+
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-// CLI11 takes long to compile: only the files that name options include it.
-namespace CLI {
-class App;
-class Option;
-} // namespace CLI
 
 namespace barmap::tool {
 
@@ -31,49 +26,41 @@ struct options {
     std::vector<std::string> command; ///< as it was typed
 };
 
-void add_device_option(CLI::App& app, options& values);
+void add_device_option(subcommand& app, options& values);
 /// --device, --memory, --backend, --kernel
-void add_target_options(CLI::App& app, options& values);
+void add_target_options(subcommand& app, options& values);
 /// --sizes, --max, --iterations, --budget; their defaults are what `values` holds
-void add_measuring_options(CLI::App& app, options& values);
-void add_threads_option(CLI::App& app, options& values);
+void add_measuring_options(subcommand& app, options& values);
+void add_threads_option(subcommand& app, options& values);
 /// --json, --output
-void add_output_options(CLI::App& app, options& values);
+void add_output_options(subcommand& app, options& values);
 
 /// A size in bytes with an optional unit: 512, 4K, 1MiB.
-CLI::Option* add_size_option(CLI::App& app, std::string const& name, std::size_t& value,
-                             std::string const& help);
+void add_size_option(subcommand& app, std::string const& name, std::size_t& value,
+                     std::string const& help);
 
 /// The sizes to measure: --sizes, or the powers of two from `first` to --max.
 [[nodiscard]] std::vector<std::size_t> sizes_to_measure(options const& values, std::size_t first);
 
-/// The subcommand that was chosen, ready to run.
-struct invocation {
-    std::vector<std::string> words; ///< the command line
-    std::function<int()> run;       ///< returns the exit code
-};
-
 /// Makes `run` what the program does when this subcommand is chosen.
-void when_chosen(CLI::App& subcommand, invocation& call, std::shared_ptr<options> settings,
-                 std::function<int()> run);
-
 template <class Settings>
-void when_chosen(CLI::App& subcommand, invocation& call, std::shared_ptr<Settings> settings,
-                 int (*run)(Settings const&)) {
-    when_chosen(subcommand, call, std::shared_ptr<options>(settings),
-                [settings, run] { return run(*settings); });
+void when_chosen(subcommand& app, std::shared_ptr<Settings> settings, int (*run)(Settings const&)) {
+    app.runs([settings, run, &words = app.words()] {
+        settings->command = words;
+        return run(*settings);
+    });
 }
 
-void add_info(CLI::App& program, invocation& call);
-void add_demo(CLI::App& program, invocation& call);
-void add_check(CLI::App& program, invocation& call);
-void add_lat(CLI::App& program, invocation& call);
-void add_bw(CLI::App& program, invocation& call);
-void add_api(CLI::App& program, invocation& call);
-void add_pingpong(CLI::App& program, invocation& call);
-void add_fresh(CLI::App& program, invocation& call);
-void add_stress(CLI::App& program, invocation& call);
-void add_sim(CLI::App& program, invocation& call);
-void add_plot(CLI::App& program, invocation& call);
+void add_info(command_line& program);
+void add_demo(command_line& program);
+void add_check(command_line& program);
+void add_lat(command_line& program);
+void add_bw(command_line& program);
+void add_api(command_line& program);
+void add_pingpong(command_line& program);
+void add_fresh(command_line& program);
+void add_stress(command_line& program);
+void add_sim(command_line& program);
+void add_plot(command_line& program);
 
 } // namespace barmap::tool

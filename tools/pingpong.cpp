@@ -11,8 +11,6 @@
 
 #include <barmap/copy.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <array>
 #include <cstring>
 
@@ -173,15 +171,15 @@ int run(options const& values) {
 
 } // namespace
 
-void add_pingpong(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand(
+void add_pingpong(command_line& program) {
+    subcommand app = program.add(
         "pingpong", "Round trip: the CPU rings a doorbell in GPU memory, a GPU kernel answers");
     auto values = std::make_shared<options>();
-    add_target_options(*app, *values);
-    app->add_option("--iterations", values->iterations, "rounds; default 100000 (2000 simulated)");
-    add_output_options(*app, *values);
-    app->footer("Exits 4 if the GPU does not answer within 10 s.");
-    when_chosen(*app, call, values, run);
+    add_target_options(app, *values);
+    app.add("--iterations", values->iterations, "rounds; default 100000 (2000 simulated)");
+    add_output_options(app, *values);
+    app.footer("Exits 4 if the GPU does not answer within 10 s.");
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

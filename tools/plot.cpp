@@ -3,8 +3,6 @@
 #include "formatted.hpp"
 #include "options.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -36,14 +34,14 @@ int run(plot_options const& values) {
 
 } // namespace
 
-void add_plot(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand("plot", "Draw what lat and bw measured");
+void add_plot(command_line& program) {
+    subcommand app = program.add("plot", "Draw what lat and bw measured");
     auto values = std::make_shared<plot_options>();
-    app->add_option("RESULTS", values->results, "what lat or bw wrote with --output")->required();
-    app->add_option("-o,--output", values->picture, "the picture: .svg, .png or .pdf")->required();
-    app->footer("Example: barmap plot lat.json bw.json -o results.svg\n"
-                "Needs Python with the package barmap and matplotlib.");
-    when_chosen(*app, call, values, run);
+    app.add("RESULTS", values->results, "what lat or bw wrote with --output").required();
+    app.add("-o,--output", values->picture, "the picture: .svg, .png or .pdf").required();
+    app.footer("Example: barmap plot lat.json bw.json -o results.svg\n"
+               "Needs Python with the package barmap and matplotlib.");
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

@@ -4,8 +4,6 @@
 #include "gdrcopy/programs.hpp"
 #include "options.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -76,25 +74,19 @@ int run(sim_options const& values) {
 
 } // namespace
 
-void add_sim(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand("sim", "Run a program on the simulated GPU");
+void add_sim(command_line& program) {
+    subcommand app = program.add("sim", "Run a program on the simulated GPU");
     auto values = std::make_shared<sim_options>();
-    app->add_option("--driver", values->driver,
-                    "driver series to pretend to be: 535, 550, 570, 580, 610");
-    app->add_option("--devices", values->devices, "number of GPUs")->check(CLI::PositiveNumber);
-    app->add_option("--bar1", values->bar1, "BAR1 per GPU")
-        ->transform(CLI::AsSizeValue(false))
-        ->type_name("SIZE");
-    app->add_option("--memory", values->memory_size, "memory per GPU")
-        ->transform(CLI::AsSizeValue(false))
-        ->type_name("SIZE");
-    app->add_option("--fail", values->fail,
-                    "a driver call that fails: FUNCTION:CODE[:WHICH], for example cuMemAlloc:2");
-    app->add_option("PROGRAM", values->program, "the program and its arguments, after --")
-        ->required();
-    app->positionals_at_end();
-    app->footer("Example: barmap sim --devices 2 -- ./my_program --its-option");
-    when_chosen(*app, call, values, run);
+    app.add("--driver", values->driver, "driver series to pretend to be: 535, 550, 570, 580, 610");
+    app.add("--devices", values->devices, "number of GPUs").positive();
+    app.add("--bar1", values->bar1, "BAR1 per GPU").bytes();
+    app.add("--memory", values->memory_size, "memory per GPU").bytes();
+    app.add("--fail", values->fail,
+            "a driver call that fails: FUNCTION:CODE[:WHICH], for example cuMemAlloc:2");
+    app.add("PROGRAM", values->program, "the program and its arguments, after --").required();
+    app.arguments_at_end();
+    app.footer("Example: barmap sim --devices 2 -- ./my_program --its-option");
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

@@ -10,8 +10,6 @@
 
 #include <barmap/copy.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -219,21 +217,19 @@ int run(stress_options const& values) {
 
 } // namespace
 
-void add_stress(CLI::App& program, invocation& call) {
-    CLI::App* app = program.add_subcommand(
+void add_stress(command_line& program) {
+    subcommand app = program.add(
         "stress", "Many threads mix reads, writes, posts, pins and mappings on one GPU");
     auto values = std::make_shared<stress_options>();
     values->threads = 8;
-    add_target_options(*app, *values);
-    add_threads_option(*app, *values);
-    app->add_option("--iterations", values->operations, "operations per thread")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    add_size_option(*app, "--region", values->region, "GPU memory of each thread, from 4K on");
-    app->add_option("--seed", values->seed, "of the random choices")->capture_default_str();
-    add_output_options(*app, *values);
-    app->footer("Every byte is verified. Exits 1 if one is wrong or a call fails.");
-    when_chosen(*app, call, values, run);
+    add_target_options(app, *values);
+    add_threads_option(app, *values);
+    app.add("--iterations", values->operations, "operations per thread").positive().with_default();
+    add_size_option(app, "--region", values->region, "GPU memory of each thread, from 4K on");
+    app.add("--seed", values->seed, "of the random choices").with_default();
+    add_output_options(app, *values);
+    app.footer("Every byte is verified. Exits 1 if one is wrong or a call fails.");
+    when_chosen(app, values, run);
 }
 
 } // namespace barmap::tool

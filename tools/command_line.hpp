@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+// CLI11 takes seconds to compile in each file: only command_line.cpp and gdrcopy/short_options.cpp
+// include it.
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
+
+namespace barmap::tool {
+
+/// An option of a subcommand, while it is described. What a method demands of the value is told to
+/// the user who gives another.
+class option {
+public:
+    explicit option(CLI::Option* made) noexcept : made_(made) {}
+
+    option& with_default(); ///< the help shows the value that it has now
+    option& not_negative();
+    option& positive();
+    option& between(unsigned least, unsigned most);
+    option& one_of(std::vector<std::string> const& names);
+    option& bytes(); ///< with an optional unit: 512, 4K, 1MiB
+    option& list();  ///< several values, with commas between them
+    option& required();
+    option& named(std::string const& value); ///< what the help calls the value
+
+private:
+    CLI::Option* made_;
+};
+
+class command_line;
+
+/// A subcommand, while it is described. The variables that options set must live as long as the
+/// command line.
+class subcommand {
+public:
+    subcommand(CLI::App& app, command_line& whole) noexcept : app_(app), whole_(whole) {}
+
+    void flag(std::string const& name, bool& value, std::string const& help);
+    void hidden_flag(std::string const& name, bool& value, std::string const& help);
+    /// A name without dashes is an argument by its place. Value is a number, a string, or a vector
+    /// of these; command_line.cpp lists which.
+    template <class Value>
+    option add(std::string const& name, Value& value, std::string const& help);
+
+    /// All that follows the first argument without a dash belongs to it.
+    void arguments_at_end();
+    void footer(std::string const& text);
+
+    /// What the program does when this subcommand is chosen; returns the exit code.
+    void runs(std::function<int()> run);
+
+    /// The command line as it was typed.
+    [[nodiscard]] std::vector<std::string> const& words() const noexcept;
+
+private:
+    CLI::App& app_;
+    command_line& whole_;
+};
+
+class command_line {
+public:
+    /// @pre argv outlives it
+    command_line(int argc, char** argv, std::string const& description);
+    ~command_line();
+    command_line(command_line const&) = delete;
+    command_line& operator=(command_line const&) = delete;
+
+    void footer(std::string const& text);
+    void version(std::string const& text);
+    subcommand add(std::string const& name, std::string const& description);
+
+    /// Does what is asked for. @return the exit code; exit_usage where the line is wrong, which has
+    /// been told
+    [[nodiscard]] int run();
+
+private:
+    friend class subcommand;
+    int argc_;
+    char** argv_;
+    std::vector<std::string> words_;
+    std::unique_ptr<CLI::App> app_;
+    std::function<int()> chosen_;
+};
+
+} // namespace barmap::tool
