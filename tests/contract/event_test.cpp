@@ -114,6 +114,17 @@ TEST_F(event_test, tells_of_lost_events) {
     expect_event(pinned, block.address() + 7, 70, 6, 5);
 }
 
+TEST_F(event_test, an_unknown_event_is_not_taken_for_another) {
+    boot();
+    device_block const block(mib);
+    pin const pinned = device::open(0).pin(block.address(), mib, with_events());
+    driver_->tell_unknown();
+    expect_refusal(refusal_of([&] { (void)pinned.next_event(); }), errc::unknown_layout,
+                   "read an event of kind 3");
+    driver_->take_away();
+    expect_event(pinned, block.address(), mib, 2);
+}
+
 TEST_F(event_test, the_descriptor_goes_with_the_pin_and_its_mappings) {
     boot();
     device_block const block(mib);

@@ -72,10 +72,9 @@ public:
 
     int descriptor() override { return events_out_; } // the library closes it
 
-    void tell_taken_away() {
+    void tell_of_pins(std::uint32_t reason) {
         for (auto pin = pins_.rbegin(); pin != pins_.rend(); ++pin)
-            tell({pin->first, static_cast<std::uint32_t>(abi::event_reason::taken_away), 0,
-                  pin->second.address, pin->second.size, ++sequence_});
+            tell({pin->first, reason, 0, pin->second.address, pin->second.size, ++sequence_});
     }
 
     void tell_lost(std::uint64_t events) {
@@ -319,7 +318,13 @@ void gdrdrv_driver::take_away() {
     std::lock_guard const hold(kernel_.lock());
     taken_away_ = true;
     for (file* each : files_)
-        each->tell_taken_away();
+        each->tell_of_pins(static_cast<std::uint32_t>(abi::event_reason::taken_away));
+}
+
+void gdrdrv_driver::tell_unknown() {
+    std::lock_guard const hold(kernel_.lock());
+    for (file* each : files_)
+        each->tell_of_pins(static_cast<std::uint32_t>(abi::event_reason::overflow) + 1);
 }
 
 void gdrdrv_driver::lose(std::uint64_t events) {

@@ -37,6 +37,9 @@ public:
     /// puts an event for each into its file, last pinned first.
     void take_away();
 
+    /// Puts an event for each pin into its file, of a kind that a later module may have.
+    void tell_unknown();
+
     /// Puts a record into each file, of so many events that were lost.
     void lose(std::uint64_t events);
 

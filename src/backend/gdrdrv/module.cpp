@@ -126,9 +126,14 @@ std::optional<pin_event> kernel_module::next_event() const {
         return std::nullopt;
     if (done != sizeof(event))
         throw error({code, std::system_category()}, "read an event", std::string(name), see_log);
-    if (event.reason == static_cast<std::uint32_t>(abi::event_reason::overflow))
+    switch (static_cast<abi::event_reason>(event.reason)) {
+    case abi::event_reason::overflow:
         return pin_event{0, 0, event.sequence, event.size};
-    return pin_event{event.va, event.size, event.sequence, 0};
+    case abi::event_reason::taken_away:
+        return pin_event{event.va, event.size, event.sequence, 0};
+    }
+    throw error(errc::unknown_layout, "read an event of kind " + std::to_string(event.reason),
+                std::string(name), "events of gdrdrv 2.6 are known to this barmap");
 }
 
 void kernel_module::request(std::uint64_t handle, std::optional<cache_kind> wanted) const {
