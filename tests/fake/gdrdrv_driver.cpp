@@ -22,7 +22,7 @@ namespace abi = backend::gdrdrv::abi;
 namespace {
 
 constexpr unsigned minor_with_info_v2 = 4, minor_with_pin_v2 = 5; // gdrdrv.h
-constexpr unsigned minor_with_attributes = 5, minor_with_requests = 5, minor_with_events = 6;
+constexpr unsigned minor_with_attributes = 5, minor_with_requests = 5;
 
 /// Where a range of whole GPU pages lies in a file of the simulated GPU.
 struct located {
@@ -118,9 +118,7 @@ public:
             if (driver_.how_.minor < minor_with_attributes)
                 break;
             return attribute(*static_cast<abi::attribute_parameters*>(argument));
-        case abi::get_features: // asked of gdrcopy's module, too, to tell it from barmap's
-            if (!driver_.how_.events && driver_.how_.minor == minor_with_events)
-                return ENOTTY;
+        case abi::get_features:
             if (!driver_.how_.events)
                 break;
             return features(*static_cast<abi::features_parameters*>(argument));

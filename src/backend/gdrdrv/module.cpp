@@ -103,9 +103,13 @@ bool kernel_module::attribute(std::uint32_t which) const {
            request.value != 0;
 }
 
-/// gdrcopy's own module does not know the question, and complains of it in the kernel's log.
+/// gdrcopy's own module would complain of the question in the kernel's log. So it is told apart by
+/// reading, which it has not (EINVAL), and which finds nothing yet in barmap's (EAGAIN).
 bool kernel_module::has_events() const {
     if (version_ < abi::version_with_events || attribute(abi::attribute_persistent))
+        return false;
+    abi::event none{};
+    if (os::current().read(fd_.get(), &none, sizeof(none)) >= 0 || errno != EAGAIN)
         return false;
     abi::features_parameters request{};
     return answers(abi::get_features, request) && (request.features & abi::feature_events) &&

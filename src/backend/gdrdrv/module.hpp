@@ -27,7 +27,7 @@ public:
     void unpin(std::uint64_t handle) const noexcept;
 
     /// What the module says of itself. Versions before 2.5 cannot be asked: they had no persistent
-    /// mappings and no flag.
+    /// mappings and no flag. @pre nothing has been pinned by this descriptor
     [[nodiscard]] traits about() const;
 
     /// Whether the memory was taken away.
