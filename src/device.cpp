@@ -157,9 +157,8 @@ void expect_offered(backend_report const& backend, pin_options const& how) {
     if (how.events && !backend.events)
         throw error(errc::unsupported_operation, "be told when the GPU driver takes memory away",
                     backend.name,
-                    "pin without events; only barmap's kernel module gdrdrv takes memory away with "
-                    "an event, if it was loaded with use_persistent_mapping=0, and all else keeps "
-                    "it until it is unpinned");
+                    "pin without events; only barmap's own kernel module gdrdrv tells of them, if "
+                    "it was loaded with use_persistent_mapping=0");
 }
 
 bool is_out_of_memory(std::error_code const& code) {

@@ -85,7 +85,8 @@ public:
     /// The oldest event that was not taken yet, of a pin with pin_options::events. Never waits.
     /// When it is told, no mapping of the pin reaches that memory any more: touching it raises
     /// SIGBUS. A range that consists of several allocations has an event for each.
-    /// @throws error errc::invalid_argument for a pin without events, or what gdrdrv reports
+    /// @throws error errc::invalid_argument for a pin without events, errc::forked_child, or what
+    /// gdrdrv reports
     [[nodiscard]] std::optional<pin_event> next_event() const;
 
 private:

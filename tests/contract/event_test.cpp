@@ -217,6 +217,16 @@ INSTANTIATE_TEST_SUITE_P(
                     without{"old_stock_module", {.minor = 4, .persistent = false}}),
     [](auto const& info) { return info.param.name; });
 
+TEST_F(event_test, no_backend_takes_such_a_pin_and_keeps_silent) {
+    set_environment("BARMAP_BACKEND", "auto");
+    boot({.persistent = false});
+    device_block const block(mib);
+    device const gpu = device::open(0);
+    refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib, with_events()); });
+    expect_refusal(seen, errc::unsupported_operation, operation);
+    EXPECT_EQ(gpu.pin(block.address(), mib).backend(), "gdrdrv");
+}
+
 TEST_F(event_test, the_limit_of_a_user_is_told) {
     boot({.events = true, .max_user_pins = 3});
     device_block const block(mib);
