@@ -42,16 +42,18 @@ class Events:
     """The events of a mapping, from `Mapping.events`: an iterator, also an asynchronous one.
 
     ``for event in mapping.events()`` waits for each; so does ``async for``, while the event loop
-    goes on. Both end when all of the memory has been taken away. An event is delivered once. One
-    thread or task may wait at a time, and `Mapping.close` is refused meanwhile.
+    goes on. Both end when all of the memory has been taken away, or may have been, after lost
+    events. An event is delivered once. One thread or task at a time may take events or wait for
+    them, and while one waits `Mapping.close` is refused: cancel the task first.
 
     It has a ``fileno``, so that it can be given to ``select``, ``selectors`` or
-    ``loop.add_reader``, which then tell when `poll` has an event.
+    ``loop.add_reader``, which then tell when `poll` has an event. Take it from there before the
+    mapping is closed; and in one event loop use either ``add_reader`` or ``async for``.
 
     Raises
     ------
     RuntimeError
-        By iterating while another thread or task waits.
+        By iterating or `poll` while another thread or task waits.
 
     Examples
     --------
@@ -87,6 +89,8 @@ class Events:
         ------
         barmap.Error
             In a forked child.
+        RuntimeError
+            If another thread or task waits for events of this mapping.
         ValueError
             If the mapping is closed.
 
@@ -95,6 +99,10 @@ class Events:
         >>> def is_whole(mapping):
         ...     return mapping.events().poll() is None
         """
+        with self._alone():
+            return self._take()
+
+    def _take(self) -> Optional[Event]:
         found = self._mapping._next_event()
         if found is None:
             return None
@@ -103,30 +111,32 @@ class Events:
         return event
 
     @contextlib.contextmanager
-    def _waiting(self) -> Iterator[int]:
-        """Gives the descriptor to whoever is the only one to wait, and keeps the mapping open."""
-        if not self._mapping._waits.acquire(blocking=False):
+    def _alone(self) -> Iterator[int]:
+        """Gives the descriptor to whoever is the only one: the last event, taken by another, would
+        not wake one who waits for it.
+        """
+        fd = self.fileno()  # refuses in a forked child, where nobody may be left to release the lock
+        if not self._mapping._taking.acquire(blocking=False):
             raise RuntimeError("another thread or task waits for the events of this mapping")
         try:
-            with memoryview(self._mapping):
-                yield self.fileno()
+            yield fd
         finally:
-            self._mapping._waits.release()
+            self._mapping._taking.release()
 
     def __iter__(self) -> Events:
         return self
 
     def __next__(self) -> Event:
-        while True:
-            event = self.poll()
-            if event is not None:
-                return event
-            if not self._mapping._left:
-                raise StopIteration
-            with self._waiting() as fd:
-                readable = select.poll()
-                readable.register(fd, select.POLLIN)
+        with self._alone() as fd, memoryview(self._mapping):  # which keeps it open
+            readable = select.poll()
+            readable.register(fd, select.POLLIN)
+            event = self._take()
+            while event is None and self._mapping._left:
                 readable.poll()
+                event = self._take()
+        if event is None:
+            raise StopIteration
+        return event
 
     def __aiter__(self) -> Events:
         return self
@@ -134,17 +144,17 @@ class Events:
     async def __anext__(self) -> Event:
         import asyncio
 
-        while True:
-            event = self.poll()
-            if event is not None:
-                return event
-            if not self._mapping._left:
-                raise StopAsyncIteration
-            loop = asyncio.get_running_loop()
-            readable = asyncio.Event()
-            with self._waiting() as fd:
+        loop = asyncio.get_running_loop()
+        with self._alone() as fd, memoryview(self._mapping):
+            event = self._take()
+            while event is None and self._mapping._left:
+                readable = asyncio.Event()
                 loop.add_reader(fd, readable.set)
                 try:
                     await readable.wait()
                 finally:
                     loop.remove_reader(fd)
+                event = self._take()
+        if event is None:
+            raise StopAsyncIteration
+        return event

@@ -62,7 +62,7 @@ class Mapping(_barmap.MappedMemory):
 
     _layout: Layout
     _left: int
-    _waits: threading.Lock
+    _taking: threading.Lock
     _owner: Optional[object] = None
 
     def __init__(
@@ -75,7 +75,7 @@ class Mapping(_barmap.MappedMemory):
         self._layout = layout
         self._owner = source.owner
         self._left = layout.nbytes  # what no event has told of
-        self._waits = threading.Lock()  # held by whoever waits for an event
+        self._taking = threading.Lock()  # held by whoever takes an event, or waits for one
 
     @property
     def shape(self) -> Tuple[int, ...]:

@@ -11,6 +11,7 @@ import os
 import select
 import struct
 import threading
+import time
 
 import barmap
 import pytest
@@ -24,7 +25,7 @@ class PipedMapping(bytearray):
     def __init__(self):
         super().__init__(300)
         self._left = 300
-        self._waits = threading.Lock()
+        self._taking = threading.Lock()
         self.out, self.in_ = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
     def _event_fd(self):
@@ -104,6 +105,31 @@ def test_nobody_closes_while_somebody_waits(mapping, events):
     waiter.join()
     mapping.append(0)
     assert len(seen) == 1
+
+
+def test_nobody_takes_what_somebody_waits_for(mapping, events):
+    seen = []
+    waiter = threading.Thread(target=lambda: seen.extend(events))
+    waiter.start()
+    while not mapping._taking.locked():
+        time.sleep(0.001)
+    for take in (events.poll, events.__next__):
+        with pytest.raises(RuntimeError, match="waits"):
+            take()
+    mapping.tell(1000, 300, 1)
+    waiter.join()
+    assert len(seen) == 1 and events.poll() is None
+
+    async def run():
+        mapping._left = 300
+        waiting = asyncio.create_task(events.__anext__())
+        await asyncio.sleep(0)
+        mapping.tell(1000, 300, 2)
+        with pytest.raises(RuntimeError, match="waits"):
+            events.poll()
+        assert (await waiting).sequence == 2
+
+    asyncio.run(run())
 
 
 def test_asyncio(mapping, events):
