@@ -233,6 +233,9 @@ void mapped_memory::close() {
 
 int mapped_memory::event_fd() const {
     expect_open();
+    if (pin_.size() == 0) // the library's own words are for C++
+        throw error(errc::invalid_argument, "be told when the GPU driver takes memory away",
+                    backend_, "map the memory with events=True");
     return pin_.event_fd();
 }
 

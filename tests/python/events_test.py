@@ -178,11 +178,11 @@ def test_a_cancelled_wait_leaves_nothing(mapping, events):
 
 def test_a_mapping_without_events_says_so(memory):
     with barmap.map(memory.address, 64) as mapping:
-        with pytest.raises(barmap.Error, match="pin_options::events|events=True"):
+        with pytest.raises(barmap.Error, match="with events=True"):
             mapping.events()
     with pytest.raises(ValueError, match="closed"):
         mapping.events()
-    with pytest.raises(barmap.Error):
+    with pytest.raises(barmap.Error, match="with events=True"):
         barmap.alloc(16, "u1").events()
 
 
