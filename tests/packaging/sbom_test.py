@@ -53,6 +53,15 @@ class BillOfMaterials(unittest.TestCase):
         write(self.folder, self.output)
         self.assertNotEqual(first, self.output.read_bytes())
 
+    def test_licences_of_what_is_compiled_in_are_told(self):
+        write(self.folder, self.output)
+        told = (ROOT / "packaging/third-party.txt").read_text()
+        for each in json.loads(self.output.read_text())["packages"]:
+            # barmap's own, the compiler's with its exception, and declarations only
+            if each["name"] not in ("barmap", "libstdc++", "Vulkan-Headers"):
+                self.assertIn(each["name"], told)
+                self.assertIn(each["licenseDeclared"], told)
+
     def test_no_folder_is_refused(self):
         refused = write(self.folder / "nowhere", self.output)
         self.assertEqual(2, refused.returncode)
