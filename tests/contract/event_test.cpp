@@ -79,6 +79,19 @@ TEST_F(event_test, tells_of_what_was_pinned_not_of_its_pages) {
     expect_event(pinned, block.address() + 100, 1000, 1);
 }
 
+TEST_F(event_test, tells_of_whole_pages_where_these_were_pinned) {
+    boot();
+    device_block const block(mib);
+    pin_options how = with_events();
+    how.whole_pages = true;
+    pin pinned = device::open(0).pin(block.address() + gpu_page_size + 100, 1000, how);
+    pin const moved = std::move(pinned);
+    driver_->take_away();
+    expect_event(moved, block.address() + gpu_page_size, gpu_page_size, 1);
+    expect_refusal(refusal_of([&] { (void)pinned.next_event(); }), errc::invalid_argument,
+                   operation);
+}
+
 TEST_F(event_test, tells_of_each_allocation_in_a_range) {
     boot();
     constexpr std::size_t chunk = virtual_block::granularity;
