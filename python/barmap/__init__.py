@@ -9,7 +9,7 @@ The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where t
 
 from ._barmap import version as __version__
 from ._error import Error
-from ._events import Event, Events
+from ._events import MappingEvent, MappingEvents
 from ._machine import Device, devices, flush_stores, info, sim
 from ._mapping import Array, Mapping, alloc, map
 
@@ -17,9 +17,9 @@ __all__ = [
     "Array",
     "Device",
     "Error",
-    "Event",
-    "Events",
     "Mapping",
+    "MappingEvent",
+    "MappingEvents",
     "__version__",
     "alloc",
     "devices",
@@ -30,7 +30,8 @@ __all__ = [
 ]
 
 for _each in (
-    Array, Device, Error, Event, Events, Mapping, alloc, devices, flush_stores, info, map, sim,
+    Array, Device, Error, Mapping, MappingEvent, MappingEvents, alloc, devices, flush_stores, info,
+    map, sim,
 ):
     _each.__module__ = __name__
 del _each

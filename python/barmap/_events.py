@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ._mapping import Mapping
 
 
-class Event(NamedTuple):
+class MappingEvent(NamedTuple):
     """The GPU driver has taken memory away: it was freed, or its context ended.
 
     Touching the mapping there raises SIGBUS from then on, which ends the process.
@@ -27,7 +27,7 @@ class Event(NamedTuple):
 
     Examples
     --------
-    >>> gone = barmap.Event(gpu_address=0x7F0000000000, nbytes=65536, sequence=1, lost=0)
+    >>> gone = barmap.MappingEvent(gpu_address=0x7F0000000000, nbytes=65536, sequence=1, lost=0)
     >>> gone.nbytes
     65536
     """
@@ -38,7 +38,7 @@ class Event(NamedTuple):
     lost: int
 
 
-class Events:
+class MappingEvents:
     """The events of a mapping, from `Mapping.events`: an iterator, also an asynchronous one.
 
     ``for event in mapping.events()`` waits for each; so does ``async for``, while the event loop
@@ -82,7 +82,7 @@ class Events:
         """
         return self._mapping._event_fd()
 
-    def poll(self) -> Optional[Event]:
+    def poll(self) -> Optional[MappingEvent]:
         """The oldest event that was not delivered yet, or None. Never waits.
 
         Raises
@@ -102,11 +102,11 @@ class Events:
         with self._alone():
             return self._take()
 
-    def _take(self) -> Optional[Event]:
+    def _take(self) -> Optional[MappingEvent]:
         found = self._mapping._next_event()
         if found is None:
             return None
-        event = Event(*found)
+        event = MappingEvent(*found)
         self._mapping._left -= min(event.nbytes, self._mapping._left)
         return event
 
@@ -123,10 +123,10 @@ class Events:
         finally:
             self._mapping._taking.release()
 
-    def __iter__(self) -> Events:
+    def __iter__(self) -> MappingEvents:
         return self
 
-    def __next__(self) -> Event:
+    def __next__(self) -> MappingEvent:
         with self._alone() as fd, memoryview(self._mapping):  # which keeps it open
             readable = select.poll()
             readable.register(fd, select.POLLIN)
@@ -138,10 +138,10 @@ class Events:
             raise StopIteration
         return event
 
-    def __aiter__(self) -> Events:
+    def __aiter__(self) -> MappingEvents:
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> MappingEvent:
         import asyncio
 
         loop = asyncio.get_running_loop()

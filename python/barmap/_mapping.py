@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 
 from . import _barmap, _sources
-from ._events import Events
+from ._events import MappingEvents
 from ._layout import Layout, Source
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Mapping(_barmap.MappedMemory):
         )
         return view
 
-    def events(self) -> Events:
+    def events(self) -> MappingEvents:
         """What tells when the GPU driver takes the mapped memory away.
 
         Raises
@@ -140,7 +140,7 @@ class Mapping(_barmap.MappedMemory):
         cannot be told when the GPU driver takes memory away
         """
         self._event_fd()
-        return Events(self)
+        return MappingEvents(self)
 
     def __enter__(self) -> Any:
         if self.closed:
