@@ -17,21 +17,18 @@
 #error "Linux 5.10 or later is needed"
 #endif
 
-/* 6.3 made the flags of a mapping read-only but for functions. */
+/*
+ * For an area that the kernel does not know yet. From 6.3 on, only functions write to the flags; the others
+ * lock the area, which is GPL-only from 6.15 on.
+ */
+static inline void gdrdrv_init_vm_flags(struct vm_area_struct *vma, unsigned long flags)
+{
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-static inline void gdrdrv_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
-{
-	vma->vm_flags |= flags;
-}
-
-static inline void gdrdrv_vm_flags_clear(struct vm_area_struct *vma, unsigned long flags)
-{
-	vma->vm_flags &= ~flags;
-}
+	vma->vm_flags = flags;
 #else
-#define gdrdrv_vm_flags_set vm_flags_set
-#define gdrdrv_vm_flags_clear vm_flags_clear
+	vm_flags_init(vma, flags);
 #endif
+}
 
 #ifdef CONFIG_X86_64
 
@@ -86,7 +83,7 @@ static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
 {
 #ifdef VM_PAT
 	if (vma->vm_flags & VM_PAT) {
-		gdrdrv_vm_flags_clear(vma, VM_PAT);
+		gdrdrv_init_vm_flags(vma, vma->vm_flags & ~VM_PAT);
 		return true;
 	}
 #endif

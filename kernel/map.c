@@ -212,7 +212,8 @@ static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 	else if (pin->type == GDRDRV_MAPPING_DEVICE)
 		vma->vm_page_prot = gdrdrv_device(vma->vm_page_prot);
 	/* Children get no copy; no growth; nothing of it in core dumps. */
-	gdrdrv_vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	gdrdrv_init_vm_flags(vma, vma->vm_flags | VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND |
+					  VM_DONTDUMP);
 	if (gdrdrv_persistent())
 		result = fill_new(vma, pin); /* if it fails, the kernel takes out what is in */
 	else if (pin->type == GDRDRV_MAPPING_WRITE_COMBINING)

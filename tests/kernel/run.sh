@@ -45,13 +45,13 @@ stock() {
     folder=$out/$(basename "$kernel")
     step "$(basename "$kernel")"
     ./build.sh "$kernel/build" "$architecture" "$folder" "$@"
+    # What is not built for the open nvidia.ko must also load with the other one.
+    [[ $* == *NVIDIA_IS_OPENSOURCE=y* ]] || ./symbols.sh "$kernel/build/Module.symvers" "$folder/gdrdrv/gdrdrv.ko"
     ./boot.sh "$(readlink -f "$kernel/image")" "$architecture" "$folder" boot
 }
 
 # One is built for either of NVIDIA's drivers, one for the open one.
 stock bookworm amd64 linux-image-cloud-amd64
-./symbols.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)/build/Module.symvers" \
-    "$out"/*/gdrdrv/gdrdrv.ko
 stock bookworm amd64 linux-image-6.12-cloud-amd64 NVIDIA_IS_OPENSOURCE=y
 if [[ $mode == --long ]]; then
     stock bullseye amd64 linux-image-cloud-amd64
