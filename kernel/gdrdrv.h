@@ -79,6 +79,8 @@ struct gdrdrv_pin {
 	u32 va_space;
 	bool force_pcie;
 	bool whole_pages; /* the caller's address was the start of a GPU page */
+	struct hlist_node armed; /* among those that nvidia.ko may call back with */
+	unsigned long callback; /* by which number it does */
 	u64 cycles;
 	atomic_t areas;
 
@@ -86,12 +88,14 @@ struct gdrdrv_pin {
 	struct nvidia_p2p_page_table *table; /* NULL: nothing to map any more */
 	bool in_a_row; /* so lie all its pages */
 	bool taken_away;
+	bool left_behind; /* nvidia.ko keeps the table; the pin has it no more */
 	u64 reserved; /* bytes from the start whose physical pages' memory type is reserved */
 	u32 wanted, type; /* enum gdrdrv_mapping */
 };
 
 /* process.c */
 void gdrdrv_remember_process(struct gdrdrv_process *process);
+bool gdrdrv_is_in_this_process(const struct gdrdrv_process *process);
 bool gdrdrv_is_this_process(const struct gdrdrv_process *process);
 bool gdrdrv_ends_with_this_process(const struct gdrdrv_process *process);
 struct gdrdrv_user *gdrdrv_get_user(kuid_t uid);
@@ -110,7 +114,7 @@ long gdrdrv_ioctl(struct file *filp, unsigned int command, unsigned long argumen
 bool gdrdrv_persistent(void);
 bool gdrdrv_offers_force_pcie(void);
 int gdrdrv_get_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table **table);
-void gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table);
+bool gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table);
 int gdrdrv_check_table(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table);
 phys_addr_t gdrdrv_page_address(const struct nvidia_p2p_page_table *table, unsigned long index);
 bool gdrdrv_table_is_cacheable(const struct nvidia_p2p_page_table *table);
@@ -123,7 +127,11 @@ int gdrdrv_unpin(struct gdrdrv_file *file, u64 handle);
 void gdrdrv_unpin_all(struct gdrdrv_file *file);
 struct gdrdrv_pin *gdrdrv_get_pin(struct gdrdrv_file *file, u64 handle);
 void gdrdrv_put_pin(struct gdrdrv_pin *pin);
-void gdrdrv_taken_away(void *pin);
+
+/* callback.c */
+void gdrdrv_arm(struct gdrdrv_pin *pin);
+void gdrdrv_disarm(struct gdrdrv_pin *pin);
+void gdrdrv_taken_away(void *number);
 
 /* map.c */
 int gdrdrv_request_mapping(struct gdrdrv_pin *pin, u32 type);

@@ -62,7 +62,8 @@ int gdrdrv_get_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table **tabl
 	} else
 #endif
 		result = nvidia_p2p_get_pages(pin->p2p_token, pin->va_space, pin->va, pin->size, table,
-					      gdrdrv_persistent() ? NULL : gdrdrv_taken_away, pin);
+					      gdrdrv_persistent() ? NULL : gdrdrv_taken_away,
+					      (void *)pin->callback);
 	pin->cycles = gdrdrv_cycles() - begin;
 	if (result > 0)
 		result = -EIO;
@@ -75,12 +76,14 @@ int gdrdrv_get_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table **tabl
 	return 0;
 }
 
-/* In callback mode, the callback has run or will never run when this returns. */
-void gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table)
+/*
+ * False if the callback may still come: nvidia.ko looks only among the tables of the process that calls it,
+ * unless it gets a token. Otherwise it has run or will never run when this returns.
+ */
+bool gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table)
 {
 	int result;
 
-	gdrdrv_count(pages_held, -1);
 #ifdef NVIDIA_P2P_CAP_GET_PAGES_PERSISTENT_API
 	if (gdrdrv_persistent())
 		result = nvidia_p2p_put_pages_persistent(pin->va, table, 0);
@@ -89,6 +92,11 @@ void gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *tabl
 		result = nvidia_p2p_put_pages(pin->p2p_token, pin->va_space, pin->va, table);
 	if (result)
 		pr_err("nvidia.ko does not take back the pages of 0x%llx: %d\n", pin->va, result);
+	if (!gdrdrv_persistent() &&
+	    (result || (!pin->p2p_token && !gdrdrv_is_in_this_process(&pin->file->owner))))
+		return false;
+	gdrdrv_count(pages_held, -1);
+	return true;
 }
 
 /* Whether it is one that can be mapped; also finds out whether its pages lie in a row. */

@@ -167,11 +167,21 @@ static struct nvidia_p2p_page_table *take_table(struct gdrdrv_pin *pin)
 	return table;
 }
 
+/* nvidia.ko has not taken back what the pin had, so that its callback comes when the memory goes. */
+static void leave_behind(struct gdrdrv_pin *pin)
+{
+	down_write(&pin->lock);
+	if (pin->taken_away)
+		gdrdrv_count(pages_held, -1);
+	else
+		pin->left_behind = true;
+	up_write(&pin->lock);
+}
+
 /* Ends a pin that nobody can find any more. With an mm, waits for an mmap there that has found it. */
 static void release_pin(struct gdrdrv_pin *pin, struct mm_struct *mm)
 {
 	struct nvidia_p2p_page_table *table;
-	bool called_back;
 
 	lock_tables();
 	if (mm && gdrdrv_persistent())
@@ -179,17 +189,11 @@ static void release_pin(struct gdrdrv_pin *pin, struct mm_struct *mm)
 	table = take_table(pin);
 	if (mm && gdrdrv_persistent())
 		mmap_read_unlock(mm);
-	if (table)
-		gdrdrv_put_pages(pin, table);
+	if (table && !gdrdrv_put_pages(pin, table))
+		leave_behind(pin);
+	else if (table && !gdrdrv_persistent())
+		gdrdrv_disarm(pin);
 	unlock_tables();
-
-	if (table) {
-		down_read(&pin->lock);
-		called_back = pin->taken_away;
-		up_read(&pin->lock);
-		if (!gdrdrv_persistent() && !called_back)
-			gdrdrv_put_pin(pin); /* the callback's, which will never run */
-	}
 	gdrdrv_put_pin(pin);
 }
 
@@ -211,16 +215,15 @@ static int pin_pages(struct gdrdrv_pin *pin)
 	int result;
 
 	if (!gdrdrv_persistent())
-		kref_get(&pin->refs); /* for the callback */
+		gdrdrv_arm(pin);
 	lock_tables();
 	result = gdrdrv_get_pages(pin, &table);
 	unlock_tables();
-	if (result) {
-		if (!gdrdrv_persistent())
-			gdrdrv_put_pin(pin);
-		return result;
-	}
-	return adopt_table(pin, table);
+	if (!result)
+		return adopt_table(pin, table);
+	if (!gdrdrv_persistent())
+		gdrdrv_disarm(pin);
+	return result;
 }
 
 int gdrdrv_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked, u32 flags, u64 *handle)
@@ -296,27 +299,4 @@ void gdrdrv_unpin_all(struct gdrdrv_file *file)
 			break;
 		give_up_pin(pin, NULL);
 	}
-}
-
-/*
- * nvidia.ko takes the memory away; it may come in any process, under locks of its own. If the pin has
- * its table no more, an unpin was first and waits in nvidia.ko for the end of this.
- */
-void gdrdrv_taken_away(void *data)
-{
-	struct gdrdrv_pin *pin = data;
-	struct nvidia_p2p_page_table *table;
-
-	down_write(&pin->lock);
-	table = pin->table;
-	pin->table = NULL;
-	pin->taken_away = true;
-	if (table) {
-		gdrdrv_unmap(pin, table);
-		gdrdrv_count(pages_held, -1);
-		gdrdrv_push_event(&pin->file->events, pin);
-	}
-	up_write(&pin->lock);
-	gdrdrv_count(taken_away, 1);
-	gdrdrv_put_pin(pin);
 }

@@ -20,7 +20,8 @@ void gdrdrv_remember_process(struct gdrdrv_process *process)
 	process->image = current->self_exec_id;
 }
 
-static bool same_task_group(const struct gdrdrv_process *process)
+/* Whichever program it runs. */
+bool gdrdrv_is_in_this_process(const struct gdrdrv_process *process)
 {
 	return process->tgid == task_tgid_nr(current) &&
 	       process->born == current->group_leader->start_boottime;
@@ -29,14 +30,14 @@ static bool same_task_group(const struct gdrdrv_process *process)
 /* GPU memory belongs to the program that allocated it: not to its children, nor to what it executes. */
 bool gdrdrv_is_this_process(const struct gdrdrv_process *process)
 {
-	return same_task_group(process) && process->image == current->self_exec_id;
+	return gdrdrv_is_in_this_process(process) && process->image == current->self_exec_id;
 }
 
 /* Whether the last thread of the process is closing its files. */
 bool gdrdrv_ends_with_this_process(const struct gdrdrv_process *process)
 {
 	return (current->flags & PF_EXITING) && !atomic_read(&current->signal->live) &&
-	       same_task_group(process);
+	       gdrdrv_is_in_this_process(process);
 }
 
 static DEFINE_MUTEX(users_lock);

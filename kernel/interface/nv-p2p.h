@@ -55,7 +55,10 @@ int nvidia_p2p_get_pages(uint64_t p2p_token, uint32_t va_space, uint64_t virtual
 			 uint64_t length, struct nvidia_p2p_page_table **page_table,
 			 void (*free_callback)(void *data), void *data);
 
-/* Waits for a callback that is running; 0 also if the callback came first. */
+/*
+ * Waits for a callback that is running; 0 also if the callback came first. Without a token, it looks among
+ * the tables that the calling process got; it is 0, and nothing is put, if this one is not among them.
+ */
 int nvidia_p2p_put_pages(uint64_t p2p_token, uint32_t va_space, uint64_t virtual_address,
 			 struct nvidia_p2p_page_table *page_table);
 

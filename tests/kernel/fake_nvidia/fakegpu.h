@@ -46,8 +46,8 @@ enum fakegpu_fault {
 	FAKEGPU_VERSION, /* value: that of the next table */
 	FAKEGPU_PAGE_SIZE, /* value: enum nvidia_p2p_page_size_type */
 	FAKEGPU_SHORT_TABLE, /* one page is missing */
-	FAKEGPU_FREE_WHILE_GETTING, /* the callback comes before get_pages returns */
-	FAKEGPU_FAIL_PUT, /* value: the error; the pages are taken back all the same */
+	FAKEGPU_FREE_WHILE_GETTING, /* the callback comes before get_pages returns; value: an error, or 0 */
+	FAKEGPU_FAIL_PUT, /* value: the error; a table with a callback stays */
 };
 
 /* Something that goes wrong in the next call that it concerns. */

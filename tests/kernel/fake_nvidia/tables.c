@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * nvidia_p2p_*: page tables as NVIDIA's nv-p2p.c gives them. A callback runs under the lock, and its table
- * is freed after it; a put waits for the lock, and a table that has gone by then is no error.
+ * is freed after it; a put waits for the lock, and a table that has gone by then is no error. Nor is one
+ * that another process got: without a token, tables are looked for among those of the calling process.
  */
 #include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "fakegpu_memory.h"
@@ -16,6 +18,7 @@ struct table {
 	struct fakegpu_memory *memory;
 	void (*callback)(void *data); /* NULL: persistent */
 	void *data;
+	pid_t process; /* that got it */
 	u64 address;
 	struct nvidia_p2p_page *page; /* all of them */
 	struct nvidia_p2p_page_table given;
@@ -123,13 +126,16 @@ static int get(u64 address, u64 length, struct nvidia_p2p_page_table **given,
 		return -ENOMEM;
 	table->callback = callback;
 	table->data = data;
+	table->process = task_tgid_nr(current);
 	*given = &table->given;
 	memory->tables++;
 	list_add_tail(&table->node, &tables);
 	fakegpu_stats.tables++;
 	fakegpu_stats.persistent = !callback;
-	if (callback && goes_wrong(FAKEGPU_FREE_WHILE_GETTING))
+	if (callback && goes_wrong(FAKEGPU_FREE_WHILE_GETTING)) {
 		fakegpu_free(memory->owner, memory->address, 0);
+		return next_fault.value;
+	}
 	return 0;
 }
 
@@ -143,7 +149,6 @@ static struct table *find_table(const struct nvidia_p2p_page_table *given)
 	return NULL;
 }
 
-/* What was never given is no error either, as with nvidia.ko: the table may have been called back. */
 static int put(u64 address, const struct nvidia_p2p_page_table *given)
 {
 	struct table *table = find_table(given);
@@ -153,6 +158,8 @@ static int put(u64 address, const struct nvidia_p2p_page_table *given)
 		return result;
 	if (WARN_ON(table->address != address))
 		return -EINVAL;
+	if (result && table->callback)
+		return result;
 	unlink_table(table);
 	fakegpu_let_go(table->memory);
 	free_table(table);
@@ -179,10 +186,13 @@ EXPORT_SYMBOL_GPL(nvidia_p2p_get_pages);
 int nvidia_p2p_put_pages(uint64_t p2p_token, uint32_t va_space, uint64_t virtual_address,
 			 struct nvidia_p2p_page_table *page_table)
 {
-	int result;
+	struct table *table;
+	int result = 0;
 
 	mutex_lock(&fakegpu_lock);
-	result = put(virtual_address, page_table);
+	table = find_table(page_table);
+	if (p2p_token || !table || table->process == task_tgid_nr(current))
+		result = put(virtual_address, page_table);
 	mutex_unlock(&fakegpu_lock);
 	return result;
 }

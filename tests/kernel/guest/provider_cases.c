@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* What the GPU driver may do wrong, or answer. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "check.h"
 #include "gpu.h"
+
+#define COUNTERS "/proc/driver/gdrdrv/counters"
 
 static int pin_when(enum fakegpu_fault fault, int64_t value, uint64_t flags)
 {
@@ -49,8 +59,10 @@ CASE(tables_of_older_layout, EITHER)
 CASE(memory_goes_while_it_is_pinned, CALLBACK)
 {
 	EXPECT_EQ(pin_when(FAKEGPU_FREE_WHILE_GETTING, 0, 0), EINVAL);
+	EXPECT_EQ(pin_when(FAKEGPU_FREE_WHILE_GETTING, -EIO, 0), EIO);
 }
 
+/* Then the callback may still come. */
 CASE(giving_back_fails, EITHER)
 {
 	struct pinned one = mapped(GPU_PAGE, 0);
@@ -58,4 +70,62 @@ CASE(giving_back_fails, EITHER)
 	EXPECT_EQ(check_write(one.words), 0);
 	gpu_go_wrong(one.gpu, FAKEGPU_FAIL_PUT, -EIO);
 	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	EXPECT_EQ(check_write(one.words), SIGBUS);
+	EXPECT_EQ(munmap((void *)one.words, one.size), 0);
+	close(one.driver);
+	EXPECT_EQ(gpu_stats(one.gpu).tables, check_mode == CALLBACK);
+	EXPECT_EQ(check_number(COUNTERS, "pages_held"), check_mode == CALLBACK);
+	EXPECT_EQ(gpu_free(one.gpu, one.address, 0), 0);
+	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 0);
+}
+
+/*
+ * Out of another process, nvidia.ko takes nothing back and answers 0: the callback comes after the
+ * descriptor and its pins are gone. Until then, the driver stays loaded.
+ */
+CASE(given_back_by_another_process, CALLBACK)
+{
+	struct pinned one = pinned(GPU_PAGE, 0);
+	int ready[2], status;
+	char byte;
+
+	EXPECT_EQ(pipe2(ready, O_CLOEXEC), 0);
+	if (!fork()) {
+		close(ready[1]);
+		(void)!read(ready[0], &byte, 1);
+		_exit(0); /* and closes the descriptor as the last one */
+	}
+	close(one.driver);
+	close(ready[1]);
+	EXPECT(wait(&status) > 0);
+	EXPECT_EQ(check_number(COUNTERS, "files"), 0);
+	EXPECT_EQ(check_number(COUNTERS, "pins"), 0);
+	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 1);
+	EXPECT_EQ(gpu_stats(one.gpu).tables, 1);
+	EXPECT_EQ(syscall(SYS_delete_module, "gdrdrv", O_NONBLOCK), -1);
+	EXPECT_EQ(errno, EWOULDBLOCK);
+	EXPECT_EQ(gpu_free(one.gpu, one.address, 0), 0);
+	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 0);
+}
+
+/* With a token, the process does not matter. */
+CASE(given_back_by_another_process_with_a_token, CALLBACK)
+{
+	int gpu = gpu_open(), driver = driver_open(), ready[2], status;
+	struct gdrdrv_pin_args args = { .address = gpu_alloc(gpu, GPU_PAGE, 0), .size = GPU_PAGE,
+					.p2p_token = 5 };
+	char byte;
+
+	EXPECT_EQ(driver_call(driver, GDRDRV_PIN, &args), 0);
+	EXPECT_EQ(pipe2(ready, O_CLOEXEC), 0);
+	if (!fork()) {
+		close(ready[1]);
+		(void)!read(ready[0], &byte, 1);
+		_exit(0);
+	}
+	close(driver);
+	close(ready[1]);
+	EXPECT(wait(&status) > 0);
+	EXPECT_EQ(gpu_stats(gpu).tables, 0);
+	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 0);
 }
