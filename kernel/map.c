@@ -214,7 +214,11 @@ static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 	/* Children get no copy; no growth; nothing of it in core dumps. */
 	gdrdrv_init_vm_flags(vma, vma->vm_flags | VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND |
 					  VM_DONTDUMP);
-	if (gdrdrv_persistent())
+	/*
+	 * An area that may not be accessed gets no pages: on processors with the L1TF fault, such entries let
+	 * a program guess at memory, and the kernel keeps them from it. Faults put pages in later.
+	 */
+	if (gdrdrv_persistent() && vma->vm_flags & VM_ACCESS_FLAGS)
 		result = fill_new(vma, pin); /* if it fails, the kernel takes out what is in */
 	else if (pin->type == GDRDRV_MAPPING_WRITE_COMBINING)
 		result = reserve_write_combining(pin);

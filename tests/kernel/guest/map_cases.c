@@ -121,6 +121,26 @@ CASE(mapping_for_reading, EITHER)
 	EXPECT_EQ(check_write(one.words), 0);
 }
 
+/* Pages are put in when they may be accessed, and not before. */
+CASE(mapping_without_access, EITHER)
+{
+	uint64_t flags;
+
+	for (flags = 0; flags <= FAKEGPU_SCATTERED; flags += FAKEGPU_SCATTERED) {
+		struct pinned one = pinned(4 * GPU_PAGE, flags);
+
+		one.words = map_with(&one, one.size, PROT_NONE, MAP_SHARED, 0);
+		EXPECT(one.words);
+		EXPECT_EQ(gpu_look(one.gpu, one.words).present, 0);
+		EXPECT_EQ(check_read(one.words), SIGSEGV);
+		EXPECT_EQ(mprotect((void *)one.words, one.size, PROT_READ | PROT_WRITE), 0);
+		expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+		EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+		EXPECT_EQ(check_read(one.words), SIGBUS);
+		close(one.gpu);
+	}
+}
+
 CASE(refused_mappings, EITHER)
 {
 	struct pinned one = pinned(2 * GPU_PAGE, 0);
