@@ -89,11 +89,14 @@ static struct gdrdrv_pin *new_pin(struct gdrdrv_file *file, const struct gdrdrv_
 				  u32 flags)
 {
 	struct gdrdrv_pin *pin;
-	u64 end;
+	u64 begin = round_down(asked->address, GPU_PAGE_SIZE), end;
 
 	if (!asked->address || !asked->size ||
 	    check_add_overflow(asked->address, asked->size, &end) || end > U64_MAX - GPU_PAGE_SIZE)
 		return ERR_PTR(-EINVAL);
+	end = round_up(end, GPU_PAGE_SIZE);
+	if ((end - begin) >> GPU_PAGE_SHIFT > U32_MAX)
+		return ERR_PTR(-EINVAL); /* more pages than a table counts */
 	if (flags & ~GDRDRV_PIN_FORCE_PCIE)
 		return ERR_PTR(-EINVAL);
 	if (flags & GDRDRV_PIN_FORCE_PCIE && !gdrdrv_offers_force_pcie())
@@ -107,8 +110,8 @@ static struct gdrdrv_pin *new_pin(struct gdrdrv_file *file, const struct gdrdrv_
 	kref_init(&pin->refs);
 	init_rwsem(&pin->lock);
 	pin->file = file;
-	pin->va = round_down(asked->address, GPU_PAGE_SIZE);
-	pin->size = round_up(end, GPU_PAGE_SIZE) - pin->va;
+	pin->va = begin;
+	pin->size = end - begin;
 	pin->whole_pages = pin->va == asked->address;
 	pin->p2p_token = asked->p2p_token;
 	pin->va_space = asked->va_space;

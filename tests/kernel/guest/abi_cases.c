@@ -161,12 +161,20 @@ CASE(refused_pins, EITHER)
 	int driver = driver_open(), gpu = gpu_open();
 	uint64_t address = gpu_alloc(gpu, 4 * GPU_PAGE, 0), handle;
 	struct gdrdrv_pin_v2_args v2 = { .address = address, .size = GPU_PAGE };
+	int i;
 
 	EXPECT_EQ(driver_pin(driver, 0, GPU_PAGE, &handle), EINVAL);
 	EXPECT_EQ(driver_pin(driver, address, 0, &handle), EINVAL);
 	EXPECT_EQ(driver_pin(driver, address, UINT64_MAX, &handle), EINVAL);
 	EXPECT_EQ(driver_pin(driver, address, UINT64_MAX - address - 1, &handle), EINVAL);
 	EXPECT_EQ(driver_pin(driver, UINT64_MAX - GPU_PAGE, GPU_PAGE, &handle), EINVAL);
+	/* More pages than nvidia.ko can count: refused here, and no handles are used up. */
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(driver_pin(driver, address, 1ull << 62, &handle), EINVAL);
+	EXPECT_EQ(driver_pin(driver, address, (1ull << 48) + GPU_PAGE, &handle), EINVAL);
+	EXPECT_EQ(driver_pin(driver, address, GPU_PAGE, &handle), 0);
+	EXPECT_EQ(handle, 1);
+	EXPECT_EQ(driver_unpin(driver, handle), 0);
 	EXPECT_EQ(driver_pin(driver, address, 5 * GPU_PAGE, &handle), EINVAL);
 	EXPECT_EQ(driver_pin(driver, address - GPU_PAGE, GPU_PAGE, &handle), EINVAL);
 	EXPECT_EQ(driver_pin(driver, 4096, GPU_PAGE, &handle), EINVAL);
