@@ -30,6 +30,15 @@ static inline void gdrdrv_init_vm_flags(struct vm_area_struct *vma, unsigned lon
 #endif
 }
 
+static inline int gdrdrv_insert_page(struct vm_area_struct *vma, unsigned long at, unsigned long pfn)
+{
+	vm_fault_t fault = vmf_insert_pfn(vma, at, pfn);
+
+	if (fault == VM_FAULT_NOPAGE)
+		return 0;
+	return fault & VM_FAULT_OOM ? -ENOMEM : -EFAULT;
+}
+
 #ifdef CONFIG_X86_64
 
 #include <asm/tsc.h>
@@ -77,7 +86,8 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 /*
  * Over a whole area, remap_pfn_range reserves the range itself, and is fast. Before 6.16 that binds the
  * reservation to the area, and frees a wrong range when the area has been split: then it is taken over
- * here. True if the caller is to free it.
+ * here. True if the caller is to free it. (From 6.16 on, what becomes of the area shares it, and keeps it
+ * past an unpin.)
  */
 static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
 {
@@ -93,7 +103,8 @@ static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
 #ifdef GDRDRV_GPL_SYMBOLS
 /*
  * The other ways look up the memory type of each page that they insert, which takes ten times as long as
- * inserting it. The range is reserved, so that all of it is of one type.
+ * inserting it. The range is reserved, so that all of it is of one type: that of its first page, which is
+ * not the wanted one where somebody else has reserved it before.
  */
 struct gdrdrv_entries {
 	unsigned long pfn, at;
@@ -102,11 +113,14 @@ struct gdrdrv_entries {
 
 static inline int gdrdrv_set_entry(pte_t *entry, unsigned long at, void *data)
 {
-	const struct gdrdrv_entries *entries = data;
+	struct gdrdrv_entries *entries = data;
 	unsigned long pfn = entries->pfn + ((at - entries->at) >> PAGE_SHIFT);
 
 	if (pte_none(*entry))
 		set_pte(entry, pte_mkspecial(pfn_pte(pfn, entries->prot)));
+	else if (at == entries->at)
+		entries->prot = __pgprot((pgprot_val(entries->prot) & ~_PAGE_CACHE_MASK) |
+					 (pte_flags(*entry) & _PAGE_CACHE_MASK));
 	return 0;
 }
 
@@ -114,8 +128,9 @@ static inline int gdrdrv_insert(struct vm_area_struct *vma, unsigned long at, un
 				size_t size, bool is_new)
 {
 	struct gdrdrv_entries entries = { .pfn = pfn, .at = at, .prot = vma->vm_page_prot };
+	int result = gdrdrv_insert_page(vma, at, pfn);
 
-	return apply_to_page_range(vma->vm_mm, at, size, gdrdrv_set_entry, &entries);
+	return result ?: apply_to_page_range(vma->vm_mm, at, size, gdrdrv_set_entry, &entries);
 }
 #define gdrdrv_insert gdrdrv_insert
 #endif
@@ -204,13 +219,9 @@ static inline int gdrdrv_insert(struct vm_area_struct *vma, unsigned long at, un
 			gdrdrv_free_memory_type((phys_addr_t)pfn << PAGE_SHIFT, size); /* the second */
 		return result;
 	}
-	for (; size; at += PAGE_SIZE, size -= PAGE_SIZE, pfn++) {
-		vm_fault_t fault = vmf_insert_pfn(vma, at, pfn);
-
-		if (fault != VM_FAULT_NOPAGE)
-			return fault & VM_FAULT_OOM ? -ENOMEM : -EFAULT;
-	}
-	return 0;
+	for (result = 0; size && !result; at += PAGE_SIZE, size -= PAGE_SIZE, pfn++)
+		result = gdrdrv_insert_page(vma, at, pfn);
+	return result;
 }
 #endif
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* The PCI device and /dev/fakegpu. */
 #include <linux/fs.h>
+#include <linux/io.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -19,6 +20,28 @@ static int where(struct fakegpu_where *asked)
 	return 0;
 }
 
+static struct {
+	void __iomem *at;
+	const void *owner;
+} mapped;
+
+static int map(const void *owner)
+{
+	if (mapped.at)
+		return -EBUSY;
+	mapped.at = ioremap(fakegpu_bar, fakegpu_stats.bar_size);
+	mapped.owner = owner;
+	return mapped.at ? 0 : -ENOMEM;
+}
+
+static void unmap(const void *owner)
+{
+	if (!mapped.at || mapped.owner != owner)
+		return;
+	iounmap(mapped.at);
+	mapped.at = NULL;
+}
+
 union arguments {
 	struct fakegpu_alloc alloc;
 	struct fakegpu_free free;
@@ -26,6 +49,7 @@ union arguments {
 	struct fakegpu_stats stats;
 	struct fakegpu_go_wrong go_wrong;
 	struct fakegpu_look look;
+	struct fakegpu_map map;
 };
 
 static int run(struct file *filp, unsigned int number, union arguments *with)
@@ -43,6 +67,8 @@ static int run(struct file *filp, unsigned int number, union arguments *with)
 	case FAKEGPU_GO_WRONG:
 		fakegpu_go_wrong(&with->go_wrong);
 		return 0;
+	case FAKEGPU_MAP:
+		return map(filp);
 	}
 	return -ENOTTY;
 }
@@ -73,6 +99,7 @@ static int gpu_release(struct inode *inode, struct file *filp)
 {
 	mutex_lock(&fakegpu_lock);
 	fakegpu_free_all(filp);
+	unmap(filp);
 	mutex_unlock(&fakegpu_lock);
 	return 0;
 }

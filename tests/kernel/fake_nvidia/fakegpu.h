@@ -39,6 +39,8 @@ struct fakegpu_stats {
 	__u64 last_va_space;
 	__u64 last_flags;
 	__u64 persistent; /* the last get was */
+	__u64 bar; /* its physical address */
+	__u64 bar_size;
 };
 
 enum fakegpu_fault {
@@ -71,11 +73,17 @@ struct fakegpu_look {
 	__u64 memory_type; /* enum fakegpu_memory_type */
 };
 
+/* The driver's own mapping of all the memory, uncached; it ends with the descriptor. */
+struct fakegpu_map {
+	__u64 reserved;
+};
+
 #define FAKEGPU_ALLOC _IOWR('G', 1, struct fakegpu_alloc)
 #define FAKEGPU_FREE _IOW('G', 2, struct fakegpu_free)
 #define FAKEGPU_WHERE _IOWR('G', 3, struct fakegpu_where)
 #define FAKEGPU_STATS _IOR('G', 4, struct fakegpu_stats)
 #define FAKEGPU_GO_WRONG _IOW('G', 5, struct fakegpu_go_wrong)
 #define FAKEGPU_LOOK _IOWR('G', 6, struct fakegpu_look)
+#define FAKEGPU_MAP _IOW('G', 7, struct fakegpu_map)
 
 #endif /* FAKEGPU_H */

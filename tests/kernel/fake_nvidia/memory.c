@@ -18,6 +18,8 @@ static u64 next_address = 0x7f0000000000ull;
 void fakegpu_set_memory(phys_addr_t bar, size_t size)
 {
 	fakegpu_bar = bar;
+	fakegpu_stats.bar = bar;
+	fakegpu_stats.bar_size = size;
 	page_count = min_t(size_t, size >> FAKEGPU_PAGE_SHIFT, FAKEGPU_MOST_PAGES);
 }
 

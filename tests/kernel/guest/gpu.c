@@ -73,6 +73,23 @@ struct fakegpu_look gpu_look(int gpu, const volatile void *at)
 	return look;
 }
 
+int gpu_memory_types(int gpu)
+{
+	struct fakegpu_stats stats = gpu_stats(gpu);
+	FILE *list = fopen("/sys/kernel/debug/x86/pat_memtype_list", "r");
+	unsigned long long begin, end;
+	char line[128];
+	int count = 0;
+
+	if (!list)
+		return -1;
+	while (fgets(line, sizeof(line), list))
+		if (sscanf(line, "PAT: [mem %llx-%llx]", &begin, &end) == 2)
+			count += begin < stats.bar + stats.bar_size && end > stats.bar;
+	fclose(list);
+	return count;
+}
+
 int driver_open(void)
 {
 	return open_node("/dev/gdrdrv");
@@ -133,6 +150,22 @@ struct pinned pinned(size_t size, uint64_t flags)
 		exit(1);
 	}
 	return made;
+}
+
+void gpu_expect_pages(const struct pinned *one, uint64_t type)
+{
+	size_t offset;
+
+	for (offset = 0; offset < one->size; offset += (size_t)getpagesize()) {
+		const volatile char *at = (const volatile char *)one->words + offset;
+		struct fakegpu_look look;
+
+		(void)*at;
+		look = gpu_look(one->gpu, at);
+		EXPECT_EQ(look.present, 1);
+		EXPECT_EQ(look.physical, gpu_where(one->gpu, one->address + offset).physical);
+		EXPECT_EQ(look.memory_type, type);
+	}
 }
 
 struct pinned mapped(size_t size, uint64_t flags)

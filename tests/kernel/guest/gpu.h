@@ -22,6 +22,9 @@ struct fakegpu_stats gpu_stats(int gpu);
 void gpu_go_wrong(int gpu, enum fakegpu_fault fault, int64_t value);
 struct fakegpu_look gpu_look(int gpu, const volatile void *at);
 
+/* How many ranges of the GPU's memory the kernel has a memory type for; -1 where that is not known. */
+int gpu_memory_types(int gpu);
+
 int driver_open(void); /* ends the process if it fails */
 int driver_call(int driver, unsigned long number, void *arguments);
 int driver_pin(int driver, uint64_t address, size_t size, uint64_t *handle);
@@ -39,5 +42,8 @@ struct pinned {
 };
 struct pinned pinned(size_t size, uint64_t flags);
 struct pinned mapped(size_t size, uint64_t flags);
+
+/* Every page of the CPU's is where the GPU has it, and mapped in this way (enum fakegpu_memory_type). */
+void gpu_expect_pages(const struct pinned *one, uint64_t type);
 
 #endif /* GUEST_GPU_H */

@@ -83,6 +83,10 @@ static int left_over(const char *name)
 		       (long long)stats.tables, (long long)stats.allocations);
 		count++;
 	}
+	if (gpu_memory_types(gpu) > 0) {
+		printf("    %s leaves %d memory types\n", name, gpu_memory_types(gpu));
+		count++;
+	}
 	close(gpu);
 	return count;
 }

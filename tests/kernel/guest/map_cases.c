@@ -17,29 +17,12 @@ static void *map_with(const struct pinned *one, size_t size, int protection, int
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Every page of the CPU's is where the GPU has it, and mapped in this way. */
-static void expect_pages(const struct pinned *one, uint64_t type)
-{
-	size_t offset;
-
-	for (offset = 0; offset < one->size; offset += (size_t)getpagesize()) {
-		const volatile char *at = (const volatile char *)one->words + offset;
-		struct fakegpu_look look;
-
-		(void)*at;
-		look = gpu_look(one->gpu, at);
-		EXPECT_EQ(look.present, 1);
-		EXPECT_EQ(look.physical, gpu_where(one->gpu, one->address + offset).physical);
-		EXPECT_EQ(look.memory_type, type);
-	}
-}
-
 CASE(mapping, EITHER)
 {
 	struct pinned one = mapped(8 * GPU_PAGE, 0);
 	struct gdrdrv_info_args info = { .handle = one.handle };
 
-	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+	gpu_expect_pages(&one, FAKEGPU_WRITE_COMBINING);
 	EXPECT_EQ(driver_info(one.driver, one.handle).mapping, GDRDRV_MAPPING_WRITE_COMBINING);
 	EXPECT_EQ(driver_call(one.driver, GDRDRV_GET_INFO, &info), 0);
 	EXPECT_EQ(info.mapped, 1);
@@ -54,7 +37,7 @@ CASE(mapping_of_scattered_pages, EITHER)
 {
 	struct pinned one = mapped(16 * GPU_PAGE, FAKEGPU_SCATTERED);
 
-	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+	gpu_expect_pages(&one, FAKEGPU_WRITE_COMBINING);
 }
 
 CASE(mapping_of_a_part, EITHER)
@@ -65,29 +48,7 @@ CASE(mapping_of_a_part, EITHER)
 	one.words = driver_map(one.driver, one.handle, part);
 	EXPECT(one.words);
 	one.size = part;
-	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
-}
-
-/* The same memory through two pins at once, one by one, is write-combining each time. */
-CASE(mapping_of_overlapping_pins, EITHER)
-{
-	struct pinned one = mapped(4 * GPU_PAGE, 0), two = one;
-
-	EXPECT_EQ(driver_pin(one.driver, one.address + GPU_PAGE, 2 * GPU_PAGE, &two.handle), 0);
-	two.address += GPU_PAGE;
-	two.size = 2 * GPU_PAGE;
-	two.words = driver_map(two.driver, two.handle, two.size);
-	EXPECT(two.words);
-	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
-	expect_pages(&two, FAKEGPU_WRITE_COMBINING);
-	two.words[5] = 42;
-	EXPECT_EQ(one.words[GPU_PAGE / 8 + 5], 42);
-	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
-	EXPECT_EQ(check_write(one.words), SIGBUS);
-	EXPECT_EQ(two.words[5], 42);
-	EXPECT_EQ(munmap((void *)two.words, two.size), 0);
-	two.words = driver_map(two.driver, two.handle, two.size);
-	expect_pages(&two, FAKEGPU_WRITE_COMBINING);
+	gpu_expect_pages(&one, FAKEGPU_WRITE_COMBINING);
 }
 
 CASE(mapping_again, EITHER)
@@ -117,7 +78,7 @@ CASE(mapping_for_reading, EITHER)
 	EXPECT_EQ(one.words[7], 77);
 	EXPECT_EQ(check_write(one.words), SIGSEGV);
 	EXPECT_EQ(mprotect((void *)one.words, one.size, PROT_READ | PROT_WRITE), 0);
-	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+	gpu_expect_pages(&one, FAKEGPU_WRITE_COMBINING);
 	EXPECT_EQ(check_write(one.words), 0);
 }
 
@@ -134,7 +95,7 @@ CASE(mapping_without_access, EITHER)
 		EXPECT_EQ(gpu_look(one.gpu, one.words).present, 0);
 		EXPECT_EQ(check_read(one.words), SIGSEGV);
 		EXPECT_EQ(mprotect((void *)one.words, one.size, PROT_READ | PROT_WRITE), 0);
-		expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+		gpu_expect_pages(&one, FAKEGPU_WRITE_COMBINING);
 		EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
 		EXPECT_EQ(check_read(one.words), SIGBUS);
 		close(one.gpu);
@@ -166,46 +127,6 @@ CASE(refused_mappings, EITHER)
 	EXPECT_EQ(driver_unpin(one.driver, inside), 0);
 	EXPECT(!driver_map(one.driver, inside, GPU_PAGE));
 	EXPECT_EQ(errno, EINVAL);
-}
-
-CASE(mapping_of_device_kind, DEVICE)
-{
-	struct pinned one = mapped(4 * GPU_PAGE, FAKEGPU_SCATTERED);
-
-	expect_pages(&one, FAKEGPU_UNCACHED);
-	EXPECT_EQ(driver_info(one.driver, one.handle).mapping, GDRDRV_MAPPING_DEVICE);
-}
-
-/* Only a processor that may have a coherent link believes the flag. */
-CASE(mapping_of_cacheable_memory, EITHER)
-{
-	struct pinned one = mapped(4 * GPU_PAGE, FAKEGPU_CACHEABLE);
-	struct gdrdrv_request_mapping_args args = { .mapping = GDRDRV_MAPPING_CACHED };
-	uint64_t handle;
-#ifdef __aarch64__
-	bool coherent = true;
-#elif defined(__powerpc64__)
-	bool coherent = driver_info(one.driver, one.handle).mapping == GDRDRV_MAPPING_CACHED;
-#else
-	bool coherent = false;
-#endif
-	expect_pages(&one, coherent ? FAKEGPU_WRITE_BACK : FAKEGPU_WRITE_COMBINING);
-	EXPECT_EQ(driver_info(one.driver, one.handle).mapping,
-		  coherent ? GDRDRV_MAPPING_CACHED : GDRDRV_MAPPING_WRITE_COMBINING);
-	EXPECT_EQ(driver_pin(one.driver, one.address, GPU_PAGE, &handle), 0);
-	args.handle = handle;
-	EXPECT_EQ(driver_call(one.driver, GDRDRV_REQUEST_MAPPING, &args), coherent ? 0 : EOPNOTSUPP);
-	if (check_mode == PERSISTENT) {
-		struct gdrdrv_pin_v2_args forced = { .address = one.address, .size = GPU_PAGE,
-						     .flags = GDRDRV_PIN_FORCE_PCIE };
-
-		EXPECT_EQ(driver_call(one.driver, GDRDRV_PIN_V2, &forced), 0);
-		args.handle = forced.handle;
-		EXPECT_EQ(driver_call(one.driver, GDRDRV_REQUEST_MAPPING, &args), EOPNOTSUPP);
-		handle = forced.handle;
-		EXPECT(driver_map(one.driver, handle, GPU_PAGE));
-		EXPECT_EQ(driver_info(one.driver, handle).mapping, GDRDRV_MAPPING_WRITE_COMBINING);
-	}
 }
 
 static void expect_gone(volatile void *at)
@@ -289,7 +210,7 @@ CASE(unpin_after_mremap, EITHER)
 	EXPECT(moved == place);
 	one.words = (void *)moved;
 	EXPECT_EQ(one.words[9], 99);
-	expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+	gpu_expect_pages(&one, FAKEGPU_WRITE_COMBINING);
 	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
 	expect_gone(moved);
 	expect_gone(moved + one.size - 1);
