@@ -1,7 +1,7 @@
 #!/bin/sh
 # Loads gdrdrv.ko from this folder, as gdrcopy's script of this name does; needs root.
 #   kernel/insmod.sh [PARAMETER=VALUE...]       for example use_persistent_mapping=0
-# udev makes the node. Where there is none (in some containers), it is made here.
+# udev makes the node, or the kernel. Where neither does (in some containers), it is made here.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 as_root=
@@ -14,6 +14,8 @@ fi
 if [ -e /sys/module/gdrdrv ]; then
     $as_root rmmod gdrdrv
 fi
+# What lies here now was made by hand, and has the numbers of a driver that is gone.
+$as_root rm -f /dev/gdrdrv
 $as_root insmod "$here/gdrdrv.ko" "$@"
 
 for _ in 1 2 3 4 5 6 7 8 9 10; do

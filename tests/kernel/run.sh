@@ -63,6 +63,8 @@ if [[ $mode == --long ]]; then
     step "DKMS"
     ./dkms.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)" \
         "$(./kernels.sh bookworm amd64 linux-image-6.12-cloud-amd64)"
+    step "insmod.sh and udev's rule"
+    ./node.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)"
     step "libbarmap and libgdrapi in the guest"
     build=../../build/dev
     if [[ ! -x $build/bin/gdrcopy_sanity ]]; then
