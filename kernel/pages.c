@@ -91,7 +91,8 @@ bool gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *tabl
 #endif
 		result = nvidia_p2p_put_pages(pin->p2p_token, pin->va_space, pin->va, table);
 	if (result)
-		pr_err("nvidia.ko does not take back the pages of 0x%llx: %d\n", pin->va, result);
+		pr_err_ratelimited("nvidia.ko does not take back the pages of 0x%llx: %d\n", pin->va,
+				   result);
 	if (!gdrdrv_persistent() &&
 	    (result || (!pin->p2p_token && !gdrdrv_is_in_this_process(&pin->file->owner))))
 		return false;
@@ -106,16 +107,17 @@ int gdrdrv_check_table(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_tabl
 	phys_addr_t next;
 
 	if (layout != 1 && layout != 2) {
-		pr_err("nvidia.ko's page table is of version 0x%x; 1.x and 2.x are known\n",
-		       table->version);
+		pr_err_ratelimited("nvidia.ko's page table is of version 0x%x; 1.x and 2.x are known\n",
+				   table->version);
 		return -EPROTO;
 	}
 	if (table->page_size != NVIDIA_P2P_PAGE_SIZE_64KB) {
-		pr_err("nvidia.ko's pages are not of 64 KiB (type %u)\n", table->page_size);
+		pr_err_ratelimited("nvidia.ko's pages are not of 64 KiB (type %u)\n",
+				   table->page_size);
 		return -EPROTO;
 	}
 	if (table->entries < entries) {
-		pr_err("nvidia.ko gives %u pages of %u\n", table->entries, entries);
+		pr_err_ratelimited("nvidia.ko gives %u pages of %u\n", table->entries, entries);
 		return -EPROTO;
 	}
 	pin->in_a_row = true;
@@ -124,7 +126,8 @@ int gdrdrv_check_table(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_tabl
 		phys_addr_t address = table->pages[i]->physical_address;
 
 		if (!PAGE_ALIGNED(address)) {
-			pr_err("nvidia.ko's page %u does not start at a page of the CPU\n", i);
+			pr_err_ratelimited("nvidia.ko's page %u does not start at a page of the CPU\n",
+					   i);
 			return -EPROTO;
 		}
 		if (address != next)

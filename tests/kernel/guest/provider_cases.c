@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -46,6 +47,25 @@ CASE(tables_of_unknown_layout, EITHER)
 	EXPECT_EQ(pin_when(FAKEGPU_PAGE_SIZE, 2, 0), EPROTO);
 	EXPECT_EQ(pin_when(FAKEGPU_SHORT_TABLE, 0, 0), EPROTO);
 	EXPECT_EQ(pin_when(0, 0, FAKEGPU_OFF_BY_A_BIT), EPROTO);
+}
+
+/* A user can provoke such a line, but not fill the log with it. */
+CASE(the_log_is_not_flooded, EITHER)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), lines = 0, i;
+	time_t begin = time(NULL);
+	char record[8192];
+	ssize_t length;
+
+	lseek(log, 0, SEEK_END);
+	for (i = 0; i < 60; i++)
+		EXPECT_EQ(pin_when(FAKEGPU_PAGE_SIZE, 0, 0), EPROTO);
+	while ((length = read(log, record, sizeof(record) - 1)) > 0) {
+		record[length] = 0;
+		lines += strstr(record, "gdrdrv: nvidia.ko's pages") != NULL;
+	}
+	EXPECT(lines <= 10 * (2 + (time(NULL) - begin) / 5)); /* ten in five seconds */
+	close(log);
 }
 
 /* Older drivers' tables end earlier; that they have no flags is no error. */
