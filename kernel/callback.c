@@ -65,6 +65,7 @@ void gdrdrv_taken_away(void *number)
 {
 	struct gdrdrv_pin *pin = take_out((unsigned long)number);
 	struct nvidia_p2p_page_table *table;
+	bool left_behind;
 
 	if (!pin)
 		return;
@@ -72,13 +73,18 @@ void gdrdrv_taken_away(void *number)
 	table = pin->table;
 	pin->table = NULL;
 	pin->taken_away = true;
+	left_behind = pin->left_behind;
 	if (table) {
 		gdrdrv_unmap(pin, table);
 		gdrdrv_push_event(&pin->file->events, pin);
 	}
-	if (table || pin->left_behind)
-		gdrdrv_count(pages_held, -1);
 	up_write(&pin->lock);
+	if (table || left_behind)
+		gdrdrv_count(pages_held, -1);
+	if (left_behind) {
+		gdrdrv_uncharge(pin->user, pin->size);
+		gdrdrv_put_user(pin->user);
+	}
 	gdrdrv_count(taken_away, 1);
 	gdrdrv_put_pin(pin);
 	module_put(THIS_MODULE); /* last: the driver may be unloaded from here on */

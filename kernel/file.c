@@ -14,7 +14,7 @@ static int open_file(struct inode *inode, struct file *filp)
 
 	if (!file)
 		return -ENOMEM;
-	file->user = gdrdrv_get_user(current_uid());
+	file->user = gdrdrv_find_user(current_uid());
 	if (!file->user)
 		goto free;
 	result = gdrdrv_init_events(&file->events);

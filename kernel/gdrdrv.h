@@ -4,7 +4,7 @@
  * time, which the kernel may split into several areas.
  *
  * Locks, from the outside in: tables_lock; locks of nvidia.ko, or the mm's mmap_lock; a pin's lock; the
- * kernel's locks of address space and page tables; the spinlocks of files and of events. nvidia.ko is
+ * kernel's locks of address space and page tables; the spinlocks of files, callbacks and events. nvidia.ko is
  * never called under a pin's lock, since its callback comes under its own and takes a pin's.
  */
 #ifndef GDRDRV_H
@@ -16,6 +16,7 @@
 #include <linux/mm_types.h>
 #include <linux/poll.h>
 #include <linux/rbtree.h>
+#include <linux/refcount.h>
 #include <linux/rwsem.h>
 #include <linux/uidgid.h>
 
@@ -40,7 +41,7 @@ struct gdrdrv_process {
 struct gdrdrv_user {
 	struct list_head node;
 	kuid_t uid;
-	unsigned int files; /* guarded by the list's lock */
+	refcount_t refs; /* files, and pins that are left behind */
 	atomic64_t pins;
 	atomic64_t bytes;
 };
@@ -73,6 +74,7 @@ struct gdrdrv_pin {
 	struct kref refs; /* the file's tree, nvidia.ko's callback, each area that maps it */
 	struct rb_node node;
 	struct gdrdrv_file *file; /* valid while it is among the file's pins */
+	struct gdrdrv_user *user; /* as long as it is charged */
 	unsigned long handle;
 	u64 va, size; /* whole GPU pages */
 	u64 p2p_token;
@@ -98,7 +100,8 @@ void gdrdrv_remember_process(struct gdrdrv_process *process);
 bool gdrdrv_is_in_this_process(const struct gdrdrv_process *process);
 bool gdrdrv_is_this_process(const struct gdrdrv_process *process);
 bool gdrdrv_ends_with_this_process(const struct gdrdrv_process *process);
-struct gdrdrv_user *gdrdrv_get_user(kuid_t uid);
+struct gdrdrv_user *gdrdrv_find_user(kuid_t uid);
+void gdrdrv_get_user(struct gdrdrv_user *user);
 void gdrdrv_put_user(struct gdrdrv_user *user);
 int gdrdrv_charge(struct gdrdrv_user *user, u64 bytes);
 void gdrdrv_uncharge(struct gdrdrv_user *user, u64 bytes);

@@ -110,6 +110,7 @@ static struct gdrdrv_pin *new_pin(struct gdrdrv_file *file, const struct gdrdrv_
 	kref_init(&pin->refs);
 	init_rwsem(&pin->lock);
 	pin->file = file;
+	pin->user = file->user;
 	pin->va = begin;
 	pin->size = end - begin;
 	pin->whole_pages = pin->va == asked->address;
@@ -170,21 +171,30 @@ static struct nvidia_p2p_page_table *take_table(struct gdrdrv_pin *pin)
 	return table;
 }
 
-/* nvidia.ko has not taken back what the pin had, so that its callback comes when the memory goes. */
-static void leave_behind(struct gdrdrv_pin *pin)
+/*
+ * nvidia.ko has not taken back what the pin had. Its callback comes when the memory goes, and ends what is
+ * charged for it; false if that has been.
+ */
+static bool leave_behind(struct gdrdrv_pin *pin)
 {
+	bool result;
+
 	down_write(&pin->lock);
-	if (pin->taken_away)
-		gdrdrv_count(pages_held, -1);
+	result = !pin->taken_away;
+	pin->left_behind = result;
+	if (result)
+		gdrdrv_get_user(pin->user);
 	else
-		pin->left_behind = true;
+		gdrdrv_count(pages_held, -1);
 	up_write(&pin->lock);
+	return result;
 }
 
 /* Ends a pin that nobody can find any more. With an mm, waits for an mmap there that has found it. */
 static void release_pin(struct gdrdrv_pin *pin, struct mm_struct *mm)
 {
 	struct nvidia_p2p_page_table *table;
+	bool left_behind = false;
 
 	lock_tables();
 	if (mm && gdrdrv_persistent())
@@ -193,10 +203,12 @@ static void release_pin(struct gdrdrv_pin *pin, struct mm_struct *mm)
 	if (mm && gdrdrv_persistent())
 		mmap_read_unlock(mm);
 	if (table && !gdrdrv_put_pages(pin, table))
-		leave_behind(pin);
+		left_behind = leave_behind(pin);
 	else if (table && !gdrdrv_persistent())
 		gdrdrv_disarm(pin);
 	unlock_tables();
+	if (!left_behind)
+		gdrdrv_uncharge(pin->user, pin->size);
 	gdrdrv_put_pin(pin);
 }
 
@@ -204,7 +216,6 @@ static void give_up_pin(struct gdrdrv_pin *pin, struct mm_struct *mm)
 {
 	struct gdrdrv_file *file = pin->file;
 
-	gdrdrv_uncharge(file->user, pin->size);
 	atomic64_dec(&file->live_pins);
 	atomic64_sub(pin->size, &file->live_bytes);
 	gdrdrv_count(pins, -1);
@@ -238,12 +249,12 @@ int gdrdrv_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked, u3
 		gdrdrv_count(refused, 1);
 		return PTR_ERR(pin);
 	}
-	result = gdrdrv_charge(file->user, pin->size);
+	result = gdrdrv_charge(pin->user, pin->size);
 	if (result)
 		goto refuse;
 	result = take_handle(file, pin);
 	if (result) {
-		gdrdrv_uncharge(file->user, pin->size);
+		gdrdrv_uncharge(pin->user, pin->size);
 		goto refuse;
 	}
 

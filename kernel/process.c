@@ -45,34 +45,42 @@ static LIST_HEAD(users);
 
 unsigned long gdrdrv_max_user_pins, gdrdrv_max_user_bytes;
 
-struct gdrdrv_user *gdrdrv_get_user(kuid_t uid)
+/* With a reference for the caller; NULL without memory. */
+struct gdrdrv_user *gdrdrv_find_user(kuid_t uid)
 {
-	struct gdrdrv_user *user;
+	struct gdrdrv_user *user, *made = kzalloc(sizeof(*made), GFP_KERNEL_ACCOUNT);
 
+	if (!made)
+		return NULL;
 	mutex_lock(&users_lock);
 	list_for_each_entry(user, &users, node)
-		if (uid_eq(user->uid, uid))
+		if (uid_eq(user->uid, uid)) {
+			gdrdrv_get_user(user);
 			goto found;
-	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
-	if (!user)
-		goto out;
+		}
+	user = made;
+	made = NULL;
 	user->uid = uid;
+	refcount_set(&user->refs, 1);
 	list_add(&user->node, &users);
 found:
-	user->files++;
-out:
 	mutex_unlock(&users_lock);
+	kfree(made);
 	return user;
+}
+
+void gdrdrv_get_user(struct gdrdrv_user *user)
+{
+	refcount_inc(&user->refs);
 }
 
 void gdrdrv_put_user(struct gdrdrv_user *user)
 {
-	mutex_lock(&users_lock);
-	if (!--user->files) {
-		list_del(&user->node);
-		kfree(user);
-	}
+	if (!refcount_dec_and_mutex_lock(&user->refs, &users_lock))
+		return;
+	list_del(&user->node);
 	mutex_unlock(&users_lock);
+	kfree(user);
 }
 
 static bool exceeds(atomic64_t *held, u64 more, unsigned long limit)

@@ -13,6 +13,7 @@
 #include "gpu.h"
 
 #define COUNTERS "/proc/driver/gdrdrv/counters"
+#define LIMITS "/sys/module/gdrdrv/parameters/"
 
 static int pin_when(enum fakegpu_fault fault, int64_t value, uint64_t flags)
 {
@@ -106,6 +107,7 @@ CASE(giving_back_fails, EITHER)
 CASE(given_back_by_another_process, CALLBACK)
 {
 	struct pinned one = pinned(GPU_PAGE, 0);
+	uint64_t other = gpu_alloc(one.gpu, GPU_PAGE, 0);
 	int ready[2], status;
 	char byte;
 
@@ -124,7 +126,14 @@ CASE(given_back_by_another_process, CALLBACK)
 	EXPECT_EQ(gpu_stats(one.gpu).tables, 1);
 	EXPECT_EQ(syscall(SYS_delete_module, "gdrdrv", O_NONBLOCK), -1);
 	EXPECT_EQ(errno, EWOULDBLOCK);
+	/* It is charged to its user all the while. */
+	EXPECT_EQ(check_set(LIMITS "max_user_pins", "1"), 0);
+	one.driver = driver_open();
+	EXPECT_EQ(driver_pin(one.driver, other, GPU_PAGE, &one.handle), EDQUOT);
 	EXPECT_EQ(gpu_free(one.gpu, one.address, 0), 0);
+	EXPECT_EQ(driver_pin(one.driver, other, GPU_PAGE, &one.handle), 0);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	EXPECT_EQ(check_set(LIMITS "max_user_pins", "0"), 0);
 	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 0);
 }
 
