@@ -4,6 +4,7 @@
 #include "backend/gdrdrv/abi.hpp"
 #include "cuda/driver_api.hpp"
 #include "os/fd.hpp"
+#include "os/region.hpp"
 
 #include <barmap/pin.hpp>
 
@@ -19,7 +20,8 @@ namespace {
 
 namespace abi = backend::gdrdrv::abi;
 
-constexpr std::uint64_t gpu_page = gpu_page_size, block = 2u << 20, page = 4096;
+constexpr std::uint64_t gpu_page = gpu_page_size, block = 2u << 20;
+std::uint64_t const page = os::page_size();
 
 class gdrdrv_driver_test : public testing::TestWithParam<unsigned> {
 protected:

@@ -2,6 +2,7 @@
 #include "fake/kernel.hpp"
 
 #include "fake/faults.hpp"
+#include "os/region.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -93,6 +94,13 @@ struct kernel::entry_points {
                       off_t offset) {
         if (refused("mmap"))
             return MAP_FAILED;
+        // An emulator of larger pages would let pages of the host's size pass.
+        std::uint64_t const fixed =
+            (flags & MAP_FIXED) != 0 ? reinterpret_cast<std::uintptr_t>(at) : 0;
+        if ((static_cast<std::uint64_t>(offset) | fixed) % os::page_size() != 0) {
+            errno = EINVAL;
+            return MAP_FAILED;
+        }
         guard const hold(running->lock_);
         mapping made{bytes, running->file(fd), {}};
         placement where{fd, offset, {}};

@@ -18,7 +18,7 @@
 namespace barmap::fake {
 namespace {
 
-constexpr std::size_t page = 4096;
+std::size_t const page = os::page_size();
 
 /// A device of four pages, which counts.
 class counting_driver final : public device_driver {
@@ -103,6 +103,10 @@ TEST_F(kernel_test, errors_come_as_errno) {
     EXPECT_EQ(os::current().ioctl(file.get(), 1, nullptr), 0);
     EXPECT_EQ(os::current().ioctl(file.get(), 2, nullptr), -1);
     EXPECT_EQ(errno, ENOTTY);
+    EXPECT_EQ(os::current().mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(),
+                                 static_cast<off_t>(page / 2)),
+              MAP_FAILED);
+    EXPECT_EQ(errno, EINVAL);
 }
 
 TEST_F(kernel_test, misuse_is_a_violation) {

@@ -5,6 +5,7 @@
 #include "cuda/memory.hpp"
 #include "fake/simulation.hpp"
 #include "os/fd.hpp"
+#include "os/region.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -22,7 +23,8 @@ namespace {
 namespace abi = backend::rm::abi;
 using rm::class_memory;
 
-constexpr std::uint64_t page = 4096, block = 2u << 20;
+constexpr std::uint64_t block = 2u << 20;
+std::uint64_t const page = os::page_size();
 
 class rm_driver_test : public testing::Test {
 protected:
