@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// The main program of the tests under an emulator:
+//   PROGRAM JOBS [NAME...]    all tests but those whose names match one of these, with * and ?
+// Each test has a process of its own, as under ctest, but a forked one: the emulator translates the
+// program's start once, not hundreds of times.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fnmatch.h>
+#include <map>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+constexpr unsigned time_limit_seconds = 120;
+constexpr int was_skipped = 77;
+
+int run(std::string const& filter) {
+    testing::GTEST_FLAG(filter) = filter;
+    int const status = RUN_ALL_TESTS();
+    bool const skipped = testing::UnitTest::GetInstance()->skipped_test_count() != 0;
+    return status == 0 && skipped ? was_skipped : status;
+}
+
+/// The tests of the program, and what has become of them.
+class test_run {
+public:
+    test_run(int jobs, std::vector<std::string> left_out)
+        : jobs_(std::max(jobs, 1)), left_out_(std::move(left_out)) {}
+
+    int all() {
+        testing::UnitTest const& program = *testing::UnitTest::GetInstance();
+        for (int i = 0; i < program.total_test_suite_count(); ++i) {
+            testing::TestSuite const& suite = *program.GetTestSuite(i);
+            for (int k = 0; k < suite.total_test_count(); ++k)
+                add(std::string(suite.name()) + '.' + suite.GetTestInfo(k)->name());
+        }
+        while (!running_.empty())
+            wait_for_one();
+        std::printf("%d passed, %d failed, %d left out, %d skipped%s\n", passed_, failed_, out_,
+                    skipped_, names_.c_str());
+        return failed_ == 0 && passed_ != 0 ? 0 : 1;
+    }
+
+private:
+    struct started {
+        std::string name;
+        std::FILE* output;
+    };
+
+    void add(std::string const& name) {
+        if (std::ranges::any_of(left_out_, [&](std::string const& each) {
+                return ::fnmatch(each.c_str(), name.c_str(), 0) == 0;
+            })) {
+            ++out_;
+            return;
+        }
+        while (running_.size() >= std::size_t(jobs_))
+            wait_for_one();
+        std::FILE* const output = std::tmpfile();
+        std::fflush(nullptr);
+        pid_t const child = output ? ::fork() : -1;
+        if (child < 0) {
+            std::perror("cannot start a test");
+            std::exit(1);
+        }
+        if (child == 0) {
+            ::dup2(::fileno(output), STDOUT_FILENO);
+            ::dup2(::fileno(output), STDERR_FILENO);
+            ::alarm(time_limit_seconds);
+            std::exit(run(name));
+        }
+        running_[child] = {name, output};
+    }
+
+    void wait_for_one() {
+        int status = 0;
+        pid_t const child = ::wait(&status);
+        auto const found = running_.find(child);
+        if (found == running_.end())
+            return;
+        started const ended = found->second;
+        running_.erase(found);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+            ++passed_;
+        } else if (WIFEXITED(status) && WEXITSTATUS(status) == was_skipped) {
+            ++skipped_;
+            names_ += (names_.empty() ? ": " : ", ") + ended.name;
+        } else {
+            ++failed_;
+            std::printf("FAILED (status %#x): %s\n", unsigned(status), ended.name.c_str());
+            std::rewind(ended.output);
+            for (int c; (c = std::getc(ended.output)) != EOF;)
+                std::putchar(c);
+        }
+        std::fclose(ended.output);
+        std::fflush(stdout);
+    }
+
+    int jobs_, passed_ = 0, skipped_ = 0, failed_ = 0, out_ = 0;
+    std::vector<std::string> left_out_;
+    std::string names_; // of what was skipped
+    std::map<pid_t, started> running_;
+};
+
+} // namespace
+
+/// What a test starts is a program for the emulated processor, too: GoogleTest starts the test
+/// program once more for some tests of a process's end. EMULATOR holds the emulator's command line.
+extern "C" int execv(char const* path, char* const* arguments) noexcept {
+    std::vector<char*> line;
+    std::string emulator = std::getenv("EMULATOR") ? std::getenv("EMULATOR") : "";
+    for (char* word = std::strtok(emulator.data(), " "); word; word = std::strtok(nullptr, " "))
+        line.push_back(word);
+    line.push_back(const_cast<char*>(path));
+    for (char* const* each = arguments + 1; *each; ++each)
+        if (**each == '-') // GoogleTest's own, not main's
+            line.push_back(*each);
+    line.push_back(nullptr);
+    return ::execvp(line.front(), line.data());
+}
+
+int main(int argc, char** argv) {
+    testing::InitGoogleTest(&argc, argv);
+    if (argc < 2) // as GoogleTest starts it
+        return RUN_ALL_TESTS();
+    return test_run(std::atoi(argv[1]), {argv + 2, argv + argc}).all();
+}

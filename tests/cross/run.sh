@@ -1,0 +1,128 @@
+#!/bin/bash
+# Builds barmap and its tests for other processors, and runs them in an emulator (qemu-user).
+#   tests/cross/run.sh [--all] [arm64|ppc64le]
+# Without --all: the unit tests with pages of 4 and of 64 KiB, the others with 64 KiB; the contract suite over
+# one version of each backend, its failing calls over the backend rm. With --all: everything with both.
+# Ends with 77 where there is no cross compiler or no emulator. docs/install.md says what this does not show.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd "$here/../.."
+
+all=
+if [[ ${1-} == --all ]]; then
+    all=1
+    shift
+fi
+case ${1-} in
+    '') processors=(arm64 ppc64le) ;;
+    arm64 | ppc64le) processors=("$1") ;;
+    *)
+        sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+        exit 2
+        ;;
+esac
+
+declare -A triplets=([arm64]=aarch64-linux-gnu [ppc64le]=powerpc64le-linux-gnu)
+declare -A emulators=([arm64]=qemu-aarch64 [ppc64le]=qemu-ppc64le)
+declare -A loaders=([arm64]=ld-linux-aarch64.so.1 [ppc64le]=ld64.so.2)
+declare -A barriers=([arm64]='dsb st' [ppc64le]='hwsync')
+
+needed=(cmake ninja-build googletest libvulkan-dev qemu-user)
+for processor in "${processors[@]}"; do
+    needed+=("g++-${triplets[$processor]}")
+done
+scripts/packages --optional "${needed[@]}"
+for processor in "${processors[@]}"; do
+    for program in "${triplets[$processor]}-g++" "${emulators[$processor]}"; do
+        command -v "$program" > /dev/null || {
+            echo "skipped: there is no $program here"
+            exit 77
+        }
+    done
+done
+if [[ ! -e /usr/src/googletest ]]; then
+    echo "skipped: GoogleTest's sources are not in /usr/src/googletest"
+    exit 77
+fi
+
+left_out=('region_test.stays_out_of_forked_children' '*a_forked_child_has_no_mapping*'
+    '*allocate_test.a_forked_child_may_drop_it*' '*/vulkan')
+echo "left out, for want of MADV_DONTFORK and of Vulkan there: ${left_out[*]}"
+# The first version of each backend in tests/contract/ways.cpp; and a call that fails is cleaned up after in
+# the same way on every processor, so that the backend with the most calls is enough.
+if [[ ! $all ]]; then
+    more=('*/rm_535' '*/gdrdrv_2_4' '*/gdrdrv_2_0' '*/fault_test.*/[dg]*' '*/loading_test.*/[dg]*')
+    echo "left out without --all: ${more[*]}"
+    left_out+=("${more[@]}")
+fi
+
+jobs=$((($(nproc) + ${#processors[@]} - 1) / ${#processors[@]}))
+launcher=
+command -v ccache > /dev/null && launcher=ccache
+
+# build PROCESSOR FOLDER
+build() {
+    cmake -S tests/cross -B "$2" -G Ninja --toolchain "$here/$1.cmake" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" &&
+        cmake --build "$2" --parallel "$jobs" --target unit_tests copy_tests fake_tests contract_tests gdrapi vkgdr
+}
+
+# system PROCESSOR FOLDER: the libraries of the other system, as those for pages of 64 KiB would be. An
+# emulator on smaller pages does not let a program write behind the end of a file whose last page it has
+# mapped, where a library's zeroed data may be; so each is filled up to whole pages.
+system() {
+    local triplet=${triplets[$1]} library
+    mkdir -p "$2/system/lib"
+    ln -sfn lib "$2/system/lib64"
+    for library in "${loaders[$1]}" libc.so.6 libm.so.6 libgcc_s.so.1 libstdc++.so.6; do
+        cp -L "$("$triplet-g++" -print-file-name="$library")" "$2/system/lib/$library"
+    done
+    truncate --size=%65536 "$2"/system/lib/* "$2/barmap/lib/barmap-sim/libcuda.so.1"
+}
+
+# tests PROCESSOR FOLDER PAGE_BYTES NAME...
+tests() {
+    local processor=$1 folder=$2 page=$3 name
+    shift 3
+    export EMULATOR="${emulators[$processor]} -p $page -L $folder/system"
+    for name; do
+        printf '%s, pages of %d KiB, %s tests: ' "$processor" $((page / 1024)) "$name"
+        $EMULATOR "$folder/barmap/bin/${name}_tests" "$jobs" "${left_out[@]}" > "$folder/$name.log" || {
+            cat "$folder/$name.log"
+            return 1
+        }
+        tail -n 1 "$folder/$name.log"
+    done
+}
+
+# one PROCESSOR: everything
+one() {
+    local processor=$1 folder=$PWD/build/cross/$1
+    mkdir -p "$folder"
+    build "$processor" "$folder" > "$folder/build.log" 2>&1 || {
+        tail -n 40 "$folder/build.log"
+        return 1
+    }
+    system "$processor" "$folder"
+    "${triplets[$processor]}-objdump" -d --demangle --disassemble='barmap::flush_stores()' \
+        "$folder/barmap/bin/contract_tests" | tr '\t' ' ' | grep -q "${barriers[$processor]}" || {
+        echo "$processor: flush_stores() has no ${barriers[$processor]}"
+        return 1
+    }
+    tests "$processor" "$folder" 4096 unit copy ${all:+fake contract}
+    tests "$processor" "$folder" 65536 unit copy fake contract
+}
+
+export BARMAP_SIM=1
+running=()
+for processor in "${processors[@]}"; do
+    mkdir -p build/cross
+    one "$processor" > "build/cross/$processor.log" 2>&1 &
+    running+=($!)
+done
+failed=0
+for i in "${!processors[@]}"; do
+    wait "${running[$i]}" || failed=1
+    cat "build/cross/${processors[$i]}.log"
+done
+[[ $failed -eq 0 ]] || exit 1
+echo "passed for ${processors[*]}, in $(qemu-aarch64 --version | head -n 1 | cut -d ' ' -f 1-3), in $SECONDS s"
