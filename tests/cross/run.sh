@@ -104,7 +104,7 @@ one() {
     }
     system "$processor" "$folder"
     "${triplets[$processor]}-objdump" -d --demangle --disassemble='barmap::flush_stores()' \
-        "$folder/barmap/bin/contract_tests" | tr '\t' ' ' | grep -q "${barriers[$processor]}" || {
+        "$folder/barmap/bin/contract_tests" | tr '\t' ' ' | grep "${barriers[$processor]}" > /dev/null || {
         echo "$processor: flush_stores() has no ${barriers[$processor]}"
         return 1
     }
