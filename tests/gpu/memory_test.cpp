@@ -103,6 +103,18 @@ TEST_F(memory_test, what_cannot_be_adopted_is_refused_by_kind) {
     cu().mem_pool_destroy(pool);
 }
 
+TEST_F(memory_test, events_are_refused_where_nothing_tells_of_them) {
+    device const gpu = device::open(0);
+    for (backend_report const& backend : gpu.backends())
+        if (backend.events)
+            GTEST_SKIP() << backend.name << " has events";
+    device_block const block(mib);
+    pin_options how;
+    how.events = true;
+    EXPECT_EQ(code_of([&] { (void)gpu.pin(block.address(), mib, how); }),
+              errc::unsupported_operation);
+}
+
 TEST_F(memory_test, a_range_past_the_end_or_of_no_size_is_refused) {
     device const gpu = device::open(0);
     device_block const block(mib);
