@@ -150,22 +150,6 @@ static void run_programs(const char *mode, const char *parameters)
 	passed += failed == before;
 }
 
-/*
- * Where the kernel looks for data races, it finds one of its own: Linux 6.1's flush_tlb_mm_range reads, by this
- * function, the processors that others are about to join. The driver has no call of it.
- */
-static void leave_out_known_races(void)
-{
-	static const char function[] = "!_find_next_and_bit";
-	int races = open("/sys/kernel/debug/kcsan", O_WRONLY | O_CLOEXEC);
-
-	if (races < 0)
-		return;
-	if (write(races, function, sizeof(function) - 1) < 0)
-		printf("  %s cannot be left out: %s\n", function + 1, strerror(errno));
-	close(races);
-}
-
 static void mount_all(void)
 {
 	static const char *const kinds[][2] = { { "proc", "/proc" }, { "sysfs", "/sys" },
@@ -176,7 +160,6 @@ static void mount_all(void)
 		mkdir(kinds[i][1], 0755);
 		mount(kinds[i][0], kinds[i][1], kinds[i][0], 0, NULL);
 	}
-	leave_out_known_races();
 	/* For programs that are run here beside this one. */
 	mkdir("/tmp", 01777);
 	mkdir("/dev/shm", 01777);
