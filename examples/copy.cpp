@@ -14,7 +14,7 @@ int main() {
     if (cudaMalloc(&gpu_pointer, bytes) != cudaSuccess)
         return 1;
 
-    barmap::device const gpu = barmap::device::of(gpu_pointer);
+    barmap::device const gpu = barmap::device::from_pointer(gpu_pointer);
     barmap::pin const pin = gpu.pin(gpu_pointer, bytes);
     barmap::mapping const map = pin.map();
     std::printf("%s%s: %zu bytes of %s at CPU address %p, by backend %s\n", gpu.name().c_str(),

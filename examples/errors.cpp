@@ -12,7 +12,7 @@ int main() {
     std::byte* gpu_pointer = nullptr;
     if (cudaMalloc(reinterpret_cast<void**>(&gpu_pointer), bytes) != cudaSuccess)
         return 1;
-    barmap::device const gpu = barmap::device::of(gpu_pointer);
+    barmap::device const gpu = barmap::device::from_pointer(gpu_pointer);
 
     for (barmap::backend_report const& report : gpu.backends())
         std::printf("%-7s %-6s %s\n", report.name.c_str(),

@@ -12,7 +12,7 @@ int main() {
     std::uint64_t* gpu_word = nullptr;
     if (cudaMalloc(reinterpret_cast<void**>(&gpu_word), sizeof *gpu_word) != cudaSuccess)
         return 1;
-    barmap::mapping const map = barmap::device::of(gpu_word).pin(gpu_word, sizeof *gpu_word).map();
+    barmap::mapping const map = barmap::device::from_pointer(gpu_word).pin(gpu_word, sizeof *gpu_word).map();
     barmap::window const word = map.window();
     barmap::write_value(word, std::uint64_t{0});
 

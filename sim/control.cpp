@@ -177,7 +177,7 @@ BARMAP_SIM_CONTROL std::uint64_t barmap_sim_bar1_total(int ordinal) {
     world_lock lock(world_mutex());
     auto const& devices = the_world().devices;
     return ordinal >= 0 && std::size_t(ordinal) < devices.size()
-               ? devices[std::size_t(ordinal)]->bar1_size
+               ? devices[std::size_t(ordinal)]->bar1_info
                : 0;
 }
 

@@ -74,7 +74,7 @@ world::world() {
         auto added = std::make_unique<device>();
         added->ordinal = int(ordinal);
         added->memory_size = bytes;
-        added->bar1_size = number_from("BARMAP_SIM_BAR1", bytes);
+        added->bar1_info = number_from("BARMAP_SIM_BAR1", bytes);
         added->uuid = uuid_of(int(ordinal));
         added->name = mig ? "barmap simulated GPU MIG 1g.5gb" : "barmap simulated GPU";
         devices.push_back(std::move(added));

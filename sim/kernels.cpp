@@ -207,7 +207,7 @@ constexpr kernel kernels[] = {
 
 } // namespace
 
-kernel const* find_kernel(std::string_view name) noexcept {
+kernel const* find_routine(std::string_view name) noexcept {
     for (kernel const& known : kernels)
         if (name == known.name)
             return &known;

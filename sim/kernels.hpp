@@ -16,6 +16,6 @@ struct kernel {
 };
 
 /// By name, or null.
-[[nodiscard]] kernel const* find_kernel(std::string_view name) noexcept;
+[[nodiscard]] kernel const* find_routine(std::string_view name) noexcept;
 
 } // namespace barmap::sim

@@ -70,7 +70,7 @@ BARMAP_SIM_ENTRY cuModuleGetFunction(CUfunction* handle, CUmodule owner, char co
         (void)the_world().modules.get(owner);
         auto& told = out(handle);
         require(name && *name);
-        kernel const* const code = find_kernel(name);
+        kernel const* const code = find_routine(name);
         require(code != nullptr, error_not_found);
         auto made = std::make_shared<function>();
         made->owner = owner;

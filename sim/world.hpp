@@ -22,7 +22,7 @@ struct device {
     int ordinal = 0;
     std::uint64_t memory_size = 0;
     std::uint64_t memory_used = 0;
-    std::uint64_t bar1_size = 0;
+    std::uint64_t bar1_info = 0;
     CUuuid uuid{};
     std::string name;
     CUcontext primary = nullptr; ///< made at the first retain, and kept

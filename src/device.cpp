@@ -129,7 +129,7 @@ CUdeviceptr last_wanted(cuda::memory const& memory) {
 }
 
 /// If the range lies in memory that barmap allocated, adds what other backends can import it by.
-void recognise_own(device_state& state, cuda::memory& memory) {
+void find_own_allocation(device_state& state, cuda::memory& memory) {
     if (memory.kind != memory_kind::imported)
         return;
     unsigned long long const id = id_of(memory.address);
@@ -189,7 +189,7 @@ void make_memory(pin_state& state) {
                 "barmap maps memory of whole GPUs only: switch MIG off, or use cudaMemcpy");
 }
 
-cuda::memory look_at(device_state& state, CUdeviceptr address, std::size_t bytes,
+cuda::memory query_memory(device_state& state, CUdeviceptr address, std::size_t bytes,
                      bool whole_pages) {
     cuda::memory memory =
         whole_pages ? cuda::describe_pages(address, bytes) : cuda::describe(address, bytes);
@@ -205,10 +205,10 @@ cuda::memory look_at(device_state& state, CUdeviceptr address, std::size_t bytes
         throw error(errc::wrong_device,
                     "map memory of GPU " + std::to_string(memory.ordinal) + " through GPU " +
                         std::to_string(state.gpu.ordinal),
-                    "", "open the GPU that owns it: device::of(pointer) does");
+                    "", "open the GPU that owns it: device::from_pointer(pointer) does");
     if (state.gpu.mig)
         refuse_mig();
-    recognise_own(state, memory);
+    find_own_allocation(state, memory);
     return memory;
 }
 
@@ -250,22 +250,22 @@ device open_owner(cuda::memory const& memory) {
 
 } // namespace
 
-device device::of(void const* gpu_pointer) {
+device device::from_pointer(void const* gpu_pointer) {
     return open_owner(cuda::describe(reinterpret_cast<std::uintptr_t>(gpu_pointer), 1));
 }
 
-device device::of_pages(std::uintptr_t gpu_address, std::size_t bytes) {
+device device::from_pages(std::uintptr_t gpu_address, std::size_t bytes) {
     return open_owner(cuda::describe_pages(gpu_address, bytes));
 }
 
-std::vector<backend_report> device::offers(int ordinal) {
+std::vector<backend_report> device::probe(int ordinal) {
     backend::gpu const gpu = identify(ordinal);
     std::string_view const forced = forced_backend();
     std::vector<backend_report> reports;
     for (backend::registration const& entry : backend::registry()) {
         bool const quick = entry.make(gpu)->can().quick_start;
         if (forced.empty() ? quick : entry.name == forced)
-            reports.push_back(backend_slot::offer(entry, gpu));
+            reports.push_back(backend_slot::probe(entry, gpu));
     }
     return reports;
 }
@@ -282,7 +282,7 @@ pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, std::string_view 
 
 pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, pin_options const& how) const {
     state_->expect_own_process("pin GPU memory");
-    cuda::memory const memory = look_at(*state_, gpu_address, bytes, how.whole_pages);
+    cuda::memory const memory = query_memory(*state_, gpu_address, bytes, how.whole_pages);
     std::vector<backend_slot*> const candidates = state_->candidates(how.backend);
     std::exception_ptr first_failure;
     for (backend_slot* slot : candidates) {
@@ -372,11 +372,11 @@ bool device::simulated() const noexcept {
     return state_->gpu.simulated;
 }
 
-bar1_size device::bar1() const {
+bar1_info device::bar1() const {
     for (std::unique_ptr<backend_slot> const& slot : state_->slots) {
         if (!slot->can().quick_start || !slot->usable())
             continue;
-        if (std::optional<bar1_size> const size = slot->get().bar1())
+        if (std::optional<bar1_info> const size = slot->get().bar1())
             return *size;
     }
     return {};

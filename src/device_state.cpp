@@ -40,7 +40,7 @@ std::string list_of_backends() {
 }
 
 /// The state and the sentence that a failed start makes of it.
-void tell_failure(backend_report& report) {
+void record_failure(backend_report& report) {
     try {
         throw;
     } catch (error const& failure) {
@@ -100,7 +100,7 @@ backend_report const& backend_slot::report() {
             report_.state = backend_state::usable;
             report_.reason = "its self-test moved random bytes both ways";
         } catch (...) {
-            tell_failure(report_);
+            record_failure(report_);
             scratch_.reset();
         }
         report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
@@ -111,7 +111,7 @@ backend_report const& backend_slot::report() {
     return report_;
 }
 
-backend_report backend_slot::offer(backend::registration const& entry, backend::gpu const& gpu) {
+backend_report backend_slot::probe(backend::registration const& entry, backend::gpu const& gpu) {
     backend_report report;
     report.name = entry.name;
     try {
@@ -121,7 +121,7 @@ backend_report backend_slot::offer(backend::registration const& entry, backend::
         report.state = backend_state::usable;
         report.reason = "it can be tried; its self-test comes with its first use";
     } catch (...) {
-        tell_failure(report);
+        record_failure(report);
     }
     return report;
 }
@@ -131,7 +131,7 @@ copy_plan backend_slot::plan(cache_kind kind) {
     std::lock_guard const guard(measuring_);
     if (measured_)
         return copy::plan_for_kind(plan_, kind);
-    if (copy::copy_kernel const* forced = copy::kernel_forced_by_environment()) {
+    if (copy::copy_routine const* forced = copy::routine_forced_by_environment()) {
         plan_ = copy::plan_of_one(*forced, scratch_->kind());
     } else {
         plan_ = copy::measure_plan(scratch_->bytes(), scratch_->kind());

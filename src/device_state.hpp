@@ -37,7 +37,7 @@ public:
     [[nodiscard]] bool usable() { return report().state == backend_state::usable; }
 
     /// What the backend says before it is proved: a fresh instance is started, and given up.
-    [[nodiscard]] static backend_report offer(backend::registration const& entry,
+    [[nodiscard]] static backend_report probe(backend::registration const& entry,
                                               backend::gpu const& gpu);
 
     /// @pre usable()

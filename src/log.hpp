@@ -4,7 +4,7 @@
 #include <string_view>
 
 /// What barmap decides, for people who ask: BARMAP_LOG=info prints each decision once (backends,
-/// copy kernels), BARMAP_LOG=debug also each pin. Off by default. To stderr, one line at a time.
+/// copy routines), BARMAP_LOG=debug also each pin. Off by default. To stderr, one line at a time.
 namespace barmap::log {
 
 enum class level { off, info, debug };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/mapping.hpp>
 
-#include "copy/kernels.hpp"
+#include "copy/routines.hpp"
 #include "device_state.hpp"
 
 namespace barmap {
@@ -10,7 +10,7 @@ namespace {
 
 /// For windows of empty mappings, which move nothing but are windows all the same.
 copy_plan const& plan_of_nothing() noexcept {
-    static copy_plan const plan = copy::plan_of_one(copy::all_kernels().back(), cache_kind::cached);
+    static copy_plan const plan = copy::plan_of_one(copy::all_routines().back(), cache_kind::cached);
     return plan;
 }
 
@@ -49,19 +49,19 @@ window mapping::window(std::size_t offset, std::size_t bytes) const {
                     "take " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
                         " of a mapping of " + std::to_string(size()),
                     std::string(backend()), "stay inside the mapping");
-    return window().part(offset, bytes);
+    return window().subwindow(offset, bytes);
 }
 
-std::string_view mapping::store_kernel(std::size_t bytes) const noexcept {
+std::string_view mapping::store_routine(std::size_t bytes) const noexcept {
     return state_ ? state_->plan.store[copy::size_class(bytes)]->name : std::string_view{};
 }
 
-std::string_view mapping::load_kernel(std::size_t bytes) const noexcept {
+std::string_view mapping::load_routine(std::size_t bytes) const noexcept {
     return state_ ? state_->plan.load[copy::size_class(bytes)]->name : std::string_view{};
 }
 
-void mapping::use_copy_kernel(std::string_view name) {
-    copy::copy_kernel const& kernel = copy::find_kernel(name);
+void mapping::use_copy_routine(std::string_view name) {
+    copy::copy_routine const& kernel = copy::find_routine(name);
     if (state_)
         state_->plan = copy::plan_of_one(kernel, state_->mapped->kind);
 }

@@ -92,8 +92,8 @@ std::optional<pin_event> pin::next_event() const {
     return event;
 }
 
-bool pin::taken_away() const {
-    return state_ && state_->pinned->taken_away();
+bool pin::revoked() const {
+    return state_ && state_->pinned->revoked();
 }
 
 } // namespace barmap

@@ -118,14 +118,14 @@ bool run_cycles(report& out, opened_gpu const& gpu, api_options const& values) {
     for (std::size_t i = 0; i < settling; ++i)
         once();
     process_resources const before = process_resources::now();
-    bar1_size const bar1_before = gpu.device().bar1();
+    bar1_info const bar1_before = gpu.device().bar1();
     progress bar(values.cycles);
     for (std::size_t i = 0; i < values.cycles; ++i) {
         bar.reach(i, "pin, map, unmap, unpin");
         once();
     }
     process_resources const after = process_resources::now();
-    bar1_size const bar1_after = gpu.device().bar1();
+    bar1_info const bar1_after = gpu.device().bar1();
     bool const kept = before.leaves_as_much(after) && bar1_before.available == bar1_after.available;
     out.add({{"measurement", "cycles"},
              {"cycles", values.cycles},
@@ -155,7 +155,7 @@ int run(api_options const& values) {
     cuda::context_scope const scope = gpu.enter();
     tell_backend_starts(out, rows, gpu.device());
     {
-        // The first mapping measures the copy kernels too.
+        // The first mapping measures the copy routines too.
         gpu_memory const memory = gpu_memory::named(values.memory, gpu, 64 * KiB);
         samples first;
         std::optional<pin> const held =

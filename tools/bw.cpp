@@ -42,8 +42,8 @@ int run(options const& values) {
     out.say(formatted("{}{}, {} memory by {}, {} thread{}\n", gpu.device().name(),
                       gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
                       target.mapping.backend(), values.threads, values.threads == 1 ? "" : "s"));
-    table rows({"size", "h2d p50 us", "GB/s", "best GB/s", "kernel", "d2h p50 us", "GB/s",
-                "best GB/s", "kernel"});
+    table rows({"size", "h2d p50 us", "GB/s", "best GB/s", "routine", "d2h p50 us", "GB/s",
+                "best GB/s", "routine"});
     progress bar(sizes.size() * std::size(both_directions));
     for (std::size_t const bytes : sizes) {
         std::vector<std::string> cells{size_text(bytes)};
@@ -51,21 +51,21 @@ int run(options const& values) {
             bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
             summary const times = measure_team(team, way, bytes, values).summarise();
             std::size_t const share = team.share(bytes);
-            std::string const kernel{way == direction::to_gpu ? target.mapping.store_kernel(share)
-                                                              : target.mapping.load_kernel(share)};
+            std::string const routine{way == direction::to_gpu ? target.mapping.store_routine(share)
+                                                              : target.mapping.load_routine(share)};
             json row;
             row["measurement"] = "bandwidth";
             row["direction"] = name_of(way);
             row["size"] = bytes;
             row["threads"] = values.threads;
-            row["kernel"] = kernel;
+            row["routine"] = routine;
             put(row, times);
             row["gb_per_s"] = gigabytes_per_second(bytes, times.p50_ns);
             out.add(std::move(row));
             cells.insert(cells.end(),
                          {microseconds(times.p50_ns),
                           formatted("{:.2f}", gigabytes_per_second(bytes, times.p50_ns)),
-                          formatted("{:.2f}", gigabytes_per_second(bytes, times.p0_ns)), kernel});
+                          formatted("{:.2f}", gigabytes_per_second(bytes, times.p0_ns)), routine});
         }
         rows.row(std::move(cells));
     }

@@ -15,7 +15,7 @@ copy_method through(std::string name, window whole, std::span<std::byte> host) {
     copy_method method;
     method.name = std::move(name);
     method.repeat = [whole, host](direction way, std::size_t bytes, unsigned times) {
-        window const gpu = whole.part(0, bytes);
+        window const gpu = whole.subwindow(0, bytes);
         std::span<std::byte> const cpu = host.first(bytes);
         if (way == direction::to_gpu) {
             for (unsigned i = 0; i < times; ++i)
@@ -40,7 +40,7 @@ copy_method by_driver(std::string name, CUdeviceptr gpu, std::byte* host) {
             cuda::check(result, "copy with cuMemcpy");
         }
     };
-    method.kernel = [](direction, std::size_t) { return std::string(); };
+    method.routine = [](direction, std::size_t) { return std::string(); };
     return method;
 }
 
@@ -65,25 +65,25 @@ copy_methods::copy_methods(opened_gpu const& gpu, options const& values, std::si
 }
 
 copy_method copy_methods::chosen() {
-    copy_method method = through(values_.kernel, target_.mapping.window(), host_);
-    method.kernel = [this](direction way, std::size_t bytes) {
-        return std::string(way == direction::to_gpu ? target_.mapping.store_kernel(bytes)
-                                                    : target_.mapping.load_kernel(bytes));
+    copy_method method = through(values_.routine, target_.mapping.window(), host_);
+    method.routine = [this](direction way, std::size_t bytes) {
+        return std::string(way == direction::to_gpu ? target_.mapping.store_routine(bytes)
+                                                    : target_.mapping.load_routine(bytes));
     };
     return method;
 }
 
-std::vector<copy_method> copy_methods::every_kernel() {
+std::vector<copy_method> copy_methods::every_routine() {
     std::vector<copy_method> methods;
-    for (copy_kernel_report const& kernel : copy_kernels()) {
-        if (!kernel.supported)
+    for (copy_routine_report const& routine : copy_routines()) {
+        if (!routine.supported)
             continue;
         copy_plan const& plan = plans_.emplace_back(
-            copy::plan_of_one(copy::find_kernel(kernel.name), target_.mapping.kind()));
+            copy::plan_of_one(copy::find_routine(routine.name), target_.mapping.kind()));
         window whole = target_.mapping.window();
         whole.plan = &plan;
-        methods.push_back(through(kernel.name, whole, host_));
-        methods.back().kernel = [name = kernel.name](direction, std::size_t) { return name; };
+        methods.push_back(through(routine.name, whole, host_));
+        methods.back().routine = [name = routine.name](direction, std::size_t) { return name; };
     }
     return methods;
 }
@@ -107,7 +107,7 @@ std::vector<measured_method> measure_in_turn(std::span<copy_method const> method
     std::vector<samples> taken;
     std::vector<std::size_t> in_turn;
     for (std::size_t i = 0; i < methods.size(); ++i) {
-        // All kernels alike: a batch of one costs another bit than a batch of many.
+        // All routines alike: a batch of one costs another bit than a batch of many.
         taken.emplace_back(operations_per_sample(methods[i].mapped ? fastest_mapped : about[i]));
         bool const too_slow = about[i] > 8 * fastest_mapped && about[i] > budget_s * 1e9 / 20;
         if (too_slow)
@@ -134,7 +134,7 @@ std::vector<measured_method> measure_in_turn(std::span<copy_method const> method
 
     std::vector<measured_method> found;
     for (std::size_t i = 0; i < methods.size(); ++i)
-        found.push_back({methods[i].name, methods[i].kernel(way, bytes), methods[i].mapped,
+        found.push_back({methods[i].name, methods[i].routine(way, bytes), methods[i].mapped,
                          taken[i].summarise()});
     return found;
 }
@@ -145,7 +145,7 @@ json row_of(measured_method const& found, direction way, std::size_t bytes) {
     row["direction"] = name_of(way);
     row["size"] = bytes;
     row["method"] = found.name;
-    row["kernel"] = found.kernel.empty() ? json(nullptr) : json(found.kernel);
+    row["routine"] = found.routine.empty() ? json(nullptr) : json(found.routine);
     put(row, found.times);
     row["gb_per_s"] = gigabytes_per_second(bytes, found.times.p50_ns);
     return row;

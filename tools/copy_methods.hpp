@@ -27,17 +27,17 @@ inline constexpr direction both_directions[] = {direction::to_gpu, direction::fr
 
 /// One way of copying between ordinary host memory and GPU memory.
 struct copy_method {
-    std::string name;   ///< "auto", a copy kernel's, "cuMemcpy pageable" or "cuMemcpy pinned"
+    std::string name;   ///< "auto", a copy routine's, "cuMemcpy pageable" or "cuMemcpy pinned"
     bool mapped = true; ///< through the mapping, not by the driver
     /// Copies so many bytes so many times, at the same place.
     std::function<void(direction, std::size_t, unsigned)> repeat;
-    /// The copy kernel that it uses; empty for the driver.
-    std::function<std::string(direction, std::size_t)> kernel;
+    /// The copy routine that it uses; empty for the driver.
+    std::function<std::string(direction, std::size_t)> routine;
 };
 
 struct measured_method {
     std::string name;
-    std::string kernel;
+    std::string routine;
     bool mapped = true;
     summary times;
 };
@@ -50,7 +50,7 @@ public:
     copy_methods(opened_gpu const& gpu, options const& values, std::size_t max);
 
     [[nodiscard]] copy_method chosen();                    ///< what a user of barmap gets
-    [[nodiscard]] std::vector<copy_method> every_kernel(); ///< each that this CPU supports
+    [[nodiscard]] std::vector<copy_method> every_routine(); ///< each that this CPU supports
     [[nodiscard]] std::vector<copy_method> driver();       ///< cuMemcpy, pageable and pinned
 
     [[nodiscard]] barmap::mapping const& mapping() const { return target_.mapping; }
@@ -62,7 +62,7 @@ private:
     reached_memory target_;
     std::vector<std::byte> host_;
     pinned_host pinned_;
-    std::deque<copy_plan> plans_; ///< of the kernels; windows point at them
+    std::deque<copy_plan> plans_; ///< of the routines; windows point at them
 };
 
 /// Measures all methods at once, one sample of each in turn, so that drift of the machine hits all

@@ -63,7 +63,7 @@ void copy_team::do_part(unsigned member) {
     std::size_t const end =
         member + 1 == members_ ? order_.bytes : std::min(order_.bytes, from + part);
     if (from < end) {
-        window const gpu = whole_.part(from, end - from);
+        window const gpu = whole_.subwindow(from, end - from);
         std::span<std::byte> const cpu = std::span(host_).subspan(from, end - from);
         for (unsigned i = 0; i < order_.times; ++i)
             order_.way == direction::to_gpu ? write(gpu, cpu) : read(cpu, gpu);

@@ -25,7 +25,7 @@ void tell(report& out, table& rows, direction way, std::size_t bytes,
               formatted("{:.2f}", gigabytes_per_second(bytes, ours.p50_ns)),
               microseconds(pageable.p50_ns), microseconds(pinned.p50_ns),
               formatted("{:.1f}x", std::min(pageable.p50_ns, pinned.p50_ns) / ours.p50_ns),
-              found[0].kernel});
+              found[0].routine});
 }
 
 int run(options const& values) {
@@ -65,7 +65,7 @@ int run(options const& values) {
     for (copy_method& method : copies.driver())
         methods.push_back(std::move(method));
     table rows({"", "p0 us", "p50 us", "p99 us", "GB/s", "cuMemcpy us", "pinned us", "faster",
-                "copy kernel"});
+                "copy routine"});
     {
         progress bar(sizes.size() * std::size(both_directions));
         for (direction const way : both_directions)

@@ -24,7 +24,7 @@ namespace {
 
 struct fresh_options : options {
     std::size_t polls = 1'000'000;
-    bool every_kernel = false;
+    bool every_routine = false;
     bool demonstrate_stale = false;
 };
 
@@ -140,13 +140,13 @@ outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_word
     return result;
 }
 
-std::vector<std::string> kernels_to_try(fresh_options const& values) {
-    if (!values.every_kernel)
-        return {values.kernel};
+std::vector<std::string> routines_to_try(fresh_options const& values) {
+    if (!values.every_routine)
+        return {values.routine};
     std::vector<std::string> names{"auto"};
-    for (copy_kernel_report const& kernel : copy_kernels())
-        if (kernel.supported)
-            names.push_back(kernel.name);
+    for (copy_routine_report const& routine : copy_routines())
+        if (routine.supported)
+            names.push_back(routine.name);
     return names;
 }
 
@@ -164,7 +164,7 @@ bool poll_with(counter& counting, fresh_options const& values, std::string const
         all_good &= good;
         out.add({{"measurement", "fresh"},
                  {"size", bytes},
-                 {"kernel", name},
+                 {"routine", name},
                  {"polls", found.judged.polls()},
                  {"distinct", found.judged.distinct()},
                  {"went_back", found.judged.went_back()},
@@ -194,7 +194,7 @@ int run(fresh_options const& given) {
     counter counting(gpu, values);
     report out(values);
     out.about(gpu.device(), counting.through().backend());
-    table rows({"size", "kernel", "polls", "distinct", "went back", "unjudged", "caught up", ""});
+    table rows({"size", "routine", "polls", "distinct", "went back", "unjudged", "caught up", ""});
     bool good = true;
     if (values.demonstrate_stale) {
         good = poll_with(
@@ -205,9 +205,9 @@ int run(fresh_options const& given) {
             out, rows);
     } else {
         auto const by_barmap = [](std::span<std::byte> to, window from) { read(to, from); };
-        for (std::string const& name : kernels_to_try(values)) {
+        for (std::string const& name : routines_to_try(values)) {
             if (name != "auto")
-                counting.through().use_copy_kernel(name);
+                counting.through().use_copy_routine(name);
             good &= poll_with(counting, values, name, by_barmap, out, rows);
         }
     }
@@ -231,7 +231,7 @@ void add_fresh(command_line& program) {
         .positive()
         .named("SIZE,...");
     app.add("--iterations", values->polls, "polls per size").positive().with_default();
-    app.flag("--every-kernel", values->every_kernel, "with every copy kernel, not only one");
+    app.flag("--every-routine", values->every_routine, "with every copy routine, not only one");
     app.hidden_flag("--demonstrate-stale", values->demonstrate_stale,
                     "read by streaming loads without a fence instead, which is known to go back");
     add_output_options(app, *values);

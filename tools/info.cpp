@@ -45,7 +45,7 @@ void tell_backends(report& out, std::vector<backend_report> const& backends, jso
 }
 
 void tell_gpu(report& out, device const& gpu) {
-    bar1_size const bar1 = gpu.bar1();
+    bar1_info const bar1 = gpu.bar1();
     json row;
     row["kind"] = "gpu";
     row["ordinal"] = gpu.ordinal();
@@ -85,15 +85,15 @@ void tell_no_gpu(report& out) {
     tell_backends(out, backends, nullptr);
 }
 
-void tell_copy_kernels(report& out) {
-    table lines({"copy kernel", "here", "needs"});
+void report_copy_routines(report& out) {
+    table lines({"copy routine", "here", "needs"});
     lines.left_from(1);
-    for (copy_kernel_report const& kernel : copy_kernels()) {
-        out.add({{"kind", "copy_kernel"},
-                 {"name", kernel.name},
-                 {"supported", kernel.supported},
-                 {"needs", kernel.needs}});
-        lines.row({kernel.name, kernel.supported ? "yes" : "no", kernel.needs});
+    for (copy_routine_report const& routine : copy_routines()) {
+        out.add({{"kind", "copy_routine"},
+                 {"name", routine.name},
+                 {"supported", routine.supported},
+                 {"needs", routine.needs}});
+        lines.row({routine.name, routine.supported ? "yes" : "no", routine.needs});
     }
     out.say(lines.text());
 }
@@ -110,7 +110,7 @@ int run(options const& values) {
     }
     if (count == 0)
         tell_no_gpu(out);
-    tell_copy_kernels(out);
+    report_copy_routines(out);
     out.finish();
     return exit_ok;
 }
@@ -119,7 +119,7 @@ int run(options const& values) {
 
 void add_info(command_line& program) {
     subcommand app = program.add(
-        "info", "The GPUs, the ways of reaching their memory, and the CPU copy kernels");
+        "info", "The GPUs, the ways of reaching their memory, and the CPU copy routines");
     app.footer("Exits 0 where there is no GPU, too: every backend is then listed as absent.");
     auto values = std::make_shared<options>();
     add_output_options(app, *values);

@@ -23,7 +23,7 @@ struct cell {
     std::vector<measured_method> found;
 };
 
-/// The fastest copy kernel and how the automatic choice does beside it.
+/// The fastest copy routine and how the automatic choice does beside it.
 struct choice {
     std::string best;
     double auto_over_best;
@@ -54,20 +54,20 @@ void tell_comparison(report& out, direction way, std::vector<cell> const& cells)
             formatted("{:.2f}", gigabytes_per_second(cell.bytes, automatic.times.p50_ns)));
         row.push_back(chosen.best);
         row.push_back(formatted("{:.3f}", chosen.auto_over_best));
-        row.push_back(automatic.kernel);
+        row.push_back(automatic.routine);
         rows.row(std::move(row));
     }
     out.say(rows.text() + "\n");
 }
 
 void tell_latencies(report& out, direction way, std::vector<cell> const& cells) {
-    table rows({std::string(name_of(way)), "p0 us", "p50 us", "p99 us", "GB/s", "kernel"});
+    table rows({std::string(name_of(way)), "p0 us", "p50 us", "p99 us", "GB/s", "routine"});
     for (cell const& cell : cells) {
         measured_method const& one = cell.found.front();
         rows.row({size_text(cell.bytes), microseconds(one.times.p0_ns),
                   microseconds(one.times.p50_ns), microseconds(one.times.p99_ns),
                   formatted("{:.2f}", gigabytes_per_second(cell.bytes, one.times.p50_ns)),
-                  one.kernel});
+                  one.routine});
     }
     out.say(rows.text() + "\n");
 }
@@ -87,7 +87,7 @@ int run(lat_options const& values) {
 
     std::vector<copy_method> methods{copies.chosen()};
     if (values.compare) {
-        for (auto&& more : {copies.every_kernel(), copies.driver()})
+        for (auto&& more : {copies.every_routine(), copies.driver()})
             methods.insert(methods.end(), more.begin(), more.end());
     }
     progress bar(sizes.size() * std::size(both_directions));
@@ -104,7 +104,7 @@ int run(lat_options const& values) {
                 out.add({{"measurement", "choice"},
                          {"direction", name_of(way)},
                          {"size", bytes},
-                         {"auto_kernel", cells.back().found.front().kernel},
+                         {"auto_routine", cells.back().found.front().routine},
                          {"best", chosen.best},
                          {"auto_over_best", chosen.auto_over_best}});
             }
@@ -127,7 +127,7 @@ void add_lat(command_line& program) {
     add_target_options(app, *values);
     add_measuring_options(app, *values);
     app.flag("--compare", values->compare,
-             "measure every copy kernel, the automatic choice and cuMemcpy (pageable and "
+             "measure every copy routine, the automatic choice and cuMemcpy (pageable and "
              "pinned) in turn");
     add_output_options(app, *values);
     app.footer("Also measures a fresh 8-byte read beside a plain load, and the cost of posts.\n"

@@ -44,7 +44,7 @@ void measure_read8(report& out, copy_methods& copies, double budget_s) {
     do {
         plain.add(time_of_chain(operations, [&](std::uint64_t zero) { return address[zero]; }));
         fresh.add(time_of_chain(operations, [&](std::uint64_t zero) {
-            return read_value<std::uint64_t>(word.from(zero));
+            return read_value<std::uint64_t>(word.subwindow(zero));
         }));
     } while (seconds_since(begin) < budget_s);
 
@@ -66,7 +66,7 @@ void measure_posts(report& out, copy_methods& copies, double budget_s) {
         -reinterpret_cast<std::uintptr_t>(copies.mapping().data()) & (line - 1);
     if (room < alignment_gap + line)
         return;
-    window const whole = copies.mapping().window().from(alignment_gap);
+    window const whole = copies.mapping().window().subwindow(alignment_gap);
     // As many lines as there are posts: a page's address translation is not what is measured.
     std::size_t const lines = std::min<std::size_t>(whole.size / line, operations);
     std::array<std::byte, line> content{};
@@ -80,7 +80,7 @@ void measure_posts(report& out, copy_methods& copies, double budget_s) {
             do {
                 taken.add(time_of(operations, [&] {
                     for (unsigned i = 0; i < operations; ++i) {
-                        window const place = whole.part(at * line, line);
+                        window const place = whole.subwindow(at * line, line);
                         if (bytes == 8)
                             post(place, std::uint64_t{i});
                         else

@@ -6,10 +6,10 @@
 namespace barmap::tool {
 namespace {
 
-std::vector<std::string> kernel_names() {
+std::vector<std::string> routine_names() {
     std::vector<std::string> names{"auto"};
-    for (copy_kernel_report const& kernel : copy_kernels())
-        names.push_back(kernel.name);
+    for (copy_routine_report const& routine : copy_routines())
+        names.push_back(routine.name);
     return names;
 }
 
@@ -28,8 +28,8 @@ void add_target_options(subcommand& app, options& values) {
         .with_default();
     app.add("--backend", values.backend, "backend to use; default: the first that can")
         .one_of(backend_names());
-    app.add("--kernel", values.kernel, "CPU copy kernel to use")
-        .one_of(kernel_names())
+    app.add("--routine", values.routine, "CPU copy routine to use")
+        .one_of(routine_names())
         .with_default();
 }
 

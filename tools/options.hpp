@@ -15,7 +15,7 @@ struct options {
     int device = 0;
     std::string memory = "device"; ///< device, vmm, vmm5 or barmap
     std::string backend;           ///< empty: the first that can
-    std::string kernel = "auto";
+    std::string routine = "auto";
     std::vector<std::size_t> sizes; ///< empty: powers of two up to max
     std::size_t max = 0;
     std::size_t iterations = 0; ///< 0: as many as the budget allows
@@ -27,7 +27,7 @@ struct options {
 };
 
 void add_device_option(subcommand& app, options& values);
-/// --device, --memory, --backend, --kernel
+/// --device, --memory, --backend, --routine
 void add_target_options(subcommand& app, options& values);
 /// --sizes, --max, --iterations, --budget; their defaults are what `values` holds
 void add_measuring_options(subcommand& app, options& values);

@@ -9,8 +9,8 @@ reached_memory reach(opened_gpu const& gpu, options const& values, std::size_t b
     result.pin = gpu.device().pin(static_cast<std::uintptr_t>(result.memory.address()), bytes,
                                   values.backend);
     result.mapping = result.pin.map();
-    if (values.kernel != "auto")
-        result.mapping.use_copy_kernel(values.kernel);
+    if (values.routine != "auto")
+        result.mapping.use_copy_routine(values.routine);
     return result;
 }
 

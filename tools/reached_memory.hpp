@@ -18,7 +18,7 @@ struct reached_memory {
     barmap::mapping mapping;
 };
 
-/// Allocates, pins and maps; forces the copy kernel if one is asked for. Needs the GPU's context.
+/// Allocates, pins and maps; forces the copy routine if one is asked for. Needs the GPU's context.
 /// @throws error
 [[nodiscard]] reached_memory reach(opened_gpu const& gpu, options const& values, std::size_t bytes);
 

@@ -78,12 +78,12 @@ private:
 void worker::write_some(window through, std::size_t shift, place where) {
     std::span<std::byte> const fresh = std::span(expected_).subspan(where.at, where.length);
     fill_pattern(fresh, random_(), 0);
-    write(through.part(where.at - shift, where.length), fresh);
+    write(through.subwindow(where.at - shift, where.length), fresh);
 }
 
 void worker::read_some(window through, std::size_t shift, place where, char const* what) {
     std::span<std::byte> const seen = std::span(buffer_).first(where.length);
-    read(seen, through.part(where.at - shift, where.length));
+    read(seen, through.subwindow(where.at - shift, where.length));
     if (!std::equal(seen.begin(), seen.end(),
                     expected_.begin() + static_cast<std::ptrdiff_t>(where.at)))
         problem_ = formatted("{}: {} bytes at {} are wrong", what, where.length, where.at);
@@ -96,11 +96,11 @@ void worker::post_some() {
     std::span<std::byte, line> const target(expected_.data() + at, line);
     if (random_() % 2) {
         fill_pattern(target, random_(), 0);
-        post_line(shared_.part(at, line), target);
+        post_line(shared_.subwindow(at, line), target);
     } else {
         std::uint64_t const word = random_();
         std::memcpy(target.data(), &word, sizeof word);
-        post(shared_.part(at, line), word);
+        post(shared_.subwindow(at, line), word);
     }
     flush_stores();
     read_some(shared_, 0, {at, line}, "after a post");

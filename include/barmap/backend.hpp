@@ -22,7 +22,7 @@ enum class backend_state {
 enum class cache_kind {
     write_combining, ///< stores are collected and posted; loads go to the GPU every time
     cached,          ///< coherent memory (integrated and C2C-attached GPUs, the simulated GPU)
-    device,          ///< uncached, ordered; slow
+    uncached,        ///< ordered; slow (device memory, on arm64)
 };
 
 /// What a GPU address points into, as far as mapping is concerned.
@@ -54,7 +54,7 @@ struct backend_report {
     double start_us = 0; ///< time that its start-up and self-test took, microseconds
     /// Of the module it goes through, if it needs one and could ask.
     std::optional<module_version> module = std::nullopt;
-    bool persistent = true;  ///< mappings outlive cudaFree; false: see pin::taken_away()
+    bool persistent = true;  ///< mappings outlive cudaFree; false: see pin::revoked()
     bool forces_pcie = true; ///< takes pin_options::force_pcie
     bool events = false;     ///< takes pin_options::events
     bool allocates = false;  ///< device::allocate may use it, once it is usable
@@ -68,14 +68,14 @@ struct backend_report {
 /// These are the values of BARMAP_BACKEND.
 [[nodiscard]] BARMAP_API std::vector<std::string> backend_names();
 
-/// One CPU copy kernel that this build has.
-struct copy_kernel_report {
+/// One CPU copy routine that this build has.
+struct copy_routine_report {
     std::string name;
     bool supported = false; ///< the CPU and the operating system have what it needs
     std::string needs;      ///< the instruction sets it needs
 };
 
-/// All copy kernels of this build. These are the values of BARMAP_COPY.
-[[nodiscard]] BARMAP_API std::vector<copy_kernel_report> copy_kernels();
+/// All copy routines of this build. These are the values of BARMAP_COPY.
+[[nodiscard]] BARMAP_API std::vector<copy_routine_report> copy_routines();
 
 } // namespace barmap

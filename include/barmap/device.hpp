@@ -17,7 +17,7 @@ struct device_state; ///< inside the library
 
 /// Size of the GPU's BAR1, the aperture through which the CPU sees GPU memory, in bytes.
 /// 0 where no source tells it.
-struct bar1_size {
+struct bar1_info {
     std::uint64_t total = 0;
     std::uint64_t available = 0;
 };
@@ -46,19 +46,19 @@ public:
 
     /// Opens the GPU that owns this address.
     /// @throws error errc::unsupported_memory, errc::invalid_argument (null), or as open()
-    [[nodiscard]] static device of(void const* gpu_pointer);
+    [[nodiscard]] static device from_pointer(void const* gpu_pointer);
 
     /// Opens the GPU that owns the memory in the pages of gpu_page_size bytes that
     /// [gpu_address, gpu_address + bytes) touches.
     /// @throws error as of(pointer), errc::out_of_range for a page without memory
-    [[nodiscard]] static device of_pages(std::uintptr_t gpu_address, std::size_t bytes);
+    [[nodiscard]] static device from_pages(std::uintptr_t gpu_address, std::size_t bytes);
 
     /// What the backends that start quickly say on this GPU before they are proved: `usable` means
     /// that there is something to try. Takes about a millisecond, needs no CUDA context and makes
     /// none: for programs that only want to know whether to go on.
     /// @throws error errc::no_device, errc::invalid_argument for an unknown BARMAP_BACKEND, or what
     ///         CUDA reports
-    [[nodiscard]] static std::vector<backend_report> offers(int ordinal);
+    [[nodiscard]] static std::vector<backend_report> probe(int ordinal);
 
     /// Adopts memory that the caller owns: any address and length inside one allocation, or inside
     /// several VMM chunks in a row. The calling thread needs no CUDA context.
@@ -94,7 +94,7 @@ public:
     [[nodiscard]] std::string const& pci_address() const noexcept; ///< "0000:65:00.0"
     [[nodiscard]] int driver_version() const noexcept; ///< of the CUDA API, 13000 for 13.0
     [[nodiscard]] bool simulated() const noexcept;
-    [[nodiscard]] bar1_size bar1() const;
+    [[nodiscard]] bar1_info bar1() const;
 
     /// A report for each backend, in order. Starts those that have not been needed so far.
     [[nodiscard]] std::vector<backend_report> backends() const;

@@ -39,16 +39,16 @@ public:
     /// A part of it. @throws error errc::out_of_range if it does not lie inside
     [[nodiscard]] barmap::window window(std::size_t offset, std::size_t bytes) const;
 
-    /// Names of the copy kernels that a transfer of so many bytes uses. An aligned word of up to 8
+    /// Names of the copy routines that a transfer of so many bytes uses. An aligned word of up to 8
     /// bytes is written without one.
-    [[nodiscard]] std::string_view store_kernel(std::size_t bytes) const noexcept;
-    [[nodiscard]] std::string_view load_kernel(std::size_t bytes) const noexcept;
+    [[nodiscard]] std::string_view store_routine(std::size_t bytes) const noexcept;
+    [[nodiscard]] std::string_view load_routine(std::size_t bytes) const noexcept;
 
-    /// Forces one copy kernel on this mapping and all its windows (BARMAP_COPY does so for all
+    /// Forces one copy routine on this mapping and all its windows (BARMAP_COPY does so for all
     /// mappings). Not while another thread copies through it.
     /// @throws error errc::invalid_argument for an unknown name,
     ///         errc::unsupported_operation if the CPU or the operating system lacks it
-    void use_copy_kernel(std::string_view name);
+    void use_copy_routine(std::string_view name);
 
 private:
     friend class pin;

@@ -61,7 +61,7 @@ public:
 
     /// Makes CPU addresses for the whole range.
     ///
-    /// The first mapping through a backend also measures the copy kernels there (a few
+    /// The first mapping through a backend also measures the copy routines there (a few
     /// milliseconds, in memory of barmap's own), unless BARMAP_COPY forces one. See
     /// docs/measuring.md.
     /// @throws error errc::bar1_exhausted, or what the backend reports
@@ -74,7 +74,7 @@ public:
     /// Whether the GPU driver has taken the memory away, so that mappings of it fault. Only gdrdrv
     /// in callback mode lets it do so; all others keep the memory until it is unpinned.
     /// @throws error what gdrdrv reports
-    [[nodiscard]] bool taken_away() const;
+    [[nodiscard]] bool revoked() const;
 
     /// A descriptor for poll(), select() and epoll, of a pin with pin_options::events: readable
     /// when next_event() has something. It is the pin's; only wait with it. In a forked child it

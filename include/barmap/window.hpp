@@ -8,7 +8,7 @@
 
 namespace barmap {
 
-/// How bytes are moved through one mapping: the copy kernels and fences per size class.
+/// How bytes are moved through one mapping: the copy routines and fences per size class.
 /// Chosen when the mapping is made; opaque outside the library.
 struct copy_plan;
 
@@ -26,12 +26,12 @@ struct window {
     copy_plan const* plan = nullptr; ///< never null in a window that a mapping gave out
 
     /// The part from offset on. @pre offset <= size
-    [[nodiscard]] window from(std::size_t offset) const noexcept {
+    [[nodiscard]] window subwindow(std::size_t offset) const noexcept {
         assert(offset <= size);
         return {data + offset, size - offset, plan};
     }
     /// The part [offset, offset + bytes). @pre it lies inside
-    [[nodiscard]] window part(std::size_t offset, std::size_t bytes) const noexcept {
+    [[nodiscard]] window subwindow(std::size_t offset, std::size_t bytes) const noexcept {
         assert(offset <= size && bytes <= size - offset);
         return {data + offset, bytes, plan};
     }

@@ -2,7 +2,7 @@
 # bash completion for barmap. tests/packaging compares it with what `barmap --help` lists.
 
 _barmap_options() {
-    local target="--device --memory --backend --kernel" output="--json --output"
+    local target="--device --memory --backend --routine" output="--json --output"
     local measuring="--sizes --max --iterations --budget"
     case $1 in
         info) echo "$output" ;;
@@ -12,7 +12,7 @@ _barmap_options() {
         bw) echo "$target $measuring --threads $output" ;;
         api) echo "$target $measuring --cycles $output" ;;
         pingpong) echo "$target --iterations $output" ;;
-        fresh) echo "$target --sizes --iterations --every-kernel --demonstrate-stale $output" ;;
+        fresh) echo "$target --sizes --iterations --every-routine --demonstrate-stale $output" ;;
         stress) echo "$target --threads --iterations --region --seed $output" ;;
         sim) echo "--driver --devices --bar1 --memory --fail --" ;;
         plot) echo "-o --output" ;;
@@ -47,8 +47,8 @@ _barmap() {
         --memory) [[ $subcommand == sim ]] && return || values="device vmm vmm5 barmap" ;;
         --backend | --require) values="gdrdrv dmabuf rm vulkan" ;;
         --driver) values="535 550 570 580 610" ;;
-        --kernel) values="auto $(barmap info 2> /dev/null |
-            sed -n '/^copy kernel/,$ s/^\([a-z0-9]\+\) *yes.*/\1/p')" ;;
+        --routine) values="auto $(barmap info 2> /dev/null |
+            sed -n '/^copy routine/,$ s/^\([a-z0-9]\+\) *yes.*/\1/p')" ;;
         --output | -o)
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return

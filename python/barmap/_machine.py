@@ -60,7 +60,7 @@ def devices() -> List[Device]:
 
 
 def info() -> Dict[str, Any]:
-    """What ``barmap info --json`` tells: the version, GPUs, backends and CPU copy kernels.
+    """What ``barmap info --json`` tells: the version, GPUs, backends and CPU copy routines.
 
     Starts every backend on every GPU. Where there is no GPU, every backend is listed as absent,
     with the reason.
@@ -69,7 +69,7 @@ def info() -> Dict[str, Any]:
     -------
     dict
         "barmap", the version; and lists of dictionaries "gpus", "backends" (each with the ordinal
-        of its "gpu", or None) and "copy_kernels". "driver" of a GPU is the CUDA version it offers.
+        of its "gpu", or None) and "copy_routines". "driver" of a GPU is the CUDA version it offers.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def info() -> Dict[str, Any]:
         "barmap": _barmap.version,
         "gpus": gpus,
         "backends": backends,
-        "copy_kernels": _barmap.copy_kernels(),
+        "copy_routines": _barmap.copy_routines(),
     }
 
 

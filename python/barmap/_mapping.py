@@ -42,7 +42,7 @@ class Mapping(_barmap.MappedMemory):
     backend : str
         Name of the backend that made the mapping.
     kind : str
-        How the CPU caches it: "write-combining", "cached" or "device".
+        How the CPU caches it: "write-combining", "cached" or "uncached".
     shape, dtype, strides
         As the mapped object says; of an address: bytes.
     readonly : bool

@@ -140,7 +140,7 @@ window mapped_memory::part(Py_ssize_t offset, Py_ssize_t bytes) const {
                     backend_,
                     "stay inside the mapping; offsets and lengths count from its start and are not "
                     "negative");
-    return window_.part(static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes));
+    return window_.subwindow(static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes));
 }
 
 void mapped_memory::write(nb::handle buffer, Py_ssize_t offset) {
@@ -212,7 +212,7 @@ void mapped_memory::fill(int byte, Py_ssize_t offset, std::optional<Py_ssize_t> 
     while (to.size != 0) {
         std::size_t const piece = std::min(to.size, pattern.size());
         barmap::write(to, {pattern.data(), piece});
-        to = to.from(piece);
+        to = to.subwindow(piece);
     }
 }
 

@@ -66,7 +66,7 @@ private:
     [[nodiscard]] Py_ssize_t length(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const {
         return bytes ? *bytes : static_cast<Py_ssize_t>(window_.size) - offset;
     }
-    [[nodiscard]] window part(Py_ssize_t offset, Py_ssize_t bytes) const;
+    [[nodiscard]] window subwindow(Py_ssize_t offset, Py_ssize_t bytes) const;
 
     pin pin_;                                ///< empty if without events
     std::shared_ptr<mapping const> mapping_; ///< null once closed

@@ -79,7 +79,7 @@ device const& opened_device(int ordinal) {
 device const& device_that_owns(std::uintptr_t address) {
     expect_not_forked("map GPU memory");
     note_use();
-    return kept().keep(device::of(reinterpret_cast<void const*>(address)));
+    return kept().keep(device::from_pointer(reinterpret_cast<void const*>(address)));
 }
 
 std::shared_ptr<own_memory> own_memory::allocate(std::size_t bytes, int ordinal,

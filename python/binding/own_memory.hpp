@@ -14,7 +14,7 @@
 namespace barmap::python {
 
 /// Opens a GPU and keeps it open until the process ends: opening starts its backends and measures
-/// copy kernels, milliseconds that a program would else pay whenever its last mapping has gone.
+/// copy routines, milliseconds that a program would else pay whenever its last mapping has gone.
 /// @throws error errc::forked_child in a child of a process that uses a GPU; as device::open
 [[nodiscard]] device const& opened_device(int ordinal);
 /// The same for the GPU that owns an address.

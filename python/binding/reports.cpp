@@ -29,7 +29,7 @@ struct gpu_facts {
     std::string name, pci_address;
     bool simulated;
     int driver_version;
-    bar1_size bar1;
+    bar1_info bar1;
 };
 
 nb::dict gpu(int ordinal) {
@@ -69,7 +69,7 @@ nb::list backends(int ordinal) {
 
 nb::list kernels() {
     nb::list rows;
-    for (copy_kernel_report const& kernel : copy_kernels()) {
+    for (copy_routine_report const& kernel : copy_routines()) {
         nb::dict row;
         row["name"] = kernel.name;
         row["supported"] = kernel.supported;
@@ -89,7 +89,7 @@ void bind_reports(nb::module_& module) {
     module.def("gpu", &gpu, nb::arg("ordinal"));
     module.def("backends", &backends, nb::arg("ordinal"));
     module.def("backend_names", &backend_names);
-    module.def("copy_kernels", &kernels);
+    module.def("copy_routines", &kernels);
     module.def("driver_is_used", [] { return driver_is_used.load(); });
 }
 

@@ -5,7 +5,7 @@
 
 namespace barmap::python {
 
-/// Adds the functions that tell about GPUs, backends and copy kernels, as dictionaries.
+/// Adds the functions that tell about GPUs, backends and copy routines, as dictionaries.
 void bind_reports(nanobind::module_& module);
 
 } // namespace barmap::python

@@ -4,7 +4,7 @@
 #include "runtime/runtime.hpp"
 
 #include "cuda/driver_api.hpp"
-#include "cuda/driver_life.hpp"
+#include "cuda/driver_lifetime.hpp"
 
 #include <cstring>
 

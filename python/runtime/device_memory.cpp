@@ -40,11 +40,11 @@ device const& opened(int ordinal) {
 
 /// @param device whose default stream is asked before the mapping is used
 mapping make_mapping(std::uintptr_t address, std::size_t bytes, int device) {
-    int const ordinal = barmap::device::of(reinterpret_cast<void const*>(address)).ordinal();
+    int const ordinal = barmap::device::from_pointer(reinterpret_cast<void const*>(address)).ordinal();
     if (ordinal != device)
         throw error(errc::wrong_device, "map an array", "", "it is copied instead");
     barmap::device const& gpu = opened(ordinal);
-    bar1_size const bar1 = gpu.bar1();
+    bar1_info const bar1 = gpu.bar1();
     if (bar1.total != 0 && bytes > bar1.available / bar1_share)
         throw error(errc::bar1_exhausted, "map an array", "", "it is copied instead");
     return gpu.pin(address, bytes).map();
@@ -102,7 +102,7 @@ bool device_memory::mapping_serves(std::size_t bytes, std::size_t largest) const
 bool device_memory::write_now(std::size_t offset, void const* host, std::size_t bytes) {
     if (!mapping_serves(bytes, largest_mapped().write))
         return false;
-    barmap::write(mapping_.window().part(offset, bytes),
+    barmap::write(mapping_.window().subwindow(offset, bytes),
                   {static_cast<std::byte const*>(host), bytes});
     transfers_by_mapping_.fetch_add(1, std::memory_order_relaxed);
     return true;
@@ -111,7 +111,7 @@ bool device_memory::write_now(std::size_t offset, void const* host, std::size_t 
 bool device_memory::read_now(void* host, std::size_t offset, std::size_t bytes) {
     if (!mapping_serves(bytes, largest_mapped().read))
         return false;
-    barmap::read({static_cast<std::byte*>(host), bytes}, mapping_.window().part(offset, bytes));
+    barmap::read({static_cast<std::byte*>(host), bytes}, mapping_.window().subwindow(offset, bytes));
     transfers_by_mapping_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }

@@ -3,7 +3,7 @@
 #include "runtime/hip_api.hpp"
 #include "runtime/runtime.hpp"
 
-#include "cuda/driver_life.hpp"
+#include "cuda/driver_lifetime.hpp"
 #include "os/library.hpp"
 #include "os/simulated_library.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/runtime.hpp"
 
-#include "cuda/driver_life.hpp"
+#include "cuda/driver_lifetime.hpp"
 #include "os/region.hpp"
 
 #include <barmap/error.hpp>

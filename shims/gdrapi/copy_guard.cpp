@@ -122,7 +122,7 @@ bool detail::make_reader() noexcept {
     return true;
 }
 
-slot& take_slot(unsigned long& handle) {
+slot& allocate_slot(unsigned long& handle) {
     keeper& keep = the_keeper();
     std::lock_guard const guard(keep.lock);
     if (keep.free.empty()) {
@@ -143,7 +143,7 @@ slot& take_slot(unsigned long& handle) {
     return *find_slot(handle);
 }
 
-void give_back_slot(unsigned long handle) noexcept {
+void free_slot(unsigned long handle) noexcept {
     keeper& keep = the_keeper();
     std::lock_guard const guard(keep.lock);
     keep.free.push_back(handle & index_mask);

@@ -70,8 +70,8 @@ extern std::array<std::atomic<slot*>, (index_mask + 1) / slots_per_block> blocks
 
 /// A slot nobody uses, and a handle for it that was never given out before.
 /// @throws std::bad_alloc where there are too many
-[[nodiscard]] slot& take_slot(unsigned long& handle);
-void give_back_slot(unsigned long handle) noexcept;
+[[nodiscard]] slot& allocate_slot(unsigned long& handle);
+void free_slot(unsigned long handle) noexcept;
 
 /// Copies through the handle may use the slot from now on, for what its other fields say.
 void publish(slot& which, unsigned long handle);

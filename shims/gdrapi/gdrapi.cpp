@@ -66,7 +66,7 @@ gdr_mapping_type_t type_of(mapping const& map) noexcept {
         return GDR_MAPPING_TYPE_WC;
     case cache_kind::cached:
         return GDR_MAPPING_TYPE_CACHING;
-    case cache_kind::device:
+    case cache_kind::uncached:
         return GDR_MAPPING_TYPE_DEVICE;
     }
     return GDR_MAPPING_TYPE_NONE;
@@ -195,7 +195,7 @@ int gdr_get_callback_flag(gdr_t g, gdr_mh_t handle, int* flag) {
     if (!flag)
         return refuse(EINVAL, "gdr_get_callback_flag needs somewhere to write to");
     return with_buffer(g, handle, [&](buffer& found) {
-        *flag = found.pinned.taken_away();
+        *flag = found.pinned.revoked();
         return 0;
     });
 }
@@ -220,7 +220,7 @@ int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) {
         kind = cache_kind::cached;
         break;
     case GDR_MAP_FLAG_REQ_DEVICE_MAPPING:
-        kind = cache_kind::device;
+        kind = cache_kind::uncached;
         break;
     default:
         return refuse(EINVAL, "unknown flags for a mapping");

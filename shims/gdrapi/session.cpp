@@ -30,7 +30,7 @@ backend_report first_offer() {
                     "CUDA shows none to this process: see `barmap info`");
     std::string said;
     for (int ordinal = 0; ordinal < count; ++ordinal)
-        for (backend_report const& report : device::offers(ordinal)) {
+        for (backend_report const& report : device::probe(ordinal)) {
             if (report.state == backend_state::usable &&
                 (!only_dma_buf() || report.name == dma_buf))
                 return report;
@@ -122,7 +122,7 @@ std::string_view session::only_backend(device const& gpu) const {
 
 std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
                                      pin_options options) {
-    device const gpu = device::of_pages(address, bytes);
+    device const gpu = device::from_pages(address, bytes);
     keep(gpu);
     options.backend = only_backend(gpu);
     options.whole_pages = true;
@@ -132,7 +132,7 @@ std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
     made->size = made->pinned.size() - (address - made->pinned.gpu_address());
     log(severity::debug, std::to_string(bytes) + " bytes are pinned by backend " +
                              std::string(made->pinned.backend()));
-    (void)take_slot(made->handle);
+    (void)allocate_slot(made->handle);
     std::lock_guard const guard(lock_);
     try {
         if (closed_)
@@ -140,7 +140,7 @@ std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
                         "call gdr_open() first");
         buffers_.emplace(made->handle, made);
     } catch (...) {
-        give_back_slot(made->handle);
+        free_slot(made->handle);
         throw;
     }
     return made;
@@ -159,7 +159,7 @@ void let_go(buffer& what) {
     what.alive = false;
     unmap(what);
     what.pinned = {};
-    give_back_slot(what.handle);
+    free_slot(what.handle);
 }
 
 } // namespace

@@ -23,7 +23,7 @@ bool is_coherent(cache_kind kind) noexcept {
     switch (kind) {
     case cache_kind::write_combining:
     case cache_kind::cached:
-    case cache_kind::device:
+    case cache_kind::uncached:
         return true;
     }
     return false;

@@ -53,7 +53,7 @@ public:
     /// what came of it. @throws error
     [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {}) = 0;
     /// Whether the driver has taken the memory away. @throws error
-    [[nodiscard]] virtual bool taken_away() { return false; }
+    [[nodiscard]] virtual bool revoked() { return false; }
     /// What becomes readable with an event; -1 of a pin without pin_request::events.
     [[nodiscard]] virtual int event_fd() const noexcept { return -1; }
     /// The oldest event, its range in whole pages. @pre event_fd() is not -1. @throws error
@@ -124,7 +124,7 @@ public:
     [[nodiscard]] virtual std::unique_ptr<pinned> allocate(std::size_t bytes);
 
     /// Total and free BAR1, where this backend can tell.
-    [[nodiscard]] virtual std::optional<bar1_size> bar1() { return std::nullopt; }
+    [[nodiscard]] virtual std::optional<bar1_info> bar1() { return std::nullopt; }
 };
 
 /// One line of the ordered list.

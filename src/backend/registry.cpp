@@ -54,8 +54,8 @@ std::string_view to_string(cache_kind kind) noexcept {
         return "write-combining";
     case cache_kind::cached:
         return "cached";
-    case cache_kind::device:
-        return "device";
+    case cache_kind::uncached:
+        return "uncached";
     }
     return "unknown";
 }

@@ -2,7 +2,7 @@
 #include "backend/scratch.hpp"
 
 #include "cuda/driver_api.hpp"
-#include "cuda/driver_life.hpp"
+#include "cuda/driver_lifetime.hpp"
 #include "os/random.hpp"
 
 #include <barmap/copy.hpp>
@@ -52,7 +52,7 @@ private:
     CUstream stream_ = nullptr;
 };
 
-// Word by word, so that a proof of the mapping depends on no copy kernel.
+// Word by word, so that a proof of the mapping depends on no copy routine.
 void store(std::byte* to, nonce const& from) noexcept {
     auto* words = reinterpret_cast<std::uint64_t volatile*>(to);
     for (std::size_t i = 0; i < from.size(); ++i)

@@ -12,7 +12,7 @@
 namespace barmap::backend {
 
 /// A little GPU memory of barmap's own, reached through one backend: where the backend is proved
-/// and the copy kernels are measured, so that neither ever touches the user's memory.
+/// and the copy routines are measured, so that neither ever touches the user's memory.
 class scratch {
 public:
     /// One block of cudaMalloc, which takes 2 MiB for any size.

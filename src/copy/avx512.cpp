@@ -69,7 +69,7 @@ BARMAP_TARGET inline void move_lines(std::byte const* gpu, std::byte* host, ends
 
 template <unsigned Lines>
 BARMAP_TARGET void move_lines_held(std::byte const* gpu, std::byte* host, ends wanted) noexcept {
-    hold_speculation();
+    speculation_barrier();
     move_lines<Lines>(gpu, host, wanted);
 }
 
@@ -90,7 +90,7 @@ constexpr std::array<mover, group> move_up_to_group =
 BARMAP_TARGET void load_lines(std::byte const* gpu, std::byte* host, std::size_t lines,
                               ends wanted) noexcept {
     if (lines > group) {
-        hold_speculation();
+        speculation_barrier();
         for (; lines > group; lines -= group) {
             move_lines<group>(gpu, host, {wanted.first, ~__mmask64{0}});
             wanted.first = ~__mmask64{0};

@@ -7,7 +7,7 @@
 #include <string>
 
 /// What this CPU, under this operating system, can execute. Facts only: what to do with them is
-/// decided in kernels.cpp.
+/// decided in routines.cpp.
 namespace barmap::copy {
 
 namespace feature {

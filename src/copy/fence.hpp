@@ -2,7 +2,7 @@
 #pragma once
 
 /// The fences of a copy. Each name says what it makes sure of; docs/ordering.md says why that is
-/// what a caller needs. Kernels contain none of them but hold_speculation(): transfer.hpp
+/// what a caller needs. Kernels contain none of them but speculation_barrier(): transfer.hpp
 /// places one per transfer.
 namespace barmap::copy {
 
@@ -75,7 +75,7 @@ inline void order_coherent_loads() noexcept {
 
 /// No later load is started before every earlier branch is decided: none is started in vain.
 /// It orders nothing that a caller could see; it saves round trips that a wrong guess would cost.
-inline void hold_speculation() noexcept {
+inline void speculation_barrier() noexcept {
 #if defined(__x86_64__)
     __asm__ volatile("lfence" ::: "memory");
 #endif

@@ -4,7 +4,7 @@
 
 /// 64-byte single-copy atomic loads and stores of Armv8.7 (FEAT_LS64): each line is one
 /// transaction. They are for memory that takes them, which the system's designer decides and no
-/// register tells: elsewhere they fault. So nobody gets this kernel who has not asked for it by
+/// register tells: elsewhere they fault. So nobody gets this routine who has not asked for it by
 /// name. Not run on hardware so far, for want of any.
 namespace barmap::copy::ls64 {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "copy/measure.hpp"
 
-#include "copy/kernels.hpp"
+#include "copy/routines.hpp"
 
 #include <barmap/copy.hpp>
 
@@ -20,11 +20,11 @@ namespace barmap::copy {
 namespace {
 
 constexpr double noise = 1.02;
-// A kernel that takes so many times the best, and falls further behind, is not tried on larger
+// A routine that takes so many times the best, and falls further behind, is not tried on larger
 // sizes. One that catches up may have a long start and win later.
 constexpr double hopeless = 2;
 
-// Up to 8 bytes every kernel makes the same accesses. From 1 MiB on, the link sets the rate.
+// Up to 8 bytes every routine makes the same accesses. From 1 MiB on, the link sets the rate.
 constexpr std::size_t smallest = 16;
 constexpr std::size_t largest = 1 << 20;
 
@@ -44,7 +44,7 @@ constexpr std::size_t max_candidates = 16;
 enum class direction { store, load };
 
 struct candidate {
-    copy_kernel const* kernel;
+    copy_routine const* routine;
     std::array<double, rounds> samples;
     double typical;    ///< nanoseconds of one transfer, its fence included
     double times_best; ///< the same, divided by the winner's
@@ -58,8 +58,8 @@ struct arena {
     nanosecond_clock now;
 
     /// Time of one transfer, averaged over so many to the same place, as when a program updates it.
-    double time(direction way, copy_kernel const& kernel, std::size_t bytes, unsigned repeats) {
-        (way == direction::store ? plan.store : plan.load).fill(&kernel);
+    double time(direction way, copy_routine const& routine, std::size_t bytes, unsigned repeats) {
+        (way == direction::store ? plan.store : plan.load).fill(&routine);
         window const there{gpu.data(), bytes, &plan};
         std::int64_t const begin = now();
         for (unsigned i = 0; i < repeats; ++i) {
@@ -75,14 +75,14 @@ struct arena {
 
 /// Measures all candidates in turn, round after round, so that what disturbs one disturbs all.
 void compete(arena& arena, direction way, std::span<candidate> candidates, std::size_t bytes) {
-    double const guess = std::max(1.0, arena.time(way, *candidates[0].kernel, bytes, 1));
+    double const guess = std::max(1.0, arena.time(way, *candidates[0].routine, bytes, 1));
     auto const repeats =
         static_cast<unsigned>(std::clamp(std::ceil(sample_time / guess), 1.0, 64.0));
     std::size_t const count = guess * repeats < long_sample_time ? rounds : rounds_of_long_samples;
     for (std::size_t round = 0; round < count; ++round) {
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             candidate& turn = candidates[(round + i) % candidates.size()];
-            turn.samples[round] = arena.time(way, *turn.kernel, bytes, repeats);
+            turn.samples[round] = arena.time(way, *turn.routine, bytes, repeats);
         }
     }
     for (candidate& each : candidates) {
@@ -96,10 +96,10 @@ void compete(arena& arena, direction way, std::span<candidate> candidates, std::
 }
 
 /// The winner of each size class, by its power of two.
-std::array<copy_kernel const*, size_classes>
+std::array<copy_routine const*, size_classes>
 choose(arena& arena, direction way, std::span<candidate> candidates, std::int64_t budget) {
-    std::array<copy_kernel const*, size_classes> chosen;
-    chosen.fill(candidates[0].kernel);
+    std::array<copy_routine const*, size_classes> chosen;
+    chosen.fill(candidates[0].routine);
     for (candidate& each : candidates) {
         each.times_best = std::numeric_limits<double>::infinity();
     }
@@ -121,7 +121,7 @@ choose(arena& arena, direction way, std::span<candidate> candidates, std::int64_
                        [](candidate const& each) { return each.typical; });
         candidate const& best = candidates[prefer({times.data(), candidates.size()})];
         std::fill(chosen.begin() + static_cast<std::ptrdiff_t>(of_class), chosen.end(),
-                  best.kernel); // larger classes inherit what is not measured any more
+                  best.routine); // larger classes inherit what is not measured any more
         double const shortest = best.typical;
         auto const lost =
             std::remove_if(candidates.begin(), candidates.end(), [&](candidate& each) {
@@ -147,11 +147,11 @@ std::int64_t steady_nanoseconds() noexcept {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-copy_plan measure_plan_among(std::span<copy_kernel const* const> kernels,
+copy_plan measure_plan_among(std::span<copy_routine const* const> routines,
                              std::span<std::byte> scratch, cache_kind kind,
                              nanosecond_clock now) noexcept {
-    assert(!kernels.empty() && kernels.size() <= max_candidates);
-    copy_plan plan = plan_of_one(*kernels.front(), kind);
+    assert(!routines.empty() && routines.size() <= max_candidates);
+    copy_plan plan = plan_of_one(*routines.front(), kind);
     std::size_t const bytes = std::min(std::bit_floor(scratch.size()), largest);
     auto const align = std::align_val_t{4096};
     auto const drop = [&](std::byte* memory) { ::operator delete(memory, align); };
@@ -165,17 +165,17 @@ copy_plan measure_plan_among(std::span<copy_kernel const* const> kernels,
 
     std::array<candidate, max_candidates> storage;
     std::size_t count = 0;
-    for (copy_kernel const* kernel : kernels) {
-        storage[count++] = {kernel, {}, 0, 0};
+    for (copy_routine const* routine : routines) {
+        storage[count++] = {routine, {}, 0, 0};
     }
     plan.store = choose(arena, direction::store, {storage.data(), count}, store_budget);
 
     count = 0;
-    for (copy_kernel const* kernel : kernels) { // several kernels may share one load
+    for (copy_routine const* routine : routines) { // several routines may share one load
         if (std::none_of(
                 storage.begin(), storage.begin() + static_cast<std::ptrdiff_t>(count),
-                [&](candidate const& each) { return each.kernel->load == kernel->load; })) {
-            storage[count++] = {kernel, {}, 0, 0};
+                [&](candidate const& each) { return each.routine->load == routine->load; })) {
+            storage[count++] = {routine, {}, 0, 0};
         }
     }
     plan.load = choose(arena, direction::load, {storage.data(), count}, load_budget);
@@ -183,11 +183,11 @@ copy_plan measure_plan_among(std::span<copy_kernel const* const> kernels,
 }
 
 copy_plan measure_plan(std::span<std::byte> scratch, cache_kind kind) noexcept {
-    std::array<copy_kernel const*, max_candidates> usable;
+    std::array<copy_routine const*, max_candidates> usable;
     std::size_t count = 0;
-    for (copy_kernel const& kernel : all_kernels()) {
-        if (supported(kernel) && !only_when_asked_for(kernel) && count < usable.size()) {
-            usable[count++] = &kernel;
+    for (copy_routine const& routine : all_routines()) {
+        if (supported(routine) && !only_when_asked_for(routine) && count < usable.size()) {
+            usable[count++] = &routine;
         }
     }
     return measure_plan_among({usable.data(), count}, scratch, kind);

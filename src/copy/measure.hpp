@@ -17,9 +17,9 @@ namespace barmap::copy {
 using nanosecond_clock = std::int64_t (*)() noexcept;
 [[nodiscard]] std::int64_t steady_nanoseconds() noexcept;
 
-/// measure_plan() among these kernels, the preferred one first; the CPU must support them all.
+/// measure_plan() among these routines, the preferred one first; the CPU must support them all.
 /// @pre 1 to 16 candidates
-[[nodiscard]] copy_plan measure_plan_among(std::span<copy_kernel const* const> candidates,
+[[nodiscard]] copy_plan measure_plan_among(std::span<copy_routine const* const> candidates,
                                            std::span<std::byte> scratch, cache_kind kind,
                                            nanosecond_clock now = steady_nanoseconds) noexcept;
 

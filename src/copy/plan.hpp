@@ -14,11 +14,11 @@
 
 namespace barmap::copy {
 
-/// What a copy kernel needs of the CPU; src/copy/cpu.hpp finds out what there is.
+/// What a copy routine needs of the CPU; src/copy/cpu.hpp finds out what there is.
 using cpu_features = std::uint32_t;
 
-/// One way to move bytes, for one instruction set. Plain data; src/copy/kernels.cpp lists them all.
-struct copy_kernel {
+/// One way to move bytes, for one instruction set. Plain data; src/copy/routines.cpp lists them all.
+struct copy_routine {
     std::string_view name;
     cpu_features needs;
     unsigned width; ///< bytes that its bulk loop moves per instruction
@@ -34,20 +34,20 @@ inline constexpr std::size_t size_classes = 32;
     return width < size_classes ? width : size_classes - 1;
 }
 
-/// The kernel called NAME. @throws error errc::invalid_argument (unknown; lists the names) or
+/// The routine called NAME. @throws error errc::invalid_argument (unknown; lists the names) or
 /// errc::unsupported_operation (the CPU or the OS lacks what it needs)
-[[nodiscard]] copy_kernel const& find_kernel(std::string_view name);
+[[nodiscard]] copy_routine const& find_routine(std::string_view name);
 
-/// What BARMAP_COPY asks for, or null if it is unset or "auto". @throws as find_kernel
-[[nodiscard]] copy_kernel const* kernel_forced_by_environment();
+/// What BARMAP_COPY asks for, or null if it is unset or "auto". @throws as find_routine
+[[nodiscard]] copy_routine const* routine_forced_by_environment();
 
-/// One kernel for every size.
-[[nodiscard]] copy_plan plan_of_one(copy_kernel const& kernel, cache_kind kind) noexcept;
+/// One routine for every size.
+[[nodiscard]] copy_plan plan_of_one(copy_routine const& routine, cache_kind kind) noexcept;
 
-/// The same kernels for a mapping of another kind: its fences, and how it posts.
+/// The same routines for a mapping of another kind: its fences, and how it posts.
 [[nodiscard]] copy_plan plan_for_kind(copy_plan plan, cache_kind kind) noexcept;
 
-/// The best kernel for each size class and direction, measured on a mapping of GPU memory that
+/// The best routine for each size class and direction, measured on a mapping of GPU memory that
 /// nobody else uses. Overwrites the scratch. Takes a few milliseconds.
 /// @param scratch at least 1 MiB, 4 KiB-aligned; a smaller one is measured as far as it goes
 [[nodiscard]] copy_plan measure_plan(std::span<std::byte> scratch, cache_kind kind) noexcept;
@@ -58,8 +58,8 @@ namespace barmap {
 
 struct copy_plan {
     copy_plan_head head;
-    std::array<copy::copy_kernel const*, copy::size_classes> store;
-    std::array<copy::copy_kernel const*, copy::size_classes> load;
+    std::array<copy::copy_routine const*, copy::size_classes> store;
+    std::array<copy::copy_routine const*, copy::size_classes> load;
     void (*post_word)(void* gpu, std::uint64_t word, unsigned bytes) noexcept;
     void (*post_line)(void* gpu, void const* line) noexcept;
     cache_kind kind;

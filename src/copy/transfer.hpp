@@ -14,13 +14,13 @@ namespace barmap::copy {
 
 [[gnu::always_inline]] inline void write_bytes(std::byte* gpu, std::byte const* host,
                                                std::size_t bytes, copy_plan const& plan) noexcept {
-    // A word needs no kernel. Here and not in one, since a call's own stores, next to stores to
+    // A word needs no routine. Here and not in one, since a call's own stores, next to stores to
     // write-combining memory, cost a tenth of the whole (12 ns on Sapphire Rapids).
     if (is_word(reinterpret_cast<std::uintptr_t>(gpu), bytes))
         store_one_word(gpu, host, bytes);
     else
         plan.store[size_class(bytes)]->store(gpu, host, bytes);
-    // Whatever the kind: a kernel may use streaming or direct stores, which are weakly ordered even
+    // Whatever the kind: a routine may use streaming or direct stores, which are weakly ordered even
     // in coherent memory, and there the fence has next to nothing to wait for.
     flush_wc_stores();
 }
@@ -28,7 +28,7 @@ namespace barmap::copy {
 [[gnu::always_inline]] inline void read_bytes(std::byte* host, std::byte const* gpu,
                                               std::size_t bytes, copy_plan const& plan) noexcept {
     bool const coherent = plan.kind == cache_kind::cached;
-    // What stands behind a fence starts after it: a kernel looked up there costs a word 10 ns.
+    // What stands behind a fence starts after it: a routine looked up there costs a word 10 ns.
     if (is_word(reinterpret_cast<std::uintptr_t>(gpu), bytes)) {
         if (coherent)
             load_one_word(gpu, host, bytes, [] { order_coherent_loads(); });

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 /// How a transfer is cut up on the GPU side: every access there is naturally aligned, no byte is
-/// accessed twice, and an aligned 1, 2, 4 or 8-byte transfer is one access. Written once; a kernel
+/// accessed twice, and an aligned 1, 2, 4 or 8-byte transfer is one access. Written once; a routine
 /// adds what moves a whole line.
 namespace barmap::copy {
 
@@ -113,7 +113,7 @@ inline void walk(Gpu* gpu, Host* host, std::size_t bytes, Edge edge, Bulk bulk) 
     step(edge, bytes);
 }
 
-/// The edge of a kernel that has nothing better than words.
+/// The edge of a routine that has nothing better than words.
 inline void store_edge(std::byte* gpu, std::byte const* host, std::size_t bytes) noexcept {
     walk_words(gpu, host, bytes, store_word{});
 }
@@ -161,7 +161,7 @@ inline void load_one_word(std::byte const* gpu, std::byte* host, std::size_t byt
     }
 }
 
-/// The edge of a kernel with streaming loads: fetches the whole line, once, and keeps what is
+/// The edge of a routine with streaming loads: fetches the whole line, once, and keeps what is
 /// wanted of it, so that any edge costs one round trip to the GPU. What it reads besides lies in
 /// the same line, hence in the same page, and reading GPU memory has no effect.
 /// A single aligned word stays a single access of its width.

@@ -2,7 +2,7 @@
 #include "cuda/context_scope.hpp"
 
 #include "cuda/driver_api.hpp"
-#include "cuda/driver_life.hpp"
+#include "cuda/driver_lifetime.hpp"
 
 #include <unistd.h>
 #include <utility>

@@ -3,7 +3,7 @@
 
 #include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
-#include "cuda/driver_life.hpp"
+#include "cuda/driver_lifetime.hpp"
 
 #include <limits>
 #include <optional>

@@ -188,8 +188,8 @@ TEST_F(choice_test, an_unknown_copy_kernel_is_an_error) {
     expect_refusal(refusal_of([&] { (void)pinned.map(); }), errc::invalid_argument, "nonsense");
     set_environment("BARMAP_COPY", "portable");
     mapping map = pinned.map();
-    EXPECT_EQ(map.store_kernel(64), "portable");
-    expect_refusal(refusal_of([&] { map.use_copy_kernel("nonsense"); }), errc::invalid_argument,
+    EXPECT_EQ(map.store_routine(64), "portable");
+    expect_refusal(refusal_of([&] { map.use_copy_routine("nonsense"); }), errc::invalid_argument,
                    "nonsense");
     expect_same_memory(map, block.address(), 1);
 }

@@ -70,7 +70,7 @@ TEST_P(data_test, neighbours_in_one_page_keep_apart) {
     expect_same_memory(maps[7], blocks[7]->address(), 10);
 }
 
-TEST_P(data_test, chunks_in_a_row_become_one_cpu_range) {
+TEST_P(data_test, contiguous_chunks_become_one_cpu_range) {
     device const gpu = device::open(0);
     if (!GetParam().joins_chunks) {
         virtual_block const two(0, {2 * mib, 2 * mib});
@@ -185,8 +185,8 @@ TEST_P(data_test, measured_copy_kernels_move_the_same_bytes) {
     device const gpu = device::open(0);
     auto const block = some_memory(3 * mib);
     mapping const map = gpu.pin(block->address() + 1, 3 * mib - 1).map();
-    EXPECT_FALSE(map.store_kernel(4096).empty());
-    EXPECT_FALSE(map.load_kernel(4096).empty());
+    EXPECT_FALSE(map.store_routine(4096).empty());
+    EXPECT_FALSE(map.load_routine(4096).empty());
     expect_same_memory(map, block->address() + 1, 1);
 }
 

@@ -68,7 +68,7 @@ TEST_F(event_test, tells_that_memory_was_taken_away) {
     expect_event(pinned, block.address(), mib, 1);
     EXPECT_FALSE(is_readable(pinned)) << "it was taken";
     EXPECT_FALSE(pinned.next_event());
-    EXPECT_TRUE(pinned.taken_away());
+    EXPECT_TRUE(pinned.revoked());
 }
 
 TEST_F(event_test, tells_of_what_was_pinned_not_of_its_pages) {

@@ -63,7 +63,7 @@ TEST_F(gdrdrv_test, a_device_mapping_is_told_apart) {
     boot({.minor = 6, .mapping_type = 3});
     device_block const block(mib);
     mapping const map = device::open(0).pin(block.address(), mib).map();
-    EXPECT_EQ(map.kind(), cache_kind::device);
+    EXPECT_EQ(map.kind(), cache_kind::uncached);
     expect_same_memory(map, block.address(), 1);
 }
 
@@ -76,7 +76,7 @@ TEST_F(gdrdrv_test, a_mapping_is_cached_as_asked_for) {
         EXPECT_EQ(map.kind(), kind);
         expect_same_memory(map, block.address(), 1);
     }
-    refusal const seen = refusal_of([&] { (void)pinned.map(cache_kind::device); });
+    refusal const seen = refusal_of([&] { (void)pinned.map(cache_kind::uncached); });
     EXPECT_EQ(seen.code, std::errc::invalid_argument);
 }
 
@@ -126,14 +126,14 @@ TEST_F(gdrdrv_test, memory_that_the_driver_took_away_is_told) {
     device_block const block(mib);
     pin const pinned = device::open(0).pin(block.address(), mib);
     EXPECT_FALSE(device::open(0).backends().front().persistent);
-    EXPECT_FALSE(pinned.taken_away());
+    EXPECT_FALSE(pinned.revoked());
     driver_->take_away();
-    EXPECT_TRUE(pinned.taken_away());
+    EXPECT_TRUE(pinned.revoked());
 }
 
 TEST_F(gdrdrv_test, its_version_is_told_before_and_after_it_is_proved) {
     boot({.minor = 3});
-    for (auto const& reports : {device::offers(0), device::open(0).backends()}) {
+    for (auto const& reports : {device::probe(0), device::open(0).backends()}) {
         backend_report const& report = reports.front();
         EXPECT_EQ(report.name, "gdrdrv");
         EXPECT_EQ(report.state, backend_state::usable);

@@ -16,7 +16,7 @@ machine::machine(char const* driver_series,
                  std::function<std::function<std::size_t()>(fake::kernel&)> const& install) {
     set_environment("BARMAP_SIM", "1");
     set_environment("BARMAP_SIM_DRIVER", driver_series);
-    // Measuring copy kernels takes time and is the business of other tests.
+    // Measuring copy routines takes time and is the business of other tests.
     ::setenv("BARMAP_COPY", "portable", 0);
     driver_objects_ = install(kernel_);
 }

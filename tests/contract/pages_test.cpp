@@ -14,7 +14,7 @@ protected:
     static pin pin_pages(std::uintptr_t address, std::size_t bytes) {
         pin_options how;
         how.whole_pages = true;
-        return device::of_pages(address, bytes).pin(address, bytes, how);
+        return device::from_pages(address, bytes).pin(address, bytes, how);
     }
 
     /// The bytes at a GPU address, seen through a mapping of its pages.
@@ -114,23 +114,23 @@ TEST_P(pages_test, a_kind_of_mapping_that_is_not_there_is_refused) {
     cache_kind const kind = pinned.map().kind();
     mapping const same = pinned.map(kind);
     EXPECT_EQ(same.kind(), kind);
-    refusal const seen = refusal_of([&] { (void)pinned.map(cache_kind::device); });
+    refusal const seen = refusal_of([&] { (void)pinned.map(cache_kind::uncached); });
     EXPECT_TRUE(seen.code == errc::unsupported_operation ||
                 seen.code == std::errc::invalid_argument)
         << seen.text;
 }
 
 TEST_P(pages_test, what_is_offered_is_what_is_usable) {
-    std::vector<backend_report> const offers = device::offers(0);
-    ASSERT_EQ(offers.size(), 1u) << "BARMAP_BACKEND allows one";
-    EXPECT_EQ(offers.front().state, backend_state::usable) << offers.front().reason;
-    EXPECT_EQ(offers.front().name, GetParam().backend);
+    std::vector<backend_report> const reports = device::probe(0);
+    ASSERT_EQ(reports.size(), 1u) << "BARMAP_BACKEND allows one";
+    EXPECT_EQ(reports.front().state, backend_state::usable) << reports.front().reason;
+    EXPECT_EQ(reports.front().name, GetParam().backend);
 }
 
 TEST_P(pages_test, memory_is_not_taken_away) {
     auto const block = some_memory(mib);
-    EXPECT_FALSE(device::open(0).pin(block->address(), mib).taken_away());
-    EXPECT_FALSE(pin().taken_away());
+    EXPECT_FALSE(device::open(0).pin(block->address(), mib).revoked());
+    EXPECT_FALSE(pin().revoked());
 }
 
 BARMAP_OVER_ALL_WAYS(pages_test);

@@ -113,7 +113,7 @@ TEST_P(refusal_test, no_bytes_no_address_and_a_range_that_wraps_around) {
     device const gpu = device::open(0);
     expect_refusal(refusal_of([&] { (void)gpu.pin(nullptr, 8); }), errc::invalid_argument, "pin");
     expect_refusal(refusal_of([&] { (void)gpu.allocate(0); }), errc::invalid_argument, "0 bytes");
-    expect_refusal(refusal_of([&] { (void)device::of(nullptr); }), errc::invalid_argument, "pin");
+    expect_refusal(refusal_of([&] { (void)device::from_pointer(nullptr); }), errc::invalid_argument, "pin");
 }
 
 TEST_P(refusal_test, the_last_byte_of_the_address_space_is_only_unknown) {
@@ -204,7 +204,7 @@ TEST_P(two_gpus_test, memory_of_each_is_reached_through_that_one) {
         sides[i].chunks = std::make_unique<virtual_block>(i, std::vector(5, 2 * mib));
         sides[i].block_map = gpu.pin(sides[i].block->address() + 1, 3 * mib - 1).map();
         sides[i].chunks_map = gpu.pin(sides[i].chunks->address(), 10 * mib).map();
-        EXPECT_EQ(device::of(reinterpret_cast<void const*>(sides[i].block->address())).ordinal(),
+        EXPECT_EQ(device::from_pointer(reinterpret_cast<void const*>(sides[i].block->address())).ordinal(),
                   i);
     }
     // All four at once, so that a mapping of the wrong GPU would overwrite another's bytes.
@@ -228,7 +228,7 @@ TEST_P(two_gpus_test, memory_of_the_other_is_refused) {
         device const second = device::open(1);
         refusal const seen = refusal_of([&] { (void)second.pin(block->address(), mib); });
         expect_refusal(seen, errc::wrong_device, "memory of GPU 0 through GPU 1");
-        EXPECT_NE(seen.advice.find("device::of"), std::string::npos);
+        EXPECT_NE(seen.advice.find("device::from_pointer"), std::string::npos);
     }
     the_machine().use(0);
     expect_refusal(refusal_of([&] { (void)device::open(2); }), errc::no_device, "0 to 1");

@@ -288,7 +288,7 @@ TEST_F(rm_two_gpus_test, a_descriptor_of_the_other_gpu_is_refused) {
     right.free(right.import(descriptor.get()));
     refusal const seen = refusal_of([&] { wrong.free(wrong.import(descriptor.get())); });
     expect_refusal(seen, errc::wrong_device, "import");
-    EXPECT_NE(seen.advice.find("device::of"), std::string::npos);
+    EXPECT_NE(seen.advice.find("device::from_pointer"), std::string::npos);
 }
 
 TEST_F(rm_two_gpus_test, a_gpu_that_the_driver_does_not_list_makes_rm_absent) {

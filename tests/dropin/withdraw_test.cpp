@@ -42,14 +42,14 @@ class withdraw_test : public testing::TestWithParam<std::size_t> {
 protected:
     withdraw_test()
         : memory_(4096),
-          plan_(copy::plan_of_one(copy::find_kernel("portable"), cache_kind::write_combining)) {
-        slot_ = &take_slot(handle_);
+          plan_(copy::plan_of_one(copy::find_routine("portable"), cache_kind::write_combining)) {
+        slot_ = &allocate_slot(handle_);
         slot_->size = memory_.size();
         slot_->plan = &plan_;
         slot_->kind = cache_kind::write_combining;
         slot_->data = memory_.data();
     }
-    ~withdraw_test() override { give_back_slot(handle_); }
+    ~withdraw_test() override { free_slot(handle_); }
 
     std::vector<std::byte> memory_;
     copy_plan plan_;

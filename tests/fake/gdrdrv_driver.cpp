@@ -316,7 +316,7 @@ void gdrdrv_driver::take_away() {
     std::lock_guard const hold(kernel_.lock());
     taken_away_ = true;
     for (file* each : files_)
-        each->tell_of_pins(static_cast<std::uint32_t>(abi::event_reason::taken_away));
+        each->tell_of_pins(static_cast<std::uint32_t>(abi::event_reason::revoked));
 }
 
 void gdrdrv_driver::tell_unknown() {

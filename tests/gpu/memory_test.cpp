@@ -37,7 +37,7 @@ TEST_F(memory_test, neighbours_in_one_page_keep_apart) {
     EXPECT_EQ(seen, in_right);
 }
 
-TEST_F(memory_test, chunks_in_a_row_become_one_cpu_range) {
+TEST_F(memory_test, contiguous_chunks_become_one_cpu_range) {
     device const gpu = device::open(0);
     virtual_block const block(0, 5);
     expect_same_memory(gpu.pin(block.address(), block.size()).map(), block.address(), 3);

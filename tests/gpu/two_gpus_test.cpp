@@ -60,7 +60,7 @@ TEST_F(two_gpus_test, memory_of_the_other_is_refused) {
     virtual_block const chunks(0, 1);
     EXPECT_EQ(code_of([&] { (void)second.pin(block.address(), mib); }), errc::wrong_device);
     EXPECT_EQ(code_of([&] { (void)second.pin(chunks.address(), mib); }), errc::wrong_device);
-    EXPECT_EQ(device::of(reinterpret_cast<void const*>(block.address())).ordinal(), 0);
+    EXPECT_EQ(device::from_pointer(reinterpret_cast<void const*>(block.address())).ordinal(), 0);
 }
 
 // RM itself answers success here and would map the wrong memory.

@@ -66,7 +66,7 @@ def test_the_package_is_typed_and_small():
 @pytest.mark.simulated
 def test_info_is_that_of_the_tool():
     found = barmap.info()
-    assert list(found) == ["barmap", "gpus", "backends", "copy_kernels"]
+    assert list(found) == ["barmap", "gpus", "backends", "copy_routines"]
     (gpu,) = found["gpus"]
     assert list(gpu) == ["ordinal", "name", "pci", "simulated", "driver", "bar1"]
     assert list(gpu["bar1"]) == ["total", "available"]
@@ -76,7 +76,7 @@ def test_info_is_that_of_the_tool():
                                  "start_us"]
         assert backend["gpu"] == 0 and backend["state"] in ("usable", "absent", "broken")
         assert backend["reason"] and (backend["advice"] or backend["state"] == "usable")
-    assert all(list(row) == ["name", "supported", "needs"] for row in found["copy_kernels"])
+    assert all(list(row) == ["name", "supported", "needs"] for row in found["copy_routines"])
 
 
 def test_version():

@@ -59,7 +59,7 @@ protected:
     std::array<CUmemGenericAllocationHandle, 2> chunks_{};
 };
 
-TEST_F(sim_virtual_memory, chunks_in_a_row_are_one_range_for_copies) {
+TEST_F(sim_virtual_memory, contiguous_chunks_are_one_range_for_copies) {
     make(handle_type_none);
     EXPECT_EQ(cu().memset_d8(base_, 0, 1), error_invalid_value) << "no access yet";
     ASSERT_EQ(give_access(base_, 2 * chunk_size), success);

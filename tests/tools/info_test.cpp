@@ -32,7 +32,7 @@ TEST(info, without_a_gpu_lists_every_backend_as_absent) {
         EXPECT_FALSE(backend.at("advice").get<std::string>().empty());
     }
     EXPECT_TRUE(run.json().at("machine").at("gpu").is_null());
-    EXPECT_FALSE(rows(run, "kind", "copy_kernel").empty());
+    EXPECT_FALSE(rows(run, "kind", "copy_routine").empty());
 }
 
 TEST(info, without_a_gpu_is_also_text) {

@@ -34,13 +34,13 @@ TEST(demo, measures_beside_both_kinds_of_cumemcpy) {
     EXPECT_EQ(rows(run, "measurement", "verification")[0].at("passed"), true);
 }
 
-TEST(lat, compares_every_supported_kernel) {
+TEST(lat, compares_every_supported_routine) {
     outcome const run = barmap("lat --compare --sizes 1,64,8K --budget 0.02 --json");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     outcome const info = barmap("info --json");
-    for (auto const& kernel : rows(info, "kind", "copy_kernel")) {
-        std::size_t const expected = kernel.at("supported") == true ? 6 : 0;
-        EXPECT_EQ(rows(run, "method", kernel.at("name")).size(), expected) << kernel;
+    for (auto const& routine : rows(info, "kind", "copy_routine")) {
+        std::size_t const expected = routine.at("supported") == true ? 6 : 0;
+        EXPECT_EQ(rows(run, "method", routine.at("name")).size(), expected) << routine;
     }
     expect_times(rows(run, "measurement", "copy"));
     auto const choices = rows(run, "measurement", "choice");
@@ -68,10 +68,10 @@ TEST_P(memory_option, is_mapped) {
 INSTANTIATE_TEST_SUITE_P(every, memory_option, testing::Values("device", "vmm", "vmm5"),
                          [](auto const& info) { return std::string(info.param); });
 
-TEST(lat, forces_a_kernel) {
-    outcome const run = barmap("lat --sizes 64 --budget 0.01 --kernel portable --json");
+TEST(lat, forces_a_routine) {
+    outcome const run = barmap("lat --sizes 64 --budget 0.01 --routine portable --json");
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    EXPECT_EQ(rows(run, "measurement", "copy")[0].at("kernel"), "portable");
+    EXPECT_EQ(rows(run, "measurement", "copy")[0].at("routine"), "portable");
 }
 
 TEST(bw, shares_a_transfer_among_threads) {
@@ -98,14 +98,14 @@ TEST(pingpong, plays_every_variant) {
         EXPECT_EQ(game.at("samples"), 200);
 }
 
-TEST(fresh, no_kernel_goes_back) {
-    outcome const run = barmap("fresh --iterations 5000 --every-kernel --json");
+TEST(fresh, no_routine_goes_back) {
+    outcome const run = barmap("fresh --iterations 5000 --every-routine --json");
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
     for (auto const& row : rows(run, "measurement", "fresh")) {
         EXPECT_EQ(row.at("went_back"), 0);
         EXPECT_EQ(row.at("caught_up"), true);
     }
-    EXPECT_EQ(rows(run, "kernel", "auto").size(), 8u);
+    EXPECT_EQ(rows(run, "routine", "auto").size(), 8u);
 }
 
 TEST(fresh, runs_its_demonstration) {

@@ -63,7 +63,7 @@ TEST_P(wrong, exits_2_and_says_what_to_do) {
 
 INSTANTIATE_TEST_SUITE_P(every, wrong,
                          testing::Values(wrong_line{"lat --backend nonsense", "vulkan"},
-                                         wrong_line{"lat --kernel nonsense", "portable"},
+                                         wrong_line{"lat --routine nonsense", "portable"},
                                          wrong_line{"lat --memory nonsense", "vmm5"},
                                          wrong_line{"lat --sizes 4Q", "--sizes"},
                                          wrong_line{"lat --sizes 0", "--sizes"},

@@ -106,7 +106,7 @@ TEST(error_test, every_kind_of_memory_and_state_has_a_name) {
     EXPECT_EQ(to_string(backend_state::broken), "broken");
     EXPECT_EQ(to_string(cache_kind::write_combining), "write-combining");
     EXPECT_EQ(to_string(cache_kind::cached), "cached");
-    EXPECT_EQ(to_string(cache_kind::device), "device");
+    EXPECT_EQ(to_string(cache_kind::uncached), "uncached");
 }
 
 } // namespace

@@ -110,7 +110,7 @@ struct usage_parameters {
     std::uint64_t max_user_bytes;
 };
 
-enum class event_reason : std::uint32_t { taken_away = 1, overflow = 2 };
+enum class event_reason : std::uint32_t { revoked = 1, overflow = 2 };
 
 /// What read() delivers. With an overflow, size is how many events were lost.
 struct event {

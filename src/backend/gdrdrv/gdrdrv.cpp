@@ -78,7 +78,7 @@ public:
     }
 
     std::unique_ptr<mapped> map(std::optional<cache_kind> wanted) override;
-    bool taken_away() override {
+    bool revoked() override {
         return std::any_of(handles_.begin(), handles_.end(), [this](handle const& each) {
             return owner_->callback_flag(each.value());
         });

@@ -133,7 +133,7 @@ std::optional<pin_event> kernel_module::next_event() const {
     switch (static_cast<abi::event_reason>(event.reason)) {
     case abi::event_reason::overflow:
         return pin_event{0, 0, event.sequence, event.size};
-    case abi::event_reason::taken_away:
+    case abi::event_reason::revoked:
         return pin_event{event.va, event.size, event.sequence, 0};
     }
     throw error(errc::unknown_layout, "read an event of kind " + std::to_string(event.reason),
@@ -145,7 +145,7 @@ void kernel_module::request(std::uint64_t handle, std::optional<cache_kind> want
         return; // one way only; the core compares it with what was wanted
     abi::mapping_type const type = !wanted                         ? abi::mapping_type::none
                                    : *wanted == cache_kind::cached ? abi::mapping_type::caching
-                                   : *wanted == cache_kind::device
+                                   : *wanted == cache_kind::uncached
                                        ? abi::mapping_type::device
                                        : abi::mapping_type::write_combining;
     abi::mapping_type_parameters request{handle, static_cast<std::uint32_t>(type)};
@@ -163,7 +163,7 @@ cache_kind kernel_module::kind(std::uint64_t handle) const {
         case abi::mapping_type::caching:
             return cache_kind::cached;
         case abi::mapping_type::device:
-            return cache_kind::device;
+            return cache_kind::uncached;
         default:
             return cache_kind::write_combining;
         }

@@ -159,7 +159,7 @@ abi::handle client::import(int descriptor) const {
     constexpr char what[] = "import the memory's file descriptor into RM";
     if (exporting_device(descriptor) != device_instance_)
         throw error(errc::wrong_device, what, std::string(name),
-                    "open the device that owns the memory, for example with device::of(pointer)");
+                    "open the device that owns the memory, for example with device::from_pointer(pointer)");
     abi::import_object_parameters request{};
     request.fd = descriptor;
     request.type = abi::export_type_rm;
@@ -219,7 +219,7 @@ client::view::~view() {
                         abi::request<abi::unmap_parameters>(abi::esc_rm_unmap_memory), &request);
 }
 
-bar1_size client::bar1() const {
+bar1_info client::bar1() const {
     constexpr char what[] = "read the size of BAR1";
     abi::fb_get_info_parameters request{};
     request.count = 2;
@@ -232,7 +232,7 @@ bar1_size client::bar1() const {
 
 // RM gives the same status where the kernel's memory is used up or BAR1 is in pieces.
 void client::expect_bar1(std::uint64_t wanted, char const* what) const {
-    bar1_size size;
+    bar1_info size;
     try {
         size = bar1();
     } catch (error const&) {

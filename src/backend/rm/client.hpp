@@ -56,7 +56,7 @@ public:
     };
 
     /// @throws error
-    [[nodiscard]] bar1_size bar1() const;
+    [[nodiscard]] bar1_info bar1() const;
 
     /// Whether this is the process that made the client.
     [[nodiscard]] bool in_own_process() const noexcept;

@@ -106,7 +106,7 @@ public:
                                            lay_out(parts, os::page_size(), name));
     }
 
-    std::optional<bar1_size> bar1() override { return client_->bar1(); }
+    std::optional<bar1_info> bar1() override { return client_->bar1(); }
 
 private:
     /// What is wanted of an object in which the allocation starts at `offset`. RM itself refuses
@@ -146,7 +146,7 @@ private:
         if (fields.gpu_id != client_->gpu_id())
             throw error(errc::wrong_device, "adopt cudaMalloc memory", std::string(name),
                         "open the device that owns the memory, for example with "
-                        "device::of(pointer)");
+                        "device::from_pointer(pointer)");
         std::uint64_t const object_size = fields.object_pages * object_page;
         if (fields.size != chunk.capacity || fields.object_offset > object_size ||
             chunk.capacity > object_size - fields.object_offset ||

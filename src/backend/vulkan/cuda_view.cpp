@@ -3,7 +3,7 @@
 
 #include "backend/vulkan/memory.hpp"
 #include "cuda/driver_api.hpp"
-#include "cuda/driver_life.hpp"
+#include "cuda/driver_lifetime.hpp"
 
 #include <unistd.h>
 

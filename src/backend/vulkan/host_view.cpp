@@ -23,7 +23,7 @@ host_view::host_view(session const& session, std::span<memory const> objects) : 
     if (objects.size() == 1)
         map(objects.front());
     else
-        map_in_a_row(objects);
+        map_contiguous(objects);
 }
 
 host_view::~host_view() {
@@ -60,7 +60,7 @@ void host_view::map(memory const& object) {
     keep_from_children(object.size());
 }
 
-void host_view::map_in_a_row(std::span<memory const> objects) {
+void host_view::map_contiguous(std::span<memory const> objects) {
     auto const alignment = static_cast<std::size_t>(session_.placed_alignment());
     std::size_t total = 0;
     for (memory const& object : objects)

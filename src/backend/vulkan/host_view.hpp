@@ -27,7 +27,7 @@ public:
 private:
     explicit host_view(session const& session) noexcept : session_(session) {}
     void map(memory const& object);
-    void map_in_a_row(std::span<memory const> objects);
+    void map_contiguous(std::span<memory const> objects);
     void keep_from_children(std::size_t bytes) const;
 
     session const& session_;

@@ -3,7 +3,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/vulkan/functions.hpp"
-#include "cuda/driver_life.hpp"
+#include "cuda/driver_lifetime.hpp"
 
 #include <span>
 #include <sys/types.h>

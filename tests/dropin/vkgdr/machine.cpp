@@ -64,7 +64,7 @@ void vkgdr_test::SetUp() {
             FAIL() << why;
         GTEST_SKIP() << why;
     }
-    ::setenv("BARMAP_COPY", "portable", 0); // measuring copy kernels is not the subject
+    ::setenv("BARMAP_COPY", "portable", 0); // measuring copy routines is not the subject
     CUcontext context = nullptr;
     expect_success(cu().primary_ctx_retain(&context, 0));
     has_context_ = true;

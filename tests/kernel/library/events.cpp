@@ -84,10 +84,10 @@ void in_callback_mode(cuda const& driver, barmap::device const& gpu) {
     freeing.join();
     check(event && event->gpu_address == second + 100 && event->size == 1000, "what is gone");
     check(event && event->sequence == 1 && event->lost == 0, "it is the first event");
-    check(lost.taken_away(), "and it says so when it is asked");
+    check(lost.revoked(), "and it says so when it is asked");
     check(is_gone(map.data()), "the mapping is taken back before the event is told");
     check(!is_readable(kept, 0) && !kept.next_event(), "another pin does not hear of it");
-    check(!kept.taken_away(), "nor is it gone");
+    check(!kept.revoked(), "nor is it gone");
     driver.free(first);
     check(is_readable(kept, 60'000) && kept.next_event().has_value(), "until it is");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the compiled kernels do to GPU memory, instruction by instruction.
+// What the compiled routines do to GPU memory, instruction by instruction.
 #include "access_trace.hpp"
-#include "copy/kernels.hpp"
-#include "counted_kernel.hpp"
+#include "copy/routines.hpp"
+#include "counted_routine.hpp"
 #include "fake_gpu_memory.hpp"
 
 #include <barmap/copy.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 using addresses = std::vector<std::uintptr_t>;
 
-class accesses : public testing::TestWithParam<copy_kernel> {
+class accesses : public testing::TestWithParam<copy_routine> {
 protected:
     void SetUp() override {
 #if defined(__SANITIZE_THREAD__)
@@ -57,7 +57,7 @@ TEST_P(accesses, an_aligned_word_is_one_access) {
     }
 }
 
-// Where every byte arrives (kernel_test.cpp) and accesses only go up, an access is as wide as the
+// Where every byte arrives (routine_test.cpp) and accesses only go up, an access is as wide as the
 // way to the next one, or else two overlap and some width is no power of two or not aligned.
 void expect_aligned_and_disjoint(addresses const& at, std::size_t end) {
     for (std::size_t i = 0; i < at.size(); ++i) {
@@ -96,19 +96,19 @@ TEST_P(accesses, a_line_takes_as_many_as_the_width_says) {
 }
 
 INSTANTIATE_TEST_SUITE_P(copy, accesses,
-                         testing::ValuesIn(all_kernels().begin(), all_kernels().end()),
-                         [](auto const& kernel) { return std::string(kernel.param.name); });
+                         testing::ValuesIn(all_routines().begin(), all_routines().end()),
+                         [](auto const& routine) { return std::string(routine.param.name); });
 
 TEST(access_of_post, is_one_for_a_word) {
 #if defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "ThreadSanitizer delays the signals that a trace is made of";
 #endif
     guarded_pages const gpu(4096);
-    for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached, cache_kind::device}) {
-        copy_plan const plan = plan_of_one(all_kernels().back(), kind);
+    for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached, cache_kind::uncached}) {
+        copy_plan const plan = plan_of_one(all_routines().back(), kind);
         window const there{gpu.begin() + 64, 64, &plan};
         auto const trace = [&](auto word) {
-            return trace_accesses(gpu.begin(), [&] { post(there.from(8), word); });
+            return trace_accesses(gpu.begin(), [&] { post(there.subwindow(8), word); });
         };
         EXPECT_EQ(trace(std::uint8_t{1}), addresses{72});
         EXPECT_EQ(trace(std::uint16_t{1}), addresses{72});
@@ -123,13 +123,13 @@ TEST(access_of_post, is_one_for_a_line_where_the_cpu_can) {
 #endif
     guarded_pages const gpu(4096);
     std::array<std::byte, 64> const line{};
-    copy_plan const plan = plan_of_one(all_kernels().back(), cache_kind::write_combining);
+    copy_plan const plan = plan_of_one(all_routines().back(), cache_kind::write_combining);
     auto const seen = trace_accesses(gpu.begin(), [&] {
         post_line({gpu.begin() + 64, 64, &plan}, line);
     });
     bool wide = false;
-    for (copy_kernel const& kernel : all_kernels()) {
-        wide = wide || (kernel.width == 64 && kernel.name != "erms" && supported(kernel));
+    for (copy_routine const& routine : all_routines()) {
+        wide = wide || (routine.width == 64 && routine.name != "erms" && supported(routine));
     }
     EXPECT_EQ(seen.size(), wide ? 1u : 8u);
 }

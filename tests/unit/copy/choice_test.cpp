@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "copy/cpu.hpp"
-#include "copy/kernels.hpp"
+#include "copy/routines.hpp"
 
 #include <barmap/error.hpp>
 
@@ -30,34 +30,34 @@ error caught(Call call) {
     return error({}, "", "", "");
 }
 
-TEST_F(copy_choice, has_distinct_names_and_ends_with_the_kernel_that_needs_nothing) {
+TEST_F(copy_choice, has_distinct_names_and_ends_with_the_routine_that_needs_nothing) {
     std::set<std::string_view> names;
-    for (copy_kernel const& kernel : all_kernels()) {
-        EXPECT_TRUE(names.insert(kernel.name).second) << kernel.name;
-        EXPECT_NE(kernel.name, "auto");
+    for (copy_routine const& routine : all_routines()) {
+        EXPECT_TRUE(names.insert(routine.name).second) << routine.name;
+        EXPECT_NE(routine.name, "auto");
     }
-    EXPECT_EQ(all_kernels().back().name, "portable");
-    EXPECT_TRUE(supported(all_kernels().back()));
+    EXPECT_EQ(all_routines().back().name, "portable");
+    EXPECT_TRUE(supported(all_routines().back()));
 }
 
-TEST_F(copy_choice, reports_every_kernel) {
-    auto const reports = copy_kernels();
-    ASSERT_EQ(reports.size(), all_kernels().size());
+TEST_F(copy_choice, reports_every_routine) {
+    auto const reports = copy_routines();
+    ASSERT_EQ(reports.size(), all_routines().size());
     for (std::size_t i = 0; i < reports.size(); ++i) {
-        EXPECT_EQ(reports[i].name, all_kernels()[i].name);
-        EXPECT_EQ(reports[i].supported, supported(all_kernels()[i]));
-        EXPECT_EQ(reports[i].needs, describe(all_kernels()[i].needs));
+        EXPECT_EQ(reports[i].name, all_routines()[i].name);
+        EXPECT_EQ(reports[i].supported, supported(all_routines()[i]));
+        EXPECT_EQ(reports[i].needs, describe(all_routines()[i].needs));
     }
 }
 
-TEST_F(copy_choice, finds_a_kernel_by_name_or_says_what_is_missing) {
-    for (copy_kernel const& kernel : all_kernels()) {
-        if (supported(kernel)) {
-            EXPECT_EQ(&find_kernel(kernel.name), &kernel);
+TEST_F(copy_choice, finds_a_routine_by_name_or_says_what_is_missing) {
+    for (copy_routine const& routine : all_routines()) {
+        if (supported(routine)) {
+            EXPECT_EQ(&find_routine(routine.name), &routine);
         } else {
-            error const refusal = caught([&] { return &find_kernel(kernel.name); });
+            error const refusal = caught([&] { return &find_routine(routine.name); });
             EXPECT_EQ(refusal.code(), errc::unsupported_operation);
-            EXPECT_NE(refusal.advice().find(describe(kernel.needs & ~this_cpu())),
+            EXPECT_NE(refusal.advice().find(describe(routine.needs & ~this_cpu())),
                       std::string::npos);
         }
     }
@@ -65,44 +65,44 @@ TEST_F(copy_choice, finds_a_kernel_by_name_or_says_what_is_missing) {
 
 TEST_F(copy_choice, lists_the_names_when_one_is_unknown) {
     for (std::string_view name : {"", "AVX512", "avx51", "auto", "nonsense"}) {
-        error const refusal = caught([&] { return &find_kernel(name); });
+        error const refusal = caught([&] { return &find_routine(name); });
         EXPECT_EQ(refusal.code(), errc::invalid_argument);
-        for (copy_kernel const& kernel : all_kernels()) {
-            EXPECT_NE(refusal.advice().find(kernel.name), std::string::npos) << refusal.advice();
+        for (copy_routine const& routine : all_routines()) {
+            EXPECT_NE(refusal.advice().find(routine.name), std::string::npos) << refusal.advice();
         }
     }
 }
 
 TEST_F(copy_choice, is_not_forced_without_a_value) {
-    EXPECT_EQ(kernel_forced_by_environment(), nullptr);
+    EXPECT_EQ(routine_forced_by_environment(), nullptr);
     for (char const* value : {"", "auto"}) {
         setenv("BARMAP_COPY", value, 1);
-        EXPECT_EQ(kernel_forced_by_environment(), nullptr);
+        EXPECT_EQ(routine_forced_by_environment(), nullptr);
     }
 }
 
 TEST_F(copy_choice, obeys_the_environment_or_fails) {
-    for (copy_kernel const& kernel : all_kernels()) {
-        setenv("BARMAP_COPY", std::string(kernel.name).c_str(), 1);
-        if (supported(kernel)) {
-            EXPECT_EQ(kernel_forced_by_environment(), &kernel);
+    for (copy_routine const& routine : all_routines()) {
+        setenv("BARMAP_COPY", std::string(routine.name).c_str(), 1);
+        if (supported(routine)) {
+            EXPECT_EQ(routine_forced_by_environment(), &routine);
         } else {
-            EXPECT_EQ(caught([] { return kernel_forced_by_environment(); }).code(),
+            EXPECT_EQ(caught([] { return routine_forced_by_environment(); }).code(),
                       errc::unsupported_operation);
         }
     }
     setenv("BARMAP_COPY", "nonsense", 1);
-    error const refusal = caught([] { return kernel_forced_by_environment(); });
+    error const refusal = caught([] { return routine_forced_by_environment(); });
     EXPECT_EQ(refusal.code(), errc::invalid_argument);
     EXPECT_NE(refusal.operation().find("BARMAP_COPY=nonsense"), std::string::npos);
 }
 
 TEST_F(copy_choice, gives_a_plan_the_fences_and_posts_of_each_kind) {
-    copy_kernel const& kernel = all_kernels().front();
+    copy_routine const& routine = all_routines().front();
     for (cache_kind measured : {cache_kind::write_combining, cache_kind::cached}) {
         for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached}) {
-            copy_plan const plan = plan_for_kind(plan_of_one(kernel, measured), kind);
-            copy_plan const expected = plan_of_one(kernel, kind);
+            copy_plan const plan = plan_for_kind(plan_of_one(routine, measured), kind);
+            copy_plan const expected = plan_of_one(routine, kind);
             EXPECT_EQ(plan.kind, kind);
             EXPECT_EQ(plan.store, expected.store);
             EXPECT_EQ(plan.post_word, expected.post_word);
@@ -113,16 +113,16 @@ TEST_F(copy_choice, gives_a_plan_the_fences_and_posts_of_each_kind) {
     }
 }
 
-TEST_F(copy_choice, plans_one_kernel_for_everything) {
-    copy_kernel const& kernel = all_kernels().front();
-    for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached, cache_kind::device}) {
-        copy_plan const plan = plan_of_one(kernel, kind);
+TEST_F(copy_choice, plans_one_routine_for_everything) {
+    copy_routine const& routine = all_routines().front();
+    for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached, cache_kind::uncached}) {
+        copy_plan const plan = plan_of_one(routine, kind);
         EXPECT_EQ(plan.kind, kind);
         EXPECT_NE(plan.post_word, nullptr);
         EXPECT_NE(plan.post_line, nullptr);
         for (std::size_t i = 0; i < size_classes; ++i) {
-            EXPECT_EQ(plan.store[i], &kernel);
-            EXPECT_EQ(plan.load[i], &kernel);
+            EXPECT_EQ(plan.store[i], &routine);
+            EXPECT_EQ(plan.load[i], &routine);
         }
     }
 }

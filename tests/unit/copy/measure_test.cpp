@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "copy/kernels.hpp"
+#include "copy/routines.hpp"
 #include "copy/measure.hpp"
 #include "fake_gpu_memory.hpp"
 
@@ -45,15 +45,15 @@ void takes_per_byte(void*, void const*, std::size_t bytes) noexcept {
     largest_store = std::max(largest_store, bytes);
 }
 
-constexpr copy_kernel fast{"fast", 0, 8, takes<200>, takes<900>};
-constexpr copy_kernel slow{"slow", 0, 8, takes<900>, takes<200>};
-constexpr copy_kernel small{"small", 0, 8, changes_at_1024<150, 120>, takes<200>};
-constexpr copy_kernel large{"large", 0, 8, changes_at_1024<160, 110>, takes<200>};
+constexpr copy_routine fast{"fast", 0, 8, takes<200>, takes<900>};
+constexpr copy_routine slow{"slow", 0, 8, takes<900>, takes<200>};
+constexpr copy_routine small{"small", 0, 8, changes_at_1024<150, 120>, takes<200>};
+constexpr copy_routine large{"large", 0, 8, changes_at_1024<160, 110>, takes<200>};
 
-copy_plan measured(std::initializer_list<copy_kernel const*> kernels, std::size_t bytes) {
+copy_plan measured(std::initializer_list<copy_routine const*> routines, std::size_t bytes) {
     guarded_pages const pages(std::max<std::size_t>(bytes, 1));
     largest_store = 0;
-    return measure_plan_among({kernels.begin(), kernels.size()}, {pages.begin(), bytes},
+    return measure_plan_among({routines.begin(), routines.size()}, {pages.begin(), bytes},
                               cache_kind::cached, fake_now);
 }
 
@@ -75,8 +75,8 @@ TEST(measure, chooses_each_size_by_itself_and_lets_larger_ones_inherit) {
 }
 
 TEST(measure, leaves_out_what_was_hopeless_at_smaller_sizes) {
-    constexpr copy_kernel steady{"steady", 0, 8, takes<1000>, takes<200>};
-    constexpr copy_kernel byte_by_byte{"byte_by_byte", 0, 8, takes_per_byte<10>, takes<200>};
+    constexpr copy_routine steady{"steady", 0, 8, takes<1000>, takes<200>};
+    constexpr copy_routine byte_by_byte{"byte_by_byte", 0, 8, takes_per_byte<10>, takes<200>};
     copy_plan const plan = measured({&steady, &byte_by_byte}, 1 << 20);
     EXPECT_EQ(plan.store[size_class(64)]->name, "byte_by_byte");
     EXPECT_EQ(plan.store[size_class(128)]->name, "steady");
@@ -84,14 +84,14 @@ TEST(measure, leaves_out_what_was_hopeless_at_smaller_sizes) {
 }
 
 TEST(measure, keeps_to_its_time) {
-    constexpr copy_kernel link{"link", 0, 8, takes_per_byte<1>, takes_per_byte<10>};
+    constexpr copy_routine link{"link", 0, 8, takes_per_byte<1>, takes_per_byte<10>};
     std::int64_t const begin = fake_time;
     (void)measured({&link}, 1 << 20);
     EXPECT_LE(fake_time - begin, 10'000'000);
     EXPECT_GE(largest_store, 65536u);
 }
 
-TEST(measure, falls_back_on_the_preferred_kernel_without_scratch) {
+TEST(measure, falls_back_on_the_preferred_routine_without_scratch) {
     for (std::size_t bytes : {0, 1, 15}) {
         copy_plan const plan = measured({&slow, &fast}, bytes);
         EXPECT_EQ(plan.store[size_class(64)]->name, "slow");
@@ -99,7 +99,7 @@ TEST(measure, falls_back_on_the_preferred_kernel_without_scratch) {
     }
 }
 
-TEST(measure, plans_with_the_kernels_of_this_cpu_inside_the_scratch) {
+TEST(measure, plans_with_the_routines_of_this_cpu_inside_the_scratch) {
     for (std::size_t bytes : {std::size_t{16}, std::size_t{5000}, std::size_t{1} << 20}) {
         guarded_pages const pages(bytes);
         copy_plan const plan = measure_plan({pages.begin(), bytes}, cache_kind::write_combining);

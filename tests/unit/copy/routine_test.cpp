@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every kernel that this CPU supports, against memcpy, with canaries on both sides.
-#include "copy/kernels.hpp"
+// Every routine that this CPU supports, against memcpy, with canaries on both sides.
+#include "copy/routines.hpp"
 #include "copy/walk.hpp"
-#include "counted_kernel.hpp"
+#include "counted_routine.hpp"
 #include "fake_gpu_memory.hpp"
 
 #include <barmap/copy.hpp>
@@ -18,22 +18,22 @@
 namespace barmap::copy {
 namespace {
 
-class every_kernel : public testing::TestWithParam<copy_kernel> {
+class every_routine : public testing::TestWithParam<copy_routine> {
 protected:
     void SetUp() override {
         if (!supported(GetParam())) {
             GTEST_SKIP() << "this CPU or operating system lacks what " << GetParam().name
                          << " needs";
         }
-        plan_ = plan_of_one(counted_kernel::around(GetParam()), cache_kind::write_combining);
+        plan_ = plan_of_one(counted_routine::around(GetParam()), cache_kind::write_combining);
         std::mt19937 random(42);
         std::generate(source_.begin(), source_.end(), [&] { return std::byte(random()); });
     }
     void TearDown() override {
         if (!IsSkipped()) {
             EXPECT_GT(writes_ + reads_, 0);
-            EXPECT_EQ(counted_kernel::stores, writes_) << "the forced kernel did not run";
-            EXPECT_EQ(counted_kernel::loads, reads_) << "the forced kernel did not run";
+            EXPECT_EQ(counted_routine::stores, writes_) << "the forced routine did not run";
+            EXPECT_EQ(counted_routine::loads, reads_) << "the forced routine did not run";
         }
     }
 
@@ -44,7 +44,7 @@ protected:
         expected_.assign(arena, arena + size);
         std::copy_n(host, bytes, expected_.begin() + (gpu - arena));
         write({gpu, bytes, &plan_}, {host, bytes});
-        // An aligned word is written without a kernel.
+        // An aligned word is written without a routine.
         writes_ += is_word(reinterpret_cast<std::uintptr_t>(gpu), bytes) ? 0 : 1;
         return same(arena, size, bytes);
     }
@@ -75,7 +75,7 @@ constexpr std::size_t all_sizes = 258; // 0 to 257
 constexpr std::size_t arena_bytes = 512;
 constexpr std::size_t host_misalignments[] = {0, 1, 8, 61};
 
-TEST_P(every_kernel, writes_all_small_sizes_at_all_alignments) {
+TEST_P(every_routine, writes_all_small_sizes_at_all_alignments) {
     guarded_pages const pages(arena_bytes);
     std::byte* const arena = pages.end() - arena_bytes;
     for (std::size_t bytes = 0; bytes < all_sizes; ++bytes) {
@@ -89,7 +89,7 @@ TEST_P(every_kernel, writes_all_small_sizes_at_all_alignments) {
     }
 }
 
-TEST_P(every_kernel, reads_all_small_sizes_at_all_alignments) {
+TEST_P(every_routine, reads_all_small_sizes_at_all_alignments) {
     guarded_pages const pages(arena_bytes);
     std::byte* const gpu_memory = pages.end() - arena_bytes;
     std::copy_n(source_.begin(), arena_bytes, gpu_memory);
@@ -104,7 +104,7 @@ TEST_P(every_kernel, reads_all_small_sizes_at_all_alignments) {
     }
 }
 
-TEST_P(every_kernel, touches_no_page_besides_those_of_the_range) {
+TEST_P(every_routine, touches_no_page_besides_those_of_the_range) {
     guarded_pages const gpu_pages(1), host_pages(1);
     std::copy_n(source_.begin(), gpu_pages.size(), gpu_pages.begin());
     for (std::size_t bytes = 0; bytes < all_sizes; ++bytes) {
@@ -120,7 +120,7 @@ TEST_P(every_kernel, touches_no_page_besides_those_of_the_range) {
     }
 }
 
-TEST_P(every_kernel, moves_large_ranges) {
+TEST_P(every_routine, moves_large_ranges) {
     constexpr std::size_t large = 300'000;
     guarded_pages const pages(large + 4096);
     std::mt19937 random(7);
@@ -134,9 +134,9 @@ TEST_P(every_kernel, moves_large_ranges) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(copy, every_kernel,
-                         testing::ValuesIn(all_kernels().begin(), all_kernels().end()),
-                         [](auto const& kernel) { return std::string(kernel.param.name); });
+INSTANTIATE_TEST_SUITE_P(copy, every_routine,
+                         testing::ValuesIn(all_routines().begin(), all_routines().end()),
+                         [](auto const& routine) { return std::string(routine.param.name); });
 
 } // namespace
 } // namespace barmap::copy

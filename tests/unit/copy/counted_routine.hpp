@@ -8,21 +8,21 @@
 namespace barmap::copy {
 
 /// How GoogleTest shows a test's parameter.
-inline void PrintTo(copy_kernel const& kernel, std::ostream* out) {
-    *out << kernel.name;
+inline void PrintTo(copy_routine const& routine, std::ostream* out) {
+    *out << routine.name;
 }
 
-/// A kernel that counts its calls and passes them on, so that a test can tell whether the kernel
-/// that it forced is the one that ran. One at a time: a kernel is plain functions, without state.
-struct counted_kernel {
-    static inline copy_kernel const* inner = nullptr;
+/// A routine that counts its calls and passes them on, so that a test can tell whether the routine
+/// that it forced is the one that ran. One at a time: a routine is plain functions, without state.
+struct counted_routine {
+    static inline copy_routine const* inner = nullptr;
     static inline int stores = 0, loads = 0;
 
-    static copy_kernel const& around(copy_kernel const& kernel) {
-        static copy_kernel counted{};
-        inner = &kernel;
+    static copy_routine const& around(copy_routine const& routine) {
+        static copy_routine counted{};
+        inner = &routine;
         stores = loads = 0;
-        counted = {kernel.name, kernel.needs, kernel.width,
+        counted = {routine.name, routine.needs, routine.width,
                    [](void* gpu, void const* host, std::size_t bytes) noexcept {
                        ++stores;
                        inner->store(gpu, host, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/driver_life.hpp"
+#include "cuda/driver_lifetime.hpp"
 
 #include "os/region.hpp"
 

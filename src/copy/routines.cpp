@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "copy/kernels.hpp"
+#include "copy/routines.hpp"
 
 #include "copy/cpu.hpp"
 #include "copy/instruction_sets.hpp"
@@ -12,9 +12,9 @@ namespace barmap::copy {
 
 namespace {
 
-// The order settles ties, and which kernel is used where nothing can be measured. A kernel that
+// The order settles ties, and which routine is used where nothing can be measured. A routine that
 // borrows its load stands after the one that owns it.
-constexpr copy_kernel list[] = {
+constexpr copy_routine list[] = {
 #if defined(__x86_64__)
     {"avx512", feature::avx512f | feature::avx512bw, 64, avx512::store, avx512::load},
     {"avx2", feature::avx2, 32, avx2::store, avx2::load},
@@ -29,43 +29,43 @@ constexpr copy_kernel list[] = {
     {"portable", 0, 8, portable::store, portable::load},
 };
 
-copy_kernel const& find(std::string_view name, std::string operation) {
+copy_routine const& find(std::string_view name, std::string operation) {
     std::string known;
-    for (copy_kernel const& kernel : list) {
-        if (kernel.name == name) {
-            if (!supported(kernel)) {
+    for (copy_routine const& routine : list) {
+        if (routine.name == name) {
+            if (!supported(routine)) {
                 throw error(make_error_code(errc::unsupported_operation), std::move(operation), {},
-                            "it needs " + describe(kernel.needs & ~this_cpu()) +
+                            "it needs " + describe(routine.needs & ~this_cpu()) +
                                 ", which this CPU or operating system lacks");
             }
-            return kernel;
+            return routine;
         }
         known += known.empty() ? "" : ", ";
-        known += kernel.name;
+        known += routine.name;
     }
     throw error(make_error_code(errc::invalid_argument), std::move(operation), {},
-                "the copy kernels of this build are " + known);
+                "the copy routines of this build are " + known);
 }
 
 } // namespace
 
-std::span<copy_kernel const> all_kernels() noexcept {
+std::span<copy_routine const> all_routines() noexcept {
     return list;
 }
 
-bool only_when_asked_for(copy_kernel const& kernel) noexcept {
-    return (kernel.needs & feature::ls64) != 0;
+bool only_when_asked_for(copy_routine const& routine) noexcept {
+    return (routine.needs & feature::ls64) != 0;
 }
 
-bool supported(copy_kernel const& kernel) noexcept {
-    return (kernel.needs & ~this_cpu()) == 0;
+bool supported(copy_routine const& routine) noexcept {
+    return (routine.needs & ~this_cpu()) == 0;
 }
 
-copy_kernel const& find_kernel(std::string_view name) {
-    return find(name, "choose copy kernel \"" + std::string(name) + "\"");
+copy_routine const& find_routine(std::string_view name) {
+    return find(name, "choose copy routine \"" + std::string(name) + "\"");
 }
 
-copy_kernel const* kernel_forced_by_environment() {
+copy_routine const* routine_forced_by_environment() {
     char const* const asked = std::getenv("BARMAP_COPY");
     std::string_view const name = asked == nullptr ? "" : asked;
     if (name.empty() || name == "auto") {
@@ -106,10 +106,10 @@ copy_plan plan_for_kind(copy_plan plan, cache_kind kind) noexcept {
     return plan;
 }
 
-copy_plan plan_of_one(copy_kernel const& kernel, cache_kind kind) noexcept {
+copy_plan plan_of_one(copy_routine const& routine, cache_kind kind) noexcept {
     copy_plan plan{};
-    plan.store.fill(&kernel);
-    plan.load.fill(&kernel);
+    plan.store.fill(&routine);
+    plan.load.fill(&routine);
     plan.kind = kind;
     choose_posts(plan);
     return plan;
@@ -119,11 +119,11 @@ copy_plan plan_of_one(copy_kernel const& kernel, cache_kind kind) noexcept {
 
 namespace barmap {
 
-std::vector<copy_kernel_report> copy_kernels() {
-    std::vector<copy_kernel_report> reports;
-    for (copy::copy_kernel const& kernel : copy::all_kernels()) {
+std::vector<copy_routine_report> copy_routines() {
+    std::vector<copy_routine_report> reports;
+    for (copy::copy_routine const& routine : copy::all_routines()) {
         reports.push_back(
-            {std::string(kernel.name), copy::supported(kernel), copy::describe(kernel.needs)});
+            {std::string(routine.name), copy::supported(routine), copy::describe(routine.needs)});
     }
     return reports;
 }
