@@ -46,8 +46,8 @@ region region::reserve(std::size_t bytes, std::string_view backend) {
 }
 
 region region::shared_memory(std::size_t bytes, std::string_view backend) {
-    void* at = current().mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                              -1, 0);
+    void* at =
+        current().mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         fail(errno, "allocate memory", backend);
     region result;
@@ -64,6 +64,16 @@ void region::place(std::size_t at, std::size_t bytes, int fd, off_t file_offset,
     if (current().mmap(where, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
                        file_offset) == MAP_FAILED)
         fail(errno, "mmap GPU memory", backend);
+    if (current().madvise(where, bytes, MADV_DONTFORK) != 0)
+        fail(errno, "keep a mapping out of forked children", backend);
+}
+
+void region::place_zeros(std::size_t at, std::size_t bytes, std::string_view backend) {
+    assert(at <= size_ && bytes <= size_ - at);
+    std::byte* const where = data_ + at;
+    if (current().mmap(where, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        fail(errno, "allocate memory", backend);
     if (current().madvise(where, bytes, MADV_DONTFORK) != 0)
         fail(errno, "keep a mapping out of forked children", backend);
 }

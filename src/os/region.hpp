@@ -30,6 +30,10 @@ public:
     void place(std::size_t at, std::size_t bytes, int fd, off_t file_offset,
                std::string_view backend);
 
+    /// Puts zeroed memory of the process's own there, readable and writable. @throws error with
+    /// errno
+    void place_zeros(std::size_t at, std::size_t bytes, std::string_view backend);
+
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 

@@ -91,6 +91,32 @@ TEST_P(pages_test, a_range_may_span_allocations_that_follow_each_other) {
     expect_reached(map, pinned, second.address(), page, 32);
 }
 
+// Above 2 MiB the driver's objects end at multiples of 4 KiB, GPU pages at multiples of 64 KiB.
+TEST_P(pages_test, the_first_and_the_last_page_of_odd_sizes_are_reached) {
+    if (!adopts(memory_kind::device))
+        GTEST_SKIP() << "the backend does not adopt cudaMalloc memory";
+    for (std::size_t const bytes : {2 * mib + 4, 4 * mib + 20, std::size_t{8'000'000}, 3 * mib - 1,
+                                    2 * mib + page + kib, 5 * mib + page - 4 * kib}) {
+        device_block const block(bytes);
+        std::uintptr_t const last = block.address() + bytes - 1;
+        pin const whole = pin_pages(block.address(), bytes), end = pin_pages(last, 1);
+        EXPECT_EQ(whole.size(), (bytes + page - 1) / page * page);
+        EXPECT_EQ(end.size(), page);
+        std::size_t const held = last + 1 - end.gpu_address(); // by the last page
+        mapping const all = whole.map(), tail = end.map();
+        expect_reached(all, whole, block.address(), bytes, 41);
+        expect_reached(tail, end, end.gpu_address(), held, 42);
+        // What lies behind the memory is there too, as with GPUDirect RDMA.
+        auto const sent = pattern(page, 43);
+        write(tail.window(), sent);
+        std::vector<std::byte> seen(page);
+        read(seen, tail.window());
+        EXPECT_EQ(seen, sent) << bytes;
+        EXPECT_EQ(read_by_driver(end.gpu_address(), held),
+                  std::vector(sent.begin(), sent.begin() + static_cast<std::ptrdiff_t>(held)));
+    }
+}
+
 TEST_P(pages_test, a_page_without_memory_is_refused) {
     auto const block = some_memory(mib);
     std::uintptr_t const behind = block->address() + (std::size_t{64} << 20);

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <sys/resource.h>
+#include <vector>
 
 /// What only the rm backend can get wrong: it leans on a handle whose layout nobody documents and
 /// on a resource manager that does not look whose memory it is.
@@ -197,6 +199,23 @@ TEST_F(rm_test, too_little_bar1_is_told_with_numbers) {
     }
     EXPECT_EQ(gpu.bar1().available, 14 * mib) << "a failed mapping leaves nothing behind";
     expect_same_memory(gpu.pin(block.address() + 5, 14 * mib - 5).map(), block.address() + 5, 2);
+}
+
+// The kernel keeps a mapping without the descriptor it was made by, and descriptors are few.
+TEST_F(rm_test, mappings_take_no_descriptors) {
+    boot();
+    device_block const block(mib);
+    pin const pinned = device::open(0).pin(block.address(), 64 * kib);
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    rlimit const few{256, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    std::vector<mapping> mappings;
+    for (int i = 0; i < 10'000; ++i)
+        mappings.push_back(pinned.map());
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    expect_same_memory(mappings.front(), block.address(), 1);
+    expect_same_memory(mappings.back(), block.address(), 2);
 }
 
 // RM has one status for two things that can run out.

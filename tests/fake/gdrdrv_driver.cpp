@@ -42,7 +42,12 @@ std::optional<located> locate(std::uint64_t start, std::uint64_t bytes) {
         if (inside > found.offset || ::fstat(found.fd, &about) != 0)
             return std::nullopt;
         found.offset -= inside;
-        if (found.offset + bytes > static_cast<std::uint64_t>(about.st_size))
+        std::uint64_t const size = static_cast<std::uint64_t>(about.st_size);
+        std::uint64_t const in_pages = (size + gpu_page_size - 1) / gpu_page_size * gpu_page_size;
+        std::uint64_t const end = found.offset + bytes;
+        // GPUDirect RDMA pins whole pages, also where the object ends inside of its last one.
+        if (end > in_pages ||
+            (end > size && ::ftruncate(found.fd, static_cast<off_t>(in_pages)) != 0))
             return std::nullopt;
         return found;
     }

@@ -44,6 +44,26 @@ TEST(pages_test, parts_follow_each_other) {
     EXPECT_EQ(layout.pieces[2].file_offset, 4096u);
 }
 
+// The first of these objects ends 4 KiB before the GPU page that is wanted of it.
+TEST(pages_test, what_lies_behind_an_object_is_a_piece_without_one) {
+    part const clipped = clip(8192, 65536, 69632);
+    EXPECT_EQ(clipped.length, 61440u);
+    EXPECT_EQ(clipped.beyond, 4096u);
+    EXPECT_EQ(clip(8192, 61440, 69632).beyond, 0u);
+    page_layout const layout = lay_out({clipped, {0, 4096}}, page, "");
+    ASSERT_EQ(layout.pieces.size(), 3u);
+    EXPECT_EQ(layout.pieces[0].length, 61440u);
+    EXPECT_EQ(layout.pieces[1].object, no_object);
+    EXPECT_EQ(layout.pieces[1].at, 61440u);
+    EXPECT_EQ(layout.pieces[1].length, 4096u);
+    EXPECT_EQ(layout.pieces[2].object, 1u);
+    EXPECT_EQ(layout.pieces[2].at, 65536u);
+    EXPECT_EQ(layout.total, 69632u);
+    // A page of the system that the object ends in is its own to the end.
+    EXPECT_EQ(lay_out({{0, 4000, 96}}, page, "").pieces.size(), 1u);
+    EXPECT_EQ(lay_out({{0, 4000, 97}}, page, "").total, 8192u);
+}
+
 TEST(pages_test, a_hole_is_refused) {
     auto const code_of = [](std::vector<part> const& parts) {
         try {

@@ -6,6 +6,8 @@
 #include "os/fd.hpp"
 #include "os/region.hpp"
 
+#include <exception>
+#include <set>
 #include <utility>
 
 /// Through the driver's own dma-buf export (cuMemGetHandleForAddressRange) and mmap of the dma-buf.
@@ -41,25 +43,34 @@ bool refuses_the_range(std::error_code const& code) {
 }
 
 /// A dma-buf covers whole pages. A driver may export from the start of a backing block only (the
-/// simulated GPU does), so that is the second try.
+/// simulated GPU does), and nothing behind the end of the allocation, whose last GPU page may be
+/// longer than the memory; so these ranges are tried too.
 exported export_chunk(cuda::chunk const& chunk, bool force_pcie) {
     std::size_t const page = os::page_size();
+    auto const rounded_up = [page](CUdeviceptr address) {
+        return (address + page - 1) / page * page;
+    };
     CUdeviceptr const first = chunk.start();
-    CUdeviceptr const end = (first + chunk.extent() + page - 1) / page * page;
-    CUdeviceptr const start = first / page * page;
-    try {
-        return {export_range(start, end - start, force_pcie), {first - start, chunk.extent()}};
-    } catch (error const& failure) {
-        CUdeviceptr const block = chunk.base / block_size * block_size;
-        if (!refuses_the_range(failure.code()) || block == start)
-            throw;
+    CUdeviceptr const start = first / page * page, block = chunk.base / block_size * block_size;
+    CUdeviceptr const end = rounded_up(first + chunk.extent());
+    CUdeviceptr const memory_end = rounded_up(chunk.base + chunk.offset + chunk.length);
+    std::exception_ptr first_failure; // which is of what was asked for
+    std::set<std::pair<CUdeviceptr, CUdeviceptr>> tried;
+    for (auto const& [from, to] :
+         {std::pair{start, end}, {block, end}, {start, memory_end}, {block, memory_end}}) {
+        if (!tried.emplace(from, to).second)
+            continue;
         try {
-            return {export_range(block, end - block, force_pcie), {first - block, chunk.extent()}};
-        } catch (error const&) {
-            // The first failure is of what was asked for.
+            return {export_range(from, to - from, force_pcie),
+                    clip(first - from, chunk.extent(), to - from)};
+        } catch (error const& failure) {
+            if (!first_failure)
+                first_failure = std::current_exception();
+            if (!refuses_the_range(failure.code()))
+                break;
         }
-        throw;
     }
+    std::rethrow_exception(first_failure);
 }
 
 class dmabuf_mapped final : public mapped {
@@ -67,8 +78,11 @@ public:
     dmabuf_mapped(std::vector<os::fd> const& files, page_layout const& layout, cache_kind caching)
         : region_(os::region::reserve(layout.total, name)) {
         for (piece const& piece : layout.pieces)
-            region_.place(piece.at, piece.length, files[piece.object].get(),
-                          static_cast<off_t>(piece.file_offset), name);
+            if (piece.object == no_object)
+                region_.place_zeros(piece.at, piece.length, name);
+            else
+                region_.place(piece.at, piece.length, files[piece.object].get(),
+                              static_cast<off_t>(piece.file_offset), name);
         data = region_.data() + layout.head;
         kind = caching;
     }

@@ -158,8 +158,9 @@ std::uint32_t client::exporting_device(int descriptor) const {
 abi::handle client::import(int descriptor) const {
     constexpr char what[] = "import the memory's file descriptor into RM";
     if (exporting_device(descriptor) != device_instance_)
-        throw error(errc::wrong_device, what, std::string(name),
-                    "open the device that owns the memory, for example with device::from_pointer(pointer)");
+        throw error(
+            errc::wrong_device, what, std::string(name),
+            "open the device that owns the memory, for example with device::from_pointer(pointer)");
     abi::import_object_parameters request{};
     request.fd = descriptor;
     request.type = abi::export_type_rm;

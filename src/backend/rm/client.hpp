@@ -47,6 +47,8 @@ public:
         view& operator=(view const&) = delete;
         ~view();
         [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+        /// The mmap outlives the descriptor, of which a process has a limited number.
+        void close_fd() noexcept { fd_ = {}; }
 
     private:
         client const& owner_;

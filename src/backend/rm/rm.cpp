@@ -43,10 +43,15 @@ public:
     rm_mapped(std::vector<memory_object> const& objects, page_layout const& layout)
         : region_(os::region::reserve(layout.total, name)) {
         for (piece const& piece : layout.pieces) {
+            if (piece.object == no_object) {
+                region_.place_zeros(piece.at, piece.length, name);
+                continue;
+            }
             memory_object const& object = objects[piece.object];
             rm::client::view& view = views_.emplace_back(object.client(), object.handle(),
                                                          piece.file_offset, piece.length);
             region_.place(piece.at, piece.length, view.fd(), 0, name);
+            view.close_fd();
         }
         data = region_.data() + layout.head;
         kind = cache_kind::write_combining;
@@ -100,7 +105,8 @@ public:
                 made = cuda::export_chunk(chunk, name);
             int const descriptor = memory.exported ? memory.exported->get() : made.get();
             objects.emplace_back(client_, client_->import(descriptor));
-            parts.push_back(part_of_object(chunk, 0));
+            // VMM chunks are whole GPU pages, so that nothing before one is ever wanted.
+            parts.push_back({chunk.offset, chunk.length + chunk.after});
         }
         return std::make_unique<rm_pinned>(std::move(objects),
                                            lay_out(parts, os::page_size(), name));
@@ -109,15 +115,6 @@ public:
     std::optional<bar1_info> bar1() override { return client_->bar1(); }
 
 private:
-    /// What is wanted of an object in which the allocation starts at `offset`. RM itself refuses
-    /// what leaves the object at its end.
-    static part part_of_object(cuda::chunk const& chunk, std::uint64_t offset) {
-        if (chunk.before > offset + chunk.offset)
-            throw error(errc::out_of_range, "map GPU pages that start before their memory object",
-                        std::string(name), "pin a range that starts at a GPU page of its own");
-        return {offset + chunk.offset - chunk.before, chunk.extent()};
-    }
-
     /// Duplicates the object behind a cudaMalloc and tells which part of it the range is.
     part duplicate(cuda::memory const& memory, cuda::chunk const& chunk,
                    std::vector<memory_object>& objects) const {
@@ -133,12 +130,19 @@ private:
         rm::ipc_fields const fields = rm::parse(handle);
         check(fields, chunk);
         objects.emplace_back(client_, client_->duplicate(fields.client, fields.memory));
-        return part_of_object(chunk, fields.object_offset);
+        // Above 2 MiB the driver rounds an object to 4 KiB only (580.159.04): the last GPU page of
+        // 64 KiB may be longer than the object.
+        return clip(fields.object_offset + chunk.offset - chunk.before, chunk.extent(),
+                    object_size(fields));
+    }
+
+    static std::uint64_t object_size(rm::ipc_fields const& fields) noexcept {
+        constexpr std::uint64_t object_page = 4096;
+        return fields.object_pages * object_page;
     }
 
     /// Refuses whatever does not look exactly as it should: a wrong mapping is worse than none.
     void check(rm::ipc_fields const& fields, cuda::chunk const& chunk) const {
-        constexpr std::uint64_t object_page = 4096;
         if (fields.pid != static_cast<std::uint64_t>(::getpid()))
             throw error(errc::unsupported_memory,
                         "adopt memory of process " + std::to_string(fields.pid), std::string(name),
@@ -147,10 +151,9 @@ private:
             throw error(errc::wrong_device, "adopt cudaMalloc memory", std::string(name),
                         "open the device that owns the memory, for example with "
                         "device::from_pointer(pointer)");
-        std::uint64_t const object_size = fields.object_pages * object_page;
-        if (fields.size != chunk.capacity || fields.object_offset > object_size ||
-            chunk.capacity > object_size - fields.object_offset ||
-            chunk.after > object_size - fields.object_offset - chunk.capacity)
+        if (fields.size != chunk.capacity || fields.object_offset > object_size(fields) ||
+            chunk.capacity > object_size(fields) - fields.object_offset ||
+            chunk.before > fields.object_offset + chunk.offset)
             throw error(errc::unknown_layout, "read the IPC handle of cudaMalloc memory",
                         std::string(name),
                         "this driver writes it in another way: use VMM memory with a POSIX-fd "
