@@ -73,7 +73,7 @@ class barmap_category final : public std::error_category {
         case errc::invalid_argument:
             return "invalid argument";
         case errc::out_of_range:
-            return "the range leaves its allocation";
+            return "out of range";
         case errc::unsupported_memory:
             return "this kind of memory cannot be mapped";
         case errc::unsupported_operation:

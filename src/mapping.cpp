@@ -2,7 +2,7 @@
 #include <barmap/mapping.hpp>
 
 #include "copy/routines.hpp"
-#include "device_state.hpp"
+#include "pin_state.hpp"
 
 namespace barmap {
 
@@ -10,7 +10,8 @@ namespace {
 
 /// For windows of empty mappings, which move nothing but are windows all the same.
 copy_plan const& plan_of_nothing() noexcept {
-    static copy_plan const plan = copy::plan_of_one(copy::all_routines().back(), cache_kind::cached);
+    static copy_plan const plan =
+        copy::plan_of_one(copy::all_routines().back(), cache_kind::cached);
     return plan;
 }
 
@@ -38,12 +39,12 @@ std::string_view mapping::backend() const noexcept {
     return state_ ? state_->pin->slot->name() : std::string_view{};
 }
 
-window mapping::window() const noexcept {
+window mapping::window() const& noexcept {
     return state_ ? barmap::window{data(), size(), &state_->plan}
                   : barmap::window{nullptr, 0, &plan_of_nothing()};
 }
 
-window mapping::window(std::size_t offset, std::size_t bytes) const {
+window mapping::window(std::size_t offset, std::size_t bytes) const& {
     if (offset > size() || bytes > size() - offset)
         throw error(errc::out_of_range,
                     "take " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/pin.hpp>
 
-#include "device_state.hpp"
+#include "pin_state.hpp"
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ std::unique_ptr<mapping_state> map_as(std::shared_ptr<pin_state const> const& pi
     pinned->device->expect_own_process("map GPU memory");
     auto state = std::make_unique<mapping_state>();
     state->pin = pinned;
-    state->mapped = pinned->pinned->map(wanted);
+    state->mapped = pinned->slot->named([&] { return pinned->pinned->map(wanted); });
     if (wanted && state->mapped->kind != *wanted)
         throw error(errc::unsupported_operation,
                     "map GPU memory " + std::string(to_string(*wanted)),
@@ -61,9 +61,11 @@ mapping pin::map(cache_kind kind) const {
 
 namespace {
 
+constexpr char await_events[] = "report when the GPU driver revokes memory";
+
 backend::pinned& with_events(pin_state const* state) {
     if (!state || state->pinned->event_fd() < 0)
-        throw error(errc::invalid_argument, "be told when the GPU driver takes memory away",
+        throw error(errc::invalid_argument, await_events,
                     std::string(state ? state->slot->name() : ""),
                     "pin the memory with pin_options::events");
     return *state->pinned;
@@ -77,8 +79,8 @@ int pin::event_fd() const {
 
 std::optional<pin_event> pin::next_event() const {
     backend::pinned& pinned = with_events(state_.get());
-    state_->device->expect_own_process("be told when the GPU driver takes memory away");
-    std::optional<pin_event> event = pinned.next_event();
+    state_->device->expect_own_process(await_events);
+    std::optional<pin_event> event = state_->slot->named([&] { return pinned.next_event(); });
     if (!event)
         return event;
     // What of it is the pin's: the driver speaks of whole pages.
@@ -93,7 +95,7 @@ std::optional<pin_event> pin::next_event() const {
 }
 
 bool pin::revoked() const {
-    return state_ && state_->pinned->revoked();
+    return state_ && state_->slot->named([&] { return state_->pinned->revoked(); });
 }
 
 } // namespace barmap

@@ -32,8 +32,9 @@ cycle_times cycle(device const& gpu, CUdeviceptr address, std::size_t bytes,
     cycle_times times{};
     std::optional<pin> held;
     std::optional<mapping> mapped;
-    times.pin_ns =
-        time_of(1, [&] { held.emplace(gpu.pin(std::uintptr_t{address}, bytes, backend)); });
+    times.pin_ns = time_of(1, [&] {
+        held.emplace(gpu.pin(std::uintptr_t{address}, bytes, {.backend = std::string(backend)}));
+    });
     times.map_ns = time_of(1, [&] { mapped.emplace(held->map()); });
     times.unmap_ns = time_of(1, [&] { mapped.reset(); });
     times.unpin_ns = time_of(1, [&] { held.reset(); });
@@ -159,7 +160,8 @@ int run(api_options const& values) {
         gpu_memory const memory = gpu_memory::named(values.memory, gpu, 64 * KiB);
         samples first;
         std::optional<pin> const held =
-            gpu.device().pin(std::uintptr_t{memory.address()}, memory.size(), values.backend);
+            gpu.device().pin(std::uintptr_t{memory.address()}, memory.size(),
+                             {.backend = std::string(values.backend)});
         out.about(gpu.device(), held->backend());
         first.add(time_of(1, [&] { (void)held->map(); }));
         put_row(out, rows, "map, first", memory.size(), first);

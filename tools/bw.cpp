@@ -51,8 +51,9 @@ int run(options const& values) {
             bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
             summary const times = measure_team(team, way, bytes, values).summarise();
             std::size_t const share = team.share(bytes);
-            std::string const routine{way == direction::to_gpu ? target.mapping.store_routine(share)
-                                                              : target.mapping.load_routine(share)};
+            std::string const routine{way == direction::to_gpu
+                                          ? target.mapping.store_routine(share)
+                                          : target.mapping.load_routine(share)};
             json row;
             row["measurement"] = "bandwidth";
             row["direction"] = name_of(way);

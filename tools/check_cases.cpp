@@ -72,17 +72,18 @@ std::vector<memory_case> cases() {
 }
 
 /// Which kinds a backend says that it adopts.
-backend::capabilities capabilities_of(std::string_view name) {
+backend::capability_set capabilities_of(std::string_view name) {
     for (backend::registration const& entry : backend::registry())
         if (entry.name == name)
-            return entry.make({})->can();
+            return entry.make({})->capabilities();
     return {};
 }
 
 void expect_refusal(opened_gpu const& gpu, gpu_memory const& memory, memory_case const& which,
                     std::string const& backend, checklist& results) {
     try {
-        (void)gpu.device().pin(std::uintptr_t{memory.address()}, which.length, backend);
+        (void)gpu.device().pin(std::uintptr_t{memory.address()}, which.length,
+                               {.backend = std::string(backend)});
     } catch (error const& refused) {
         bool const right = refused.code() == errc::unsupported_memory && !refused.advice().empty();
         right ? results.passed(which.name, backend, "refused, as it should be")
@@ -97,7 +98,8 @@ void adopt_and_verify(opened_gpu const& gpu, gpu_memory const& memory, memory_ca
                       std::string const& backend, checklist& results) {
     checked_range const range{memory.address(), memory.size(), which.offset, which.length};
     try {
-        pin const held = gpu.device().pin(std::uintptr_t{range.address()}, range.length, backend);
+        pin const held = gpu.device().pin(std::uintptr_t{range.address()}, range.length,
+                                          {.backend = std::string(backend)});
         mapping const through = held.map();
         results.verdict(which.name, backend, verify(range, through, 7),
                         formatted("{} both ways", size_text(range.length)));
@@ -146,9 +148,10 @@ void check_neighbours(opened_gpu const& gpu, std::string const& backend, checkli
             continue;
         gpu_memory const &one = blocks[blocks.size() - 2], &other = blocks.back();
         try {
-            pin const held_one = gpu.device().pin(std::uintptr_t{one.address()}, bytes, backend);
-            pin const held_other =
-                gpu.device().pin(std::uintptr_t{other.address()}, bytes, backend);
+            pin const held_one = gpu.device().pin(std::uintptr_t{one.address()}, bytes,
+                                                  {.backend = std::string(backend)});
+            pin const held_other = gpu.device().pin(std::uintptr_t{other.address()}, bytes,
+                                                    {.backend = std::string(backend)});
             mapping const to_one = held_one.map(), to_other = held_other.map();
             auto problem = verify({one.address(), bytes, 0, bytes}, to_one, 11);
             if (!problem)
@@ -191,7 +194,8 @@ void check_gpu_kernel(opened_gpu const& gpu, std::string const& backend, checkli
     try {
         gpu_kernels const kernels;
         gpu_memory const memory = gpu_memory::device(bytes);
-        pin const held = gpu.device().pin(std::uintptr_t{memory.address()}, bytes, backend);
+        pin const held = gpu.device().pin(std::uintptr_t{memory.address()}, bytes,
+                                          {.backend = std::string(backend)});
         mapping const through = held.map();
         fill_by_kernel(kernels, memory.address(), bytes, seed);
         std::vector<std::byte> seen(bytes);
@@ -210,16 +214,16 @@ void check_gpu_kernel(opened_gpu const& gpu, std::string const& backend, checkli
 
 void check_memory(opened_gpu const& gpu, std::string const& backend, check_options const& values,
                   checklist& results) {
-    backend::capabilities const can = capabilities_of(backend);
+    backend::capability_set const can = capabilities_of(backend);
     for (memory_case const& which : cases()) {
         if (which.size > values.max_size) {
             results.skipped(which.name, backend,
                             formatted("larger than --max-size {}", size_text(values.max_size)));
             continue;
         }
-        check_case(gpu, which, backend, can.can_adopt(which.kind), results);
+        check_case(gpu, which, backend, can.can_register(which.kind), results);
     }
-    if (can.can_adopt(memory_kind::device)) {
+    if (can.can_register(memory_kind::device)) {
         check_neighbours(gpu, backend, results);
         check_gpu_kernel(gpu, backend, results);
     }

@@ -51,7 +51,8 @@ std::optional<std::string> refuses_foreign(std::vector<participant> const& all,
                                            std::string const& backend) {
     participant const &here = all.front(), &there = all.back();
     try {
-        (void)here.gpu->device().pin(std::uintptr_t{there.reached.memory.address()}, KiB, backend);
+        (void)here.gpu->device().pin(std::uintptr_t{there.reached.memory.address()}, KiB,
+                                     {.backend = std::string(backend)});
     } catch (error const& refused) {
         if (refused.code() == errc::wrong_device)
             return std::nullopt;

@@ -80,7 +80,7 @@ void tell_no_gpu(report& out) {
         found.reason = "there is no GPU: " + why;
         found.advice = "install NVIDIA's driver and give this process a GPU, or set BARMAP_SIM=1 "
                        "to use the simulated one";
-        found.allocates = entry.make({})->can().can_allocate();
+        found.allocates = entry.make({})->capabilities().can_allocate();
     }
     tell_backends(out, backends, nullptr);
 }

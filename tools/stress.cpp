@@ -109,7 +109,8 @@ void worker::post_some() {
 /// A pin and a mapping of its own over a part of the region, for a write and a read.
 void worker::map_some() {
     place const part = anywhere();
-    pin const held = gpu_.pin(std::uintptr_t{address_ + part.at}, part.length, backend_);
+    pin const held = gpu_.pin(std::uintptr_t{address_ + part.at}, part.length,
+                              {.backend = std::string(backend_)});
     mapping const through = held.map();
     read_some(through.window(), part.at, part, "through a new mapping");
     write_some(through.window(), part.at, part);

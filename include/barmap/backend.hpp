@@ -11,7 +11,7 @@
 
 namespace barmap {
 
-/// Whether a way of reaching GPU memory works here.
+/// Whether a backend works here.
 enum class backend_state {
     usable, ///< its self-test moved a random value both ways
     absent, ///< this machine does not offer it; normal
@@ -45,19 +45,23 @@ struct module_version {
     int minor = 0;
 };
 
-/// One line of `barmap info`.
-struct backend_report {
-    std::string name;
-    backend_state state = backend_state::absent;
-    std::string reason;  ///< one sentence: why it is in this state
-    std::string advice;  ///< what to do to make it usable; empty when it is
-    double start_us = 0; ///< time that its start-up and self-test took, microseconds
+/// What is known of a backend once it has started.
+struct backend_properties {
     /// Of the module it goes through, if it needs one and could ask.
     std::optional<module_version> module = std::nullopt;
     bool persistent = true;  ///< mappings outlive cudaFree; false: see pin::revoked()
     bool forces_pcie = true; ///< takes pin_options::force_pcie
     bool events = false;     ///< takes pin_options::events
     bool allocates = false;  ///< device::allocate may use it, once it is usable
+};
+
+/// One line of `barmap info`.
+struct backend_report : backend_properties {
+    std::string name;
+    backend_state state = backend_state::absent;
+    std::string reason;  ///< one sentence: why it is in this state
+    std::string advice;  ///< what to do to make it usable; empty when it is
+    double start_us = 0; ///< time that its start-up and self-test took, microseconds
 };
 
 [[nodiscard]] BARMAP_API std::string_view to_string(backend_state state) noexcept;

@@ -16,22 +16,27 @@ namespace barmap {
 struct device_state; ///< inside the library
 
 /// Size of the GPU's BAR1, the aperture through which the CPU sees GPU memory, in bytes.
-/// 0 where no source tells it.
+/// 0 if unknown.
 struct bar1_info {
     std::uint64_t total = 0;
     std::uint64_t available = 0;
 };
 
-/// One GPU, and the ways in which this process reaches its memory.
+/// One GPU, and the backends by which this process reaches its memory.
 ///
 /// Keep one handle open for as long as a kernel waits for the CPU: opening a device, starting a
 /// backend (backends(), allocate()) and the end of the last handle, pin or mapping allocate or free
 /// memory with CUDA, which waits for running kernels.
 ///
 /// A cheap handle: copies share one state, and opening the same GPU twice gives the same one.
-/// Thread rule: may be shared by threads; every member may be called at once.
+/// Moving copies, so that no handle is ever empty. Thread rule: may be shared by threads; every
+/// member may be called at once.
 class BARMAP_API device {
 public:
+    device(device const&) noexcept = default;
+    device& operator=(device const&) noexcept = default;
+    ~device() = default;
+
     /// How many GPUs CUDA shows to this process. 0 where there is no driver.
     [[nodiscard]] static int count() noexcept;
 
@@ -53,31 +58,30 @@ public:
     /// @throws error as of(pointer), errc::out_of_range for a page without memory
     [[nodiscard]] static device from_pages(std::uintptr_t gpu_address, std::size_t bytes);
 
-    /// What the backends that start quickly say on this GPU before they are proved: `usable` means
+    /// What the backends that start quickly say on this GPU before their self-test: `usable` means
     /// that there is something to try. Takes about a millisecond, needs no CUDA context and makes
     /// none: for programs that only want to know whether to go on.
     /// @throws error errc::no_device, errc::invalid_argument for an unknown BARMAP_BACKEND, or what
     ///         CUDA reports
     [[nodiscard]] static std::vector<backend_report> probe(int ordinal);
 
-    /// Adopts memory that the caller owns: any address and length inside one allocation, or inside
-    /// several VMM chunks in a row. The calling thread needs no CUDA context.
+    /// Registers memory that the caller owns: any address and length inside one allocation, or
+    /// inside several contiguous VMM chunks. The calling thread needs no CUDA context.
     ///
     /// @param gpu_pointer address on this GPU
     /// @param bytes       greater than 0
-    /// @param backend     name of the backend to use, or empty for the first that can
+    /// @param how         for example `{.backend = "rm"}`; the defaults suit every program but
+    ///                    those that follow gdrcopy's rules
     /// @throws error errc::invalid_argument, errc::out_of_range, errc::unsupported_memory (names
     /// the
     ///         kind of memory and what to do), errc::wrong_device, errc::backend_absent or
-    ///         errc::backend_broken (no backend that could is usable), errc::unknown_layout,
+    ///         errc::backend_broken (no backend that could is usable),
+    ///         errc::unsupported_operation (none can meet the options), errc::unknown_layout,
     ///         errc::forked_child, or what the system or the driver reports
     [[nodiscard]] barmap::pin pin(void const* gpu_pointer, std::size_t bytes,
-                                  std::string_view backend = {}) const;
+                                  pin_options const& how = {}) const;
     [[nodiscard]] barmap::pin pin(std::uintptr_t gpu_address, std::size_t bytes,
-                                  std::string_view backend = {}) const;
-    /// @throws error errc::unsupported_operation if no backend can meet the options
-    [[nodiscard]] barmap::pin pin(std::uintptr_t gpu_address, std::size_t bytes,
-                                  pin_options const& how) const;
+                                  pin_options const& how = {}) const;
 
     /// Makes GPU memory that is mappable by construction. It lives as long as the pin and its
     /// mappings. Every context on this GPU may use gpu_address(); with backend vulkan, only the

@@ -35,9 +35,12 @@ public:
     [[nodiscard]] std::string_view backend() const noexcept;
 
     /// The whole mapping as a window. Costs nothing.
-    [[nodiscard]] barmap::window window() const noexcept;
+    [[nodiscard]] barmap::window window() const& noexcept;
     /// A part of it. @throws error errc::out_of_range if it does not lie inside
-    [[nodiscard]] barmap::window window(std::size_t offset, std::size_t bytes) const;
+    [[nodiscard]] barmap::window window(std::size_t offset, std::size_t bytes) const&;
+    /// A window of a mapping that ends with the statement would dangle: keep the mapping.
+    barmap::window window() const&& = delete;
+    barmap::window window(std::size_t offset, std::size_t bytes) const&& = delete;
 
     /// Names of the copy routines that a transfer of so many bytes uses. An aligned word of up to 8
     /// bytes is written without one.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace barmap {
@@ -17,15 +18,15 @@ struct pin_state; ///< inside the library
 /// The page of GPUDirect RDMA, in bytes.
 inline constexpr std::size_t gpu_page_size = 64 * 1024;
 
-/// How to pin. What it holds by itself is right, unless a program follows gdrcopy's rules.
+/// How to pin. The defaults suit every program but those that follow gdrcopy's rules.
 struct pin_options {
-    std::string_view backend = {}; ///< name of the backend to use; empty: the first that can
+    std::string backend = {}; ///< name of the backend to use; empty: the first that can
     /// Widens the range to whole pages of gpu_page_size bytes, and takes with it what else lies in
     /// the first and the last one. The range may then also start or end outside of the allocation.
     bool whole_pages = false;
     /// Through BAR1, even where the CPU has a coherent link to the GPU as well.
     bool force_pcie = false;
-    /// Tell by pin::event_fd() and pin::next_event() when the GPU driver takes the memory away.
+    /// Report by pin::event_fd() and pin::next_event() when the GPU driver revokes the memory.
     /// Only barmap's gdrdrv in callback mode does so, and backend_report::events says whether; the
     /// pin then has a descriptor of its own.
     bool events = false;
@@ -33,12 +34,12 @@ struct pin_options {
     std::uint32_t va_space = 0;  ///< the same
 };
 
-/// The GPU driver has taken memory of a pin away: it was freed, or its context ended.
+/// The GPU driver has revoked memory of a pin: it was freed, or its context ended.
 struct pin_event {
     std::uintptr_t gpu_address = 0; ///< of the part of the pin that is gone
     std::size_t size = 0;           ///< bytes of it
     std::uint64_t sequence = 0;     ///< counts the pin's events from 1, lost ones included
-    /// If not 0: so many events were lost for want of room, and the range is that of the whole pin.
+    /// If not 0: that many events were lost by a queue overflow, and the range is the whole pin's.
     std::uint64_t lost = 0;
 };
 
@@ -71,7 +72,7 @@ public:
     /// @throws error errc::unsupported_operation if the backend cannot map in this way
     [[nodiscard]] mapping map(cache_kind kind) const;
 
-    /// Whether the GPU driver has taken the memory away, so that mappings of it fault. Only gdrdrv
+    /// Whether the GPU driver has revoked the memory, so that mappings of it fault. Only gdrdrv
     /// in callback mode lets it do so; all others keep the memory until it is unpinned.
     /// @throws error what gdrdrv reports
     [[nodiscard]] bool revoked() const;
@@ -83,7 +84,7 @@ public:
     [[nodiscard]] int event_fd() const;
 
     /// The oldest event that was not taken yet, of a pin with pin_options::events. Never waits.
-    /// When it is told, no mapping of the pin reaches that memory any more: touching it raises
+    /// When it is delivered, no mapping of the pin reaches that memory any more: touching it raises
     /// SIGBUS. A range that consists of several allocations has an event for each.
     /// @throws error errc::invalid_argument for a pin without events, errc::forked_child, or what
     /// gdrdrv reports

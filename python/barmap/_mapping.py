@@ -137,7 +137,7 @@ class Mapping(_barmap.MappedMemory):
         ...         print("gone:", event.gpu_address, event.nbytes)
         ... except barmap.Error as refused:
         ...     print("cannot", refused.operation)
-        cannot be told when the GPU driver takes memory away
+        cannot report when the GPU driver revokes memory
         """
         self._event_fd()
         return MappingEvents(self)

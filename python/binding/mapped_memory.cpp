@@ -234,7 +234,7 @@ void mapped_memory::close() {
 int mapped_memory::event_fd() const {
     expect_open();
     if (pin_.size() == 0) // the library's own words are for C++
-        throw error(errc::invalid_argument, "be told when the GPU driver takes memory away",
+        throw error(errc::invalid_argument, "report when the GPU driver revokes memory",
                     backend_, "map the memory with events=True");
     return pin_.event_fd();
 }

@@ -18,9 +18,9 @@
 #include <string>
 #include <string_view>
 
-/// The contract between the core and a way of reaching GPU memory. Set-up path only.
-/// Adding a backend = a folder here, one line in registry.cpp, one line in the contract suite, one
-/// section in docs/backends.md.
+/// The contract between the core and a backend. Set-up path only. A backend's errors do not name
+/// it: the core adds the name (backend_slot::named). Adding a backend = a folder here, one line in
+/// registry.cpp, one line in the contract suite, one section in docs/backends.md.
 namespace barmap::backend {
 
 /// Which GPU, in every name that a backend may know it by.
@@ -52,75 +52,61 @@ public:
     /// @param wanted how to cache the mapping, for backends that have a choice; the core checks
     /// what came of it. @throws error
     [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {}) = 0;
-    /// Whether the driver has taken the memory away. @throws error
+    /// Whether the driver has revoked the memory. @throws error
     [[nodiscard]] virtual bool revoked() { return false; }
-    /// What becomes readable with an event; -1 of a pin without pin_request::events.
+    /// What becomes readable with an event; -1 of a pin without pin_options::events.
     [[nodiscard]] virtual int event_fd() const noexcept { return -1; }
     /// The oldest event, its range in whole pages. @pre event_fd() is not -1. @throws error
     [[nodiscard]] virtual std::optional<pin_event> next_event() { return std::nullopt; }
-    /// Where memory that the backend allocated lies; 0 for adopted memory.
+    /// Where memory that the backend allocated lies; 0 for registered memory.
     [[nodiscard]] virtual CUdeviceptr allocated_address() const noexcept { return 0; }
     /// What other backends can import memory by that this one allocated; null if they cannot.
     [[nodiscard]] virtual std::shared_ptr<os::fd const> exported() const noexcept { return {}; }
 };
 
-/// What a pin may ask for beyond its range; see pin_options.
-struct pin_request {
-    bool force_pcie = false;
-    bool events = false;
-    std::uint64_t p2p_token = 0;
-    std::uint32_t va_space = 0;
-};
-
-/// What a backend's start found out about it; see backend_report.
-struct traits {
-    std::optional<module_version> module;
-    bool persistent = true;
-    bool forces_pcie = true;
-    bool events = false;
-};
-
-struct capabilities {
-    std::uint32_t adopts = 0;         ///< bit 1 << memory_kind for each kind that pin() takes
+/// What a backend can do, as known before it is started.
+struct capability_set {
+    std::uint32_t registers = 0;      ///< bit 1 << memory_kind for each kind that pin() takes
     bool allocates = false;           ///< has an allocate() of its own
     bool quick_start = true;          ///< false: started only when it is needed
     bool needs_kernel_driver = false; ///< speaks to a kernel driver, which no simulated GPU has
 
-    [[nodiscard]] constexpr bool can_adopt(memory_kind kind) const noexcept {
-        return (adopts >> static_cast<unsigned>(kind)) & 1u;
+    [[nodiscard]] constexpr bool can_register(memory_kind kind) const noexcept {
+        return (registers >> static_cast<unsigned>(kind)) & 1u;
     }
-    /// Whether device::allocate may use it: what has no allocate() of its own adopts VMM memory
-    /// that the core makes.
+    /// Whether device::allocate may use it: one without an allocate() of its own registers VMM
+    /// memory that the core makes.
     [[nodiscard]] constexpr bool can_allocate() const noexcept {
-        return allocates || can_adopt(memory_kind::virtual_exportable);
+        return allocates || can_register(memory_kind::virtual_exportable);
     }
 };
 
 template <class... Kinds>
-[[nodiscard]] constexpr std::uint32_t adopting(Kinds... kinds) noexcept {
+[[nodiscard]] constexpr std::uint32_t kinds(Kinds... kinds) noexcept {
     return ((1u << static_cast<unsigned>(kinds)) | ... | 0u);
 }
 
-/// One way of reaching one GPU's memory. Thread rule: start() once; afterwards pin() and
+/// A backend of one GPU. Thread rule: start() once; afterwards pin() and
 /// allocate() from any thread at once.
 class backend {
 public:
     virtual ~backend() = default;
-    [[nodiscard]] virtual capabilities can() const noexcept = 0;
+    [[nodiscard]] virtual capability_set capabilities() const noexcept = 0;
 
     /// Opens what it needs. @throws error errc::backend_absent where this machine does not offer
     /// it; any other error means broken. what() and advice() are what `barmap info` prints.
     virtual void start() = 0;
 
-    /// @pre started
-    [[nodiscard]] virtual traits about() const { return {}; }
+    /// What the start found out. @pre started
+    [[nodiscard]] virtual backend_properties properties() const { return {}; }
 
-    /// Adopts memory that the caller owns and that can().can_adopt().
-    /// @pre the request asks for nothing that about() does not have. @throws error
+    /// Registers memory that the caller owns and that capabilities().can_register().
+    /// @param how its backend and whole_pages are the core's business
+    /// @pre how asks for nothing that properties() does not have. @throws error
     [[nodiscard]] virtual std::unique_ptr<pinned> pin(cuda::memory const& memory,
-                                                      pin_request const& request = {}) = 0;
+                                                      pin_options const& how = {}) = 0;
 
-    /// Makes memory, if can().allocates. @throws error
+    /// Makes memory, if capabilities().allocates. @throws error
     [[nodiscard]] virtual std::unique_ptr<pinned> allocate(std::size_t bytes);
 
     /// Total and free BAR1, where this backend can tell.

@@ -47,9 +47,8 @@ struct part {
 
 /// Rounds the range out to pages. Parts after the first must start, and parts before the last must
 /// end, on a page, or there would be a hole in the CPU range.
-/// @throws error errc::unknown_layout if they do not
-[[nodiscard]] inline page_layout lay_out(std::vector<part> const& parts, std::size_t page,
-                                         std::string_view backend) {
+/// @throws error errc::unsupported_memory if they do not
+[[nodiscard]] inline page_layout lay_out(std::vector<part> const& parts, std::size_t page) {
     page_layout result;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         std::uint64_t const start = parts[i].offset / page * page;
@@ -59,8 +58,7 @@ struct part {
         bool const hole_before = i > 0 && start != parts[i].offset;
         bool const hole_after = i + 1 < parts.size() && filled_end != wanted_end;
         if (hole_before || hole_after)
-            throw error(errc::unknown_layout, "join VMM chunks into one CPU range",
-                        std::string(backend),
+            throw error(errc::unsupported_memory, "join VMM chunks into one CPU range", "",
                         "the chunks do not meet at a page boundary: pin them one by one");
         if (i == 0)
             result.head = static_cast<std::size_t>(parts[i].offset - start);

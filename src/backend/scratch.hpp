@@ -11,8 +11,8 @@
 
 namespace barmap::backend {
 
-/// A little GPU memory of barmap's own, reached through one backend: where the backend is proved
-/// and the copy routines are measured, so that neither ever touches the user's memory.
+/// A little GPU memory of barmap's own, reached through one backend: the place of the self-test and
+/// of the measuring of copy routines, so that neither ever touches the user's memory.
 class scratch {
 public:
     /// One block of cudaMalloc, which takes 2 MiB for any size.
@@ -24,12 +24,10 @@ public:
     scratch& operator=(scratch const&) = delete;
     ~scratch();
 
-    /// Writes random bytes through the mapping and reads them with the driver, then the other way
-    /// round, at both ends of the block. @throws error errc::backend_broken if they differ
-    void prove();
-
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {mapped_->data, size}; }
     [[nodiscard]] cache_kind kind() const noexcept { return mapped_->kind; }
+    [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+    [[nodiscard]] CUdevice device() const noexcept { return device_; }
 
 private:
     class cuda_block;

@@ -166,6 +166,7 @@ inline constexpr int attribute_pci_domain_id = 50;
 inline constexpr int attribute_compute_capability_major = 75;
 inline constexpr int attribute_compute_capability_minor = 76;
 inline constexpr int attribute_managed_memory = 83;
+inline constexpr int attribute_host_page_tables = 100; // PAGEABLE_MEMORY_ACCESS_USES_...
 inline constexpr int attribute_virtual_memory_management = 102;
 inline constexpr int attribute_posix_fd_handle = 103;
 inline constexpr int attribute_gpu_direct_rdma_of_virtual_memory = 110;
@@ -174,6 +175,7 @@ inline constexpr int attribute_gpu_direct_rdma = 116;
 inline constexpr int attribute_flush_writes_options = 117;
 inline constexpr int attribute_writes_ordering = 118;
 inline constexpr int attribute_dma_buf = 124;
+inline constexpr int attribute_dma_buf_mmap = 152; // since CUDA 13.3
 
 // Virtual memory management, pools, external memory, address-range handles
 inline constexpr int allocation_type_pinned = 1;

@@ -25,12 +25,11 @@ int duplicate(int fd) {
     return ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-// EAGAIN is what the resource manager's ioctls answer when a signal came in the way.
 int control(int fd, unsigned long request, void* argument) {
     int result;
     do {
         result = ::ioctl(fd, request, argument);
-    } while (result < 0 && (errno == EINTR || errno == EAGAIN));
+    } while (result < 0 && errno == EINTR);
     return result;
 }
 

@@ -51,7 +51,7 @@ TEST_F(choice_test, the_first_usable_backend_is_used) {
     EXPECT_EQ(gpu.pin(block.address(), mib).backend(), "gdrdrv");
     for (std::string_view const name : {"gdrdrv", "dmabuf", "rm"}) {
         EXPECT_EQ(report_of(gpu, name).state, backend_state::usable) << name;
-        mapping const map = gpu.pin(block.address(), mib, name).map();
+        mapping const map = gpu.pin(block.address(), mib, {.backend = std::string(name)}).map();
         EXPECT_EQ(map.backend(), name);
         expect_same_memory(map, block.address(), 1);
     }
@@ -63,7 +63,7 @@ TEST_F(choice_test, it_is_chosen_by_what_the_memory_is) {
     device const gpu = device::open(0);
     virtual_block const opaque(0, {2 * mib}, cuda::handle_type_none);
     EXPECT_EQ(gpu.pin(opaque.address(), mib).backend(), "dmabuf");
-    expect_refusal(refusal_of([&] { (void)gpu.pin(opaque.address(), mib, "rm"); }),
+    expect_refusal(refusal_of([&] { (void)gpu.pin(opaque.address(), mib, {.backend = "rm"}); }),
                    errc::unsupported_memory, "backend rm");
 }
 
@@ -120,8 +120,8 @@ TEST_F(choice_test, a_forced_backend_excludes_the_others) {
     device const gpu = device::open(0);
     device_block const block(mib);
     EXPECT_EQ(gpu.pin(block.address(), mib).backend(), "rm");
-    EXPECT_EQ(gpu.pin(block.address(), mib, "rm").backend(), "rm");
-    expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, "dmabuf"); }),
+    EXPECT_EQ(gpu.pin(block.address(), mib, {.backend = "rm"}).backend(), "rm");
+    expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, {.backend = "dmabuf"}); }),
                    errc::backend_absent, "BARMAP_BACKEND allows only rm");
     EXPECT_EQ(gpu.allocate(mib).backend(), "rm");
 }
@@ -132,8 +132,9 @@ TEST_F(choice_test, an_unknown_backend_is_an_error_that_lists_them) {
     device_block const block(mib);
     {
         device const gpu = device::open(0);
-        expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, "nonsense"); }),
-                       errc::invalid_argument, all);
+        expect_refusal(
+            refusal_of([&] { (void)gpu.pin(block.address(), mib, {.backend = "nonsense"}); }),
+            errc::invalid_argument, all);
         expect_refusal(refusal_of([&] { (void)gpu.allocate(mib, "nonsense"); }),
                        errc::invalid_argument, all);
     }

@@ -42,7 +42,8 @@ TEST_P(data_test, a_mapping_keeps_to_its_bytes) {
     auto const block = some_memory(64 * kib);
     auto const before = pattern(64 * kib, 1), written = pattern(1001, 2);
     write_by_driver(block->address(), before);
-    write(gpu.pin(block->address() + 5003, written.size()).map().window(), written);
+    mapping const part = gpu.pin(block->address() + 5003, written.size()).map();
+    write(part.window(), written);
     auto expected = before;
     std::copy(written.begin(), written.end(), expected.begin() + 5003);
     EXPECT_TRUE(read_by_driver(block->address(), 64 * kib) == expected) << "O3";

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "backend/backend.hpp"
 #include "contract/machine.hpp"
+#include "cuda/memory.hpp"
 
+#include <tuple>
 #include <vector>
 
 /// What the dmabuf backend makes of a driver that refuses to export a range.
@@ -62,6 +65,61 @@ TEST_F(dmabuf_test, a_refused_range_is_exported_from_the_start_of_its_block) {
         cuda::replace_api(nullptr);
         expect_same_memory(pinned.map(), inside(), 1);
     }
+}
+
+TEST_F(dmabuf_test, the_pcie_path_is_asked_for_where_it_is_wanted) {
+    static unsigned long long seen;
+    static decltype(cuda::driver_api::mem_get_handle_for_address_range) real;
+    static cuda::driver_api table;
+    table = cuda::api();
+    real = table.mem_get_handle_for_address_range;
+    table.mem_get_handle_for_address_range = [](void* handle, CUdeviceptr address,
+                                                std::size_t bytes, int type,
+                                                unsigned long long flags) {
+        seen = flags;
+        return real(handle, address, bytes, type, 0);
+    };
+    cuda::replace_api(&table);
+    backend::gpu coherent, apart;
+    coherent.coherent = true;
+    cuda::memory const memory = cuda::describe(inside(), mib);
+    for (auto const& [gpu, force, kind] : {std::tuple{coherent, false, cache_kind::cached},
+                                           {coherent, true, cache_kind::write_combining},
+                                           {apart, false, cache_kind::write_combining},
+                                           {apart, true, cache_kind::write_combining}}) {
+        auto const backend = backend::make_dmabuf(gpu);
+        auto const pinned = backend->pin(memory, {.force_pcie = force});
+        EXPECT_EQ(seen, force ? cuda::range_flag_dma_buf_pcie : 0);
+        EXPECT_EQ(pinned->map()->kind, kind);
+    }
+}
+
+// A driver that allows it says so for each GPU.
+TEST_F(dmabuf_test, a_gpu_whose_dma_bufs_cannot_be_mapped_makes_it_absent) {
+    static CUresult known;
+    static int maps;
+    static decltype(cuda::driver_api::device_get_attribute) real;
+    static cuda::driver_api table;
+    table = cuda::api();
+    real = table.device_get_attribute;
+    table.device_get_attribute = [](int* value, int which, CUdevice device) {
+        if (which != cuda::attribute_dma_buf_mmap)
+            return real(value, which, device);
+        *value = maps;
+        return known;
+    };
+    cuda::replace_api(&table);
+    backend::gpu gpu;
+    gpu.driver_version = 13030;
+    known = cuda::success;
+    maps = 0;
+    refusal const seen = refusal_of([&] { backend::make_dmabuf(gpu)->start(); });
+    expect_refusal(seen, errc::backend_absent, "cannot be mapped");
+    maps = 1;
+    backend::make_dmabuf(gpu)->start();
+    known = cuda::error_invalid_value; // which says nothing
+    maps = 0;
+    backend::make_dmabuf(gpu)->start();
 }
 
 TEST_F(dmabuf_test, another_failure_is_not_tried_around) {

@@ -11,7 +11,7 @@
 namespace barmap::contract {
 namespace {
 
-constexpr char operation[] = "be told when the GPU driver takes memory away";
+constexpr char operation[] = "report when the GPU driver revokes memory";
 
 class event_test : public testing::Test {
 protected:

@@ -100,8 +100,10 @@ TEST_F(gdrdrv_test, tokens_reach_an_old_module) {
     EXPECT_EQ(driver_->last_va_space(), 5u);
 }
 
-TEST_F(gdrdrv_test, the_way_through_pcie_is_forced_where_the_module_can) {
-    boot({.minor = 6, .force_pcie = true});
+class pcie_test : public gdrdrv_test, public testing::WithParamInterface<unsigned> {};
+
+TEST_P(pcie_test, the_pcie_path_is_forced_where_the_module_can) {
+    boot({.minor = GetParam(), .force_pcie = true});
     device_block const block(mib);
     EXPECT_TRUE(device::open(0).backends().front().forces_pcie);
     pin_options how;
@@ -112,16 +114,31 @@ TEST_F(gdrdrv_test, the_way_through_pcie_is_forced_where_the_module_can) {
     EXPECT_EQ(driver_->last_flags(), 0u);
 }
 
-TEST_F(gdrdrv_test, the_way_through_pcie_is_refused_where_it_cannot) {
+// Both versions that have the call with flags.
+INSTANTIATE_TEST_SUITE_P(minor, pcie_test, testing::Values(5u, 6u),
+                         [](auto const& info) { return "v2_" + std::to_string(info.param); });
+
+TEST_F(gdrdrv_test, the_pcie_path_is_refused_where_it_cannot) {
     boot({.minor = 6});
     device_block const block(mib);
     pin_options how;
     how.force_pcie = true;
     expect_refusal(refusal_of([&] { (void)device::open(0).pin(block.address(), mib, how); }),
-                   errc::unsupported_operation, "force the way through PCIe");
+                   errc::unsupported_operation, "force the PCIe path");
 }
 
-TEST_F(gdrdrv_test, memory_that_the_driver_took_away_is_told) {
+// Its own memory would go with the context that was current when the device was opened.
+TEST_F(gdrdrv_test, nothing_of_its_own_stays_pinned_where_memory_is_revoked) {
+    boot({.minor = 5, .persistent = false});
+    device const gpu = device::open(0);
+    EXPECT_EQ(driver_->pins(), 0u);
+    device_block const block(mib);
+    pin const pinned = gpu.pin(block.address(), mib);
+    EXPECT_EQ(driver_->pins(), 1u);
+    expect_same_memory(pinned.map(), block.address(), 1);
+}
+
+TEST_F(gdrdrv_test, memory_that_the_driver_revoked_is_reported) {
     boot({.minor = 5, .persistent = false});
     device_block const block(mib);
     pin const pinned = device::open(0).pin(block.address(), mib);

@@ -61,7 +61,7 @@ void contract_test::TearDown() {
 bool contract_test::adopts(memory_kind kind) {
     for (backend::registration const& entry : backend::registry())
         if (entry.name == GetParam().backend)
-            return entry.make(backend::gpu{})->can().can_adopt(kind);
+            return entry.make(backend::gpu{})->capabilities().can_register(kind);
     return false;
 }
 

@@ -35,7 +35,20 @@ TEST_P(refusal_test, what_is_no_memory_of_a_gpu) {
     expect_kind(4096, memory_kind::unknown, "no live allocation");
 }
 
-TEST_P(refusal_test, what_this_backend_does_not_adopt) {
+TEST_P(refusal_test, a_null_pointer_is_named) {
+    expect_refusal(refusal_of([] { (void)device::from_pointer(nullptr); }), errc::invalid_argument,
+                   "null pointer");
+}
+
+TEST_P(refusal_test, a_window_outside_of_its_mapping_is_named) {
+    auto const block = some_memory(mib);
+    mapping const map = device::open(0).pin(block->address(), mib).map();
+    refusal const seen = refusal_of([&] { (void)map.window(mib - 7, 8); });
+    expect_refusal(seen, errc::out_of_range, "8 bytes at offset 1048569 of a mapping of 1048576");
+    EXPECT_EQ(seen.text.find("allocation"), std::string::npos) << seen.text;
+}
+
+TEST_P(refusal_test, what_this_backend_does_not_register) {
     for (auto const& [kind, advice] : std::initializer_list<std::pair<memory_kind, char const*>>{
              {memory_kind::virtual_opaque, "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR"},
              {memory_kind::pool, "cudaMalloc instead of cudaMallocAsync"},
@@ -113,7 +126,6 @@ TEST_P(refusal_test, no_bytes_no_address_and_a_range_that_wraps_around) {
     device const gpu = device::open(0);
     expect_refusal(refusal_of([&] { (void)gpu.pin(nullptr, 8); }), errc::invalid_argument, "pin");
     expect_refusal(refusal_of([&] { (void)gpu.allocate(0); }), errc::invalid_argument, "0 bytes");
-    expect_refusal(refusal_of([&] { (void)device::from_pointer(nullptr); }), errc::invalid_argument, "pin");
 }
 
 TEST_P(refusal_test, the_last_byte_of_the_address_space_is_only_unknown) {
@@ -204,7 +216,8 @@ TEST_P(two_gpus_test, memory_of_each_is_reached_through_that_one) {
         sides[i].chunks = std::make_unique<virtual_block>(i, std::vector(5, 2 * mib));
         sides[i].block_map = gpu.pin(sides[i].block->address() + 1, 3 * mib - 1).map();
         sides[i].chunks_map = gpu.pin(sides[i].chunks->address(), 10 * mib).map();
-        EXPECT_EQ(device::from_pointer(reinterpret_cast<void const*>(sides[i].block->address())).ordinal(),
+        EXPECT_EQ(device::from_pointer(reinterpret_cast<void const*>(sides[i].block->address()))
+                      .ordinal(),
                   i);
     }
     // All four at once, so that a mapping of the wrong GPU would overwrite another's bytes.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "backend/rm/client.hpp"
+#include "backend/backend.hpp"
 #include "backend/rm/ipc_handle.hpp"
 #include "contract/machine.hpp"
 #include "cuda/memory.hpp"
 #include "fake/faults.hpp"
 #include "fake/rm_driver.hpp"
+#include "rm/client.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -124,7 +125,7 @@ TEST_P(layout_test, an_unknown_layout_breaks_the_backend) {
     device const gpu = device::open(0);
     expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib); }), errc::backend_broken,
                    "rm " + seen.reason);
-    expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, "rm"); }),
+    expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, {.backend = "rm"}); }),
                    errc::backend_broken, seen.reason);
     EXPECT_EQ(driver().bar1_used(0), 0u) << "nothing stays mapped";
 }
@@ -269,6 +270,57 @@ TEST_F(rm_test, bar1_too_small_for_the_self_test_breaks_the_backend) {
     EXPECT_NE(report().advice.find("bytes are wanted"), std::string::npos) << report().advice;
 }
 
+// Read in the open driver's source: such a GPU maps nothing of its memory for the CPU.
+TEST_F(rm_test, a_gpu_in_confidential_mode_makes_it_absent) {
+    fake::rm_driver::behaviour how;
+    how.confidential = true;
+    boot(how);
+    EXPECT_EQ(report().state, backend_state::absent) << report().reason;
+    EXPECT_NE(report().advice.find("confidential"), std::string::npos) << report().advice;
+}
+
+// Read there as well: by a coherent link where there is one, unless PCIe is asked for.
+TEST_F(rm_test, a_coherent_gpu_is_cached_unless_the_pcie_path_is_forced) {
+    boot();
+    device_block const block(2 * mib);
+    cuda::memory const memory = cuda::describe(block.address(), mib);
+    int bus = 0;
+    expect_success(cuda::api().device_get_attribute(&bus, cuda::attribute_pci_bus_id, 0));
+    for (bool const coherent : {false, true})
+        for (bool const force : {false, true}) {
+            backend::gpu gpu;
+            gpu.pci_bus = static_cast<std::uint32_t>(bus);
+            gpu.coherent = coherent;
+            auto const backend = backend::make_rm(gpu);
+            backend->start();
+            EXPECT_TRUE(backend->properties().forces_pcie);
+            auto const pinned = backend->pin(memory, {.force_pcie = force});
+            auto const mapped = pinned->map();
+            EXPECT_EQ(mapped->kind,
+                      coherent && !force ? cache_kind::cached : cache_kind::write_combining);
+            EXPECT_EQ(driver().last_map_flags(), (6u << 23) | (force ? 2u << 20 : 0u));
+        }
+}
+
+// What RM answers where a signal came in its way.
+TEST_F(rm_test, a_call_that_a_signal_disturbed_is_made_again) {
+    boot();
+    device_block const block(2 * mib);
+    device const gpu = device::open(0);
+    unsigned repeated = 0;
+    for (unsigned which = 1; which <= 8; ++which) {
+        fake::the_faults().arm(fake::fault_source::system, which, EAGAIN);
+        try {
+            expect_same_memory(gpu.pin(block.address(), mib).map(), block.address(), which);
+            repeated += fake::the_faults().fired() == "ioctl";
+        } catch (error const& failure) {
+            EXPECT_NE(fake::the_faults().fired(), "ioctl") << failure.what();
+        }
+        fake::the_faults().disarm();
+    }
+    EXPECT_EQ(repeated, 3u) << "duplicate, register, map";
+}
+
 TEST_F(rm_test, a_device_node_without_permission_is_named) {
     boot();
     fake::the_faults().arm(fake::fault_source::system, 1, EACCES);
@@ -286,15 +338,10 @@ protected:
         boot();
     }
 
-    /// A GPU as the backend knows it.
-    static backend::gpu describe(int ordinal) {
-        backend::gpu gpu;
-        gpu.ordinal = ordinal;
-        int value = 0;
-        expect_success(
-            cuda::api().device_get_attribute(&value, cuda::attribute_pci_bus_id, ordinal));
-        gpu.pci_bus = static_cast<std::uint32_t>(value);
-        return gpu;
+    static rm::pci_location describe(int ordinal) {
+        int bus = 0;
+        expect_success(cuda::api().device_get_attribute(&bus, cuda::attribute_pci_bus_id, ordinal));
+        return {0, static_cast<std::uint32_t>(bus), 0, ""};
     }
 };
 
@@ -303,7 +350,7 @@ TEST_F(rm_two_gpus_test, a_descriptor_of_the_other_gpu_is_refused) {
     virtual_block const chunks(0, {2 * mib});
     os::fd const descriptor =
         cuda::export_chunk({chunks.address(), chunks.size(), 0, chunks.size()}, "rm");
-    backend::rm::client const right(describe(0)), wrong(describe(1));
+    rm::client const right(describe(0)), wrong(describe(1));
     right.free(right.import(descriptor.get()));
     refusal const seen = refusal_of([&] { wrong.free(wrong.import(descriptor.get())); });
     expect_refusal(seen, errc::wrong_device, "import");
@@ -311,12 +358,14 @@ TEST_F(rm_two_gpus_test, a_descriptor_of_the_other_gpu_is_refused) {
 }
 
 TEST_F(rm_two_gpus_test, a_gpu_that_the_driver_does_not_list_makes_rm_absent) {
-    backend::gpu hidden = describe(1);
-    hidden.pci_bus = 0xee;
-    hidden.pci_address = "0000:ee:00.0";
-    refusal const seen = refusal_of([&] { backend::rm::client const none(hidden); });
-    expect_refusal(seen, errc::backend_absent, "0000:ee:00.0");
-    EXPECT_NE(seen.advice.find("/dev/nvidiaN"), std::string::npos) << seen.advice;
+    rm::pci_location const there = describe(1);
+    for (rm::pci_location const& hidden : {rm::pci_location{there.domain, 0xee, there.slot, "far"},
+                                           {there.domain + 1, there.bus, there.slot, "far"},
+                                           {there.domain, there.bus, there.slot + 1, "far"}}) {
+        refusal const seen = refusal_of([&] { rm::client const none(hidden); });
+        expect_refusal(seen, errc::backend_absent, "GPU far");
+        EXPECT_NE(seen.advice.find("/dev/nvidiaN"), std::string::npos) << seen.advice;
+    }
 }
 
 // Even if CUDA said that the memory is on the asked GPU, the handle tells.

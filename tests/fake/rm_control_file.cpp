@@ -223,8 +223,12 @@ std::uint32_t control_file::map_memory(abi::map_parameters& request) {
     object const* const memory = owner->find(request.memory, class_memory);
     if (!device || !memory || memory->parent != request.device)
         return driver_.refuse("a mapping of what is no memory of the device", err_object_not_found);
-    if (request.flags != abi::map_flags_default_caching || request.linear_address)
+    if ((request.flags & ~abi::map_flags_bus_pcie) != abi::map_flags_default_caching ||
+        request.linear_address)
         return driver_.refuse("a mapping with unknown flags", err_invalid_argument);
+    driver_.note_map_flags(request.flags);
+    if (driver_.how().confidential)
+        return abi::err_not_supported;
     auto const file = driver_.host().file(request.fd);
     auto* const through = dynamic_cast<device_file*>(file.get());
     if (!through || through->registered() != this || through->armed() ||

@@ -19,6 +19,7 @@ public:
         unsigned series = 580;             ///< up to 535 the export info has its older layout
         bool maps_other_memory = false;    ///< every duplicate is of some other memory
         std::optional<std::uint64_t> bar1; ///< instead of what the simulated GPU says
+        bool confidential = false;         ///< maps nothing for the CPU
     };
 
     explicit rm_driver(kernel& kernel) : rm_driver(kernel, behaviour{}) {}
@@ -39,7 +40,11 @@ public:
         return static_cast<std::uint32_t>(ordinal) + 8;
     }
 
+    /// Of the latest mapping.
+    [[nodiscard]] std::uint32_t last_map_flags() const noexcept { return last_map_flags_; }
+
     // For the driver's own files, with the kernel's lock held.
+    void note_map_flags(std::uint32_t flags) noexcept { last_map_flags_ = flags; }
     [[nodiscard]] kernel& host() noexcept { return kernel_; }
     [[nodiscard]] behaviour const& how() const noexcept { return how_; }
     [[nodiscard]] rm::object_table& table() noexcept { return table_; }
@@ -56,6 +61,7 @@ private:
     kernel& kernel_;
     behaviour how_;
     rm::object_table table_;
+    std::uint32_t last_map_flags_ = 0;
     std::uint64_t next_linear_address_ = 0x7000'0000'0000;
 };
 

@@ -20,7 +20,7 @@
 namespace barmap::fake {
 namespace {
 
-namespace abi = backend::rm::abi;
+namespace abi = barmap::rm::abi;
 using rm::class_memory;
 
 constexpr std::uint64_t block = 2u << 20;

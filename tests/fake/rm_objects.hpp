@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "backend/rm/abi.hpp"
+#include "rm/abi.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 /// client > device > subdevice or memory, and the views that are mapped of its memory.
 namespace barmap::fake::rm {
 
-namespace abi = backend::rm::abi;
+namespace abi = barmap::rm::abi;
 using abi::handle;
 
 // NV_STATUS values that only the driver's side uses. Source: nvstatuscodes.h.

@@ -22,6 +22,35 @@ TEST_F(memory_test, every_place_inside_an_allocation_can_be_mapped) {
         }
 }
 
+// Above 2 MiB the driver's memory objects end at multiples of 4 KiB, pins of whole pages do not.
+TEST_F(memory_test, the_first_and_the_last_page_of_odd_sizes_are_reached) {
+    constexpr std::size_t odd_step = 64 * 1024 + 4099, page = gpu_page_size;
+    device const gpu = device::open(0);
+    unsigned seed = 1;
+    for (std::size_t bytes = 2 * mib + 1; bytes <= 64 * mib; bytes += odd_step) {
+        device_block const block(bytes);
+        pin const pinned = gpu.pin(block.address(), bytes, {.whole_pages = true});
+        ASSERT_EQ(pinned.size(), (bytes + page - 1) / page * page);
+        mapping const map = pinned.map();
+        std::size_t const last = (bytes - 1) / page * page;
+        for (auto const& [offset, held] : {std::pair{std::size_t{0}, page}, {last, bytes - last}}) {
+            std::vector<std::byte> const sent = pattern(held, seed++);
+            std::vector<std::byte> seen(held);
+            write(map.window(offset, held), sent);
+            expect_success(cu().memcpy_dtoh(seen.data(), block.address() + offset, held));
+            ASSERT_EQ(seen, sent) << bytes << " at " << offset;
+            std::vector<std::byte> const answer = pattern(held, seed++);
+            expect_success(cu().memcpy_htod(block.address() + offset, answer.data(), held));
+            read(seen, map.window(offset, held));
+            ASSERT_EQ(seen, answer) << bytes << " at " << offset;
+        }
+        // Up to the end of the last page, whatever is there.
+        std::vector<std::byte> rest(page);
+        read(rest, map.window(last, page));
+        write(map.window(last, page), rest);
+    }
+}
+
 TEST_F(memory_test, neighbours_in_one_page_keep_apart) {
     device const gpu = device::open(0);
     device_block const left(1024), right(1024);

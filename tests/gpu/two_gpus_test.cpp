@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "backend/rm/client.hpp"
 #include "cuda/memory.hpp"
+#include "gpu_identity.hpp"
 #include "gpu_memory.hpp"
+#include "rm/client.hpp"
 
 namespace barmap::gpu_test {
 namespace {
@@ -67,17 +68,10 @@ TEST_F(two_gpus_test, memory_of_the_other_is_refused) {
 TEST_F(two_gpus_test, rm_refuses_a_descriptor_of_the_other) {
     virtual_block const chunks(0, 1);
     os::fd const descriptor =
-        cuda::export_chunk({chunks.address(), chunks.size(), 0, chunks.size()}, backend::rm::name);
+        cuda::export_chunk({chunks.address(), chunks.size(), 0, chunks.size()}, "rm");
     for (int ordinal = 0; ordinal < 2; ++ordinal) {
-        backend::gpu gpu;
-        int value = 0;
-        cu().device_get_attribute(&value, cuda::attribute_pci_domain_id, ordinal);
-        gpu.pci_domain = static_cast<std::uint32_t>(value);
-        cu().device_get_attribute(&value, cuda::attribute_pci_bus_id, ordinal);
-        gpu.pci_bus = static_cast<std::uint32_t>(value);
-        cu().device_get_attribute(&value, cuda::attribute_pci_device_id, ordinal);
-        gpu.pci_slot = static_cast<std::uint32_t>(value);
-        backend::rm::client const client(gpu);
+        backend::gpu const gpu = identify(ordinal);
+        rm::client const client({gpu.pci_domain, gpu.pci_bus, gpu.pci_slot, gpu.pci_address});
         std::error_code const code = code_of([&] { client.free(client.import(descriptor.get())); });
         EXPECT_EQ(code, ordinal == 0 ? std::error_code{} : make_error_code(errc::wrong_device));
     }

@@ -102,7 +102,8 @@ ALLOWED_INCLUDES = {
     "os": {"os"},
     "cuda": {"cuda", "os"},
     "copy": {"copy", "log.hpp"},
-    "backend": {"backend", "cuda", "os"},
+    "rm": {"rm", "os"},
+    "backend": {"backend", "rm", "cuda", "os"},
 }
 
 

@@ -15,8 +15,8 @@ namespace {
 
 TEST(error_test, is_a_whole_sentence) {
     error const all(errc::out_of_range, "pin 8 bytes at 0x10", "rm", "pin less");
-    EXPECT_STREQ(all.what(), "cannot pin 8 bytes at 0x10 (backend rm): the range leaves its "
-                             "allocation; pin less");
+    EXPECT_STREQ(all.what(), "cannot pin 8 bytes at 0x10 (backend rm): out of range; "
+                             "pin less");
     EXPECT_EQ(all.operation(), "pin 8 bytes at 0x10");
     EXPECT_EQ(all.backend(), "rm");
     EXPECT_EQ(all.advice(), "pin less");

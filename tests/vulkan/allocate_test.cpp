@@ -243,7 +243,7 @@ TEST_F(allocate, works_through_the_public_interface) {
     std::vector<std::byte> const sent = pattern(owner.size(), 7);
     write(map.window(), sent);
     EXPECT_TRUE(read_by_driver(owner.gpu_address(), owner.size()) == sent);
-    pin const part = gpu.pin(owner.gpu_address() + 100, 1000, "vulkan");
+    pin const part = gpu.pin(owner.gpu_address() + 100, 1000, {.backend = "vulkan"});
     mapping const part_map = part.map();
     std::vector<std::byte> seen(part.size());
     read(seen, part_map.window());
@@ -254,7 +254,7 @@ TEST_F(allocate, works_through_the_public_interface) {
 TEST_F(allocate, another_allocation_at_the_address_is_not_taken_for_ours) {
     device const gpu = device::open();
     pin const owner = gpu.allocate(10'000, "vulkan");
-    EXPECT_EQ(gpu.pin(owner.gpu_address(), 100, "vulkan").memory(), memory_kind::allocated);
+    EXPECT_EQ(gpu.pin(owner.gpu_address(), 100, {.backend = "vulkan"}).memory(), memory_kind::allocated);
     static cuda::driver_api real;
     real = cuda::api();
     cuda::driver_api later = real;
@@ -267,7 +267,7 @@ TEST_F(allocate, another_allocation_at_the_address_is_not_taken_for_ours) {
     cuda::replace_api(&later);
     std::error_code seen;
     try {
-        (void)gpu.pin(owner.gpu_address(), 100, "vulkan");
+        (void)gpu.pin(owner.gpu_address(), 100, {.backend = "vulkan"});
     } catch (error const& refusal) {
         seen = refusal.code();
     }

@@ -38,13 +38,13 @@ TEST_F(start, finds_the_gpu_by_its_uuid_and_cleans_up) {
 }
 
 TEST_F(start, says_what_it_can) {
-    backend::capabilities const can = backend::make_vulkan(simulated_gpu())->can();
+    backend::capability_set const can = backend::make_vulkan(simulated_gpu())->capabilities();
     EXPECT_TRUE(can.allocates);
     EXPECT_FALSE(can.quick_start);
-    EXPECT_TRUE(can.can_adopt(memory_kind::virtual_exportable));
-    EXPECT_TRUE(can.can_adopt(memory_kind::allocated));
-    EXPECT_FALSE(can.can_adopt(memory_kind::device));
-    EXPECT_FALSE(can.can_adopt(memory_kind::virtual_opaque));
+    EXPECT_TRUE(can.can_register(memory_kind::virtual_exportable));
+    EXPECT_TRUE(can.can_register(memory_kind::allocated));
+    EXPECT_FALSE(can.can_register(memory_kind::device));
+    EXPECT_FALSE(can.can_register(memory_kind::virtual_opaque));
 }
 
 TEST_F(start, without_a_loader_it_is_absent) {

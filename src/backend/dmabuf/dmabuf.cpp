@@ -15,8 +15,6 @@
 namespace barmap::backend {
 namespace {
 
-constexpr std::string_view name = "dmabuf";
-
 /// Backing blocks of cudaMalloc start at multiples of this; the small allocations share them.
 constexpr std::size_t block_size = std::size_t{2} << 20;
 
@@ -26,7 +24,7 @@ os::fd export_range(CUdeviceptr start, std::size_t bytes, bool force_pcie) {
     cuda::check(cuda::api().mem_get_handle_for_address_range(&descriptor, start, bytes,
                                                              cuda::range_handle_dma_buf_fd, flags),
                 "export a GPU address range as a dma-buf",
-                "the memory may not be capable of GPUDirect RDMA", name);
+                "the memory may not be capable of GPUDirect RDMA", "");
     return os::fd(descriptor);
 }
 
@@ -76,13 +74,13 @@ exported export_chunk(cuda::chunk const& chunk, bool force_pcie) {
 class dmabuf_mapped final : public mapped {
 public:
     dmabuf_mapped(std::vector<os::fd> const& files, page_layout const& layout, cache_kind caching)
-        : region_(os::region::reserve(layout.total, name)) {
+        : region_(os::region::reserve(layout.total, "")) {
         for (piece const& piece : layout.pieces)
             if (piece.object == no_object)
-                region_.place_zeros(piece.at, piece.length, name);
+                region_.place_zeros(piece.at, piece.length, "");
             else
                 region_.place(piece.at, piece.length, files[piece.object].get(),
-                              static_cast<off_t>(piece.file_offset), name);
+                              static_cast<off_t>(piece.file_offset), "");
         data = region_.data() + layout.head;
         kind = caching;
     }
@@ -109,9 +107,9 @@ class dmabuf_backend final : public backend {
 public:
     explicit dmabuf_backend(gpu const& gpu) : gpu_(gpu) {}
 
-    capabilities can() const noexcept override {
-        capabilities result;
-        result.adopts = adopting(memory_kind::device, memory_kind::virtual_exportable,
+    capability_set capabilities() const noexcept override {
+        capability_set result;
+        result.registers = kinds(memory_kind::device, memory_kind::virtual_exportable,
                                  memory_kind::virtual_opaque);
         return result;
     }
@@ -119,7 +117,7 @@ public:
     void start() override {
         constexpr int first_version = 13030; // CUDA 13.3, driver R610
         if (gpu_.driver_version < first_version)
-            throw error(errc::backend_absent, "mmap dma-bufs of GPU memory", std::string(name),
+            throw error(errc::backend_absent, "mmap dma-bufs of GPU memory", "",
                         "the driver allows it from CUDA 13.3 (R610) on, this one speaks CUDA " +
                             std::to_string(gpu_.driver_version / 1000) + "." +
                             std::to_string(gpu_.driver_version % 1000 / 10));
@@ -127,12 +125,20 @@ public:
         if (cuda::api().device_get_attribute(&supported, cuda::attribute_dma_buf, gpu_.handle) !=
                 cuda::success ||
             !supported)
-            throw error(errc::backend_absent, "export dma-bufs of GPU memory", std::string(name),
+            throw error(errc::backend_absent, "export dma-bufs of GPU memory", "",
                         "this GPU or driver flavour does not support dma-buf: the open kernel "
                         "modules do");
+        // A driver that does not know the question is asked by the self-test.
+        int maps = 0;
+        if (cuda::api().device_get_attribute(&maps, cuda::attribute_dma_buf_mmap, gpu_.handle) ==
+                cuda::success &&
+            !maps)
+            throw error(errc::backend_absent, "mmap dma-bufs of GPU memory", "",
+                        "this GPU's dma-bufs cannot be mapped: nothing needs to be done if another "
+                        "backend is usable");
     }
 
-    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_request const& request) override {
+    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& request) override {
         cuda::context_scope const scope = memory.context
                                               ? cuda::context_scope(memory.context)
                                               : cuda::context_scope::on_device(gpu_.handle);
@@ -143,7 +149,7 @@ public:
             files.push_back(std::move(range.descriptor));
             parts.push_back(range.wanted);
         }
-        page_layout layout = lay_out(parts, os::page_size(), name);
+        page_layout layout = lay_out(parts, os::page_size());
         bool const cached = gpu_.simulated || (gpu_.coherent && !request.force_pcie);
         cache_kind const caching = cached ? cache_kind::cached : cache_kind::write_combining;
         return std::make_unique<dmabuf_pinned>(std::move(files), std::move(layout), caching);

@@ -14,7 +14,6 @@ namespace barmap::backend {
 namespace {
 
 using gdrdrv::kernel_module;
-using gdrdrv::name;
 
 /// A range of whole GPU pages.
 struct pages {
@@ -26,7 +25,7 @@ struct pages {
 class handle {
 public:
     handle(std::shared_ptr<kernel_module const> owner, CUdeviceptr start, std::size_t bytes,
-           pin_request const& request)
+           pin_options const& request)
         : owner_(std::move(owner)), value_(owner_->pin(start, bytes, request)) {}
     handle(handle&& other) noexcept
         : owner_(std::move(other.owner_)), value_(std::exchange(other.value_, 0)) {}
@@ -47,14 +46,13 @@ class view {
 public:
     view(kernel_module const& owner, std::vector<handle> const& handles, page_layout const& layout,
          std::optional<cache_kind> wanted)
-        : region_(os::region::reserve(layout.total, name)), data_(region_.data() + layout.head) {
+        : region_(os::region::reserve(layout.total, "")), data_(region_.data() + layout.head) {
         for (handle const& each : handles)
             owner.request(each.value(), wanted);
         // The file offset names the handle; a mapping always starts at the handle's first page.
         for (piece const& piece : layout.pieces)
             region_.place(piece.at, piece.length, owner.fd(),
-                          static_cast<off_t>(handles[piece.object].value() * os::page_size()),
-                          name);
+                          static_cast<off_t>(handles[piece.object].value() * os::page_size()), "");
         kind_ = owner.kind(handles.front().value());
     }
 
@@ -71,7 +69,7 @@ class gdrdrv_pinned final : public pinned {
 public:
     /// @param owner with events, a descriptor of its own, so that all events there are this pin's
     gdrdrv_pinned(std::shared_ptr<kernel_module const> owner, std::vector<pages> const& ranges,
-                  page_layout layout, pin_request const& request)
+                  page_layout layout, pin_options const& request)
         : owner_(std::move(owner)), layout_(std::move(layout)), has_events_(request.events) {
         for (pages const& range : ranges)
             handles_.emplace_back(owner_, range.start, range.bytes, request);
@@ -140,12 +138,12 @@ void gdrdrv_pinned::leave() noexcept {
 
 class gdrdrv_backend final : public backend {
 public:
-    capabilities can() const noexcept override {
-        capabilities result;
+    capability_set capabilities() const noexcept override {
+        capability_set result;
         result.needs_kernel_driver = true;
-        result.adopts =
-            adopting(memory_kind::device, memory_kind::virtual_exportable,
-                     memory_kind::virtual_opaque, memory_kind::pool, memory_kind::pool_exportable);
+        result.registers =
+            kinds(memory_kind::device, memory_kind::virtual_exportable, memory_kind::virtual_opaque,
+                  memory_kind::pool, memory_kind::pool_exportable);
         return result;
     }
 
@@ -157,15 +155,15 @@ public:
                 failure.code() != std::errc::no_such_device_or_address &&
                 failure.code() != std::errc::no_such_device)
                 throw;
-            throw error(errc::backend_absent, "open /dev/gdrdrv", std::string(name),
+            throw error(errc::backend_absent, "open /dev/gdrdrv", "",
                         "the kernel module gdrdrv is not loaded; nothing needs to be done, the "
                         "other backends need no module");
         }
     }
 
-    traits about() const override { return module_->about(); }
+    backend_properties properties() const override { return module_->properties(); }
 
-    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_request const& request) override {
+    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& request) override {
         std::vector<pages> ranges;
         std::vector<part> parts;
         for (cuda::chunk const& chunk : memory.chunks) {
@@ -177,7 +175,7 @@ public:
             parts.push_back({first - start, chunk.extent()});
         }
         // Pages of 64 KiB, so that every piece starts where its handle starts.
-        page_layout layout = lay_out(parts, gpu_page_size, name);
+        page_layout layout = lay_out(parts, gpu_page_size);
         return std::make_unique<gdrdrv_pinned>(request.events ? std::make_shared<kernel_module>()
                                                               : module_,
                                                ranges, std::move(layout), request);

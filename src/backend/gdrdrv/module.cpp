@@ -19,7 +19,7 @@ constexpr char see_log[] = "see the kernel log (dmesg)";
 
 // Not blocking, for next_event; to ioctl and mmap it is all the same.
 kernel_module::kernel_module()
-    : fd_(os::open_file(path, O_RDWR | O_NONBLOCK, name)), owner_(::getpid()) {
+    : fd_(os::open_file(path, O_RDWR | O_NONBLOCK, "")), owner_(::getpid()) {
     abi::version_parameters version{};
     call(abi::get_version, version, "read the module's version",
          "reload the module: this /dev/gdrdrv does not speak its ioctls");
@@ -28,7 +28,7 @@ kernel_module::kernel_module()
         throw error(errc::unknown_layout,
                     "use gdrdrv " + std::to_string(version_ >> 16) + "." +
                         std::to_string(version_ & 0xffff),
-                    std::string(name), "versions 2.0 to 2.6 are known to this barmap");
+                    "", "versions 2.0 to 2.6 are known to this barmap");
 }
 
 template <class Parameters>
@@ -41,12 +41,12 @@ void kernel_module::call(unsigned long request, Parameters& parameters, char con
                          std::string const& advice) const {
     if (!answers(request, parameters)) {
         int const code = errno;
-        throw error({code, std::system_category()}, what, std::string(name), advice);
+        throw error({code, std::system_category()}, what, "", advice);
     }
 }
 
 std::uint64_t kernel_module::pin(CUdeviceptr address, std::size_t bytes,
-                                 pin_request const& asked) const {
+                                 pin_options const& asked) const {
     if (version_ >= abi::version_with_pin_v2) {
         std::uint32_t const flags = asked.force_pcie ? abi::pin_flag_force_pcie : 0;
         abi::pin_v2_parameters request{address, bytes, flags, 0, 0};
@@ -60,7 +60,7 @@ template <class Parameters>
 std::uint64_t kernel_module::pin_as(unsigned long request, Parameters& parameters) const {
     if (!answers(request, parameters)) {
         int const code = errno;
-        throw error({code, std::system_category()}, "pin GPU memory", std::string(name),
+        throw error({code, std::system_category()}, "pin GPU memory", "",
                     code == EDQUOT
                         ? "unpin other memory, or ask the administrator to raise the limits" +
                               limits()
@@ -89,7 +89,7 @@ void kernel_module::unpin(std::uint64_t handle) const noexcept {
         (void)answers(abi::unpin, request);
 }
 
-traits kernel_module::about() const {
+backend_properties kernel_module::properties() const {
     module_version const version{static_cast<int>(version_ >> 16),
                                  static_cast<int>(version_ & 0xffff)};
     return {version, attribute(abi::attribute_persistent), attribute(abi::attribute_force_pcie),
@@ -129,15 +129,15 @@ std::optional<pin_event> kernel_module::next_event() const {
     if (done < 0 && code == EAGAIN)
         return std::nullopt;
     if (done != sizeof(event))
-        throw error({code, std::system_category()}, "read an event", std::string(name), see_log);
+        throw error({code, std::system_category()}, "read an event", "", see_log);
     switch (static_cast<abi::event_reason>(event.reason)) {
     case abi::event_reason::overflow:
         return pin_event{0, 0, event.sequence, event.size};
     case abi::event_reason::revoked:
         return pin_event{event.va, event.size, event.sequence, 0};
     }
-    throw error(errc::unknown_layout, "read an event of kind " + std::to_string(event.reason),
-                std::string(name), "events of gdrdrv 2.6 are known to this barmap");
+    throw error(errc::unknown_layout, "read an event of kind " + std::to_string(event.reason), "",
+                "events of gdrdrv 2.6 are known to this barmap");
 }
 
 void kernel_module::request(std::uint64_t handle, std::optional<cache_kind> wanted) const {

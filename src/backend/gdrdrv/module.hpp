@@ -23,17 +23,17 @@ public:
     kernel_module();
 
     [[nodiscard]] std::uint64_t pin(CUdeviceptr address, std::size_t bytes,
-                                    pin_request const& asked) const;
+                                    pin_options const& asked) const;
     void unpin(std::uint64_t handle) const noexcept;
 
     /// What the module says of itself. Versions before 2.5 cannot be asked: they had no persistent
     /// mappings and no flag. @pre nothing has been pinned by this descriptor
-    [[nodiscard]] traits about() const;
+    [[nodiscard]] backend_properties properties() const;
 
     /// Whether the memory was taken away.
     [[nodiscard]] bool callback_flag(std::uint64_t handle) const;
 
-    /// The oldest event of any handle, in whole pages. @pre about().events
+    /// The oldest event of any handle, in whole pages. @pre properties().events
     [[nodiscard]] std::optional<pin_event> next_event() const;
 
     /// How the next mapping of the handle shall be cached.

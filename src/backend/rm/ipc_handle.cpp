@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace barmap::backend::rm {
+namespace barmap::backend {
 namespace {
 
 template <class Field>
@@ -25,4 +25,4 @@ ipc_fields parse(CUipcMemHandle const& handle) noexcept {
     return fields;
 }
 
-} // namespace barmap::backend::rm
+} // namespace barmap::backend

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-namespace barmap::backend::rm {
+namespace barmap::backend {
 
 /// What a CUDA IPC handle says of an allocation. Its layout is not documented: these offsets were
-/// found on driver 580.159.04 and are proved at every start-up by the backend's self-test, and
+/// found on driver 580.159.04 and are verified at every start-up by the backend's self-test, and
 /// for every pin against what cuPointerGetAttributes says of the pointer's range (RANGE_START_ADDR
 /// and RANGE_SIZE).
 struct ipc_fields {
@@ -23,4 +23,4 @@ struct ipc_fields {
 
 [[nodiscard]] ipc_fields parse(CUipcMemHandle const& handle) noexcept;
 
-} // namespace barmap::backend::rm
+} // namespace barmap::backend

@@ -142,8 +142,8 @@ void session::create_instance() {
     check(created, "create a Vulkan instance");
     // Drivers leave threads and thread-local destructors behind, so the loader stays from here on.
     loader.abandon();
-    // It unloads the driver with the last instance. NVIDIA's uses static thread-local storage, which
-    // is not given back: after 30 times it could not be loaded any more (580.159.04).
+    // It unloads the driver with the last instance. NVIDIA's uses static thread-local storage,
+    // which is not given back: after 30 times it could not be loaded any more (580.159.04).
     for (char const* const driver : {"libGLX_nvidia.so.0", "libEGL_nvidia.so.0"})
         os::keep_loaded(driver);
     vk_.load(instance_);

@@ -99,19 +99,19 @@ class vulkan_backend final : public backend {
 public:
     explicit vulkan_backend(gpu const& gpu) : gpu_(gpu) {}
 
-    capabilities can() const noexcept override {
-        capabilities result;
-        result.adopts = adopting(memory_kind::virtual_exportable, memory_kind::allocated);
+    capability_set capabilities() const noexcept override {
+        capability_set result;
+        result.registers = kinds(memory_kind::virtual_exportable, memory_kind::allocated);
         result.allocates = true;
         result.quick_start = false;
         return result;
     }
 
-    traits about() const override { return {std::nullopt, true, !gpu_.coherent}; }
+    backend_properties properties() const override { return {.forces_pcie = !gpu_.coherent}; }
 
     void start() override { session_ = std::make_shared<vulkan::session>(gpu_); }
 
-    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_request const&) override {
+    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const&) override {
         session_->expect_usable("pin GPU memory");
         check(memory.chunks);
         std::vector<vulkan::memory> objects;
@@ -151,7 +151,7 @@ private:
                 i + 1 == chunks.size() || (chunk.offset + chunk.length == chunk.capacity &&
                                            vulkan::payload_size(chunk.capacity) == chunk.capacity);
             if (!inside || !joins_before || !joins_after)
-                throw error(errc::unknown_layout, "join VMM chunks into one CPU range",
+                throw error(errc::unsupported_memory, "join VMM chunks into one CPU range",
                             std::string(name), "pin the chunks one by one");
             bool const can_be_placed =
                 alignment != 0 && vulkan::payload_size(chunk.capacity) % alignment == 0;

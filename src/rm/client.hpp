@@ -1,33 +1,55 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "backend/backend.hpp"
-#include "backend/rm/abi.hpp"
 #include "os/fd.hpp"
+#include "rm/abi.hpp"
+
+#include <barmap/device.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <sys/types.h>
 
-namespace barmap::backend::rm {
+/// NVIDIA's resource manager (RM), the part of its kernel driver that owns every object of a GPU,
+/// as an ordinary user reaches it: by ioctls of /dev/nvidiactl. Set-up path only. All errors come
+/// without a backend's name: whoever uses a client adds what it is used for.
+namespace barmap::rm {
 
-inline constexpr std::string_view name = "rm";
+/// Where a GPU is on the PCI bus.
+struct pci_location {
+    std::uint32_t domain = 0, bus = 0, slot = 0;
+    std::string text; ///< "0000:65:00.0"
+};
 
-/// A client of NVIDIA's resource manager with one GPU open: a tree client > device > subdevice.
-/// Everything it allocated in the kernel goes with its control fd at the latest.
+/// A client of the resource manager with one GPU open: a tree client > device > subdevice.
+/// Everything it allocated in the kernel is freed with its control fd at the latest.
 /// A forked child shares that fd with its parent, so there its destructors only close descriptors.
 /// Thread rule: const members may be called at once; the kernel serialises.
 class client {
 public:
     /// @throws error errc::backend_absent where there is no /dev/nvidiactl or it does not list the
     ///         GPU, else what failed
-    explicit client(gpu const& gpu);
+    explicit client(pci_location const& gpu);
     client(client const&) = delete;
     client& operator=(client const&) = delete;
     ~client();
 
     [[nodiscard]] std::uint32_t gpu_id() const noexcept { return gpu_id_; }
+    [[nodiscard]] abi::handle device() const noexcept { return device_; }
+    [[nodiscard]] abi::handle subdevice() const noexcept { return subdevice_; }
+
+    /// A new object of a class below `parent`. @param what for the error's text
+    /// @throws error with the NV_STATUS
+    [[nodiscard]] abi::handle allocate(abi::handle parent, std::uint32_t object_class,
+                                       void* parameters, std::uint32_t size,
+                                       char const* what) const;
+
+    /// A control command of an object. @return its NV_STATUS. @throws error if it was not answered
+    template <class Parameters>
+    [[nodiscard]] std::uint32_t control(abi::handle object, std::uint32_t command,
+                                        Parameters& parameters, char const* what) const {
+        return control(object, command, &parameters, sizeof parameters, what);
+    }
 
     /// Takes a second reference to another client's memory object. @throws error
     [[nodiscard]] abi::handle duplicate(abi::handle source_client, abi::handle source_object) const;
@@ -39,10 +61,14 @@ public:
     /// Drops a reference. Does nothing in a forked child.
     void free(abi::handle object) const noexcept;
 
-    /// A window into a memory object, ready for mmap at file offset 0.
+    /// A part of a memory object that the CPU may mmap at file offset 0.
     class view {
     public:
-        view(client const& owner, abi::handle memory, std::uint64_t offset, std::uint64_t length);
+        /// @param force_pcie through BAR1, even where the CPU has a coherent link to the GPU
+        /// @throws error errc::bar1_exhausted, errc::backend_absent where the GPU maps nothing for
+        ///         the CPU (confidential mode), or what failed
+        view(client const& owner, abi::handle memory, std::uint64_t offset, std::uint64_t length,
+             bool force_pcie = false);
         view(view const&) = delete;
         view& operator=(view const&) = delete;
         ~view();
@@ -64,12 +90,9 @@ public:
     [[nodiscard]] bool in_own_process() const noexcept;
 
 private:
-    void find_gpu(gpu const& gpu);
-    abi::handle allocate(abi::handle parent, std::uint32_t object_class, void* parameters,
-                         std::uint32_t size, char const* what) const;
-    template <class Parameters>
-    std::uint32_t control(abi::handle object, std::uint32_t command, Parameters& parameters,
-                          char const* what) const;
+    void find_gpu(pci_location const& gpu);
+    std::uint32_t control(abi::handle object, std::uint32_t command, void* parameters,
+                          std::uint32_t size, char const* what) const;
     template <class Parameters>
     void call(unsigned escape, Parameters& parameters, char const* what) const;
     std::uint32_t exporting_device(int descriptor) const;
@@ -84,4 +107,4 @@ private:
     abi::handle client_ = 0, device_ = 0, subdevice_ = 0;
 };
 
-} // namespace barmap::backend::rm
+} // namespace barmap::rm

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "backend/rm/client.hpp"
+#include "rm/client.hpp"
 
 #include "os/calls.hpp"
 #include "os/region.hpp"
+
+#include <barmap/error.hpp>
 
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace barmap::backend::rm {
+namespace barmap::rm {
 namespace {
 
 constexpr char control_path[] = "/dev/nvidiactl";
@@ -19,7 +21,7 @@ bool is_exhausted(std::uint32_t status) noexcept {
 }
 
 [[noreturn]] void fail_status(std::uint32_t status, char const* what) {
-    throw error({static_cast<int>(status), rm_category()}, what, std::string(name),
+    throw error({static_cast<int>(status), rm_category()}, what, "",
                 is_exhausted(status)
                     ? "the GPU's BAR1 aperture or the driver's memory is used up: unmap "
                       "something, or see the free BAR1 in `barmap info`"
@@ -35,14 +37,30 @@ std::uint64_t address_of(void const* object) {
     return reinterpret_cast<std::uintptr_t>(object);
 }
 
+/// One ioctl. @return 0 or errno. RM answers EAGAIN where a signal came in its way, and does then
+/// what it is asked when it is asked again; a driver that never stops to is not waited for.
+template <class Parameters>
+int request(int fd, unsigned escape, Parameters& parameters) noexcept {
+    constexpr int most_tries = 1000;
+    int code = 0;
+    for (int i = 0; i < most_tries; ++i) {
+        if (os::current().ioctl(fd, abi::request<Parameters>(escape), &parameters) == 0)
+            return 0;
+        code = errno;
+        if (code != EAGAIN)
+            break;
+    }
+    return code;
+}
+
 os::fd open_control() {
     try {
-        return os::open_file(control_path, O_RDWR, name);
+        return os::open_file(control_path, O_RDWR, "");
     } catch (error const& failure) {
         int const code = failure.code().value();
         if (code != ENOENT && code != ENXIO && code != ENODEV)
             throw;
-        throw error(errc::backend_absent, "open /dev/nvidiactl", std::string(name),
+        throw error(errc::backend_absent, "open /dev/nvidiactl", "",
                     "load NVIDIA's kernel driver, or give /dev/nvidiactl to the container");
     }
 }
@@ -51,28 +69,25 @@ os::fd open_control() {
 
 template <class Parameters>
 void client::call(unsigned escape, Parameters& parameters, char const* what) const {
-    if (os::current().ioctl(control_fd_.get(), abi::request<Parameters>(escape), &parameters) !=
-        0) {
-        int const code = errno;
-        throw error({code, std::system_category()}, what, std::string(name),
+    int const code = request(control_fd_.get(), escape, parameters);
+    if (code != 0)
+        throw error({code, std::system_category()}, what, "",
                     "the driver refuses the call: its version may be unknown to this barmap");
-    }
 }
 
-template <class Parameters>
-std::uint32_t client::control(abi::handle object, std::uint32_t command, Parameters& parameters,
-                              char const* what) const {
+std::uint32_t client::control(abi::handle object, std::uint32_t command, void* parameters,
+                              std::uint32_t size, char const* what) const {
     abi::control_parameters request{};
     request.client = client_;
     request.object = object;
     request.command = command;
-    request.parameters = address_of(&parameters);
-    request.parameters_size = sizeof parameters;
+    request.parameters = address_of(parameters);
+    request.parameters_size = size;
     call(abi::esc_rm_control, request, what);
     return request.status;
 }
 
-client::client(gpu const& gpu) : control_fd_(open_control()), owner_(::getpid()) {
+client::client(pci_location const& gpu) : control_fd_(open_control()), owner_(::getpid()) {
     find_gpu(gpu);
     client_ = allocate(0, abi::class_root_client, nullptr, 0, "make an RM client");
 
@@ -100,19 +115,19 @@ client::~client() {
         free(client_);
 }
 
-void client::find_gpu(gpu const& gpu) {
+void client::find_gpu(pci_location const& gpu) {
     std::array<abi::card_info, abi::max_cards> cards{};
     call(abi::esc_card_info, cards, "list the GPUs of the driver");
     for (abi::card_info const& card : cards) {
-        if (!card.valid || card.pci_domain != gpu.pci_domain || card.pci_bus != gpu.pci_bus ||
-            card.pci_slot != gpu.pci_slot)
+        if (!card.valid || card.pci_domain != gpu.domain || card.pci_bus != gpu.bus ||
+            card.pci_slot != gpu.slot)
             continue;
         gpu_id_ = card.gpu_id;
         device_path_ = "/dev/nvidia" + std::to_string(card.minor_number);
         return;
     }
-    throw error(errc::backend_absent, "find GPU " + gpu.pci_address + " in the driver's list",
-                std::string(name), "the container may hide it: give it /dev/nvidiaN");
+    throw error(errc::backend_absent, "find GPU " + gpu.text + " in the driver's list", "",
+                "the container may hide it: give it /dev/nvidiaN");
 }
 
 abi::handle client::allocate(abi::handle parent, std::uint32_t object_class, void* parameters,
@@ -159,7 +174,7 @@ abi::handle client::import(int descriptor) const {
     constexpr char what[] = "import the memory's file descriptor into RM";
     if (exporting_device(descriptor) != device_instance_)
         throw error(
-            errc::wrong_device, what, std::string(name),
+            errc::wrong_device, what, "",
             "open the device that owns the memory, for example with device::from_pointer(pointer)");
     abi::import_object_parameters request{};
     request.fd = descriptor;
@@ -177,33 +192,32 @@ void client::free(abi::handle object) const noexcept {
     request.root = client_;
     request.parent = object == client_ ? 0 : device_;
     request.object = object;
-    os::current().ioctl(control_fd_.get(), abi::request<abi::free_parameters>(abi::esc_rm_free),
-                        &request);
+    (void)rm::request(control_fd_.get(), abi::esc_rm_free, request);
 }
 
 client::view::view(client const& owner, abi::handle memory, std::uint64_t offset,
-                   std::uint64_t length)
-    : owner_(owner), memory_(memory), fd_(os::open_file(owner.device_path_, O_RDWR, name)) {
+                   std::uint64_t length, bool force_pcie)
+    : owner_(owner), memory_(memory), fd_(os::open_file(owner.device_path_, O_RDWR, "")) {
     constexpr char what[] = "map GPU memory through BAR1";
     abi::register_fd_parameters registration{owner.control_fd_.get()};
-    if (os::current().ioctl(fd_.get(),
-                            abi::request<abi::register_fd_parameters>(abi::esc_register_fd),
-                            &registration) != 0) {
-        int const code = errno;
-        throw error({code, std::system_category()}, "register a mapping with RM", std::string(name),
+    if (int const code = rm::request(fd_.get(), abi::esc_register_fd, registration); code != 0)
+        throw error({code, std::system_category()}, "register a mapping with RM", "",
                     "the driver's version may be unknown to this barmap");
-    }
     abi::map_parameters request{};
     request.client = owner.client_;
     request.device = owner.device_;
     request.memory = memory;
     request.offset = offset;
     request.length = length;
-    request.flags = abi::map_flags_default_caching;
+    request.flags = abi::map_flags_default_caching | (force_pcie ? abi::map_flags_bus_pcie : 0);
     request.fd = fd_.get();
     owner.call(abi::esc_rm_map_memory, request, what);
     if (is_exhausted(request.status))
         owner.expect_bar1(length, what);
+    if (request.status == abi::err_not_supported)
+        throw error(errc::backend_absent, what, "",
+                    "the driver maps none of this GPU's memory for the CPU, as in confidential "
+                    "mode: use cudaMemcpy");
     expect_ok(request.status, what);
     linear_address_ = request.linear_address;
 }
@@ -216,8 +230,7 @@ client::view::~view() {
     request.device = owner_.device_;
     request.memory = memory_;
     request.linear_address = linear_address_;
-    os::current().ioctl(owner_.control_fd_.get(),
-                        abi::request<abi::unmap_parameters>(abi::esc_rm_unmap_memory), &request);
+    (void)rm::request(owner_.control_fd_.get(), abi::esc_rm_unmap_memory, request);
 }
 
 bar1_info client::bar1() const {
@@ -240,7 +253,7 @@ void client::expect_bar1(std::uint64_t wanted, char const* what) const {
         return; // what made the caller ask matters more
     }
     if (size.available < wanted)
-        throw error(errc::bar1_exhausted, what, std::string(name),
+        throw error(errc::bar1_exhausted, what, "",
                     std::to_string(wanted) + " bytes are wanted and " +
                         std::to_string(size.available) + " of " + std::to_string(size.total) +
                         " are free: map less at a time, unmap something, or enable Resizable BAR");
@@ -250,4 +263,4 @@ bool client::in_own_process() const noexcept {
     return os::is_this_process(owner_);
 }
 
-} // namespace barmap::backend::rm
+} // namespace barmap::rm

@@ -10,7 +10,7 @@
 /// (nv_escape.h, nv-ioctl.h, nv-ioctl-numbers.h, nvos.h, ctrl0000unix.h, ctrl0000gpu.h,
 /// ctrl2080fb.h, cl0041.h, cl0080.h, cl2080.h), compared from 535.54.03 to 595.45.04: the layouts
 /// here did not change in between, except where a comment says so.
-namespace barmap::backend::rm::abi {
+namespace barmap::rm::abi {
 
 using handle = std::uint32_t;
 
@@ -42,6 +42,7 @@ inline constexpr std::uint32_t ok = 0;
 inline constexpr std::uint32_t err_insufficient_resources = 0x1a;
 inline constexpr std::uint32_t err_invalid_param_struct = 0x3a;
 inline constexpr std::uint32_t err_no_memory = 0x51;
+inline constexpr std::uint32_t err_not_supported = 0x56;
 
 struct alloc_parameters { // NVOS21_PARAMETERS
     handle root;
@@ -101,8 +102,11 @@ struct unmap_parameters { // NVOS34_PARAMETERS
     std::uint32_t flags;
 };
 
-/// NVOS33_FLAGS_CACHING_TYPE (bits 25:23) = DEFAULT (6): write-combining for video memory.
+/// NVOS33_FLAGS_CACHING_TYPE (bits 25:23) = DEFAULT (6): write-combining for video memory behind
+/// BAR1, cached where the CPU reaches it by a coherent link.
 inline constexpr std::uint32_t map_flags_default_caching = 6u << 23;
+/// NVOS33_FLAGS_BUS (bits 21:20) = PCIE (2): by BAR1, even where there is a coherent link.
+inline constexpr std::uint32_t map_flags_bus_pcie = 2u << 20;
 
 struct card_info { // nv_ioctl_card_info_t
     std::uint8_t valid;
@@ -206,4 +210,4 @@ template <class Parameters>
                 sizeof(Parameters));
 }
 
-} // namespace barmap::backend::rm::abi
+} // namespace barmap::rm::abi

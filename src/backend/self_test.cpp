@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "backend/self_test.hpp"
+
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+#include "os/random.hpp"
+
+#include <barmap/copy.hpp>
+
+#include <array>
+#include <span>
+
+namespace barmap::backend {
+namespace {
+
+using nonce = std::array<std::uint64_t, 8>;
+
+nonce random_nonce() {
+    nonce result{};
+    os::fill_with_random_bytes(std::as_writable_bytes(std::span(result)));
+    return result;
+}
+
+/// A stream of its own, so that a self-test neither waits for the user's work nor holds it up.
+class stream {
+public:
+    stream() {
+        constexpr unsigned non_blocking = 1;
+        cuda::check(cuda::api().stream_create(&stream_, non_blocking), "make a CUDA stream");
+    }
+    stream(stream const&) = delete;
+    stream& operator=(stream const&) = delete;
+    ~stream() { cuda::api().stream_destroy(stream_); }
+
+    void to_gpu(CUdeviceptr to, nonce const& from) const {
+        cuda::check(cuda::api().memcpy_htod_async(to, from.data(), sizeof from, stream_),
+                    "write the self-test's memory with the driver");
+        synchronize();
+    }
+    void from_gpu(nonce& to, CUdeviceptr from) const {
+        cuda::check(cuda::api().memcpy_dtoh_async(to.data(), from, sizeof to, stream_),
+                    "read the self-test's memory with the driver");
+        synchronize();
+    }
+
+private:
+    void synchronize() const {
+        cuda::check(cuda::api().stream_synchronize(stream_), "wait for the self-test's copy");
+    }
+    CUstream stream_ = nullptr;
+};
+
+// Word by word, so that the self-test depends on no copy routine.
+void store(std::byte* to, nonce const& from) noexcept {
+    auto* words = reinterpret_cast<std::uint64_t volatile*>(to);
+    for (std::size_t i = 0; i < from.size(); ++i)
+        words[i] = from[i];
+    flush_stores();
+}
+
+void load(nonce& to, std::byte const* from) noexcept {
+    order_loads();
+    auto const* words = reinterpret_cast<std::uint64_t const volatile*>(from);
+    for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = words[i];
+}
+
+void expect_same(nonce const& sent, nonce const& received, char const* direction) {
+    if (sent != received)
+        throw error(errc::backend_broken, std::string("find a random value written ") + direction,
+                    "",
+                    "the mapping does not reach the memory it should: please report this with the "
+                    "driver's version");
+}
+
+} // namespace
+
+void self_test(scratch const& memory) {
+    cuda::context_scope const scope = cuda::context_scope::on_device(memory.device());
+    stream const copies;
+    for (std::size_t const offset : {std::size_t{0}, scratch::size - sizeof(nonce)}) {
+        std::byte* const cpu = memory.bytes().data() + offset;
+        nonce const first = random_nonce(), second = random_nonce();
+        nonce seen{};
+        store(cpu, first);
+        copies.from_gpu(seen, memory.address() + offset);
+        expect_same(first, seen, "through the mapping when the driver reads it");
+        copies.to_gpu(memory.address() + offset, second);
+        load(seen, cpu);
+        expect_same(second, seen, "by the driver when it is read through the mapping");
+    }
+}
+
+} // namespace barmap::backend

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "contract/machine.hpp"
+#include "own_allocations.hpp"
+
+#include <cstring>
+
+/// A backend that reaches other memory than it should is found out before anybody uses it, and the
+/// memory for that is barmap's own.
+namespace barmap::contract {
+namespace {
+
+class self_test_test : public testing::Test {
+protected:
+    void SetUp() override {
+        set_environment("BARMAP_BACKEND", "auto");
+        machine_.emplace("610", [](fake::kernel&) { return [] { return std::size_t{0}; }; });
+        machine_->use();
+        table = cuda::api();
+    }
+    void TearDown() override {
+        cuda::replace_api(nullptr);
+        machine_.reset();
+    }
+
+    static backend_report report_of_dmabuf() {
+        cuda::replace_api(&table);
+        for (backend_report const& each : device::open(0).backends())
+            if (each.name == "dmabuf")
+                return each;
+        return {};
+    }
+
+    /// What the test changes of the driver, and what it was.
+    static inline cuda::driver_api table, real;
+    static inline unsigned calls = 0;
+
+private:
+    std::optional<machine> machine_;
+};
+
+// The first copy is at the start of the block, the second at its end.
+class end_test : public self_test_test, public testing::WithParamInterface<unsigned> {};
+
+TEST_P(end_test, what_the_driver_reads_must_be_what_was_stored) {
+    real = cuda::api();
+    calls = 0;
+    static unsigned wrong;
+    wrong = GetParam();
+    table.memcpy_dtoh_async = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+        CUresult const result = real.memcpy_dtoh_async(to, from, bytes, stream);
+        if (++calls == wrong)
+            static_cast<unsigned char*>(to)[bytes - 1] ^= 1;
+        return result;
+    };
+    backend_report const seen = report_of_dmabuf();
+    EXPECT_EQ(seen.state, backend_state::broken) << seen.reason;
+    EXPECT_NE(seen.reason.find("through the mapping"), std::string::npos) << seen.reason;
+}
+
+TEST_P(end_test, what_the_driver_wrote_must_be_what_is_loaded) {
+    real = cuda::api();
+    calls = 0;
+    static unsigned wrong;
+    wrong = GetParam();
+    table.memcpy_htod_async = [](CUdeviceptr to, void const* from, std::size_t bytes,
+                                 CUstream stream) {
+        return ++calls == wrong ? cuda::success : real.memcpy_htod_async(to, from, bytes, stream);
+    };
+    backend_report const seen = report_of_dmabuf();
+    EXPECT_EQ(seen.state, backend_state::broken) << seen.reason;
+    EXPECT_NE(seen.reason.find("by the driver"), std::string::npos) << seen.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(both, end_test, testing::Values(1u, 2u));
+
+// The user may have destroyed the context, and CUDA may have given the address to somebody else.
+TEST_F(self_test_test, memory_that_is_another_by_then_is_not_freed) {
+    real = cuda::api();
+    static bool another;
+    static CUdeviceptr freed;
+    another = false;
+    freed = 0;
+    table.mem_free = [](CUdeviceptr address) {
+        freed = address;
+        return real.mem_free(address);
+    };
+    table.pointer_get_attribute = [](void* value, int which, CUdeviceptr address) {
+        CUresult const result = real.pointer_get_attribute(value, which, address);
+        if (which == cuda::pointer_buffer_id && another)
+            ++*static_cast<unsigned long long*>(value);
+        return result;
+    };
+    cuda::replace_api(&table);
+    (void)device::open(0);
+    EXPECT_NE(freed, 0u) << "with the last handle";
+    freed = 0;
+    {
+        device const gpu = device::open(0);
+        another = true;
+    }
+    EXPECT_EQ(freed, 0u);
+}
+
+// No other backend would find more memory.
+TEST_F(self_test_test, out_of_memory_ends_an_allocation) {
+    real = cuda::api();
+    calls = 0;
+    table.mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
+                          unsigned long long) {
+        ++calls;
+        return cuda::error_out_of_memory;
+    };
+    device const gpu = device::open(0);
+    cuda::replace_api(&table);
+    refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
+    EXPECT_EQ(seen.code, std::error_code(cuda::error_out_of_memory, cuda_category()));
+    EXPECT_NE(seen.text.find("backend dmabuf"), std::string::npos) << seen.text;
+    EXPECT_EQ(calls, 1u);
+}
+
+TEST_F(self_test_test, only_what_lies_in_an_own_allocation_is_taken_for_it) {
+    device_block const block(4 * mib), other(2 * mib);
+    auto const exported = std::make_shared<os::fd const>();
+    own_allocations own;
+    own.add(block.address() + mib, 2 * mib, exported);
+    auto const kind_of = [&](CUdeviceptr address, std::size_t bytes, std::size_t after) {
+        cuda::memory memory;
+        memory.kind = memory_kind::imported;
+        memory.address = address;
+        memory.size = bytes + after;
+        memory.chunks = {{address, bytes, 0, bytes, 0, after}};
+        own.find(memory);
+        if (memory.kind == memory_kind::allocated) {
+            EXPECT_EQ(memory.exported, exported);
+            EXPECT_EQ(memory.chunks.at(0).base, block.address() + mib);
+            EXPECT_EQ(memory.chunks.at(0).offset, address - block.address() - mib);
+            EXPECT_EQ(memory.chunks.at(0).length + memory.chunks.at(0).after, bytes + after);
+        }
+        return memory.kind;
+    };
+    CUdeviceptr const start = block.address() + mib;
+    EXPECT_EQ(kind_of(start, 2 * mib, 0), memory_kind::allocated);
+    EXPECT_EQ(kind_of(start + mib, mib, 64 * kib), memory_kind::allocated) << "the page is longer";
+    EXPECT_EQ(kind_of(start, 2 * mib + 1, 0), memory_kind::imported) << "it ends before";
+    EXPECT_EQ(kind_of(start - 1, mib, 0), memory_kind::imported) << "it starts behind";
+    EXPECT_EQ(kind_of(other.address(), mib, 0), memory_kind::imported);
+}
+
+} // namespace
+} // namespace barmap::contract
