@@ -3,7 +3,7 @@
 """Changes src and shims in one place at a time and sees whether a test fails.
 
     tests/mutation/run.py                       # 240 mutants, spread over all files
-    tests/mutation/run.py --files src/rm src/pin.cpp --count 40
+    tests/mutation/run.py --files src/backend/rm src/pin.cpp --count 40
     tests/mutation/run.py --only 1a2b3c4d       # these again; "survived": all without an explanation
     tests/mutation/run.py --list                # what would be tried, without doing it
 
