@@ -5,9 +5,11 @@ import hashlib
 import json
 import os
 import resource
+import select
 import shlex
 import signal
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,20 +47,17 @@ def limit_memory() -> None:
 
 def _run(command: list[str], limit_s: float, **options) -> tuple[int | None, str]:
     """The exit status, None if it took too long, and what it wrote. Nothing of it is left running."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, start_new_session=True, **options)
-    try:
-        output, _ = process.communicate(timeout=limit_s)
-        code = process.returncode
-    except subprocess.TimeoutExpired:
-        output, code = b"", None
-    try:
+    with tempfile.TemporaryFile() as written:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=written,
+                                   stderr=subprocess.STDOUT, start_new_session=True, **options)
+        # Before it is waited for, its number cannot be another process's.
+        descriptor = os.pidfd_open(process.pid)
+        in_time = select.select([descriptor], [], [], limit_s)[0]
+        os.close(descriptor)
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    if code is None:
-        process.communicate()
-    return code, output.decode(errors="replace")
+        code = process.wait()
+        written.seek(0)
+        return (code if in_time else None), written.read().decode(errors="replace")
 
 
 class Workplace:
