@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
+#include "copy/routines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -189,6 +190,25 @@ TEST_P(data_test, measured_copy_kernels_move_the_same_bytes) {
     EXPECT_FALSE(map.store_routine(4096).empty());
     EXPECT_FALSE(map.load_routine(4096).empty());
     expect_same_memory(map, block->address() + 1, 1);
+}
+
+TEST_P(data_test, a_chosen_copy_routine_serves_every_size_and_keeps_the_kind_of_memory) {
+    device const gpu = device::open(0);
+    auto const block = some_memory(mib);
+    mapping map = gpu.pin(block->address() + 3, mib - 3).map();
+    cache_kind const kind = map.kind();
+    for (copy::copy_routine const& routine : copy::all_routines()) {
+        if (!copy::supported(routine) || copy::only_when_asked_for(routine))
+            continue;
+        map.use_copy_routine(routine.name);
+        EXPECT_EQ(map.kind(), kind);
+        EXPECT_EQ(map.window().plan->kind, kind) << "it says which fence a read needs";
+        for (std::size_t const bytes : {std::size_t{1}, std::size_t{64}, 4 * kib, mib}) {
+            EXPECT_EQ(map.store_routine(bytes), routine.name) << bytes;
+            EXPECT_EQ(map.load_routine(bytes), routine.name) << bytes;
+        }
+        expect_same_memory(map, block->address() + 3, 2);
+    }
 }
 
 // O7, O8: a thread that polls a counter and its data never sees either go back.

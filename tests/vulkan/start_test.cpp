@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "backend/vulkan/session.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace barmap::test {
@@ -34,6 +36,52 @@ TEST_F(start, finds_the_gpu_by_its_uuid_and_cleans_up) {
         vulkan->start();
         EXPECT_EQ(watched.live(), (live_objects{1, 1, 0, 0}));
     }
+    EXPECT_EQ(watched.live(), live_objects{});
+}
+
+constexpr VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                                visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+                                coherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+                                cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+
+/// A small heap of the GPU's, the system's memory, and a large heap of the GPU's.
+VkPhysicalDeviceMemoryProperties memory_of(std::vector<VkMemoryType> const& types) {
+    VkPhysicalDeviceMemoryProperties memory{};
+    memory.memoryHeapCount = 3;
+    memory.memoryHeaps[0] = {VkDeviceSize{1} << 30, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+    memory.memoryHeaps[1] = {VkDeviceSize{8} << 30, 0};
+    memory.memoryHeaps[2] = {VkDeviceSize{2} << 30, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+    memory.memoryTypeCount = static_cast<std::uint32_t>(types.size());
+    std::copy(types.begin(), types.end(), memory.memoryTypes);
+    return memory;
+}
+
+TEST_F(start, takes_coherent_gpu_memory_that_the_cpu_maps_from_the_largest_heap_first) {
+    watched_vulkan watched;
+    watched.show_memory(memory_of({{local | visible | coherent, 0},
+                                   {local | visible | coherent, 1},
+                                   {local | visible, 2},
+                                   {local | visible | coherent | cached, 2},
+                                   {local | coherent, 2},
+                                   {visible | coherent, 2},
+                                   {local | visible | coherent, 2}}));
+    backend::vulkan::session const session(simulated_gpu());
+    auto const types = session.memory_types();
+    ASSERT_EQ(types.size(), 3u);
+    EXPECT_EQ(types[0].index, 3u);
+    EXPECT_TRUE(types[0].cached);
+    EXPECT_EQ(types[1].index, 6u) << "the driver's order within a heap";
+    EXPECT_FALSE(types[1].cached);
+    EXPECT_EQ(types[1].heap_size, VkDeviceSize{2} << 30);
+    EXPECT_EQ(types[2].index, 0u);
+    EXPECT_EQ(types[2].heap_size, VkDeviceSize{1} << 30);
+}
+
+TEST_F(start, without_gpu_memory_that_the_cpu_maps_it_is_absent) {
+    watched_vulkan watched;
+    watched.show_memory(memory_of({{local | visible | coherent, 1}, {local, 2}}));
+    expect_absent(failure_of(simulated_gpu()), "find GPU memory that the CPU can map",
+                  "Resizable BAR");
     EXPECT_EQ(watched.live(), live_objects{});
 }
 

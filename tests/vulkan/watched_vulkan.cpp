@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <ostream>
 #include <type_traits>
 #include <utility>
@@ -26,6 +27,7 @@ struct watch_state {
     std::set<std::string> hidden;
     bool no_loader = false;
     bool placed = false;
+    std::optional<VkPhysicalDeviceMemoryProperties> memory;
     PFN_vkGetInstanceProcAddr get_instance_proc_addr = nullptr;
     PFN_vkGetDeviceProcAddr get_device_proc_addr = nullptr;
 };
@@ -92,6 +94,11 @@ PFN_vkVoidFunction wrap(PFN_vkVoidFunction real) {
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc_addr(VkDevice device, char const* symbol);
 
+VKAPI_ATTR void VKAPI_CALL get_shown_memory(VkPhysicalDevice,
+                                            VkPhysicalDeviceMemoryProperties* memory) {
+    *memory = *watch->memory;
+}
+
 PFN_vkVoidFunction intercept(char const* symbol, PFN_vkVoidFunction real) {
     std::string_view const wanted = symbol;
     if (watch->hidden.contains(std::string(wanted)))
@@ -100,6 +107,8 @@ PFN_vkVoidFunction intercept(char const* symbol, PFN_vkVoidFunction real) {
         real = placed_layer(wanted, real);
     if (!real)
         return nullptr;
+    if (wanted == "vkGetPhysicalDeviceMemoryProperties" && watch->memory)
+        return reinterpret_cast<PFN_vkVoidFunction>(&get_shown_memory);
     if (wanted == "vkGetDeviceProcAddr") {
         watch->get_device_proc_addr = reinterpret_cast<PFN_vkGetDeviceProcAddr>(real);
         return reinterpret_cast<PFN_vkVoidFunction>(&get_device_proc_addr);
@@ -190,6 +199,10 @@ void watched_vulkan::hide_loader() {
 
 void watched_vulkan::add_placed_mapping() {
     watch->placed = true;
+}
+
+void watched_vulkan::show_memory(VkPhysicalDeviceMemoryProperties const& memory) {
+    watch->memory = memory;
 }
 
 live_objects watched_vulkan::live() const {

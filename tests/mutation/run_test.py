@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""That the mutants are what they should be: none in text, each in its place, and the same each time."""
+
+import contextlib
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import mutants  # noqa: E402
+import report  # noqa: E402
+from cpp_tokens import tokenize  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def changes(text: str, operator: str | None = None) -> list[str]:
+    return [m.apply(text) for m in mutants.mutants_of("src/some.cpp", text)
+            if operator in (None, m.operator)]
+
+
+def of_body(body: str, operator: str | None = None) -> list[str]:
+    """The changed bodies of a function."""
+    before, after = "void some() {\n    ", "\n}\n"
+    return [m[len(before):-len(after)] for m in changes(before + body + after, operator)]
+
+
+class Operators(unittest.TestCase):
+    def test_relations(self):
+        self.assertEqual(of_body("f(a < b);", "relation"), ["f(a <= b);", "f(a >= b);"])
+        self.assertEqual(of_body("f(a == b);", "relation"), ["f(a != b);"])
+        self.assertEqual(of_body("std::vector<int> x;"), [])
+
+    def test_arithmetic_and_bits(self):
+        self.assertEqual(of_body("x = a * b;", "arithmetic"), ["x = a / b;"])
+        self.assertEqual(of_body("int* p = q;"), [])
+        self.assertEqual(of_body("x = a << b;", "bits"), ["x = a >> b;"])
+        self.assertEqual(of_body("x |= a;", "bits"), ["x &= a;"])
+
+    def test_text_is_not_added_up(self):
+        self.assertEqual(of_body('x = "a" + y;', "arithmetic"), [])
+
+    def test_logic_and_negation(self):
+        self.assertEqual(of_body("f(a && b);", "logic"), ["f(a || b);"])
+        self.assertEqual(of_body("f(!a);", "negation"), ["f(a);"])
+        self.assertEqual(of_body("f(~a);", "negation"), ["f(a);"])
+        self.assertEqual(of_body("auto&& x = y;", "logic"), [])
+
+    def test_constants(self):
+        self.assertEqual(of_body("f(4);", "constant"), ["f(3);", "f(5);"])
+        self.assertEqual(of_body("f(0);", "constant"), ["f(1);"])
+        self.assertEqual(of_body("f(0x10u);", "constant"), ["f(0x11u);", "f(0xfu);"])
+        self.assertEqual(of_body("f(1'000);", "constant"), ["f(1001);", "f(999);"])
+        self.assertEqual(of_body("f(010);", "constant"), ["f(011);", "f(07);"])
+        self.assertEqual(of_body("f(1.5);", "constant"), [])
+
+    def test_conditions(self):
+        self.assertEqual(of_body("if (a || b)\n        f();", "condition"),
+                         ["if ((a || b) && false)\n        f();", "if ((a || b) || true)\n        f();"])
+        self.assertEqual(of_body("if (int x = g(); x)\n        f();", "condition"),
+                         ["if (int x = g(); (x) && false)\n        f();",
+                          "if (int x = g(); (x) || true)\n        f();"])
+        self.assertEqual(of_body("while (a)\n        f();", "condition"),
+                         ["while ((a) && false)\n        f();"])
+        self.assertEqual(of_body("if constexpr (a)\n        f();", "condition"), [])
+        self.assertEqual(len(of_body("x = a ? b : c;", "condition")), 2)
+
+    def test_statements(self):
+        self.assertEqual(of_body("f(a);", "statement"), [";"])
+        self.assertEqual(of_body("x->y.f(a);", "statement"), [";"])
+        self.assertEqual(of_body("x = a;", "statement"), [";"])
+        self.assertEqual(of_body("if (c)\n        f();", "statement"), ["if (c)\n        ;"])
+        self.assertEqual(of_body("break;", "statement"), [";"])
+        self.assertEqual(of_body("f([&] { g(); });", "statement"), [";", "f([&] { ; });"])
+        for declaration in ("int x = 1;", "foo::bar x(1);", "auto x = f();", "foo* x = f();",
+                            "foo& x = f();", "foo<int> x(1);"):
+            self.assertEqual(of_body(declaration, "statement"), [], declaration)
+
+    def test_fences(self):
+        self.assertEqual(of_body('__asm__ volatile("mfence" ::: "memory");', "fence"),
+                         [";", '__asm__ volatile("lfence" ::: "memory");'])
+        self.assertEqual(of_body("std::atomic_thread_fence(x);", "fence"), [";"])
+
+    def test_results(self):
+        self.assertEqual(of_body('check(f(a), "text");', "ignored"), ["static_cast<void>(f(a));"])
+        self.assertEqual(of_body("return a;", "return"), ["return {};"])
+        self.assertEqual(of_body('return "text";', "return"), [])
+        self.assertEqual(of_body("return true;"), ["return false;"])
+
+    def test_arguments(self):
+        self.assertEqual(of_body("f(a, b, c);", "arguments"), ["f(b, a, c);", "f(a, c, b);"])
+        self.assertEqual(of_body("f(a, g(b, c));", "arguments"), ["f(g(b, c), a);", "f(a, g(c, b));"])
+        self.assertEqual(changes("void f(int a, int b);", "arguments"), [])
+
+
+class Skipped(unittest.TestCase):
+    def test_what_no_program_runs(self):
+        for text in ("// a < b\n", "/* a < b */\n", '#include "a < b"\n', "#define X a < b\n",
+                     "static_assert(a == 4);\n", "template <int N = 4>\nstruct x;\n",
+                     "[[deprecated(\"4 < 5\")]] int f();\n", 'char const* x = "a < b";\n',
+                     'char const* x = R"(a < b)";\n'):
+            self.assertEqual(changes(text), [], text)
+
+    def test_texts_for_people(self):
+        self.assertEqual(of_body('throw error(a < b, "x" + std::to_string(4), 5);'), [])
+        self.assertEqual(of_body("log(a < b);"), [])
+
+    def test_other_processors(self):
+        text = ("#if defined(__x86_64__)\nint a = 1;\n#elif defined(__aarch64__)\nint b = 2;\n"
+                "#else\nint c = 3;\n#endif\n#ifdef UNKNOWN\nint d = 4;\n#else\nint e = 5;\n#endif\n"
+                "#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)\nint f = 6;\n#endif\n")
+        names = {t.text for t in tokenize(text) if len(t.text) == 1 and t.text.isalpha()}
+        self.assertEqual(names, {"a", "d", "e", "f"})
+        self.assertEqual(mutants.mutants_of("src/copy/neon.cpp", text), [])
+
+
+class Names(unittest.TestCase):
+    TEXT = ("namespace a {\nstruct b {\n    int c(int x) const { return x + 1; }\n};\n"
+            "int b::d(int x) {\n    if (x) {\n        return x - 1;\n    }\n    return 0;\n}\n"
+            "b::b(int x) : y_(x), z_{2} {\n    f();\n}\n}\n")
+
+    def test_functions(self):
+        found = {(m.function, m.operator) for m in mutants.mutants_of("src/some.cpp", self.TEXT)}
+        self.assertIn(("c", "arithmetic"), found)
+        self.assertIn(("b::d", "arithmetic"), found)
+        self.assertIn(("b::b", "statement"), found)
+
+    def test_names_outlive_other_lines(self):
+        before = mutants.mutants_of("src/some.cpp", self.TEXT)
+        after = mutants.mutants_of("src/some.cpp", "// new\n\nint other = f();\n" + self.TEXT)
+        self.assertEqual([m.id for m in before], [m.id for m in after])
+        self.assertEqual(len({m.id for m in before}), len(before))
+
+    def test_the_same_line_twice(self):
+        body = "void f() {\n    g(1);\n    g(1);\n}\n"
+        found = mutants.mutants_of("src/some.cpp", body)
+        self.assertEqual(len({m.id for m in found}), len(found))
+
+
+class Choice(unittest.TestCase):
+    def test_shares(self):
+        self.assertEqual(mutants.shares({"a": 100, "b": 50, "c": 1, "d": 0}, 15), {"a": 9, "b": 5, "c": 1})
+        self.assertEqual(mutants.shares({"a": 5, "b": 5}, 1), {"a": 1, "b": 1})
+
+    def test_the_order_is_the_seed_s(self):
+        found = mutants.mutants_of("src/some.cpp", Names.TEXT * 3)
+        one, same, other = (mutants.in_turn(found, seed) for seed in ("1", "1", "2"))
+        self.assertEqual([m.id for m in one], [m.id for m in same])
+        self.assertNotEqual([m.id for m in one], [m.id for m in other])
+        self.assertEqual(sorted(m.id for m in one), sorted(m.id for m in found))
+
+    def test_every_file_of_ours(self):
+        found = mutants.all_mutants(ROOT)
+        ids = [m.id for all_ in found.values() for m in all_]
+        self.assertGreater(len(ids), 2000)
+        self.assertEqual(len(set(ids)), len(ids))
+        shares = mutants.shares({f: len(all_) for f, all_ in found.items()}, 240)
+        self.assertGreaterEqual(sum(shares.values()), 240)
+        self.assertEqual(set(shares), {f for f, all_ in found.items() if all_})
+        self.assertTrue(any(m.operator == "fence" for m in found["src/copy/fence.hpp"]))
+
+
+class Report(unittest.TestCase):
+    @staticmethod
+    def row(name: str, verdict: str) -> dict:
+        return {"id": name, "file": "src/a.cpp", "line": 1, "function": "f", "operator": "value",
+                "verdict": verdict, "by": "", "seconds": 1, "original": name, "mutated": "x"}
+
+    def test_what_counts(self):
+        rows = [self.row("a", "killed"), self.row("b", "timeout"), self.row("c", "survived"),
+                self.row("d", "survived"), self.row("e", "invalid"), self.row("f", "same")]
+        why = {("src/a.cpp", "f", "c", "x"): "nothing reads it"}
+        text = report.summary(rows, why, "run.py", 3, "abc")
+        self.assertIn("killed: 2 of 4 (50.0 %), 1 of them", text)
+        self.assertIn("killed, without those explained: 2 of 3 (66.7 %)", text)
+        self.assertIn("nothing reads it", text)
+
+    def test_a_partial_run_keeps_the_others(self):
+        existing = {"src/some.cpp": mutants.mutants_of("src/some.cpp", Names.TEXT)}
+        one, two = existing["src/some.cpp"][:2]
+        with tempfile.TemporaryDirectory() as folder:
+            def write(rows, partial):
+                with contextlib.redirect_stdout(None):
+                    report.write(ROOT, Path(folder), rows, existing, partial,
+                                 "run.py", 1)
+            write([self.row(one.id, "survived"), self.row(two.id, "survived"),
+                   self.row("gone", "survived")], False)
+            write([self.row(one.id, "killed")], True)
+            table = {r["id"]: r["verdict"] for r in report.read_table(Path(folder))}
+        self.assertEqual(table, {one.id: "killed", two.id: "survived"})
+
+    def test_the_explanations_are_whole(self):
+        for name, why in report.explanations(ROOT / report.EXPLAINED).items():
+            self.assertTrue((ROOT / name[0]).is_file(), name)
+            self.assertTrue(why)
+
+
+if __name__ == "__main__":
+    unittest.main()
