@@ -44,7 +44,9 @@ BARMAP_SIM_ENTRY cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address
         require(found && (found->kind == kind::device || found->kind == kind::chunk ||
                           found->kind == kind::pooled));
         std::uint64_t const object_base = found->base - found->offset;
-        require(bytes <= found->memory->size() - (address - object_base));
+        // Where the CPU's pages are larger than the object's, the last one counts as whole.
+        std::uint64_t const object_end = object_base + round_up(found->memory->size(), page);
+        require(address < object_end && bytes <= object_end - address);
         if (!the_world().dma_buf_maps) {
             told = eventfd(0, EFD_CLOEXEC); // something that cannot be mapped
             require(told >= 0, error_out_of_memory);

@@ -8,9 +8,14 @@
 namespace barmap::sim {
 namespace {
 
-// Allocations up to this size share a backing object of one big page; larger ones have their own,
-// in steps of this size (driver 580.159.04).
+// Allocations up to this size share backing objects of one big page; larger ones have their own:
+// one big page, or above that the size rounded up to small pages (driver 580.159.04). So the last
+// 64 KiB of a large allocation are seldom whole.
 constexpr std::uint64_t own_object = 1 << 20;
+
+constexpr std::uint64_t object_size(std::uint64_t bytes) noexcept {
+    return bytes > big_page ? round_up(bytes, small_page) : big_page;
+}
 
 struct place {
     std::shared_ptr<physical> memory;
@@ -18,10 +23,14 @@ struct place {
     std::uint64_t offset = 0;
 };
 
+std::uint64_t whole_pages(std::uint64_t bytes) {
+    return round_up(bytes, std::uint64_t(sysconf(_SC_PAGESIZE)));
+}
+
 std::shared_ptr<arena> make_backing(device& of, std::uint64_t bytes) {
     auto made = std::make_shared<arena>();
     made->memory = physical::make(of, bytes, false);
-    made->addresses = std::make_shared<reservation>(bytes, big_page);
+    made->addresses = std::make_shared<reservation>(whole_pages(bytes), big_page);
     made->addresses->place(0, *made->memory, 0, bytes);
     made->space = suballocator(bytes);
     return made;
@@ -29,7 +38,7 @@ std::shared_ptr<arena> make_backing(device& of, std::uint64_t bytes) {
 
 place find_place(context& in, std::uint64_t bytes) {
     if (bytes > own_object) {
-        auto const own = make_backing(*in.device, round_up(bytes, own_object));
+        auto const own = make_backing(*in.device, object_size(bytes));
         return {own->memory, own->addresses, 0};
     }
     for (auto const& shared : in.arenas)
@@ -54,10 +63,6 @@ std::byte* map_host(std::uint64_t bytes) {
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     require(at != MAP_FAILED, cuda::error_out_of_memory);
     return static_cast<std::byte*>(at);
-}
-
-std::uint64_t whole_pages(std::uint64_t bytes) {
-    return round_up(bytes, std::uint64_t(sysconf(_SC_PAGESIZE)));
 }
 
 allocation& add_host(sim::kind kind, context& owner, std::byte* at, std::uint64_t bytes,

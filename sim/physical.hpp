@@ -10,8 +10,9 @@ namespace barmap::sim {
 
 struct device;
 
-/// Bytes in the pages that device memory is made of.
+/// Bytes in the pages that device memory is made of, and in those that large allocations end with.
 inline constexpr std::uint64_t big_page = 2ull << 20;
+inline constexpr std::uint64_t small_page = 4 << 10;
 
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept {
     return (value + to - 1) / to * to;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace barmap::sim_test {
@@ -30,6 +31,55 @@ TEST_F(sim_memory, small_allocations_share_an_object_and_large_ones_do_not) {
     EXPECT_EQ(large % (2 << 20), 0u);
     EXPECT_EQ(cu().mem_free(first), success);
     EXPECT_EQ(allocate(100), first) << "freed room is used again";
+}
+
+// A large allocation's object ends with its last 4 KiB, wherever it is asked for.
+TEST_F(sim_memory, objects_end_as_drivers_make_them_end) {
+    struct {
+        std::size_t asked, object;
+    } const cases[] = {{100, 2 << 20},
+                       {1 << 20, 2 << 20},
+                       {(1 << 20) + 1, 2 << 20},
+                       {2 << 20, 2 << 20},
+                       {(2 << 20) + 1, (2 << 20) + 4096},
+                       {4194324, (4 << 20) + 4096},
+                       {8000000, 8003584},
+                       {4256768, 65 << 16}};
+    for (auto const& [asked, object] : cases) {
+        SCOPED_TRACE(asked);
+        CUdeviceptr const there = allocate(asked);
+        CUipcMemHandle handle;
+        ASSERT_EQ(cu().ipc_get_mem_handle(&handle, there), success);
+        std::uint32_t pages = 0, client = 0, memory = 0;
+        std::memcpy(&pages, handle.reserved + 24, sizeof pages);
+        std::memcpy(&client, handle.reserved + 48, sizeof client);
+        std::memcpy(&memory, handle.reserved + 52, sizeof memory);
+        EXPECT_EQ(pages, object / 4096);
+        int fd = -1, ordinal = -1;
+        std::uint64_t size = 0;
+        ASSERT_EQ(BARMAP_SIM_FUNCTION(barmap_sim_object)(client, memory, &fd, &size, &ordinal), 0);
+        EXPECT_EQ(size, object);
+        struct stat about {};
+        ASSERT_EQ(fstat(fd, &about), 0);
+        EXPECT_EQ(std::size_t(about.st_size), object);
+        EXPECT_EQ(attribute<std::size_t>(pointer_range_size, there), asked);
+        if (object % std::size_t(sysconf(_SC_PAGESIZE)) == 0) {
+            CUdeviceptr const whole = there / (2 << 20) * (2 << 20);
+            int exported = -1;
+            auto const range = cu().mem_get_handle_for_address_range;
+            EXPECT_EQ(range(&exported, whole, object + 4096, range_handle_dma_buf_fd, 0),
+                      error_invalid_value);
+            EXPECT_EQ(range(&exported, whole + object, 4096, range_handle_dma_buf_fd, 0),
+                      error_invalid_value);
+            ASSERT_EQ(range(&exported, whole, object, range_handle_dma_buf_fd, 0), success);
+            ASSERT_EQ(fstat(exported, &about), 0);
+            EXPECT_EQ(std::size_t(about.st_size), object);
+            close(exported);
+        }
+        write(there + asked - 1, {7});
+        EXPECT_EQ(read(there + asked - 1, 1), std::vector<unsigned char>{7});
+        EXPECT_EQ(cu().mem_free(there), success);
+    }
 }
 
 TEST_F(sim_memory, copies_reach_every_byte) {
