@@ -180,6 +180,23 @@ TEST(sim_process, needs_cu_init_and_a_context_and_no_fork) {
     EXPECT_EQ(in_other_process("", "use_before_init"), "3 3 201 3 3 0");
 }
 
+BARMAP_SIM_PEER(use_arrays) {
+    auto const create = function<CUresult(void**, void const*)>("cuArrayCreate_v2");
+    void* array = nullptr;
+    std::printf("%d ", create(&array, nullptr));
+    cu().init(0);
+    std::printf("%d", create(&array, nullptr));
+}
+
+// Programs that are linked to them start, as PyCUDA does.
+TEST(sim_process, has_functions_that_it_does_not_simulate) {
+    EXPECT_EQ(in_other_process("", "use_arrays"), "3 801");
+    for (char const* const name :
+         {"cuArray3DCreate_v2", "cuMemcpy3D_v2", "cuTexRefSetAddress2D_v3", "cuLinkCreate_v2",
+          "cuModuleGetGlobal_v2", "cuCtxGetLimit", "cuProfilerStart", "cuParamSetv"})
+        EXPECT_NE(symbol(name), nullptr);
+}
+
 class sim_context : public with_context {};
 
 TEST_F(sim_context, each_thread_has_its_stack) {
