@@ -48,6 +48,8 @@ Result answer(Result failed, Action&& action) {
         return action();
     } catch (std::bad_alloc const&) {
         vk::last_error::set("out of memory");
+    } catch (error const& failure) {
+        vk::last_error::set(vk::text_of(failure));
     } catch (std::exception const& failure) {
         vk::last_error::set(failure.what());
     }
