@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
@@ -184,6 +185,30 @@ TEST(sim_environment, what_is_not_understood_is_refused) {
           "BARMAP_SIM_UUID=6d657361-3232-2e33-2e36-000000000000", "BARMAP_SIM_FAIL=hipMalloc:2",
           "BARMAP_SIM_FAIL=cuMemAlloc:2:7", "BARMAP_SIM_FAIL=cuCtxCreate_v4:2"})
         EXPECT_EQ(in_other_process(std::string(sound) + " exec 2>&1", "start"), "0 0 ") << sound;
+}
+
+BARMAP_SIM_PEER(count_hip_devices) {
+    void* const library = dlopen(BARMAP_SIM_TEST_HIP_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    auto* const get_count =
+        reinterpret_cast<int (*)(int*)>(library ? dlsym(library, "hipGetDeviceCount") : nullptr);
+    int count = -1;
+    int const first = get_count ? get_count(&count) : -1;
+    std::printf("%d %d %d", first, get_count ? get_count(&count) : -1, count);
+}
+
+TEST(sim_environment, what_is_not_understood_is_refused_by_hip_too) {
+    for (char const* const rubbish :
+         {"BARMAP_SIM_DEVICES=99", "BARMAP_SIM_MEMORY=foo", "BARMAP_SIM_FAIL=nonsense",
+          "BARMAP_SIM_FAIL=hipNoSuchCall:2"}) {
+        std::string const said =
+            in_other_process(std::string(rubbish) + " exec 2>&1", "count_hip_devices");
+        EXPECT_EQ(said.rfind(std::string("barmap's simulated GPU: ") + rubbish, 0), 0u) << said;
+        EXPECT_NE(said.find("\n1 1 -1"), std::string::npos) << said;
+    }
+    EXPECT_EQ(in_other_process("BARMAP_SIM_DEVICES=3", "count_hip_devices"), "0 0 3");
+    EXPECT_EQ(in_other_process("BARMAP_SIM_FAIL=hipGetDeviceCount:2:2", "count_hip_devices"),
+              "0 2 1");
+    EXPECT_EQ(in_other_process("BARMAP_SIM_FAIL=cuInit:2", "count_hip_devices"), "0 0 1");
 }
 
 int export_and_map(CUdeviceptr there, std::size_t bytes, void** mapped, CUresult& refused) {
