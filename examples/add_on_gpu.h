@@ -13,6 +13,7 @@ typedef struct add_on_gpu {
     int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                   void*, void**, void**);
     int (*synchronize)(void);
+    int (*error_text)(int, char const**);
 } add_on_gpu;
 
 static char const add_on_gpu_ptx[] = ".version 6.4\n"
@@ -53,11 +54,20 @@ static char const add_on_gpu_ptx[] = ".version 6.4\n"
                                      "    ret;\n"
                                      "}\n";
 
-/* Makes the primary context of GPU 0 current and loads the kernel. 0 if all went well. */
+static inline int add_on_gpu_failed(add_on_gpu const* add, int result) {
+    char const* text = NULL;
+    add->error_text(result, &text);
+    fprintf(stderr, "CUDA returns %d: %s\n", result, text ? text : "unknown error");
+    return result;
+}
+
+/* Makes the primary context of GPU 0 current and loads the kernel. 0 if all went well, else it
+ * has printed why. */
 static inline int add_on_gpu_start(add_on_gpu* add) {
     static char const* const names[] = {
-        "cuInit",           "cuDeviceGet",         "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
-        "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel",           "cuCtxSynchronize"};
+        "cuInit",          "cuDeviceGet",      "cuDevicePrimaryCtxRetain",
+        "cuCtxSetCurrent", "cuModuleLoadData", "cuModuleGetFunction",
+        "cuLaunchKernel",  "cuCtxSynchronize", "cuGetErrorString"};
     enum { functions = sizeof names / sizeof *names };
     void* found[functions];
     void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -82,6 +92,7 @@ static inline int add_on_gpu_start(add_on_gpu* add) {
     memcpy(&get_function, &found[5], sizeof get_function);
     memcpy(&add->launch, &found[6], sizeof add->launch);
     memcpy(&add->synchronize, &found[7], sizeof add->synchronize);
+    memcpy(&add->error_text, &found[8], sizeof add->error_text);
 
     int device = 0, result = 0;
     void *context = NULL, *module = NULL;
@@ -89,18 +100,20 @@ static inline int add_on_gpu_start(add_on_gpu* add) {
         (result = retain(&context, device)) || (result = set_current(context)) ||
         (result = load(&module, add_on_gpu_ptx)) ||
         (result = get_function(&add->kernel, module, "barmap_add")))
-        fprintf(stderr, "CUDA answers %d\n", result);
-    return result;
+        return add_on_gpu_failed(add, result);
+    return 0;
 }
 
-/* Adds and waits. The arguments are addresses on the GPU. 0 if all went well. */
+/* Adds and waits. The arguments are addresses on the GPU. 0 if all went well, else it has printed
+ * why. */
 static inline int add_on_gpu_run(add_on_gpu const* add, unsigned long long a, unsigned long long b,
                                  unsigned long long sum, unsigned long long count) {
     unsigned const threads = 256, blocks = (unsigned)((count + threads - 1) / threads);
     void* parameters[] = {&a, &b, &sum, &count};
-    int const launched =
-        add->launch(add->kernel, blocks, 1, 1, threads, 1, 1, 0, NULL, parameters, NULL);
-    return launched ? launched : add->synchronize();
+    int result = add->launch(add->kernel, blocks, 1, 1, threads, 1, 1, 0, NULL, parameters, NULL);
+    if (result == 0)
+        result = add->synchronize();
+    return result ? add_on_gpu_failed(add, result) : 0;
 }
 
 #endif /* ADD_ON_GPU_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same as vkgdr_add.c, with owners that give back what they hold, and errors as exceptions.
+// The same as vkgdr_add.c, with owners that release what they hold, and errors as exceptions.
 #include "add_on_gpu.h"
 
 #include <vkgdr.h>

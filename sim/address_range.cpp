@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "bar1.hpp"
 #include "world.hpp"
 
 #include <sys/eventfd.h>
@@ -49,7 +50,7 @@ BARMAP_SIM_ENTRY cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address
         require(address < object_end && bytes <= object_end - address);
         if (!the_world().dma_buf_maps) {
             told = eventfd(0, EFD_CLOEXEC); // something that cannot be mapped
-            require(told >= 0, error_out_of_memory);
+            require(told >= 0, error_operating_system);
             return;
         }
         // A file cannot be made to start in the middle of another one.
@@ -59,6 +60,10 @@ BARMAP_SIM_ENTRY cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address
             found = &the_world().addresses.at(object_base);
             drop_header(*found->memory);
         }
+        // The real driver exports, and mapping fails; a file cannot be made to refuse that.
+        device& owner = the_world().get_device(found->ordinal);
+        require(fits_bar1(owner, bytes), error_out_of_memory);
         told = found->memory->export_fd();
+        count_export(owner, *found->memory, told, bytes);
     });
 }

@@ -36,11 +36,18 @@ reservation::reservation(std::uint64_t bytes, std::uint64_t alignment, CUdevicep
         munmap(reinterpret_cast<void*>(base_), size_);
         throw;
     }
+    views().emplace(reinterpret_cast<std::uint64_t>(view_), size_);
+}
+
+std::map<std::uint64_t, std::uint64_t>& reservation::views() noexcept {
+    static auto& all = *new std::map<std::uint64_t, std::uint64_t>;
+    return all;
 }
 
 reservation::~reservation() {
     munmap(reinterpret_cast<void*>(base_), size_);
     munmap(view_, size_);
+    views().erase(reinterpret_cast<std::uint64_t>(view_));
 }
 
 void reservation::place(std::uint64_t at, physical const& memory, std::uint64_t offset,

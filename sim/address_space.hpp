@@ -30,6 +30,9 @@ public:
                std::uint64_t bytes) const;
     void clear(std::uint64_t at, std::uint64_t bytes) const;
 
+    /// The views of all reservations: address and size. Guarded by the world's mutex.
+    [[nodiscard]] static std::map<std::uint64_t, std::uint64_t>& views() noexcept;
+
     [[nodiscard]] CUdeviceptr base() const noexcept { return base_; }
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
     [[nodiscard]] std::byte* view() const noexcept { return view_; }

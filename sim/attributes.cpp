@@ -8,7 +8,14 @@ using namespace barmap::sim;
 
 namespace {
 
+constexpr int pointer_p2p_tokens = 5;
 constexpr int pointer_access_flags = 16;
+
+/// CUDA_POINTER_ATTRIBUTE_P2P_TOKENS
+struct p2p_tokens {
+    unsigned long long p2p_token;
+    unsigned va_space_token;
+};
 
 template <class T>
 CUresult tell(void* where, T value) {
@@ -38,6 +45,13 @@ CUresult attribute(void* where, int which, CUdeviceptr address) {
     case pointer_host_pointer:
         require(host_visible(*found));
         return tell(where, address);
+    case pointer_p2p_tokens: {
+        require(found->kind == kind::device);
+        std::uint32_t const gpu = the_world().get_device(found->ordinal).gpu_id();
+        p2p_tokens const tokens{std::uint64_t(the_world().client) << 32 | gpu, gpu};
+        std::memcpy(where, &tokens, sizeof tokens);
+        return success;
+    }
     case pointer_sync_memops:
         return tell(where, int(found->sync_memops || found->kind == kind::managed));
     case pointer_buffer_id:
@@ -79,6 +93,8 @@ std::size_t size_of(int which) {
     case pointer_is_gpu_direct_rdma_capable:
     case pointer_access_flags:
         return sizeof(int);
+    case pointer_p2p_tokens:
+        return sizeof(p2p_tokens);
     default:
         return sizeof(std::uint64_t);
     }

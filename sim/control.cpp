@@ -4,43 +4,14 @@
 #include "world.hpp"
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <pthread.h>
-#include <string>
-#include <string_view>
 #include <sys/stat.h>
 
 #define BARMAP_SIM_CONTROL extern "C" __attribute__((visibility("default")))
 
 namespace barmap::sim {
 namespace {
-
-/// BARMAP_SIM_FAIL=function:code[:which]
-struct planned_failure {
-    std::string function;
-    CUresult code = 0;
-    unsigned which = 1;
-};
-
-planned_failure read_plan() {
-    planned_failure plan;
-    char const* const text = std::getenv("BARMAP_SIM_FAIL");
-    if (!text)
-        return plan;
-    std::string_view const whole(text);
-    auto const colon = whole.find(':');
-    plan.function = whole.substr(0, colon);
-    if (auto const suffix = plan.function.rfind("_v"); suffix != std::string::npos)
-        plan.function.resize(suffix);
-    if (colon == std::string_view::npos)
-        return {};
-    char* rest = nullptr;
-    plan.code = int(std::strtol(text + colon + 1, &rest, 10));
-    if (*rest == ':')
-        plan.which = unsigned(std::strtoul(rest + 1, nullptr, 10));
-    return plan;
-}
 
 std::atomic<unsigned> calls{0};
 std::atomic<unsigned> matches{0};
@@ -52,7 +23,7 @@ std::atomic<bool> forked{false};
 } // namespace
 
 CUresult admit(char const* function, admitted when) noexcept {
-    static planned_failure const& plan = *new planned_failure(read_plan());
+    planned_failure const& plan = the_world().failing; // never changes
     unsigned const number = calls.fetch_add(1) + 1;
     if (number == fail_at.load())
         return fail_with.load();
@@ -179,6 +150,11 @@ BARMAP_SIM_CONTROL std::uint64_t barmap_sim_bar1_total(int ordinal) {
     return ordinal >= 0 && std::size_t(ordinal) < devices.size()
                ? devices[std::size_t(ordinal)]->bar1_info
                : 0;
+}
+
+BARMAP_SIM_CONTROL char const* barmap_sim_problem() {
+    std::string const& trouble = the_world().trouble; // never changes
+    return trouble.empty() ? nullptr : trouble.c_str();
 }
 
 BARMAP_SIM_CONTROL std::uint32_t barmap_sim_client() {

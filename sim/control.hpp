@@ -49,6 +49,9 @@ std::size_t barmap_sim_live();
 /// Bytes of BAR1 that the simulated device says it has (BARMAP_SIM_BAR1), or 0 for no such device.
 std::uint64_t barmap_sim_bar1_total(int ordinal);
 
+/// What is wrong with the BARMAP_SIM_* variables: "NAME=value: why", or null. cuInit fails with it.
+char const* barmap_sim_problem();
+
 /// The client number in this process's IPC handles.
 std::uint32_t barmap_sim_client();
 

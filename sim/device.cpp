@@ -1,48 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "world.hpp"
 
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 #include <unistd.h>
+#include <utility>
 
 namespace barmap::sim {
 namespace {
 
-std::uint64_t number_from(char const* variable, std::uint64_t otherwise) {
-    char const* const text = std::getenv(variable);
-    if (!text || !*text)
-        return otherwise;
-    char* unit = nullptr;
-    std::uint64_t const number = std::strtoull(text, &unit, 0);
-    switch (*unit) {
-    case 'K':
-    case 'k':
-        return number << 10;
-    case 'M':
-    case 'm':
-        return number << 20;
-    case 'G':
-    case 'g':
-        return number << 30;
-    default:
-        return number;
-    }
-}
-
-CUuuid uuid_of(int ordinal) {
+CUuuid uuid_of(problem& trouble, int ordinal) {
     CUuuid uuid;
     std::memcpy(uuid.bytes, "barmap-simulated", sizeof uuid.bytes);
-    if (char const* const text = std::getenv("BARMAP_SIM_UUID")) {
-        std::string digits(text);
-        std::erase(digits, '-');
-        if (digits.size() == 2 * sizeof uuid.bytes)
-            for (std::size_t k = 0; k < sizeof uuid.bytes; ++k)
-                uuid.bytes[k] = static_cast<unsigned char>(
-                    std::strtoul(digits.substr(2 * k, 2).c_str(), nullptr, 16));
-    }
+    (void)digits_setting(trouble, "BARMAP_SIM_UUID", uuid.bytes);
     uuid.bytes[15] = static_cast<unsigned char>(uuid.bytes[15] + ordinal);
     return uuid;
 }
@@ -60,22 +30,27 @@ constexpr std::uint64_t most_devices = 16;
 } // namespace
 
 world::world() {
-    std::uint64_t const series = number_from("BARMAP_SIM_DRIVER", 610);
+    std::uint64_t const series =
+        choice_setting(trouble, "BARMAP_SIM_DRIVER", 610, {535, 550, 570, 580, 610});
     for (auto const& known : known_drivers)
-        if (known.series <= series)
+        if (known.series == series)
             driver_version = known.cuda_version;
     dma_buf_maps = series >= first_mappable_dma_buf;
     client = 0xc1d00000u | (std::uint32_t(getpid()) & 0xffffu);
-    bool const mig = number_from("BARMAP_SIM_MIG", 0) != 0;
-    std::uint64_t const count = std::min(number_from("BARMAP_SIM_DEVICES", 1), most_devices);
+    bool const mig = choice_setting(trouble, "BARMAP_SIM_MIG", 0, {0, 1}) != 0;
+    std::uint64_t const count = number_setting(trouble, "BARMAP_SIM_DEVICES", 1, 0, most_devices);
     std::uint64_t const bytes =
-        std::max(round_up(number_from("BARMAP_SIM_MEMORY", 4ull << 30), big_page), big_page);
+        round_up(size_setting(trouble, "BARMAP_SIM_MEMORY", 4ull << 30), big_page);
+    std::uint64_t const bar1 = size_setting(trouble, "BARMAP_SIM_BAR1", bytes);
+    has_vulkan_driver = digits_setting(trouble, "BARMAP_SIM_VULKAN_DRIVER", vulkan_driver);
+    failing = planned_failure::read(trouble, "cu", has_function);
     for (std::uint64_t ordinal = 0; ordinal < count; ++ordinal) {
         auto added = std::make_unique<device>();
         added->ordinal = int(ordinal);
         added->memory_size = bytes;
-        added->bar1_info = number_from("BARMAP_SIM_BAR1", bytes);
-        added->uuid = uuid_of(int(ordinal));
+        added->bar1_info = bar1;
+        added->bar1_limited = bar1 < bytes;
+        added->uuid = uuid_of(trouble, int(ordinal));
         added->name = mig ? "barmap simulated GPU MIG 1g.5gb" : "barmap simulated GPU";
         devices.push_back(std::move(added));
     }
@@ -156,6 +131,17 @@ int attribute_value(int attribute, device const& of) {
     }
 }
 
+// Whoever set a variable wants to know that it was not understood, before anything runs without it.
+void expect_sound_environment() {
+    std::string const& trouble = the_world().trouble;
+    if (trouble.empty())
+        return;
+    static bool said = false;
+    if (!std::exchange(said, true))
+        std::fprintf(stderr, "barmap's simulated GPU: %s\n", trouble.c_str());
+    refuse(error_invalid_value);
+}
+
 CUresult tell_uuid(CUuuid* uuid, CUdevice ordinal) {
     out(uuid) = the_world().get_device(ordinal).uuid;
     return success;
@@ -168,6 +154,7 @@ BARMAP_SIM_ENTRY cuInit(unsigned flags) {
         "cuInit",
         [&](world_lock&) {
             require(flags == 0);
+            expect_sound_environment();
             require(!the_world().devices.empty(), error_no_device);
             mark_initialised();
         },

@@ -5,6 +5,7 @@
 
 #include <mutex>
 #include <new>
+#include <string>
 #include <type_traits>
 
 /// A function of the driver API.
@@ -16,6 +17,7 @@ namespace barmap::sim {
 inline constexpr CUresult error_illegal_state = 401;
 inline constexpr CUresult error_already_mapped = 208;
 inline constexpr CUresult error_invalid_image = 200;
+inline constexpr CUresult error_operating_system = 304;
 inline constexpr CUresult error_symbol_not_found = 500;
 inline constexpr CUresult error_peer_already_enabled = 704;
 inline constexpr CUresult error_peer_not_enabled = 705;
@@ -59,6 +61,9 @@ enum class admitted {
 
 /// From now on calls are admitted in this process, but not in children that it forks.
 void mark_initialised();
+
+/// Whether a driver function of this name is there, with or without a version suffix.
+[[nodiscard]] bool has_function(std::string const& name);
 
 /// The mutex that guards everything in the simulated driver.
 [[nodiscard]] std::mutex& world_mutex() noexcept;

@@ -22,6 +22,7 @@ constexpr known_error known_errors[] = {
     {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
     {208, "CUDA_ERROR_ALREADY_MAPPED", "resource already mapped"},
     {217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "no peer access between these devices"},
+    {304, "CUDA_ERROR_OPERATING_SYSTEM", "a call of the operating system failed"},
     {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {401, "CUDA_ERROR_ILLEGAL_STATE", "the operation cannot be performed in this state"},
     {500, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},

@@ -127,6 +127,25 @@ CUresult host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
     return success;
 }
 
+CUdeviceptr allocate(std::uint64_t bytes) {
+    context& owner = current_context();
+    require(bytes > 0);
+    require(bytes <= owner.device->memory_size, error_out_of_memory);
+    place const where = find_place(owner, bytes);
+    allocation added;
+    added.kind = kind::device;
+    added.base = where.addresses->base() + where.offset;
+    added.view = where.addresses->view() + where.offset;
+    added.size = bytes;
+    added.context = owner.self;
+    added.ordinal = owner.device->ordinal;
+    added.rdma_capable = true;
+    added.memory = where.memory;
+    added.offset = where.offset;
+    added.addresses = where.addresses;
+    return the_world().addresses.add(std::move(added)).base;
+}
+
 allocation& host_memory(void const* pointer) {
     allocation* const found = the_world().addresses.find(reinterpret_cast<CUdeviceptr>(pointer));
     require(found && (found->kind == kind::host || found->kind == kind::registered));
@@ -136,41 +155,28 @@ allocation& host_memory(void const* pointer) {
 } // namespace
 
 BARMAP_SIM_ENTRY cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
-    return call("cuMemAlloc", [&](world_lock&) {
-        context& owner = current_context();
-        CUdeviceptr& told = out(address);
-        require(bytes > 0);
-        require(bytes <= owner.device->memory_size, error_out_of_memory);
-        place const where = find_place(owner, bytes);
-        allocation added;
-        added.kind = kind::device;
-        added.base = where.addresses->base() + where.offset;
-        added.view = where.addresses->view() + where.offset;
-        added.size = bytes;
-        added.context = owner.self;
-        added.ordinal = owner.device->ordinal;
-        added.rdma_capable = true;
-        added.memory = where.memory;
-        added.offset = where.offset;
-        added.addresses = where.addresses;
-        told = the_world().addresses.add(std::move(added)).base;
-    });
+    return call("cuMemAlloc", [&](world_lock&) { out(address) = allocate(bytes); });
 }
 
 BARMAP_SIM_ENTRY cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_t width,
-                                    std::size_t height, unsigned) {
-    std::size_t const padded = round_up(width, suballocator::quantum);
-    CUresult const result = cuMemAlloc_v2(address, padded * height);
-    if (result == success && pitch)
-        *pitch = padded;
-    return result;
+                                    std::size_t height, unsigned element) {
+    return call("cuMemAllocPitch", [&](world_lock&) {
+        require(element == 4 || element == 8 || element == 16);
+        std::size_t& told = out(pitch);
+        std::uint64_t const padded = round_up(width, suballocator::quantum);
+        std::uint64_t bytes = 0;
+        require(padded >= width && !__builtin_mul_overflow(padded, height, &bytes),
+                error_out_of_memory);
+        out(address) = allocate(bytes);
+        told = padded;
+    });
 }
 
 BARMAP_SIM_ENTRY cuMemFree_v2(CUdeviceptr address) {
     return call("cuMemFree", [&](world_lock& lock) {
         if (!address)
             return;
-        (void)current_context();
+        // The calling thread needs no context (driver 580.159.04).
         allocation const& found = the_world().addresses.at(address);
         require(found.kind == kind::device || found.kind == kind::managed ||
                 found.kind == kind::pooled || found.kind == kind::external);

@@ -34,13 +34,8 @@ constexpr std::uint64_t header_bytes = 64 << 10; ///< whole pages on every syste
 
 std::array<unsigned char, 16> vulkan_driver() {
     std::array<unsigned char, 16> id = debian_12_driver;
-    char const* const text = std::getenv("BARMAP_SIM_VULKAN_DRIVER");
-    if (!text || std::strlen(text) != 2 * id.size())
-        return id;
-    for (std::size_t k = 0; k < id.size(); ++k) {
-        char const digits[3] = {text[2 * k], text[2 * k + 1], 0};
-        id[k] = static_cast<unsigned char>(std::strtoul(digits, nullptr, 16));
-    }
+    if (the_world().has_vulkan_driver)
+        std::copy_n(the_world().vulkan_driver, id.size(), id.begin());
     return id;
 }
 
@@ -116,7 +111,7 @@ int physical::export_fd() {
     int copy = open(path, O_RDWR | O_CLOEXEC);
     if (copy < 0) // where /proc is not mounted
         copy = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
-    require(copy >= 0, cuda::error_out_of_memory);
+    require(copy >= 0, error_operating_system); // out of descriptors
     exported_ = true;
     return copy;
 }

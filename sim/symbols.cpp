@@ -43,6 +43,17 @@ void* look_up(std::string const& name, int version) {
     return newer ? newer : own_symbol(name);
 }
 
+} // namespace
+
+bool barmap::sim::has_function(std::string const& name) {
+    for (char const* const suffix : {"", "_v2", "_v3", "_v4"})
+        if (own_symbol(name + suffix))
+            return true;
+    return false;
+}
+
+namespace {
+
 enum symbol_status { found = 0, not_found = 1 };
 
 } // namespace

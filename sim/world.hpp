@@ -4,6 +4,7 @@
 #include "address_space.hpp"
 #include "entry.hpp"
 #include "registry.hpp"
+#include "settings.hpp"
 #include "stream.hpp"
 #include "suballocator.hpp"
 
@@ -17,12 +18,21 @@
 
 namespace barmap::sim {
 
+/// A dma-buf descriptor that was handed out.
+struct export_record {
+    int fd = -1;
+    std::uint64_t inode = 0;
+    std::uint64_t bytes = 0;
+};
+
 /// A simulated GPU.
 struct device {
     int ordinal = 0;
     std::uint64_t memory_size = 0;
     std::uint64_t memory_used = 0;
     std::uint64_t bar1_info = 0;
+    bool bar1_limited = false;          ///< smaller than the memory: exports are counted
+    std::vector<export_record> exports; ///< that may still be open
     CUuuid uuid{};
     std::string name;
     CUcontext primary = nullptr; ///< made at the first retain, and kept
@@ -97,9 +107,13 @@ struct function {
 
 /// Everything there is. One per process, never destroyed; guarded by world_mutex().
 struct world {
-    int driver_version = 13030; ///< CUDA_VERSION of the simulated driver
-    bool dma_buf_maps = true;   ///< a dma-buf descriptor can be mmapped (from R610 on)
-    std::uint32_t client = 0;   ///< the resource manager client in this process's IPC handles
+    problem trouble;         ///< what is wrong with the environment; nothing starts with it
+    planned_failure failing; ///< the call that BARMAP_SIM_FAIL names
+    unsigned char vulkan_driver[16];
+    bool has_vulkan_driver = false; ///< vulkan_driver was given
+    int driver_version = 13030;     ///< CUDA_VERSION of the simulated driver
+    bool dma_buf_maps = true;       ///< a dma-buf descriptor can be mmapped (from R610 on)
+    std::uint32_t client = 0;       ///< the resource manager client in this process's IPC handles
     std::uint32_t next_number = 1;
     std::vector<std::unique_ptr<device>> devices;
     std::map<std::uint32_t, physical*> objects; ///< by number

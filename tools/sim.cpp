@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <filesystem>
 #include <optional>
 #include <unistd.h>
@@ -41,6 +42,17 @@ int fail(std::string const& text) {
     return exit_not_started;
 }
 
+/// What the simulated driver finds wrong with the environment, which the options are passed on in;
+/// empty if nothing is.
+std::string problem_of(std::filesystem::path const& driver) {
+    void* const library = dlopen(driver.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return dlerror();
+    auto* const ask = reinterpret_cast<char const* (*)()>(dlsym(library, "barmap_sim_problem"));
+    char const* const problem = ask ? ask() : nullptr;
+    return problem ? problem : "";
+}
+
 int run(sim_options const& values) {
     auto const folder = simulated_driver_folder();
     if (!folder) {
@@ -58,6 +70,10 @@ int run(sim_options const& values) {
     set("BARMAP_SIM_BAR1", values.bar1);
     set("BARMAP_SIM_MEMORY", values.memory_size);
     set("BARMAP_SIM_FAIL", values.fail);
+    if (std::string const problem = problem_of(*folder / "libcuda.so.1"); !problem.empty()) {
+        fail("barmap: " + problem + "\n");
+        return exit_usage;
+    }
 
     std::vector<char*> arguments;
     for (std::string const& word : values.program)
@@ -78,8 +94,8 @@ void add_sim(command_line& program) {
     subcommand app = program.add("sim", "Run a program on the simulated GPU");
     auto values = std::make_shared<sim_options>();
     app.add("--driver", values->driver, "driver series to pretend to be: 535, 550, 570, 580, 610");
-    app.add("--devices", values->devices, "number of GPUs").positive();
-    app.add("--bar1", values->bar1, "BAR1 per GPU").bytes();
+    app.add("--devices", values->devices, "number of GPUs").between(1, 16);
+    app.add("--bar1", values->bar1, "BAR1 per GPU: what can be mapped at once").bytes();
     app.add("--memory", values->memory_size, "memory per GPU").bytes();
     app.add("--fail", values->fail,
             "a driver call that fails: FUNCTION:CODE[:WHICH], for example cuMemAlloc:2");

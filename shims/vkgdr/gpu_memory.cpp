@@ -52,13 +52,20 @@ reached allocate_somehow(device const& gpu, std::size_t bytes) {
                                        by_vulkan.backend() == otherwise.backend());
             if (told_already)
                 throw;
-            throw std::runtime_error(std::string(otherwise.what()) +
+            throw std::runtime_error(text_of(otherwise) +
                                      ". Tried before that: " + by_vulkan.what());
         }
     }
 }
 
 } // namespace
+
+std::string text_of(error const& failure) {
+    bool const out_of_memory =
+        failure.code() == std::error_code(cuda::error_out_of_memory, cuda_category());
+    return std::string(failure.what()) +
+           (out_of_memory ? " (in Vulkan's words: VK_ERROR_OUT_OF_DEVICE_MEMORY)" : "");
+}
 
 int ordinal_of_current_context(char const* operation) {
     cuda::driver_api const& cu = cuda::api();

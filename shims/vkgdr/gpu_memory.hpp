@@ -2,10 +2,12 @@
 #pragma once
 
 #include <barmap/device.hpp>
+#include <barmap/error.hpp>
 #include <barmap/mapping.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace barmap::vkgdr {
 
@@ -14,6 +16,10 @@ struct coherence {
     bool denied = false;   ///< VKGDR_OPEN_FORCE_NON_COHERENT_BIT
     bool required = false; ///< VKGDR_OPEN_REQUIRE_COHERENT_BIT
 };
+
+/// What an error says. Programs for the original look for Vulkan's word where the GPU's memory is
+/// used up, so that stands beside CUDA's.
+[[nodiscard]] std::string text_of(error const& failure);
 
 /// The GPU of the calling thread's context. @throws error with CUDA_ERROR_INVALID_CONTEXT where the
 /// thread has none

@@ -78,9 +78,9 @@ private:
     }
     [[noreturn]] void refuse(Handle handle, char const* operation) const {
         throw error(errc::invalid_argument, operation, "",
-                    handle ? std::string("this is no ") + name_ +
-                                 " handle, or it was given back before"
-                           : std::string("the ") + name_ + " handle is NULL");
+                    handle
+                        ? std::string("this is no ") + name_ + " handle, or it was released before"
+                        : std::string("the ") + name_ + " handle is NULL");
     }
 
     char const* name_;

@@ -48,6 +48,8 @@ Result answer(Result failed, Action&& action) {
         return action();
     } catch (std::bad_alloc const&) {
         vk::last_error::set("out of memory");
+    } catch (error const& failure) {
+        vk::last_error::set(vk::text_of(failure));
     } catch (std::exception const& failure) {
         vk::last_error::set(failure.what());
     }
@@ -84,10 +86,10 @@ bool keeps_to_rules(vk::gpu_memory const& memory, char const* operation, std::si
                              std::to_string(memory.atom_size()) + ")";
     vk::last_error::set(text);
     // Few programs ask for the last error of a function that returns nothing.
-    static std::atomic_flag told = ATOMIC_FLAG_INIT;
-    if (!told.test_and_set())
+    static std::atomic_flag printed = ATOMIC_FLAG_INIT;
+    if (!printed.test_and_set())
         std::fprintf(stderr,
-                     "vkgdr: %s; this is printed once, vkgdr_last_error() tells it each "
+                     "vkgdr: %s; this is printed once, vkgdr_last_error() reports it each "
                      "time\n",
                      text.c_str());
     return false;
@@ -180,7 +182,7 @@ void vkgdr_memory_flush(vkgdr_memory_t mem, size_t offset, size_t size) {
 }
 
 // Loads from the mapping reach the GPU each time. But a streaming load may be served from a buffer
-// that was filled before, and the CPU may execute a later load ahead of the one that told it that
+// that was filled before, and the CPU may execute a later load ahead of the one that showed that
 // the GPU was done. This fence ends both.
 void vkgdr_memory_invalidate(vkgdr_memory_t mem, size_t offset, size_t size) {
     bool const may = property(mem, false, [&](vk::gpu_memory const& of) {

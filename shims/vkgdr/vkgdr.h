@@ -4,7 +4,7 @@
  * pointer.  docs/vkgdr.md says what is the same as in the original and what is better here.
  *
  * Every function may be called from any thread at once, on one handle too.  Memory must not be in use
- * when it is freed, as with free().  A handle that is NULL or was given back is answered with NULL, 0
+ * when it is freed, as with free().  For a handle that is NULL or was released the result is NULL, 0
  * or false, and an error text; vkgdr_close and vkgdr_memory_free ignore NULL.
  */
 #ifndef VKGDR_H

@@ -4,62 +4,29 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <pthread.h>
-#include <string_view>
 #include <sys/mman.h>
 #include <utility>
 
 namespace barmap::sim_hip {
 namespace {
 
-std::size_t number_from(char const* variable, std::size_t otherwise) {
-    char const* const text = std::getenv(variable);
-    if (!text || !*text)
-        return otherwise;
-    char* unit = nullptr;
-    std::size_t const number = std::strtoull(text, &unit, 0);
-    switch (*unit) {
-    case 'K':
-    case 'k':
-        return number << 10;
-    case 'M':
-    case 'm':
-        return number << 20;
-    case 'G':
-    case 'g':
-        return number << 30;
-    default:
-        return number;
-    }
-}
-
 std::atomic<bool> in_child{false};
 std::atomic<unsigned> matches{0};
 
-/// BARMAP_SIM_FAIL=function:code[:which]
-struct planned_failure {
-    std::string function;
-    error code = success;
-    unsigned which = 1;
-
-    planned_failure() {
-        char const* const text = std::getenv("BARMAP_SIM_FAIL");
-        std::string_view const whole(text ? text : "");
-        auto const colon = whole.find(':');
-        if (colon == std::string_view::npos)
-            return;
-        function = whole.substr(0, colon);
-        char* rest = nullptr;
-        code = int(std::strtol(text + colon + 1, &rest, 10));
-        if (*rest == ':')
-            which = unsigned(std::strtoul(rest + 1, nullptr, 10));
-    }
-};
-
 constexpr std::size_t most_devices = 16;
 constexpr char device_name[] = "barmap simulated AMD GPU";
+
+bool has_function(std::string const& name) {
+    static void* const self = [] {
+        Dl_info about{};
+        static int const anchor = 0;
+        return dladdr(&anchor, &about) ? dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    }();
+    return self && dlsym(self, name.c_str());
+}
 
 int attribute_value(hip::attribute_id attribute, int ordinal) {
     switch (attribute) {
@@ -83,9 +50,14 @@ int attribute_value(hip::attribute_id attribute, int ordinal) {
 } // namespace
 
 world::world() {
-    devices.resize(std::min(number_from("BARMAP_SIM_DEVICES", 1), most_devices));
+    devices.resize(sim::number_setting(trouble, "BARMAP_SIM_DEVICES", 1, 0, most_devices));
+    std::uint64_t const bytes =
+        sim::size_setting(trouble, "BARMAP_SIM_MEMORY", std::uint64_t{4} << 30);
+    failing = sim::planned_failure::read(trouble, "hip", has_function);
+    if (!trouble.empty())
+        std::fprintf(stderr, "barmap's simulated GPU: %s\n", trouble.c_str());
     for (std::size_t k = 0; k < devices.size(); ++k) {
-        devices[k].memory_size = number_from("BARMAP_SIM_MEMORY", std::size_t{4} << 30);
+        devices[k].memory_size = bytes;
         devices[k].default_stream->device = int(k);
     }
     pthread_atfork(nullptr, nullptr, [] { in_child.store(true); });
@@ -113,7 +85,10 @@ error& last_error() noexcept {
 }
 
 error admit(char const* function) noexcept {
-    static planned_failure const& plan = *new planned_failure;
+    world const& all = the_world();
+    if (!all.trouble.empty())
+        return invalid_value;
+    sim::planned_failure const& plan = all.failing;
     if (!plan.function.empty() && plan.function == function &&
         matches.fetch_add(1) + 1 == plan.which)
         return plan.code;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/hip_api.hpp"
+#include "settings.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -98,6 +99,8 @@ struct device {
 struct world {
     std::mutex mutex;
     std::condition_variable changed; ///< some work is done
+    sim::problem trouble;            ///< what is wrong with the environment: every call fails
+    sim::planned_failure failing;    ///< the call that BARMAP_SIM_FAIL names
     std::vector<device> devices;
     std::map<std::uintptr_t, allocation> allocations; ///< by address
     std::map<void*, std::shared_ptr<stream>> streams;

@@ -123,13 +123,23 @@ TEST_F(dmabuf_test, a_gpu_whose_dma_bufs_cannot_be_mapped_makes_it_absent) {
 }
 
 TEST_F(dmabuf_test, another_failure_is_not_tried_around) {
-    for (CUresult const failed : {cuda::error_out_of_memory, cuda::error_not_found}) {
+    for (CUresult const failed : {cuda::error_unknown, cuda::error_not_found}) {
         answer({failed});
         refusal const seen = refusal_of([&] { (void)pin_inside(); });
         EXPECT_EQ(seen.code, std::error_code(failed, cuda_category())) << seen.text;
         EXPECT_EQ(calls(), 1u);
         cuda::replace_api(nullptr);
     }
+}
+
+// The memory is there: what the driver has too little of is BAR1.
+TEST_F(dmabuf_test, too_little_bar1_is_named) {
+    answer({cuda::error_out_of_memory});
+    refusal const seen = refusal_of([&] { (void)pin_inside(); });
+    EXPECT_EQ(seen.code, errc::bar1_exhausted) << seen.text;
+    EXPECT_NE(seen.text.find("Resizable BAR"), std::string::npos) << seen.text;
+    EXPECT_EQ(calls(), 1u);
+    cuda::replace_api(nullptr);
 }
 
 TEST_F(dmabuf_test, if_both_tries_fail_the_first_failure_is_told) {

@@ -13,14 +13,14 @@ if(NOT version STREQUAL VERSION)
 endif()
 ask(cflags --cflags)
 ask(libs --libs)
-execute_process(COMMAND ${COMPILER} -std=c++20 -I${CUDA_INCLUDE} ${cflags} ${SOURCE}
-  -o ${OUTPUT} ${libs} -ldl COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${COMPILER} -std=c++20 ${cflags} ${SOURCE}
+  -o ${OUTPUT} ${libs} COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${OUTPUT} COMMAND_ERROR_IS_FATAL ANY)
 
 # The same from the static library, with what it needs by itself.
 ask(static_libs --static --libs)
 list(TRANSFORM static_libs REPLACE "^-lbarmap$" "-l:libbarmap.a")
-execute_process(COMMAND ${COMPILER} -std=c++20 -I${CUDA_INCLUDE} ${cflags} ${SOURCE}
+execute_process(COMMAND ${COMPILER} -std=c++20 ${cflags} ${SOURCE}
   -o ${OUTPUT}_static ${static_libs} COMMAND_ERROR_IS_FATAL ANY)
 set(ENV{BARMAP_SIM_LIBRARY} ${PREFIX}/${LIBDIR}/barmap-sim/libcuda.so.1)
 execute_process(COMMAND ${OUTPUT}_static COMMAND_ERROR_IS_FATAL ANY)

@@ -7,6 +7,7 @@
 #include <memory>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace barmap::sim_test {
@@ -105,6 +106,56 @@ TEST_F(sim_memory, copies_past_the_end_are_refused) {
     EXPECT_EQ(cu().mem_free(there), success);
     EXPECT_EQ(cu().mem_free(there), error_invalid_value);
     EXPECT_EQ(cu().memcpy_htod(there, bytes.data(), 1), error_invalid_value);
+}
+
+TEST_F(sim_memory, freeing_needs_no_context) {
+    CUdeviceptr const there = allocate(600);
+    std::thread([=] {
+        EXPECT_EQ(cu().ctx_synchronize(), error_invalid_context);
+        EXPECT_EQ(cu().mem_free(there), success);
+    }).join();
+    unsigned type = 0;
+    EXPECT_EQ(cu().pointer_get_attribute(&type, pointer_memory_type, there), error_invalid_value);
+}
+
+TEST_F(sim_memory, rows_are_padded) {
+    auto const allocate_rows =
+        function<CUresult(CUdeviceptr*, std::size_t*, std::size_t, std::size_t, unsigned)>(
+            "cuMemAllocPitch_v2");
+    CUdeviceptr there = 0;
+    std::size_t pitch = 0;
+    ASSERT_EQ(allocate_rows(&there, &pitch, 700, 3, 4), success);
+    EXPECT_EQ(pitch, 1024u);
+    EXPECT_EQ(attribute<std::size_t>(pointer_range_size, there), 3072u);
+    EXPECT_EQ(cu().mem_free(there), success);
+    there = 0;
+    EXPECT_EQ(allocate_rows(&there, &pitch, 700, 3, 5), error_invalid_value);
+    EXPECT_EQ(allocate_rows(&there, nullptr, 700, 3, 4), error_invalid_value);
+    EXPECT_EQ(allocate_rows(&there, &pitch, 700, 0, 4), error_invalid_value);
+    EXPECT_EQ(allocate_rows(&there, &pitch, ~std::size_t{0}, 3, 4), error_out_of_memory);
+    EXPECT_EQ(allocate_rows(&there, &pitch, std::size_t{1} << 62, 8, 4), error_out_of_memory);
+    EXPECT_EQ(there, 0u);
+}
+
+TEST_F(sim_memory, p2p_tokens_are_of_device_memory) {
+    struct tokens {
+        unsigned long long p2p;
+        unsigned va_space;
+    } told{}, again{};
+    constexpr int p2p_tokens = 5;
+    CUdeviceptr const there = allocate(1000);
+    ASSERT_EQ(cu().pointer_get_attribute(&told, p2p_tokens, there + 5), success);
+    EXPECT_NE(told.p2p, 0u);
+    EXPECT_NE(told.va_space, 0u);
+    int name = p2p_tokens;
+    void* where = &again;
+    ASSERT_EQ(cu().pointer_get_attributes(1, &name, &where, there), success);
+    EXPECT_EQ(again.p2p, told.p2p);
+    EXPECT_EQ(again.va_space, told.va_space);
+    CUdeviceptr managed = 0;
+    ASSERT_EQ(cu().mem_alloc_managed(&managed, 1000, mem_attach_global), success);
+    EXPECT_EQ(cu().pointer_get_attribute(&told, p2p_tokens, managed), error_invalid_value);
+    EXPECT_EQ(cu().mem_free(managed), success);
 }
 
 TEST_F(sim_memory, the_cpu_cannot_use_a_device_address) {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
@@ -136,6 +137,121 @@ BARMAP_SIM_PEER(map_dma_buf) {
     std::printf("%d %s", got, mapped == MAP_FAILED ? "refused" : "mapped");
 }
 
+BARMAP_SIM_PEER(start) {
+    int version = 0;
+    std::printf("%d %d", cu().init(0), cu().init(0));
+    cu().driver_get_version(&version);
+    char const* const problem = BARMAP_SIM_FUNCTION(barmap_sim_problem)();
+    std::printf(" %s", problem ? problem : "");
+}
+
+TEST(sim_environment, what_is_not_understood_is_refused) {
+    for (char const* const rubbish : {"BARMAP_SIM_DRIVER=999",
+                                      "BARMAP_SIM_DRIVER=580x",
+                                      "BARMAP_SIM_DRIVER=0x244",
+                                      "BARMAP_SIM_DEVICES=99",
+                                      "BARMAP_SIM_DEVICES=-1",
+                                      "BARMAP_SIM_DEVICES=two",
+                                      "BARMAP_SIM_MEMORY=foo",
+                                      "BARMAP_SIM_MEMORY=0",
+                                      "BARMAP_SIM_MEMORY=4T",
+                                      "BARMAP_SIM_MEMORY=18446744073709551616",
+                                      "BARMAP_SIM_MEMORY=17179869185G",
+                                      "BARMAP_SIM_MEMORY=G",
+                                      "BARMAP_SIM_BAR1=1Q",
+                                      "BARMAP_SIM_BAR1=0",
+                                      "BARMAP_SIM_MIG=2",
+                                      "BARMAP_SIM_UUID=0001",
+                                      "BARMAP_SIM_UUID=00010203x405060708090a0b0c0d0e0f",
+                                      "BARMAP_SIM_VULKAN_DRIVER=12",
+                                      "BARMAP_SIM_FAIL=nonsense",
+                                      "BARMAP_SIM_FAIL=cuMemAlloc",
+                                      "BARMAP_SIM_FAIL=cuMemAlloc:",
+                                      "BARMAP_SIM_FAIL=cuMemAlloc:x",
+                                      "BARMAP_SIM_FAIL=cuMemAlloc:0",
+                                      "BARMAP_SIM_FAIL=cuMemAlloc:2:0",
+                                      "BARMAP_SIM_FAIL=cuMemAlloc:2:x",
+                                      "BARMAP_SIM_FAIL=cuMemAlloc:10000",
+                                      "BARMAP_SIM_FAIL=cuNoSuchCall:2"}) {
+        std::string const said = in_other_process(std::string(rubbish) + " exec 2>&1", "start");
+        std::string const line = std::string("barmap's simulated GPU: ") + rubbish + ": ";
+        EXPECT_EQ(said.rfind(line, 0), 0u) << rubbish << " -> " << said;
+        EXPECT_EQ(said.find(line, 1), std::string::npos) << "said twice: " << said;
+        EXPECT_NE(said.find("\n1 1 " + std::string(rubbish)), std::string::npos) << said;
+    }
+    for (char const* const sound :
+         {"BARMAP_SIM_DRIVER=", "BARMAP_SIM_DRIVER=535", "BARMAP_SIM_DEVICES=16",
+          "BARMAP_SIM_MEMORY=64m", "BARMAP_SIM_MEMORY=9000k", "BARMAP_SIM_BAR1=1G",
+          "BARMAP_SIM_UUID=6d657361-3232-2e33-2e36-000000000000", "BARMAP_SIM_FAIL=hipMalloc:2",
+          "BARMAP_SIM_FAIL=cuMemAlloc:2:7", "BARMAP_SIM_FAIL=cuCtxCreate_v4:2"})
+        EXPECT_EQ(in_other_process(std::string(sound) + " exec 2>&1", "start"), "0 0 ") << sound;
+}
+
+BARMAP_SIM_PEER(count_hip_devices) {
+    void* const library = dlopen(BARMAP_SIM_TEST_HIP_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    auto* const get_count =
+        reinterpret_cast<int (*)(int*)>(library ? dlsym(library, "hipGetDeviceCount") : nullptr);
+    int count = -1;
+    int const first = get_count ? get_count(&count) : -1;
+    std::printf("%d %d %d", first, get_count ? get_count(&count) : -1, count);
+}
+
+TEST(sim_environment, what_is_not_understood_is_refused_by_hip_too) {
+    for (char const* const rubbish :
+         {"BARMAP_SIM_DEVICES=99", "BARMAP_SIM_MEMORY=foo", "BARMAP_SIM_FAIL=nonsense",
+          "BARMAP_SIM_FAIL=hipNoSuchCall:2"}) {
+        std::string const said =
+            in_other_process(std::string(rubbish) + " exec 2>&1", "count_hip_devices");
+        EXPECT_EQ(said.rfind(std::string("barmap's simulated GPU: ") + rubbish, 0), 0u) << said;
+        EXPECT_NE(said.find("\n1 1 -1"), std::string::npos) << said;
+    }
+    EXPECT_EQ(in_other_process("BARMAP_SIM_DEVICES=3", "count_hip_devices"), "0 0 3");
+    EXPECT_EQ(in_other_process("BARMAP_SIM_FAIL=hipGetDeviceCount:2:2", "count_hip_devices"),
+              "0 2 1");
+    EXPECT_EQ(in_other_process("BARMAP_SIM_FAIL=cuInit:2", "count_hip_devices"), "0 0 1");
+}
+
+int export_and_map(CUdeviceptr there, std::size_t bytes, void** mapped, CUresult& refused) {
+    int fd = -1;
+    refused = cu().mem_get_handle_for_address_range(&fd, there, bytes, range_handle_dma_buf_fd, 0);
+    if (mapped && refused == success)
+        *mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return fd;
+}
+
+BARMAP_SIM_PEER(fill_bar1) {
+    constexpr std::size_t mib = 1 << 20;
+    CUcontext context = nullptr;
+    CUresult result = 0;
+    cu().init(0);
+    cu().ctx_create(&context, 0, 0);
+    CUdeviceptr const large = allocate(8 * mib), third = allocate(3 * mib),
+                      other = allocate(3 * mib);
+    (void)export_and_map(large, 8 * mib, nullptr, result);
+    std::printf("%d ", result); // more than there is
+    void* mapped = nullptr;
+    int const fd = export_and_map(third, 3 * mib, &mapped, result);
+    std::printf("%d ", result);
+    (void)export_and_map(other, 2 * mib, nullptr, result);
+    std::printf("%d ", result); // one of four MiB is left
+    close(fd);
+    (void)export_and_map(other, 2 * mib, nullptr, result);
+    std::printf("%d ", result); // the mapping holds it
+    munmap(mapped, 3 * mib);
+    int const kept = export_and_map(other, 2 * mib, nullptr, result);
+    std::printf("%d ", result);
+    int const not_now = export_and_map(third, 3 * mib, nullptr, result);
+    std::printf("%d %d ", result, not_now); // so does a descriptor that may be mapped any time
+    close(kept);
+    (void)export_and_map(third, 3 * mib, nullptr, result);
+    std::printf("%d", result);
+}
+
+TEST(sim_environment, limits_bar1) {
+    EXPECT_EQ(in_other_process("BARMAP_SIM_BAR1=4M", "fill_bar1"), "2 0 2 2 0 2 -1 0");
+    EXPECT_EQ(in_other_process("", "fill_bar1").substr(0, 10), "0 0 0 0 0 ");
+}
+
 TEST(sim_environment, decides_about_dma_bufs) {
     EXPECT_EQ(in_other_process("BARMAP_SIM_DRIVER=580", "map_dma_buf"), "0 refused");
     EXPECT_EQ(in_other_process("BARMAP_SIM_DRIVER=610", "map_dma_buf"), "0 mapped");
@@ -178,6 +294,23 @@ BARMAP_SIM_PEER(use_before_init) {
 
 TEST(sim_process, needs_cu_init_and_a_context_and_no_fork) {
     EXPECT_EQ(in_other_process("", "use_before_init"), "3 3 201 3 3 0");
+}
+
+BARMAP_SIM_PEER(use_arrays) {
+    auto const create = function<CUresult(void**, void const*)>("cuArrayCreate_v2");
+    void* array = nullptr;
+    std::printf("%d ", create(&array, nullptr));
+    cu().init(0);
+    std::printf("%d", create(&array, nullptr));
+}
+
+// Programs that are linked to them start, as PyCUDA does.
+TEST(sim_process, has_functions_that_it_does_not_simulate) {
+    EXPECT_EQ(in_other_process("", "use_arrays"), "3 801");
+    for (char const* const name :
+         {"cuArray3DCreate_v2", "cuMemcpy3D_v2", "cuTexRefSetAddress2D_v3", "cuLinkCreate_v2",
+          "cuModuleGetGlobal_v2", "cuCtxGetLimit", "cuProfilerStart", "cuParamSetv"})
+        EXPECT_NE(symbol(name), nullptr);
 }
 
 class sim_context : public with_context {};

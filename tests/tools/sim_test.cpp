@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <string>
+#include <utility>
+
 namespace barmap::test {
 namespace {
 
@@ -25,6 +29,32 @@ TEST(sim, puts_the_simulated_driver_first) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_EQ(run.out.rfind("1 /", 0), 0u) << run.out;
     EXPECT_NE(run.out.find("barmap-sim"), std::string::npos) << run.out;
+}
+
+TEST(sim, refuses_what_the_simulated_gpu_does_not_understand) {
+    for (auto const& [options, said] : std::initializer_list<std::pair<char const*, char const*>>{
+             {"--fail nonsense", "BARMAP_SIM_FAIL=nonsense"},
+             {"--fail cuNoSuchCall:2", "cuNoSuchCall"},
+             {"--driver 999", "none of 535, 550, 570, 580, 610"},
+             {"--devices 99", "--devices"},
+             {"--memory foo", "--memory"},
+             {"--bar1 0", "BARMAP_SIM_BAR1=0"}}) {
+        outcome const run = barmap_without_gpu(std::string("sim ") + options + " -- echo started");
+        EXPECT_EQ(run.exit_code, 2) << options;
+        EXPECT_NE(run.err.find(said), std::string::npos) << options << ": " << run.err;
+        EXPECT_EQ(run.out.find("started"), std::string::npos) << options;
+    }
+}
+
+TEST(sim, a_small_bar1_limits_what_is_mapped) {
+    outcome const small =
+        barmap_without_gpu("sim --bar1 4M -- barmap lat --backend dmabuf --sizes 8M --budget 0.01");
+    EXPECT_EQ(small.exit_code, 3) << small.err;
+    EXPECT_NE(small.err.find("too little BAR1 aperture is free"), std::string::npos) << small.err;
+    EXPECT_NE(small.err.find("Resizable BAR"), std::string::npos) << small.err;
+    outcome const enough = barmap_without_gpu(
+        "sim --bar1 64M -- barmap lat --backend dmabuf --sizes 8M --budget 0.01");
+    EXPECT_EQ(enough.exit_code, 0) << enough.err;
 }
 
 TEST(sim, exits_as_its_program_does) {

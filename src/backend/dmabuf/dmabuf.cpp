@@ -21,10 +21,15 @@ constexpr std::size_t block_size = std::size_t{2} << 20;
 os::fd export_range(CUdeviceptr start, std::size_t bytes, bool force_pcie) {
     int descriptor = -1;
     unsigned long long const flags = force_pcie ? cuda::range_flag_dma_buf_pcie : 0;
-    cuda::check(cuda::api().mem_get_handle_for_address_range(&descriptor, start, bytes,
-                                                             cuda::range_handle_dma_buf_fd, flags),
-                "export a GPU address range as a dma-buf",
-                "the memory may not be capable of GPUDirect RDMA", "");
+    char const* const what = "export a GPU address range as a dma-buf";
+    CUresult const result = cuda::api().mem_get_handle_for_address_range(
+        &descriptor, start, bytes, cuda::range_handle_dma_buf_fd, flags);
+    // The memory exists already: what it needs more of is address space in BAR1.
+    if (result == cuda::error_out_of_memory)
+        throw error(errc::bar1_exhausted, what, "",
+                    std::to_string(bytes) + " bytes are wanted: map less at a time, unmap "
+                                            "something, or enable Resizable BAR");
+    cuda::check(result, what, "the memory may not be capable of GPUDirect RDMA", "");
     return os::fd(descriptor);
 }
 

@@ -70,6 +70,7 @@ TEST_P(error_test, more_memory_than_there_is) {
     for (std::size_t const bytes : {std::size_t{1'000'000'000'000'000}, most, most - 65536}) {
         EXPECT_EQ(vkgdr_memory_alloc(gpu.get(), bytes, 0), nullptr);
         expect_error(GetParam().out_of_memory);
+        expect_error("VK_ERROR_OUT_OF_DEVICE_MEMORY"); // what programs look for
         expect_error(std::to_string(bytes) + " bytes");
     }
     EXPECT_EQ(free_gpu_memory(), before);
@@ -120,6 +121,29 @@ TEST_P(error_test, a_forced_backend_is_kept_to) {
     allocated const memory(gpu, 1000);
     EXPECT_EQ(vkgdr_memory_alloc(gpu.get(), 1'000'000'000'000'000, 0), nullptr);
     expect_error("backend dmabuf): CUDA_ERROR_OUT_OF_MEMORY");
+    expect_error("VK_ERROR_OUT_OF_DEVICE_MEMORY");
+    EXPECT_EQ(vkgdr_memory_alloc(gpu.get(), 0, 0), nullptr);
+    EXPECT_EQ(last_error().find("VK_ERROR"), std::string::npos) << last_error();
+}
+
+TEST_P(error_test, each_way_that_failed_is_named_once) {
+    if (std::string_view(GetParam().name) != "simulated_gpu")
+        GTEST_SKIP() << "the simulated GPU without Vulkan is enough";
+    opened const gpu;
+    EXPECT_EQ(vkgdr_memory_alloc(gpu.get(), 1'000'000'000'000'000, 0), nullptr);
+    expect_error("(backend dmabuf): CUDA_ERROR_OUT_OF_MEMORY");
+    expect_error("VK_ERROR_OUT_OF_DEVICE_MEMORY). Tried before that: ");
+    std::string const seen = last_error();
+    EXPECT_NE(seen.find("vulkan", seen.find("Tried before that")), std::string::npos) << seen;
+}
+
+TEST_P(error_test, a_long_error_is_cut) {
+    if (std::string_view(GetParam().name) != "simulated_gpu")
+        GTEST_SKIP() << "the simulated GPU without Vulkan is enough";
+    ::setenv("BARMAP_BACKEND", std::string(10'000, 'x').c_str(), 1);
+    EXPECT_EQ(vkgdr_open(0, 0), nullptr);
+    EXPECT_EQ(last_error().size(), 4095u);
+    expect_error("xxx");
 }
 
 BARMAP_ON_ALL_MACHINES(error_test);
@@ -130,6 +154,7 @@ TEST(without_any_way, every_way_is_named_with_its_reason) {
     EXPECT_EQ(vkgdr_open(0, 0), nullptr);
     for (char const* each : {"gdrdrv cannot", "dmabuf cannot", "rm cannot", "vulkan cannot"})
         expect_error(each);
+    EXPECT_EQ(last_error().find("Tried before that"), std::string::npos) << last_error();
 }
 
 TEST(without_a_gpu, it_is_said) {

@@ -39,23 +39,23 @@ TEST_P(handle_test, null) {
     vkgdr_close(nullptr);
 }
 
-TEST_P(handle_test, what_was_given_back_is_dead_for_ever) {
+TEST_P(handle_test, what_was_released_is_dead_for_ever) {
     opened const gpu;
     vkgdr_memory_t const freed = vkgdr_memory_alloc(gpu.get(), bytes, 0);
     vkgdr_memory_free(freed);
     allocated const other(gpu, bytes); // might come to lie where the other was
     EXPECT_NE(other.get(), freed);
-    expect_dead(freed, "given back before");
+    expect_dead(freed, "released before");
     vkgdr_memory_free(freed);
-    expect_error("given back before");
+    expect_error("released before");
     EXPECT_NE(other.cpu(), nullptr);
 
     vkgdr_t const closed = vkgdr_open(0, VKGDR_OPEN_CURRENT_CONTEXT_BIT);
     vkgdr_close(closed);
     EXPECT_EQ(vkgdr_memory_alloc(closed, 100, 0), nullptr);
-    expect_error("given back before");
+    expect_error("released before");
     vkgdr_close(closed);
-    expect_error("given back before");
+    expect_error("released before");
 }
 
 TEST_P(handle_test, what_is_no_handle_or_one_of_another_kind) {
