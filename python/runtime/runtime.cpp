@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/runtime.hpp"
 
+#include "config/config.hpp"
 #include "cuda/driver_lifetime.hpp"
 #include "os/region.hpp"
 
@@ -8,7 +9,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <string_view>
 #include <type_traits>
 #include <unistd.h>
@@ -109,7 +109,7 @@ struct chosen {
     pid_t owner = ::getpid();
 
     chosen() {
-        char const* const wanted = std::getenv("BARMAP_RUNTIME");
+        char const* const wanted = config::environment("BARMAP_RUNTIME");
         vendor_table const& found = choose(wanted ? wanted : "");
         functions = found.functions;
         if (functions)

@@ -46,8 +46,8 @@ region region::reserve(std::size_t bytes, std::string_view backend) {
 }
 
 region region::shared_memory(std::size_t bytes, std::string_view backend) {
-    void* at = current().mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                              -1, 0);
+    void* at =
+        current().mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         fail(errno, "allocate memory", backend);
     region result;

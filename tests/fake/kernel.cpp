@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fake/kernel.hpp"
 
+#include "cuda/driver_api.hpp"
 #include "fake/faults.hpp"
 #include "os/region.hpp"
 
@@ -154,10 +155,12 @@ struct kernel::entry_points {
 kernel::kernel() : owner_(::getpid()) {
     running = this;
     os::replace(&entry_points::table);
+    cuda::give_simulation_a_kernel_driver(true);
 }
 
 kernel::~kernel() {
     os::replace(nullptr);
+    cuda::give_simulation_a_kernel_driver(false);
     running = nullptr;
 }
 
