@@ -106,7 +106,7 @@ vendor_table const& choose(std::string_view wanted) {
 
 struct chosen {
     table const* functions = nullptr;
-    pid_t owner = ::getpid();
+    os::process_id owner = os::this_process();
 
     chosen() {
         char const* const wanted = config::environment("BARMAP_RUNTIME");
@@ -152,7 +152,7 @@ status reset_current_device() {
     return answer;
 }
 
-bool may_give_back(int owner) noexcept {
+bool may_give_back(os::process_id owner) noexcept {
     return cuda::drivers_are_up(owner);
 }
 

@@ -34,9 +34,12 @@ struct part {
 
 /// Rounds the range out to pages. Parts after the first must start, and parts before the last must
 /// end, on a page, or there would be a hole in the CPU range.
-/// @throws error errc::unknown_layout if they do not
+/// @throws error errc::unknown_layout if they do not, or if there are none
 [[nodiscard]] inline page_layout lay_out(std::vector<part> const& parts, std::size_t page,
                                          std::string_view backend) {
+    if (parts.empty()) // of memory that the driver has just failed to describe
+        throw error(errc::unknown_layout, "find the memory's bounds", std::string(backend),
+                    "the memory may have been freed");
     page_layout result;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         std::uint64_t const start = parts[i].offset / page * page;

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstring>
 #include <span>
-#include <unistd.h>
 
 namespace barmap::backend {
 namespace {
@@ -114,7 +113,7 @@ public:
     [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
 
 private:
-    pid_t process_ = ::getpid();
+    os::process_id process_ = os::this_process();
     CUcontext owner_ = nullptr;
     CUdeviceptr address_ = 0;
     unsigned long long id_ = 0;

@@ -4,7 +4,6 @@
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
 
-#include <unistd.h>
 #include <utility>
 
 namespace barmap::cuda {
@@ -61,7 +60,7 @@ primary_context primary_context::retain(CUdevice device) {
     primary_context result;
     check(api().primary_ctx_retain(&result.context_, device), "retain the primary CUDA context");
     result.device_ = device;
-    result.owner_ = ::getpid();
+    result.owner_ = os::this_process();
     watch_exit();
     return result;
 }

@@ -8,7 +8,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <unistd.h>
 
 namespace barmap::cuda {
 namespace {
@@ -51,7 +50,7 @@ private:
 
 } // namespace
 
-virtual_block::virtual_block(CUdevice device) noexcept : owner_(::getpid()), device_(device) {}
+virtual_block::virtual_block(CUdevice device) noexcept : owner_(os::this_process()), device_(device) {}
 
 // Delegating makes the object whole first, so that its destructor undoes what is half done.
 virtual_block::virtual_block(CUdevice device, std::size_t bytes, std::string_view backend)

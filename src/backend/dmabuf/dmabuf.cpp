@@ -65,7 +65,7 @@ exported export_chunk(cuda::chunk const& chunk, bool force_pcie) {
 class dmabuf_mapped final : public mapped {
 public:
     dmabuf_mapped(std::vector<os::fd> const& files, page_layout const& layout, cache_kind caching)
-        : region_(os::region::reserve(layout.total, name)) {
+        : region_(os::region::for_files(layout.total)) {
         for (piece const& piece : layout.pieces)
             region_.place(piece.at, piece.length, files[piece.object].get(),
                           static_cast<off_t>(piece.file_offset), name);

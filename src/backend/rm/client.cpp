@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
-#include <unistd.h>
 
 namespace barmap::backend::rm {
 namespace {
@@ -72,7 +71,7 @@ std::uint32_t client::control(abi::handle object, std::uint32_t command, Paramet
     return request.status;
 }
 
-client::client(gpu const& gpu) : control_fd_(open_control()), owner_(::getpid()) {
+client::client(gpu const& gpu) : control_fd_(open_control()), owner_(os::this_process()) {
     find_gpu(gpu);
     client_ = allocate(0, abi::class_root_client, nullptr, 0, "make an RM client");
 

@@ -4,11 +4,11 @@
 #include "backend/backend.hpp"
 #include "backend/rm/abi.hpp"
 #include "os/fd.hpp"
+#include "os/process.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <sys/types.h>
 
 namespace barmap::backend::rm {
 
@@ -76,7 +76,7 @@ private:
 
     os::fd control_fd_;
     std::string device_path_;
-    pid_t owner_ = 0;
+    os::process_id owner_;
     std::uint32_t gpu_id_ = 0;
     std::uint32_t device_instance_ = 0;
     abi::handle client_ = 0, device_ = 0, subdevice_ = 0;

@@ -41,7 +41,7 @@ private:
 class rm_mapped final : public mapped {
 public:
     rm_mapped(std::vector<memory_object> const& objects, page_layout const& layout)
-        : region_(os::region::reserve(layout.total, name)) {
+        : region_(os::region::for_files(layout.total)) {
         for (piece const& piece : layout.pieces) {
             memory_object const& object = objects[piece.object];
             rm::client::view& view = views_.emplace_back(object.client(), object.handle(),
