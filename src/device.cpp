@@ -32,7 +32,7 @@ backend::gpu identify(int ordinal) {
     gpu.ordinal = ordinal;
     cuda::check(cu.device_get(&gpu.handle, ordinal), "open the GPU");
     std::array<char, 256> name{};
-    cuda::check(cu.device_get_name(name.data(), static_cast<int>(name.size()), gpu.handle),
+    cuda::check(cu.device_get_name(name.data(), static_cast<int>(name.size()) - 1, gpu.handle),
                 "read the GPU's name");
     gpu.name = name.data();
     cuda::check(cu.device_get_uuid(&gpu.uuid, gpu.handle), "read the GPU's UUID");

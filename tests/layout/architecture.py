@@ -109,7 +109,7 @@ def backends_named_by_the_core(root: Path) -> list[str]:
 ALLOWED_INCLUDES = {
     "os": {"os"},
     "config": {"config", "os"},
-    "cuda": {"cuda", "config", "os"},
+    "cuda": {"cuda", "config", "os", "log.hpp"},
     "copy": {"copy", "config", "log.hpp"},
     "backend": {"backend", "cuda", "os"},
 }

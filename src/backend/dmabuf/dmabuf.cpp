@@ -21,10 +21,14 @@ constexpr std::size_t block_size = std::size_t{2} << 20;
 os::fd export_range(CUdeviceptr start, std::size_t bytes, bool force_pcie) {
     int descriptor = -1;
     unsigned long long const flags = force_pcie ? cuda::range_flag_dma_buf_pcie : 0;
-    cuda::check(cuda::api().mem_get_handle_for_address_range(&descriptor, start, bytes,
-                                                             cuda::range_handle_dma_buf_fd, flags),
-                "export a GPU address range as a dma-buf",
-                "the memory may not be capable of GPUDirect RDMA", name);
+    CUresult const exported = cuda::api().mem_get_handle_for_address_range(
+        &descriptor, start, bytes, cuda::range_handle_dma_buf_fd, flags);
+    constexpr char const* operation = "export a GPU address range as a dma-buf";
+    if (exported != cuda::success)
+        if (int const code = os::why_no_descriptor())
+            throw error({code, std::system_category()}, operation, std::string(name),
+                        "raise the limit of open files (ulimit -n)");
+    cuda::check(exported, operation, "the memory may not be capable of GPUDirect RDMA", name);
     return os::fd(descriptor);
 }
 
