@@ -2,8 +2,8 @@
 #include "backend_slot.hpp"
 
 #include "backend/self_test.hpp"
+#include "cuda/driver_api.hpp"
 #include "log.hpp"
-#include "os/calls.hpp"
 
 #include <chrono>
 
@@ -26,7 +26,8 @@ void record_failure(backend_report& report) {
 }
 
 void start_instance(backend::backend& instance, backend::gpu const& gpu, backend_report& report) {
-    if (gpu.simulated && instance.capabilities().needs_kernel_driver && !os::replaced())
+    if (gpu.simulated && instance.capabilities().needs_kernel_driver &&
+        !cuda::simulation_has_kernel_driver())
         throw error(errc::backend_absent, "reach a simulated GPU through a kernel driver", "",
                     "nothing needs to be done: dmabuf reaches it");
     instance.start();

@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "device_state.hpp"
 
+#include "config/config.hpp"
 #include "cuda/driver_api.hpp"
 #include "os/region.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace barmap {
 namespace {
-
-/// The names in BARMAP_REQUIRE.
-std::vector<std::string_view> required_backends() {
-    char const* const value = std::getenv("BARMAP_REQUIRE");
-    std::string_view rest = value ? value : "";
-    std::vector<std::string_view> names;
-    while (!rest.empty()) {
-        std::size_t const comma = std::min(rest.find(','), rest.size());
-        if (comma > 0)
-            names.push_back(rest.substr(0, comma));
-        rest.remove_prefix(std::min(comma + 1, rest.size()));
-    }
-    return names;
-}
 
 std::string list_of_backends() {
     std::string names;
@@ -39,16 +25,18 @@ std::string list_of_backends() {
 } // namespace
 
 std::string_view forced_backend() {
-    char const* const value = std::getenv("BARMAP_BACKEND");
-    if (!value || std::string_view(value) == "auto" || *value == '\0')
+    std::string const& wanted = config::current().backend;
+    if (wanted.empty())
         return {};
     for (backend::registration const& entry : backend::registry())
-        if (entry.name == value)
-            return value;
-    refuse_name(value);
+        if (entry.name == wanted)
+            return wanted;
+    refuse_name(wanted);
 }
 
 device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
+    config::expect_allowed();
+    (void)copy::routine_forced_by_environment(); // which may be a name that there is not
     for (backend::registration const& entry : backend::registry())
         slots.push_back(std::make_unique<backend_slot>(entry, gpu));
     CUcontext current = nullptr;
@@ -67,7 +55,7 @@ device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
     for (std::unique_ptr<backend_slot> const& slot : slots)
         if (forced.empty() && slot->capabilities().quick_start)
             slot->report();
-    for (std::string_view const name : required_backends())
+    for (std::string const& name : config::current().require)
         slot(name).require();
 }
 

@@ -3,11 +3,11 @@
 
 #include "backend_slot.hpp"
 #include "cuda/context_scope.hpp"
+#include "os/process.hpp"
 #include "own_allocations.hpp"
 
 #include <memory>
 #include <string_view>
-#include <unistd.h>
 #include <vector>
 
 namespace barmap {
@@ -31,7 +31,7 @@ struct device_state {
     void expect_own_process(std::string_view operation) const;
 
     backend::gpu const gpu;
-    pid_t const owner = ::getpid();
+    os::process_id const owner = os::this_process();
     cuda::primary_context keep_alive; ///< where the opening thread had no context on the GPU
     std::vector<std::unique_ptr<backend_slot>> slots;
 

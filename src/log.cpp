@@ -2,24 +2,15 @@
 #include "log.hpp"
 
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
+#include <new>
 
 namespace barmap::log {
-namespace {
-
-level parse(char const* value) noexcept {
-    std::string_view const text = value ? value : "";
-    if (text.empty() || text == "off" || text == "0")
-        return level::off;
-    return text == "debug" ? level::debug : level::info;
-}
-
-} // namespace
-
 level threshold() noexcept {
-    static level const from_environment = parse(std::getenv("BARMAP_LOG"));
-    return from_environment;
+    try {
+        return config::current().log;
+    } catch (std::bad_alloc const&) {
+        return level::off;
+    }
 }
 
 void write(level severity, std::string_view text) noexcept {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "config/config.hpp"
+
 #include <string_view>
 
 /// What barmap decides, for people who ask: BARMAP_LOG=info prints each decision once (backends,
 /// copy routines), BARMAP_LOG=debug also each pin. Off by default. To stderr, one line at a time.
 namespace barmap::log {
 
-enum class level { off, info, debug };
+using level = config::log_level;
 
-[[nodiscard]] level threshold() noexcept; ///< from the environment, read once
+[[nodiscard]] level threshold() noexcept;
 void write(level severity, std::string_view text) noexcept;
 
 inline void debug(std::string_view text) noexcept {

@@ -2,13 +2,12 @@
 #include "open_devices.hpp"
 
 #include "gpu_identity.hpp"
-#include "os/region.hpp"
+#include "os/process.hpp"
 
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
-#include <unistd.h>
 
 namespace barmap {
 namespace {
@@ -24,7 +23,7 @@ struct open_devices {
     std::map<int, entry> by_ordinal;
     /// The process that first tried to open a GPU. It has used CUDA, so that its forked children
     /// cannot.
-    std::atomic<pid_t> owner = 0;
+    std::atomic<os::process_id> owner{};
 };
 
 open_devices& registry() {
@@ -37,8 +36,8 @@ open_devices& registry() {
 std::shared_ptr<device_state> open_device(int ordinal) {
     open_devices& open = registry();
     // Set and asked before any lock, which another thread may hold when the process forks.
-    pid_t owner = 0;
-    if (!open.owner.compare_exchange_strong(owner, ::getpid()) && !os::is_this_process(owner))
+    os::process_id owner{};
+    if (!open.owner.compare_exchange_strong(owner, os::this_process()) && !os::is_this_process(owner))
         throw error(errc::forked_child, "open GPU " + std::to_string(ordinal), "",
                     "use barmap in the process that opened a device first; a forked child may only "
                     "destroy its objects, or exec");

@@ -8,6 +8,7 @@
 #include "units.hpp"
 
 #include "backend/backend.hpp"
+#include "config/config.hpp"
 #include "cuda/driver_api.hpp"
 
 #include <barmap/backend.hpp>
@@ -98,6 +99,21 @@ void report_copy_routines(report& out) {
     out.say(lines.text());
 }
 
+void report_variables(report& out) {
+    table lines({"variable", "value", "from"});
+    lines.left_from(1);
+    for (config::variable const& each : config::describe()) {
+        out.add({{"kind", "variable"},
+                 {"name", each.name},
+                 {"value", each.value},
+                 {"from", each.from},
+                 {"allowed", each.allowed},
+                 {"meaning", each.meaning}});
+        lines.row({std::string(each.name), each.value, std::string(each.from)});
+    }
+    out.say("\n" + lines.text());
+}
+
 int run(options const& values) {
     report out(values);
     int const count = device::count();
@@ -111,6 +127,7 @@ int run(options const& values) {
     if (count == 0)
         tell_no_gpu(out);
     report_copy_routines(out);
+    report_variables(out);
     out.finish();
     return exit_ok;
 }

@@ -62,7 +62,7 @@ void set_largest_mapped(mapped_sizes sizes) noexcept {
     largest_read.store(sizes.read, std::memory_order_relaxed);
 }
 
-device_memory::device_memory(std::size_t bytes) : size_(bytes), owner_(::getpid()) {
+device_memory::device_memory(std::size_t bytes) : size_(bytes), owner_(os::this_process()) {
     table const& runtime = current();
     void* made = nullptr;
     allocated_ = runtime.get_device(&device_);
@@ -74,7 +74,7 @@ device_memory::device_memory(std::size_t bytes) : size_(bytes), owner_(::getpid(
 }
 
 device_memory::device_memory(std::uintptr_t address, std::size_t bytes, int device)
-    : address_(address), size_(bytes), device_(device), owner_(::getpid()),
+    : address_(address), size_(bytes), device_(device), owner_(os::this_process()),
       resets_(resets_of(device)) {}
 
 device_memory::~device_memory() {
@@ -178,7 +178,7 @@ status device_memory::read_elements(layout host, layout there, std::vector<std::
                          direction::to_host);
 }
 
-pinned_memory::pinned_memory(std::size_t bytes) : size_(bytes), owner_(::getpid()) {
+pinned_memory::pinned_memory(std::size_t bytes) : size_(bytes), owner_(os::this_process()) {
     allocated_ = current().get_device(&device_);
     if (allocated_ != success || bytes == 0)
         return;

@@ -85,7 +85,7 @@ private:
     std::uintptr_t address_ = 0;
     std::size_t size_ = 0;
     int device_ = -1;
-    int owner_; ///< process
+    os::process_id owner_;
     unsigned resets_ = 0;
     bool own_ = false;
     status allocated_ = success;
@@ -113,7 +113,7 @@ public:
 private:
     os::region memory_;
     std::size_t size_ = 0;
-    int owner_;
+    os::process_id owner_;
     int device_ = -1;
     unsigned resets_ = 0;
     status allocated_ = success;

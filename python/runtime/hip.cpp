@@ -3,9 +3,10 @@
 #include "runtime/hip_api.hpp"
 #include "runtime/runtime.hpp"
 
+#include "config/config.hpp"
+#include "config/simulation.hpp"
 #include "cuda/driver_lifetime.hpp"
 #include "os/library.hpp"
-#include "os/simulated_library.hpp"
 
 #include <cstring>
 #include <vector>
@@ -148,10 +149,10 @@ void bind(Function& member, os::library const& from, char const* symbol, std::st
 
 vendor_table load() {
     vendor_table result;
-    bool const simulated = os::simulation_is_wanted();
+    bool const simulated = config::current().simulate;
     std::vector<std::string> const names =
         simulated
-            ? os::simulated_library("libamdhip64.so.6", "BARMAP_SIM_HIP_LIBRARY")
+            ? config::simulated_library("libamdhip64.so.6", config::current().sim_hip_library)
             : std::vector<std::string>{"libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
     std::string why;
     os::library loaded = os::library::open(names, why);

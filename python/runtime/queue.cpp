@@ -7,7 +7,7 @@
 
 namespace barmap::runtime {
 
-device_object::device_object() : owner_(::getpid()) {
+device_object::device_object() : owner_(os::this_process()) {
     made_ = current().get_device(&device_);
     resets_ = resets_of(device_);
 }

@@ -30,7 +30,7 @@ protected:
     status made_ = success;
 
 private:
-    int owner_;
+    os::process_id owner_;
     unsigned resets_ = 0;
 };
 

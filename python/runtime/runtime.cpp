@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/runtime.hpp"
 
+#include "config/config.hpp"
 #include "cuda/driver_lifetime.hpp"
 #include "os/region.hpp"
 
@@ -8,7 +9,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <string_view>
 #include <type_traits>
 #include <unistd.h>
@@ -106,10 +106,10 @@ vendor_table const& choose(std::string_view wanted) {
 
 struct chosen {
     table const* functions = nullptr;
-    pid_t owner = ::getpid();
+    os::process_id owner = os::this_process();
 
     chosen() {
-        char const* const wanted = std::getenv("BARMAP_RUNTIME");
+        char const* const wanted = config::environment("BARMAP_RUNTIME");
         vendor_table const& found = choose(wanted ? wanted : "");
         functions = found.functions;
         if (functions)
@@ -152,7 +152,7 @@ status reset_current_device() {
     return answer;
 }
 
-bool may_give_back(int owner) noexcept {
+bool may_give_back(os::process_id owner) noexcept {
     return cuda::drivers_are_up(owner);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "os/process.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -106,7 +108,7 @@ struct table {
 
 /// Whether objects that were made in the process `owner` may be given back: neither in a forked
 /// child nor while the process exits.
-[[nodiscard]] bool may_give_back(int owner) noexcept;
+[[nodiscard]] bool may_give_back(os::process_id owner) noexcept;
 
 /// The device that is current in this thread; -1 if the runtime answers an error.
 [[nodiscard]] int current_device();

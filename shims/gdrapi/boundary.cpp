@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "boundary.hpp"
 
+#include "config/config.hpp"
 #include "cuda/types.hpp"
 
 #include <cstdio>
@@ -13,9 +14,9 @@ namespace {
 int threshold() noexcept {
     static int const value = [] {
         constexpr int nothing = 100;
-        if (!std::getenv("GDRCOPY_ENABLE_LOGGING"))
+        if (!config::environment("GDRCOPY_ENABLE_LOGGING"))
             return nothing;
-        char const* const level = std::getenv("GDRCOPY_LOG_LEVEL");
+        char const* const level = config::environment("GDRCOPY_LOG_LEVEL");
         return level ? std::atoi(level) : static_cast<int>(severity::failure);
     }();
     return value;

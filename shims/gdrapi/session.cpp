@@ -4,9 +4,9 @@
 #include "boundary.hpp"
 #include "copy_guard.hpp"
 
+#include "config/config.hpp"
 #include "cuda/driver_api.hpp"
 
-#include <cstdlib>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string>
@@ -18,7 +18,7 @@ constexpr std::string_view kernel_module = "gdrdrv";
 constexpr std::string_view dma_buf = "dmabuf";
 
 bool only_dma_buf() noexcept {
-    char const* const value = std::getenv("GDRCOPY_USE_DMABUF_MMAP");
+    char const* const value = config::environment("GDRCOPY_USE_DMABUF_MMAP");
     return value && std::string_view(value) == "1";
 }
 

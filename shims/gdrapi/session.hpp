@@ -4,6 +4,7 @@
 #include "gdrapi.h"
 
 #include "os/fd.hpp"
+#include "os/process.hpp"
 
 #include <barmap/barmap.hpp>
 
@@ -63,7 +64,7 @@ public:
 
     /// What the backend that is asked first says of itself.
     [[nodiscard]] backend_report const& backend() const noexcept { return backend_; }
-    [[nodiscard]] bool in_own_process() const noexcept { return ::getpid() == owner_; }
+    [[nodiscard]] bool in_own_process() const noexcept { return os::is_this_process(owner_); }
 
 private:
     /// Refuses the session if the GPU of the thread's context turns out not to be reachable.
@@ -73,7 +74,7 @@ private:
     /// The backend that all pins must use, or empty.
     [[nodiscard]] std::string_view only_backend(device const& gpu) const;
 
-    pid_t owner_ = ::getpid();
+    os::process_id owner_ = os::this_process();
     backend_report backend_;
     os::fd module_;   ///< what fd shows
     std::mutex lock_; ///< for all below

@@ -47,8 +47,11 @@ struct part {
 
 /// Rounds the range out to pages. Parts after the first must start, and parts before the last must
 /// end, on a page, or there would be a hole in the CPU range.
-/// @throws error errc::unsupported_memory if they do not
+/// @throws error errc::unsupported_memory if they do not, errc::unknown_layout if there are none
 [[nodiscard]] inline page_layout lay_out(std::vector<part> const& parts, std::size_t page) {
+    if (parts.empty()) // of memory that the driver has just failed to describe
+        throw error(errc::unknown_layout, "find the memory's bounds", "",
+                    "the memory may have been freed");
     page_layout result;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         std::uint64_t const start = parts[i].offset / page * page;

@@ -4,7 +4,6 @@
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
 
-#include <unistd.h>
 
 namespace barmap::backend {
 /// cudaMalloc memory in whatever context was current. Freed only if it is still the same
@@ -44,7 +43,7 @@ public:
     [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
 
 private:
-    pid_t process_ = ::getpid();
+    os::process_id process_ = os::this_process();
     CUcontext owner_ = nullptr;
     CUdeviceptr address_ = 0;
     unsigned long long id_ = 0;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "copy/routines.hpp"
 
+#include "config/config.hpp"
 #include "copy/cpu.hpp"
 #include "copy/instruction_sets.hpp"
 
 #include <barmap/error.hpp>
-
-#include <cstdlib>
 
 namespace barmap::copy {
 
@@ -66,12 +65,8 @@ copy_routine const& find_routine(std::string_view name) {
 }
 
 copy_routine const* routine_forced_by_environment() {
-    char const* const asked = std::getenv("BARMAP_COPY");
-    std::string_view const name = asked == nullptr ? "" : asked;
-    if (name.empty() || name == "auto") {
-        return nullptr;
-    }
-    return &find(name, "obey BARMAP_COPY=" + std::string(name));
+    std::string const& name = config::current().copy;
+    return name.empty() ? nullptr : &find(name, "obey BARMAP_COPY=" + name);
 }
 
 void choose_posts(copy_plan& plan) noexcept {

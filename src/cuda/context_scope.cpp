@@ -3,11 +3,28 @@
 
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
+#include "log.hpp"
 
-#include <unistd.h>
+#include <new>
+#include <string>
 #include <utility>
 
 namespace barmap::cuda {
+
+namespace {
+
+/// A destructor cannot throw, and its caller has been served: it says so where decisions are said.
+void report(CUresult result, char const* operation) noexcept {
+    if (result == success)
+        return;
+    try {
+        log::info(std::string("cannot ") + operation + ": " + cuda_category().message(result));
+    } catch (std::bad_alloc const&) {
+        // Then without a line.
+    }
+}
+
+} // namespace
 
 context_scope::context_scope(CUcontext context) {
     driver_api const& cu = api();
@@ -52,16 +69,16 @@ context_scope::~context_scope() {
     driver_api const& cu = api(); // it was there when the scope was entered
     CUcontext ignored = nullptr;
     if (pushed_)
-        cu.ctx_pop_current(&ignored);
+        report(cu.ctx_pop_current(&ignored), "put the thread's CUDA context back");
     if (retained_)
-        cu.primary_ctx_release(device_);
+        report(cu.primary_ctx_release(device_), "release the primary CUDA context");
 }
 
 primary_context primary_context::retain(CUdevice device) {
     primary_context result;
     check(api().primary_ctx_retain(&result.context_, device), "retain the primary CUDA context");
     result.device_ = device;
-    result.owner_ = ::getpid();
+    result.owner_ = os::this_process();
     watch_exit();
     return result;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cuda/types.hpp"
+#include "os/process.hpp"
 
-#include <sys/types.h>
 #include <utility>
 
 namespace barmap::cuda {
@@ -52,7 +52,7 @@ public:
 private:
     CUcontext context_ = nullptr;
     CUdevice device_ = 0;
-    pid_t owner_ = 0;
+    os::process_id owner_;
 };
 
 } // namespace barmap::cuda

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/driver_api.hpp"
 
+#include "config/config.hpp"
+#include "config/simulation.hpp"
 #include "os/library.hpp"
-#include "os/simulated_library.hpp"
 
 #include <atomic>
 #include <vector>
@@ -26,7 +27,7 @@ void bind(CUresult (*&member)(Arguments...), os::library const& library, char co
 std::vector<std::string> library_names(bool simulated) {
     if (!simulated)
         return {"libcuda.so.1", "libcuda.so"};
-    return os::simulated_library("libcuda.so.1", "BARMAP_SIM_LIBRARY");
+    return config::simulated_library("libcuda.so.1", config::current().sim_library);
 }
 
 struct loaded_driver {
@@ -37,8 +38,14 @@ struct loaded_driver {
 
 loaded_driver load() {
     loaded_driver result;
+    try {
+        config::expect_allowed(); // BARMAP_SIM misspelt is no reason to use the real GPU
+    } catch (error const& refusal) {
+        result.problem = refusal.what();
+        return result;
+    }
     driver_api& table = result.table;
-    table.simulated = os::simulation_is_wanted();
+    table.simulated = config::current().simulate;
     std::string why;
     os::library library = os::library::open(library_names(table.simulated), why);
     if (!library) {
@@ -54,10 +61,7 @@ loaded_driver load() {
     CUresult const initialised = table.init(0);
     result.initialised = initialised;
     if (initialised != success) {
-        char const* name = nullptr;
-        table.get_error_name(initialised, &name);
-        result.problem =
-            std::string("cuInit answers ") + (name ? name : std::to_string(initialised).c_str());
+        result.problem = "cuInit returns " + cuda_category().message(initialised);
         return result;
     }
     table.driver_get_version(&table.version);
@@ -71,6 +75,7 @@ loaded_driver const& driver() {
 }
 
 std::atomic<driver_api const*> replacement{nullptr};
+std::atomic<bool> kernel_driver_is_played{false};
 
 } // namespace
 
@@ -88,6 +93,7 @@ driver_api const& api() {
     std::string why;
     if (driver_api const* table = try_api(why))
         return *table;
+    config::expect_allowed(); // says it better, if that is why
     throw error(errc::no_device, "use CUDA (" + why + ")", "",
                 "install NVIDIA's driver and give the GPU to this container, or set BARMAP_SIM=1 "
                 "to use the simulated GPU");
@@ -97,6 +103,14 @@ std::optional<CUresult> answer_of_init() {
     if (replacement.load(std::memory_order_acquire))
         return success;
     return driver().initialised;
+}
+
+bool simulation_has_kernel_driver() noexcept {
+    return kernel_driver_is_played.load(std::memory_order_relaxed);
+}
+
+void give_simulation_a_kernel_driver(bool there) noexcept {
+    kernel_driver_is_played.store(there, std::memory_order_relaxed);
 }
 
 void replace_api(driver_api const* table) noexcept {

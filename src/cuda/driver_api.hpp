@@ -135,6 +135,10 @@ struct driver_api {
 /// What cuInit answered; nothing where the driver's library cannot be loaded. Loads it.
 [[nodiscard]] std::optional<CUresult> answer_of_init();
 
+/// Whether a kernel driver serves the simulated GPU, too: only where a test stands in for one.
+[[nodiscard]] bool simulation_has_kernel_driver() noexcept;
+void give_simulation_a_kernel_driver(bool there) noexcept; ///< for such a test
+
 /// Another table for the calling process, for a test; null restores. Not while calls run.
 void replace_api(driver_api const* table) noexcept;
 

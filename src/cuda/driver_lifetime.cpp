@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/driver_lifetime.hpp"
 
-#include "os/region.hpp"
-
 #include <atomic>
 
 namespace barmap::cuda {
@@ -17,7 +15,7 @@ struct exit_watch {
 
 } // namespace
 
-bool drivers_are_up(pid_t owner) noexcept {
+bool drivers_are_up(os::process_id owner) noexcept {
     return os::is_this_process(owner) && !process_exits.load(std::memory_order_relaxed);
 }
 

@@ -94,6 +94,13 @@ std::string hexadecimal(CUdeviceptr value) {
     return "0x" + std::string(digits.data(), end.ptr);
 }
 
+/// Whether these are the bounds of an allocation with a part in [from, to). A driver's figures are
+/// not relied on: all that follows counts on them.
+bool has_part_in(attributes const& a, CUdeviceptr from, CUdeviceptr to) noexcept {
+    CUdeviceptr const last = a.range_start + a.range_size - 1;
+    return a.range_size != 0 && last >= a.range_start && last >= from && a.range_start < to;
+}
+
 std::string range_text(CUdeviceptr address, std::size_t bytes) {
     return std::to_string(bytes) + " bytes at " + hexadecimal(address);
 }
@@ -102,6 +109,11 @@ void expect_range(CUdeviceptr address, std::size_t bytes) {
     if (address == 0 || bytes == 0 || address + bytes < address)
         throw error(errc::invalid_argument, "pin " + range_text(address, bytes), "",
                     "give a GPU address, and a size greater than 0 that does not wrap around");
+}
+
+[[noreturn]] void refuse_bounds(CUdeviceptr address, std::size_t bytes) {
+    throw error(errc::unknown_layout, "pin " + range_text(address, bytes), "",
+                "the driver does not report the bounds of this allocation");
 }
 
 /// The allocation that holds this address.
@@ -152,12 +164,15 @@ memory describe_pages(CUdeviceptr address, std::size_t bytes) {
                 kind == memory_kind::managed)
                 return result;
         }
-        if (kind != result.kind || a.ordinal != result.ordinal || a.range_size == 0)
+        if (kind != result.kind || a.ordinal != result.ordinal)
             throw error(errc::out_of_range, "pin " + range_text(address, bytes), "",
                         "the allocation ends before " + hexadecimal(at) +
                             ": pin a range whose pages all hold memory of one kind on one GPU");
+        if (!has_part_in(a, at, at + page))
+            refuse_bounds(address, bytes);
         CUdeviceptr const allocation_end = a.range_start + a.range_size;
-        CUdeviceptr const stop = std::min((allocation_end + page - 1) / page * page, end);
+        CUdeviceptr const stop =
+            allocation_end >= end ? end : (allocation_end + page - 1) / page * page;
         CUdeviceptr const first = std::max(at, a.range_start);
         CUdeviceptr const last = std::min(stop, allocation_end);
         result.chunks.push_back({a.range_start, a.range_size, first - a.range_start, last - first,
@@ -186,10 +201,9 @@ memory describe(CUdeviceptr address, std::size_t bytes) {
     while (true) {
         if (is_virtual(result.kind))
             narrow_to_chunk(at, a);
+        if (!has_part_in(a, at, at + 1))
+            refuse_bounds(address, bytes);
         std::size_t const offset = at - a.range_start;
-        if (a.range_size == 0 || offset >= a.range_size)
-            throw error(errc::unknown_layout, "pin " + range_text(address, bytes), "",
-                        "the driver does not tell the bounds of this allocation");
         std::size_t const length = std::min<std::size_t>(end - at, a.range_size - offset);
         result.chunks.push_back({a.range_start, a.range_size, offset, length});
         at += length;

@@ -14,8 +14,8 @@
 
 namespace barmap::cuda {
 
-/// A part of one allocation (of one VMM chunk, where several make up a range). Where whole GPU pages
-/// are wanted, also what else lies in the allocation's first and last page.
+/// A part of one allocation (of one VMM chunk, where several make up a range). Where whole GPU
+/// pages are wanted, also what else lies in the allocation's first and last page.
 struct chunk {
     CUdeviceptr base = 0;     ///< where the allocation starts
     std::size_t capacity = 0; ///< its size as the driver tells it, bytes

@@ -8,7 +8,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <unistd.h>
 
 namespace barmap::cuda {
 namespace {
@@ -51,7 +50,8 @@ private:
 
 } // namespace
 
-virtual_block::virtual_block(CUdevice device) noexcept : owner_(::getpid()), device_(device) {}
+virtual_block::virtual_block(CUdevice device) noexcept
+    : owner_(os::this_process()), device_(device) {}
 
 // Delegating makes the object whole first, so that its destructor undoes what is half done.
 virtual_block::virtual_block(CUdevice device, std::size_t bytes, std::string_view backend)
@@ -67,6 +67,9 @@ virtual_block::virtual_block(CUdevice device, std::size_t bytes, std::string_vie
     std::size_t granule = 0;
     check(cu.mem_get_allocation_granularity(&granule, &properties, granularity_minimum), operation,
           addresses, backend);
+    if (granule == 0)
+        throw error(errc::unknown_layout, operation, std::string(backend),
+                    "the driver reports no granularity of VMM memory: use another backend");
     size_ = round_up(bytes, granule);
     physical_memory const memory(size_, properties, operation, backend);
     CUresult const reserved = cu.mem_address_reserve(&address_, size_, 0, 0, 0);

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "cuda/types.hpp"
+#include "os/process.hpp"
 
 #include <cstddef>
 #include <string_view>
-#include <sys/types.h>
 
 namespace barmap::cuda {
 
@@ -29,7 +29,7 @@ public:
 private:
     explicit virtual_block(CUdevice device) noexcept;
 
-    pid_t owner_;
+    os::process_id owner_;
     CUdevice device_;
     CUdeviceptr address_ = 0;
     std::size_t size_ = 0;

@@ -56,10 +56,6 @@ calls const& current() noexcept {
     return *in_force.load(std::memory_order_acquire);
 }
 
-bool replaced() noexcept {
-    return in_force.load(std::memory_order_acquire) != &real;
-}
-
 void replace(calls const* table) noexcept {
     in_force.store(table ? table : &real, std::memory_order_release);
 }

@@ -30,9 +30,6 @@ struct calls {
 /// The table in force.
 [[nodiscard]] calls const& current() noexcept;
 
-/// Whether a test's table is in force.
-[[nodiscard]] bool replaced() noexcept;
-
 /// Puts another table in force, for a test; null restores the real one. Not while calls run.
 void replace(calls const* table) noexcept;
 

@@ -6,6 +6,7 @@
 #include <barmap/error.hpp>
 
 #include <cerrno>
+#include <fcntl.h>
 
 namespace barmap::os {
 namespace {
@@ -42,6 +43,15 @@ fd open_file(std::string const& path, int flags, std::string_view backend) {
                     open_advice(code, path));
     }
     return fd(descriptor);
+}
+
+int why_no_descriptor() noexcept {
+    int const descriptor = current().open("/dev/null", O_RDONLY);
+    if (descriptor >= 0) {
+        current().close(descriptor);
+        return 0;
+    }
+    return errno == EMFILE || errno == ENFILE ? errno : 0;
 }
 
 fd duplicate(int descriptor, std::string_view backend) {

@@ -19,6 +19,8 @@ public:
     }
     ~fd();
 
+    /// Gives up ownership: the caller closes it from now on.
+    [[nodiscard]] int release() noexcept { return std::exchange(descriptor_, -1); }
     [[nodiscard]] int get() const noexcept { return descriptor_; }
     [[nodiscard]] explicit operator bool() const noexcept { return descriptor_ >= 0; }
 
@@ -28,6 +30,10 @@ private:
 
 /// Opens a file, close-on-exec. @throws error with errno, naming the path
 [[nodiscard]] fd open_file(std::string const& path, int flags, std::string_view backend);
+
+/// The errno by which no descriptor can be made at present (EMFILE, ENFILE), or 0: drivers that
+/// make one do not say that this is why they failed.
+[[nodiscard]] int why_no_descriptor() noexcept;
 
 /// A second descriptor of the same open file. @throws error with errno
 [[nodiscard]] fd duplicate(int descriptor, std::string_view backend);

@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <link.h>
 
 namespace barmap::os {
 
@@ -37,15 +38,17 @@ void keep_loaded(char const* name) noexcept {
 
 std::string own_folder() {
     Dl_info info{};
-    if (::dladdr(reinterpret_cast<void*>(&own_folder), &info) == 0 || !info.dli_fname)
-        return ".";
+    ::link_map* object = nullptr;
+    // The program itself has no name there; dladdr's would be argv[0], which its caller chooses.
+    bool const named = ::dladdr1(reinterpret_cast<void*>(&own_folder), &info,
+                                 reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0 &&
+                       object && *object->l_name;
+    char const* const file = named ? object->l_name : "/proc/self/exe";
     char resolved[PATH_MAX];
-    std::string path = ::realpath(info.dli_fname, resolved) ? resolved : info.dli_fname;
-    // A statically linked program is named by argv[0], which need not contain its folder.
-    if (path.find('/') == std::string::npos && ::realpath("/proc/self/exe", resolved))
-        path = resolved;
-    std::size_t const slash = path.rfind('/');
-    return slash == std::string::npos ? "." : path.substr(0, slash);
+    if (!::realpath(file, resolved))
+        return {};
+    std::string const path = resolved;
+    return path.substr(0, path.rfind('/'));
 }
 
 } // namespace barmap::os

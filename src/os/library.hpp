@@ -37,7 +37,8 @@ private:
 /// Keeps a library loaded until the process ends, if it is loaded now, whoever loaded it.
 void keep_loaded(char const* name) noexcept;
 
-/// Folder of the program or library that contains this code, without a trailing slash.
+/// Directory of the program or library that contains this code, without a trailing slash, as the
+/// system knows it, whatever the program was told that it is called; empty if it is not known.
 [[nodiscard]] std::string own_folder();
 
 } // namespace barmap::os

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
-#include <unistd.h>
 
 namespace barmap::rm {
 namespace {
@@ -87,7 +86,7 @@ std::uint32_t client::control(abi::handle object, std::uint32_t command, void* p
     return request.status;
 }
 
-client::client(pci_location const& gpu) : control_fd_(open_control()), owner_(::getpid()) {
+client::client(pci_location const& gpu) : control_fd_(open_control()), owner_(os::this_process()) {
     find_gpu(gpu);
     client_ = allocate(0, abi::class_root_client, nullptr, 0, "make an RM client");
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "os/fd.hpp"
+#include "os/process.hpp"
 #include "rm/abi.hpp"
 
 #include <barmap/device.hpp>
 
 #include <cstdint>
 #include <string>
-#include <sys/types.h>
 
 /// NVIDIA's resource manager (RM), the part of its kernel driver that owns every object of a GPU,
 /// as an ordinary user reaches it: by ioctls of /dev/nvidiactl. Set-up path only. All errors come
@@ -101,7 +101,7 @@ private:
 
     os::fd control_fd_;
     std::string device_path_;
-    pid_t owner_ = 0;
+    os::process_id owner_;
     std::uint32_t gpu_id_ = 0;
     std::uint32_t device_instance_ = 0;
     abi::handle client_ = 0, device_ = 0, subdevice_ = 0;

@@ -180,8 +180,8 @@ BARMAP_OVER_ALL_WAYS(allocate_test);
 class allocating_choice_test : public testing::Test {
 protected:
     void SetUp() override {
-        ::unsetenv("BARMAP_BACKEND");
-        ::unsetenv("BARMAP_REQUIRE");
+        clear_environment("BARMAP_BACKEND");
+        clear_environment("BARMAP_REQUIRE");
     }
     void boot(char const* series, bool with_rm, bool with_gdrdrv) {
         machine_.emplace(series, [&](fake::kernel& kernel) {

@@ -16,8 +16,8 @@ namespace {
 class choice_test : public testing::Test {
 protected:
     void SetUp() override {
-        ::unsetenv("BARMAP_BACKEND");
-        ::unsetenv("BARMAP_REQUIRE");
+        clear_environment("BARMAP_BACKEND");
+        clear_environment("BARMAP_REQUIRE");
     }
 
     /// A machine with these drivers.
@@ -170,6 +170,32 @@ TEST_F(choice_test, a_required_backend_must_be_usable) {
                    "gdrdrv, dmabuf, rm, vulkan");
 }
 
+TEST_F(choice_test, a_value_that_is_not_allowed_is_an_error_that_lists_what_is) {
+    boot("610", false, false);
+    set_environment("BARMAP_LOG", "loud");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument,
+                   "BARMAP_LOG=loud");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument,
+                   "off, info, debug");
+}
+
+TEST_F(choice_test, a_misspelt_wish_for_the_simulated_gpu_loads_no_driver) {
+    set_environment("BARMAP_SIM", "yes");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument, "BARMAP_SIM");
+    EXPECT_EQ(device::count(), 0);
+}
+
+// What a program changes later would otherwise hold for some objects and not for others.
+TEST_F(choice_test, the_environment_is_read_once) {
+    boot("610", true, true);
+    device_block const block(mib);
+    device const gpu = device::open(0);
+    ::setenv("BARMAP_BACKEND", "nonsense", 1);
+    ::setenv("BARMAP_REQUIRE", "nonsense", 1);
+    ::setenv("BARMAP_COPY", "nonsense", 1);
+    EXPECT_EQ(gpu.pin(block.address(), mib).map().backend(), "gdrdrv");
+}
+
 TEST_F(choice_test, a_device_is_opened_once) {
     boot("580", true, false);
     device const first = device::open(0), second = device::open(0);
@@ -180,15 +206,14 @@ TEST_F(choice_test, a_device_is_opened_once) {
     EXPECT_EQ(device::count(), 1);
 }
 
-TEST_F(choice_test, an_unknown_copy_kernel_is_an_error) {
+TEST_F(choice_test, an_unknown_copy_routine_is_an_error) {
     boot("610", false, false);
     set_environment("BARMAP_COPY", "nonsense");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument, "nonsense");
+    set_environment("BARMAP_COPY", "portable");
     device const gpu = device::open(0);
     device_block const block(mib);
-    pin const pinned = gpu.pin(block.address(), mib);
-    expect_refusal(refusal_of([&] { (void)pinned.map(); }), errc::invalid_argument, "nonsense");
-    set_environment("BARMAP_COPY", "portable");
-    mapping map = pinned.map();
+    mapping map = gpu.pin(block.address(), mib).map();
     EXPECT_EQ(map.store_routine(64), "portable");
     expect_refusal(refusal_of([&] { map.use_copy_routine("nonsense"); }), errc::invalid_argument,
                    "nonsense");

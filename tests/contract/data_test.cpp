@@ -183,7 +183,7 @@ TEST_P(data_test, a_window_stays_inside_its_mapping) {
 }
 
 TEST_P(data_test, measured_copy_kernels_move_the_same_bytes) {
-    ::unsetenv("BARMAP_COPY");
+    clear_environment("BARMAP_COPY");
     device const gpu = device::open(0);
     auto const block = some_memory(3 * mib);
     mapping const map = gpu.pin(block->address() + 1, 3 * mib - 1).map();

@@ -2,6 +2,7 @@
 #include "contract/machine.hpp"
 
 #include "backend/backend.hpp"
+#include "config/config.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -10,6 +11,12 @@ namespace barmap::contract {
 
 void set_environment(char const* name, std::string const& value) {
     ::setenv(name, value.c_str(), 1);
+    config::read_again();
+}
+
+void clear_environment(char const* name) {
+    ::unsetenv(name);
+    config::read_again();
 }
 
 machine::machine(char const* driver_series,
@@ -17,7 +24,8 @@ machine::machine(char const* driver_series,
     set_environment("BARMAP_SIM", "1");
     set_environment("BARMAP_SIM_DRIVER", driver_series);
     // Measuring copy routines takes time and is the business of other tests.
-    ::setenv("BARMAP_COPY", "portable", 0);
+    if (!std::getenv("BARMAP_COPY"))
+        set_environment("BARMAP_COPY", "portable");
     driver_objects_ = install(kernel_);
 }
 

@@ -16,9 +16,10 @@
 
 namespace barmap::contract {
 
-/// Sets a variable of the environment. The simulated GPU and the library read theirs once, at
-/// first use, which is why every test runs in a process of its own.
+/// Sets or clears a variable of the environment, which the library then reads again. The simulated
+/// GPU reads its own once, at first use, which is why every test runs in a process of its own.
 void set_environment(char const* name, std::string const& value);
+void clear_environment(char const* name);
 
 /// A machine with one simulated GPU (more with BARMAP_SIM_DEVICES) that is reached in one way.
 /// A test that ends with a violation of a fake driver's rules fails.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fake/kernel.hpp"
 
+#include "cuda/driver_api.hpp"
 #include "fake/faults.hpp"
 #include "os/region.hpp"
 
@@ -90,10 +91,18 @@ struct kernel::entry_points {
         return os::linux_calls().read(fd, to, bytes);
     }
 
+    /// As Linux 6.1, which makes room for a fixed mapping before it asks the driver for it.
+    static void* failed_map(void* at, std::size_t bytes, int flags, int code) {
+        if (flags & MAP_FIXED)
+            munmap(at, bytes);
+        errno = code;
+        return MAP_FAILED;
+    }
+
     static void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd,
                       off_t offset) {
         if (refused("mmap"))
-            return MAP_FAILED;
+            return failed_map(at, bytes, flags, errno);
         // An emulator of larger pages would let pages of the host's size pass.
         std::uint64_t const fixed =
             (flags & MAP_FIXED) != 0 ? reinterpret_cast<std::uintptr_t>(at) : 0;
@@ -108,10 +117,8 @@ struct kernel::entry_points {
             running->expect_own_process();
             if (protection != (PROT_READ | PROT_WRITE) || !(flags & MAP_SHARED))
                 running->violation("a device is mapped privately or not for reading and writing");
-            if (int const code = made.file->map(bytes, offset, where)) {
-                errno = code;
-                return MAP_FAILED;
-            }
+            if (int const code = made.file->map(bytes, offset, where))
+                return failed_map(at, bytes, flags, code);
             made.hold = std::move(where.hold);
         }
         void* const result = ::mmap(at, bytes, protection, flags, where.fd, where.offset);
@@ -154,10 +161,12 @@ struct kernel::entry_points {
 kernel::kernel() : owner_(::getpid()) {
     running = this;
     os::replace(&entry_points::table);
+    cuda::give_simulation_a_kernel_driver(true);
 }
 
 kernel::~kernel() {
     os::replace(nullptr);
+    cuda::give_simulation_a_kernel_driver(false);
     running = nullptr;
 }
 

@@ -154,5 +154,18 @@ TEST_F(kernel_test, the_nth_call_fails) {
     EXPECT_EQ(the_faults().next(fault_source::cuda, "cuInit"), 0) << "another source";
 }
 
+TEST_F(kernel_test, a_failing_fixed_mmap_has_unmapped_what_was_there) {
+    os::region const reserved = os::region::reserve(2 * page, "");
+    std::size_t const before = kernel_.mappings();
+    the_faults().arm(fault_source::system, 1, EIO);
+    EXPECT_EQ(os::current().mmap(reserved.data(), page, PROT_READ, MAP_SHARED | MAP_FIXED, -1, 0),
+              MAP_FAILED);
+    EXPECT_EQ(errno, EIO);
+    unsigned char resident = 0;
+    EXPECT_NE(::mincore(reserved.data(), page, &resident), 0) << "a hole";
+    EXPECT_EQ(::mincore(reserved.data() + page, page, &resident), 0);
+    EXPECT_EQ(kernel_.mappings(), before) << "the other page";
+}
+
 } // namespace
 } // namespace barmap::fake

@@ -68,6 +68,14 @@ def system_calls_outside_os(root: Path) -> list[str]:
                          what="may call the system")
 
 
+def environment_outside_config(root: Path) -> list[str]:
+    """Only src/config reads the environment, for it knows when not to."""
+    folders = [root / "src", root / "shims", root / "python"]
+    files = [p for folder in folders for p in _outside(folder, "config")]
+    return _find(root, files, r"\b(?:secure_)?getenv\s*\(|\benviron\b", keep_strings=False,
+                 what="reads the environment")
+
+
 def driver_symbols_outside_cuda(root: Path) -> list[str]:
     """Only src/cuda names the CUDA driver's functions."""
     return _find(root, _outside(root / "src", "cuda"), r'"cu[A-Z]\w*"|(?<![\w.>:])cu[A-Z]\w*\s*\(',
@@ -100,11 +108,14 @@ def backends_named_by_the_core(root: Path) -> list[str]:
 # Which rooms of src a room may include; "." is the core itself.
 ALLOWED_INCLUDES = {
     "os": {"os"},
-    "cuda": {"cuda", "os"},
-    "copy": {"copy", "log.hpp"},
+    "config": {"config", "os"},
+    "cuda": {"cuda", "config", "os", "log.hpp"},
+    "copy": {"copy", "config", "log.hpp"},
     "rm": {"rm", "os"},
     "backend": {"backend", "rm", "cuda", "os"},
 }
+# Files of the core that belong to the lowest room: everything may throw an error or log.
+LOWEST_FILES = {"error.cpp": set(), "log.hpp": {"config"}, "log.cpp": {"config", "log.hpp"}}
 
 
 def includes_against_the_flow(root: Path) -> list[str]:
@@ -117,6 +128,12 @@ def includes_against_the_flow(root: Path) -> list[str]:
                 beside = (path.parent / included).exists() and len(parts) == 1
                 if parts[0] not in allowed and not beside:
                     found.append(f"{path.relative_to(root)}: {room} includes {included}")
+    for name, allowed in LOWEST_FILES.items():
+        path = root / "src" / name
+        text = path.read_text() if path.exists() else ""
+        for included in re.findall(r'#\s*include\s*"([^"]+)"', text):
+            if Path(included).parts[0] not in allowed:
+                found.append(f"src/{name}: {name} includes {included}")
     for name in backends(root):
         for path in sources(root / "src/backend" / name):
             for other in re.findall(r'#\s*include\s*"backend/(\w+)/', path.read_text()):
@@ -179,6 +196,6 @@ def headers_that_need_others(root: Path, compiler: str) -> list[str]:
 
 
 # Those that look at text only.
-RULES = (system_calls_outside_os, driver_symbols_outside_cuda, vulkan_headers_outside_vulkan,
+RULES = (system_calls_outside_os, environment_outside_config, driver_symbols_outside_cuda, vulkan_headers_outside_vulkan,
          backends_named_by_the_core, includes_against_the_flow, long_files, files_without_licence,
          names_that_say_nothing)

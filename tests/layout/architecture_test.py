@@ -41,7 +41,10 @@ GOOD = {
     "src/device.cpp": LICENCE + '#include "os/calls.hpp"\nvoid f() { os::current().mmap(0); open(1); }\n'
                       '// ::mmap(a comment) "rm"\n',
     "src/os/calls.cpp": LICENCE + "#include <sys/mman.h>\nauto a = ::open(b, c); auto d = ::mmap(e);\n",
-    "src/cuda/driver_api.cpp": LICENCE + 'auto a = symbol("cuInit");\n',
+    "src/config/config.cpp": LICENCE + '#include "os/fd.hpp"\nauto a = secure_getenv("A");\n',
+    "src/error.cpp": LICENCE + "#include <barmap/error.hpp>\n",
+    "src/log.cpp": LICENCE + '#include "log.hpp"\n',
+    "src/cuda/driver_api.cpp": LICENCE + '#include "config/config.hpp"\nauto a = symbol("cuInit");\n',
     "src/backend/registry.cpp": LICENCE + '#include "backend/backend.hpp"\nauto a = "rm";\n',
     "src/rm/abi.hpp": LICENCE + "#include <sys/ioctl.h>\n",
     "src/backend/rm/rm.cpp": LICENCE + '#include "rm/abi.hpp"\n#include "os/fd.hpp"\n',
@@ -57,6 +60,11 @@ PLANTED = {
         "src/copy/cpu.cpp": LICENCE + "#include <dlfcn.h>\n",
         "src/rm/client.cpp": LICENCE + "#include <sys/ioctl.h>\n",
         "src/backend/vulkan/loader.cpp": LICENCE + "auto a = dlopen(b, c);\n",
+    },
+    "environment_outside_config": {
+        "src/copy/routines.cpp": LICENCE + 'auto a = std::getenv("A");\n',
+        "shims/gdrapi/session.cpp": LICENCE + 'auto a = ::secure_getenv("A");\n',
+        "python/binding/module.cpp": LICENCE + "auto a = environ;\n",
     },
     "driver_symbols_outside_cuda": {
         "src/device.cpp": LICENCE + 'auto a = symbol("cuMemAlloc_v2");\n',
@@ -75,6 +83,9 @@ PLANTED = {
     "includes_against_the_flow": {
         "src/os/fd.cpp": LICENCE + '#include "cuda/types.hpp"\n',
         "src/cuda/memory.cpp": LICENCE + '#include "backend/backend.hpp"\n',
+        "src/config/config.cpp": LICENCE + '#include "cuda/types.hpp"\n',
+        "src/error.cpp": LICENCE + '#include "cuda/driver_api.hpp"\n',
+        "src/log.cpp": LICENCE + '#include "os/fd.hpp"\n',
         "src/copy/copy.cpp": LICENCE + '#include "os/calls.hpp"\n',
         "src/backend/scratch.cpp": LICENCE + '#include "device_state.hpp"\n',
         "src/backend/vulkan/memory.cpp": LICENCE + '#include "backend/rm/ipc_handle.hpp"\n',

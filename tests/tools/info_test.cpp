@@ -71,6 +71,33 @@ TEST(info, tells_each_of_several_gpus) {
     EXPECT_EQ(rows(run, "kind", "backend").size(), 3 * every_backend.size());
 }
 
+TEST(info, shows_each_variable_and_where_its_value_is_from) {
+    outcome const run = barmap("info --json", "BARMAP_LOG=info BARMAP_COPY=");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    auto const variables = rows(run, "kind", "variable");
+    for (char const* name : {"BARMAP_BACKEND", "BARMAP_COPY", "BARMAP_REQUIRE", "BARMAP_LOG",
+                             "BARMAP_SIM", "BARMAP_SIM_LIBRARY", "BARMAP_SIM_HIP_LIBRARY"}) {
+        auto const found = rows(run, "name", name);
+        ASSERT_EQ(found.size(), 1u) << name;
+        for (char const* member : {"value", "from", "allowed", "meaning"})
+            EXPECT_FALSE(found[0].at(member).get<std::string>().empty()) << name << member;
+    }
+    EXPECT_EQ(rows(run, "name", "BARMAP_LOG")[0].at("value"), "info");
+    EXPECT_EQ(rows(run, "name", "BARMAP_LOG")[0].at("from"), "environment");
+    EXPECT_EQ(rows(run, "name", "BARMAP_COPY")[0].at("value"), "auto");
+    EXPECT_EQ(rows(run, "name", "BARMAP_COPY")[0].at("from"), "default");
+    outcome const text = barmap_without_gpu("info");
+    EXPECT_NE(text.out.find("BARMAP_BACKEND"), std::string::npos) << text.out;
+}
+
+TEST(info, shows_a_value_that_is_not_allowed) {
+    outcome const run = barmap("info --json", "BARMAP_LOG=loud");
+    EXPECT_EQ(rows(run, "name", "BARMAP_LOG")[0].at("from"), "ignored: not allowed");
+    outcome const text = barmap("info", "BARMAP_LOG=loud");
+    EXPECT_NE(text.out.find("allowed are off, info, debug"), std::string::npos) << text.out;
+    EXPECT_EQ(barmap("demo", "BARMAP_LOG=loud").exit_code, 3);
+}
+
 TEST(info, writes_its_json_to_a_file) {
     auto const file = std::filesystem::temp_directory_path() /
                       ("barmap-info-" + std::to_string(getpid()) + ".json");

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "os/calls.hpp"
+
 #include <barmap/backend.hpp>
 #include <barmap/error.hpp>
 
@@ -93,6 +95,21 @@ TEST(error_test, foreign_codes_are_named_where_they_are_known) {
     EXPECT_EQ(vulkan_category().message(-2), "VK_ERROR_OUT_OF_DEVICE_MEMORY");
     EXPECT_EQ(vulkan_category().message(-1000072003), "VK_ERROR_INVALID_EXTERNAL_HANDLE");
     EXPECT_EQ(vulkan_category().message(-77), "VkResult -77");
+}
+
+TEST(error_test, naming_a_cuda_error_loads_no_driver) {
+    static bool loaded = false;
+    os::calls table = os::linux_calls();
+    table.dlopen = [](char const*, int) -> void* {
+        loaded = true;
+        return nullptr;
+    };
+    os::replace(&table);
+    EXPECT_EQ(cuda_category().message(2), "CUDA_ERROR_OUT_OF_MEMORY");
+    EXPECT_EQ(cuda_category().message(999), "CUDA_ERROR_UNKNOWN");
+    EXPECT_EQ(cuda_category().message(12345), "CUresult 12345");
+    EXPECT_FALSE(loaded);
+    os::replace(nullptr);
 }
 
 TEST(error_test, every_kind_of_memory_and_state_has_a_name) {

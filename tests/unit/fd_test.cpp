@@ -5,8 +5,10 @@
 
 #include <barmap/error.hpp>
 
+#include <cerrno>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <utility>
 
 namespace barmap::os {
@@ -85,6 +87,26 @@ TEST_F(fd_test, an_error_names_the_file_and_what_to_do) {
         EXPECT_NE(failure.advice().find(advice), std::string::npos) << failure.advice();
         EXPECT_EQ(failure.backend(), "rm");
     }
+}
+
+TEST_F(fd_test, can_be_released) {
+    fd file = open_file("/dev/null", O_RDWR, "");
+    int const number = file.release();
+    EXPECT_FALSE(file);
+    EXPECT_EQ(watched_calls::counts.close, 0);
+    EXPECT_EQ(::fcntl(number, F_GETFD), FD_CLOEXEC) << "still open";
+    ::close(number);
+}
+
+TEST_F(fd_test, knows_why_there_is_no_descriptor) {
+    EXPECT_EQ(why_no_descriptor(), 0);
+    EXPECT_EQ(watched_calls::counts.close, 1);
+    for (int const exhausted : {EMFILE, ENFILE}) {
+        calls_.fail("open", exhausted);
+        EXPECT_EQ(why_no_descriptor(), exhausted);
+    }
+    calls_.fail("open", ENOENT);
+    EXPECT_EQ(why_no_descriptor(), 0) << "another reason";
 }
 
 } // namespace

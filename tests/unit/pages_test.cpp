@@ -118,5 +118,9 @@ TEST(pages_test, any_layout_is_whole_and_without_gaps) {
     }
 }
 
+TEST(pages_test, no_parts_are_refused) {
+    EXPECT_THROW((void)lay_out({}, 4096), error);
+}
+
 } // namespace
 } // namespace barmap::backend

@@ -6,10 +6,16 @@
 
 #include <barmap/error.hpp>
 
+#include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -115,9 +121,161 @@ TEST_F(region_test, failures_are_told) {
     EXPECT_NO_THROW(reserved.place(0, page_, file_.get(), 0, "rm"));
 }
 
+// A file that fills its region needs no reservation, which a failing mmap could lose.
+TEST_F(region_test, maps_a_single_file_without_a_reservation) {
+    static int flags_seen = 0;
+    calls table = current();
+    table.mmap = [](void* at, std::size_t bytes, int protection, int flags, int file,
+                    off_t offset) {
+        flags_seen |= flags;
+        return linux_calls().mmap(at, bytes, protection, flags, file, offset);
+    };
+    replace(&table);
+    {
+        region single = region::for_files(2 * page_);
+        EXPECT_EQ(single.data(), nullptr);
+        single.place(0, 2 * page_, file_.get(), static_cast<off_t>(page_), "");
+        EXPECT_EQ(single.data()[0], std::byte{'b'});
+        EXPECT_EQ(single.data()[page_], std::byte{'c'});
+        EXPECT_TRUE(faults(single.data())) << "not in a child";
+    }
+    EXPECT_EQ(flags_seen & (MAP_FIXED | MAP_ANONYMOUS), 0);
+    region several = region::for_files(2 * page_);
+    several.place(page_, page_, file_.get(), 0, "");
+    EXPECT_EQ(several.data()[page_], std::byte{'a'});
+    EXPECT_TRUE(faults(several.data())) << "reserved";
+    replace(nullptr);
+}
+
+/// As Linux 6.1: what a fixed mapping would have replaced is gone although the driver refuses.
+void* punch_a_hole_and_fail(void* at, std::size_t bytes, int protection, int flags, int file,
+                            off_t offset) {
+    if (!(flags & MAP_FIXED))
+        return linux_calls().mmap(at, bytes, protection, flags, file, offset);
+    ::munmap(at, bytes);
+    errno = EIO;
+    return MAP_FAILED;
+}
+
+TEST_F(region_test, fills_the_hole_of_a_failed_mapping_again) {
+    calls table = current();
+    table.mmap = punch_a_hole_and_fail;
+    replace(&table);
+    region several = region::for_files(3 * page_);
+    EXPECT_THROW(several.place(page_, page_, file_.get(), 0, ""), error);
+    unsigned char resident = 0;
+    EXPECT_EQ(::mincore(several.data() + page_, page_, &resident), 0) << "there is something there";
+    EXPECT_TRUE(faults(several.data() + page_));
+    replace(nullptr);
+    EXPECT_NO_THROW(several.place(page_, page_, file_.get(), 0, ""));
+}
+
+TEST_F(region_test, never_unmaps_what_another_thread_has_put_into_the_hole) {
+    static void* others = nullptr;
+    calls table = current();
+    table.mmap = [](void* at, std::size_t bytes, int protection, int flags, int file,
+                    off_t offset) {
+        void* const result = punch_a_hole_and_fail(at, bytes, protection, flags, file, offset);
+        if (flags & MAP_FIXED)
+            others = ::mmap(at, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        errno = EIO;
+        return result;
+    };
+    replace(&table);
+    std::byte* at = nullptr;
+    {
+        region several = region::for_files(3 * page_);
+        EXPECT_THROW(several.place(page_, page_, file_.get(), 0, ""), error);
+        at = several.data();
+        ASSERT_EQ(others, at + page_);
+        *static_cast<int*>(others) = 42;
+    }
+    replace(nullptr);
+    unsigned char resident = 0;
+    EXPECT_EQ(::mincore(at + page_, page_, &resident), 0);
+    EXPECT_EQ(*static_cast<int*>(others), 42);
+    EXPECT_NE(::mincore(at, page_, &resident), 0) << "the rest is unmapped";
+    EXPECT_NE(::mincore(at + 2 * page_, page_, &resident), 0);
+    ::munmap(others, page_);
+}
+
+// Between mmap and MADV_DONTFORK a child would inherit the mapping.
+TEST_F(region_test, no_fork_comes_between_mmap_and_madvise) {
+    static std::atomic<bool> forking, forked;
+    static std::atomic<int> status;
+    forking = forked = false;
+    static std::byte* mapped = nullptr;
+    static std::thread forker;
+    calls table = current();
+    table.madvise = [](void* at, std::size_t bytes, int advice) {
+        mapped = static_cast<std::byte*>(at);
+        forker = std::thread([] {
+            forking = true;
+            status = in_child([] { *mapped = std::byte{1}; });
+            forked = true;
+        });
+        // What is waited for never comes: the fork waits for this.
+        for (int i = 0; i < 200 && !forked; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        EXPECT_TRUE(forking);
+        EXPECT_FALSE(forked);
+        return linux_calls().madvise(at, bytes, advice);
+    };
+    replace(&table);
+    region single = region::for_files(page_);
+    single.place(0, page_, file_.get(), 0, "");
+    forker.join();
+    replace(nullptr);
+    EXPECT_TRUE(WIFSIGNALED(status.load()) && WTERMSIG(status.load()) == SIGSEGV);
+    EXPECT_EQ(single.data()[0], std::byte{'a'}) << "the child wrote into the mapping";
+}
+
 TEST_F(region_test, knows_its_process) {
-    EXPECT_TRUE(is_this_process(::getpid()));
-    EXPECT_FALSE(is_this_process(::getppid()));
+    process_id const here = this_process();
+    EXPECT_TRUE(is_this_process(here));
+    EXPECT_EQ(this_process(), here);
+    EXPECT_EQ(in_child([&] { ::_exit(is_this_process(here) ? 1 : 0); }), 0);
+    // A grandchild that ran on while its parent did not must not pass for the first either.
+    EXPECT_EQ(in_child([&] {
+                  process_id const child = this_process();
+                  int const status = in_child(
+                      [&] { ::_exit(is_this_process(here) || is_this_process(child) ? 1 : 0); });
+                  ::_exit(status == 0 && is_this_process(child) ? 0 : 1);
+              }),
+              0);
+}
+
+// In a PID namespace of its own a child can have its parent's number: both are 1 here.
+TEST_F(region_test, knows_its_process_by_more_than_its_number) {
+    constexpr int not_here = 77;
+    auto const clone_child = [](auto action) {
+        long const child =
+            ::syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+        if (child < 0)
+            return not_here << 8;
+        if (child == 0) {
+            action();
+            ::_exit(0);
+        }
+        int status = -1;
+        ::waitpid(static_cast<pid_t>(child), &status, 0);
+        return status;
+    };
+    int const status = clone_child([&] {
+        process_id const first = this_process();
+        if (::getpid() != 1)
+            ::_exit(2);
+        int const inner = clone_child([&] {
+            if (::getpid() != first.number)
+                ::_exit(3);
+            ::_exit(is_this_process(first) ? 1 : 0);
+        });
+        ::_exit(WEXITSTATUS(inner));
+    });
+    if (WEXITSTATUS(status) == not_here)
+        GTEST_SKIP() << "no new PID namespaces here: needs root";
+    EXPECT_EQ(status, 0);
 }
 
 } // namespace

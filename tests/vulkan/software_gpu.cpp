@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "software_gpu.hpp"
 
+#include "config/config.hpp"
 #include "cuda/driver_api.hpp"
 
 #define VK_NO_PROTOTYPES
@@ -96,6 +97,7 @@ std::size_t live_in_cuda() {
 
 void choose_software_gpu() {
     ::setenv("BARMAP_SIM", "1", 1);
+    config::read_again();
     std::string const file = find_driver_file();
     if (file.empty()) {
         problem() = "there is no software Vulkan device (mesa-vulkan-drivers)";

@@ -24,6 +24,10 @@ os::fd export_range(CUdeviceptr start, std::size_t bytes, bool force_pcie) {
     char const* const what = "export a GPU address range as a dma-buf";
     CUresult const result = cuda::api().mem_get_handle_for_address_range(
         &descriptor, start, bytes, cuda::range_handle_dma_buf_fd, flags);
+    if (result != cuda::success)
+        if (int const code = os::why_no_descriptor())
+            throw error({code, std::system_category()}, what, "",
+                        "raise the limit of open files (ulimit -n)");
     // The memory exists already: what it needs more of is address space in BAR1.
     if (result == cuda::error_out_of_memory)
         throw error(errc::bar1_exhausted, what, "",
@@ -79,7 +83,7 @@ exported export_chunk(cuda::chunk const& chunk, bool force_pcie) {
 class dmabuf_mapped final : public mapped {
 public:
     dmabuf_mapped(std::vector<os::fd> const& files, page_layout const& layout, cache_kind caching)
-        : region_(os::region::reserve(layout.total, "")) {
+        : region_(os::region::for_files(layout.total)) {
         for (piece const& piece : layout.pieces)
             if (piece.object == no_object)
                 region_.place_zeros(piece.at, piece.length, "");

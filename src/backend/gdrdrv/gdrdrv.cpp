@@ -46,13 +46,14 @@ class view {
 public:
     view(kernel_module const& owner, std::vector<handle> const& handles, page_layout const& layout,
          std::optional<cache_kind> wanted)
-        : region_(os::region::reserve(layout.total, "")), data_(region_.data() + layout.head) {
+        : region_(os::region::for_files(layout.total)) {
         for (handle const& each : handles)
             owner.request(each.value(), wanted);
         // The file offset names the handle; a mapping always starts at the handle's first page.
         for (piece const& piece : layout.pieces)
             region_.place(piece.at, piece.length, owner.fd(),
                           static_cast<off_t>(handles[piece.object].value() * os::page_size()), "");
+        data_ = region_.data() + layout.head;
         kind_ = owner.kind(handles.front().value());
     }
 
@@ -61,7 +62,7 @@ public:
 
 private:
     os::region region_;
-    std::byte* data_;
+    std::byte* data_ = nullptr;
     cache_kind kind_ = cache_kind::write_combining;
 };
 

@@ -3,12 +3,12 @@
 
 #include "backend/backend.hpp"
 #include "os/fd.hpp"
+#include "os/process.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 
 namespace barmap::backend::gdrdrv {
 
@@ -58,7 +58,7 @@ private:
     std::uint64_t pin_as(unsigned long request, Parameters& parameters) const;
 
     os::fd fd_;
-    pid_t owner_;
+    os::process_id owner_;
     std::uint32_t version_ = 0;
 };
 

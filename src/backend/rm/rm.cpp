@@ -40,7 +40,7 @@ class rm_mapped final : public mapped {
 public:
     rm_mapped(std::vector<memory_object> const& objects, page_layout const& layout, bool force_pcie,
               cache_kind caching)
-        : region_(os::region::reserve(layout.total, "")) {
+        : region_(os::region::for_files(layout.total)) {
         for (piece const& piece : layout.pieces) {
             if (piece.object == no_object) {
                 region_.place_zeros(piece.at, piece.length, "");

@@ -5,11 +5,10 @@
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
 
-#include <unistd.h>
 
 namespace barmap::backend::vulkan {
 
-cuda_view::cuda_view(CUdevice device) : owner_(::getpid()) {
+cuda_view::cuda_view(CUdevice device) : owner_(os::this_process()) {
     cuda::driver_api const& cu = cuda::api();
     CUcontext before = nullptr;
     cuda::check(cu.ctx_get_current(&before), "read the thread's CUDA context", {}, name);

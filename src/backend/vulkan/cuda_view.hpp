@@ -3,10 +3,10 @@
 
 #include "cuda/context_scope.hpp"
 #include "cuda/types.hpp"
+#include "os/process.hpp"
 
 #include <cstddef>
 #include <memory>
-#include <sys/types.h>
 
 namespace barmap::backend::vulkan {
 
@@ -29,7 +29,7 @@ private:
     explicit cuda_view(CUdevice device);
     [[nodiscard]] bool still_there() const noexcept;
 
-    pid_t owner_;
+    os::process_id owner_;
     CUcontext context_ = nullptr;
     std::unique_ptr<cuda::primary_context> primary_; ///< null if the context is the user's
     CUexternalMemory memory_ = nullptr;

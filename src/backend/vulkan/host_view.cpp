@@ -77,8 +77,10 @@ void host_view::map_contiguous(std::span<memory const> objects) {
         info.memory = object.handle();
         info.size = VK_WHOLE_SIZE;
         void* address = nullptr;
-        check(session_.vk().map_memory2(session_.device(), &info, &address),
-              "map GPU memory with Vulkan at a chosen address");
+        VkResult const mapped = session_.vk().map_memory2(session_.device(), &info, &address);
+        if (mapped != VK_SUCCESS)
+            region_.reclaim(static_cast<std::size_t>(at - region_.data()), object.size());
+        check(mapped, "map GPU memory with Vulkan at a chosen address");
         mapped_.push_back(object.handle());
         at += object.size();
     }

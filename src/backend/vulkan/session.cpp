@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <unistd.h>
 
 namespace barmap::backend::vulkan {
 namespace {
@@ -91,7 +90,7 @@ VkDeviceSize placed_alignment_of(functions const& vk, VkPhysicalDevice physical)
 
 } // namespace
 
-session::session() : owner_(::getpid()) {}
+session::session() : owner_(os::this_process()) {}
 
 // Delegating makes the object whole first, so that its destructor undoes what the steps below did
 // if one of them throws.

@@ -4,9 +4,9 @@
 #include "backend/backend.hpp"
 #include "backend/vulkan/functions.hpp"
 #include "cuda/driver_lifetime.hpp"
+#include "os/process.hpp"
 
 #include <span>
-#include <sys/types.h>
 #include <vector>
 
 namespace barmap::backend::vulkan {
@@ -52,7 +52,7 @@ private:
     void find_memory_types(VkPhysicalDevice physical);
     void create_device(VkPhysicalDevice physical);
 
-    pid_t owner_;
+    os::process_id owner_;
     functions vk_;
     VkInstance instance_ = nullptr;
     VkDevice device_ = nullptr;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "config/config.hpp"
 #include "copy/cpu.hpp"
 #include "copy/routines.hpp"
 
@@ -15,8 +16,12 @@ namespace {
 
 class copy_choice : public testing::Test {
 protected:
-    void SetUp() override { unsetenv("BARMAP_COPY"); }
-    void TearDown() override { unsetenv("BARMAP_COPY"); }
+    void SetUp() override { ask_for(nullptr); }
+    void TearDown() override { ask_for(nullptr); }
+    static void ask_for(char const* routine) {
+        routine ? setenv("BARMAP_COPY", routine, 1) : unsetenv("BARMAP_COPY");
+        config::read_again();
+    }
 };
 
 template <class Call>
@@ -76,14 +81,14 @@ TEST_F(copy_choice, lists_the_names_when_one_is_unknown) {
 TEST_F(copy_choice, is_not_forced_without_a_value) {
     EXPECT_EQ(routine_forced_by_environment(), nullptr);
     for (char const* value : {"", "auto"}) {
-        setenv("BARMAP_COPY", value, 1);
+        ask_for(value);
         EXPECT_EQ(routine_forced_by_environment(), nullptr);
     }
 }
 
 TEST_F(copy_choice, obeys_the_environment_or_fails) {
     for (copy_routine const& routine : all_routines()) {
-        setenv("BARMAP_COPY", std::string(routine.name).c_str(), 1);
+        ask_for(std::string(routine.name).c_str());
         if (supported(routine)) {
             EXPECT_EQ(routine_forced_by_environment(), &routine);
         } else {
@@ -91,7 +96,7 @@ TEST_F(copy_choice, obeys_the_environment_or_fails) {
                       errc::unsupported_operation);
         }
     }
-    setenv("BARMAP_COPY", "nonsense", 1);
+    ask_for("nonsense");
     error const refusal = caught([] { return routine_forced_by_environment(); });
     EXPECT_EQ(refusal.code(), errc::invalid_argument);
     EXPECT_NE(refusal.operation().find("BARMAP_COPY=nonsense"), std::string::npos);
@@ -115,7 +120,8 @@ TEST_F(copy_choice, gives_a_plan_the_fences_and_posts_of_each_kind) {
 
 TEST_F(copy_choice, plans_one_routine_for_everything) {
     copy_routine const& routine = all_routines().front();
-    for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached, cache_kind::uncached}) {
+    for (cache_kind kind :
+         {cache_kind::write_combining, cache_kind::cached, cache_kind::uncached}) {
         copy_plan const plan = plan_of_one(routine, kind);
         EXPECT_EQ(plan.kind, kind);
         EXPECT_NE(plan.post_word, nullptr);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What the environment asks of barmap. The only code that reads it. Every variable is read once,
+/// when the first of them is needed; a process that runs with more rights than its user (setuid,
+/// setgid or file capabilities) is told nothing by its environment.
+/// Thread rule: every function may be called at once.
+namespace barmap::config {
+
+enum class log_level { off, info, debug };
+
+struct values {
+    std::string backend;                      ///< BARMAP_BACKEND; empty: any
+    std::string copy;                         ///< BARMAP_COPY; empty: the measured ones
+    std::vector<std::string> require;         ///< BARMAP_REQUIRE
+    log_level log = log_level::off;           ///< BARMAP_LOG
+    bool simulate = false;                    ///< BARMAP_SIM
+    std::string sim_library, sim_hip_library; ///< BARMAP_SIM_LIBRARY, BARMAP_SIM_HIP_LIBRARY
+};
+
+/// Valid until the process ends. A variable whose value is not allowed has its default.
+[[nodiscard]] values const& current();
+
+/// @throws error errc::invalid_argument for the first variable whose value is not one of the words
+/// that are allowed. Names of backends and copy routines are checked by those who know them.
+void expect_allowed();
+
+/// One variable, for people.
+struct variable {
+    std::string_view name;
+    std::string value;        ///< in force; the default's name if that is
+    std::string_view from;    ///< "environment", "default", "ignored: privileged process" or
+                              ///< "ignored: not allowed"
+    std::string_view allowed; ///< which values there are
+    std::string_view meaning;
+};
+
+[[nodiscard]] std::vector<variable> describe();
+
+/// A variable that is not in this table, such as another library's that a drop-in reads; null if it
+/// is not set, or if the process is privileged. Not kept: its reader says when it is read.
+[[nodiscard]] char const* environment(char const* name) noexcept;
+
+/// Reads the variables again, for a test that has changed them, by this function instead of the
+/// system's if there is one. Not while other threads use barmap.
+void read_again(char const* (*get)(char const* name) = nullptr);
+
+} // namespace barmap::config

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "contract/machine.hpp"
+
+#include "cuda/context_scope.hpp"
+#include "cuda/memory.hpp"
+#include "cuda/virtual_block.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <string>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+/// A driver that answers what no driver should is not believed: it costs an error, never more.
+namespace barmap::contract {
+namespace {
+
+constexpr std::size_t page = gpu_page_size;
+
+/// The values that cuPointerGetAttributes has filled in, for a lie to change.
+struct told {
+    unsigned count;
+    int const* names;
+    void** values;
+    template <class Value>
+    void set(int name, Value value) const {
+        for (unsigned i = 0; i < count; ++i)
+            if (names[i] == name)
+                std::memcpy(values[i], &value, sizeof value);
+    }
+    void range(CUdeviceptr start, std::size_t size) const {
+        set(cuda::pointer_range_start_addr, start);
+        set(cuda::pointer_range_size, size);
+    }
+};
+
+class lying_driver_test : public testing::Test {
+protected:
+    void SetUp() override {
+        set_environment("BARMAP_BACKEND", "dmabuf");
+        machine_.emplace("610", [](fake::kernel&) { return [] { return std::size_t{0}; }; });
+        machine_->use();
+        table_ = truth_ = cuda::api();
+    }
+    void TearDown() override {
+        cuda::replace_api(nullptr);
+        order_.clear();
+        machine_.reset();
+    }
+
+    /// From now on the table is what barmap calls.
+    static void lie() { cuda::replace_api(&table_); }
+
+    /// From now on each pointer's attributes are changed so.
+    static void lie_about_pointers(std::function<void(CUdeviceptr, told const&)> how) {
+        how_ = std::move(how);
+        table_.pointer_get_attributes = [](unsigned count, int* names, void** values,
+                                           CUdeviceptr address) {
+            CUresult const result = truth_.pointer_get_attributes(count, names, values, address);
+            how_(address, {count, names, values});
+            return result;
+        };
+        lie();
+    }
+
+    static inline cuda::driver_api truth_, table_;
+    static inline std::function<void(CUdeviceptr, told const&)> how_;
+    static inline std::vector<std::string> order_;
+
+private:
+    std::optional<machine> machine_;
+};
+
+TEST_F(lying_driver_test, a_name_without_an_end_is_cut) {
+    table_.device_get_name = [](char* name, int size, CUdevice) {
+        std::memset(name, 'x', static_cast<std::size_t>(size));
+        return cuda::success;
+    };
+    lie();
+    EXPECT_EQ(device::open(0).name(), std::string(255, 'x'));
+}
+
+TEST_F(lying_driver_test, a_granularity_of_0_is_an_error) {
+    device const gpu = device::open(0);
+    table_.mem_get_allocation_granularity = [](std::size_t* granule, CUmemAllocationProp const*,
+                                               int) {
+        *granule = 0;
+        return cuda::success;
+    };
+    lie();
+    expect_refusal(refusal_of([&] { (void)gpu.allocate(page); }), errc::unknown_layout,
+                   "granularity");
+}
+
+TEST_F(lying_driver_test, bounds_that_wrap_around_or_lie_elsewhere_are_an_error) {
+    device_block const block(mib);
+    std::uintptr_t const at = block.address();
+    for (auto const& [start, size] : std::vector<std::pair<CUdeviceptr, std::size_t>>{
+             {at, ~std::size_t{0}}, {at, 0}, {at - page, page}, {at + mib, mib}}) {
+        lie_about_pointers([=](CUdeviceptr, told const& values) { values.range(start, size); });
+        EXPECT_EQ(refusal_of([&] { (void)cuda::describe(at, 1); }).code, errc::unknown_layout)
+            << start - at << ' ' << size;
+        EXPECT_EQ(refusal_of([&] { (void)cuda::describe_pages(at, 1); }).code, errc::unknown_layout)
+            << start - at << ' ' << size;
+    }
+}
+
+TEST_F(lying_driver_test, pages_of_two_kinds_or_two_gpus_are_refused) {
+    device_block const block(mib);
+    std::uintptr_t const first = block.address(), second = first + page;
+    auto const a_page_each = [=](CUdeviceptr address, told const& values) {
+        values.range(address < second ? first : second, page);
+    };
+    lie_about_pointers(a_page_each);
+    EXPECT_EQ(cuda::describe_pages(first, 2 * page).chunks.size(), 2u);
+    lie_about_pointers([=](CUdeviceptr address, told const& values) {
+        a_page_each(address, values);
+        values.set(cuda::pointer_is_managed, int{address >= second});
+    });
+    expect_refusal(refusal_of([&] { (void)cuda::describe_pages(first, 2 * page); }),
+                   errc::out_of_range, "one kind");
+    lie_about_pointers([=](CUdeviceptr address, told const& values) {
+        a_page_each(address, values);
+        values.set(cuda::pointer_device_ordinal, int{address >= second});
+    });
+    expect_refusal(refusal_of([&] { (void)cuda::describe_pages(first, 2 * page); }),
+                   errc::out_of_range, "one GPU");
+}
+
+TEST_F(lying_driver_test, chunks_of_two_gpus_are_refused) {
+    auto const chunks = make_memory(memory_kind::virtual_exportable, 4 * mib);
+    std::uintptr_t const middle = chunks->address() + 2 * mib;
+    table_.mem_get_address_range = [](CUdeviceptr* start, std::size_t* size, CUdeviceptr address) {
+        *start = address / (2 * mib) * (2 * mib);
+        *size = 2 * mib;
+        return cuda::success;
+    };
+    lie_about_pointers([](CUdeviceptr, told const&) {});
+    EXPECT_EQ(cuda::describe(middle - 8, 16).chunks.size(), 2u);
+    lie_about_pointers([=](CUdeviceptr address, told const& values) {
+        values.set(cuda::pointer_device_ordinal, int{address >= middle});
+    });
+    expect_refusal(refusal_of([&] { (void)cuda::describe(middle - 8, 16); }), errc::out_of_range,
+                   "one GPU");
+}
+
+TEST_F(lying_driver_test, a_context_that_cannot_be_put_back_is_reported) {
+    set_environment("BARMAP_LOG", "info");
+    table_.ctx_pop_current = [](CUcontext* context) {
+        truth_.ctx_pop_current(context);
+        return cuda::error_invalid_context;
+    };
+    table_.primary_ctx_release = [](CUdevice device) {
+        truth_.primary_ctx_release(device);
+        return cuda::error_invalid_value;
+    };
+    lie();
+    testing::internal::CaptureStderr();
+    std::thread([] { cuda::context_scope const scope = cuda::context_scope::on_device(0); }).join();
+    std::string const said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("put the thread's CUDA context back: CUDA_ERROR_INVALID_CONTEXT"),
+              std::string::npos)
+        << said;
+    EXPECT_NE(said.find("release the primary CUDA context: CUDA_ERROR_INVALID_VALUE"),
+              std::string::npos)
+        << said;
+}
+
+// Work that still uses the memory would end with its context.
+TEST_F(lying_driver_test, virtual_memory_is_unmapped_when_the_gpu_has_finished) {
+    table_.ctx_synchronize = [] {
+        order_.push_back("synchronize");
+        return truth_.ctx_synchronize();
+    };
+    table_.mem_unmap = [](CUdeviceptr address, std::size_t bytes) {
+        order_.push_back("unmap");
+        return truth_.mem_unmap(address, bytes);
+    };
+    lie();
+    { cuda::virtual_block const block(0, page, "dmabuf"); }
+    EXPECT_EQ(order_, (std::vector<std::string>{"synchronize", "unmap"}));
+}
+
+TEST_F(lying_driver_test, a_lack_of_descriptors_is_told_as_such) {
+    device const gpu = device::open(0);
+    device_block const block(4 * mib);
+    int const next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::close(next);
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    rlimit const few{static_cast<rlim_t>(next), before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(seen.code, std::error_code(EMFILE, std::system_category())) << seen.text;
+    EXPECT_NE(seen.text.find("ulimit -n"), std::string::npos) << seen.text;
+    EXPECT_NO_THROW((void)gpu.pin(block.address(), mib));
+}
+
+} // namespace
+} // namespace barmap::contract

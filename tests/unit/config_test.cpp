@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "config/config.hpp"
+
+#include "log.hpp"
+
+#include <barmap/error.hpp>
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <map>
+#include <string>
+
+namespace barmap::config {
+namespace {
+
+class config_test : public testing::Test {
+protected:
+    void SetUp() override { set_.clear(); }
+    void TearDown() override { read_again(); }
+
+    static void set(std::string const& name, std::string const& value) {
+        set_[name] = value;
+        read_again([](char const* wanted) {
+            auto const found = set_.find(wanted);
+            return found == set_.end() ? nullptr : found->second.c_str();
+        });
+    }
+
+    static variable shown(std::string_view name) {
+        for (variable const& each : describe())
+            if (each.name == name)
+                return each;
+        ADD_FAILURE() << name;
+        return {};
+    }
+
+    static inline std::map<std::string, std::string, std::less<>> set_;
+};
+
+TEST_F(config_test, has_defaults) {
+    set("UNRELATED", "1");
+    values const& now = current();
+    EXPECT_TRUE(now.backend.empty() && now.copy.empty() && now.require.empty());
+    EXPECT_EQ(now.log, log_level::off);
+    EXPECT_FALSE(now.simulate);
+    EXPECT_TRUE(now.sim_library.empty() && now.sim_hip_library.empty());
+    EXPECT_NO_THROW(expect_allowed());
+    for (variable const& each : describe()) {
+        EXPECT_EQ(each.from, "default") << each.name;
+        EXPECT_FALSE(each.value.empty() || each.allowed.empty() || each.meaning.empty())
+            << each.name;
+    }
+}
+
+TEST_F(config_test, takes_each_variable) {
+    set("BARMAP_BACKEND", "rm");
+    set("BARMAP_COPY", "avx2");
+    set("BARMAP_REQUIRE", ",rm,,dmabuf,");
+    set("BARMAP_LOG", "info");
+    set("BARMAP_SIM", "1");
+    set("BARMAP_SIM_LIBRARY", "/a/libcuda.so.1");
+    set("BARMAP_SIM_HIP_LIBRARY", "/a/libamdhip64.so.6");
+    values const& now = current();
+    EXPECT_EQ(now.backend, "rm");
+    EXPECT_EQ(now.copy, "avx2");
+    EXPECT_EQ(now.require, (std::vector<std::string>{"rm", "dmabuf"}));
+    EXPECT_EQ(now.log, log_level::info);
+    EXPECT_EQ(log::threshold(), log::level::info);
+    EXPECT_TRUE(now.simulate);
+    EXPECT_EQ(now.sim_library, "/a/libcuda.so.1");
+    EXPECT_EQ(now.sim_hip_library, "/a/libamdhip64.so.6");
+    for (variable const& each : describe()) {
+        EXPECT_EQ(each.from, "environment") << each.name;
+        EXPECT_EQ(each.value, set_[std::string(each.name)]);
+    }
+    set("BARMAP_LOG", "debug");
+    EXPECT_EQ(current().log, log_level::debug);
+    EXPECT_EQ(now.log, log_level::info) << "what was handed out stays";
+}
+
+TEST_F(config_test, takes_nothing_and_the_default_by_name_for_the_default) {
+    for (char const* name : {"BARMAP_BACKEND", "BARMAP_COPY", "BARMAP_LOG", "BARMAP_SIM"})
+        set(name, "");
+    EXPECT_EQ(shown("BARMAP_LOG").from, "default");
+    EXPECT_NO_THROW(expect_allowed());
+    set("BARMAP_BACKEND", "auto");
+    set("BARMAP_COPY", "auto");
+    set("BARMAP_LOG", "off");
+    set("BARMAP_SIM", "0");
+    EXPECT_TRUE(current().backend.empty() && current().copy.empty());
+    EXPECT_EQ(current().log, log_level::off);
+    EXPECT_FALSE(current().simulate);
+    EXPECT_NO_THROW(expect_allowed());
+}
+
+TEST_F(config_test, refuses_what_is_not_allowed_and_keeps_the_default) {
+    for (auto const& [name, value] : std::vector<std::pair<std::string, std::string>>{
+             {"BARMAP_LOG", "Debug"}, {"BARMAP_LOG", "1"}, {"BARMAP_SIM", "yes"}}) {
+        set_.clear();
+        set(name, value);
+        EXPECT_EQ(current().log, log_level::off);
+        EXPECT_FALSE(current().simulate);
+        EXPECT_EQ(shown(name).from, "ignored: not allowed");
+        try {
+            expect_allowed();
+            ADD_FAILURE() << name << "=" << value;
+        } catch (error const& refusal) {
+            EXPECT_EQ(refusal.code(), errc::invalid_argument);
+            EXPECT_EQ(refusal.operation(), "obey " + name + "=" + value);
+            EXPECT_EQ(refusal.advice(), "allowed are " + std::string(shown(name).allowed));
+        }
+    }
+}
+
+// Where the process is privileged, the system's function finds nothing.
+TEST_F(config_test, tells_what_a_privileged_process_ignores) {
+    ::setenv("BARMAP_LOG", "debug", 1);
+    read_again([](char const*) -> char const* { return nullptr; });
+    EXPECT_EQ(shown("BARMAP_LOG").from, "ignored: privileged process");
+    EXPECT_EQ(shown("BARMAP_LOG").value, "off");
+    EXPECT_EQ(current().log, log_level::off);
+    read_again();
+    EXPECT_EQ(shown("BARMAP_LOG").from, "environment");
+    ::unsetenv("BARMAP_LOG");
+}
+
+TEST_F(config_test, is_read_when_first_needed_and_then_kept) {
+    read_again();
+    ::setenv("BARMAP_COPY", "portable", 1);
+    EXPECT_TRUE(current().copy.empty());
+    read_again();
+    EXPECT_EQ(current().copy, "portable");
+    ::unsetenv("BARMAP_COPY");
+    EXPECT_EQ(current().copy, "portable");
+}
+
+} // namespace
+} // namespace barmap::config
