@@ -38,11 +38,12 @@ device device::from_pointer(void const* gpu_pointer) {
     if (!gpu_pointer)
         throw error(errc::invalid_argument, "find the GPU of a null pointer", "",
                     "give an address of GPU memory, such as cudaMalloc returns");
-    return open_owner(cuda::describe(reinterpret_cast<std::uintptr_t>(gpu_pointer), 1));
+    return open_owner(cuda::describe(reinterpret_cast<std::uintptr_t>(gpu_pointer), 1,
+                                     "find the GPU that owns"));
 }
 
 device device::from_pages(std::uintptr_t gpu_address, std::size_t bytes) {
-    return open_owner(cuda::describe_pages(gpu_address, bytes));
+    return open_owner(cuda::describe_pages(gpu_address, bytes, "find the GPU that owns"));
 }
 
 std::vector<backend_report> device::probe(int ordinal) {

@@ -102,17 +102,18 @@ bool has_part_in(attributes const& a, CUdeviceptr from, CUdeviceptr to) noexcept
 }
 
 std::string range_text(CUdeviceptr address, std::size_t bytes) {
-    return std::to_string(bytes) + " bytes at " + hexadecimal(address);
+    return std::to_string(bytes) + (bytes == 1 ? " byte at " : " bytes at ") + hexadecimal(address);
 }
 
-void expect_range(CUdeviceptr address, std::size_t bytes) {
+void expect_range(CUdeviceptr address, std::size_t bytes, std::string_view operation) {
     if (address == 0 || bytes == 0 || address + bytes < address)
-        throw error(errc::invalid_argument, "pin " + range_text(address, bytes), "",
+        throw error(errc::invalid_argument,
+                    std::string(operation) + " " + range_text(address, bytes), "",
                     "give a GPU address, and a size greater than 0 that does not wrap around");
 }
 
 [[noreturn]] void refuse_bounds(CUdeviceptr address, std::size_t bytes) {
-    throw error(errc::unknown_layout, "pin " + range_text(address, bytes), "",
+    throw error(errc::unknown_layout, "find the bounds of " + range_text(address, bytes), "",
                 "the driver does not report the bounds of this allocation");
 }
 
@@ -139,8 +140,8 @@ attributes first_allocation(CUdeviceptr at, CUdeviceptr end, memory_kind& kind) 
 
 } // namespace
 
-memory describe_pages(CUdeviceptr address, std::size_t bytes) {
-    expect_range(address, bytes);
+memory describe_pages(CUdeviceptr address, std::size_t bytes, std::string_view operation) {
+    expect_range(address, bytes, operation);
     constexpr CUdeviceptr page = gpu_page_size;
     constexpr CUdeviceptr last_end = ~CUdeviceptr{0} / page * page;
     if (address + bytes > last_end)
@@ -182,8 +183,8 @@ memory describe_pages(CUdeviceptr address, std::size_t bytes) {
     return result;
 }
 
-memory describe(CUdeviceptr address, std::size_t bytes) {
-    expect_range(address, bytes);
+memory describe(CUdeviceptr address, std::size_t bytes, std::string_view operation) {
+    expect_range(address, bytes, operation);
     attributes a = attributes_of(address);
     memory result;
     result.kind = kind_of(address, a);

@@ -41,16 +41,19 @@ struct memory {
 };
 
 /// Finds out what is at [address, address + bytes).
+/// @param operation what a refusal of the range says could not be done with these bytes
 /// @throws error errc::invalid_argument (0 bytes, null, or the range wraps around),
 ///         errc::out_of_range if it leaves the allocation or the run of chunks
-[[nodiscard]] memory describe(CUdeviceptr address, std::size_t bytes);
+[[nodiscard]] memory describe(CUdeviceptr address, std::size_t bytes,
+                              std::string_view operation = "pin");
 
 /// Finds out what is in the GPU pages (of gpu_page_size bytes) that [address, address + bytes)
 /// touches, as GPUDirect RDMA does: the range may start or end outside of every allocation, if only
 /// each of its pages holds part of one. Small allocations that share a page share the memory object
 /// behind it, so that one of them is enough to reach the whole page.
 /// @throws error as describe(), errc::out_of_range for a page without any allocation
-[[nodiscard]] memory describe_pages(CUdeviceptr address, std::size_t bytes);
+[[nodiscard]] memory describe_pages(CUdeviceptr address, std::size_t bytes,
+                                    std::string_view operation = "pin");
 
 /// A new file descriptor for the physical memory of a VMM chunk with a POSIX-fd handle type.
 /// @throws error

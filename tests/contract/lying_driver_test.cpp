@@ -99,13 +99,17 @@ TEST_F(lying_driver_test, a_granularity_of_0_is_an_error) {
 TEST_F(lying_driver_test, bounds_that_wrap_around_or_lie_elsewhere_are_an_error) {
     device_block const block(mib);
     std::uintptr_t const at = block.address();
-    for (auto const& [start, size] : std::vector<std::pair<CUdeviceptr, std::size_t>>{
-             {at, ~std::size_t{0}}, {at, 0}, {at - page, page}, {at + mib, mib}}) {
-        lie_about_pointers([=](CUdeviceptr, told const& values) { values.range(start, size); });
+    using bounds = std::pair<CUdeviceptr, std::size_t>; // not bindings: a lambda cannot take those
+    constexpr std::size_t all = ~std::size_t{0};
+    for (bounds const& told_ones :
+         {bounds{at, all}, {at + 256, all}, {at, 0}, {at - page, page}, {at + mib, mib}}) {
+        lie_about_pointers([told_ones](CUdeviceptr, told const& values) {
+            values.range(told_ones.first, told_ones.second);
+        });
         EXPECT_EQ(refusal_of([&] { (void)cuda::describe(at, 1); }).code, errc::unknown_layout)
-            << start - at << ' ' << size;
+            << told_ones.first - at << ' ' << told_ones.second;
         EXPECT_EQ(refusal_of([&] { (void)cuda::describe_pages(at, 1); }).code, errc::unknown_layout)
-            << start - at << ' ' << size;
+            << told_ones.first - at << ' ' << told_ones.second;
     }
 }
 
@@ -183,6 +187,14 @@ TEST_F(lying_driver_test, virtual_memory_is_unmapped_when_the_gpu_has_finished) 
     lie();
     { cuda::virtual_block const block(0, page, "dmabuf"); }
     EXPECT_EQ(order_, (std::vector<std::string>{"synchronize", "unmap"}));
+}
+
+TEST_F(lying_driver_test, a_refusal_names_what_was_wanted) {
+    expect_refusal(refusal_of([] { (void)device::from_pointer(nullptr); }), errc::invalid_argument,
+                   "cannot find the GPU that owns 1 byte at 0x0");
+    device const gpu = device::open(0);
+    expect_refusal(refusal_of([&] { (void)gpu.pin(nullptr, 8); }), errc::invalid_argument,
+                   "cannot pin 8 bytes at 0x0");
 }
 
 TEST_F(lying_driver_test, a_lack_of_descriptors_is_told_as_such) {
