@@ -132,19 +132,17 @@ struct planned_failure {
         std::string_view const text = text_of(variable);
         if (text.empty())
             return {};
-        auto const colon = text.find(':'), second = text.find(':', colon + 1);
+        auto const colon = text.find(':');
+        auto const second = colon == text.npos ? text.npos : text.find(':', colon + 1);
         planned_failure plan;
         plan.function = text.substr(0, colon);
         bool const cuda = text.starts_with("cu"), hip = text.starts_with("hip");
-        auto const code =
-            colon == text.npos
-                ? std::nullopt
-                : whole_number(
-                      text.substr(colon + 1, second == text.npos ? text.npos : second - colon - 1));
-        auto const which =
-            colon == text.npos || second == text.npos ? 1 : whole_number(text.substr(second + 1));
-        if (!(cuda || hip) || !code || *code == 0 || *code > 9999 || !which || *which == 0 ||
-            *which > ~0u) {
+        auto const number = [&](std::size_t from, std::size_t end) {
+            return whole_number(text.substr(from, end - from)).value_or(0);
+        };
+        std::uint64_t const code = colon == text.npos ? 0 : number(colon + 1, second);
+        std::uint64_t const which = second == text.npos ? 1 : number(second + 1, text.npos);
+        if (!(cuda || hip) || code == 0 || code > 9999 || which == 0 || which > ~0u) {
             report(first, variable, "not FUNCTION:CODE or FUNCTION:CODE:WHICH");
             return {};
         }
@@ -156,8 +154,8 @@ struct planned_failure {
         }
         if (auto const suffix = plan.function.rfind("_v"); suffix != std::string::npos)
             plan.function.resize(suffix);
-        plan.code = int(*code);
-        plan.which = unsigned(*which);
+        plan.code = int(code);
+        plan.which = unsigned(which);
         return plan;
     }
 };
