@@ -3,7 +3,7 @@
 #undef gdr_get_info // the older function, which the library keeps, has this name
 
 #include "boundary.hpp"
-#include "copy_guard.hpp"
+#include "mapped_handle.hpp"
 #include "session.hpp"
 
 #include "copy/transfer.hpp"
@@ -112,30 +112,6 @@ int pin_range(gdr_t g, unsigned long address, std::size_t size, pin_options cons
 bool fits(buffer const& which, std::size_t size) noexcept {
     return size != 0 && size <= which.size;
 }
-
-struct to_mapping {
-    static void move(std::byte* mapped, std::byte const* host, std::size_t bytes,
-                     copy_plan const& plan) noexcept {
-        copy::write_bytes(mapped, host, bytes, plan);
-    }
-    static bool move_word(std::byte* mapped, std::byte const* host, std::size_t bytes,
-                          unsigned long const& current, unsigned long expected) noexcept {
-        bool const done = store_word_if(mapped, host, bytes, current, expected);
-        copy::flush_wc_stores();
-        return done;
-    }
-};
-
-struct from_mapping {
-    static void move(std::byte const* mapped, std::byte* host, std::size_t bytes,
-                     copy_plan const& plan) noexcept {
-        copy::read_bytes(host, mapped, bytes, plan);
-    }
-    static bool move_word(std::byte const* mapped, std::byte* host, std::size_t bytes,
-                          unsigned long const& current, unsigned long expected) noexcept {
-        return load_word_if(host, mapped, bytes, current, expected);
-    }
-};
 
 } // namespace
 
@@ -259,14 +235,15 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
 // The hot path: no lock, no log.
 
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size) {
-    return copy_through<to_mapping>(handle.h, static_cast<std::byte*>(map_d_ptr),
-                                    static_cast<std::byte*>(const_cast<void*>(h_ptr)), size);
+    return copy_through(handle.h, static_cast<std::byte*>(map_d_ptr),
+                        static_cast<std::byte const*>(h_ptr), size, copy::write_bytes);
 }
 
 int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size) {
-    return copy_through<from_mapping>(handle.h,
-                                      static_cast<std::byte*>(const_cast<void*>(map_d_ptr)),
-                                      static_cast<std::byte*>(h_ptr), size);
+    return copy_through(handle.h, static_cast<std::byte const*>(map_d_ptr),
+                        static_cast<std::byte*>(h_ptr), size,
+                        [](std::byte const* gpu, std::byte* host, std::size_t bytes,
+                           copy_plan const& plan) { copy::read_bytes(host, gpu, bytes, plan); });
 }
 
 void gdr_runtime_get_version(int* major, int* minor) {

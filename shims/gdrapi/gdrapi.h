@@ -5,10 +5,11 @@
  * better here.
  *
  * Every function that returns int gives 0, or a positive errno value.  Unlike the original, all of
- * them may be called from any thread at once, on one handle too; handles that are not (or no longer)
- * valid are answered with EINVAL.  A child made by fork() has no handles: it may only gdr_close().
- * Not from signal handlers.  A copy that is left by longjmp() keeps its mapping: gdr_unmap then waits
- * until that thread copies again, or ends.
+ * them may be called from any thread at once, on one handle too, with one exception: as there, what
+ * unmaps (gdr_unmap, gdr_unpin_buffer, gdr_close) must not run while another thread copies through
+ * that mapping.  Handles that are not (or no longer) valid are answered with EINVAL.  A child made by
+ * fork() has no handles: it may only gdr_close().  Signal handlers may call gdr_copy_to_mapping and
+ * gdr_copy_from_mapping, and nothing else.
  *
  * Environment: GDRCOPY_ENABLE_LOGGING (set: log to stderr), GDRCOPY_LOG_LEVEL (1 debug, 2 info,
  * 3 warnings, 4 errors; default 4), GDRCOPY_USE_DMABUF_MMAP=1 (use no backend but dmabuf), and all
@@ -132,8 +133,8 @@ int gdr_map(gdr_t g, gdr_mh_t handle, void** va, size_t size);
 int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags);
 
 /*
- * Unmaps; waits for copies through the handle that are under way.  va may also be info.va, as some
- * programs have it.  EINVAL: it is not mapped, va is neither, or size is 0 or beyond mapped_size.
+ * Unmaps; no copy through the handle may be under way.  va may also be info.va, as some programs
+ * have it.  EINVAL: it is not mapped, va is neither, or size is 0 or beyond mapped_size.
  */
 int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
 

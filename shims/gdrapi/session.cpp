@@ -2,7 +2,7 @@
 #include "session.hpp"
 
 #include "boundary.hpp"
-#include "copy_guard.hpp"
+#include "mapped_handle.hpp"
 
 #include "cuda/driver_api.hpp"
 
@@ -49,11 +49,20 @@ struct open_sessions {
 open_sessions& sessions() {
     static auto* const instance = [] {
         // A forked child finds the list whole, and its handles void.
-        pthread_atfork([] { sessions().lock.lock(); }, [] { sessions().lock.unlock(); },
-                       [] {
-                           forget_all_slots();
-                           sessions().lock.unlock();
-                       });
+        pthread_atfork(
+            [] {
+                sessions().lock.lock();
+                lock_handles();
+            },
+            [] {
+                unlock_handles();
+                sessions().lock.unlock();
+            },
+            [] {
+                void_all_handles();
+                unlock_handles();
+                sessions().lock.unlock();
+            });
         return new open_sessions;
     }();
     return *instance;
@@ -132,7 +141,7 @@ std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
     made->size = made->pinned.size() - (address - made->pinned.gpu_address());
     log(severity::debug, std::to_string(bytes) + " bytes are pinned by backend " +
                              std::string(made->pinned.backend()));
-    (void)allocate_slot(made->handle);
+    made->handle = allocate_handle();
     std::lock_guard const guard(lock_);
     try {
         if (closed_)
@@ -140,7 +149,7 @@ std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
                         "call gdr_open() first");
         buffers_.emplace(made->handle, made);
     } catch (...) {
-        free_slot(made->handle);
+        free_handle(made->handle);
         throw;
     }
     return made;
@@ -159,7 +168,7 @@ void let_go(buffer& what) {
     what.alive = false;
     unmap(what);
     what.pinned = {};
-    free_slot(what.handle);
+    free_handle(what.handle);
 }
 
 } // namespace
@@ -227,23 +236,11 @@ std::shared_ptr<session> remove_session(gdr_t pointer) {
 
 void map(buffer& what, std::optional<cache_kind> kind) {
     what.mapped = kind ? what.pinned.map(*kind) : what.pinned.map();
-    slot& place = *find_slot(what.handle);
-    place.data = what.data();
-    place.size = what.size;
-    place.plan = what.mapped.window().plan;
-    place.kind = what.mapped.kind();
-    publish(place, what.handle);
+    publish_handle(what.handle, what.data(), what.size, *what.mapped.window().plan);
 }
 
 void unmap(buffer& what) noexcept {
-    if (what.mapped.size() == 0)
-        return;
-    if (!withdraw(*find_slot(what.handle))) {
-        // A copy may still be under way: better to lose some addresses than to unmap under it.
-        log(severity::warning, "membarrier(2) fails: a mapping is left in place");
-        if (auto* const left = new (std::nothrow) barmap::mapping(std::move(what.mapped)))
-            (void)left;
-    }
+    void_handle(what.handle);
     what.mapped = {};
 }
 
