@@ -13,9 +13,9 @@ namespace {
 int threshold() noexcept {
     static int const value = [] {
         constexpr int nothing = 100;
-        if (!std::getenv("GDRCOPY_ENABLE_LOGGING"))
+        if (!environment("GDRCOPY_ENABLE_LOGGING"))
             return nothing;
-        char const* const level = std::getenv("GDRCOPY_LOG_LEVEL");
+        char const* const level = environment("GDRCOPY_LOG_LEVEL");
         return level ? std::atoi(level) : static_cast<int>(severity::failure);
     }();
     return value;
@@ -47,6 +47,10 @@ int errno_of_driver(std::error_code const& code) noexcept {
 }
 
 } // namespace
+
+char const* environment(char const* name) noexcept {
+    return ::secure_getenv(name);
+}
 
 bool logs(severity how) noexcept {
     return static_cast<int>(how) >= threshold();

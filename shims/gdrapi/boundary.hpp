@@ -19,6 +19,9 @@ enum class severity { debug = 1, information, warning, failure };
 /// than an errno value. The text is gone when it returns. To be set before the first call.
 inline void (*failure_listener)(std::string_view text) noexcept = nullptr;
 
+/// An environment variable, or null: where the process has more rights than its user, none is read.
+[[nodiscard]] char const* environment(char const* name) noexcept;
+
 /// Whether GDRCOPY_ENABLE_LOGGING and GDRCOPY_LOG_LEVEL ask for this.
 [[nodiscard]] bool logs(severity how) noexcept;
 void log(severity how, std::string_view text) noexcept;

@@ -259,8 +259,9 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
     return with_session(g, [&](session& open) {
         // Without a module there is no such version; that of the interface opens every gate that
         // programs have.
-        module_version const version = open.backend().module.value_or(
-            module_version{GDR_API_MAJOR_VERSION, GDR_API_MINOR_VERSION});
+        module_version const version =
+            open.module() ? open.module()->version
+                          : module_version{GDR_API_MAJOR_VERSION, GDR_API_MINOR_VERSION};
         *major = version.major;
         *minor = version.minor;
         return 0;
@@ -277,13 +278,13 @@ int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v) {
     return with_session(g, [&](session& open) {
         switch (which) {
         case GDR_ATTR_USE_PERSISTENT_MAPPING:
-            *v = open.backend().persistent;
+            *v = !open.module() || open.module()->persistent;
             return 0;
         case GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE:
-            *v = open.backend().forces_pcie;
+            *v = !open.module() || open.module()->forces_pcie;
             return 0;
         case GDR_ATTR_USING_DMA_BUF_MMAP:
-            *v = open.backend().name == "dmabuf";
+            *v = !open.module();
             return 0;
         default:
             return refuse(EINVAL, "an unknown attribute");

@@ -54,8 +54,11 @@ typedef struct gdr_mh_s {
 
 /*
  * Opens the library.  NULL where no GPU's memory can be reached; silent unless logging is on.
- * Needs no CUDA context and makes none; the GPU of the calling thread's context, if it has one, is
- * opened and proved, which takes some milliseconds and may wait for running kernels.
+ * Needs no CUDA context and makes none.  Before cuInit it looks only whether gdrdrv, or the CUDA driver
+ * and a GPU, are there, and does not call cuInit, so that children forked later may use CUDA; whether a
+ * backend reaches the memory is then found by the first pin.  After cuInit the GPU of the calling
+ * thread's context, if it has one, is opened and self-tested, which takes some milliseconds and may
+ * wait for running kernels.  No two calls give the same pointer.
  */
 gdr_t gdr_open(void);
 
@@ -64,7 +67,7 @@ int gdr_close(gdr_t g);
 
 typedef enum gdr_pin_flags {
     GDR_PIN_FLAG_DEFAULT = 0,
-    GDR_PIN_FLAG_FORCE_PCIE = 1 /* through BAR1, even where a coherent link is there */
+    GDR_PIN_FLAG_FORCE_PCIE = 1 /* through BAR1, not a coherent link; EINVAL without one */
 } gdr_pin_flags_t;
 
 /*
@@ -157,8 +160,8 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor);
 
 typedef enum gdr_attr {
     GDR_ATTR_USE_PERSISTENT_MAPPING = 1,      /* 1: mappings outlive cudaFree */
-    GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE = 2, /* 1: gdr_pin_buffer_v2 takes the flag */
-    GDR_ATTR_USING_DMA_BUF_MMAP = 3,          /* 1: backend dmabuf is used */
+    GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE = 2, /* 1: the flag is known */
+    GDR_ATTR_USING_DMA_BUF_MMAP = 3,          /* 1: gdrdrv is not used */
     GDR_ATTR_MAX
 } gdr_attr_t;
 

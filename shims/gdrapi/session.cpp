@@ -6,7 +6,8 @@
 
 #include "cuda/driver_api.hpp"
 
-#include <cstdlib>
+#include <atomic>
+#include <deque>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string>
@@ -14,12 +15,27 @@
 namespace barmap::gdrapi {
 namespace {
 
-constexpr std::string_view kernel_module = "gdrdrv";
+constexpr std::string_view gdrdrv = "gdrdrv";
 constexpr std::string_view dma_buf = "dmabuf";
 
 bool only_dma_buf() noexcept {
-    char const* const value = std::getenv("GDRCOPY_USE_DMABUF_MMAP");
+    char const* const value = environment("GDRCOPY_USE_DMABUF_MMAP");
     return value && std::string_view(value) == "1";
+}
+
+/// Only the backends themselves know, and they need cuInit.
+bool a_backend_is_asked_for() noexcept {
+    char const* const name = environment("BARMAP_BACKEND");
+    return only_dma_buf() || (name && *name && std::string_view(name) != "auto");
+}
+
+/// The process in which CUDA was seen in use, if any: its forked children cannot use CUDA.
+std::atomic<pid_t> cuda_user{0};
+
+void expect_no_forked_child() {
+    if (pid_t const user = cuda_user; user != 0 && user != ::getpid())
+        throw error(errc::forked_child, "open libgdrapi", "",
+                    "the parent has used CUDA: open in the parent, or fork before");
 }
 
 /// The first backend that can be tried, on the first GPU that has one.
@@ -44,6 +60,7 @@ backend_report first_offer() {
 struct open_sessions {
     std::mutex lock;
     std::vector<std::shared_ptr<session>> list;
+    std::deque<gdr> shown; ///< of every session that ever was
 };
 
 open_sessions& sessions() {
@@ -70,24 +87,33 @@ open_sessions& sessions() {
 
 } // namespace
 
-session::session() : backend_(first_offer()) {
-    prove_current_gpu();
-    log(severity::information, "backend " + backend_.name + " is there: " + backend_.reason);
-    if (backend_.name == kernel_module) {
-        module_ = os::open_file("/dev/gdrdrv", O_RDWR, kernel_module);
-        fd = module_.get();
+session::session() {
+    expect_no_forked_child();
+    if (a_backend_is_asked_for() || cuda_is_initialised()) {
+        cuda_user = ::getpid();
+        backend_report const first = first_backend();
+        log(severity::information, "backend " + first.name + " is there: " + first.reason);
+        if (first.name == gdrdrv)
+            module_ = {first.module.value(), first.persistent, first.forces_pcie};
+    } else if (module_ = find_kernel_module(); !module_) {
+        expect_gpu();
+        log(severity::information, "there is a GPU; which backend reaches it is found when memory "
+                                   "is pinned");
     }
+    if (module_)
+        module_fd_ = os::open_file("/dev/gdrdrv", O_RDWR, gdrdrv);
 }
 
 session::~session() = default;
 
-void session::prove_current_gpu() {
+backend_report session::first_backend() {
+    backend_report const offered = first_offer();
     cuda::driver_api const& cu = cuda::api();
     CUcontext current = nullptr;
     CUdevice gpu_handle = 0;
     if (cu.ctx_get_current(&current) != cuda::success || !current ||
         cu.ctx_get_device(&gpu_handle) != cuda::success)
-        return;
+        return offered;
     for (int ordinal = 0; ordinal < device::count(); ++ordinal) {
         CUdevice handle = -1;
         if (cu.device_get(&handle, ordinal) != cuda::success || handle != gpu_handle)
@@ -97,15 +123,15 @@ void session::prove_current_gpu() {
         for (backend_report const& report : gpu.started_backends()) {
             if (report.state == backend_state::usable &&
                 (!only_dma_buf() || report.name == dma_buf)) {
-                backend_ = report;
                 keep(gpu);
-                return;
+                return report;
             }
             said += report.name + ": " + report.reason + "; ";
         }
         throw error(errc::backend_absent, "reach memory of GPU " + std::to_string(ordinal), "",
                     said + "see `barmap info`");
     }
+    return offered;
 }
 
 void session::keep(device const& gpu) {
@@ -121,16 +147,17 @@ void session::keep(device const& gpu) {
 std::string_view session::only_backend(device const& gpu) const {
     if (only_dma_buf())
         return dma_buf;
-    if (backend_.name != kernel_module)
+    if (!module_)
         return {};
     for (backend_report const& report : gpu.started_backends())
-        if (report.name == kernel_module && report.state == backend_state::usable)
-            return kernel_module;
+        if (report.name == gdrdrv && report.state == backend_state::usable)
+            return gdrdrv;
     return {};
 }
 
 std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
                                      pin_options options) {
+    cuda_user = ::getpid();
     device const gpu = device::from_pages(address, bytes);
     keep(gpu);
     options.backend = only_backend(gpu);
@@ -188,8 +215,7 @@ bool session::unpin(unsigned long handle) {
 }
 
 void session::forget() noexcept {
-    module_ = {};
-    fd = -1;
+    module_fd_ = {};
 }
 
 void session::close() {
@@ -207,7 +233,7 @@ std::shared_ptr<session> find_session(gdr_t pointer) {
     open_sessions& open = sessions();
     std::lock_guard const guard(open.lock);
     for (std::shared_ptr<session> const& each : open.list)
-        if (each.get() == pointer)
+        if (each->shown == pointer)
             return each;
     return {};
 }
@@ -216,16 +242,19 @@ gdr_t open_session() {
     auto made = std::make_shared<session>();
     open_sessions& open = sessions();
     std::lock_guard const guard(open.lock);
+    made->shown = &open.shown.emplace_back();
+    made->shown->fd = made->module_fd();
     open.list.push_back(made);
-    return made.get();
+    return made->shown;
 }
 
 std::shared_ptr<session> remove_session(gdr_t pointer) {
     open_sessions& open = sessions();
     std::lock_guard const guard(open.lock);
     for (std::shared_ptr<session>& each : open.list) {
-        if (each.get() != pointer)
+        if (each->shown != pointer)
             continue;
+        pointer->fd = -1;
         std::shared_ptr<session> result = std::move(each);
         each = std::move(open.list.back());
         open.list.pop_back();
