@@ -134,6 +134,22 @@ backend_report session::first_backend() {
     return offered;
 }
 
+namespace {
+
+/// Only there are two ways to the memory, of which one can be forced.
+bool is_coherent(device const& gpu) {
+    constexpr int pageable_memory_access_uses_host_page_tables = 100; // CUdevice_attribute
+    cuda::driver_api const& cu = cuda::api();
+    CUdevice handle = 0;
+    int coherent = 0;
+    return cu.device_get(&handle, gpu.ordinal()) == cuda::success &&
+           cu.device_get_attribute(&coherent, pageable_memory_access_uses_host_page_tables,
+                                   handle) == cuda::success &&
+           coherent != 0;
+}
+
+} // namespace
+
 void session::keep(device const& gpu) {
     std::lock_guard const guard(lock_);
     for (device const& known : devices_)
@@ -160,6 +176,9 @@ std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
     cuda_user = ::getpid();
     device const gpu = device::from_pages(address, bytes);
     keep(gpu);
+    if (options.force_pcie && !is_coherent(gpu))
+        throw error(errc::unsupported_operation, "force the PCIe path", "",
+                    "pin without GDR_PIN_FLAG_FORCE_PCIE: this GPU is reached through PCIe alone");
     options.backend = only_backend(gpu);
     options.whole_pages = true;
     auto made = std::make_shared<buffer>();
