@@ -119,6 +119,16 @@ int fork_after_open() {
     return 0;
 }
 
+// Opening looks at the GPU of the context, so that CUDA is in use.
+int fork_after_open_with_cuda() {
+    (void)start_cuda(0);
+    gdr_t const g = gdr_open();
+    REQUIRE(g);
+    std::printf("child %d\n", in_child([] { return gdr_open() ? 1 : 0; }));
+    REQUIRE_0(gdr_close(g));
+    return 0;
+}
+
 // Only the pin finds out.
 int pin_after_open() {
     gdr_t const g = gdr_open();
@@ -173,6 +183,8 @@ int act_as_child(std::string const& action) {
         return open_with_cuda();
     if (action == "fork_after_open")
         return fork_after_open();
+    if (action == "fork_after_open_with_cuda")
+        return fork_after_open_with_cuda();
     if (action == "pin_after_open")
         return pin_after_open();
     if (action == "attributes")

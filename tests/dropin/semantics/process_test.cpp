@@ -126,6 +126,12 @@ TEST_F(process, leaves_CUDA_to_children_that_are_forked_after_gdr_open) {
     }
 }
 
+TEST_F(process, gives_no_session_to_children_of_one_that_has_used_CUDA) {
+    ending const end = run_child("fork_after_open_with_cuda");
+    expect_silent(end);
+    EXPECT_EQ(end.out, "child 0\n");
+}
+
 TEST_F(process, is_told_to_use_dmabuf_alone) {
     if (!simulated())
         GTEST_SKIP() << "the simulated GPU only";
