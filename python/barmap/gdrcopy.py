@@ -213,6 +213,8 @@ class GDRHandle:
     """
 
     def __init__(self, gdr: GDRCopy, pinned: _gdrapi.Pinned) -> None:
+        if not isinstance(pinned, _gdrapi.Pinned):
+            raise TypeError("GDRCopy.pin_buffer and pin_buffer_v2 make handles")
         self._gdr = gdr  # stays open as long as a handle of its lives
         self._pinned: Optional[_gdrapi.Pinned] = pinned
         self._mapping: Optional[Tuple[int, int]] = None  # address, size as it was given
