@@ -213,9 +213,10 @@ class GDRHandle:
     """
 
     def __init__(self, gdr: GDRCopy, pinned: _gdrapi.Pinned) -> None:
+        if not isinstance(pinned, _gdrapi.Pinned):
+            raise TypeError("GDRCopy.pin_buffer and pin_buffer_v2 make handles")
         self._gdr = gdr  # stays open as long as a handle of its lives
         self._pinned: Optional[_gdrapi.Pinned] = pinned
-        self._handle = pinned.handle
         self._mapping: Optional[Tuple[int, int]] = None  # address, size as it was given
 
     def _alive(self) -> _gdrapi.Pinned:
@@ -307,14 +308,14 @@ class GDRHandle:
             EINVAL if the range leaves the mapping, or host_ptr is 0; `GDRStateError` if the handle
             is not mapped.
         """
-        mapping = self._mapping
-        if mapping is None:
+        mapping, pinned = self._mapping, self._pinned
+        if mapping is None or pinned is None:
             raise self._no_copy("to the mapping", host_ptr, size)
         try:
-            code = _copy_to_mapping(self._handle, mapping[0], host_ptr, size)
+            code = _copy_to_mapping(pinned, mapping[0], host_ptr, size)
         except TypeError:  # a number of another library's, or none at all
             host_ptr, size = _unsigned(host_ptr, "host_ptr"), _unsigned(size, "size")
-            code = _copy_to_mapping(self._handle, mapping[0], host_ptr, size)
+            code = _copy_to_mapping(pinned, mapping[0], host_ptr, size)
         if code:
             raise self._no_copy("to the mapping", host_ptr, size)
 
@@ -324,14 +325,14 @@ class GDRHandle:
         Never delivers a value older than one that this thread has read there before. The rest is as
         with `copy_to_mapping`.
         """
-        mapping = self._mapping
-        if mapping is None:
+        mapping, pinned = self._mapping, self._pinned
+        if mapping is None or pinned is None:
             raise self._no_copy("from the mapping", host_ptr, size)
         try:
-            code = _copy_from_mapping(self._handle, host_ptr, mapping[0], size)
+            code = _copy_from_mapping(pinned, host_ptr, mapping[0], size)
         except TypeError:
             host_ptr, size = _unsigned(host_ptr, "host_ptr"), _unsigned(size, "size")
-            code = _copy_from_mapping(self._handle, host_ptr, mapping[0], size)
+            code = _copy_from_mapping(pinned, host_ptr, mapping[0], size)
         if code:
             raise self._no_copy("from the mapping", host_ptr, size)
 

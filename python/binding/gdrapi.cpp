@@ -6,15 +6,14 @@
 
 #include "gdrapi/boundary.hpp"
 #include "gdrapi/gdrapi.h"
-#include "gdrapi/session.hpp"
 
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <bit>
-#include <memory>
 #include <new>
-#include <optional>
 #include <string>
+#include <unistd.h>
 
 namespace nb = nanobind;
 
@@ -58,11 +57,34 @@ auto without_gil(Call call) {
     return call();
 }
 
+/// Copies that run without the GIL. libgdrapi lets no mapping go while it is copied through only if
+/// its caller sees to it: here the one who unmaps waits for them.
+/// Thread rule: begin() under the GIL, where no one has begun to wait; end() and wait() without it.
+class copies_under_way {
+public:
+    void begin() noexcept { ++count_; }
+    void end() noexcept {
+        if (--count_ == 0)
+            count_.notify_all();
+    }
+    /// In a forked child, which has no other threads, it returns at once.
+    void wait() const noexcept {
+        if (::getpid() != owner_)
+            return;
+        while (unsigned const now = count_.load())
+            count_.wait(now);
+    }
+
+private:
+    std::atomic<unsigned> count_{0};
+    pid_t owner_ = ::getpid();
+};
+
 /// One gdr_open(), closed when nobody has it any more.
 /// Thread rule: the GIL protects the members.
 class session {
 public:
-    explicit session(gdr_t opened) : g_(opened), keeps_address_(gdrapi::find_session(opened)) {}
+    explicit session(gdr_t opened) : g_(opened) {}
     ~session() {
         kept_failure const kept;
         (void)close();
@@ -76,13 +98,16 @@ public:
         if (!open_)
             return 0;
         open_ = false;
-        return without_gil([this] { return ::gdr_close(g_); });
+        return without_gil([this] {
+            copies.wait();
+            return ::gdr_close(g_);
+        });
     }
+
+    copies_under_way copies; ///< through any of its handles
 
 private:
     gdr_t g_;
-    /// So that g_ never becomes another session's while a thread may still call with it.
-    std::shared_ptr<gdrapi::session> keeps_address_;
     bool open_ = true;
 };
 
@@ -107,7 +132,40 @@ public:
         if (!is_pinned())
             return 0;
         pinned_ = false;
-        return without_gil([this] { return ::gdr_unpin_buffer(g(), handle_); });
+        return without_gil([this] {
+            copies_.wait();
+            return ::gdr_unpin_buffer(g(), handle_);
+        });
+    }
+    nb::tuple map(std::size_t size) {
+        void* address = nullptr;
+        int const code = without_gil([&] { return ::gdr_map(g(), handle_, &address, size); });
+        mapped_ = mapped_ || code == 0;
+        return nb::make_tuple(code, reinterpret_cast<std::uintptr_t>(address));
+    }
+    int unmap(std::uintptr_t address, std::size_t size) {
+        mapped_ = false;
+        return without_gil([&] {
+            copies_.wait();
+            return ::gdr_unmap(g(), handle_, reinterpret_cast<void*>(address), size);
+        });
+    }
+
+    /// Runs copy(handle): up to `with_gil` bytes under the GIL, where nobody can begin to unmap,
+    /// more of them while other threads run Python.
+    template <class Copy>
+    int copied(std::size_t size, std::size_t with_gil, Copy copy) {
+        if (!mapped_ || !is_pinned())
+            return EINVAL;
+        if (size <= with_gil)
+            return copy(handle_);
+        copies_.begin();
+        session_->copies.begin();
+        released_gil const others_run;
+        int const code = copy(handle_);
+        session_->copies.end();
+        copies_.end();
+        return code;
     }
 
 private:
@@ -115,6 +173,8 @@ private:
     session* session_;
     gdr_mh_t handle_;
     bool pinned_ = true;
+    bool mapped_ = false;
+    copies_under_way copies_;
 };
 
 session* open() {
@@ -160,19 +220,6 @@ nb::tuple info(pinned const& which) {
     return nb::make_tuple(code, fields);
 }
 
-nb::tuple map(pinned const& which, std::size_t size) {
-    void* address = nullptr;
-    int const code =
-        without_gil([&] { return ::gdr_map(which.g(), which.handle(), &address, size); });
-    return nb::make_tuple(code, reinterpret_cast<std::uintptr_t>(address));
-}
-
-int unmap(pinned const& which, std::uintptr_t address, std::size_t size) {
-    return without_gil([&] {
-        return ::gdr_unmap(which.g(), which.handle(), reinterpret_cast<void*>(address), size);
-    });
-}
-
 nb::tuple callback_flag(pinned const& which) {
     int flag = 0;
     int const code =
@@ -180,20 +227,18 @@ nb::tuple callback_flag(pinned const& which) {
     return nb::make_tuple(code, flag != 0);
 }
 
-int copy_to(unsigned long handle, std::uintptr_t mapped, std::uintptr_t host, std::size_t size) {
-    std::optional<released_gil> others_run;
-    if (size > written_with_gil)
-        others_run.emplace();
-    return ::gdr_copy_to_mapping({handle}, reinterpret_cast<void*>(mapped),
-                                 reinterpret_cast<void const*>(host), size);
+int copy_to(pinned& which, std::uintptr_t mapped, std::uintptr_t host, std::size_t size) {
+    return which.copied(size, written_with_gil, [&](gdr_mh_t handle) {
+        return ::gdr_copy_to_mapping(handle, reinterpret_cast<void*>(mapped),
+                                     reinterpret_cast<void const*>(host), size);
+    });
 }
 
-int copy_from(unsigned long handle, std::uintptr_t host, std::uintptr_t mapped, std::size_t size) {
-    std::optional<released_gil> others_run;
-    if (size > read_with_gil)
-        others_run.emplace();
-    return ::gdr_copy_from_mapping({handle}, reinterpret_cast<void*>(host),
-                                   reinterpret_cast<void const*>(mapped), size);
+int copy_from(pinned& which, std::uintptr_t host, std::uintptr_t mapped, std::size_t size) {
+    return which.copied(size, read_with_gil, [&](gdr_mh_t handle) {
+        return ::gdr_copy_from_mapping(handle, reinterpret_cast<void*>(host),
+                                       reinterpret_cast<void const*>(mapped), size);
+    });
 }
 
 nb::tuple runtime_version() {
@@ -232,12 +277,11 @@ void bind_gdrapi(nb::module_& module) {
         .def("driver_version", &driver_version)
         .def("get_attribute", &attribute);
     nb::class_<pinned>(room, "Pinned")
-        .def_prop_ro("handle", [](pinned const& which) { return which.handle().h; })
         .def_prop_ro("is_pinned", &pinned::is_pinned)
         .def("unpin", &pinned::unpin)
         .def("get_info", &info)
-        .def("map", &map)
-        .def("unmap", &unmap)
+        .def("map", &pinned::map)
+        .def("unmap", &pinned::unmap)
         .def("get_callback_flag", &callback_flag);
     room.def("open", &open);
     room.def("copy_to_mapping", &copy_to);

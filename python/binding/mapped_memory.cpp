@@ -131,7 +131,7 @@ void mapped_memory::expect_writable() const {
         throw nb::type_error("this mapping is read-only, as the object that was mapped says");
 }
 
-window mapped_memory::part(Py_ssize_t offset, Py_ssize_t bytes) const {
+window mapped_memory::subwindow(Py_ssize_t offset, Py_ssize_t bytes) const {
     auto const size = static_cast<Py_ssize_t>(window_.size);
     if (offset < 0 || bytes < 0 || offset > size || bytes > size - offset) [[unlikely]]
         throw error(errc::out_of_range,
@@ -147,7 +147,7 @@ void mapped_memory::write(nb::handle buffer, Py_ssize_t offset) {
     host_buffer const from(buffer, PyBUF_SIMPLE);
     expect_open(); // after the buffer was got: that may run Python
     expect_writable();
-    window const to = part(offset, from.size());
+    window const to = subwindow(offset, from.size());
     copy_without_gil const others_run(*this, from.size(), written_with_gil);
     barmap::write(to, from.bytes());
 }
@@ -155,7 +155,7 @@ void mapped_memory::write(nb::handle buffer, Py_ssize_t offset) {
 nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) {
     expect_open();
     Py_ssize_t const wanted = length(offset, bytes);
-    window const from = part(offset, wanted);
+    window const from = subwindow(offset, wanted);
     nb::bytes const result = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, wanted));
     if (!result.is_valid())
         throw nb::python_error();
@@ -170,7 +170,7 @@ nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes
 Py_ssize_t mapped_memory::read_into(nb::handle buffer, Py_ssize_t offset) {
     host_buffer const to(buffer, PyBUF_WRITABLE);
     expect_open();
-    window const from = part(offset, to.size());
+    window const from = subwindow(offset, to.size());
     copy_without_gil const others_run(*this, to.size(), read_with_gil);
     barmap::read(to.bytes(), from);
     return to.size();
@@ -182,7 +182,7 @@ void mapped_memory::post(nb::handle value, Py_ssize_t offset, int size) {
     std::uint64_t const word = word_of(value, size);
     expect_open();
     expect_writable();
-    window const to = part(offset, size);
+    window const to = subwindow(offset, size);
     if (reinterpret_cast<std::uintptr_t>(to.data) % static_cast<unsigned>(size) != 0)
         throw error(errc::invalid_argument,
                     "post " + std::to_string(size) + " bytes at offset " + std::to_string(offset),
@@ -205,7 +205,7 @@ void mapped_memory::fill(int byte, Py_ssize_t offset, std::optional<Py_ssize_t> 
     expect_open();
     expect_writable();
     Py_ssize_t const wanted = length(offset, bytes);
-    window to = part(offset, wanted);
+    window to = subwindow(offset, wanted);
     std::array<std::byte, 4096> pattern;
     pattern.fill(static_cast<std::byte>(byte));
     copy_without_gil const others_run(*this, wanted, written_with_gil);

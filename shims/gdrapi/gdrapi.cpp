@@ -3,7 +3,7 @@
 #undef gdr_get_info // the older function, which the library keeps, has this name
 
 #include "boundary.hpp"
-#include "copy_guard.hpp"
+#include "mapped_handle.hpp"
 #include "session.hpp"
 
 #include "copy/transfer.hpp"
@@ -112,30 +112,6 @@ int pin_range(gdr_t g, unsigned long address, std::size_t size, pin_options cons
 bool fits(buffer const& which, std::size_t size) noexcept {
     return size != 0 && size <= which.size;
 }
-
-struct to_mapping {
-    static void move(std::byte* mapped, std::byte const* host, std::size_t bytes,
-                     copy_plan const& plan) noexcept {
-        copy::write_bytes(mapped, host, bytes, plan);
-    }
-    static bool move_word(std::byte* mapped, std::byte const* host, std::size_t bytes,
-                          unsigned long const& current, unsigned long expected) noexcept {
-        bool const done = store_word_if(mapped, host, bytes, current, expected);
-        copy::flush_wc_stores();
-        return done;
-    }
-};
-
-struct from_mapping {
-    static void move(std::byte const* mapped, std::byte* host, std::size_t bytes,
-                     copy_plan const& plan) noexcept {
-        copy::read_bytes(host, mapped, bytes, plan);
-    }
-    static bool move_word(std::byte const* mapped, std::byte* host, std::size_t bytes,
-                          unsigned long const& current, unsigned long expected) noexcept {
-        return load_word_if(host, mapped, bytes, current, expected);
-    }
-};
 
 } // namespace
 
@@ -259,14 +235,15 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
 // The hot path: no lock, no log.
 
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size) {
-    return copy_through<to_mapping>(handle.h, static_cast<std::byte*>(map_d_ptr),
-                                    static_cast<std::byte*>(const_cast<void*>(h_ptr)), size);
+    return copy_through(handle.h, static_cast<std::byte*>(map_d_ptr),
+                        static_cast<std::byte const*>(h_ptr), size, copy::write_bytes);
 }
 
 int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size) {
-    return copy_through<from_mapping>(handle.h,
-                                      static_cast<std::byte*>(const_cast<void*>(map_d_ptr)),
-                                      static_cast<std::byte*>(h_ptr), size);
+    return copy_through(handle.h, static_cast<std::byte const*>(map_d_ptr),
+                        static_cast<std::byte*>(h_ptr), size,
+                        [](std::byte const* gpu, std::byte* host, std::size_t bytes,
+                           copy_plan const& plan) { copy::read_bytes(host, gpu, bytes, plan); });
 }
 
 void gdr_runtime_get_version(int* major, int* minor) {
@@ -282,8 +259,9 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
     return with_session(g, [&](session& open) {
         // Without a module there is no such version; that of the interface opens every gate that
         // programs have.
-        module_version const version = open.backend().module.value_or(
-            module_version{GDR_API_MAJOR_VERSION, GDR_API_MINOR_VERSION});
+        module_version const version =
+            open.module() ? open.module()->version
+                          : module_version{GDR_API_MAJOR_VERSION, GDR_API_MINOR_VERSION};
         *major = version.major;
         *minor = version.minor;
         return 0;
@@ -300,13 +278,13 @@ int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v) {
     return with_session(g, [&](session& open) {
         switch (which) {
         case GDR_ATTR_USE_PERSISTENT_MAPPING:
-            *v = open.backend().persistent;
+            *v = !open.module() || open.module()->persistent;
             return 0;
         case GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE:
-            *v = open.backend().forces_pcie;
+            *v = !open.module() || open.module()->forces_pcie;
             return 0;
         case GDR_ATTR_USING_DMA_BUF_MMAP:
-            *v = open.backend().name == "dmabuf";
+            *v = !open.module();
             return 0;
         default:
             return refuse(EINVAL, "an unknown attribute");

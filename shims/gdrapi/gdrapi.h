@@ -5,10 +5,11 @@
  * better here.
  *
  * Every function that returns int gives 0, or a positive errno value.  Unlike the original, all of
- * them may be called from any thread at once, on one handle too; handles that are not (or no longer)
- * valid are answered with EINVAL.  A child made by fork() has no handles: it may only gdr_close().
- * Not from signal handlers.  A copy that is left by longjmp() keeps its mapping: gdr_unmap then waits
- * until that thread copies again, or ends.
+ * them may be called from any thread at once, on one handle too, with one exception: as there, what
+ * unmaps (gdr_unmap, gdr_unpin_buffer, gdr_close) must not run while another thread copies through
+ * that mapping.  Handles that are not (or no longer) valid are answered with EINVAL.  A child made by
+ * fork() has no handles: it may only gdr_close().  Signal handlers may call gdr_copy_to_mapping and
+ * gdr_copy_from_mapping, and nothing else.
  *
  * Environment: GDRCOPY_ENABLE_LOGGING (set: log to stderr), GDRCOPY_LOG_LEVEL (1 debug, 2 info,
  * 3 warnings, 4 errors; default 4), GDRCOPY_USE_DMABUF_MMAP=1 (use no backend but dmabuf), and all
@@ -53,8 +54,11 @@ typedef struct gdr_mh_s {
 
 /*
  * Opens the library.  NULL where no GPU's memory can be reached; silent unless logging is on.
- * Needs no CUDA context and makes none; the GPU of the calling thread's context, if it has one, is
- * opened and proved, which takes some milliseconds and may wait for running kernels.
+ * Needs no CUDA context and makes none.  Before cuInit it looks only whether gdrdrv, or the CUDA driver
+ * and a GPU, are there, and does not call cuInit, so that children forked later may use CUDA; whether a
+ * backend reaches the memory is then found by the first pin.  After cuInit the GPU of the calling
+ * thread's context, if it has one, is opened and self-tested, which takes some milliseconds and may
+ * wait for running kernels.  No two calls give the same pointer.
  */
 gdr_t gdr_open(void);
 
@@ -63,7 +67,7 @@ int gdr_close(gdr_t g);
 
 typedef enum gdr_pin_flags {
     GDR_PIN_FLAG_DEFAULT = 0,
-    GDR_PIN_FLAG_FORCE_PCIE = 1 /* through BAR1, even where a coherent link is there */
+    GDR_PIN_FLAG_FORCE_PCIE = 1 /* through BAR1, not a coherent link; EINVAL without one */
 } gdr_pin_flags_t;
 
 /*
@@ -132,8 +136,8 @@ int gdr_map(gdr_t g, gdr_mh_t handle, void** va, size_t size);
 int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags);
 
 /*
- * Unmaps; waits for copies through the handle that are under way.  va may also be info.va, as some
- * programs have it.  EINVAL: it is not mapped, va is neither, or size is 0 or beyond mapped_size.
+ * Unmaps; no copy through the handle may be under way.  va may also be info.va, as some programs
+ * have it.  EINVAL: it is not mapped, va is neither, or size is 0 or beyond mapped_size.
  */
 int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
 
@@ -156,8 +160,8 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor);
 
 typedef enum gdr_attr {
     GDR_ATTR_USE_PERSISTENT_MAPPING = 1,      /* 1: mappings outlive cudaFree */
-    GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE = 2, /* 1: gdr_pin_buffer_v2 takes the flag */
-    GDR_ATTR_USING_DMA_BUF_MMAP = 3,          /* 1: backend dmabuf is used */
+    GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE = 2, /* 1: the flag is known */
+    GDR_ATTR_USING_DMA_BUF_MMAP = 3,          /* 1: gdrdrv is not used */
     GDR_ATTR_MAX
 } gdr_attr_t;
 

@@ -2,11 +2,13 @@
 #include "session.hpp"
 
 #include "boundary.hpp"
-#include "copy_guard.hpp"
+#include "mapped_handle.hpp"
 
 #include "config/config.hpp"
 #include "cuda/driver_api.hpp"
 
+#include <atomic>
+#include <deque>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string>
@@ -14,12 +16,26 @@
 namespace barmap::gdrapi {
 namespace {
 
-constexpr std::string_view kernel_module = "gdrdrv";
+constexpr std::string_view gdrdrv = "gdrdrv";
 constexpr std::string_view dma_buf = "dmabuf";
 
 bool only_dma_buf() noexcept {
     char const* const value = config::environment("GDRCOPY_USE_DMABUF_MMAP");
     return value && std::string_view(value) == "1";
+}
+
+/// Only the backends themselves know, and they need cuInit.
+bool a_backend_is_asked_for() noexcept {
+    return only_dma_buf() || !config::current().backend.empty();
+}
+
+/// The process in which CUDA was seen in use, if any: its forked children cannot use CUDA.
+std::atomic<os::process_id> cuda_user{};
+
+void expect_no_forked_child() {
+    if (os::process_id const user = cuda_user; user.number != 0 && !os::is_this_process(user))
+        throw error(errc::forked_child, "open libgdrapi", "",
+                    "the parent has used CUDA: open in the parent, or fork before");
 }
 
 /// The first backend that can be tried, on the first GPU that has one.
@@ -44,16 +60,26 @@ backend_report first_offer() {
 struct open_sessions {
     std::mutex lock;
     std::vector<std::shared_ptr<session>> list;
+    std::deque<gdr> shown; ///< of every session that ever was
 };
 
 open_sessions& sessions() {
     static auto* const instance = [] {
         // A forked child finds the list whole, and its handles void.
-        pthread_atfork([] { sessions().lock.lock(); }, [] { sessions().lock.unlock(); },
-                       [] {
-                           forget_all_slots();
-                           sessions().lock.unlock();
-                       });
+        pthread_atfork(
+            [] {
+                sessions().lock.lock();
+                lock_handles();
+            },
+            [] {
+                unlock_handles();
+                sessions().lock.unlock();
+            },
+            [] {
+                void_all_handles();
+                unlock_handles();
+                sessions().lock.unlock();
+            });
         return new open_sessions;
     }();
     return *instance;
@@ -61,24 +87,33 @@ open_sessions& sessions() {
 
 } // namespace
 
-session::session() : backend_(first_offer()) {
-    prove_current_gpu();
-    log(severity::information, "backend " + backend_.name + " is there: " + backend_.reason);
-    if (backend_.name == kernel_module) {
-        module_ = os::open_file("/dev/gdrdrv", O_RDWR, kernel_module);
-        fd = module_.get();
+session::session() {
+    expect_no_forked_child();
+    if (a_backend_is_asked_for() || cuda_is_initialised()) {
+        cuda_user = os::this_process();
+        backend_report const first = first_backend();
+        log(severity::information, "backend " + first.name + " is there: " + first.reason);
+        if (first.name == gdrdrv)
+            module_ = {first.module.value(), first.persistent, first.forces_pcie};
+    } else if (module_ = find_kernel_module(); !module_) {
+        expect_gpu();
+        log(severity::information, "there is a GPU; which backend reaches it is found when memory "
+                                   "is pinned");
     }
+    if (module_)
+        module_fd_ = os::open_file("/dev/gdrdrv", O_RDWR, gdrdrv);
 }
 
 session::~session() = default;
 
-void session::prove_current_gpu() {
+backend_report session::first_backend() {
+    backend_report const offered = first_offer();
     cuda::driver_api const& cu = cuda::api();
     CUcontext current = nullptr;
     CUdevice gpu_handle = 0;
     if (cu.ctx_get_current(&current) != cuda::success || !current ||
         cu.ctx_get_device(&gpu_handle) != cuda::success)
-        return;
+        return offered;
     for (int ordinal = 0; ordinal < device::count(); ++ordinal) {
         CUdevice handle = -1;
         if (cu.device_get(&handle, ordinal) != cuda::success || handle != gpu_handle)
@@ -88,16 +123,32 @@ void session::prove_current_gpu() {
         for (backend_report const& report : gpu.started_backends()) {
             if (report.state == backend_state::usable &&
                 (!only_dma_buf() || report.name == dma_buf)) {
-                backend_ = report;
                 keep(gpu);
-                return;
+                return report;
             }
             said += report.name + ": " + report.reason + "; ";
         }
         throw error(errc::backend_absent, "reach memory of GPU " + std::to_string(ordinal), "",
                     said + "see `barmap info`");
     }
+    return offered;
 }
+
+namespace {
+
+/// Only there are two ways to the memory, of which one can be forced.
+bool is_coherent(device const& gpu) {
+    constexpr int pageable_memory_access_uses_host_page_tables = 100; // CUdevice_attribute
+    cuda::driver_api const& cu = cuda::api();
+    CUdevice handle = 0;
+    int coherent = 0;
+    return cu.device_get(&handle, gpu.ordinal()) == cuda::success &&
+           cu.device_get_attribute(&coherent, pageable_memory_access_uses_host_page_tables,
+                                   handle) == cuda::success &&
+           coherent != 0;
+}
+
+} // namespace
 
 void session::keep(device const& gpu) {
     std::lock_guard const guard(lock_);
@@ -112,18 +163,22 @@ void session::keep(device const& gpu) {
 std::string_view session::only_backend(device const& gpu) const {
     if (only_dma_buf())
         return dma_buf;
-    if (backend_.name != kernel_module)
+    if (!module_)
         return {};
     for (backend_report const& report : gpu.started_backends())
-        if (report.name == kernel_module && report.state == backend_state::usable)
-            return kernel_module;
+        if (report.name == gdrdrv && report.state == backend_state::usable)
+            return gdrdrv;
     return {};
 }
 
 std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
                                      pin_options options) {
+    cuda_user = os::this_process();
     device const gpu = device::from_pages(address, bytes);
     keep(gpu);
+    if (options.force_pcie && !is_coherent(gpu))
+        throw error(errc::unsupported_operation, "force the PCIe path", "",
+                    "pin without GDR_PIN_FLAG_FORCE_PCIE: this GPU is reached through PCIe alone");
     options.backend = only_backend(gpu);
     options.whole_pages = true;
     auto made = std::make_shared<buffer>();
@@ -132,7 +187,7 @@ std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
     made->size = made->pinned.size() - (address - made->pinned.gpu_address());
     log(severity::debug, std::to_string(bytes) + " bytes are pinned by backend " +
                              std::string(made->pinned.backend()));
-    (void)allocate_slot(made->handle);
+    made->handle = allocate_handle();
     std::lock_guard const guard(lock_);
     try {
         if (closed_)
@@ -140,7 +195,7 @@ std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
                         "call gdr_open() first");
         buffers_.emplace(made->handle, made);
     } catch (...) {
-        free_slot(made->handle);
+        free_handle(made->handle);
         throw;
     }
     return made;
@@ -159,7 +214,7 @@ void let_go(buffer& what) {
     what.alive = false;
     unmap(what);
     what.pinned = {};
-    free_slot(what.handle);
+    free_handle(what.handle);
 }
 
 } // namespace
@@ -179,8 +234,7 @@ bool session::unpin(unsigned long handle) {
 }
 
 void session::forget() noexcept {
-    module_ = {};
-    fd = -1;
+    module_fd_ = {};
 }
 
 void session::close() {
@@ -198,7 +252,7 @@ std::shared_ptr<session> find_session(gdr_t pointer) {
     open_sessions& open = sessions();
     std::lock_guard const guard(open.lock);
     for (std::shared_ptr<session> const& each : open.list)
-        if (each.get() == pointer)
+        if (each->shown == pointer)
             return each;
     return {};
 }
@@ -207,16 +261,19 @@ gdr_t open_session() {
     auto made = std::make_shared<session>();
     open_sessions& open = sessions();
     std::lock_guard const guard(open.lock);
+    made->shown = &open.shown.emplace_back();
+    made->shown->fd = made->module_fd();
     open.list.push_back(made);
-    return made.get();
+    return made->shown;
 }
 
 std::shared_ptr<session> remove_session(gdr_t pointer) {
     open_sessions& open = sessions();
     std::lock_guard const guard(open.lock);
     for (std::shared_ptr<session>& each : open.list) {
-        if (each.get() != pointer)
+        if (each->shown != pointer)
             continue;
+        pointer->fd = -1;
         std::shared_ptr<session> result = std::move(each);
         each = std::move(open.list.back());
         open.list.pop_back();
@@ -227,23 +284,11 @@ std::shared_ptr<session> remove_session(gdr_t pointer) {
 
 void map(buffer& what, std::optional<cache_kind> kind) {
     what.mapped = kind ? what.pinned.map(*kind) : what.pinned.map();
-    slot& place = *find_slot(what.handle);
-    place.data = what.data();
-    place.size = what.size;
-    place.plan = what.mapped.window().plan;
-    place.kind = what.mapped.kind();
-    publish(place, what.handle);
+    publish_handle(what.handle, what.data(), what.size, *what.mapped.window().plan);
 }
 
 void unmap(buffer& what) noexcept {
-    if (what.mapped.size() == 0)
-        return;
-    if (!withdraw(*find_slot(what.handle))) {
-        // A copy may still be under way: better to lose some addresses than to unmap under it.
-        log(severity::warning, "membarrier(2) fails: a mapping is left in place");
-        if (auto* const left = new (std::nothrow) barmap::mapping(std::move(what.mapped)))
-            (void)left;
-    }
+    void_handle(what.handle);
     what.mapped = {};
 }
 

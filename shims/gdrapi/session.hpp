@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gdrapi.h"
+#include "probe.hpp"
 
 #include "os/fd.hpp"
 #include "os/process.hpp"
@@ -18,9 +19,11 @@
 #include <vector>
 
 /// What a gdr_t points to. It begins with the descriptor of /dev/gdrdrv, or -1 where gdrdrv is not
-/// used: programs look at that.
+/// used: programs look at that. The rest is there because gdrcopy's own tests copy a struct of its
+/// size. It outlives its session for good, so that no later gdr_t has its address.
 struct gdr {
     int fd = -1;
+    char unused[44] = {};
 };
 
 namespace barmap::gdrapi {
@@ -43,9 +46,10 @@ struct buffer {
 
 /// One gdr_open().
 /// Thread rule: every member may be called at once.
-class session : public gdr {
+class session {
 public:
-    /// Finds out what is offered here. @throws error if nothing is
+    /// Finds out what is offered here; without cuInit, unless somebody has called that already or a
+    /// backend is asked for by name. @throws error if nothing is
     session();
     session(session const&) = delete;
     session& operator=(session const&) = delete;
@@ -58,25 +62,30 @@ public:
     bool unpin(unsigned long handle);
     /// Unpins all; nothing can be pinned afterwards.
     void close();
-    /// In a forked child: closes the descriptor that fd shows. All else stays as it is for good,
+    /// In a forked child: closes the descriptor of gdrdrv. All else stays as it is for good,
     /// since another thread may have been in the midst of changing it when the process forked.
     void forget() noexcept;
 
-    /// What the backend that is asked first says of itself.
-    [[nodiscard]] backend_report const& backend() const noexcept { return backend_; }
+    /// Where it is used, all pins that it can serve go through it.
+    [[nodiscard]] std::optional<kernel_module> const& module() const noexcept { return module_; }
+    /// -1 where gdrdrv is not used.
+    [[nodiscard]] int module_fd() const noexcept { return module_fd_.get(); }
     [[nodiscard]] bool in_own_process() const noexcept { return os::is_this_process(owner_); }
 
+    gdr* shown = nullptr; ///< what the program has; set once, before anyone can find it
+
 private:
-    /// Refuses the session if the GPU of the thread's context turns out not to be reachable.
-    void prove_current_gpu();
-    /// Keeps the GPU open, so that it is proved only once.
+    /// The first backend that can be tried; where the thread has a context, one that is self-tested
+    /// on its GPU. @throws error if there is none
+    [[nodiscard]] backend_report first_backend();
+    /// Keeps the GPU open, so that it is self-tested only once.
     void keep(device const& gpu);
     /// The backend that all pins must use, or empty.
     [[nodiscard]] std::string_view only_backend(device const& gpu) const;
 
     os::process_id owner_ = os::this_process();
-    backend_report backend_;
-    os::fd module_;   ///< what fd shows
+    std::optional<kernel_module> module_;
+    os::fd module_fd_;
     std::mutex lock_; ///< for all below
     bool closed_ = false;
     std::vector<device> devices_;

@@ -6,7 +6,7 @@
 
 /// The one seam below barmap: every system call and dlopen of the library goes through this table,
 /// so that a test can stand in for the kernel and make any call fail. Set-up path only; the hot
-/// path makes no call. (What src/os/process_barrier.cpp calls is for libgdrapi alone.)
+/// path makes no call.
 namespace barmap::os {
 
 struct calls {

@@ -21,6 +21,7 @@ enum {
     exit_skipped = 77,
     cuda_error_no_device = 100,
     cuda_attribute_sync_memops = 6,
+    cuda_device_host_page_tables = 100, /* set: coherent with the CPU */
     cuda_posix_fd_handle = 1,
     cuda_read_write = 3
 };
@@ -46,6 +47,7 @@ struct cuda_access {
 struct cuda_driver {
     int (*init)(unsigned);
     int (*device_get)(int*, int);
+    int (*device_attribute)(int*, int, int);
     int (*primary_retain)(void**, int);
     int (*primary_release)(int);
     int (*primary_state)(int, unsigned*, int*);
@@ -107,6 +109,7 @@ static inline struct cuda_driver load_cuda(void) {
     }
     BARMAP_CUDA_TAKE(init, "cuInit");
     BARMAP_CUDA_TAKE(device_get, "cuDeviceGet");
+    BARMAP_CUDA_TAKE(device_attribute, "cuDeviceGetAttribute");
     BARMAP_CUDA_TAKE(primary_retain, "cuDevicePrimaryCtxRetain");
     BARMAP_CUDA_TAKE(primary_release, "cuDevicePrimaryCtxRelease_v2");
     BARMAP_CUDA_TAKE(primary_state, "cuDevicePrimaryCtxGetState");
@@ -146,6 +149,12 @@ static inline struct cuda_driver start_cuda(int ordinal) {
     require_cuda(cuda.primary_retain(&cuda.context, cuda.device), "cuDevicePrimaryCtxRetain");
     require_cuda(cuda.set_current(cuda.context), "cuCtxSetCurrent");
     return cuda;
+}
+
+/* Whether the CPU reaches the GPU's memory through a coherent link, too. */
+static inline int is_coherent(struct cuda_driver const* cuda) {
+    int set = 0;
+    return cuda->device_attribute(&set, cuda_device_host_page_tables, cuda->device) == 0 && set;
 }
 
 #endif /* BARMAP_DROPIN_CUDA_DRIVER_H */

@@ -165,9 +165,9 @@ void waive_unless_pin_flags_work(bench const& on, gdr_pin_flags_t flags) {
         return;
     if (!attribute(on.through, GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE))
         throw waived("GDR_PIN_FLAG_FORCE_PCIE is not supported here");
-    // gdrcopy's own tells that its driver knows the flag, which then needs a platform for it.
-    if (!gdrapi().beside_tool && (!on.gpu.attribute(attribute_host_page_tables) ||
-                                  on.gpu.attribute(cuda::attribute_compute_capability_major) < 10))
+    // The attribute says that the flag is known, which then needs a platform for it.
+    if (!on.gpu.attribute(attribute_host_page_tables) ||
+        on.gpu.attribute(cuda::attribute_compute_capability_major) < 10)
         throw waived("GDR_PIN_FLAG_FORCE_PCIE needs a coherent platform");
 }
 

@@ -5,62 +5,21 @@
  * handle 0 for "not pinned", and a worker thread without a CUDA context that adds to 8-byte signals
  * by a copy from the mapping and one to it.
  */
-#include "gpu_memory.h"
-
-#include <dlfcn.h>
-#include <errno.h>
 #include <gdrapi.h>
+
+#include "loaded_library.h"
+
+#include <errno.h>
 #include <pthread.h>
 
-static struct {
-    gdr_t (*open)(void);
-    int (*close)(gdr_t);
-    int (*pin_buffer)(gdr_t, unsigned long, size_t, uint64_t, uint32_t, gdr_mh_t*);
-    int (*pin_buffer_v2)(gdr_t, unsigned long, size_t, uint32_t, gdr_mh_t*);
-    int (*unpin_buffer)(gdr_t, gdr_mh_t);
-    int (*map)(gdr_t, gdr_mh_t, void**, size_t);
-    int (*unmap)(gdr_t, gdr_mh_t, void*, size_t);
-    int (*copy_to_mapping)(gdr_mh_t, void*, void const*, size_t);
-    int (*copy_from_mapping)(gdr_mh_t, void*, void const*, size_t);
-    void (*runtime_get_version)(int*, int*);
-    int (*driver_get_version)(gdr_t, int*, int*);
-} gdr;
-
-static void take(void* library, char const* name, void* function) {
-    take_symbol(library, name, function);
-    void* found;
-    memcpy(&found, function, sizeof found);
-    if (!found)
-        fail("libgdrapi.so has no %s", name);
-}
-
-static gdr_t start(void** library_out) {
-    void* const library = dlopen("libgdrapi.so", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        fail("%s", dlerror());
-    *library_out = library;
-    take(library, "gdr_open", &gdr.open);
-    take(library, "gdr_close", &gdr.close);
-    take(library, "gdr_pin_buffer", &gdr.pin_buffer);
-    take(library, "gdr_unpin_buffer", &gdr.unpin_buffer);
-    take(library, "gdr_map", &gdr.map);
-    take(library, "gdr_unmap", &gdr.unmap);
-    take(library, "gdr_copy_to_mapping", &gdr.copy_to_mapping);
-    take(library, "gdr_copy_from_mapping", &gdr.copy_from_mapping);
-    take(library, "gdr_runtime_get_version", &gdr.runtime_get_version);
-    take(library, "gdr_driver_get_version", &gdr.driver_get_version);
-    gdr_t const g = gdr.open();
-    if (!g)
-        fail("gdr_open gave NULL");
-    int library_major = 0, library_minor = 0, driver_major = 0, driver_minor = 0;
-    gdr.runtime_get_version(&library_major, &library_minor);
-    REQUIRE_0(gdr.driver_get_version(g, &driver_major, &driver_minor));
-    int const by_library = library_major * 1000 + library_minor;
-    int const by_driver = driver_major * 1000 + driver_minor;
-    if ((by_library < by_driver ? by_library : by_driver) < 2005)
-        fail("library %d.%d, driver %d.%d: GIN would be refused below 2.5", library_major,
-             library_minor, driver_major, driver_minor);
-    take(library, "gdr_pin_buffer_v2", &gdr.pin_buffer_v2);
+static gdr_t start(void** library) {
+    *library = load_library("libgdrapi.so", RTLD_NOW | RTLD_LOCAL,
+                            "open close pin_buffer unpin_buffer map unmap copy_to_mapping "
+                            "copy_from_mapping runtime_get_version driver_get_version");
+    gdr_t const g = open_session();
+    /* GIN would be refused below. */
+    REQUIRE(library_version() >= 2005 && driver_version(g) >= 2005);
+    REQUIRE(take_functions(*library, "pin_buffer_v2") == 0);
     return g;
 }
 
@@ -91,8 +50,7 @@ static struct region enroll(gdr_t g, uint64_t address, size_t size) {
 }
 
 static void dismiss(gdr_t g, struct region what) {
-    REQUIRE_0(gdr.unmap(g, (gdr_mh_t){what.pin}, what.mapped, what.length));
-    REQUIRE_0(gdr.unpin_buffer(g, (gdr_mh_t){what.pin}));
+    unmap_and_unpin(g, (gdr_mh_t){what.pin}, what.mapped, what.length);
 }
 
 struct worker {

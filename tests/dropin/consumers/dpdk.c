@@ -6,27 +6,11 @@
  * a look at info.va; and gdr_unmap is given the GPU's address instead of it, which the original
  * answers with 0.
  */
-#include "gpu_memory.h"
-
-#include <dlfcn.h>
 #include <gdrapi.h>
 
-static struct {
-    gdr_t (*open)(void);
-    int (*pin_buffer)(gdr_t, unsigned long, size_t, uint64_t, uint32_t, gdr_mh_t*);
-    int (*unpin_buffer)(gdr_t, gdr_mh_t);
-    int (*map)(gdr_t, gdr_mh_t, void**, size_t);
-    int (*unmap)(gdr_t, gdr_mh_t, void*, size_t);
-} gdr;
-static gdr_t session;
+#include "loaded_library.h"
 
-static void take(void* library, char const* name, void* function) {
-    take_symbol(library, name, function);
-    void* found;
-    memcpy(&found, function, sizeof found);
-    if (!found)
-        fail("libgdrapi.so has no %s", name);
-}
+static gdr_t session;
 
 static void load(void) {
     char path[1024];
@@ -34,14 +18,7 @@ static void load(void) {
     int const length = folder ? snprintf(path, sizeof path, "%s/libgdrapi.so", folder)
                               : snprintf(path, sizeof path, "libgdrapi.so");
     REQUIRE(length > 0 && (size_t)length < sizeof path);
-    void* const library = dlopen(path, RTLD_LAZY);
-    if (!library)
-        fail("%s", dlerror());
-    take(library, "gdr_open", &gdr.open);
-    take(library, "gdr_pin_buffer", &gdr.pin_buffer);
-    take(library, "gdr_unpin_buffer", &gdr.unpin_buffer);
-    take(library, "gdr_map", &gdr.map);
-    take(library, "gdr_unmap", &gdr.unmap);
+    load_library(path, RTLD_LAZY, "open pin_buffer unpin_buffer map unmap");
 }
 
 struct cpu_map {
@@ -55,9 +32,7 @@ struct cpu_map {
 static struct cpu_map map_for_cpu(struct cuda_driver const* cuda, size_t size, uint64_t alignment) {
     if (!session) {
         load();
-        session = gdr.open();
-        if (!session)
-            fail("gdr_open gave NULL");
+        session = open_session();
     }
     struct cpu_map made;
     made.size = size;
@@ -76,8 +51,7 @@ static struct cpu_map map_for_cpu(struct cuda_driver const* cuda, size_t size, u
 
 static void unmap_for_cpu(struct cuda_driver const* cuda, struct cpu_map what) {
     if (what.cpu) {
-        REQUIRE_0(gdr.unmap(session, what.handle, (void*)(uintptr_t)what.gpu, what.size));
-        REQUIRE_0(gdr.unpin_buffer(session, what.handle));
+        unmap_and_unpin(session, what.handle, (void*)(uintptr_t)what.gpu, what.size);
     }
     require_cuda(cuda->mem_free(what.block), "cuMemFree");
 }

@@ -4,30 +4,13 @@
  * then the versioned one; eight symbols and no information call. A registration's start is rounded
  * down to a GPU page, and the mapping is taken to begin exactly there.
  */
-#include "gpu_memory.h"
-
-#include <dlfcn.h>
 #include <gdrapi.h>
+
+#include "loaded_library.h"
+
 #include <pthread.h>
 
-static struct {
-    gdr_t (*open)(void);
-    int (*close)(gdr_t);
-    int (*pin_buffer)(gdr_t, unsigned long, size_t, uint64_t, uint32_t, gdr_mh_t*);
-    int (*unpin_buffer)(gdr_t, gdr_mh_t);
-    int (*map)(gdr_t, gdr_mh_t, void**, size_t);
-    int (*unmap)(gdr_t, gdr_mh_t, void*, size_t);
-    int (*copy_to_mapping)(gdr_mh_t, void*, void const*, size_t);
-    int (*copy_from_mapping)(gdr_mh_t, void*, void const*, size_t);
-} gdr;
 static pthread_spinlock_t lock;
-
-static int take(void* library, char const* name, void* function) {
-    take_symbol(library, name, function);
-    void* found;
-    memcpy(&found, function, sizeof found);
-    return found != NULL;
-}
 
 /* The first library of the list that has all symbols. */
 static void* load(char const* const* names, size_t count) {
@@ -35,12 +18,8 @@ static void* load(char const* const* names, size_t count) {
         void* const library = dlopen(names[i], RTLD_NOW);
         if (!library)
             continue;
-        if (take(library, "gdr_open", &gdr.open) && take(library, "gdr_close", &gdr.close) &&
-            take(library, "gdr_pin_buffer", &gdr.pin_buffer) &&
-            take(library, "gdr_unpin_buffer", &gdr.unpin_buffer) &&
-            take(library, "gdr_map", &gdr.map) && take(library, "gdr_unmap", &gdr.unmap) &&
-            take(library, "gdr_copy_to_mapping", &gdr.copy_to_mapping) &&
-            take(library, "gdr_copy_from_mapping", &gdr.copy_from_mapping))
+        if (take_functions(library, "open close pin_buffer unpin_buffer map unmap copy_to_mapping "
+                                    "copy_from_mapping") == 0)
             return library;
         dlclose(library);
     }
@@ -69,8 +48,7 @@ static struct registration enroll(gdr_t g, uint64_t address, size_t size) {
 
 static void dismiss(gdr_t g, struct registration what) {
     pthread_spin_lock(&lock);
-    REQUIRE_0(gdr.unmap(g, what.handle, what.cpu, what.length));
-    REQUIRE_0(gdr.unpin_buffer(g, what.handle));
+    unmap_and_unpin(g, what.handle, what.cpu, what.length);
     pthread_spin_unlock(&lock);
 }
 
@@ -117,8 +95,7 @@ static void* exchange_often(void* argument) {
 
 static void run(struct cuda_driver const* cuda, char const* const* names, size_t count) {
     void* const library = load(names, count);
-    gdr_t const g = gdr.open();
-    REQUIRE(g);
+    gdr_t const g = open_session();
     struct neighbours around = {.made = 0};
     make_neighbour(cuda, &around);
     size_t const sizes[] = {100, 4096, 70000, 3 << 20};

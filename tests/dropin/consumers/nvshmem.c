@@ -5,82 +5,29 @@
  * heap pinned as one range, from cudaMalloc or of VMM chunks, and CPU atomics by plain loads and
  * stores of up to 8 bytes.
  */
-#include "gpu_memory.h"
-
-#include <dlfcn.h>
-
-typedef struct gdr* gdr_t;
-typedef struct {
-    unsigned long h;
-} gdr_mh_t;
-struct info_v1 {
-    uint64_t va;
-    uint64_t mapped_size;
-    uint32_t page_size;
-    uint64_t tm_cycles;
-    uint32_t cycles_per_ms;
-    unsigned mapped : 1;
-    unsigned wc_mapping : 1;
-};
-_Static_assert(sizeof(struct info_v1) == 40, "as libgdrapi's");
+#include "loaded_library.h"
 
 enum { built_with_major = 2, built_with_minor = 5 };
-
-static struct {
-    gdr_t (*open)(void);
-    int (*close)(gdr_t);
-    int (*pin_buffer)(gdr_t, unsigned long, size_t, uint64_t, uint32_t, gdr_mh_t*);
-    int (*unpin_buffer)(gdr_t, gdr_mh_t);
-    int (*get_info)(gdr_t, gdr_mh_t, void*);
-    int (*map)(gdr_t, gdr_mh_t, void**, size_t);
-    int (*unmap)(gdr_t, gdr_mh_t, void*, size_t);
-    int (*copy_from_mapping)(gdr_mh_t, void*, void const*, size_t);
-    int (*copy_to_mapping)(gdr_mh_t, void*, void const*, size_t);
-    void (*runtime_get_version)(int*, int*);
-    int (*driver_get_version)(gdr_t, int*, int*);
-    int (*get_attribute)(gdr_t, int, int*);
-} gdr;
 static size_t info_size;
 
-static void take(void* library, char const* name, void* function) {
-    take_symbol(library, name, function);
-    void* found;
-    memcpy(&found, function, sizeof found);
-    if (!found)
-        fail("libgdrapi.so.2 has no %s", name);
-}
-
-static gdr_t start(void** library_out, int newer) {
-    void* const library = dlopen("libgdrapi.so.2", RTLD_LAZY);
-    if (!library)
-        fail("%s", dlerror());
-    *library_out = library;
-    take(library, "gdr_runtime_get_version", &gdr.runtime_get_version);
-    int major = 0, minor = 0;
-    gdr.runtime_get_version(&major, &minor);
-    if (major != built_with_major || minor < built_with_minor)
-        fail("version %d.%d does not serve programs built with %d.%d", major, minor,
-             built_with_major, built_with_minor);
-    take(library, "gdr_driver_get_version", &gdr.driver_get_version);
-    take(library, "gdr_open", &gdr.open);
-    take(library, "gdr_close", &gdr.close);
-    take(library, "gdr_pin_buffer", &gdr.pin_buffer);
-    take(library, "gdr_unpin_buffer", &gdr.unpin_buffer);
-    take(library, "gdr_map", &gdr.map);
-    take(library, "gdr_unmap", &gdr.unmap);
-    take(library, newer ? "gdr_get_info_v2" : "gdr_get_info", &gdr.get_info);
-    info_size = newer ? 48 : sizeof(struct info_v1);
-    take(library, "gdr_copy_from_mapping", &gdr.copy_from_mapping);
-    take(library, "gdr_copy_to_mapping", &gdr.copy_to_mapping);
-    take_symbol(library, "gdr_get_attribute", &gdr.get_attribute);
-    gdr_t const g = gdr.open();
-    if (!g)
-        fail("gdr_open gave NULL");
+static gdr_t start(void** library, int newer) {
+    memset(&gdr, 0, sizeof gdr);
+    *library = load_library("libgdrapi.so.2", RTLD_LAZY, "runtime_get_version");
+    int const version = library_version();
+    if (version / 1000 != built_with_major || version % 1000 < built_with_minor)
+        fail("version %d does not serve programs built with %d.%d", version, built_with_major,
+             built_with_minor);
+    REQUIRE(take_functions(*library, "driver_get_version open close pin_buffer unpin_buffer map "
+                                     "unmap copy_from_mapping copy_to_mapping") == 0);
+    REQUIRE(take_functions(*library, newer ? "get_info_v2" : "get_info") == 0);
+    info_size = newer ? info_v2_size : info_v1_size;
+    take_functions(*library, "get_attribute");
+    gdr_t const g = open_session();
     int by_dmabuf = 0;
     if (newer && gdr.get_attribute)
         REQUIRE_0(gdr.get_attribute(g, 3, &by_dmabuf));
     if (!newer || !by_dmabuf)
-        REQUIRE_0(gdr.driver_get_version(g, &major, &minor));
+        REQUIRE(driver_version(g) >= 2000);
     return g;
 }
 
@@ -98,23 +45,16 @@ static struct region register_region(gdr_t g, uint64_t address, size_t pinned, s
     region.mapped = mapped;
     REQUIRE_0(gdr.pin_buffer(g, address, pinned, 0, 0, &region.handle));
     REQUIRE_0(gdr.map(g, region.handle, &region.base, mapped));
-    struct {
-        struct info_v1 info;
-        unsigned char rest[88];
-    } place;
-    memset(&place, 0x5a, sizeof place);
-    REQUIRE_0(gdr.get_info(g, region.handle, &place));
-    for (size_t i = info_size; i < sizeof place; ++i)
-        REQUIRE(((unsigned char*)&place)[i] == 0x5a);
-    REQUIRE(place.info.va <= address);
-    REQUIRE(place.info.va + place.info.mapped_size >= address + pinned);
-    region.cpu = (unsigned char*)region.base + (address - place.info.va);
+    struct info_v1 const info =
+        look_up_info(g, region.handle, gdr.get_info_v2 ? gdr.get_info_v2 : gdr.get_info, info_size);
+    REQUIRE(info.va <= address);
+    REQUIRE(info.va + info.mapped_size >= address + pinned);
+    region.cpu = (unsigned char*)region.base + (address - info.va);
     return region;
 }
 
 static void release_region(gdr_t g, struct region region) {
-    REQUIRE_0(gdr.unmap(g, region.handle, region.base, region.mapped));
-    REQUIRE_0(gdr.unpin_buffer(g, region.handle));
+    unmap_and_unpin(g, region.handle, region.base, region.mapped);
 }
 
 #define FETCH_ADD(type, region, offset, add)                                                       \
@@ -150,17 +90,6 @@ static void atomics(struct cuda_driver const* cuda, struct region region, size_t
     }
 }
 
-static void whole(struct cuda_driver const* cuda, struct region region, size_t size) {
-    void* const bytes = some_bytes(size);
-    fill_pattern(bytes, size, 3);
-    REQUIRE_0(gdr.copy_to_mapping(region.handle, region.cpu, bytes, size));
-    require_gpu_pattern(cuda, region.gpu, size, 3, "heap after gdr_copy_to_mapping");
-    upload_pattern(cuda, region.gpu, size, 4);
-    REQUIRE_0(gdr.copy_from_mapping(region.handle, bytes, region.cpu, size));
-    require_pattern(bytes, size, 4, "heap after gdr_copy_from_mapping");
-    free(bytes);
-}
-
 /* ibgda's small objects: whole pages are pinned, but only what is needed is mapped. */
 static void small_objects(struct cuda_driver const* cuda, gdr_t g) {
     struct neighbours around = {.made = 0};
@@ -190,7 +119,7 @@ static void run(struct cuda_driver const* cuda, int newer) {
     uint64_t heap = 0;
     require_cuda(cuda->mem_alloc(&heap, heap_size), "cuMemAlloc");
     struct region region = register_region(g, heap, heap_size, heap_size);
-    whole(cuda, region, heap_size);
+    exchange_bytes(cuda, region.handle, region.cpu, region.gpu, heap_size, 3);
     atomics(cuda, region, heap_size);
     release_region(g, region);
     require_cuda(cuda->mem_free(heap), "cuMemFree");
@@ -200,9 +129,9 @@ static void run(struct cuda_driver const* cuda, int newer) {
     struct region second = register_region(g, chunks.address + chunks.chunk_size, chunks.chunk_size,
                                            chunks.chunk_size);
     region = register_region(g, chunks.address, size, size);
-    whole(cuda, region, size);
+    exchange_bytes(cuda, region.handle, region.cpu, region.gpu, size, 3);
     atomics(cuda, region, size);
-    whole(cuda, second, chunks.chunk_size);
+    exchange_bytes(cuda, second.handle, second.cpu, second.gpu, chunks.chunk_size, 3);
     release_region(g, region);
     atomics(cuda, second, chunks.chunk_size);
     release_region(g, second);

@@ -6,6 +6,7 @@
  */
 #include "gpu_memory.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gdrapi.h>
 #include <pthread.h>
@@ -206,9 +207,14 @@ int main(int count, char** arguments) {
     make_neighbour(&cuda, &around);
     make_neighbour(&cuda, &around);
     for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; ++i)
-        for (int way = 0; way < 4; ++way)
-            exchange(&cuda, g, blocks[i], way & 1,
-                     way & 2 ? GDR_PIN_FLAG_FORCE_PCIE : GDR_PIN_FLAG_DEFAULT);
+        for (int way = 0; way < 4; ++way) {
+            uint32_t const flags = way & 2 ? GDR_PIN_FLAG_FORCE_PCIE : GDR_PIN_FLAG_DEFAULT;
+            gdr_mh_t none;
+            if (flags == GDR_PIN_FLAG_DEFAULT || is_coherent(&cuda))
+                exchange(&cuda, g, blocks[i], way & 1, flags);
+            else /* as UCX_GDR_COPY_USE_PCIE=yes expects it */
+                REQUIRE(gdr_pin_buffer_v2(g, blocks[i].address, 1, flags, &none) == EINVAL);
+        }
     threads(&cuda, g);
     require_neighbours_untouched(&cuda, &around);
     for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; ++i) {

@@ -139,7 +139,7 @@ void caller::open() {
     }
     auto& place = common_.sessions_[random_.below(common_.sessions_.size())];
     if (gdr_t const before = place.exchange(opened))
-        counted(call::close, gdr_close(before));
+        unmapping(call::close, [&] { return gdr_close(before); });
 }
 
 // Its pointer stays in use.
@@ -149,7 +149,7 @@ void caller::close() {
                         : dice < 40 ? nullptr
                         : dice < 60 ? reinterpret_cast<gdr_t>(buffer_.get())
                                     : made_up<gdr_t>(random_.next());
-    counted(call::close, gdr_close(which));
+    unmapping(call::close, [&] { return gdr_close(which); });
 }
 
 void caller::pin() {
@@ -195,12 +195,14 @@ void caller::pin() {
     common_.former_handles_[random_.below(common_.former_handles_.size())] = before;
     // The rest is left to gdr_close.
     if (before != 0 && random_.percent(90))
-        counted(call::unpin, gdr_unpin_buffer(session_before, {before}));
+        unmapping(call::unpin, [&] { return gdr_unpin_buffer(session_before, {before}); });
 }
 
 void caller::unpin() {
     slot const& from = random_.one_of(common_.slots_);
-    counted(call::unpin, gdr_unpin_buffer(session_for(from), handle_of(from)));
+    gdr_t const session = session_for(from);
+    gdr_mh_t const handle = handle_of(from);
+    unmapping(call::unpin, [&] { return gdr_unpin_buffer(session, handle); });
 }
 
 void caller::callback_flag() {
@@ -228,8 +230,8 @@ void caller::info_v1() {
     for (std::uint64_t const each : place.behind)
         require(each == canary, "gdr_get_info wrote behind its struct", each);
     if (answer == 0)
-        require(place.page_size == GPU_PAGE_SIZE && place.va != 0,
-                "gdr_get_info gave an address", place.va);
+        require(place.page_size == GPU_PAGE_SIZE && place.va != 0, "gdr_get_info gave an address",
+                place.va);
 }
 
 void caller::info_v2() {
@@ -281,7 +283,10 @@ void caller::unmap() {
         va = buffer_.get();
     else if (dice < 10)
         va = nullptr;
-    counted(call::unmap, gdr_unmap(session_for(from), handle_of(from), va, size_near(from.size)));
+    gdr_t const session = session_for(from);
+    gdr_mh_t const handle = handle_of(from);
+    std::size_t const size = size_near(from.size);
+    unmapping(call::unmap, [&] { return gdr_unmap(session, handle, va, size); });
 }
 
 void caller::copy() {
@@ -292,6 +297,7 @@ void caller::copy() {
         random_.percent(2)
             ? nullptr
             : buffer_.get() + (size < buffer_size ? random_.below(buffer_size - size) : 0);
+    turns::turn const mine(common_.turns_, turns::copying);
     if (random_.percent(50))
         counted(call::copy_to, gdr_copy_to_mapping(handle_of(from), device, host, size));
     else

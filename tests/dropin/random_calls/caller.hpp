@@ -3,6 +3,7 @@
 
 #include "count.hpp"
 #include "random.hpp"
+#include "turns.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -21,7 +22,8 @@ struct target {
 };
 
 /// What the threads call the library with. They read and replace it at any time, so that one thread
-/// copies through a handle that another unmaps, or whose session a third closes.
+/// maps a handle that another unpins, or whose session a third closes. Only a copy never meets a
+/// call that may unmap: that would be the program's error.
 class playground {
 public:
     explicit playground(std::vector<target> targets) : targets_(std::move(targets)) {}
@@ -43,6 +45,7 @@ private:
     std::array<std::atomic<gdr_t>, 5> sessions_{};
     std::array<slot, 24> slots_;
     std::array<std::atomic<unsigned long>, 64> former_handles_{};
+    turns turns_;
     std::mutex mutex_;
     std::unordered_set<gdr_t> ever_opened_;
 };
@@ -60,6 +63,12 @@ private:
     using slot = playground::slot;
 
     int counted(call which, int answer);
+    /// The same for a call that may unmap what others copy through.
+    template <class Call>
+    int unmapping(call which, Call call_it) {
+        turns::turn const mine(common_.turns_, turns::unmapping);
+        return counted(which, call_it());
+    }
     gdr_t session_for(slot const& from);
     gdr_mh_t handle_of(slot const& from);
     void* address_in(slot const& mapped, std::size_t& size);

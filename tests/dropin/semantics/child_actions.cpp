@@ -3,7 +3,10 @@
 
 #include "gpu_memory.h"
 
+#include <cerrno>
 #include <gdrapi.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace barmap::dropin {
 namespace {
@@ -17,6 +20,11 @@ int open() {
             REQUIRE_0(gdr_close(g));
     }
     return 0;
+}
+
+int open_with_cuda() {
+    (void)start_cuda(0);
+    return open();
 }
 
 int attributes() {
@@ -74,6 +82,66 @@ int use(int ordinal) {
     return 0;
 }
 
+/// @return the exit code of the action in a forked child
+template <class Action>
+int in_child(Action action) {
+    std::fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        int const code = action();
+        std::fflush(stdout);
+        _exit(code);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// A session and what is asked of it before anything is pinned leave CUDA to the children.
+int fork_after_open() {
+    gdr_t const g = gdr_open();
+    REQUIRE(g);
+    int major = 0, minor = 0, value = 0;
+    REQUIRE_0(gdr_driver_get_version(g, &major, &minor));
+    for (gdr_attr_t const each :
+         {GDR_ATTR_USE_PERSISTENT_MAPPING, GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE,
+          GDR_ATTR_USING_DMA_BUF_MMAP})
+        REQUIRE_0(gdr_get_attribute(g, each, &value));
+    std::printf("child %d\n", in_child([&] {
+                    gdr_mh_t handle{};
+                    REQUIRE(gdr_pin_buffer(g, 4096, 8, 0, 0, &handle) == EACCES);
+                    REQUIRE_0(gdr_close(g));
+                    return use(0);
+                }));
+    REQUIRE_0(use(0));
+    std::printf("child of a user of CUDA %d\n", in_child([] { return gdr_open() ? 1 : 0; }));
+    REQUIRE_0(gdr_close(g));
+    return 0;
+}
+
+// Opening looks at the GPU of the context, so that CUDA is in use.
+int fork_after_open_with_cuda() {
+    (void)start_cuda(0);
+    gdr_t const g = gdr_open();
+    REQUIRE(g);
+    std::printf("child %d\n", in_child([] { return gdr_open() ? 1 : 0; }));
+    REQUIRE_0(gdr_close(g));
+    return 0;
+}
+
+// Only the pin finds out.
+int pin_after_open() {
+    gdr_t const g = gdr_open();
+    REQUIRE(g);
+    struct cuda_driver const cuda = start_cuda(0);
+    gpu_block const block = allocate_block(&cuda, 100, 5);
+    gdr_mh_t handle{};
+    std::printf("pin %d\n", gdr_pin_buffer(g, block.address, 100, 0, 0, &handle));
+    free_block(&cuda, block);
+    REQUIRE_0(gdr_close(g));
+    return 0;
+}
+
 // Refusals of every kind; their answers are printed, and what the log says of them is looked at.
 int refusals() {
     gdr_t const g = gdr_open();
@@ -111,6 +179,14 @@ int leave() {
 int act_as_child(std::string const& action) {
     if (action == "open")
         return open();
+    if (action == "open_with_cuda")
+        return open_with_cuda();
+    if (action == "fork_after_open")
+        return fork_after_open();
+    if (action == "fork_after_open_with_cuda")
+        return fork_after_open_with_cuda();
+    if (action == "pin_after_open")
+        return pin_after_open();
     if (action == "attributes")
         return attributes();
     if (action == "before_cuda")

@@ -216,6 +216,8 @@ TEST_F(copy, of_nothing_is_nothing) {
     unsigned char byte = 9;
     EXPECT_EQ(gdr_copy_to_mapping(handle, va, &byte, 0), 0);
     EXPECT_EQ(gdr_copy_from_mapping(handle, &byte, va, 0), 0);
+    EXPECT_EQ(gdr_copy_to_mapping(handle, nullptr, nullptr, 0), 0) << "wherever it is";
+    EXPECT_EQ(gdr_copy_from_mapping(handle, nullptr, nullptr, 0), 0);
     EXPECT_EQ(byte, 9);
     require_untouched(&cuda_, block);
 }

@@ -76,22 +76,60 @@ TEST_F(process, logs_as_much_as_the_level_says) {
     EXPECT_EQ(run_child("use", {{"GDRCOPY_ENABLE_LOGGING", "1"}}).err, "") << "4 is the default";
 }
 
+constexpr char none_opens[] = "open 0\nopen 0\nopen 0\n";
+
 TEST_F(process, gives_no_session_without_a_GPU_and_says_nothing) {
     if (!simulated())
         GTEST_SKIP() << "the simulated GPU only";
-    std::string const none = "open 0\nopen 0\nopen 0\n";
     for (settings const& each :
-         {settings{{"BARMAP_SIM_DEVICES", "0"}}, settings{{"BARMAP_SIM_DRIVER", "580"}},
-          settings{{"BARMAP_BACKEND", "gdrdrv"}},
+         {settings{{"CUDA_VISIBLE_DEVICES", ""}}, settings{{"CUDA_VISIBLE_DEVICES", "-1"}},
+          settings{{"BARMAP_BACKEND", "gdrdrv"}}, settings{{"BARMAP_BACKEND", "no such"}},
+          settings{{"BARMAP_SIM_DEVICES", "0"}, {"BARMAP_BACKEND", "dmabuf"}},
           settings{{"BARMAP_SIM_DRIVER", "580"}, {"GDRCOPY_USE_DMABUF_MMAP", "1"}}}) {
         ending const end = run_child("open", each);
         expect_silent(end);
-        EXPECT_EQ(end.out, none) << each.begin()->first << '=' << each.begin()->second;
+        EXPECT_EQ(end.out, none_opens) << each.begin()->first << '=' << each.begin()->second;
     }
     ending const told =
-        run_child("open", {{"BARMAP_SIM_DEVICES", "0"}, {"GDRCOPY_ENABLE_LOGGING", "1"}});
-    EXPECT_EQ(told.out, none);
+        run_child("open", {{"CUDA_VISIBLE_DEVICES", ""}, {"GDRCOPY_ENABLE_LOGGING", "1"}});
+    EXPECT_EQ(told.out, none_opens);
     EXPECT_NE(told.err, "");
+    EXPECT_EQ(run_child("open", {{"CUDA_VISIBLE_DEVICES", "0"}}).out, "open 1\nopen 1\nopen 1\n");
+}
+
+TEST_F(process, gives_no_session_where_CUDA_says_that_no_backend_works) {
+    if (!simulated())
+        GTEST_SKIP() << "the simulated GPU only";
+    settings const old_driver{{"BARMAP_SIM_DRIVER", "580"}};
+    ending const end = run_child("open_with_cuda", old_driver);
+    expect_silent(end);
+    EXPECT_EQ(end.out, none_opens);
+    // Before CUDA is initialised nobody can know.
+    EXPECT_EQ(run_child("open", old_driver).out, "open 1\nopen 1\nopen 1\n");
+    EXPECT_EQ(run_child("pin_after_open", old_driver).out, "pin " + std::to_string(ENODEV) + "\n");
+}
+
+TEST_F(process, gives_no_session_where_there_is_no_device_file) {
+    if (::access("/dev/nvidiactl", F_OK) == 0)
+        GTEST_SKIP() << "this machine has one";
+    ending const end = run_child("open", {{"BARMAP_SIM", "0"}});
+    expect_silent(end);
+    EXPECT_EQ(end.out, none_opens);
+}
+
+TEST_F(process, leaves_CUDA_to_children_that_are_forked_after_gdr_open) {
+    for (settings const& each :
+         {settings{}, settings{{"BARMAP_BACKEND", ""}}, settings{{"BARMAP_BACKEND", "auto"}}}) {
+        ending const end = run_child("fork_after_open", each);
+        expect_silent(end);
+        EXPECT_EQ(end.out, "child 0\nchild of a user of CUDA 0\n");
+    }
+}
+
+TEST_F(process, gives_no_session_to_children_of_one_that_has_used_CUDA) {
+    ending const end = run_child("fork_after_open_with_cuda");
+    expect_silent(end);
+    EXPECT_EQ(end.out, "child 0\n");
 }
 
 TEST_F(process, is_told_to_use_dmabuf_alone) {

@@ -1,138 +1,144 @@
 // SPDX-License-Identifier: MIT
 #include "semantics/fixture.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <sys/mman.h>
+#include <csignal>
+#include <pthread.h>
 #include <thread>
 
-/// Copies that meet the end of their mapping. The contract is that of gdrapi.h: any thread may call
-/// anything at any time, and a handle that is not mapped is answered with EINVAL.
+/// Copies while other threads call the library. The contract is that of gdrapi.h: any thread may
+/// call anything at any time, except that nobody unmaps what another is copying through.
 namespace barmap::dropin {
 namespace {
 
 using threads = semantics;
 
 constexpr std::size_t size = 65536;
-constexpr auto duration = std::chrono::milliseconds(2000);
+constexpr int rounds = 300;
 
-/// More threads than CPUs, so that they are interrupted at every place of a copy.
-unsigned copying_threads() {
-    return std::max(8u, 2 * std::thread::hardware_concurrency());
-}
-
-/// Keeps the addresses of the last mapping from being given to the next one.
-class reserved_range {
+/// Threads that run work() again and again until this goes.
+template <class Work>
+class repeated {
 public:
-    reserved_range() = default;
-    reserved_range(reserved_range const&) = delete;
-    reserved_range& operator=(reserved_range const&) = delete;
-    ~reserved_range() { move_to(nullptr); }
-
-    void move_to(void* address) {
-        void* const before = place_;
-        place_ = address ? ::mmap(address, size, PROT_NONE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0)
-                         : MAP_FAILED;
-        if (before != MAP_FAILED)
-            ::munmap(before, size);
+    repeated(unsigned count, Work work) {
+        for (unsigned i = 0; i < count; ++i)
+            running_.emplace_back([this, work, i] {
+                while (!stop_)
+                    work(i);
+            });
     }
+    ~repeated() { stop_ = true; }
+    repeated(repeated const&) = delete;
+    repeated& operator=(repeated const&) = delete;
 
 private:
-    void* place_ = MAP_FAILED;
+    std::atomic<bool> stop_{false};
+    std::vector<std::jthread> running_;
 };
 
-struct copies {
-    std::atomic<gdr_mh_t> handle{};
-    std::atomic<std::uintptr_t> address{0};
-    std::atomic<bool> stop{false};
-    std::atomic<std::uint64_t> succeeded{0}, refused{0};
-
-    /// Copies in both directions, to where the mapping was last seen.
-    void run(std::size_t bytes) {
+// Each round's mapping takes the place of the one before, in the library and often in the address
+// space, too.
+TEST_F(threads, copies_by_former_handles_are_refused_while_others_come_and_go) {
+    gpu_block const block = memory(size);
+    struct former {
+        std::atomic<unsigned long> handle{0};
+        std::atomic<void*> address{nullptr};
+    } last;
+    std::atomic<std::uint64_t> refused{0};
+    auto const copy = [&](unsigned which) {
         alignas(64) std::array<unsigned char, 128> host{};
-        std::uint64_t done = 0, not_done = 0;
-        while (!stop.load(std::memory_order_relaxed)) {
-            gdr_mh_t const which = handle.load(std::memory_order_relaxed);
-            auto* const device = reinterpret_cast<void*>(address.load(std::memory_order_relaxed));
-            for (int const answer : {gdr_copy_to_mapping(which, device, host.data(), bytes),
-                                     gdr_copy_from_mapping(which, host.data(), device, bytes)}) {
-                if (answer != 0 && answer != EINVAL)
-                    fail("a copy answered %d", answer);
-                ++(answer == 0 ? done : not_done);
-            }
+        gdr_mh_t const handle{last.handle};
+        void* const address = last.address;
+        std::size_t const bytes = which % 2 == 0 ? 8 : 100;
+        EXPECT_EQ(gdr_copy_to_mapping(handle, address, host.data(), bytes), EINVAL);
+        EXPECT_EQ(gdr_copy_from_mapping(handle, host.data(), address, bytes), EINVAL);
+        ++refused;
+    };
+    repeated const copying(4, copy);
+    for (int i = 0; i < rounds || refused < rounds; ++i) {
+        gdr_mh_t const handle = pinned(block.address, size);
+        unsigned char* const va = mapped(handle);
+        if (i % 3 != 0) {
+            EXPECT_EQ(gdr_unmap(g_, handle, va, size), 0);
         }
-        succeeded += done;
-        refused += not_done;
+        if (i % 3 != 1) {
+            EXPECT_EQ(gdr_unpin_buffer(g_, handle), 0);
+        }
+        last.handle = handle.h;
+        last.address = va;
     }
-};
-
-/// Runs copies on many threads while `remap` is called again and again.
-template <class Remap>
-void while_copying(copies& shared, Remap remap) {
-    std::vector<std::jthread> running;
-    for (unsigned i = 0; i < copying_threads(); ++i)
-        running.emplace_back([&, i] { shared.run(i % 4 == 3 ? 100 : 8); });
-    auto const end = std::chrono::steady_clock::now() + duration;
-    while (std::chrono::steady_clock::now() < end)
-        remap();
-    shared.stop = true;
-    running.clear();
-    EXPECT_GT(shared.succeeded, 0u);
-    EXPECT_GT(shared.refused, 0u);
+    require_untouched(&cuda_, block);
 }
 
-TEST_F(threads, copy_while_the_handle_is_unmapped_and_mapped_again) {
-    gdr_mh_t const handle = pinned(memory(size).address, size);
-    copies shared;
-    shared.handle = handle;
-    reserved_range former;
-    while_copying(shared, [&] {
-        void* va = nullptr;
-        ASSERT_EQ(gdr_map(g_, handle, &va, size), 0);
-        shared.address = reinterpret_cast<std::uintptr_t>(va);
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-        ASSERT_EQ(gdr_unmap(g_, handle, va, size), 0);
-        former.move_to(va);
-    });
+TEST_F(threads, copies_are_right_while_other_memory_is_mapped_and_unmapped) {
+    constexpr unsigned copying_threads = 4;
+    constexpr std::size_t part = size / copying_threads;
+    gpu_block const block = memory(size), other = memory(size);
+    gdr_mh_t const handle = pinned(block.address, size);
+    unsigned char* const cpu = mapped(handle) + (block.address - info_of(handle).va);
+    std::atomic<std::uint64_t> copied{0};
+    auto const copy = [&](unsigned which) {
+        std::vector<unsigned char> bytes(part);
+        auto const turn = static_cast<unsigned>(++copied);
+        fill_pattern(bytes.data(), part, turn);
+        EXPECT_EQ(gdr_copy_to_mapping(handle, cpu + which * part, bytes.data(), part), 0);
+        std::fill(bytes.begin(), bytes.end(), 0);
+        EXPECT_EQ(gdr_copy_from_mapping(handle, bytes.data(), cpu + which * part, part), 0);
+        require_pattern(bytes.data(), part, turn, "a thread's own part");
+    };
+    repeated const copying(copying_threads, copy);
+    for (int i = 0; i < rounds || copied < rounds; ++i) {
+        gdr_mh_t const passing = pinned(other.address, size);
+        (void)mapped(passing);
+        EXPECT_EQ(gdr_unpin_buffer(g_, passing), 0);
+    }
 }
 
-TEST_F(threads, copy_while_the_memory_is_unpinned_and_pinned_again) {
-    gpu_block const block = memory(size);
-    copies shared;
-    reserved_range former;
-    while_copying(shared, [&] {
-        gdr_mh_t handle{};
-        void* va = nullptr;
-        ASSERT_EQ(gdr_pin_buffer(g_, block.address, size, 0, 0, &handle), 0);
-        ASSERT_EQ(gdr_map(g_, handle, &va, size), 0);
-        shared.handle = handle;
-        shared.address = reinterpret_cast<std::uintptr_t>(va);
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-        ASSERT_EQ(gdr_unpin_buffer(g_, handle), 0);
-        former.move_to(va);
-    });
+/// What the signal handler copies through.
+struct {
+    gdr_mh_t handle{};
+    unsigned char* address = nullptr;
+    std::atomic<int> wrong{0}, done{0};
+} interrupted;
+
+void copy_in_handler(int) {
+    std::array<unsigned char, 24> bytes{}, there{};
+    auto const turn = static_cast<unsigned char>(++interrupted.done);
+    bytes.fill(turn);
+    if (gdr_copy_to_mapping(interrupted.handle, interrupted.address, bytes.data(), 24) != 0 ||
+        gdr_copy_from_mapping(interrupted.handle, there.data(), interrupted.address, 24) != 0 ||
+        bytes != there)
+        ++interrupted.wrong;
 }
 
-TEST_F(threads, copy_while_the_session_is_closed_and_opened_again) {
-    gpu_block const block = memory(size);
-    copies shared;
-    reserved_range former;
-    while_copying(shared, [&] {
-        gdr_t const other = gdr_open();
-        gdr_mh_t handle{};
-        void* va = nullptr;
-        ASSERT_NE(other, nullptr);
-        ASSERT_EQ(gdr_pin_buffer(other, block.address, size, 0, 0, &handle), 0);
-        ASSERT_EQ(gdr_map(other, handle, &va, size), 0);
-        shared.handle = handle;
-        shared.address = reinterpret_cast<std::uintptr_t>(va);
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-        ASSERT_EQ(gdr_close(other), 0);
-        former.move_to(va);
-    });
+TEST_F(threads, a_signal_handler_may_copy_in_the_midst_of_a_copy) {
+    gpu_block const block = memory(2 * size);
+    gdr_mh_t const handle = pinned(block.address, 2 * size);
+    unsigned char* const cpu = mapped(handle) + (block.address - info_of(handle).va);
+    interrupted.handle = handle;
+    interrupted.address = cpu + size;
+    struct sigaction action {};
+    struct sigaction before {};
+    action.sa_handler = copy_in_handler;
+    sigaction(SIGUSR1, &action, &before);
+    {
+        auto const interrupt = [thread = pthread_self()](unsigned) {
+            pthread_kill(thread, SIGUSR1);
+            std::this_thread::yield();
+        };
+        repeated const interrupting(1, interrupt);
+        std::vector<unsigned char> bytes(size);
+        for (int i = 0; i < rounds || interrupted.done < rounds; ++i) {
+            fill_pattern(bytes.data(), size, static_cast<unsigned>(i));
+            ASSERT_EQ(gdr_copy_to_mapping(handle, cpu, bytes.data(), size), 0);
+            std::fill(bytes.begin(), bytes.end(), 0);
+            ASSERT_EQ(gdr_copy_from_mapping(handle, bytes.data(), cpu, size), 0);
+            require_pattern(bytes.data(), size, static_cast<unsigned>(i), "an interrupted copy");
+        }
+    }
+    sigaction(SIGUSR1, &before, nullptr);
+    EXPECT_EQ(interrupted.wrong, 0);
 }
 
 } // namespace

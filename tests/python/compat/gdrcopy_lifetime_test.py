@@ -147,7 +147,8 @@ def test_threads_that_open_close_and_pin(memory, no_leak):
     run_threads(*[work] * 4)
 
 
-def test_unmapping_during_copies(memory):
+@pytest.mark.parametrize("leave", ["unmap", "unpin", "close"])
+def test_unmapping_during_copies(memory, leave):
     gdr, handle = opened(memory, 1 << 20)
     end = threading.Event()
     expected = memory.get()
@@ -162,8 +163,17 @@ def test_unmapping_during_copies(memory):
                 assert refusal.code == 22
 
     def unmap():
+        nonlocal handle
         for _ in range(100):
-            handle.unmap()
+            if leave == "unmap":
+                handle.unmap()
+            elif leave == "unpin":
+                handle.unpin()
+                handle = gdr.pin_buffer(memory.address, 1 << 20)
+            else:
+                gdr.close()
+                gdr.open()
+                handle = gdr.pin_buffer(memory.address, 1 << 20)
             handle.map(1 << 20)
         gdr.close()
         end.set()
@@ -248,7 +258,33 @@ else:
     raise SystemExit("it opens")
 """
     subprocess.run([sys.executable, "-c", program], check=True,
-                   env={**os.environ, "BARMAP_SIM": "1", "BARMAP_SIM_DEVICES": "0"})
+                   env={**os.environ, "BARMAP_SIM": "1", "CUDA_VISIBLE_DEVICES": ""})
+
+
+def test_a_child_forked_after_opening_may_use_cuda():
+    program = """
+import os, gdrcopy
+gdr = gdrcopy.GDRCopy()
+gdr.open()
+gdr.get_attribute(gdrcopy.GDR_ATTR_USING_DMA_BUF_MMAP), gdrcopy.get_driver_version(gdr)
+child = os.fork()
+import barmap, numpy as np
+array = barmap.alloc(64, "u1")
+if child == 0:
+    gdr.close()
+    gdr.open()
+host = np.arange(64, dtype="u1")
+handle = gdr.pin_buffer(array.gpu_address, 64)
+handle.map(64)
+handle.copy_to_mapping(host.ctypes.data, 64)
+assert (array.numpy() == host).all()
+gdr.close()
+if child:
+    raise SystemExit(os.waitpid(child, 0)[1] != 0)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_simulated_gpu_cannot_be_turned_on_late():

@@ -145,8 +145,10 @@ def test_callback_flag(handle):
 def test_flags(gdr, memory):
     handle = gdr.pin_buffer_v2(memory.address, 64, flags=gdrcopy.GDR_PIN_FLAG_DEFAULT)
     handle.unpin()
-    if gdr.get_attribute(gdrcopy.GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE):
+    try:
         gdr.pin_buffer_v2(memory.address, 64, gdrcopy.GDR_PIN_FLAG_FORCE_PCIE).unpin()
+    except GDRError as refusal:  # where the GPU is not coherent with the CPU
+        assert refusal.code == 22
     assert "flags" in str(refused(lambda: gdr.pin_buffer_v2(memory.address, 64, 2)))
 
 
