@@ -69,7 +69,8 @@ class Exports(unittest.TestCase):
         cls.listed = patterns(Path(MAP).read_text())
 
     def test_something_is_exported(self):
-        self.assertIn("barmap::device::open(int)", self.names.values())
+        self.assertTrue([n for n in self.names.values()
+                         if re.fullmatch(r"barmap::v\d+_\d+::device::open\(int\)", n)])
 
     def test_all_of_it_is_barmaps(self):
         self.assertEqual([], foreign(self.names.values()))

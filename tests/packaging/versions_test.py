@@ -36,6 +36,11 @@ class Versions(unittest.TestCase):
             with self.subTest(path):
                 self.assertEqual({version}, set(found(path, pattern)))
 
+    def test_the_headers_are_the_project_s(self):
+        (version,) = found("CMakeLists.txt", r"^project\(barmap VERSION ([\d.]+)")
+        parts = found("include/barmap/export.hpp", r"^#define BARMAP_VERSION_\w+ (\d+)$")
+        self.assertEqual(version, ".".join(parts))
+
     def test_packages_are_named_for_the_soname(self):
         (interface,) = found("CMakeLists.txt", r"^set\(BARMAP_SOVERSION (\d+)\)")
         name = f"libbarmap{interface}"
