@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A program built with another minor version's C++ headers neither links nor loads, and says why.
+"""A program built with another minor version's C++ headers neither links nor loads, and says why;
+one of the C interface does.
 
 Usage: binary_versions_test.py COMPILER LIBRARY ARCHIVE MAP INCLUDE [unittest's arguments]
 """
@@ -19,6 +20,10 @@ CXX_PROGRAM = """#include <barmap/barmap.hpp>
 #include <cstdio>
 int main() { std::printf("%s\\n", std::string(barmap::version()).c_str()); }
 """
+C_PROGRAM = """#include <barmap/barmap.h>
+#include <stdio.h>
+int main(void) { printf("%s\\n", barmap_version()); return 0; }
+"""
 
 
 def run(*command, **options):
@@ -33,6 +38,7 @@ class BinaryVersions(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = Path(folder.name)
         (cls.folder / "program.cpp").write_text(CXX_PROGRAM)
+        (cls.folder / "program.c").write_text(C_PROGRAM)
         header = (Path(INCLUDE) / "barmap/export.hpp").read_text()
         minor = int(re.search(r"#define BARMAP_VERSION_MINOR (\d+)\n", header).group(1))
         other = cls.folder / "other"
@@ -41,10 +47,11 @@ class BinaryVersions(unittest.TestCase):
             f"VERSION_MINOR {minor}\n", f"VERSION_MINOR {minor + 1}\n"))
         cls.headers = {"same": INCLUDE, "other": other}
 
-    def build(self, headers, library):
-        program = self.folder / "program"
-        built = run(COMPILER, "-std=c++20", f"-I{self.headers[headers]}",
-                    self.folder / "program.cpp", library, *SYSTEM, "-o", program)
+    def build(self, headers, library, language="cpp"):
+        program = self.folder / f"program_of_{language}"
+        standard = ["-std=c++20"] if language == "cpp" else ["-xc", "-std=c11"]
+        built = run(COMPILER, *standard, f"-I{self.headers[headers]}",
+                    self.folder / f"program.{language}", "-xnone", library, *SYSTEM, "-o", program)
         return built, program
 
     def library_with_another_node(self):
@@ -83,6 +90,14 @@ class BinaryVersions(unittest.TestCase):
         ran = self.in_folder(program, self.library_with_another_node())
         self.assertNotEqual(0, ran.returncode)
         self.assertRegex(ran.stderr, r"version `BARMAP_CXX_[\d.]+' not found")
+
+    def test_the_c_interface_is_that_of_every_version(self):
+        for headers in self.headers:
+            built, program = self.build(headers, LIBRARY, "c")
+            self.assertEqual(0, built.returncode, built.stderr)
+            for folder in (Path(LIBRARY).parent, self.library_with_another_node()):
+                ran = self.in_folder(program, folder)
+                self.assertRegex(ran.stdout, r"^\d+\.\d+\.\d+\n$", ran.stderr)
 
 
 class TheLanguage(unittest.TestCase):
