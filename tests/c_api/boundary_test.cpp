@@ -11,7 +11,8 @@
 
 namespace {
 std::function<void()> failure; ///< throws
-}
+barmap::pin_options pinned_with;
+} // namespace
 
 namespace barmap {
 
@@ -37,7 +38,8 @@ std::string const& device::name() const noexcept {
 pin device::allocate(std::size_t, std::string_view) const {
     return {};
 }
-pin device::pin(std::uintptr_t, std::size_t, pin_options const&) const {
+pin device::pin(std::uintptr_t, std::size_t, pin_options const& how) const {
+    pinned_with = how;
     return {};
 }
 
@@ -122,6 +124,27 @@ TEST(the_boundary, other_exceptions_stop_there_too) {
 TEST(the_boundary, a_text_without_end_is_cut) {
     failure = [] { throw std::runtime_error(std::string(100000, 'x')); };
     expect(BARMAP_ERROR_UNEXPECTED, 0, std::string(4095, 'x'));
+}
+
+TEST(the_boundary, options_are_handed_on) {
+    failure = [] {};
+    barmap_device* device = nullptr;
+    ASSERT_EQ(barmap_open(0, &device), BARMAP_OK);
+    auto const pin_with = [&](char const* backend, std::uint64_t flags) {
+        barmap_pin_options const how = {sizeof how, backend, flags};
+        barmap_pin* pin = nullptr;
+        EXPECT_EQ(barmap_pin_memory(device, 1, 1, &how, &pin), BARMAP_OK);
+        barmap_unpin(pin);
+    };
+    pin_with("rm", BARMAP_PIN_FORCE_PCIE);
+    EXPECT_EQ(pinned_with.backend, "rm");
+    EXPECT_TRUE(pinned_with.force_pcie);
+    EXPECT_FALSE(pinned_with.whole_pages);
+    pin_with(nullptr, BARMAP_PIN_WHOLE_PAGES);
+    EXPECT_EQ(pinned_with.backend, "");
+    EXPECT_FALSE(pinned_with.force_pcie);
+    EXPECT_TRUE(pinned_with.whole_pages);
+    barmap_close(device);
 }
 
 TEST(the_boundary, a_thread_is_not_cancelled_inside) {
