@@ -62,7 +62,7 @@ mapping pin::map() const {
 mapping::mapping() noexcept = default;
 mapping::mapping(mapping&&) noexcept = default;
 mapping::~mapping() = default;
-window mapping::window() const noexcept {
+window mapping::window() const& noexcept {
     return {};
 }
 cache_kind mapping::kind() const noexcept {
