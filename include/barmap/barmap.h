@@ -270,7 +270,7 @@ BARMAP_API void barmap_read(barmap_mapping const* mapping, void* to, size_t offs
 
 /// Issues an aligned word with no fence: a doorbell. One transaction; it leaves the CPU at the
 /// latest with barmap_flush_stores().
-/// @pre offset is a multiple of the word's size in the address of barmap_data(), and inside
+/// @pre barmap_data() + offset is a multiple of the word's size, and the word lies inside
 ///
 ///     barmap_post32(map, doorbell, sequence);
 BARMAP_API void barmap_post32(barmap_mapping const* mapping, size_t offset, uint32_t value);
