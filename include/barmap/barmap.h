@@ -18,10 +18,10 @@
 ///
 /// Sizes and offsets are in bytes, GPU addresses those of CUDA (a CUdeviceptr).
 ///
-/// Errors: a function that returns int returns 0 or a value of enum barmap_status, sets its output
-/// to NULL if it fails, and leaves a sentence in barmap_error_message(). A NULL where one is not
-/// allowed is BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions that free, and
-/// the caller's error elsewhere.
+/// Errors: a function that makes a handle returns 0 or a value of enum barmap_status, sets its
+/// output to NULL if it fails, and leaves a sentence in barmap_error_message(). A NULL where one is
+/// not allowed is BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions that free,
+/// and the caller's error elsewhere.
 ///
 /// Ownership: whoever gets a handle frees it, once, in any order: a mapping keeps its pin alive, a
 /// pin its device. GPU memory that is pinned remains its owner's; that of barmap_allocate() lives
@@ -30,8 +30,8 @@
 /// Threads: a device may be used by several threads at once, so may a pin, and a mapping for
 /// copies; overlapping writes are the caller's race, as with memcpy. Freeing a handle is exclusive.
 ///
-/// fork(): the handles belong to the process that made them. A child may only free them; functions
-/// that return int return BARMAP_ERROR_FORKED_CHILD there, and the memory of mappings is not in it.
+/// fork(): the handles belong to the process that made them. A child may only free them; what
+/// makes a handle returns BARMAP_ERROR_FORKED_CHILD there, and the memory of mappings is not in it.
 ///
 /// What is set in the environment (BARMAP_SIM=1: the simulated GPU) is in barmap(3).
 #ifndef BARMAP_BARMAP_H
@@ -54,8 +54,8 @@ typedef struct barmap_device barmap_device;   ///< one GPU
 typedef struct barmap_pin barmap_pin;         ///< a range of its memory, reachable for the CPU
 typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of that
 
-/// What a function that returns int says. Values are never reused; later versions may add some, so
-/// treat an unknown one as a failure.
+/// What a function that makes a handle returns. Values are never reused; later versions may add
+/// some, so treat an unknown one as a failure.
 enum barmap_status {
     BARMAP_OK = 0,
     BARMAP_ERROR_INVALID_ARGUMENT = 1,      ///< a size of 0, a NULL, an unknown name or option
