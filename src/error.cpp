@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-namespace barmap {
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 namespace {
 
 struct named_code {
@@ -201,4 +201,4 @@ error::error(std::error_code code, std::string operation, std::string backend, s
 
 error::~error() = default;
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

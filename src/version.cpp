@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/version.hpp>
 
-namespace barmap {
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 std::string_view version() noexcept {
     return BARMAP_VERSION;
 }
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace barmap {
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// Whether a backend works here.
 enum class backend_state {
@@ -82,4 +82,4 @@ struct copy_routine_report {
 /// All copy routines of this build. These are the values of BARMAP_COPY.
 [[nodiscard]] BARMAP_API std::vector<copy_routine_report> copy_routines();
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// barmap: CPU pointers to GPU memory. This header includes all of the API.
+/// barmap for C++: CPU pointers to GPU memory. All of the API; stable as source only (export.hpp).
 #pragma once
 
 #include <barmap/backend.hpp>

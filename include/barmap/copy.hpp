@@ -14,7 +14,7 @@
 /// environment. Bounds are preconditions, asserted in debug builds of yours.
 /// Several threads may call these on one mapping at once; overlapping writes are the caller's race,
 /// as with memcpy. What each call promises to the GPU is docs/ordering.md.
-namespace barmap {
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// Copies bytes to the start of the window (CPU to GPU memory).
 /// Its stores leave this CPU before any later store of this thread (docs/ordering.md, O1). An
@@ -138,4 +138,4 @@ requires std::is_trivially_copyable_v<Value>
     return value;
 }
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

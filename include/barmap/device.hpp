@@ -12,8 +12,10 @@
 #include <vector>
 
 namespace barmap {
-
 struct device_state; ///< inside the library
+}
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// Size of the GPU's BAR1, the aperture through which the CPU sees GPU memory, in bytes.
 /// 0 if unknown.
@@ -112,4 +114,4 @@ private:
     std::shared_ptr<device_state> state_;
 };
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace barmap {
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// What barmap itself refuses. Failures of the system, CUDA, Vulkan or NVIDIA's resource manager
 /// keep their own code in their own category.
@@ -54,7 +54,7 @@ private:
     std::string operation_, backend_, advice_, text_;
 };
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
 
 template <>
 struct std::is_error_code_enum<barmap::errc> : std::true_type {};

@@ -1,5 +1,27 @@
 // SPDX-License-Identifier: MIT
+/// What every C++ header of barmap starts with.
+///
+/// The C++ interface is stable as source code only: a program is built anew for another minor
+/// version. So that it cannot run with the wrong library by accident, all names lie in an inline
+/// namespace that carries the version, and their symbols in a version node of their own: such a
+/// program does not link, and one that was linked before does not load. The interface whose binary
+/// form stays is that of C, <barmap/barmap.h>.
 #pragma once
+
+#if __cplusplus < 202002L
+#error "barmap's C++ headers need -std=c++20 or newer; <barmap/barmap.h> is for C and older C++"
+#endif
+
+/// The version of these headers. CMake refuses to configure if it is not that of the project.
+#define BARMAP_VERSION_MAJOR 0
+#define BARMAP_VERSION_MINOR 1
+#define BARMAP_VERSION_PATCH 0
+
+#define BARMAP_NAMESPACE_OF(major, minor) v##major##_##minor
+#define BARMAP_NAMESPACE_OF_VALUES(major, minor) BARMAP_NAMESPACE_OF(major, minor)
+/// Of the public names; v0_1 for 0.1. Nobody writes it: it is inline.
+#define BARMAP_INLINE_NAMESPACE                                                                    \
+    BARMAP_NAMESPACE_OF_VALUES(BARMAP_VERSION_MAJOR, BARMAP_VERSION_MINOR)
 
 /// Marks what the shared library exports. Everything else is hidden.
 #if defined(__GNUC__)

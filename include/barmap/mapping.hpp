@@ -11,9 +11,12 @@
 #include <string_view>
 
 namespace barmap {
+struct mapping_state; ///< inside the library
+}
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 class pin;
-struct mapping_state; ///< inside the library
 
 /// CPU addresses of pinned GPU memory. Move-only; unmaps in its destructor and keeps its pin alive.
 ///
@@ -59,4 +62,4 @@ private:
     std::unique_ptr<mapping_state> state_;
 };
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

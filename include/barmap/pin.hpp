@@ -11,9 +11,12 @@
 #include <string_view>
 
 namespace barmap {
+struct pin_state; ///< inside the library
+}
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 class device;
-struct pin_state; ///< inside the library
 
 /// The page of GPUDirect RDMA, in bytes.
 inline constexpr std::size_t gpu_page_size = 64 * 1024;
@@ -96,4 +99,4 @@ private:
     std::shared_ptr<pin_state const> state_;
 };
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -5,9 +5,9 @@
 
 #include <string_view>
 
-namespace barmap {
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// The version of the library that is running, for example "0.1.0".
 [[nodiscard]] BARMAP_API std::string_view version() noexcept;
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -7,10 +7,12 @@
 #include <cstddef>
 
 namespace barmap {
-
 /// How bytes are moved through one mapping: the copy routines and fences per size class.
 /// Chosen when the mapping is made; opaque outside the library.
 struct copy_plan;
+} // namespace barmap
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// What a copy_plan starts with: all that the inline part of the hot path asks.
 struct copy_plan_head {
@@ -37,4 +39,4 @@ struct window {
     }
 };
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -27,7 +27,7 @@ std::unique_ptr<pinned> backend::allocate(std::size_t) {
 
 } // namespace barmap::backend
 
-namespace barmap {
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 std::vector<std::string> backend_names() {
     std::vector<std::string> names;
@@ -86,4 +86,4 @@ std::string_view to_string(memory_kind kind) noexcept {
     return "unknown";
 }
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -5,7 +5,7 @@
 
 #include <bit>
 
-namespace barmap {
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 // A posted word is handed over in the low bytes of a register.
 static_assert(std::endian::native == std::endian::little);
@@ -36,4 +36,4 @@ void detail::post_line(window to, void const* line) noexcept {
     to.plan->post_line(to.data, line);
 }
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

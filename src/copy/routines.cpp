@@ -112,7 +112,7 @@ copy_plan plan_of_one(copy_routine const& routine, cache_kind kind) noexcept {
 
 } // namespace barmap::copy
 
-namespace barmap {
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 std::vector<copy_routine_report> copy_routines() {
     std::vector<copy_routine_report> reports;
@@ -123,4 +123,4 @@ std::vector<copy_routine_report> copy_routines() {
     return reports;
 }
 
-} // namespace barmap
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -88,11 +88,14 @@ def variables_in(paths):
 
 def check_variables():
     read_by_library = variables_in(p for p in sources if (root / "src") in p.parents)
-    known = variables_in(sources) | set(
-        re.findall(r"\bBARMAP_[A-Z0-9_]+", text_of(root / "CMakeLists.txt"))
-    )
+    headers = [path for path in sources if root / "include" in path.parents]
+    known = variables_in(sources) | {
+        name
+        for path in [root / "CMakeLists.txt", *headers]
+        for name in re.findall(r"\bBARMAP_[A-Z0-9_]+", text_of(path))
+    }
     for document in documents:
-        for name in sorted(set(re.findall(r"\bBARMAP_[A-Z0-9]+(?:_[A-Z0-9]+)*\b(?!_?\*)", text_of(document)))):
+        for name in sorted(set(re.findall(r"\bBARMAP_[A-Z0-9]+(?:_[A-Z0-9]+)*\b(?!_?\*|\.\d)", text_of(document)))):
             if name not in known:
                 problem(document, f"names the variable {name}, which nothing reads")
     readme = text_of(root / "README.md")

@@ -17,6 +17,11 @@ execute_process(COMMAND ${COMPILER} -std=c++20 ${cflags} ${SOURCE}
   -o ${OUTPUT} ${libs} COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${OUTPUT} COMMAND_ERROR_IS_FATAL ANY)
 
+# The C interface, for a compiler that knows nothing of C++.
+execute_process(COMMAND ${C_COMPILER} -std=c11 ${cflags} ${C_SOURCE} -o ${OUTPUT}_c ${libs}
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${OUTPUT}_c COMMAND_ERROR_IS_FATAL ANY)
+
 # The same from the static library, with what it needs by itself.
 ask(static_libs --static --libs)
 list(TRANSFORM static_libs REPLACE "^-lbarmap$" "-l:libbarmap.a")
@@ -24,3 +29,6 @@ execute_process(COMMAND ${COMPILER} -std=c++20 ${cflags} ${SOURCE}
   -o ${OUTPUT}_static ${static_libs} COMMAND_ERROR_IS_FATAL ANY)
 set(ENV{BARMAP_SIM_LIBRARY} ${PREFIX}/${LIBDIR}/barmap-sim/libcuda.so.1)
 execute_process(COMMAND ${OUTPUT}_static COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${C_COMPILER} -std=c11 ${cflags} ${C_SOURCE} -o ${OUTPUT}_c_static
+  ${static_libs} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${OUTPUT}_c_static COMMAND_ERROR_IS_FATAL ANY)

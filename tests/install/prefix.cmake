@@ -16,7 +16,8 @@ set(expected
   ${LIBDIR}/barmap-sim/libcuda.so.1
   ${LIBDIR}/cmake/barmap/barmapConfig.cmake ${LIBDIR}/cmake/barmap/barmapConfigVersion.cmake
   ${LIBDIR}/cmake/barmap/barmapTargets.cmake
-  ${LIBDIR}/pkgconfig/barmap.pc)
+  ${LIBDIR}/pkgconfig/barmap.pc
+  share/man/man3/barmap.3 share/man/man3/barmap_open.3 share/man/man3/barmap_pin_memory.3)
 if(SHIMS)
   list(APPEND expected ${LIBDIR}/libvkgdr.so ${LIBDIR}/libvkgdr.so.1 ${INCLUDEDIR}/vkgdr.h)
 endif()
@@ -28,7 +29,7 @@ if(TOOLS)
     list(APPEND expected ${BINDIR}/gdrcopy_${program} share/man/man1/gdrcopy_${program}.1)
   endforeach()
 endif()
-file(GLOB headers RELATIVE ${HEADERS} ${HEADERS}/*.hpp)
+file(GLOB headers RELATIVE ${HEADERS} ${HEADERS}/*.hpp ${HEADERS}/*.h)
 foreach(header ${headers})
   list(APPEND expected ${INCLUDEDIR}/barmap/${header})
 endforeach()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What libbarmap.so exports is what the map file lists and what the headers mark, no more, no less.
 
-Usage: exports_test.py LIBRARY ARCHIVE MAP [unittest's arguments]
+Usage: exports_test.py LIBRARY ARCHIVE MAP C_HEADER [unittest's arguments]
 """
 
 import fnmatch
@@ -11,8 +11,8 @@ import sys
 import unittest
 from pathlib import Path
 
-LIBRARY = ARCHIVE = MAP = ""  # set from the command line
-OWN = re.compile(r"^(?:(?:typeinfo|typeinfo name|vtable) for )?barmap::")
+LIBRARY = ARCHIVE = MAP = C_HEADER = ""  # set from the command line
+OWN = re.compile(r"^(?:(?:typeinfo|typeinfo name|vtable) for )?barmap::|^barmap_\w+$")
 
 
 def demangled(names):
@@ -43,6 +43,25 @@ def patterns(text):
     return [line.strip().rstrip(";") for line in block.splitlines() if line.strip()]
 
 
+def c_nodes(text):
+    """The nodes of the C interface, and the names that each lists."""
+    nodes = re.findall(r"^(BARMAP_\d[\d.]*) \{(.*?)^\}", text, re.DOTALL | re.M)
+    return {node: re.findall(r"^ +([^\s:]+);$", body.partition("local:")[0], re.M)
+            for node, body in nodes}
+
+
+def declared(header):
+    """The functions that a C header declares."""
+    return re.findall(r"^BARMAP_API [^;(]*?(\w+)\(", header, re.M)
+
+
+def node_of_symbols(path):
+    """The version node of each symbol that a library defines."""
+    text = subprocess.run(["readelf", "-W", "--dyn-syms", path], capture_output=True, text=True,
+                          check=True).stdout
+    return dict(re.findall(r" (\w+)@@(\S+)$", text, re.M))
+
+
 def matches(pattern, name):
     if pattern.startswith('"'):
         return name == pattern.strip('"')
@@ -66,10 +85,12 @@ class Exports(unittest.TestCase):
     def setUpClass(cls):
         exported = symbols(["--dyn-syms"], LIBRARY)
         cls.names = demangled(sorted(exported))
-        cls.listed = patterns(Path(MAP).read_text())
+        cls.c_names = c_nodes(Path(MAP).read_text())
+        cls.listed = patterns(Path(MAP).read_text()) + sum(cls.c_names.values(), [])
 
     def test_something_is_exported(self):
-        self.assertIn("barmap::device::open(int)", self.names.values())
+        self.assertTrue([n for n in self.names.values()
+                         if re.fullmatch(r"barmap::v\d+_\d+::device::open\(int\)", n)])
 
     def test_all_of_it_is_barmaps(self):
         self.assertEqual([], foreign(self.names.values()))
@@ -79,6 +100,16 @@ class Exports(unittest.TestCase):
 
     def test_all_of_the_map_is_exported(self):
         self.assertEqual([], idle(self.names.values(), self.listed))
+
+    def test_the_c_interface_is_that_of_its_header(self):
+        listed = sum(self.c_names.values(), [])
+        self.assertGreater(len(listed), 20)
+        self.assertEqual(sorted(declared(Path(C_HEADER).read_text())), sorted(listed))
+
+    def test_each_c_function_is_in_its_node(self):
+        of = node_of_symbols(LIBRARY)
+        self.assertEqual({name: node for node, names in self.c_names.items() for name in names},
+                         {name: node for name, node in of.items() if name.startswith("barmap_")})
 
     def test_all_that_is_marked_is_exported(self):
         marked = demangled(sorted(symbols(["-s"], ARCHIVE)))
@@ -94,6 +125,13 @@ class TheChecks(unittest.TestCase):
     def test_parsing(self):
         self.assertEqual(["barmap::device::*", '"barmap::f()"'], self.LISTED)
 
+    def test_parsing_of_c(self):
+        self.assertEqual({"BARMAP_1.0": ["barmap_a", "barmap_*"], "BARMAP_1.1": ["barmap_b"]}, c_nodes(
+            "BARMAP_1.0 {\n  global:\n    barmap_a;\n    barmap_*;\n  local:\n    *;\n};\n"
+            "BARMAP_1.1 {\n  global:\n    barmap_b;\n} BARMAP_1.0;\nBARMAP_CXX_1.0 {\n  x;\n};"))
+        self.assertEqual(["f", "g"], declared("BARMAP_API char const* f(void);\n"
+                                              "BARMAP_API int g(int (*a)(void),\n  int b);"))
+
     def test_plants(self):
         good = ["barmap::device::open(int)", "barmap::f()"]
         self.assertEqual([], foreign(good) + unlisted(good, self.LISTED) + idle(good, self.LISTED))
@@ -103,5 +141,5 @@ class TheChecks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    LIBRARY, ARCHIVE, MAP = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
+    LIBRARY, ARCHIVE, MAP, C_HEADER = (sys.argv.pop(1) for _ in range(4))
     unittest.main()

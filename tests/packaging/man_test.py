@@ -76,7 +76,7 @@ class ThePage(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_mandoc_has_nothing_to_say(self):
-        for page in PAGE.parent.glob("*.1"):
+        for page in PAGE.parent.glob("*.[13]"):
             said = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page],
                                   capture_output=True, text=True)
             self.assertEqual("", said.stdout + said.stderr)

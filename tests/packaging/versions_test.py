@@ -17,6 +17,7 @@ PLACES = {
     "packaging/deb/debian/barmap-dkms.install": r"usr/src/barmap-([\d.]+)$",
     "packaging/deb/debian/changelog": r"\Abarmap \(([\d.]+)-\d",
     "packaging/man/barmap.1": r'"barmap ([\d.]+)"',
+    "packaging/man/barmap.3": r'"barmap ([\d.]+)"',
     "packaging/man/gdrcopy_sanity.1": r'"barmap ([\d.]+)"',
     "packaging/rpm/barmap.spec": r"^Version: +([\d.]+)$",
     "packaging/spack/packages/barmap/package.py": r'version\("([\d.]+)"',
@@ -36,11 +37,25 @@ class Versions(unittest.TestCase):
             with self.subTest(path):
                 self.assertEqual({version}, set(found(path, pattern)))
 
+    def test_the_headers_are_the_project_s(self):
+        (version,) = found("CMakeLists.txt", r"^project\(barmap VERSION ([\d.]+)")
+        parts = found("include/barmap/export.hpp", r"^#define BARMAP_VERSION_\w+ (\d+)$")
+        self.assertEqual(version, ".".join(parts))
+
     def test_packages_are_named_for_the_soname(self):
         (interface,) = found("CMakeLists.txt", r"^set\(BARMAP_SOVERSION (\d+)\)")
         name = f"libbarmap{interface}"
         self.assertEqual([name], found("packaging/deb/debian/control", r"^Package: (libbarmap\d+)$"))
         self.assertEqual([name], found("packaging/rpm/barmap.spec", r"^%package -n (libbarmap\d+)$"))
+
+    def test_the_c_interface_s_users_need_no_particular_version(self):
+        (version,) = found("CMakeLists.txt", r"^project\(barmap VERSION ([\d.]+)")
+        major, minor, _ = map(int, version.split("."))
+        symbols = "packaging/deb/debian/libbarmap1.symbols"
+        self.assertEqual([f"{major}.{minor}"], found(symbols, r"^ \(symver\)BARMAP_CXX_(\S+) \S+ 1$"))
+        self.assertEqual([f"libbarmap1 (>= {major}.{minor}~), libbarmap1 (<< {major}.{minor + 1}~)"],
+                         found(symbols, r"^\| (.*)$"))
+        self.assertEqual(["BARMAP_1.0"], found(symbols, r"^ \(symver\)(BARMAP_\d\S+) \S+$"))
 
     def test_nanobind_is_the_same_everywhere(self):
         pinned = found("packaging/deb/nanobind.txt", r"^nanobind==(\S+)")

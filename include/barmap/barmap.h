@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+/// barmap for C, and for whatever calls C: CPU pointers to GPU memory.
+///
+/// This is the interface whose binary form stays: a program that was linked with one libbarmap.so.1
+/// runs with every later one. Its symbols are in the version node of the release that brought them,
+/// structures that programs fill in carry their size, and all handles are opaque.
+///
+///     barmap_device *gpu;
+///     barmap_pin *pin;
+///     barmap_mapping *map;
+///     double value = 42.0;
+///     if (barmap_open(0, &gpu) || barmap_allocate(gpu, 4096, &pin) || barmap_map(pin, &map))
+///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
+///     barmap_write(map, 0, &value, sizeof value);
+///     barmap_unmap(map);
+///     barmap_unpin(pin);
+///     barmap_close(gpu);
+///
+/// Sizes and offsets are in bytes, GPU addresses those of CUDA (a CUdeviceptr).
+///
+/// Errors: a function that makes a handle returns 0 or a value of enum barmap_status, sets its
+/// output to NULL if it fails, and leaves a sentence in barmap_error_message(). A NULL where one is
+/// not allowed is BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions that free,
+/// and the caller's error elsewhere.
+///
+/// Ownership: whoever gets a handle frees it, once, in any order: a mapping keeps its pin alive, a
+/// pin its device. GPU memory that is pinned remains its owner's; that of barmap_allocate() lives
+/// as long as its pin and the mappings of it.
+///
+/// Threads: a device may be used by several threads at once, so may a pin, and a mapping for
+/// copies; overlapping writes are the caller's race, as with memcpy. Freeing a handle is exclusive.
+///
+/// fork(): the handles belong to the process that made them. A child may only free them; what
+/// makes a handle returns BARMAP_ERROR_FORKED_CHILD there, and the memory of mappings is not in it.
+///
+/// What is set in the environment (BARMAP_SIM=1: the simulated GPU) is in barmap(3).
+#ifndef BARMAP_BARMAP_H
+#define BARMAP_BARMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define BARMAP_API __attribute__((visibility("default")))
+#else
+#define BARMAP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct barmap_device barmap_device;   ///< one GPU
+typedef struct barmap_pin barmap_pin;         ///< a range of its memory, reachable for the CPU
+typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of that
+
+/// What a function that makes a handle returns. Values are never reused; later versions may add
+/// some, so treat an unknown one as a failure.
+enum barmap_status {
+    BARMAP_OK = 0,
+    BARMAP_ERROR_INVALID_ARGUMENT = 1,      ///< a size of 0, a NULL, an unknown name or option
+    BARMAP_ERROR_OUT_OF_RANGE = 2,          ///< the range leaves its allocation
+    BARMAP_ERROR_UNSUPPORTED_MEMORY = 3,    ///< this kind of memory cannot be mapped
+    BARMAP_ERROR_UNSUPPORTED_OPERATION = 4, ///< the backend lacks this operation
+    BARMAP_ERROR_NO_DEVICE = 5,             ///< there is no such GPU
+    BARMAP_ERROR_BACKEND_ABSENT = 6,        ///< no backend for it is available on this machine
+    BARMAP_ERROR_BACKEND_BROKEN = 7,        ///< the backend is there but does not work
+    BARMAP_ERROR_WRONG_DEVICE = 8,          ///< the memory belongs to another GPU
+    BARMAP_ERROR_UNKNOWN_LAYOUT = 9,        ///< the driver's data has an unknown layout
+    BARMAP_ERROR_BAR1_EXHAUSTED = 10,       ///< too little of the GPU's BAR1 aperture is free
+    BARMAP_ERROR_FORKED_CHILD = 11,         ///< the handle belongs to the parent process
+    BARMAP_ERROR_NO_MEMORY = 12,            ///< the process has no memory left
+    BARMAP_ERROR_SYSTEM = 13,               ///< the system refused; the cause is an errno value
+    BARMAP_ERROR_CUDA = 14,                 ///< CUDA refused; the cause is a CUresult
+    BARMAP_ERROR_VULKAN = 15,               ///< Vulkan refused; the cause is a VkResult
+    BARMAP_ERROR_RM = 16,        ///< NVIDIA's resource manager refused; the cause is an NV_STATUS
+    BARMAP_ERROR_UNEXPECTED = 17 ///< a fault in barmap; the message says which
+};
+
+/// The last failure in this thread, as one sentence: what was attempted, why it failed, and what
+/// can be done. "" before the first one; a success leaves it as it is.
+///
+/// Valid until the next call that fails in this thread. Never NULL. May be called at any time, from
+/// any thread.
+///
+///     fprintf(stderr, "%s\n", barmap_error_message());
+BARMAP_API char const* barmap_error_message(void);
+
+/// The number that the system, CUDA, Vulkan or NVIDIA's resource manager gave for the last failure
+/// in this thread; 0 for a refusal of barmap's own, and before the first failure.
+///
+///     if (barmap_allocate(gpu, bytes, &pin) == BARMAP_ERROR_CUDA &&
+///         barmap_error_cause() == CUDA_ERROR_OUT_OF_MEMORY)
+///         free_something();
+BARMAP_API int barmap_error_cause(void);
+
+/// The version of the library that is running, for example "0.1.0". Any thread, at any time.
+///
+///     printf("barmap %s\n", barmap_version());
+BARMAP_API char const* barmap_version(void);
+
+/// How many GPUs CUDA shows to this process; 0 where there is no driver. Any thread.
+///
+///     for (int ordinal = 0; ordinal < barmap_device_count(); ++ordinal)
+BARMAP_API int barmap_device_count(void);
+
+/// Opens a GPU and starts the backends that start quickly. Opening one twice gives two handles of
+/// the same GPU. Takes milliseconds the first time. Any thread.
+///
+/// Uses the calling thread's CUDA context on that GPU if there is one, else the primary context.
+/// @param ordinal CUDA's number of the GPU, from 0 on
+/// @param out     to be freed by barmap_close()
+/// @return 0; BARMAP_ERROR_NO_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if a backend
+///         that BARMAP_BACKEND or BARMAP_REQUIRE names is not usable; BARMAP_ERROR_CUDA
+///
+///     barmap_device *gpu;
+///     if (barmap_open(0, &gpu) != BARMAP_OK)
+///         fail(barmap_error_message());
+BARMAP_API int barmap_open(int ordinal, barmap_device** out);
+
+/// Opens the GPU that owns an address. Otherwise as barmap_open().
+/// @param gpu_address any address inside memory of a GPU
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for address 0; BARMAP_ERROR_UNSUPPORTED_MEMORY if no
+/// GPU
+///         owns it; or as barmap_open()
+///
+///     barmap_open_from_pointer((uint64_t)cuda_malloc_pointer, &gpu);
+BARMAP_API int barmap_open_from_pointer(uint64_t gpu_address, barmap_device** out);
+
+/// The GPU's name, for example "NVIDIA H200". Valid as long as the handle. Any thread.
+///
+///     puts(barmap_device_name(gpu));
+BARMAP_API char const* barmap_device_name(barmap_device const* device);
+
+/// Frees the handle. Pins and mappings made through it remain usable. NULL: nothing to do.
+/// The end of the last handle of a GPU frees memory with CUDA, which waits for running kernels.
+///
+///     barmap_close(gpu);
+BARMAP_API void barmap_close(barmap_device* device);
+
+/// Makes GPU memory that is mappable by construction, and pins it. Any thread.
+/// @param bytes greater than 0
+/// @param out   to be freed by barmap_unpin()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for 0 bytes; BARMAP_ERROR_BACKEND_ABSENT or
+///         _BACKEND_BROKEN if no backend is usable; BARMAP_ERROR_UNSUPPORTED_OPERATION;
+///         BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CUDA with the driver's out-of-memory
+///
+///     barmap_pin *pin;
+///     barmap_allocate(gpu, 1 << 20, &pin);
+///     launch_kernel((void *)barmap_gpu_address(pin));
+BARMAP_API int barmap_allocate(barmap_device* device, size_t bytes, barmap_pin** out);
+
+/// Values of barmap_pin_options::flags, to be combined by |.
+enum barmap_pin_flags {
+    /// Widens the range to whole pages of 64 KiB; it may then start or end outside its allocation.
+    BARMAP_PIN_WHOLE_PAGES = 1,
+    /// Through PCIe, even where the CPU has a coherent link to the GPU as well.
+    BARMAP_PIN_FORCE_PCIE = 2
+};
+
+/// How to pin. It grows at its end, by members for which 0 is what was done before: a library
+/// takes the structures of older programs, and of newer ones if what it does not know is 0.
+typedef struct barmap_pin_options {
+    size_t size;         ///< sizeof(barmap_pin_options), as the program was compiled
+    char const* backend; ///< name of the backend to use; NULL or "": the first that can
+    uint64_t flags;      ///< of enum barmap_pin_flags
+} barmap_pin_options;
+
+/// Pins memory that the caller owns: any address and length inside one allocation, or inside
+/// several contiguous VMM chunks. The calling thread needs no CUDA context. Any thread.
+///
+/// Freeing the memory under a pin is safe with every backend but gdrdrv in callback mode: the pin
+/// keeps the physical memory.
+/// @param gpu_address on this GPU
+/// @param bytes       greater than 0
+/// @param or_null     options, or NULL for none
+/// @param out         to be freed by barmap_unpin()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for options that this library does not know;
+///         BARMAP_ERROR_OUT_OF_RANGE; BARMAP_ERROR_UNSUPPORTED_MEMORY, and the message says which
+///         memory can be mapped; BARMAP_ERROR_WRONG_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or
+///         _BACKEND_BROKEN; BARMAP_ERROR_UNSUPPORTED_OPERATION if no backend can meet the options;
+///         BARMAP_ERROR_FORKED_CHILD; or what the system or the driver reports
+///
+///     barmap_pin_options how = {.size = sizeof how, .flags = BARMAP_PIN_WHOLE_PAGES};
+///     barmap_pin_memory(gpu, (uint64_t)cuda_malloc_pointer, bytes, &how, &pin);
+BARMAP_API int barmap_pin_memory(barmap_device* device, uint64_t gpu_address, size_t bytes,
+                                 barmap_pin_options const* or_null, barmap_pin** out);
+
+/// The GPU address of the pin's first byte. Any thread.
+///
+///     cuMemsetD8(barmap_gpu_address(pin), 0, barmap_pin_size(pin));
+BARMAP_API uint64_t barmap_gpu_address(barmap_pin const* pin);
+
+/// The pin's size in bytes, as asked for; with BARMAP_PIN_WHOLE_PAGES that of the pages. Any
+/// thread.
+///
+///     assert(barmap_pin_size(pin) == 4096);
+BARMAP_API size_t barmap_pin_size(barmap_pin const* pin);
+
+/// The name of the backend that reaches the memory, for example "rm". Valid as long as the pin. Any
+/// thread.
+///
+///     puts(barmap_backend_name(pin));
+BARMAP_API char const* barmap_backend_name(barmap_pin const* pin);
+
+/// Frees the handle. The memory remains pinned as long as mappings of it are left. NULL: nothing to
+/// do. Not while another thread uses the handle.
+///
+///     barmap_unpin(pin);
+BARMAP_API void barmap_unpin(barmap_pin* pin);
+
+/// Makes CPU addresses for the whole pin. The first mapping through a backend takes a few
+/// milliseconds, in which the copy routines are measured. Any thread.
+/// @param out to be freed by barmap_unmap()
+/// @return 0; BARMAP_ERROR_BAR1_EXHAUSTED; BARMAP_ERROR_FORKED_CHILD; or what the system or the
+///         driver reports
+///
+///     barmap_mapping *map;
+///     if (barmap_map(pin, &map) != BARMAP_OK)
+///         fail(barmap_error_message());
+BARMAP_API int barmap_map(barmap_pin* pin, barmap_mapping** out);
+
+/// The CPU address of the pin's first byte. Plain loads and stores through it reach GPU memory;
+/// what they need to be ordered is in docs/ordering.md of barmap, and depends on
+/// barmap_mapping_kind(). Valid until barmap_unmap(). Any thread.
+///
+///     volatile uint32_t *flag = barmap_data(map);
+BARMAP_API void* barmap_data(barmap_mapping const* mapping);
+
+/// The mapping's size in bytes, that of its pin. Any thread.
+///
+///     memset(host_copy, 0, barmap_size(map));
+BARMAP_API size_t barmap_size(barmap_mapping const* mapping);
+
+/// How the CPU caches a mapping.
+enum barmap_cache_kind {
+    BARMAP_WRITE_COMBINING = 0, ///< stores are collected and posted; loads go to the GPU every time
+    BARMAP_CACHED = 1,          ///< coherent memory
+    BARMAP_UNCACHED = 2         ///< ordered; slow
+};
+
+/// A value of enum barmap_cache_kind. Any thread.
+///
+///     bool needs_a_flush = barmap_mapping_kind(map) == BARMAP_WRITE_COMBINING;
+BARMAP_API int barmap_mapping_kind(barmap_mapping const* mapping);
+
+/// Frees the CPU addresses. NULL: nothing to do. Not while another thread copies through them.
+///
+///     barmap_unmap(map);
+BARMAP_API void barmap_unmap(barmap_mapping* mapping);
+
+// The hot path. It takes no lock, allocates nothing, makes no system call and cannot fail: the
+// range lies inside the mapping, which is not checked, and the mapping is not NULL. Any number of
+// threads may copy through one mapping at once.
+
+/// Copies to GPU memory. Its stores leave this CPU before any later store of this thread. An
+/// aligned 1, 2, 4 or 8-byte write is one transaction.
+/// @pre offset + bytes <= barmap_size(mapping)
+///
+///     barmap_write(map, 0, &job, sizeof job);
+BARMAP_API void barmap_write(barmap_mapping const* mapping, size_t offset, void const* from,
+                             size_t bytes);
+
+/// Copies from GPU memory. Never delivers a value older than one that this thread has already read
+/// from the same address. An aligned 1, 2, 4 or 8-byte read is one transaction.
+/// @pre offset + bytes <= barmap_size(mapping)
+///
+///     barmap_read(map, &result, 64, sizeof result);
+BARMAP_API void barmap_read(barmap_mapping const* mapping, void* to, size_t offset, size_t bytes);
+
+/// Issues an aligned word with no fence: a doorbell. One transaction; it leaves the CPU at the
+/// latest with barmap_flush_stores().
+/// @pre barmap_data() + offset is a multiple of the word's size, and the word lies inside
+///
+///     barmap_post32(map, doorbell, sequence);
+BARMAP_API void barmap_post32(barmap_mapping const* mapping, size_t offset, uint32_t value);
+/// As barmap_post32().
+///
+///     barmap_post64(map, doorbell, sequence);
+BARMAP_API void barmap_post64(barmap_mapping const* mapping, size_t offset, uint64_t value);
+
+/// Issues an aligned line of 64 bytes with no fence: one transaction where the CPU can, otherwise
+/// normally one.
+/// @param line 64 bytes of any alignment
+/// @pre barmap_data() + offset is a multiple of 64, and the line lies inside
+///
+///     barmap_post_line(map, slot * 64, message);
+BARMAP_API void barmap_post_line(barmap_mapping const* mapping, size_t offset, void const* line);
+
+/// Makes every earlier store of this thread to a mapping leave the CPU before any later store of
+/// it.
+///
+///     barmap_post64(map, doorbell, sequence);
+///     barmap_flush_stores();
+BARMAP_API void barmap_flush_stores(void);
+
+/// Makes every later load of this thread from a mapping happen after every earlier load of it: for
+/// programs that load through barmap_data(). barmap_read() needs none.
+///
+///     while (*flag == 0)
+///         barmap_order_loads();
+BARMAP_API void barmap_order_loads(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

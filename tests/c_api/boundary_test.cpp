@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Where exceptions stop: what each one becomes for C. The functions of the C++ interface behind the
+// C one are replaced here by some that throw what they are told to.
+#include <barmap/barmap.h>
+#include <barmap/barmap.hpp>
+
+#include <functional>
+#include <gtest/gtest.h>
+#include <new>
+#include <stdexcept>
+
+namespace {
+std::function<void()> failure; ///< throws
+barmap::pin_options pinned_with;
+} // namespace
+
+namespace barmap {
+
+struct device_state {};
+struct pin_state {};
+struct mapping_state {};
+
+device::device(std::shared_ptr<device_state> state) noexcept : state_(std::move(state)) {}
+int device::count() noexcept {
+    return 0;
+}
+device device::open(int) {
+    failure();
+    return device(std::make_shared<device_state>());
+}
+device device::from_pointer(void const*) {
+    return open(0);
+}
+std::string const& device::name() const noexcept {
+    static std::string const name = "none";
+    return name;
+}
+pin device::allocate(std::size_t, std::string_view) const {
+    return {};
+}
+pin device::pin(std::uintptr_t, std::size_t, pin_options const& how) const {
+    pinned_with = how;
+    return {};
+}
+
+pin::pin() noexcept = default;
+pin::pin(pin&&) noexcept = default;
+pin::~pin() = default;
+std::uintptr_t pin::gpu_address() const noexcept {
+    return 0;
+}
+std::size_t pin::size() const noexcept {
+    return 0;
+}
+std::string_view pin::backend() const noexcept {
+    return "";
+}
+mapping pin::map() const {
+    return {};
+}
+
+mapping::mapping() noexcept = default;
+mapping::mapping(mapping&&) noexcept = default;
+mapping::~mapping() = default;
+window mapping::window() const& noexcept {
+    return {};
+}
+cache_kind mapping::kind() const noexcept {
+    return cache_kind::cached;
+}
+
+namespace {
+
+void expect(barmap_status status, int cause, std::string_view text) {
+    barmap_device* device = nullptr;
+    EXPECT_EQ(barmap_open(0, &device), status);
+    EXPECT_EQ(device, nullptr);
+    EXPECT_EQ(barmap_error_cause(), cause);
+    EXPECT_EQ(barmap_error_message(), text);
+}
+
+void expect_code(std::error_code code, barmap_status status, int cause) {
+    SCOPED_TRACE(code.message());
+    error const thrown(code, "do it", "rm", "do something else");
+    failure = [&] { throw thrown; };
+    expect(status, cause, thrown.what());
+}
+
+TEST(the_boundary, each_refusal_has_its_status) {
+    std::pair<errc, barmap_status> const all[] = {
+        {errc::invalid_argument, BARMAP_ERROR_INVALID_ARGUMENT},
+        {errc::out_of_range, BARMAP_ERROR_OUT_OF_RANGE},
+        {errc::unsupported_memory, BARMAP_ERROR_UNSUPPORTED_MEMORY},
+        {errc::unsupported_operation, BARMAP_ERROR_UNSUPPORTED_OPERATION},
+        {errc::no_device, BARMAP_ERROR_NO_DEVICE},
+        {errc::backend_absent, BARMAP_ERROR_BACKEND_ABSENT},
+        {errc::backend_broken, BARMAP_ERROR_BACKEND_BROKEN},
+        {errc::wrong_device, BARMAP_ERROR_WRONG_DEVICE},
+        {errc::unknown_layout, BARMAP_ERROR_UNKNOWN_LAYOUT},
+        {errc::bar1_exhausted, BARMAP_ERROR_BAR1_EXHAUSTED},
+        {errc::forked_child, BARMAP_ERROR_FORKED_CHILD},
+    };
+    for (auto const& [code, status] : all)
+        expect_code(code, status, 0);
+    expect_code({9999, category()}, BARMAP_ERROR_UNEXPECTED, 0);
+}
+
+TEST(the_boundary, a_foreign_failure_keeps_its_number) {
+    expect_code({EMFILE, std::system_category()}, BARMAP_ERROR_SYSTEM, EMFILE);
+    expect_code({ENODEV, std::generic_category()}, BARMAP_ERROR_SYSTEM, ENODEV);
+    expect_code({2, cuda_category()}, BARMAP_ERROR_CUDA, 2);
+    expect_code({-2, vulkan_category()}, BARMAP_ERROR_VULKAN, -2);
+    expect_code({0x51, rm_category()}, BARMAP_ERROR_RM, 0x51);
+    expect_code(std::make_error_code(std::io_errc::stream), BARMAP_ERROR_UNEXPECTED, 1);
+}
+
+TEST(the_boundary, other_exceptions_stop_there_too) {
+    failure = [] { throw std::bad_alloc(); };
+    expect(BARMAP_ERROR_NO_MEMORY, 0, "out of memory");
+    failure = [] { throw std::runtime_error("a fault"); };
+    expect(BARMAP_ERROR_UNEXPECTED, 0, "a fault");
+}
+
+TEST(the_boundary, a_text_without_end_is_cut) {
+    failure = [] { throw std::runtime_error(std::string(100000, 'x')); };
+    expect(BARMAP_ERROR_UNEXPECTED, 0, std::string(4095, 'x'));
+}
+
+TEST(the_boundary, options_are_handed_on) {
+    failure = [] {};
+    barmap_device* device = nullptr;
+    ASSERT_EQ(barmap_open(0, &device), BARMAP_OK);
+    auto const pin_with = [&](char const* backend, std::uint64_t flags) {
+        barmap_pin_options const how = {sizeof how, backend, flags};
+        barmap_pin* pin = nullptr;
+        EXPECT_EQ(barmap_pin_memory(device, 1, 1, &how, &pin), BARMAP_OK);
+        barmap_unpin(pin);
+    };
+    pin_with("rm", BARMAP_PIN_FORCE_PCIE);
+    EXPECT_EQ(pinned_with.backend, "rm");
+    EXPECT_TRUE(pinned_with.force_pcie);
+    EXPECT_FALSE(pinned_with.whole_pages);
+    pin_with(nullptr, BARMAP_PIN_WHOLE_PAGES);
+    EXPECT_EQ(pinned_with.backend, "");
+    EXPECT_FALSE(pinned_with.force_pcie);
+    EXPECT_TRUE(pinned_with.whole_pages);
+    barmap_close(device);
+}
+
+TEST(the_boundary, a_thread_is_not_cancelled_inside) {
+    failure = [] {
+        int state = PTHREAD_CANCEL_ENABLE;
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+        EXPECT_EQ(state, PTHREAD_CANCEL_DISABLE);
+    };
+    barmap_device* device = nullptr;
+    EXPECT_EQ(barmap_open(0, &device), BARMAP_OK);
+    barmap_close(device);
+    int state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+    EXPECT_EQ(state, PTHREAD_CANCEL_ENABLE); // it may be again
+}
+
+} // namespace
+} // namespace barmap

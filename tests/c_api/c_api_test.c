@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// The C interface on two simulated GPUs: each function, each refusal with its sentence, whose
+// message it is, what options may be, and handles that go in any order.
+#include <barmap/barmap.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int failures;
+
+static void check(int holds, char const* what, int line) {
+    if (holds)
+        return;
+    fprintf(stderr, "c_api_test.c:%d: not so: %s (last message: %s)\n", line, what,
+            barmap_error_message());
+    ++failures;
+}
+#define CHECK(condition) check(condition, #condition, __LINE__)
+
+static void refused(int expected, int status, char const* sentence, void const* out, int line) {
+    if (status == expected && !out && strstr(barmap_error_message(), sentence))
+        return;
+    fprintf(stderr, "c_api_test.c:%d: status %d for %d, output %p, \"%s\" is not in \"%s\"\n", line,
+            status, expected, out, sentence, barmap_error_message());
+    ++failures;
+}
+// A call whose output is `out`, which was something before and is NULL after the refusal.
+#define REFUSED(expected, sentence, out, call)                                                     \
+    do {                                                                                           \
+        (out) = (void*)&failures;                                                                  \
+        int const status = (call);                                                                 \
+        refused(expected, status, sentence, out, __LINE__);                                        \
+    } while (0)
+#define REFUSED_WITHOUT_OUTPUT(sentence, call)                                                     \
+    refused(BARMAP_ERROR_INVALID_ARGUMENT, call, sentence, NULL, __LINE__)
+
+enum { size = 4 << 20 };
+
+static barmap_device* gpu;
+static barmap_pin* memory; // of that GPU
+
+static void first_words(void) {
+    CHECK(strcmp(barmap_error_message(), "") == 0);
+    CHECK(barmap_error_cause() == 0);
+    CHECK(strcmp(barmap_version(), VERSION) == 0);
+    CHECK(barmap_device_count() == 2);
+}
+
+static void every_way_of_copying(void) {
+    barmap_mapping* map = NULL;
+    CHECK(barmap_map(memory, &map) == BARMAP_OK);
+    CHECK(barmap_size(map) == size && barmap_pin_size(memory) == size);
+    CHECK(barmap_gpu_address(memory) != 0);
+    CHECK(barmap_mapping_kind(map) == BARMAP_CACHED);
+    CHECK(strlen(barmap_backend_name(memory)) > 0);
+    CHECK(strlen(barmap_device_name(gpu)) > 0);
+    unsigned char* const at = barmap_data(map);
+
+    static unsigned char written[10000], back[sizeof written];
+    for (size_t i = 0; i < sizeof written; ++i)
+        written[i] = (unsigned char)(i * 31 + i / 256 + 1);
+    barmap_write(map, 4097, written, sizeof written);
+    CHECK(memcmp(at + 4097, written, sizeof written) == 0);
+    barmap_read(map, back, 4097, sizeof back);
+    CHECK(memcmp(back, written, sizeof back) == 0);
+    barmap_write(map, size - 1, written, 1);
+    CHECK(at[size - 1] == written[0]);
+
+    barmap_post32(map, 68, 0x01020304u);
+    barmap_post64(map, 72, 0x1112131415161718u);
+    barmap_post_line(map, size - 64, written + 3); // of no alignment
+    barmap_flush_stores();
+    uint32_t word = 0;
+    uint64_t longer = 0;
+    barmap_order_loads();
+    memcpy(&word, at + 68, sizeof word);
+    memcpy(&longer, at + 72, sizeof longer);
+    CHECK(word == 0x01020304u && longer == 0x1112131415161718u);
+    CHECK(memcmp(at + size - 64, written + 3, 64) == 0);
+    barmap_unmap(map);
+}
+
+static void every_refusal(void) {
+    barmap_device* device;
+    barmap_pin* pin;
+    barmap_mapping* map;
+    uint64_t const address = barmap_gpu_address(memory);
+
+    REFUSED(BARMAP_ERROR_NO_DEVICE, "cannot open GPU 2: no such GPU; CUDA shows the GPUs 0 to 1",
+            device, barmap_open(2, &device));
+    REFUSED_WITHOUT_OUTPUT("cannot open a GPU: invalid argument; give a place",
+                           barmap_open(0, NULL));
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "invalid argument", device,
+            barmap_open_from_pointer(0, &device));
+    REFUSED(BARMAP_ERROR_UNSUPPORTED_MEMORY, "CUDA knows no live allocation", device,
+            barmap_open_from_pointer((uintptr_t)&device, &device));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_open_from_pointer(address, NULL));
+
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot allocate 0 bytes", pin,
+            barmap_allocate(gpu, 0, &pin));
+    REFUSED(BARMAP_ERROR_CUDA, "CUDA_ERROR_OUT_OF_MEMORY", pin,
+            barmap_allocate(gpu, (size_t)1 << 46, &pin));
+    CHECK(barmap_error_cause() == 2); // CUDA_ERROR_OUT_OF_MEMORY
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot allocate GPU memory: invalid argument; open",
+            pin, barmap_allocate(NULL, 1, &pin));
+    CHECK(barmap_error_cause() == 0);
+    REFUSED_WITHOUT_OUTPUT("cannot allocate GPU memory: invalid argument; give a place",
+                           barmap_allocate(gpu, 1, NULL));
+
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "pin 0 bytes", pin,
+            barmap_pin_memory(gpu, address, 0, NULL, &pin));
+    REFUSED(BARMAP_ERROR_OUT_OF_RANGE, "the allocation ends at", pin,
+            barmap_pin_memory(gpu, address, size + 1, NULL, &pin));
+    REFUSED(BARMAP_ERROR_UNSUPPORTED_MEMORY, "CUDA knows no live allocation", pin,
+            barmap_pin_memory(gpu, (uintptr_t)&device, 1, NULL, &pin));
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot pin GPU memory: invalid argument; open", pin,
+            barmap_pin_memory(NULL, address, 1, NULL, &pin));
+    REFUSED_WITHOUT_OUTPUT("cannot pin GPU memory: invalid argument; give a place",
+                           barmap_pin_memory(gpu, address, 1, NULL, NULL));
+    CHECK(barmap_open(1, &device) == BARMAP_OK);
+    REFUSED(BARMAP_ERROR_WRONG_DEVICE, "map memory of GPU 0 through GPU 1", pin,
+            barmap_pin_memory(device, address, 1, NULL, &pin));
+    barmap_close(device);
+
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot map GPU memory: invalid argument; pin", map,
+            barmap_map(NULL, &map));
+    REFUSED_WITHOUT_OUTPUT("cannot map GPU memory: invalid argument; give a place",
+                           barmap_map(memory, NULL));
+}
+
+// Options of a version to come, of which this library does not know the end.
+struct longer_options {
+    barmap_pin_options known;
+    uint64_t unknown[2];
+};
+
+static int pin_with(void const* options, barmap_pin** out) {
+    return barmap_pin_memory(gpu, barmap_gpu_address(memory) + 100, 1000, options, out);
+}
+
+static void options_of_every_size(void) {
+    _Static_assert(sizeof(barmap_pin_options) == 24, "all of it is members");
+    barmap_pin* pin;
+    static size_t const wrong[] = {0, 4, 12, 23, 25, 4104, SIZE_MAX, SIZE_MAX - 7};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        barmap_pin_options const how = {wrong[i], NULL, 0};
+        REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "sizeof(barmap_pin_options)", pin,
+                pin_with(&how, &pin));
+    }
+
+    // What a shorter structure lacks is 0, whatever lies behind it.
+    barmap_pin_options shorter = {8, (char const*)1, ~(uint64_t)0};
+    CHECK(pin_with(&shorter, &pin) == BARMAP_OK);
+    barmap_unpin(pin);
+    shorter.size = 16;
+    shorter.backend = "gdrdrv"; // of which no simulated GPU has a module
+    REFUSED(BARMAP_ERROR_BACKEND_ABSENT, "gdrdrv", pin, pin_with(&shorter, &pin));
+
+    struct longer_options longer = {{sizeof longer, "", BARMAP_PIN_FORCE_PCIE}, {0, 0}};
+    CHECK(pin_with(&longer, &pin) == BARMAP_OK);
+    CHECK(barmap_pin_size(pin) == 1000);
+    barmap_unpin(pin);
+    longer.unknown[1] = 1;
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "this version does not have", pin,
+            pin_with(&longer, &pin));
+    longer.known.size = sizeof longer - 8; // it is not part of it any more
+    CHECK(pin_with(&longer, &pin) == BARMAP_OK);
+    barmap_unpin(pin);
+
+    barmap_pin_options how = {sizeof how, NULL, BARMAP_PIN_WHOLE_PAGES};
+    CHECK(pin_with(&how, &pin) == BARMAP_OK);
+    CHECK(barmap_pin_size(pin) == 65536 && barmap_gpu_address(pin) == barmap_gpu_address(memory));
+    barmap_unpin(pin);
+    how.flags = 4;
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "a flag that this version does not know", pin,
+            pin_with(&how, &pin));
+    how.flags = 0;
+    how.backend = "nonsense";
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "the backends are", pin, pin_with(&how, &pin));
+}
+
+static void* in_another_thread(void* ours) {
+    CHECK(strcmp(barmap_error_message(), "") == 0);
+    barmap_device* device;
+    REFUSED(BARMAP_ERROR_NO_DEVICE, "GPU 77", device, barmap_open(77, &device));
+    CHECK(barmap_error_message() != ours);
+    return NULL;
+}
+
+static void each_thread_has_its_message(void) {
+    barmap_device* device;
+    REFUSED(BARMAP_ERROR_NO_DEVICE, "GPU 33", device, barmap_open(33, &device));
+    char const* const message = barmap_error_message();
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, in_another_thread, (void*)message) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(strstr(message, "GPU 33") != NULL);
+    CHECK(barmap_open(0, &device) == BARMAP_OK);
+    barmap_close(device);
+    CHECK(strstr(barmap_error_message(), "GPU 33") != NULL); // a success leaves it
+}
+
+static void handles_go_in_any_order(void) {
+    barmap_close(NULL);
+    barmap_unpin(NULL);
+    barmap_unmap(NULL);
+
+    barmap_device* device = NULL;
+    barmap_pin* pin = NULL;
+    barmap_mapping *map = NULL, *again = NULL;
+    CHECK(barmap_open_from_pointer(barmap_gpu_address(memory) + 1, &device) == BARMAP_OK);
+    CHECK(barmap_allocate(device, 65536, &pin) == BARMAP_OK);
+    barmap_close(device);
+    CHECK(barmap_map(pin, &map) == BARMAP_OK);
+    CHECK(barmap_map(pin, &again) == BARMAP_OK);
+    barmap_unpin(pin);
+    barmap_post64(map, 65528, 12345);
+    barmap_unmap(map);
+    uint64_t value = 0;
+    barmap_read(again, &value, 65528, sizeof value);
+    CHECK(value == 12345);
+    barmap_unmap(again);
+}
+
+static void what_is_freed_is_free(void) {
+    for (int i = 0; i < 100; ++i) { // of a GPU that has room for 16
+        barmap_pin* pin = NULL;
+        barmap_mapping* map = NULL;
+        CHECK(barmap_allocate(gpu, size, &pin) == BARMAP_OK);
+        CHECK(barmap_map(pin, &map) == BARMAP_OK);
+        if (!pin || !map)
+            return;
+        barmap_unpin(pin);
+        barmap_unmap(map);
+    }
+}
+
+static void a_forked_child_is_refused(void) {
+    barmap_mapping* map = NULL;
+    CHECK(barmap_map(memory, &map) == BARMAP_OK);
+    pid_t const child = fork();
+    if (child == 0) {
+        failures = 0;
+        barmap_device* device;
+        barmap_pin* pin;
+        barmap_mapping* other;
+        REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", device, barmap_open(0, &device));
+        REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", pin, barmap_allocate(gpu, 4096, &pin));
+        REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", pin,
+                barmap_pin_memory(gpu, barmap_gpu_address(memory), 1, NULL, &pin));
+        REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", other, barmap_map(memory, &other));
+        barmap_unmap(map);
+        barmap_unpin(memory);
+        barmap_close(gpu);
+        _exit(failures);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    barmap_post32(map, 0, 1); // untouched by what the child freed
+    barmap_unmap(map);
+}
+
+int main(void) {
+    first_words();
+    if (barmap_open(0, &gpu) || barmap_allocate(gpu, size, &memory)) {
+        fprintf(stderr, "%s\n", barmap_error_message());
+        return 1;
+    }
+    every_way_of_copying();
+    every_refusal();
+    options_of_every_size();
+    each_thread_has_its_message();
+    handles_go_in_any_order();
+    what_is_freed_is_free();
+    a_forked_child_is_refused();
+    barmap_unpin(memory);
+    barmap_close(gpu);
+    return failures != 0;
+}
