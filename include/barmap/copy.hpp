@@ -57,8 +57,9 @@ BARMAP_API void write_bytes(std::byte* gpu, std::byte const* host, std::size_t b
                             copy_plan const& plan) noexcept;
 BARMAP_API void read_bytes(std::byte* host, std::byte const* gpu, std::size_t bytes,
                            copy_plan const& plan) noexcept;
-BARMAP_API void post_word(window to, std::uint64_t word, unsigned bytes) noexcept;
-BARMAP_API void post_line(window to, void const* line) noexcept;
+BARMAP_API void post_word(std::byte* gpu, std::uint64_t word, unsigned bytes,
+                          copy_plan const& plan) noexcept;
+BARMAP_API void post_line(std::byte* gpu, void const* line, copy_plan const& plan) noexcept;
 
 inline bool aligned(void const* address, std::size_t to) noexcept {
     return reinterpret_cast<std::uintptr_t>(address) % to == 0;
@@ -71,8 +72,8 @@ inline copy_plan_head const& head(window of) noexcept {
 
 } // namespace detail
 
-// Inline, so that a window stays in registers: as an argument it would be stored to the stack, and
-// stores next to those to write-combining memory cost time.
+// Inline, and no window is handed on: as an argument it would be stored to the stack, and stores
+// next to those to write-combining memory cost time.
 inline void write(window to, std::span<std::byte const> bytes) noexcept {
     assert(bytes.size() <= to.size);
     detail::write_bytes(to.data, bytes.data(), bytes.size(), *to.plan);
@@ -105,7 +106,7 @@ requires(std::is_trivially_copyable_v<Word> &&
 #endif
     std::uint64_t bits = 0;
     std::memcpy(&bits, &word, sizeof word);
-    detail::post_word(to, bits, sizeof word);
+    detail::post_word(to.data, bits, sizeof word, *to.plan);
 }
 
 inline void post_line(window to, std::span<std::byte const, 64> line) noexcept {
@@ -119,7 +120,7 @@ inline void post_line(window to, std::span<std::byte const, 64> line) noexcept {
         return;
     }
 #endif
-    detail::post_line(to, line.data());
+    detail::post_line(to.data, line.data(), *to.plan);
 }
 
 /// Writes one object. @pre sizeof(Value) <= to.size

@@ -28,12 +28,13 @@ void order_loads() noexcept {
     copy::order_device_loads();
 }
 
-void detail::post_word(window to, std::uint64_t word, unsigned bytes) noexcept {
-    to.plan->post_word(to.data, word, bytes);
+void detail::post_word(std::byte* gpu, std::uint64_t word, unsigned bytes,
+                       copy_plan const& plan) noexcept {
+    plan.post_word(gpu, word, bytes);
 }
 
-void detail::post_line(window to, void const* line) noexcept {
-    to.plan->post_line(to.data, line);
+void detail::post_line(std::byte* gpu, void const* line, copy_plan const& plan) noexcept {
+    plan.post_line(gpu, line);
 }
 
 } // namespace barmap
