@@ -115,7 +115,8 @@ TEST_F(copy_choice, gives_a_plan_the_fences_and_posts_of_each_kind) {
 
 TEST_F(copy_choice, plans_one_routine_for_everything) {
     copy_routine const& routine = all_routines().front();
-    for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached, cache_kind::uncached}) {
+    for (cache_kind kind :
+         {cache_kind::write_combining, cache_kind::cached, cache_kind::uncached}) {
         copy_plan const plan = plan_of_one(routine, kind);
         EXPECT_EQ(plan.kind, kind);
         EXPECT_NE(plan.post_word, nullptr);

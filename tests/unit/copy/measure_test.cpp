@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "copy/routines.hpp"
 #include "copy/measure.hpp"
+#include "copy/routines.hpp"
 #include "fake_gpu_memory.hpp"
 
 #include <gtest/gtest.h>
