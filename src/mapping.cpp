@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/mapping.hpp>
 
-#include "copy/routines.hpp"
+#include "copy/plan.hpp"
 #include "pin_state.hpp"
 
 namespace barmap {
-
-namespace {
-
-/// For windows of empty mappings, which move nothing but are windows all the same.
-copy_plan const& plan_of_nothing() noexcept {
-    static copy_plan const plan =
-        copy::plan_of_one(copy::all_routines().back(), cache_kind::cached);
-    return plan;
-}
-
-} // namespace
 
 mapping::mapping() noexcept = default;
 mapping::mapping(mapping&&) noexcept = default;
@@ -40,8 +29,7 @@ std::string_view mapping::backend() const noexcept {
 }
 
 window mapping::window() const& noexcept {
-    return state_ ? barmap::window{data(), size(), &state_->plan}
-                  : barmap::window{nullptr, 0, &plan_of_nothing()};
+    return state_ ? barmap::window{data(), size(), &state_->plan} : barmap::window{};
 }
 
 window mapping::window(std::size_t offset, std::size_t bytes) const& {

@@ -3,12 +3,17 @@
 
 #include <barmap/window.hpp>
 
+#include <algorithm>
 #include <cassert>
+#include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 /// The hot path. Nothing here throws, locks, allocates, logs, makes a system call or reads the
 /// environment. Bounds are preconditions, asserted in debug builds of yours.
@@ -16,32 +21,96 @@
 /// as with memcpy. What each call promises to the GPU is docs/ordering.md.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
+namespace detail {
+
+/// What a contiguous range consists of, if its elements outlive the call.
+template <class Values>
+using element = typename decltype(std::span(std::declval<Values>()))::element_type;
+
+} // namespace detail
+
+/// Values that lie one after another and may be copied as bytes: an array, a std::array, a
+/// std::vector, a std::span of a trivially copyable type.
+template <class Values>
+concept copyable_values = std::is_trivially_copyable_v<detail::element<Values>>;
+
+/// The same, and they may be changed.
+template <class Values>
+concept assignable_values = copyable_values<Values> && !std::is_const_v<detail::element<Values>>;
+
+/// A trivially copyable type of 1, 2, 4 or 8 bytes.
+template <class Word>
+concept postable = std::is_trivially_copyable_v<Word> &&
+    (sizeof(Word) == 1 || sizeof(Word) == 2 || sizeof(Word) == 4 || sizeof(Word) == 8);
+
 /// Copies bytes to the start of the window (CPU to GPU memory).
 /// Its stores leave this CPU before any later store of this thread (docs/ordering.md, O1). An
 /// aligned 1, 2, 4 or 8-byte write is one transaction.
+///
+///     barmap::write(map.window(), std::as_bytes(std::span(samples)));
+///
 /// @pre bytes.size() <= to.size
 void write(window to, std::span<std::byte const> bytes) noexcept;
+
+/// The same for values of a trivially copyable type.
+///
+///     std::vector<float> const weights(1000, 0.5F);
+///     barmap::write(map.window(4096, 4000), weights);
+///
+/// @pre their bytes fit into the window
+template <class Values>
+requires copyable_values<Values const&>
+void write(window to, Values const& values) noexcept;
 
 /// Copies from the start of the window (GPU memory to CPU).
 /// Never delivers a value older than one that this thread has already read from the same address.
 /// An aligned 1, 2, 4 or 8-byte read is one transaction.
+///
+///     std::array<std::byte, 256> bytes;
+///     barmap::read(std::span(bytes).first(100), map.window());
+///
 /// @pre bytes.size() <= from.size
 void read(std::span<std::byte> bytes, window from) noexcept;
+
+/// The same into values of a trivially copyable type: all of them are read.
+///
+///     std::array<double, 4> sums;
+///     barmap::read(sums, map.window(64, 32));
+///
+/// @pre their bytes fit into the window
+template <assignable_values Values>
+void read(Values&& values, window from) noexcept;
+
+/// Sets every byte of the window, with the promises of write().
+///
+///     barmap::fill(map.window(), std::byte{0});
+///
+void fill(window to, std::byte value) noexcept;
 
 /// Issues one aligned word to the start of the window, with no fence: a doorbell.
 /// The word is one transaction; when it leaves the CPU is up to the CPU (at once with MOVDIRI,
 /// at the latest with flush_stores()).
+///
+///     barmap::post(map.window(0, 4), std::uint32_t{1});
+///
 /// @pre the window's start is aligned to sizeof(Word) and holds a Word
-template <class Word>
-requires(std::is_trivially_copyable_v<Word> &&
-         (sizeof(Word) == 1 || sizeof(Word) == 2 || sizeof(Word) == 4 ||
-          sizeof(Word) == 8)) void post(window to, Word word) noexcept;
+template <postable Word>
+void post(window to, Word value) noexcept;
 
 /// Issues one 64-byte line to the start of the window, with no fence.
 /// One transaction where the CPU can (MOVDIR64B, a full-width AVX-512 store); otherwise the
 /// write-combining buffer normally makes it one.
 /// @pre the window's start is 64-byte aligned and holds 64 bytes
 void post_line(window to, std::span<std::byte const, 64> line) noexcept;
+
+/// The same for an object of 64 bytes.
+///
+///     struct message { std::uint64_t number; double payload[7]; };
+///     barmap::post_line(map.window(128, 64), message{1, {}});
+///
+template <class Line>
+requires(std::is_trivially_copyable_v<Line> &&
+         sizeof(Line) == 64) void post_line(window to, Line const& line) noexcept;
 
 /// Makes every earlier write-combining store of this thread leave the CPU before any later store.
 /// x86: SFENCE. arm64: DSB ST. ppc64le: SYNC.
@@ -54,11 +123,14 @@ BARMAP_API void order_loads() noexcept;
 namespace detail {
 
 BARMAP_API void write_bytes(std::byte* gpu, std::byte const* host, std::size_t bytes,
-                            copy_plan const& plan) noexcept;
+                            copy_plan const* plan) noexcept;
 BARMAP_API void read_bytes(std::byte* host, std::byte const* gpu, std::size_t bytes,
-                           copy_plan const& plan) noexcept;
-BARMAP_API void post_word(window to, std::uint64_t word, unsigned bytes) noexcept;
-BARMAP_API void post_line(window to, void const* line) noexcept;
+                           copy_plan const* plan) noexcept;
+BARMAP_API void fill_bytes(std::byte* gpu, std::byte value, std::size_t bytes,
+                           copy_plan const* plan) noexcept;
+BARMAP_API void post_word(std::byte* gpu, std::uint64_t word, unsigned bytes,
+                          copy_plan const& plan) noexcept;
+BARMAP_API void post_line(std::byte* gpu, void const* line, copy_plan const& plan) noexcept;
 
 inline bool aligned(void const* address, std::size_t to) noexcept {
     return reinterpret_cast<std::uintptr_t>(address) % to == 0;
@@ -69,32 +141,56 @@ inline copy_plan_head const& head(window of) noexcept {
     return *reinterpret_cast<copy_plan_head const*>(of.plan);
 }
 
+/// For a moment, no work of this CPU core's pipeline.
+inline void pause() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb"); // YIELD does nothing on most
+#elif defined(__powerpc64__)
+    __asm__ volatile("or 27,27,27");
+#endif
+}
+
 } // namespace detail
 
-// Inline, so that a window stays in registers: as an argument it would be stored to the stack, and
-// stores next to those to write-combining memory cost time.
+// Inline, and no window is handed on: as an argument it would be stored to the stack, and stores
+// next to those to write-combining memory cost time.
 inline void write(window to, std::span<std::byte const> bytes) noexcept {
     assert(bytes.size() <= to.size);
-    detail::write_bytes(to.data, bytes.data(), bytes.size(), *to.plan);
+    detail::write_bytes(to.data, bytes.data(), bytes.size(), to.plan);
 }
 
 inline void read(std::span<std::byte> bytes, window from) noexcept {
     assert(bytes.size() <= from.size);
-    detail::read_bytes(bytes.data(), from.data, bytes.size(), *from.plan);
+    detail::read_bytes(bytes.data(), from.data, bytes.size(), from.plan);
+}
+
+template <class Values>
+requires copyable_values<Values const&>
+void write(window to, Values const& values) noexcept {
+    write(to, std::span<std::byte const>(std::as_bytes(std::span(values))));
+}
+
+template <assignable_values Values>
+void read(Values&& values, window from) noexcept {
+    read(std::span<std::byte>(std::as_writable_bytes(std::span(values))), from);
+}
+
+inline void fill(window to, std::byte value) noexcept {
+    detail::fill_bytes(to.data, value, to.size, to.plan);
 }
 
 // The posts are inline where they are one instruction: a call pushes a return address, and a direct
 // store with an ordinary store behind it takes 10 ns instead of 3 (Sapphire Rapids).
-template <class Word>
-requires(std::is_trivially_copyable_v<Word> &&
-         (sizeof(Word) == 1 || sizeof(Word) == 2 || sizeof(Word) == 4 ||
-          sizeof(Word) == 8)) inline void post(window to, Word word) noexcept {
-    assert(to.size >= sizeof word && detail::aligned(to.data, sizeof word));
+template <postable Word>
+inline void post(window to, Word value) noexcept {
+    assert(to.size >= sizeof value && detail::aligned(to.data, sizeof value));
 #if defined(__x86_64__)
     if constexpr (sizeof(Word) >= 4) {
         using bits_type = std::conditional_t<sizeof(Word) == 8, std::uint64_t, std::uint32_t>;
         bits_type bits;
-        std::memcpy(&bits, &word, sizeof bits);
+        std::memcpy(&bits, &value, sizeof bits);
         if (detail::head(to).direct_words) {
             __asm__ volatile("movdiri %1, %0"
                              : "=m"(*reinterpret_cast<unsigned char(*)[sizeof(Word)]>(to.data))
@@ -104,8 +200,8 @@ requires(std::is_trivially_copyable_v<Word> &&
     }
 #endif
     std::uint64_t bits = 0;
-    std::memcpy(&bits, &word, sizeof word);
-    detail::post_word(to, bits, sizeof word);
+    std::memcpy(&bits, &value, sizeof value);
+    detail::post_word(to.data, bits, sizeof value, *to.plan);
 }
 
 inline void post_line(window to, std::span<std::byte const, 64> line) noexcept {
@@ -119,7 +215,13 @@ inline void post_line(window to, std::span<std::byte const, 64> line) noexcept {
         return;
     }
 #endif
-    detail::post_line(to, line.data());
+    detail::post_line(to.data, line.data(), *to.plan);
+}
+
+template <class Line>
+requires(std::is_trivially_copyable_v<Line> &&
+         sizeof(Line) == 64) inline void post_line(window to, Line const& line) noexcept {
+    post_line(to, std::span<std::byte const, 64>(reinterpret_cast<std::byte const*>(&line), 64));
 }
 
 /// Writes one object. @pre sizeof(Value) <= to.size
@@ -136,6 +238,41 @@ requires std::is_trivially_copyable_v<Value>
     Value value;
     read(std::as_writable_bytes(std::span<Value, 1>(&value, 1)), from);
     return value;
+}
+
+/// Reads one object again and again, each time as read_value() does, until the predicate is true
+/// of it or the deadline has passed. Between two reads it pauses, at first for a few nanoseconds
+/// and then for up to about a microsecond, so that the link to the GPU stays free for others.
+///
+/// A kernel that counts in GPU memory what it has done rings, and the CPU waits for the tenth:
+///
+///     auto const done = barmap::read_until<std::uint32_t>(
+///         map.window(0, 4), [](std::uint32_t count) { return count >= 10; },
+///         std::chrono::steady_clock::now() + std::chrono::milliseconds(5));
+///     if (!done)
+///         throw std::runtime_error("the kernel did not answer in time");
+///
+/// @return the object of which the predicate was true; nothing if it was false even of one that was
+///         read at the deadline or later. There is at least one read, whatever the deadline
+/// @throws only what the predicate throws
+/// @pre sizeof(Value) <= from.size
+template <class Value, class Predicate>
+requires(std::is_trivially_copyable_v<Value>&& std::predicate<Predicate&, Value const&>)
+    [[nodiscard]] std::optional<Value> read_until(
+        window from, Predicate predicate,
+        std::chrono::steady_clock::time_point
+            deadline) noexcept(std::is_nothrow_invocable_v<Predicate&, Value const&>) {
+    constexpr int most_pauses = 16; // 0.7 us where PAUSE takes 140 cycles
+    for (int pauses = 1;; pauses = std::min(2 * pauses, most_pauses)) {
+        bool const last = std::chrono::steady_clock::now() >= deadline;
+        Value const value = read_value<Value>(from);
+        if (predicate(value))
+            return value;
+        if (last)
+            return std::nullopt;
+        for (int i = 0; i < pauses; ++i)
+            detail::pause();
+    }
 }
 
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

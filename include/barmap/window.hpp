@@ -21,11 +21,16 @@ struct copy_plan_head {
 };
 
 /// A view of a part of a mapping: what the hot path carries. Trivially copyable; three words.
-/// Valid as long as its mapping. Thread rule: free.
+/// Valid as long as its mapping. A window of no mapping is empty, and may be used as such.
+/// Thread rule: free.
+///
+///     barmap::window const all = map.window();
+///     barmap::window const header = all.subwindow(0, 64), rest = all.subwindow(64);
+///
 struct window {
     std::byte* data = nullptr;       ///< CPU address of GPU memory
     std::size_t size = 0;            ///< bytes
-    copy_plan const* plan = nullptr; ///< never null in a window that a mapping gave out
+    copy_plan const* plan = nullptr; ///< null in a window of no mapping, which is empty
 
     /// The part from offset on. @pre offset <= size
     [[nodiscard]] window subwindow(std::size_t offset) const noexcept {

@@ -28,16 +28,20 @@ constexpr double hopeless = 2;
 constexpr std::size_t smallest = 16;
 constexpr std::size_t largest = 1 << 20;
 
-// Nanoseconds. Reading 64 KiB takes 65 us on PCIe, where the rate has stopped changing; writing
-// 1 MiB takes 43 us.
-constexpr std::int64_t store_budget = 6'000'000;
-constexpr std::int64_t load_budget = 4'000'000;
+// All is measured twice, with the other direction in between: what disturbs the machine for some
+// milliseconds makes a time longer and never shorter, so that the shorter of the two counts.
+constexpr int looks = 2;
+
+// Nanoseconds of one look. Reading 64 KiB takes 65 us on PCIe, where the rate has stopped changing;
+// writing 1 MiB takes 43 us.
+constexpr std::int64_t store_budget = 3'000'000;
+constexpr std::int64_t load_budget = 2'000'000;
 
 // One sample must be long against the clock's own 25 ns.
 constexpr double sample_time = 6'000;
 constexpr double long_sample_time = 10'000;
-constexpr std::size_t rounds = 7;
-constexpr std::size_t rounds_of_long_samples = 5;
+constexpr std::size_t rounds = 4;
+constexpr std::size_t rounds_of_long_samples = 3;
 
 constexpr std::size_t max_candidates = 16;
 
@@ -45,9 +49,19 @@ enum class direction { store, load };
 
 struct candidate {
     copy_routine const* routine;
+    std::size_t number; ///< in the order of preference
     std::array<double, rounds> samples;
     double typical;    ///< nanoseconds of one transfer, its fence included
     double times_best; ///< the same, divided by the winner's
+};
+
+/// What is known of one direction: the shortest time of each candidate in each size class.
+struct contest {
+    direction way;
+    std::int64_t budget; ///< of one look
+    std::array<copy_routine const*, max_candidates> routines;
+    std::size_t count;
+    std::array<std::array<double, max_candidates>, size_classes> shortest;
 };
 
 /// Where the candidates compete: GPU memory, host memory, and the plan that write() and read() see.
@@ -95,40 +109,51 @@ void compete(arena& arena, direction way, std::span<candidate> candidates, std::
     }
 }
 
-/// The winner of each size class, by its power of two.
-std::array<copy_routine const*, size_classes>
-choose(arena& arena, direction way, std::span<candidate> candidates, std::int64_t budget) {
-    std::array<copy_routine const*, size_classes> chosen;
-    chosen.fill(candidates[0].routine);
-    for (candidate& each : candidates) {
-        each.times_best = std::numeric_limits<double>::infinity();
+/// Measures size after size, as long as the budget lasts.
+void look(arena& arena, contest& known) {
+    std::array<candidate, max_candidates> storage;
+    for (std::size_t i = 0; i < known.count; ++i) {
+        storage[i] = {known.routines[i], i, {}, 0, std::numeric_limits<double>::infinity()};
     }
+    std::span<candidate> candidates(storage.data(), known.count);
     // A round that does not count: page faults, the power-up of wide registers, the clock's rise.
-    compete(arena, way, candidates, smallest);
-    std::int64_t const end = arena.now() + budget;
+    compete(arena, known.way, candidates, smallest);
+    std::int64_t const end = arena.now() + known.budget;
     std::int64_t spent = 0;
-    std::size_t of_class = size_class(smallest);
-    for (std::size_t bytes = smallest; bytes <= arena.host.size(); bytes *= 2, ++of_class) {
+    for (std::size_t bytes = smallest; bytes <= arena.host.size(); bytes *= 2) {
         std::int64_t const begin = arena.now();
         if (begin + 2 * spent > end) {
             break;
         }
-        compete(arena, way, candidates, bytes);
+        compete(arena, known.way, candidates, bytes);
         spent = arena.now() - begin;
 
-        std::array<double, max_candidates> times;
-        std::transform(candidates.begin(), candidates.end(), times.begin(),
-                       [](candidate const& each) { return each.typical; });
-        candidate const& best = candidates[prefer({times.data(), candidates.size()})];
-        std::fill(chosen.begin() + static_cast<std::ptrdiff_t>(of_class), chosen.end(),
-                  best.routine); // larger classes inherit what is not measured any more
-        double const shortest = best.typical;
+        double best = std::numeric_limits<double>::infinity();
+        for (candidate const& each : candidates) {
+            double& shortest = known.shortest[size_class(bytes)][each.number];
+            shortest = std::min(shortest, each.typical);
+            best = std::min(best, each.typical);
+        }
         auto const lost =
             std::remove_if(candidates.begin(), candidates.end(), [&](candidate& each) {
-                double const before = std::exchange(each.times_best, each.typical / shortest);
+                double const before = std::exchange(each.times_best, each.typical / best);
                 return each.times_best > hopeless && each.times_best >= before;
             });
         candidates = candidates.first(static_cast<std::size_t>(lost - candidates.begin()));
+    }
+}
+
+/// The winner of each size class.
+std::array<copy_routine const*, size_classes> winners(contest const& known) {
+    std::array<copy_routine const*, size_classes> chosen;
+    copy_routine const* winner = known.routines[0];
+    for (std::size_t i = 0; i < size_classes; ++i) {
+        std::span<double const> const times(known.shortest[i].data(), known.count);
+        if (*std::min_element(times.begin(), times.end()) <
+            std::numeric_limits<double>::infinity()) {
+            winner = known.routines[prefer(times)];
+        }
+        chosen[i] = winner; // larger classes inherit what is not measured any more
     }
     return chosen;
 }
@@ -163,22 +188,28 @@ copy_plan measure_plan_among(std::span<copy_routine const* const> routines,
     std::memset(host.get(), 0x5a, bytes); // untouched pages would all be the one page of zeros
     arena arena{scratch, {host.get(), bytes}, plan, now};
 
-    std::array<candidate, max_candidates> storage;
-    std::size_t count = 0;
+    contest stores{direction::store, store_budget, {}, 0, {}};
+    contest loads{direction::load, load_budget, {}, 0, {}};
     for (copy_routine const* routine : routines) {
-        storage[count++] = {routine, {}, 0, 0};
-    }
-    plan.store = choose(arena, direction::store, {storage.data(), count}, store_budget);
-
-    count = 0;
-    for (copy_routine const* routine : routines) { // several routines may share one load
-        if (std::none_of(
-                storage.begin(), storage.begin() + static_cast<std::ptrdiff_t>(count),
-                [&](candidate const& each) { return each.routine->load == routine->load; })) {
-            storage[count++] = {routine, {}, 0, 0};
+        stores.routines[stores.count++] = routine;
+        auto const end = loads.routines.begin() + static_cast<std::ptrdiff_t>(loads.count);
+        if (std::none_of(loads.routines.begin(), end, [&](copy_routine const* each) {
+                return each->load == routine->load; // several routines may share one load
+            })) {
+            loads.routines[loads.count++] = routine;
         }
     }
-    plan.load = choose(arena, direction::load, {storage.data(), count}, load_budget);
+    for (contest* each : {&stores, &loads}) {
+        for (auto& times : each->shortest) {
+            times.fill(std::numeric_limits<double>::infinity());
+        }
+    }
+    for (int i = 0; i < looks; ++i) {
+        look(arena, stores);
+        look(arena, loads);
+    }
+    plan.store = winners(stores);
+    plan.load = winners(loads);
     return plan;
 }
 

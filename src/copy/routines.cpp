@@ -28,13 +28,13 @@ constexpr copy_routine list[] = {
     {"portable", 0, 8, portable::store, portable::load},
 };
 
-copy_routine const& find(std::string_view name, std::string operation) {
+copy_routine const& find(std::string_view name, cpu_features cpu, std::string operation) {
     std::string known;
     for (copy_routine const& routine : list) {
         if (routine.name == name) {
-            if (!supported(routine)) {
+            if (cpu_features const missing = routine.needs & ~cpu; missing != 0) {
                 throw error(make_error_code(errc::unsupported_operation), std::move(operation), {},
-                            "it needs " + describe(routine.needs & ~this_cpu()) +
+                            "it needs " + describe(missing) +
                                 ", which this CPU or operating system lacks");
             }
             return routine;
@@ -61,12 +61,16 @@ bool supported(copy_routine const& routine) noexcept {
 }
 
 copy_routine const& find_routine(std::string_view name) {
-    return find(name, "choose copy routine \"" + std::string(name) + "\"");
+    return find_routine(name, this_cpu());
+}
+
+copy_routine const& find_routine(std::string_view name, cpu_features cpu) {
+    return find(name, cpu, "choose copy routine \"" + std::string(name) + "\"");
 }
 
 copy_routine const* routine_forced_by_environment() {
     std::string const& name = config::current().copy;
-    return name.empty() ? nullptr : &find(name, "obey BARMAP_COPY=" + name);
+    return name.empty() ? nullptr : &find(name, this_cpu(), "obey BARMAP_COPY=" + name);
 }
 
 void choose_posts(copy_plan& plan) noexcept {

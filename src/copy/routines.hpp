@@ -13,6 +13,9 @@ namespace barmap::copy {
 /// Whether the CPU and the operating system have what a routine needs.
 [[nodiscard]] bool supported(copy_routine const& routine) noexcept;
 
+/// The routine called NAME, for a CPU of these features. @throws as find_routine(name)
+[[nodiscard]] copy_routine const& find_routine(std::string_view name, cpu_features cpu);
+
 /// Whether a routine is left out of the automatic choice, because it faults on memory that does not
 /// take its instructions.
 [[nodiscard]] bool only_when_asked_for(copy_routine const& routine) noexcept;

@@ -10,53 +10,27 @@ namespace barmap::copy::sse41 {
 
 namespace {
 
-constexpr std::size_t line = sizeof(__m128i);
+using vector = __m128i;
+constexpr std::size_t line = sizeof(vector);
 
 // GPU-side accesses are written as assembly: a plain vector loop may become a call of memcpy.
-BARMAP_TARGET inline void put(std::byte* gpu, __m128i value) noexcept {
-    __asm__ volatile("movdqa %1, %0" : "=m"(*reinterpret_cast<__m128i*>(gpu)) : "x"(value));
+BARMAP_TARGET inline void put(std::byte* gpu, vector value) noexcept {
+    __asm__ volatile("movdqa %1, %0" : "=m"(*reinterpret_cast<vector*>(gpu)) : "x"(value));
 }
-BARMAP_TARGET inline __m128i get(std::byte const* gpu) noexcept {
-    __m128i value;
-    __asm__ volatile("movntdqa %1, %0" : "=x"(value) : "m"(*reinterpret_cast<__m128i const*>(gpu)));
+BARMAP_TARGET inline vector get(std::byte const* gpu) noexcept {
+    vector value;
+    __asm__ volatile("movntdqa %1, %0" : "=x"(value) : "m"(*reinterpret_cast<vector const*>(gpu)));
     return value;
 }
 
-BARMAP_TARGET void store_lines(std::byte* gpu, std::byte const* host, std::size_t bytes) noexcept {
-    for (std::size_t i = 0; i < bytes; i += line) {
-        put(gpu + i, _mm_loadu_si128(reinterpret_cast<__m128i const*>(host + i)));
-    }
+BARMAP_TARGET inline vector from_host(std::byte const* host) noexcept {
+    return _mm_loadu_si128(reinterpret_cast<vector const*>(host));
+}
+BARMAP_TARGET inline void to_host(std::byte* host, vector value) noexcept {
+    _mm_storeu_si128(reinterpret_cast<vector*>(host), value);
 }
 
-BARMAP_TARGET void take(std::byte const* gpu, std::byte* host, std::size_t first,
-                        std::size_t bytes) noexcept {
-    std::byte bounce[line];
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(bounce), get(gpu));
-    std::memcpy(host, bounce + first, bytes);
-}
-
-BARMAP_TARGET void load_part(std::byte const* gpu, std::byte* host, std::size_t bytes) noexcept {
-    load_line_edge<line>(gpu, host, bytes, take);
-}
-
-BARMAP_TARGET void load_lines(std::byte const* gpu, std::byte* host, std::size_t bytes) noexcept {
-    constexpr std::size_t group = 8; // loads that are issued before the first result is needed
-    std::size_t i = 0;
-    for (; bytes - i >= group * line; i += group * line) {
-        __m128i values[group];
-#pragma GCC unroll 8
-        for (std::size_t k = 0; k < group; ++k) {
-            values[k] = get(gpu + i + k * line);
-        }
-#pragma GCC unroll 8
-        for (std::size_t k = 0; k < group; ++k) {
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(host + i + k * line), values[k]);
-        }
-    }
-    for (; i < bytes; i += line) {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(host + i), get(gpu + i));
-    }
-}
+#include "copy/vector_lines.inc"
 
 } // namespace
 

@@ -211,23 +211,27 @@ TEST_P(data_test, a_chosen_copy_routine_serves_every_size_and_keeps_the_kind_of_
     }
 }
 
-// O7, O8: a thread that polls a counter and its data never sees either go back.
-TEST_P(data_test, what_is_read_never_goes_back) {
+// O12, O29; in coherent memory, which that of the simulated GPU is, nothing could show more.
+TEST_P(data_test, what_was_written_through_one_mapping_is_read_through_another) {
     device const gpu = device::open(0);
     auto const block = some_memory(4 * kib);
     mapping const map = gpu.pin(block->address(), 4 * kib).map();
     pin const other_pin = gpu.pin(block->address(), 4 * kib);
     mapping const writer = other_pin.map();
-    std::uint64_t last = 0;
-    for (std::uint64_t counter = 1; counter <= 2000; ++counter) {
+    for (std::uint64_t counter = 1; counter <= 100; ++counter) {
         write_value(writer.window(512, 8), counter);
-        write_value(writer.window(0, 8), counter);
-        std::uint64_t const flag = read_value<std::uint64_t>(map.window(0, 8));
-        ASSERT_GE(flag, last) << "O7";
-        ASSERT_EQ(flag, counter) << "O12, O29";
-        ASSERT_GE(read_value<std::uint64_t>(map.window(512, 8)), flag) << "O8";
-        last = flag;
+        ASSERT_EQ(read_value<std::uint64_t>(map.window(512, 8)), counter);
     }
+}
+
+TEST_P(data_test, a_forced_routine_keeps_the_fences_of_the_mapping) {
+    device const gpu = device::open(0);
+    auto const block = some_memory(4 * kib);
+    mapping map = gpu.pin(block->address(), 4 * kib).map();
+    EXPECT_EQ(map.window().plan->kind, map.kind());
+    map.use_copy_routine("portable");
+    EXPECT_EQ(map.window().plan->kind, map.kind());
+    EXPECT_EQ(map.store_routine(4096), "portable");
 }
 
 BARMAP_OVER_ALL_WAYS(data_test);

@@ -21,21 +21,21 @@ using addresses = std::vector<std::uintptr_t>;
 class accesses : public testing::TestWithParam<copy_routine> {
 protected:
     void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-        GTEST_SKIP() << "ThreadSanitizer delays the signals that a trace is made of";
-#endif
+        if (why_no_trace()) {
+            GTEST_SKIP() << why_no_trace();
+        }
         if (!supported(GetParam())) {
             GTEST_SKIP() << "this CPU or operating system lacks what " << GetParam().name
                          << " needs";
         }
     }
     addresses of_write(std::size_t at, std::size_t bytes) {
-        return trace_accesses(gpu_.begin(), [&] {
+        return trace_accesses({gpu_.begin(), gpu_.size()}, [&] {
             write({gpu_.begin() + at, bytes, &plan_}, {host_.data(), bytes});
         });
     }
     addresses of_read(std::size_t at, std::size_t bytes) {
-        return trace_accesses(gpu_.begin(), [&] {
+        return trace_accesses({gpu_.begin(), gpu_.size()}, [&] {
             read({host_.data(), bytes}, {gpu_.begin() + at, bytes, &plan_});
         });
     }
@@ -95,20 +95,41 @@ TEST_P(accesses, a_line_takes_as_many_as_the_width_says) {
     EXPECT_LE(of_read(64, 64).size(), 8u);
 }
 
+// A piece of a constant ends where a line does, so that no line is cut in two.
+TEST_P(accesses, of_fill_are_those_of_one_write) {
+    if (GetParam().name == "erms") {
+        GTEST_SKIP() << "single-stepped, REP MOVSB goes byte by byte";
+    }
+    guarded_pages const gpu(3 * 4096);
+    auto const of = [&](auto move) { return trace_accesses({gpu.begin(), gpu.size()}, move); };
+    std::vector<std::byte> const host(9000);
+    for (std::size_t bytes : {8, 7, 100, 4096, 4160, 9000}) {
+        for (std::size_t at : {64, 120}) {
+            window const there{gpu.begin() + at, bytes, &plan_};
+            EXPECT_EQ(of([&] { fill(there, std::byte{1}); }), of([&] {
+                          write(there, {host.data(), bytes});
+                      }))
+                << bytes << " bytes at " << at;
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(copy, accesses,
                          testing::ValuesIn(all_routines().begin(), all_routines().end()),
                          [](auto const& routine) { return std::string(routine.param.name); });
 
 TEST(access_of_post, is_one_for_a_word) {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer delays the signals that a trace is made of";
-#endif
+    if (why_no_trace()) {
+        GTEST_SKIP() << why_no_trace();
+    }
     guarded_pages const gpu(4096);
-    for (cache_kind kind : {cache_kind::write_combining, cache_kind::cached, cache_kind::uncached}) {
+    for (cache_kind kind :
+         {cache_kind::write_combining, cache_kind::cached, cache_kind::uncached}) {
         copy_plan const plan = plan_of_one(all_routines().back(), kind);
         window const there{gpu.begin() + 64, 64, &plan};
         auto const trace = [&](auto word) {
-            return trace_accesses(gpu.begin(), [&] { post(there.subwindow(8), word); });
+            return trace_accesses({gpu.begin(), gpu.size()},
+                                  [&] { post(there.subwindow(8), word); });
         };
         EXPECT_EQ(trace(std::uint8_t{1}), addresses{72});
         EXPECT_EQ(trace(std::uint16_t{1}), addresses{72});
@@ -118,13 +139,13 @@ TEST(access_of_post, is_one_for_a_word) {
 }
 
 TEST(access_of_post, is_one_for_a_line_where_the_cpu_can) {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "ThreadSanitizer delays the signals that a trace is made of";
-#endif
+    if (why_no_trace()) {
+        GTEST_SKIP() << why_no_trace();
+    }
     guarded_pages const gpu(4096);
     std::array<std::byte, 64> const line{};
     copy_plan const plan = plan_of_one(all_routines().back(), cache_kind::write_combining);
-    auto const seen = trace_accesses(gpu.begin(), [&] {
+    auto const seen = trace_accesses({gpu.begin(), gpu.size()}, [&] {
         post_line({gpu.begin() + 64, 64, &plan}, line);
     });
     bool wide = false;

@@ -68,6 +68,29 @@ TEST_F(copy_choice, finds_a_routine_by_name_or_says_what_is_missing) {
     }
 }
 
+TEST_F(copy_choice, refuses_what_a_lesser_cpu_lacks) {
+    for (copy_routine const& routine : all_routines()) {
+        EXPECT_EQ(&find_routine(routine.name, routine.needs), &routine);
+        for (cpu_features bit = 1; bit <= routine.needs; bit <<= 1) {
+            if ((routine.needs & bit) == 0) {
+                continue;
+            }
+            error const refusal =
+                caught([&] { return &find_routine(routine.name, routine.needs & ~bit); });
+            EXPECT_EQ(refusal.code(), errc::unsupported_operation) << routine.name;
+            EXPECT_NE(refusal.advice().find("it needs " + describe(bit) + ","), std::string::npos)
+                << refusal.advice();
+        }
+    }
+    EXPECT_EQ(&find_routine("portable", 0), &all_routines().back());
+}
+
+TEST_F(copy_choice, leaves_what_faults_on_some_memory_to_those_who_ask) {
+    for (copy_routine const& routine : all_routines()) {
+        EXPECT_EQ(only_when_asked_for(routine), routine.name == "ls64") << routine.name;
+    }
+}
+
 TEST_F(copy_choice, lists_the_names_when_one_is_unknown) {
     for (std::string_view name : {"", "AVX512", "avx51", "auto", "nonsense"}) {
         error const refusal = caught([&] { return &find_routine(name); });

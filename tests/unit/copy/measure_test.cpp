@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "copy/routines.hpp"
 #include "copy/measure.hpp"
+#include "copy/routines.hpp"
 #include "fake_gpu_memory.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <vector>
 
 namespace barmap::copy {
@@ -89,6 +90,57 @@ TEST(measure, keeps_to_its_time) {
     (void)measured({&link}, 1 << 20);
     EXPECT_LE(fake_time - begin, 10'000'000);
     EXPECT_GE(largest_store, 65536u);
+}
+
+// Noise. What disturbs a transfer makes it longer.
+std::int64_t disturbed_from = 0, disturbed_to = 0;
+/// As a link has it: so many nanoseconds, and so many bytes in each further one.
+template <int Nanoseconds, int BytesEach>
+void moves(void*, void const*, std::size_t bytes) noexcept {
+    fake_time += Nanoseconds + static_cast<std::int64_t>(bytes) / BytesEach;
+}
+template <int Nanoseconds, int BytesEach>
+void moves_slowly_for_a_while(void*, void const*, std::size_t bytes) noexcept {
+    bool const disturbed = fake_time >= disturbed_from && fake_time < disturbed_to;
+    moves<Nanoseconds, BytesEach>(nullptr, nullptr, bytes);
+    if (disturbed) {
+        moves<Nanoseconds, BytesEach>(nullptr, nullptr, bytes);
+    }
+}
+std::minstd_rand noise_source;
+template <int Nanoseconds>
+void takes_longer_at_times(void*, void const*, std::size_t) noexcept {
+    fake_time += noise_source() % 100 < 1 ? 20 * Nanoseconds : Nanoseconds;
+}
+
+TEST(measure, does_not_believe_one_disturbed_moment) {
+    constexpr copy_routine best{"best", 0, 8, moves_slowly_for_a_while<100, 20>,
+                                moves_slowly_for_a_while<1000, 1>};
+    constexpr copy_routine other{"other", 0, 8, moves<120, 16>, moves<1200, 1>};
+    // Wherever a part of the time is disturbed, and for the best routine alone.
+    for (std::int64_t from = -2'000'000; from < 8'000'000; from += 250'000) {
+        disturbed_from = fake_time + from;
+        disturbed_to = disturbed_from + 2'000'000;
+        copy_plan const plan = measured({&other, &best}, 1 << 20);
+        for (std::size_t bytes = 16; bytes <= 4096; bytes *= 2) {
+            ASSERT_EQ(plan.store[size_class(bytes)]->name, "best") << bytes << ", " << from;
+            ASSERT_EQ(plan.load[size_class(bytes)]->name, "best") << bytes << ", " << from;
+        }
+    }
+}
+
+TEST(measure, sees_through_transfers_that_are_disturbed_now_and_then) {
+    constexpr copy_routine best{"best", 0, 8, takes_longer_at_times<1000>,
+                                takes_longer_at_times<1000>};
+    constexpr copy_routine other{"other", 0, 8, takes<1100>, takes<1100>};
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        noise_source.seed(seed);
+        copy_plan const plan = measured({&other, &best}, 1 << 20);
+        for (std::size_t bytes = 16; bytes <= 1 << 20; bytes *= 2) {
+            ASSERT_EQ(plan.store[size_class(bytes)]->name, "best") << bytes << ", seed " << seed;
+            ASSERT_EQ(plan.load[size_class(bytes)]->name, "best") << bytes << ", seed " << seed;
+        }
+    }
 }
 
 TEST(measure, falls_back_on_the_preferred_routine_without_scratch) {
