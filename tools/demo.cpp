@@ -20,7 +20,7 @@ void tell(report& out, table& rows, direction way, std::size_t bytes,
     for (measured_method const& one : found)
         out.add(row_of(one, way, bytes));
     summary const &ours = found[0].times, &pageable = found[1].times, &pinned = found[2].times;
-    rows.row({formatted("{} {}", name_of(way), size_text(bytes)), microseconds(ours.p0_ns),
+    rows.row({formatted("{} {}", name_of(way), size_text(bytes)), microseconds(ours.min_ns),
               microseconds(ours.p50_ns), microseconds(ours.p99_ns),
               formatted("{:.2f}", gigabytes_per_second(bytes, ours.p50_ns)),
               microseconds(pageable.p50_ns), microseconds(pinned.p50_ns),
@@ -29,10 +29,10 @@ void tell(report& out, table& rows, direction way, std::size_t bytes,
 }
 
 int run(options const& values) {
+    report out(values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
     device const& opened = gpu.device();
-    report out(values);
     out.say(formatted("{}: {}, PCI {}, driver CUDA {}\n",
                       opened.simulated() ? "simulated GPU" : "GPU", opened.name(),
                       opened.pci_address(), cuda_version_text(opened.driver_version())));
@@ -64,7 +64,7 @@ int run(options const& values) {
     std::vector<copy_method> methods{copies.chosen()};
     for (copy_method& method : copies.driver())
         methods.push_back(std::move(method));
-    table rows({"", "p0 us", "p50 us", "p99 us", "GB/s", "cuMemcpy us", "pinned us", "faster",
+    table rows({"", "min us", "p50 us", "p99 us", "GB/s", "cuMemcpy us", "pinned us", "faster",
                 "copy routine"});
     {
         progress bar(sizes.size() * std::size(both_directions));

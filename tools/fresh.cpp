@@ -189,10 +189,10 @@ int run(fresh_options const& given) {
     if (values.demonstrate_stale && stale_load_name().empty())
         throw usage_error("--demonstrate-stale needs an x86 CPU with SSE4.1: leave it out here");
 
+    report out(values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
     counter counting(gpu, values);
-    report out(values);
     out.about(gpu.device(), counting.through().backend());
     table rows({"size", "routine", "polls", "distinct", "went back", "unjudged", "caught up", ""});
     bool good = true;
@@ -228,10 +228,10 @@ void add_fresh(command_line& program) {
     app.add("--sizes", values->sizes, "sizes to poll; default 1,2,4,8,16,32,64,256")
         .bytes()
         .list()
-        .positive()
         .named("SIZE,...");
     app.add("--iterations", values->polls, "polls per size").positive().with_default();
     app.flag("--every-routine", values->every_routine, "with every copy routine, not only one");
+    app.hidden_flag("--every-kernel", values->every_routine, "the former name of --every-routine");
     app.hidden_flag("--demonstrate-stale", values->demonstrate_stale,
                     "read by streaming loads without a fence instead, which is known to go back");
     add_output_options(app, *values);

@@ -42,7 +42,7 @@ template <class Work>
 }
 
 struct summary {
-    double p0_ns = 0, p50_ns = 0, p99_ns = 0;
+    double min_ns = 0, p50_ns = 0, p99_ns = 0;
     std::size_t samples = 0;
     unsigned operations_per_sample = 1;
 };
@@ -61,7 +61,7 @@ private:
     unsigned operations_;
 };
 
-/// Adds p0_ns, p50_ns, p99_ns, samples and operations_per_sample to a row.
+/// Adds min_ns, p50_ns, p99_ns, samples and operations_per_sample to a row.
 void put(json& row, summary const& times);
 
 } // namespace barmap::tool

@@ -42,7 +42,9 @@ class Panel(NamedTuple):
 
 
 def _point(row: Dict[str, Any]) -> Point:
-    fastest, median, slow = (row[name] * 1e-9 for name in ("p0_ns", "p50_ns", "p99_ns"))
+    # Older files say p0.
+    times = (row[name] * 1e-9 for name in ("min_ns" if "min_ns" in row else "p0_ns", "p50_ns", "p99_ns"))
+    fastest, median, slow = times
     return Point(row["size"], fastest, median, slow, row["gb_per_s"])
 
 

@@ -89,7 +89,7 @@ TEST(samples, tell_their_quantiles) {
     for (int i = 100; i >= 0; --i)
         taken.add(i);
     summary const times = taken.summarise();
-    EXPECT_EQ(times.p0_ns, 0);
+    EXPECT_EQ(times.min_ns, 0);
     EXPECT_EQ(times.p50_ns, 50);
     EXPECT_EQ(times.p99_ns, 99);
     EXPECT_EQ(times.samples, 101u);
