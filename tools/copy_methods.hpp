@@ -25,7 +25,7 @@ enum class direction { to_gpu, from_gpu };
 [[nodiscard]] std::string_view name_of(direction way); ///< "h2d", "d2h"
 inline constexpr direction both_directions[] = {direction::to_gpu, direction::from_gpu};
 
-/// One way of copying between ordinary host memory and GPU memory.
+/// One method of copying between ordinary host memory and GPU memory.
 struct copy_method {
     std::string name;   ///< "auto", a copy routine's, "cuMemcpy pageable" or "cuMemcpy pinned"
     bool mapped = true; ///< through the mapping, not by the driver
@@ -42,7 +42,7 @@ struct measured_method {
     summary times;
 };
 
-/// Mapped GPU memory, host memory that has been touched, and the ways of copying between them.
+/// Mapped GPU memory, host memory that has been touched, and the methods of copying between them.
 /// Needs the GPU's context for as long as it lives. Thread rule: one thread.
 class copy_methods {
 public:

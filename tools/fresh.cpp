@@ -194,7 +194,8 @@ int run(fresh_options const& given) {
     cuda::context_scope const scope = gpu.enter();
     counter counting(gpu, values);
     out.about(gpu.device(), counting.through().backend());
-    table rows({"size", "routine", "polls", "distinct", "went back", "unjudged", "caught up", ""});
+    table rows(
+        {"size", "routine", "polls", "distinct", "non-monotonic", "unjudged", "caught up", ""});
     bool good = true;
     if (values.demonstrate_stale) {
         good = poll_with(
@@ -222,7 +223,7 @@ int run(fresh_options const& given) {
 
 void add_fresh(command_line& program) {
     subcommand app = program.add(
-        "fresh", "Poll a counter that a GPU kernel increments: no value may ever go back");
+        "fresh", "Poll a counter that a GPU kernel increments: every read must be monotonic");
     auto values = std::make_shared<fresh_options>();
     add_target_options(app, *values);
     app.add("--sizes", values->sizes, "sizes to poll; default 1,2,4,8,16,32,64,256")
@@ -233,11 +234,12 @@ void add_fresh(command_line& program) {
     app.flag("--every-routine", values->every_routine, "with every copy routine, not only one");
     app.hidden_flag("--every-kernel", values->every_routine, "the former name of --every-routine");
     app.hidden_flag("--demonstrate-stale", values->demonstrate_stale,
-                    "read by streaming loads without a fence instead, which is known to go back");
+                    "read by streaming loads without a fence instead, which is known to be stale");
     add_output_options(app, *values);
-    app.footer("Exits 1 if a value went back, hardly ever changed, or was old after the end.\n"
-               "\"unjudged\" counts polls that lie so far apart that a short counter may have "
-               "wrapped around in between.");
+    app.footer(
+        "Exits 1 if a read was non-monotonic, hardly ever changed, or was stale after the end.\n"
+        "\"unjudged\" counts polls that lie so far apart that a short counter may have "
+        "wrapped around in between.");
     when_chosen(app, values, run);
 }
 

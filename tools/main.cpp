@@ -15,7 +15,7 @@ namespace {
 using namespace barmap::tool;
 
 int run(int argc, char** argv) {
-    command_line program(argc, argv, "CPU pointers to GPU memory: look, prove and measure.");
+    command_line program(argc, argv, "CPU pointers to GPU memory: inspect, verify and measure.");
     program.footer(exit_code_help);
     program.version(std::string(barmap::version()));
     for (auto* add : {add_info, add_demo, add_check, add_lat, add_bw, add_api, add_pingpong,

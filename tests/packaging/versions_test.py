@@ -35,6 +35,9 @@ class Versions(unittest.TestCase):
         for path, pattern in PLACES.items():
             with self.subTest(path):
                 self.assertEqual({version}, set(found(path, pattern)))
+        for page in (ROOT / "packaging/man").glob("barmap-*.1"):
+            with self.subTest(page.name):
+                self.assertEqual([version], found(page, r'"barmap ([\d.]+)"'))
 
     def test_packages_are_named_for_the_soname(self):
         (interface,) = found("CMakeLists.txt", r"^set\(BARMAP_SOVERSION (\d+)\)")
