@@ -26,7 +26,7 @@ struct check_options : options {
     std::string require; ///< backends that must not be skipped, comma-separated
 };
 
-/// Collects what was checked and tells it line by line. A skip of a required backend is a failure.
+/// Collects what was checked and prints it line by line. A skip of a required backend is a failure.
 class checklist {
 public:
     checklist(check_options const& values, report& out);

@@ -16,8 +16,8 @@ class Option;
 
 namespace barmap::tool {
 
-/// An option of a subcommand, while it is described. What a method demands of the value is told to
-/// the user who gives another.
+/// An option of a subcommand, while it is described. What a method demands of the value is printed
+/// for the user who gives another.
 class option {
 public:
     explicit option(CLI::Option* made) noexcept : made_(made) {}
@@ -80,7 +80,7 @@ public:
     subcommand add(std::string const& name, std::string const& description);
 
     /// Does what is asked for. @return the exit code; exit_usage where the line is wrong, which has
-    /// been told
+    /// been printed
     [[nodiscard]] int run();
 
 private:

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-/// What the program tells its caller by its exit status. `barmap --help` prints the same list.
+/// The exit statuses of the program. `barmap --help` prints the same list.
 namespace barmap::tool {
 
 inline constexpr int exit_ok = 0;
@@ -16,7 +16,8 @@ inline constexpr int exit_not_started = 127; ///< `sim` cannot start the program
 inline constexpr char const* exit_code_help =
     "Exit codes: 0 done, and every check passed; 1 a check failed; 2 wrong options; 3 no GPU, a\n"
     "driver call or backend refused, or the output could not be written; 4 a GPU kernel did not\n"
-    "answer in time. `barmap sim` exits as the program that it runs, or with 127 if that cannot be\n"
+    "answer in time. `barmap sim` exits as the program that it runs, or with 127 if that cannot "
+    "be\n"
     "started.";
 
 /// Options that each are right but do not go together.

@@ -45,7 +45,8 @@ struct outcome {
     std::uint64_t counted; ///< how far the kernel came (modulo the word)
     bool caught_up;        ///< a read after the kernel's end gave its last value
     [[nodiscard]] bool good(std::size_t polls) const {
-        return judged.went_back() == 0 && judged.distinct() >= fewest_distinct(polls) && caught_up;
+        return judged.non_monotonic() == 0 && judged.distinct() >= fewest_distinct(polls) &&
+               caught_up;
     }
     /// Reads that hardly ever change come from a buffer, and not from the GPU.
     [[nodiscard]] static std::size_t fewest_distinct(std::size_t polls) {
@@ -167,12 +168,13 @@ bool poll_with(counter& counting, fresh_options const& values, std::string const
                  {"routine", name},
                  {"polls", found.judged.polls()},
                  {"distinct", found.judged.distinct()},
-                 {"went_back", found.judged.went_back()},
+                 {"non_monotonic", found.judged.non_monotonic()},
                  {"unjudged", found.judged.unjudged()},
                  {"caught_up", found.caught_up},
                  {"passed", good}});
         rows.row({size_text(bytes), name, std::to_string(found.judged.polls()),
-                  std::to_string(found.judged.distinct()), std::to_string(found.judged.went_back()),
+                  std::to_string(found.judged.distinct()),
+                  std::to_string(found.judged.non_monotonic()),
                   std::to_string(found.judged.unjudged()), found.caught_up ? "yes" : "no",
                   good ? "passed" : "FAILED"});
     }

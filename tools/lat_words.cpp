@@ -59,7 +59,7 @@ void measure_read8(report& out, copy_methods& copies, double budget_s) {
 
 void measure_posts(report& out, copy_methods& copies, double budget_s) {
     constexpr std::size_t line = 64;
-    // Enough in a row that the stores cannot all wait in the CPU: what is measured is sustained.
+    // Enough of them that the stores cannot all wait in the CPU: what is measured is sustained.
     constexpr unsigned operations = 1024;
     std::size_t const room = copies.mapping().size();
     std::size_t const alignment_gap =
