@@ -17,8 +17,8 @@
 namespace barmap {
 
 /// Copies bytes to the start of the window (CPU to GPU memory).
-/// Its stores leave this CPU before any later store of this thread (share/doc/barmap/ordering.md,
-/// O1). An aligned 1, 2, 4 or 8-byte write is one transaction.
+/// Its stores leave this CPU before any later store of this thread
+/// (share/doc/barmap/ordering.md, O1). An aligned 1, 2, 4 or 8-byte write is one transaction.
 /// @pre bytes.size() <= to.size
 void write(window to, std::span<std::byte const> bytes) noexcept;
 
