@@ -50,7 +50,7 @@ void put_row(report& out, table& rows, std::string_view call, std::size_t bytes,
     row["size"] = bytes ? json(bytes) : json(nullptr);
     put(row, times);
     out.add(std::move(row));
-    rows.row({std::string(call), bytes ? size_text(bytes) : "", microseconds(times.p0_ns),
+    rows.row({std::string(call), bytes ? size_text(bytes) : "", microseconds(times.min_ns),
               microseconds(times.p50_ns), microseconds(times.p99_ns),
               std::to_string(times.samples)});
 }
@@ -150,7 +150,7 @@ bool run_cycles(report& out, opened_gpu const& gpu, api_options const& values) {
 
 int run(api_options const& values) {
     report out(values);
-    table rows({"call", "size", "p0 us", "p50 us", "p99 us", "samples"});
+    table rows({"call", "size", "min us", "p50 us", "p99 us", "samples"});
     measure_open(out, rows, values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
@@ -190,8 +190,9 @@ void add_api(command_line& program) {
     add_target_options(app, *values);
     add_measuring_options(app, *values);
     app.add("--cycles", values->cycles,
-            "also run so many pin, map, unmap, unpin cycles and look for leaks: open file "
-            "descriptors, mappings, free BAR1");
+            "also run that many pin, map, unmap, unpin cycles and look for leaks: open file "
+            "descriptors, mappings, free BAR1")
+        .positive();
     add_output_options(app, *values);
     app.footer("Exits 1 if the cycles leave something behind.");
     when_chosen(app, values, run);

@@ -31,13 +31,13 @@ samples measure_team(copy_team& team, direction way, std::size_t bytes, options 
 }
 
 int run(options const& values) {
+    report out(values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
     std::vector<std::size_t> const sizes = sizes_to_measure(values, 4 * KiB);
     std::size_t const largest = *std::max_element(sizes.begin(), sizes.end());
     reached_memory const target = reach(gpu, values, largest);
     copy_team team(values.threads, target.mapping.window());
-    report out(values);
     out.about(gpu.device(), target.mapping.backend());
     out.say(formatted("{}{}, {} memory by {}, {} thread{}\n", gpu.device().name(),
                       gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
@@ -66,7 +66,7 @@ int run(options const& values) {
             cells.insert(cells.end(),
                          {microseconds(times.p50_ns),
                           formatted("{:.2f}", gigabytes_per_second(bytes, times.p50_ns)),
-                          formatted("{:.2f}", gigabytes_per_second(bytes, times.p0_ns)), routine});
+                          formatted("{:.2f}", gigabytes_per_second(bytes, times.min_ns)), routine});
         }
         rows.row(std::move(cells));
     }

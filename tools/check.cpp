@@ -128,7 +128,7 @@ void checklist::tell_sums() {
 
 void add_check(command_line& program) {
     subcommand app =
-        program.add("check", "Prove every usable backend with every kind of memory, byte by byte");
+        program.add("check", "Verify every usable backend with every kind of memory, byte by byte");
     auto values = std::make_shared<check_options>();
     values->max_size = GiB;
     add_device_option(app, *values);

@@ -26,7 +26,7 @@ struct check_options : options {
     std::string require; ///< backends that must not be skipped, comma-separated
 };
 
-/// Collects what was checked and tells it line by line. A skip of a required backend is a failure.
+/// Collects what was checked and prints it line by line. A skip of a required backend is a failure.
 class checklist {
 public:
     checklist(check_options const& values, report& out);
@@ -63,14 +63,14 @@ struct checked_range {
     [[nodiscard]] CUdeviceptr address() const { return start + offset; }
 };
 
-/// Proves a mapping against the driver, over its whole length and in both directions: fills it by
+/// Verifies a mapping against the driver, over its whole length and in both directions: fills it by
 /// cuMemcpy and reads it through the mapping, and the other way round; then many small transfers;
 /// and looks that no byte around it has changed.
 /// @return what is wrong, or nothing
 [[nodiscard]] std::optional<std::string> verify(checked_range const& range, mapping const& through,
                                                 std::uint64_t seed);
 
-/// The halves of that proof, for several mappings at once.
+/// The halves of that verification, for several mappings at once.
 void write_through(mapping const& through, std::uint64_t seed);
 [[nodiscard]] std::optional<std::string> verify_by_driver(CUdeviceptr address, std::size_t bytes,
                                                           std::uint64_t seed);

@@ -60,7 +60,7 @@ std::vector<memory_case> cases() {
         {"cuMemCreate 5 chunks", virtual_exportable, five, 0, five, make_chunks<5, true>, 5},
         {"cuMemCreate 5 chunks, odd", virtual_exportable, five, odd_offset, five - 2 * odd_offset,
          make_chunks<5, true>, 5},
-        {"vulkan allocate, adopted", allocated, usual, 0, usual, make_by_vulkan},
+        {"vulkan allocate, imported", allocated, usual, 0, usual, make_by_vulkan},
         {"cuMemCreate opaque", virtual_opaque, usual, 0, usual, make_chunks<1, false>},
         {"pool with POSIX fds", pool_exportable, usual, 0, usual, make_pool<true>},
         {"default pool", pool, usual, 0, usual, make_pool<false>},
@@ -71,7 +71,7 @@ std::vector<memory_case> cases() {
     };
 }
 
-/// Which kinds a backend says that it adopts.
+/// Which kinds a backend says that it imports.
 backend::capability_set capabilities_of(std::string_view name) {
     for (backend::registration const& entry : backend::registry())
         if (entry.name == name)
@@ -94,8 +94,8 @@ void expect_refusal(opened_gpu const& gpu, gpu_memory const& memory, memory_case
     results.failed(which.name, backend, "pinned, though this backend says that it cannot");
 }
 
-void adopt_and_verify(opened_gpu const& gpu, gpu_memory const& memory, memory_case const& which,
-                      std::string const& backend, checklist& results) {
+void import_and_verify(opened_gpu const& gpu, gpu_memory const& memory, memory_case const& which,
+                       std::string const& backend, checklist& results) {
     checked_range const range{memory.address(), memory.size(), which.offset, which.length};
     try {
         pin const held = gpu.device().pin(std::uintptr_t{range.address()}, range.length,
@@ -104,9 +104,9 @@ void adopt_and_verify(opened_gpu const& gpu, gpu_memory const& memory, memory_ca
         results.verdict(which.name, backend, verify(range, through, 7),
                         formatted("{} both ways", size_text(range.length)));
     } catch (error const& failure) {
-        // A backend may adopt chunks, but lack the means to lay several side by side.
-        bool const in_a_row = which.chunks > 1;
-        if (in_a_row && failure.code() == errc::unsupported_operation)
+        // A backend may import chunks, but lack the means to map several as adjacent ones.
+        bool const adjacent = which.chunks > 1;
+        if (adjacent && failure.code() == errc::unsupported_operation)
             results.passed(which.name, backend, formatted("refused: {}", failure.what()));
         else if (failure.code() == errc::bar1_exhausted)
             results.skipped(which.name, backend, failure.what());
@@ -116,7 +116,7 @@ void adopt_and_verify(opened_gpu const& gpu, gpu_memory const& memory, memory_ca
 }
 
 void check_case(opened_gpu const& gpu, memory_case const& which, std::string const& backend,
-                bool adopts, checklist& results) {
+                bool imports, checklist& results) {
     gpu_memory memory;
     try {
         memory = which.make(gpu, which.size);
@@ -125,13 +125,13 @@ void check_case(opened_gpu const& gpu, memory_case const& which, std::string con
         // only another backend makes.
         bool const anothers_lack =
             failure.code() == errc::backend_absent && failure.backend() != backend;
-        std::string const to_blame = !adopts ? "any" : anothers_lack ? failure.backend() : backend;
+        std::string const to_blame = !imports ? "any" : anothers_lack ? failure.backend() : backend;
         results.skipped(which.name, to_blame,
                         formatted("there is no such memory here: {}", failure.what()));
         return;
     }
-    if (adopts)
-        adopt_and_verify(gpu, memory, which, backend, results);
+    if (imports)
+        import_and_verify(gpu, memory, which, backend, results);
     else
         expect_refusal(gpu, memory, which, backend, results);
 }

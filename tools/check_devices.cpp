@@ -101,7 +101,7 @@ void check_devices(check_options const& values, checklist& results) {
             continue;
         }
         for (std::string const memory : {"device", "vmm"})
-            if (memory != "device" || found.name != "vulkan") // it does not adopt cudaMalloc
+            if (memory != "device" || found.name != "vulkan") // it does not import cudaMalloc
                 check_kind(memory, found.name, count, results);
     }
 }

@@ -2,32 +2,65 @@
 #include "command_line.hpp"
 
 #include "exit_codes.hpp"
+#include "formatted.hpp"
+#include "units.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace barmap::tool {
+namespace {
+
+// More than any machine measures in a lifetime; rounds and their sums stay far below 2^64.
+constexpr std::uint64_t largest_count = 1'000'000'000'000;
+
+/// All of the text as a number of this type.
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+    Number value{};
+    auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+std::string whole_number(std::string const& text, std::uint64_t least, std::uint64_t most) {
+    auto const value = number<std::uint64_t>(text);
+    if (value && *value >= least && *value <= most)
+        return {};
+    return formatted("{} is no whole number from {} to {}", text, least, most);
+}
+
+} // namespace
 
 option& option::with_default() {
     made_->capture_default_str();
     return *this;
 }
 
-option& option::not_negative() {
-    made_->check(CLI::NonNegativeNumber);
+option& option::between(std::uint64_t least, std::uint64_t most) {
+    made_->type_name("N")->check(
+        [least, most](std::string const& text) { return whole_number(text, least, most); });
     return *this;
 }
 
 option& option::positive() {
-    made_->check(CLI::PositiveNumber);
-    return *this;
+    return between(1, largest_count);
 }
 
-option& option::between(unsigned least, unsigned most) {
-    made_->check(CLI::Range(least, most));
+option& option::seconds() {
+    made_->type_name("SECONDS")->check([](std::string const& text) {
+        auto const value = number<double>(text);
+        bool const good = value && *value > 0 && std::isfinite(*value);
+        return good ? std::string() : text + " is no time in seconds above 0";
+    });
     return *this;
 }
 
@@ -37,7 +70,14 @@ option& option::one_of(std::vector<std::string> const& names) {
 }
 
 option& option::bytes() {
-    made_->transform(CLI::AsSizeValue(false))->type_name("SIZE");
+    auto const in_bytes = [](std::string& text) -> std::string {
+        auto const value = parse_size(text);
+        if (!value)
+            return text + " is no size from 1 to 256T, such as 512, 4K or 1M";
+        text = std::to_string(*value);
+        return {};
+    };
+    made_->type_name("SIZE")->transform(CLI::Validator(in_bytes, ""));
     return *this;
 }
 
@@ -48,6 +88,11 @@ option& option::list() {
 
 option& option::required() {
     made_->required();
+    return *this;
+}
+
+option& option::hidden() {
+    made_->group("");
     return *this;
 }
 

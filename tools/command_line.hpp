@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,20 +16,21 @@ class Option;
 
 namespace barmap::tool {
 
-/// An option of a subcommand, while it is described. What a method demands of the value is told to
-/// the user who gives another.
+/// An option of a subcommand, while it is described. What a method demands of the value is printed
+/// for the user who gives another.
 class option {
 public:
     explicit option(CLI::Option* made) noexcept : made_(made) {}
 
     option& with_default(); ///< the help shows the value that it has now
-    option& not_negative();
-    option& positive();
-    option& between(unsigned least, unsigned most);
+    option& between(std::uint64_t least, std::uint64_t most); ///< a whole number
+    option& positive();                                       ///< a whole number from 1 on
+    option& seconds();                                        ///< above 0, with a fraction or not
     option& one_of(std::vector<std::string> const& names);
-    option& bytes(); ///< with an optional unit: 512, 4K, 1MiB
+    option& bytes(); ///< a size from 1 on (parse_size)
     option& list();  ///< several values, with commas between them
     option& required();
+    option& hidden();                        ///< the help does not list it
     option& named(std::string const& value); ///< what the help calls the value
 
 private:
@@ -78,7 +80,7 @@ public:
     subcommand add(std::string const& name, std::string const& description);
 
     /// Does what is asked for. @return the exit code; exit_usage where the line is wrong, which has
-    /// been told
+    /// been printed
     [[nodiscard]] int run();
 
 private:

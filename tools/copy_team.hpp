@@ -19,7 +19,7 @@ public:
     copy_team& operator=(copy_team const&) = delete;
     ~copy_team();
 
-    /// Transfers so many bytes so many times. @return nanoseconds per transfer
+    /// Transfers that many bytes that many times. @return nanoseconds per transfer
     double transfer(direction way, std::size_t bytes, unsigned times);
 
     /// Bytes of each thread's part: whole lines.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+#define FMT_HEADER_ONLY // here alone: fmt's functions are compiled into this file
 #include "formatted.hpp"
+
+#include <fmt/format.h>
 
 namespace barmap::tool {
 

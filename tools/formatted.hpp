@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 
 namespace barmap::tool {
 
-/// fmt::format(), but for the work of formatting itself, which is compiled once: in header-only
-/// form it takes longer to compile than all of the tool's own code. Takes no fmt::join or fmt::ptr.
+/// fmt::format(), whose work is compiled once, in formatted.cpp: in header-only form it takes
+/// longer to compile than all of the tool's own code. Takes no fmt::join or fmt::ptr.
 [[nodiscard]] std::string format_all(fmt::string_view pattern, fmt::format_args arguments);
 
 template <class... Arguments>

@@ -45,7 +45,8 @@ struct outcome {
     std::uint64_t counted; ///< how far the kernel came (modulo the word)
     bool caught_up;        ///< a read after the kernel's end gave its last value
     [[nodiscard]] bool good(std::size_t polls) const {
-        return judged.went_back() == 0 && judged.distinct() >= fewest_distinct(polls) && caught_up;
+        return judged.non_monotonic() == 0 && judged.distinct() >= fewest_distinct(polls) &&
+               caught_up;
     }
     /// Reads that hardly ever change come from a buffer, and not from the GPU.
     [[nodiscard]] static std::size_t fewest_distinct(std::size_t polls) {
@@ -167,12 +168,13 @@ bool poll_with(counter& counting, fresh_options const& values, std::string const
                  {"routine", name},
                  {"polls", found.judged.polls()},
                  {"distinct", found.judged.distinct()},
-                 {"went_back", found.judged.went_back()},
+                 {"non_monotonic", found.judged.non_monotonic()},
                  {"unjudged", found.judged.unjudged()},
                  {"caught_up", found.caught_up},
                  {"passed", good}});
         rows.row({size_text(bytes), name, std::to_string(found.judged.polls()),
-                  std::to_string(found.judged.distinct()), std::to_string(found.judged.went_back()),
+                  std::to_string(found.judged.distinct()),
+                  std::to_string(found.judged.non_monotonic()),
                   std::to_string(found.judged.unjudged()), found.caught_up ? "yes" : "no",
                   good ? "passed" : "FAILED"});
     }
@@ -189,12 +191,13 @@ int run(fresh_options const& given) {
     if (values.demonstrate_stale && stale_load_name().empty())
         throw usage_error("--demonstrate-stale needs an x86 CPU with SSE4.1: leave it out here");
 
+    report out(values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
     counter counting(gpu, values);
-    report out(values);
     out.about(gpu.device(), counting.through().backend());
-    table rows({"size", "routine", "polls", "distinct", "went back", "unjudged", "caught up", ""});
+    table rows(
+        {"size", "routine", "polls", "distinct", "non-monotonic", "unjudged", "caught up", ""});
     bool good = true;
     if (values.demonstrate_stale) {
         good = poll_with(
@@ -222,22 +225,23 @@ int run(fresh_options const& given) {
 
 void add_fresh(command_line& program) {
     subcommand app = program.add(
-        "fresh", "Poll a counter that a GPU kernel increments: no value may ever go back");
+        "fresh", "Poll a counter that a GPU kernel increments: every read must be monotonic");
     auto values = std::make_shared<fresh_options>();
     add_target_options(app, *values);
     app.add("--sizes", values->sizes, "sizes to poll; default 1,2,4,8,16,32,64,256")
         .bytes()
         .list()
-        .positive()
         .named("SIZE,...");
     app.add("--iterations", values->polls, "polls per size").positive().with_default();
     app.flag("--every-routine", values->every_routine, "with every copy routine, not only one");
+    app.hidden_flag("--every-kernel", values->every_routine, "the former name of --every-routine");
     app.hidden_flag("--demonstrate-stale", values->demonstrate_stale,
-                    "read by streaming loads without a fence instead, which is known to go back");
+                    "read by streaming loads without a fence instead, which is known to be stale");
     add_output_options(app, *values);
-    app.footer("Exits 1 if a value went back, hardly ever changed, or was old after the end.\n"
-               "\"unjudged\" counts polls that lie so far apart that a short counter may have "
-               "wrapped around in between.");
+    app.footer(
+        "Exits 1 if a read was non-monotonic, hardly ever changed, or was stale after the end.\n"
+        "\"unjudged\" counts polls that lie so far apart that a short counter may have "
+        "wrapped around in between.");
     when_chosen(app, values, run);
 }
 

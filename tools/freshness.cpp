@@ -27,7 +27,7 @@ void freshness::see(std::span<std::byte const> bytes, double begin_ns, double en
     }
     if (polls_ > 0 && !judged)
         ++unjudged_;
-    went_back_ += judged && back;
+    non_monotonic_ += judged && back;
     distinct_ += changed;
     last_begin_ns_ = begin_ns;
     ++polls_;

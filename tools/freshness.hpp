@@ -8,15 +8,15 @@
 
 namespace barmap::tool {
 
-/// Judges polls of words that somebody else counts up: does any ever go back?
+/// Classifies polls of words that another thread counts up: is any read non-monotonic?
 ///
-/// Words wrap around, so a step back is a difference in the upper half of the word's range. Where
-/// so much time lies between two polls that the counter may have gone half way round meanwhile
-/// (one byte does so in 128 steps), nothing can be told: such a pair is not judged.
+/// Words wrap around, so a non-monotonic read is a difference in the upper half of the word's
+/// range. If enough time lies between two polls for the counter to have gone half way round (one
+/// byte does so in 128 steps), the pair is not judged.
 class freshness {
 public:
     /// @param word_bytes       1, 2, 4 or 8
-    /// @param shortest_step_ns the counter takes at least so long for one step
+    /// @param shortest_step_ns the counter takes at least that long for one step
     freshness(std::size_t word_bytes, std::size_t words, double shortest_step_ns);
 
     /// One poll, read between these times (of any clock that counts nanoseconds).
@@ -24,7 +24,7 @@ public:
 
     [[nodiscard]] std::uint64_t polls() const { return polls_; }
     [[nodiscard]] std::uint64_t distinct() const { return distinct_; } ///< polls with a new value
-    [[nodiscard]] std::uint64_t went_back() const { return went_back_; }
+    [[nodiscard]] std::uint64_t non_monotonic() const { return non_monotonic_; }
     [[nodiscard]] std::uint64_t unjudged() const { return unjudged_; }
 
 private:
@@ -32,7 +32,7 @@ private:
     double half_way_ns_;
     std::vector<std::uint64_t> last_;
     double last_begin_ns_ = 0;
-    std::uint64_t polls_ = 0, distinct_ = 0, went_back_ = 0, unjudged_ = 0;
+    std::uint64_t polls_ = 0, distinct_ = 0, non_monotonic_ = 0, unjudged_ = 0;
 };
 
 } // namespace barmap::tool

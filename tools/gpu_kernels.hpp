@@ -45,7 +45,7 @@ private:
 /// A kernel that runs by itself while the CPU works with it.
 class running_kernel {
 public:
-    /// Launches so many blocks of threads on a stream of its own, which no other work waits for.
+    /// Launches that many blocks of threads on a stream of its own, which no other work waits for.
     /// @param stop what makes the kernel end early; called by the destructor if it still runs
     /// @throws error
     running_kernel(CUfunction function, unsigned blocks, unsigned threads, void** arguments,
@@ -79,7 +79,7 @@ void fill_by_kernel(gpu_kernels const& kernels, CUdeviceptr address, std::size_t
 inline constexpr std::uint64_t doorbell_stop = std::uint64_t{1} << 63;
 
 /// A flag with this bit ends barmap_consume and barmap_produce; in an answer of barmap_consume it
-/// tells that the data were not those of the round.
+/// shows that the data were not those of the round.
 inline constexpr std::uint32_t flag_stop = std::uint32_t{1} << 31;
 
 } // namespace barmap::tool

@@ -12,7 +12,7 @@
 
 namespace barmap::tool {
 
-/// GPU memory of one kind, made by the driver (or by barmap) and given back by the destructor.
+/// GPU memory of one kind, made by the driver (or by barmap) and freed by the destructor.
 /// Every maker needs the GPU's context to be current, and throws error. Move-only.
 class gpu_memory {
 public:

@@ -136,7 +136,7 @@ int run(options const& values) {
 
 void add_info(command_line& program) {
     subcommand app = program.add(
-        "info", "The GPUs, the ways of reaching their memory, and the CPU copy routines");
+        "info", "The GPUs, the backends that map their memory, and the CPU copy routines");
     app.footer("Exits 0 where there is no GPU, too: every backend is then listed as absent.");
     auto values = std::make_shared<options>();
     add_output_options(app, *values);

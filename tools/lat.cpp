@@ -61,10 +61,10 @@ void tell_comparison(report& out, direction way, std::vector<cell> const& cells)
 }
 
 void tell_latencies(report& out, direction way, std::vector<cell> const& cells) {
-    table rows({std::string(name_of(way)), "p0 us", "p50 us", "p99 us", "GB/s", "routine"});
+    table rows({std::string(name_of(way)), "min us", "p50 us", "p99 us", "GB/s", "routine"});
     for (cell const& cell : cells) {
         measured_method const& one = cell.found.front();
-        rows.row({size_text(cell.bytes), microseconds(one.times.p0_ns),
+        rows.row({size_text(cell.bytes), microseconds(one.times.min_ns),
                   microseconds(one.times.p50_ns), microseconds(one.times.p99_ns),
                   formatted("{:.2f}", gigabytes_per_second(cell.bytes, one.times.p50_ns)),
                   one.routine});
@@ -73,13 +73,13 @@ void tell_latencies(report& out, direction way, std::vector<cell> const& cells) 
 }
 
 int run(lat_options const& values) {
+    report out(values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
     std::vector<std::size_t> const sizes = sizes_to_measure(values, 1);
     constexpr std::size_t smallest_room = MiB; // for the posts
     copy_methods copies(gpu, values,
                         std::max(*std::max_element(sizes.begin(), sizes.end()), smallest_room));
-    report out(values);
     out.about(gpu.device(), copies.mapping().backend());
     out.say(formatted("{}{}, {} memory by {} ({})\n\n", gpu.device().name(),
                       gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,

@@ -15,7 +15,7 @@ namespace {
 using namespace barmap::tool;
 
 int run(int argc, char** argv) {
-    command_line program(argc, argv, "CPU pointers to GPU memory: look, prove and measure.");
+    command_line program(argc, argv, "CPU pointers to GPU memory: inspect, verify and measure.");
     program.footer(exit_code_help);
     program.version(std::string(barmap::version()));
     for (auto* add : {add_info, add_demo, add_check, add_lat, add_bw, add_api, add_pingpong,
@@ -29,9 +29,17 @@ int fail(char const* what, int code) {
     return code;
 }
 
-} // namespace
+/// Everything that was printed must have arrived: /dev/full, a full disk and a closed stdout fail
+/// here.
+int check_output(int exit_code) {
+    bool const whole = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (whole)
+        return exit_code;
+    int const because = fail("the output could not be written to stdout", exit_unavailable);
+    return exit_code == exit_ok ? because : exit_code;
+}
 
-int main(int argc, char** argv) {
+int run_or_explain(int argc, char** argv) {
     try {
         if (auto const exit_code = gdrcopy::run_by_name(argc, argv))
             return *exit_code;
@@ -45,4 +53,10 @@ int main(int argc, char** argv) {
     } catch (std::exception const& failure) {
         return fail(failure.what(), exit_unavailable);
     }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    return check_output(run_or_explain(argc, argv));
 }

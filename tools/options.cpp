@@ -16,14 +16,14 @@ std::vector<std::string> routine_names() {
 } // namespace
 
 void add_device_option(subcommand& app, options& values) {
-    app.add("--device", values.device, "CUDA ordinal of the GPU").not_negative().with_default();
+    app.add("--device", values.device, "CUDA ordinal of the GPU").between(0, 1023).with_default();
 }
 
 void add_target_options(subcommand& app, options& values) {
     add_device_option(app, values);
     app.add("--memory", values.memory,
             "what to map: device (cuMemAlloc), vmm (cuMemCreate with a POSIX fd), vmm5 (five "
-            "such chunks in a row), barmap (allocated by barmap)")
+            "adjacent such chunks), barmap (allocated by barmap)")
         .one_of({"device", "vmm", "vmm5", "barmap"})
         .with_default();
     app.add("--backend", values.backend, "backend to use; default: the first that can")
@@ -31,24 +31,27 @@ void add_target_options(subcommand& app, options& values) {
     app.add("--routine", values.routine, "CPU copy routine to use")
         .one_of(routine_names())
         .with_default();
+    app.add("--kernel", values.routine, "the former name of --routine")
+        .one_of(routine_names())
+        .hidden();
 }
 
 void add_size_option(subcommand& app, std::string const& name, std::size_t& value,
                      std::string const& help) {
-    app.add(name, value, help + " (512, 4K, 1M, ...)").bytes().positive().with_default();
+    app.add(name, value, help + " (512, 4K, 1M, ...)").bytes().with_default();
 }
 
 void add_measuring_options(subcommand& app, options& values) {
     app.add("--sizes", values.sizes, "sizes to measure, for example 8,4K,1M")
         .bytes()
         .list()
-        .positive()
         .named("SIZE,...");
     add_size_option(app, "--max", values.max, "largest size, where --sizes is not given");
     app.add("--iterations", values.iterations,
-            "samples per size and direction; default: as many as --budget allows");
+            "samples per size and direction; default: as many as --budget allows")
+        .positive();
     app.add("--budget", values.budget_s, "measuring time per size and direction, seconds")
-        .positive()
+        .seconds()
         .with_default();
 }
 

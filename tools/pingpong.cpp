@@ -138,15 +138,15 @@ played table_of_pingpong::play(variant const& how, std::size_t rounds, progress&
 }
 
 int run(options const& values) {
+    report out(values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
     table_of_pingpong game(gpu, values);
-    report out(values);
     out.about(gpu.device(), game.through().backend());
     std::size_t const rounds = values.iterations          ? values.iterations
                                : gpu.device().simulated() ? 2000
                                                           : 100'000;
-    table rows({"doorbell", "answer in", "p0 us", "p50 us", "p99 us", "rounds"});
+    table rows({"doorbell", "answer in", "min us", "p50 us", "p99 us", "rounds"});
     for (variant const& how : variants) {
         progress bar(rounds);
         played const found = game.play(how, rounds, bar);
@@ -158,9 +158,9 @@ int run(options const& values) {
         put(row, times);
         row["flushed_late"] = found.late;
         out.add(std::move(row));
-        rows.row({std::string(how.name), std::string(name_of(how.reply)), microseconds(times.p0_ns),
-                  microseconds(times.p50_ns), microseconds(times.p99_ns),
-                  std::to_string(times.samples)});
+        rows.row({std::string(how.name), std::string(name_of(how.reply)),
+                  microseconds(times.min_ns), microseconds(times.p50_ns),
+                  microseconds(times.p99_ns), std::to_string(times.samples)});
     }
     out.say(formatted("{}{}, {} memory by {}\n{}", gpu.device().name(),
                       gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
@@ -176,7 +176,8 @@ void add_pingpong(command_line& program) {
         "pingpong", "Round trip: the CPU rings a doorbell in GPU memory, a GPU kernel answers");
     auto values = std::make_shared<options>();
     add_target_options(app, *values);
-    app.add("--iterations", values->iterations, "rounds; default 100000 (2000 simulated)");
+    app.add("--iterations", values->iterations, "rounds; default 100000 (2000 simulated)")
+        .positive();
     add_output_options(app, *values);
     app.footer("Exits 4 if the GPU does not answer within 10 s.");
     when_chosen(app, values, run);

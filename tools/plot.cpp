@@ -13,13 +13,13 @@ namespace {
 
 struct plot_options : options {
     std::vector<std::string> results;
-    std::string picture;
+    std::string plot;
 };
 
 /// Python's part of barmap draws; this hands over to it.
 int run(plot_options const& values) {
     std::vector<char const*> words{"python3", "-m", "barmap", "plot"};
-    words.insert(words.end(), {"--output", values.picture.c_str(), "--"});
+    words.insert(words.end(), {"--output", values.plot.c_str(), "--"});
     for (std::string const& file : values.results)
         words.push_back(file.c_str());
     words.push_back(nullptr);
@@ -38,7 +38,7 @@ void add_plot(command_line& program) {
     subcommand app = program.add("plot", "Draw what lat and bw measured");
     auto values = std::make_shared<plot_options>();
     app.add("RESULTS", values->results, "what lat or bw wrote with --output").required();
-    app.add("-o,--output", values->picture, "the picture: .svg, .png or .pdf").required();
+    app.add("-o,--output", values->plot, "the plot to write: .svg, .png or .pdf").required();
     app.footer("Example: barmap plot lat.json bw.json -o results.svg\n"
                "Needs Python with the package barmap and matplotlib.");
     when_chosen(app, values, run);

@@ -5,7 +5,7 @@
     tools/python_latency.py [--output results.json] [--calls N] [--pygpu-copies]
 
 Each method copies between host memory and the same GPU, blocking until the bytes are there, but for
-those marked "asynchronous". A sample is the mean of 64 calls in a row, in nanoseconds, Python's part
+those marked "asynchronous". A sample is the mean of 64 consecutive calls, in nanoseconds, Python's part
 included; methods take turns, so that what disturbs the machine disturbs all. `barmap plot` draws the
 file. Frameworks that are not installed are left out.
 """
@@ -118,7 +118,7 @@ def measure(size, calls):
         median = statistics.median(times)
         yield {
             "measurement": "copy", "direction": direction, "size": size, "method": method,
-            "p0_ns": times[0], "p50_ns": median, "p99_ns": times[len(times) * 99 // 100],
+            "min_ns": times[0], "p50_ns": median, "p99_ns": times[len(times) * 99 // 100],
             "samples": len(times), "operations_per_sample": CALLS_PER_SAMPLE,
             "gb_per_s": size / median,
         }

@@ -6,16 +6,44 @@
 
 #include <barmap/version.hpp>
 
+#include <cerrno>
 #include <cstdio>
-#include <fstream>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace barmap::tool {
 
+namespace {
+
+[[noreturn]] void refuse_output(std::string const& file) {
+    throw usage_error("cannot write " + file + ": " + std::strerror(errno) +
+                      "; give --output a file that can be written");
+}
+
+} // namespace
+
 report::report(options const& values) : json_(values.json), output_(values.output) {
+    if (!output_.empty()) {
+        file_ = ::open(output_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        unfinished_file_ = file_ >= 0;
+        if (file_ < 0)
+            file_ = ::open(output_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (file_ < 0)
+            refuse_output(output_);
+    }
     document_["barmap"] = version();
     document_["command"] = values.command;
     document_["machine"] = describe_machine(nullptr, {});
     document_["results"] = json::array();
+}
+
+report::~report() {
+    if (unfinished_file_)
+        ::unlink(output_.c_str());
+    if (file_ >= 0)
+        ::close(file_);
 }
 
 void report::about(device const& gpu, std::string_view backend) {
@@ -39,10 +67,18 @@ void report::finish() {
         std::fputs(text.c_str(), stdout);
     if (output_.empty())
         return;
-    std::ofstream file(output_);
-    file << text;
-    if (!file.flush())
-        throw usage_error("cannot write " + output_ + ": give --output a file that can be written");
+    struct stat status {};
+    bool good = ::fstat(file_, &status) == 0;
+    if (good && S_ISREG(status.st_mode)) // else it has no length: a pipe, a device
+        good = ::ftruncate(file_, 0) == 0;
+    for (std::string_view rest = text; good && !rest.empty();) {
+        ssize_t const written = ::write(file_, rest.data(), rest.size());
+        good = written > 0;
+        rest.remove_prefix(good ? static_cast<std::size_t>(written) : 0);
+    }
+    if (!good)
+        refuse_output(output_);
+    unfinished_file_ = false;
 }
 
 } // namespace barmap::tool

@@ -15,7 +15,13 @@ namespace barmap::tool {
 /// {"barmap", "command", "machine", "results": [...]}.
 class report {
 public:
+    /// Opens the file of --output, so that a long measurement does not end in a refusal. The file
+    /// keeps its content until finish(); a new one is removed if that is never reached.
+    /// @throws usage_error if it cannot be written
     explicit report(options const& values);
+    ~report();
+    report(report const&) = delete;
+    report& operator=(report const&) = delete;
 
     /// The GPU that this is about; without it the machine has none.
     void about(device const& gpu, std::string_view backend = {});
@@ -31,6 +37,8 @@ public:
 private:
     bool json_;
     std::string output_;
+    int file_ = -1;
+    bool unfinished_file_ = false; ///< made by this report, and still empty
     json document_;
 };
 

@@ -15,6 +15,7 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <span>
 #include <thread>
@@ -158,10 +159,10 @@ void worker::work(std::size_t operations) {
 int run(stress_options const& values) {
     if (values.region < 4 * KiB)
         throw usage_error("--region is at least 4K");
+    report out(values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
     reached_memory const target = reach(gpu, values, values.region * values.threads);
-    report out(values);
     out.about(gpu.device(), target.mapping.backend());
 
     std::vector<std::unique_ptr<worker>> workers;
@@ -227,7 +228,9 @@ void add_stress(command_line& program) {
     add_threads_option(app, *values);
     app.add("--iterations", values->operations, "operations per thread").positive().with_default();
     add_size_option(app, "--region", values->region, "GPU memory of each thread, from 4K on");
-    app.add("--seed", values->seed, "of the random choices").with_default();
+    app.add("--seed", values->seed, "of the random choices")
+        .between(0, std::numeric_limits<std::uint64_t>::max())
+        .with_default();
     add_output_options(app, *values);
     app.footer("Every byte is verified. Exits 1 if one is wrong or a call fails.");
     when_chosen(app, values, run);

@@ -30,7 +30,7 @@ summary samples::summarise() const {
 }
 
 void put(json& row, summary const& times) {
-    row["p0_ns"] = times.p0_ns;
+    row["min_ns"] = times.min_ns;
     row["p50_ns"] = times.p50_ns;
     row["p99_ns"] = times.p99_ns;
     row["samples"] = times.samples;

@@ -26,7 +26,7 @@ using clock = std::chrono::steady_clock;
 /// What reading the clock twice costs: the median of many; measured once.
 [[nodiscard]] double clock_cost_ns();
 
-/// Nanoseconds per operation of work(), which does so many operations.
+/// Nanoseconds per operation of work(), which does that many operations.
 template <class Work>
 [[nodiscard]] double time_of(unsigned operations, Work&& work) {
     clock::time_point const begin = clock::now();
@@ -35,14 +35,14 @@ template <class Work>
     return elapsed > 0 ? elapsed / operations : 0;
 }
 
-/// Operations that make up one sample of an operation that takes about so long.
+/// Operations that make up one sample of an operation that takes about that long.
 [[nodiscard]] inline unsigned operations_per_sample(double about_ns) {
     constexpr unsigned batch = 64;
     return about_ns < 1000 ? batch : 1;
 }
 
 struct summary {
-    double p0_ns = 0, p50_ns = 0, p99_ns = 0;
+    double min_ns = 0, p50_ns = 0, p99_ns = 0;
     std::size_t samples = 0;
     unsigned operations_per_sample = 1;
 };
@@ -61,7 +61,7 @@ private:
     unsigned operations_;
 };
 
-/// Adds p0_ns, p50_ns, p99_ns, samples and operations_per_sample to a row.
+/// Adds min_ns, p50_ns, p99_ns, samples and operations_per_sample to a row.
 void put(json& row, summary const& times);
 
 } // namespace barmap::tool

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 
 /// Numbers as people read them.
 namespace barmap::tool {
@@ -15,7 +17,11 @@ inline constexpr std::size_t GiB = std::size_t{1} << 30;
 [[nodiscard]] std::string microseconds(double nanoseconds);   ///< "0.105", "12.3", "1276"
 [[nodiscard]] std::string cuda_version_text(int api_version); ///< 13000 is "13.0"
 
-/// Gigabytes (10^9) per second of so many bytes in such a time.
+/// A size as it is typed: digits and an optional unit, in powers of 1024 and either case: 512, 4K,
+/// 4kb, 1MiB. Nothing for what is none, for 0, and for more than 256T, which no CPU can address.
+[[nodiscard]] std::optional<std::size_t> parse_size(std::string_view text);
+
+/// Gigabytes (10^9) per second of that many bytes in that time.
 [[nodiscard]] double gigabytes_per_second(std::size_t bytes, double nanoseconds);
 
 } // namespace barmap::tool

@@ -221,7 +221,7 @@ BARMAP_API void barmap_unpin(barmap_pin* pin);
 BARMAP_API int barmap_map(barmap_pin* pin, barmap_mapping** out);
 
 /// The CPU address of the pin's first byte. Plain loads and stores through it reach GPU memory;
-/// what they need to be ordered is in docs/ordering.md of barmap, and depends on
+/// what they need to be ordered is in share/doc/barmap/ordering.md, and depends on
 /// barmap_mapping_kind(). Valid until barmap_unmap(). Any thread.
 ///
 ///     volatile uint32_t *flag = barmap_data(map);

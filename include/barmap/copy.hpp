@@ -18,7 +18,7 @@
 /// The hot path. Nothing here throws, locks, allocates, logs, makes a system call or reads the
 /// environment. Bounds are preconditions, asserted in debug builds of yours.
 /// Several threads may call these on one mapping at once; overlapping writes are the caller's race,
-/// as with memcpy. What each call promises to the GPU is docs/ordering.md.
+/// as with memcpy. What each call promises to the GPU is share/doc/barmap/ordering.md.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 namespace detail {
@@ -44,7 +44,7 @@ concept postable = std::is_trivially_copyable_v<Word> &&
     (sizeof(Word) == 1 || sizeof(Word) == 2 || sizeof(Word) == 4 || sizeof(Word) == 8);
 
 /// Copies bytes to the start of the window (CPU to GPU memory).
-/// Its stores leave this CPU before any later store of this thread (docs/ordering.md, O1). An
+/// Its stores leave this CPU before any later store of this thread (share/doc/barmap/ordering.md, O1). An
 /// aligned 1, 2, 4 or 8-byte write is one transaction.
 ///
 ///     barmap::write(map.window(), std::as_bytes(std::span(samples)));

@@ -67,7 +67,7 @@ public:
     ///
     /// The first mapping through a backend also measures the copy routines there (a few
     /// milliseconds, in memory of barmap's own), unless BARMAP_COPY forces one. See
-    /// docs/measuring.md.
+    /// share/doc/barmap/measuring.md.
     /// @throws error errc::bar1_exhausted, or what the backend reports
     [[nodiscard]] mapping map() const;
 

@@ -42,7 +42,9 @@ class Panel(NamedTuple):
 
 
 def _point(row: Dict[str, Any]) -> Point:
-    fastest, median, slow = (row[name] * 1e-9 for name in ("p0_ns", "p50_ns", "p99_ns"))
+    # Older files say p0.
+    times = (row[name] * 1e-9 for name in ("min_ns" if "min_ns" in row else "p0_ns", "p50_ns", "p99_ns"))
+    fastest, median, slow = times
     return Point(row["size"], fastest, median, slow, row["gb_per_s"])
 
 
@@ -192,7 +194,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         "results", nargs="+", type=Path, help="what `barmap lat` or `barmap bw` wrote with --output"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, help="the picture: .svg, .png or .pdf"
+        "-o", "--output", type=Path, required=True, help="the plot to write: .svg, .png or .pdf"
     )
     options = parser.parse_args(arguments)
     if options.output.suffix not in _FORMATS:
@@ -201,7 +203,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         panels = [panel for path in options.results for panel in panels_of(path)]
         draw(panels).savefig(options.output, dpi=150)
     except ImportError:
-        print("barmap plot: needs matplotlib: pip install 'barmap[plot]'", file=sys.stderr)
+        print("barmap plot: needs matplotlib: pip install matplotlib", file=sys.stderr)
         return _UNAVAILABLE
     except (Unusable, OSError) as refused:
         print(f"barmap plot: {refused}", file=sys.stderr)

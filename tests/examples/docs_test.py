@@ -72,8 +72,9 @@ def check_paths(document):
 
 
 def check_links_to_documents(source):
-    for target in re.findall(r"\bdocs/\w+\.md\b", text_of(source)):
-        if not (root / target).exists():
+    # By its place in the sources, or by that of an installed one.
+    for target in re.findall(r"\b(?:docs|share/doc/barmap)/[\w-]+\.md\b", text_of(source)):
+        if not (root / "docs" / pathlib.Path(target).name).exists():
             problem(source, f"names {target}, which is not there")
 
 
@@ -86,10 +87,18 @@ def variables_in(paths):
     }
 
 
+def options_of_cmake():
+    """What a user of CMake may set."""
+    lists = [root / "CMakeLists.txt", *root.glob("packaging/CMakeLists.txt"), *root.glob("src/**/CMakeLists.txt")]
+    pattern = r"(?:\boption\(|\bfind_path\(|\bset\()(BARMAP_[A-Z0-9_]+)\b(?=[^)]*(?:\"|CACHE|REQUIRED))"
+    return {name for path in lists for name in re.findall(pattern, text_of(path))}
+
+
 def check_variables():
     read_by_library = variables_in(p for p in sources if (root / "src") in p.parents)
+    options = options_of_cmake()
     headers = [path for path in sources if root / "include" in path.parents]
-    known = variables_in(sources) | {
+    known = variables_in(sources) | options | {
         name
         for path in [root / "CMakeLists.txt", *headers]
         for name in re.findall(r"\bBARMAP_[A-Z0-9_]+", text_of(path))
@@ -98,6 +107,10 @@ def check_variables():
         for name in sorted(set(re.findall(r"\bBARMAP_[A-Z0-9]+(?:_[A-Z0-9]+)*\b(?!_?\*|\.\d)", text_of(document)))):
             if name not in known:
                 problem(document, f"names the variable {name}, which nothing reads")
+    install = text_of(root / "docs" / "install.md")
+    for name in sorted(options):
+        if f"`{name}`" not in install:
+            problem(root / "docs" / "install.md", f"does not name CMake's option {name}")
     readme = text_of(root / "README.md")
     for name in sorted(read_by_library):
         if name not in readme:

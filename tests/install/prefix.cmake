@@ -8,6 +8,17 @@ endfunction()
 
 file(REMOVE_RECURSE ${PREFIX} ${PREFIX}.first)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}.first)
+
+# Names that belong to gdrcopy and vkgdr come only when they are asked for.
+file(GLOB_RECURSE installed RELATIVE ${PREFIX}.first ${PREFIX}.first/*)
+foreach(path ${installed})
+  if(path MATCHES "gdrapi|gdrconfig|gdrcopy|vkgdr|validate" AND NOT path MATCHES "^share/doc/barmap/")
+    message(SEND_ERROR "${path} is installed without being asked for")
+  endif()
+endforeach()
+if(SHIMS)
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}.first --component dropins)
+endif()
 file(RENAME ${PREFIX}.first ${PREFIX})
 
 set(expected
@@ -19,17 +30,25 @@ set(expected
   ${LIBDIR}/pkgconfig/barmap.pc
   share/man/man3/barmap.3 share/man/man3/barmap_open.3 share/man/man3/barmap_pin_memory.3)
 if(SHIMS)
-  list(APPEND expected ${LIBDIR}/libvkgdr.so ${LIBDIR}/libvkgdr.so.1 ${INCLUDEDIR}/vkgdr.h)
+  set(dropins ${LIBDIR}/barmap-dropins)
+  list(APPEND expected ${dropins}/lib/libvkgdr.so ${dropins}/lib/libvkgdr.so.1
+    ${dropins}/lib/cmake/barmap/vkgdrTargets.cmake ${dropins}/include/vkgdr.h
+    ${dropins}/lib/libgdrapi.so ${dropins}/lib/libgdrapi.so.2
+    ${dropins}/include/gdrapi.h ${dropins}/include/gdrconfig.h)
 endif()
 if(TOOLS)
-  list(APPEND expected ${BINDIR}/barmap ${LIBEXECDIR}/barmap/validate)
-  list(APPEND expected share/man/man1/barmap.1 share/bash-completion/completions/barmap
+  list(APPEND expected ${BINDIR}/barmap share/man/man1/barmap.1 share/man/man1/barmap-lat.1 share/bash-completion/completions/barmap
     share/zsh/site-functions/_barmap share/fish/vendor_completions.d/barmap.fish)
-  foreach(program sanity copybw copylat apiperf pplat validate)
-    list(APPEND expected ${BINDIR}/gdrcopy_${program} share/man/man1/gdrcopy_${program}.1)
-  endforeach()
+  if(SHIMS)
+    list(APPEND expected ${dropins}/libexec/barmap/validate)
+    foreach(program sanity copybw copylat apiperf pplat validate)
+      list(APPEND expected ${dropins}/bin/gdrcopy_${program}
+        ${dropins}/share/man/man1/gdrcopy_${program}.1)
+    endforeach()
+  endif()
 endif()
 file(GLOB headers RELATIVE ${HEADERS} ${HEADERS}/*.hpp ${HEADERS}/*.h)
+list(APPEND expected share/doc/barmap/ordering.md share/doc/barmap/measuring.md)
 foreach(header ${headers})
   list(APPEND expected ${INCLUDEDIR}/barmap/${header})
 endforeach()
@@ -39,10 +58,10 @@ foreach(path ${expected})
   endif()
 endforeach()
 
-# Nothing but barmap's own: no test library, no header of the rooms inside.
+# Nothing but barmap's own: no test library, no header of the sources inside.
 file(GLOB_RECURSE installed RELATIVE ${PREFIX} ${PREFIX}/*)
 foreach(path ${installed})
-  if(NOT path MATCHES "barmap|gdrcopy_|gdrapi|gdrconfig|vkgdr")
+  if(NOT path MATCHES "barmap")
     message(SEND_ERROR "${path} should not be installed")
   endif()
 endforeach()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages in a clean Debian 12, uses them, and purges them: nothing may be left
 # behind. DKMS builds and installs the kernel module for two kernels there. Needs root and Debian's archive.
-#   tests/packaging/chroot.sh [FOLDER OF PACKAGES]      dist/deb by default
+#   tests/packaging/chroot.sh [DIRECTORY OF PACKAGES]      dist/deb by default
 # The clean system is made once and kept in BARMAP_CACHE, ~/.cache/barmap by default.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -31,7 +31,7 @@ if [[ ${BARMAP_IN_NAMESPACE-} != 1 ]]; then
     BARMAP_IN_NAMESPACE=1 exec unshare --mount --pid --fork "${BASH_SOURCE[0]}" "$packages"
 fi
 
-# inside FOLDER COMMAND...
+# inside DIRECTORY COMMAND...
 inside() {
     local root=$1
     shift

@@ -36,6 +36,9 @@ class Versions(unittest.TestCase):
         for path, pattern in PLACES.items():
             with self.subTest(path):
                 self.assertEqual({version}, set(found(path, pattern)))
+        for page in (ROOT / "packaging/man").glob("barmap-*.1"):
+            with self.subTest(page.name):
+                self.assertEqual([version], found(page, r'"barmap ([\d.]+)"'))
 
     def test_the_headers_are_the_project_s(self):
         (version,) = found("CMakeLists.txt", r"^project\(barmap VERSION ([\d.]+)")

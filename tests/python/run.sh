@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds the Python package, installs it into an environment of its own and tests it on the
-# simulated GPU. Needs python3 with venv, a C++20 compiler, and pip's access to PyPI.
+# simulated GPU. Needs python3 with venv, a C++20 compiler, and pip's access to an index.
 #   tests/python/run.sh [ARGUMENT OF PYTEST...]
 # PYTHON is the interpreter to use, python3 by default.
 set -euo pipefail

@@ -104,6 +104,15 @@ def test_what_is_drawn():
     assert list(bandwidth.lines[0].get_ydata()) == [p.bandwidth for p in panels[0].methods["auto"]]
 
 
+def test_files_of_either_name_of_the_smallest_time_are_read(tmp_path):
+    from barmap import _plot
+
+    text = RESULTS[0].read_text()
+    assert "p0_ns" in text
+    (tmp_path / "lat.json").write_text(text.replace('"p0_ns"', '"min_ns"'))
+    assert _plot.panels_of(tmp_path / "lat.json") == _plot.panels_of(RESULTS[0])
+
+
 @pytest.mark.parametrize("text, words", [
     (None, "cannot read"),
     ("no JSON", "is not what"),

@@ -14,7 +14,7 @@ TEST(check, passes_on_the_simulated_gpu) {
     EXPECT_EQ(rows(run, "memory", "freed")[0].at("result"), "passed");
 }
 
-TEST(check, verifies_every_kind_that_dmabuf_adopts) {
+TEST(check, verifies_every_kind_that_dmabuf_imports) {
     outcome const run =
         barmap("check --max-size 16M --json --backend dmabuf", "BARMAP_SIM_DRIVER=610");
     EXPECT_EQ(run.exit_code, 0) << run.out;

@@ -30,29 +30,29 @@ TEST(freshness, counts_distinct_values) {
     freshness const found = judge<std::uint64_t>({1, 1, 2, 5, 5, 9});
     EXPECT_EQ(found.polls(), 6u);
     EXPECT_EQ(found.distinct(), 4u);
-    EXPECT_EQ(found.went_back(), 0u);
+    EXPECT_EQ(found.non_monotonic(), 0u);
     EXPECT_EQ(found.unjudged(), 0u);
 }
 
 TEST(freshness, notices_each_step_back) {
-    EXPECT_EQ(judge<std::uint64_t>({5, 4, 5, 4}).went_back(), 2u);
-    EXPECT_EQ(judge<std::uint32_t>({5, 4, 6}).went_back(), 1u);
-    EXPECT_EQ(judge<std::uint16_t>({5, 4, 6}).went_back(), 1u);
-    EXPECT_EQ(judge<std::uint8_t>({5, 4, 6}).went_back(), 1u);
+    EXPECT_EQ(judge<std::uint64_t>({5, 4, 5, 4}).non_monotonic(), 2u);
+    EXPECT_EQ(judge<std::uint32_t>({5, 4, 6}).non_monotonic(), 1u);
+    EXPECT_EQ(judge<std::uint16_t>({5, 4, 6}).non_monotonic(), 1u);
+    EXPECT_EQ(judge<std::uint8_t>({5, 4, 6}).non_monotonic(), 1u);
 }
 
 TEST(freshness, lets_short_words_wrap) {
-    EXPECT_EQ(judge<std::uint8_t>({250, 255, 3, 7}).went_back(), 0u);
-    EXPECT_EQ(judge<std::uint8_t>({3, 255}).went_back(), 1u);
-    EXPECT_EQ(judge<std::uint16_t>({65535, 0, 65535}).went_back(), 1u);
+    EXPECT_EQ(judge<std::uint8_t>({250, 255, 3, 7}).non_monotonic(), 0u);
+    EXPECT_EQ(judge<std::uint8_t>({3, 255}).non_monotonic(), 1u);
+    EXPECT_EQ(judge<std::uint16_t>({65535, 0, 65535}).non_monotonic(), 1u);
 }
 
 TEST(freshness, does_not_judge_polls_too_far_apart) {
     // 127 steps of 1 us are the most that one byte can tell.
     freshness const found = judge<std::uint8_t>({200, 10, 200}, 200'000);
-    EXPECT_EQ(found.went_back(), 0u);
+    EXPECT_EQ(found.non_monotonic(), 0u);
     EXPECT_EQ(found.unjudged(), 2u);
-    EXPECT_EQ(judge<std::uint64_t>({200, 10}, 200'000).went_back(), 1u);
+    EXPECT_EQ(judge<std::uint64_t>({200, 10}, 200'000).non_monotonic(), 1u);
 }
 
 TEST(freshness, looks_at_every_word) {
@@ -61,7 +61,7 @@ TEST(freshness, looks_at_every_word) {
     found.see(std::as_bytes(std::span(words)), 0, 1);
     words = {8, 6};
     found.see(std::as_bytes(std::span(words)), 2, 3);
-    EXPECT_EQ(found.went_back(), 1u);
+    EXPECT_EQ(found.non_monotonic(), 1u);
 }
 
 TEST(pattern, finds_the_first_wrong_byte) {
@@ -89,7 +89,7 @@ TEST(samples, tell_their_quantiles) {
     for (int i = 100; i >= 0; --i)
         taken.add(i);
     summary const times = taken.summarise();
-    EXPECT_EQ(times.p0_ns, 0);
+    EXPECT_EQ(times.min_ns, 0);
     EXPECT_EQ(times.p50_ns, 50);
     EXPECT_EQ(times.p99_ns, 99);
     EXPECT_EQ(times.samples, 101u);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace barmap::test {
 namespace {
 
@@ -59,26 +62,113 @@ TEST_P(wrong, exits_2_and_says_what_to_do) {
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_NE(run.err.find(GetParam().says), std::string::npos) << run.err;
     EXPECT_EQ(run.out, "");
+    EXPECT_LT(run.err.size(), 300u) << run.err; // no limits of 309 digits
 }
 
-INSTANTIATE_TEST_SUITE_P(every, wrong,
-                         testing::Values(wrong_line{"lat --backend nonsense", "vulkan"},
-                                         wrong_line{"lat --routine nonsense", "portable"},
-                                         wrong_line{"lat --memory nonsense", "vmm5"},
-                                         wrong_line{"lat --sizes 4Q", "--sizes"},
-                                         wrong_line{"lat --sizes 0", "--sizes"},
-                                         wrong_line{"lat --budget -1", "--budget"},
-                                         wrong_line{"bw --threads 0", "--threads"},
-                                         wrong_line{"lat --device -1", "--device"},
-                                         wrong_line{"fresh --sizes 3", "powers of two"},
-                                         wrong_line{"stress --region 1K", "4K"},
-                                         wrong_line{"check --require nonsense", "the backends are"},
-                                         wrong_line{"sim", "PROGRAM"}));
+INSTANTIATE_TEST_SUITE_P(
+    every, wrong,
+    testing::Values(
+        wrong_line{"lat --backend nonsense", "vulkan"},
+        wrong_line{"lat --routine nonsense", "portable"},
+        wrong_line{"lat --memory nonsense", "vmm5"}, wrong_line{"lat --sizes 4Q", "--sizes"},
+        wrong_line{"lat --sizes 0", "--sizes"}, wrong_line{"lat --budget -1", "--budget"},
+        wrong_line{"lat --sizes -8", "--sizes"}, wrong_line{"lat --sizes 1Ki4", "--sizes"},
+        wrong_line{"lat --sizes 999999999999999999999999", "from 1 to 256T"},
+        wrong_line{"lat --sizes 8,16777216T", "from 1 to 256T"}, wrong_line{"lat --max 0", "--max"},
+        wrong_line{"lat --iterations -3", "--iterations"},
+        wrong_line{"lat --iterations 0", "--iterations"},
+        wrong_line{"lat --iterations 1e3", "--iterations"},
+        wrong_line{"bw --iterations 99999999999999999999", "from 1 to 1000000000000"},
+        wrong_line{"pingpong --iterations -1", "--iterations"},
+        wrong_line{"fresh --iterations -1", "--iterations"},
+        wrong_line{"stress --iterations -1", "--iterations"},
+        wrong_line{"stress --seed -1", "--seed"}, wrong_line{"api --cycles -1", "--cycles"},
+        wrong_line{"lat --budget nan", "--budget"}, wrong_line{"lat --budget inf", "--budget"},
+        wrong_line{"lat --budget 0", "--budget"}, wrong_line{"bw --threads 0", "--threads"},
+        wrong_line{"bw --threads 1025", "from 1 to 1024"},
+        wrong_line{"lat --device -1", "--device"}, wrong_line{"fresh --sizes 3", "powers of two"},
+        wrong_line{"stress --region 1K", "4K"},
+        wrong_line{"check --require nonsense", "the backends are"}, wrong_line{"sim", "PROGRAM"}));
 
 TEST(usage, an_output_file_that_cannot_be_written_is_told) {
     outcome const run = barmap("info --output /no/such/folder/file");
     EXPECT_EQ(run.exit_code, 2);
     EXPECT_NE(run.err.find("/no/such/folder/file"), std::string::npos) << run.err;
+}
+
+class measuring : public testing::TestWithParam<char const*> {};
+
+TEST_P(measuring, needs_its_output_file_first) {
+    // A run that had got as far as the GPU would exit 3: there is no GPU 99.
+    outcome const run =
+        barmap(std::string(GetParam()) + " --device 99 --output /no/such/folder/file");
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_NE(run.err.find("/no/such/folder/file"), std::string::npos) << run.err;
+}
+
+TEST_P(measuring, fails_where_its_help_cannot_be_written) {
+    outcome const run = barmap(std::string(GetParam()) + " --help > /dev/full");
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_NE(run.err.find("stdout"), std::string::npos) << run.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(every, measuring,
+                         testing::Values("demo", "check", "lat", "bw", "api", "pingpong", "fresh",
+                                         "stress"),
+                         [](auto const& info) { return std::string(info.param); });
+
+class full_output : public testing::TestWithParam<char const*> {};
+
+TEST_P(full_output, exits_3) {
+    for (char const* form : {" --json > /dev/full", " > /dev/full", " --json >&-"}) {
+        outcome const run = barmap(std::string(GetParam()) + form);
+        EXPECT_EQ(run.exit_code, 3) << form;
+        EXPECT_NE(run.err.find("stdout"), std::string::npos) << run.err;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(every, full_output,
+                         testing::Values("info", "demo --sizes 8 --budget 0.01",
+                                         "check --max-size 1M", "lat --sizes 8 --budget 0.01",
+                                         "bw --sizes 8 --budget 0.01",
+                                         "api --max 64K --iterations 1", "pingpong --iterations 10",
+                                         "fresh --sizes 8 --iterations 100",
+                                         "stress --threads 1 --iterations 10"),
+                         [](auto const& info) {
+                             std::string const line = info.param;
+                             return line.substr(0, line.find(' '));
+                         });
+
+TEST(usage, a_failure_without_output_leaves_no_file) {
+    std::string const file = testing::TempDir() + "barmap-unfinished.json";
+    EXPECT_EQ(barmap("lat --device 99 --output " + file).exit_code, 3);
+    EXPECT_FALSE(std::filesystem::exists(file));
+    // What was there before stays as it was.
+    std::ofstream(file) << "earlier";
+    EXPECT_EQ(barmap("lat --device 99 --output " + file).exit_code, 3);
+    EXPECT_EQ(std::filesystem::file_size(file), std::string("earlier").size());
+    std::filesystem::remove(file);
+}
+
+TEST(usage, a_shorter_output_replaces_all_of_a_longer_one) {
+    std::string const file = testing::TempDir() + "barmap-replaced.json";
+    std::ofstream(file) << std::string(100'000, 'x');
+    EXPECT_EQ(barmap("lat --sizes 8 --iterations 1 --budget 0.01 --output " + file).exit_code, 0);
+    std::ifstream stream(file);
+    EXPECT_TRUE(nlohmann::json::accept(stream));
+    std::filesystem::remove(file);
+}
+
+TEST(usage, former_names_of_options_still_work) {
+    outcome const run = barmap("lat --sizes 8 --budget 0.01 --kernel portable --json");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(rows(run, "measurement", "copy")[0].at("routine"), "portable");
+    EXPECT_EQ(barmap("lat --kernel nonsense").exit_code, 2);
+    outcome const every = barmap("fresh --sizes 8 --iterations 100 --every-kernel --json");
+    ASSERT_EQ(every.exit_code, 0) << every.err;
+    EXPECT_EQ(rows(every, "routine", "portable").size(), 1u);
+    for (char const* listed : {"lat --help", "fresh --help"})
+        EXPECT_EQ(barmap(listed).out.find("-kernel"), std::string::npos) << listed;
 }
 
 TEST(usage, a_gpu_that_is_not_there_exits_3) {

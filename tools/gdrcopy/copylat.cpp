@@ -75,7 +75,7 @@ void say_latencies(char const* name, char const* tabs, std::uint64_t iterations,
     for (std::size_t bytes = 1; bytes <= size; bytes *= 2) {
         summary const times = measure(iterations, bytes, once, before);
         say("{} \t {:8} \t {:11.4f} \t {:11.4f}\n", name, bytes, times.p50_ns / 1000,
-            times.p0_ns / 1000);
+            times.min_ns / 1000);
     }
 }
 

@@ -16,7 +16,7 @@ class Barmap(CMakePackage):
 
     license("MIT")
 
-    # There is no archive to fetch yet: dev-build takes the sources from the current folder.
+    # There is no archive to fetch yet: dev-build takes the sources from the current directory.
     version("0.1.0")
 
     variant("tools", default=True, description="Build the program barmap and gdrcopy's programs")
@@ -40,6 +40,7 @@ class Barmap(CMakePackage):
     def cmake_args(self):
         return [
             self.define("BARMAP_TESTS", False),
+            self.define("BARMAP_DROPINS_IN_PREFIX", True),
             self.define_from_variant("BARMAP_TOOLS", "tools"),
             self.define_from_variant("BARMAP_SHIMS", "shims"),
             self.define_from_variant("BARMAP_SIM_GPU", "sim"),
