@@ -127,7 +127,7 @@ class MappingEvents:
         return self
 
     def __next__(self) -> MappingEvent:
-        with self._alone() as fd, memoryview(self._mapping):  # which keeps it open
+        with self._alone() as fd, self._mapping._bytes():  # which keeps it open
             readable = select.poll()
             readable.register(fd, select.POLLIN)
             event = self._take()
@@ -145,7 +145,7 @@ class MappingEvents:
         import asyncio
 
         loop = asyncio.get_running_loop()
-        with self._alone() as fd, memoryview(self._mapping):
+        with self._alone() as fd, self._mapping._bytes():
             event = self._take()
             while event is None and self._mapping._left:
                 readable = asyncio.Event()

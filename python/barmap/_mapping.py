@@ -5,25 +5,59 @@ from __future__ import annotations
 
 import operator
 import threading
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Optional,
+    Protocol,
+    Sequence,
+    SupportsIndex,
+    Tuple,
+    Union,
+)
 
 from . import _barmap, _sources
 from ._events import MappingEvents
 from ._layout import Layout, Source
+from ._numbers import unsigned
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
 
 _CUDA = 2  # DLDeviceType
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLDataTypeCode by numpy.dtype.kind
 
 
+class SupportsCudaArray(Protocol):
+    """An array on a GPU, as CuPy, PyTorch and Numba offer theirs."""
+
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+
+class SupportsDlpack(Protocol):
+    """An array that DLPack hands over."""
+
+    def __dlpack_device__(self) -> Any: ...
+
+
+def _backend_name(backend: Optional[str]) -> str:
+    if backend is not None and not isinstance(backend, str):
+        raise TypeError(f"backend is the name of one, not a {type(backend).__name__}")
+    return backend or ""
+
+
 class Mapping(_barmap.MappedMemory):
     """CPU addresses of GPU memory, made by `barmap.map`.
 
-    It keeps the object that was mapped alive, and is a context manager that closes itself. It has
-    the buffer protocol: ``memoryview(mapping)`` is the GPU memory, as bytes. Whatever was made from
-    it (`numpy`, a memoryview) keeps it alive, and open.
+    It keeps the object that was mapped alive. It has the buffer protocol: ``np.asarray(mapping)``
+    and ``memoryview(mapping)`` are the GPU memory itself, with the shape and dtype of what was
+    mapped. Whatever was made from it (`numpy`, a memoryview) keeps it alive.
+
+    It is a context manager. After the block it refuses every call; the memory is unmapped at once,
+    or, if there are views, when the last of them goes. `close` refuses while there are views.
 
     Offsets and lengths are bytes and count from the lowest byte of the mapped array.
 
@@ -68,14 +102,40 @@ class Mapping(_barmap.MappedMemory):
     def __init__(
         self, source: Source, backend: Optional[str] = None, events: bool = False
     ) -> None:
+        if not isinstance(source, Source):
+            raise TypeError("barmap.map makes mappings")
         layout = source.layout
+        start = unsigned(source.address - layout.offset, "the address")
         super().__init__(
-            source.address - layout.offset, layout.nbytes, backend or "", source.read_only, events
+            start, layout.nbytes, _backend_name(backend), source.read_only, bool(events)
         )
-        self._layout = layout
+        self._lay_out(layout, source.typed)
         self._owner = source.owner
         self._left = layout.nbytes  # what no event has told of
         self._taking = threading.Lock()  # held by whoever takes an event, or waits for one
+
+    def _lay_out(self, layout: Layout, typed: bool) -> None:
+        self._layout = layout
+        # Raw elements stand for a type that NumPy lacks, in whatever form it is written.
+        typed = typed and (layout.dtype.kind != "V" or layout.dtype.names is not None)
+        self._set_elements(
+            layout.dtype if typed else None, layout.format, layout.dtype.itemsize, layout.offset,
+            layout.shape, layout.strides,
+        )
+
+    def _expect_elements_of(self, buf: Any) -> None:
+        """Refuses to copy elements of another type. Bytes may be anything."""
+        import numpy as np
+
+        try:
+            dtype = np.dtype(buf.dtype)
+        except (AttributeError, TypeError):
+            dtype = np.asarray(memoryview(buf)).dtype
+        if dtype not in (self.dtype, np.dtype("u1"), np.dtype("S1")):
+            raise TypeError(
+                f"cannot copy elements of {dtype}, since the mapping has {self.dtype}: convert them "
+                "(astype), or give their bytes (tobytes)"
+            )
 
     @property
     def shape(self) -> Tuple[int, ...]:
@@ -111,8 +171,8 @@ class Mapping(_barmap.MappedMemory):
         """
         import numpy as np
 
-        # numpy.ndarray would let go of the buffer at once; the memoryview keeps it exported.
-        raw = np.frombuffer(memoryview(self), np.uint8)
+        # Not np.asarray(self): there are dtypes that the buffer protocol lacks.
+        raw = np.frombuffer(self._bytes(), np.uint8)
         layout = self._layout
         view: np.ndarray = np.ndarray(
             layout.shape, layout.dtype, raw, layout.offset, layout.strides
@@ -147,16 +207,20 @@ class Mapping(_barmap.MappedMemory):
             raise ValueError("this mapping is closed")
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
-        try:
-            self.close()
-        except BufferError:
-            # A view in the frame that failed must not hide why it failed.
-            if kind is None:
-                raise
+    def __exit__(self, *_: object) -> None:
+        self._close_after_users()
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        # For dtypes that the buffer protocol lacks: NumPy asks for this only then.
+        import numpy as np
+
+        view = self.numpy()
+        if copy is False and dtype is not None and np.dtype(dtype) != view.dtype:
+            raise ValueError(f"elements of {view.dtype} as {np.dtype(dtype)} need a copy")
+        return view.astype(dtype or view.dtype, copy=bool(copy))
 
     def close(self) -> None:
-        """Unmaps the memory and lets go of the object that was mapped. Closing twice is allowed.
+        """Unmaps the memory and releases the object that was mapped. Closing twice is allowed.
 
         Raises
         ------
@@ -174,7 +238,6 @@ class Mapping(_barmap.MappedMemory):
         >>> array.close()
         """
         super().close()
-        self._owner = None
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else f"{self.kind}, backend {self.backend}"
@@ -205,17 +268,23 @@ class Array(Mapping):
     """
 
     def __init__(
-        self, shape: Any, dtype: Any, device: int = 0, backend: Optional[str] = None
+        self,
+        shape: Union[SupportsIndex, Sequence[SupportsIndex]],
+        dtype: npt.DTypeLike,
+        device: SupportsIndex = 0,
+        backend: Optional[str] = None,
     ) -> None:
+        lengths: Any = shape
         try:
-            shape = (operator.index(shape),)
+            lengths = (operator.index(lengths),)
         except TypeError:
             pass
-        layout = Layout.of(shape, dtype)
+        layout = Layout.of(lengths, dtype)
         _barmap.MappedMemory.__init__(
-            self, layout.nbytes, device=operator.index(device), backend=backend or ""
+            self, layout.nbytes, device=unsigned(device, "device", 31),
+            backend=_backend_name(backend),
         )
-        self._layout = layout
+        self._lay_out(layout, typed=True)
 
     @property
     def __cuda_array_interface__(self) -> Dict[str, Any]:
@@ -261,14 +330,14 @@ class Array(Mapping):
         strides = [step // size for step in self.strides]
         # The memoryview keeps the array alive, and open.
         array = _barmap.dlpack_array(
-            memoryview(self), self.gpu_address, self.shape, strides, code, 8 * size, _CUDA, self.device
+            self._bytes(), self.gpu_address, self.shape, strides, code, 8 * size, _CUDA, self.device
         )
         return array.__dlpack__(**how)
 
 
 def map(
-    x: Any,
-    nbytes: Optional[int] = None,
+    x: Union[SupportsCudaArray, SupportsDlpack, SupportsIndex],
+    nbytes: Optional[SupportsIndex] = None,
     *,
     backend: Optional[str] = None,
     events: bool = False,
@@ -314,7 +383,13 @@ def map(
     return Mapping(_sources.find(x, nbytes), backend, events)
 
 
-def alloc(shape: Any, dtype: Any, *, device: int = 0, backend: Optional[str] = None) -> Array:
+def alloc(
+    shape: Union[SupportsIndex, Sequence[SupportsIndex]],
+    dtype: npt.DTypeLike,
+    *,
+    device: SupportsIndex = 0,
+    backend: Optional[str] = None,
+) -> Array:
     """Allocates an array in GPU memory that the CPU reaches. Its contents are not initialised.
 
     Parameters
@@ -334,6 +409,8 @@ def alloc(shape: Any, dtype: Any, *, device: int = 0, backend: Optional[str] = N
     ------
     barmap.Error
         If there is no GPU, no backend or no memory; for an array without bytes.
+    TypeError, ValueError
+        For a shape or dtype that NumPy refuses, too, and for elements that are Python objects.
 
     Examples
     --------

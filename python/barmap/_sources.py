@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, SupportsIndex
 
 from ._layout import Layout, Source
+from ._numbers import unsigned
 
 
 def _from_interface(owner: object, interface: Mapping[str, Any]) -> Source:
@@ -22,7 +23,7 @@ def _from_interface(owner: object, interface: Mapping[str, Any]) -> Source:
     return Source(owner, int(address or 0), layout, bool(read_only))
 
 
-def find(x: Any, nbytes: Optional[int]) -> Source:
+def find(x: Any, nbytes: Optional[SupportsIndex]) -> Source:
     """Finds the GPU memory of an object.
 
     Raises
@@ -57,4 +58,5 @@ def find(x: Any, nbytes: Optional[int]) -> Source:
         raise TypeError("an address needs nbytes")
     if address < 0:
         raise ValueError("an address is not negative")
-    return Source(None, address, Layout.of((operator.index(nbytes),), "u1"))
+    layout = Layout.of((operator.index(nbytes),), "u1")
+    return Source(None, unsigned(address, "the address"), layout, typed=False)

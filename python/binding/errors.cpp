@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cstdarg>
+
 namespace nb = nanobind;
 
 namespace barmap::python {
@@ -26,6 +28,14 @@ void set_python_error(error const& failure) noexcept {
     } catch (std::exception const& other) {
         PyErr_SetString(PyExc_RuntimeError, other.what());
     }
+}
+
+void raise(PyObject* type, char const* format, ...) {
+    va_list values;
+    va_start(values, format);
+    PyErr_FormatV(type, format, values);
+    va_end(values);
+    throw nb::python_error();
 }
 
 void translate_errors(nb::module_& module) {

@@ -28,6 +28,9 @@ class PipedMapping(bytearray):
         self._taking = threading.Lock()
         self.out, self.in_ = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
+    def _bytes(self):
+        return memoryview(self)
+
     def _event_fd(self):
         return self.out
 
