@@ -78,6 +78,11 @@ class Interface:
         }
 
 
+def reported_backends():
+    """What `barmap.info` says of backends."""
+    return [row for row in barmap.info()["results"] if row["kind"] == "backend"]
+
+
 def bytes_like(block):
     """What the block holds, as a NumPy array to take views of."""
     return np.frombuffer(block.get(), np.uint8).copy()

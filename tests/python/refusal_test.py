@@ -12,7 +12,7 @@ import barmap
 import numpy as np
 import pytest
 from dlpack_object import DlpackObject
-from gpu_memory import Interface, bytes_like
+from gpu_memory import Interface, bytes_like, reported_backends
 
 
 @pytest.mark.parametrize("x", [None, 1.5, "text", b"bytes", [1], object(), np.zeros(4)])
@@ -76,7 +76,7 @@ def test_memory_that_cannot_be_mapped(driver, memory):
 
 
 def test_backends_by_name(memory):
-    for row in barmap.info()["backends"]:
+    for row in reported_backends():
         name = row["name"]
         if row["state"] != "usable":
             assert error_of(lambda: barmap.map(memory.address, 8, backend=name)).backend == name
@@ -283,8 +283,9 @@ def test_the_simulated_gpu_cannot_be_turned_on_late(program):
 def test_without_a_gpu_import_and_info_work():
     program = (
         "import barmap; assert barmap.devices() == []; found = barmap.info()\n"
-        "assert {row['state'] for row in found['backends']} == {'absent'}, found\n"
-        "assert all(row['reason'] and row['gpu'] is None for row in found['backends'])"
+        "rows = [row for row in found['results'] if row['kind'] == 'backend']\n"
+        "assert {row['state'] for row in rows} == {'absent'}, found\n"
+        "assert all(row['reason'] and row['gpu'] is None for row in rows)"
     )
     subprocess.run([sys.executable, "-c", program], check=True,
                    env={**os.environ, "BARMAP_SIM": "1", "BARMAP_SIM_DEVICES": "0"})

@@ -37,6 +37,48 @@ def test_the_tool_is_the_program():
 
 
 @needs_program
+def test_info_is_that_of_the_tool():
+    def without_times(report):
+        for row in report["results"]:
+            row.pop("start_us", None)
+        return report
+
+    found = barmap.info()
+    assert list(found) == ["barmap", "command", "machine", "results"]
+    assert {"gpu", "backend", "copy_routine"} <= {row["kind"] for row in found["results"]}
+    done = tool("info", "--json")
+    assert without_times(found) == without_times(json.loads(done.stdout))
+
+
+@needs_program
+@pytest.mark.simulated
+def test_info_leaves_this_process_alone():
+    program = "import barmap; barmap.info(); barmap.sim(); assert barmap.devices()[0].simulated"
+    subprocess.run([sys.executable, "-c", program], check=True,
+                   env={**os.environ, "BARMAP_SIM": "0", "CUDA_VISIBLE_DEVICES": ""})
+
+
+def test_info_without_the_program(monkeypatch, tmp_path):
+    from barmap import __main__ as main
+
+    monkeypatch.setattr(main, "_PROGRAM", tmp_path / "missing")
+    with pytest.raises(barmap.Error, match="there is no program.*libcli11-dev") as caught:
+        barmap.info()
+    assert "barmap-tools" in caught.value.advice
+
+
+def test_info_of_a_program_that_fails(monkeypatch, tmp_path):
+    from barmap import __main__ as main
+
+    program = tmp_path / "barmap"
+    program.write_text("#!/bin/sh\necho 'barmap: why' >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(main, "_PROGRAM", program)
+    with pytest.raises(barmap.Error, match="cannot run `barmap info`: barmap: why$"):
+        barmap.info()
+
+
+@needs_program
 def test_programs_run_on_the_simulated_gpu_of_the_package():
     done = tool("sim", "--devices", "2", "--", "barmap", "info", "--json")
     assert done.returncode == 0, done.stderr
