@@ -5,7 +5,7 @@
     tools/python_latency.py [--output results.json] [--calls N] [--pygpu-copies]
 
 Each method copies between host memory and the same GPU, blocking until the bytes are there, but for
-those marked "asynchronous". A sample is the mean of 64 calls in a row, in nanoseconds, Python's part
+those marked "asynchronous". A sample is the mean of 64 consecutive calls, in nanoseconds, Python's part
 included; methods take turns, so that what disturbs the machine disturbs all. `barmap plot` draws the
 file. Frameworks that are not installed are left out.
 """
@@ -125,7 +125,7 @@ def measure(size, calls):
 
 
 def import_time():
-    """Seconds to import the package in a fresh interpreter; the median of nine."""
+    """Seconds to import the package in a new interpreter; the median of nine."""
     import subprocess
 
     program = "import time; a = time.perf_counter(); import barmap; print(time.perf_counter() - a)"

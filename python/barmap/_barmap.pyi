@@ -75,7 +75,7 @@ def gpu(ordinal: int) -> Dict[str, Any]: ...
 def driver_is_used() -> bool: ...
 
 class gdrapi:
-    """A submodule: libgdrapi's functions. Where they answer an errno value, it is the first, 0 for
+    """A submodule: libgdrapi's functions. Where they return an errno value, it is the first, 0 for
     success; `last_failure` then says why. The package gdrcopy is over it."""
 
     MAPPING_TYPE_NONE: int
@@ -165,7 +165,7 @@ class vkgdr:
     def last_error() -> Optional[str]: ...
 
 class pygpu:
-    """A submodule: a GPU vendor's runtime. An integer that is returned alone or last is its answer,
+    """A submodule: a GPU vendor's runtime. An integer that is returned alone or last is its status,
     0 for success. The package pygpu is over it."""
 
     class Stream:

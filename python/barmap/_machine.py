@@ -13,7 +13,7 @@ from ._error import Error
 
 
 class Device(NamedTuple):
-    """One GPU. Sizes of BAR1 are in bytes; 0 where no backend can tell.
+    """One GPU. Sizes of BAR1 are in bytes; 0 if unknown.
 
     Examples
     --------

@@ -111,7 +111,7 @@ class Mapping(_barmap.MappedMemory):
         )
         self._lay_out(layout, source.typed)
         self._owner = source.owner
-        self._left = layout.nbytes  # what no event has told of
+        self._left = layout.nbytes  # bytes that no event has revoked
         self._taking = threading.Lock()  # held by whoever takes an event, or waits for one
 
     def _lay_out(self, layout: Layout, typed: bool) -> None:
@@ -180,7 +180,7 @@ class Mapping(_barmap.MappedMemory):
         return view
 
     def events(self) -> MappingEvents:
-        """What tells when the GPU driver takes the mapped memory away.
+        """The events that report when the GPU driver revokes the mapped memory.
 
         Raises
         ------
@@ -194,10 +194,10 @@ class Mapping(_barmap.MappedMemory):
         >>> array = barmap.alloc(16, "u1")
         >>> try:
         ...     for event in barmap.map(array, events=True).events():
-        ...         print("gone:", event.gpu_address, event.nbytes)
+        ...         print("revoked:", event.gpu_address, event.nbytes)
         ... except barmap.Error as refused:
         ...     print("cannot", refused.operation)
-        cannot be told when the GPU driver takes memory away
+        cannot wait for invalidation events
         """
         self._event_fd()
         return MappingEvents(self)
@@ -252,8 +252,8 @@ class Array(Mapping):
 
     Libraries take it by ``__cuda_array_interface__`` or DLPack, for example
     ``torch.from_dlpack(array)`` or ``cupy.asarray(array)``. What they make from it keeps it alive.
-    `close` is refused as long as something made by DLPack is alive; of the other interface nobody
-    can tell, and `close` gives the memory back all the same.
+    `close` is refused as long as something made by DLPack is alive; users of the other interface
+    are unknown, and `close` frees the memory all the same.
 
     Examples
     --------
@@ -316,7 +316,7 @@ class Array(Mapping):
         Raises
         ------
         BufferError
-            If DLPack cannot tell the dtype, or a copy or another device is asked for.
+            If DLPack has no such dtype, or a copy or another device is asked for.
         ValueError
             If the array is closed.
         """
@@ -358,7 +358,7 @@ def map(
     backend : str, optional
         Name of the backend to use; the first that can, if not given.
     events : bool, optional
-        Be told by `Mapping.events` when the GPU driver takes the memory away. Only barmap's kernel
+        Have `Mapping.events` report when the GPU driver revokes the memory. Only barmap's kernel
         module gdrdrv in callback mode does so; everywhere else this is refused.
 
     Returns

@@ -10,7 +10,7 @@ namespace nb = nanobind;
 namespace barmap::python {
 namespace {
 
-PyObject* error_type = nullptr; // never given back: errors may be set until the process ends
+PyObject* error_type = nullptr; // never released: errors may be set until the process ends
 
 } // namespace
 

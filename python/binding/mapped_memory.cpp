@@ -22,7 +22,7 @@ namespace nb = nanobind;
 namespace barmap::python {
 namespace {
 
-/// A Python integer as a word of so many bytes; negative numbers in two's complement.
+/// A Python integer as a word of that many bytes; negative numbers in two's complement.
 std::uint64_t word_of(nb::handle value, int size) {
     nb::object const number = nb::steal(PyNumber_Index(value.ptr()));
     if (!number.is_valid())
@@ -283,8 +283,8 @@ void mapped_memory::unmap() {
 int mapped_memory::event_fd() const {
     expect_open();
     if (pin_.size() == 0) // the library's own words are for C++
-        throw error(errc::invalid_argument, "be told when the GPU driver takes memory away",
-                    backend_, "map the memory with events=True");
+        throw error(errc::invalid_argument, "wait for invalidation events", backend_,
+                    "map the memory with events=True");
     return pin_.event_fd();
 }
 

@@ -23,8 +23,8 @@ namespace barmap::python {
 /// so that no other thread can close meanwhile.
 class mapped_memory {
 public:
-    /// Adopts memory of a GPU; of memory that barmap allocated, uses the mapping that there is.
-    /// With events, pins it anew, with events. Set-up happens without the GIL.
+    /// Imports memory of a GPU; of memory that barmap allocated, uses the mapping that there is.
+    /// With events, makes a pin of its own, with events. Set-up happens without the GIL.
     mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
                   bool read_only, bool events);
     /// Allocates memory on a GPU. Set-up happens without the GIL.

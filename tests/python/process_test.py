@@ -201,7 +201,7 @@ data = bytes(1 << 20)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_forked_child_is_not_told_that_there_is_no_gpu():
+def test_a_forked_child_learns_that_it_is_one():
     program = """
 import os, sys, barmap
 barmap.sim()

@@ -3,7 +3,7 @@
 
 Signatures that were recorded are in golden/. After a change that is meant:
 
-    python tests/python/stubs_test.py     writes them anew, from the installed package
+    python tests/python/stubs_test.py     writes new ones, from the installed package
 """
 
 import importlib
@@ -66,14 +66,14 @@ def binding():
     """What nanobind says of the extension and its submodules."""
     import tempfile
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         subprocess.run(
             [sys.executable, "-m", "nanobind.stubgen", "-q", "-D", "-r", "--exclude-values", "-m",
-             "barmap._barmap", "-O", folder],
+             "barmap._barmap", "-O", directory],
             check=True,
         )
-        files = sorted(pathlib.Path(folder).rglob("*.pyi"))
-        return "".join(f"# {f.relative_to(folder)}\n{f.read_text()}" for f in files)
+        files = sorted(pathlib.Path(directory).rglob("*.pyi"))
+        return "".join(f"# {f.relative_to(directory)}\n{f.read_text()}" for f in files)
 
 
 def test_the_public_interface_is_as_recorded():

@@ -14,9 +14,9 @@ RESULTS = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs" / "result
 PROGRAM = pathlib.Path(barmap.__file__).with_name("barmap")
 
 
-def tool(*arguments, folder="", **environment):
-    """Runs the tool; modules of a folder hide others."""
-    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH", "")]))
+def tool(*arguments, directory="", **environment):
+    """Runs the tool; modules of a directory hide others."""
+    path = os.pathsep.join(filter(None, [str(directory), os.environ.get("PYTHONPATH", "")]))
     return subprocess.run(
         [sys.executable, "-m", "barmap", *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": path, **environment},
@@ -163,14 +163,14 @@ def test_files_that_cannot_be_drawn(tmp_path, text, words):
     assert done.stderr.count("\n") == 1 and not (tmp_path / "p.png").exists()
 
 
-def test_pictures_that_cannot_be_drawn(tmp_path):
+def test_plots_that_cannot_be_drawn(tmp_path):
     done = tool("plot", RESULTS[0], "-o", tmp_path / "p.jpeg2000")
     assert done.returncode == 2 and ".svg" in done.stderr
-    done = tool("plot", RESULTS[0], "-o", tmp_path / "no-folder" / "p.svg")
-    assert done.returncode == 2 and "no-folder" in done.stderr
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "no-directory" / "p.svg")
+    assert done.returncode == 2 and "no-directory" in done.stderr
 
 
 def test_without_matplotlib_it_says_what_to_do(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError\n")
-    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.svg", folder=tmp_path)
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.svg", directory=tmp_path)
     assert done.returncode == 3 and "barmap[plot]" in done.stderr
