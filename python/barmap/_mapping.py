@@ -5,22 +5,13 @@ from __future__ import annotations
 
 import operator
 import threading
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Dict,
-    Optional,
-    Protocol,
-    Sequence,
-    SupportsIndex,
-    Tuple,
-    Union,
-)
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, Union
 
 from . import _barmap, _sources
 from ._events import MappingEvents
 from ._layout import Layout, Source
 from ._numbers import unsigned
+from ._sources import SupportsCudaArray, SupportsDlpack
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,19 +19,6 @@ if TYPE_CHECKING:
 
 _CUDA = 2  # DLDeviceType
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLDataTypeCode by numpy.dtype.kind
-
-
-class SupportsCudaArray(Protocol):
-    """An array on a GPU, as CuPy, PyTorch and Numba offer theirs."""
-
-    @property
-    def __cuda_array_interface__(self) -> Any: ...
-
-
-class SupportsDlpack(Protocol):
-    """An array that DLPack hands over."""
-
-    def __dlpack_device__(self) -> Any: ...
 
 
 def _backend_name(backend: Optional[str]) -> str:

@@ -4,10 +4,22 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Mapping, Optional, SupportsIndex
+from typing import Any, Mapping, Optional, Protocol, SupportsIndex
 
 from ._layout import Layout, Source
-from ._numbers import unsigned
+
+
+class SupportsCudaArray(Protocol):
+    """An array on a GPU, as CuPy, PyTorch and Numba offer theirs."""
+
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+
+class SupportsDlpack(Protocol):
+    """An array that DLPack hands over."""
+
+    def __dlpack_device__(self) -> Any: ...
 
 
 def _from_interface(owner: object, interface: Mapping[str, Any]) -> Source:
@@ -59,4 +71,4 @@ def find(x: Any, nbytes: Optional[SupportsIndex]) -> Source:
     if address < 0:
         raise ValueError("an address is not negative")
     layout = Layout.of((operator.index(nbytes),), "u1")
-    return Source(None, unsigned(address, "the address"), layout, typed=False)
+    return Source(None, address, layout, typed=False)

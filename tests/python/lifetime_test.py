@@ -10,6 +10,7 @@ import weakref
 import barmap
 import numpy as np
 import pytest
+from barmap import gdrcopy, vkgdr
 from dlpack_object import DlpackObject
 from gpu_memory import Interface, bytes_like
 
@@ -38,6 +39,44 @@ def test_closed(memory, method, make):
     assert mapping.closed and mapping.nbytes == 64 and "closed" in repr(mapping)
     with pytest.raises(ValueError, match="closed"):
         METHODS[method](mapping)
+
+
+def of_barmap(mapping):
+    return mapping.close, lambda: mapping.read(0, 64)
+
+
+def of_gdrcopy(memory, by_handle):
+    gdr = gdrcopy.GDRCopy()
+    gdr.open()
+    handle = gdr.pin_buffer(memory.address, 64)
+    handle.map(64)
+    there = np.zeros(64, "u1")
+    end = handle.unpin if by_handle else gdr.close
+    return end, lambda: handle.copy_from_mapping(there.ctypes.data, 64)
+
+
+def of_vkgdr():
+    memory = vkgdr.RawMemory(vkgdr.Vkgdr(0), 64)
+    return memory.free, lambda: bytes(memoryview(memory))
+
+
+@pytest.mark.parametrize("make", [
+    lambda memory: of_barmap(barmap.alloc(64, "u1")),
+    lambda memory: of_barmap(barmap.map(memory.address, 64)),
+    lambda memory: of_gdrcopy(memory, by_handle=False),
+    lambda memory: of_gdrcopy(memory, by_handle=True),
+    lambda memory: of_vkgdr(),
+], ids=["array", "mapping", "GDRCopy", "GDRHandle", "vkgdr"])
+def test_closing_twice_leaves_the_next_one_alone(memory, make):
+    end, use = make(memory)
+    end()
+    end_next, use_next = make(memory)  # where the first was, most likely
+    end()
+    end()
+    use_next()
+    with pytest.raises((ValueError, RuntimeError, BufferError)):
+        use()
+    end_next()
 
 
 def test_a_closed_array_offers_no_memory():

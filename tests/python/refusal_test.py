@@ -229,8 +229,16 @@ def test_arguments_of_the_wrong_type(call):
     assert "\n" not in str(caught.value) and "incompatible" not in str(caught.value)
 
 
+class BelowZero:
+    """An array that lies before its first element, which is at the lowest address."""
+
+    __cuda_array_interface__ = {"version": 3, "shape": (4,), "typestr": "|u1", "data": (0, False),
+                                "strides": (-1,)}
+
+
 @pytest.mark.parametrize("refused,call", [
     (OverflowError, lambda: barmap.map(1 << 64, 8)),
+    (OverflowError, lambda: barmap.map(BelowZero())),
     (ValueError, lambda: barmap.map(4096, 1 << 64)),
     (ValueError, lambda: barmap.alloc((1 << 40, 1 << 40), "u1")),
     (OverflowError, lambda: barmap.alloc(8, "u1", device=1 << 40)),
