@@ -2,6 +2,7 @@
 """Arrays of other libraries: every shape, type and stride reaches the right bytes."""
 
 import hashlib
+import io
 
 import barmap
 import numpy as np
@@ -146,6 +147,8 @@ def test_read_only_is_honoured(memory):
                 with pytest.raises(TypeError, match="read-only"):
                     write()
             assert memoryview(mapping).readonly
+            with pytest.raises((BufferError, TypeError)):
+                io.BytesIO(b"x").readinto(mapping)
             view = mapping.numpy()
             assert not view.flags.writeable
             with pytest.raises(ValueError):
