@@ -125,7 +125,7 @@ def measure(size, calls):
 
 
 def import_time():
-    """Seconds to import the package in a fresh interpreter; the median of nine."""
+    """Seconds to import the package in a new interpreter; the median of nine."""
     import subprocess
 
     program = "import time; a = time.perf_counter(); import barmap; print(time.perf_counter() - a)"

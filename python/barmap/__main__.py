@@ -13,6 +13,11 @@ from typing import List, Optional
 
 _UNAVAILABLE = 3  # the tool's own exit status for what is not there
 _PROGRAM = Path(__file__).with_name("barmap")
+_MISSING = (
+    "this build of the Python package has no program, since what it needs was missing: install "
+    "libcli11-dev, libfmt-dev and nlohmann-json3-dev, and then the package again; or, of Debian "
+    "packages, barmap-tools"
+)
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -24,12 +29,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
 
         return plot(arguments[1:])
     if not _PROGRAM.exists():
-        print(
-            "barmap: this build of the Python package has no program, since what it needs was "
-            "missing: install libcli11-dev, libfmt-dev and nlohmann-json3-dev, and then the package "
-            "again",
-            file=sys.stderr,
-        )
+        print(f"barmap: {_MISSING}", file=sys.stderr)
         return _UNAVAILABLE
     sys.stdout.flush()
     os.execv(_PROGRAM, ["barmap", *arguments])

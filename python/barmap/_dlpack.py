@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Finds the GPU memory of an object that speaks DLPack, without taking the tensor over.
 
-The capsule is kept as it is, so that its destructor gives the tensor back when the mapping lets go
-of it. Structures as in dlpack.h 1.0.
+The capsule is kept as it is, so that its destructor releases the tensor when the mapping drops
+it. Structures as in dlpack.h 1.0.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def find(x: Any) -> Source:
     elif _is_valid(capsule, b"dltensor"):
         tensor = _Tensor.from_address(_pointer(capsule, b"dltensor"))
     else:
-        raise TypeError("__dlpack__ gave no fresh DLPack capsule")
+        raise TypeError("__dlpack__ returned no unused DLPack capsule")
     dtype = _dtype_of(tensor.dtype)
     shape = tensor.shape[: tensor.ndim] if tensor.ndim else []
     strides = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Events: the GPU driver has taken mapped memory away."""
+"""Invalidation events: the GPU driver has revoked mapped memory."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 class MappingEvent(NamedTuple):
-    """The GPU driver has taken memory away: it was freed, or its context ended.
+    """The GPU driver has revoked memory: it was freed, or its context ended.
 
     Touching the mapping there raises SIGBUS from then on, which ends the process.
 
     Attributes
     ----------
     gpu_address, nbytes : int
-        The part of the mapping that is gone.
+        The part of the mapping that is revoked.
     sequence : int
         Counts the events of the mapping from 1, lost ones included.
     lost : int
-        If not 0: so many events were lost, and the range is that of the whole mapping.
+        If not 0: the queue overflowed and that many events were lost; the range is the whole mapping.
 
     Examples
     --------
@@ -42,12 +42,12 @@ class MappingEvents:
     """The events of a mapping, from `Mapping.events`: an iterator, also an asynchronous one.
 
     ``for event in mapping.events()`` waits for each; so does ``async for``, while the event loop
-    goes on. Both end when all of the memory has been taken away, or may have been, after lost
-    events. An event is delivered once. One thread or task at a time may take events or wait for
+    goes on. Both end when all of the memory has been revoked, or may have been, after a queue
+    overflow. An event is delivered once. One thread or task at a time may take events or wait for
     them, and while one waits `Mapping.close` is refused: cancel the task first.
 
     It has a ``fileno``, so that it can be given to ``select``, ``selectors`` or
-    ``loop.add_reader``, which then tell when `poll` has an event. Take it from there before the
+    ``loop.add_reader``, which then report when `poll` has an event. Take it from there before the
     mapping is closed; and in one event loop use either ``add_reader`` or ``async for``.
 
     Raises
@@ -57,9 +57,9 @@ class MappingEvents:
 
     Examples
     --------
-    >>> async def forget_what_is_gone(mapping):
+    >>> async def forget_what_is_revoked(mapping):
     ...     async for event in mapping.events():
-    ...         print("gone:", event.gpu_address, event.nbytes)
+    ...         print("revoked:", event.gpu_address, event.nbytes)
     """
 
     def __init__(self, mapping: Mapping) -> None:
@@ -127,7 +127,7 @@ class MappingEvents:
         return self
 
     def __next__(self) -> MappingEvent:
-        with self._alone() as fd, memoryview(self._mapping):  # which keeps it open
+        with self._alone() as fd, self._mapping._bytes():  # which keeps it open
             readable = select.poll()
             readable.register(fd, select.POLLIN)
             event = self._take()
@@ -145,7 +145,7 @@ class MappingEvents:
         import asyncio
 
         loop = asyncio.get_running_loop()
-        with self._alone() as fd, memoryview(self._mapping):
+        with self._alone() as fd, self._mapping._bytes():
             event = self._take()
             while event is None and self._mapping._left:
                 readable = asyncio.Event()

@@ -36,7 +36,7 @@ class GDRError(Exception):
 
     def __init__(self, code: int, message: str = "") -> None:
         self.code = code
-        self.message = message or f"libgdrapi answers {_name_of(code)}"
+        self.message = message or f"libgdrapi returns {_name_of(code)}"
         super().__init__(self.message)
 
     @property

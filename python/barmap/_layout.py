@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import operator
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 
 # NumPy is imported where it is needed: it takes longer to import than everything else here.
@@ -41,21 +43,22 @@ class Layout(NamedTuple):
         TypeError
             For a dtype of Python objects.
         ValueError
-            For a negative length, or another number of strides than of axes.
+            For a negative length, another number of strides than of axes, or more bytes than there
+            are addresses.
         """
         import numpy as np
 
         dtype = np.dtype(dtype)
         if dtype.hasobject:
             raise TypeError("GPU memory cannot hold Python objects")
-        shape = tuple(int(n) for n in shape)
+        shape = tuple(operator.index(n) for n in shape)
         if any(n < 0 for n in shape):
             raise ValueError(f"the shape {shape} has a negative length")
         if strides is None:
             strides = tuple(
                 dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))
             )
-        strides = tuple(int(s) for s in strides)
+        strides = tuple(operator.index(s) for s in strides)
         if len(strides) != len(shape):
             raise ValueError(f"{len(strides)} strides for {len(shape)} axes")
         if 0 in shape:
@@ -63,7 +66,21 @@ class Layout(NamedTuple):
         reach = [(n - 1) * stride for n, stride in zip(shape, strides)]
         below = -sum(r for r in reach if r < 0)
         above = sum(r for r in reach if r > 0)
-        return Layout(shape, dtype, strides, below, below + above + dtype.itemsize)
+        nbytes = below + above + dtype.itemsize
+        if max(nbytes, math.prod(shape) * dtype.itemsize) > sys.maxsize:
+            raise ValueError(f"an array of shape {shape} and {dtype} is too big")
+        return Layout(shape, dtype, strides, below, nbytes)
+
+    @property
+    def format(self) -> str:
+        """What the buffer protocol calls the elements; empty for those it lacks, such as dates."""
+        import numpy as np
+
+        exporter: Any = np.empty(0, self.dtype)
+        try:
+            return memoryview(exporter).format
+        except (BufferError, ValueError):
+            return ""
 
 
 class Source(NamedTuple):
@@ -78,9 +95,12 @@ class Source(NamedTuple):
     layout : Layout
     read_only : bool
         The owner does not want it written.
+    typed : bool
+        The owner says what the elements are; else they are bytes of anything.
     """
 
     owner: Optional[object]
     address: int
     layout: Layout
     read_only: bool = False
+    typed: bool = True

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 from typing import Any, Dict, List, NamedTuple
 
 from . import _barmap
@@ -11,7 +13,7 @@ from ._error import Error
 
 
 class Device(NamedTuple):
-    """One GPU. Sizes of BAR1 are in bytes; 0 where no backend can tell.
+    """One GPU. Sizes of BAR1 are in bytes; 0 if unknown.
 
     Examples
     --------
@@ -59,48 +61,50 @@ def devices() -> List[Device]:
     return found
 
 
-def info() -> Dict[str, Any]:
-    """What ``barmap info --json`` tells: the version, GPUs, backends and CPU copy routines.
+def _refused(operation: str, reason: str, advice: str) -> Error:
+    error = Error(f"cannot {operation}: " + "; ".join(filter(None, (reason, advice))))
+    error.operation = operation
+    error.advice = advice
+    return error
 
-    Starts every backend on every GPU. Where there is no GPU, every backend is listed as absent,
-    with the reason.
+
+def info() -> Dict[str, Any]:
+    """What ``barmap info --json`` prints: GPUs, backends and CPU copy routines.
+
+    Runs that program, in which every backend is started on every GPU; this process stays as it is.
+    Where there is no GPU, every backend is listed as absent, with the reason.
 
     Returns
     -------
     dict
-        "barmap", the version; and lists of dictionaries "gpus", "backends" (each with the ordinal
-        of its "gpu", or None) and "copy_routines". "driver" of a GPU is the CUDA version it offers.
+        "barmap", the version; "machine"; and "results", a list of dictionaries, whose "kind" says
+        what each is about: "gpu", "backend" (with the ordinal of its "gpu", or None),
+        "copy_routine".
+
+    Raises
+    ------
+    barmap.Error
+        If this build of the package has no program, or the program fails.
 
     Examples
     --------
-    >>> [row["name"] for row in barmap.info()["backends"] if row["state"] == "usable"]
+    >>> rows = barmap.info()["results"]
+    >>> [row["name"] for row in rows if row["kind"] == "backend" and row["state"] == "usable"]
     ['dmabuf']
     """
-    gpus = [_barmap.gpu(ordinal) for ordinal in range(_barmap.gpu_count())]
-    for gpu in gpus:
-        gpu["driver"] = f"{gpu['driver'] // 1000}.{gpu['driver'] % 1000 // 10}"
-    backends = [
-        {"gpu": gpu["ordinal"], **row} for gpu in gpus for row in _barmap.backends(gpu["ordinal"])
-    ]
-    if not gpus:
-        backends = _absent_backends()
-    return {
-        "barmap": _barmap.version,
-        "gpus": gpus,
-        "backends": backends,
-        "copy_routines": _barmap.copy_routines(),
-    }
+    from . import __main__ as tool
 
-
-def _absent_backends() -> List[Dict[str, Any]]:
-    reason, advice = "there is no GPU", ""
     try:
-        _barmap.gpu(0)
-    except Error as error:
-        reason, advice = f"there is no GPU: {error}", error.advice
-    same = {"state": "absent", "reason": reason, "advice": advice}
-    unknown = {"allocates": None, "events": False, "start_us": 0.0}
-    return [{"gpu": None, "name": name, **same, **unknown} for name in _barmap.backend_names()]
+        done = subprocess.run(
+            ["barmap", "info", "--json"], executable=tool._PROGRAM, capture_output=True, text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise _refused("run `barmap info`", "there is no program", tool._MISSING) from None
+    if done.returncode:
+        raise _refused("run `barmap info`", done.stderr.strip(), "")
+    found: Dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def sim() -> None:
@@ -121,13 +125,10 @@ def sim() -> None:
     True
     """
     if _barmap.driver_is_used() and not (_barmap.gpu_count() and _barmap.gpu(0)["simulated"]):
-        error = Error(
-            "cannot turn the simulated GPU on: barmap has looked for a GPU already; "
-            "call barmap.sim() before anything else"
+        raise _refused(
+            "turn the simulated GPU on", "barmap has looked for a GPU already",
+            "call barmap.sim() before anything else",
         )
-        error.operation = "turn the simulated GPU on"
-        error.advice = "call barmap.sim() before anything else"
-        raise error
     os.environ["BARMAP_SIM"] = "1"
 
 

@@ -5,25 +5,37 @@ from __future__ import annotations
 
 import operator
 import threading
-from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, Union
 
 from . import _barmap, _sources
 from ._events import MappingEvents
 from ._layout import Layout, Source
+from ._numbers import unsigned
+from ._sources import SupportsCudaArray, SupportsDlpack
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
 
 _CUDA = 2  # DLDeviceType
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLDataTypeCode by numpy.dtype.kind
 
 
+def _backend_name(backend: Optional[str]) -> str:
+    if backend is not None and not isinstance(backend, str):
+        raise TypeError(f"backend is the name of one, not a {type(backend).__name__}")
+    return backend or ""
+
+
 class Mapping(_barmap.MappedMemory):
     """CPU addresses of GPU memory, made by `barmap.map`.
 
-    It keeps the object that was mapped alive, and is a context manager that closes itself. It has
-    the buffer protocol: ``memoryview(mapping)`` is the GPU memory, as bytes. Whatever was made from
-    it (`numpy`, a memoryview) keeps it alive, and open.
+    It keeps the object that was mapped alive. It has the buffer protocol: ``np.asarray(mapping)``
+    and ``memoryview(mapping)`` are the GPU memory itself, with the shape and dtype of what was
+    mapped. Whatever was made from it (`numpy`, a memoryview) keeps it alive.
+
+    It is a context manager. After the block it refuses every call; the memory is unmapped at once,
+    or, if there are views, when the last of them goes. `close` refuses while there are views.
 
     Offsets and lengths are bytes and count from the lowest byte of the mapped array.
 
@@ -68,14 +80,40 @@ class Mapping(_barmap.MappedMemory):
     def __init__(
         self, source: Source, backend: Optional[str] = None, events: bool = False
     ) -> None:
+        if not isinstance(source, Source):
+            raise TypeError("barmap.map makes mappings")
         layout = source.layout
+        start = unsigned(source.address - layout.offset, "the address")
         super().__init__(
-            source.address - layout.offset, layout.nbytes, backend or "", source.read_only, events
+            start, layout.nbytes, _backend_name(backend), source.read_only, bool(events)
         )
-        self._layout = layout
+        self._lay_out(layout, source.typed)
         self._owner = source.owner
-        self._left = layout.nbytes  # what no event has told of
+        self._left = layout.nbytes  # bytes that no event has revoked
         self._taking = threading.Lock()  # held by whoever takes an event, or waits for one
+
+    def _lay_out(self, layout: Layout, typed: bool) -> None:
+        self._layout = layout
+        # Raw elements stand for a type that NumPy lacks, in whatever form it is written.
+        typed = typed and (layout.dtype.kind != "V" or layout.dtype.names is not None)
+        self._set_elements(
+            layout.dtype if typed else None, layout.format, layout.dtype.itemsize, layout.offset,
+            layout.shape, layout.strides,
+        )
+
+    def _expect_elements_of(self, buf: Any) -> None:
+        """Refuses to copy elements of another type. Bytes may be anything."""
+        import numpy as np
+
+        try:
+            dtype = np.dtype(buf.dtype)
+        except (AttributeError, TypeError):
+            dtype = np.asarray(memoryview(buf)).dtype
+        if dtype not in (self.dtype, np.dtype("u1"), np.dtype("S1")):
+            raise TypeError(
+                f"cannot copy elements of {dtype}, since the mapping has {self.dtype}: convert them "
+                "(astype), or give their bytes (tobytes)"
+            )
 
     @property
     def shape(self) -> Tuple[int, ...]:
@@ -111,8 +149,8 @@ class Mapping(_barmap.MappedMemory):
         """
         import numpy as np
 
-        # numpy.ndarray would let go of the buffer at once; the memoryview keeps it exported.
-        raw = np.frombuffer(memoryview(self), np.uint8)
+        # Not np.asarray(self): there are dtypes that the buffer protocol lacks.
+        raw = np.frombuffer(self._bytes(), np.uint8)
         layout = self._layout
         view: np.ndarray = np.ndarray(
             layout.shape, layout.dtype, raw, layout.offset, layout.strides
@@ -120,7 +158,7 @@ class Mapping(_barmap.MappedMemory):
         return view
 
     def events(self) -> MappingEvents:
-        """What tells when the GPU driver takes the mapped memory away.
+        """The events that report when the GPU driver revokes the mapped memory.
 
         Raises
         ------
@@ -134,10 +172,10 @@ class Mapping(_barmap.MappedMemory):
         >>> array = barmap.alloc(16, "u1")
         >>> try:
         ...     for event in barmap.map(array, events=True).events():
-        ...         print("gone:", event.gpu_address, event.nbytes)
-        ... except barmap.Error as refused:
-        ...     print("cannot", refused.operation)
-        cannot report when the GPU driver revokes memory
+        ...         print("revoked:", event.gpu_address, event.nbytes)
+        ... except barmap.Error:
+        ...     print("no backend here has events")
+        no backend here has events
         """
         self._event_fd()
         return MappingEvents(self)
@@ -147,16 +185,20 @@ class Mapping(_barmap.MappedMemory):
             raise ValueError("this mapping is closed")
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
-        try:
-            self.close()
-        except BufferError:
-            # A view in the frame that failed must not hide why it failed.
-            if kind is None:
-                raise
+    def __exit__(self, *_: object) -> None:
+        self._close_after_users()
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        # For dtypes that the buffer protocol lacks: NumPy asks for this only then.
+        import numpy as np
+
+        view = self.numpy()
+        if copy is False and dtype is not None and np.dtype(dtype) != view.dtype:
+            raise ValueError(f"elements of {view.dtype} as {np.dtype(dtype)} need a copy")
+        return view.astype(dtype or view.dtype, copy=bool(copy))
 
     def close(self) -> None:
-        """Unmaps the memory and lets go of the object that was mapped. Closing twice is allowed.
+        """Unmaps the memory and releases the object that was mapped. Closing twice is allowed.
 
         Raises
         ------
@@ -174,7 +216,6 @@ class Mapping(_barmap.MappedMemory):
         >>> array.close()
         """
         super().close()
-        self._owner = None
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else f"{self.kind}, backend {self.backend}"
@@ -189,8 +230,8 @@ class Array(Mapping):
 
     Libraries take it by ``__cuda_array_interface__`` or DLPack, for example
     ``torch.from_dlpack(array)`` or ``cupy.asarray(array)``. What they make from it keeps it alive.
-    `close` is refused as long as something made by DLPack is alive; of the other interface nobody
-    can tell, and `close` gives the memory back all the same.
+    `close` is refused as long as something made by DLPack is alive; users of the other interface
+    are unknown, and `close` frees the memory all the same.
 
     Examples
     --------
@@ -205,17 +246,23 @@ class Array(Mapping):
     """
 
     def __init__(
-        self, shape: Any, dtype: Any, device: int = 0, backend: Optional[str] = None
+        self,
+        shape: Union[SupportsIndex, Sequence[SupportsIndex]],
+        dtype: npt.DTypeLike,
+        device: SupportsIndex = 0,
+        backend: Optional[str] = None,
     ) -> None:
+        lengths: Any = shape
         try:
-            shape = (operator.index(shape),)
+            lengths = (operator.index(lengths),)
         except TypeError:
             pass
-        layout = Layout.of(shape, dtype)
+        layout = Layout.of(lengths, dtype)
         _barmap.MappedMemory.__init__(
-            self, layout.nbytes, device=operator.index(device), backend=backend or ""
+            self, layout.nbytes, device=unsigned(device, "device", 31),
+            backend=_backend_name(backend),
         )
-        self._layout = layout
+        self._lay_out(layout, typed=True)
 
     @property
     def __cuda_array_interface__(self) -> Dict[str, Any]:
@@ -247,7 +294,7 @@ class Array(Mapping):
         Raises
         ------
         BufferError
-            If DLPack cannot tell the dtype, or a copy or another device is asked for.
+            If DLPack has no such dtype, or a copy or another device is asked for.
         ValueError
             If the array is closed.
         """
@@ -261,14 +308,14 @@ class Array(Mapping):
         strides = [step // size for step in self.strides]
         # The memoryview keeps the array alive, and open.
         array = _barmap.dlpack_array(
-            memoryview(self), self.gpu_address, self.shape, strides, code, 8 * size, _CUDA, self.device
+            self._bytes(), self.gpu_address, self.shape, strides, code, 8 * size, _CUDA, self.device
         )
         return array.__dlpack__(**how)
 
 
 def map(
-    x: Any,
-    nbytes: Optional[int] = None,
+    x: Union[SupportsCudaArray, SupportsDlpack, SupportsIndex],
+    nbytes: Optional[SupportsIndex] = None,
     *,
     backend: Optional[str] = None,
     events: bool = False,
@@ -289,7 +336,7 @@ def map(
     backend : str, optional
         Name of the backend to use; the first that can, if not given.
     events : bool, optional
-        Be told by `Mapping.events` when the GPU driver takes the memory away. Only barmap's kernel
+        Have `Mapping.events` report when the GPU driver revokes the memory. Only barmap's kernel
         module gdrdrv in callback mode does so; everywhere else this is refused.
 
     Returns
@@ -314,7 +361,13 @@ def map(
     return Mapping(_sources.find(x, nbytes), backend, events)
 
 
-def alloc(shape: Any, dtype: Any, *, device: int = 0, backend: Optional[str] = None) -> Array:
+def alloc(
+    shape: Union[SupportsIndex, Sequence[SupportsIndex]],
+    dtype: npt.DTypeLike,
+    *,
+    device: SupportsIndex = 0,
+    backend: Optional[str] = None,
+) -> Array:
     """Allocates an array in GPU memory that the CPU reaches. Its contents are not initialised.
 
     Parameters
@@ -334,6 +387,8 @@ def alloc(shape: Any, dtype: Any, *, device: int = 0, backend: Optional[str] = N
     ------
     barmap.Error
         If there is no GPU, no backend or no memory; for an array without bytes.
+    TypeError, ValueError
+        For a shape or dtype that NumPy refuses, too, and for elements that are Python objects.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 _USAGE, _UNAVAILABLE = 2, 3  # the tool's exit statuses
 _DIRECTIONS = {"h2d": "CPU to GPU", "d2h": "GPU to CPU"}
 _FORMATS = (".svg", ".png", ".pdf")
-# Okabe and Ito's colours, which people of any colour vision tell apart; black is for what barmap
+# Okabe and Ito's colours, which people of any colour vision distinguish; black is for what barmap
 # chooses by itself.
 _COLOURS = (
     "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7", "#999999", "#5e3c99", "#7b3f00",
@@ -139,7 +139,7 @@ def _draw_panel(latency: Any, bandwidth: Any, panel: Panel, styles: Dict[str, An
 
 
 def draw(panels: Sequence[Panel]) -> Any:
-    """Draws panels side by side, with common axes.
+    """Draws panels next to each other, with common axes.
 
     Returns
     -------
@@ -188,13 +188,13 @@ def main(arguments: Optional[List[str]] = None) -> int:
     """
     parser = argparse.ArgumentParser(
         prog="barmap plot",
-        description="Draws latency and bandwidth against size, several files side by side.",
+        description="Draws latency and bandwidth against size, several files next to each other.",
     )
     parser.add_argument(
         "results", nargs="+", type=Path, help="what `barmap lat` or `barmap bw` wrote with --output"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, help="the plot to write: .svg, .png or .pdf"
+        "-o", "--output", type=Path, required=True, help="the plot: .svg, .png or .pdf"
     )
     options = parser.parse_args(arguments)
     if options.output.suffix not in _FORMATS:

@@ -4,9 +4,22 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Protocol, SupportsIndex
 
 from ._layout import Layout, Source
+
+
+class SupportsCudaArray(Protocol):
+    """An array on a GPU, as CuPy, PyTorch and Numba offer theirs."""
+
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+
+class SupportsDlpack(Protocol):
+    """An array that DLPack hands over."""
+
+    def __dlpack_device__(self) -> Any: ...
 
 
 def _from_interface(owner: object, interface: Mapping[str, Any]) -> Source:
@@ -22,7 +35,7 @@ def _from_interface(owner: object, interface: Mapping[str, Any]) -> Source:
     return Source(owner, int(address or 0), layout, bool(read_only))
 
 
-def find(x: Any, nbytes: Optional[int]) -> Source:
+def find(x: Any, nbytes: Optional[SupportsIndex]) -> Source:
     """Finds the GPU memory of an object.
 
     Raises
@@ -57,4 +70,5 @@ def find(x: Any, nbytes: Optional[int]) -> Source:
         raise TypeError("an address needs nbytes")
     if address < 0:
         raise ValueError("an address is not negative")
-    return Source(None, address, Layout.of((operator.index(nbytes),), "u1"))
+    layout = Layout.of((operator.index(nbytes),), "u1")
+    return Source(None, address, layout, typed=False)

@@ -21,14 +21,14 @@ def _free(address: int, device: int) -> None:
 def memory_pool() -> cupy.cuda.MemoryPool:
     """A new pool of CuPy's, which gets its memory from barmap.
 
-    CuPy's default allocator works with `barmap.map` as well, where a backend can adopt cudaMalloc
-    memory (``barmap info`` tells). With this one, any backend will do, and `barmap.map` of an array
+    CuPy's default allocator works with `barmap.map` as well, where a backend can import cudaMalloc
+    memory (see ``barmap info``). With this one, any backend will do, and `barmap.map` of an array
     takes no call of the driver once something in the same block was mapped.
 
     Returns
     -------
     cupy.cuda.MemoryPool
-        ``pool.free_all_blocks()`` gives unused memory back. What `barmap` refuses is raised as
+        ``pool.free_all_blocks()`` frees unused memory. What `barmap` refuses is raised as
         `barmap.Error`.
     """
     return cupy.cuda.MemoryPool(cupy.cuda.PythonFunctionAllocator(_malloc, _free).malloc)

@@ -190,7 +190,7 @@ class GDRCopy:
         attr = _unsigned(attr, "attr", 31)
         code, value = self._opened().get_attribute(attr)
         if code:
-            raise _refusal(f"tell attribute {attr}", code)
+            raise _refusal(f"get attribute {attr}", code)
         return value
 
 
@@ -247,7 +247,7 @@ class GDRHandle:
         """
         code, info = self._alive().get_info()
         if code:
-            raise _refusal("tell about the pinned memory", code)
+            raise _refusal("describe the pinned memory", code)
         return info
 
     def map(self, size: SupportsIndex) -> int:
@@ -349,10 +349,10 @@ class GDRHandle:
         return _refusal(operation, _errno.EINVAL, f"it has {info['mapped_size']} bytes")
 
     def get_callback_flag(self) -> bool:
-        """Whether the GPU driver has taken the memory away, as only gdrdrv lets it do."""
+        """Whether the GPU driver has revoked the memory, as only gdrdrv lets it do."""
         code, flag = self._alive().get_callback_flag()
         if code:
-            raise _refusal("tell the callback flag", code)
+            raise _refusal("get the callback flag", code)
         return flag
 
 
@@ -385,5 +385,5 @@ def get_driver_version(gdr_handle: GDRCopy) -> Tuple[int, int]:
         raise TypeError(f"get_driver_version takes a GDRCopy, not a {type(gdr_handle).__name__}")
     code, version = gdr_handle._opened().driver_version()
     if code:
-        raise _refusal("tell the driver's version", code)
+        raise _refusal("get the driver's version", code)
     return version

@@ -29,8 +29,8 @@ def allocator() -> torch.cuda.memory.CUDAPluggableAllocator:
 def pool() -> torch.cuda.MemPool:
     """A new memory pool, whose tensors are in memory of barmap's.
 
-    PyTorch's default allocator works with `barmap.map` as well, where a backend can adopt
-    cudaMalloc memory (``barmap info`` tells). With this one, any backend will do, and `barmap.map`
+    PyTorch's default allocator works with `barmap.map` as well, where a backend can import
+    cudaMalloc memory (see ``barmap info``). With this one, any backend will do, and `barmap.map`
     of a tensor takes no call of the driver once something in the same block was mapped.
 
     Keep the pool for as long as its tensors live.

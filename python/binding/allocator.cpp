@@ -27,7 +27,7 @@ struct slab {
 };
 
 /// What libraries hold. Pieces of a slab are not used again before all of it is free: libraries
-/// keep pools of their own, and rarely give back anything.
+/// keep pools of their own, and rarely free anything.
 struct lent_memory {
     std::mutex lock;
     std::map<std::uintptr_t, std::shared_ptr<own_memory>> by_address;
@@ -50,13 +50,13 @@ std::uintptr_t allocate_for_library(std::size_t bytes, int ordinal) {
     }
     std::size_t const piece =
         (std::max(bytes, std::size_t{1}) + alignment - 1) / alignment * alignment;
-    std::shared_ptr<own_memory> full; // let go of without the lock: that may wait for the GPU
+    std::shared_ptr<own_memory> full; // released without the lock: that may wait for the GPU
     std::lock_guard const guard(lent().lock);
     slab& open = lent().open_slabs[ordinal];
     if (!open.memory || slab_bytes - open.used < piece) {
-        slab fresh{own_memory::allocate(slab_bytes, ordinal, {}), 0};
+        slab next{own_memory::allocate(slab_bytes, ordinal, {}), 0};
         full = std::move(open.memory);
-        open = std::move(fresh);
+        open = std::move(next);
     }
     std::uintptr_t const address = open.memory->address() + open.used;
     lent().by_address.insert_or_assign(address, open.memory);

@@ -14,7 +14,7 @@ namespace barmap::python {
 /// GPU memory at a multiple of 512 bytes.
 /// @throws error as device::allocate
 [[nodiscard]] std::uintptr_t allocate_for_library(std::size_t bytes, int ordinal);
-/// Gives it back, after all work on that GPU; ignores an address that is not
+/// Frees it, after all work on that GPU; ignores an address that is not
 /// allocate_for_library's.
 void free_for_library(std::uintptr_t address) noexcept;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// What the methods of MappedMemory promise, in NumPy's style. Their examples are run by
-/// tests/python/examples_test.py.
+/// What the methods of MappedMemory promise, in NumPy's style, each after its signature in the form
+/// that Python reads. Their examples are run by tests/python/examples_test.py.
 namespace barmap::python::docstrings {
 
-inline constexpr char write[] = R"(Copies a buffer to GPU memory.
+inline constexpr char write[] = "write($self, /, buf, offset=0)\n--\n\n"
+                                R"(Copies a buffer to GPU memory.
 
 Its stores leave the CPU before any later store of this thread, so that work which is submitted
 to the GPU afterwards sees them. An aligned write of 1, 2, 4 or 8 bytes is never torn.
@@ -13,29 +14,37 @@ Buffers of more than 16384 bytes are copied without the GIL.
 
 Parameters
 ----------
-buf : bytes-like
-    C-contiguous; must not be a view of the same GPU memory.
+buf : bytes-like, or array of the mapping's dtype
+    C-contiguous; must not be a view of the same GPU memory. Bytes are copied as they are. A mapping
+    of an address, or of raw elements (V2), has no dtype of its own and takes arrays of any.
 offset : int, optional
-    Where to start in the mapping.
+    Where to start in the mapping, in bytes.
 
 Raises
 ------
-barmap.Error
+IndexError
     If the range leaves the mapping.
 TypeError
-    If the mapping is read-only.
+    If buf has elements of another dtype, or is no buffer; if the mapping is read-only.
 ValueError
     If it is closed.
 
 Examples
 --------
->>> array = barmap.alloc(16, "u1")
+>>> array = barmap.alloc(4, "<u4")
 >>> array.write(b"barmap", offset=4)
 >>> array.write(np.uint32(7))
 >>> array.read(0, 10)
-b'\x07\x00\x00\x00barmap')";
+b'\x07\x00\x00\x00barmap'
+>>> array.write(np.float64(7).tobytes())
+>>> try:
+...     array.write(np.float64(7))
+... except TypeError as refused:
+...     print(refused)
+cannot copy elements of float64, since the mapping has uint32: convert them (astype), or give their bytes (tobytes))";
 
-inline constexpr char read[] = R"(Copies from GPU memory.
+inline constexpr char read[] = "read($self, /, offset=0, n=None)\n--\n\n"
+                               R"(Copies from GPU memory.
 
 Never delivers a value older than one that this thread has already read from the same place. An
 aligned read of 1, 2, 4 or 8 bytes is never torn. More than 1024 bytes are copied without the GIL.
@@ -52,10 +61,10 @@ bytes
 
 Raises
 ------
-barmap.Error
+IndexError
     If the range leaves the mapping.
 ValueError
-    If the mapping is closed.
+    If n is negative, or the mapping is closed.
 
 Examples
 --------
@@ -64,13 +73,14 @@ Examples
 >>> int.from_bytes(word.read(0, 8), "little")
 258)";
 
-inline constexpr char read_into[] = R"(Copies from GPU memory into a buffer, as `read` does.
+inline constexpr char read_into[] = "read_into($self, /, buf, offset=0)\n--\n\n"
+                                    R"(Copies from GPU memory into a buffer, as `read` does.
 
 Parameters
 ----------
-buf : bytes-like
+buf : bytes-like, or array of the mapping's dtype
     Writable and C-contiguous; its size says how much to read. Must not be a view of the same GPU
-    memory.
+    memory. As with `write`, bytes go with every mapping.
 offset : int, optional
 
 Returns
@@ -88,7 +98,8 @@ Examples
 >>> there
 array([3., 4.], dtype=float32))";
 
-inline constexpr char post[] = R"(Issues one word with no fence: a doorbell.
+inline constexpr char post[] = "post($self, /, value, offset, size=8)\n--\n\n"
+                               R"(Issues one word with no fence: a doorbell.
 
 When it leaves the CPU is up to the CPU: at the latest with `barmap.flush_stores` or the next
 `write` of this thread.
@@ -104,10 +115,12 @@ size : int, optional
 
 Raises
 ------
-barmap.Error
-    If the place is not aligned, or outside of the mapping.
+IndexError
+    If the word leaves the mapping.
 OverflowError
     If the value has more bits.
+ValueError
+    If the word is not aligned, or size is another.
 
 Examples
 --------
@@ -117,7 +130,8 @@ Examples
 >>> int(doorbell.numpy()[1])
 1)";
 
-inline constexpr char fill[] = R"(Writes one value to a range of bytes, as `write` does.
+inline constexpr char fill[] = "fill($self, /, byte, offset=0, n=None)\n--\n\n"
+                               R"(Writes one value to a range of bytes, as `write` does.
 
 Parameters
 ----------

@@ -3,12 +3,14 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cstdarg>
+
 namespace nb = nanobind;
 
 namespace barmap::python {
 namespace {
 
-PyObject* error_type = nullptr; // never given back: errors may be set until the process ends
+PyObject* error_type = nullptr; // never released: errors may be set until the process ends
 
 } // namespace
 
@@ -26,6 +28,14 @@ void set_python_error(error const& failure) noexcept {
     } catch (std::exception const& other) {
         PyErr_SetString(PyExc_RuntimeError, other.what());
     }
+}
+
+void raise(PyObject* type, char const* format, ...) {
+    va_list values;
+    va_start(values, format);
+    PyErr_FormatV(type, format, values);
+    va_end(values);
+    throw nb::python_error();
 }
 
 void translate_errors(nb::module_& module) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "mapped_memory.hpp"
 
-#include "docstrings.hpp"
 #include "errors.hpp"
 #include "host_buffer.hpp"
 #include "own_memory.hpp"
@@ -23,7 +22,7 @@ namespace nb = nanobind;
 namespace barmap::python {
 namespace {
 
-/// A Python integer as a word of so many bytes; negative numbers in two's complement.
+/// A Python integer as a word of that many bytes; negative numbers in two's complement.
 std::uint64_t word_of(nb::handle value, int size) {
     nb::object const number = nb::steal(PyNumber_Index(value.ptr()));
     if (!number.is_valid())
@@ -39,10 +38,8 @@ std::uint64_t word_of(nb::handle value, int size) {
     bool fits = overflow == 0;
     if (fits && size < 8)
         fits = narrow >= -(1LL << (8 * size - 1)) && narrow < (1LL << (8 * size));
-    if (!fits) {
-        PyErr_Format(PyExc_OverflowError, "the value does not fit into %d bytes", size);
-        throw nb::python_error();
-    }
+    if (!fits)
+        raise(PyExc_OverflowError, "the value does not fit into %d bytes", size);
     return static_cast<std::uint64_t>(narrow);
 }
 
@@ -60,7 +57,7 @@ public:
     }
     ~copy_without_gil() {
         released_.reset();
-        --memory_.users_;
+        memory_.user_gone();
     }
     copy_without_gil(copy_without_gil const&) = delete;
     copy_without_gil& operator=(copy_without_gil const&) = delete;
@@ -120,7 +117,7 @@ mapped_memory::~mapped_memory() {
 
 void mapped_memory::expect_open() const {
     if (closed()) [[unlikely]]
-        throw nb::value_error("this mapping is closed");
+        raise(PyExc_ValueError, "this mapping is closed");
     if (fork_generation_ != fork_generation()) [[unlikely]]
         throw error(errc::forked_child, "use a mapping", backend_,
                     "map again in the child, after starting it with spawn instead of fork");
@@ -128,34 +125,61 @@ void mapped_memory::expect_open() const {
 
 void mapped_memory::expect_writable() const {
     if (read_only_) [[unlikely]]
-        throw nb::type_error("this mapping is read-only, as the object that was mapped says");
+        raise(PyExc_TypeError, "this mapping is read-only, as the object that was mapped says");
 }
 
-window mapped_memory::subwindow(Py_ssize_t offset, Py_ssize_t bytes) const {
+void mapped_memory::set_elements(nb::object dtype, std::string format, Py_ssize_t itemsize,
+                                 Py_ssize_t offset, std::vector<Py_ssize_t> shape,
+                                 std::vector<Py_ssize_t> strides) {
+    elements_ = {std::move(dtype), std::move(format), itemsize,
+                 offset,           std::move(shape),  std::move(strides)};
+}
+
+window mapped_memory::part(Py_ssize_t offset, Py_ssize_t bytes) const {
     auto const size = static_cast<Py_ssize_t>(window_.size);
-    if (offset < 0 || bytes < 0 || offset > size || bytes > size - offset) [[unlikely]]
-        throw error(errc::out_of_range,
-                    "take " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
-                        " of a mapping of " + std::to_string(size),
-                    backend_,
-                    "stay inside the mapping; offsets and lengths count from its start and are not "
-                    "negative");
+    if (offset < 0 || offset > size || bytes > size - offset) [[unlikely]]
+        raise(PyExc_IndexError, "%zd bytes at offset %zd leave this mapping of %zd bytes", bytes,
+              offset, size);
     return window_.subwindow(static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes));
 }
 
-void mapped_memory::write(nb::handle buffer, Py_ssize_t offset) {
+window mapped_memory::part(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const {
+    if (bytes && *bytes < 0) [[unlikely]]
+        raise(PyExc_ValueError, "n is %zd: a length is not negative", *bytes);
+    auto const size = static_cast<Py_ssize_t>(window_.size);
+    // Past the end, no length is right.
+    return part(offset, bytes ? *bytes : std::max(size - offset, Py_ssize_t{0}));
+}
+
+void mapped_memory::expect_same_elements(nb::handle self, nb::handle buffer) const {
+    if (elements_.dtype.is_none() || PyBytes_CheckExact(buffer.ptr()) ||
+        PyByteArray_CheckExact(buffer.ptr()))
+        return;
+    if (PyMemoryView_Check(buffer.ptr())) {
+        char const* const format = PyMemoryView_GET_BUFFER(buffer.ptr())->format;
+        if (!format || std::string_view(format) == "B" || format == elements_.format)
+            return;
+    }
+    // The dtypes of NumPy's own types are one object each, so that this is nearly always enough.
+    if (nb::getattr(buffer, "dtype", nb::none()).is(elements_.dtype))
+        return;
+    self.attr("_expect_elements_of")(buffer);
+}
+
+void mapped_memory::write(nb::handle self, nb::handle buffer, Py_ssize_t offset) {
     host_buffer const from(buffer, PyBUF_SIMPLE);
-    expect_open(); // after the buffer was got: that may run Python
+    expect_same_elements(self, buffer);
+    expect_open(); // after what may have run Python
     expect_writable();
-    window const to = subwindow(offset, from.size());
+    window const to = part(offset, from.size());
     copy_without_gil const others_run(*this, from.size(), written_with_gil);
     barmap::write(to, from.bytes());
 }
 
 nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) {
     expect_open();
-    Py_ssize_t const wanted = length(offset, bytes);
-    window const from = subwindow(offset, wanted);
+    window const from = part(offset, bytes);
+    auto const wanted = static_cast<Py_ssize_t>(from.size);
     nb::bytes const result = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, wanted));
     if (!result.is_valid())
         throw nb::python_error();
@@ -167,26 +191,27 @@ nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes
     return result;
 }
 
-Py_ssize_t mapped_memory::read_into(nb::handle buffer, Py_ssize_t offset) {
+Py_ssize_t mapped_memory::read_into(nb::handle self, nb::handle buffer, Py_ssize_t offset) {
     host_buffer const to(buffer, PyBUF_WRITABLE);
+    expect_same_elements(self, buffer);
     expect_open();
-    window const from = subwindow(offset, to.size());
+    window const from = part(offset, to.size());
     copy_without_gil const others_run(*this, to.size(), read_with_gil);
     barmap::read(to.bytes(), from);
     return to.size();
 }
 
-void mapped_memory::post(nb::handle value, Py_ssize_t offset, int size) {
+void mapped_memory::post(nb::handle value, Py_ssize_t offset, Py_ssize_t size) {
     if (size != 1 && size != 2 && size != 4 && size != 8)
-        throw nb::value_error("size must be 1, 2, 4 or 8");
-    std::uint64_t const word = word_of(value, size);
+        raise(PyExc_ValueError, "size is %zd: it must be 1, 2, 4 or 8", size);
+    std::uint64_t const word = word_of(value, static_cast<int>(size));
     expect_open();
     expect_writable();
-    window const to = subwindow(offset, size);
-    if (reinterpret_cast<std::uintptr_t>(to.data) % static_cast<unsigned>(size) != 0)
-        throw error(errc::invalid_argument,
-                    "post " + std::to_string(size) + " bytes at offset " + std::to_string(offset),
-                    backend_, "give an address that is a multiple of the size");
+    window const to = part(offset, size);
+    if (reinterpret_cast<std::uintptr_t>(to.data) % static_cast<std::size_t>(size) != 0)
+        raise(PyExc_ValueError,
+              "the GPU address at offset %zd is not a multiple of the word's %zd bytes", offset,
+              size);
     switch (size) {
     case 1:
         return barmap::post(to, static_cast<std::uint8_t>(word));
@@ -199,16 +224,15 @@ void mapped_memory::post(nb::handle value, Py_ssize_t offset, int size) {
     }
 }
 
-void mapped_memory::fill(int byte, Py_ssize_t offset, std::optional<Py_ssize_t> bytes) {
+void mapped_memory::fill(Py_ssize_t byte, Py_ssize_t offset, std::optional<Py_ssize_t> bytes) {
     if (byte < 0 || byte > 255)
-        throw nb::value_error("byte must be in 0..255");
+        raise(PyExc_ValueError, "byte is %zd: it must be in 0..255", byte);
     expect_open();
     expect_writable();
-    Py_ssize_t const wanted = length(offset, bytes);
-    window to = subwindow(offset, wanted);
+    window to = part(offset, bytes);
     std::array<std::byte, 4096> pattern;
     pattern.fill(static_cast<std::byte>(byte));
-    copy_without_gil const others_run(*this, wanted, written_with_gil);
+    copy_without_gil const others_run(*this, static_cast<Py_ssize_t>(to.size), written_with_gil);
     while (to.size != 0) {
         std::size_t const piece = std::min(to.size, pattern.size());
         barmap::write(to, {pattern.data(), piece});
@@ -219,23 +243,48 @@ void mapped_memory::fill(int byte, Py_ssize_t offset, std::optional<Py_ssize_t> 
 void mapped_memory::close() {
     if (closed())
         return;
-    if (users_ != 0) {
-        PyErr_SetString(PyExc_BufferError,
-                        "a view of this mapping is alive, or a copy goes on: cannot close");
-        throw nb::python_error();
-    }
+    if (users_ != 0)
+        raise(PyExc_BufferError,
+              "cannot close: a view of this mapping is alive (numpy(), memoryview, DLPack), or "
+              "another thread copies or waits for events. Delete the views first; or end a `with` "
+              "block instead, which frees the mapping when the last view goes");
+    unmap();
+}
+
+void mapped_memory::close_after_users() {
+    if (closed())
+        return;
+    closing_ = true;
+    if (users_ == 0)
+        unmap();
+}
+
+void mapped_memory::user_gone() {
+    if (--users_ == 0 && closing_)
+        unmap();
+}
+
+void mapped_memory::unmap() {
+    nb::error_scope const kept; // a view may go because of an exception
     std::shared_ptr<mapping const> gone = std::move(mapping_);
     pin pin_gone = std::exchange(pin_, {});
-    released_gil const others_run;
-    pin_gone = {};
-    gone.reset();
+    {
+        // Unmapping may wait for a kernel that another thread is about to answer.
+        released_gil const others_run;
+        pin_gone = {};
+        gone.reset();
+    }
+    // Only now may the owner free the memory. What was made half has none.
+    if (nb::object const self = nb::find(*this);
+        self.is_valid() && PyObject_SetAttrString(self.ptr(), "_owner", Py_None) != 0)
+        PyErr_Clear();
 }
 
 int mapped_memory::event_fd() const {
     expect_open();
     if (pin_.size() == 0) // the library's own words are for C++
-        throw error(errc::invalid_argument, "report when the GPU driver revokes memory",
-                    backend_, "map the memory with events=True");
+        throw error(errc::invalid_argument, "wait for invalidation events", backend_,
+                    "map the memory with events=True");
     return pin_.event_fd();
 }
 
@@ -247,76 +296,56 @@ nb::object mapped_memory::next_event() const {
     return nb::make_tuple(event->gpu_address, event->size, event->sequence, event->lost);
 }
 
-int mapped_memory::export_to(PyObject* self, Py_buffer* view, int flags) noexcept {
-    try {
-        expect_open();
-    } catch (error const& failure) {
-        view->obj = nullptr;
-        set_python_error(failure);
-        return -1;
-    } catch (std::exception const& failure) {
-        view->obj = nullptr;
-        PyErr_SetString(PyExc_ValueError, failure.what());
-        return -1;
-    }
-    int const done = PyBuffer_FillInfo(view, self, window_.data,
-                                       static_cast<Py_ssize_t>(window_.size), read_only_, flags);
-    if (done == 0)
+void mapped_memory::export_to(nb::handle self, Py_buffer& view, int flags) {
+    auto const wanted = [flags](int what) { return (flags & what) == what; };
+    expect_open();
+    if (wanted(PyBUF_WRITABLE) && read_only_)
+        raise(PyExc_BufferError, "this mapping is read-only");
+    view = {};
+    view.readonly = read_only_;
+    if (exports_bytes_) {
+        if (PyBuffer_FillInfo(&view, self.ptr(), window_.data,
+                              static_cast<Py_ssize_t>(window_.size), read_only_, flags) != 0)
+            throw nb::python_error();
         ++users_;
-    return done;
-}
-
-namespace {
-
-int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
-    if (!nb::inst_ready(self)) {
-        view->obj = nullptr;
-        PyErr_SetString(PyExc_ValueError, "this mapping was never made");
-        return -1;
+        return;
     }
-    return nb::inst_ptr<mapped_memory>(self)->export_to(self, view, flags);
+    view.buf = window_.data + elements_.offset;
+    view.itemsize = elements_.itemsize;
+    view.len = elements_.itemsize;
+    for (Py_ssize_t const length : elements_.shape)
+        view.len *= length;
+    view.ndim = static_cast<int>(elements_.shape.size());
+    view.shape = elements_.shape.data();
+    view.strides = elements_.strides.data();
+    if (((!wanted(PyBUF_STRIDES) || wanted(PyBUF_C_CONTIGUOUS)) &&
+         !PyBuffer_IsContiguous(&view, 'C')) ||
+        (wanted(PyBUF_F_CONTIGUOUS) && !PyBuffer_IsContiguous(&view, 'F')) ||
+        (wanted(PyBUF_ANY_CONTIGUOUS) && !PyBuffer_IsContiguous(&view, 'A')))
+        raise(PyExc_BufferError, "the mapped array is not contiguous: use numpy()");
+    if (wanted(PyBUF_FORMAT)) {
+        if (elements_.format.empty())
+            raise(PyExc_BufferError, "buffers have no elements of %S: use numpy()",
+                  elements_.dtype.ptr());
+        view.format = elements_.format.data();
+    }
+    if (!wanted(PyBUF_STRIDES))
+        view.strides = nullptr;
+    if (!wanted(PyBUF_ND)) {
+        view.shape = nullptr;
+        view.ndim = 1;
+    }
+    view.obj = self.inc_ref().ptr();
+    ++users_;
 }
 
-void release_buffer(PyObject* self, Py_buffer*) noexcept {
-    nb::inst_ptr<mapped_memory>(self)->view_released();
-}
-
-PyType_Slot const slots[] = {
-    {Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)},
-    {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_buffer)},
-    {0, nullptr},
-};
-
-} // namespace
-
-void bind_mapped_memory(nb::module_& module) {
-    using self = mapped_memory;
-    nb::class_<self>(module, "MappedMemory", nb::type_slots(slots))
-        .def(nb::init<std::uintptr_t, std::size_t, std::string const&, bool, bool>(),
-             nb::arg("address"), nb::arg("nbytes"), nb::arg("backend"), nb::arg("read_only"),
-             nb::arg("events"))
-        .def(nb::init<std::size_t, int, std::string const&>(), nb::arg("nbytes"), nb::kw_only(),
-             nb::arg("device"), nb::arg("backend"))
-        .def("write", &self::write, nb::arg("buf"), nb::arg("offset") = 0, docstrings::write)
-        .def("read", &self::read, nb::arg("offset") = 0, nb::arg("n") = nb::none(),
-             docstrings::read)
-        .def("read_into", &self::read_into, nb::arg("buf"), nb::arg("offset") = 0,
-             docstrings::read_into)
-        .def("post", &self::post, nb::arg("value"), nb::arg("offset"), nb::arg("size") = 8,
-             docstrings::post)
-        .def("fill", &self::fill, nb::arg("byte"), nb::arg("offset") = 0, nb::arg("n") = nb::none(),
-             docstrings::fill)
-        .def("close", &self::close)
-        .def("_event_fd", &self::event_fd)
-        .def("_next_event", &self::next_event,
-             nb::sig("def _next_event(self) -> tuple[int, int, int, int] | None"))
-        .def_prop_ro("nbytes", &self::size)
-        .def_prop_ro("gpu_address", &self::gpu_address)
-        .def_prop_ro("backend", &self::backend)
-        .def_prop_ro("device", &self::device)
-        .def_prop_ro("kind", &self::kind)
-        .def_prop_ro("readonly", &self::read_only)
-        .def_prop_ro("closed", &self::closed);
+nb::object mapped_memory::bytes_view(nb::handle self) {
+    exports_bytes_ = true;
+    PyObject* const view = PyMemoryView_FromObject(self.ptr());
+    exports_bytes_ = false;
+    if (!view)
+        throw nb::python_error();
+    return nb::steal(view);
 }
 
 } // namespace barmap::python

@@ -11,18 +11,20 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace barmap::python {
 
 /// A mapping as a Python object: bytes in and out, the buffer protocol, and a close() that refuses
-/// as long as somebody uses the memory.
+/// as long as somebody uses the memory. Functions that take `self` are given the Python object of
+/// this one. Those without noexcept throw nanobind::python_error, or error in a forked child.
 ///
 /// Thread rule: the GIL protects the members. A copy that goes on without the GIL counts as a user,
 /// so that no other thread can close meanwhile.
 class mapped_memory {
 public:
-    /// Adopts memory of a GPU; of memory that barmap allocated, uses the mapping that there is.
-    /// With events, pins it anew, with events. Set-up happens without the GIL.
+    /// Imports memory of a GPU; of memory that barmap allocated, uses the mapping that there is.
+    /// With events, makes a pin of its own, with events. Set-up happens without the GIL.
     mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
                   bool read_only, bool events);
     /// Allocates memory on a GPU. Set-up happens without the GIL.
@@ -31,12 +33,23 @@ public:
     mapped_memory(mapped_memory const&) = delete;
     mapped_memory& operator=(mapped_memory const&) = delete;
 
-    void write(nanobind::handle buffer, Py_ssize_t offset);
+    /// What the bytes are, for the buffer protocol and for what is written. Until then: bytes.
+    /// @param dtype  None: any elements may be written
+    /// @param format as in PEP 3118; empty where that has none for the dtype
+    /// @param offset bytes from the start of the mapping to the first element
+    void set_elements(nanobind::object dtype, std::string format, Py_ssize_t itemsize,
+                      Py_ssize_t offset, std::vector<Py_ssize_t> shape,
+                      std::vector<Py_ssize_t> strides);
+
+    void write(nanobind::handle self, nanobind::handle buffer, Py_ssize_t offset);
     [[nodiscard]] nanobind::bytes read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes);
-    Py_ssize_t read_into(nanobind::handle buffer, Py_ssize_t offset);
-    void post(nanobind::handle value, Py_ssize_t offset, int size);
-    void fill(int byte, Py_ssize_t offset, std::optional<Py_ssize_t> bytes);
+    Py_ssize_t read_into(nanobind::handle self, nanobind::handle buffer, Py_ssize_t offset);
+    void post(nanobind::handle value, Py_ssize_t offset, Py_ssize_t size);
+    void fill(Py_ssize_t byte, Py_ssize_t offset, std::optional<Py_ssize_t> bytes);
+    /// Refuses while there are users.
     void close();
+    /// Refuses everything from now on, and unmaps when the last user has gone.
+    void close_after_users();
 
     /// As those of pin; of a mapping without events, error errc::invalid_argument.
     [[nodiscard]] int event_fd() const;
@@ -49,11 +62,14 @@ public:
     [[nodiscard]] int device() const noexcept { return ordinal_; }
     [[nodiscard]] std::string_view kind() const noexcept { return to_string(kind_); }
     [[nodiscard]] bool read_only() const noexcept { return read_only_; }
-    [[nodiscard]] bool closed() const noexcept { return !mapping_; }
+    [[nodiscard]] bool closed() const noexcept { return closing_ || !mapping_; }
 
-    /// The buffer protocol: bytes. @return what Py_bf_getbuffer returns, with the exception set
-    int export_to(PyObject* self, Py_buffer* view, int flags) noexcept;
-    void view_released() noexcept { --users_; }
+    /// The buffer protocol: the elements. view.obj stays null if it throws.
+    void export_to(nanobind::handle self, Py_buffer& view, int flags);
+    /// A memoryview of all mapped bytes, whatever the elements are.
+    [[nodiscard]] nanobind::object bytes_view(nanobind::handle self);
+    /// A view was released, or a copy ended.
+    void user_gone();
 
 private:
     class copy_without_gil;
@@ -62,11 +78,20 @@ private:
              std::size_t bytes);
     void expect_open() const;
     void expect_writable() const;
-    /// Bytes from offset to the end, unless they are given.
-    [[nodiscard]] Py_ssize_t length(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const {
-        return bytes ? *bytes : static_cast<Py_ssize_t>(window_.size) - offset;
-    }
-    [[nodiscard]] window subwindow(Py_ssize_t offset, Py_ssize_t bytes) const;
+    void expect_same_elements(nanobind::handle self, nanobind::handle buffer) const;
+    /// @pre bytes is not negative
+    [[nodiscard]] window part(Py_ssize_t offset, Py_ssize_t bytes) const;
+    /// To the end, unless bytes are given.
+    [[nodiscard]] window part(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const;
+    void unmap();
+
+    struct elements {
+        nanobind::object dtype = nanobind::none();
+        std::string format = "B";
+        Py_ssize_t itemsize = 1;
+        Py_ssize_t offset = 0;
+        std::vector<Py_ssize_t> shape, strides;
+    };
 
     pin pin_;                                ///< empty if without events
     std::shared_ptr<mapping const> mapping_; ///< null once closed
@@ -75,7 +100,10 @@ private:
     int ordinal_ = 0;
     std::string backend_;
     cache_kind kind_ = cache_kind::write_combining;
+    elements elements_;
     bool read_only_ = false;
+    bool closing_ = false;         ///< closed, but for those who still use it
+    bool exports_bytes_ = false;   ///< while bytes_view() makes one
     std::size_t users_ = 0;        ///< exported views, and copies that go on without the GIL
     unsigned fork_generation_ = 0; ///< of the process that made it
 };

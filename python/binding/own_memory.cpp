@@ -93,7 +93,7 @@ std::shared_ptr<own_memory> own_memory::allocate(std::size_t bytes, int ordinal,
 
 std::shared_ptr<own_memory> own_memory::holding(std::uintptr_t address,
                                                 std::size_t bytes) noexcept {
-    std::shared_ptr<own_memory> found; // let go of without the lock, which its destructor takes
+    std::shared_ptr<own_memory> found; // released without the lock, which its destructor takes
     std::lock_guard const guard(live().lock);
     auto next = live().by_address.upper_bound(address);
     if (next == live().by_address.begin())

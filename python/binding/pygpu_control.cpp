@@ -41,20 +41,20 @@ std::tuple<nb::object, status> describe(int device) {
     status const answer = without_gil([&] { return gpu().describe_device(&facts, device); });
     if (answer != runtime::success)
         return {nb::none(), answer};
-    nb::dict told;
-    told["name"] = facts.name;
-    told["uuid"] = nb::bytes(reinterpret_cast<char const*>(facts.uuid), sizeof facts.uuid);
-    told["total_memory"] = facts.total_memory;
-    told["pci_domain"] = facts.pci_domain;
-    told["pci_bus"] = facts.pci_bus;
-    told["pci_device"] = facts.pci_device;
-    told["major"] = facts.major;
-    told["minor"] = facts.minor;
-    told["multiprocessors"] = facts.multiprocessors;
-    told["warp_size"] = facts.warp_size;
-    told["max_threads_per_block"] = facts.max_threads_per_block;
-    told["integrated"] = facts.integrated;
-    return {told, answer};
+    nb::dict described;
+    described["name"] = facts.name;
+    described["uuid"] = nb::bytes(reinterpret_cast<char const*>(facts.uuid), sizeof facts.uuid);
+    described["total_memory"] = facts.total_memory;
+    described["pci_domain"] = facts.pci_domain;
+    described["pci_bus"] = facts.pci_bus;
+    described["pci_device"] = facts.pci_device;
+    described["major"] = facts.major;
+    described["minor"] = facts.minor;
+    described["multiprocessors"] = facts.multiprocessors;
+    described["warp_size"] = facts.warp_size;
+    described["max_threads_per_block"] = facts.max_threads_per_block;
+    described["integrated"] = facts.integrated;
+    return {described, answer};
 }
 
 /// Destroys without the GIL, which may wait for the device.

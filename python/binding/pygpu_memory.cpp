@@ -180,7 +180,7 @@ std::tuple<std::uintptr_t, std::size_t, status> address_range(std::uintptr_t add
     return {reinterpret_cast<std::uintptr_t>(base), bytes, answer};
 }
 
-/// The device that owns an address; none where the runtime does not tell.
+/// The device that owns an address; none where the runtime does not say.
 std::optional<int> owner(std::uintptr_t address) {
     return without_gil([&]() -> std::optional<int> {
         int device = -1;

@@ -5,12 +5,9 @@
 #include "own_memory.hpp"
 #include "released_gil.hpp"
 
-#include <barmap/backend.hpp>
 #include <barmap/device.hpp>
 
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 
@@ -33,7 +30,7 @@ struct gpu_facts {
 };
 
 nb::dict gpu(int ordinal) {
-    // The device is let go of without the GIL, too: that may wait for kernels.
+    // The device is released without the GIL, too: that may wait for kernels.
     gpu_facts const found = without_gil([&]() -> gpu_facts {
         device const gpu = device::open(ordinal);
         return {gpu.name(), gpu.pci_address(), gpu.simulated(), gpu.driver_version(), gpu.bar1()};
@@ -50,35 +47,6 @@ nb::dict gpu(int ordinal) {
     return row;
 }
 
-nb::list backends(int ordinal) {
-    nb::list rows;
-    for (backend_report const& found :
-         without_gil([&] { return device::open(ordinal).backends(); })) {
-        nb::dict row;
-        row["name"] = found.name;
-        row["state"] = to_string(found.state);
-        row["reason"] = found.reason;
-        row["advice"] = found.advice;
-        row["allocates"] = found.allocates;
-        row["events"] = found.events;
-        row["start_us"] = found.start_us;
-        rows.append(row);
-    }
-    return rows;
-}
-
-nb::list kernels() {
-    nb::list rows;
-    for (copy_routine_report const& kernel : copy_routines()) {
-        nb::dict row;
-        row["name"] = kernel.name;
-        row["supported"] = kernel.supported;
-        row["needs"] = kernel.needs;
-        rows.append(row);
-    }
-    return rows;
-}
-
 } // namespace
 
 void bind_reports(nb::module_& module) {
@@ -87,9 +55,6 @@ void bind_reports(nb::module_& module) {
         return without_gil([] { return device::count(); });
     });
     module.def("gpu", &gpu, nb::arg("ordinal"));
-    module.def("backends", &backends, nb::arg("ordinal"));
-    module.def("backend_names", &backend_names);
-    module.def("copy_routines", &kernels);
     module.def("driver_is_used", [] { return driver_is_used.load(); });
 }
 

@@ -18,7 +18,7 @@
 namespace nb = nanobind;
 
 namespace barmap::python {
-// nanobind tells types apart by their names: they differ from those of other files.
+// nanobind distinguishes types by their names: they differ from those of other files.
 namespace vkgdr_objects {
 namespace {
 
@@ -68,7 +68,7 @@ public:
     [[nodiscard]] vkgdr_memory_t handle() const noexcept { return handle_; }
 
 private:
-    nb::object kept_; ///< let go of after the memory
+    nb::object kept_; ///< released after the memory
     vkgdr_memory_t handle_;
 };
 
@@ -146,9 +146,9 @@ PyType_Spec attribute_spec = {"barmap._barmap.vkgdr.HasMemory", 0, 0,
 using namespace vkgdr_objects;
 
 void bind_vkgdr(nb::module_& module) {
-    nb::module_ room = module.def_submodule("vkgdr");
-    nb::class_<gpu>(room, "Gpu");
-    nb::class_<memory>(room, "Memory", nb::type_slots(memory_slots))
+    nb::module_ vkgdr_module = module.def_submodule("vkgdr");
+    nb::class_<gpu>(vkgdr_module, "Gpu");
+    nb::class_<memory>(vkgdr_module, "Memory", nb::type_slots(memory_slots))
         .def_prop_ro("host_pointer", &host_pointer)
         .def_prop_ro("device_pointer",
                      [](memory const& of) { return ::vkgdr_memory_get_device_ptr(of.handle()); })
@@ -163,13 +163,16 @@ void bind_vkgdr(nb::module_& module) {
     nb::object const has_memory = nb::steal(PyType_FromSpec(&attribute_spec));
     if (!has_memory.is_valid())
         throw nb::python_error();
-    room.attr("HasMemory") = has_memory;
-    room.def("open", &open);
-    room.def("allocate", &allocate, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
-    room.def("last_error", &last_error);
-    room.attr("OPEN_CURRENT_CONTEXT_BIT") = static_cast<int>(VKGDR_OPEN_CURRENT_CONTEXT_BIT);
-    room.attr("OPEN_FORCE_NON_COHERENT_BIT") = static_cast<int>(VKGDR_OPEN_FORCE_NON_COHERENT_BIT);
-    room.attr("OPEN_REQUIRE_COHERENT_BIT") = static_cast<int>(VKGDR_OPEN_REQUIRE_COHERENT_BIT);
+    vkgdr_module.attr("HasMemory") = has_memory;
+    vkgdr_module.def("open", &open);
+    vkgdr_module.def("allocate", &allocate, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+    vkgdr_module.def("last_error", &last_error);
+    vkgdr_module.attr("OPEN_CURRENT_CONTEXT_BIT") =
+        static_cast<int>(VKGDR_OPEN_CURRENT_CONTEXT_BIT);
+    vkgdr_module.attr("OPEN_FORCE_NON_COHERENT_BIT") =
+        static_cast<int>(VKGDR_OPEN_FORCE_NON_COHERENT_BIT);
+    vkgdr_module.attr("OPEN_REQUIRE_COHERENT_BIT") =
+        static_cast<int>(VKGDR_OPEN_REQUIRE_COHERENT_BIT);
 }
 
 } // namespace barmap::python

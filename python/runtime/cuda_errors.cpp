@@ -158,7 +158,7 @@ struct error_text {
     char const* text;
 };
 
-// What the driver cannot tell, as these codes are the runtime's alone.
+// What the driver cannot report, as these codes are the runtime's alone.
 constexpr error_text texts[] = {
     {9, "a kernel launch asks for more than the device has"},
     {12, "a pitch is outside of what the device allows"},

@@ -129,7 +129,7 @@ void device_memory::consider_mapping(std::size_t bytes, std::size_t largest) {
     try {
         mapping_ = make_mapping(address_, size_, device_);
         state_.store(mapping_state::made, std::memory_order_release);
-    } catch (std::exception const&) { // the copy engine does it; barmap.map() tells why not
+    } catch (std::exception const&) { // the copy engine does it; barmap.map() says why not
         state_.store(mapping_state::impossible, std::memory_order_release);
     }
 }

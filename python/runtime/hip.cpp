@@ -23,7 +23,7 @@ status describe_device(device_facts* facts, int device) {
         return failed;
     if (status const failed = library.device_total_mem(&facts->total_memory, device))
         return failed;
-    // Older cards have none; what else there is to tell is worth having.
+    // Older cards have none; the other facts are worth having.
     if (library.device_get_uuid(&uuid, device) != success)
         library.get_last_error();
     facts->name = name;
@@ -63,7 +63,7 @@ status pin_host(void* memory, std::size_t bytes) {
     return library.host_register(memory, bytes, hip::host_register_portable);
 }
 
-/// A copy on the device may go on when the call returns. Other libraries cannot be told to wait for
+/// A copy on the device may go on when the call returns. Other libraries cannot be asked to wait for
 /// the default stream (the stream of __cuda_array_interface__ has no value for HIP's), so it is
 /// waited for here.
 status settled(status answer, direction which) {

@@ -51,7 +51,7 @@ struct refusing<Code, status (*)(Arguments...)> {
     static constexpr auto function = &refuse<Code, Arguments...>;
 };
 
-/// A table of which every function answers Code.
+/// A table of which every function returns Code.
 template <status const& Code>
 table refusing_table(char const* vendor) {
     table result{};

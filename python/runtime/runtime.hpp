@@ -53,7 +53,7 @@ struct table {
     /// null where devices have no contexts.
     void* (*current_context)();
     void (*use_context)(int device, void*);
-    /// The device that owns an address. Null where the runtime does not tell; leaves the last error
+    /// The device that owns an address. Null where the runtime does not say; leaves the last error
     /// alone.
     status (*device_of)(int*, void const*);
 
@@ -94,7 +94,7 @@ struct table {
 };
 
 /// The runtime of this process, chosen at the first call: BARMAP_RUNTIME=cuda or hip, else CUDA if
-/// it has a GPU, else HIP if it has one. Where there is none, every function of the table answers
+/// it has a GPU, else HIP if it has one. Where there is none, every function of the table returns
 /// insufficient_driver or no_device; in a forked child of the process that chose, all answer
 /// initialization_error.
 /// @throws error errc::invalid_argument for another BARMAP_RUNTIME
@@ -106,11 +106,11 @@ struct table {
 /// How often that was done to a device. Thread rule: free.
 [[nodiscard]] unsigned resets_of(int device) noexcept;
 
-/// Whether objects that were made in the process `owner` may be given back: neither in a forked
+/// Whether objects that were made in the process `owner` may be freed: neither in a forked
 /// child nor while the process exits.
 [[nodiscard]] bool may_give_back(os::process_id owner) noexcept;
 
-/// The device that is current in this thread; -1 if the runtime answers an error.
+/// The device that is current in this thread; -1 if the runtime returns an error.
 [[nodiscard]] int current_device();
 
 /// Makes a device current for a scope, and the one before again, with the context that was current.

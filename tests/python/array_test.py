@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Arrays of other libraries: every shape, type and stride reaches the right bytes."""
 
+import hashlib
+import io
+
 import barmap
 import numpy as np
 import pytest
 from dlpack_object import CODES, DlpackObject
-from gpu_memory import Interface, bytes_like
+from gpu_memory import Interface, bytes_like, reported_backends
 
 LAYOUTS = {
     "flat": lambda a: a[:64],
@@ -41,13 +44,48 @@ def test_interface(memory, layout, version):
         if 0 not in expected.strides:
             assert view.strides == mapping.strides == expected.strides
         assert view.tobytes() == expected.tobytes()
+        same = np.asarray(mapping)
+        assert (same.shape, same.dtype) == (expected.shape, expected.dtype)
+        assert np.shares_memory(same, view) and same.tobytes() == expected.tobytes()
+        if layout == "date":
+            with pytest.raises(BufferError, match=r"datetime64\[ns\]: use numpy"):
+                memoryview(mapping)
+        else:
+            assert bytes(memoryview(mapping)) == expected.tobytes()
         low, high = np.lib.array_utils.byte_bounds(expected) if hasattr(
             np.lib, "array_utils") else np.byte_bounds(expected)
         start = low - base.__array_interface__["data"][0]
         assert mapping.gpu_address == memory.address + start
         assert mapping.nbytes == high - low
         assert mapping.read() == base.tobytes()[start : start + mapping.nbytes]
-        del view
+        del view, same
+
+
+@pytest.mark.parametrize("layout", set(LAYOUTS) - {"date"})
+def test_the_buffer_protocol_is_that_of_numpy(memory, layout):
+    base = bytes_like(memory)
+    expected = LAYOUTS[layout](base)
+    with barmap.map(Interface(memory, expected, base)) as mapping:
+        ours, numpys = memoryview(mapping), memoryview(expected)
+        for name in ("format", "itemsize", "shape", "ndim", "nbytes", "c_contiguous",
+                     "f_contiguous", "contiguous"):
+            assert getattr(ours, name) == getattr(numpys, name), name
+        if expected.flags.c_contiguous:
+            assert np.frombuffer(mapping, "u1").tobytes() == expected.tobytes()
+        else:
+            with pytest.raises(BufferError, match="contiguous"):
+                hashlib.sha1(mapping)
+        ours.release()
+
+
+def test_array_interface_of_numpy(memory):
+    base = bytes_like(memory)
+    with barmap.map(Interface(memory, base[:64].view("<M8[ns]"), base)) as mapping:
+        assert np.array(mapping).flags.owndata
+        assert np.asarray(mapping, "i8").dtype == np.int64
+        if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+            with pytest.raises(ValueError, match="copy"):
+                np.asarray(mapping, "i8", copy=False)
 
 
 def test_writes_through_a_strided_view_touch_nothing_else(memory):
@@ -94,8 +132,8 @@ def test_address(memory):
         assert mapping.dtype == np.uint8
         assert mapping.read() == memory.get(5, 7)
         assert mapping.gpu_address == memory.address + 5
-        assert mapping.kind in ("cached", "write-combining", "device")
-        assert mapping.backend in {row["name"] for row in barmap.info()["backends"]}
+        assert mapping.kind in ("cached", "write-combining", "uncached")
+        assert mapping.backend in {row["name"] for row in reported_backends()}
 
 
 def test_read_only_is_honoured(memory):
@@ -109,6 +147,8 @@ def test_read_only_is_honoured(memory):
                 with pytest.raises(TypeError, match="read-only"):
                     write()
             assert memoryview(mapping).readonly
+            with pytest.raises((BufferError, TypeError)):
+                io.BytesIO(b"x").readinto(mapping)
             view = mapping.numpy()
             assert not view.flags.writeable
             with pytest.raises(ValueError):

@@ -13,7 +13,7 @@ import pytest
 from which_gpu import REAL_GPU, REQUIRED  # before barmap is used
 
 import barmap
-from gpu_memory import Driver
+from gpu_memory import Driver, reported_backends
 
 
 def pytest_configure(config):
@@ -22,7 +22,7 @@ def pytest_configure(config):
 
 def pytest_sessionstart():
     if REAL_GPU:
-        usable = {row["name"] for row in barmap.info()["backends"] if row["state"] == "usable"}
+        usable = {row["name"] for row in reported_backends() if row["state"] == "usable"}
         missing = [name for name in REQUIRED if name not in usable]
         assert not missing, f"not usable here: {missing}"
 

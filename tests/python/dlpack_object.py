@@ -18,7 +18,7 @@ CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 class DlpackObject:
     """GPU memory with shape, dtype (code, bits, lanes) and strides in elements (or None).
 
-    `returned` counts the tensors that were given back, `streams` what was asked for.
+    `returned` counts the tensors that were released, `streams` what was asked for.
     """
 
     def __init__(self, address, shape, dtype, strides=None, byte_offset=0, device=2, flags=0,

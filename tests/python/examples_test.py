@@ -63,21 +63,5 @@ def test_the_package_is_typed_and_small():
     assert not [f for f in files if not f.startswith(("barmap/", "barmap-")) and "/bin/" not in f]
 
 
-@pytest.mark.simulated
-def test_info_is_that_of_the_tool():
-    found = barmap.info()
-    assert list(found) == ["barmap", "gpus", "backends", "copy_routines"]
-    (gpu,) = found["gpus"]
-    assert list(gpu) == ["ordinal", "name", "pci", "simulated", "driver", "bar1"]
-    assert list(gpu["bar1"]) == ["total", "available"]
-    assert (gpu["simulated"], gpu["driver"]) == (True, "13.3")
-    for backend in found["backends"]:
-        assert list(backend) == ["gpu", "name", "state", "reason", "advice", "allocates", "events",
-                                 "start_us"]
-        assert backend["gpu"] == 0 and backend["state"] in ("usable", "absent", "broken")
-        assert backend["reason"] and (backend["advice"] or backend["state"] == "usable")
-    assert all(list(row) == ["name", "supported", "needs"] for row in found["copy_routines"])
-
-
 def test_version():
     assert barmap.__version__ == importlib.metadata.version("barmap")

@@ -21,7 +21,7 @@ class Driver:
 
     def __call__(self, name, *arguments):
         result = getattr(self.library, name)(*arguments)
-        assert result == 0, f"{name} answers {result}"
+        assert result == 0, f"{name} returns {result}"
 
     def allocate(self, nbytes):
         address = ctypes.c_uint64()
@@ -76,6 +76,11 @@ class Interface:
             "version": version,
             **more,
         }
+
+
+def reported_backends():
+    """What `barmap.info` says of backends."""
+    return [row for row in barmap.info()["results"] if row["kind"] == "backend"]
 
 
 def bytes_like(block):

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Who keeps whom alive, and what is left when all have gone."""
 
+import contextlib
 import gc
 import random
+import threading
 import weakref
 
 import barmap
 import numpy as np
 import pytest
+from barmap import gdrcopy, vkgdr
 from dlpack_object import DlpackObject
 from gpu_memory import Interface, bytes_like
 
@@ -38,6 +41,44 @@ def test_closed(memory, method, make):
         METHODS[method](mapping)
 
 
+def of_barmap(mapping):
+    return mapping.close, lambda: mapping.read(0, 64)
+
+
+def of_gdrcopy(memory, by_handle):
+    gdr = gdrcopy.GDRCopy()
+    gdr.open()
+    handle = gdr.pin_buffer(memory.address, 64)
+    handle.map(64)
+    there = np.zeros(64, "u1")
+    end = handle.unpin if by_handle else gdr.close
+    return end, lambda: handle.copy_from_mapping(there.ctypes.data, 64)
+
+
+def of_vkgdr():
+    memory = vkgdr.RawMemory(vkgdr.Vkgdr(0), 64)
+    return memory.free, lambda: bytes(memoryview(memory))
+
+
+@pytest.mark.parametrize("make", [
+    lambda memory: of_barmap(barmap.alloc(64, "u1")),
+    lambda memory: of_barmap(barmap.map(memory.address, 64)),
+    lambda memory: of_gdrcopy(memory, by_handle=False),
+    lambda memory: of_gdrcopy(memory, by_handle=True),
+    lambda memory: of_vkgdr(),
+], ids=["array", "mapping", "GDRCopy", "GDRHandle", "vkgdr"])
+def test_closing_twice_leaves_the_next_one_alone(memory, make):
+    end, use = make(memory)
+    end()
+    end_next, use_next = make(memory)  # where the first was, most likely
+    end()
+    end()
+    use_next()
+    with pytest.raises((ValueError, RuntimeError, BufferError)):
+        use()
+    end_next()
+
+
 def test_a_closed_array_offers_no_memory():
     array = barmap.alloc(4, "u1")
     array.close()
@@ -57,22 +98,71 @@ def test_a_live_view_keeps_it_open(memory, view_of):
     with pytest.raises(BufferError):
         mapping.close()
     assert not mapping.closed and mapping.read(0, 4) == memory.get(0, 4)
-    with pytest.raises(BufferError):
-        with mapping:
-            pass
     del view
     gc.collect()
     mapping.close()
 
 
-def test_a_live_view_does_not_hide_a_failure(memory):
-    with pytest.raises(KeyError):
-        with barmap.map(memory.address, 64) as mapping:
-            view = mapping.numpy()
-            raise KeyError
-    assert not mapping.closed and view[1] == 1
+@pytest.mark.parametrize("failure", [None, KeyError])
+@pytest.mark.parametrize("view_of", [memoryview, lambda m: m.numpy(), np.asarray])
+def test_the_end_of_a_block_unmaps_when_the_last_view_goes(memory, view_of, failure):
+    base = bytes_like(memory)
+    x = Interface(memory, base[:64], base)
+    gone = weakref.ref(x)
+    with contextlib.nullcontext() if failure is None else pytest.raises(failure):
+        with barmap.map(x) as mapping:
+            views = [view_of(mapping), view_of(mapping)[8:]]
+            del x
+            if failure is not None:
+                raise failure
+    assert mapping.closed and "closed" in repr(mapping)
+    for method in METHODS.values():
+        with pytest.raises(ValueError, match="closed"):
+            method(mapping)
+    mapping.close()  # nothing is left to close
+    views.pop()
+    gc.collect()
+    assert gone() is not None and bytes(views[0]) == memory.get(0, 64)
+    views.pop()
+    gc.collect()
+    assert gone() is None and mapping.closed
+
+
+@pytest.mark.simulated
+def test_the_end_of_a_block_frees_an_array():
+    with barmap.alloc(64, "u1") as array:
+        view = array.numpy()
+        address = array.gpu_address
+    barmap.map(address, 8).close()
     del view
-    mapping.close()
+    gc.collect()
+    with pytest.raises(barmap.Error):
+        barmap.map(address, 8)
+
+
+def test_the_end_of_a_block_waits_for_copies():
+    array = barmap.alloc(1 << 20, "u1")
+    array.fill(5)
+    mapping = barmap.map(array)
+    there = bytearray(1 << 20)
+    copying = threading.Event()
+
+    def read():
+        try:
+            while True:
+                mapping.read_into(there)
+                copying.set()
+        except ValueError as refused:
+            assert "closed" in str(refused)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    with mapping:
+        for thread in threads:
+            thread.start()
+        copying.wait()
+    for thread in threads:
+        thread.join()
+    assert mapping.closed and there == b"\x05" * (1 << 20)
 
 
 def test_a_view_keeps_the_memory(memory, no_leak):

@@ -17,12 +17,12 @@ export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL-$(nproc)}
 environment=$(mktemp -d)
 trap 'rm -rf "$environment"' EXIT
 "${PYTHON-python3}" -m venv "$environment"
-# In a folder without the sources, so that what is installed is tested.
+# In a directory without the sources, so that what is installed is tested.
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$repository[test]"
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
     "$repository/python/compat"
 cd "$environment"
-# tests FOLDER [ARGUMENT OF PYTEST...]; that arguments select none of them is no failure.
+# tests DIRECTORY [ARGUMENT OF PYTEST...]; that arguments select none of them is no failure.
 tests() {
     local status=0
     bin/python -m pytest -q -p no:cacheprovider --rootdir "$repository" --import-mode=prepend \

@@ -3,7 +3,7 @@
 
 Signatures that were recorded are in golden/. After a change that is meant:
 
-    python tests/python/stubs_test.py     writes them anew, from the installed package
+    python tests/python/stubs_test.py     writes new ones, from the installed package
 """
 
 import importlib
@@ -37,7 +37,9 @@ def described(name, thing):
     """Lines that say what a public thing is, and its members, if it is a class."""
     if inspect.isclass(thing):
         yield f"class {name}({', '.join(base.__name__ for base in thing.__bases__)})"
-        for member in sorted(vars(thing)):
+        # What a class has from the extension is its own, for those who use it.
+        holders = [each for each in thing.__mro__ if each.__module__ == "barmap._barmap"]
+        for member in sorted({*vars(thing)}.union(*map(vars, holders))):
             if not member.startswith("_") or member in ("__init__", "__cuda_array_interface__"):
                 yield from described(f"{name}.{member}", inspect.getattr_static(thing, member))
     elif isinstance(thing, property):
@@ -64,14 +66,14 @@ def binding():
     """What nanobind says of the extension and its submodules."""
     import tempfile
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         subprocess.run(
             [sys.executable, "-m", "nanobind.stubgen", "-q", "-D", "-r", "--exclude-values", "-m",
-             "barmap._barmap", "-O", folder],
+             "barmap._barmap", "-O", directory],
             check=True,
         )
-        files = sorted(pathlib.Path(folder).rglob("*.pyi"))
-        return "".join(f"# {f.relative_to(folder)}\n{f.read_text()}" for f in files)
+        files = sorted(pathlib.Path(directory).rglob("*.pyi"))
+        return "".join(f"# {f.relative_to(directory)}\n{f.read_text()}" for f in files)
 
 
 def test_the_public_interface_is_as_recorded():
@@ -110,6 +112,59 @@ def test_the_package_is_typed(tmp_path):
         capture_output=True, text=True, check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+PROGRAM = """
+import array
+import numpy as np
+import barmap
+
+mapping = barmap.map(barmap.alloc((2, np.int64(2)), np.float32), backend="rm")
+mapping.write(b"x")
+mapping.write(bytearray(1), np.int64(4))
+mapping.write(memoryview(b"x"))
+mapping.write(array.array("f", [1.0]))
+mapping.write(np.zeros(2, "f4"))
+mapping.write(np.float32(1))
+mapping.read_into(bytearray(4))
+barmap.map(4096, np.int64(8)).post(np.uint32(1), 0, 4)
+"""
+REFUSED = [
+    "mapping.write([1, 2, 3])", "mapping.write(1.0)", "mapping.write('text')",
+    "mapping.write(None)", "mapping.read_into([0])", "mapping.read(1.5)", "mapping.read('0')",
+    "mapping.post(1.0, 0)", "mapping.fill(b'x')", "barmap.map([1])", "barmap.map('text')",
+    "barmap.map(1, 2.0)", "barmap.map(1, 2, backend=1)", "barmap.alloc(1.5, 'u1')",
+    "barmap.alloc(1, 'u1', device='0')",
+]
+
+
+def test_checkers_refuse_what_is_refused(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("\n".join([PROGRAM, *REFUSED]))
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", program],
+        capture_output=True, text=True, check=False,
+    )
+    found = [int(line) for line in re.findall(r"program\.py:(\d+): error", done.stdout)]
+    first = PROGRAM.count("\n") + 2
+    assert found == [*range(first, first + len(REFUSED))], done.stdout + done.stderr
+
+
+def test_everything_public_has_a_signature():
+    for name in public_modules():
+        module = importlib.import_module(name)
+        for each in getattr(module, "__all__", ()):
+            thing = getattr(module, each)
+            if not callable(thing):
+                continue
+            if not (inspect.isclass(thing) and issubclass(thing, (BaseException, int))):
+                inspect.signature(thing)  # of subclasses of Python's own types there is none
+            for member in vars(thing) if inspect.isclass(thing) else ():
+                if not member.startswith("_") and callable(getattr(thing, member)):
+                    inspect.signature(getattr(thing, member))
+    for member in dir(barmap.Mapping):
+        if not member.startswith("_") and callable(getattr(barmap.Mapping, member)):
+            inspect.signature(getattr(barmap.Mapping, member))
 
 
 if __name__ == "__main__":

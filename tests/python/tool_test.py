@@ -14,9 +14,9 @@ RESULTS = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs" / "result
 PROGRAM = pathlib.Path(barmap.__file__).with_name("barmap")
 
 
-def tool(*arguments, folder="", **environment):
-    """Runs the tool; modules of a folder hide others."""
-    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH", "")]))
+def tool(*arguments, directory="", **environment):
+    """Runs the tool; modules of a directory hide others."""
+    path = os.pathsep.join(filter(None, [str(directory), os.environ.get("PYTHONPATH", "")]))
     return subprocess.run(
         [sys.executable, "-m", "barmap", *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": path, **environment},
@@ -34,6 +34,48 @@ def test_the_tool_is_the_program():
     done = tool("info", "--json", BARMAP_SIM="1")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["barmap"] == barmap.__version__
+
+
+@needs_program
+def test_info_is_that_of_the_tool():
+    def without_times(report):
+        for row in report["results"]:
+            row.pop("start_us", None)
+        return report
+
+    found = barmap.info()
+    assert list(found) == ["barmap", "command", "machine", "results"]
+    assert {"gpu", "backend", "copy_routine"} <= {row["kind"] for row in found["results"]}
+    done = tool("info", "--json")
+    assert without_times(found) == without_times(json.loads(done.stdout))
+
+
+@needs_program
+@pytest.mark.simulated
+def test_info_leaves_this_process_alone():
+    program = "import barmap; barmap.info(); barmap.sim(); assert barmap.devices()[0].simulated"
+    subprocess.run([sys.executable, "-c", program], check=True,
+                   env={**os.environ, "BARMAP_SIM": "0", "CUDA_VISIBLE_DEVICES": ""})
+
+
+def test_info_without_the_program(monkeypatch, tmp_path):
+    from barmap import __main__ as main
+
+    monkeypatch.setattr(main, "_PROGRAM", tmp_path / "missing")
+    with pytest.raises(barmap.Error, match="there is no program.*libcli11-dev") as caught:
+        barmap.info()
+    assert "barmap-tools" in caught.value.advice
+
+
+def test_info_of_a_program_that_fails(monkeypatch, tmp_path):
+    from barmap import __main__ as main
+
+    program = tmp_path / "barmap"
+    program.write_text("#!/bin/sh\necho 'barmap: why' >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(main, "_PROGRAM", program)
+    with pytest.raises(barmap.Error, match="cannot run `barmap info`: barmap: why$"):
+        barmap.info()
 
 
 @needs_program
@@ -130,14 +172,14 @@ def test_files_that_cannot_be_drawn(tmp_path, text, words):
     assert done.stderr.count("\n") == 1 and not (tmp_path / "p.png").exists()
 
 
-def test_pictures_that_cannot_be_drawn(tmp_path):
+def test_plots_that_cannot_be_drawn(tmp_path):
     done = tool("plot", RESULTS[0], "-o", tmp_path / "p.jpeg2000")
     assert done.returncode == 2 and ".svg" in done.stderr
-    done = tool("plot", RESULTS[0], "-o", tmp_path / "no-folder" / "p.svg")
-    assert done.returncode == 2 and "no-folder" in done.stderr
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "no-directory" / "p.svg")
+    assert done.returncode == 2 and "no-directory" in done.stderr
 
 
 def test_without_matplotlib_it_says_what_to_do(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError\n")
-    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.svg", folder=tmp_path)
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.svg", directory=tmp_path)
     assert done.returncode == 3 and "barmap[plot]" in done.stderr

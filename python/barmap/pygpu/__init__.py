@@ -132,7 +132,7 @@ ptr_wrapper_float64 = pointer_wrapper_float64
 ptr_wrapper_complex64 = pointer_wrapper_complex64
 ptr_wrapper_complex128 = pointer_wrapper_complex128
 
-# With __getattr__, so that a module that imports all of this answers as this one does.
+# With __getattr__, so that a module that imports all of this behaves as this one does.
 __all__ = [
     "Allocator",
     "DeviceAllocator_complex128",

@@ -218,7 +218,7 @@ class cudaDeviceProp:
     Parameters
     ----------
     device : int
-        Where there is none such, `last_status` tells so, and the other methods raise.
+        Where there is none such, `last_status` says so, and the other methods raise.
 
     Examples
     --------

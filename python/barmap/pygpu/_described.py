@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an array on the device tells about itself."""
+"""The properties of an array on the device."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def borrowed_memory(
                     f"the device memory at {address:#x} ends after {at - address} bytes, but the "
                     f"array needs {nbytes}"
                 )
-            break  # registered host memory, say: the runtime does not tell
+            break  # registered host memory, say: the runtime does not say
         at = base + size
     if device is None:
         device = _runtime.owner(address)
@@ -239,7 +239,7 @@ class DeviceArray(_runtime.HostExport):
     def set_val(self, idx: int, val: Any) -> cudaError_t:
         """Writes one element on the device; idx counts in the order of memory.
 
-        An index outside of the array writes nothing, warns, and answers cudaErrorInvalidValue (1).
+        An index outside of the array writes nothing, warns, and returns cudaErrorInvalidValue (1).
 
         Raises
         ------
@@ -281,7 +281,7 @@ def one_element(val: Any, dtype: Any) -> Any:
 
 
 def refused_index(idx: int, size: int) -> cudaError_t:
-    """What set_val answers for an index outside of the array."""
+    """What set_val returns for an index outside of the array."""
     warnings.warn(
         f"index {idx} is outside of an array of {size} elements: nothing was written",
         RuntimeWarning,

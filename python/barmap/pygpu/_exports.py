@@ -55,7 +55,7 @@ class Exported(Described):
         ------
         BufferError
             If a copy or another device is asked for; if strides are no multiples of the element
-            size, which DLPack cannot tell.
+            size, which DLPack cannot express.
         barmap.Error
             If there is no such stream.
         """

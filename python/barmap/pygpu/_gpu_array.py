@@ -152,7 +152,7 @@ class GPUArray(Transferred):
     def set_val(self, idx: int, val: Any) -> cudaError_t:
         """Writes one element on the device; idx counts in the order of the host side's memory.
 
-        An index outside of the array writes nothing, warns, and answers cudaErrorInvalidValue (1).
+        An index outside of the array writes nothing, warns, and returns cudaErrorInvalidValue (1).
 
         Raises
         ------

@@ -62,7 +62,7 @@ class pointer_wrapper:
         self._address, self._owner = self._array.ctypes.data, None
 
     def destroy(self) -> None:
-        """Lets go of the memory; the pointer is null afterwards."""
+        """Releases the memory; the pointer is null afterwards."""
         self._array, self._address, self._owner = None, 0, None
 
     def is_safe(self) -> bool:

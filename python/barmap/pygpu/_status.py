@@ -36,12 +36,12 @@ class cudaError_t(int):
 
 
 _ADVICE = {
-    2: "free arrays that are no longer needed, or use smaller ones; cudaMemGetInfo() tells what is "
+    2: "free arrays that are no longer needed, or use smaller ones; cudaMemGetInfo() says what is "
     "left",
     3: "a forked child cannot use the GPU: start processes with multiprocessing's spawn",
     35: "install the vendor's driver, or set BARMAP_SIM=1 to use the simulated GPU",
     100: "give a GPU to this process, or set BARMAP_SIM=1 to use the simulated GPU",
-    709: "make arrays, streams and events anew after cudaDeviceReset()",
+    709: "make new arrays, streams and events after cudaDeviceReset()",
 }
 _COMMON_ADVICE = "see the documentation of this code in the vendor's runtime"
 

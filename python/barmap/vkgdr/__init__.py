@@ -168,7 +168,7 @@ class RawMemory(_vkgdr.HasMemory):
         return memory
 
     def free(self) -> None:
-        """Gives the memory back, in whatever context is current. Freeing twice is allowed.
+        """Frees the memory, in whatever context is current. Freeing twice is allowed.
 
         As long as there is a view of it (an array, a memoryview), the memory itself stays.
         """

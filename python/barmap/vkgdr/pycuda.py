@@ -15,7 +15,7 @@ __all__ = ["Memory"]
 class Memory(pycuda.driver.PointerHolderBase, RawMemory):  # type: ignore[misc]
     """GPU memory for PyCUDA, for example ``pycuda.gpuarray.GPUArray(n, dtype, gpudata=memory)``.
 
-    It is given back when nobody has it or a view of it any more, and keeps the context in which it
+    It is freed when nobody has it or a view of it any more, and keeps the context in which it
     was allocated from being garbage collected.
 
     Parameters

@@ -168,7 +168,7 @@ for err in (b.to_device(), b.to_host(), stream.synchronize(), event.query(), eve
 for use in (a.get, lambda: a.set(np.zeros(4, "i8")), lambda: a.__setitem__(slice(None, None, 2), 1),
             lambda: a.__setitem__(0, a[1])):
     try: use()
-    except Error as e: assert e.code == 709 and "anew" in e.advice
+    except Error as e: assert e.code == 709 and "make new" in e.advice
     else: raise AssertionError("used after a reset")
 # All works again, and what was made before frees nothing of it.
 c = pygpu.to_gpu(np.arange(4))
