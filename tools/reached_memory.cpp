@@ -7,7 +7,7 @@ reached_memory reach(opened_gpu const& gpu, options const& values, std::size_t b
     reached_memory result;
     result.memory = gpu_memory::named(values.memory, gpu, bytes);
     result.pin = gpu.device().pin(static_cast<std::uintptr_t>(result.memory.address()), bytes,
-                                  values.backend);
+                                  {.backend = values.backend});
     result.mapping = result.pin.map();
     if (values.routine != "auto")
         result.mapping.use_copy_routine(values.routine);
