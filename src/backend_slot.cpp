@@ -48,12 +48,11 @@ void backend_slot::start() {
     start_instance(*instance_, gpu_, report_);
     scratch_ = std::make_unique<backend::scratch>(*instance_, gpu_);
     backend::self_test(*scratch_);
-    // Where the driver may revoke memory, it revokes this when its context ends, so that nothing
-    // must touch it later.
+    // Where the driver may revoke memory, it revokes this when its context ends: nothing must touch
+    // it later.
     if (!report_.persistent) {
         std::lock_guard const guard(measuring_);
         measure();
-        scratch_.reset();
     }
 }
 

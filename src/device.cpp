@@ -35,11 +35,8 @@ device device::open(int ordinal) {
 }
 
 device device::from_pointer(void const* gpu_pointer) {
-    if (!gpu_pointer)
-        throw error(errc::invalid_argument, "find the GPU of a null pointer", "",
-                    "give an address of GPU memory, such as cudaMalloc returns");
-    return open_owner(cuda::describe(reinterpret_cast<std::uintptr_t>(gpu_pointer), 1,
-                                     "find the GPU that owns"));
+    return open_owner(
+        cuda::describe(reinterpret_cast<std::uintptr_t>(gpu_pointer), 1, "find the GPU that owns"));
 }
 
 device device::from_pages(std::uintptr_t gpu_address, std::size_t bytes) {

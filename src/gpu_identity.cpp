@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdio>
-#include <cstring>
 
 namespace barmap {
 namespace {
@@ -40,9 +39,9 @@ backend::gpu identify(int ordinal) {
     gpu.ordinal = ordinal;
     cuda::check(cu.device_get(&gpu.handle, ordinal), "open the GPU");
     std::array<char, 256> name{};
-    cuda::check(cu.device_get_name(name.data(), static_cast<int>(name.size()), gpu.handle),
+    cuda::check(cu.device_get_name(name.data(), static_cast<int>(name.size()) - 1, gpu.handle),
                 "read the GPU's name");
-    gpu.name.assign(name.data(), ::strnlen(name.data(), name.size()));
+    gpu.name = name.data();
     cuda::check(cu.device_get_uuid(&gpu.uuid, gpu.handle), "read the GPU's UUID");
     gpu.pci_domain = attribute(gpu.handle, cuda::attribute_pci_domain_id);
     gpu.pci_bus = attribute(gpu.handle, cuda::attribute_pci_bus_id);

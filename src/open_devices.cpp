@@ -37,7 +37,8 @@ std::shared_ptr<device_state> open_device(int ordinal) {
     open_devices& open = registry();
     // Set and asked before any lock, which another thread may hold when the process forks.
     os::process_id owner{};
-    if (!open.owner.compare_exchange_strong(owner, os::this_process()) && !os::is_this_process(owner))
+    if (!open.owner.compare_exchange_strong(owner, os::this_process()) &&
+        !os::is_this_process(owner))
         throw error(errc::forked_child, "open GPU " + std::to_string(ordinal), "",
                     "use barmap in the process that opened a device first; a forked child may only "
                     "destroy its objects, or exec");

@@ -4,7 +4,6 @@
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
 
-
 namespace barmap::backend {
 /// cudaMalloc memory in whatever context was current. Freed only if it is still the same
 /// allocation: the user may have destroyed the context and its memory in the meantime.

@@ -37,7 +37,7 @@ TEST_P(refusal_test, what_is_no_memory_of_a_gpu) {
 
 TEST_P(refusal_test, a_null_pointer_is_named) {
     expect_refusal(refusal_of([] { (void)device::from_pointer(nullptr); }), errc::invalid_argument,
-                   "null pointer");
+                   "find the GPU that owns 1 byte at 0x0");
 }
 
 TEST_P(refusal_test, a_window_outside_of_its_mapping_is_named) {

@@ -5,7 +5,6 @@
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
 
-
 namespace barmap::backend::vulkan {
 
 cuda_view::cuda_view(CUdevice device) : owner_(os::this_process()) {
