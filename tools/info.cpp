@@ -73,17 +73,16 @@ void tell_no_gpu(report& out) {
     std::string why;
     if (cuda::try_api(why))
         why = "the CUDA driver is there, but shows no GPU to this process";
-    out.say(formatted("No GPU: {}\n", why));
-    std::vector<backend_report> backends;
+    constexpr char advice[] = "install NVIDIA's driver and give this process a GPU, or set "
+                              "BARMAP_SIM=1 to use the simulated one";
+    out.say(formatted("No GPU: {}\n  -> {}\n\n", why, advice));
     for (backend::registration const& entry : backend::registry()) {
-        backend_report& found = backends.emplace_back();
+        backend_report found;
         found.name = entry.name;
         found.reason = "there is no GPU: " + why;
-        found.advice = "install NVIDIA's driver and give this process a GPU, or set BARMAP_SIM=1 "
-                       "to use the simulated one";
-        found.allocates = entry.make({})->capabilities().can_allocate();
+        found.advice = advice;
+        out.add(to_json(found, nullptr));
     }
-    tell_backends(out, backends, nullptr);
 }
 
 void report_copy_routines(report& out) {
