@@ -18,7 +18,7 @@
 /// The hot path. Nothing here throws, locks, allocates, logs, makes a system call or reads the
 /// environment. Bounds are preconditions, asserted in debug builds of yours.
 /// Several threads may call these on one mapping at once; overlapping writes are the caller's race,
-/// as with memcpy. What each call promises to the GPU is share/doc/barmap/ordering.md.
+/// as with memcpy. The ordering rules are in share/doc/barmap/ordering.md.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 namespace detail {
