@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* nvidia.ko's callback, by which it takes memory away. */
+/* nvidia.ko's callback, by which it revokes memory. */
 #include <linux/hashtable.h>
 #include <linux/module.h>
 #include <linux/spinlock.h>
@@ -7,10 +7,10 @@
 #include "gdrdrv.h"
 
 /*
- * nvidia.ko may call back after it was asked to take the pages back, and has answered that it did: without
- * a token, it looks for a table among those of the calling process only, and not to find it is no error.
- * So it is told a number, which means a pin while that is in here, and later nothing. What is in here has a
- * reference to the pin, and one to the driver, whose code is to be called.
+ * nvidia.ko may call back after nvidia_p2p_put_pages() has returned success: without a token, it looks for a
+ * table among those of the calling process only, and not to find it is no error. So it gets a number, which
+ * identifies a pin while that is in this table, and is invalid later. Each entry has a reference to the pin,
+ * and one to the module, whose code is to be called.
  */
 static DEFINE_HASHTABLE(armed, 10);
 static DEFINE_SPINLOCK(armed_lock);
@@ -26,7 +26,7 @@ void gdrdrv_arm(struct gdrdrv_pin *pin)
 	spin_unlock(&armed_lock);
 }
 
-/* Nothing if the callback has come. */
+/* Does nothing if the callback has come. */
 void gdrdrv_disarm(struct gdrdrv_pin *pin)
 {
 	bool was_armed;
@@ -57,7 +57,7 @@ static struct gdrdrv_pin *take_out(unsigned long number)
 }
 
 /*
- * It may come in any process, under locks of nvidia.ko's. If the pin has its table no more, an unpin was
+ * It may come in any process, under locks of nvidia.ko's. If the pin no longer has its table, an unpin was
  * first: it waits in nvidia.ko for the end of this, or has left the table behind; then the pin's file may
  * be gone.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* The ioctls: what a program may say, and in which words it is answered. */
+/* The ioctls: their arguments are checked and copied here. */
 #include <linux/fs.h>
 #include <linux/uaccess.h>
 
@@ -188,7 +188,7 @@ static const struct command *find(unsigned int number)
 	return NULL;
 }
 
-/* A caller that cannot be told its handle would never give it back. */
+/* A caller that did not receive its handle could never unpin it. */
 static void undo(struct gdrdrv_file *file, unsigned int number, const union arguments *with)
 {
 	if (number == GDRDRV_PIN)

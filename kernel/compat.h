@@ -18,8 +18,8 @@
 #endif
 
 /*
- * For an area that the kernel does not know yet. From 6.3 on, only functions write to the flags; the others
- * lock the area, which is GPL-only from 6.15 on.
+ * For a VMA that is not linked yet. From 6.3 on, only functions write to the flags; the others lock the VMA,
+ * which is GPL-only from 6.15 on.
  */
 static inline void gdrdrv_init_vm_flags(struct vm_area_struct *vma, unsigned long flags)
 {
@@ -84,10 +84,10 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 #define GDRDRV_RESERVES_WRITE_COMBINING 1
 
 /*
- * Over a whole area, remap_pfn_range reserves the range itself, and is fast. Before 6.16 that binds the
- * reservation to the area, and frees a wrong range when the area has been split: then it is taken over
- * here. True if the caller is to free it. (From 6.16 on, what becomes of the area shares it, and keeps it
- * past an unpin.)
+ * Over a whole VMA, remap_pfn_range reserves the range itself, and is fast. Before 6.16 that binds the
+ * reservation to the VMA, and frees a wrong range when the VMA has been split: then it is taken over here.
+ * True if the caller is to free it. (From 6.16 on, VMAs that are split off share it, and keep it past an
+ * unpin.)
  */
 static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
 {
@@ -102,9 +102,9 @@ static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
 
 #ifdef GDRDRV_GPL_SYMBOLS
 /*
- * The other ways look up the memory type of each page that they insert, which takes ten times as long as
+ * The other functions look up the memory type of each page that they insert, which takes ten times as long as
  * inserting it. The range is reserved, so that all of it is of one type: that of its first page, which is
- * not the wanted one where somebody else has reserved it before.
+ * not the wanted one where another driver has reserved it before.
  */
 struct gdrdrv_entries {
 	unsigned long pfn, at;
@@ -207,7 +207,7 @@ static inline bool gdrdrv_is_ram(phys_addr_t address)
 #endif
 
 #ifndef gdrdrv_insert
-/* Maps a contiguous range; is_new: in mmap, so that nobody knows the area yet. */
+/* Maps a contiguous range; is_new: in mmap, so that the VMA is not linked yet. */
 static inline int gdrdrv_insert(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
 				size_t size, bool is_new)
 {

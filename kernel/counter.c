@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* /proc/driver/gdrdrv: settings, and what is held and has happened. */
+/* /proc/driver/gdrdrv: settings, and counters of what is held and of what has happened. */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
@@ -18,7 +18,7 @@ static const char *flavour(void)
 #endif
 }
 
-/* The lines of gdrcopy's driver, for what reads them. */
+/* The lines of gdrcopy's driver, for scripts that read them. */
 static int show_params(struct seq_file *to, void *unused)
 {
 	seq_printf(to, "Version: %d.%d\n", GDRDRV_VERSION_MAJOR, GDRDRV_VERSION_MINOR);

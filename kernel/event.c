@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* Events: what nvidia.ko took away, told by read() and poll(). */
+/* Invalidation events: what nvidia.ko revoked, delivered by read() and poll(). */
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -49,7 +49,7 @@ void gdrdrv_push_event(struct gdrdrv_events *events, const struct gdrdrv_pin *pi
 	unsigned int needed;
 
 	spin_lock(&events->lock);
-	needed = events->lost ? 2 : 1; /* what was lost stands before this one, or this one is lost too */
+	needed = events->lost ? 2 : 1; /* the overflow record comes before this one, or this one is lost too */
 	event.sequence = ++events->sequence;
 	if (events->count + needed > GDRDRV_EVENT_CAPACITY) {
 		events->lost++;
@@ -77,7 +77,7 @@ static bool is_waiting(struct gdrdrv_events *events)
 	return result;
 }
 
-/* Makes sure that what was lost after the last record in the ring has its own. */
+/* Makes sure that events lost after the last record in the ring have a record of their own. */
 static bool peek(struct gdrdrv_events *events, struct gdrdrv_event *event)
 {
 	bool found;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * Inside the driver. An open descriptor is a gdrdrv_file; it has pins; a pin is mapped by one mmap at a
- * time, which the kernel may split into several areas.
+ * time, whose VMA the kernel may split into several.
  *
  * Locks, from the outside in: tables_lock; locks of nvidia.ko, or the mm's mmap_lock; a pin's lock; the
  * kernel's locks of address space and page tables; the spinlocks of files, callbacks and events. nvidia.ko is
@@ -30,7 +30,7 @@
 
 struct nvidia_p2p_page_table;
 
-/* A process that runs one program: what has forked or executed since is another one. */
+/* A process that runs one program: a forked child is another one, and so is the process after exec. */
 struct gdrdrv_process {
 	pid_t tgid;
 	u64 born;
@@ -71,7 +71,7 @@ struct gdrdrv_file {
 };
 
 struct gdrdrv_pin {
-	struct kref refs; /* the file's tree, nvidia.ko's callback, each area that maps it */
+	struct kref refs; /* the file's tree, nvidia.ko's callback, each VMA that maps it */
 	struct rb_node node;
 	struct gdrdrv_file *file; /* valid while it is among the file's pins */
 	struct gdrdrv_user *user; /* as long as it is charged */
@@ -81,8 +81,8 @@ struct gdrdrv_pin {
 	u32 va_space;
 	bool force_pcie;
 	bool whole_pages; /* the caller's address was the start of a GPU page */
-	struct hlist_node armed; /* among those that nvidia.ko may call back with */
-	unsigned long callback; /* by which number it does */
+	struct hlist_node armed; /* in the table of pins that nvidia.ko may call back with */
+	unsigned long callback; /* the number that it passes */
 	u64 cycles;
 	atomic_t areas;
 
@@ -152,7 +152,7 @@ __poll_t gdrdrv_poll(struct file *filp, struct poll_table_struct *table);
 /* counter.c */
 struct gdrdrv_counters {
 	atomic64_t files, pins, bytes, mappings; /* now */
-	atomic64_t pages_held; /* page tables that nvidia.ko has given and not taken back */
+	atomic64_t pages_held; /* page tables got from nvidia.ko and not put */
 	atomic64_t pinned, refused, mapped, faults, taken_away, events_lost; /* since loading */
 };
 extern struct gdrdrv_counters gdrdrv_counters;

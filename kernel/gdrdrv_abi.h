@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What /dev/gdrdrv takes and gives: the ioctls of gdrdrv 2.0 to 2.6, and those of barmap's driver.
+ * The interface of /dev/gdrdrv: the ioctls of gdrdrv 2.0 to 2.6, and those of barmap's driver.
  *
  * The numbers and layouts up to 8, and of 255, are those of gdrcopy's driver, so that its library works
  * on this one. Several of those commands encode the size of a pointer instead of that of their struct,
@@ -50,7 +50,7 @@ struct gdrdrv_unpin_args {
 
 struct gdrdrv_callback_flag_args {
 	__u64 handle;
-	__u32 flag; /* out: 1 after the GPU driver took the memory away */
+	__u32 flag; /* out: 1 after the GPU driver revoked the memory */
 };
 
 struct gdrdrv_info_args {
@@ -59,7 +59,7 @@ struct gdrdrv_info_args {
 	__u64 mapped_size;
 	__u32 page_size;
 	__u32 tsc_khz;
-	__u64 tm_cycles; /* what pinning took in the GPU driver, in CPU cycles */
+	__u64 tm_cycles; /* time of pinning in the GPU driver, in CPU cycles */
 	__u32 mapped;
 	__u32 write_combining;
 };
@@ -107,7 +107,7 @@ struct gdrdrv_version_args {
 #define GDRDRV_REQUEST_MAPPING _IOWR(GDRDRV_MAGIC, 8, void *)
 #define GDRDRV_GET_VERSION _IOWR(GDRDRV_MAGIC, 255, void *)
 
-/* This driver's own; a stock gdrdrv answers them with ENOTTY. */
+/* This driver's own; a stock gdrdrv returns ENOTTY for them. */
 
 #define GDRDRV_FEATURE_EVENTS 0x1 /* read() and poll() deliver struct gdrdrv_event */
 #define GDRDRV_FEATURE_PERSISTENT 0x2 /* pins outlive cuMemFree; then there are no events */
@@ -135,7 +135,7 @@ struct gdrdrv_usage_args {
 #define GDRDRV_GET_USAGE _IOWR(GDRDRV_MAGIC, 65, struct gdrdrv_usage_args)
 
 enum gdrdrv_event_reason {
-	GDRDRV_EVENT_TAKEN_AWAY = 1, /* the GPU driver took the memory: it was freed, or its context ended */
+	GDRDRV_EVENT_TAKEN_AWAY = 1, /* the GPU driver revoked the memory: it was freed, or its context ended */
 	GDRDRV_EVENT_OVERFLOW = 2, /* size events were lost here; handle and va are 0 */
 };
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Loads gdrdrv.ko from this folder, as gdrcopy's script of this name does; needs root.
+# Loads gdrdrv.ko from this directory, as gdrcopy's script of this name does; needs root.
 #   kernel/insmod.sh [PARAMETER=VALUE...]       for example use_persistent_mapping=0
 # udev makes the node, or the kernel. Where neither does (in some containers), it is made here.
 set -eu

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * Mapping pins into the process, and unmapping them. The kernel links an area only after mmap has been
- * here, and what is not linked is not found by who takes the memory away. So pages are put in by mmap only
- * where that waits for mmap: in persistent mode, where it is an unpin, which takes the mm's lock. A
- * callback must not; in callback mode, pages are put in by faults, each of which fills all that one page of
- * the page table can hold.
+ * Mapping pins into the process, and unmapping them. The kernel links a VMA only after the driver's mmap
+ * returned, and unmap_mapping_range() does not find a VMA that is not linked. So mmap inserts pages only
+ * where the unmapping side waits for mmap: in persistent mode, where that is an unpin, which takes the mm's
+ * lock. A callback must not; in callback mode faults insert the pages, each of them all that one page of the
+ * page table can hold.
  */
 #include <linux/mm.h>
 
@@ -12,7 +12,7 @@
 #include "gdrdrv.h"
 #include "nv-p2p.h"
 
-/* How many bytes follow in a row from this page on, up to a number of them. */
+/* How many bytes are contiguous from this page on, at most that many. */
 static size_t contiguous(const struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table,
 			 unsigned long page, size_t most)
 {
@@ -39,7 +39,7 @@ static void free_reservation(struct gdrdrv_pin *pin, const struct nvidia_p2p_pag
 	pin->reserved = 0;
 }
 
-/* For all of the pin, since an area may be unmapped and another one mapped. */
+/* For all of the pin, since a VMA may be unmapped and another one mapped. */
 static int reserve_write_combining(struct gdrdrv_pin *pin)
 {
 	if (!GDRDRV_RESERVES_WRITE_COMBINING || pin->reserved == pin->size)
@@ -62,10 +62,10 @@ static int reserve_write_combining(struct gdrdrv_pin *pin)
 	return 0;
 }
 
-/* Under the pin's lock; the pin has its table no more, so that nothing is mapped any more. */
+/* Under the pin's lock; the pin no longer owns its table, so that no page is mapped from now on. */
 void gdrdrv_unmap(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table)
 {
-	/* By offset, which finds every area, also what was split off, moved or mapped again. */
+	/* By offset, which finds every VMA, also those that were split off or moved. */
 	if (atomic_read(&pin->areas))
 		unmap_mapping_range(&pin->file->mapping, (loff_t)pin->handle << PAGE_SHIFT, pin->size,
 				    0);
@@ -179,7 +179,7 @@ static const struct vm_operations_struct area_operations = {
 	.fault = area_fault,
 };
 
-/* Puts in all pages of an area that nobody knows yet. */
+/* Inserts all pages of a VMA that is not linked yet. */
 static int fill_new(struct vm_area_struct *vma, struct gdrdrv_pin *pin)
 {
 	size_t size = vma->vm_end - vma->vm_start;
@@ -215,11 +215,11 @@ static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 	gdrdrv_init_vm_flags(vma, vma->vm_flags | VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND |
 					  VM_DONTDUMP);
 	/*
-	 * An area that may not be accessed gets no pages: on processors with the L1TF fault, such entries let
-	 * a program guess at memory, and the kernel keeps them from it. Faults put pages in later.
+	 * A VMA that may not be accessed gets no pages: on processors with the L1TF fault, such entries let a
+	 * program guess at memory, and the kernel refuses them. Faults insert pages later.
 	 */
 	if (gdrdrv_persistent() && vma->vm_flags & VM_ACCESS_FLAGS)
-		result = fill_new(vma, pin); /* if it fails, the kernel takes out what is in */
+		result = fill_new(vma, pin); /* if it fails, the kernel removes what is in */
 	else if (pin->type == GDRDRV_MAPPING_WRITE_COMBINING)
 		result = reserve_write_combining(pin);
 	if (result)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* All that talks to nvidia.ko: getting pages, giving them back, and what its tables say. */
+/* All calls of nvidia.ko: getting pages, putting them, and reading its tables. */
 #include <linux/errno.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -22,7 +22,7 @@ MODULE_PARM_DESC(device_mappings,
 #if defined(NVIDIA_P2P_CAP_GET_PAGES_PERSISTENT_API)
 #define CAN_PERSIST true
 #elif defined(NVIDIA_P2P_CAP_PERSISTENT_PAGES)
-/* Drivers before 530: persistent pages are got by passing no callback. */
+/* Drivers before 530: pages are persistent if no callback is passed. */
 #define CAN_PERSIST (nvidia_p2p_cap_persistent_pages != 0)
 #else
 #define CAN_PERSIST false
@@ -42,7 +42,7 @@ bool gdrdrv_offers_force_pcie(void)
 #endif
 }
 
-/* nvidia.ko uses a code that programs have no name for. */
+/* nvidia.ko uses a code that user space has no name for. */
 static int for_programs(int result)
 {
 	return result == -ENOTSUPP ? -EOPNOTSUPP : result;
@@ -100,7 +100,7 @@ bool gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *tabl
 	return true;
 }
 
-/* Whether it is one that can be mapped; also finds out whether its pages lie in a row. */
+/* Whether the table can be mapped; also determines whether its pages are contiguous. */
 int gdrdrv_check_table(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table)
 {
 	u32 layout = table->version >> 16, entries = pin->size >> GPU_PAGE_SHIFT, i;
@@ -141,7 +141,7 @@ phys_addr_t gdrdrv_page_address(const struct nvidia_p2p_page_table *table, unsig
 	return table->pages[index]->physical_address;
 }
 
-/* All pages of a table are of one kind, so the first one tells. */
+/* All pages of a table are of one kind, so it is that of the first one. */
 bool gdrdrv_table_is_cacheable(const struct nvidia_p2p_page_table *table)
 {
 	if (!gdrdrv_may_be_coherent())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* Pins: from an address to a handle, and back by the caller, by the end of its file, or by nvidia.ko. */
+/* Pins: made for an address, released by the caller, by the end of its file, or by nvidia.ko. */
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -36,7 +36,7 @@ static struct gdrdrv_pin *find_pin(struct gdrdrv_file *file, u64 handle)
 	return NULL;
 }
 
-/* The caller's reference, or NULL. What is still being pinned is not found. */
+/* The caller's reference, or NULL. A pin that is still being made is not found. */
 struct gdrdrv_pin *gdrdrv_get_pin(struct gdrdrv_file *file, u64 handle)
 {
 	struct gdrdrv_pin *pin;
@@ -67,7 +67,7 @@ static void publish_pin(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
 
 /*
  * A handle is the mmap offset in the CPU's pages. A pin takes as many numbers as it has pages, so that a
- * range of offsets means one pin, and a handle never comes again on its file.
+ * range of offsets identifies one pin, and a handle is never reused on its file.
  */
 static int take_handle(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
 {
@@ -140,8 +140,8 @@ static void unlock_tables(void)
 }
 
 /*
- * Makes the table the pin's, unless nvidia.ko has taken it away since it gave it. Then, and if the
- * table is none that can be mapped, the pin has none.
+ * Makes the table the pin's, unless nvidia.ko has revoked it meanwhile. Then, and if the table cannot be
+ * mapped, the pin has none.
  */
 static int adopt_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table)
 {
@@ -172,8 +172,8 @@ static struct nvidia_p2p_page_table *take_table(struct gdrdrv_pin *pin)
 }
 
 /*
- * nvidia.ko has not taken back what the pin had. Its callback comes when the memory goes, and ends what is
- * charged for it; false if that has been.
+ * nvidia.ko has not put the pin's pages. Its callback comes when the memory is freed, and ends the charge for
+ * them; false if it has come already.
  */
 static bool leave_behind(struct gdrdrv_pin *pin)
 {
@@ -190,7 +190,7 @@ static bool leave_behind(struct gdrdrv_pin *pin)
 	return result;
 }
 
-/* Ends a pin that nobody can find any more. With an mm, waits for an mmap there that has found it. */
+/* Ends a pin that can no longer be found. With an mm, waits for an mmap there that has found it. */
 static void release_pin(struct gdrdrv_pin *pin, struct mm_struct *mm)
 {
 	struct nvidia_p2p_page_table *table;

@@ -10,8 +10,8 @@
 #include "gdrdrv.h"
 
 /*
- * A struct pid cannot be held (put_pid is GPL-only), and without being held it may come again for
- * another process. The number and the time of birth together do not.
+ * A struct pid cannot be held (put_pid is GPL-only), and without being held it may be reused for another
+ * process. The PID and the start time together are not reused.
  */
 void gdrdrv_remember_process(struct gdrdrv_process *process)
 {

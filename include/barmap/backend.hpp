@@ -15,7 +15,7 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 enum class backend_state {
     usable, ///< its self-test moved a random value both ways
     absent, ///< this machine does not offer it; normal
-    broken, ///< it is offered, but did not do what it should; never used
+    broken, ///< it is offered, but its start or self-test failed; never used
 };
 
 /// How the CPU caches a mapping. Decides which fences a copy needs.
@@ -45,9 +45,9 @@ struct module_version {
     int minor = 0;
 };
 
-/// What is known of a backend once it has started.
+/// Properties of a backend that has started.
 struct backend_properties {
-    /// Of the module it goes through, if it needs one and could ask.
+    /// Of its kernel module, if it needs one that reports a version.
     std::optional<module_version> module = std::nullopt;
     bool persistent = true;  ///< mappings outlive cudaFree; false: see pin::revoked()
     bool forces_pcie = true; ///< takes pin_options::force_pcie

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// barmap for C, and for whatever calls C: CPU pointers to GPU memory.
+/// barmap for C, and for languages that call C: CPU pointers to GPU memory.
 ///
-/// This is the interface whose binary form stays: a program that was linked with one libbarmap.so.1
-/// runs with every later one. Its symbols are in the version node of the release that brought them,
+/// This interface has a stable ABI: a program that was linked with one libbarmap.so.1 runs with
+/// every later one. Its symbols are in the version node of the release that introduced them,
 /// structures that programs fill in carry their size, and all handles are opaque.
 ///
 ///     barmap_device *gpu;
@@ -23,17 +23,17 @@
 /// not allowed is BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions that free,
 /// and the caller's error elsewhere.
 ///
-/// Ownership: whoever gets a handle frees it, once, in any order: a mapping keeps its pin alive, a
+/// Ownership: the caller frees each handle, once, in any order: a mapping keeps its pin alive, a
 /// pin its device. GPU memory that is pinned remains its owner's; that of barmap_allocate() lives
 /// as long as its pin and the mappings of it.
 ///
 /// Threads: a device may be used by several threads at once, so may a pin, and a mapping for
 /// copies; overlapping writes are the caller's race, as with memcpy. Freeing a handle is exclusive.
 ///
-/// fork(): the handles belong to the process that made them. A child may only free them; what
-/// makes a handle returns BARMAP_ERROR_FORKED_CHILD there, and the memory of mappings is not in it.
+/// fork(): the handles belong to the process that made them. A child may only free them; functions
+/// that make a handle return BARMAP_ERROR_FORKED_CHILD there, and mappings are not inherited.
 ///
-/// What is set in the environment (BARMAP_SIM=1: the simulated GPU) is in barmap(3).
+/// The variables of the environment (BARMAP_SIM=1: the simulated GPU) are in barmap(3).
 #ifndef BARMAP_BARMAP_H
 #define BARMAP_BARMAP_H
 
@@ -54,7 +54,7 @@ typedef struct barmap_device barmap_device;   ///< one GPU
 typedef struct barmap_pin barmap_pin;         ///< a range of its memory, reachable for the CPU
 typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of that
 
-/// What a function that makes a handle returns. Values are never reused; later versions may add
+/// Returned by functions that make a handle. Values are never reused; later versions may add
 /// some, so treat an unknown one as a failure.
 enum barmap_status {
     BARMAP_OK = 0,
@@ -111,7 +111,8 @@ BARMAP_API int barmap_device_count(void);
 /// @param ordinal CUDA's number of the GPU, from 0 on
 /// @param out     to be freed by barmap_close()
 /// @return 0; BARMAP_ERROR_NO_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if a backend
-///         that BARMAP_BACKEND or BARMAP_REQUIRE names is not usable; BARMAP_ERROR_CUDA
+///         that BARMAP_BACKEND or BARMAP_REQUIRE names is not usable; BARMAP_ERROR_FORKED_CHILD;
+///         BARMAP_ERROR_CUDA
 ///
 ///     barmap_device *gpu;
 ///     if (barmap_open(0, &gpu) != BARMAP_OK)
@@ -121,8 +122,7 @@ BARMAP_API int barmap_open(int ordinal, barmap_device** out);
 /// Opens the GPU that owns an address. Otherwise as barmap_open().
 /// @param gpu_address any address inside memory of a GPU
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for address 0; BARMAP_ERROR_UNSUPPORTED_MEMORY if no
-/// GPU
-///         owns it; or as barmap_open()
+///         GPU owns it; or as barmap_open()
 ///
 ///     barmap_open_from_pointer((uint64_t)cuda_malloc_pointer, &gpu);
 BARMAP_API int barmap_open_from_pointer(uint64_t gpu_address, barmap_device** out);
@@ -138,7 +138,7 @@ BARMAP_API char const* barmap_device_name(barmap_device const* device);
 ///     barmap_close(gpu);
 BARMAP_API void barmap_close(barmap_device* device);
 
-/// Makes GPU memory that is mappable by construction, and pins it. Any thread.
+/// Allocates GPU memory that can be mapped, and pins it. Any thread.
 /// @param bytes greater than 0
 /// @param out   to be freed by barmap_unpin()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for 0 bytes; BARMAP_ERROR_BACKEND_ABSENT or
@@ -158,8 +158,8 @@ enum barmap_pin_flags {
     BARMAP_PIN_FORCE_PCIE = 2
 };
 
-/// How to pin. It grows at its end, by members for which 0 is what was done before: a library
-/// takes the structures of older programs, and of newer ones if what it does not know is 0.
+/// How to pin. It grows at its end, by members for which 0 means the previous behaviour: a library
+/// accepts structures of older programs, and of newer ones if members that it does not know are 0.
 typedef struct barmap_pin_options {
     size_t size;         ///< sizeof(barmap_pin_options), as the program was compiled
     char const* backend; ///< name of the backend to use; NULL or "": the first that can
@@ -176,8 +176,8 @@ typedef struct barmap_pin_options {
 /// @param or_null     options, or NULL for none
 /// @param out         to be freed by barmap_unpin()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for options that this library does not know;
-///         BARMAP_ERROR_OUT_OF_RANGE; BARMAP_ERROR_UNSUPPORTED_MEMORY, and the message says which
-///         memory can be mapped; BARMAP_ERROR_WRONG_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or
+///         BARMAP_ERROR_OUT_OF_RANGE; BARMAP_ERROR_UNSUPPORTED_MEMORY, and the message names
+///         memory that can be mapped; BARMAP_ERROR_WRONG_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or
 ///         _BACKEND_BROKEN; BARMAP_ERROR_UNSUPPORTED_OPERATION if no backend can meet the options;
 ///         BARMAP_ERROR_FORKED_CHILD; or what the system or the driver reports
 ///
@@ -221,7 +221,7 @@ BARMAP_API void barmap_unpin(barmap_pin* pin);
 BARMAP_API int barmap_map(barmap_pin* pin, barmap_mapping** out);
 
 /// The CPU address of the pin's first byte. Plain loads and stores through it reach GPU memory;
-/// what they need to be ordered is in share/doc/barmap/ordering.md, and depends on
+/// the fences that order them are in share/doc/barmap/ordering.md, and depend on
 /// barmap_mapping_kind(). Valid until barmap_unmap(). Any thread.
 ///
 ///     volatile uint32_t *flag = barmap_data(map);

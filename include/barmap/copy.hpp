@@ -18,7 +18,7 @@
 /// The hot path. Nothing here throws, locks, allocates, logs, makes a system call or reads the
 /// environment. Bounds are preconditions, asserted in debug builds of yours.
 /// Several threads may call these on one mapping at once; overlapping writes are the caller's race,
-/// as with memcpy. What each call promises to the GPU is share/doc/barmap/ordering.md.
+/// as with memcpy. The ordering rules are in share/doc/barmap/ordering.md.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 namespace detail {
@@ -29,7 +29,7 @@ using element = typename decltype(std::span(std::declval<Values>()))::element_ty
 
 } // namespace detail
 
-/// Values that lie one after another and may be copied as bytes: an array, a std::array, a
+/// Contiguous values that may be copied as bytes: an array, a std::array, a
 /// std::vector, a std::span of a trivially copyable type.
 template <class Values>
 concept copyable_values = std::is_trivially_copyable_v<detail::element<Values>>;
@@ -44,8 +44,8 @@ concept postable = std::is_trivially_copyable_v<Word> &&
     (sizeof(Word) == 1 || sizeof(Word) == 2 || sizeof(Word) == 4 || sizeof(Word) == 8);
 
 /// Copies bytes to the start of the window (CPU to GPU memory).
-/// Its stores leave this CPU before any later store of this thread (share/doc/barmap/ordering.md, O1). An
-/// aligned 1, 2, 4 or 8-byte write is one transaction.
+/// Its stores leave this CPU before any later store of this thread
+/// (share/doc/barmap/ordering.md, O1). An aligned 1, 2, 4 or 8-byte write is one transaction.
 ///
 ///     barmap::write(map.window(), std::as_bytes(std::span(samples)));
 ///
@@ -81,15 +81,15 @@ void read(std::span<std::byte> bytes, window from) noexcept;
 template <assignable_values Values>
 void read(Values&& values, window from) noexcept;
 
-/// Sets every byte of the window, with the promises of write().
+/// Sets every byte of the window; ordered as write().
 ///
 ///     barmap::fill(map.window(), std::byte{0});
 ///
 void fill(window to, std::byte value) noexcept;
 
 /// Issues one aligned word to the start of the window, with no fence: a doorbell.
-/// The word is one transaction; when it leaves the CPU is up to the CPU (at once with MOVDIRI,
-/// at the latest with flush_stores()).
+/// The word is one transaction; it leaves the CPU at once with MOVDIRI, otherwise at the latest
+/// with flush_stores().
 ///
 ///     barmap::post(map.window(0, 4), std::uint32_t{1});
 ///
@@ -141,7 +141,7 @@ inline copy_plan_head const& head(window of) noexcept {
     return *reinterpret_cast<copy_plan_head const*>(of.plan);
 }
 
-/// For a moment, no work of this CPU core's pipeline.
+/// Keeps this CPU core from issuing instructions for a moment.
 inline void pause() noexcept {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -154,7 +154,7 @@ inline void pause() noexcept {
 
 } // namespace detail
 
-// Inline, and no window is handed on: as an argument it would be stored to the stack, and stores
+// Inline, and no window is passed on: as an argument it would be stored to the stack, and stores
 // next to those to write-combining memory cost time.
 inline void write(window to, std::span<std::byte const> bytes) noexcept {
     assert(bytes.size() <= to.size);
@@ -244,7 +244,7 @@ requires std::is_trivially_copyable_v<Value>
 /// of it or the deadline has passed. Between two reads it pauses, at first for a few nanoseconds
 /// and then for up to about a microsecond, so that the link to the GPU stays free for others.
 ///
-/// A kernel that counts in GPU memory what it has done rings, and the CPU waits for the tenth:
+/// A kernel counts finished items in GPU memory, and the CPU waits for the tenth:
 ///
 ///     auto const done = barmap::read_until<std::uint32_t>(
 ///         map.window(0, 4), [](std::uint32_t count) { return count >= 10; },

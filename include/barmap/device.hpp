@@ -42,13 +42,15 @@ public:
     /// How many GPUs CUDA shows to this process. 0 where there is no driver.
     [[nodiscard]] static int count() noexcept;
 
-    /// Opens a GPU by its CUDA ordinal and probes the backends that start quickly.
+    /// Opens a GPU by its CUDA ordinal; starts and self-tests the backends that start quickly.
+    /// Waits for another thread only if that opens the same GPU.
     ///
     /// BARMAP_SIM=1 loads the simulated GPU instead of the driver. BARMAP_BACKEND=NAME allows one
-    /// backend only. BARMAP_REQUIRE=NAME,... makes each of these a must.
+    /// backend only. BARMAP_REQUIRE=NAME,... requires each of these.
     /// Uses the calling thread's context on that GPU if there is one, else the primary context.
     /// @throws error errc::no_device; errc::backend_absent or errc::backend_broken if a forced or
-    ///         required backend is not usable
+    ///         required backend is not usable; errc::forked_child in a child of a process that
+    ///         opened a GPU, or tried to
     [[nodiscard]] static device open(int ordinal = 0);
 
     /// Opens the GPU that owns this address.
@@ -57,12 +59,12 @@ public:
 
     /// Opens the GPU that owns the memory in the pages of gpu_page_size bytes that
     /// [gpu_address, gpu_address + bytes) touches.
-    /// @throws error as of(pointer), errc::out_of_range for a page without memory
+    /// @throws error as from_pointer(), errc::out_of_range for a page without memory
     [[nodiscard]] static device from_pages(std::uintptr_t gpu_address, std::size_t bytes);
 
-    /// What the backends that start quickly say on this GPU before their self-test: `usable` means
-    /// that there is something to try. Takes about a millisecond, needs no CUDA context and makes
-    /// none: for programs that only want to know whether to go on.
+    /// Reports of the backends that start quickly, before their self-test: `usable` means that the
+    /// backend can be tried. Takes about a millisecond, needs no CUDA context and makes none: for
+    /// programs that only decide whether to go on.
     /// @throws error errc::no_device, errc::invalid_argument for an unknown BARMAP_BACKEND, or what
     ///         CUDA reports
     [[nodiscard]] static std::vector<backend_report> probe(int ordinal);
@@ -75,8 +77,7 @@ public:
     /// @param how         for example `{.backend = "rm"}`; the defaults suit every program but
     ///                    those that follow gdrcopy's rules
     /// @throws error errc::invalid_argument, errc::out_of_range, errc::unsupported_memory (names
-    /// the
-    ///         kind of memory and what to do), errc::wrong_device, errc::backend_absent or
+    ///         the kind of memory and what to do), errc::wrong_device, errc::backend_absent or
     ///         errc::backend_broken (no backend that could is usable),
     ///         errc::unsupported_operation (none can meet the options), errc::unknown_layout,
     ///         errc::forked_child, or what the system or the driver reports
@@ -85,7 +86,7 @@ public:
     [[nodiscard]] barmap::pin pin(std::uintptr_t gpu_address, std::size_t bytes,
                                   pin_options const& how = {}) const;
 
-    /// Makes GPU memory that is mappable by construction. It lives as long as the pin and its
+    /// Allocates GPU memory that can be mapped. It lives as long as the pin and its
     /// mappings. Every context on this GPU may use gpu_address(); with backend vulkan, only the
     /// context that was current, or the primary one.
     ///

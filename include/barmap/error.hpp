@@ -9,7 +9,7 @@
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
-/// What barmap itself refuses. Failures of the system, CUDA, Vulkan or NVIDIA's resource manager
+/// Refusals of barmap itself. Failures of the system, CUDA, Vulkan or NVIDIA's resource manager
 /// keep their own code in their own category.
 enum class errc {
     invalid_argument = 1,  ///< a size of 0, a null pointer, an unknown name
@@ -20,7 +20,7 @@ enum class errc {
     backend_absent,        ///< the backend is not available on this machine
     backend_broken,        ///< the backend is there but does not work
     wrong_device,          ///< the memory belongs to another GPU than the one asked
-    unknown_layout,        ///< the driver's data does not look the way this version knows
+    unknown_layout,        ///< the driver's data has a layout that this version does not know
     bar1_exhausted,        ///< the GPU has too little free BAR1 aperture for the mapping
     forked_child,          ///< the object belongs to the parent process
 };

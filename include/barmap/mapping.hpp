@@ -21,7 +21,7 @@ class pin;
 /// CPU addresses of pinned GPU memory. Move-only; unmaps in its destructor and keeps its pin alive.
 ///
 /// Freeing the GPU memory (cuMemFree) under a live mapping is safe where the backend is persistent
-/// (all but gdrdrv in callback mode): the mapping keeps the physical memory until it goes.
+/// (all but gdrdrv in callback mode): the mapping keeps the physical memory until it is destroyed.
 /// After fork() the child has no mapping: it may only destroy the object.
 /// Thread rule: any number of threads may copy through one mapping; destroying it is exclusive.
 class BARMAP_API mapping {
@@ -45,8 +45,8 @@ public:
     barmap::window window() const&& = delete;
     barmap::window window(std::size_t offset, std::size_t bytes) const&& = delete;
 
-    /// Names of the copy routines that a transfer of so many bytes uses. An aligned word of up to 8
-    /// bytes is written without one.
+    /// Names of the copy routines that a transfer of that many bytes uses. An aligned word of up to
+    /// 8 bytes is written without one.
     [[nodiscard]] std::string_view store_routine(std::size_t bytes) const noexcept;
     [[nodiscard]] std::string_view load_routine(std::size_t bytes) const noexcept;
 

@@ -56,9 +56,9 @@ public:
     pin& operator=(pin&&) noexcept;
     ~pin();
 
-    /// The address that was given, a CUdeviceptr; with pin_options::whole_pages that of its page.
+    /// The address that was pinned, a CUdeviceptr; with pin_options::whole_pages that of its page.
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept;
-    /// Bytes, as asked for; with pin_options::whole_pages those of the pages.
+    /// Bytes, as requested; with pin_options::whole_pages those of the pages.
     [[nodiscard]] std::size_t size() const noexcept;
     [[nodiscard]] memory_kind memory() const noexcept;
     [[nodiscard]] std::string_view backend() const noexcept;
@@ -71,8 +71,8 @@ public:
     /// @throws error errc::bar1_exhausted, or what the backend reports
     [[nodiscard]] mapping map() const;
 
-    /// The same, cached in this way or not at all.
-    /// @throws error errc::unsupported_operation if the backend cannot map in this way
+    /// The same, with this kind of caching.
+    /// @throws error errc::unsupported_operation if the backend cannot map with it
     [[nodiscard]] mapping map(cache_kind kind) const;
 
     /// Whether the GPU driver has revoked the memory, so that mappings of it fault. Only gdrdrv
@@ -86,7 +86,7 @@ public:
     /// @throws error errc::invalid_argument for a pin without events
     [[nodiscard]] int event_fd() const;
 
-    /// The oldest event that was not taken yet, of a pin with pin_options::events. Never waits.
+    /// The oldest event that was not read yet, of a pin with pin_options::events. Never waits.
     /// When it is delivered, no mapping of the pin reaches that memory any more: touching it raises
     /// SIGBUS. A range that consists of several allocations has an event for each.
     /// @throws error errc::invalid_argument for a pin without events, errc::forked_child, or what

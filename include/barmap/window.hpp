@@ -14,15 +14,15 @@ struct copy_plan;
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
-/// What a copy_plan starts with: all that the inline part of the hot path asks.
+/// The start of a copy_plan: all of it that the inline part of the hot path reads.
 struct copy_plan_head {
     bool direct_words = false; ///< posts of 4 and 8 bytes go by MOVDIRI
     bool direct_lines = false; ///< posts of a line go by MOVDIR64B
 };
 
-/// A view of a part of a mapping: what the hot path carries. Trivially copyable; three words.
+/// A view of a part of a mapping, which the hot path takes. Trivially copyable; three words.
 /// Valid as long as its mapping. A window of no mapping is empty, and may be used as such.
-/// Thread rule: free.
+/// Thread rule: a value; may be used and copied by any thread.
 ///
 ///     barmap::window const all = map.window();
 ///     barmap::window const header = all.subwindow(0, 64), rest = all.subwindow(64);
