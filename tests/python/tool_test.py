@@ -182,4 +182,4 @@ def test_plots_that_cannot_be_drawn(tmp_path):
 def test_without_matplotlib_it_says_what_to_do(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError\n")
     done = tool("plot", RESULTS[0], "-o", tmp_path / "p.svg", directory=tmp_path)
-    assert done.returncode == 3 and "barmap[plot]" in done.stderr
+    assert done.returncode == 3 and "pip install matplotlib" in done.stderr
