@@ -117,12 +117,10 @@ void replace_api(driver_api const* table) noexcept {
     replacement.store(table, std::memory_order_release);
 }
 
-void check(CUresult result, std::string_view operation, std::string_view advice,
-           std::string_view backend) {
+void check(CUresult result, std::string_view operation, std::string_view advice) {
     if (result == success)
         return;
-    throw error({result, cuda_category()}, std::string(operation), std::string(backend),
-                std::string(advice));
+    throw error({result, cuda_category()}, std::string(operation), "", std::string(advice));
 }
 
 } // namespace barmap::cuda

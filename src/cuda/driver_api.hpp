@@ -159,7 +159,6 @@ void give_simulation_a_kernel_driver(bool there) noexcept; ///< for such a test
 void replace_api(driver_api const* table) noexcept;
 
 /// @throws error with the CUresult unless it is success
-void check(CUresult result, std::string_view operation, std::string_view advice = {},
-           std::string_view backend = {});
+void check(CUresult result, std::string_view operation, std::string_view advice = {});
 
 } // namespace barmap::cuda

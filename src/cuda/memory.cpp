@@ -221,18 +221,17 @@ memory describe(CUdeviceptr address, std::size_t bytes, std::string_view operati
     }
 }
 
-os::fd export_chunk(chunk const& chunk, std::string_view backend) {
+os::fd export_chunk(chunk const& chunk) {
     driver_api const& cu = api();
     CUmemGenericAllocationHandle handle = 0;
     check(cu.mem_retain_allocation_handle(&handle, reinterpret_cast<void*>(chunk.base)),
-          "find the allocation handle of VMM memory", "the memory may have been unmapped", backend);
+          "find the allocation handle of VMM memory", "the memory may have been unmapped");
     int descriptor = -1;
     CUresult const exported =
         cu.mem_export_to_shareable_handle(&descriptor, handle, handle_type_posix_fd, 0);
     cu.mem_release(handle);
     check(exported, "export VMM memory as a file descriptor",
-          "create it with requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR",
-          backend);
+          "create it with requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR");
     return os::fd(descriptor);
 }
 

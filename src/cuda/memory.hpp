@@ -57,7 +57,7 @@ struct memory {
 
 /// A new file descriptor for the physical memory of a VMM chunk with a POSIX-fd handle type.
 /// @throws error
-[[nodiscard]] os::fd export_chunk(chunk const& chunk, std::string_view backend);
+[[nodiscard]] os::fd export_chunk(chunk const& chunk);
 
 /// What to do instead, for memory of a kind that nothing can map. One sentence.
 [[nodiscard]] std::string_view advice_for(memory_kind kind) noexcept;

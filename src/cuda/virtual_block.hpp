@@ -5,7 +5,6 @@
 #include "os/process.hpp"
 
 #include <cstddef>
-#include <string_view>
 
 namespace barmap::cuda {
 
@@ -16,9 +15,8 @@ namespace barmap::cuda {
 class virtual_block {
 public:
     /// Makes at least so many bytes. The calling thread needs no context.
-    /// @param backend for whom, in error messages
     /// @throws error with the driver's CUresult: CUDA_ERROR_OUT_OF_MEMORY where there is too little
-    virtual_block(CUdevice device, std::size_t bytes, std::string_view backend);
+    virtual_block(CUdevice device, std::size_t bytes);
     virtual_block(virtual_block const&) = delete;
     virtual_block& operator=(virtual_block const&) = delete;
     ~virtual_block();

@@ -185,7 +185,7 @@ TEST_F(lying_driver_test, virtual_memory_is_unmapped_when_the_gpu_has_finished) 
         return truth_.mem_unmap(address, bytes);
     };
     lie();
-    { cuda::virtual_block const block(0, page, "dmabuf"); }
+    { cuda::virtual_block const block(0, page); }
     EXPECT_EQ(order_, (std::vector<std::string>{"synchronize", "unmap"}));
 }
 

@@ -52,7 +52,7 @@ public:
         // The file offset names the handle; a mapping always starts at the handle's first page.
         for (piece const& piece : layout.pieces)
             region_.place(piece.at, piece.length, owner.fd(),
-                          static_cast<off_t>(handles[piece.object].value() * os::page_size()), "");
+                          static_cast<off_t>(handles[piece.object].value() * os::page_size()));
         data_ = region_.data() + layout.head;
         kind_ = owner.kind(handles.front().value());
     }

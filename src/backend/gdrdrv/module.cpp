@@ -18,7 +18,7 @@ constexpr char see_log[] = "see the kernel log (dmesg)";
 
 // Not blocking, for next_event; to ioctl and mmap it is all the same.
 kernel_module::kernel_module()
-    : fd_(os::open_file(path, O_RDWR | O_NONBLOCK, "")), owner_(os::this_process()) {
+    : fd_(os::open_file(path, O_RDWR | O_NONBLOCK)), owner_(os::this_process()) {
     abi::version_parameters version{};
     call(abi::get_version, version, "read the module's version",
          "reload the module: this /dev/gdrdrv does not speak its ioctls");

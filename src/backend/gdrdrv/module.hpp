@@ -12,8 +12,6 @@
 
 namespace barmap::backend::gdrdrv {
 
-inline constexpr std::string_view name = "gdrdrv";
-
 /// An open /dev/gdrdrv. Its pins go with the last descriptor at the latest. A forked child shares
 /// the descriptor, so there destructors only close.
 /// Thread rule: const members may be called at once.

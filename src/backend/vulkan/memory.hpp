@@ -2,10 +2,8 @@
 #pragma once
 
 #include "backend/vulkan/session.hpp"
-#include "os/calls.hpp"
 #include "os/fd.hpp"
 
-#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -54,15 +52,10 @@ private:
 /// it answers 0. @throws error with errno if there can be no duplicate
 template <class Take>
 auto hand_over(int descriptor, Take take) {
-    int const copy = os::current().duplicate(descriptor);
-    if (copy < 0) {
-        int const code = errno;
-        throw error({code, std::system_category()}, "duplicate a file descriptor",
-                    std::string(name), "raise the limit of open files (ulimit -n)");
-    }
-    auto const result = take(copy);
-    if (result != 0)
-        os::fd const not_taken(copy);
+    os::fd copy = os::duplicate(descriptor);
+    auto const result = take(copy.get());
+    if (result == 0)
+        (void)copy.release();
     return result;
 }
 

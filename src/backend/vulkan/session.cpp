@@ -16,7 +16,7 @@ constexpr char install_driver[] =
     "gets it with NVIDIA_DRIVER_CAPABILITIES=all, or graphics,compute,utility";
 
 [[noreturn]] void absent(std::string operation, std::string advice) {
-    throw error(errc::backend_absent, std::move(operation), std::string(name), std::move(advice));
+    throw error(errc::backend_absent, std::move(operation), "", std::move(advice));
 }
 
 os::library open_loader() {
@@ -113,7 +113,7 @@ session::~session() {
 
 void session::expect_usable(std::string_view operation) const {
     if (!usable())
-        throw error(errc::forked_child, std::string(operation), std::string(name),
+        throw error(errc::forked_child, std::string(operation), "",
                     "use barmap in the process that opened the device, before it exits");
 }
 

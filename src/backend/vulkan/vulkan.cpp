@@ -14,8 +14,6 @@
 namespace barmap::backend {
 namespace {
 
-using vulkan::name;
-
 class vulkan_pinned : public pinned {
 public:
     /// @param head where the pinned range starts in the first object
@@ -118,7 +116,7 @@ public:
         for (cuda::chunk const& chunk : memory.chunks) {
             os::fd made;
             if (!memory.exported)
-                made = cuda::export_chunk(chunk, name);
+                made = cuda::export_chunk(chunk);
             int const descriptor = memory.exported ? memory.exported->get() : made.get();
             objects.push_back(vulkan::memory::import(session_, descriptor, chunk.capacity));
         }
@@ -151,8 +149,8 @@ private:
                 i + 1 == chunks.size() || (chunk.offset + chunk.length == chunk.capacity &&
                                            vulkan::payload_size(chunk.capacity) == chunk.capacity);
             if (!inside || !joins_before || !joins_after)
-                throw error(errc::unsupported_memory, "join VMM chunks into one CPU range",
-                            std::string(name), "pin the chunks one by one");
+                throw error(errc::unsupported_memory, "join VMM chunks into one CPU range", "",
+                            "pin the chunks one by one");
             bool const can_be_placed =
                 alignment != 0 && vulkan::payload_size(chunk.capacity) % alignment == 0;
             if (chunks.size() > 1 && !can_be_placed)
@@ -160,8 +158,7 @@ private:
                     errc::unsupported_operation,
                     "map " + std::to_string(chunks.size()) +
                         " VMM chunks side by side (VK_EXT_map_memory_placed)",
-                    std::string(name),
-                    "use backend rm, update the GPU's driver, or pin the chunks one by one");
+                    "", "use backend rm, update the GPU's driver, or pin the chunks one by one");
         }
     }
 
