@@ -101,8 +101,12 @@ TEST_F(lying_driver_test, bounds_that_wrap_around_or_lie_elsewhere_are_an_error)
     std::uintptr_t const at = block.address();
     using bounds = std::pair<CUdeviceptr, std::size_t>; // not bindings: a lambda cannot take those
     constexpr std::size_t all = ~std::size_t{0};
-    for (bounds const& told_ones :
-         {bounds{at, all}, {at + 256, all}, {at, 0}, {at - page, page}, {at + mib, mib}}) {
+    for (bounds const& told_ones : {bounds{at, all},
+                                    {at + 256, all},
+                                    {at, 0},
+                                    {at - page, page},
+                                    {at + mib, mib},
+                                    {at, 0 - at}}) {
         lie_about_pointers([told_ones](CUdeviceptr, told const& values) {
             values.range(told_ones.first, told_ones.second);
         });

@@ -84,7 +84,7 @@ std::string kernel_module::limits() const {
 
 void kernel_module::unpin(std::uint64_t handle) const noexcept {
     abi::unpin_parameters request{handle};
-    if (in_own_process())
+    if (os::is_this_process(owner_))
         (void)answers(abi::unpin, request);
 }
 
@@ -171,10 +171,6 @@ cache_kind kernel_module::kind(std::uint64_t handle) const {
     info.handle = handle;
     call(abi::get_info, info, what, see_log);
     return info.write_combining ? cache_kind::write_combining : cache_kind::cached;
-}
-
-bool kernel_module::in_own_process() const noexcept {
-    return os::is_this_process(owner_);
 }
 
 } // namespace barmap::backend::gdrdrv

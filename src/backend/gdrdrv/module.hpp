@@ -41,7 +41,6 @@ public:
     [[nodiscard]] cache_kind kind(std::uint64_t handle) const;
 
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-    [[nodiscard]] bool in_own_process() const noexcept;
 
 private:
     template <class Parameters>
