@@ -69,7 +69,7 @@ loaded_driver load() {
 }
 
 loaded_driver const& driver() {
-    // Never destroyed: objects that go when the process exits still give back what they hold.
+    // Never destroyed: objects destroyed when the process exits still free what they hold.
     static auto const* const instance = new loaded_driver(load());
     return *instance;
 }
@@ -99,7 +99,7 @@ driver_api const& api() {
                 "to use the simulated GPU");
 }
 
-std::optional<CUresult> answer_of_init() {
+std::optional<CUresult> result_of_init() {
     if (replacement.load(std::memory_order_acquire))
         return success;
     return driver().initialised;

@@ -148,8 +148,8 @@ struct driver_api {
 /// The same, or null with the reason in `why` where there is none.
 [[nodiscard]] driver_api const* try_api(std::string& why);
 
-/// What cuInit answered; nothing where the driver's library cannot be loaded. Loads it.
-[[nodiscard]] std::optional<CUresult> answer_of_init();
+/// What cuInit returned; nothing where the driver's library cannot be loaded. Loads it.
+[[nodiscard]] std::optional<CUresult> result_of_init();
 
 /// Whether a kernel driver serves the simulated GPU, too: only where a test stands in for one.
 [[nodiscard]] bool simulation_has_kernel_driver() noexcept;

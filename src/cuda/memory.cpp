@@ -47,7 +47,7 @@ attributes attributes_of(CUdeviceptr address) {
 }
 
 // The range attributes of VMM memory span every chunk that touches this one; the address range is
-// that of the one chunk, which the driver tells only where a context is current (580.159.04).
+// that of the one chunk, which the driver reports only where a context is current (580.159.04).
 void narrow_to_chunk(CUdeviceptr address, attributes& a) {
     CUdevice device = 0;
     check(api().device_get(&device, a.ordinal), "open the GPU that owns a VMM chunk");

@@ -17,7 +17,7 @@ CUmemAllocationProp properties_for(CUdevice device) {
     result.type = allocation_type_pinned;
     result.requestedHandleTypes = handle_type_posix_fd;
     result.location = {location_type_device, device};
-    // gdrdrv and dmabuf want it; where the GPU lacks it, asking for it would be refused.
+    // gdrdrv and dmabuf need it; where the GPU lacks it, asking for it would be refused.
     int capable = 0;
     check(api().device_get_attribute(&capable, attribute_gpu_direct_rdma_of_virtual_memory, device),
           "read whether VMM memory can be used by GPUDirect RDMA");
@@ -31,7 +31,7 @@ std::size_t round_up(std::size_t bytes, std::size_t granule) noexcept {
     return bytes > most ? most : (bytes + granule - 1) / granule * granule;
 }
 
-/// The handle of some physical memory, which goes unless an address refers to it by then.
+/// The handle of physical memory, which is freed unless an address refers to it by then.
 class physical_memory {
 public:
     physical_memory(std::size_t bytes, CUmemAllocationProp const& properties,

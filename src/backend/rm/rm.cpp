@@ -121,7 +121,7 @@ public:
     std::optional<bar1_info> bar1() override { return client_->bar1(); }
 
 private:
-    /// Duplicates the object behind a cudaMalloc and tells which part of it the range is.
+    /// Duplicates the object behind a cudaMalloc and returns which part of it the range is.
     part duplicate(cuda::memory const& memory, cuda::chunk const& chunk,
                    std::vector<memory_object>& objects) const {
         CUipcMemHandle handle{};

@@ -44,8 +44,8 @@ host_view::~host_view() {
         if (vk.unmap_memory2(session_.device(), &info) != VK_SUCCESS)
             released = false;
     }
-    // Still mapped there. Freeing the memory will unmap it, so the addresses may never be given
-    // back: by then they could be someone else's.
+    // Still mapped there. Freeing the memory will unmap it, so the addresses may never be
+    // freed: by then they could be someone else's.
     if (!released) {
         alignas(os::region) std::byte never_destroyed[sizeof(os::region)];
         ::new (never_destroyed) os::region(std::move(region_));

@@ -9,7 +9,7 @@
 
 namespace barmap::backend::vulkan {
 
-/// Vulkan's reference to a memory object: freed when the last driver that refers to it lets go.
+/// Vulkan's reference to a memory object: freed when the last driver that refers to it releases it.
 class memory {
 public:
     /// Makes at least this many bytes in the GPU's own memory, exportable. @throws error
@@ -44,12 +44,12 @@ private:
     bool cached_;
 };
 
-/// Size that Vulkan is told for a memory object of so many bytes. The same for whoever makes it and
-/// whoever imports it, since Vulkan wants both to name the same size.
+/// Size that Vulkan is given for a memory object of that many bytes. The same for who makes it and
+/// who imports it, since Vulkan wants both to name the same size.
 [[nodiscard]] std::size_t payload_size(std::size_t bytes) noexcept;
 
 /// Runs take(descriptor) with a duplicate of a descriptor. A driver takes it over if, and only if,
-/// it answers 0. @throws error with errno if there can be no duplicate
+/// it returns 0. @throws error with errno if there can be no duplicate
 template <class Take>
 auto hand_over(int descriptor, Take take) {
     os::fd copy = os::duplicate(descriptor);

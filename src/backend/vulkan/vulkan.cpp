@@ -132,7 +132,7 @@ private:
                 throw error(
                     errc::unsupported_operation,
                     "map " + std::to_string(chunks.size()) +
-                        " VMM chunks side by side (VK_EXT_map_memory_placed)",
+                        " VMM chunks contiguously (VK_EXT_map_memory_placed)",
                     "", "use backend rm, update the GPU's driver, or pin the chunks one by one");
         }
     }
