@@ -134,8 +134,7 @@ bool is_out_of_memory(error const& failure) {
 void make_memory(pin_state& state) {
     backend::backend& backend = state.slot->get();
     if (!state.slot->capabilities().allocates) {
-        state.block = std::make_unique<cuda::virtual_block>(state.device->gpu.handle, state.size,
-                                                            state.slot->name());
+        state.block = std::make_unique<cuda::virtual_block>(state.device->gpu.handle, state.size);
         state.address = state.block->address();
         state.pinned = backend.pin(cuda::describe(state.address, state.size));
         return;

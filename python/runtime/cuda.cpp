@@ -270,7 +270,7 @@ vendor_table load() {
     static table const functions = make_table();
     vendor_table result;
     if (!cuda::try_api(result.why)) {
-        if (auto const answer = cuda::answer_of_init())
+        if (auto const answer = cuda::result_of_init())
             result.answer = from_driver(*answer);
         return result;
     }

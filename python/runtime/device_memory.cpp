@@ -40,7 +40,8 @@ device const& opened(int ordinal) {
 
 /// @param device whose default stream is asked before the mapping is used
 mapping make_mapping(std::uintptr_t address, std::size_t bytes, int device) {
-    int const ordinal = barmap::device::from_pointer(reinterpret_cast<void const*>(address)).ordinal();
+    int const ordinal =
+        barmap::device::from_pointer(reinterpret_cast<void const*>(address)).ordinal();
     if (ordinal != device)
         throw error(errc::wrong_device, "map an array", "", "it is copied instead");
     barmap::device const& gpu = opened(ordinal);
@@ -111,7 +112,8 @@ bool device_memory::write_now(std::size_t offset, void const* host, std::size_t 
 bool device_memory::read_now(void* host, std::size_t offset, std::size_t bytes) {
     if (!mapping_serves(bytes, largest_mapped().read))
         return false;
-    barmap::read({static_cast<std::byte*>(host), bytes}, mapping_.window().subwindow(offset, bytes));
+    barmap::read({static_cast<std::byte*>(host), bytes},
+                 mapping_.window().subwindow(offset, bytes));
     transfers_by_mapping_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }
@@ -183,7 +185,7 @@ pinned_memory::pinned_memory(std::size_t bytes) : size_(bytes), owner_(os::this_
     if (allocated_ != success || bytes == 0)
         return;
     try {
-        memory_ = os::region::shared_memory(bytes, "");
+        memory_ = os::region::shared_memory(bytes);
     } catch (error const&) {
         allocated_ = out_of_memory;
         return;

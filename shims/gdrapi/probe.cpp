@@ -80,7 +80,7 @@ void expect_gpu() {
         refuse("CUDA_VISIBLE_DEVICES hides every GPU");
     if (config::current().simulate)
         return;
-    (void)os::open_file("/dev/nvidiactl", O_RDWR, "");
+    (void)os::open_file("/dev/nvidiactl", O_RDWR);
     if (!can_open_a_gpu())
         refuse("no /dev/nvidia0, /dev/nvidia1, ... can be opened");
 }

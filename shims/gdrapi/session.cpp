@@ -101,7 +101,7 @@ session::session() {
                                    "is pinned");
     }
     if (module_)
-        module_fd_ = os::open_file("/dev/gdrdrv", O_RDWR, gdrdrv);
+        module_fd_ = os::open_file("/dev/gdrdrv", O_RDWR);
 }
 
 session::~session() = default;

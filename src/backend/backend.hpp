@@ -19,8 +19,8 @@
 #include <string_view>
 
 /// The contract between the core and a backend. Set-up path only. A backend's errors do not name
-/// it: the core adds the name (backend_slot::named). Adding a backend = a folder here, one line in
-/// registry.cpp, one line in the contract suite, one section in docs/backends.md.
+/// it: the core adds the name (backend_slot::named). Adding a backend = a directory here, one line
+/// in registry.cpp, one line in the contract suite, one section in docs/backends.md.
 namespace barmap::backend {
 
 /// Which GPU, in every name that a backend may know it by.
@@ -109,7 +109,7 @@ public:
     /// Makes memory, if capabilities().allocates. @throws error
     [[nodiscard]] virtual std::unique_ptr<pinned> allocate(std::size_t bytes);
 
-    /// Total and free BAR1, where this backend can tell.
+    /// Total and free BAR1, where this backend can report it.
     [[nodiscard]] virtual std::optional<bar1_info> bar1() { return std::nullopt; }
 };
 

@@ -22,7 +22,7 @@ std::span<registration const> registry() noexcept {
 
 std::unique_ptr<pinned> backend::allocate(std::size_t) {
     throw error(errc::unsupported_operation, "allocate GPU memory", "",
-                "this backend only adopts memory: allocate with cudaMalloc and pin it");
+                "this backend only registers memory: allocate with cudaMalloc and pin it");
 }
 
 } // namespace barmap::backend

@@ -69,7 +69,7 @@ loaded_driver load() {
 }
 
 loaded_driver const& driver() {
-    // Never destroyed: objects that go when the process exits still give back what they hold.
+    // Never destroyed: objects destroyed when the process exits still free what they hold.
     static auto const* const instance = new loaded_driver(load());
     return *instance;
 }
@@ -99,7 +99,7 @@ driver_api const& api() {
                 "to use the simulated GPU");
 }
 
-std::optional<CUresult> answer_of_init() {
+std::optional<CUresult> result_of_init() {
     if (replacement.load(std::memory_order_acquire))
         return success;
     return driver().initialised;
@@ -117,12 +117,10 @@ void replace_api(driver_api const* table) noexcept {
     replacement.store(table, std::memory_order_release);
 }
 
-void check(CUresult result, std::string_view operation, std::string_view advice,
-           std::string_view backend) {
+void check(CUresult result, std::string_view operation, std::string_view advice) {
     if (result == success)
         return;
-    throw error({result, cuda_category()}, std::string(operation), std::string(backend),
-                std::string(advice));
+    throw error({result, cuda_category()}, std::string(operation), "", std::string(advice));
 }
 
 } // namespace barmap::cuda

@@ -47,7 +47,7 @@ attributes attributes_of(CUdeviceptr address) {
 }
 
 // The range attributes of VMM memory span every chunk that touches this one; the address range is
-// that of the one chunk, which the driver tells only where a context is current (580.159.04).
+// that of the one chunk, which the driver reports only where a context is current (580.159.04).
 void narrow_to_chunk(CUdeviceptr address, attributes& a) {
     CUdevice device = 0;
     check(api().device_get(&device, a.ordinal), "open the GPU that owns a VMM chunk");
@@ -97,24 +97,12 @@ std::string hexadecimal(CUdeviceptr value) {
 /// Whether these are the bounds of an allocation with a part in [from, to). A driver's figures are
 /// not relied on: all that follows counts on them.
 bool has_part_in(attributes const& a, CUdeviceptr from, CUdeviceptr to) noexcept {
-    CUdeviceptr const last = a.range_start + a.range_size - 1;
-    return a.range_size != 0 && last >= a.range_start && last >= from && a.range_start < to;
+    CUdeviceptr const end = a.range_start + a.range_size;
+    return end > a.range_start && end > from && a.range_start < to;
 }
 
 std::string range_text(CUdeviceptr address, std::size_t bytes) {
     return std::to_string(bytes) + (bytes == 1 ? " byte at " : " bytes at ") + hexadecimal(address);
-}
-
-void expect_range(CUdeviceptr address, std::size_t bytes, std::string_view operation) {
-    if (address == 0 || bytes == 0 || address + bytes < address)
-        throw error(errc::invalid_argument,
-                    std::string(operation) + " " + range_text(address, bytes), "",
-                    "give a GPU address, and a size greater than 0 that does not wrap around");
-}
-
-[[noreturn]] void refuse_bounds(CUdeviceptr address, std::size_t bytes) {
-    throw error(errc::unknown_layout, "find the bounds of " + range_text(address, bytes), "",
-                "the driver does not report the bounds of this allocation");
 }
 
 /// The allocation that holds this address.
@@ -138,13 +126,16 @@ attributes first_allocation(CUdeviceptr at, CUdeviceptr end, memory_kind& kind) 
     return {};
 }
 
-} // namespace
-
-memory describe_pages(CUdeviceptr address, std::size_t bytes, std::string_view operation) {
-    expect_range(address, bytes, operation);
-    constexpr CUdeviceptr page = gpu_page_size;
-    constexpr CUdeviceptr last_end = ~CUdeviceptr{0} / page * page;
-    if (address + bytes > last_end)
+/// What is in [address, address + bytes) rounded out to pages. A page holds part of an allocation
+/// at least; one of a single byte is inside of it, and ranges of them are of one allocation, or of
+/// VMM chunks.
+memory describe_in(CUdeviceptr page, CUdeviceptr address, std::size_t bytes,
+                   std::string_view operation) {
+    if (address == 0 || bytes == 0 || address + bytes < address)
+        throw error(errc::invalid_argument,
+                    std::string(operation) + " " + range_text(address, bytes), "",
+                    "give a GPU address, and a size greater than 0 that does not wrap around");
+    if (address + bytes > ~CUdeviceptr{0} / page * page)
         return {}; // nothing lies there, and rounding would wrap around
     memory result;
     CUdeviceptr at = address / page * page;
@@ -155,9 +146,10 @@ memory describe_pages(CUdeviceptr address, std::size_t bytes, std::string_view o
         memory_kind kind = memory_kind::unknown;
         // The wanted range says best which allocation is meant, but may lie outside of all.
         attributes a = first_allocation(std::max(at, address), at + page, kind);
-        if (kind == memory_kind::unknown)
+        if (kind == memory_kind::unknown && at < address)
             a = first_allocation(at, at + page, kind);
-        if (result.chunks.empty()) {
+        bool const first = result.chunks.empty();
+        if (first) {
             result.kind = kind;
             result.ordinal = a.ordinal;
             result.context = a.context;
@@ -165,74 +157,52 @@ memory describe_pages(CUdeviceptr address, std::size_t bytes, std::string_view o
                 kind == memory_kind::managed)
                 return result;
         }
-        if (kind != result.kind || a.ordinal != result.ordinal)
+        if (kind != result.kind || a.ordinal != result.ordinal ||
+            (page == 1 && !first && !is_virtual(kind)))
             throw error(errc::out_of_range, "pin " + range_text(address, bytes), "",
-                        "the allocation ends before " + hexadecimal(at) +
-                            ": pin a range whose pages all hold memory of one kind on one GPU");
+                        "the allocation ends " +
+                            (page == 1 ? "at " + hexadecimal(at) +
+                                             ": pin a range inside one allocation, or inside "
+                                             "contiguous VMM chunks on one GPU"
+                                       : "before " + hexadecimal(at) +
+                                             ": pin a range whose pages all hold memory of one "
+                                             "kind on one GPU"));
         if (!has_part_in(a, at, at + page))
-            refuse_bounds(address, bytes);
+            throw error(errc::unknown_layout, "find the bounds of " + range_text(address, bytes),
+                        "", "the driver does not report the bounds of this allocation");
         CUdeviceptr const allocation_end = a.range_start + a.range_size;
         CUdeviceptr const stop =
             allocation_end >= end ? end : (allocation_end + page - 1) / page * page;
-        CUdeviceptr const first = std::max(at, a.range_start);
-        CUdeviceptr const last = std::min(stop, allocation_end);
-        result.chunks.push_back({a.range_start, a.range_size, first - a.range_start, last - first,
-                                 first - at, stop - last});
+        CUdeviceptr const from = std::max(at, a.range_start);
+        CUdeviceptr const to = std::min(stop, allocation_end);
+        result.chunks.push_back(
+            {a.range_start, a.range_size, from - a.range_start, to - from, from - at, stop - to});
         at = stop;
     }
     return result;
 }
 
-memory describe(CUdeviceptr address, std::size_t bytes, std::string_view operation) {
-    expect_range(address, bytes, operation);
-    attributes a = attributes_of(address);
-    memory result;
-    result.kind = kind_of(address, a);
-    result.address = address;
-    result.size = bytes;
-    result.ordinal = a.ordinal;
-    result.context = a.context;
-    if (result.kind == memory_kind::unknown || result.kind == memory_kind::host ||
-        result.kind == memory_kind::managed)
-        return result;
+} // namespace
 
-    // One allocation, or a run of VMM chunks: walk until the range is covered.
-    CUdeviceptr at = address;
-    CUdeviceptr const end = address + bytes;
-    while (true) {
-        if (is_virtual(result.kind))
-            narrow_to_chunk(at, a);
-        if (!has_part_in(a, at, at + 1))
-            refuse_bounds(address, bytes);
-        std::size_t const offset = at - a.range_start;
-        std::size_t const length = std::min<std::size_t>(end - at, a.range_size - offset);
-        result.chunks.push_back({a.range_start, a.range_size, offset, length});
-        at += length;
-        if (at == end)
-            return result;
-        if (is_virtual(result.kind))
-            a = attributes_of(at);
-        if (!is_virtual(result.kind) || kind_of(at, a) != result.kind ||
-            a.ordinal != result.ordinal)
-            throw error(errc::out_of_range, "pin " + range_text(address, bytes), "",
-                        "the allocation ends at " + hexadecimal(at) +
-                            ": pin a range inside one allocation, or inside VMM chunks that follow "
-                            "each other on one GPU");
-    }
+memory describe_pages(CUdeviceptr address, std::size_t bytes, std::string_view operation) {
+    return describe_in(gpu_page_size, address, bytes, operation);
 }
 
-os::fd export_chunk(chunk const& chunk, std::string_view backend) {
+memory describe(CUdeviceptr address, std::size_t bytes, std::string_view operation) {
+    return describe_in(1, address, bytes, operation);
+}
+
+os::fd export_chunk(chunk const& chunk) {
     driver_api const& cu = api();
     CUmemGenericAllocationHandle handle = 0;
     check(cu.mem_retain_allocation_handle(&handle, reinterpret_cast<void*>(chunk.base)),
-          "find the allocation handle of VMM memory", "the memory may have been unmapped", backend);
+          "find the allocation handle of VMM memory", "the memory may have been unmapped");
     int descriptor = -1;
     CUresult const exported =
         cu.mem_export_to_shareable_handle(&descriptor, handle, handle_type_posix_fd, 0);
     cu.mem_release(handle);
     check(exported, "export VMM memory as a file descriptor",
-          "create it with requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR",
-          backend);
+          "create it with requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR");
     return os::fd(descriptor);
 }
 

@@ -18,7 +18,7 @@ namespace barmap::cuda {
 /// pages are wanted, also what else lies in the allocation's first and last page.
 struct chunk {
     CUdeviceptr base = 0;     ///< where the allocation starts
-    std::size_t capacity = 0; ///< its size as the driver tells it, bytes
+    std::size_t capacity = 0; ///< its size as the driver reports it, bytes
     std::size_t offset = 0;   ///< of the wanted part inside it
     std::size_t length = 0;   ///< of the wanted part
     std::size_t before = 0;   ///< bytes before the allocation that are wanted, too
@@ -36,14 +36,15 @@ struct memory {
     std::size_t size = 0;
     int ordinal = -1;            ///< CUDA ordinal of the GPU that owns it
     CUcontext context = nullptr; ///< that it belongs to; null for VMM and pool memory
-    std::vector<chunk> chunks;   ///< in address order, without gaps; empty unless adoptable
+    std::vector<chunk>
+        chunks; ///< in address order, without gaps; empty unless it can be registered
     std::shared_ptr<os::fd const> exported; ///< what imported memory was imported from, if known
 };
 
 /// Finds out what is at [address, address + bytes).
 /// @param operation what a refusal of the range says could not be done with these bytes
 /// @throws error errc::invalid_argument (0 bytes, null, or the range wraps around),
-///         errc::out_of_range if it leaves the allocation or the run of chunks
+///         errc::out_of_range if it leaves the allocation or the contiguous chunks
 [[nodiscard]] memory describe(CUdeviceptr address, std::size_t bytes,
                               std::string_view operation = "pin");
 
@@ -57,9 +58,9 @@ struct memory {
 
 /// A new file descriptor for the physical memory of a VMM chunk with a POSIX-fd handle type.
 /// @throws error
-[[nodiscard]] os::fd export_chunk(chunk const& chunk, std::string_view backend);
+[[nodiscard]] os::fd export_chunk(chunk const& chunk);
 
-/// What to do instead, for memory of a kind that nothing can map. One sentence.
+/// What to do instead, for memory of a kind that no backend can map. One sentence.
 [[nodiscard]] std::string_view advice_for(memory_kind kind) noexcept;
 
 } // namespace barmap::cuda

@@ -17,7 +17,7 @@ CUmemAllocationProp properties_for(CUdevice device) {
     result.type = allocation_type_pinned;
     result.requestedHandleTypes = handle_type_posix_fd;
     result.location = {location_type_device, device};
-    // gdrdrv and dmabuf want it; where the GPU lacks it, asking for it would be refused.
+    // gdrdrv and dmabuf need it; where the GPU lacks it, asking for it would be refused.
     int capable = 0;
     check(api().device_get_attribute(&capable, attribute_gpu_direct_rdma_of_virtual_memory, device),
           "read whether VMM memory can be used by GPUDirect RDMA");
@@ -31,13 +31,13 @@ std::size_t round_up(std::size_t bytes, std::size_t granule) noexcept {
     return bytes > most ? most : (bytes + granule - 1) / granule * granule;
 }
 
-/// The handle of some physical memory, which goes unless an address refers to it by then.
+/// The handle of physical memory, which is freed unless an address refers to it by then.
 class physical_memory {
 public:
     physical_memory(std::size_t bytes, CUmemAllocationProp const& properties,
-                    std::string const& operation, std::string_view backend) {
+                    std::string const& operation) {
         check(api().mem_create(&handle_, bytes, &properties, 0), operation,
-              "free GPU memory, or ask for less", backend);
+              "free GPU memory, or ask for less");
     }
     physical_memory(physical_memory const&) = delete;
     physical_memory& operator=(physical_memory const&) = delete;
@@ -54,8 +54,7 @@ virtual_block::virtual_block(CUdevice device) noexcept
     : owner_(os::this_process()), device_(device) {}
 
 // Delegating makes the object whole first, so that its destructor undoes what is half done.
-virtual_block::virtual_block(CUdevice device, std::size_t bytes, std::string_view backend)
-    : virtual_block(device) {
+virtual_block::virtual_block(CUdevice device, std::size_t bytes) : virtual_block(device) {
     driver_api const& cu = api();
     // VMM memory belongs to no context, but drivers need not serve a thread that has none.
     context_scope const scope = context_scope::any(device);
@@ -66,21 +65,21 @@ virtual_block::virtual_block(CUdevice device, std::size_t bytes, std::string_vie
     CUmemAllocationProp const properties = properties_for(device);
     std::size_t granule = 0;
     check(cu.mem_get_allocation_granularity(&granule, &properties, granularity_minimum), operation,
-          addresses, backend);
+          addresses);
     if (granule == 0)
-        throw error(errc::unknown_layout, operation, std::string(backend),
+        throw error(errc::unknown_layout, operation, "",
                     "the driver reports no granularity of VMM memory: use another backend");
     size_ = round_up(bytes, granule);
-    physical_memory const memory(size_, properties, operation, backend);
+    physical_memory const memory(size_, properties, operation);
     CUresult const reserved = cu.mem_address_reserve(&address_, size_, 0, 0, 0);
     if (reserved != success)
         address_ = 0;
-    check(reserved, operation, addresses, backend);
+    check(reserved, operation, addresses);
     CUresult const mapped = cu.mem_map(address_, size_, 0, memory.handle(), 0);
     mapped_ = mapped == success;
-    check(mapped, operation, addresses, backend);
+    check(mapped, operation, addresses);
     CUmemAccessDesc const access{properties.location, access_read_write};
-    check(cu.mem_set_access(address_, size_, &access, 1), operation, addresses, backend);
+    check(cu.mem_set_access(address_, size_, &access, 1), operation, addresses);
 }
 
 virtual_block::~virtual_block() {

@@ -5,20 +5,18 @@
 #include "os/process.hpp"
 
 #include <cstddef>
-#include <string_view>
 
 namespace barmap::cuda {
 
-/// GPU memory of barmap's own that every backend which adopts VMM memory can adopt: one chunk with
-/// a POSIX-fd handle type, capable of GPUDirect RDMA where the GPU is. Its address is valid in
+/// GPU memory of barmap's own that every backend which registers VMM memory can register: one chunk
+/// with a POSIX-fd handle type, capable of GPUDirect RDMA where the GPU is. Its address is valid in
 /// every context on the GPU, for that GPU. What a backend exported from it stays alive without it.
 /// Abandoned in a forked child and at process exit.
 class virtual_block {
 public:
-    /// Makes at least so many bytes. The calling thread needs no context.
-    /// @param backend for whom, in error messages
+    /// Allocates at least that many bytes. The calling thread needs no context.
     /// @throws error with the driver's CUresult: CUDA_ERROR_OUT_OF_MEMORY where there is too little
-    virtual_block(CUdevice device, std::size_t bytes, std::string_view backend);
+    virtual_block(CUdevice device, std::size_t bytes);
     virtual_block(virtual_block const&) = delete;
     virtual_block& operator=(virtual_block const&) = delete;
     ~virtual_block();

@@ -35,12 +35,11 @@ fd::~fd() {
         current().close(descriptor_);
 }
 
-fd open_file(std::string const& path, int flags, std::string_view backend) {
+fd open_file(std::string const& path, int flags) {
     int const descriptor = current().open(path.c_str(), flags);
     if (descriptor < 0) {
         int const code = errno;
-        throw error({code, std::system_category()}, "open " + path, std::string(backend),
-                    open_advice(code, path));
+        throw error({code, std::system_category()}, "open " + path, "", open_advice(code, path));
     }
     return fd(descriptor);
 }
@@ -54,12 +53,12 @@ int why_no_descriptor() noexcept {
     return errno == EMFILE || errno == ENFILE ? errno : 0;
 }
 
-fd duplicate(int descriptor, std::string_view backend) {
+fd duplicate(int descriptor) {
     int const copy = current().duplicate(descriptor);
     if (copy < 0) {
         int const code = errno;
-        throw error({code, std::system_category()}, "duplicate a file descriptor",
-                    std::string(backend), "raise the limit of open files (ulimit -n)");
+        throw error({code, std::system_category()}, "duplicate a file descriptor", "",
+                    "raise the limit of open files (ulimit -n)");
     }
     return fd(copy);
 }

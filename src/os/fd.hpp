@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace barmap::os {
@@ -29,13 +28,13 @@ private:
 };
 
 /// Opens a file, close-on-exec. @throws error with errno, naming the path
-[[nodiscard]] fd open_file(std::string const& path, int flags, std::string_view backend);
+[[nodiscard]] fd open_file(std::string const& path, int flags);
 
 /// The errno by which no descriptor can be made at present (EMFILE, ENFILE), or 0: drivers that
 /// make one do not say that this is why they failed.
 [[nodiscard]] int why_no_descriptor() noexcept;
 
 /// A second descriptor of the same open file. @throws error with errno
-[[nodiscard]] fd duplicate(int descriptor, std::string_view backend);
+[[nodiscard]] fd duplicate(int descriptor);
 
 } // namespace barmap::os

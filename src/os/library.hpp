@@ -20,7 +20,7 @@ public:
     ~library();
 
     /// Loads the first of these names that can be loaded; empty if none can, with the loader's
-    /// words for the last one in `why`.
+    /// message for the last one in `why`.
     [[nodiscard]] static library open(std::span<std::string const> names, std::string& why);
 
     /// Address of a symbol, or null.
@@ -38,7 +38,7 @@ private:
 void keep_loaded(char const* name) noexcept;
 
 /// Directory of the program or library that contains this code, without a trailing slash, as the
-/// system knows it, whatever the program was told that it is called; empty if it is not known.
+/// system knows it, whatever its argv[0] says; empty if it is not known.
 [[nodiscard]] std::string own_folder();
 
 } // namespace barmap::os

@@ -5,8 +5,8 @@
 
 namespace barmap::os {
 
-/// Which process this is: its number, and how many forks lie between it and the first that asked. A
-/// child in a PID namespace of its own may have its parent's number. Thread rule: free; may be
+/// Which process this is: its PID, and how many forks lie between it and the first that asked. A
+/// child in a PID namespace of its own may have its parent's PID. Thread rule: free; may be
 /// called from signal handlers.
 struct process_id {
     pid_t number = 0;

@@ -17,8 +17,8 @@ void fill_with_random_bytes(std::span<std::byte> bytes) {
         return;
     int const code = errno ? errno : EIO;
     throw error({code, std::system_category()}, "get random bytes of the system", "",
-                "allow getrandom(2) in this sandbox: without it memory cannot be proved to be the "
-                "right one");
+                "allow getrandom(2) in this sandbox: without it no backend can be "
+                "self-tested");
 }
 
 } // namespace barmap::os

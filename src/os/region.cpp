@@ -17,12 +17,12 @@ namespace {
 
 constexpr int reservation = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-[[noreturn]] void fail(int code, char const* operation, std::string_view backend) {
+[[noreturn]] void fail(int code, char const* operation) {
     char const* advice = "see the system's documentation of this error";
     if (code == ENOMEM)
         advice = "the process has too many mappings or too little address space: see "
                  "/proc/sys/vm/max_map_count and ulimit -v";
-    throw error({code, std::system_category()}, operation, std::string(backend), advice);
+    throw error({code, std::system_category()}, operation, "", advice);
 }
 
 } // namespace
@@ -39,31 +39,30 @@ region region::for_files(std::size_t bytes) noexcept {
     return result;
 }
 
-region region::reserve(std::size_t bytes, std::string_view backend) {
+region region::reserve(std::size_t bytes) {
     region result = for_files(bytes);
     void* at = current().mmap(nullptr, bytes, PROT_NONE, reservation, -1, 0);
     if (at == MAP_FAILED)
-        fail(errno, "reserve an address range", backend);
+        fail(errno, "reserve an address range");
     result.data_ = static_cast<std::byte*>(at);
     return result;
 }
 
-region region::shared_memory(std::size_t bytes, std::string_view backend) {
+region region::shared_memory(std::size_t bytes) {
     region result = for_files(bytes);
     void* at =
         current().mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
-        fail(errno, "allocate memory", backend);
+        fail(errno, "allocate memory");
     result.data_ = static_cast<std::byte*>(at);
     return result;
 }
 
-void region::place(std::size_t at, std::size_t bytes, int fd, off_t file_offset,
-                   std::string_view backend) {
+void region::place(std::size_t at, std::size_t bytes, int fd, off_t file_offset) {
     assert(at <= size_ && bytes <= size_ - at);
     bool const whole = !data_ && bytes == size_;
     if (!data_ && !whole)
-        *this = reserve(size_, backend);
+        *this = reserve(size_);
     int const where = whole ? 0 : MAP_FIXED;
     // Not PROT_NONE first, although a child could then inherit nothing that it can touch: on x86
     // processors with L1TF only CAP_SYS_ADMIN may map device memory so (pfn_modify_allowed() in
@@ -84,24 +83,24 @@ void region::place(std::size_t at, std::size_t bytes, int fd, off_t file_offset,
     if (refused && !whole)
         reclaim(at, bytes);
     if (refused)
-        fail(refused, "mmap GPU memory", backend);
+        fail(refused, "mmap GPU memory");
     if (inherited)
-        fail(inherited, "keep a mapping out of forked children", backend);
+        fail(inherited, "keep a mapping out of forked children");
 }
 
-void region::place_zeros(std::size_t at, std::size_t bytes, std::string_view backend) {
+void region::place_zeros(std::size_t at, std::size_t bytes) {
     assert(at <= size_ && bytes <= size_ - at);
     if (!data_)
-        *this = reserve(size_, backend);
+        *this = reserve(size_);
     std::byte* const where = data_ + at;
     if (current().mmap(where, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
         int const code = errno;
         reclaim(at, bytes);
-        fail(code, "allocate memory", backend);
+        fail(code, "allocate memory");
     }
     if (current().madvise(where, bytes, MADV_DONTFORK) != 0)
-        fail(errno, "keep a mapping out of forked children", backend);
+        fail(errno, "keep a mapping out of forked children");
 }
 
 void region::reclaim(std::size_t at, std::size_t bytes) noexcept {

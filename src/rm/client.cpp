@@ -54,7 +54,7 @@ int request(int fd, unsigned escape, Parameters& parameters) noexcept {
 
 os::fd open_control() {
     try {
-        return os::open_file(control_path, O_RDWR, "");
+        return os::open_file(control_path, O_RDWR);
     } catch (error const& failure) {
         int const code = failure.code().value();
         if (code != ENOENT && code != ENXIO && code != ENODEV)
@@ -196,7 +196,7 @@ void client::free(abi::handle object) const noexcept {
 
 client::view::view(client const& owner, abi::handle memory, std::uint64_t offset,
                    std::uint64_t length, bool force_pcie)
-    : owner_(owner), memory_(memory), fd_(os::open_file(owner.device_path_, O_RDWR, "")) {
+    : owner_(owner), memory_(memory), fd_(os::open_file(owner.device_path_, O_RDWR)) {
     constexpr char what[] = "map GPU memory through BAR1";
     abi::register_fd_parameters registration{owner.control_fd_.get()};
     if (int const code = rm::request(fd_.get(), abi::esc_register_fd, registration); code != 0)

@@ -168,6 +168,7 @@ TEST_F(event_test, each_call_may_fail_and_nothing_is_left) {
             (void)pinned.next_event();
         } catch (error const& failure) {
             EXPECT_EQ(failure.code(), std::errc::too_many_files_open);
+            EXPECT_EQ(failure.backend(), "gdrdrv");
             ++failures;
         }
         bool const failed = !fake::the_faults().fired().empty();

@@ -87,6 +87,9 @@ protected:
             } catch (error const& failure) {
                 threw = true;
                 EXPECT_FALSE(failure.operation().empty());
+                if (backend_is_chosen_) {
+                    EXPECT_EQ(failure.backend(), GetParam().backend) << failure.what();
+                }
             } catch (std::bad_alloc const&) {
                 threw = true;
             } catch (std::exception const& failure) {
@@ -130,6 +133,8 @@ protected:
         }
     }
 
+    bool backend_is_chosen_ = false; ///< so that every error must name it
+
 private:
     std::optional<fake::cuda_watch> watch_;
 };
@@ -147,6 +152,22 @@ TEST_P(fault_test, on_a_device_that_stays_open) {
         mapping const stays = gpu.pin(address, bytes).map();
         fail_every_call([&] { use_memory(gpu, address, bytes); });
         expect_same_memory(stays, address, 1);
+    });
+}
+
+TEST_P(fault_test, while_pinned_memory_is_mapped) {
+    device const gpu = device::open(0);
+    backend_is_chosen_ = true;
+    with_each_memory([&](std::uintptr_t address, std::size_t bytes) {
+        pin const pinned = gpu.pin(address, bytes);
+        { mapping const measures = pinned.map(); }
+        for (fault const& each : faults)
+            if (each.source != fault_source::cuda) // no backend calls CUDA for it
+                fail_each_call(each, [&] {
+                    mapping const map = pinned.map();
+                    EXPECT_FALSE(pinned.revoked());
+                    the_faults().disarm();
+                });
     });
 }
 
@@ -170,6 +191,7 @@ TEST_P(fault_test, on_a_thread_without_a_context) {
 TEST_P(fault_test, while_memory_is_allocated) {
     device const gpu = device::open(0);
     mapping const stays = gpu.allocate(mib).map();
+    backend_is_chosen_ = true;
     fail_every_call([&] { use_allocated(gpu, 3 * mib); });
 }
 

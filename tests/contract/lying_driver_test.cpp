@@ -101,8 +101,12 @@ TEST_F(lying_driver_test, bounds_that_wrap_around_or_lie_elsewhere_are_an_error)
     std::uintptr_t const at = block.address();
     using bounds = std::pair<CUdeviceptr, std::size_t>; // not bindings: a lambda cannot take those
     constexpr std::size_t all = ~std::size_t{0};
-    for (bounds const& told_ones :
-         {bounds{at, all}, {at + 256, all}, {at, 0}, {at - page, page}, {at + mib, mib}}) {
+    for (bounds const& told_ones : {bounds{at, all},
+                                    {at + 256, all},
+                                    {at, 0},
+                                    {at - page, page},
+                                    {at + mib, mib},
+                                    {at, 0 - at}}) {
         lie_about_pointers([told_ones](CUdeviceptr, told const& values) {
             values.range(told_ones.first, told_ones.second);
         });
@@ -185,7 +189,7 @@ TEST_F(lying_driver_test, virtual_memory_is_unmapped_when_the_gpu_has_finished) 
         return truth_.mem_unmap(address, bytes);
     };
     lie();
-    { cuda::virtual_block const block(0, page, "dmabuf"); }
+    { cuda::virtual_block const block(0, page); }
     EXPECT_EQ(order_, (std::vector<std::string>{"synchronize", "unmap"}));
 }
 

@@ -349,7 +349,7 @@ protected:
 TEST_F(rm_two_gpus_test, a_descriptor_of_the_other_gpu_is_refused) {
     virtual_block const chunks(0, {2 * mib});
     os::fd const descriptor =
-        cuda::export_chunk({chunks.address(), chunks.size(), 0, chunks.size()}, "rm");
+        cuda::export_chunk({chunks.address(), chunks.size(), 0, chunks.size()});
     rm::client const right(describe(0)), wrong(describe(1));
     right.free(right.import(descriptor.get()));
     refusal const seen = refusal_of([&] { wrong.free(wrong.import(descriptor.get())); });

@@ -34,7 +34,7 @@ protected:
         how.minor = GetParam();
         driver_ = std::make_shared<gdrdrv_driver>(kernel_, how);
         kernel_.add(driver_);
-        module_ = os::open_file("/dev/gdrdrv", O_RDWR, "test");
+        module_ = os::open_file("/dev/gdrdrv", O_RDWR);
     }
     void TearDown() override {
         module_ = {};

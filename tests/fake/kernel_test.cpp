@@ -63,25 +63,25 @@ protected:
 };
 
 TEST_F(kernel_test, other_files_are_the_real_ones) {
-    os::fd const zero = os::open_file("/dev/zero", O_RDWR, "test");
+    os::fd const zero = os::open_file("/dev/zero", O_RDWR);
     char byte = 1;
     EXPECT_EQ(::read(zero.get(), &byte, 1), 1);
     EXPECT_EQ(byte, 0);
     EXPECT_EQ(kernel_.descriptors(), 0u);
-    EXPECT_THROW((void)os::open_file("/dev/no such device", O_RDWR, "test"), error);
+    EXPECT_THROW((void)os::open_file("/dev/no such device", O_RDWR), error);
 }
 
 TEST_F(kernel_test, a_file_goes_with_its_last_descriptor_and_mapping) {
     {
-        os::region region = os::region::reserve(4 * page, "test");
+        os::region region = os::region::reserve(4 * page);
         {
-            os::fd const first = os::open_file("/dev/counting", O_RDWR, "test");
+            os::fd const first = os::open_file("/dev/counting", O_RDWR);
             {
-                os::fd const second = os::duplicate(first.get(), "test");
+                os::fd const second = os::duplicate(first.get());
                 EXPECT_EQ(kernel_.descriptors(), 2u);
                 EXPECT_EQ(driver_->open_files, 1);
             }
-            region.place(page, 2 * page, first.get(), page, "test");
+            region.place(page, 2 * page, first.get(), page);
         }
         EXPECT_EQ(kernel_.descriptors(), 0u);
         EXPECT_EQ(kernel_.mappings(), 3u) << "the reservation's two ends, and the device";
@@ -99,7 +99,7 @@ TEST_F(kernel_test, a_file_goes_with_its_last_descriptor_and_mapping) {
 }
 
 TEST_F(kernel_test, errors_come_as_errno) {
-    os::fd const file = os::open_file("/dev/counting", O_RDWR, "test");
+    os::fd const file = os::open_file("/dev/counting", O_RDWR);
     EXPECT_EQ(os::current().ioctl(file.get(), 1, nullptr), 0);
     EXPECT_EQ(os::current().ioctl(file.get(), 2, nullptr), -1);
     EXPECT_EQ(errno, ENOTTY);
@@ -110,7 +110,7 @@ TEST_F(kernel_test, errors_come_as_errno) {
 }
 
 TEST_F(kernel_test, misuse_is_a_violation) {
-    os::fd const file = os::open_file("/dev/counting", O_RDWR, "test");
+    os::fd const file = os::open_file("/dev/counting", O_RDWR);
     void* at = os::current().mmap(nullptr, page, PROT_READ, MAP_SHARED, file.get(), 0);
     os::current().munmap(at, page);
     EXPECT_EQ(kernel_.violations().size(), 1u) << "read-only";
@@ -125,7 +125,7 @@ TEST_F(kernel_test, misuse_is_a_violation) {
 }
 
 TEST_F(kernel_test, a_forked_child_does_not_get_through) {
-    os::fd const file = os::open_file("/dev/counting", O_RDWR, "test");
+    os::fd const file = os::open_file("/dev/counting", O_RDWR);
     pid_t const child = ::fork();
     if (child == 0) {
         os::current().ioctl(file.get(), 1, nullptr);
@@ -139,23 +139,23 @@ TEST_F(kernel_test, a_forked_child_does_not_get_through) {
 
 TEST_F(kernel_test, the_nth_call_fails) {
     the_faults().arm(fault_source::system, 3, EMFILE);
-    os::fd const first = os::open_file("/dev/counting", O_RDWR, "test");
+    os::fd const first = os::open_file("/dev/counting", O_RDWR);
     EXPECT_EQ(os::current().ioctl(first.get(), 1, nullptr), 0) << "gives back: not counted";
-    os::region const region = os::region::reserve(page, "test");
+    os::region const region = os::region::reserve(page);
     EXPECT_TRUE(the_faults().fired().empty());
     try {
-        (void)os::open_file("/dev/counting", O_RDWR, "test");
+        (void)os::open_file("/dev/counting", O_RDWR);
         ADD_FAILURE() << "it did not fail";
     } catch (error const& failure) {
         EXPECT_EQ(failure.code(), std::error_code(EMFILE, std::system_category()));
     }
     EXPECT_EQ(the_faults().fired(), "open");
-    EXPECT_NO_THROW((void)os::open_file("/dev/counting", O_RDWR, "test")) << "once only";
+    EXPECT_NO_THROW((void)os::open_file("/dev/counting", O_RDWR)) << "once only";
     EXPECT_EQ(the_faults().next(fault_source::cuda, "cuInit"), 0) << "another source";
 }
 
 TEST_F(kernel_test, a_failing_fixed_mmap_has_unmapped_what_was_there) {
-    os::region const reserved = os::region::reserve(2 * page, "");
+    os::region const reserved = os::region::reserve(2 * page);
     std::size_t const before = kernel_.mappings();
     the_faults().arm(fault_source::system, 1, EIO);
     EXPECT_EQ(os::current().mmap(reserved.data(), page, PROT_READ, MAP_SHARED | MAP_FIXED, -1, 0),

@@ -48,7 +48,7 @@ protected:
         kernel_.emplace();
         driver_ = std::make_shared<rm_driver>(*kernel_, how);
         kernel_->add(driver_);
-        control_ = os::open_file("/dev/nvidiactl", O_RDWR, "test");
+        control_ = os::open_file("/dev/nvidiactl", O_RDWR);
     }
 
     static cuda::driver_api const& cu() { return cuda::api(); }
@@ -117,8 +117,8 @@ protected:
     }
     /// A fresh device file, registered.
     void open_device_file(int ordinal = 0) {
-        device_file_ = os::open_file(
-            "/dev/nvidia" + std::to_string(rm_driver::minor_number(ordinal)), O_RDWR, "test");
+        device_file_ =
+            os::open_file("/dev/nvidia" + std::to_string(rm_driver::minor_number(ordinal)), O_RDWR);
         abi::register_fd_parameters registration{control_.get()};
         ASSERT_EQ(
             os::current().ioctl(device_file_.get(),
@@ -171,7 +171,7 @@ TEST_F(rm_driver_test, unknown_calls_are_violations) {
     abi::card_info one_card{};
     EXPECT_EQ(ioctl(abi::esc_card_info, one_card), -1) << "a list of another length";
     expect_violations(1);
-    EXPECT_THROW((void)os::open_file("/dev/nvidia0", O_RDWR, "test"), error) << "no such minor";
+    EXPECT_THROW((void)os::open_file("/dev/nvidia0", O_RDWR), error) << "no such minor";
     expect_violations(1);
 }
 

@@ -68,7 +68,7 @@ TEST_F(two_gpus_test, memory_of_the_other_is_refused) {
 TEST_F(two_gpus_test, rm_refuses_a_descriptor_of_the_other) {
     virtual_block const chunks(0, 1);
     os::fd const descriptor =
-        cuda::export_chunk({chunks.address(), chunks.size(), 0, chunks.size()}, "rm");
+        cuda::export_chunk({chunks.address(), chunks.size(), 0, chunks.size()});
     for (int ordinal = 0; ordinal < 2; ++ordinal) {
         backend::gpu const gpu = identify(ordinal);
         rm::client const client({gpu.pci_domain, gpu.pci_bus, gpu.pci_slot, gpu.pci_address});

@@ -82,6 +82,19 @@ def driver_symbols_outside_cuda(root: Path) -> list[str]:
                  keep_strings=True, what="names a driver function")
 
 
+def driver_functions_in_the_wrong_group(root: Path) -> list[str]:
+    """The table of the CUDA driver's functions tells the library's from those of programs and tests."""
+    table = root / "src/cuda/driver_api.hpp"
+    text = table.read_text() if table.exists() else ""
+    of_library, _, of_others = text.partition("BARMAP_CUDA_OTHER_FUNCTIONS(X)")
+    code = "".join(p.read_text() for room in ("src", "shims") for p in sources(root / room)
+                   if p != table)
+    called = set(re.findall(r"(?:\.|->)(\w+)", code))
+    return [f"{table.relative_to(root)}: {member} is in the wrong group"
+            for group, wanted in ((of_library, True), (of_others, False))
+            for member in re.findall(r"X\((\w+), \"", group) if (member in called) != wanted]
+
+
 def vulkan_headers_outside_vulkan(root: Path) -> list[str]:
     """Only src/backend/vulkan includes Vulkan's headers (and tests/vulkan)."""
     files = [p for p in code_files(root) if p.suffix in CODE_SUFFIXES - {".py"}
@@ -196,6 +209,6 @@ def headers_that_need_others(root: Path, compiler: str) -> list[str]:
 
 
 # Those that look at text only.
-RULES = (system_calls_outside_os, environment_outside_config, driver_symbols_outside_cuda, vulkan_headers_outside_vulkan,
-         backends_named_by_the_core, includes_against_the_flow, long_files, files_without_licence,
-         names_that_say_nothing)
+RULES = (system_calls_outside_os, environment_outside_config, driver_symbols_outside_cuda,
+         driver_functions_in_the_wrong_group, vulkan_headers_outside_vulkan, backends_named_by_the_core,
+         includes_against_the_flow, long_files, files_without_licence, names_that_say_nothing)

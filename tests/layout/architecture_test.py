@@ -45,6 +45,9 @@ GOOD = {
     "src/error.cpp": LICENCE + "#include <barmap/error.hpp>\n",
     "src/log.cpp": LICENCE + '#include "log.hpp"\n',
     "src/cuda/driver_api.cpp": LICENCE + '#include "config/config.hpp"\nauto a = symbol("cuInit");\n',
+    "src/cuda/driver_api.hpp": LICENCE + '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())\n'
+                               '#define BARMAP_CUDA_OTHER_FUNCTIONS(X) X(mem_free, "cuMemFree", ())\n',
+    "src/cuda/memory.cpp": LICENCE + "int a = cu.init();\n",
     "src/backend/registry.cpp": LICENCE + '#include "backend/backend.hpp"\nauto a = "rm";\n',
     "src/rm/abi.hpp": LICENCE + "#include <sys/ioctl.h>\n",
     "src/backend/rm/rm.cpp": LICENCE + '#include "rm/abi.hpp"\n#include "os/fd.hpp"\n',
@@ -69,6 +72,10 @@ PLANTED = {
     "driver_symbols_outside_cuda": {
         "src/device.cpp": LICENCE + 'auto a = symbol("cuMemAlloc_v2");\n',
         "src/pin.cpp": LICENCE + "int a = cuMemAlloc(b);\n",
+    },
+    "driver_functions_in_the_wrong_group": {
+        "src/cuda/driver_api.hpp": LICENCE + '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())'
+                                             ' X(mem_free, "cuMemFree", ())\n',
     },
     "vulkan_headers_outside_vulkan": {
         "src/device.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",

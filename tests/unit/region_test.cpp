@@ -56,16 +56,16 @@ protected:
 };
 
 TEST_F(region_test, starts_as_a_range_that_faults) {
-    region const reserved = region::reserve(3 * page_, "");
+    region const reserved = region::reserve(3 * page_);
     EXPECT_EQ(reserved.size(), 3 * page_);
     EXPECT_TRUE(faults(reserved.data()));
     EXPECT_TRUE(faults(reserved.data() + 3 * page_ - 1));
 }
 
 TEST_F(region_test, puts_files_side_by_side) {
-    region joined = region::reserve(3 * page_, "");
-    joined.place(0, page_, file_.get(), static_cast<off_t>(2 * page_), "");
-    joined.place(page_, 2 * page_, file_.get(), 0, "");
+    region joined = region::reserve(3 * page_);
+    joined.place(0, page_, file_.get(), static_cast<off_t>(2 * page_));
+    joined.place(page_, 2 * page_, file_.get(), 0);
     EXPECT_EQ(joined.data()[0], std::byte{'c'});
     EXPECT_EQ(joined.data()[page_], std::byte{'a'});
     EXPECT_EQ(joined.data()[2 * page_], std::byte{'b'});
@@ -76,8 +76,8 @@ TEST_F(region_test, puts_files_side_by_side) {
 }
 
 TEST_F(region_test, stays_out_of_forked_children) {
-    auto mapped = std::make_unique<region>(region::reserve(page_, ""));
-    mapped->place(0, page_, file_.get(), 0, "");
+    auto mapped = std::make_unique<region>(region::reserve(page_));
+    mapped->place(0, page_, file_.get(), 0);
     EXPECT_TRUE(faults(mapped->data()));
     int const status = in_child([&] {
         mapped.reset();
@@ -89,7 +89,7 @@ TEST_F(region_test, stays_out_of_forked_children) {
 
 TEST_F(region_test, unmaps_once) {
     {
-        region first = region::reserve(page_, "");
+        region first = region::reserve(page_);
         std::byte* const at = first.data();
         region second(std::move(first));
         EXPECT_EQ(first.data(), nullptr);
@@ -106,19 +106,18 @@ TEST_F(region_test, unmaps_once) {
 TEST_F(region_test, failures_are_told) {
     calls_.fail("mmap", ENOMEM);
     try {
-        (void)region::reserve(page_, "rm");
+        (void)region::reserve(page_);
         ADD_FAILURE() << "it did not fail";
     } catch (error const& failure) {
         EXPECT_EQ(failure.code(), std::error_code(ENOMEM, std::system_category()));
         EXPECT_NE(failure.advice().find("max_map_count"), std::string::npos);
-        EXPECT_EQ(failure.backend(), "rm");
     }
-    region reserved = region::reserve(page_, "");
+    region reserved = region::reserve(page_);
     calls_.fail("mmap", EINVAL);
-    EXPECT_THROW(reserved.place(0, page_, file_.get(), 0, "rm"), error);
+    EXPECT_THROW(reserved.place(0, page_, file_.get(), 0), error);
     calls_.fail("madvise", EINVAL);
-    EXPECT_THROW(reserved.place(0, page_, file_.get(), 0, "rm"), error);
-    EXPECT_NO_THROW(reserved.place(0, page_, file_.get(), 0, "rm"));
+    EXPECT_THROW(reserved.place(0, page_, file_.get(), 0), error);
+    EXPECT_NO_THROW(reserved.place(0, page_, file_.get(), 0));
 }
 
 // A file that fills its region needs no reservation, which a failing mmap could lose.
@@ -134,14 +133,14 @@ TEST_F(region_test, maps_a_single_file_without_a_reservation) {
     {
         region single = region::for_files(2 * page_);
         EXPECT_EQ(single.data(), nullptr);
-        single.place(0, 2 * page_, file_.get(), static_cast<off_t>(page_), "");
+        single.place(0, 2 * page_, file_.get(), static_cast<off_t>(page_));
         EXPECT_EQ(single.data()[0], std::byte{'b'});
         EXPECT_EQ(single.data()[page_], std::byte{'c'});
         EXPECT_TRUE(faults(single.data())) << "not in a child";
     }
     EXPECT_EQ(flags_seen & (MAP_FIXED | MAP_ANONYMOUS), 0);
     region several = region::for_files(2 * page_);
-    several.place(page_, page_, file_.get(), 0, "");
+    several.place(page_, page_, file_.get(), 0);
     EXPECT_EQ(several.data()[page_], std::byte{'a'});
     EXPECT_TRUE(faults(several.data())) << "reserved";
     replace(nullptr);
@@ -162,12 +161,12 @@ TEST_F(region_test, fills_the_hole_of_a_failed_mapping_again) {
     table.mmap = punch_a_hole_and_fail;
     replace(&table);
     region several = region::for_files(3 * page_);
-    EXPECT_THROW(several.place(page_, page_, file_.get(), 0, ""), error);
+    EXPECT_THROW(several.place(page_, page_, file_.get(), 0), error);
     unsigned char resident = 0;
     EXPECT_EQ(::mincore(several.data() + page_, page_, &resident), 0) << "there is something there";
     EXPECT_TRUE(faults(several.data() + page_));
     replace(nullptr);
-    EXPECT_NO_THROW(several.place(page_, page_, file_.get(), 0, ""));
+    EXPECT_NO_THROW(several.place(page_, page_, file_.get(), 0));
 }
 
 TEST_F(region_test, never_unmaps_what_another_thread_has_put_into_the_hole) {
@@ -186,7 +185,7 @@ TEST_F(region_test, never_unmaps_what_another_thread_has_put_into_the_hole) {
     std::byte* at = nullptr;
     {
         region several = region::for_files(3 * page_);
-        EXPECT_THROW(several.place(page_, page_, file_.get(), 0, ""), error);
+        EXPECT_THROW(several.place(page_, page_, file_.get(), 0), error);
         at = several.data();
         ASSERT_EQ(others, at + page_);
         *static_cast<int*>(others) = 42;
@@ -224,7 +223,7 @@ TEST_F(region_test, no_fork_comes_between_mmap_and_madvise) {
     };
     replace(&table);
     region single = region::for_files(page_);
-    single.place(0, page_, file_.get(), 0, "");
+    single.place(0, page_, file_.get(), 0);
     forker.join();
     replace(nullptr);
     EXPECT_TRUE(WIFSIGNALED(status.load()) && WTERMSIG(status.load()) == SIGSEGV);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -87,7 +88,7 @@ TEST_F(allocate, more_than_there_is_is_out_of_device_memory) {
             EXPECT_EQ(failure.code(),
                       (std::error_code{VK_ERROR_OUT_OF_DEVICE_MEMORY, vulkan_category()}))
                 << failure.what();
-            EXPECT_EQ(failure.backend(), "vulkan");
+            EXPECT_EQ(failure.backend(), "");
             EXPECT_NE(failure.advice().find("Resizable BAR"), std::string::npos);
         }
     }
@@ -250,11 +251,27 @@ TEST_F(allocate, works_through_the_public_interface) {
     EXPECT_TRUE(std::equal(seen.begin(), seen.end(), sent.begin() + 100));
 }
 
+TEST_F(allocate, the_public_interface_names_the_backend_in_errors) {
+    watched_vulkan watched;
+    device const gpu = device::open();
+    pin const owner = gpu.allocate(10'000, "vulkan");
+    for (auto const& action : {std::function<void()>([&] { (void)gpu.allocate(100, "vulkan"); }),
+                               std::function<void()>([&] { (void)owner.map(); })})
+        try {
+            watched.fail(1, VK_ERROR_TOO_MANY_OBJECTS);
+            action();
+            ADD_FAILURE() << "it did not fail";
+        } catch (error const& failure) {
+            EXPECT_EQ(failure.backend(), "vulkan") << failure.what();
+        }
+}
+
 // The memory may be gone with its context, and other memory lie at its address.
 TEST_F(allocate, another_allocation_at_the_address_is_not_taken_for_ours) {
     device const gpu = device::open();
     pin const owner = gpu.allocate(10'000, "vulkan");
-    EXPECT_EQ(gpu.pin(owner.gpu_address(), 100, {.backend = "vulkan"}).memory(), memory_kind::allocated);
+    EXPECT_EQ(gpu.pin(owner.gpu_address(), 100, {.backend = "vulkan"}).memory(),
+              memory_kind::allocated);
     static cuda::driver_api real;
     real = cuda::api();
     cuda::driver_api later = real;

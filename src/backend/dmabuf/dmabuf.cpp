@@ -33,7 +33,7 @@ os::fd export_range(CUdeviceptr start, std::size_t bytes, bool force_pcie) {
         throw error(errc::bar1_exhausted, what, "",
                     std::to_string(bytes) + " bytes are wanted: map less at a time, unmap "
                                             "something, or enable Resizable BAR");
-    cuda::check(result, what, "the memory may not be capable of GPUDirect RDMA", "");
+    cuda::check(result, what, "the memory may not be capable of GPUDirect RDMA");
     return os::fd(descriptor);
 }
 
@@ -86,10 +86,10 @@ public:
         : region_(os::region::for_files(layout.total)) {
         for (piece const& piece : layout.pieces)
             if (piece.object == no_object)
-                region_.place_zeros(piece.at, piece.length, "");
+                region_.place_zeros(piece.at, piece.length);
             else
                 region_.place(piece.at, piece.length, files[piece.object].get(),
-                              static_cast<off_t>(piece.file_offset), "");
+                              static_cast<off_t>(piece.file_offset));
         data = region_.data() + layout.head;
         kind = caching;
     }

@@ -2,10 +2,10 @@
 #include "backend/backend.hpp"
 #include "backend/gdrdrv/module.hpp"
 #include "backend/pages.hpp"
+#include "backend/shared_view.hpp"
 #include "os/region.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -41,29 +41,24 @@ private:
     std::uint64_t value_;
 };
 
-/// The handles side by side in the address space.
-class view {
+/// The handles' memory as one range.
+class gdrdrv_mapped final : public mapped {
 public:
-    view(kernel_module const& owner, std::vector<handle> const& handles, page_layout const& layout,
-         std::optional<cache_kind> wanted)
+    gdrdrv_mapped(kernel_module const& owner, std::vector<handle> const& handles,
+                  page_layout const& layout, std::optional<cache_kind> wanted)
         : region_(os::region::for_files(layout.total)) {
         for (handle const& each : handles)
             owner.request(each.value(), wanted);
         // The file offset names the handle; a mapping always starts at the handle's first page.
         for (piece const& piece : layout.pieces)
             region_.place(piece.at, piece.length, owner.fd(),
-                          static_cast<off_t>(handles[piece.object].value() * os::page_size()), "");
-        data_ = region_.data() + layout.head;
-        kind_ = owner.kind(handles.front().value());
+                          static_cast<off_t>(handles[piece.object].value() * os::page_size()));
+        data = region_.data() + layout.head;
+        kind = owner.kind(handles.front().value());
     }
-
-    [[nodiscard]] std::byte* data() const noexcept { return data_; }
-    [[nodiscard]] cache_kind kind() const noexcept { return kind_; }
 
 private:
     os::region region_;
-    std::byte* data_ = nullptr;
-    cache_kind kind_ = cache_kind::write_combining;
 };
 
 class gdrdrv_pinned final : public pinned {
@@ -76,7 +71,10 @@ public:
             handles_.emplace_back(owner_, range.start, range.bytes, request);
     }
 
-    std::unique_ptr<mapped> map(std::optional<cache_kind> wanted) override;
+    std::unique_ptr<mapped> map(std::optional<cache_kind> wanted) override {
+        return view_.map(
+            [&] { return std::make_unique<gdrdrv_mapped>(*owner_, handles_, layout_, wanted); });
+    }
     bool revoked() override {
         return std::any_of(handles_.begin(), handles_.end(), [this](handle const& each) {
             return owner_->callback_flag(each.value());
@@ -86,56 +84,15 @@ public:
     std::optional<pin_event> next_event() override { return owner_->next_event(); }
 
 private:
-    class shared_mapped;
-    view const& enter(std::optional<cache_kind> wanted);
-    void leave() noexcept;
-
     std::shared_ptr<kernel_module const> owner_;
     page_layout layout_;
     bool has_events_;
     std::vector<handle> handles_; // in use until the view is gone
-    // All mappings share one view, since the module maps a handle once at a time (gdrdrv_mmap
-    // answers EINVAL for the second). Pinning the addresses again would reach whatever lies there
+    // Shared, since the module maps a handle once at a time (gdrdrv_mmap returns EINVAL for the
+    // second). Pinning the addresses again would reach whatever lies there
     // by then: after cuMemFree that is other memory.
-    std::mutex lock_;
-    unsigned users_ = 0;
-    std::optional<view> view_;
+    shared_view view_;
 };
-
-class gdrdrv_pinned::shared_mapped final : public mapped {
-public:
-    shared_mapped(gdrdrv_pinned& owner, std::optional<cache_kind> wanted) : owner_(owner) {
-        view const& shared = owner.enter(wanted);
-        data = shared.data();
-        kind = shared.kind();
-    }
-    shared_mapped(shared_mapped const&) = delete;
-    shared_mapped& operator=(shared_mapped const&) = delete;
-    ~shared_mapped() override { owner_.leave(); }
-
-private:
-    gdrdrv_pinned& owner_;
-};
-
-std::unique_ptr<mapped> gdrdrv_pinned::map(std::optional<cache_kind> wanted) {
-    return std::make_unique<shared_mapped>(*this, wanted);
-}
-
-view const& gdrdrv_pinned::enter(std::optional<cache_kind> wanted) {
-    std::lock_guard const guard(lock_);
-    if (!view_)
-        view_.emplace(*owner_, handles_, layout_, wanted);
-    ++users_;
-    return *view_;
-}
-
-void gdrdrv_pinned::leave() noexcept {
-    if (!owner_->in_own_process()) // another thread may have held the lock at the fork
-        return;
-    std::lock_guard const guard(lock_);
-    if (--users_ == 0)
-        view_.reset(); // under the lock, so that it is unmapped before it is mapped again
-}
 
 class gdrdrv_backend final : public backend {
 public:

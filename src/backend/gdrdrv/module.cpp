@@ -18,7 +18,7 @@ constexpr char see_log[] = "see the kernel log (dmesg)";
 
 // Not blocking, for next_event; to ioctl and mmap it is all the same.
 kernel_module::kernel_module()
-    : fd_(os::open_file(path, O_RDWR | O_NONBLOCK, "")), owner_(os::this_process()) {
+    : fd_(os::open_file(path, O_RDWR | O_NONBLOCK)), owner_(os::this_process()) {
     abi::version_parameters version{};
     call(abi::get_version, version, "read the module's version",
          "reload the module: this /dev/gdrdrv does not speak its ioctls");
@@ -31,14 +31,14 @@ kernel_module::kernel_module()
 }
 
 template <class Parameters>
-bool kernel_module::answers(unsigned long request, Parameters& parameters) const noexcept {
+bool kernel_module::succeeds(unsigned long request, Parameters& parameters) const noexcept {
     return os::current().ioctl(fd_.get(), request, &parameters) == 0;
 }
 
 template <class Parameters>
 void kernel_module::call(unsigned long request, Parameters& parameters, char const* what,
                          std::string const& advice) const {
-    if (!answers(request, parameters)) {
+    if (!succeeds(request, parameters)) {
         int const code = errno;
         throw error({code, std::system_category()}, what, "", advice);
     }
@@ -57,7 +57,7 @@ std::uint64_t kernel_module::pin(CUdeviceptr address, std::size_t bytes,
 
 template <class Parameters>
 std::uint64_t kernel_module::pin_as(unsigned long request, Parameters& parameters) const {
-    if (!answers(request, parameters)) {
+    if (!succeeds(request, parameters)) {
         int const code = errno;
         throw error({code, std::system_category()}, "pin GPU memory", "",
                     code == EDQUOT
@@ -75,7 +75,7 @@ std::string kernel_module::limits() const {
         return std::to_string(held) + (most ? " of " + std::to_string(most) : "");
     };
     abi::usage_parameters usage{};
-    if (!answers(abi::get_usage, usage))
+    if (!succeeds(abi::get_usage, usage))
         return "";
     return " (parameters max_user_pins, max_user_bytes of gdrdrv): this user holds " +
            of(usage.user_pins, usage.max_user_pins) + " pins and " +
@@ -84,8 +84,8 @@ std::string kernel_module::limits() const {
 
 void kernel_module::unpin(std::uint64_t handle) const noexcept {
     abi::unpin_parameters request{handle};
-    if (in_own_process())
-        (void)answers(abi::unpin, request);
+    if (os::is_this_process(owner_))
+        (void)succeeds(abi::unpin, request);
 }
 
 backend_properties kernel_module::properties() const {
@@ -98,12 +98,12 @@ backend_properties kernel_module::properties() const {
 /// An attribute that the module does not know is 0.
 bool kernel_module::attribute(std::uint32_t which) const {
     abi::attribute_parameters request{which, 0};
-    return version_ >= abi::version_with_attributes && answers(abi::get_attribute, request) &&
+    return version_ >= abi::version_with_attributes && succeeds(abi::get_attribute, request) &&
            request.value != 0;
 }
 
-/// gdrcopy's own module would complain of the question in the kernel's log. So it is told apart by
-/// reading, which it has not (EINVAL), and which finds nothing yet in barmap's (EAGAIN).
+/// gdrcopy's own module would log a complaint about the ioctl. It is recognised by read(), which it
+/// does not implement (EINVAL), and which finds no event yet in barmap's (EAGAIN).
 bool kernel_module::has_events() const {
     if (version_ < abi::version_with_events || attribute(abi::attribute_persistent))
         return false;
@@ -111,13 +111,13 @@ bool kernel_module::has_events() const {
     if (os::current().read(fd_.get(), &none, sizeof(none)) >= 0 || errno != EAGAIN)
         return false;
     abi::features_parameters request{};
-    return answers(abi::get_features, request) && (request.features & abi::feature_events) &&
+    return succeeds(abi::get_features, request) && (request.features & abi::feature_events) &&
            request.event_size == sizeof(abi::event);
 }
 
 bool kernel_module::callback_flag(std::uint64_t handle) const {
     abi::callback_flag_parameters request{handle, 0};
-    call(abi::get_callback_flag, request, "ask whether memory was taken away", see_log);
+    call(abi::get_callback_flag, request, "ask whether memory was revoked", see_log);
     return request.flag != 0;
 }
 
@@ -171,10 +171,6 @@ cache_kind kernel_module::kind(std::uint64_t handle) const {
     info.handle = handle;
     call(abi::get_info, info, what, see_log);
     return info.write_combining ? cache_kind::write_combining : cache_kind::cached;
-}
-
-bool kernel_module::in_own_process() const noexcept {
-    return os::is_this_process(owner_);
 }
 
 } // namespace barmap::backend::gdrdrv

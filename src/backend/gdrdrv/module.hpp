@@ -12,11 +12,9 @@
 
 namespace barmap::backend::gdrdrv {
 
-inline constexpr std::string_view name = "gdrdrv";
-
-/// An open /dev/gdrdrv. Its pins go with the last descriptor at the latest. A forked child shares
-/// the descriptor, so there destructors only close.
-/// Thread rule: const members may be called at once.
+/// An open /dev/gdrdrv. Its pins are freed with the last descriptor at the latest. A forked child
+/// shares the descriptor, so there destructors only close. Thread rule: const members may be called
+/// at once.
 class kernel_module {
 public:
     /// @throws error with errno if there is none, errc::unknown_layout for an unknown version
@@ -30,7 +28,7 @@ public:
     /// mappings and no flag. @pre nothing has been pinned by this descriptor
     [[nodiscard]] backend_properties properties() const;
 
-    /// Whether the memory was taken away.
+    /// Whether the memory was revoked.
     [[nodiscard]] bool callback_flag(std::uint64_t handle) const;
 
     /// The oldest event of any handle, in whole pages. @pre properties().events
@@ -43,11 +41,10 @@ public:
     [[nodiscard]] cache_kind kind(std::uint64_t handle) const;
 
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-    [[nodiscard]] bool in_own_process() const noexcept;
 
 private:
     template <class Parameters>
-    [[nodiscard]] bool answers(unsigned long request, Parameters& parameters) const noexcept;
+    [[nodiscard]] bool succeeds(unsigned long request, Parameters& parameters) const noexcept;
     template <class Parameters>
     void call(unsigned long request, Parameters& parameters, char const* what,
               std::string const& advice) const;

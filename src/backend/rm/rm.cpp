@@ -43,13 +43,13 @@ public:
         : region_(os::region::for_files(layout.total)) {
         for (piece const& piece : layout.pieces) {
             if (piece.object == no_object) {
-                region_.place_zeros(piece.at, piece.length, "");
+                region_.place_zeros(piece.at, piece.length);
                 continue;
             }
             memory_object const& object = objects[piece.object];
             rm::client::view& view = views_.emplace_back(
                 object.client(), object.handle(), piece.file_offset, piece.length, force_pcie);
-            region_.place(piece.at, piece.length, view.fd(), 0, "");
+            region_.place(piece.at, piece.length, view.fd(), 0);
             view.close_fd();
         }
         data = region_.data() + layout.head;
@@ -105,7 +105,7 @@ public:
             }
             os::fd made;
             if (!memory.exported)
-                made = cuda::export_chunk(chunk, "");
+                made = cuda::export_chunk(chunk);
             int const descriptor = memory.exported ? memory.exported->get() : made.get();
             objects.emplace_back(client_, client_->import(descriptor));
             // VMM chunks are whole GPU pages, so that nothing before one is ever wanted.
@@ -121,7 +121,7 @@ public:
     std::optional<bar1_info> bar1() override { return client_->bar1(); }
 
 private:
-    /// Duplicates the object behind a cudaMalloc and tells which part of it the range is.
+    /// Duplicates the object behind a cudaMalloc and returns which part of it the range is.
     part duplicate(cuda::memory const& memory, cuda::chunk const& chunk,
                    std::vector<memory_object>& objects) const {
         CUipcMemHandle handle{};

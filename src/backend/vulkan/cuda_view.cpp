@@ -10,9 +10,9 @@ namespace barmap::backend::vulkan {
 cuda_view::cuda_view(CUdevice device) : owner_(os::this_process()) {
     cuda::driver_api const& cu = cuda::api();
     CUcontext before = nullptr;
-    cuda::check(cu.ctx_get_current(&before), "read the thread's CUDA context", {}, name);
+    cuda::check(cu.ctx_get_current(&before), "read the thread's CUDA context");
     cuda::context_scope const scope = cuda::context_scope::on_device(device);
-    cuda::check(cu.ctx_get_current(&context_), "read the thread's CUDA context", {}, name);
+    cuda::check(cu.ctx_get_current(&context_), "read the thread's CUDA context");
     if (context_ != before)
         primary_ = std::make_unique<cuda::primary_context>(cuda::primary_context::retain(device));
 }
@@ -34,13 +34,12 @@ cuda_view::cuda_view(CUdevice device, int descriptor, std::size_t payload, std::
         memory_ = nullptr;
     cuda::check(imported, "import Vulkan's memory into CUDA",
                 "Vulkan and CUDA must be of one driver version and show the same GPU: compare "
-                "vulkaninfo and nvidia-smi",
-                name);
+                "vulkaninfo and nvidia-smi");
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC range{};
     range.size = bytes;
     cuda::check(cu.external_memory_get_mapped_buffer(&address_, memory_, &range),
                 "give Vulkan's memory a CUDA address",
-                "free GPU memory or address space of this context", name);
+                "free GPU memory or address space of this context");
     if (cu.pointer_get_attribute(&id_, cuda::pointer_buffer_id, address_) != cuda::success)
         id_ = 0;
 }

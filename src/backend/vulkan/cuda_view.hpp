@@ -34,7 +34,7 @@ private:
     std::unique_ptr<cuda::primary_context> primary_; ///< null if the context is the user's
     CUexternalMemory memory_ = nullptr;
     CUdeviceptr address_ = 0;
-    unsigned long long id_ = 0; ///< of the allocation at address_; 0 if CUDA does not tell
+    unsigned long long id_ = 0; ///< of the allocation at address_; 0 if CUDA does not report it
 };
 
 } // namespace barmap::backend::vulkan

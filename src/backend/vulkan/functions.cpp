@@ -11,8 +11,7 @@ namespace {
 template <class Function>
 void take(Function& member, PFN_vkVoidFunction address, char const* symbol) {
     if (!address)
-        throw error(errc::backend_absent, std::string("find the function ") + symbol,
-                    std::string(name),
+        throw error(errc::backend_absent, std::string("find the function ") + symbol, "",
                     "update the Vulkan loader (libvulkan1) and the GPU's driver");
     member = reinterpret_cast<Function>(address);
 }
@@ -78,8 +77,8 @@ void functions::load(VkDevice device, bool placed) {
 
 void check(VkResult result, std::string_view operation) {
     if (result != VK_SUCCESS)
-        throw error({static_cast<int>(result), vulkan_category()}, std::string(operation),
-                    std::string(name), advice_for(result));
+        throw error({static_cast<int>(result), vulkan_category()}, std::string(operation), "",
+                    advice_for(result));
 }
 
 } // namespace barmap::backend::vulkan

@@ -8,9 +8,7 @@
 
 namespace barmap::backend::vulkan {
 
-inline constexpr std::string_view name = "vulkan";
-
-// X(member, Vulkan's name). Which function answers for a name depends on what it is asked of.
+// X(member, Vulkan's name). Which function a name means depends on what it is asked of.
 // clang-format off
 #define BARMAP_VULKAN_GLOBAL_FUNCTIONS(X)                                                          \
     X(enumerate_instance_version, vkEnumerateInstanceVersion)                                      \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/vulkan/host_view.hpp"
 
+#include "os/calls.hpp"
+
 #include <cerrno>
 #include <cstdint>
 #include <new>
@@ -42,8 +44,8 @@ host_view::~host_view() {
         if (vk.unmap_memory2(session_.device(), &info) != VK_SUCCESS)
             released = false;
     }
-    // Still mapped there. Freeing the memory will unmap it, so the addresses may never be given
-    // back: by then they could be someone else's.
+    // Still mapped there. Freeing the memory will unmap it, so the addresses may never be
+    // freed: by then they could be someone else's.
     if (!released) {
         alignas(os::region) std::byte never_destroyed[sizeof(os::region)];
         ::new (never_destroyed) os::region(std::move(region_));
@@ -65,7 +67,7 @@ void host_view::map_contiguous(std::span<memory const> objects) {
     std::size_t total = 0;
     for (memory const& object : objects)
         total += object.size();
-    region_ = os::region::reserve(total + alignment - os::page_size(), name);
+    region_ = os::region::reserve(total + alignment - os::page_size());
     data_ = round_up(region_.data(), alignment);
     std::byte* at = data_;
     for (memory const& object : objects) {
@@ -95,8 +97,7 @@ void host_view::keep_from_children(std::size_t bytes) const {
     std::size_t const whole = bytes > lost ? (bytes - lost) / page * page : 0;
     if (whole && os::current().madvise(first, whole, MADV_DONTFORK) != 0) {
         int const code = errno;
-        throw error({code, std::system_category()}, "keep a mapping out of forked children",
-                    std::string(name),
+        throw error({code, std::system_category()}, "keep a mapping out of forked children", "",
                     "the process has too many mappings: see /proc/sys/vm/max_map_count");
     }
 }

@@ -2,16 +2,14 @@
 #pragma once
 
 #include "backend/vulkan/session.hpp"
-#include "os/calls.hpp"
 #include "os/fd.hpp"
 
-#include <cerrno>
 #include <memory>
 #include <utility>
 
 namespace barmap::backend::vulkan {
 
-/// Vulkan's reference to a memory object: freed when the last driver that refers to it lets go.
+/// Vulkan's reference to a memory object: freed when the last driver that refers to it releases it.
 class memory {
 public:
     /// Makes at least this many bytes in the GPU's own memory, exportable. @throws error
@@ -46,23 +44,18 @@ private:
     bool cached_;
 };
 
-/// Size that Vulkan is told for a memory object of so many bytes. The same for whoever makes it and
-/// whoever imports it, since Vulkan wants both to name the same size.
+/// Size that Vulkan is given for a memory object of that many bytes. The same for who makes it and
+/// who imports it, since Vulkan wants both to name the same size.
 [[nodiscard]] std::size_t payload_size(std::size_t bytes) noexcept;
 
 /// Runs take(descriptor) with a duplicate of a descriptor. A driver takes it over if, and only if,
-/// it answers 0. @throws error with errno if there can be no duplicate
+/// it returns 0. @throws error with errno if there can be no duplicate
 template <class Take>
 auto hand_over(int descriptor, Take take) {
-    int const copy = os::current().duplicate(descriptor);
-    if (copy < 0) {
-        int const code = errno;
-        throw error({code, std::system_category()}, "duplicate a file descriptor",
-                    std::string(name), "raise the limit of open files (ulimit -n)");
-    }
-    auto const result = take(copy);
-    if (result != 0)
-        os::fd const not_taken(copy);
+    os::fd copy = os::duplicate(descriptor);
+    auto const result = take(copy.get());
+    if (result == 0)
+        (void)copy.release();
     return result;
 }
 

@@ -16,7 +16,7 @@ constexpr char install_driver[] =
     "gets it with NVIDIA_DRIVER_CAPABILITIES=all, or graphics,compute,utility";
 
 [[noreturn]] void absent(std::string operation, std::string advice) {
-    throw error(errc::backend_absent, std::move(operation), std::string(name), std::move(advice));
+    throw error(errc::backend_absent, std::move(operation), "", std::move(advice));
 }
 
 os::library open_loader() {
@@ -57,7 +57,7 @@ std::vector<VkPhysicalDevice> physical_devices(functions const& vk, VkInstance i
     while (status == VK_INCOMPLETE) {
         std::uint32_t count = 0;
         status = vk.enumerate_physical_devices(instance, &count, nullptr);
-        // Older loaders' answer if there are drivers, but none of them finds a device.
+        // Older loaders return it if there are drivers, but none of them finds a device.
         if (status == VK_ERROR_INITIALIZATION_FAILED)
             return {};
         check(status, "count Vulkan's devices");
@@ -113,7 +113,7 @@ session::~session() {
 
 void session::expect_usable(std::string_view operation) const {
     if (!usable())
-        throw error(errc::forked_child, std::string(operation), std::string(name),
+        throw error(errc::forked_child, std::string(operation), "",
                     "use barmap in the process that opened the device, before it exits");
 }
 
@@ -136,13 +136,13 @@ void session::create_instance() {
     VkResult const created = vk_.create_instance(&info, nullptr, &instance_);
     if (created != VK_SUCCESS)
         instance_ = nullptr;
-    if (created == VK_ERROR_INCOMPATIBLE_DRIVER) // the loader's answer if it finds no driver
+    if (created == VK_ERROR_INCOMPATIBLE_DRIVER) // the loader finds no driver
         absent("find a Vulkan driver", install_driver);
     check(created, "create a Vulkan instance");
     // Drivers leave threads and thread-local destructors behind, so the loader stays from here on.
     loader.abandon();
     // It unloads the driver with the last instance. NVIDIA's uses static thread-local storage,
-    // which is not given back: after 30 times it could not be loaded any more (580.159.04).
+    // which is never freed: after 30 times it could not be loaded any more (580.159.04).
     for (char const* const driver : {"libGLX_nvidia.so.0", "libEGL_nvidia.so.0"})
         os::keep_loaded(driver);
     vk_.load(instance_);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "backend/backend.hpp"
+#include "backend/shared_view.hpp"
 #include "backend/vulkan/cuda_view.hpp"
 #include "backend/vulkan/host_view.hpp"
 #include "backend/vulkan/memory.hpp"
 #include "backend/vulkan/session.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 /// Through Vulkan, which maps memory for the CPU by design: memory that it allocates is imported
 /// into CUDA, and VMM memory that CUDA exports is imported into Vulkan. No kernel module, no
@@ -14,7 +14,20 @@
 namespace barmap::backend {
 namespace {
 
-using vulkan::name;
+class vulkan_mapped final : public mapped {
+public:
+    vulkan_mapped(vulkan::session const& session, std::vector<vulkan::memory> const& objects,
+                  std::size_t head)
+        : view_(session, objects) {
+        data = view_.data() + head;
+        bool const all_cached = std::all_of(objects.begin(), objects.end(),
+                                            [](auto const& object) { return object.cached(); });
+        kind = all_cached ? cache_kind::cached : cache_kind::write_combining;
+    }
+
+private:
+    vulkan::host_view view_;
+};
 
 class vulkan_pinned : public pinned {
 public:
@@ -23,58 +36,18 @@ public:
                   std::vector<vulkan::memory> objects, std::size_t head)
         : session_(std::move(session)), objects_(std::move(objects)), head_(head) {}
 
-    std::unique_ptr<mapped> map(std::optional<cache_kind>) override;
+    std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
+        session_->expect_usable("map GPU memory");
+        return view_.map(
+            [&] { return std::make_unique<vulkan_mapped>(*session_, objects_, head_); });
+    }
 
 private:
-    class shared_mapped;
-    std::byte* enter();
-    void leave() noexcept;
-
     std::shared_ptr<vulkan::session const> session_;
     std::vector<vulkan::memory> objects_;
     std::size_t head_;
-    // All mappings share one view, since Vulkan maps an object once at a time.
-    std::mutex lock_;
-    unsigned users_ = 0;
-    std::unique_ptr<vulkan::host_view> view_;
+    shared_view view_; // since Vulkan maps an object once at a time
 };
-
-class vulkan_pinned::shared_mapped final : public mapped {
-public:
-    explicit shared_mapped(vulkan_pinned& owner) : owner_(owner) {
-        data = owner.enter() + owner.head_;
-        bool const all_cached = std::all_of(owner.objects_.begin(), owner.objects_.end(),
-                                            [](auto const& object) { return object.cached(); });
-        kind = all_cached ? cache_kind::cached : cache_kind::write_combining;
-    }
-    shared_mapped(shared_mapped const&) = delete;
-    shared_mapped& operator=(shared_mapped const&) = delete;
-    ~shared_mapped() override { owner_.leave(); }
-
-private:
-    vulkan_pinned& owner_;
-};
-
-std::unique_ptr<mapped> vulkan_pinned::map(std::optional<cache_kind>) {
-    session_->expect_usable("map GPU memory");
-    return std::make_unique<shared_mapped>(*this);
-}
-
-std::byte* vulkan_pinned::enter() {
-    std::lock_guard const guard(lock_);
-    if (!view_)
-        view_ = std::make_unique<vulkan::host_view>(*session_, objects_);
-    ++users_;
-    return view_->data();
-}
-
-void vulkan_pinned::leave() noexcept {
-    if (!session_->usable()) // another thread may have held the lock when the process forked
-        return;
-    std::lock_guard const guard(lock_);
-    if (--users_ == 0)
-        view_.reset();
-}
 
 /// Memory that Vulkan made and CUDA imported.
 class vulkan_allocated final : public vulkan_pinned {
@@ -118,7 +91,7 @@ public:
         for (cuda::chunk const& chunk : memory.chunks) {
             os::fd made;
             if (!memory.exported)
-                made = cuda::export_chunk(chunk, name);
+                made = cuda::export_chunk(chunk);
             int const descriptor = memory.exported ? memory.exported->get() : made.get();
             objects.push_back(vulkan::memory::import(session_, descriptor, chunk.capacity));
         }
@@ -151,17 +124,16 @@ private:
                 i + 1 == chunks.size() || (chunk.offset + chunk.length == chunk.capacity &&
                                            vulkan::payload_size(chunk.capacity) == chunk.capacity);
             if (!inside || !joins_before || !joins_after)
-                throw error(errc::unsupported_memory, "join VMM chunks into one CPU range",
-                            std::string(name), "pin the chunks one by one");
+                throw error(errc::unsupported_memory, "join VMM chunks into one CPU range", "",
+                            "pin the chunks one by one");
             bool const can_be_placed =
                 alignment != 0 && vulkan::payload_size(chunk.capacity) % alignment == 0;
             if (chunks.size() > 1 && !can_be_placed)
                 throw error(
                     errc::unsupported_operation,
                     "map " + std::to_string(chunks.size()) +
-                        " VMM chunks side by side (VK_EXT_map_memory_placed)",
-                    std::string(name),
-                    "use backend rm, update the GPU's driver, or pin the chunks one by one");
+                        " VMM chunks contiguously (VK_EXT_map_memory_placed)",
+                    "", "use backend rm, update the GPU's driver, or pin the chunks one by one");
         }
     }
 
