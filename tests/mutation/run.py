@@ -176,7 +176,7 @@ def of_place(tests: list[workplace.Test], first: workplace.Workplace,
         return text.replace(str(first.folder), str(place.folder))
     return [workplace.Test(t.name, [moved(a) for a in t.command], moved(t.folder),
                            {k: moved(v) for k, v in t.environment.items()}, t.skip_code, t.targets,
-                           t.seconds) for t in tests]
+                           t.seconds, t.says) for t in tests]
 
 
 class Run:
