@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <limits>
 #include <thread>
+#include <utility>
 
 /// Memory that barmap makes: reached in every way, and alive as long as somebody holds it.
 namespace barmap::contract {
@@ -234,6 +235,27 @@ TEST_F(allocating_choice_test, if_all_fail_the_first_failure_is_told) {
     refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
     EXPECT_EQ(seen.code, std::error_code(EFAULT, std::system_category())) << seen.text;
     EXPECT_NE(seen.text.find("backend gdrdrv"), std::string::npos) << seen.text;
+}
+
+TEST_F(allocating_choice_test, where_there_is_no_memory_left_no_other_is_tried) {
+    boot("580", true, true);
+    device const gpu = device::open(0);
+    static int tries;
+    tries = 0;
+    cuda::driver_api table = cuda::api();
+    table.mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
+                          unsigned long long) {
+        ++tries;
+        return cuda::error_out_of_memory;
+    };
+    cuda::replace_api(&table);
+    refusal const alone = refusal_of([&] { (void)gpu.allocate(mib, "gdrdrv"); });
+    int const tries_of_one = std::exchange(tries, 0);
+    refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
+    cuda::replace_api(nullptr);
+    EXPECT_EQ(seen.code, std::error_code(cuda::error_out_of_memory, cuda_category()));
+    EXPECT_EQ(seen.text, alone.text);
+    EXPECT_EQ(tries, tries_of_one);
 }
 
 TEST_F(allocating_choice_test, without_any_usable_backend_it_is_said_why) {

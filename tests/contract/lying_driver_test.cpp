@@ -156,6 +156,18 @@ TEST_F(lying_driver_test, chunks_of_two_gpus_are_refused) {
                    "one GPU");
 }
 
+TEST_F(lying_driver_test, a_chunk_of_a_gpu_that_cannot_be_opened_is_an_error) {
+    auto const chunks = make_memory(memory_kind::virtual_exportable, 2 * mib);
+    table_.device_get = [](CUdevice*, int) { return cuda::error_invalid_device; };
+    lie();
+    try {
+        (void)cuda::describe(chunks->address(), 16);
+        FAIL() << "it is described";
+    } catch (error const& failure) {
+        EXPECT_EQ(failure.code(), std::error_code(cuda::error_invalid_device, cuda_category()));
+    }
+}
+
 TEST_F(lying_driver_test, a_context_that_cannot_be_put_back_is_reported) {
     set_environment("BARMAP_LOG", "info");
     table_.ctx_pop_current = [](CUcontext* context) {

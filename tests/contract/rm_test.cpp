@@ -5,6 +5,7 @@
 #include "cuda/memory.hpp"
 #include "fake/faults.hpp"
 #include "fake/rm_driver.hpp"
+#include "os/calls.hpp"
 #include "rm/client.hpp"
 
 #include <cerrno>
@@ -319,6 +320,24 @@ TEST_F(rm_test, a_call_that_a_signal_disturbed_is_made_again) {
         fake::the_faults().disarm();
     }
     EXPECT_EQ(repeated, 3u) << "duplicate, register, map";
+}
+
+TEST_F(rm_test, a_driver_that_is_disturbed_for_ever_is_not_waited_for) {
+    boot();
+    device_block const block(2 * mib);
+    device const gpu = device::open(0);
+    static int calls;
+    calls = 0;
+    os::calls const* const before = &os::current();
+    os::calls disturbed = *before;
+    disturbed.ioctl = [](int, unsigned long, void*) {
+        errno = ++calls < 100'000 ? EAGAIN : EIO;
+        return -1;
+    };
+    os::replace(&disturbed);
+    refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
+    os::replace(before);
+    EXPECT_EQ(seen.code, std::error_code(EAGAIN, std::system_category())) << seen.text;
 }
 
 TEST_F(rm_test, a_device_node_without_permission_is_named) {

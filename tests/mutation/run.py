@@ -12,7 +12,7 @@ compile, or that compiles to what was there before, is not counted; the next one
 place. Verdicts go to docs/results/mutation; a run of chosen files or mutants changes only theirs.
 Not run are tests that need a GPU, an emulated machine, an installed tree, Python's package or the
 program barmap (which has a second look at what the library's own tests see), and what judges the text of
-the source. No mutant is made of a copy routine that this processor lacks the instructions for.
+the source, the public headers or the shape of the binaries. No mutant is made of a copy routine that this processor lacks the instructions for.
 Survivors that no test could kill are explained in tests/mutation/explained.json.
 """
 
@@ -59,11 +59,13 @@ class History:
         return sorted(self.tests, key=lambda t: (-score[t.name], round(t.seconds, 1), t.name))
 
 
-def judge(place: workplace.Workplace, history: History, mutant: mutants.Mutant) -> tuple[str, str]:
+def judge(place: workplace.Workplace, history: History, mutant: mutants.Mutant,
+          patience_s: float) -> tuple[str, str]:
     """The verdict and what led to it: the test that failed, or why there is nothing to test."""
     place.put(mutant.file, mutant.apply((ROOT / mutant.file).read_text()))
     state: dict[str, bool] = {}  # by target: whether it differs from the unmutated one
     skipped = ""
+    used_s = 0.0
     for test in history.order(mutant.file):
         for target in test.targets:
             if target not in state:
@@ -73,6 +75,10 @@ def judge(place: workplace.Workplace, history: History, mutant: mutants.Mutant) 
                 state[target] = place.changed(target)
         if not any(state[target] for target in test.targets):
             continue
+        used_s += test.seconds
+        if used_s > patience_s:
+            skipped = "(the likeliest tests were run)"
+            break
         limit_s = 10 * test.seconds + 10
         result = place.run(test, limit_s)
         if result == "failed" and place.run(test, limit_s) == "passed":
@@ -111,40 +117,42 @@ def chosen(options: argparse.Namespace) -> tuple[dict[str, list[mutants.Mutant]]
     return order, mutants.shares({f: len(all_) for f, all_ in order.items()}, options.count)
 
 
+def state_of(place: workplace.Workplace, test: workplace.Test) -> str:
+    """What the test's unmutated result depends on: its programs, libraries and scripts."""
+    scripts = sorted(a for a in test.command if a.startswith(str(place.source)) and Path(a).is_file())
+    made_of = [place.pristine[target] for target in test.targets] + [Path(a).read_text() for a in scripts]
+    return hashlib.sha1(json.dumps(made_of).encode()).hexdigest()
+
+
 def pass_unmutated(place: workplace.Workplace, tests: list[workplace.Test],
                    jobs: int) -> list[workplace.Test]:
     """Runs each test twice and ends if one fails. Returns those that say something, with their times.
 
-    What the same programs and scripts have passed before is not run again.
+    A test that has passed before as it is now is not run again.
     """
-    scripts = {argument for test in tests for argument in test.command
-               if argument.startswith(str(place.source)) and Path(argument).is_file()}
-    programs = sorted(place.pristine.items()) + [Path(name).read_text() for name in sorted(scripts)]
-    state = hashlib.sha1(json.dumps(programs).encode()).hexdigest()
     memory = place.folder / "unmutated.json"
     known = json.loads(memory.read_text()) if memory.exists() else {}
-    if known.get("state") != state:
-        known = {"state": state, "seconds": {}, "left_out": {}}
-    new = [t for t in tests if t.name not in known["seconds"] and t.name not in known["left_out"]]
+    states = {t.name: state_of(place, t) for t in tests}
+    new = [t for t in tests if known.get(t.name, {}).get("state") != states[t.name]]
     print(f"{len(tests)} tests, of which {len(new)} run unmutated now", flush=True)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         results = list(pool.map(lambda t: [place.time(t, FIRST_LIMIT_S) for _ in range(2)], new))
     failed = []
     for test, result in zip(new, results):
-        if result == ["passed", "passed"]:
-            known["seconds"][test.name] = test.seconds
-        elif "skipped" in result or "passed" in result:
-            known["left_out"][test.name] = "skips itself" if "skipped" in result else "passes and fails"
-        else:
+        if "skipped" not in result and "passed" not in result:
             failed.append(test.name)
+            continue
+        left_out = ("" if result == ["passed", "passed"] else "skips itself" if "skipped" in result
+                    else "passes and fails")
+        known[test.name] = {"state": states[test.name], "seconds": test.seconds, "left_out": left_out}
     memory.write_text(json.dumps(known))
-    for name, why in known["left_out"].items():
-        print(f"left out: {name} {why}", flush=True)
     if failed:
         sys.exit("unmutated tests fail: " + " ".join(failed))
-    kept = [t for t in tests if t.name in known["seconds"]]
-    for test in kept:
-        test.seconds = known["seconds"][test.name]
+    for test in tests:
+        test.seconds = known[test.name]["seconds"]
+        if known[test.name]["left_out"]:
+            print(f"left out: {test.name} {known[test.name]['left_out']}", flush=True)
+    kept = [t for t in tests if not known[t.name]["left_out"]]
     print(f"{len(kept)} tests take {sum(t.seconds for t in kept):.0f} s", flush=True)
     return kept
 
@@ -176,7 +184,7 @@ def of_place(tests: list[workplace.Test], first: workplace.Workplace,
         return text.replace(str(first.folder), str(place.folder))
     return [workplace.Test(t.name, [moved(a) for a in t.command], moved(t.folder),
                            {k: moved(v) for k, v in t.environment.items()}, t.skip_code, t.targets,
-                           t.seconds) for t in tests]
+                           t.seconds, t.says) for t in tests]
 
 
 class Run:
@@ -218,7 +226,7 @@ class Run:
             row = self.known.get(mutant.id)
             if row is None or row["content"] != content:
                 begin = time.monotonic()
-                verdict, by = judge(place, history, mutant)
+                verdict, by = judge(place, history, mutant, self.options.patience)
                 row = {"id": mutant.id, "file": file, "line": mutant.line, "function": mutant.function,
                        "operator": mutant.operator, "verdict": verdict, "by": by,
                        "original": mutant.original, "mutated": mutant.mutated,
@@ -264,7 +272,7 @@ class Run:
         now = {f: hashlib.sha1((ROOT / f).read_bytes()).hexdigest() for f in self.order}
         self.rows = [row for row in self.known.values() if row["content"] == now.get(row["file"])]
         timed = json.loads((self.options.work / "job0/unmutated.json").read_text())
-        self.write(len(timed["seconds"]))
+        self.write(sum(not test["left_out"] for test in timed.values()))
 
 
 def main() -> None:
@@ -278,6 +286,8 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true", help="keep what an interrupted run has found")
     parser.add_argument("--report", action="store_true",
                         help="write the table of what an interrupted run has found, and end")
+    parser.add_argument("--patience", type=float, default=float("inf"), metavar="SECONDS",
+                        help="of tests that a mutant must survive, the likeliest first (all tests)")
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
     parser.add_argument("--work", type=Path, default=ROOT / "build/mutation", help="where to build")
     parser.add_argument("--output", type=Path, default=ROOT / "docs/results/mutation",

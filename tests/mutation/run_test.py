@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import mutants  # noqa: E402
 import report  # noqa: E402
+import workplace  # noqa: E402
 from cpp_tokens import tokenize  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,6 +163,21 @@ class Choice(unittest.TestCase):
         self.assertGreaterEqual(sum(shares.values()), 240)
         self.assertEqual(set(shares), {f for f, all_ in found.items() if all_})
         self.assertTrue(any(m.operator == "fence" for m in found["src/copy/fence.hpp"]))
+
+
+class Tests(unittest.TestCase):
+    def test_results(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = workplace.Workplace(ROOT, Path(folder), 0)
+
+            def result(script: str, **how) -> str:
+                test = workplace.Test("some", ["sh", "-c", script], folder, {}, **how)
+                return place.run(test, 10)
+            self.assertEqual(result("true"), "passed")
+            self.assertEqual(result("exit 3"), "failed")
+            self.assertEqual(result("exit 77", skip_code=77), "skipped")
+            self.assertEqual(result("echo no GPU here; exit 3", says=["no GPU|NO_DEVICE"]), "passed")
+            self.assertEqual(result("echo a GPU", says=["no GPU|NO_DEVICE"]), "failed")
 
 
 class Report(unittest.TestCase):

@@ -97,6 +97,12 @@ TEST_F(fd_test, can_be_released) {
     ::close(number);
 }
 
+TEST_F(fd_test, may_be_number_0) {
+    fd input(0);
+    EXPECT_TRUE(input);
+    EXPECT_EQ(input.release(), 0);
+}
+
 TEST_F(fd_test, knows_why_there_is_no_descriptor) {
     EXPECT_EQ(why_no_descriptor(), 0);
     EXPECT_EQ(watched_calls::counts.close, 1);

@@ -4,9 +4,11 @@
 // instruction.
 #include "access_trace.hpp"
 #include "cuda/driver_api.hpp"
+#include "fake/faults.hpp"
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/kernel.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <gdrapi.h>
 #include <gtest/gtest.h>
@@ -109,6 +111,31 @@ TEST_P(gdrapi_fences, copies_from_a_mapping_begin_with_the_fence_of_its_kind) {
         EXPECT_EQ(order_from(65, bytes), GetParam().other_fence + std::string("a"))
             << bytes << " bytes";
     EXPECT_EQ(order_from(64, 64), GetParam().other_fence + std::string("a"));
+}
+
+// Programs for gdrcopy expect the module to have the last word.
+TEST(gdrapi_with_the_module, takes_no_other_way_where_it_refuses) {
+    ::setenv("BARMAP_SIM", "1", 1);
+    ::setenv("BARMAP_SIM_DRIVER", "610", 1); // with which dmabuf would do
+    ::unsetenv("BARMAP_BACKEND");
+    fake::kernel kernel;
+    kernel.add(std::make_shared<fake::gdrdrv_driver>(kernel));
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuda::api().primary_ctx_retain(&context, 0), cuda::success);
+    ASSERT_EQ(cuda::api().ctx_set_current(context), cuda::success);
+    CUdeviceptr block = 0;
+    ASSERT_EQ(cuda::api().mem_alloc(&block, page), cuda::success);
+    gdr_t const g = gdr_open();
+    ASSERT_NE(g, nullptr);
+    gdr_mh_t handle{};
+    ASSERT_EQ(gdr_pin_buffer(g, block, page, 0, 0, &handle), 0); // all backends have started
+    EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
+    fake::the_faults().arm(fake::fault_source::system, 1, EFAULT);
+    EXPECT_EQ(gdr_pin_buffer(g, block, page, 0, 0, &handle), EFAULT);
+    EXPECT_EQ(fake::the_faults().fired(), "ioctl");
+    fake::the_faults().disarm();
+    EXPECT_EQ(gdr_close(g), 0);
+    cuda::api().mem_free(block);
 }
 
 INSTANTIATE_TEST_SUITE_P(kinds, gdrapi_fences, testing::ValuesIn(kinds),

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace barmap::copy {
@@ -73,6 +74,22 @@ TEST(measure, chooses_each_size_by_itself_and_lets_larger_ones_inherit) {
     EXPECT_EQ(plan.store[size_class(1024)]->name, "large");
     EXPECT_EQ(plan.store[size_class(1 << 30)]->name, "large");
     EXPECT_EQ(plan.load[size_class(1024)]->name, "large") << "one load under two names: the first";
+}
+
+int loads = 0;
+void counts_itself(void*, void const*, std::size_t) noexcept {
+    fake_time += 200;
+    ++loads;
+}
+
+TEST(measure, measures_a_shared_load_once) {
+    constexpr copy_routine one{"one", 0, 8, takes<200>, counts_itself};
+    constexpr copy_routine other{"other", 0, 8, takes<300>, counts_itself};
+    (void)measured({&one}, 4096);
+    int const alone = std::exchange(loads, 0);
+    (void)measured({&one, &other}, 4096);
+    EXPECT_GT(alone, 0);
+    EXPECT_EQ(loads, alone);
 }
 
 TEST(measure, leaves_out_what_was_hopeless_at_smaller_sizes) {
