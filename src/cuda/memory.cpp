@@ -105,23 +105,19 @@ std::string range_text(CUdeviceptr address, std::size_t bytes) {
     return std::to_string(bytes) + (bytes == 1 ? " byte at " : " bytes at ") + hexadecimal(address);
 }
 
-/// The allocation that holds this address.
-attributes allocation_at(CUdeviceptr address, memory_kind& kind) {
-    attributes a = attributes_of(address);
-    kind = kind_of(address, a);
-    if (is_virtual(kind))
-        narrow_to_chunk(address, a);
-    return a;
-}
-
-/// The first allocation that has a part in [at, end), or an unknown kind.
-attributes first_allocation(CUdeviceptr at, CUdeviceptr end, memory_kind& kind) {
+/// The first allocation that has a part in [at, end), and an address in it as `at`; or an unknown
+/// kind.
+attributes first_allocation(CUdeviceptr& at, CUdeviceptr end, memory_kind& kind) {
     constexpr CUdeviceptr alignment = 256; // of every address that cuMemAlloc gives
     while (at < end) {
-        attributes const a = allocation_at(at, kind);
+        attributes const a = attributes_of(at);
+        kind = kind_of(at, a);
         if (kind != memory_kind::unknown)
             return a;
-        at = at / alignment * alignment + alignment;
+        CUdeviceptr const next = at / alignment * alignment + alignment;
+        if (next < at) // it was the last of all addresses
+            break;
+        at = next;
     }
     return {};
 }
@@ -145,9 +141,10 @@ memory describe_in(CUdeviceptr page, CUdeviceptr address, std::size_t bytes,
     while (at < end) {
         memory_kind kind = memory_kind::unknown;
         // The wanted range says best which allocation is meant, but may lie outside of all.
-        attributes a = first_allocation(std::max(at, address), at + page, kind);
+        CUdeviceptr inside = std::max(at, address);
+        attributes a = first_allocation(inside, at + page, kind);
         if (kind == memory_kind::unknown && at < address)
-            a = first_allocation(at, at + page, kind);
+            a = first_allocation(inside = at, at + page, kind);
         bool const first = result.chunks.empty();
         if (first) {
             result.kind = kind;
@@ -167,6 +164,8 @@ memory describe_in(CUdeviceptr page, CUdeviceptr address, std::size_t bytes,
                                        : "before " + hexadecimal(at) +
                                              ": pin a range whose pages all hold memory of one "
                                              "kind on one GPU"));
+        if (is_virtual(kind))
+            narrow_to_chunk(inside, a);
         if (!has_part_in(a, at, at + page))
             throw error(errc::unknown_layout, "find the bounds of " + range_text(address, bytes),
                         "", "the driver does not report the bounds of this allocation");

@@ -103,7 +103,7 @@ protected:
                 EXPECT_FALSE(threw) << "it fails though no call does";
                 bool const has_calls = fault.source != fault_source::status ||
                                        std::string_view(GetParam().backend) == "rm";
-                EXPECT_TRUE(n > 2 || !has_calls) << "no call was made to fail";
+                EXPECT_TRUE(n > least_calls_ || !has_calls) << "no call was made to fail";
                 RecordProperty(fault.name, static_cast<int>(n - 1));
                 return;
             }
@@ -134,6 +134,7 @@ protected:
     }
 
     bool backend_is_chosen_ = false; ///< so that every error must name it
+    unsigned least_calls_ = 2;       ///< that a job makes, of each source that it has
 
 private:
     std::optional<fake::cuda_watch> watch_;
@@ -158,6 +159,8 @@ TEST_P(fault_test, on_a_device_that_stays_open) {
 TEST_P(fault_test, while_pinned_memory_is_mapped) {
     device const gpu = device::open(0);
     backend_is_chosen_ = true;
+    // One ioctl maps a range through RM; Vulkan's library makes its calls by itself.
+    least_calls_ = GetParam().backend == std::string_view("vulkan") ? 0 : 1;
     with_each_memory([&](std::uintptr_t address, std::size_t bytes) {
         pin const pinned = gpu.pin(address, bytes);
         { mapping const measures = pinned.map(); }

@@ -38,7 +38,7 @@ TEST(sim, refuses_what_the_simulated_gpu_does_not_understand) {
              {"--driver 999", "none of 535, 550, 570, 580, 610"},
              {"--devices 99", "--devices"},
              {"--memory foo", "--memory"},
-             {"--bar1 0", "BARMAP_SIM_BAR1=0"}}) {
+             {"--bar1 0", "--bar1"}}) {
         outcome const run = barmap_without_gpu(std::string("sim ") + options + " -- echo started");
         EXPECT_EQ(run.exit_code, 2) << options;
         EXPECT_NE(run.err.find(said), std::string::npos) << options << ": " << run.err;
