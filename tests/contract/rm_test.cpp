@@ -340,6 +340,17 @@ TEST_F(rm_test, a_driver_that_is_disturbed_for_ever_is_not_waited_for) {
     EXPECT_EQ(seen.code, std::error_code(EAGAIN, std::system_category())) << seen.text;
 }
 
+TEST_F(rm_test, no_device_node_makes_it_absent) {
+    for (int const code : {ENOENT, ENXIO, ENODEV}) {
+        boot();
+        backend::gpu const gpu;
+        fake::the_faults().arm(fake::fault_source::system, 1, code);
+        refusal const seen = refusal_of([&] { backend::make_rm(gpu)->start(); });
+        fake::the_faults().disarm();
+        expect_refusal(seen, errc::backend_absent, "open /dev/nvidiactl");
+    }
+}
+
 TEST_F(rm_test, a_device_node_without_permission_is_named) {
     boot();
     fake::the_faults().arm(fake::fault_source::system, 1, EACCES);

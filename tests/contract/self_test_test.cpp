@@ -2,7 +2,9 @@
 #include "contract/machine.hpp"
 #include "own_allocations.hpp"
 
-#include <cstring>
+#include <algorithm>
+#include <cstdint>
+#include <vector>
 
 /// A backend that reaches other memory than it should is found out before anybody uses it, and the
 /// memory for that is barmap's own.
@@ -72,6 +74,23 @@ TEST_P(end_test, what_the_driver_wrote_must_be_what_is_loaded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(both, end_test, testing::Values(1u, 2u));
+
+// Memory that happens to hold what is written must not pass for the right one.
+TEST_F(self_test_test, what_is_written_is_random) {
+    real = cuda::api();
+    static std::vector<std::uint64_t> written;
+    written.clear();
+    table.memcpy_htod_async = [](CUdeviceptr to, void const* from, std::size_t bytes,
+                                 CUstream stream) {
+        auto const* const words = static_cast<std::uint64_t const*>(from);
+        written.insert(written.end(), words, words + bytes / sizeof *words);
+        return real.memcpy_htod_async(to, from, bytes, stream);
+    };
+    EXPECT_EQ(report_of_dmabuf().state, backend_state::usable);
+    ASSERT_GE(written.size(), 8u);
+    std::ranges::sort(written);
+    EXPECT_EQ(std::ranges::adjacent_find(written), written.end()) << "64 random bits twice";
+}
 
 // The user may have destroyed the context, and CUDA may have given the address to somebody else.
 TEST_F(self_test_test, memory_that_is_another_by_then_is_not_freed) {
