@@ -104,6 +104,10 @@ TEST_F(choice_test, without_any_driver_all_are_absent) {
         expect_refusal(seen, errc::backend_absent, each);
 }
 
+TEST_F(choice_test, a_simulated_gpu_has_no_kernel_driver_of_its_own) {
+    EXPECT_FALSE(cuda::simulation_has_kernel_driver());
+}
+
 // Where the GPU is simulated and a real driver is there, the two know nothing of each other.
 TEST_F(choice_test, backends_of_a_kernel_driver_say_so) {
     backend::gpu const gpu;
