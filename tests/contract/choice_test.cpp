@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
 
+#include "backend/backend.hpp"
 #include "fake/faults.hpp"
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/rm_driver.hpp"
@@ -101,6 +102,19 @@ TEST_F(choice_test, without_any_driver_all_are_absent) {
     refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
     for (char const* each : {"gdrdrv cannot", "dmabuf cannot", "rm cannot", "cudaMalloc memory"})
         expect_refusal(seen, errc::backend_absent, each);
+}
+
+TEST_F(choice_test, a_simulated_gpu_has_no_kernel_driver_of_its_own) {
+    EXPECT_FALSE(cuda::simulation_has_kernel_driver());
+}
+
+// Where the GPU is simulated and a real driver is there, the two know nothing of each other.
+TEST_F(choice_test, backends_of_a_kernel_driver_say_so) {
+    backend::gpu const gpu;
+    for (backend::registration const& each : backend::registry())
+        EXPECT_EQ(each.make(gpu)->capabilities().needs_kernel_driver,
+                  each.name == "gdrdrv" || each.name == "rm")
+            << each.name;
 }
 
 TEST_F(choice_test, a_forced_backend_that_is_absent_is_an_error) {

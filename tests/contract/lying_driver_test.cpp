@@ -4,6 +4,7 @@
 #include "cuda/context_scope.hpp"
 #include "cuda/memory.hpp"
 #include "cuda/virtual_block.hpp"
+#include "gpu_identity.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -82,6 +83,18 @@ TEST_F(lying_driver_test, a_name_without_an_end_is_cut) {
     };
     lie();
     EXPECT_EQ(device::open(0).name(), std::string(255, 'x'));
+}
+
+TEST_F(lying_driver_test, an_integrated_gpu_is_coherent_and_a_card_is_not) {
+    EXPECT_FALSE(identify(0).coherent);
+    table_.device_get_attribute = [](int* value, int attribute, CUdevice gpu) {
+        CUresult const result = truth_.device_get_attribute(value, attribute, gpu);
+        if (attribute == cuda::attribute_integrated)
+            *value = 1;
+        return result;
+    };
+    lie();
+    EXPECT_TRUE(identify(0).coherent);
 }
 
 TEST_F(lying_driver_test, a_granularity_of_0_is_an_error) {

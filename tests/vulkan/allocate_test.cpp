@@ -94,6 +94,29 @@ TEST_F(allocate, more_than_there_is_is_out_of_device_memory) {
     }
 }
 
+TEST_F(allocate, a_whole_heap_may_be_asked_for_and_no_more) {
+    watched_vulkan watched;
+    VkPhysicalDeviceMemoryProperties memory{};
+    memory.memoryHeapCount = memory.memoryTypeCount = 1;
+    memory.memoryHeaps[0] = {mebibyte, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+    memory.memoryTypes[0].propertyFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
+                                          VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                          VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    watched.show_memory(memory);
+    std::unique_ptr<backend::backend> const vulkan = started();
+    watched.fail("vkAllocateMemory", VK_ERROR_OUT_OF_HOST_MEMORY);
+    auto const answer = [&](std::size_t bytes) {
+        try {
+            (void)vulkan->allocate(bytes);
+        } catch (error const& failure) {
+            return failure.code().value();
+        }
+        return int{VK_SUCCESS};
+    };
+    EXPECT_EQ(answer(mebibyte), VK_ERROR_OUT_OF_HOST_MEMORY) << "it was not asked for";
+    EXPECT_EQ(answer(mebibyte + 1), VK_ERROR_OUT_OF_DEVICE_MEMORY) << "it was asked for";
+}
+
 TEST_F(allocate, what_is_exported_can_be_pinned_and_is_the_same_memory) {
     std::unique_ptr<backend::backend> const vulkan = started();
     std::size_t const bytes = mebibyte + 100;

@@ -85,6 +85,25 @@ TEST_F(start, without_gpu_memory_that_the_cpu_maps_it_is_absent) {
     EXPECT_EQ(watched.live(), live_objects{});
 }
 
+// The layer that plays newer drivers in these tests is built with the same declarations.
+TEST(newer_structures, say_what_they_are_and_ask_for_nothing) {
+    namespace abi = backend::vulkan::abi;
+    EXPECT_EQ(int{abi::map_info{}.type}, 1000271000);
+    EXPECT_EQ(int{abi::unmap_info{}.type}, 1000271001);
+    EXPECT_EQ(int{abi::map_placed_features{}.type}, 1000272000);
+    EXPECT_EQ(int{abi::map_placed_properties{}.type}, 1000272001);
+    EXPECT_EQ(int{abi::map_placed_info{}.type}, 1000272002);
+    EXPECT_EQ(abi::map_placed_bit, 1u);
+    EXPECT_EQ(abi::unmap_reserve_bit, 1u);
+    abi::map_info const map;
+    EXPECT_EQ(map.next, nullptr);
+    EXPECT_EQ(map.flags, 0u);
+    EXPECT_EQ(map.offset, 0u);
+    EXPECT_EQ(map.size, 0u);
+    EXPECT_EQ(abi::unmap_info{}.flags, 0u);
+    EXPECT_EQ(abi::map_placed_properties{}.alignment, 0u);
+}
+
 TEST_F(start, says_what_it_can) {
     backend::capability_set const can = backend::make_vulkan(simulated_gpu())->capabilities();
     EXPECT_TRUE(can.allocates);
@@ -106,6 +125,13 @@ TEST_F(start, without_a_driver_it_is_absent) {
     ::setenv("VK_ICD_FILENAMES", "/nonexistent/icd.json", 1);
     expect_absent(failure_of(gpu), "find a Vulkan driver", "nvidia_icd.json");
     choose_software_gpu();
+}
+
+TEST_F(start, without_memory_shared_by_descriptors_it_is_absent) {
+    watched_vulkan watched;
+    watched.hide_extension("VK_KHR_external_memory_fd");
+    expect_absent(failure_of(simulated_gpu()), "VK_KHR_external_memory_fd", "backend rm");
+    EXPECT_EQ(watched.live(), live_objects{});
 }
 
 TEST_F(start, another_gpu_s_uuid_is_absent_and_lists_what_is_there) {

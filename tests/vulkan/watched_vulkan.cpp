@@ -4,6 +4,8 @@
 #include "os/calls.hpp"
 #include "placed_layer.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -25,6 +27,7 @@ struct watch_state {
     VkResult code = VK_SUCCESS;
     std::string failing;
     std::set<std::string> hidden;
+    std::string hidden_extension;
     bool no_loader = false;
     bool placed = false;
     std::optional<VkPhysicalDeviceMemoryProperties> memory;
@@ -55,6 +58,39 @@ void leave(std::string_view symbol) {
                  (symbol == "vkUnmapMemory" || symbol == "vkUnmapMemory2KHR");
 }
 
+bool is(void const* structure, VkStructureType type) {
+    return structure && static_cast<VkBaseInStructure const*>(structure)->sType == type;
+}
+
+/// Whether a call's argument, and what it points to, says what it is: drivers rely on that without
+/// looking.
+template <class Argument>
+bool says_what_it_is(Argument) {
+    return true;
+}
+bool says_what_it_is(VkInstanceCreateInfo const* info) {
+    return is(info, VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO) &&
+           is(info->pApplicationInfo, VK_STRUCTURE_TYPE_APPLICATION_INFO);
+}
+bool says_what_it_is(VkDeviceCreateInfo const* info) {
+    return is(info, VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO) && info->queueCreateInfoCount == 1 &&
+           is(info->pQueueCreateInfos, VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
+}
+bool says_what_it_is(VkPhysicalDeviceFeatures2* features) {
+    return is(features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
+}
+bool says_what_it_is(VkPhysicalDeviceProperties2* properties) {
+    return is(properties, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
+}
+bool says_what_it_is(VkMemoryAllocateInfo const* info) {
+    return is(info, VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO) &&
+           (is(info->pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO) ||
+            is(info->pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR));
+}
+bool says_what_it_is(VkMemoryGetFdInfoKHR const* info) {
+    return is(info, VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR);
+}
+
 /// A function's name as a template argument.
 template <std::size_t Size>
 struct symbol_name {
@@ -70,6 +106,7 @@ struct wrapped<Name, Result(VKAPI_PTR*)(Arguments...)> {
     static inline Result(VKAPI_PTR* real)(Arguments...) = nullptr;
     static VKAPI_ATTR Result VKAPI_CALL call(Arguments... arguments) {
         constexpr bool can_fail = std::is_same_v<Result, VkResult>;
+        EXPECT_TRUE((says_what_it_is(arguments) && ...)) << Name.text;
         VkResult const planned = enter(Name.text, can_fail);
         if constexpr (can_fail) {
             if (planned != VK_SUCCESS)
@@ -99,6 +136,19 @@ VKAPI_ATTR void VKAPI_CALL get_shown_memory(VkPhysicalDevice,
     *memory = *watch->memory;
 }
 
+PFN_vkEnumerateDeviceExtensionProperties list_extensions = nullptr;
+
+/// A name of nothing stands for the one that is hidden.
+VKAPI_ATTR VkResult VKAPI_CALL list_other_extensions(VkPhysicalDevice physical, char const* layer,
+                                                     std::uint32_t* count,
+                                                     VkExtensionProperties* properties) {
+    VkResult const result = list_extensions(physical, layer, count, properties);
+    for (std::uint32_t i = 0; properties && i < *count; ++i)
+        if (properties[i].extensionName == watch->hidden_extension)
+            properties[i].extensionName[0] = '\0';
+    return result;
+}
+
 PFN_vkVoidFunction intercept(char const* symbol, PFN_vkVoidFunction real) {
     std::string_view const wanted = symbol;
     if (watch->hidden.contains(std::string(wanted)))
@@ -109,6 +159,10 @@ PFN_vkVoidFunction intercept(char const* symbol, PFN_vkVoidFunction real) {
         return nullptr;
     if (wanted == "vkGetPhysicalDeviceMemoryProperties" && watch->memory)
         return reinterpret_cast<PFN_vkVoidFunction>(&get_shown_memory);
+    if (wanted == "vkEnumerateDeviceExtensionProperties" && !watch->hidden_extension.empty()) {
+        list_extensions = reinterpret_cast<PFN_vkEnumerateDeviceExtensionProperties>(real);
+        return reinterpret_cast<PFN_vkVoidFunction>(&list_other_extensions);
+    }
     if (wanted == "vkGetDeviceProcAddr") {
         watch->get_device_proc_addr = reinterpret_cast<PFN_vkGetDeviceProcAddr>(real);
         return reinterpret_cast<PFN_vkVoidFunction>(&get_device_proc_addr);
@@ -191,6 +245,10 @@ void watched_vulkan::fail(std::string function, VkResult with) {
 
 void watched_vulkan::hide(std::string function) {
     watch->hidden = {std::move(function)};
+}
+
+void watched_vulkan::hide_extension(std::string extension) {
+    watch->hidden_extension = std::move(extension);
 }
 
 void watched_vulkan::hide_loader() {

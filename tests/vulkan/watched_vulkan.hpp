@@ -35,6 +35,8 @@ public:
     void hide_loader();
     /// The device has VK_EXT_map_memory_placed, by placed_layer.
     void add_placed_mapping();
+    /// The device has all extensions but this one.
+    void hide_extension(std::string extension);
     /// The device has these heaps and memory types instead of its own. Nothing may be allocated.
     void show_memory(VkPhysicalDeviceMemoryProperties const& memory);
 

@@ -39,7 +39,8 @@ int attributes() {
     return 0;
 }
 
-// The session is opened before the program has called CUDA, and leaves no context.
+// A session that is opened before the program has called CUDA leaves no context, nor does one that
+// is opened afterwards, on a thread without one.
 int before_cuda() {
     gdr_t const g = gdr_open();
     REQUIRE(g);
@@ -51,6 +52,11 @@ int before_cuda() {
     int active = -1;
     require_cuda(cuda.primary_state(0, &flags, &active), "cuDevicePrimaryCtxGetState");
     std::printf("active %d\n", active);
+    gdr_t const after_cuda = gdr_open();
+    REQUIRE(after_cuda);
+    require_cuda(cuda.primary_state(0, &flags, &active), "cuDevicePrimaryCtxGetState");
+    std::printf("active %d\n", active);
+    REQUIRE_0(gdr_close(after_cuda));
     REQUIRE_0(gdr_close(g));
     return 0;
 }

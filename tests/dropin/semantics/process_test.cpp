@@ -144,7 +144,7 @@ TEST_F(process, is_told_to_use_dmabuf_alone) {
 TEST_F(process, opens_a_session_without_making_a_context) {
     ending const end = run_child("before_cuda");
     expect_silent(end);
-    EXPECT_EQ(end.out, "current 0\nactive 0\n");
+    EXPECT_EQ(end.out, "current 0\nactive 0\nactive 0\n");
 }
 
 TEST_F(process, serves_memory_of_every_GPU) {

@@ -75,6 +75,19 @@ TEST_P(fence_test, flush_lets_stores_go_and_invalidate_ends_early_loads) {
     }
 }
 
+TEST_P(fence_test, what_breaks_a_rule_executes_none) {
+    opened const gpu(VKGDR_OPEN_FORCE_NON_COHERENT_BIT | VKGDR_OPEN_CURRENT_CONTEXT_BIT);
+    allocated const memory(gpu, 640);
+    vkgdr_memory_flush(memory.get(), 1, 64); // is printed
+    {
+        single_steps const stepping;
+        vkgdr_memory_flush(memory.get(), 1, 64);
+        vkgdr_memory_invalidate(memory.get(), 1, 64);
+    }
+    EXPECT_EQ(seen.stores, 0);
+    EXPECT_EQ(seen.all, 0);
+}
+
 BARMAP_ON_ALL_MACHINES(fence_test);
 
 } // namespace
