@@ -121,13 +121,13 @@ TEST_F(region_test, failures_are_told) {
 }
 
 TEST_F(region_test, shared_memory_is_one_with_that_of_forked_children) {
-    region const memory = region::shared_memory(2 * page_, "");
+    region const memory = region::shared_memory(2 * page_);
     ASSERT_EQ(memory.size(), 2 * page_);
     ASSERT_NE(memory.data(), nullptr);
     in_child([&] { memory.data()[2 * page_ - 1] = std::byte{7}; });
     EXPECT_EQ(memory.data()[2 * page_ - 1], std::byte{7});
     calls_.fail("mmap", ENOMEM);
-    EXPECT_THROW((void)region::shared_memory(page_, ""), error);
+    EXPECT_THROW((void)region::shared_memory(page_), error);
 }
 
 // A file that fills its region needs no reservation, which a failing mmap could lose.
