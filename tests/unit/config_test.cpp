@@ -15,7 +15,10 @@ namespace {
 
 class config_test : public testing::Test {
 protected:
-    void SetUp() override { set_.clear(); }
+    void SetUp() override {
+        set_.clear();
+        ::unsetenv("BARMAP_SIM"); // which whoever runs this may have set
+    }
     void TearDown() override { read_again(); }
 
     static void set(std::string const& name, std::string const& value) {
