@@ -161,7 +161,6 @@ struct channel_group_parameters { // NV_CHANNEL_GROUP_ALLOCATION_PARAMETERS
 };
 
 /// NV_CHANNEL_ALLOC_PARAMS, its beginning; RM reads up to 368 bytes (304 up to 525, 360 up to 565).
-/// 610 puts a field before userd_memory, so that it is another structure there.
 struct channel_parameters {
     handle error_notifier;
     handle buffer;
@@ -170,6 +169,22 @@ struct channel_parameters {
     std::uint32_t flags;
     handle context_share;
     handle address_space; ///< 0: the channel group's
+    handle userd_memory[8];
+    std::uint64_t userd_offset[8];
+    std::uint32_t engine_type;
+    std::uint8_t reserved[236];
+};
+
+/// The same from 610 on, 376 bytes. Source: the tables of two other programs that speak to RM.
+struct channel_parameters_610 {
+    handle error_notifier;
+    handle buffer;
+    std::uint64_t gpfifo_address;
+    std::uint32_t gpfifo_entries;
+    std::uint32_t flags;
+    handle context_share;
+    handle address_space;
+    handle handle_address_space; ///< 0
     handle userd_memory[8];
     std::uint64_t userd_offset[8];
     std::uint32_t engine_type;
@@ -226,6 +241,9 @@ static_assert(sizeof(channel_group_parameters) == 20);
 static_assert(sizeof(channel_parameters) == 368 &&
               offsetof(channel_parameters, userd_memory) == 32 &&
               offsetof(channel_parameters, engine_type) == 128);
+static_assert(sizeof(channel_parameters_610) == 376 &&
+              offsetof(channel_parameters_610, userd_memory) == 36 &&
+              offsetof(channel_parameters_610, engine_type) == 136);
 static_assert(sizeof(notification) == 16);
 
 /// USERD, a page of the channel: where the next free entry of the GPFIFO is written.
@@ -244,6 +262,13 @@ inline constexpr std::size_t usermode_bytes = 0x10000;
 [[nodiscard]] constexpr std::uint32_t methods(std::uint32_t subchannel, std::uint32_t method,
                                               std::uint32_t count) noexcept {
     return 1u << 29 | count << 16 | subchannel << 13 | method >> 2;
+}
+
+/// One word for a method whose value is below 2^13.
+[[nodiscard]] constexpr std::uint32_t immediate_method(std::uint32_t subchannel,
+                                                       std::uint32_t method,
+                                                       std::uint32_t value) noexcept {
+    return 4u << 29 | value << 16 | subchannel << 13 | method >> 2;
 }
 
 inline constexpr std::uint32_t copy_subchannel = 4;

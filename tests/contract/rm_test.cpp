@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backend/backend.hpp"
-#include "backend/rm/ipc_handle.hpp"
+#include "rm/ipc_handle.hpp"
 #include "contract/machine.hpp"
 #include "cuda/memory.hpp"
 #include "fake/faults.hpp"

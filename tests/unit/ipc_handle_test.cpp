@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backend/rm/ipc_handle.hpp"
+#include "rm/ipc_handle.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/driver_lifetime.hpp"
+#include "engine/engine.hpp"
+#include "os/region.hpp"
+
+#include <barmap/copy.hpp>
+#include <barmap/error.hpp>
+
+#include <atomic>
+#include <mutex>
+
+/// CUDA's own asynchronous copies, on a stream of our own.
+namespace barmap::engine {
+namespace {
+
+/// GPU memory, whose address is CUDA's. Nothing keeps it: a copy has to look whether it is still
+/// the same.
+struct gpu_memory final : reachable {
+    struct identity {
+        CUdeviceptr address;
+        unsigned long long id; ///< CUDA's; no two allocations of a process have the same
+    };
+    std::vector<identity> chunks;
+
+    [[nodiscard]] bool is_unchanged() const noexcept override {
+        for (identity const& each : chunks) {
+            unsigned long long now = 0;
+            if (cuda::api().pointer_get_attribute(&now, cuda::pointer_buffer_id, each.address) !=
+                    cuda::success ||
+                now != each.id)
+                return false;
+        }
+        return true;
+    }
+};
+
+/// Pages that CUDA has pinned for us.
+struct host_memory final : reachable {
+    host_memory(CUcontext where, std::span<std::byte> pages) : context(where), data(pages.data()) {
+        constexpr unsigned portable = 1; // for all contexts
+        cuda::context_scope const scope(context);
+        cuda::check(cuda::api().mem_host_register(data, pages.size(), portable),
+                    "let the GPU reach host memory");
+        runs.push_back({0, pages.size(), reinterpret_cast<std::uintptr_t>(data)});
+    }
+    host_memory(host_memory const&) = delete;
+    host_memory& operator=(host_memory const&) = delete;
+    ~host_memory() override {
+        if (!cuda::drivers_are_up(owner))
+            return;
+        try {
+            cuda::context_scope const scope(context);
+            cuda::api().mem_host_unregister(data);
+        } catch (error const&) {
+            // The context is gone, and the registration with it.
+        }
+    }
+    os::process_id owner = os::this_process();
+    CUcontext context;
+    void* data;
+};
+
+class driver_engine final : public copy_engine {
+public:
+    explicit driver_engine(gpu const& which) : gpu_(which) {}
+    ~driver_engine() override { close(); }
+
+    void start() override {
+        constexpr unsigned non_blocking = 1;
+        context_ = cuda::primary_context::retain(gpu_.handle);
+        cuda::context_scope const scope(context_.get());
+        cuda::driver_api const& cu = cuda::api();
+        cuda::check(cu.stream_create(&stream_, non_blocking), "make a CUDA stream");
+        page_ = os::region::shared_memory(os::page_size());
+        registered_ = std::make_unique<host_memory>(
+            context_.get(), std::span(page_.data(), os::page_size()));
+        cuda::check(cu.mem_host_get_device_pointer(&word_on_gpu_, page_.data(), 0),
+                    "find a page's address on the GPU");
+        cuda::watch_exit();
+    }
+
+    std::unique_ptr<reachable> reach(cuda::memory const& memory) override {
+        auto result = std::make_unique<gpu_memory>();
+        std::size_t at = 0;
+        for (cuda::chunk const& chunk : memory.chunks) {
+            unsigned long long id = 0;
+            cuda::check(cuda::api().pointer_get_attribute(&id, cuda::pointer_buffer_id,
+                                                          chunk.base),
+                        "identify GPU memory");
+            result->chunks.push_back({chunk.base, id});
+            // What lies before or behind an allocation is not CUDA's to copy.
+            result->runs.push_back({at + chunk.before, chunk.length, chunk.base + chunk.offset});
+            at += chunk.extent();
+        }
+        return result;
+    }
+
+    std::unique_ptr<reachable> reach(std::span<std::byte> pages) override {
+        return std::make_unique<host_memory>(context_.get(), pages);
+    }
+
+    ticket submit(direction which, std::span<piece const> pieces) override {
+        constexpr char what[] = "submit a copy to the driver";
+        cuda::driver_api const& cu = cuda::api();
+        std::lock_guard const hold(lock_);
+        if (stopped_.load(std::memory_order_relaxed))
+            throw error(errc::backend_broken, what, "", "it has stopped: see `barmap info`");
+        cuda::context_scope const scope(context_.get());
+        for (piece const& each : pieces) {
+            auto* const host = reinterpret_cast<void*>(each.host);
+            cuda::check(which == direction::to_gpu
+                            ? cu.memcpy_htod_async(each.gpu, host, each.bytes, stream_)
+                            : cu.memcpy_dtoh_async(host, each.gpu, each.bytes, stream_),
+                        what);
+        }
+        ticket const number = last_.load(std::memory_order_relaxed) + 1;
+        cuda::check(cu.stream_write_value32(stream_, word_on_gpu_,
+                                            static_cast<std::uint32_t>(number), 0),
+                    what);
+        last_.store(number, std::memory_order_release);
+        return number;
+    }
+
+    bool is_done(ticket number) noexcept override {
+        ticket const last = last_.load(std::memory_order_acquire);
+        std::uint32_t const done = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(page_.data()))
+                                       .load(std::memory_order_acquire);
+        auto const ahead = static_cast<std::int32_t>(done - static_cast<std::uint32_t>(last));
+        return last + static_cast<std::uint64_t>(static_cast<std::int64_t>(ahead)) >= number;
+    }
+
+    outcome wait(ticket number, deadline until) noexcept override {
+        constexpr int looks = 64; // between those at the clock
+        for (;;) {
+            for (int i = 0; i < looks; ++i) {
+                if (is_done(number))
+                    return outcome::done;
+                detail::pause();
+            }
+            if (stopped_.load(std::memory_order_acquire))
+                return is_done(number) ? outcome::done : outcome::failed;
+            if (std::chrono::steady_clock::now() > until)
+                return is_done(number) ? outcome::done : outcome::late;
+        }
+    }
+
+    void close() noexcept override {
+        CUstream stream = nullptr;
+        {
+            std::lock_guard const hold(lock_);
+            stopped_.store(true, std::memory_order_release);
+            stream = std::exchange(stream_, nullptr);
+        }
+        if (!stream || !cuda::drivers_are_up(owner_))
+            return;
+        try {
+            cuda::context_scope const scope(context_.get());
+            cuda::api().stream_synchronize(stream);
+            cuda::api().stream_destroy(stream);
+        } catch (error const&) {
+            // The context is gone, and the stream with it.
+        }
+    }
+
+private:
+    gpu gpu_;
+    os::process_id owner_ = os::this_process();
+    cuda::primary_context context_;
+    os::region page_; ///< in its first word, the last ticket that is done
+    std::unique_ptr<host_memory> registered_;
+    CUdeviceptr word_on_gpu_ = 0;
+    std::mutex lock_;
+    CUstream stream_ = nullptr;
+    std::atomic<ticket> last_{0};
+    std::atomic<bool> stopped_{false};
+};
+
+} // namespace
+
+std::unique_ptr<copy_engine> make_driver(gpu const& which) {
+    return std::make_unique<driver_engine>(which);
+}
+
+} // namespace barmap::engine
