@@ -106,6 +106,27 @@ std::vector<backend_report> device::started_backends() const {
     return reports;
 }
 
+std::vector<engine_report> device::engines() const {
+    std::vector<engine_report> reports;
+    for (std::unique_ptr<engine_slot> const& slot : state_->engines)
+        reports.push_back(slot->report());
+    return reports;
+}
+
+std::vector<engine_report> device::started_engines() const {
+    std::vector<engine_report> reports;
+    for (std::unique_ptr<engine_slot> const& slot : state_->engines)
+        if (slot->is_started())
+            reports.push_back(slot->report());
+    return reports;
+}
+
+std::vector<copy_crossover> device::copy_crossovers(std::string_view backend) const {
+    backend_slot& slot = state_->slot(backend);
+    slot.require();
+    return slot.named([&] { return slot.methods(state_->usable_engines()).crossovers(); });
+}
+
 std::vector<backend_report> device::backends() const {
     std::vector<backend_report> reports;
     for (std::unique_ptr<backend_slot> const& slot : state_->slots)

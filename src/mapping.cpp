@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/mapping.hpp>
 
+#include "adaptive.hpp"
 #include "copy/plan.hpp"
 #include "pin_state.hpp"
 
@@ -39,6 +40,33 @@ window mapping::window(std::size_t offset, std::size_t bytes) const& {
                         " of a mapping of " + std::to_string(size()),
                     std::string(backend()), "stay inside the mapping");
     return window().subwindow(offset, bytes);
+}
+
+namespace {
+
+void copy_part(mapping const& whole, mapping_state const* state, copy_direction direction,
+               std::size_t offset, std::byte* host, std::size_t bytes) {
+    if (offset > whole.size() || bytes > whole.size() - offset)
+        throw error(errc::out_of_range,
+                    "copy " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                        " of a mapping of " + std::to_string(whole.size()),
+                    std::string(whole.backend()), "stay inside the mapping");
+    if (bytes >= least_for_engines(direction))
+        copy_adaptively(*state, direction, offset, host, bytes);
+    else if (bytes > 0)
+        copy_by_mapping(*state, direction, offset, host, bytes);
+}
+
+} // namespace
+
+void mapping::copy_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
+    copy_part(*this, state_.get(), copy_direction::to_gpu, offset,
+              const_cast<std::byte*>(bytes.data()),
+              bytes.size()); // which is only read
+}
+
+void mapping::copy_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
+    copy_part(*this, state_.get(), copy_direction::to_cpu, offset, bytes.data(), bytes.size());
 }
 
 std::string_view mapping::store_routine(std::size_t bytes) const noexcept {

@@ -73,8 +73,10 @@ enum barmap_status {
     BARMAP_ERROR_SYSTEM = 13,               ///< the system refused; the cause is an errno value
     BARMAP_ERROR_CUDA = 14,                 ///< CUDA refused; the cause is a CUresult
     BARMAP_ERROR_VULKAN = 15,               ///< Vulkan refused; the cause is a VkResult
-    BARMAP_ERROR_RM = 16,        ///< NVIDIA's resource manager refused; the cause is an NV_STATUS
-    BARMAP_ERROR_UNEXPECTED = 17 ///< a fault in barmap; the message says which
+    BARMAP_ERROR_RM = 16,         ///< NVIDIA's resource manager refused; the cause is an NV_STATUS
+    BARMAP_ERROR_UNEXPECTED = 17, ///< a fault in barmap; the message says which
+    BARMAP_ERROR_COPY_UNFINISHED =
+        18 ///< a copy engine has not ended a copy, which may still arrive
 };
 
 /// The last failure in this thread, as one sentence: what was attempted, why it failed, and what

@@ -5,6 +5,7 @@
 #include <barmap/backend.hpp>
 #include <barmap/copy.hpp>
 #include <barmap/device.hpp>
+#include <barmap/engine.hpp>
 #include <barmap/error.hpp>
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>

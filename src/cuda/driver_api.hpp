@@ -81,6 +81,7 @@ namespace barmap::cuda {
     /*  4.0 */ X(mem_host_unregister, "cuMemHostUnregister", (void*))                              \
     /*  3.2 */ X(mem_host_get_device_pointer, "cuMemHostGetDevicePointer_v2",                      \
                  (CUdeviceptr*, void*, unsigned))                                                  \
+    /*  2.0 */ X(stream_query, "cuStreamQuery", (CUstream))                                        \
     /* 11.7 */ X(stream_write_value32, "cuStreamWriteValue32_v2",                                  \
                  (CUstream, CUdeviceptr, std::uint32_t, unsigned))
 /// What only the program, the Python package and the tests call.
@@ -117,7 +118,6 @@ namespace barmap::cuda {
     /* 11.2 */ X(mem_free_async, "cuMemFreeAsync", (CUdeviceptr, CUstream))                        \
     /*  5.5 */ X(stream_create_with_priority, "cuStreamCreateWithPriority",                        \
                  (CUstream*, unsigned, int))                                                       \
-    /*  2.0 */ X(stream_query, "cuStreamQuery", (CUstream))                                        \
     /*  3.2 */ X(stream_wait_event, "cuStreamWaitEvent", (CUstream, CUevent, unsigned))            \
     /*  2.0 */ X(event_create, "cuEventCreate", (CUevent*, unsigned))                              \
     /*  4.0 */ X(event_destroy, "cuEventDestroy_v2", (CUevent))                                    \

@@ -62,8 +62,8 @@ class copy_engine {
 public:
     virtual ~copy_engine() = default;
 
-    /// Opens what it needs. @throws error errc::backend_absent where this machine does not offer it;
-    /// any other error means broken. what() and advice() are what `barmap info` prints.
+    /// Opens what it needs. @throws error errc::backend_absent where this machine does not offer
+    /// it; any other error means broken. what() and advice() are what `barmap info` prints.
     virtual void start() = 0;
 
     /// Lets the engine reach GPU memory of a kind that a backend can register. @throws error
@@ -73,10 +73,14 @@ public:
     /// @throws error
     [[nodiscard]] virtual std::unique_ptr<reachable> reach(std::span<std::byte> pages) = 0;
 
+    /// Lets it reach host memory that CUDA has allocated or registered, for as long as that is so.
+    /// @throws error
+    [[nodiscard]] virtual std::unique_ptr<reachable> reach_pinned(std::span<std::byte> memory) = 0;
+
     /// Begins to copy. All that earlier stores and flush_stores() of this thread sent, to either
     /// side, is seen by the copy. The pieces of one submission are in no order among each other;
-    /// submissions are in the order of their tickets. The memory of both sides stays reachable until
-    /// the ticket is done.
+    /// submissions are in the order of their tickets. The memory of both sides stays reachable
+    /// until the ticket is done.
     /// @throws error where the engine has stopped
     virtual ticket submit(direction which, std::span<piece const> pieces) = 0;
 

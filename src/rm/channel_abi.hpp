@@ -265,9 +265,8 @@ inline constexpr std::size_t usermode_bytes = 0x10000;
 }
 
 /// One word for a method whose value is below 2^13.
-[[nodiscard]] constexpr std::uint32_t immediate_method(std::uint32_t subchannel,
-                                                       std::uint32_t method,
-                                                       std::uint32_t value) noexcept {
+[[nodiscard]] constexpr std::uint32_t
+immediate_method(std::uint32_t subchannel, std::uint32_t method, std::uint32_t value) noexcept {
     return 4u << 29 | value << 16 | subchannel << 13 | method >> 2;
 }
 

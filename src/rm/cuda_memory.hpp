@@ -39,9 +39,9 @@ struct cuda_object {
     std::uint64_t size;   ///< of the object, bytes, as far as the chunk needs it
 };
 
-/// Takes a reference to the object behind each chunk: cudaMalloc memory by its IPC handle, VMM memory
-/// by a file descriptor. Whatever does not look exactly as it should is refused: a wrong object is
-/// worse than none.
+/// Takes a reference to the object behind each chunk: cudaMalloc memory by its IPC handle, VMM
+/// memory by a file descriptor. Whatever does not look exactly as it should is refused: a wrong
+/// object is worse than none.
 /// @pre the memory's kind is device, or VMM memory that can be exported
 /// @throws error errc::wrong_device, errc::unsupported_memory (of another process),
 ///         errc::unknown_layout, or what failed

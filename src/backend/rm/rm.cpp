@@ -14,8 +14,8 @@ namespace {
 
 class rm_mapped final : public mapped {
 public:
-    rm_mapped(std::vector<rm::memory_object> const& objects, page_layout const& layout, bool force_pcie,
-              cache_kind caching)
+    rm_mapped(std::vector<rm::memory_object> const& objects, page_layout const& layout,
+              bool force_pcie, cache_kind caching)
         : region_(os::region::for_files(layout.total)) {
         for (piece const& piece : layout.pieces) {
             if (piece.object == no_object) {

@@ -16,8 +16,8 @@
 #include <utility>
 
 /// A channel of our own on one of the GPU's copy engines, made through the resource manager of
-/// NVIDIA's stock driver: a copy is submitted with a few stores, and done when a word in host memory
-/// says so. No privilege, no CUDA stream, no SM.
+/// NVIDIA's stock driver: a copy is submitted with a few stores, and done when a word in host
+/// memory says so. No privilege, no CUDA stream, no SM.
 namespace barmap::engine {
 namespace {
 
@@ -111,8 +111,7 @@ public:
         std::uint64_t block_on_gpu;
         std::uint32_t engine_type;
     };
-    channel(rm::client const& client, generation const& gpu, driver_series series,
-            parts const& of)
+    channel(rm::client const& client, generation const& gpu, driver_series series, parts const& of)
         : client_(client) {
         abi::channel_group_parameters group{};
         group.address_space = of.address_space;
@@ -121,8 +120,8 @@ public:
                                  "make a channel group");
         try {
             abi::handle const made = series.shifted_channel()
-                ? allocate<abi::channel_parameters_610>(gpu, of)
-                : allocate<abi::channel_parameters>(gpu, of);
+                                         ? allocate<abi::channel_parameters_610>(gpu, of)
+                                         : allocate<abi::channel_parameters>(gpu, of);
             schedule(made, gpu, series, of.engine_type);
         } catch (...) {
             stop();
@@ -201,8 +200,8 @@ public:
         std::size_t at = 0, chunk = 0;
         for (rm::cuda_object& taken : rm::take(state_->client, memory)) {
             std::uint64_t const offset = taken.offset;
-            std::size_t const bytes = std::min<std::uint64_t>(memory.chunks[chunk++].extent(),
-                                                              taken.size - offset);
+            std::size_t const bytes =
+                std::min<std::uint64_t>(memory.chunks[chunk++].extent(), taken.size - offset);
             address_space::mapping const& mapped = result->mappings.emplace_back(
                 state_->space->map(std::move(taken.object), taken.size));
             result->runs.push_back({at, bytes, mapped.address() + offset});
@@ -215,6 +214,16 @@ public:
         auto result = std::make_unique<mapped_memory>(state_->space);
         result->mappings.push_back(state_->space->map_host(pages.data(), pages.size()));
         result->runs.push_back({0, pages.size(), result->mappings.back().address()});
+        return result;
+    }
+
+    std::unique_ptr<reachable> reach_pinned(std::span<std::byte> memory) override {
+        std::size_t const page = os::page_size();
+        auto const begin = reinterpret_cast<std::uintptr_t>(memory.data());
+        std::size_t const head = begin % page;
+        std::size_t const bytes = (head + memory.size() + page - 1) / page * page;
+        std::unique_ptr<reachable> result = reach({memory.data() - head, bytes});
+        result->runs.front() = {0, memory.size(), result->runs.front().address + head};
         return result;
     }
 
@@ -250,13 +259,12 @@ private:
         explicit state(gpu const& which)
             : client(std::make_shared<rm::client>(rm::pci_location{
                   which.pci_domain, which.pci_bus, which.pci_slot, which.pci_address})),
-              series(series_of(client->driver_version())),
-              kind(generation_of(client->classes())),
+              series(series_of(client->driver_version())), kind(generation_of(client->classes())),
               space(std::make_shared<address_space>(client, series)),
               host(os::region::shared_memory(2 * os::page_size())),
               semaphore(space->map_host(host.data(), os::page_size())),
-              notifier(client, client->describe_host(host.data() + os::page_size(),
-                                                     os::page_size())),
+              notifier(client,
+                       client->describe_host(host.data() + os::page_size(), os::page_size())),
               block(space->map({client, allocate_block(*client)}, command_ring::block_bytes)),
               block_view(*client, block.object().handle(), command_ring::block_bytes,
                          abi::map_flags_default_caching),
@@ -266,10 +274,10 @@ private:
             own.emplace(*client, kind, series,
                         channel::parts{space->handle(), notifier.handle(), block.object().handle(),
                                        block.address(), engine_type});
-            ring.emplace(command_ring::places{
-                block_view.data(), block.address(), usermode.doorbell(), own->token(),
-                reinterpret_cast<std::uint32_t const*>(host.data()), semaphore.address(),
-                kind.copy});
+            ring.emplace(command_ring::places{block_view.data(), block.address(),
+                                              usermode.doorbell(), own->token(),
+                                              reinterpret_cast<std::uint32_t const*>(host.data()),
+                                              semaphore.address(), kind.copy});
         }
 
         // In the order in which they are made; they go the other way round, the channel first.

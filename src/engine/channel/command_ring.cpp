@@ -110,7 +110,8 @@ ticket command_ring::submit(direction which, std::span<piece const> pieces) noex
             for (; at < end; ++at) {
                 piece const& each = pieces[at];
                 if (at + 1 == pieces.size()) {
-                    // Without the flush 2 of 97,271 copies were stale when the semaphore came (H200).
+                    // Without the flush 2 of 97,271 copies were stale when the semaphore came
+                    // (H200).
                     launch |= abi::launch_flush | abi::launch_semaphore;
                     words.put(abi::methods(abi::copy_subchannel, abi::method_semaphore_payload, 1));
                     words.put(low(number));
@@ -142,8 +143,8 @@ void command_ring::ring_doorbell() noexcept {
 
 ticket command_ring::progress() const noexcept {
     ticket const last = last_.load(std::memory_order_acquire);
-    std::uint32_t const done =
-        std::atomic_ref(*const_cast<std::uint32_t*>(where_.semaphore)).load(std::memory_order_acquire);
+    std::uint32_t const done = std::atomic_ref(*const_cast<std::uint32_t*>(where_.semaphore))
+                                   .load(std::memory_order_acquire);
     // The semaphore may by now be ahead of what was read before it.
     return last + static_cast<std::uint64_t>(
                       static_cast<std::int64_t>(static_cast<std::int32_t>(done - low(last))));

@@ -62,7 +62,7 @@ private:
     void ring_doorbell() noexcept;
 
     places where_;
-    std::atomic<ticket> last_{0}; ///< that was submitted
+    std::atomic<ticket> last_{0};   ///< that was submitted
     std::uint32_t last_length_ = 0; ///< the engine's LINE_LENGTH_IN
     usage used_;
     std::array<usage, most_tickets> used_by_; ///< up to and with the ticket of this number

@@ -34,8 +34,9 @@ generation const& generation_of(std::span<std::uint32_t const> classes) {
     for (generation const& each : generations)
         if (has(each.channel) && has(each.copy) && has(each.usermode))
             return each;
-    throw error(errc::backend_absent, "find this GPU's generation by its classes", "",
-                "only Ampere, Ada, Hopper and Blackwell are known: copies take the driver's engine");
+    throw error(
+        errc::backend_absent, "find this GPU's generation by its classes", "",
+        "only Ampere, Ada, Hopper and Blackwell are known: copies take the driver's engine");
 }
 
 driver_series series_of(std::string_view driver_version) {
@@ -43,10 +44,10 @@ driver_series series_of(std::string_view driver_version) {
     char const* const end = driver_version.data() + driver_version.size();
     auto const [dot, problem] = std::from_chars(driver_version.data(), end, result.number);
     bool const is_number = problem == std::errc{} && dot != end && *dot == '.';
-    if (!is_number || std::find(known_series.begin(), known_series.end(), result.number) ==
-                          known_series.end())
-        throw error(errc::backend_absent,
-                    "speak to driver version " + std::string(driver_version), "",
+    if (!is_number ||
+        std::find(known_series.begin(), known_series.end(), result.number) == known_series.end())
+        throw error(errc::backend_absent, "speak to driver version " + std::string(driver_version),
+                    "",
                     "its structures are not known to this barmap: copies take the driver's engine");
     return result;
 }

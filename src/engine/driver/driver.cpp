@@ -74,10 +74,12 @@ public:
         cuda::driver_api const& cu = cuda::api();
         cuda::check(cu.stream_create(&stream_, non_blocking), "make a CUDA stream");
         page_ = os::region::shared_memory(os::page_size());
-        registered_ = std::make_unique<host_memory>(
-            context_.get(), std::span(page_.data(), os::page_size()));
+        registered_ =
+            std::make_unique<host_memory>(context_.get(), std::span(page_.data(), os::page_size()));
         cuda::check(cu.mem_host_get_device_pointer(&word_on_gpu_, page_.data(), 0),
                     "find a page's address on the GPU");
+        // From CUDA 11.7 on; before, a stream's end is all that can be asked for.
+        writes_word_ = cu.stream_write_value32(stream_, word_on_gpu_, 0, 0) == cuda::success;
         cuda::watch_exit();
     }
 
@@ -86,8 +88,7 @@ public:
         std::size_t at = 0;
         for (cuda::chunk const& chunk : memory.chunks) {
             unsigned long long id = 0;
-            cuda::check(cuda::api().pointer_get_attribute(&id, cuda::pointer_buffer_id,
-                                                          chunk.base),
+            cuda::check(cuda::api().pointer_get_attribute(&id, cuda::pointer_buffer_id, chunk.base),
                         "identify GPU memory");
             result->chunks.push_back({chunk.base, id});
             // What lies before or behind an allocation is not CUDA's to copy.
@@ -99,6 +100,12 @@ public:
 
     std::unique_ptr<reachable> reach(std::span<std::byte> pages) override {
         return std::make_unique<host_memory>(context_.get(), pages);
+    }
+
+    std::unique_ptr<reachable> reach_pinned(std::span<std::byte> memory) override {
+        auto result = std::make_unique<reachable>();
+        result->runs.push_back({0, memory.size(), reinterpret_cast<std::uintptr_t>(memory.data())});
+        return result;
     }
 
     ticket submit(direction which, std::span<piece const> pieces) override {
@@ -116,19 +123,16 @@ public:
                         what);
         }
         ticket const number = last_.load(std::memory_order_relaxed) + 1;
-        cuda::check(cu.stream_write_value32(stream_, word_on_gpu_,
-                                            static_cast<std::uint32_t>(number), 0),
-                    what);
+        if (writes_word_)
+            cuda::check(cu.stream_write_value32(stream_, word_on_gpu_,
+                                                static_cast<std::uint32_t>(number), 0),
+                        what);
         last_.store(number, std::memory_order_release);
         return number;
     }
 
     bool is_done(ticket number) noexcept override {
-        ticket const last = last_.load(std::memory_order_acquire);
-        std::uint32_t const done = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(page_.data()))
-                                       .load(std::memory_order_acquire);
-        auto const ahead = static_cast<std::int32_t>(done - static_cast<std::uint32_t>(last));
-        return last + static_cast<std::uint64_t>(static_cast<std::int64_t>(ahead)) >= number;
+        return writes_word_ ? word_says(number) : stream_says(number);
     }
 
     outcome wait(ticket number, deadline until) noexcept override {
@@ -165,6 +169,30 @@ public:
     }
 
 private:
+    [[nodiscard]] bool word_says(ticket number) const noexcept {
+        ticket const last = last_.load(std::memory_order_acquire);
+        std::uint32_t const done = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(page_.data()))
+                                       .load(std::memory_order_acquire);
+        auto const ahead = static_cast<std::int32_t>(done - static_cast<std::uint32_t>(last));
+        return last + static_cast<std::uint64_t>(static_cast<std::int64_t>(ahead)) >= number;
+    }
+
+    [[nodiscard]] bool stream_says(ticket number) noexcept {
+        if (number <= known_done_.load(std::memory_order_acquire))
+            return true;
+        ticket const last = last_.load(std::memory_order_acquire);
+        try {
+            std::lock_guard const hold(lock_); // the stream may be closed
+            cuda::context_scope const scope(context_.get());
+            if (!stream_ || cuda::api().stream_query(stream_) != cuda::success)
+                return false;
+        } catch (error const&) {
+            return false;
+        }
+        known_done_.store(last, std::memory_order_release);
+        return number <= last;
+    }
+
     gpu gpu_;
     os::process_id owner_ = os::this_process();
     cuda::primary_context context_;
@@ -173,7 +201,9 @@ private:
     CUdeviceptr word_on_gpu_ = 0;
     std::mutex lock_;
     CUstream stream_ = nullptr;
-    std::atomic<ticket> last_{0};
+    bool writes_word_ = false;
+    std::atomic<ticket> last_{0};       ///< that was submitted
+    std::atomic<ticket> known_done_{0}; ///< at least; where the stream is asked
     std::atomic<bool> stopped_{false};
 };
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "engine/transfer.hpp"
+
+#include "copy/fence.hpp"
+#include "copy/routines.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace barmap::engine {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// Calls with each contiguous part of [offset, offset + bytes): its address for the engine, its
+/// place in the range, its size.
+template <class Action>
+void for_each_run(reachable const& memory, std::size_t offset, std::size_t bytes, Action action) {
+    for (reachable::run const& run : memory.runs) {
+        std::size_t const from = std::max(offset, run.at);
+        std::size_t const to = std::min(offset + bytes, run.at + run.bytes);
+        if (from < to)
+            action(run.address + (from - run.at), from - offset, to - from);
+    }
+}
+
+/// The pieces of a copy between GPU memory and a contiguous range of the host's.
+class piece_list {
+public:
+    piece_list(reachable const& gpu, std::size_t offset, std::uint64_t host, std::size_t bytes) {
+        for_each_run(gpu, offset, bytes,
+                     [&](std::uint64_t address, std::size_t at, std::size_t some) {
+                         add({address, host + at, some});
+                     });
+    }
+    [[nodiscard]] std::span<piece const> all() const noexcept {
+        return more_.empty() ? std::span<piece const>(&first_, count_) : std::span(more_);
+    }
+
+private:
+    void add(piece const& next) {
+        if (++count_ == 1) {
+            first_ = next;
+            return;
+        }
+        if (more_.empty())
+            more_.push_back(first_);
+        more_.push_back(next);
+    }
+    piece first_; // nearly always the only one, and needs no allocation
+    std::size_t count_ = 0;
+    std::vector<piece> more_;
+};
+
+// What was fastest on an H200 among 4 KiB to 256 KiB (docs/results): the larger the copy, the less
+// a piece's own cost matters beside the overlap of the engine's work with the CPU's.
+constexpr std::size_t staged_chunk(direction which, std::size_t bytes) noexcept {
+    constexpr std::size_t kib = 1024;
+    if (which == direction::to_cpu)
+        return bytes <= 32 * kib    ? bytes
+               : bytes <= 128 * kib ? 32 * kib
+               : bytes <= 512 * kib ? 64 * kib
+                                    : 128 * kib;
+    return bytes <= 128 * kib ? bytes : bytes <= 512 * kib ? 128 * kib : 256 * kib;
+}
+
+/// What the CPU copies by: where neither side will be in its caches, without reading the
+/// destination first. 8 MiB from the GPU take 600 us so, 790 by memcpy (H200).
+using cpu_copy = void (*)(void* to, void const* from, std::size_t bytes) noexcept;
+
+cpu_copy cpu_copy_for(direction which, std::size_t bytes) noexcept {
+    constexpr std::size_t mib = std::size_t{1} << 20;
+    static cpu_copy const streaming = copy::streaming_store();
+    if (streaming && bytes >= (which == direction::to_cpu ? 2 * mib : mib))
+        return streaming;
+    return
+        [](void* to, void const* from, std::size_t some) noexcept { std::memcpy(to, from, some); };
+}
+
+} // namespace
+
+bool covers(reachable const& memory, std::size_t offset, std::size_t bytes) noexcept {
+    std::size_t covered = 0;
+    for (reachable::run const& run : memory.runs) {
+        std::size_t const from = std::max(offset, run.at);
+        std::size_t const to = std::min(offset + bytes, run.at + run.bytes);
+        covered += from < to ? to - from : 0;
+    }
+    return covered == bytes;
+}
+
+worker::worker(std::unique_ptr<copy_engine> engine)
+    : staging_(os::region::shared_memory(lanes * lane_bytes)), engine_(std::move(engine)) {
+    engine_->start();
+    reached_ = engine_->reach(std::span(staging_.data(), staging_.size()));
+    for (std::size_t i = 0; i < lanes; ++i) {
+        lanes_[i].data = staging_.data() + i * lane_bytes;
+        lanes_[i].address = reached_->runs.front().address + i * lane_bytes;
+    }
+}
+
+/// A lane of the calling thread's own, for as long as it lives.
+class worker::free_lane {
+public:
+    explicit free_lane(worker& all) {
+        for (lane& each : all.lanes_)
+            if ((hold_ = std::unique_lock(each.busy, std::try_to_lock))) {
+                lane_ = &each;
+                return;
+            }
+        lane_ = &all.lanes_[all.next_lane_.fetch_add(1, std::memory_order_relaxed) % lanes];
+        hold_ = std::unique_lock(lane_->busy);
+    }
+    [[nodiscard]] lane const& operator*() const noexcept { return *lane_; }
+
+private:
+    std::unique_lock<std::mutex> hold_;
+    lane* lane_ = nullptr;
+};
+
+std::chrono::nanoseconds worker::patience(std::size_t bytes) noexcept {
+    // A copy takes microseconds; where another process uses the engine as well, its time slice
+    // more, which is a millisecond. The slowest link that is still PCIe moves over 0.2 GB/s.
+    constexpr std::chrono::milliseconds least{50};
+    constexpr std::size_t bytes_per_us = 200;
+    return least + std::chrono::microseconds(bytes / bytes_per_us);
+}
+
+outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t offset,
+                            std::byte* host, std::size_t bytes) noexcept {
+    try {
+        free_lane const through(*this);
+        return which == direction::to_cpu ? staged_to_cpu(*through, gpu, offset, host, bytes)
+                                          : staged_to_gpu(*through, gpu, offset, host, bytes);
+    } catch (std::exception const&) {
+        return outcome::failed;
+    }
+}
+
+// A lane is a ring of chunks.
+outcome worker::staged_to_cpu(lane const& through, reachable const& gpu, std::size_t offset,
+                              std::byte* host, std::size_t bytes) {
+    std::size_t const chunk = staged_chunk(direction::to_cpu, bytes);
+    cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes);
+    std::size_t const slots = lane_bytes / chunk;
+    std::array<ticket, lane_bytes / 4096> tickets; // no chunk is smaller, unless there is only one
+    std::size_t submitted = 0, taken = 0;
+    for (std::size_t i = 0; taken < bytes; ++i) {
+        for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {
+            std::size_t const slot = submitted / chunk % slots;
+            std::size_t const some = std::min(chunk, bytes - submitted);
+            piece_list const pieces(gpu, offset + submitted, through.address + slot * chunk, some);
+            tickets[slot] = engine_->submit(direction::to_cpu, pieces.all());
+        }
+        std::size_t const slot = i % slots;
+        if (outcome const result =
+                engine_->wait(tickets[slot], clock::now() + patience(lane_bytes));
+            result != outcome::done)
+            return result;
+        std::size_t const some = std::min(chunk, bytes - taken);
+        copy_bytes(host + taken, through.data + slot * chunk, some);
+        taken += some;
+    }
+    copy::flush_wc_stores(); // for other threads
+    return outcome::done;
+}
+
+outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::size_t offset,
+                              std::byte const* host, std::size_t bytes) {
+    std::size_t const chunk = staged_chunk(direction::to_gpu, bytes);
+    cpu_copy const copy_bytes = cpu_copy_for(direction::to_gpu, bytes);
+    std::size_t const slots = lane_bytes / chunk;
+    std::array<ticket, lane_bytes / 4096> tickets;
+    ticket last = 0;
+    for (std::size_t at = 0, i = 0; at < bytes; at += chunk, ++i) {
+        std::size_t const slot = i % slots;
+        if (i >= slots) {
+            if (outcome const result =
+                    engine_->wait(tickets[slot], clock::now() + patience(lane_bytes));
+                result != outcome::done)
+                return result;
+        }
+        std::size_t const some = std::min(chunk, bytes - at);
+        copy_bytes(through.data + slot * chunk, host + at, some);
+        copy::flush_wc_stores(); // for the engine
+        piece_list const pieces(gpu, offset + at, through.address + slot * chunk, some);
+        last = tickets[slot] = engine_->submit(direction::to_gpu, pieces.all());
+    }
+    return engine_->wait(last, clock::now() + patience(lane_bytes));
+}
+
+outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
+                            std::span<reachable::run const> host) noexcept {
+    try {
+        ticket last = 0;
+        std::size_t bytes = 0;
+        for (reachable::run const& run : host) {
+            piece_list const pieces(gpu, offset + run.at, run.address, run.bytes);
+            last = engine_->submit(which, pieces.all());
+            bytes += run.bytes;
+        }
+        return engine_->wait(last, clock::now() + patience(bytes));
+    } catch (std::exception const&) {
+        return outcome::failed;
+    }
+}
+
+} // namespace barmap::engine
