@@ -72,9 +72,9 @@ void copy_by_mapping(mapping_state const& mapping, copy_direction direction, std
 }
 
 copy_methods const& methods_of(pin_state const& pin) {
+    pin.device->expect_own_process("copy GPU memory");
     if (copy_methods const* const known = pin.slot->known_methods())
         return *known;
-    pin.device->expect_own_process("measure copies of GPU memory");
     return pin.slot->methods(pin.device->usable_engines());
 }
 
