@@ -78,12 +78,32 @@ copy_methods const& methods_of(pin_state const& pin) {
     return pin.slot->methods(pin.device->usable_engines());
 }
 
+namespace {
+
+/// The same, or null where they cannot be measured now, for example because the GPU's memory is
+/// used up: loads and stores need none of it.
+copy_methods const* methods_if_any(pin_state const& pin) {
+    try {
+        return &methods_of(pin);
+    } catch (error const& failure) {
+        std::error_code const& code = failure.code();
+        if (code == errc::forked_child || code == errc::backend_absent ||
+            code == errc::backend_broken)
+            throw;
+        return nullptr;
+    }
+}
+
+} // namespace
+
 void copy_adaptively(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) {
     device_state const& device = *mapping.pin->device;
-    copy_methods const& methods = methods_of(*mapping.pin);
-    engine_slot* const pageable = methods.of(direction, host_memory_kind::pageable, bytes);
-    engine_slot* const pinned = methods.of(direction, host_memory_kind::pinned, bytes);
+    copy_methods const* const methods = methods_if_any(*mapping.pin);
+    if (!methods)
+        return copy_by_mapping(mapping, direction, offset, host, bytes);
+    engine_slot* const pageable = methods->of(direction, host_memory_kind::pageable, bytes);
+    engine_slot* const pinned = methods->of(direction, host_memory_kind::pinned, bytes);
     if (pageable || pinned) {
         job what{mapping, direction, offset, host, bytes, pinned_host::describe(host)};
         if (!what.pinned.contains(reinterpret_cast<std::uintptr_t>(host), bytes))

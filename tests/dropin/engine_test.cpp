@@ -2,6 +2,8 @@
 // When libgdrapi's copies go by a copy engine, and when none is even started: the library's own
 // sources on the simulated GPU, so that the core behind them can be asked.
 #include "cuda/driver_api.hpp"
+#include "fake/cuda_watch.hpp"
+#include "fake/faults.hpp"
 
 #include <barmap/barmap.hpp>
 
@@ -118,6 +120,15 @@ TEST_F(gdrapi_engine, large_copies_are_right_by_what_was_measured) {
 
 TEST_F(gdrapi_engine, can_be_switched_off) {
     open("none");
+    bytes host(300'000);
+    {
+        fake::cuda_watch const watch;
+        fake::the_faults().arm(fake::fault_source::cuda, 1, cuda::error_out_of_memory);
+        EXPECT_EQ(gdr_copy_to_mapping(handle_, mapped_ + 5, host.data(), host.size()), 0);
+        EXPECT_EQ(gdr_copy_from_mapping(handle_, host.data(), mapped_ + 5, host.size()), 0);
+        fake::the_faults().disarm();
+    }
+    EXPECT_EQ(fake::the_faults().fired(), "") << "and then CUDA is not called";
     copy_both_ways(5, 300'000);
     EXPECT_TRUE(started().empty());
 }
@@ -133,6 +144,21 @@ TEST_F(gdrapi_engine, large_copies_are_refused_as_small_ones_are) {
     EXPECT_EQ(gdr_unmap(g_, handle_, mapped_, size - 100), 0);
     EXPECT_EQ(gdr_copy_to_mapping(handle_, mapped_, host.data(), least_to_gpu), EINVAL);
     EXPECT_EQ(gdr_copy_from_mapping(handle_, host.data(), mapped_, least_to_cpu), EINVAL);
+}
+
+// To measure the engines takes GPU memory. Without, a mapping is enough.
+TEST_F(gdrapi_engine, large_copies_are_made_where_the_memory_of_the_GPU_is_used_up) {
+    ::setenv("BARMAP_SIM_MEMORY", "64M", 1);
+    open("auto");
+    std::vector<CUdeviceptr> taken(1);
+    while (cuda::api().mem_alloc(&taken.back(), std::size_t{2} << 20) == cuda::success)
+        taken.push_back(0);
+    taken.pop_back();
+    EXPECT_THROW((void)device::open(0).allocate(1), error) << "all of it is";
+    copy_both_ways(1, size / 2);
+    for (CUdeviceptr const block : taken)
+        EXPECT_EQ(cuda::api().mem_free(block), cuda::success);
+    copy_both_ways(1, size / 2);
 }
 
 } // namespace
