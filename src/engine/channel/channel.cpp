@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "cuda/driver_api.hpp"
 #include "engine/channel/address_space.hpp"
 #include "engine/channel/command_ring.hpp"
 #include "engine/channel/generation.hpp"
@@ -189,6 +190,9 @@ public:
     explicit channel_engine(gpu const& which) : gpu_(which) {}
 
     void start() override {
+        if (gpu_.simulated && !cuda::simulation_has_kernel_driver())
+            throw error(errc::backend_absent, "make a channel on a simulated GPU", "",
+                        "nothing needs to be done: copies take the driver's engine");
         if (gpu_.mig)
             throw error(errc::backend_absent, "make a channel on a MIG device", "",
                         "copies take the driver's engine");
