@@ -35,8 +35,8 @@ result copy_by(engine_slot& slot, job const& what) {
         place = pin.device->pinned.find(worker, what.pinned, what.host, what.bytes);
     flush_stores(); // those through the mapping
     engine::outcome const outcome =
-        place.runs.empty() ? worker->copy_staged(way, *gpu, what.offset, what.host, what.bytes)
-                           : worker->copy_direct(way, *gpu, what.offset, place.runs);
+        place.runs().empty() ? worker->copy_staged(way, *gpu, what.offset, what.host, what.bytes)
+                             : worker->copy_direct(way, *gpu, what.offset, place.runs());
     if (outcome == engine::outcome::done) {
         slot.count(what.bytes);
         return result::done;

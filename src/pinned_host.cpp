@@ -27,6 +27,19 @@ pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
     return pinned ? result : allocation{};
 }
 
+void pinned_host::place::add(std::shared_ptr<engine::reachable const> const& held,
+                             engine::reachable::run const& run) {
+    if (++count_ == 1) {
+        first_ = run;
+        held_ = held;
+        return;
+    }
+    if (more_runs_.empty())
+        more_runs_.push_back(first_);
+    more_runs_.push_back(run);
+    more_held_.push_back(held);
+}
+
 // With the lock held.
 pinned_host::range& pinned_host::find_range(std::shared_ptr<engine::worker> const& worker,
                                             allocation const& what) {
@@ -71,8 +84,7 @@ pinned_host::place pinned_host::find(std::shared_ptr<engine::worker> const& work
             }
         }
         std::size_t const some = std::min(bytes - done, length - inside);
-        result.hold.push_back(block);
-        result.runs.push_back({done, some, block->runs.front().address + inside});
+        result.add(block, {done, some, block->runs.front().address + inside});
         done += some;
     }
     return result;

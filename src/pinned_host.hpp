@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace barmap {
@@ -31,9 +32,20 @@ public:
     [[nodiscard]] static allocation describe(std::byte const* host) noexcept;
 
     /// Where memory lies for an engine, for as long as this lives.
-    struct place {
-        std::vector<std::shared_ptr<engine::reachable const>> hold;
-        std::vector<engine::reachable::run> runs;
+    class place {
+    public:
+        [[nodiscard]] std::span<engine::reachable::run const> runs() const noexcept {
+            return more_runs_.empty() ? std::span(&first_, count_) : std::span(more_runs_);
+        }
+        void add(std::shared_ptr<engine::reachable const> const& held,
+                 engine::reachable::run const& run);
+
+    private:
+        std::size_t count_ = 0; ///< of the first, which is mostly the only one: no allocation
+        engine::reachable::run first_;
+        std::shared_ptr<engine::reachable const> held_;
+        std::vector<engine::reachable::run> more_runs_;
+        std::vector<std::shared_ptr<engine::reachable const>> more_held_;
     };
 
     /// @pre what.contains the range

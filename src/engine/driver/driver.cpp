@@ -3,9 +3,9 @@
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
 #include "engine/engine.hpp"
+#include "engine/spin.hpp"
 #include "os/region.hpp"
 
-#include <barmap/copy.hpp>
 #include <barmap/error.hpp>
 
 #include <atomic>
@@ -136,18 +136,8 @@ public:
     }
 
     outcome wait(ticket number, deadline until) noexcept override {
-        constexpr int looks = 64; // between those at the clock
-        for (;;) {
-            for (int i = 0; i < looks; ++i) {
-                if (is_done(number))
-                    return outcome::done;
-                detail::pause();
-            }
-            if (stopped_.load(std::memory_order_acquire))
-                return is_done(number) ? outcome::done : outcome::failed;
-            if (std::chrono::steady_clock::now() > until)
-                return is_done(number) ? outcome::done : outcome::late;
-        }
+        return spin([&] { return is_done(number); },
+                    [&] { return stopped_.load(std::memory_order_acquire); }, until);
     }
 
     void close() noexcept override {
