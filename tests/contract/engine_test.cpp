@@ -262,6 +262,40 @@ TEST_P(engine_test, copies_directly_to_and_from_pinned_memory) {
     EXPECT_EQ(report_of(gpu, GetParam().engine).copies, 8u);
 }
 
+TEST_P(engine_test, copies_directly_to_and_from_host_buffers) {
+    device const gpu = device::open(0);
+    device_block block(12 * mib);
+    mapping const map = gpu.pin(block.address(), 12 * mib).map();
+    { // what the first copy starts stays
+        std::vector<std::byte> some(64 * kib);
+        round_trip(map, some, 0, 59);
+    }
+    fake::left_over const before = machine_->held();
+    for (std::size_t const bytes : {std::size_t{1}, 64 * kib, 5 * mib + 3, 9 * mib}) {
+        host_buffer const buffer = gpu.allocate_host(bytes);
+        ASSERT_EQ(buffer.size(), bytes);
+        EXPECT_TRUE(
+            std::ranges::all_of(buffer.bytes(), [](std::byte b) { return b == std::byte{}; }));
+        round_trip(map, buffer.bytes(), 7, 60);
+        std::size_t const half = bytes / 2;
+        round_trip(map, buffer.bytes().subspan(half, bytes - half), 7, 61);
+        unsigned type = 0;
+        expect_success(cuda::api().pointer_get_attribute(
+            &type, cuda::pointer_memory_type, reinterpret_cast<std::uintptr_t>(buffer.data())));
+        EXPECT_EQ(type, cuda::memory_type_host) << "CUDA knows it, too";
+    }
+    host_buffer first = gpu.allocate_host(100), second = std::move(first);
+    EXPECT_EQ(first.data(), nullptr);
+    EXPECT_EQ(first.size(), 0u);
+    EXPECT_EQ(second.size(), 100u);
+    second = {};
+    EXPECT_EQ(refusal_of([&] { (void)gpu.allocate_host(0); }).code,
+              make_error_code(errc::invalid_argument));
+    EXPECT_EQ(refusal_of([&] { (void)gpu.allocate_host(~std::size_t{0}); }).code,
+              make_error_code(errc::invalid_argument));
+    EXPECT_EQ(machine_->held(), before);
+}
+
 TEST_P(engine_test, copies_to_chunks_in_a_row) {
     device const gpu = device::open(0);
     virtual_block block(0, {2 * mib, 4 * mib, 2 * mib});
