@@ -84,6 +84,24 @@ TEST_F(command_ring_test, rings_with_its_token_for_all_entries) {
     EXPECT_EQ(at<std::uint64_t>(16), 0u);
 }
 
+// The first waits for all submissions before; the last says that all is there.
+TEST_F(command_ring_test, launches_the_first_alone_and_flushes_behind_the_last) {
+    command_ring ring(places());
+    auto const launches = [&] {
+        std::vector<std::uint32_t> seen;
+        for (std::size_t i = command_ring::words_at; i < command_ring::words_at + 4096; i += 4)
+            for (std::uint32_t const value : {0x182u, 0x181u, 0x18du, 0x18eu})
+                if (at<std::uint32_t>(i) ==
+                    abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, value))
+                    seen.push_back(value);
+        return seen;
+    };
+    (void)ring.submit(direction::to_gpu, pieces(3));
+    EXPECT_EQ(launches(), (std::vector<std::uint32_t>{0x182, 0x181, 0x18d}));
+    (void)ring.submit(direction::to_gpu, pieces(1));
+    EXPECT_EQ(launches(), (std::vector<std::uint32_t>{0x182, 0x181, 0x18d, 0x18e}));
+}
+
 TEST_F(command_ring_test, has_room_again_when_tickets_are_done) {
     command_ring ring(places());
     auto const one = pieces(1);
