@@ -75,6 +75,7 @@ void engine_slot::require() {
 }
 
 bool engine_slot::retire(std::shared_ptr<engine::worker> const& failed) {
+    failed->retire();
     {
         std::lock_guard const hold(lock_);
         if (worker_ == failed) {

@@ -28,6 +28,12 @@ public:
 
     [[nodiscard]] copy_engine& engine() noexcept { return *engine_; }
 
+    /// Whether it has failed, and another one is to be asked for.
+    [[nodiscard]] bool is_retired() const noexcept {
+        return is_retired_.load(std::memory_order_acquire);
+    }
+    void retire() noexcept { is_retired_.store(true, std::memory_order_release); }
+
     /// What is not in host memory that the engine reaches is copied by the CPU to or from staging
     /// memory, piece after piece, while the engine copies the next.
     /// @pre [offset, offset + bytes) is covered by gpu's runs
@@ -60,6 +66,7 @@ private:
     std::unique_ptr<reachable> reached_; // goes before the engine
     std::array<lane, lanes> lanes_;
     std::atomic<unsigned> next_lane_{0};
+    std::atomic<bool> is_retired_{false};
 };
 
 /// Whether all of [offset, offset + bytes) can be reached.
