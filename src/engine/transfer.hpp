@@ -46,10 +46,14 @@ public:
     outcome copy_direct(direction which, reachable const& gpu, std::size_t offset,
                         std::span<reachable::run const> host) noexcept;
 
-    /// How long a copy of that many bytes may take before it is late.
+    /// How long that many bytes may take before they are late.
     [[nodiscard]] static std::chrono::nanoseconds patience(std::size_t bytes) noexcept;
 
 private:
+    class under_way;
+    [[nodiscard]] deadline when_late() const noexcept {
+        return std::chrono::steady_clock::now() + patience(bytes_under_way_.load());
+    }
     struct lane {
         std::mutex busy;
         std::byte* data = nullptr;
@@ -67,6 +71,8 @@ private:
     std::array<lane, lanes> lanes_;
     std::atomic<unsigned> next_lane_{0};
     std::atomic<bool> is_retired_{false};
+    std::atomic<std::size_t> bytes_under_way_{
+        0}; ///< of all threads: a copy waits for those before it
 };
 
 /// Whether all of [offset, offset + bytes) can be reached.
