@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace barmap::engine {
@@ -118,6 +119,20 @@ private:
     std::unique_lock<std::mutex> hold_;
     lane* lane_ = nullptr;
 };
+
+bool worker::retire(std::shared_ptr<worker> const& failed, std::chrono::milliseconds most) {
+    failed->is_retired_.store(true, std::memory_order_release);
+    // Several threads may have found it failed: all wait for the one end.
+    std::call_once(failed->stopping_, [&] {
+        auto stopped = std::make_shared<std::promise<void>>();
+        failed->stopped_ = stopped->get_future().share();
+        std::thread([failed, stopped] {
+            failed->engine_->close();
+            stopped->set_value();
+        }).detach();
+    });
+    return failed->stopped_.wait_for(most) == std::future_status::ready;
+}
 
 class worker::under_way {
 public:

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -32,7 +33,9 @@ public:
     [[nodiscard]] bool is_retired() const noexcept {
         return is_retired_.load(std::memory_order_acquire);
     }
-    void retire() noexcept { is_retired_.store(true, std::memory_order_release); }
+    /// Ends that, and stops the engine by a thread of its own: the driver may take for ever.
+    /// @return whether it has stopped within this time, so that nothing is under way any more
+    static bool retire(std::shared_ptr<worker> const& failed, std::chrono::milliseconds most);
 
     /// What is not in host memory that the engine reaches is copied by the CPU to or from staging
     /// memory, piece after piece, while the engine copies the next.
@@ -71,6 +74,8 @@ private:
     std::array<lane, lanes> lanes_;
     std::atomic<unsigned> next_lane_{0};
     std::atomic<bool> is_retired_{false};
+    std::once_flag stopping_;
+    std::shared_future<void> stopped_;
     std::atomic<std::size_t> bytes_under_way_{
         0}; ///< of all threads: a copy waits for those before it
 };
