@@ -21,7 +21,9 @@ void engine_slot::start() {
     clock::time_point const begin = clock::now();
     report_.name = name();
     try {
-        auto worker = std::make_shared<engine::worker>(entry_.make(gpu_));
+        auto worker = std::make_shared<engine::worker>(
+            entry_.make(gpu_), gpu_.simulated ? engine::worker::patience_with_simulation
+                                              : engine::worker::usual_patience);
         engine::self_test(*worker, gpu_);
         worker_ = std::move(worker);
         report_.state = backend_state::usable;

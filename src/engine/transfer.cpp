@@ -91,8 +91,9 @@ bool covers(reachable const& memory, std::size_t offset, std::size_t bytes) noex
     return covered == bytes;
 }
 
-worker::worker(std::unique_ptr<copy_engine> engine)
-    : staging_(os::region::shared_memory(lanes * lane_bytes)), engine_(std::move(engine)) {
+worker::worker(std::unique_ptr<copy_engine> engine, std::chrono::milliseconds patience)
+    : patience_(patience), staging_(os::region::shared_memory(lanes * lane_bytes)),
+      engine_(std::move(engine)) {
     engine_->start();
     reached_ = engine_->reach(std::span(staging_.data(), staging_.size()));
     for (std::size_t i = 0; i < lanes; ++i) {
@@ -148,12 +149,9 @@ private:
     std::size_t bytes_;
 };
 
-std::chrono::nanoseconds worker::patience(std::size_t bytes) noexcept {
-    // A copy takes microseconds; where another process uses the engine as well, its time slice
-    // more, which is a millisecond. The slowest link that is still PCIe moves over 0.2 GB/s.
-    constexpr std::chrono::milliseconds least{50};
-    constexpr std::size_t bytes_per_us = 200;
-    return least + std::chrono::microseconds(bytes / bytes_per_us);
+std::chrono::nanoseconds worker::patience(std::size_t bytes) const noexcept {
+    constexpr std::size_t bytes_per_us = 200; // the slowest link that is still PCIe moves more
+    return patience_ + std::chrono::microseconds(bytes / bytes_per_us);
 }
 
 outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t offset,

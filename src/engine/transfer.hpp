@@ -22,8 +22,15 @@ public:
     static constexpr std::size_t lanes = 2;
     static constexpr std::size_t lane_bytes = std::size_t{2} << 20;
 
+    /// How long a copy may take beside what its bytes take. It takes microseconds; where another
+    /// process uses the engine as well, its time slice more, which is a millisecond.
+    static constexpr std::chrono::milliseconds usual_patience{50};
+    /// A simulated GPU waits for the same CPUs as all threads of the machine.
+    static constexpr std::chrono::milliseconds patience_with_simulation{600};
+
     /// Starts the engine. @throws error
-    explicit worker(std::unique_ptr<copy_engine> engine);
+    explicit worker(std::unique_ptr<copy_engine> engine,
+                    std::chrono::milliseconds patience = usual_patience);
     worker(worker const&) = delete;
     worker& operator=(worker const&) = delete;
 
@@ -50,7 +57,7 @@ public:
                         std::span<reachable::run const> host) noexcept;
 
     /// How long that many bytes may take before they are late.
-    [[nodiscard]] static std::chrono::nanoseconds patience(std::size_t bytes) noexcept;
+    [[nodiscard]] std::chrono::nanoseconds patience(std::size_t bytes) const noexcept;
 
 private:
     class under_way;
@@ -68,6 +75,7 @@ private:
     outcome staged_to_gpu(lane const& through, reachable const& gpu, std::size_t offset,
                           std::byte const* host, std::size_t bytes);
 
+    std::chrono::milliseconds patience_;
     os::region staging_; // outlives the engine, which may still write into it
     std::unique_ptr<copy_engine> engine_;
     std::unique_ptr<reachable> reached_; // goes before the engine
