@@ -35,8 +35,8 @@ result copy_by(engine_slot& slot, job const& what) {
         place = pin.device->pinned.find(worker, what.pinned, what.host, what.bytes);
     flush_stores(); // those through the mapping
     engine::outcome const outcome =
-        place.runs.empty() ? worker->copy_staged(way, *gpu, what.offset, what.host, what.bytes)
-                           : worker->copy_direct(way, *gpu, what.offset, place.runs);
+        place.runs().empty() ? worker->copy_staged(way, *gpu, what.offset, what.host, what.bytes)
+                             : worker->copy_direct(way, *gpu, what.offset, place.runs());
     if (outcome == engine::outcome::done) {
         slot.count(what.bytes);
         return result::done;
@@ -80,12 +80,12 @@ copy_methods const& methods_of(pin_state const& pin) {
 
 void copy_adaptively(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) {
-    device_state const& device = *mapping.pin->device;
+    device_state& device = *mapping.pin->device;
     copy_methods const& methods = methods_of(*mapping.pin);
     engine_slot* const pageable = methods.of(direction, host_memory_kind::pageable, bytes);
     engine_slot* const pinned = methods.of(direction, host_memory_kind::pinned, bytes);
     if (pageable || pinned) {
-        job what{mapping, direction, offset, host, bytes, pinned_host::describe(host)};
+        job what{mapping, direction, offset, host, bytes, device.pinned.describe(host)};
         if (!what.pinned.contains(reinterpret_cast<std::uintptr_t>(host), bytes))
             what.pinned = {};
         engine_slot* const chosen = what.pinned.size > 0 ? pinned : pageable;

@@ -27,30 +27,30 @@ void for_each_run(reachable const& memory, std::size_t offset, std::size_t bytes
     }
 }
 
-/// The pieces of a copy between GPU memory and a contiguous range of the host's.
+/// The pieces of one submission. The usual one or few need no allocation.
 class piece_list {
 public:
-    piece_list(reachable const& gpu, std::size_t offset, std::uint64_t host, std::size_t bytes) {
+    void add(reachable const& gpu, std::size_t offset, std::uint64_t host, std::size_t bytes) {
         for_each_run(gpu, offset, bytes,
                      [&](std::uint64_t address, std::size_t at, std::size_t some) {
                          add({address, host + at, some});
                      });
     }
     [[nodiscard]] std::span<piece const> all() const noexcept {
-        return more_.empty() ? std::span<piece const>(&first_, count_) : std::span(more_);
+        return more_.empty() ? std::span(few_).first(count_) : std::span(more_);
     }
 
 private:
     void add(piece const& next) {
-        if (++count_ == 1) {
-            first_ = next;
+        if (more_.empty() && count_ < few_.size()) {
+            few_[count_++] = next;
             return;
         }
         if (more_.empty())
-            more_.push_back(first_);
+            more_.assign(few_.begin(), few_.end());
         more_.push_back(next);
     }
-    piece first_; // nearly always the only one, and needs no allocation
+    std::array<piece, 4> few_;
     std::size_t count_ = 0;
     std::vector<piece> more_;
 };
@@ -152,7 +152,8 @@ outcome worker::staged_to_cpu(lane const& through, reachable const& gpu, std::si
         for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {
             std::size_t const slot = submitted / chunk % slots;
             std::size_t const some = std::min(chunk, bytes - submitted);
-            piece_list const pieces(gpu, offset + submitted, through.address + slot * chunk, some);
+            piece_list pieces;
+            pieces.add(gpu, offset + submitted, through.address + slot * chunk, some);
             tickets[slot] = engine_->submit(direction::to_cpu, pieces.all());
         }
         std::size_t const slot = i % slots;
@@ -186,7 +187,8 @@ outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::si
         std::size_t const some = std::min(chunk, bytes - at);
         copy_bytes(through.data + slot * chunk, host + at, some);
         copy::flush_wc_stores(); // for the engine
-        piece_list const pieces(gpu, offset + at, through.address + slot * chunk, some);
+        piece_list pieces;
+        pieces.add(gpu, offset + at, through.address + slot * chunk, some);
         last = tickets[slot] = engine_->submit(direction::to_gpu, pieces.all());
     }
     return engine_->wait(last, clock::now() + patience(lane_bytes));
@@ -195,14 +197,14 @@ outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::si
 outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
                             std::span<reachable::run const> host) noexcept {
     try {
-        ticket last = 0;
+        piece_list pieces; // all in one submission: each has its latency
         std::size_t bytes = 0;
         for (reachable::run const& run : host) {
-            piece_list const pieces(gpu, offset + run.at, run.address, run.bytes);
-            last = engine_->submit(which, pieces.all());
+            pieces.add(gpu, offset + run.at, run.address, run.bytes);
             bytes += run.bytes;
         }
-        return engine_->wait(last, clock::now() + patience(bytes));
+        ticket const number = engine_->submit(which, pieces.all());
+        return engine_->wait(number, clock::now() + patience(bytes));
     } catch (std::exception const&) {
         return outcome::failed;
     }

@@ -206,17 +206,21 @@ std::uint32_t channel_objects::group(client& owner, abi::alloc_parameters& reque
 }
 
 std::uint32_t channel_objects::channel(client& owner, abi::alloc_parameters& request) {
+    return driver_.how().series >= channels_change_again
+        ? channel_of<abi::channel_parameters_610>(owner, request)
+        : channel_of<abi::channel_parameters>(owner, request);
+}
+
+template <class Parameters>
+std::uint32_t channel_objects::channel_of(client& owner, abi::alloc_parameters& request) {
     unsigned const series = driver_.how().series;
-    if (series >= channels_change_again)
-        return driver_.refuse("a channel with the parameters of an older driver",
-                              err_invalid_argument);
     object const* const parent = owner.find(request.parent, abi::class_channel_group);
     if (!parent)
         return driver_.refuse("a channel of no group", err_invalid_object_parent);
     for (auto const& [name, each] : owner.objects)
         if (each.parent == request.parent)
             return driver_.refuse("a second channel of a group", err_invalid_argument);
-    abi::channel_parameters wanted{};
+    Parameters wanted{};
     std::size_t const known = series <= 525 ? 304 : series <= 565 ? 360 : sizeof wanted;
     if (!take(request, wanted, known))
         return driver_.refuse("the size of a channel's parameters", abi::err_invalid_param_struct);

@@ -46,6 +46,8 @@ private:
     std::uint32_t usermode(client& owner, abi::alloc_parameters& request);
     std::uint32_t group(client& owner, abi::alloc_parameters& request);
     std::uint32_t channel(client& owner, abi::alloc_parameters& request);
+    template <class Parameters>
+    std::uint32_t channel_of(client& owner, abi::alloc_parameters& request);
     std::uint32_t copy_object(client& owner, abi::alloc_parameters& request);
 
     std::uint32_t class_list(abi::class_list_parameters* asked);

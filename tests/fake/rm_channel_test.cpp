@@ -153,7 +153,7 @@ TEST_F(rm_channel_test, speaks_the_sizes_of_its_series) {
             abi::channel_group_parameters group{0, 0, space_, engine, 0};
             ASSERT_EQ(allocate(abi::class_channel_group, device_, &group, sizeof group, &group_),
                       abi::ok);
-            EXPECT_EQ(make(0xc86f, group_, channel()), rm::err_invalid_argument);
+            EXPECT_EQ(make(0xc86f, group_, channel()), abi::err_invalid_param_struct);
             expect_violations(1);
             continue;
         }

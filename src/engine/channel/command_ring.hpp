@@ -30,6 +30,7 @@ public:
         std::uint32_t const* semaphore; ///< in host memory, 0 at the start
         std::uint64_t semaphore_on_gpu;
         std::uint32_t copy_class;
+        ticket last = 0; ///< tickets go on behind it; the semaphore holds its lower half
     };
 
     explicit command_ring(places const& where) noexcept;
