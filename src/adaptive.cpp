@@ -20,28 +20,27 @@ struct job {
 };
 
 result copy_by(engine_slot& slot, job const& what) {
-    std::shared_ptr<engine::worker> const worker = slot.get();
-    if (!worker)
-        return result::impossible;
     pin_state const& pin = *what.mapping.pin;
-    std::shared_ptr<engine::reachable const> const gpu = pin.engines.find(worker);
-    if (!gpu || !engine::covers(*gpu, what.offset, what.bytes) || !gpu->is_unchanged())
+    std::shared_ptr<engine_reach::reached const> const by = pin.engines.find(slot);
+    if (!by || !by->memory || !engine::covers(*by->memory, what.offset, what.bytes) ||
+        !by->memory->is_unchanged())
         return result::impossible;
     engine::direction const way = what.direction == copy_direction::to_gpu
                                       ? engine::direction::to_gpu
                                       : engine::direction::to_cpu;
     pinned_host::place place;
     if (what.pinned.size > 0)
-        place = pin.device->pinned.find(worker, what.pinned, what.host, what.bytes);
+        place = pin.device->pinned.find(by->worker, what.pinned, what.host, what.bytes);
     flush_stores(); // those through the mapping
     engine::outcome const outcome =
-        place.runs().empty() ? worker->copy_staged(way, *gpu, what.offset, what.host, what.bytes)
-                             : worker->copy_direct(way, *gpu, what.offset, place.runs());
+        place.runs().empty()
+            ? by->worker->copy_staged(way, *by->memory, what.offset, what.host, what.bytes)
+            : by->worker->copy_direct(way, *by->memory, what.offset, place.runs());
     if (outcome == engine::outcome::done) {
         slot.count(what.bytes);
         return result::done;
     }
-    return slot.retire(worker) ? result::impossible : result::unfinished;
+    return slot.retire(by->worker) ? result::impossible : result::unfinished;
 }
 
 /// @return whether the copy is made. @throws error errc::copy_unfinished

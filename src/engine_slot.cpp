@@ -10,8 +10,6 @@
 #include <barmap/error.hpp>
 
 #include <chrono>
-#include <future>
-#include <thread>
 
 namespace barmap {
 
@@ -88,15 +86,8 @@ bool engine_slot::retire(std::shared_ptr<engine::worker> const& failed) {
                       " did not end a copy in time, failure " + std::to_string(failures_));
         }
     }
-    // The driver may take for ever, and must not take this thread with it.
     constexpr std::chrono::milliseconds most{100};
-    auto stopped = std::make_shared<std::promise<void>>();
-    std::future<void> const has_stopped = stopped->get_future();
-    std::thread([failed, stopped] {
-        failed->engine().close();
-        stopped->set_value();
-    }).detach();
-    return has_stopped.wait_for(most) == std::future_status::ready;
+    return engine::worker::retire(failed, most);
 }
 
 } // namespace barmap

@@ -41,7 +41,7 @@ pinned_host::allocation pinned_host::find_own(std::uintptr_t at) const noexcept 
 }
 
 pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
-    {
+    if (own_count_.load(std::memory_order_acquire) > 0) {
         std::lock_guard const hold(lock_);
         allocation const own = find_own(reinterpret_cast<std::uintptr_t>(host));
         if (own.size > 0)
@@ -53,12 +53,14 @@ pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
 void pinned_host::add(std::span<std::byte> own) {
     std::lock_guard const hold(lock_);
     own_.push_back({reinterpret_cast<std::uintptr_t>(own.data()), own.size(), next_own_--});
+    own_count_ = own_.size();
 }
 
 void pinned_host::remove(std::byte const* own) noexcept {
     std::lock_guard const hold(lock_);
     auto const start = reinterpret_cast<std::uintptr_t>(own);
     std::erase_if(own_, [&](allocation const& each) { return each.start == start; });
+    own_count_ = own_.size();
     std::erase_if(ranges_, [&](range const& each) { return each.what.start == start; });
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/transfer.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -72,6 +73,7 @@ private:
 
     [[nodiscard]] allocation find_own(std::uintptr_t at) const noexcept;
 
+    std::atomic<std::size_t> own_count_{0};
     std::mutex lock_;           // for what follows
     std::vector<range> ranges_; ///< the latest last
     std::vector<allocation> own_;

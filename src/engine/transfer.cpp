@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace barmap::engine {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 /// Calls with each contiguous part of [offset, offset + bytes): its address for the engine, its
 /// place in the range, its size.
@@ -121,6 +120,34 @@ private:
     lane* lane_ = nullptr;
 };
 
+bool worker::retire(std::shared_ptr<worker> const& failed, std::chrono::milliseconds most) {
+    failed->is_retired_.store(true, std::memory_order_release);
+    // Several threads may have found it failed: all wait for the one end.
+    std::call_once(failed->stopping_, [&] {
+        auto stopped = std::make_shared<std::promise<void>>();
+        failed->stopped_ = stopped->get_future().share();
+        std::thread([failed, stopped] {
+            failed->engine_->close();
+            stopped->set_value();
+        }).detach();
+    });
+    return failed->stopped_.wait_for(most) == std::future_status::ready;
+}
+
+class worker::under_way {
+public:
+    under_way(worker& where, std::size_t bytes) noexcept : where_(where), bytes_(bytes) {
+        where_.bytes_under_way_ += bytes_;
+    }
+    under_way(under_way const&) = delete;
+    under_way& operator=(under_way const&) = delete;
+    ~under_way() { where_.bytes_under_way_ -= bytes_; }
+
+private:
+    worker& where_;
+    std::size_t bytes_;
+};
+
 std::chrono::nanoseconds worker::patience(std::size_t bytes) noexcept {
     // A copy takes microseconds; where another process uses the engine as well, its time slice
     // more, which is a millisecond. The slowest link that is still PCIe moves over 0.2 GB/s.
@@ -133,6 +160,7 @@ outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t o
                             std::byte* host, std::size_t bytes) noexcept {
     try {
         free_lane const through(*this);
+        under_way const counted(*this, bytes);
         return which == direction::to_cpu ? staged_to_cpu(*through, gpu, offset, host, bytes)
                                           : staged_to_gpu(*through, gpu, offset, host, bytes);
     } catch (std::exception const&) {
@@ -157,8 +185,7 @@ outcome worker::staged_to_cpu(lane const& through, reachable const& gpu, std::si
             tickets[slot] = engine_->submit(direction::to_cpu, pieces.all());
         }
         std::size_t const slot = i % slots;
-        if (outcome const result =
-                engine_->wait(tickets[slot], clock::now() + patience(lane_bytes));
+        if (outcome const result = engine_->wait(tickets[slot], when_late());
             result != outcome::done)
             return result;
         std::size_t const some = std::min(chunk, bytes - taken);
@@ -179,8 +206,7 @@ outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::si
     for (std::size_t at = 0, i = 0; at < bytes; at += chunk, ++i) {
         std::size_t const slot = i % slots;
         if (i >= slots) {
-            if (outcome const result =
-                    engine_->wait(tickets[slot], clock::now() + patience(lane_bytes));
+            if (outcome const result = engine_->wait(tickets[slot], when_late());
                 result != outcome::done)
                 return result;
         }
@@ -191,7 +217,7 @@ outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::si
         pieces.add(gpu, offset + at, through.address + slot * chunk, some);
         last = tickets[slot] = engine_->submit(direction::to_gpu, pieces.all());
     }
-    return engine_->wait(last, clock::now() + patience(lane_bytes));
+    return engine_->wait(last, when_late());
 }
 
 outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
@@ -203,8 +229,9 @@ outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t o
             pieces.add(gpu, offset + run.at, run.address, run.bytes);
             bytes += run.bytes;
         }
+        under_way const counted(*this, bytes);
         ticket const number = engine_->submit(which, pieces.all());
-        return engine_->wait(number, clock::now() + patience(bytes));
+        return engine_->wait(number, when_late());
     } catch (std::exception const&) {
         return outcome::failed;
     }

@@ -2,6 +2,7 @@
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
 #include "engine/channel/generation.hpp"
+#include "engine/transfer.hpp"
 #include "fake/faults.hpp"
 
 #include <algorithm>
@@ -71,6 +72,35 @@ TEST(channel_test, is_absent_where_the_driver_or_the_gpu_is_not_known) {
         EXPECT_NE(report_of(gpu, "channel").reason.find(each.words), std::string::npos);
         EXPECT_EQ(report_of(gpu, "driver").state, backend_state::usable);
     }
+}
+
+TEST(channel_test, is_absent_where_it_has_not_been_tried) {
+    engine_machine machine(nullptr);
+    engine::gpu slice = identify(0), coherent = identify(0);
+    slice.mig = true;
+    coherent.coherent = true;
+    for (auto const& [gpu, words] : {std::pair{slice, "MIG"}, {coherent, "coherent"}})
+        expect_refusal(
+            refusal_of([&, &which = gpu] { engine::registry().front().make(which)->start(); }),
+            errc::backend_absent, words);
+}
+
+// Nor is one on a machine that has a driver, but simulates its GPU.
+TEST(channel_test, is_absent_on_a_simulated_GPU_without_a_kernel_driver) {
+    set_environment("BARMAP_SIM_DRIVER", "610");
+    set_environment("BARMAP_BACKEND", "dmabuf");
+    machine plain("610", [](fake::kernel&) { return [] { return std::size_t{0}; }; });
+    plain.use();
+    expect_refusal(refusal_of([] { make_channel()->start(); }), errc::backend_absent,
+                   cuda::simulation_has_kernel_driver() ? "nvidiactl" : "simulated");
+}
+
+// A copy waits for all that others have submitted before.
+TEST(channel_test, is_given_time_for_all_that_is_under_way) {
+    using engine::worker;
+    EXPECT_GE(worker::patience(0), 50ms);
+    EXPECT_GE(worker::patience(std::size_t{8} << 30), 10s) << "0.2 GB/s and more";
+    EXPECT_LE(worker::patience(mib), 100ms);
 }
 
 TEST(channel_test, an_engine_that_is_asked_for_must_be_usable) {

@@ -117,7 +117,7 @@ void copy_engine::ring(std::uint32_t token) {
     bool const lost = to_lose_ > 0;
     to_lose_ -= lost;
     orders_.done.doorbells += !lost;
-    if (token <= first_token || token > next_token_ || (token - first_token) % 3 != 0)
+    if (token <= first_token || token > next_token_ || (token - first_token) % token_step != 0)
         host_.violation("copy engine: a doorbell with what is no token");
     for (auto const& each : channels_) {
         auto const one = each.lock();

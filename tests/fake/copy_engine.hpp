@@ -46,7 +46,7 @@ public:
     void watch(std::weak_ptr<video_memory> page) { pages_.push_back(std::move(page)); }
     /// A channel, as long as it lives.
     void watch(std::weak_ptr<channel> which) { channels_.push_back(std::move(which)); }
-    [[nodiscard]] std::uint32_t new_token() noexcept { return next_token_ += 3; }
+    [[nodiscard]] std::uint32_t new_token() noexcept { return next_token_ += token_step; }
     /// Starts the thread if there is none.
     void start();
 
@@ -62,7 +62,7 @@ private:
     unsigned to_lose_ = 0;
     std::vector<std::weak_ptr<video_memory>> pages_;
     std::vector<std::weak_ptr<channel>> channels_;
-    static constexpr std::uint32_t first_token = 0x10a00;
+    static constexpr std::uint32_t first_token = 0x10a00, token_step = 3; // none is 0 or follows
     std::uint32_t next_token_ = first_token;
     std::atomic<bool> ends_ = false;
     std::thread thread_;

@@ -216,9 +216,9 @@ TEST_F(rm_channel_test, refuses_other_os_descriptors) {
         });
     EXPECT_EQ(pin(os_descriptor(host_, page, 0x5001)), rm::err_insert_duplicate_name);
     expect_violations(1);
-    void* const gone = ::mmap(nullptr, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ::munmap(gone, page);
+    void* const gone = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     EXPECT_EQ(pin(os_descriptor(gone, page, 0x5002)), rm::err_invalid_address);
+    ::munmap(gone, page);
     expect_violations(0);
     open_device_file(1);
     wanted request = os_descriptor(host_, page, 0x5002);

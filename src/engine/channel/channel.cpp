@@ -164,11 +164,11 @@ private:
                                               "get the channel's doorbell token"),
                               "get the channel's doorbell token");
         token_ = submit.token;
-        // Where two processes meet on an engine, the time that one of them waits for the other.
+        // Where two processes meet on an engine, the time that one of them waits for the other: a
+        // courtesy, without which the channel works as well.
         abi::time_slice_parameters slice{time_slice_us};
-        rm::client::expect_ok(
-            client_.control(group_, abi::cmd_set_time_slice, slice, "set the channel's time slice"),
-            "set the channel's time slice");
+        (void)client_.control(group_, abi::cmd_set_time_slice, slice,
+                              "set the channel's time slice");
         constexpr char what[] = "schedule the channel";
         if (series.long_schedule()) {
             abi::schedule_parameters on{1, 0, 0};
@@ -193,9 +193,11 @@ public:
         if (gpu_.simulated && !cuda::simulation_has_kernel_driver())
             throw error(errc::backend_absent, "make a channel on a simulated GPU", "",
                         "nothing needs to be done: copies take the driver's engine");
-        if (gpu_.mig)
-            throw error(errc::backend_absent, "make a channel on a MIG device", "",
-                        "copies take the driver's engine");
+        if (gpu_.mig || gpu_.coherent)
+            throw error(errc::backend_absent,
+                        gpu_.mig ? "make a channel on a MIG device"
+                                 : "make a channel on a GPU with a coherent link",
+                        "", "it has not been tried: copies take the driver's engine");
         state_ = std::make_unique<state>(gpu_);
     }
 

@@ -38,7 +38,8 @@ public:
     /// Whether there is room for a ticket of that many pieces; it comes with progress().
     [[nodiscard]] bool has_room(std::size_t pieces) const noexcept;
 
-    /// Begins to copy. @pre has_room(pieces.size()), 1 to most_pieces pieces
+    /// Begins to copy. @pre has_room(pieces.size()), 1 to most_pieces pieces of up to
+    /// piece::most_bytes
     ticket submit(direction which, std::span<piece const> pieces) noexcept;
 
     /// The last ticket that is done. Its copies are seen by the caller. Thread rule: free.
