@@ -93,5 +93,69 @@ TEST(info_engines, without_a_gpu_are_absent) {
     EXPECT_TRUE(member(run, "crossovers").empty());
 }
 
+TEST(lat_engines, has_every_method_with_either_kind_of_memory) {
+    outcome const run =
+        barmap("lat --compare --sizes 64,64K,2M --iterations 3 --budget 0.01 --json",
+               "BARMAP_ENGINE=driver");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    for (char const* host : {"pageable", "pinned"}) {
+        for (char const* method : {"adaptive", "driver", "cuMemcpy"}) {
+            auto const found = rows(run, "method", std::string(method) + " " + host);
+            EXPECT_EQ(found.size(), 6u) << method << host;
+            for (auto const& row : found) {
+                EXPECT_EQ(row.at("host"), host);
+                EXPECT_LE(row.at("p50_ns"), row.at("p99_ns"));
+                EXPECT_GE(row.at("samples"), 1);
+            }
+        }
+        EXPECT_TRUE(rows(run, "method", std::string("channel ") + host).empty());
+    }
+    // Loads end at 1 MiB, stores do not.
+    for (char const* method : {"auto", "auto pinned", "portable"})
+        EXPECT_EQ(rows(run, "method", method).size(), 5u) << method;
+    EXPECT_EQ(rows(run, "measurement", "choice").size(), 5u);
+}
+
+TEST(lat_engines, says_by_what_an_adaptive_copy_went_and_what_was_best) {
+    for (std::string const engine : {"driver", "none"}) {
+        outcome const run =
+            barmap("lat --compare --sizes 64,2M --iterations 3 --budget 0.01 --json",
+                   "BARMAP_ENGINE=" + engine);
+        ASSERT_EQ(run.exit_code, 0) << run.err;
+        auto const verdicts = rows(run, "measurement", "adaptive");
+        EXPECT_EQ(verdicts.size(), 8u);
+        for (auto const& verdict : verdicts) {
+            bool const large = verdict.at("size") == 2 << 20;
+            EXPECT_EQ(verdict.at("adaptive_method"),
+                      large && engine != "none" ? "driver" : "mapping")
+                << verdict;
+            EXPECT_GT(verdict.at("adaptive_over_best"), 0.0);
+            std::string const best = verdict.at("best");
+            EXPECT_EQ(best.find("adaptive"), std::string::npos) << verdict;
+        }
+        EXPECT_EQ(rows(run, "method", "driver pinned").empty(), engine == "none");
+    }
+}
+
+TEST(lat_engines, samples_small_adaptive_copies_as_the_mapping_s) {
+    outcome const run = barmap("lat --compare --sizes 64 --iterations 3 --budget 0.01 --json",
+                               "BARMAP_ENGINE=none");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    auto const mapping = rows(run, "method", "auto"),
+               adaptive = rows(run, "method", "adaptive pinned");
+    ASSERT_EQ(adaptive.size(), 2u);
+    for (std::size_t i = 0; i < adaptive.size(); ++i)
+        EXPECT_EQ(adaptive[i].at("operations_per_sample"), mapping[i].at("operations_per_sample"));
+}
+
+TEST(lat_engines, are_also_text) {
+    outcome const run =
+        barmap("lat --compare --sizes 64,2M --iterations 3 --budget 0.01", "BARMAP_ENGINE=driver");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    for (char const* heading :
+         {"adaptive pageable", "adaptive pinned", "driver pinned", "adaptive/best", "auto/best"})
+        EXPECT_NE(run.out.find(heading), std::string::npos) << heading << run.out;
+}
+
 } // namespace
 } // namespace barmap::test
