@@ -157,5 +157,52 @@ TEST(lat_engines, are_also_text) {
         EXPECT_NE(run.out.find(heading), std::string::npos) << heading << run.out;
 }
 
+std::vector<std::string> results_of(outcome const& run, std::string const& memory) {
+    std::vector<std::string> found;
+    for (auto const& row : rows(run, "memory", memory))
+        found.push_back(row.at("backend").get<std::string>() + " " +
+                        row.at("result").get<std::string>());
+    return found;
+}
+
+TEST(check_engines, verifies_each_with_each_kind_of_memory) {
+    outcome const run = barmap("check --max-size 1M --json", "BARMAP_ENGINE=driver");
+    EXPECT_EQ(run.exit_code, 0) << run.out;
+    for (char const* memory : {"copy engine, device, pageable", "copy engine, device, pinned",
+                               "copy engine, vmm5, pageable", "copy engine, vmm5, pinned"})
+        EXPECT_EQ(results_of(run, memory), std::vector<std::string>{"driver passed"}) << memory;
+    for (char const* memory : {"adaptive copies, pageable", "adaptive copies, pinned"})
+        EXPECT_EQ(results_of(run, memory), std::vector<std::string>{"dmabuf passed"}) << memory;
+}
+
+TEST(check_engines, skips_one_that_is_absent_and_says_why) {
+    outcome const run = barmap("check --max-size 1M --json");
+    EXPECT_EQ(run.exit_code, 0) << run.out;
+    auto const found = rows(run, "memory", "copy engine");
+    ASSERT_EQ(found.size(), 1u) << run.out;
+    EXPECT_EQ(found[0].at("backend"), "channel");
+    EXPECT_EQ(found[0].at("result"), "skipped");
+    EXPECT_NE(found[0].at("detail").get<std::string>().find("; "), std::string::npos);
+}
+
+TEST(check_engines, leaves_out_what_is_not_asked_for) {
+    outcome const none = barmap("check --max-size 1M --json", "BARMAP_ENGINE=none");
+    EXPECT_EQ(none.exit_code, 0) << none.out;
+    outcome const backend = barmap("check --max-size 1M --json --backend dmabuf");
+    EXPECT_EQ(backend.exit_code, 0) << backend.out;
+    for (outcome const* run : {&none, &backend}) {
+        EXPECT_EQ(run->out.find("copy engine"), std::string::npos) << run->out;
+        EXPECT_EQ(rows(*run, "memory", "adaptive copies, pinned").size(), 1u);
+    }
+}
+
+TEST(check_engines, one_that_fails_is_replaced_and_told) {
+    // After its self-test, whose copies are two each way; the first failure ends this one.
+    outcome const run = barmap("check --max-size 1M --json",
+                               "BARMAP_ENGINE=driver BARMAP_SIM_FAIL=cuMemcpyDtoHAsync:1:600");
+    EXPECT_EQ(run.exit_code, 0) << run.out;
+    EXPECT_NE(run.out.find("; 1 late"), std::string::npos) << run.out;
+}
+
 } // namespace
 } // namespace barmap::test
