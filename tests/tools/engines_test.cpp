@@ -204,5 +204,52 @@ TEST(check_engines, one_that_fails_is_replaced_and_told) {
     EXPECT_NE(run.out.find("; 1 late"), std::string::npos) << run.out;
 }
 
+TEST(stress_engines, verify_pieces_and_pairs) {
+    outcome const run = barmap("stress --threads 2 --iterations 300 --region 256K --pieces 3000 "
+                               "--pairs 200 --json",
+                               "BARMAP_ENGINE=driver");
+    ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+    auto const pieces = rows(run, "measurement", "pieces");
+    ASSERT_EQ(pieces.size(), 1u);
+    EXPECT_EQ(pieces[0].at("engine"), "driver");
+    EXPECT_GE(pieces[0].at("pieces"), 3000);
+    EXPECT_GT(pieces[0].at("bytes"), 3000);
+    EXPECT_EQ(pieces[0].at("wrong"), 0);
+    auto const pairs = rows(run, "measurement", "pairs");
+    ASSERT_EQ(pairs.size(), 2u);
+    EXPECT_NE(pairs[0].at("order"), pairs[1].at("order"));
+    for (auto const& each : pairs) {
+        EXPECT_EQ(each.at("pairs"), 200);
+        EXPECT_EQ(each.at("stale"), 0);
+        EXPECT_EQ(each.at("passed"), true);
+    }
+    // The threads' own copies were adaptive ones.
+    auto const engines = rows(run, "measurement", "engine");
+    ASSERT_EQ(engines.size(), 1u);
+    EXPECT_GT(engines[0].at("copies"), 0);
+}
+
+TEST(stress_engines, can_be_left_out) {
+    for (char const* environment : {"BARMAP_ENGINE=none", "BARMAP_ENGINE=driver"}) {
+        bool const none = environment == std::string("BARMAP_ENGINE=none");
+        outcome const run = barmap(std::string("stress --threads 1 --iterations 50 --json") +
+                                       (none ? "" : " --pieces 0 --pairs 0"),
+                                   environment);
+        ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+        EXPECT_TRUE(rows(run, "measurement", "pieces").empty());
+        EXPECT_TRUE(rows(run, "measurement", "pairs").empty());
+    }
+}
+
+TEST(stress_engines, one_that_fails_is_a_failure) {
+    for (char const* what : {"--pieces 100 --pairs 0", "--pieces 0 --pairs 100"}) {
+        outcome const run =
+            barmap(std::string("stress --threads 1 --iterations 1 --region 4K --json ") + what,
+                   "BARMAP_ENGINE=driver BARMAP_SIM_FAIL=cuMemcpyHtoDAsync:1:20");
+        EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+        EXPECT_FALSE(rows(run, "passed", false).empty()) << run.out;
+    }
+}
+
 } // namespace
 } // namespace barmap::test
