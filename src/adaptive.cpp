@@ -20,28 +20,27 @@ struct job {
 };
 
 result copy_by(engine_slot& slot, job const& what) {
-    std::shared_ptr<engine::worker> const worker = slot.get();
-    if (!worker)
-        return result::impossible;
     pin_state const& pin = *what.mapping.pin;
-    std::shared_ptr<engine::reachable const> const gpu = pin.engines.find(worker);
-    if (!gpu || !engine::covers(*gpu, what.offset, what.bytes) || !gpu->is_unchanged())
+    std::shared_ptr<engine_reach::reached const> const by = pin.engines.find(slot);
+    if (!by || !by->memory || !engine::covers(*by->memory, what.offset, what.bytes) ||
+        !by->memory->is_unchanged())
         return result::impossible;
     engine::direction const way = what.direction == copy_direction::to_gpu
                                       ? engine::direction::to_gpu
                                       : engine::direction::to_cpu;
     pinned_host::place place;
     if (what.pinned.size > 0)
-        place = pin.device->pinned.find(worker, what.pinned, what.host, what.bytes);
+        place = pin.device->pinned.find(by->worker, what.pinned, what.host, what.bytes);
     flush_stores(); // those through the mapping
     engine::outcome const outcome =
-        place.runs.empty() ? worker->copy_staged(way, *gpu, what.offset, what.host, what.bytes)
-                           : worker->copy_direct(way, *gpu, what.offset, place.runs);
+        place.runs().empty()
+            ? by->worker->copy_staged(way, *by->memory, what.offset, what.host, what.bytes)
+            : by->worker->copy_direct(way, *by->memory, what.offset, place.runs());
     if (outcome == engine::outcome::done) {
         slot.count(what.bytes);
         return result::done;
     }
-    return slot.retire(worker) ? result::impossible : result::unfinished;
+    return slot.retire(by->worker) ? result::impossible : result::unfinished;
 }
 
 /// @return whether the copy is made. @throws error errc::copy_unfinished
@@ -98,14 +97,14 @@ copy_methods const* methods_if_any(pin_state const& pin) {
 
 void copy_adaptively(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) {
-    device_state const& device = *mapping.pin->device;
+    device_state& device = *mapping.pin->device;
     copy_methods const* const methods = methods_if_any(*mapping.pin);
     if (!methods)
         return copy_by_mapping(mapping, direction, offset, host, bytes);
     engine_slot* const pageable = methods->of(direction, host_memory_kind::pageable, bytes);
     engine_slot* const pinned = methods->of(direction, host_memory_kind::pinned, bytes);
     if (pageable || pinned) {
-        job what{mapping, direction, offset, host, bytes, pinned_host::describe(host)};
+        job what{mapping, direction, offset, host, bytes, device.pinned.describe(host)};
         if (!what.pinned.contains(reinterpret_cast<std::uintptr_t>(host), bytes))
             what.pinned = {};
         engine_slot* const chosen = what.pinned.size > 0 ? pinned : pageable;

@@ -4,6 +4,7 @@
 #include "choice.hpp"
 #include "cuda/driver_api.hpp"
 #include "gpu_identity.hpp"
+#include "host_buffer_state.hpp"
 #include "open_devices.hpp"
 
 namespace barmap {
@@ -65,6 +66,11 @@ pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, pin_options const
 
 pin device::allocate(std::size_t bytes, std::string_view backend) const {
     return barmap::pin(allocate_memory(state_, bytes, backend));
+}
+
+host_buffer device::allocate_host(std::size_t bytes) const {
+    state_->expect_own_process("allocate host memory");
+    return host_buffer(std::make_unique<host_buffer_state>(state_, bytes));
 }
 
 int device::ordinal() const noexcept {

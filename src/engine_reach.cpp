@@ -33,12 +33,14 @@ bool engine_reach::is_unchanged() const noexcept {
     return !ids_.empty();
 }
 
-std::shared_ptr<engine::reachable const>
-engine_reach::find(std::shared_ptr<engine::worker> const& worker) const {
+std::shared_ptr<engine_reach::reached const> engine_reach::find(engine_slot& slot) const {
     std::lock_guard const hold(lock_);
-    for (reached const& each : reached_)
-        if (each.worker == worker)
-            return each.memory;
+    for (std::shared_ptr<reached const> const& each : reached_)
+        if (each->slot == &slot && !each->worker->is_retired())
+            return each;
+    std::shared_ptr<engine::worker> const worker = slot.get();
+    if (!worker)
+        return nullptr;
     std::shared_ptr<engine::reachable const> memory;
     if (is_unchanged()) {
         try {
@@ -49,10 +51,8 @@ engine_reach::find(std::shared_ptr<engine::worker> const& worker) const {
             // The mapping reaches it all the same.
         }
     }
-    // Those of engines that were retired are of no use any more.
-    std::erase_if(reached_, [](reached const& each) { return each.worker.use_count() == 1; });
-    reached_.push_back({worker, memory});
-    return memory;
+    std::erase_if(reached_, [](auto const& each) { return each->worker->is_retired(); });
+    return reached_.emplace_back(std::make_shared<reached>(reached{&slot, worker, memory}));
 }
 
 } // namespace barmap

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/memory.hpp"
-#include "engine/transfer.hpp"
+#include "engine_slot.hpp"
 
 #include <memory>
 #include <mutex>
@@ -18,21 +18,23 @@ public:
     /// freed in between, is not reached. Before the first find().
     void describe(cuda::memory const& memory);
 
-    /// The memory as this engine reaches it, or null where it cannot.
-    [[nodiscard]] std::shared_ptr<engine::reachable const>
-    find(std::shared_ptr<engine::worker> const& worker) const;
+    /// An engine at work, and the memory as it reaches it.
+    struct reached {
+        engine_slot const* slot;
+        std::shared_ptr<engine::worker> worker;
+        std::shared_ptr<engine::reachable const> memory; ///< goes before it; null if out of reach
+    };
+
+    /// @return null where the engine is not usable
+    [[nodiscard]] std::shared_ptr<reached const> find(engine_slot& slot) const;
 
 private:
     [[nodiscard]] bool is_unchanged() const noexcept;
 
-    struct reached {
-        std::shared_ptr<engine::worker> worker;
-        std::shared_ptr<engine::reachable const> memory; // goes before it
-    };
     cuda::memory memory_;
     std::vector<unsigned long long> ids_; ///< CUDA's, of each chunk
     mutable std::mutex lock_;
-    mutable std::vector<reached> reached_; ///< under the lock
+    mutable std::vector<std::shared_ptr<reached const>> reached_; ///< under the lock
 };
 
 } // namespace barmap

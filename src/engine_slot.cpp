@@ -10,8 +10,6 @@
 #include <barmap/error.hpp>
 
 #include <chrono>
-#include <future>
-#include <thread>
 
 namespace barmap {
 
@@ -23,19 +21,33 @@ void engine_slot::start() {
     clock::time_point const begin = clock::now();
     report_.name = name();
     try {
-        auto worker = std::make_shared<engine::worker>(entry_.make(gpu_));
+        auto worker = std::make_shared<engine::worker>(
+            entry_.make(gpu_), gpu_.simulated ? engine::worker::patience_with_simulation
+                                              : engine::worker::usual_patience);
         engine::self_test(*worker, gpu_);
         worker_ = std::move(worker);
         report_.state = backend_state::usable;
         report_.reason = "its self-test moved random bytes both ways";
         report_.advice.clear();
+        is_started_ = true;
     } catch (...) {
         record_failure(report_);
+        // In the place of one that has failed, it may be tried again.
+        is_started_ = failures_ == 0 || ++failures_ >= most_failures;
+        if (failures_ >= most_failures)
+            give_up();
     }
     report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
     log::info("GPU " + gpu_.pci_address + ": copy engine " + report_.name + " is " +
               std::string(to_string(report_.state)) + " (" + report_.reason + ")");
-    is_started_ = true;
+}
+
+// With the lock held.
+void engine_slot::give_up() {
+    report_.state = backend_state::broken;
+    report_.reason = std::to_string(failures_) + " copies did not end in time";
+    report_.advice = "it is not used again by this process: please report this with the driver's "
+                     "version and what dmesg says";
 }
 
 engine_report engine_slot::report() {
@@ -68,27 +80,16 @@ bool engine_slot::retire(std::shared_ptr<engine::worker> const& failed) {
         if (worker_ == failed) {
             worker_.reset();
             ++failures_;
-            if (failures_ < most_failures) {
+            if (failures_ < most_failures)
                 is_started_ = false; // the next one that wants it starts another
-            } else {
-                report_.state = backend_state::broken;
-                report_.reason = std::to_string(failures_) + " copies did not end in time";
-                report_.advice = "it is not used again by this process: please report this with "
-                                 "the driver's version and what dmesg says";
-            }
+            else
+                give_up();
             log::info("GPU " + gpu_.pci_address + ": copy engine " + std::string(name()) +
                       " did not end a copy in time, failure " + std::to_string(failures_));
         }
     }
-    // The driver may take for ever, and must not take this thread with it.
     constexpr std::chrono::milliseconds most{100};
-    auto stopped = std::make_shared<std::promise<void>>();
-    std::future<void> const has_stopped = stopped->get_future();
-    std::thread([failed, stopped] {
-        failed->engine().close();
-        stopped->set_value();
-    }).detach();
-    return has_stopped.wait_for(most) == std::future_status::ready;
+    return engine::worker::retire(failed, most);
 }
 
 } // namespace barmap

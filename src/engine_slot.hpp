@@ -43,6 +43,7 @@ public:
 
 private:
     void start();
+    void give_up();
 
     static constexpr unsigned most_failures = 3;
     engine::registration const& entry_;

@@ -10,7 +10,10 @@
 
 namespace barmap {
 
-pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
+namespace {
+
+pinned_host::allocation ask_cuda(std::byte const* host) noexcept {
+    using allocation = pinned_host::allocation;
     unsigned type = 0;
     allocation result;
     // All in one call, which is quick for ordinary memory, too; cuPointerGetAttribute takes 0.5 us
@@ -27,6 +30,53 @@ pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
     return pinned ? result : allocation{};
 }
 
+} // namespace
+
+// With the lock held.
+pinned_host::allocation pinned_host::find_own(std::uintptr_t at) const noexcept {
+    for (allocation const& each : own_)
+        if (each.contains(at, 1))
+            return each;
+    return {};
+}
+
+pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
+    if (own_count_.load(std::memory_order_acquire) > 0) {
+        std::lock_guard const hold(lock_);
+        allocation const own = find_own(reinterpret_cast<std::uintptr_t>(host));
+        if (own.size > 0)
+            return own;
+    }
+    return ask_cuda(host);
+}
+
+void pinned_host::add(std::span<std::byte> own) {
+    std::lock_guard const hold(lock_);
+    own_.push_back({reinterpret_cast<std::uintptr_t>(own.data()), own.size(), next_own_--});
+    own_count_ = own_.size();
+}
+
+void pinned_host::remove(std::byte const* own) noexcept {
+    std::lock_guard const hold(lock_);
+    auto const start = reinterpret_cast<std::uintptr_t>(own);
+    std::erase_if(own_, [&](allocation const& each) { return each.start == start; });
+    own_count_ = own_.size();
+    std::erase_if(ranges_, [&](range const& each) { return each.what.start == start; });
+}
+
+void pinned_host::place::add(std::shared_ptr<engine::reachable const> const& held,
+                             engine::reachable::run const& run) {
+    if (++count_ == 1) {
+        first_ = run;
+        held_ = held;
+        return;
+    }
+    if (more_runs_.empty())
+        more_runs_.push_back(first_);
+    more_runs_.push_back(run);
+    more_held_.push_back(held);
+}
+
 // With the lock held.
 pinned_host::range& pinned_host::find_range(std::shared_ptr<engine::worker> const& worker,
                                             allocation const& what) {
@@ -36,7 +86,8 @@ pinned_host::range& pinned_host::find_range(std::shared_ptr<engine::worker> cons
     // While at it, let go of all that is gone, and of the oldest.
     std::erase_if(ranges_, [&](range const& each) {
         return each.worker != worker ||
-               describe(reinterpret_cast<std::byte const*>(each.what.start)).id != each.what.id;
+               (find_own(each.what.start).id != each.what.id &&
+                ask_cuda(reinterpret_cast<std::byte const*>(each.what.start)).id != each.what.id);
     });
     if (ranges_.size() == most_ranges)
         ranges_.erase(ranges_.begin());
@@ -71,8 +122,7 @@ pinned_host::place pinned_host::find(std::shared_ptr<engine::worker> const& work
             }
         }
         std::size_t const some = std::min(bytes - done, length - inside);
-        result.hold.push_back(block);
-        result.runs.push_back({done, some, block->runs.front().address + inside});
+        result.add(block, {done, some, block->runs.front().address + inside});
         done += some;
     }
     return result;

@@ -7,6 +7,7 @@
 #include <barmap/device.hpp>
 #include <barmap/engine.hpp>
 #include <barmap/error.hpp>
+#include <barmap/host_buffer.hpp>
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
 #include <barmap/version.hpp>

@@ -3,6 +3,7 @@
 
 #include <barmap/backend.hpp>
 #include <barmap/engine.hpp>
+#include <barmap/host_buffer.hpp>
 #include <barmap/pin.hpp>
 
 #include <cstddef>
@@ -96,6 +97,12 @@ public:
     ///         errc::backend_broken (no backend is usable); errc::unsupported_operation (the
     ///         backend does not allocate); errc::forked_child; the driver's out-of-memory
     [[nodiscard]] barmap::pin allocate(std::size_t bytes, std::string_view backend = {}) const;
+
+    /// Allocates host memory that copy engines reach directly.
+    /// @throws error errc::invalid_argument for 0 bytes; errc::forked_child; what the system or
+    /// CUDA
+    ///         reports where so much cannot be pinned
+    [[nodiscard]] host_buffer allocate_host(std::size_t bytes) const;
 
     [[nodiscard]] int ordinal() const noexcept;
     [[nodiscard]] std::string const& name() const noexcept;

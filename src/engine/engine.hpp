@@ -26,7 +26,8 @@ enum class direction { to_gpu, to_cpu };
 struct piece {
     std::uint64_t gpu = 0;
     std::uint64_t host = 0;
-    std::size_t bytes = 0; ///< greater than 0
+    std::size_t bytes = 0; ///< 1 to most_bytes
+    static constexpr std::size_t most_bytes = std::size_t{1} << 30;
 };
 
 /// Numbers a submission; they grow by one, from 1.

@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace barmap::engine {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 /// Calls with each contiguous part of [offset, offset + bytes): its address for the engine, its
 /// place in the range, its size.
@@ -27,30 +26,30 @@ void for_each_run(reachable const& memory, std::size_t offset, std::size_t bytes
     }
 }
 
-/// The pieces of a copy between GPU memory and a contiguous range of the host's.
+/// The pieces of one submission. The usual one or few need no allocation.
 class piece_list {
 public:
-    piece_list(reachable const& gpu, std::size_t offset, std::uint64_t host, std::size_t bytes) {
+    void add(reachable const& gpu, std::size_t offset, std::uint64_t host, std::size_t bytes) {
         for_each_run(gpu, offset, bytes,
                      [&](std::uint64_t address, std::size_t at, std::size_t some) {
                          add({address, host + at, some});
                      });
     }
     [[nodiscard]] std::span<piece const> all() const noexcept {
-        return more_.empty() ? std::span<piece const>(&first_, count_) : std::span(more_);
+        return more_.empty() ? std::span(few_).first(count_) : std::span(more_);
     }
 
 private:
     void add(piece const& next) {
-        if (++count_ == 1) {
-            first_ = next;
+        if (more_.empty() && count_ < few_.size()) {
+            few_[count_++] = next;
             return;
         }
         if (more_.empty())
-            more_.push_back(first_);
+            more_.assign(few_.begin(), few_.end());
         more_.push_back(next);
     }
-    piece first_; // nearly always the only one, and needs no allocation
+    std::array<piece, 4> few_;
     std::size_t count_ = 0;
     std::vector<piece> more_;
 };
@@ -92,8 +91,9 @@ bool covers(reachable const& memory, std::size_t offset, std::size_t bytes) noex
     return covered == bytes;
 }
 
-worker::worker(std::unique_ptr<copy_engine> engine)
-    : staging_(os::region::shared_memory(lanes * lane_bytes)), engine_(std::move(engine)) {
+worker::worker(std::unique_ptr<copy_engine> engine, std::chrono::milliseconds patience)
+    : patience_(patience), staging_(os::region::shared_memory(lanes * lane_bytes)),
+      engine_(std::move(engine)) {
     engine_->start();
     reached_ = engine_->reach(std::span(staging_.data(), staging_.size()));
     for (std::size_t i = 0; i < lanes; ++i) {
@@ -121,18 +121,44 @@ private:
     lane* lane_ = nullptr;
 };
 
-std::chrono::nanoseconds worker::patience(std::size_t bytes) noexcept {
-    // A copy takes microseconds; where another process uses the engine as well, its time slice
-    // more, which is a millisecond. The slowest link that is still PCIe moves over 0.2 GB/s.
-    constexpr std::chrono::milliseconds least{50};
-    constexpr std::size_t bytes_per_us = 200;
-    return least + std::chrono::microseconds(bytes / bytes_per_us);
+bool worker::retire(std::shared_ptr<worker> const& failed, std::chrono::milliseconds most) {
+    failed->is_retired_.store(true, std::memory_order_release);
+    // Several threads may have found it failed: all wait for the one end.
+    std::call_once(failed->stopping_, [&] {
+        auto stopped = std::make_shared<std::promise<void>>();
+        failed->stopped_ = stopped->get_future().share();
+        std::thread([failed, stopped] {
+            failed->engine_->close();
+            stopped->set_value();
+        }).detach();
+    });
+    return failed->stopped_.wait_for(most) == std::future_status::ready;
+}
+
+class worker::under_way {
+public:
+    under_way(worker& where, std::size_t bytes) noexcept : where_(where), bytes_(bytes) {
+        where_.bytes_under_way_ += bytes_;
+    }
+    under_way(under_way const&) = delete;
+    under_way& operator=(under_way const&) = delete;
+    ~under_way() { where_.bytes_under_way_ -= bytes_; }
+
+private:
+    worker& where_;
+    std::size_t bytes_;
+};
+
+std::chrono::nanoseconds worker::patience(std::size_t bytes) const noexcept {
+    constexpr std::size_t bytes_per_us = 200; // the slowest link that is still PCIe moves more
+    return patience_ + std::chrono::microseconds(bytes / bytes_per_us);
 }
 
 outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t offset,
                             std::byte* host, std::size_t bytes) noexcept {
     try {
         free_lane const through(*this);
+        under_way const counted(*this, bytes);
         return which == direction::to_cpu ? staged_to_cpu(*through, gpu, offset, host, bytes)
                                           : staged_to_gpu(*through, gpu, offset, host, bytes);
     } catch (std::exception const&) {
@@ -152,12 +178,12 @@ outcome worker::staged_to_cpu(lane const& through, reachable const& gpu, std::si
         for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {
             std::size_t const slot = submitted / chunk % slots;
             std::size_t const some = std::min(chunk, bytes - submitted);
-            piece_list const pieces(gpu, offset + submitted, through.address + slot * chunk, some);
+            piece_list pieces;
+            pieces.add(gpu, offset + submitted, through.address + slot * chunk, some);
             tickets[slot] = engine_->submit(direction::to_cpu, pieces.all());
         }
         std::size_t const slot = i % slots;
-        if (outcome const result =
-                engine_->wait(tickets[slot], clock::now() + patience(lane_bytes));
+        if (outcome const result = engine_->wait(tickets[slot], when_late());
             result != outcome::done)
             return result;
         std::size_t const some = std::min(chunk, bytes - taken);
@@ -178,31 +204,32 @@ outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::si
     for (std::size_t at = 0, i = 0; at < bytes; at += chunk, ++i) {
         std::size_t const slot = i % slots;
         if (i >= slots) {
-            if (outcome const result =
-                    engine_->wait(tickets[slot], clock::now() + patience(lane_bytes));
+            if (outcome const result = engine_->wait(tickets[slot], when_late());
                 result != outcome::done)
                 return result;
         }
         std::size_t const some = std::min(chunk, bytes - at);
         copy_bytes(through.data + slot * chunk, host + at, some);
         copy::flush_wc_stores(); // for the engine
-        piece_list const pieces(gpu, offset + at, through.address + slot * chunk, some);
+        piece_list pieces;
+        pieces.add(gpu, offset + at, through.address + slot * chunk, some);
         last = tickets[slot] = engine_->submit(direction::to_gpu, pieces.all());
     }
-    return engine_->wait(last, clock::now() + patience(lane_bytes));
+    return engine_->wait(last, when_late());
 }
 
 outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
                             std::span<reachable::run const> host) noexcept {
     try {
-        ticket last = 0;
+        piece_list pieces; // all in one submission: each has its latency
         std::size_t bytes = 0;
         for (reachable::run const& run : host) {
-            piece_list const pieces(gpu, offset + run.at, run.address, run.bytes);
-            last = engine_->submit(which, pieces.all());
+            pieces.add(gpu, offset + run.at, run.address, run.bytes);
             bytes += run.bytes;
         }
-        return engine_->wait(last, clock::now() + patience(bytes));
+        under_way const counted(*this, bytes);
+        ticket const number = engine_->submit(which, pieces.all());
+        return engine_->wait(number, when_late());
     } catch (std::exception const&) {
         return outcome::failed;
     }

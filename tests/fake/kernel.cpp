@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <new>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -158,7 +160,15 @@ struct kernel::entry_points {
                                      munmap, madvise, dlopen,    dlsym, dlclose, getrandom};
 };
 
+// A thread of a fake GPU may have held the lock when another one forked.
+void kernel::in_forked_child() {
+    if (running)
+        new (&running->lock_) std::recursive_mutex;
+}
+
 kernel::kernel() : owner_(::getpid()) {
+    [[maybe_unused]] static int const registered =
+        ::pthread_atfork(nullptr, nullptr, in_forked_child);
     running = this;
     os::replace(&entry_points::table);
     cuda::give_simulation_a_kernel_driver(true);

@@ -125,6 +125,7 @@ ALLOWED_INCLUDES = {
     "cuda": {"cuda", "config", "os", "log.hpp"},
     "copy": {"copy", "config", "log.hpp"},
     "rm": {"rm", "cuda", "os"},
+    "engine": {"engine", "rm", "cuda", "copy", "os"},
     "backend": {"backend", "rm", "cuda", "os"},
 }
 # Files of the core that belong to the lowest room: everything may throw an error or log.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "cuda/driver_api.hpp"
 #include "engine/channel/address_space.hpp"
 #include "engine/channel/command_ring.hpp"
 #include "engine/channel/generation.hpp"
 #include "engine/engine.hpp"
+#include "engine/spin.hpp"
 #include "os/region.hpp"
 
-#include <barmap/copy.hpp>
 #include <barmap/error.hpp>
 
 #include <algorithm>
@@ -163,11 +164,11 @@ private:
                                               "get the channel's doorbell token"),
                               "get the channel's doorbell token");
         token_ = submit.token;
-        // Where two processes meet on an engine, the time that one of them waits for the other.
+        // Where two processes meet on an engine, the time that one of them waits for the other: a
+        // courtesy, without which the channel works as well.
         abi::time_slice_parameters slice{time_slice_us};
-        rm::client::expect_ok(
-            client_.control(group_, abi::cmd_set_time_slice, slice, "set the channel's time slice"),
-            "set the channel's time slice");
+        (void)client_.control(group_, abi::cmd_set_time_slice, slice,
+                              "set the channel's time slice");
         constexpr char what[] = "schedule the channel";
         if (series.long_schedule()) {
             abi::schedule_parameters on{1, 0, 0};
@@ -189,9 +190,14 @@ public:
     explicit channel_engine(gpu const& which) : gpu_(which) {}
 
     void start() override {
-        if (gpu_.mig)
-            throw error(errc::backend_absent, "make a channel on a MIG device", "",
-                        "copies take the driver's engine");
+        if (gpu_.simulated && !cuda::simulation_has_kernel_driver())
+            throw error(errc::backend_absent, "make a channel on a simulated GPU", "",
+                        "nothing needs to be done: copies take the driver's engine");
+        if (gpu_.mig || gpu_.coherent)
+            throw error(errc::backend_absent,
+                        gpu_.mig ? "make a channel on a MIG device"
+                                 : "make a channel on a GPU with a coherent link",
+                        "", "it has not been tried: copies take the driver's engine");
         state_ = std::make_unique<state>(gpu_);
     }
 
@@ -242,7 +248,7 @@ public:
     bool is_done(ticket number) noexcept override { return state_->ring->progress() >= number; }
 
     outcome wait(ticket number, deadline until) noexcept override {
-        return wait_until([&] { return is_done(number); }, until);
+        return spin([&] { return is_done(number); }, [&] { return has_failed(); }, until);
     }
 
     void close() noexcept override {
@@ -302,28 +308,12 @@ private:
                std::atomic_ref(*status).load(std::memory_order_acquire) != 0;
     }
 
-    template <class Condition>
-    outcome wait_until(Condition const& is_met, deadline until) const noexcept {
-        constexpr int looks = 64; // between those at the clock and the notifier
-        for (;;) {
-            for (int i = 0; i < looks; ++i) {
-                if (is_met())
-                    return outcome::done;
-                detail::pause();
-            }
-            if (has_failed())
-                return is_met() ? outcome::done : outcome::failed;
-            if (std::chrono::steady_clock::now() > until)
-                return is_met() ? outcome::done : outcome::late;
-        }
-    }
-
     void wait_for_room(std::size_t pieces) {
         if (!stopped_.load(std::memory_order_relaxed) && state_->ring->has_room(pieces))
             return;
         outcome const result =
-            wait_until([&] { return state_->ring->has_room(pieces); },
-                       std::chrono::steady_clock::now() + std::chrono::seconds(1));
+            spin([&] { return state_->ring->has_room(pieces); }, [&] { return has_failed(); },
+                 std::chrono::steady_clock::now() + std::chrono::seconds(1));
         if (result != outcome::done || stopped_.load(std::memory_order_relaxed))
             throw error(errc::backend_broken, "submit a copy to the channel", "",
                         "it has stopped: see `barmap info`");

@@ -82,7 +82,8 @@ command_ring::command_ring(places const& where) noexcept : where_(where) {
         words.put(high(where.semaphore_on_gpu));
         words.put(low(where.semaphore_on_gpu));
     } // executed with the first ticket
-    used_by_[0] = used_;
+    last_ = where.last;
+    used_by_[where.last % most_tickets] = used_;
 }
 
 bool command_ring::has_room(std::size_t pieces) const noexcept {

@@ -30,6 +30,7 @@ public:
         std::uint32_t const* semaphore; ///< in host memory, 0 at the start
         std::uint64_t semaphore_on_gpu;
         std::uint32_t copy_class;
+        ticket last = 0; ///< tickets go on behind it; the semaphore holds its lower half
     };
 
     explicit command_ring(places const& where) noexcept;
@@ -37,7 +38,8 @@ public:
     /// Whether there is room for a ticket of that many pieces; it comes with progress().
     [[nodiscard]] bool has_room(std::size_t pieces) const noexcept;
 
-    /// Begins to copy. @pre has_room(pieces.size()), 1 to most_pieces pieces
+    /// Begins to copy. @pre has_room(pieces.size()), 1 to most_pieces pieces of up to
+    /// piece::most_bytes
     ticket submit(direction which, std::span<piece const> pieces) noexcept;
 
     /// The last ticket that is done. Its copies are seen by the caller. Thread rule: free.

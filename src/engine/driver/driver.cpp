@@ -2,10 +2,11 @@
 #include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
+#include "cuda/host_registration.hpp"
 #include "engine/engine.hpp"
+#include "engine/spin.hpp"
 #include "os/region.hpp"
 
-#include <barmap/copy.hpp>
 #include <barmap/error.hpp>
 
 #include <atomic>
@@ -38,28 +39,10 @@ struct gpu_memory final : reachable {
 
 /// Pages that CUDA has pinned for us.
 struct host_memory final : reachable {
-    host_memory(CUcontext where, std::span<std::byte> pages) : context(where), data(pages.data()) {
-        constexpr unsigned portable = 1; // for all contexts
-        cuda::context_scope const scope(context);
-        cuda::check(cuda::api().mem_host_register(data, pages.size(), portable),
-                    "let the GPU reach host memory");
-        runs.push_back({0, pages.size(), reinterpret_cast<std::uintptr_t>(data)});
+    host_memory(CUdevice device, std::span<std::byte> pages) : registration(device, pages) {
+        runs.push_back({0, pages.size(), reinterpret_cast<std::uintptr_t>(pages.data())});
     }
-    host_memory(host_memory const&) = delete;
-    host_memory& operator=(host_memory const&) = delete;
-    ~host_memory() override {
-        if (!cuda::drivers_are_up(owner))
-            return;
-        try {
-            cuda::context_scope const scope(context);
-            cuda::api().mem_host_unregister(data);
-        } catch (error const&) {
-            // The context is gone, and the registration with it.
-        }
-    }
-    os::process_id owner = os::this_process();
-    CUcontext context;
-    void* data;
+    cuda::host_registration registration;
 };
 
 class driver_engine final : public copy_engine {
@@ -75,7 +58,7 @@ public:
         cuda::check(cu.stream_create(&stream_, non_blocking), "make a CUDA stream");
         page_ = os::region::shared_memory(os::page_size());
         registered_ =
-            std::make_unique<host_memory>(context_.get(), std::span(page_.data(), os::page_size()));
+            std::make_unique<host_memory>(gpu_.handle, std::span(page_.data(), os::page_size()));
         cuda::check(cu.mem_host_get_device_pointer(&word_on_gpu_, page_.data(), 0),
                     "find a page's address on the GPU");
         // From CUDA 11.7 on; before, a stream's end is all that can be asked for.
@@ -99,7 +82,7 @@ public:
     }
 
     std::unique_ptr<reachable> reach(std::span<std::byte> pages) override {
-        return std::make_unique<host_memory>(context_.get(), pages);
+        return std::make_unique<host_memory>(gpu_.handle, pages);
     }
 
     std::unique_ptr<reachable> reach_pinned(std::span<std::byte> memory) override {
@@ -136,18 +119,8 @@ public:
     }
 
     outcome wait(ticket number, deadline until) noexcept override {
-        constexpr int looks = 64; // between those at the clock
-        for (;;) {
-            for (int i = 0; i < looks; ++i) {
-                if (is_done(number))
-                    return outcome::done;
-                detail::pause();
-            }
-            if (stopped_.load(std::memory_order_acquire))
-                return is_done(number) ? outcome::done : outcome::failed;
-            if (std::chrono::steady_clock::now() > until)
-                return is_done(number) ? outcome::done : outcome::late;
-        }
+        return spin([&] { return is_done(number); },
+                    [&] { return stopped_.load(std::memory_order_acquire); }, until);
     }
 
     void close() noexcept override {
