@@ -27,12 +27,6 @@ struct copy_methods {
     [[nodiscard]] std::vector<copy_crossover> crossovers() const;
 };
 
-/// Below these sizes no engine is ever faster, so that none is started: an engine takes 3.5 us at
-/// least, in which 3 KiB are read and 64 KiB written through a mapping (H200).
-[[nodiscard]] constexpr std::size_t least_for_engines(copy_direction direction) noexcept {
-    return direction == copy_direction::to_cpu ? 1024 : 32768;
-}
-
 /// Measures them against each other.
 /// @param gpu  mapped GPU memory that may be overwritten, 2 MiB
 /// @param at   its address

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <barmap/backend.hpp>
+#include <barmap/copy.hpp>
+#include <barmap/engine.hpp>
 #include <barmap/values.hpp>
 #include <barmap/window.hpp>
 
@@ -61,7 +63,12 @@ public:
     ///         be stopped, after 50 ms and more (where it could be stopped, the copy is done in
     ///         another way); errc::forked_child; errc::backend_absent or errc::backend_broken if
     ///         BARMAP_ENGINE names an engine that is not usable; std::bad_alloc
-    void copy_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const;
+    void copy_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
+        if (holds(offset, bytes.size()) && bytes.size() < least_for_engines(copy_direction::to_gpu))
+            write(barmap::window{whole_.data + offset, bytes.size(), whole_.plan}, bytes);
+        else
+            copy_much_to_gpu(offset, bytes);
+    }
     /// The same for values of a trivially copyable type.
     template <class Values>
     requires copyable_values<Values const&>
@@ -78,7 +85,12 @@ public:
     ///     map.copy_to_cpu(result, 0);
     ///
     /// Below 1 KiB it is read(); else as copy_to_gpu(). @throws as copy_to_gpu()
-    void copy_to_cpu(std::span<std::byte> bytes, std::size_t offset) const;
+    void copy_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
+        if (holds(offset, bytes.size()) && bytes.size() < least_for_engines(copy_direction::to_cpu))
+            read(bytes, barmap::window{whole_.data + offset, bytes.size(), whole_.plan});
+        else
+            copy_much_to_cpu(bytes, offset);
+    }
     /// The same into values of a trivially copyable type: all of them are copied.
     template <assignable_values Values>
     void copy_to_cpu(Values&& values, std::size_t offset) const {
@@ -99,7 +111,15 @@ public:
 private:
     friend class pin;
     explicit mapping(std::unique_ptr<mapping_state> state) noexcept;
+
+    [[nodiscard]] bool holds(std::size_t offset, std::size_t bytes) const noexcept {
+        return offset <= whole_.size && bytes <= whole_.size - offset;
+    }
+    void copy_much_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const;
+    void copy_much_to_cpu(std::span<std::byte> bytes, std::size_t offset) const;
+
     std::unique_ptr<mapping_state> state_;
+    barmap::window whole_;
 };
 
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE
