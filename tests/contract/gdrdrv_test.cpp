@@ -157,6 +157,16 @@ TEST_F(gdrdrv_test, memory_that_the_driver_revoked_is_reported) {
     EXPECT_TRUE(pinned.revoked());
 }
 
+// Each VMM chunk is a handle of its own, and its owner may free one of them.
+TEST_F(gdrdrv_test, memory_of_which_one_chunk_was_revoked_is_reported) {
+    boot({.minor = 5, .persistent = false});
+    virtual_block const block(0, {2 * mib, 2 * mib, 2 * mib});
+    pin const pinned = device::open(0).pin(block.address(), block.size());
+    EXPECT_FALSE(pinned.revoked());
+    driver_->take_away(block.address() + 2 * mib);
+    EXPECT_TRUE(pinned.revoked());
+}
+
 TEST_F(gdrdrv_test, its_version_is_told_before_and_after_it_is_proved) {
     boot({.minor = 3});
     for (auto const& reports : {device::probe(0), device::open(0).backends()}) {
