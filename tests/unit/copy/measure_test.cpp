@@ -160,6 +160,22 @@ TEST(measure, sees_through_transfers_that_are_disturbed_now_and_then) {
     }
 }
 
+// The first of four samples, of thirty transfers each, is the only one in which it is fast.
+int transfers_of_lucky = 0;
+void is_fast_in_one_sample_of_four(void*, void const*, std::size_t) noexcept {
+    fake_time += transfers_of_lucky++ % 120 < 30 ? 150 : 250;
+}
+
+TEST(measure, one_lucky_sample_does_not_decide) {
+    constexpr copy_routine steady{"steady", 0, 8, takes<200>, takes<200>};
+    constexpr copy_routine lucky{"lucky", 0, 8, is_fast_in_one_sample_of_four, takes<200>};
+    copy_plan const plan = measured({&steady, &lucky}, 4096);
+    ASSERT_EQ(transfers_of_lucky % 120, 0) << "samples are not what this test takes them for";
+    for (std::size_t bytes = 16; bytes <= 4096; bytes *= 2) {
+        EXPECT_EQ(plan.store[size_class(bytes)]->name, "steady") << bytes;
+    }
+}
+
 TEST(measure, falls_back_on_the_preferred_routine_without_scratch) {
     for (std::size_t bytes : {0, 1, 15}) {
         copy_plan const plan = measured({&slow, &fast}, bytes);
