@@ -203,6 +203,26 @@ TEST_F(lying_driver_test, a_context_that_cannot_be_put_back_is_reported) {
         << said;
 }
 
+// It is somebody else's to release then.
+TEST_F(lying_driver_test, a_primary_context_that_cannot_be_retained_is_not_released) {
+    static int releases;
+    releases = 0;
+    table_.primary_ctx_retain = [](CUcontext*, CUdevice) { return cuda::error_out_of_memory; };
+    table_.primary_ctx_release = [](CUdevice) { return ++releases, cuda::success; };
+    lie();
+    refusal seen;
+    std::thread([&] {
+        try {
+            (void)cuda::context_scope::on_device(0);
+        } catch (error const& failure) {
+            seen = {failure.code(), failure.what(), failure.advice()};
+        }
+    }).join();
+    EXPECT_EQ(seen.code, std::error_code(cuda::error_out_of_memory, cuda_category()));
+    EXPECT_NE(seen.text.find("retain the primary CUDA context"), std::string::npos) << seen.text;
+    EXPECT_EQ(releases, 0);
+}
+
 // Work that still uses the memory would end with its context.
 TEST_F(lying_driver_test, virtual_memory_is_unmapped_when_the_gpu_has_finished) {
     table_.ctx_synchronize = [] {
