@@ -21,6 +21,7 @@ namespace barmap::contract {
 namespace {
 
 constexpr std::size_t page = gpu_page_size;
+constexpr CUresult planned = cuda::error_unknown;
 
 /// The values that cuPointerGetAttributes has filled in, for a lie to change.
 struct told {
@@ -201,6 +202,48 @@ TEST_F(lying_driver_test, a_context_that_cannot_be_put_back_is_reported) {
     EXPECT_NE(said.find("release the primary CUDA context: CUDA_ERROR_INVALID_VALUE"),
               std::string::npos)
         << said;
+}
+
+TEST_F(lying_driver_test, a_gpu_that_cannot_be_asked_what_it_is_is_not_opened) {
+    cuda::driver_api const truth = truth_;
+    auto const refused = [&](void (*lie_in)(cuda::driver_api&)) {
+        table_ = truth;
+        lie_in(table_);
+        lie();
+        try {
+            (void)device::open(0);
+        } catch (error const& failure) {
+            return failure.code();
+        }
+        return std::error_code();
+    };
+    std::error_code const expected(cuda::error_unknown, cuda_category());
+    EXPECT_EQ(refused([](auto& cu) { cu.device_get_count = [](int*) { return planned; }; }),
+              expected);
+    EXPECT_EQ(refused([](auto& cu) { cu.device_get = [](CUdevice*, int) { return planned; }; }),
+              expected);
+    EXPECT_EQ(refused([](auto& cu) {
+                  cu.device_get_name = [](char*, int, CUdevice) { return planned; };
+              }),
+              expected);
+    EXPECT_EQ(refused([](auto& cu) { cu.device_get_uuid = [](auto*, auto) { return planned; }; }),
+              expected);
+}
+
+TEST_F(lying_driver_test, virtual_memory_that_may_not_be_accessed_is_freed) {
+    table_.mem_set_access = [](auto...) { return planned; };
+    table_.mem_address_free = [](CUdeviceptr address, std::size_t bytes) {
+        order_.push_back("free addresses");
+        return truth_.mem_address_free(address, bytes);
+    };
+    lie();
+    try {
+        cuda::virtual_block const block(0, page);
+        ADD_FAILURE() << "it is allocated";
+    } catch (error const& failure) {
+        EXPECT_EQ(failure.code(), std::error_code(planned, cuda_category()));
+    }
+    EXPECT_EQ(order_, (std::vector<std::string>{"free addresses"}));
 }
 
 // It is somebody else's to release then.
