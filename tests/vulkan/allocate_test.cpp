@@ -315,6 +315,20 @@ TEST_F(allocate, another_allocation_at_the_address_is_not_taken_for_ours) {
     EXPECT_EQ(seen, errc::unsupported_memory);
 }
 
+// A driver need not say which allocation lies at an address; then it is taken to be ours.
+TEST_F(allocate, memory_without_an_identity_is_freed) {
+    std::unique_ptr<backend::backend> const vulkan = started();
+    cuda::driver_api table = cuda::api();
+    table.pointer_get_attribute = [](void* to, int which, CUdeviceptr) {
+        if (which == cuda::pointer_buffer_id)
+            *static_cast<unsigned long long*>(to) = 99; // of no meaning
+        return cuda::error_not_supported;
+    };
+    cuda::replace_api(&table);
+    (void)vulkan->allocate(10'000);
+    cuda::replace_api(nullptr); // and nothing may be left
+}
+
 TEST_F(allocate, another_allocation_at_the_address_is_not_freed) {
     static cuda::driver_api real;
     static CUexternalMemory imported;
