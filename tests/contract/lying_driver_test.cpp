@@ -246,6 +246,33 @@ TEST_F(lying_driver_test, virtual_memory_that_may_not_be_accessed_is_freed) {
     EXPECT_EQ(order_, (std::vector<std::string>{"free addresses"}));
 }
 
+// Success without an answer.
+TEST_F(lying_driver_test, what_is_not_answered_is_not_made_up) {
+    cuda::driver_api const truth = truth_;
+    table_.device_get_count = [](int*) { return cuda::success; };
+    lie();
+    EXPECT_EQ(device::count(), 0);
+    table_ = truth;
+    table_.device_get_attribute = [](int* value, int which, CUdevice gpu) {
+        return which == cuda::attribute_dma_buf ? cuda::success
+                                                : truth_.device_get_attribute(value, which, gpu);
+    };
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent,
+                   "export dma-bufs");
+    table_ = truth;
+    static int retained; // contexts, of which the device keeps one unless it has found another
+    table_.ctx_get_device = [](CUdevice*) { return cuda::success; };
+    table_.primary_ctx_retain = [](CUcontext* context, CUdevice gpu) {
+        return ++retained, truth_.primary_ctx_retain(context, gpu);
+    };
+    table_.primary_ctx_release = [](CUdevice gpu) {
+        return --retained, truth_.primary_ctx_release(gpu);
+    };
+    retained = 0;
+    device const gpu = device::open(0);
+    EXPECT_EQ(retained, 1);
+}
+
 // It is somebody else's to release then.
 TEST_F(lying_driver_test, a_primary_context_that_cannot_be_retained_is_not_released) {
     static int releases;
