@@ -132,6 +132,18 @@ TEST_F(region_test, shared_memory_is_one_with_that_of_forked_children) {
     EXPECT_THROW((void)region::shared_memory(page_), error);
 }
 
+TEST_F(region_test, a_part_outside_of_it_ends_a_debug_build) {
+#ifdef NDEBUG
+    GTEST_SKIP() << "checked in debug builds only";
+#else
+    region reserved = region::reserve(2 * page_);
+    for (auto const& [at, bytes] : {std::pair{page_, 2 * page_}, std::pair{3 * page_, page_}}) {
+        EXPECT_DEATH(reserved.place(at, bytes, file_.get(), 0), "Assertion") << at;
+        EXPECT_DEATH(reserved.place_zeros(at, bytes), "Assertion") << at;
+    }
+#endif
+}
+
 // A file that fills its region needs no reservation, which a failing mmap could lose.
 TEST_F(region_test, maps_a_single_file_without_a_reservation) {
     static int flags_seen = 0;
