@@ -235,21 +235,26 @@ TEST_F(region_test, knows_all_that_others_have_put_into_holes) {
         return MAP_FAILED;
     };
     table.munmap = [](void* at, std::size_t bytes) {
+        EXPECT_GT(bytes, 0u);
         for (std::size_t i = 0; i < bytes; i += page_size())
             unmapped.push_back(static_cast<std::byte*>(at) + i);
         return linux_calls().munmap(at, bytes);
     };
     replace(&table);
-    std::byte* at = nullptr;
-    {
+    auto const lose = [&](std::initializer_list<std::size_t> pages) {
         region several = region::for_files(6 * page_);
-        for (std::size_t const lost : {3, 1, 4})
+        for (std::size_t const lost : pages)
             EXPECT_THROW(several.place(lost * page_, page_, file_.get(), 0), error);
-        at = several.data();
-    }
-    replace(nullptr);
+        return several.data();
+    };
+    std::byte* const at = lose({3, 1, 4});
     EXPECT_EQ(unmapped, (std::vector<std::byte*>{at, at + 5 * page_}));
+    unmapped.clear();
+    std::byte* const next = lose({5, 0});
+    EXPECT_EQ(unmapped, (std::vector<std::byte*>{})) << "all of it may be somebody else's";
+    replace(nullptr);
     ::munmap(at + page_, 4 * page_);
+    ::munmap(next, 6 * page_);
 }
 
 // Between mmap and MADV_DONTFORK a child would inherit the mapping.
