@@ -7,6 +7,7 @@
 #include "gpu_identity.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <functional>
@@ -271,6 +272,20 @@ TEST_F(lying_driver_test, what_is_not_answered_is_not_made_up) {
     retained = 0;
     device const gpu = device::open(0);
     EXPECT_EQ(retained, 1);
+}
+
+// With a context of the caller's, barmap holds no more of the driver than some memory.
+TEST_F(lying_driver_test, at_the_end_of_the_process_the_driver_is_not_called) {
+    auto const end_with_a_device = [] {
+        static std::optional<device> early; // goes last: made before anything that is kept
+        early = device::open(0);
+        table_.pointer_get_attribute = [](auto...) -> CUresult { ::_exit(3); };
+        table_.mem_free = [](auto...) -> CUresult { ::_exit(4); };
+        lie();
+        std::exit(0);
+    };
+    testing::FLAGS_gtest_death_test_style = "threadsafe"; // a new process: CUDA does not fork
+    EXPECT_EXIT(end_with_a_device(), testing::ExitedWithCode(0), "") << "O25";
 }
 
 // It is somebody else's to release then.
