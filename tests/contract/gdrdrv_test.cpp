@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "backend/scratch.hpp"
 #include "contract/machine.hpp"
 #include "fake/gdrdrv_driver.hpp"
+#include "gpu_identity.hpp"
 
 /// The versions of the gdrdrv module.
 namespace barmap::contract {
@@ -144,6 +146,19 @@ TEST_F(gdrdrv_test, copy_routines_are_measured_at_once_where_memory_is_revoked) 
         std::string const at_mapping = testing::internal::GetCapturedStderr();
         EXPECT_EQ(at_opening.find(measured) != std::string::npos, !persistent) << at_opening;
         EXPECT_EQ(at_mapping.find(measured) != std::string::npos, persistent) << at_mapping;
+    }
+}
+
+// With the fences of another kind, other routines may be the fastest.
+TEST_F(gdrdrv_test, copy_routines_are_measured_in_memory_of_its_kind) {
+    for (unsigned const type : {1u, 2u, 3u}) {
+        boot({.mapping_type = type});
+        backend::gpu const gpu = identify(0);
+        std::unique_ptr<backend::backend> const module = backend::make_gdrdrv(gpu);
+        module->start();
+        EXPECT_EQ(backend::scratch(*module, gpu).kind(), type == 1   ? cache_kind::write_combining
+                                                         : type == 2 ? cache_kind::cached
+                                                                     : cache_kind::uncached);
     }
 }
 
