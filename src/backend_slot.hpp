@@ -46,8 +46,6 @@ public:
         try {
             return std::forward<Action>(action)();
         } catch (error const& failure) {
-            if (!failure.backend().empty())
-                throw;
             throw error(failure.code(), failure.operation(), std::string(name()), failure.advice());
         }
     }

@@ -56,6 +56,16 @@ struct kernel::entry_points {
         return os::linux_calls().open(path, flags);
     }
 
+    static int access(char const* path, int mode) {
+        if (refused("access"))
+            return -1;
+        guard const hold(running->lock_);
+        for (std::shared_ptr<device_driver> const& driver : running->drivers_)
+            if (driver->serves(path))
+                return 0;
+        return os::linux_calls().access(path, mode);
+    }
+
     static int close(int fd) {
         guard const hold(running->lock_);
         running->files_.erase(fd);
@@ -156,8 +166,8 @@ struct kernel::entry_points {
         return refused("getrandom") ? -1 : os::linux_calls().getrandom(to, bytes, flags);
     }
 
-    static constexpr os::calls table{open,   close,   duplicate, ioctl, read,    mmap,
-                                     munmap, madvise, dlopen,    dlsym, dlclose, getrandom};
+    static constexpr os::calls table{open,   access,  close,  duplicate, ioctl,   read,     mmap,
+                                     munmap, madvise, dlopen, dlsym,     dlclose, getrandom};
 };
 
 // A thread of a fake GPU may have held the lock when another one forked.
