@@ -71,10 +71,13 @@ void copy_by_mapping(mapping_state const& mapping, copy_direction direction, std
 }
 
 copy_methods const& methods_of(pin_state const& pin) {
-    pin.device->expect_own_process("copy GPU memory");
-    if (copy_methods const* const known = pin.slot->known_methods())
+    copy_methods const* const known = pin.slot->known_methods();
+    if (known && os::is_probably_this_process(pin.device->owner))
         return *known;
-    return pin.slot->methods(pin.device->usable_engines());
+    pin.device->expect_own_process("copy GPU memory");
+    if (known)
+        return *known;
+    return pin.slot->methods(pin.device->engines_to_measure());
 }
 
 namespace {

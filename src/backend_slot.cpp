@@ -95,15 +95,16 @@ copy_methods const& backend_slot::methods(std::span<engine_slot* const> engines)
     std::lock_guard const guard(measuring_);
     if (measured_methods_)
         return *measured_methods_;
-    if (engines.empty()) {
+    // Nothing is allocated here, and nothing freed: CUDA would wait for running kernels, one of
+    // which may wait for this very copy. Memory that may by now be revoked is not touched.
+    if (engines.empty() || !report_.persistent) {
         measured_methods_ = std::make_unique<copy_methods>();
     } else {
         measure();
-        // Memory of its own: the other may by now be revoked.
-        backend::scratch const fresh(*instance_, gpu_);
-        copy_plan const plan = copy::plan_for_kind(plan_, fresh.kind());
-        measured_methods_ = std::make_unique<copy_methods>(measure_methods(
-            engines, window{fresh.bytes().data(), fresh.bytes().size(), &plan}, fresh.address()));
+        copy_plan const plan = copy::plan_for_kind(plan_, scratch_->kind());
+        measured_methods_ = std::make_unique<copy_methods>(
+            measure_methods(engines, {scratch_->bytes().data(), scratch_->bytes().size(), &plan},
+                            scratch_->address()));
     }
     methods_.store(measured_methods_.get(), std::memory_order_release);
     return *measured_methods_;

@@ -44,7 +44,6 @@ public:
             return;
         try {
             gpu_ = worker_->engine().reach(cuda::describe(where.address, where.gpu.size));
-            pinned_ = worker_->engine().reach(std::span(where.pinned.data(), largest));
         } catch (error const&) {
             worker_.reset();
         }
@@ -73,7 +72,7 @@ private:
         }
         if (!worker_)
             return false;
-        engine::reachable::run const run{0, bytes, pinned_->runs.front().address};
+        engine::reachable::run const run{0, bytes, worker_->pinned_address()};
         outcome const result = host == host_memory_kind::pinned
                                    ? worker_->copy_direct(as_engine(which), *gpu_, 0, {&run, 1})
                                    : worker_->copy_staged(as_engine(which), *gpu_, 0, data, bytes);
@@ -87,7 +86,7 @@ private:
     arena& where_;
     engine_slot* slot_;
     std::shared_ptr<engine::worker> worker_;
-    std::unique_ptr<engine::reachable> gpu_, pinned_; // go before the worker
+    std::unique_ptr<engine::reachable> gpu_; // goes before the worker
 };
 
 /// Size after size, all of them in turn, round after round, so that what disturbs one disturbs all.

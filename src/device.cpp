@@ -130,7 +130,7 @@ std::vector<engine_report> device::started_engines() const {
 std::vector<copy_crossover> device::copy_crossovers(std::string_view backend) const {
     backend_slot& slot = state_->slot(backend);
     slot.require();
-    return slot.named([&] { return slot.methods(state_->usable_engines()).crossovers(); });
+    return slot.named([&] { return slot.methods(state_->engines_to_measure()).crossovers(); });
 }
 
 std::vector<backend_report> device::backends() const {

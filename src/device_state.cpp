@@ -91,6 +91,16 @@ std::vector<engine_slot*> device_state::usable_engines() {
     return result;
 }
 
+std::vector<engine_slot*> device_state::engines_to_measure() {
+    std::string_view const wanted = forced_engine();
+    if (!wanted.empty())
+        return usable_engines();
+    for (std::unique_ptr<engine_slot> const& each : engines)
+        if (each->get())
+            return {each.get()};
+    return {};
+}
+
 void device_state::expect_own_process(std::string_view operation) const {
     if (!os::is_this_process(owner))
         throw error(errc::forked_child, std::string(operation), "",

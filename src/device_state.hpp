@@ -33,9 +33,14 @@ struct device_state {
     /// The backend of this name. @throws error errc::invalid_argument if there is none
     [[nodiscard]] backend_slot& slot(std::string_view name);
 
-    /// Copy engines that may be used, in order. @throws error errc::backend_absent or
-    /// errc::backend_broken if the one asked for is not usable
+    /// All copy engines that may be used, in order; starts them. @throws error errc::backend_absent
+    /// or errc::backend_broken if the one asked for is not usable
     [[nodiscard]] std::vector<engine_slot*> usable_engines();
+
+    /// Copy engines to measure: the first that works, since each beats the next at every size, and
+    /// no more is started than is needed. @throws error errc::backend_absent or
+    /// errc::backend_broken if the one asked for is not usable
+    [[nodiscard]] std::vector<engine_slot*> engines_to_measure();
 
     /// @throws error errc::forked_child in a child of the process that opened the device
     void expect_own_process(std::string_view operation) const;

@@ -2,7 +2,6 @@
 #include "engine_slot.hpp"
 
 #include "cuda/driver_api.hpp"
-#include "engine/self_test.hpp"
 #include "failure_report.hpp"
 #include "log.hpp"
 #include "os/process.hpp"
@@ -24,7 +23,9 @@ void engine_slot::start() {
         auto worker = std::make_shared<engine::worker>(
             entry_.make(gpu_), gpu_.simulated ? engine::worker::patience_with_simulation
                                               : engine::worker::usual_patience);
-        engine::self_test(*worker, gpu_);
+        if (!test_memory_)
+            test_memory_ = std::make_unique<engine::test_memory>(gpu_);
+        engine::self_test(*worker, gpu_, *test_memory_);
         worker_ = std::move(worker);
         report_.state = backend_state::usable;
         report_.reason = "its self-test moved random bytes both ways";

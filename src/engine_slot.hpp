@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "engine/self_test.hpp"
 #include "engine/transfer.hpp"
 
 #include <barmap/engine.hpp>
@@ -49,6 +50,7 @@ private:
     engine::registration const& entry_;
     engine::gpu const& gpu_;
     std::mutex lock_; // for what follows
+    std::unique_ptr<engine::test_memory> test_memory_;
     std::shared_ptr<engine::worker> worker_;
     engine_report report_;
     unsigned failures_ = 0;

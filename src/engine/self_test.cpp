@@ -2,7 +2,6 @@
 #include "engine/self_test.hpp"
 
 #include "cuda/context_scope.hpp"
-#include "cuda/device_block.hpp"
 #include "cuda/nonce.hpp"
 
 #include <barmap/error.hpp>
@@ -26,13 +25,12 @@ void expect_done(outcome result) {
 
 } // namespace
 
-void self_test(worker& engine, gpu const& which) {
-    constexpr std::size_t size = 65536;
+void self_test(worker& engine, gpu const& which, test_memory const& memory) {
+    constexpr std::size_t size = test_memory::size;
     cuda::context_scope const scope = cuda::context_scope::on_device(which.handle);
-    cuda::device_block const block(which.handle, size);
     cuda::nonce_stream const driver;
     std::unique_ptr<reachable> const reached =
-        engine.engine().reach(cuda::describe(block.address(), size));
+        engine.engine().reach(cuda::describe(memory.address(), size));
     for (std::size_t const offset : {std::size_t{0}, size - sizeof(cuda::nonce)}) {
         cuda::nonce first = cuda::random_nonce(), seen{};
         cuda::nonce const second = cuda::random_nonce();
@@ -41,9 +39,9 @@ void self_test(worker& engine, gpu const& which) {
                 way, *reached, offset, reinterpret_cast<std::byte*>(value.data()), sizeof value));
         };
         copy(direction::to_gpu, first);
-        driver.from_gpu(seen, block.address() + offset);
+        driver.from_gpu(seen, memory.address() + offset);
         expect_same(first, seen, "to the GPU when the driver reads it");
-        driver.to_gpu(block.address() + offset, second);
+        driver.to_gpu(memory.address() + offset, second);
         copy(direction::to_cpu, seen);
         expect_same(second, seen, "from the GPU after the driver wrote it");
     }

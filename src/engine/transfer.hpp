@@ -44,6 +44,13 @@ public:
     /// @return whether it has stopped within this time, so that nothing is under way any more
     static bool retire(std::shared_ptr<worker> const& failed, std::chrono::milliseconds most);
 
+    /// The last lane's memory, as pinned host memory to measure by. Not while pageable memory is
+    /// copied.
+    [[nodiscard]] std::span<std::byte> pinned_memory() const noexcept {
+        return {lanes_.back().data, lane_bytes};
+    }
+    [[nodiscard]] std::uint64_t pinned_address() const noexcept { return lanes_.back().address; }
+
     /// What is not in host memory that the engine reaches is copied by the CPU to or from staging
     /// memory, piece after piece, while the engine copies the next.
     /// @pre [offset, offset + bytes) is covered by gpu's runs

@@ -73,12 +73,12 @@ cache_kind mapping::kind() const noexcept {
     return cache_kind::cached;
 }
 
-void mapping::copy_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
+void mapping::copy_much_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
     copied = {bytes.data(), offset, bytes.size()};
     failure();
 }
-void mapping::copy_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
-    copy_to_gpu(offset, bytes);
+void mapping::copy_much_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
+    copy_much_to_gpu(offset, bytes);
 }
 
 namespace {

@@ -57,6 +57,20 @@ protected:
     fd file_{::memfd_create("region", MFD_CLOEXEC)};
 };
 
+TEST(process_test, knows_a_child_without_asking_the_system) {
+    process_id const parent = this_process();
+    EXPECT_TRUE(is_probably_this_process(parent));
+    pid_t const child = ::fork();
+    if (child == 0) {
+        bool const before = is_probably_this_process(parent);
+        (void)this_process();
+        ::_exit(before || is_probably_this_process(parent) ? 1 : 0);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
 TEST_F(region_test, starts_as_a_range_that_faults) {
     region const reserved = region::reserve(3 * page_);
     EXPECT_EQ(reserved.size(), 3 * page_);
