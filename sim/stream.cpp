@@ -3,6 +3,8 @@
 
 #include "world.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <system_error>
 #include <thread>
 
@@ -210,6 +212,21 @@ BARMAP_SIM_ENTRY cuStreamIsCapturing(CUstream handle, int* status) {
     return call("cuStreamIsCapturing", [&](world_lock&) {
         (void)get_stream(handle);
         out(status) = 0;
+    });
+}
+
+// The word is written after all before it in the stream, as a release.
+BARMAP_SIM_ENTRY cuStreamWriteValue32_v2(CUstream handle, CUdeviceptr address, std::uint32_t value,
+                                         unsigned flags) {
+    return call("cuStreamWriteValue32", [&](world_lock&) {
+        constexpr unsigned no_memory_barrier = 1;
+        require((flags & ~no_memory_barrier) == 0 && address % sizeof value == 0);
+        std::byte* const word = the_world().addresses.resolve(address, sizeof value);
+        require(word != nullptr);
+        the_world().work.submit(get_stream(handle), [=] {
+            std::atomic_ref(*reinterpret_cast<std::uint32_t*>(word))
+                .store(value, std::memory_order_release);
+        });
     });
 }
 

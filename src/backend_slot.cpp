@@ -3,27 +3,13 @@
 
 #include "backend/self_test.hpp"
 #include "cuda/driver_api.hpp"
+#include "failure_report.hpp"
 #include "log.hpp"
 
 #include <chrono>
 
 namespace barmap {
 namespace {
-
-/// The state and the sentence that a failed start makes of it.
-void record_failure(backend_report& report) {
-    try {
-        throw;
-    } catch (error const& failure) {
-        report.state =
-            failure.code() == errc::backend_absent ? backend_state::absent : backend_state::broken;
-        report.reason = "cannot " + failure.operation() + ": " + failure.code().message();
-        report.advice = failure.advice();
-    } catch (std::exception const& failure) {
-        report.state = backend_state::broken;
-        report.reason = failure.what();
-    }
-}
 
 void start_instance(backend::backend& instance, backend::gpu const& gpu, backend_report& report) {
     if (gpu.simulated && instance.capabilities().needs_kernel_driver &&
@@ -103,6 +89,25 @@ copy_plan backend_slot::plan(cache_kind kind) {
     std::lock_guard const guard(measuring_);
     measure();
     return copy::plan_for_kind(plan_, kind);
+}
+
+copy_methods const& backend_slot::methods(std::span<engine_slot* const> engines) {
+    std::lock_guard const guard(measuring_);
+    if (measured_methods_)
+        return *measured_methods_;
+    // Nothing is allocated here, and nothing freed: CUDA would wait for running kernels, one of
+    // which may wait for this very copy. Memory that may by now be revoked is not touched.
+    if (engines.empty() || !report_.persistent) {
+        measured_methods_ = std::make_unique<copy_methods>();
+    } else {
+        measure();
+        copy_plan const plan = copy::plan_for_kind(plan_, scratch_->kind());
+        measured_methods_ = std::make_unique<copy_methods>(
+            measure_methods(engines, {scratch_->bytes().data(), scratch_->bytes().size(), &plan},
+                            scratch_->address()));
+    }
+    methods_.store(measured_methods_.get(), std::memory_order_release);
+    return *measured_methods_;
 }
 
 void backend_slot::measure() {

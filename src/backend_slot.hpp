@@ -4,6 +4,7 @@
 #include "backend/backend.hpp"
 #include "backend/scratch.hpp"
 #include "copy/plan.hpp"
+#include "copy_methods.hpp"
 
 #include <atomic>
 #include <memory>
@@ -45,14 +46,20 @@ public:
         try {
             return std::forward<Action>(action)();
         } catch (error const& failure) {
-            if (!failure.backend().empty())
-                throw;
             throw error(failure.code(), failure.operation(), std::string(name()), failure.advice());
         }
     }
 
     /// How to copy through this backend's mappings: measured in the scratch memory the first time.
     [[nodiscard]] copy_plan plan(cache_kind kind);
+
+    /// By what to copy to and from this backend's mappings: measured the first time.
+    /// @param engines that are usable
+    [[nodiscard]] copy_methods const& methods(std::span<engine_slot* const> engines);
+    /// The same, or null if it has not been measured. Thread rule: free.
+    [[nodiscard]] copy_methods const* known_methods() const noexcept {
+        return methods_.load(std::memory_order_acquire);
+    }
 
 private:
     void start();
@@ -68,6 +75,8 @@ private:
     backend_report report_;
     std::unique_ptr<backend::scratch> scratch_; // destroyed before instance_
     copy_plan plan_{};
+    std::unique_ptr<copy_methods const> measured_methods_; // under measuring_
+    std::atomic<copy_methods const*> methods_{nullptr};
 };
 
 } // namespace barmap

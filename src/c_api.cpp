@@ -73,6 +73,8 @@ barmap_status status_of(errc code) noexcept {
         return BARMAP_ERROR_BAR1_EXHAUSTED;
     case errc::forked_child:
         return BARMAP_ERROR_FORKED_CHILD;
+    case errc::copy_unfinished:
+        return BARMAP_ERROR_COPY_UNFINISHED;
     }
     return BARMAP_ERROR_UNEXPECTED;
 }
@@ -97,15 +99,12 @@ int fail(error const& failure) noexcept {
     return fail(BARMAP_ERROR_UNEXPECTED, failure.what(), code.value());
 }
 
-/// Where exceptions stop. Makes a handle and hands it over, or says why not.
-template <class Handle, class Make>
-int make(Handle** out, char const* operation, Make body) noexcept {
+/// Where exceptions stop. Runs the body, or says why not.
+template <class Body>
+int attempt(Body body) noexcept {
     barmap::os::no_cancellation const uncancelled;
     try {
-        if (!out)
-            throw error(errc::invalid_argument, operation, "", "give a place for it, not NULL");
-        *out = nullptr;
-        *out = new Handle(body());
+        body();
         return BARMAP_OK;
     } catch (error const& failure) {
         return fail(failure);
@@ -114,6 +113,17 @@ int make(Handle** out, char const* operation, Make body) noexcept {
     } catch (std::exception const& failure) {
         return fail(BARMAP_ERROR_UNEXPECTED, failure.what());
     }
+}
+
+/// Makes a handle and hands it over.
+template <class Handle, class Make>
+int make(Handle** out, char const* operation, Make body) noexcept {
+    return attempt([&] {
+        if (!out)
+            throw error(errc::invalid_argument, operation, "", "give a place for it, not NULL");
+        *out = nullptr;
+        *out = new Handle(body());
+    });
 }
 
 template <class Handle>
@@ -153,6 +163,14 @@ barmap_pin_options known(barmap_pin_options const& given) {
     if (options.flags & ~std::uint64_t{BARMAP_PIN_WHOLE_PAGES | BARMAP_PIN_FORCE_PCIE})
         refuse_options("they have a flag that this version does not know: use a newer one");
     return options;
+}
+
+/// Bytes of the caller's, for a copy of so many.
+template <class Byte, class Void>
+std::span<Byte> host_bytes(Void* data, std::size_t bytes, char const* operation) {
+    if (!data && bytes > 0)
+        throw error(errc::invalid_argument, operation, "", "give host memory, not NULL");
+    return {static_cast<Byte*>(data), bytes};
 }
 
 barmap::window at(barmap_mapping const* mapping, std::size_t offset) noexcept {
@@ -265,6 +283,24 @@ int barmap_mapping_kind(barmap_mapping const* mapping) {
 
 void barmap_unmap(barmap_mapping* mapping) {
     free_handle(mapping);
+}
+
+int barmap_copy_to_gpu(barmap_mapping const* mapping, std::size_t offset, void const* data,
+                       std::size_t bytes) {
+    static constexpr char operation[] = "copy to GPU memory";
+    return attempt([&] {
+        expect(mapping, operation, "map some memory first")
+            .mapping.copy_to_gpu(offset, host_bytes<std::byte const>(data, bytes, operation));
+    });
+}
+
+int barmap_copy_to_cpu(barmap_mapping const* mapping, void* data, std::size_t offset,
+                       std::size_t bytes) {
+    static constexpr char operation[] = "copy from GPU memory";
+    return attempt([&] {
+        expect(mapping, operation, "map some memory first")
+            .mapping.copy_to_cpu(host_bytes<std::byte>(data, bytes, operation), offset);
+    });
 }
 
 void barmap_write(barmap_mapping const* mapping, std::size_t offset, void const* from,

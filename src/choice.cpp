@@ -136,13 +136,18 @@ void make_memory(pin_state& state) {
     if (!state.slot->capabilities().allocates) {
         state.block = std::make_unique<cuda::virtual_block>(state.device->gpu.handle, state.size);
         state.address = state.block->address();
-        state.pinned = backend.pin(cuda::describe(state.address, state.size));
+        cuda::memory const memory = cuda::describe(state.address, state.size);
+        state.pinned = backend.pin(memory);
+        state.engines.describe(memory);
         return;
     }
     state.pinned = backend.allocate(state.size);
     state.address = state.pinned->allocated_address();
     if (std::shared_ptr<os::fd const> const exported = state.pinned->exported())
         state.device->allocations.add(state.address, state.size, exported);
+    cuda::memory memory = cuda::describe(state.address, state.size);
+    state.device->allocations.find(memory);
+    state.engines.describe(memory);
 }
 
 } // namespace
@@ -167,6 +172,7 @@ std::shared_ptr<pin_state const> pin_memory(std::shared_ptr<device_state> const&
         state.size = memory.size;
         state.memory = memory.kind;
         state.pinned = state.slot->get().pin(memory, how);
+        state.engines.describe(memory);
     };
     if (auto state =
             first_that_can(device, candidates, could, make, [](error const&) { return false; }))

@@ -4,6 +4,7 @@
 #include "choice.hpp"
 #include "cuda/driver_api.hpp"
 #include "gpu_identity.hpp"
+#include "host_buffer_state.hpp"
 #include "open_devices.hpp"
 
 namespace barmap {
@@ -67,6 +68,11 @@ pin device::allocate(std::size_t bytes, std::string_view backend) const {
     return barmap::pin(allocate_memory(state_, bytes, backend));
 }
 
+host_buffer device::allocate_host(std::size_t bytes) const {
+    state_->expect_own_process("allocate host memory");
+    return host_buffer(std::make_unique<host_buffer_state>(state_, bytes));
+}
+
 int device::ordinal() const noexcept {
     return state_->gpu.ordinal;
 }
@@ -104,6 +110,27 @@ std::vector<backend_report> device::started_backends() const {
         if (slot->is_started())
             reports.push_back(slot->report());
     return reports;
+}
+
+std::vector<engine_report> device::engines() const {
+    std::vector<engine_report> reports;
+    for (std::unique_ptr<engine_slot> const& slot : state_->engines)
+        reports.push_back(slot->report());
+    return reports;
+}
+
+std::vector<engine_report> device::started_engines() const {
+    std::vector<engine_report> reports;
+    for (std::unique_ptr<engine_slot> const& slot : state_->engines)
+        if (slot->is_started())
+            reports.push_back(slot->report());
+    return reports;
+}
+
+std::vector<copy_crossover> device::copy_crossovers(std::string_view backend) const {
+    backend_slot& slot = state_->slot(backend);
+    slot.require();
+    return slot.named([&] { return slot.methods(state_->engines_to_measure()).crossovers(); });
 }
 
 std::vector<backend_report> device::backends() const {

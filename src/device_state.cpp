@@ -34,11 +34,28 @@ std::string_view forced_backend() {
     refuse_name(wanted);
 }
 
+std::string_view forced_engine() {
+    std::string const& wanted = config::current().engine;
+    if (wanted.empty() || wanted == "none")
+        return wanted;
+    std::string names;
+    for (engine::registration const& entry : engine::registry()) {
+        if (entry.name == wanted)
+            return wanted;
+        names += std::string(entry.name) + ", ";
+    }
+    throw error(errc::invalid_argument, "use copy engine " + wanted, "",
+                "the copy engines are " + names + "and none");
+}
+
 device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
     config::expect_allowed();
     (void)copy::routine_forced_by_environment(); // which may be a name that there is not
+    std::string_view const engine_wanted = forced_engine();
     for (backend::registration const& entry : backend::registry())
         slots.push_back(std::make_unique<backend_slot>(entry, gpu));
+    for (engine::registration const& entry : engine::registry())
+        engines.push_back(std::make_unique<engine_slot>(entry, gpu));
     CUcontext current = nullptr;
     CUdevice current_device = -1;
     cuda::driver_api const& cu = cuda::api();
@@ -57,6 +74,31 @@ device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
             slot->report();
     for (std::string const& name : config::current().require)
         slot(name).require();
+    for (std::unique_ptr<engine_slot> const& each : engines)
+        if (each->name() == engine_wanted)
+            each->require();
+}
+
+std::vector<engine_slot*> device_state::usable_engines() {
+    std::string_view const wanted = forced_engine();
+    std::vector<engine_slot*> result;
+    for (std::unique_ptr<engine_slot> const& each : engines) {
+        if (wanted.empty() ? each->get() != nullptr : each->name() == wanted) {
+            each->require();
+            result.push_back(each.get());
+        }
+    }
+    return result;
+}
+
+std::vector<engine_slot*> device_state::engines_to_measure() {
+    std::string_view const wanted = forced_engine();
+    if (!wanted.empty())
+        return usable_engines();
+    for (std::unique_ptr<engine_slot> const& each : engines)
+        if (each->get())
+            return {each.get()};
+    return {};
 }
 
 void device_state::expect_own_process(std::string_view operation) const {

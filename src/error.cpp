@@ -130,6 +130,8 @@ class barmap_category final : public std::error_category {
             return "too little BAR1 aperture is free";
         case errc::forked_child:
             return "the object belongs to the parent process";
+        case errc::copy_unfinished:
+            return "the copy did not end in time";
         }
         return "unknown barmap error " + std::to_string(code);
     }

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/mapping.hpp>
 
+#include "adaptive.hpp"
 #include "copy/plan.hpp"
 #include "pin_state.hpp"
+
+#include <utility>
 
 namespace barmap {
 
 mapping::mapping() noexcept = default;
-mapping::mapping(mapping&&) noexcept = default;
-mapping& mapping::operator=(mapping&&) noexcept = default;
+mapping::mapping(mapping&& other) noexcept
+    : state_(std::move(other.state_)), whole_(std::exchange(other.whole_, {})) {}
+mapping& mapping::operator=(mapping&& other) noexcept {
+    whole_ = std::exchange(other.whole_, {});
+    state_ = std::move(other.state_);
+    return *this;
+}
 mapping::~mapping() = default;
-mapping::mapping(std::unique_ptr<mapping_state> state) noexcept : state_(std::move(state)) {}
+mapping::mapping(std::unique_ptr<mapping_state> state) noexcept
+    : state_(std::move(state)), whole_{state_->mapped->data, state_->pin->size, &state_->plan} {}
 
 std::byte* mapping::data() const noexcept {
-    return state_ ? state_->mapped->data : nullptr;
+    return whole_.data;
 }
 
 std::size_t mapping::size() const noexcept {
-    return state_ ? state_->pin->size : 0;
+    return whole_.size;
 }
 
 cache_kind mapping::kind() const noexcept {
@@ -29,7 +38,7 @@ std::string_view mapping::backend() const noexcept {
 }
 
 window mapping::window() const& noexcept {
-    return state_ ? barmap::window{data(), size(), &state_->plan} : barmap::window{};
+    return whole_;
 }
 
 window mapping::window(std::size_t offset, std::size_t bytes) const& {
@@ -39,6 +48,30 @@ window mapping::window(std::size_t offset, std::size_t bytes) const& {
                         " of a mapping of " + std::to_string(size()),
                     std::string(backend()), "stay inside the mapping");
     return window().subwindow(offset, bytes);
+}
+
+namespace {
+
+[[noreturn]] void refuse_range(mapping const& whole, std::size_t offset, std::size_t bytes) {
+    throw error(errc::out_of_range,
+                "copy " + std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
+                    " of a mapping of " + std::to_string(whole.size()),
+                std::string(whole.backend()), "stay inside the mapping");
+}
+
+} // namespace
+
+void mapping::copy_much_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
+    if (!holds(offset, bytes.size()))
+        refuse_range(*this, offset, bytes.size());
+    copy_adaptively(*state_, copy_direction::to_gpu, offset, const_cast<std::byte*>(bytes.data()),
+                    bytes.size()); // which is only read
+}
+
+void mapping::copy_much_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
+    if (!holds(offset, bytes.size()))
+        refuse_range(*this, offset, bytes.size());
+    copy_adaptively(*state_, copy_direction::to_cpu, offset, bytes.data(), bytes.size());
 }
 
 std::string_view mapping::store_routine(std::size_t bytes) const noexcept {

@@ -3,6 +3,7 @@
 
 #include "cuda/virtual_block.hpp"
 #include "device_state.hpp"
+#include "engine_reach.hpp"
 
 #include <memory>
 
@@ -16,6 +17,7 @@ struct pin_state {
     memory_kind memory = memory_kind::unknown;
     std::unique_ptr<cuda::virtual_block> block; ///< what device::allocate made for the backend
     std::unique_ptr<backend::pinned> pinned;    ///< goes before it
+    engine_reach engines;                       ///< the copy engines that reach the memory
 };
 
 struct mapping_state {

@@ -24,6 +24,12 @@ std::string environment(char const* variable) {
     return value ? value : "";
 }
 
+void check_usable(opened_gpu const& gpu, std::string const& backend, check_options const& values,
+                  checklist& results) {
+    check_memory(gpu, backend, values, results);
+    check_adaptive(gpu, backend, results);
+}
+
 void check_gpu(opened_gpu const& gpu, check_options const& values, checklist& results) {
     cuda::context_scope const scope = gpu.enter();
     results.about(gpu.device().ordinal());
@@ -32,12 +38,13 @@ void check_gpu(opened_gpu const& gpu, check_options const& values, checklist& re
             continue;
         std::string const why = found.reason + (found.advice.empty() ? "" : "; " + found.advice);
         if (found.state == backend_state::usable)
-            check_memory(gpu, found.name, values, results);
+            check_usable(gpu, found.name, values, results);
         else if (found.state == backend_state::absent)
             results.skipped("every kind", found.name, "absent: " + why);
         else
             results.failed("every kind", found.name, "broken: " + why);
     }
+    check_engines(gpu, values, results);
     check_refusals(gpu, results);
 }
 
@@ -127,12 +134,14 @@ void checklist::tell_sums() {
 }
 
 void add_check(command_line& program) {
-    subcommand app =
-        program.add("check", "Verify every usable backend with every kind of memory, byte by byte");
+    subcommand app = program.add(
+        "check", "Verify every usable backend with every kind of memory, and every copy "
+                 "engine, byte by byte");
     auto values = std::make_shared<check_options>();
     values->max_size = GiB;
     add_device_option(app, *values);
-    app.add("--backend", values->backend, "check this backend only").one_of(backend_names());
+    app.add("--backend", values->backend, "check this backend only, and no copy engine")
+        .one_of(backend_names());
     add_size_option(app, "--max-size", values->max_size, "leave out larger allocations");
     app.flag("--all-devices", values->all_devices,
              "check every GPU, and mappings on all of them at once");

@@ -80,6 +80,10 @@ void fill_by_driver(CUdeviceptr address, std::size_t bytes, std::uint64_t seed);
 /// Every kind of memory by one usable backend.
 void check_memory(opened_gpu const& gpu, std::string const& backend, check_options const& values,
                   checklist& results);
+/// Every copy engine with every kind of host memory.
+void check_engines(opened_gpu const& gpu, check_options const& values, checklist& results);
+/// mapping::copy_to_gpu() and copy_to_cpu() through the mappings of one usable backend.
+void check_adaptive(opened_gpu const& gpu, std::string const& backend, checklist& results);
 /// What must be refused, whatever the backend.
 void check_refusals(opened_gpu const& gpu, checklist& results);
 /// Mappings on all GPUs at once.

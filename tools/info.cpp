@@ -10,9 +10,12 @@
 #include "backend/backend.hpp"
 #include "config/config.hpp"
 #include "cuda/driver_api.hpp"
+#include "engine/engine.hpp"
 
 #include <barmap/backend.hpp>
 #include <barmap/device.hpp>
+#include <barmap/engine.hpp>
+#include <barmap/error.hpp>
 
 namespace barmap::tool {
 namespace {
@@ -45,7 +48,76 @@ void tell_backends(report& out, std::vector<backend_report> const& backends, jso
     out.say(lines.text() + "\n");
 }
 
-void tell_gpu(report& out, device const& gpu) {
+json to_json(engine_report const& found, json const& gpu) {
+    json row;
+    row["gpu"] = gpu;
+    row["name"] = found.name;
+    row["state"] = to_string(found.state);
+    row["reason"] = found.reason;
+    row["advice"] = found.advice;
+    row["start_us"] = found.start_us;
+    row["copies"] = found.copies;
+    row["bytes"] = found.bytes;
+    row["failures"] = found.failures;
+    return row;
+}
+
+/// What is said of copy engines, of all GPUs.
+struct engine_rows {
+    json engines = json::array();
+    json crossovers = json::array();
+};
+
+void tell_engines(report& out, std::vector<engine_report> const& engines, json const& gpu,
+                  engine_rows& rows) {
+    table lines({"  copy engine", "state", "start ms", "copies", "bytes", "failures", "why"});
+    lines.left_from(6);
+    for (engine_report const& found : engines) {
+        rows.engines.push_back(to_json(found, gpu));
+        lines.row({"  " + found.name, std::string(to_string(found.state)),
+                   formatted("{:.2f}", found.start_us / 1000), std::to_string(found.copies),
+                   std::to_string(found.bytes), std::to_string(found.failures), found.reason});
+        if (!found.advice.empty())
+            lines.row({"", "", "", "", "", "", "-> " + found.advice});
+    }
+    out.say(lines.text() + "\n");
+}
+
+/// One line for each direction and kind of host memory: "mapping; channel from 1.5 KiB".
+std::string describe_crossovers(device const& gpu, engine_rows& rows) {
+    table lines({"  copies by", "direction", "host memory", "method"});
+    lines.left_from(1);
+    for (backend_report const& backend : gpu.backends()) {
+        if (backend.state != backend_state::usable)
+            continue;
+        try {
+            std::vector<std::string> line;
+            for (copy_crossover const& each : gpu.copy_crossovers(backend.name)) {
+                rows.crossovers.push_back({{"gpu", gpu.ordinal()},
+                                           {"backend", backend.name},
+                                           {"direction", to_string(each.direction)},
+                                           {"host", to_string(each.host)},
+                                           {"from_bytes", each.from_bytes},
+                                           {"method", each.method}});
+                if (each.from_bytes > 0) {
+                    line.back() +=
+                        formatted("; {} from {}", each.method, size_text(each.from_bytes));
+                    continue;
+                }
+                if (!line.empty())
+                    lines.row(std::move(line));
+                line = {"  " + backend.name, std::string(to_string(each.direction)),
+                        std::string(to_string(each.host)), each.method};
+            }
+            lines.row(std::move(line));
+        } catch (error const& failure) {
+            lines.row({"  " + backend.name, "", "", formatted("not measured: {}", failure.what())});
+        }
+    }
+    return lines.text() + "\n";
+}
+
+void tell_gpu(report& out, device const& gpu, engine_rows& engines) {
     bar1_info const bar1 = gpu.bar1();
     json row;
     row["kind"] = "gpu";
@@ -66,10 +138,14 @@ void tell_gpu(report& out, device const& gpu) {
                                       : formatted("{} in all, {} free", size_text(bar1.total),
                                                   size_text(bar1.available))));
     tell_backends(out, gpu.backends(), gpu.ordinal());
+    // First: an engine may fail while it is measured.
+    std::string const crossovers = describe_crossovers(gpu, engines);
+    tell_engines(out, gpu.engines(), gpu.ordinal(), engines);
+    out.say(crossovers);
 }
 
 /// What there is to say where CUDA has no GPU: that is an answer, not a failure.
-void tell_no_gpu(report& out) {
+void tell_no_gpu(report& out, engine_rows& engines) {
     std::string why;
     if (cuda::try_api(why))
         why = "the CUDA driver is there, but shows no GPU to this process";
@@ -82,6 +158,13 @@ void tell_no_gpu(report& out) {
         found.reason = "there is no GPU: " + why;
         found.advice = advice;
         out.add(to_json(found, nullptr));
+    }
+    for (engine::registration const& entry : engine::registry()) {
+        engine_report found;
+        found.name = entry.name;
+        found.reason = "there is no GPU: " + why;
+        found.advice = advice;
+        engines.engines.push_back(to_json(found, nullptr));
     }
 }
 
@@ -116,17 +199,20 @@ void report_variables(report& out) {
 int run(options const& values) {
     report out(values);
     int const count = device::count();
+    engine_rows engines;
     out.say(formatted("CPU: {}, Linux {}\n\n", cpu_model(), kernel_release()));
     for (int ordinal = 0; ordinal < count; ++ordinal) {
         device const gpu = device::open(ordinal);
         if (ordinal == 0)
             out.about(gpu);
-        tell_gpu(out, gpu);
+        tell_gpu(out, gpu, engines);
     }
     if (count == 0)
-        tell_no_gpu(out);
+        tell_no_gpu(out, engines);
     report_copy_routines(out);
     report_variables(out);
+    out.set("engines", std::move(engines.engines));
+    out.set("crossovers", std::move(engines.crossovers));
     out.finish();
     return exit_ok;
 }
@@ -135,7 +221,7 @@ int run(options const& values) {
 
 void add_info(command_line& program) {
     subcommand app = program.add(
-        "info", "The GPUs, the backends that map their memory, and the CPU copy routines");
+        "info", "The GPUs, the backends that map their memory, and what copies to and from it");
     app.footer("Exits 0 where there is no GPU, too: every backend is then listed as absent.");
     auto values = std::make_shared<options>();
     add_output_options(app, *values);

@@ -61,6 +61,10 @@ void report::add(json row) {
     document_["results"].push_back(std::move(row));
 }
 
+void report::set(std::string_view key, json value) {
+    document_[std::string(key)] = std::move(value);
+}
+
 void report::finish() {
     std::string const text = document_.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     if (json_)

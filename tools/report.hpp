@@ -29,6 +29,8 @@ public:
     /// Text to stdout; nothing under --json.
     void say(std::string_view text) const;
     void add(json row);
+    /// Another member of the document, beside "results".
+    void set(std::string_view key, json value);
 
     /// Prints and writes the JSON that was asked for. @throws usage_error if the file cannot be
     /// written

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "engine_hammers.hpp"
 #include "exit_codes.hpp"
 #include "formatted.hpp"
 #include "options.hpp"
@@ -6,6 +7,7 @@
 #include "progress.hpp"
 #include "reached_memory.hpp"
 #include "report.hpp"
+#include "stress_engines.hpp"
 #include "units.hpp"
 
 #include <barmap/copy.hpp>
@@ -24,19 +26,15 @@
 namespace barmap::tool {
 namespace {
 
-struct stress_options : options {
-    std::size_t operations = 100'000;
-    std::size_t region = MiB;
-    std::uint64_t seed = 1;
-};
-
 /// One thread's part of the GPU memory, and what must be in it.
 class worker {
 public:
-    worker(device const& gpu, CUdeviceptr address, window shared, std::string const& backend,
-           std::uint64_t seed)
-        : gpu_(gpu), address_(address), shared_(shared), backend_(backend), random_(seed),
-          expected_(shared.size), buffer_(shared.size) {
+    /// @param at where its part begins in the mapping
+    worker(device const& gpu, CUdeviceptr address, mapping const& through, std::size_t at,
+           std::size_t region, std::string const& backend, std::uint64_t seed)
+        : gpu_(gpu), address_(address), through_(through), at_(at),
+          shared_(through.window(at, region)), backend_(backend), random_(seed), expected_(region),
+          buffer_(region), pinned_(host_memory_kind::pinned, region) {
         fill_pattern(expected_, seed, 0);
         write(shared_, expected_);
     }
@@ -65,13 +63,17 @@ private:
     void read_some(window through, std::size_t shift, place where, char const* what);
     void post_some();
     void map_some();
+    void copy_some();
 
     device const& gpu_;
     CUdeviceptr address_;
+    mapping const& through_;
+    std::size_t at_;
     window shared_;
     std::string const& backend_;
     std::mt19937_64 random_;
     std::vector<std::byte> expected_, buffer_;
+    touched_host pinned_;
     std::string problem_;
 };
 
@@ -119,6 +121,24 @@ void worker::map_some() {
         read_some(shared_, 0, part, "written through a new mapping");
 }
 
+/// Adaptive copies, which others' stores and loads through the same mapping surround.
+void worker::copy_some() {
+    place const where = anywhere();
+    std::span<std::byte> const expected = std::span(expected_).subspan(where.at, where.length);
+    bool const from_pinned = random_() % 2;
+    std::span<std::byte> const host =
+        (from_pinned ? pinned_.bytes() : std::span(buffer_)).first(where.length);
+    if (random_() % 2) {
+        fill_pattern(expected, random_(), 0);
+        std::copy(expected.begin(), expected.end(), host.begin());
+        through_.copy_to_gpu(at_ + where.at, host);
+        return;
+    }
+    through_.copy_to_cpu(host, at_ + where.at);
+    if (!std::equal(host.begin(), host.end(), expected.begin()))
+        problem_ = formatted("copied adaptively: {} bytes at {} are wrong", where.length, where.at);
+}
+
 void worker::run(std::size_t operations) {
     try {
         work(operations);
@@ -141,6 +161,8 @@ void worker::work(std::size_t operations) {
             break;
         case 4:
         case 5:
+            copy_some();
+            break;
         case 6:
         case 7:
         case 8:
@@ -167,10 +189,9 @@ int run(stress_options const& values) {
 
     std::vector<std::unique_ptr<worker>> workers;
     for (unsigned i = 0; i < values.threads; ++i)
-        workers.push_back(
-            std::make_unique<worker>(gpu.device(), target.memory.address() + i * values.region,
-                                     target.mapping.window(i * values.region, values.region),
-                                     values.backend, values.seed + i));
+        workers.push_back(std::make_unique<worker>(
+            gpu.device(), target.memory.address() + i * values.region, target.mapping,
+            i * values.region, values.region, values.backend, values.seed + i));
     clock::time_point const begin = clock::now();
     {
         std::vector<std::thread> threads; // they have no CUDA context, on purpose
@@ -213,6 +234,7 @@ int run(stress_options const& values) {
     out.say(formatted("{} threads x {} operations in {:.1f} s by {}: {}\n", values.threads,
                       values.operations, elapsed, target.mapping.backend(),
                       good ? "every byte right" : "FAILED"));
+    good &= stress_engines(out, gpu, values);
     out.finish();
     return good ? exit_ok : exit_failed;
 }
@@ -221,13 +243,25 @@ int run(stress_options const& values) {
 
 void add_stress(command_line& program) {
     subcommand app = program.add(
-        "stress", "Many threads mix reads, writes, posts, pins and mappings on one GPU");
+        "stress",
+        "Many threads mix reads, writes, posts, copies, pins and mappings on one GPU, then engines "
+        "copy");
     auto values = std::make_shared<stress_options>();
     values->threads = 8;
     add_target_options(app, *values);
     add_threads_option(app, *values);
     app.add("--iterations", values->operations, "operations per thread").positive().with_default();
     add_size_option(app, "--region", values->region, "GPU memory of each thread, from 4K on");
+    app.add("--pieces", values->pieces,
+            "pieces of random size and place that each copy engine then copies, the second half "
+            "while cuMemcpy keeps the link busy; 0: none")
+        .between(0, most_engine_copies)
+        .with_default();
+    app.add("--pairs", values->pairs,
+            "pairs of a write by the mapping and a read by each copy engine, and as many of the "
+            "other order; 0: none")
+        .between(0, most_engine_copies)
+        .with_default();
     app.add("--seed", values->seed, "of the random choices")
         .between(0, std::numeric_limits<std::uint64_t>::max())
         .with_default();

@@ -18,10 +18,11 @@
 ///
 /// Sizes and offsets are in bytes, GPU addresses those of CUDA (a CUdeviceptr).
 ///
-/// Errors: a function that makes a handle returns 0 or a value of enum barmap_status, sets its
-/// output to NULL if it fails, and leaves a sentence in barmap_error_message(). A NULL where one is
-/// not allowed is BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions that free,
-/// and the caller's error elsewhere.
+/// Errors: a function that makes a handle, and barmap_copy_to_gpu() and barmap_copy_to_cpu(),
+/// return 0 or a value of enum barmap_status, and leave a sentence in barmap_error_message(); the
+/// output of one that fails is NULL. A NULL where one is not allowed is
+/// BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions that free, and the caller's
+/// error elsewhere.
 ///
 /// Ownership: the caller frees each handle, once, in any order: a mapping keeps its pin alive, a
 /// pin its device. GPU memory that is pinned remains its owner's; that of barmap_allocate() lives
@@ -54,8 +55,8 @@ typedef struct barmap_device barmap_device;   ///< one GPU
 typedef struct barmap_pin barmap_pin;         ///< a range of its memory, reachable for the CPU
 typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of that
 
-/// Returned by functions that make a handle. Values are never reused; later versions may add
-/// some, so treat an unknown one as a failure.
+/// Returned by functions that can fail. Values are never reused; later versions may add some, so
+/// treat an unknown one as a failure.
 enum barmap_status {
     BARMAP_OK = 0,
     BARMAP_ERROR_INVALID_ARGUMENT = 1,      ///< a size of 0, a NULL, an unknown name or option
@@ -63,8 +64,8 @@ enum barmap_status {
     BARMAP_ERROR_UNSUPPORTED_MEMORY = 3,    ///< this kind of memory cannot be mapped
     BARMAP_ERROR_UNSUPPORTED_OPERATION = 4, ///< the backend lacks this operation
     BARMAP_ERROR_NO_DEVICE = 5,             ///< there is no such GPU
-    BARMAP_ERROR_BACKEND_ABSENT = 6,        ///< no backend for it is available on this machine
-    BARMAP_ERROR_BACKEND_BROKEN = 7,        ///< the backend is there but does not work
+    BARMAP_ERROR_BACKEND_ABSENT = 6,        ///< no backend or engine for it is available here
+    BARMAP_ERROR_BACKEND_BROKEN = 7,        ///< the backend or engine is there but does not work
     BARMAP_ERROR_WRONG_DEVICE = 8,          ///< the memory belongs to another GPU
     BARMAP_ERROR_UNKNOWN_LAYOUT = 9,        ///< the driver's data has an unknown layout
     BARMAP_ERROR_BAR1_EXHAUSTED = 10,       ///< too little of the GPU's BAR1 aperture is free
@@ -73,8 +74,9 @@ enum barmap_status {
     BARMAP_ERROR_SYSTEM = 13,               ///< the system refused; the cause is an errno value
     BARMAP_ERROR_CUDA = 14,                 ///< CUDA refused; the cause is a CUresult
     BARMAP_ERROR_VULKAN = 15,               ///< Vulkan refused; the cause is a VkResult
-    BARMAP_ERROR_RM = 16,        ///< NVIDIA's resource manager refused; the cause is an NV_STATUS
-    BARMAP_ERROR_UNEXPECTED = 17 ///< a fault in barmap; the message says which
+    BARMAP_ERROR_RM = 16,         ///< NVIDIA's resource manager refused; the cause is an NV_STATUS
+    BARMAP_ERROR_UNEXPECTED = 17, ///< a fault in barmap; the message says which
+    BARMAP_ERROR_COPY_UNFINISHED = 18 ///< a copy engine has not ended a copy: it may still arrive
 };
 
 /// The last failure in this thread, as one sentence: what was attempted, why it failed, and what
@@ -111,8 +113,8 @@ BARMAP_API int barmap_device_count(void);
 /// @param ordinal CUDA's number of the GPU, from 0 on
 /// @param out     to be freed by barmap_close()
 /// @return 0; BARMAP_ERROR_NO_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if a backend
-///         that BARMAP_BACKEND or BARMAP_REQUIRE names is not usable; BARMAP_ERROR_FORKED_CHILD;
-///         BARMAP_ERROR_CUDA
+///         that BARMAP_BACKEND or BARMAP_REQUIRE names, or the copy engine that BARMAP_ENGINE
+///         names, is not usable; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CUDA
 ///
 ///     barmap_device *gpu;
 ///     if (barmap_open(0, &gpu) != BARMAP_OK)
@@ -248,6 +250,34 @@ BARMAP_API int barmap_mapping_kind(barmap_mapping const* mapping);
 ///
 ///     barmap_unmap(map);
 BARMAP_API void barmap_unmap(barmap_mapping* mapping);
+
+/// Copies to GPU memory by whatever is fastest for this size and this host memory: stores through
+/// the mapping, or a copy engine of the GPU. Returns when the bytes are there. What this thread
+/// wrote and posted before is not overtaken. Any thread.
+///
+/// Up to 32 KiB it is barmap_write() with checks. The first larger copy of a device starts its
+/// engines and measures them, which takes about 50 ms. It may lock, call the driver, and wait; what
+/// must not uses barmap_write().
+/// @param data host memory: ordinary, or pinned by CUDA; not NULL unless bytes is 0
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the range leaves the
+///         mapping; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_NO_MEMORY;
+///         BARMAP_ERROR_COPY_UNFINISHED if an engine failed and could not be stopped: neither side
+///         may be used again; or what the driver reports when the engines are started
+///
+///     if (barmap_copy_to_gpu(map, 0, weights, sizeof weights) != BARMAP_OK)
+///         fail(barmap_error_message());
+BARMAP_API int barmap_copy_to_gpu(barmap_mapping const* mapping, size_t offset, void const* data,
+                                  size_t bytes);
+
+/// Copies from GPU memory by whatever is fastest: loads through the mapping, or a copy engine. It
+/// sees what this thread wrote and posted before, and never delivers a value older than one that
+/// this thread has already read. Below 1 KiB it is barmap_read() with checks; otherwise as
+/// barmap_copy_to_gpu(). Any thread.
+///
+///     if (barmap_copy_to_cpu(map, result, 0, sizeof result) != BARMAP_OK)
+///         fail(barmap_error_message());
+BARMAP_API int barmap_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
+                                  size_t bytes);
 
 // The hot path. It takes no lock, allocates nothing, makes no system call and cannot fail: the
 // range lies inside the mapping, which is not checked, and the mapping is not NULL. Any number of

@@ -5,7 +5,9 @@
 #include <barmap/backend.hpp>
 #include <barmap/copy.hpp>
 #include <barmap/device.hpp>
+#include <barmap/engine.hpp>
 #include <barmap/error.hpp>
+#include <barmap/host_buffer.hpp>
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
 #include <barmap/version.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <barmap/values.hpp>
 #include <barmap/window.hpp>
 
 #include <algorithm>
@@ -20,23 +21,6 @@
 /// Several threads may call these on one mapping at once; overlapping writes are the caller's race,
 /// as with memcpy. The ordering rules are in share/doc/barmap/ordering.md.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
-
-namespace detail {
-
-/// What a contiguous range consists of, if its elements outlive the call.
-template <class Values>
-using element = typename decltype(std::span(std::declval<Values>()))::element_type;
-
-} // namespace detail
-
-/// Contiguous values that may be copied as bytes: an array, a std::array, a
-/// std::vector, a std::span of a trivially copyable type.
-template <class Values>
-concept copyable_values = std::is_trivially_copyable_v<detail::element<Values>>;
-
-/// The same, and they may be changed.
-template <class Values>
-concept assignable_values = copyable_values<Values> && !std::is_const_v<detail::element<Values>>;
 
 /// A trivially copyable type of 1, 2, 4 or 8 bytes.
 template <class Word>

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <barmap/backend.hpp>
+#include <barmap/engine.hpp>
+#include <barmap/host_buffer.hpp>
 #include <barmap/pin.hpp>
 
 #include <cstddef>
@@ -96,6 +98,12 @@ public:
     ///         backend does not allocate); errc::forked_child; the driver's out-of-memory
     [[nodiscard]] barmap::pin allocate(std::size_t bytes, std::string_view backend = {}) const;
 
+    /// Allocates host memory that copy engines reach directly.
+    /// @throws error errc::invalid_argument for 0 bytes; errc::forked_child; what the system or
+    /// CUDA
+    ///         reports where so much cannot be pinned
+    [[nodiscard]] host_buffer allocate_host(std::size_t bytes) const;
+
     [[nodiscard]] int ordinal() const noexcept;
     [[nodiscard]] std::string const& name() const noexcept;
     [[nodiscard]] std::string const& pci_address() const noexcept; ///< "0000:65:00.0"
@@ -108,6 +116,19 @@ public:
 
     /// Reports of those that have been started so far. Starts nothing.
     [[nodiscard]] std::vector<backend_report> started_backends() const;
+
+    /// A report for each copy engine, in order. Starts those that have not been needed so far.
+    [[nodiscard]] std::vector<engine_report> engines() const;
+
+    /// Reports of those that have been started so far. Starts nothing.
+    [[nodiscard]] std::vector<engine_report> started_engines() const;
+
+    /// By what mapping::copy_to_gpu() and copy_to_cpu() copy through the mappings of a backend,
+    /// from which size on. Starts the engines and measures, unless a copy has done so before.
+    /// @param backend its name. @throws error errc::backend_absent or errc::backend_broken if it,
+    /// or
+    ///        the engine that BARMAP_ENGINE names, is not usable; errc::invalid_argument
+    [[nodiscard]] std::vector<copy_crossover> copy_crossovers(std::string_view backend) const;
 
 private:
     friend class barmap::pin;

@@ -23,6 +23,7 @@ enum class errc {
     unknown_layout,        ///< the driver's data has a layout that this version does not know
     bar1_exhausted,        ///< the GPU has too little free BAR1 aperture for the mapping
     forked_child,          ///< the object belongs to the parent process
+    copy_unfinished,       ///< a copy engine has not ended a copy, which may still arrive
 };
 
 BARMAP_API std::error_category const& category() noexcept;        ///< of errc

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <barmap/backend.hpp>
+#include <barmap/copy.hpp>
+#include <barmap/engine.hpp>
+#include <barmap/values.hpp>
 #include <barmap/window.hpp>
 
 #include <cstddef>
@@ -45,6 +48,55 @@ public:
     barmap::window window() const&& = delete;
     barmap::window window(std::size_t offset, std::size_t bytes) const&& = delete;
 
+    /// Copies bytes to [offset, offset + bytes.size()) of the GPU memory by whatever is fastest for
+    /// this size and this host memory: stores through the mapping, or a copy engine of the GPU.
+    /// Returns when the bytes are there: for the GPU, for this mapping, and for every other one.
+    /// What write() and post() of this thread sent before is not overtaken.
+    ///
+    ///     map.copy_to_gpu(0, std::as_bytes(std::span(weights)));
+    ///
+    /// Up to 32 KiB it is write(). The first larger copy of a device starts its engines and
+    /// measures them, about 50 ms. It may lock, call the driver, and wait: use write() in code that
+    /// must not. Thread rule: any number of threads may copy at once.
+    /// @throws error errc::out_of_range; errc::copy_unfinished if an engine has failed and could
+    /// not
+    ///         be stopped, after 50 ms and more (where it could be stopped, the copy is done in
+    ///         another way); errc::forked_child; errc::backend_absent or errc::backend_broken if
+    ///         BARMAP_ENGINE names an engine that is not usable; std::bad_alloc
+    void copy_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
+        if (holds(offset, bytes.size()) && bytes.size() < least_for_engines(copy_direction::to_gpu))
+            write(barmap::window{whole_.data + offset, bytes.size(), whole_.plan}, bytes);
+        else
+            copy_much_to_gpu(offset, bytes);
+    }
+    /// The same for values of a trivially copyable type.
+    template <class Values>
+    requires copyable_values<Values const&>
+    void copy_to_gpu(std::size_t offset, Values const& values) const {
+        copy_to_gpu(offset, std::as_bytes(std::span(values)));
+    }
+
+    /// Copies [offset, offset + bytes.size()) of the GPU memory to the host, by whatever is
+    /// fastest: loads through the mapping, or a copy engine. It sees all that write() and post() of
+    /// this thread sent before, and never delivers a value older than one that this thread has
+    /// already read.
+    ///
+    ///     std::vector<float> result(1 << 20);
+    ///     map.copy_to_cpu(result, 0);
+    ///
+    /// Below 1 KiB it is read(); else as copy_to_gpu(). @throws as copy_to_gpu()
+    void copy_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
+        if (holds(offset, bytes.size()) && bytes.size() < least_for_engines(copy_direction::to_cpu))
+            read(bytes, barmap::window{whole_.data + offset, bytes.size(), whole_.plan});
+        else
+            copy_much_to_cpu(bytes, offset);
+    }
+    /// The same into values of a trivially copyable type: all of them are copied.
+    template <assignable_values Values>
+    void copy_to_cpu(Values&& values, std::size_t offset) const {
+        copy_to_cpu(std::as_writable_bytes(std::span(values)), offset);
+    }
+
     /// Names of the copy routines that a transfer of that many bytes uses. An aligned word of up to
     /// 8 bytes is written without one.
     [[nodiscard]] std::string_view store_routine(std::size_t bytes) const noexcept;
@@ -59,7 +111,15 @@ public:
 private:
     friend class pin;
     explicit mapping(std::unique_ptr<mapping_state> state) noexcept;
+
+    [[nodiscard]] bool holds(std::size_t offset, std::size_t bytes) const noexcept {
+        return offset <= whole_.size && bytes <= whole_.size - offset;
+    }
+    void copy_much_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const;
+    void copy_much_to_cpu(std::span<std::byte> bytes, std::size_t offset) const;
+
     std::unique_ptr<mapping_state> state_;
+    barmap::window whole_;
 };
 
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -13,7 +13,7 @@ _barmap_options() {
         api) echo "$target $measuring --cycles $output" ;;
         pingpong) echo "$target --iterations $output" ;;
         fresh) echo "$target --sizes --iterations --every-routine --demonstrate-stale $output" ;;
-        stress) echo "$target --threads --iterations --region --seed $output" ;;
+        stress) echo "$target --threads --iterations --region --pieces --pairs --seed $output" ;;
         sim) echo "--driver --devices --bar1 --memory --fail --" ;;
         plot) echo "-o --output" ;;
     esac

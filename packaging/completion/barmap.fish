@@ -34,7 +34,7 @@ complete -c barmap -n $report -r -F -l output -d 'also write the JSON to this fi
 complete -c barmap -n '__fish_seen_subcommand_from check' -x -l max-size -d 'leave out larger allocations'
 complete -c barmap -n '__fish_seen_subcommand_from check' -f -l all-devices -d 'check every GPU, and all at once'
 complete -c barmap -n '__fish_seen_subcommand_from check' -x -l require -a 'gdrdrv dmabuf rm vulkan' -d 'backends whose skips count as failures'
-complete -c barmap -n '__fish_seen_subcommand_from lat' -f -l compare -d 'measure every copy routine and cuMemcpy'
+complete -c barmap -n '__fish_seen_subcommand_from lat' -f -l compare -d 'measure adaptive copies, copy engines, every copy routine and cuMemcpy'
 complete -c barmap -n '__fish_seen_subcommand_from bw stress' -x -l threads -d 'threads that share one mapping'
 complete -c barmap -n '__fish_seen_subcommand_from api' -x -l cycles -d 'look for leaks in that many cycles'
 complete -c barmap -n '__fish_seen_subcommand_from pingpong' -x -l iterations -d rounds
@@ -44,6 +44,8 @@ complete -c barmap -n '__fish_seen_subcommand_from fresh' -f -l every-routine -d
 complete -c barmap -n '__fish_seen_subcommand_from fresh' -f -l demonstrate-stale -d 'read without a fence'
 complete -c barmap -n '__fish_seen_subcommand_from stress' -x -l iterations -d 'operations per thread'
 complete -c barmap -n '__fish_seen_subcommand_from stress' -x -l region -d 'GPU memory of each thread'
+complete -c barmap -n '__fish_seen_subcommand_from stress' -x -l pieces -d 'random pieces by each copy engine'
+complete -c barmap -n '__fish_seen_subcommand_from stress' -x -l pairs -d 'pairs of a write and a read by each copy engine'
 complete -c barmap -n '__fish_seen_subcommand_from stress' -x -l seed -d 'of the random choices'
 complete -c barmap -n '__fish_seen_subcommand_from sim' -x -l driver -a '535 550 570 580 610' -d 'driver series to pretend to be'
 complete -c barmap -n '__fish_seen_subcommand_from sim' -x -l devices -d 'number of GPUs'

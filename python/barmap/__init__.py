@@ -10,12 +10,14 @@ The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where t
 from ._barmap import version as __version__
 from ._error import Error
 from ._events import MappingEvent, MappingEvents
-from ._machine import Device, devices, flush_stores, info, sim
+from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info, sim
 from ._mapping import Array, Mapping, alloc, map
 
 __all__ = [
     "Array",
+    "CopyCrossover",
     "Device",
+    "Engine",
     "Error",
     "Mapping",
     "MappingEvent",
@@ -30,8 +32,8 @@ __all__ = [
 ]
 
 for _each in (
-    Array, Device, Error, Mapping, MappingEvent, MappingEvents, alloc, devices, flush_stores, info,
-    map, sim,
+    Array, CopyCrossover, Device, Engine, Error, Mapping, MappingEvent, MappingEvents, alloc, devices,
+    flush_stores, info, map, sim,
 ):
     _each.__module__ = __name__
 del _each

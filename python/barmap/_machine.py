@@ -6,10 +6,54 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from . import _barmap
 from ._error import Error
+from ._mapping import _backend_name
+
+
+class Engine(NamedTuple):
+    """A copy engine of a GPU, or of its driver: it copies by itself between host and GPU memory.
+
+    `state` is "usable", "absent" or "broken", and `reason` says why; `advice` what to do about it.
+    `copies` and `nbytes` count what it has copied in this process, `failures` the copies that it
+    did not end in time: after three it stays off.
+
+    Examples
+    --------
+    >>> engine = barmap.devices()[0].engines()[-1]
+    >>> engine.name, engine.state, engine.failures
+    ('driver', 'usable', 0)
+    """
+
+    name: str
+    state: str
+    reason: str
+    advice: str
+    start_us: float
+    copies: int
+    nbytes: int
+    failures: int
+
+
+class CopyCrossover(NamedTuple):
+    """From `from_nbytes` bytes on, up to the next one, copies are made by this method.
+
+    `direction` is "to the GPU" or "to the CPU"; `host` says whether the host memory is "pageable"
+    or "pinned" by CUDA; `method` is "mapping", which are loads and stores, or an engine's name.
+
+    Examples
+    --------
+    >>> {each.direction for each in barmap.devices()[0].copy_crossovers()} == {
+    ...     "to the GPU", "to the CPU"}
+    True
+    """
+
+    direction: str
+    host: str
+    from_nbytes: int
+    method: str
 
 
 class Device(NamedTuple):
@@ -28,6 +72,46 @@ class Device(NamedTuple):
     simulated: bool
     bar1_total: int
     bar1_available: int
+
+    def engines(self) -> List[Engine]:
+        """The copy engines that `Mapping.read` and `Mapping.write` may use, in order of preference.
+
+        Starts those that have not been needed so far.
+
+        Raises
+        ------
+        barmap.Error
+            If the GPU cannot be opened.
+
+        Examples
+        --------
+        >>> [engine.name for engine in barmap.devices()[0].engines() if engine.state == "usable"]
+        ['driver']
+        """
+        return [Engine(**row) for row in _barmap.engines(self.ordinal)]
+
+    def copy_crossovers(self, backend: Optional[str] = None) -> List[CopyCrossover]:
+        """From which size on copies through a backend's mappings are made by which method.
+
+        Starts the engines and measures, unless a copy has done so before.
+
+        Parameters
+        ----------
+        backend : str, optional
+            Its name; the first usable one, if not given.
+
+        Raises
+        ------
+        barmap.Error
+            If the backend, or the engine that BARMAP_ENGINE names, is not usable.
+
+        Examples
+        --------
+        >>> barmap.devices()[0].copy_crossovers()[0]
+        CopyCrossover(direction='to the GPU', host='pageable', from_nbytes=0, method='mapping')
+        """
+        rows = _barmap.copy_crossovers(self.ordinal, _backend_name(backend))
+        return [CopyCrossover(**row) for row in rows]
 
 
 def devices() -> List[Device]:
@@ -79,7 +163,8 @@ def info() -> Dict[str, Any]:
     dict
         "barmap", the version; "machine"; and "results", a list of dictionaries, whose "kind" says
         what each is about: "gpu", "backend" (with the ordinal of its "gpu", or None),
-        "copy_routine".
+        "copy_routine"; "engines", the copy engines, and "crossovers", which method copies by
+        size.
 
     Raises
     ------

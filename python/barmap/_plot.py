@@ -35,7 +35,7 @@ class Point(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """What one file has of one direction: by method, points in the order of their size."""
+    """What one file has of one direction and one kind of host memory: by method, points by size."""
 
     title: str
     methods: Dict[str, List[Point]]
@@ -51,7 +51,9 @@ def _point(row: Dict[str, Any]) -> Point:
 def _method(row: Dict[str, Any]) -> str:
     if row["measurement"] == "bandwidth":
         return f"{row['threads']} thread{'s' if row['threads'] != 1 else ''}"
-    return str(row["method"])
+    method = str(row["method"])
+    host = " " + row.get("host", "")  # which the panel's title has
+    return method[: -len(host)] if len(host) > 1 and method.endswith(host) else method
 
 
 def panels_of(path: Path) -> List[Panel]:
@@ -60,7 +62,7 @@ def panels_of(path: Path) -> List[Panel]:
     Returns
     -------
     list of Panel
-        One for each direction that was measured; never empty.
+        One for each direction that was measured, and each kind of host memory; never empty.
 
     Raises
     ------
@@ -72,15 +74,18 @@ def panels_of(path: Path) -> List[Panel]:
         rows = [row for row in found["results"] if row["measurement"] in ("copy", "bandwidth")]
         machine = f"{found['machine']['gpu']}, {found['machine']['backend']}"
         panels = []
+        hosts = sorted({row.get("host", "") for row in rows})  # older files do not tell
         for direction, words in _DIRECTIONS.items():
-            methods: Dict[str, List[Point]] = {}
-            for row in rows:
-                if row["direction"] == direction:
-                    methods.setdefault(_method(row), []).append(_point(row))
-            if methods:
-                for points in methods.values():
-                    points.sort()
-                panels.append(Panel(f"{path.name}: {words}\n{machine}", methods))
+            for host in hosts:
+                methods: Dict[str, List[Point]] = {}
+                for row in rows:
+                    if (row["direction"], row.get("host", "")) == (direction, host):
+                        methods.setdefault(_method(row), []).append(_point(row))
+                if methods:
+                    for points in methods.values():
+                        points.sort()
+                    where = f", {host} memory" if len(hosts) > 1 else ""
+                    panels.append(Panel(f"{path.name}: {words}{where}\n{machine}", methods))
     except OSError as refused:
         raise Unusable(f"cannot read {path}: {refused.strerror}") from refused
     except (ValueError, KeyError, TypeError) as wrong:
@@ -149,8 +154,10 @@ def draw(panels: Sequence[Panel]) -> Any:
     from matplotlib.figure import Figure
 
     methods = list(dict.fromkeys(method for panel in panels for method in panel.methods))
-    others = sorted(set(methods) - {"auto"}, key=lambda m: (not m.startswith("cuMemcpy"), m))
-    styles: Dict[str, Any] = {"auto": {"color": "black", "linewidth": 2.2, "zorder": 3}}
+    chosen = "adaptive" if "adaptive" in methods else "auto"
+    first = ("auto", "channel", "driver", "cuMemcpy")  # which get a colour of their own
+    others = sorted(set(methods) - {chosen}, key=lambda m: (not m.startswith(first), m))
+    styles: Dict[str, Any] = {chosen: {"color": "black", "linewidth": 2.2, "zorder": 3}}
     for index, method in enumerate(others):
         styles[method] = {
             "color": _COLOURS[index % len(_COLOURS)],

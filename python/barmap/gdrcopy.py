@@ -306,7 +306,8 @@ class GDRHandle:
         ------
         GDRError
             EINVAL if the range leaves the mapping, or host_ptr is 0; `GDRStateError` if the handle
-            is not mapped.
+            is not mapped. EIO if a copy engine has failed and could not be stopped: some of the
+            copy may then arrive later.
         """
         mapping, pinned = self._mapping, self._pinned
         if mapping is None or pinned is None:
@@ -317,7 +318,7 @@ class GDRHandle:
             host_ptr, size = _unsigned(host_ptr, "host_ptr"), _unsigned(size, "size")
             code = _copy_to_mapping(pinned, mapping[0], host_ptr, size)
         if code:
-            raise self._no_copy("to the mapping", host_ptr, size)
+            raise self._no_copy("to the mapping", host_ptr, size, code)
 
     def copy_from_mapping(self, host_ptr: SupportsIndex, size: SupportsIndex) -> None:
         """Copies from the start of the mapping to CPU memory.
@@ -334,11 +335,15 @@ class GDRHandle:
             host_ptr, size = _unsigned(host_ptr, "host_ptr"), _unsigned(size, "size")
             code = _copy_from_mapping(pinned, host_ptr, mapping[0], size)
         if code:
-            raise self._no_copy("from the mapping", host_ptr, size)
+            raise self._no_copy("from the mapping", host_ptr, size, code)
 
-    def _no_copy(self, where: str, host_ptr: SupportsIndex, size: SupportsIndex) -> GDRError:
-        """Why a copy is refused: libgdrapi says no more than EINVAL."""
+    def _no_copy(
+        self, where: str, host_ptr: SupportsIndex, size: SupportsIndex, code: int = _errno.EINVAL
+    ) -> GDRError:
+        """Why a copy is refused: libgdrapi says no more than EINVAL, unless an engine failed."""
         operation = f"copy {size} bytes {where}"
+        if code != _errno.EINVAL:
+            return _refusal(operation, code)
         code, info = self._alive().get_info()
         if code:
             return _refusal(operation, code)

@@ -10,7 +10,9 @@ inline constexpr char write[] = "write($self, /, buf, offset=0)\n--\n\n"
 
 Its stores leave the CPU before any later store of this thread, so that work which is submitted
 to the GPU afterwards sees them. An aligned write of 1, 2, 4 or 8 bytes is never torn.
-Buffers of more than 16384 bytes are copied without the GIL.
+Buffers of more than 16384 bytes are copied without the GIL, and from 32768 bytes on by what is
+fastest: stores, or a copy engine of the GPU. The first such copy starts the engines and measures
+them, which takes about 50 ms; BARMAP_ENGINE=none turns them off.
 
 Parameters
 ----------
@@ -28,6 +30,9 @@ TypeError
     If buf has elements of another dtype, or is no buffer; if the mapping is read-only.
 ValueError
     If it is closed.
+barmap.Error
+    If a copy engine has failed and could not be stopped. Some of the copy may then arrive later,
+    so that neither side may be used again.
 
 Examples
 --------
@@ -47,7 +52,8 @@ inline constexpr char read[] = "read($self, /, offset=0, n=None)\n--\n\n"
                                R"(Copies from GPU memory.
 
 Never delivers a value older than one that this thread has already read from the same place. An
-aligned read of 1, 2, 4 or 8 bytes is never torn. More than 1024 bytes are copied without the GIL.
+aligned read of 1, 2, 4 or 8 bytes is never torn. More than 1024 bytes are copied without the GIL,
+and by what is fastest: loads, or a copy engine of the GPU, as with `write`.
 
 Parameters
 ----------
@@ -65,6 +71,8 @@ IndexError
     If the range leaves the mapping.
 ValueError
     If n is negative, or the mapping is closed.
+barmap.Error
+    As with `write`.
 
 Examples
 --------

@@ -4,11 +4,13 @@
 #include "driver_use.hpp"
 #include "released_gil.hpp"
 
+#include "copy_methods.hpp"
 #include "gdrapi/boundary.hpp"
 #include "gdrapi/gdrapi.h"
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <new>
@@ -235,7 +237,8 @@ int copy_to(pinned& which, std::uintptr_t mapped, std::uintptr_t host, std::size
 }
 
 int copy_from(pinned& which, std::uintptr_t host, std::uintptr_t mapped, std::size_t size) {
-    return which.copied(size, read_with_gil, [&](gdr_mh_t handle) {
+    constexpr std::size_t by_loads = least_for_engines(copy_direction::to_cpu) - 1;
+    return which.copied(size, std::min(read_with_gil, by_loads), [&](gdr_mh_t handle) {
         return ::gdr_copy_from_mapping(handle, reinterpret_cast<void*>(host),
                                        reinterpret_cast<void const*>(mapped), size);
     });

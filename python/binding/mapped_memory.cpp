@@ -173,7 +173,21 @@ void mapped_memory::write(nb::handle self, nb::handle buffer, Py_ssize_t offset)
     expect_writable();
     window const to = part(offset, from.size());
     copy_without_gil const others_run(*this, from.size(), written_with_gil);
-    barmap::write(to, from.bytes());
+    if (to.size <= written_with_gil)
+        barmap::write(to, from.bytes());
+    else
+        mapping_->copy_to_gpu(offset_of(to), from.bytes());
+}
+
+std::size_t mapped_memory::offset_of(window part) const noexcept {
+    return static_cast<std::size_t>(part.data - mapping_->data());
+}
+
+void mapped_memory::copy_from(std::span<std::byte> to, window from) const {
+    if (from.size <= read_with_gil)
+        barmap::read(to, from);
+    else
+        mapping_->copy_to_cpu(to, offset_of(from));
 }
 
 nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) {
@@ -186,7 +200,7 @@ nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes
     auto* const to = reinterpret_cast<std::byte*>(PyBytes_AS_STRING(result.ptr()));
     {
         copy_without_gil const others_run(*this, wanted, read_with_gil);
-        barmap::read({to, from.size}, from);
+        copy_from({to, from.size}, from);
     }
     return result;
 }
@@ -197,7 +211,7 @@ Py_ssize_t mapped_memory::read_into(nb::handle self, nb::handle buffer, Py_ssize
     expect_open();
     window const from = part(offset, to.size());
     copy_without_gil const others_run(*this, to.size(), read_with_gil);
-    barmap::read(to.bytes(), from);
+    copy_from(to.bytes(), from);
     return to.size();
 }
 

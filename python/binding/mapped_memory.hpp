@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,9 @@ private:
     [[nodiscard]] window part(Py_ssize_t offset, Py_ssize_t bytes) const;
     /// To the end, unless bytes are given.
     [[nodiscard]] window part(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const;
+    [[nodiscard]] std::size_t offset_of(window part) const noexcept; ///< in the mapping
+    /// What keeps the GIL is read by loads, all else by what is fastest.
+    void copy_from(std::span<std::byte> to, window from) const;
     void unmap();
 
     struct elements {

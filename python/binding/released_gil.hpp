@@ -10,6 +10,7 @@ namespace barmap::python {
 
 /// Largest copies, in bytes, that keep the GIL: about a microsecond's worth on an H200 (1.0 us to
 /// the GPU, 1.2 us from it). To get the GIL back may take as long as another thread cares to run.
+/// What a copy engine may make never keeps it.
 inline constexpr std::size_t written_with_gil = 16384;
 inline constexpr std::size_t read_with_gil = 1024;
 

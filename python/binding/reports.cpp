@@ -8,6 +8,7 @@
 #include <barmap/device.hpp>
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 namespace nb = nanobind;
 
@@ -47,6 +48,48 @@ nb::dict gpu(int ordinal) {
     return row;
 }
 
+nb::list engines(int ordinal) {
+    nb::list rows;
+    for (engine_report const& each : without_gil([&] { return device::open(ordinal).engines(); })) {
+        nb::dict row;
+        row["name"] = each.name;
+        row["state"] = to_string(each.state);
+        row["reason"] = each.reason;
+        row["advice"] = each.advice;
+        row["start_us"] = each.start_us;
+        row["copies"] = each.copies;
+        row["nbytes"] = each.bytes;
+        row["failures"] = each.failures;
+        rows.append(row);
+    }
+    return rows;
+}
+
+/// The backend that maps where none is named: of those that start quickly, if one of them can.
+std::string first_usable(device const& gpu) {
+    for (auto const reports : {&device::started_backends, &device::backends})
+        for (backend_report const& each : (gpu.*reports)())
+            if (each.state == backend_state::usable)
+                return each.name;
+    return backend_names().front(); // whose refusal says why
+}
+
+nb::list copy_crossovers(int ordinal, std::string const& backend) {
+    nb::list rows;
+    for (copy_crossover const& each : without_gil([&] {
+             device const gpu = device::open(ordinal);
+             return gpu.copy_crossovers(backend.empty() ? first_usable(gpu) : backend);
+         })) {
+        nb::dict row;
+        row["direction"] = to_string(each.direction);
+        row["host"] = to_string(each.host);
+        row["from_nbytes"] = each.from_bytes;
+        row["method"] = each.method;
+        rows.append(row);
+    }
+    return rows;
+}
+
 } // namespace
 
 void bind_reports(nb::module_& module) {
@@ -55,6 +98,8 @@ void bind_reports(nb::module_& module) {
         return without_gil([] { return device::count(); });
     });
     module.def("gpu", &gpu, nb::arg("ordinal"));
+    module.def("engines", &engines, nb::arg("ordinal"));
+    module.def("copy_crossovers", &copy_crossovers, nb::arg("ordinal"), nb::arg("backend"));
     module.def("driver_is_used", [] { return driver_is_used.load(); });
 }
 

@@ -5,7 +5,7 @@
 
 namespace barmap::python {
 
-/// Adds the functions that describe the GPUs, each as a dictionary.
+/// Adds the functions that describe the GPUs and their copy engines, each as a dictionary.
 void bind_reports(nanobind::module_& module);
 
 } // namespace barmap::python

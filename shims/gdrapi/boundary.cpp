@@ -98,6 +98,7 @@ int errno_of(std::error_code const& code) noexcept {
     case errc::forked_child:
         return EACCES;
     case errc::backend_broken:
+    case errc::copy_unfinished:
         break;
     }
     return EIO;

@@ -64,11 +64,12 @@ void free_handle(unsigned long handle) noexcept {
 }
 
 void publish_handle(unsigned long handle, std::byte* data, std::size_t bytes,
-                    copy_plan const& plan) noexcept {
+                    mapping const& whole) noexcept {
     slot& place = *find_slot(handle);
     place.data.store(data, std::memory_order_relaxed);
     place.size.store(bytes, std::memory_order_relaxed);
-    place.plan.store(&plan, std::memory_order_relaxed);
+    place.plan.store(whole.window().plan, std::memory_order_relaxed);
+    place.whole.store(&whole, std::memory_order_relaxed);
     place.handle.store(handle, std::memory_order_release);
 }
 

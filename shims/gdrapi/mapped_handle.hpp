@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/window.hpp>
+#include "boundary.hpp"
+
+#include <barmap/mapping.hpp>
 
 #include <atomic>
 #include <cerrno>
@@ -19,6 +21,7 @@ struct alignas(64) slot {
     std::atomic<std::byte*> data{nullptr}; ///< CPU address of the pinned address
     std::atomic<std::size_t> size{0};      ///< bytes
     std::atomic<copy_plan const*> plan{nullptr};
+    std::atomic<mapping const*> whole{nullptr}; ///< the mapping that this is in
 };
 
 namespace detail {
@@ -47,9 +50,9 @@ extern std::atomic<slot*> blocks[(index_mask + 1) / slots_per_block];
 /// @pre the handle is void
 void free_handle(unsigned long handle) noexcept;
 
-/// Copies through the handle may use the mapping from now on.
+/// Copies through the handle may use these bytes of the mapping from now on.
 void publish_handle(unsigned long handle, std::byte* data, std::size_t bytes,
-                    copy_plan const& plan) noexcept;
+                    mapping const& whole) noexcept;
 /// Copies through the handle are refused from now on.
 void void_handle(unsigned long handle) noexcept;
 
@@ -59,7 +62,7 @@ void unlock_handles() noexcept;
 /// In a forked child, before unlock_handles(): copies through the parent's handles are refused.
 void void_all_handles() noexcept;
 
-/// Runs move(gpu, host, bytes, plan) if the handle is mapped and the range lies in its mapping.
+/// Runs move(gpu, host, bytes, slot) if the handle is mapped and the range lies in its mapping.
 /// @return 0, or EINVAL: it is not, it does not, or host is null
 ///
 /// Nothing is kept in registers across the move, so that nothing is saved to the stack: a store
@@ -78,8 +81,24 @@ template <class Gpu, class Host, class Move>
         reinterpret_cast<std::uintptr_t>(named->data.load(std::memory_order_relaxed));
     if (offset > size || bytes > size - offset || !host) [[unlikely]]
         return EINVAL;
-    move(mapped, host, bytes, *named->plan.load(std::memory_order_relaxed));
+    move(mapped, host, bytes, *named);
     return 0;
+}
+
+/// Runs move(mapping) on the same terms; it may take its time, and throw.
+/// @return also the errno value of what it throws
+template <class Gpu, class Host, class Move>
+int copy_much(unsigned long handle, Gpu* mapped, Host* host, std::size_t bytes,
+              Move move) noexcept {
+    int failed = 0;
+    int const refused =
+        copy_through(handle, mapped, host, bytes, [&](Gpu*, Host*, std::size_t, slot const& named) {
+            failed = guarded([&] {
+                move(*named.whole.load(std::memory_order_relaxed));
+                return 0;
+            });
+        });
+    return refused ? refused : failed;
 }
 
 } // namespace barmap::gdrapi

@@ -7,6 +7,7 @@
 #include "config/config.hpp"
 #include "config/simulation.hpp"
 #include "cuda/types.hpp"
+#include "os/calls.hpp"
 #include "os/fd.hpp"
 #include "os/library.hpp"
 
@@ -29,7 +30,7 @@ os::library cuda_driver(std::string& why) {
 bool can_open_a_gpu() {
     constexpr int most_gpus = 64;
     for (int i = 0; i < most_gpus; ++i)
-        if (::access(("/dev/nvidia" + std::to_string(i)).c_str(), R_OK | W_OK) == 0)
+        if (os::current().access(("/dev/nvidia" + std::to_string(i)).c_str(), R_OK | W_OK) == 0)
             return true;
     return false;
 }

@@ -284,7 +284,7 @@ std::shared_ptr<session> remove_session(gdr_t pointer) {
 
 void map(buffer& what, std::optional<cache_kind> kind) {
     what.mapped = kind ? what.pinned.map(*kind) : what.pinned.map();
-    publish_handle(what.handle, what.data(), what.size, *what.mapped.window().plan);
+    publish_handle(what.handle, what.data(), what.size, what.mapped);
 }
 
 void unmap(buffer& what) noexcept {

@@ -79,15 +79,13 @@ int ordinal_of_current_context(char const* operation) {
 
 int ordinal_of(int cuda_device) {
     cuda::driver_api const& cu = cuda::api();
-    int count = 0;
-    cuda::check(cu.device_get_count(&count), "count the GPUs");
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
-        CUdevice device = -1;
-        if (cu.device_get(&device, ordinal) == cuda::success && device == cuda_device)
+    CUdevice device = -1;
+    int ordinal = 0;
+    for (; cu.device_get(&device, ordinal) == cuda::success; ++ordinal)
+        if (device == cuda_device)
             return ordinal;
-    }
     cuda::check(cuda::error_invalid_device, "open CUDA device " + std::to_string(cuda_device),
-                "CUDA shows " + std::to_string(count) + " to this process");
+                "CUDA shows " + std::to_string(ordinal) + " to this process");
     return -1; // not reached
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "cuda/gpu.hpp"
 #include "cuda/memory.hpp"
 #include "cuda/types.hpp"
 #include "os/fd.hpp"
@@ -23,19 +24,7 @@
 /// in registry.cpp, one line in the contract suite, one section in docs/backends.md.
 namespace barmap::backend {
 
-/// Which GPU, in every name that a backend may know it by.
-struct gpu {
-    int ordinal = 0;
-    CUdevice handle = 0;
-    std::string name;
-    CUuuid uuid{};
-    std::uint32_t pci_domain = 0, pci_bus = 0, pci_slot = 0;
-    std::string pci_address; ///< "0000:65:00.0"
-    int driver_version = 0;
-    bool simulated = false;
-    bool mig = false;      ///< a MIG slice, not a whole GPU
-    bool coherent = false; ///< the CPU caches GPU memory coherently (integrated or C2C)
-};
+using cuda::gpu;
 
 /// CPU addresses. Its destructor unmaps; it is destroyed before its pinned.
 class mapped {

@@ -3,6 +3,7 @@
 
 #include "backend/backend.hpp"
 #include "cuda/context_scope.hpp"
+#include "cuda/device_block.hpp"
 #include "cuda/types.hpp"
 
 #include <cstddef>
@@ -30,8 +31,7 @@ public:
     [[nodiscard]] CUdevice device() const noexcept { return device_; }
 
 private:
-    class cuda_block;
-    std::unique_ptr<cuda_block> block_; ///< where the backend does not allocate by itself
+    std::unique_ptr<cuda::device_block> block_; ///< where the backend does not allocate by itself
     std::unique_ptr<pinned> pinned_;
     std::unique_ptr<mapped> mapped_;
     CUdeviceptr address_ = 0;

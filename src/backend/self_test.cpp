@@ -2,8 +2,7 @@
 #include "backend/self_test.hpp"
 
 #include "cuda/context_scope.hpp"
-#include "cuda/driver_api.hpp"
-#include "os/random.hpp"
+#include "cuda/nonce.hpp"
 
 #include <barmap/copy.hpp>
 
@@ -13,44 +12,9 @@
 namespace barmap::backend {
 namespace {
 
-using nonce = std::array<std::uint64_t, 8>;
+using cuda::nonce;
+using cuda::random_nonce;
 
-nonce random_nonce() {
-    nonce result{};
-    os::fill_with_random_bytes(std::as_writable_bytes(std::span(result)));
-    return result;
-}
-
-/// A stream of its own, so that a self-test neither waits for the user's work nor holds it up.
-class stream {
-public:
-    stream() {
-        constexpr unsigned non_blocking = 1;
-        cuda::check(cuda::api().stream_create(&stream_, non_blocking), "make a CUDA stream");
-    }
-    stream(stream const&) = delete;
-    stream& operator=(stream const&) = delete;
-    ~stream() { cuda::api().stream_destroy(stream_); }
-
-    void to_gpu(CUdeviceptr to, nonce const& from) const {
-        cuda::check(cuda::api().memcpy_htod_async(to, from.data(), sizeof from, stream_),
-                    "write the self-test's memory with the driver");
-        synchronize();
-    }
-    void from_gpu(nonce& to, CUdeviceptr from) const {
-        cuda::check(cuda::api().memcpy_dtoh_async(to.data(), from, sizeof to, stream_),
-                    "read the self-test's memory with the driver");
-        synchronize();
-    }
-
-private:
-    void synchronize() const {
-        cuda::check(cuda::api().stream_synchronize(stream_), "wait for the self-test's copy");
-    }
-    CUstream stream_ = nullptr;
-};
-
-// Word by word, so that the self-test depends on no copy routine.
 void store(std::byte* to, nonce const& from) noexcept {
     auto* words = reinterpret_cast<std::uint64_t volatile*>(to);
     for (std::size_t i = 0; i < from.size(); ++i)
@@ -77,7 +41,7 @@ void expect_same(nonce const& sent, nonce const& received, char const* direction
 
 void self_test(scratch const& memory) {
     cuda::context_scope const scope = cuda::context_scope::on_device(memory.device());
-    stream const copies;
+    cuda::nonce_stream const copies;
     for (std::size_t const offset : {std::size_t{0}, scratch::size - sizeof(nonce)}) {
         std::byte* const cpu = memory.bytes().data() + offset;
         nonce const first = random_nonce(), second = random_nonce();

@@ -54,11 +54,14 @@ struct entry {
     bool (*take)(values& to, std::string_view value); ///< false: not allowed
 };
 
-constexpr std::array<entry, 7> table{{
+constexpr std::array<entry, 8> table{{
     {"BARMAP_BACKEND", "auto", "auto, or one backend's name", "allow only this backend",
      [](values& to, std::string_view value) { return take_name(to.backend, value); }},
     {"BARMAP_COPY", "auto", "auto, or one copy routine's name", "use only this CPU copy routine",
      [](values& to, std::string_view value) { return take_name(to.copy, value); }},
+    {"BARMAP_ENGINE", "auto", "auto, none, or one copy engine's name",
+     "use only this copy engine, or none",
+     [](values& to, std::string_view value) { return take_name(to.engine, value); }},
     {"BARMAP_REQUIRE", "none", "backends' names, separated by commas",
      "opening a device fails unless these backends are usable",
      [](values& to, std::string_view value) { return take_list(to.require, value); }},

@@ -16,6 +16,7 @@ enum class log_level { off, info, debug };
 struct values {
     std::string backend;                      ///< BARMAP_BACKEND; empty: any
     std::string copy;                         ///< BARMAP_COPY; empty: the measured ones
+    std::string engine;                       ///< BARMAP_ENGINE; empty: the fastest
     std::vector<std::string> require;         ///< BARMAP_REQUIRE
     log_level log = log_level::off;           ///< BARMAP_LOG
     bool simulate = false;                    ///< BARMAP_SIM

@@ -112,11 +112,8 @@ void store_streaming(void* gpu, void const* host, std::size_t bytes) noexcept {
 }
 
 void load(void* host, void const* gpu, std::size_t bytes) noexcept {
-    auto const address = reinterpret_cast<std::uintptr_t>(gpu);
-    if (is_word(address, bytes)) {
-        walk_words(at(gpu), at(host), bytes, load_word{});
-    } else if (bytes != 0) {
-        std::size_t const skip = address % line;
+    if (bytes != 0) {
+        std::size_t const skip = reinterpret_cast<std::uintptr_t>(gpu) % line;
         std::size_t const end = skip + bytes;
         ends const wanted{~__mmask64{0} << skip, ~__mmask64{0} >> (-end % line)};
         load_lines(at(gpu) - skip, at(host) - skip, (end + line - 1) / line, wanted);

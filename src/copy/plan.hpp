@@ -23,6 +23,7 @@ struct copy_routine {
     cpu_features needs;
     unsigned width; ///< bytes that its bulk loop moves per instruction
     void (*store)(void* gpu, void const* host, std::size_t bytes) noexcept;
+    /// Not for one aligned word, which read() loads itself.
     void (*load)(void* host, void const* gpu, std::size_t bytes) noexcept;
 };
 

@@ -98,6 +98,13 @@ void choose_posts(copy_plan& plan) noexcept {
 #endif
 }
 
+auto streaming_store() noexcept -> decltype(copy_routine::store) {
+    for (copy_routine const& routine : all_routines())
+        if (routine.name == "avx512nt" && supported(routine))
+            return routine.store;
+    return nullptr;
+}
+
 copy_plan plan_for_kind(copy_plan plan, cache_kind kind) noexcept {
     plan.kind = kind;
     plan.head = {};

@@ -20,6 +20,10 @@ namespace barmap::copy {
 /// take its instructions.
 [[nodiscard]] bool only_when_asked_for(copy_routine const& routine) noexcept;
 
+/// How to copy to ordinary memory without reading it into the caches first, by streaming stores;
+/// null on a CPU for which no routine does. It contains no fence.
+[[nodiscard]] auto streaming_store() noexcept -> decltype(copy_routine::store);
+
 /// Puts in how a plan of its kind posts words and lines, which hangs on the CPU and not on the
 /// routines: direct stores where there are any, since a doorbell should leave at once.
 void choose_posts(copy_plan& plan) noexcept;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -99,6 +100,7 @@ inline void walk_words(Gpu* gpu, Host* host, std::size_t bytes, Move move) noexc
 /// @param bulk  bulk(gpu, host, n): gpu is aligned to a line, n is a positive multiple of one
 template <std::size_t Line, class Gpu, class Host, class Edge, class Bulk>
 inline void walk(Gpu* gpu, Host* host, std::size_t bytes, Edge edge, Bulk bulk) noexcept {
+    static_assert(std::has_single_bit(Line));
     auto const step = [&](auto move, std::size_t count) {
         if (count != 0) {
             move(gpu, host, count);

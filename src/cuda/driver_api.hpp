@@ -76,7 +76,14 @@ namespace barmap::cuda {
     /* 10.0 */ X(destroy_external_memory, "cuDestroyExternalMemory", (CUexternalMemory))           \
     /*  2.0 */ X(stream_create, "cuStreamCreate", (CUstream*, unsigned))                           \
     /*  4.0 */ X(stream_destroy, "cuStreamDestroy_v2", (CUstream))                                 \
-    /*  2.0 */ X(stream_synchronize, "cuStreamSynchronize", (CUstream))
+    /*  2.0 */ X(stream_synchronize, "cuStreamSynchronize", (CUstream))                            \
+    /*  6.5 */ X(mem_host_register, "cuMemHostRegister_v2", (void*, std::size_t, unsigned))        \
+    /*  4.0 */ X(mem_host_unregister, "cuMemHostUnregister", (void*))                              \
+    /*  3.2 */ X(mem_host_get_device_pointer, "cuMemHostGetDevicePointer_v2",                      \
+                 (CUdeviceptr*, void*, unsigned))                                                  \
+    /*  2.0 */ X(stream_query, "cuStreamQuery", (CUstream))                                        \
+    /* 11.7 */ X(stream_write_value32, "cuStreamWriteValue32_v2",                                  \
+                 (CUstream, CUdeviceptr, std::uint32_t, unsigned))
 /// What only the program, the Python package and the tests call.
 #define BARMAP_CUDA_OTHER_FUNCTIONS(X)                                                             \
     /*  6.0 */ X(get_error_name, "cuGetErrorName", (CUresult, char const**))                       \
@@ -91,10 +98,6 @@ namespace barmap::cuda {
     /*  6.0 */ X(mem_alloc_managed, "cuMemAllocManaged", (CUdeviceptr*, std::size_t, unsigned))    \
     /*  2.2 */ X(mem_host_alloc, "cuMemHostAlloc", (void**, std::size_t, unsigned))                \
     /*  2.0 */ X(mem_free_host, "cuMemFreeHost", (void*))                                          \
-    /*  6.5 */ X(mem_host_register, "cuMemHostRegister_v2", (void*, std::size_t, unsigned))        \
-    /*  4.0 */ X(mem_host_unregister, "cuMemHostUnregister", (void*))                              \
-    /*  3.2 */ X(mem_host_get_device_pointer, "cuMemHostGetDevicePointer_v2",                      \
-                 (CUdeviceptr*, void*, unsigned))                                                  \
     /*  3.2 */ X(memcpy_htod, "cuMemcpyHtoD_v2", (CUdeviceptr, void const*, std::size_t))          \
     /*  3.2 */ X(memcpy_dtoh, "cuMemcpyDtoH_v2", (void*, CUdeviceptr, std::size_t))                \
     /*  3.2 */ X(memcpy_dtod, "cuMemcpyDtoD_v2", (CUdeviceptr, CUdeviceptr, std::size_t))          \
@@ -115,7 +118,6 @@ namespace barmap::cuda {
     /* 11.2 */ X(mem_free_async, "cuMemFreeAsync", (CUdeviceptr, CUstream))                        \
     /*  5.5 */ X(stream_create_with_priority, "cuStreamCreateWithPriority",                        \
                  (CUstream*, unsigned, int))                                                       \
-    /*  2.0 */ X(stream_query, "cuStreamQuery", (CUstream))                                        \
     /*  3.2 */ X(stream_wait_event, "cuStreamWaitEvent", (CUstream, CUevent, unsigned))            \
     /*  2.0 */ X(event_create, "cuEventCreate", (CUevent*, unsigned))                              \
     /*  4.0 */ X(event_destroy, "cuEventDestroy_v2", (CUevent))                                    \

@@ -11,6 +11,7 @@ namespace barmap::os {
 
 struct calls {
     int (*open)(char const* path, int flags);
+    int (*access)(char const* path, int mode);
     int (*close)(int fd);
     int (*duplicate)(int fd); ///< with close-on-exec
     int (*ioctl)(int fd, unsigned long request, void* argument);

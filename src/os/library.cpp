@@ -11,15 +11,15 @@
 namespace barmap::os {
 
 library library::open(std::span<std::string const> names, std::string& why) {
-    library result;
     for (std::string const& name : names) {
+        library result;
         result.handle_ = current().dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (result.handle_)
             return result;
         char const* text = ::dlerror();
         why = text ? text : name + " cannot be loaded";
     }
-    return result;
+    return {};
 }
 
 void* library::symbol(char const* name) const noexcept {

@@ -61,6 +61,10 @@ process_id this_process() noexcept {
     return {::getpid(), now};
 }
 
+bool is_probably_this_process(process_id owner) noexcept {
+    return find_word().load(std::memory_order_relaxed) == owner.generation;
+}
+
 no_fork::no_fork() noexcept {
     [[maybe_unused]] static int const registered =
         ::pthread_atfork(before_fork, after_fork, after_fork);

@@ -21,6 +21,10 @@ struct process_id {
     return this_process() == owner;
 }
 
+/// The same without a system call, for code that runs often: true in a child on kernels before
+/// Linux 4.14.
+[[nodiscard]] bool is_probably_this_process(process_id owner) noexcept;
+
 /// While it lives, no thread's fork() goes through: for addresses that a child must not inherit,
 /// until the kernel knows. Few system calls may be made under it, and no other lock be taken.
 /// It does not hold up clone(2) by itself, nor a fork in a signal handler of the thread that has

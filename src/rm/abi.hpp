@@ -204,10 +204,13 @@ static_assert(sizeof(export_object_info) == 80);
 static_assert(sizeof(export_object_info_535) == 76);
 static_assert(sizeof(fb_get_info_parameters) == 1028);
 
+[[nodiscard]] constexpr unsigned long request(unsigned escape, std::size_t size) noexcept {
+    return _IOC(_IOC_READ | _IOC_WRITE, static_cast<unsigned long>(ioctl_magic), escape, size);
+}
+
 template <class Parameters>
 [[nodiscard]] constexpr unsigned long request(unsigned escape) noexcept {
-    return _IOC(_IOC_READ | _IOC_WRITE, static_cast<unsigned>(ioctl_magic), escape,
-                sizeof(Parameters));
+    return request(escape, sizeof(Parameters));
 }
 
 } // namespace barmap::rm::abi

@@ -3,11 +3,15 @@
 
 #include "os/calls.hpp"
 #include "os/region.hpp"
+#include "rm/channel_abi.hpp"
 
 #include <barmap/error.hpp>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 
 namespace barmap::rm {
@@ -27,23 +31,17 @@ bool is_exhausted(std::uint32_t status) noexcept {
                     : "see `barmap info`; another backend may do");
 }
 
-void expect_ok(std::uint32_t status, char const* what) {
-    if (status != abi::ok)
-        fail_status(status, what);
-}
-
 std::uint64_t address_of(void const* object) {
     return reinterpret_cast<std::uintptr_t>(object);
 }
 
 /// One ioctl. @return 0 or errno. RM answers EAGAIN where a signal came in its way, and does then
 /// what it is asked when it is asked again; a driver that never stops to is not waited for.
-template <class Parameters>
-int request(int fd, unsigned escape, Parameters& parameters) noexcept {
+int request(int fd, unsigned escape, void* parameters, std::size_t size) noexcept {
     constexpr int most_tries = 1000;
     int code = 0;
     for (int i = 0; i < most_tries; ++i) {
-        if (os::current().ioctl(fd, abi::request<Parameters>(escape), &parameters) == 0)
+        if (os::current().ioctl(fd, abi::request(escape, size), parameters) == 0)
             return 0;
         code = errno;
         if (code != EAGAIN)
@@ -66,9 +64,13 @@ os::fd open_control() {
 
 } // namespace
 
-template <class Parameters>
-void client::call(unsigned escape, Parameters& parameters, char const* what) const {
-    int const code = request(control_fd_.get(), escape, parameters);
+void client::expect_ok(std::uint32_t status, char const* what) {
+    if (status != abi::ok)
+        fail_status(status, what);
+}
+
+void client::submit(unsigned escape, void* parameters, std::size_t size, char const* what) const {
+    int const code = rm::request(control_fd_.get(), escape, parameters, size);
     if (code != 0)
         throw error({code, std::system_category()}, what, "",
                     "the driver refuses the call: its version may be unknown to this barmap");
@@ -111,7 +113,7 @@ client::client(pci_location const& gpu) : control_fd_(open_control()), owner_(os
 // closed, so a constructor that throws leaves nothing behind either.
 client::~client() {
     if (in_own_process())
-        free(client_);
+        free(0, client_);
 }
 
 void client::find_gpu(pci_location const& gpu) {
@@ -184,31 +186,79 @@ abi::handle client::import(int descriptor) const {
     return request.object;
 }
 
-void client::free(abi::handle object) const noexcept {
+void client::free(abi::handle parent, abi::handle object) const noexcept {
     if (!in_own_process())
         return;
     abi::free_parameters request{};
     request.root = client_;
-    request.parent = object == client_ ? 0 : device_;
+    request.parent = parent;
     request.object = object;
-    (void)rm::request(control_fd_.get(), abi::esc_rm_free, request);
+    (void)rm::request(control_fd_.get(), abi::esc_rm_free, &request, sizeof request);
+}
+
+os::fd client::device_file() const {
+    os::fd file = os::open_file(device_path_, O_RDWR);
+    abi::register_fd_parameters registration{control_fd_.get()};
+    if (int const code =
+            rm::request(file.get(), abi::esc_register_fd, &registration, sizeof registration);
+        code != 0)
+        throw error({code, std::system_category()}, "register a mapping with RM", "",
+                    "the driver's version may be unknown to this barmap");
+    return file;
+}
+
+std::string client::driver_version() const {
+    abi::version_parameters query{};
+    query.command = abi::version_query;
+    call(abi::esc_check_version, query, "read the driver's version");
+    return {query.text, ::strnlen(query.text, sizeof query.text)};
+}
+
+std::vector<std::uint32_t> client::classes() const {
+    constexpr char what[] = "list the GPU's classes";
+    abi::class_list_parameters query{};
+    expect_ok(control(device_, abi::cmd_gpu_get_class_list, query, what), what);
+    std::vector<std::uint32_t> list(query.count);
+    query.list = address_of(list.data());
+    expect_ok(control(device_, abi::cmd_gpu_get_class_list, query, what), what);
+    list.resize(std::min<std::size_t>(list.size(), query.count));
+    return list;
+}
+
+abi::handle client::describe_host(void* pages, std::size_t bytes) const {
+    constexpr char what[] = "let the GPU reach host memory";
+    // The one kind of object that has no name before the caller gives it one.
+    static std::atomic<abi::handle> next{0xba000001};
+    os::fd const file = device_file();
+    abi::os_descriptor_parameters request{};
+    request.root = client_;
+    request.parent = device_;
+    request.object = next.fetch_add(1, std::memory_order_relaxed);
+    request.object_class = abi::class_os_descriptor;
+    request.flags = abi::os_descriptor_flags;
+    request.memory = address_of(pages);
+    request.limit = bytes - 1;
+    request.fd = -1;
+    if (int const code =
+            rm::request(file.get(), abi::esc_rm_alloc_memory, &request, sizeof request);
+        code != 0)
+        throw error({code, std::system_category()}, what, "",
+                    "the driver's version may be unknown to this barmap");
+    expect_ok(request.status, what);
+    return request.object;
 }
 
 client::view::view(client const& owner, abi::handle memory, std::uint64_t offset,
-                   std::uint64_t length, bool force_pcie)
-    : owner_(owner), memory_(memory), fd_(os::open_file(owner.device_path_, O_RDWR)) {
+                   std::uint64_t length, std::uint32_t flags)
+    : owner_(owner), memory_(memory), fd_(owner.device_file()) {
     constexpr char what[] = "map GPU memory through BAR1";
-    abi::register_fd_parameters registration{owner.control_fd_.get()};
-    if (int const code = rm::request(fd_.get(), abi::esc_register_fd, registration); code != 0)
-        throw error({code, std::system_category()}, "register a mapping with RM", "",
-                    "the driver's version may be unknown to this barmap");
     abi::map_parameters request{};
     request.client = owner.client_;
     request.device = owner.device_;
     request.memory = memory;
     request.offset = offset;
     request.length = length;
-    request.flags = abi::map_flags_default_caching | (force_pcie ? abi::map_flags_bus_pcie : 0);
+    request.flags = flags;
     request.fd = fd_.get();
     owner.call(abi::esc_rm_map_memory, request, what);
     if (is_exhausted(request.status))
@@ -229,7 +279,7 @@ client::view::~view() {
     request.device = owner_.device_;
     request.memory = memory_;
     request.linear_address = linear_address_;
-    (void)rm::request(owner_.control_fd_.get(), abi::esc_rm_unmap_memory, request);
+    (void)rm::request(owner_.control_fd_.get(), abi::esc_rm_unmap_memory, &request, sizeof request);
 }
 
 bar1_info client::bar1() const {

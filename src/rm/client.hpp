@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 /// NVIDIA's resource manager (RM), the part of its kernel driver that owns every object of a GPU,
 /// as an ordinary user reaches it: by ioctls of /dev/nvidiactl. Set-up path only. All errors come
@@ -59,16 +60,40 @@ public:
     [[nodiscard]] abi::handle import(int descriptor) const;
 
     /// Drops a reference. Does nothing in a forked child.
-    void free(abi::handle object) const noexcept;
+    void free(abi::handle object) const noexcept { free(device_, object); }
+    void free(abi::handle parent, abi::handle object) const noexcept;
 
-    /// A part of a memory object that the CPU may mmap at file offset 0.
+    /// The version of NVIDIA's kernel driver, "580.159.04". @throws error
+    [[nodiscard]] std::string driver_version() const;
+
+    /// The classes of object that this GPU has. @throws error
+    [[nodiscard]] std::vector<std::uint32_t> classes() const;
+
+    /// A memory object over pages of this process, which stay where they are until it is freed.
+    /// @param pages whole pages. @throws error
+    [[nodiscard]] abi::handle describe_host(void* pages, std::size_t bytes) const;
+
+    /// One ioctl of the control file, whose answer's status has to be ok. @throws error
+    template <class Parameters>
+    void request(unsigned escape, Parameters& parameters, char const* what) const {
+        submit(escape, &parameters, sizeof parameters, what);
+        expect_ok(parameters.status, what);
+    }
+
+    /// @throws error with the NV_STATUS if it is not ok
+    static void expect_ok(std::uint32_t status, char const* what);
+
+    [[nodiscard]] abi::handle root() const noexcept { return client_; }
+
+    /// A part of an object that the CPU may mmap at file offset 0.
     class view {
     public:
-        /// @param force_pcie through BAR1, even where the CPU has a coherent link to the GPU
+        /// @param flags abi::map_flags_...: default caching goes through BAR1 with write-combining,
+        ///        or by a coherent link where the CPU has one, unless PCIe is asked for
         /// @throws error errc::bar1_exhausted, errc::backend_absent where the GPU maps nothing for
         ///         the CPU (confidential mode), or what failed
         view(client const& owner, abi::handle memory, std::uint64_t offset, std::uint64_t length,
-             bool force_pcie = false);
+             std::uint32_t flags = abi::map_flags_default_caching);
         view(view const&) = delete;
         view& operator=(view const&) = delete;
         ~view();
@@ -94,7 +119,11 @@ private:
     std::uint32_t control(abi::handle object, std::uint32_t command, void* parameters,
                           std::uint32_t size, char const* what) const;
     template <class Parameters>
-    void call(unsigned escape, Parameters& parameters, char const* what) const;
+    void call(unsigned escape, Parameters& parameters, char const* what) const {
+        submit(escape, &parameters, sizeof parameters, what);
+    }
+    void submit(unsigned escape, void* parameters, std::size_t size, char const* what) const;
+    os::fd device_file() const;
     std::uint32_t exporting_device(int descriptor) const;
     /// @throws error errc::bar1_exhausted if less is known to be free
     void expect_bar1(std::uint64_t wanted, char const* what) const;

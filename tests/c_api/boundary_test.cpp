@@ -12,6 +12,10 @@
 namespace {
 std::function<void()> failure; ///< throws
 barmap::pin_options pinned_with;
+struct {
+    std::byte const* host;
+    std::size_t offset, bytes;
+} copied;
 } // namespace
 
 namespace barmap {
@@ -69,6 +73,14 @@ cache_kind mapping::kind() const noexcept {
     return cache_kind::cached;
 }
 
+void mapping::copy_much_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
+    copied = {bytes.data(), offset, bytes.size()};
+    failure();
+}
+void mapping::copy_much_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
+    copy_much_to_gpu(offset, bytes);
+}
+
 namespace {
 
 void expect(barmap_status status, int cause, std::string_view text) {
@@ -99,6 +111,7 @@ TEST(the_boundary, each_refusal_has_its_status) {
         {errc::unknown_layout, BARMAP_ERROR_UNKNOWN_LAYOUT},
         {errc::bar1_exhausted, BARMAP_ERROR_BAR1_EXHAUSTED},
         {errc::forked_child, BARMAP_ERROR_FORKED_CHILD},
+        {errc::copy_unfinished, BARMAP_ERROR_COPY_UNFINISHED},
     };
     for (auto const& [code, status] : all)
         expect_code(code, status, 0);
@@ -144,6 +157,37 @@ TEST(the_boundary, options_are_handed_on) {
     EXPECT_EQ(pinned_with.backend, "");
     EXPECT_FALSE(pinned_with.force_pcie);
     EXPECT_TRUE(pinned_with.whole_pages);
+    barmap_close(device);
+}
+
+TEST(the_boundary, a_copy_is_handed_on_and_its_failure_told) {
+    barmap_pin_options const how = {sizeof how, nullptr, 0};
+    barmap_device* device = nullptr;
+    barmap_pin* pin = nullptr;
+    barmap_mapping* map = nullptr;
+    failure = [] {};
+    ASSERT_EQ(barmap_open(0, &device), BARMAP_OK);
+    ASSERT_EQ(barmap_pin_memory(device, 1, 1, &how, &pin), BARMAP_OK);
+    ASSERT_EQ(barmap_map(pin, &map), BARMAP_OK);
+    std::byte host[16];
+    auto const told = [&](auto call, int status) {
+        copied = {};
+        EXPECT_EQ(call(), status);
+        EXPECT_EQ(copied.host, host);
+        EXPECT_EQ(copied.offset, 5u);
+        EXPECT_EQ(copied.bytes, 16u);
+    };
+    auto const to_gpu = [&] { return barmap_copy_to_gpu(map, 5, host, sizeof host); };
+    auto const to_cpu = [&] { return barmap_copy_to_cpu(map, host, 5, sizeof host); };
+    told(to_gpu, BARMAP_OK);
+    told(to_cpu, BARMAP_OK);
+    failure = [] { throw error(errc::copy_unfinished, "copy", "", ""); };
+    told(to_gpu, BARMAP_ERROR_COPY_UNFINISHED);
+    told(to_cpu, BARMAP_ERROR_COPY_UNFINISHED);
+    failure = [] { throw std::bad_alloc(); };
+    told(to_gpu, BARMAP_ERROR_NO_MEMORY);
+    barmap_unmap(map);
+    barmap_unpin(pin);
     barmap_close(device);
 }
 

@@ -84,6 +84,59 @@ static void every_way_of_copying(void) {
     barmap_unmap(map);
 }
 
+// Of a size that no engine copies, and of one that each does where BARMAP_ENGINE names it.
+static void copies_of_any_size(void) {
+    static unsigned char written[300000], back[sizeof written];
+    static size_t const sizes[] = {1, 1000, sizeof written};
+    barmap_mapping* map = NULL;
+    CHECK(barmap_map(memory, &map) == BARMAP_OK);
+    unsigned char* const at = barmap_data(map);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        for (size_t k = 0; k < sizes[i]; ++k)
+            written[k] = (unsigned char)(k * 37 + k / 256 + i);
+        at[4096] = at[4097 + sizes[i]] = 0xee;
+        CHECK(barmap_copy_to_gpu(map, 4097, written, sizes[i]) == BARMAP_OK);
+        CHECK(memcmp(at + 4097, written, sizes[i]) == 0);
+        CHECK(at[4096] == 0xee && at[4097 + sizes[i]] == 0xee);
+        memset(back, 0, sizeof back);
+        CHECK(barmap_copy_to_cpu(map, back, 4097, sizes[i]) == BARMAP_OK);
+        CHECK(memcmp(back, written, sizes[i]) == 0);
+    }
+    barmap_post64(map, 4096, 0x2122232425262728u); // is not overtaken
+    CHECK(barmap_copy_to_cpu(map, back, 4096, sizeof back) == BARMAP_OK);
+    CHECK(memcmp(back, "\x28\x27\x26\x25\x24\x23\x22\x21", 8) == 0);
+    CHECK(barmap_copy_to_gpu(map, size, NULL, 0) == BARMAP_OK);
+    CHECK(barmap_copy_to_cpu(map, NULL, size, 0) == BARMAP_OK);
+    barmap_unmap(map);
+}
+
+static void refused_copy(int expected, char const* sentence, int status, int line) {
+    refused(expected, status, sentence, NULL, line);
+}
+#define REFUSED_COPY(expected, sentence, call) refused_copy(expected, sentence, call, __LINE__)
+
+static void every_refused_copy(void) {
+    static char host[8];
+    barmap_mapping* map = NULL;
+    CHECK(barmap_map(memory, &map) == BARMAP_OK);
+    REFUSED_COPY(BARMAP_ERROR_INVALID_ARGUMENT, "cannot copy to GPU memory: invalid argument; map",
+                 barmap_copy_to_gpu(NULL, 0, host, 1));
+    REFUSED_COPY(BARMAP_ERROR_INVALID_ARGUMENT,
+                 "cannot copy from GPU memory: invalid argument; map",
+                 barmap_copy_to_cpu(NULL, host, 0, 1));
+    REFUSED_COPY(BARMAP_ERROR_INVALID_ARGUMENT, "give host memory, not NULL",
+                 barmap_copy_to_gpu(map, 0, NULL, 1));
+    REFUSED_COPY(BARMAP_ERROR_INVALID_ARGUMENT, "give host memory, not NULL",
+                 barmap_copy_to_cpu(map, NULL, 0, 1));
+    REFUSED_COPY(BARMAP_ERROR_OUT_OF_RANGE, "stay inside the mapping",
+                 barmap_copy_to_gpu(map, size - 1, host, 2));
+    REFUSED_COPY(BARMAP_ERROR_OUT_OF_RANGE, "stay inside the mapping",
+                 barmap_copy_to_cpu(map, host, size + 1, 0));
+    REFUSED_COPY(BARMAP_ERROR_OUT_OF_RANGE, "stay inside the mapping",
+                 barmap_copy_to_cpu(map, host, 1, SIZE_MAX));
+    barmap_unmap(map);
+}
+
 static void every_refusal(void) {
     barmap_device* device;
     barmap_pin* pin;
@@ -253,6 +306,9 @@ static void a_forked_child_is_refused(void) {
         REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", pin,
                 barmap_pin_memory(gpu, barmap_gpu_address(memory), 1, NULL, &pin));
         REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", other, barmap_map(memory, &other));
+        static char host[65536]; // too large for a copy that would touch the mapping
+        REFUSED_COPY(BARMAP_ERROR_FORKED_CHILD, "parent",
+                     barmap_copy_to_cpu(map, host, 0, sizeof host));
         barmap_unmap(map);
         barmap_unpin(memory);
         barmap_close(gpu);
@@ -264,13 +320,21 @@ static void a_forked_child_is_refused(void) {
     barmap_unmap(map);
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+    (void)argv;
     first_words();
+    if (argc > 1) { // BARMAP_ENGINE names one that is not there
+        REFUSED(BARMAP_ERROR_BACKEND_ABSENT, "cannot use copy engine channel", gpu,
+                barmap_open(0, &gpu));
+        return failures != 0;
+    }
     if (barmap_open(0, &gpu) || barmap_allocate(gpu, size, &memory)) {
         fprintf(stderr, "%s\n", barmap_error_message());
         return 1;
     }
     every_way_of_copying();
+    copies_of_any_size();
+    every_refused_copy();
     every_refusal();
     options_of_every_size();
     each_thread_has_its_message();

@@ -23,6 +23,9 @@ protected:
         expect_success(cu().mem_get_info(&free, &total));
         return free;
     }
+
+    /// The driver does not work in a forked child, and what it holds is its parent's.
+    static CUresult reached_by_child() { ::_exit(fake::kernel::reached_by_child); }
 };
 
 TEST_P(allocate_test, both_sides_see_one_memory_whatever_its_size) {
@@ -153,6 +156,12 @@ TEST_P(allocate_test, a_forked_child_may_drop_it) {
         in_child(0, [&] { *static_cast<std::byte volatile*>(map->data()) = std::byte{1}; }));
     expect_exit(in_child(7,
                          [&] {
+                             static cuda::driver_api table = cu();
+                             table.ctx_synchronize = [] { return reached_by_child(); };
+                             table.mem_unmap = [](auto...) { return reached_by_child(); };
+                             table.mem_address_free = [](auto...) { return reached_by_child(); };
+                             table.mem_free = [](auto...) { return reached_by_child(); };
+                             cuda::replace_api(&table);
                              map.reset();
                              pinned.reset();
                          }),

@@ -3,9 +3,11 @@
 #include "contract/other_process.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"
+#include "os/calls.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <new>
 #include <thread>
 
@@ -248,6 +250,27 @@ int load_and_map(way const& which, unsigned n) {
         return failure.advice().empty() && failure.code().category() == category() ? 2 : 0;
     }
     return the_faults().fired().empty() ? done : 0;
+}
+
+[[noreturn]] void open_without_a_driver(char const* simulated) {
+    set_environment("BARMAP_SIM", simulated);
+    os::calls table = os::current();
+    table.dlopen = [](char const*, int) -> void* { return nullptr; };
+    os::replace(&table);
+    try {
+        (void)device::open(0);
+    } catch (error const& failure) {
+        std::fputs(failure.what(), stderr);
+    }
+    ::_exit(0);
+}
+
+TEST(loading, a_driver_that_cannot_be_loaded_is_named) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe"; // a new process, without a driver yet
+    EXPECT_EXIT(open_without_a_driver("1"), testing::ExitedWithCode(0),
+                "the simulated GPU cannot be loaded: .*libcuda");
+    EXPECT_EXIT(open_without_a_driver("0"), testing::ExitedWithCode(0),
+                "the CUDA driver cannot be loaded: .*libcuda");
 }
 
 class loading_test : public testing::TestWithParam<way> {};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "backend/scratch.hpp"
 #include "contract/machine.hpp"
 #include "fake/gdrdrv_driver.hpp"
+#include "gpu_identity.hpp"
 
 /// The versions of the gdrdrv module.
 namespace barmap::contract {
@@ -147,6 +149,19 @@ TEST_F(gdrdrv_test, copy_routines_are_measured_at_once_where_memory_is_revoked) 
     }
 }
 
+// With the fences of another kind, other routines may be the fastest.
+TEST_F(gdrdrv_test, copy_routines_are_measured_in_memory_of_its_kind) {
+    for (unsigned const type : {1u, 2u, 3u}) {
+        boot({.mapping_type = type});
+        backend::gpu const gpu = identify(0);
+        std::unique_ptr<backend::backend> const module = backend::make_gdrdrv(gpu);
+        module->start();
+        EXPECT_EQ(backend::scratch(*module, gpu).kind(), type == 1   ? cache_kind::write_combining
+                                                         : type == 2 ? cache_kind::cached
+                                                                     : cache_kind::uncached);
+    }
+}
+
 TEST_F(gdrdrv_test, memory_that_the_driver_revoked_is_reported) {
     boot({.minor = 5, .persistent = false});
     device_block const block(mib);
@@ -154,6 +169,16 @@ TEST_F(gdrdrv_test, memory_that_the_driver_revoked_is_reported) {
     EXPECT_FALSE(device::open(0).backends().front().persistent);
     EXPECT_FALSE(pinned.revoked());
     driver_->take_away();
+    EXPECT_TRUE(pinned.revoked());
+}
+
+// Each VMM chunk is a handle of its own, and its owner may free one of them.
+TEST_F(gdrdrv_test, memory_of_which_one_chunk_was_revoked_is_reported) {
+    boot({.minor = 5, .persistent = false});
+    virtual_block const block(0, {2 * mib, 2 * mib, 2 * mib});
+    pin const pinned = device::open(0).pin(block.address(), block.size());
+    EXPECT_FALSE(pinned.revoked());
+    driver_->take_away(block.address() + 2 * mib);
     EXPECT_TRUE(pinned.revoked());
 }
 

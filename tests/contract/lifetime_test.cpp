@@ -55,6 +55,7 @@ TEST_P(lifetime_test, empty_objects_are_harmless) {
     EXPECT_EQ(map.window().size, 0u);
     pin const nothing;
     EXPECT_EQ(nothing.size(), 0u);
+    EXPECT_EQ(nothing.gpu_address(), 0u);
     EXPECT_EQ(nothing.memory(), memory_kind::unknown);
     expect_refusal(refusal_of([&] { (void)nothing.map(); }), errc::invalid_argument, "empty pin");
 }

@@ -7,6 +7,7 @@
 #include "gpu_identity.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <functional>
@@ -21,6 +22,7 @@ namespace barmap::contract {
 namespace {
 
 constexpr std::size_t page = gpu_page_size;
+constexpr CUresult planned = cuda::error_unknown;
 
 /// The values that cuPointerGetAttributes has filled in, for a lie to change.
 struct told {
@@ -201,6 +203,109 @@ TEST_F(lying_driver_test, a_context_that_cannot_be_put_back_is_reported) {
     EXPECT_NE(said.find("release the primary CUDA context: CUDA_ERROR_INVALID_VALUE"),
               std::string::npos)
         << said;
+}
+
+TEST_F(lying_driver_test, a_gpu_that_cannot_be_asked_what_it_is_is_not_opened) {
+    cuda::driver_api const truth = truth_;
+    auto const refused = [&](void (*lie_in)(cuda::driver_api&)) {
+        table_ = truth;
+        lie_in(table_);
+        lie();
+        try {
+            (void)device::open(0);
+        } catch (error const& failure) {
+            return failure.code();
+        }
+        return std::error_code();
+    };
+    std::error_code const expected(cuda::error_unknown, cuda_category());
+    EXPECT_EQ(refused([](auto& cu) { cu.device_get_count = [](int*) { return planned; }; }),
+              expected);
+    EXPECT_EQ(refused([](auto& cu) { cu.device_get = [](CUdevice*, int) { return planned; }; }),
+              expected);
+    EXPECT_EQ(refused([](auto& cu) {
+                  cu.device_get_name = [](char*, int, CUdevice) { return planned; };
+              }),
+              expected);
+    EXPECT_EQ(refused([](auto& cu) { cu.device_get_uuid = [](auto*, auto) { return planned; }; }),
+              expected);
+}
+
+TEST_F(lying_driver_test, virtual_memory_that_may_not_be_accessed_is_freed) {
+    table_.mem_set_access = [](auto...) { return planned; };
+    table_.mem_address_free = [](CUdeviceptr address, std::size_t bytes) {
+        order_.push_back("free addresses");
+        return truth_.mem_address_free(address, bytes);
+    };
+    lie();
+    try {
+        cuda::virtual_block const block(0, page);
+        ADD_FAILURE() << "it is allocated";
+    } catch (error const& failure) {
+        EXPECT_EQ(failure.code(), std::error_code(planned, cuda_category()));
+    }
+    EXPECT_EQ(order_, (std::vector<std::string>{"free addresses"}));
+}
+
+// Success without an answer.
+TEST_F(lying_driver_test, what_is_not_answered_is_not_made_up) {
+    cuda::driver_api const truth = truth_;
+    table_.device_get_count = [](int*) { return cuda::success; };
+    lie();
+    EXPECT_EQ(device::count(), 0);
+    table_ = truth;
+    table_.device_get_attribute = [](int* value, int which, CUdevice gpu) {
+        return which == cuda::attribute_dma_buf ? cuda::success
+                                                : truth_.device_get_attribute(value, which, gpu);
+    };
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent,
+                   "export dma-bufs");
+    table_ = truth;
+    static int retained; // contexts, of which the device keeps one unless it has found another
+    table_.ctx_get_device = [](CUdevice*) { return cuda::success; };
+    table_.primary_ctx_retain = [](CUcontext* context, CUdevice gpu) {
+        return ++retained, truth_.primary_ctx_retain(context, gpu);
+    };
+    table_.primary_ctx_release = [](CUdevice gpu) {
+        return --retained, truth_.primary_ctx_release(gpu);
+    };
+    retained = 0;
+    device const gpu = device::open(0);
+    EXPECT_EQ(retained, 1);
+}
+
+// With a context of the caller's, barmap holds no more of the driver than some memory.
+TEST_F(lying_driver_test, at_the_end_of_the_process_the_driver_is_not_called) {
+    auto const end_with_a_device = [] {
+        static std::optional<device> early; // goes last: made before anything that is kept
+        early = device::open(0);
+        table_.pointer_get_attribute = [](auto...) -> CUresult { ::_exit(3); };
+        table_.mem_free = [](auto...) -> CUresult { ::_exit(4); };
+        lie();
+        std::exit(0);
+    };
+    testing::FLAGS_gtest_death_test_style = "threadsafe"; // a new process: CUDA does not fork
+    EXPECT_EXIT(end_with_a_device(), testing::ExitedWithCode(0), "") << "O25";
+}
+
+// It is somebody else's to release then.
+TEST_F(lying_driver_test, a_primary_context_that_cannot_be_retained_is_not_released) {
+    static int releases;
+    releases = 0;
+    table_.primary_ctx_retain = [](CUcontext*, CUdevice) { return cuda::error_out_of_memory; };
+    table_.primary_ctx_release = [](CUdevice) { return ++releases, cuda::success; };
+    lie();
+    refusal seen;
+    std::thread([&] {
+        try {
+            (void)cuda::context_scope::on_device(0);
+        } catch (error const& failure) {
+            seen = {failure.code(), failure.what(), failure.advice()};
+        }
+    }).join();
+    EXPECT_EQ(seen.code, std::error_code(cuda::error_out_of_memory, cuda_category()));
+    EXPECT_NE(seen.text.find("retain the primary CUDA context"), std::string::npos) << seen.text;
+    EXPECT_EQ(releases, 0);
 }
 
 // Work that still uses the memory would end with its context.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "backend/backend.hpp"
-#include "backend/rm/ipc_handle.hpp"
 #include "contract/machine.hpp"
 #include "cuda/memory.hpp"
 #include "fake/faults.hpp"
 #include "fake/rm_driver.hpp"
 #include "os/calls.hpp"
 #include "rm/client.hpp"
+#include "rm/ipc_handle.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -53,7 +53,7 @@ echo "left out, for want of MADV_DONTFORK, mincore and Vulkan there: ${left_out[
 # The first version of each backend in tests/contract/ways.cpp; and a call that fails is cleaned up after in
 # the same way on every processor, so that the backend with the most calls is enough.
 if [[ ! $all ]]; then
-    more=('*/rm_535' '*/gdrdrv_2_4' '*/gdrdrv_2_0' '*/fault_test.*/[dg]*' '*/loading_test.*/[dg]*')
+    more=('*/rm_535' '*engine_test*/channel_[ab56]*' '*/gdrdrv_2_4' '*/gdrdrv_2_0' '*/fault_test.*/[dg]*' '*/loading_test.*/[dg]*')
     echo "left out without --all: ${more[*]}"
     left_out+=("${more[@]}")
 fi

@@ -48,7 +48,7 @@ TEST(boundary, translates_what_barmap_says) {
         {errc::unsupported_memory, ENOTSUP}, {errc::unknown_layout, ENOTSUP},
         {errc::no_device, ENODEV},           {errc::backend_absent, ENODEV},
         {errc::backend_broken, EIO},         {errc::bar1_exhausted, ENOMEM},
-        {errc::forked_child, EACCES},
+        {errc::forked_child, EACCES},        {errc::copy_unfinished, EIO},
     };
     for (auto const& [code, expected] : all)
         EXPECT_EQ(errno_of({static_cast<int>(code), category()}), expected)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "mapped_handle.hpp"
 
-#include "copy/plan.hpp"
-
 #include <array>
 #include <gtest/gtest.h>
 #include <set>
@@ -16,7 +14,7 @@ constexpr std::size_t most = detail::index_mask; // one is nobody's
 
 struct counted {
     int& moves;
-    void operator()(std::byte*, std::byte const*, std::size_t, copy_plan const&) const noexcept {
+    void operator()(std::byte*, std::byte const*, std::size_t, slot const&) const noexcept {
         ++moves;
     }
 };
@@ -36,16 +34,16 @@ answer copied(unsigned long handle, std::byte* gpu, std::byte const* host, std::
 
 constexpr answer done{0, 1}, nothing{0, 0}, refused{EINVAL, 0};
 
-copy_plan const& any_plan() {
-    static copy_plan const plan{};
-    return plan;
+mapping const& any_mapping() {
+    static mapping const empty;
+    return empty;
 }
 
 TEST(mapped_handle, copies_only_what_lies_in_its_mapping) {
     std::array<std::byte, 64> gpu{}, host{};
     unsigned long const handle = allocate_handle();
     EXPECT_EQ(copied(handle, gpu.data(), host.data(), 1), refused) << "not mapped yet";
-    publish_handle(handle, gpu.data(), gpu.size(), any_plan());
+    publish_handle(handle, gpu.data(), gpu.size(), any_mapping());
     EXPECT_EQ(copied(handle, gpu.data(), host.data(), gpu.size()), done);
     EXPECT_EQ(copied(handle, gpu.data() + 63, host.data(), 1), done);
     EXPECT_EQ(copied(handle, gpu.data() + 63, host.data(), 2), refused);
@@ -60,13 +58,38 @@ TEST(mapped_handle, copies_only_what_lies_in_its_mapping) {
     free_handle(handle);
 }
 
+TEST(mapped_handle, tells_why_a_large_copy_failed) {
+    std::array<std::byte, 64> gpu{}, host{};
+    unsigned long const handle = allocate_handle();
+    publish_handle(handle, gpu.data(), gpu.size(), any_mapping());
+    mapping const* given = nullptr;
+    auto const copied = [&](std::size_t bytes, auto end) {
+        given = nullptr;
+        return copy_much(handle, gpu.data(), host.data(), bytes, [&](mapping const& whole) {
+            given = &whole;
+            end();
+        });
+    };
+    EXPECT_EQ(copied(64, [] {}), 0);
+    EXPECT_EQ(given, &any_mapping());
+    EXPECT_EQ(copied(64, [] { throw error(errc::copy_unfinished, "copy", "", ""); }), EIO);
+    EXPECT_EQ(copied(64, [] { throw std::bad_alloc(); }), ENOMEM);
+    EXPECT_EQ(copied(65, [] {}), EINVAL);
+    EXPECT_EQ(given, nullptr);
+    void_handle(handle);
+    EXPECT_EQ(copied(1, [] {}), EINVAL);
+    EXPECT_EQ(given, nullptr);
+    free_handle(handle);
+}
+
 TEST(mapped_handle, names_nothing_that_was_not_published) {
     std::array<std::byte, 64> gpu{}, host{};
     unsigned long const handle = allocate_handle();
-    publish_handle(handle, gpu.data(), gpu.size(), any_plan());
+    publish_handle(handle, gpu.data(), gpu.size(), any_mapping());
     for (unsigned long const wrong :
          {0ul, 1ul, handle + 1, handle - 1, handle + detail::index_mask + 1, ~0ul, most})
-        EXPECT_EQ(copied(wrong, gpu.data(), host.data(), 1), refused) << wrong;
+        for (std::size_t const bytes : {0, 1})
+            EXPECT_EQ(copied(wrong, gpu.data(), host.data(), bytes), refused) << wrong;
     void_handle(handle);
     free_handle(handle);
 }
@@ -74,7 +97,7 @@ TEST(mapped_handle, names_nothing_that_was_not_published) {
 TEST(mapped_handle, is_refused_in_a_child_and_stays_in_use) {
     std::array<std::byte, 64> gpu{}, host{};
     unsigned long const handle = allocate_handle();
-    publish_handle(handle, gpu.data(), gpu.size(), any_plan());
+    publish_handle(handle, gpu.data(), gpu.size(), any_mapping());
     lock_handles();
     void_all_handles();
     unlock_handles();

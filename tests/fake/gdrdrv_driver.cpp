@@ -82,6 +82,15 @@ public:
             tell({pin->first, reason, 0, pin->second.address, pin->second.size, ++sequence_});
     }
 
+    void take_away(std::uint64_t address) {
+        for (auto& [handle, pin] : pins_)
+            if (pin.address == address) {
+                pin.taken_away = true;
+                tell({handle, static_cast<std::uint32_t>(abi::event_reason::revoked), 0,
+                      pin.address, pin.size, ++sequence_});
+            }
+    }
+
     void tell_lost(std::uint64_t events) {
         sequence_ += events;
         tell({0, static_cast<std::uint32_t>(abi::event_reason::overflow), 0, 0, events, sequence_});
@@ -116,7 +125,8 @@ public:
             auto const found = pins_.find(asked.handle);
             if (found == pins_.end())
                 return refuse("a question about what is no handle", EINVAL);
-            asked.flag = !driver_.how_.persistent && driver_.taken_away_;
+            asked.flag =
+                !driver_.how_.persistent && (driver_.taken_away_ || found->second.taken_away);
             return 0;
         }
         case abi::get_attribute:
@@ -178,6 +188,7 @@ private:
         std::uint64_t offset = 0;
         std::shared_ptr<bool> mapped;
         unsigned type = 0; ///< as requested; 0: the driver's own
+        bool taken_away = false;
     };
 
     [[nodiscard]] bool tells_events() const {
@@ -256,7 +267,8 @@ private:
                          ::fcntl(where->fd, F_DUPFD_CLOEXEC, 0),
                          where->offset,
                          std::make_shared<bool>(false),
-                         0};
+                         0,
+                         false};
         ++driver_.pins_;
         return 0;
     }
@@ -322,6 +334,12 @@ void gdrdrv_driver::take_away() {
     taken_away_ = true;
     for (file* each : files_)
         each->tell_of_pins(static_cast<std::uint32_t>(abi::event_reason::revoked));
+}
+
+void gdrdrv_driver::take_away(std::uint64_t address) {
+    std::lock_guard const hold(kernel_.lock());
+    for (file* each : files_)
+        each->take_away(address);
 }
 
 void gdrdrv_driver::tell_unknown() {

@@ -37,6 +37,9 @@ public:
     /// puts an event for each into its file, last pinned first.
     void take_away();
 
+    /// The same of the one pin that begins there.
+    void take_away(std::uint64_t address);
+
     /// Puts an event for each pin into its file, of a kind that a later module may have.
     void tell_unknown();
 

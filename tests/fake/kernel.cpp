@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <new>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -52,6 +54,16 @@ struct kernel::entry_points {
             return fd;
         }
         return os::linux_calls().open(path, flags);
+    }
+
+    static int access(char const* path, int mode) {
+        if (refused("access"))
+            return -1;
+        guard const hold(running->lock_);
+        for (std::shared_ptr<device_driver> const& driver : running->drivers_)
+            if (driver->serves(path))
+                return 0;
+        return os::linux_calls().access(path, mode);
     }
 
     static int close(int fd) {
@@ -154,11 +166,19 @@ struct kernel::entry_points {
         return refused("getrandom") ? -1 : os::linux_calls().getrandom(to, bytes, flags);
     }
 
-    static constexpr os::calls table{open,   close,   duplicate, ioctl, read,    mmap,
-                                     munmap, madvise, dlopen,    dlsym, dlclose, getrandom};
+    static constexpr os::calls table{open,   access,  close,  duplicate, ioctl,   read,     mmap,
+                                     munmap, madvise, dlopen, dlsym,     dlclose, getrandom};
 };
 
+// A thread of a fake GPU may have held the lock when another one forked.
+void kernel::in_forked_child() {
+    if (running)
+        new (&running->lock_) std::recursive_mutex;
+}
+
 kernel::kernel() : owner_(::getpid()) {
+    [[maybe_unused]] static int const registered =
+        ::pthread_atfork(nullptr, nullptr, in_forked_child);
     running = this;
     os::replace(&entry_points::table);
     cuda::give_simulation_a_kernel_driver(true);

@@ -85,6 +85,7 @@ private:
         std::shared_ptr<void> hold;
     };
     struct entry_points; // the functions of the table
+    static void in_forked_child();
     void forget(std::uintptr_t start, std::size_t bytes);
     void expect_own_process() const;
 

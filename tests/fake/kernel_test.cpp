@@ -10,9 +10,12 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <future>
 #include <gtest/gtest.h>
+#include <mutex>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace barmap::fake {
@@ -135,6 +138,28 @@ TEST_F(kernel_test, a_forked_child_does_not_get_through) {
     ::waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), kernel::reached_by_child);
+}
+
+TEST_F(kernel_test, a_child_does_not_wait_for_a_thread_of_its_parent) {
+    os::fd file = os::open_file("/dev/counting", O_RDWR);
+    std::promise<void> held, ended;
+    std::thread holder([&] {
+        std::lock_guard const hold(kernel_.lock());
+        held.set_value();
+        ended.get_future().wait();
+    });
+    held.get_future().wait();
+    pid_t const child = ::fork();
+    if (child == 0) {
+        ::alarm(10);
+        file = {};
+        ::_exit(0);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    ended.set_value();
+    holder.join();
+    EXPECT_EQ(status, 0);
 }
 
 TEST_F(kernel_test, the_nth_call_fails) {

@@ -5,19 +5,13 @@
 #include "fake/simulation.hpp"
 
 #include <cerrno>
+#include <mutex>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
 
 namespace barmap::fake::rm {
 namespace {
-
-template <class Parameters>
-Parameters* parameters_of(abi::control_parameters const& request) {
-    return request.parameters_size == sizeof(Parameters)
-               ? reinterpret_cast<Parameters*>(request.parameters)
-               : nullptr;
-}
 
 int ordinal_by_instance(std::uint32_t instance) {
     for (int ordinal = 0; the_simulation().gpu_id(ordinal) != 0; ++ordinal)
@@ -37,6 +31,7 @@ std::shared_ptr<memory_file> memory_behind(int fd) {
 } // namespace
 
 control_file::~control_file() {
+    std::lock_guard const hold(driver_.host().lock()); // it may go with the kernel itself
     for (handle const name : clients_)
         if (driver_.table().find_client(name))
             driver_.table().free(name, name);
@@ -47,7 +42,8 @@ int control_file::map(std::size_t, off_t, placement&) {
 }
 
 bool control_file::gives_back(unsigned long request) const {
-    return _IOC_NR(request) == abi::esc_rm_free || _IOC_NR(request) == abi::esc_rm_unmap_memory;
+    return _IOC_NR(request) == abi::esc_rm_free || _IOC_NR(request) == abi::esc_rm_unmap_memory ||
+           _IOC_NR(request) == abi::esc_rm_unmap_memory_dma;
 }
 
 client* control_file::own(handle name) {
@@ -75,9 +71,21 @@ int control_file::ioctl(unsigned long request, void* argument) {
     if (_IOC_TYPE(request) != static_cast<unsigned>(abi::ioctl_magic) ||
         _IOC_DIR(request) != (_IOC_READ | _IOC_WRITE))
         return driver_.refuse("not an RM ioctl", EINVAL);
+    unsigned const series = driver_.how().series;
     switch (_IOC_NR(request)) {
     case abi::esc_card_info:
         return card_info(request, argument);
+    case abi::esc_check_version:
+        return version(request, argument);
+    case abi::esc_rm_map_memory_dma:
+        return series >= 580
+                   ? serve(request, argument, &control_file::map_dma<abi::map_dma_parameters>)
+                   : serve(request, argument, &control_file::map_dma<abi::map_dma_parameters_535>);
+    case abi::esc_rm_unmap_memory_dma:
+        return series >= 550
+                   ? serve(request, argument, &control_file::unmap_dma<abi::unmap_dma_parameters>)
+                   : serve(request, argument,
+                           &control_file::unmap_dma<abi::unmap_dma_parameters_535>);
     case abi::esc_rm_alloc:
         return serve(request, argument, &control_file::alloc);
     case abi::esc_rm_free:
@@ -112,6 +120,30 @@ int control_file::card_info(unsigned long request, void* argument) {
     return 0;
 }
 
+int control_file::version(unsigned long request, void* argument) {
+    constexpr std::uint32_t recognized = 1;
+    auto* const asked = static_cast<abi::version_parameters*>(argument);
+    if (_IOC_SIZE(request) != sizeof *asked || asked->command != abi::version_query)
+        return driver_.refuse("a question about the version of another size or kind", EINVAL);
+    asked->reply = recognized;
+    asked->text[driver_.version().copy(asked->text, sizeof asked->text - 1)] = 0;
+    return 0;
+}
+
+template <class Parameters>
+std::uint32_t control_file::map_dma(Parameters& request) {
+    client* const owner = own(request.client);
+    return owner ? driver_.channel_objects().map_dma(*owner, request)
+                 : driver_.refuse("a mapping for no client of this file", err_invalid_client);
+}
+
+template <class Parameters>
+std::uint32_t control_file::unmap_dma(Parameters& request) {
+    client* const owner = own(request.client);
+    return owner ? driver_.channel_objects().unmap_dma(*owner, request)
+                 : driver_.refuse("unmapping for no client of this file", err_invalid_client);
+}
+
 std::uint32_t control_file::alloc(abi::alloc_parameters& request) {
     if (request.object != 0)
         return driver_.refuse("a handle of the caller's own choice", err_invalid_argument);
@@ -131,8 +163,7 @@ std::uint32_t control_file::alloc(abi::alloc_parameters& request) {
     case abi::class_subdevice:
         return alloc_subdevice(*owner, request);
     default:
-        return driver_.refuse("unknown class " + std::to_string(request.object_class),
-                              err_invalid_class);
+        return driver_.channel_objects().alloc(*owner, request);
     }
 }
 
@@ -184,6 +215,8 @@ std::uint32_t control_file::free(abi::free_parameters& request) {
     for (auto const& [address, view] : owner->views)
         if (view.memory == request.object || request.object == request.root)
             driver_.refuse("freeing of memory that is still mapped", 0);
+    if (request.object != request.root && owner->is_used(request.object))
+        driver_.refuse("freeing of what another object or a mapping for the GPU needs", 0);
     driver_.table().free(request.root, request.object);
     return abi::ok;
 }
@@ -215,23 +248,40 @@ std::uint32_t control_file::duplicate(abi::dup_parameters& request) {
     return abi::ok;
 }
 
+// Memory of the device, or the user-mode page of a subdevice of it.
+object const* control_file::find_mappable(client const& owner,
+                                          abi::map_parameters const& request) const {
+    auto const at = owner.objects.find(request.memory);
+    if (at == owner.objects.end())
+        return nullptr;
+    object const& found = at->second;
+    if (found.object_class == class_memory)
+        return found.parent == request.device ? &found : nullptr;
+    object const* const above = owner.find(found.parent, abi::class_subdevice);
+    bool const is_page = found.object_class == classes_of(driver_.how().gpu).usermode && above;
+    return is_page && above->parent == request.device ? &found : nullptr;
+}
+
 std::uint32_t control_file::map_memory(abi::map_parameters& request) {
     client* const owner = own(request.client);
     if (!owner)
         return driver_.refuse("a mapping for no client of this file", err_invalid_client);
     object const* const device = owner->find(request.device, abi::class_device);
-    object const* const memory = owner->find(request.memory, class_memory);
-    if (!device || !memory || memory->parent != request.device)
+    object const* const memory = find_mappable(*owner, request);
+    if (!device || !memory)
         return driver_.refuse("a mapping of what is no memory of the device", err_object_not_found);
-    if ((request.flags & ~abi::map_flags_bus_pcie) != abi::map_flags_default_caching ||
+    bool const is_memory = memory->object_class == class_memory;
+    if (((request.flags & ~abi::map_flags_bus_pcie) != abi::map_flags_default_caching &&
+         (is_memory || request.flags != 0)) ||
         request.linear_address)
         return driver_.refuse("a mapping with unknown flags", err_invalid_argument);
-    driver_.note_map_flags(request.flags);
+    if (is_memory)
+        driver_.note_map_flags(request.flags);
     if (driver_.how().confidential)
         return abi::err_not_supported;
     auto const file = driver_.host().file(request.fd);
     auto* const through = dynamic_cast<device_file*>(file.get());
-    if (!through || through->registered() != this || through->armed() ||
+    if (!through || through->registered().get() != this || through->armed() ||
         through->ordinal() != device->ordinal)
         return driver_.refuse("a mapping through a file that is not fresh and registered here",
                               err_invalid_argument);
@@ -291,6 +341,8 @@ std::uint32_t control_file::control(abi::control_parameters& request) {
                 return fb_info(*subdevice, *wanted);
         break;
     default:
+        if (auto const answer = driver_.channel_objects().control(*owner, request))
+            return *answer;
         status = err_invalid_command;
     }
     return driver_.refuse("control command " + std::to_string(request.command) +

@@ -7,7 +7,10 @@
 
 namespace barmap::fake::rm {
 
-/// An open /dev/nvidiaN: what one view of memory is mapped through.
+class control_file;
+
+/// An open /dev/nvidiaN: what one view of memory is mapped through, and what pins pages of the
+/// process.
 class device_file final : public open_file {
 public:
     device_file(rm_driver& driver, int ordinal) : driver_(driver), ordinal_(ordinal) {}
@@ -17,15 +20,17 @@ public:
 
     [[nodiscard]] int ordinal() const noexcept { return ordinal_; }
     /// The control file that it was registered with.
-    [[nodiscard]] open_file const* registered() const noexcept { return control_; }
+    [[nodiscard]] std::shared_ptr<control_file> registered() const { return control_.lock(); }
     [[nodiscard]] bool armed() const noexcept { return memory_ != nullptr; }
     /// Lets the one mmap reach this part of a memory object.
     void arm(std::shared_ptr<memory_file> memory, std::uint64_t offset, view const& seen);
 
 private:
+    int alloc_memory(abi::os_descriptor_parameters& request);
+
     rm_driver& driver_;
     int ordinal_;
-    open_file const* control_ = nullptr;
+    std::weak_ptr<control_file> control_;
     std::shared_ptr<memory_file> memory_;
     std::uint64_t offset_ = 0, length_ = 0;
     std::shared_ptr<bool> cpu_mapped_;
@@ -41,12 +46,20 @@ public:
     int map(std::size_t bytes, off_t offset, placement& where) override;
     [[nodiscard]] bool gives_back(unsigned long request) const override;
 
+    /// The client, if it was made through this file.
+    client* own(handle name);
+
 private:
     template <class Parameters>
     int serve(unsigned long request, void* argument,
               std::uint32_t (control_file::*action)(Parameters&));
 
     int card_info(unsigned long request, void* argument);
+    int version(unsigned long request, void* argument);
+    template <class Parameters>
+    std::uint32_t map_dma(Parameters& request);
+    template <class Parameters>
+    std::uint32_t unmap_dma(Parameters& request);
     std::uint32_t alloc(abi::alloc_parameters& request);
     std::uint32_t alloc_device(client& owner, abi::alloc_parameters& request);
     std::uint32_t alloc_subdevice(client& owner, abi::alloc_parameters& request);
@@ -61,8 +74,7 @@ private:
     std::uint32_t fb_info(object const& subdevice, abi::fb_get_info_parameters& request);
     handle add_memory(client& owner, handle device, std::shared_ptr<memory_file> memory);
 
-    /// The client, if it was made through this file.
-    client* own(handle name);
+    object const* find_mappable(client const& owner, abi::map_parameters const& request) const;
 
     rm_driver& driver_;
     std::set<handle> clients_;

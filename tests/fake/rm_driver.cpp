@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fake/rm_driver.hpp"
 
+#include "fake/faults.hpp"
 #include "fake/rm_control_file.hpp"
 #include "fake/simulation.hpp"
 
@@ -59,18 +60,41 @@ std::uint64_t rm_driver::bar1_total(int ordinal) const {
     return how_.bar1 ? *how_.bar1 : the_simulation().bar1_total(ordinal);
 }
 
+std::string rm_driver::version() const {
+    return how_.version.empty() ? std::to_string(how_.series) + ".288.01" : how_.version;
+}
+
 } // namespace barmap::fake
 
 namespace barmap::fake::rm {
 
 int device_file::ioctl(unsigned long request, void* argument) {
+    if (request == abi::request<abi::os_descriptor_parameters>(abi::esc_rm_alloc_memory))
+        return alloc_memory(*static_cast<abi::os_descriptor_parameters*>(argument));
     if (request != abi::request<abi::register_fd_parameters>(abi::esc_register_fd))
         return driver_.refuse("unknown ioctl of a device file", EINVAL);
     auto const& parameters = *static_cast<abi::register_fd_parameters const*>(argument);
-    auto const control = driver_.host().file(parameters.control_fd);
-    if (control_ || !dynamic_cast<control_file const*>(control.get()))
+    auto control =
+        std::dynamic_pointer_cast<control_file>(driver_.host().file(parameters.control_fd));
+    if (registered() || !control)
         return driver_.refuse("a device file is registered twice, or with no control file", EINVAL);
-    control_ = control.get();
+    control_ = std::move(control);
+    return 0;
+}
+
+int device_file::alloc_memory(abi::os_descriptor_parameters& request) {
+    auto const control = control_.lock();
+    client* const owner = control ? control->own(request.root) : nullptr;
+    if (request.status != 0)
+        driver_.refuse("a status that is not 0 on entry", 0);
+    if (!owner)
+        request.status = driver_.refuse("memory of no client of the file that a device file is "
+                                        "registered with",
+                                        err_invalid_client);
+    else if (int const injected = the_faults().next(fault_source::status, "RM escape"))
+        request.status = static_cast<std::uint32_t>(injected);
+    else
+        request.status = driver_.channel_objects().alloc_os_descriptor(*owner, ordinal_, request);
     return 0;
 }
 

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fake/copy_engine.hpp"
 #include "fake/kernel.hpp"
+#include "fake/rm_channel.hpp"
 #include "fake/rm_objects.hpp"
 
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace barmap::fake {
 
-/// NVIDIA's kernel driver as far as barmap's rm backend speaks to it, with the simulated GPU's
-/// memory behind it. It knows no other call, class, command, size or flag: those are violations,
-/// and are answered with an error too. RM's object rules are kept strictly, and its one leniency
-/// as well: importing or duplicating under the wrong GPU succeeds and reaches the wrong memory.
+/// NVIDIA's kernel driver as far as barmap's rm backend and its channel of a copy engine speak to
+/// it, with the simulated GPU's memory behind it. It knows no other call, class, command, size or
+/// flag: those are violations, and are answered with an error too. RM's object rules are kept
+/// strictly, and its one leniency as well: importing or duplicating under the wrong GPU succeeds
+/// and reaches the wrong memory.
 class rm_driver final : public device_driver {
 public:
     /// How this driver differs from an ordinary one.
@@ -20,15 +25,20 @@ public:
         bool maps_other_memory = false;    ///< every duplicate is of some other memory
         std::optional<std::uint64_t> bar1; ///< instead of what the simulated GPU says
         bool confidential = false;         ///< maps nothing for the CPU
+        rm::generation gpu = rm::generation::hopper;
+        bool all_engines_shared = false; ///< of the copy engines
+        std::string version{};           ///< in words; empty: one of the series
     };
 
     explicit rm_driver(kernel& kernel) : rm_driver(kernel, behaviour{}) {}
-    rm_driver(kernel& kernel, behaviour how) : kernel_(kernel), how_(how) {}
+    rm_driver(kernel& kernel, behaviour how)
+        : kernel_(kernel), how_(std::move(how)), channel_objects_(*this), copy_engine_(kernel) {}
 
     [[nodiscard]] bool serves(std::string_view path) const override;
     int open(std::string_view path, std::shared_ptr<open_file>& file) override;
 
-    /// RM objects that are alive, clients included, and views of memory.
+    /// RM objects that are alive, clients included, and what is mapped of memory, for the CPU and
+    /// for the GPU.
     [[nodiscard]] std::size_t objects() const;
     [[nodiscard]] std::uint64_t bar1_used(int ordinal) const;
 
@@ -43,11 +53,16 @@ public:
     /// Of the latest mapping.
     [[nodiscard]] std::uint32_t last_map_flags() const noexcept { return last_map_flags_; }
 
+    /// What executes the channels, and how a test disturbs it.
+    [[nodiscard]] gpu::copy_engine& copy_engine() noexcept { return copy_engine_; }
+    [[nodiscard]] std::string version() const;
+
     // For the driver's own files, with the kernel's lock held.
     void note_map_flags(std::uint32_t flags) noexcept { last_map_flags_ = flags; }
     [[nodiscard]] kernel& host() noexcept { return kernel_; }
     [[nodiscard]] behaviour const& how() const noexcept { return how_; }
     [[nodiscard]] rm::object_table& table() noexcept { return table_; }
+    [[nodiscard]] rm::channel_objects& channel_objects() noexcept { return channel_objects_; }
     [[nodiscard]] std::uint64_t bar1_total(int ordinal) const;
     std::uint64_t new_linear_address() noexcept { return next_linear_address_ += 0x10000000; }
     /// Records a violation and answers what the caller is to answer.
@@ -63,6 +78,8 @@ private:
     rm::object_table table_;
     std::uint32_t last_map_flags_ = 0;
     std::uint64_t next_linear_address_ = 0x7000'0000'0000;
+    rm::channel_objects channel_objects_;
+    gpu::copy_engine copy_engine_; // goes first: its thread
 };
 
 } // namespace barmap::fake

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "fake/rm_objects.hpp"
 
+#include "fake/gpu_memory.hpp"
+
+#include <algorithm>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 namespace barmap::fake::rm {
 
@@ -16,12 +18,16 @@ memory_file::~memory_file() {
     ::close(fd_);
 }
 
-std::shared_ptr<memory_file> memory_file::elsewhere(std::uint64_t size, int ordinal) {
-    int const fd = ::memfd_create("some other GPU memory", MFD_CLOEXEC);
+std::shared_ptr<memory_file> memory_file::fresh(char const* name, std::uint64_t size, int ordinal) {
+    int const fd = ::memfd_create(name, MFD_CLOEXEC);
     bool const made = ::ftruncate(fd, static_cast<off_t>(size)) == 0;
     auto result = std::make_shared<memory_file>(fd, 0, made ? size : 0, ordinal);
     ::close(fd);
     return result;
+}
+
+dma_view::~dma_view() {
+    space->unmap(address);
 }
 
 object const* client::find(handle which, std::uint32_t object_class) const {
@@ -37,6 +43,25 @@ bool client::has_children(handle which) const {
     return false;
 }
 
+void client::add_tree(handle root, std::set<handle>& to) const {
+    to.insert(root);
+    for (auto const& [name, each] : objects)
+        if (each.parent == root)
+            add_tree(name, to);
+}
+
+bool client::is_used(handle which) const {
+    std::set<handle> tree;
+    add_tree(which, tree);
+    auto const in_tree = [&](handle name) { return tree.contains(name); };
+    for (auto const& [name, each] : objects)
+        if (!in_tree(name) && std::any_of(each.uses.begin(), each.uses.end(), in_tree))
+            return true;
+    return std::any_of(dma_views.begin(), dma_views.end(), [&](auto const& entry) {
+        return in_tree(entry.first.first) || in_tree(entry.second.memory);
+    });
+}
+
 handle object_table::add_client() {
     handle const name = next_client_++;
     clients_.try_emplace(name);
@@ -47,6 +72,10 @@ handle object_table::add(client& to, object added) {
     handle const name = next_object_++;
     to.objects.emplace(name, std::move(added));
     return name;
+}
+
+bool object_table::add(client& to, handle name, object added) {
+    return to.objects.emplace(name, std::move(added)).second;
 }
 
 client* object_table::find_client(handle which) {
@@ -67,6 +96,9 @@ void object_table::free(handle client, handle which) {
     for (handle const each : below)
         free(client, each);
     std::erase_if(owner.views, [&](auto const& entry) { return entry.second.memory == which; });
+    std::erase_if(owner.dma_views, [&](auto const& entry) {
+        return entry.first.first == which || entry.second.memory == which;
+    });
     owner.objects.erase(which);
 }
 
@@ -80,7 +112,7 @@ std::size_t object_table::size() const {
 std::size_t object_table::views() const {
     std::size_t total = 0;
     for (auto const& [name, each] : clients_)
-        total += each.views.size();
+        total += each.views.size() + each.dma_views.size();
     return total;
 }
 

@@ -124,7 +124,8 @@ ALLOWED_INCLUDES = {
     "config": {"config", "os"},
     "cuda": {"cuda", "config", "os", "log.hpp"},
     "copy": {"copy", "config", "log.hpp"},
-    "rm": {"rm", "os"},
+    "rm": {"rm", "cuda", "os"},
+    "engine": {"engine", "rm", "cuda", "copy", "os"},
     "backend": {"backend", "rm", "cuda", "os"},
 }
 # Files of the core that belong to the lowest room: everything may throw an error or log.

@@ -16,6 +16,8 @@ from pathlib import Path
 from cpp_tokens import Token, tokenize
 
 SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
+# A change of a public header rebuilds nearly everything.
+PUBLIC = "include/barmap"
 # Compiled for other processors only.
 ELSEWHERE = {"src/copy/neon.cpp", "src/copy/ls64.cpp"}
 # Run only where the processor has it, by its name in /proc/cpuinfo.
@@ -305,10 +307,10 @@ def shares(sizes: dict[str, int], count: int) -> dict[str, int]:
 
 
 def all_mutants(root: Path) -> dict[str, list[Mutant]]:
-    """By file, of src and shims, as far as this processor can run them."""
+    """By file, of src, shims and the public headers, as far as this processor can run them."""
     processor = set(Path("/proc/cpuinfo").read_text().split())
     found = {}
-    for folder in ("src", "shims"):
+    for folder in ("src", "shims", PUBLIC):
         for path in sorted((root / folder).rglob("*")):
             name = str(path.relative_to(root))
             if path.suffix in SUFFIXES and INSTRUCTIONS.get(name, "") in processor | {""}:

@@ -4,6 +4,7 @@
 
     tests/mutation/run.py                       # 240 mutants, spread over all files
     tests/mutation/run.py --files src/backend/rm src/pin.cpp --count 40
+    tests/mutation/run.py --files include/barmap/copy.hpp --count 10   # public headers are tried if named
     tests/mutation/run.py --only 1a2b3c4d       # these again; "survived": all without an explanation
     tests/mutation/run.py --list                # what would be tried, without doing it
 
@@ -102,6 +103,8 @@ def chosen(options: argparse.Namespace) -> tuple[dict[str, list[mutants.Mutant]]
     if options.files:
         found = {f: m for f, m in found.items()
                  if any(f == name or f.startswith(name.rstrip("/") + "/") for name in options.files)}
+    elif not options.only:
+        found = {f: m for f, m in found.items() if not f.startswith(mutants.PUBLIC)}
     if options.only:
         ids = set(options.only)
         if "survived" in ids:

@@ -163,6 +163,7 @@ class Choice(unittest.TestCase):
         self.assertGreaterEqual(sum(shares.values()), 240)
         self.assertEqual(set(shares), {f for f, all_ in found.items() if all_})
         self.assertTrue(any(m.operator == "fence" for m in found["src/copy/fence.hpp"]))
+        self.assertTrue(any(m.function == "post_line" for m in found["include/barmap/copy.hpp"]))
 
 
 class Tests(unittest.TestCase):

@@ -39,12 +39,13 @@ def test_the_tool_is_the_program():
 @needs_program
 def test_info_is_that_of_the_tool():
     def without_times(report):
-        for row in report["results"]:
+        for row in report["results"] + report["engines"]:
             row.pop("start_us", None)
+        report["crossovers"] = {row["direction"] for row in report["crossovers"]}
         return report
 
     found = barmap.info()
-    assert list(found) == ["barmap", "command", "machine", "results"]
+    assert list(found) == ["barmap", "command", "machine", "results", "engines", "crossovers"]
     assert {"gpu", "backend", "copy_routine"} <= {row["kind"] for row in found["results"]}
     done = tool("info", "--json")
     assert without_times(found) == without_times(json.loads(done.stdout))
@@ -144,6 +145,29 @@ def test_what_is_drawn():
     latency, bandwidth = figure.axes[0], figure.axes[2]
     assert list(latency.lines[0].get_xdata()) == [p.size for p in panels[0].methods["auto"]]
     assert list(bandwidth.lines[0].get_ydata()) == [p.bandwidth for p in panels[0].methods["auto"]]
+
+
+def test_each_kind_of_host_memory_has_its_panel(tmp_path):
+    from barmap import _plot
+
+    def row(method, host, direction, size=64):
+        return {"measurement": "copy", "direction": direction, "size": size, "method": method, "host": host,
+                "min_ns": 1, "p50_ns": 2, "p99_ns": 3, "gb_per_s": 1}
+
+    rows = [row(f"{method} {host}", host, direction) for direction in ("h2d", "d2h")
+            for host in ("pageable", "pinned") for method in ("adaptive", "channel", "cuMemcpy")]
+    rows += [row("auto", "pageable", "h2d"), row("auto pinned", "pinned", "h2d")]
+    path = tmp_path / "compare.json"
+    path.write_text(json.dumps({"machine": {"gpu": "G", "backend": "rm"}, "results": rows}))
+    panels = _plot.panels_of(path)
+    assert [panel.title.split("\n")[0] for panel in panels] == [
+        "compare.json: CPU to GPU, pageable memory", "compare.json: CPU to GPU, pinned memory",
+        "compare.json: GPU to CPU, pageable memory", "compare.json: GPU to CPU, pinned memory",
+    ]
+    assert [set(panel.methods) for panel in panels] == [
+        {"adaptive", "auto", "channel", "cuMemcpy"}] * 2 + [{"adaptive", "channel", "cuMemcpy"}] * 2
+    lines = {line.get_label(): line for line in _plot.draw(panels).axes[0].lines}
+    assert lines["adaptive"].get_color() == "black" and lines["auto"].get_color() != "black"
 
 
 def test_files_of_either_name_of_the_smallest_time_are_read(tmp_path):

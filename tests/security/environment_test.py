@@ -32,6 +32,7 @@ class Environment(unittest.TestCase):
             (self.root / place).mkdir(parents=True, exist_ok=True)
             for name in ("libcuda.so.1", "libcuda.so", "libvulkan.so.1"):
                 shutil.copy(INTRUDER, self.root / place / name)
+        (self.here / "x").touch()  # for argv[0]: some ways to take it for a path need a file
         self.intruder = self.root / "here/barmap-sim/libcuda.so.1"
 
     def tricks(self):
@@ -40,7 +41,7 @@ class Environment(unittest.TestCase):
         yield "a library named", {**sim, "BARMAP_SIM_LIBRARY": str(self.intruder)}, None
         yield "a library named alone", {"BARMAP_SIM_LIBRARY": str(self.intruder)}, None
         yield "argv[0] beside barmap-sim", sim, str(self.here / "x")
-        yield "argv[0] that exists", sim, str(self.here / "barmap-sim/libcuda.so.1")
+        yield "argv[0] of no file", sim, str(self.here / "absent")
         yield "argv[0] through ..", sim, str(self.here / "../bin/x")
         yield "argv[0] without a folder", sim, "x"
         yield "argv[0] of nothing", sim, ""

@@ -49,13 +49,14 @@ outcome barmap_named(std::string const& name, std::string const& arguments,
                      std::string const& environment) {
     std::filesystem::path const program =
         std::filesystem::path(BARMAP_PROGRAM).parent_path() / name;
-    return shell("env -u BARMAP_BACKEND -u BARMAP_COPY -u BARMAP_REQUIRE BARMAP_SIM=1 " +
+    return shell("env -u BARMAP_BACKEND -u BARMAP_COPY -u BARMAP_ENGINE -u BARMAP_REQUIRE "
+                 "BARMAP_SIM=1 " +
                  environment + " " + program.string() + " " + arguments);
 }
 
 outcome barmap_without_gpu(std::string const& arguments) {
-    return shell("env -u BARMAP_BACKEND -u BARMAP_COPY -u BARMAP_REQUIRE -u BARMAP_SIM "
-                 "CUDA_VISIBLE_DEVICES= " BARMAP_PROGRAM " " +
+    return shell("env -u BARMAP_BACKEND -u BARMAP_COPY -u BARMAP_ENGINE -u BARMAP_REQUIRE "
+                 "-u BARMAP_SIM CUDA_VISIBLE_DEVICES= " BARMAP_PROGRAM " " +
                  arguments);
 }
 

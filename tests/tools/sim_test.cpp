@@ -69,7 +69,7 @@ TEST(sim, a_program_that_cannot_be_started_exits_127) {
 
 TEST(sim, makes_a_driver_call_fail) {
     outcome const run =
-        barmap_without_gpu("sim --fail cuMemHostAlloc:2 -- barmap lat --sizes 8 --budget 0.01");
+        barmap_without_gpu("sim --fail cuMemHostAlloc:2 -- barmap demo --sizes 8 --budget 0.01");
     EXPECT_EQ(run.exit_code, 3) << run.err;
     EXPECT_NE(run.err.find("pinned host memory"), std::string::npos) << run.err;
 }

@@ -87,7 +87,8 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_line{"lat --budget 0", "--budget"}, wrong_line{"bw --threads 0", "--threads"},
         wrong_line{"bw --threads 1025", "from 1 to 1024"},
         wrong_line{"lat --device -1", "--device"}, wrong_line{"fresh --sizes 3", "powers of two"},
-        wrong_line{"stress --region 1K", "4K"},
+        wrong_line{"stress --region 1K", "4K"}, wrong_line{"stress --pieces -1", "--pieces"},
+        wrong_line{"stress --pairs 1e3", "--pairs"},
         wrong_line{"check --require nonsense", "the backends are"}, wrong_line{"sim", "PROGRAM"}));
 
 TEST(usage, an_output_file_that_cannot_be_written_is_told) {

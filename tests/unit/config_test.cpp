@@ -58,6 +58,7 @@ TEST_F(config_test, has_defaults) {
 TEST_F(config_test, takes_each_variable) {
     set("BARMAP_BACKEND", "rm");
     set("BARMAP_COPY", "avx2");
+    set("BARMAP_ENGINE", "channel");
     set("BARMAP_REQUIRE", ",rm,,dmabuf,");
     set("BARMAP_LOG", "info");
     set("BARMAP_SIM", "1");
@@ -66,6 +67,7 @@ TEST_F(config_test, takes_each_variable) {
     values const& now = current();
     EXPECT_EQ(now.backend, "rm");
     EXPECT_EQ(now.copy, "avx2");
+    EXPECT_EQ(now.engine, "channel");
     EXPECT_EQ(now.require, (std::vector<std::string>{"rm", "dmabuf"}));
     EXPECT_EQ(now.log, log_level::info);
     EXPECT_EQ(log::threshold(), log::level::info);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
 
@@ -101,6 +102,32 @@ TEST_F(fd_test, may_be_number_0) {
     fd input(0);
     EXPECT_TRUE(input);
     EXPECT_EQ(input.release(), 0);
+    calls closed_input = linux_calls();
+    closed_input.open = [](char const*, int) { return 0; };
+    closed_input.duplicate = [](int) { return 0; };
+    replace(&closed_input);
+    fd opened = open_file("/dev/null", O_RDWR), copy = duplicate(1);
+    EXPECT_EQ(opened.release(), 0);
+    EXPECT_EQ(copy.release(), 0);
+}
+
+// What an earlier call has left in errno says nothing about one that succeeds.
+TEST_F(fd_test, is_not_opened_or_read_again_after_a_success) {
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    fd const out(ends[0]), in(ends[1]);
+    ASSERT_EQ(::write(in.get(), "ab", 2), 2);
+    char byte = 0;
+    errno = EINTR;
+    EXPECT_EQ(linux_calls().read(out.get(), &byte, 1), 1);
+    EXPECT_EQ(byte, 'a');
+    int waiting = 0;
+    errno = EINTR;
+    EXPECT_EQ(linux_calls().ioctl(out.get(), FIONREAD, &waiting), 0);
+    EXPECT_EQ(waiting, 1);
+    errno = EINTR;
+    fd const opened(linux_calls().open("/dev/null", O_RDWR));
+    EXPECT_TRUE(opened);
 }
 
 TEST_F(fd_test, knows_why_there_is_no_descriptor) {

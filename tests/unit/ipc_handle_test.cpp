@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "backend/rm/ipc_handle.hpp"
+#include "rm/ipc_handle.hpp"
 
 #include <gtest/gtest.h>
 
-namespace barmap::backend {
+namespace barmap::rm {
 namespace {
 
 TEST(ipc_handle_test, takes_little_endian_fields_from_their_offsets) {
@@ -21,4 +21,4 @@ TEST(ipc_handle_test, takes_little_endian_fields_from_their_offsets) {
 }
 
 } // namespace
-} // namespace barmap::backend
+} // namespace barmap::rm

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace barmap::os {
 namespace {
@@ -54,6 +56,20 @@ protected:
     std::size_t const page_ = page_size();
     fd file_{::memfd_create("region", MFD_CLOEXEC)};
 };
+
+TEST(process_test, knows_a_child_without_asking_the_system) {
+    process_id const parent = this_process();
+    EXPECT_TRUE(is_probably_this_process(parent));
+    pid_t const child = ::fork();
+    if (child == 0) {
+        bool const before = is_probably_this_process(parent);
+        (void)this_process();
+        ::_exit(before || is_probably_this_process(parent) ? 1 : 0);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
 
 TEST_F(region_test, starts_as_a_range_that_faults) {
     region const reserved = region::reserve(3 * page_);
@@ -128,6 +144,18 @@ TEST_F(region_test, shared_memory_is_one_with_that_of_forked_children) {
     EXPECT_EQ(memory.data()[2 * page_ - 1], std::byte{7});
     calls_.fail("mmap", ENOMEM);
     EXPECT_THROW((void)region::shared_memory(page_), error);
+}
+
+TEST_F(region_test, a_part_outside_of_it_ends_a_debug_build) {
+#ifdef NDEBUG
+    GTEST_SKIP() << "checked in debug builds only";
+#else
+    region reserved = region::reserve(2 * page_);
+    for (auto const& [at, bytes] : {std::pair{page_, 2 * page_}, std::pair{3 * page_, page_}}) {
+        EXPECT_DEATH(reserved.place(at, bytes, file_.get(), 0), "Assertion") << at;
+        EXPECT_DEATH(reserved.place_zeros(at, bytes), "Assertion") << at;
+    }
+#endif
 }
 
 // A file that fills its region needs no reservation, which a failing mmap could lose.
@@ -209,25 +237,63 @@ TEST_F(region_test, never_unmaps_what_another_thread_has_put_into_the_hole) {
     ::munmap(others, page_);
 }
 
+TEST_F(region_test, knows_all_that_others_have_put_into_holes) {
+    calls table = current();
+    static std::vector<std::byte*> unmapped;
+    unmapped.clear();
+    table.mmap = [](void* at, std::size_t bytes, int protection, int flags, int file,
+                    off_t offset) -> void* {
+        if (!(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)))
+            return linux_calls().mmap(at, bytes, protection, flags, file, offset);
+        errno = flags & MAP_FIXED ? EIO : EEXIST;
+        return MAP_FAILED;
+    };
+    table.munmap = [](void* at, std::size_t bytes) {
+        EXPECT_GT(bytes, 0u);
+        for (std::size_t i = 0; i < bytes; i += page_size())
+            unmapped.push_back(static_cast<std::byte*>(at) + i);
+        return linux_calls().munmap(at, bytes);
+    };
+    replace(&table);
+    auto const lose = [&](std::initializer_list<std::size_t> pages) {
+        region several = region::for_files(6 * page_);
+        for (std::size_t const lost : pages)
+            EXPECT_THROW(several.place(lost * page_, page_, file_.get(), 0), error);
+        return several.data();
+    };
+    std::byte* const at = lose({3, 1, 4});
+    EXPECT_EQ(unmapped, (std::vector<std::byte*>{at, at + 5 * page_}));
+    unmapped.clear();
+    std::byte* const next = lose({5, 0});
+    EXPECT_EQ(unmapped, (std::vector<std::byte*>{})) << "all of it may be somebody else's";
+    replace(nullptr);
+    ::munmap(at + page_, 4 * page_);
+    ::munmap(next, 6 * page_);
+}
+
 // Between mmap and MADV_DONTFORK a child would inherit the mapping.
 TEST_F(region_test, no_fork_comes_between_mmap_and_madvise) {
-    static std::atomic<bool> forking, forked;
+    static std::atomic<bool> ready, go, forked;
     static std::atomic<int> status;
-    forking = forked = false;
+    ready = go = forked = false;
     static std::byte* mapped = nullptr;
-    static std::thread forker;
+    std::thread forker([] {
+        { no_fork const of_its_own; } // which is over
+        ready = true;
+        while (!go)
+            std::this_thread::yield();
+        status = in_child([] { *mapped = std::byte{1}; });
+        forked = true;
+    });
+    while (!ready)
+        std::this_thread::yield();
     calls table = current();
     table.madvise = [](void* at, std::size_t bytes, int advice) {
         mapped = static_cast<std::byte*>(at);
-        forker = std::thread([] {
-            forking = true;
-            status = in_child([] { *mapped = std::byte{1}; });
-            forked = true;
-        });
+        go = true;
         // What is waited for never comes: the fork waits for this.
         for (int i = 0; i < 200 && !forked; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        EXPECT_TRUE(forking);
         EXPECT_FALSE(forked);
         return linux_calls().madvise(at, bytes, advice);
     };
@@ -253,6 +319,27 @@ TEST_F(region_test, knows_its_process) {
                   ::_exit(status == 0 && is_this_process(child) ? 0 : 1);
               }),
               0);
+}
+
+// The first call of a process finds out how to tell; two threads may make it at once.
+TEST_F(region_test, knows_its_process_in_threads_that_ask_first) {
+    for (int i = 0; i < 200; ++i) {
+        int const status = in_child([] {
+            std::atomic<int> missing{2};
+            process_id seen[2];
+            auto const ask = [&](process_id& to) {
+                --missing;
+                while (missing)
+                    ;
+                to = this_process();
+            };
+            std::thread other(ask, std::ref(seen[0]));
+            ask(seen[1]);
+            other.join();
+            ::_exit(seen[0] == seen[1] && is_this_process(seen[0]) ? 0 : 1);
+        });
+        ASSERT_EQ(status, 0);
+    }
 }
 
 // In a PID namespace of its own a child can have its parent's number: both are 1 here.

@@ -315,5 +315,50 @@ TEST_F(allocate, another_allocation_at_the_address_is_not_taken_for_ours) {
     EXPECT_EQ(seen, errc::unsupported_memory);
 }
 
+// A driver need not say which allocation lies at an address; then it is taken to be ours.
+TEST_F(allocate, memory_without_an_identity_is_freed) {
+    std::unique_ptr<backend::backend> const vulkan = started();
+    cuda::driver_api table = cuda::api();
+    table.pointer_get_attribute = [](void* to, int which, CUdeviceptr) {
+        if (which == cuda::pointer_buffer_id)
+            *static_cast<unsigned long long*>(to) = 99; // of no meaning
+        return cuda::error_not_supported;
+    };
+    cuda::replace_api(&table);
+    (void)vulkan->allocate(10'000);
+    cuda::replace_api(nullptr); // and nothing may be left
+}
+
+TEST_F(allocate, another_allocation_at_the_address_is_not_freed) {
+    static cuda::driver_api real;
+    static CUexternalMemory imported;
+    static int frees;
+    frees = 0;
+    real = cuda::api();
+    std::unique_ptr<backend::backend> const vulkan = started();
+    cuda::driver_api table = real;
+    table.import_external_memory = [](CUexternalMemory* made,
+                                      CUDA_EXTERNAL_MEMORY_HANDLE_DESC const* source) {
+        CUresult const result = real.import_external_memory(made, source);
+        imported = *made;
+        return result;
+    };
+    cuda::replace_api(&table);
+    std::unique_ptr<backend::pinned> pinned = vulkan->allocate(10'000);
+    CUdeviceptr const address = pinned->allocated_address();
+    table.pointer_get_attribute = [](void* to, int which, CUdeviceptr of) {
+        CUresult const result = real.pointer_get_attribute(to, which, of);
+        if (which == cuda::pointer_buffer_id)
+            ++*static_cast<unsigned long long*>(to);
+        return result;
+    };
+    table.mem_free = [](CUdeviceptr) { return ++frees, cuda::success; };
+    pinned.reset();
+    cuda::replace_api(nullptr);
+    EXPECT_EQ(frees, 0);
+    real.mem_free(address);
+    real.destroy_external_memory(imported);
+}
+
 } // namespace
 } // namespace barmap::test

@@ -2,6 +2,7 @@
 #include "cuda/driver_api.hpp"
 #include "cuda/memory.hpp"
 #include "os/calls.hpp"
+#include "placed_layer.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"
 
@@ -100,6 +101,44 @@ TEST_F(failure, to_unmap_keeps_the_addresses_from_being_given_to_someone_else) {
     watched.fail("vkUnmapMemory2KHR", VK_ERROR_MEMORY_MAP_FAILED);
     mapped.reset();
     EXPECT_EQ(released, nullptr);
+}
+
+// Vulkan may have unmapped what was reserved there, and another thread may use the addresses by
+// now.
+TEST_F(failure, to_place_a_mapping_leaves_its_addresses_alone_and_frees_all_others) {
+    vmm_run const memory({2 * mebibyte, 4 * mebibyte, 2 * mebibyte});
+    static std::uintptr_t reserved, lost_begin, lost_end; // what is not freed of it is lost
+    watched_vulkan watched;
+    watched.add_placed_mapping();
+    std::unique_ptr<backend::backend> const vulkan = started();
+    std::unique_ptr<backend::pinned> const pinned =
+        vulkan->pin(cuda::describe(memory.address(), memory.size()));
+    os::calls table = os::current();
+    table.mmap = [](void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
+        void* const result = os::linux_calls().mmap(at, bytes, protection, flags, fd, offset);
+        if (!at) {
+            reserved = lost_begin = reinterpret_cast<std::uintptr_t>(result);
+            lost_end = reserved + bytes;
+        }
+        return result;
+    };
+    table.munmap = [](void* at, std::size_t bytes) {
+        auto const first = reinterpret_cast<std::uintptr_t>(at);
+        if (first == lost_begin)
+            lost_begin += bytes;
+        else if (first + bytes == lost_end)
+            lost_end -= bytes;
+        return os::linux_calls().munmap(at, bytes);
+    };
+    os::replace(&table);
+    watched.fail(2, VK_ERROR_MEMORY_MAP_FAILED);
+    EXPECT_THROW((void)pinned->map(), error);
+    os::replace(nullptr);
+    std::uintptr_t const data =
+        (reserved + placed_layer_alignment - 1) / placed_layer_alignment * placed_layer_alignment;
+    EXPECT_EQ(lost_begin - data, 2 * mebibyte);
+    EXPECT_EQ(lost_end - lost_begin, 4 * mebibyte);
+    os::linux_calls().munmap(reinterpret_cast<void*>(lost_begin), lost_end - lost_begin);
 }
 
 /// One function of the table, put out of order.

@@ -86,6 +86,30 @@ TEST_F(pin, several_chunks_become_one_range) {
     EXPECT_EQ(memory_mappings(), mappings);
 }
 
+// Vulkan may put each object where there is room.
+TEST_F(pin, several_chunks_are_cached_only_if_all_are) {
+    vmm_run const memory({2 * mebibyte, 2 * mebibyte});
+    watched_vulkan watched;
+    watched.add_placed_mapping();
+    constexpr VkMemoryPropertyFlags mappable = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
+                                               VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                               VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkPhysicalDeviceMemoryProperties types{};
+    types.memoryHeapCount = 1;
+    types.memoryHeaps[0] = {VkDeviceSize{1} << 30, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+    types.memoryTypeCount = 2; // of the software device, which has one, either is the same
+    types.memoryTypes[0] = {mappable | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0};
+    types.memoryTypes[1] = {mappable, 0};
+    watched.show_memory(types);
+    std::unique_ptr<backend::backend> const vulkan = started();
+    auto const kind = [&] {
+        return vulkan->pin(cuda::describe(memory.address(), memory.size()))->map()->kind;
+    };
+    EXPECT_EQ(kind(), cache_kind::cached);
+    watched.fail(2, VK_ERROR_OUT_OF_DEVICE_MEMORY); // the second object's first attempt
+    EXPECT_EQ(kind(), cache_kind::write_combining);
+}
+
 TEST_F(pin, what_is_more_than_the_heap_is_refused_before_vulkan_is_asked) {
     vmm_run const memory({2 * mebibyte});
     watched_vulkan watched;

@@ -40,6 +40,14 @@ Wanted* find_in_chain(void* next, VkStructureType type) {
     return nullptr;
 }
 
+/// What the specification forbids ends the test at once.
+void demand(bool condition, char const* what) {
+    if (condition)
+        return;
+    std::fprintf(stderr, "placed_layer: invalid use: %s\n", what);
+    std::abort();
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL listed(VkPhysicalDevice physical, char const* layer,
                                       std::uint32_t* count, VkExtensionProperties* properties) {
     std::uint32_t own = 0;
@@ -82,6 +90,7 @@ VKAPI_ATTR VkResult VKAPI_CALL device_created(VkPhysicalDevice physical,
                                               VkDeviceCreateInfo const* info,
                                               VkAllocationCallbacks const* callbacks,
                                               VkDevice* device) {
+    demand(info->queueCreateInfoCount == 1 && info->pQueueCreateInfos->queueCount > 0, "no queue");
     VkDeviceCreateInfo below = *info;
     std::vector<char const*> extensions;
     unsigned added = 0;
@@ -121,14 +130,6 @@ VKAPI_ATTR void VKAPI_CALL memory_freed(VkDevice device, VkDeviceMemory memory,
     }
     sizes.erase(memory);
     free_memory(device, memory, callbacks);
-}
-
-/// What the specification forbids ends the test at once.
-void demand(bool condition, char const* what) {
-    if (condition)
-        return;
-    std::fprintf(stderr, "placed_layer: invalid use: %s\n", what);
-    std::abort();
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL mapped(VkDevice device, abi::map_info const* info, void** address) {

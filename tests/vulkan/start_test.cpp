@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backend/vulkan/session.hpp"
+#include "placed_layer.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"
 
@@ -37,6 +38,13 @@ TEST_F(start, finds_the_gpu_by_its_uuid_and_cleans_up) {
         EXPECT_EQ(watched.live(), (live_objects{1, 1, 0, 0}));
     }
     EXPECT_EQ(watched.live(), live_objects{});
+}
+
+TEST_F(start, heeds_the_alignment_of_placed_mappings) {
+    watched_vulkan watched;
+    EXPECT_EQ(backend::vulkan::session(simulated_gpu()).placed_alignment(), 0u);
+    watched.add_placed_mapping();
+    EXPECT_EQ(backend::vulkan::session(simulated_gpu()).placed_alignment(), placed_layer_alignment);
 }
 
 constexpr VkMemoryPropertyFlags local = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,

@@ -27,7 +27,7 @@ namespace {
 [[noreturn]] void report_and_leave(int to, char letter, std::string const& reason) {
     std::string const text = letter + reason;
     // What does not arrive counts as a crash.
-    (void)!write(to, text.data(), text.size());
+    (void)!::write(to, text.data(), text.size());
     std::fflush(nullptr);
     _exit(0); // no destructors: the parent's objects are in this process as well
 }
@@ -47,7 +47,7 @@ std::string read_all(int from) {
     std::string text;
     std::array<char, 512> block{};
     for (;;) {
-        ssize_t const length = read(from, block.data(), block.size());
+        ssize_t const length = ::read(from, block.data(), block.size());
         if (length < 0 && errno == EINTR)
             continue;
         if (length <= 0)

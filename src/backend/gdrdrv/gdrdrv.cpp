@@ -27,8 +27,7 @@ public:
     handle(std::shared_ptr<kernel_module const> owner, CUdeviceptr start, std::size_t bytes,
            pin_options const& request)
         : owner_(std::move(owner)), value_(owner_->pin(start, bytes, request)) {}
-    handle(handle&& other) noexcept
-        : owner_(std::move(other.owner_)), value_(std::exchange(other.value_, 0)) {}
+    handle(handle&&) noexcept = default; // leaves no owner behind
     handle& operator=(handle&&) = delete;
     ~handle() {
         if (owner_)

@@ -40,8 +40,9 @@ cuda_view::cuda_view(CUdevice device, int descriptor, std::size_t payload, std::
     cuda::check(cu.external_memory_get_mapped_buffer(&address_, memory_, &range),
                 "give Vulkan's memory a CUDA address",
                 "free GPU memory or address space of this context");
-    if (cu.pointer_get_attribute(&id_, cuda::pointer_buffer_id, address_) != cuda::success)
-        id_ = 0;
+    unsigned long long id = 0;
+    if (cu.pointer_get_attribute(&id, cuda::pointer_buffer_id, address_) == cuda::success)
+        id_ = id;
 }
 
 cuda_view::~cuda_view() {

@@ -61,6 +61,7 @@ TEST_P(error_test, no_bytes) {
     opened const gpu;
     EXPECT_EQ(vkgdr_memory_alloc(gpu.get(), 0, 0), nullptr);
     expect_error("0 bytes");
+    EXPECT_EQ(std::string(last_error()).find("Tried"), std::string::npos) << last_error();
 }
 
 TEST_P(error_test, more_memory_than_there_is) {

@@ -256,3 +256,11 @@ def test_errors():
 def test_handles_come_from_pins_only(gdr):
     with pytest.raises((TypeError, AttributeError)):
         GDRHandle(gdr, 5)
+
+
+@pytest.mark.parametrize("name", ["copy_to_mapping", "copy_from_mapping"])
+def test_an_engine_that_failed_is_told(handle, monkeypatch, name):
+    monkeypatch.setattr(barmap.gdrcopy, f"_{name}", lambda *_: errno.EIO)
+    host = np.zeros(4000, "u1")
+    error = refused(lambda: getattr(handle, name)(host.ctypes.data, host.size), errno.EIO)
+    assert "copy 4000 bytes" in str(error)

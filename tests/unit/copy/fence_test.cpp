@@ -27,7 +27,6 @@ struct range {
 };
 constexpr range words[] = {{64, 1}, {65, 1}, {66, 2}, {68, 4}, {72, 8}};
 // Not aligned; not a power of 2; lines, part of one, and more than one.
-// Not aligned; not a power of 2; lines, part of one, and more than one.
 constexpr range others[] = {{65, 2},  {68, 8},    {64, 3},     {64, 16},  {71, 40},
                             {64, 64}, {64, 1024}, {100, 1000}, {64, 1100}};
 

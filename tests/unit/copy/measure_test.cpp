@@ -92,6 +92,24 @@ TEST(measure, measures_a_shared_load_once) {
     EXPECT_EQ(loads, alone);
 }
 
+int transfers_of[3];
+template <int Which>
+void counts_its_transfers(void*, void const*, std::size_t) noexcept {
+    fake_time += 200;
+    ++transfers_of[Which];
+}
+
+TEST(measure, measures_each_of_three_as_often) {
+    constexpr copy_routine one{"one", 0, 8, counts_its_transfers<0>, takes<200>};
+    constexpr copy_routine two{"two", 0, 8, counts_its_transfers<1>, takes<200>};
+    constexpr copy_routine three{"three", 0, 8, counts_its_transfers<2>, takes<200>};
+    (void)measured({&one, &two, &three}, 16);
+    constexpr int guesses = 4; // two looks at one size, and before it for nothing
+    EXPECT_GT(transfers_of[1], 0);
+    EXPECT_EQ(transfers_of[2], transfers_of[1]);
+    EXPECT_EQ(transfers_of[0], transfers_of[1] + guesses);
+}
+
 TEST(measure, leaves_out_what_was_hopeless_at_smaller_sizes) {
     constexpr copy_routine steady{"steady", 0, 8, takes<1000>, takes<200>};
     constexpr copy_routine byte_by_byte{"byte_by_byte", 0, 8, takes_per_byte<10>, takes<200>};
@@ -160,11 +178,29 @@ TEST(measure, sees_through_transfers_that_are_disturbed_now_and_then) {
     }
 }
 
+// The first of four samples, of thirty transfers each, is the only one in which it is fast.
+int transfers_of_lucky = 0;
+void is_fast_in_one_sample_of_four(void*, void const*, std::size_t) noexcept {
+    fake_time += transfers_of_lucky++ % 120 < 30 ? 150 : 250;
+}
+
+TEST(measure, one_lucky_sample_does_not_decide) {
+    constexpr copy_routine steady{"steady", 0, 8, takes<200>, takes<200>};
+    constexpr copy_routine lucky{"lucky", 0, 8, is_fast_in_one_sample_of_four, takes<200>};
+    copy_plan const plan = measured({&steady, &lucky}, 4096);
+    ASSERT_EQ(transfers_of_lucky % 120, 0) << "samples are not what this test takes them for";
+    for (std::size_t bytes = 16; bytes <= 4096; bytes *= 2) {
+        EXPECT_EQ(plan.store[size_class(bytes)]->name, "steady") << bytes;
+    }
+}
+
 TEST(measure, falls_back_on_the_preferred_routine_without_scratch) {
     for (std::size_t bytes : {0, 1, 15}) {
+        std::int64_t const before = fake_time;
         copy_plan const plan = measured({&slow, &fast}, bytes);
         EXPECT_EQ(plan.store[size_class(64)]->name, "slow");
         EXPECT_EQ(plan.load[size_class(64)]->name, "slow");
+        EXPECT_EQ(fake_time, before) << "nothing is transferred";
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace barmap::backend {
+namespace barmap::rm {
 
 /// What a CUDA IPC handle says of an allocation. Its layout is not documented: these offsets were
 /// found on driver 580.159.04 and are verified at every start-up by the backend's self-test, and
@@ -23,4 +23,4 @@ struct ipc_fields {
 
 [[nodiscard]] ipc_fields parse(CUipcMemHandle const& handle) noexcept;
 
-} // namespace barmap::backend
+} // namespace barmap::rm

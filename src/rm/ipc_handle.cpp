@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "backend/rm/ipc_handle.hpp"
+#include "rm/ipc_handle.hpp"
 
 #include <cstring>
 
-namespace barmap::backend {
+namespace barmap::rm {
 namespace {
 
 template <class Field>
@@ -25,4 +25,4 @@ ipc_fields parse(CUipcMemHandle const& handle) noexcept {
     return fields;
 }
 
-} // namespace barmap::backend
+} // namespace barmap::rm

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/export.hpp>
+
+#include <span>
+#include <type_traits>
+#include <utility>
+
+/// What may be copied as bytes.
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+namespace detail {
+
+/// What a contiguous range consists of, if its elements outlive the call.
+template <class Values>
+using element = typename decltype(std::span(std::declval<Values>()))::element_type;
+
+} // namespace detail
+
+/// Contiguous values that may be copied as bytes: an array, a std::array, a
+/// std::vector, a std::span of a trivially copyable type.
+template <class Values>
+concept copyable_values = std::is_trivially_copyable_v<detail::element<Values>>;
+
+/// The same, and they may be changed.
+template <class Values>
+concept assignable_values = copyable_values<Values> && !std::is_const_v<detail::element<Values>>;
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

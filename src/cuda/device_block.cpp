@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "cuda/device_block.hpp"
+
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/driver_lifetime.hpp"
+
+#include <barmap/error.hpp>
+
+namespace barmap::cuda {
+
+device_block::device_block(CUdevice device, std::size_t bytes) {
+    context_scope const scope = context_scope::on_device(device);
+    driver_api const& cu = api();
+    check(cu.mem_alloc(&address_, bytes), "allocate memory for the self-test");
+    // Without these nobody could say later whether it is still there to be freed.
+    CUresult status = cu.pointer_get_attribute(&id_, pointer_buffer_id, address_);
+    if (status == success)
+        status = cu.pointer_get_attribute(&owner_, pointer_context, address_);
+    if (status != success)
+        cu.mem_free(address_);
+    check(status, "identify the memory for the self-test");
+    watch_exit();
+}
+
+device_block::~device_block() {
+    if (!drivers_are_up(process_))
+        return;
+    driver_api const& cu = api();
+    unsigned long long id_now = 0;
+    if (cu.pointer_get_attribute(&id_now, pointer_buffer_id, address_) != success || id_now != id_)
+        return;
+    try {
+        context_scope const scope(owner_);
+        cu.mem_free(address_);
+    } catch (error const&) {
+        // The context is gone, and the memory with it.
+    }
+}
+
+} // namespace barmap::cuda

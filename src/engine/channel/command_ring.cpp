@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "engine/channel/command_ring.hpp"
+
+#include "copy/fence.hpp"
+#include "rm/channel_abi.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace barmap::engine {
+
+namespace abi = rm::abi;
+
+namespace {
+
+// Volatile: the GPU reads it, and the compiler is not to make two stores of one.
+template <class Word>
+void store(std::byte* to, Word value) noexcept {
+    *reinterpret_cast<Word volatile*>(to) = value;
+}
+
+constexpr std::uint32_t high(std::uint64_t address) noexcept {
+    return static_cast<std::uint32_t>(address >> 32);
+}
+constexpr std::uint32_t low(std::uint64_t address) noexcept {
+    return static_cast<std::uint32_t>(address);
+}
+
+} // namespace
+
+/// Writes one run of words, and the GPFIFO entry that leads to it.
+class command_ring::writer {
+public:
+    writer(command_ring& ring, std::size_t most_words) noexcept : ring_(ring) {
+        // A run is contiguous: what is left at the ring's end stays unused.
+        std::size_t const at = ring.used_.words % ring_words;
+        if (at + most_words > ring_words)
+            ring.used_.words += ring_words - at;
+        first_ = ring.used_.words % ring_words;
+    }
+    writer(writer const&) = delete;
+    writer& operator=(writer const&) = delete;
+
+    void put(std::uint32_t word) noexcept {
+        store(ring_.where_.block + words_at + (first_ + count_++) * sizeof word, word);
+    }
+    void put_copy(std::uint64_t from, std::uint64_t to, std::size_t bytes,
+                  std::uint32_t launch) noexcept {
+        put(abi::methods(abi::copy_subchannel, abi::method_offset_in, 4));
+        put(high(from));
+        put(low(from));
+        put(high(to));
+        put(low(to));
+        auto const length = static_cast<std::uint32_t>(bytes);
+        if (length != ring_.last_length_) {
+            put(abi::methods(abi::copy_subchannel, abi::method_line_length, 1));
+            put(length);
+            ring_.last_length_ = length;
+        }
+        put(abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, launch));
+    }
+
+    ~writer() {
+        std::uint64_t const start = ring_.where_.block_on_gpu + words_at + first_ * 4;
+        store(ring_.where_.block + ring_.used_.entries % gpfifo_entries * sizeof(std::uint64_t),
+              abi::gpfifo_entry(start, static_cast<std::uint32_t>(count_)));
+        ++ring_.used_.entries;
+        ring_.used_.words += (count_ + line_words - 1) / line_words * line_words;
+    }
+
+private:
+    command_ring& ring_;
+    std::size_t first_ = 0, count_ = 0;
+};
+
+command_ring::command_ring(places const& where) noexcept : where_(where) {
+    {
+        writer words(*this, line_words);
+        words.put(abi::methods(abi::copy_subchannel, abi::method_set_object, 1));
+        words.put(where.copy_class);
+        words.put(abi::methods(abi::copy_subchannel, abi::method_set_semaphore, 2));
+        words.put(high(where.semaphore_on_gpu));
+        words.put(low(where.semaphore_on_gpu));
+    } // executed with the first ticket
+    last_ = where.last;
+    used_by_[where.last % most_tickets] = used_;
+}
+
+bool command_ring::has_room(std::size_t pieces) const noexcept {
+    ticket const last = last_.load(std::memory_order_relaxed), done = progress();
+    if (last - done >= most_tickets - 1)
+        return false;
+    std::size_t const chunks = 1 + pieces / next_chunk + 1;
+    // Each chunk may leave some of its last line unused, and one of them the ring's end.
+    std::size_t const words = pieces * words_of_piece + words_of_ticket + chunks * line_words +
+                              next_chunk * words_of_piece;
+    usage const& free_from = used_by_[done % most_tickets];
+    return used_.words + words - free_from.words <= ring_words &&
+           used_.entries + chunks - free_from.entries < gpfifo_entries;
+}
+
+ticket command_ring::submit(direction which, std::span<piece const> pieces) noexcept {
+    ticket const number = last_.load(std::memory_order_relaxed) + 1;
+    // The first begins when all before it is done; the others overlap.
+    std::uint32_t launch = abi::launch_linear | abi::launch_non_pipelined;
+    std::size_t chunk = first_chunk;
+    for (std::size_t at = 0; at < pieces.size(); chunk = next_chunk) {
+        std::size_t const end = std::min(pieces.size(), at + chunk);
+        {
+            writer words(*this, (end - at) * words_of_piece + words_of_ticket);
+            for (; at < end; ++at) {
+                piece const& each = pieces[at];
+                if (at + 1 == pieces.size()) {
+                    // Without the flush 2 of 97,271 copies were stale when the semaphore came
+                    // (H200).
+                    launch |= abi::launch_flush | abi::launch_semaphore;
+                    words.put(abi::methods(abi::copy_subchannel, abi::method_semaphore_payload, 1));
+                    words.put(low(number));
+                }
+                if (which == direction::to_gpu)
+                    words.put_copy(each.host, each.gpu, each.bytes, launch);
+                else
+                    words.put_copy(each.gpu, each.host, each.bytes, launch);
+                launch = abi::launch_linear | abi::launch_pipelined;
+            }
+        }
+        ring_doorbell();
+    }
+    used_by_[number % most_tickets] = used_;
+    last_.store(number, std::memory_order_release);
+    return number;
+}
+
+// What the doorbell leads to has to be there before it: the words and the entry, then the place
+// where the entries end, then the doorbell, which is to leave at once.
+void command_ring::ring_doorbell() noexcept {
+    copy::flush_wc_stores();
+    store(where_.block + userd_at + abi::userd_gp_put,
+          static_cast<std::uint32_t>(used_.entries % gpfifo_entries));
+    copy::flush_wc_stores();
+    *static_cast<std::uint32_t volatile*>(where_.doorbell) = where_.token;
+    copy::flush_wc_stores();
+}
+
+ticket command_ring::progress() const noexcept {
+    ticket const last = last_.load(std::memory_order_acquire);
+    std::uint32_t const done = std::atomic_ref(*const_cast<std::uint32_t*>(where_.semaphore))
+                                   .load(std::memory_order_acquire);
+    // The semaphore may by now be ahead of what was read before it.
+    return last + static_cast<std::uint64_t>(
+                      static_cast<std::int64_t>(static_cast<std::int32_t>(done - low(last))));
+}
+
+} // namespace barmap::engine

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "engine/engine.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace barmap::engine {
+
+/// What is written into a channel: the methods of copies, the GPFIFO's entries that lead to them,
+/// and the doorbell. All of it lies in one block of GPU memory that the CPU has mapped: each part
+/// in host memory would cost 0.7 us a copy (H200).
+/// Thread rule: one caller at a time, but progress().
+class command_ring {
+public:
+    static constexpr std::size_t block_bytes = std::size_t{2} << 20;
+    static constexpr std::uint32_t gpfifo_entries = 1024;
+    static constexpr std::size_t userd_at = 0x10000;
+    static constexpr std::size_t most_pieces = 4096; ///< of one ticket
+
+    struct places {
+        std::byte* block;           ///< as the CPU sees it, write-combining
+        std::uint64_t block_on_gpu; ///< as the channel sees it
+        std::uint32_t* doorbell;
+        std::uint32_t token;
+        std::uint32_t const* semaphore; ///< in host memory, 0 at the start
+        std::uint64_t semaphore_on_gpu;
+        std::uint32_t copy_class;
+        ticket last = 0; ///< tickets go on behind it; the semaphore holds its lower half
+    };
+
+    explicit command_ring(places const& where) noexcept;
+
+    /// Whether there is room for a ticket of that many pieces; it comes with progress().
+    [[nodiscard]] bool has_room(std::size_t pieces) const noexcept;
+
+    /// Begins to copy. @pre has_room(pieces.size()), 1 to most_pieces pieces of up to
+    /// piece::most_bytes
+    ticket submit(direction which, std::span<piece const> pieces) noexcept;
+
+    /// The last ticket that is done. Its copies are seen by the caller. Thread rule: free.
+    [[nodiscard]] ticket progress() const noexcept;
+
+    static constexpr std::size_t words_at = 0x20000; ///< in front of them: GPFIFO, USERD
+
+private:
+    static constexpr std::size_t ring_words = (block_bytes - words_at) / sizeof(std::uint32_t);
+    static constexpr std::size_t words_of_piece = 8, words_of_ticket = 2;
+    static constexpr std::size_t line_words = 16; ///< a chunk begins on a line of 64 bytes
+    static constexpr std::size_t most_tickets = 256;
+    // The engine begins while the CPU still writes: 6 to 20 % for long lists (H200).
+    static constexpr std::size_t first_chunk = 32, next_chunk = 128;
+
+    /// How much has been used of each ring since the beginning.
+    struct usage {
+        std::uint64_t words = 0, entries = 0;
+    };
+    class writer;
+    void begin_chunk(std::size_t words) noexcept;
+    void ring_doorbell() noexcept;
+
+    places where_;
+    std::atomic<ticket> last_{0};   ///< that was submitted
+    std::uint32_t last_length_ = 0; ///< the engine's LINE_LENGTH_IN
+    usage used_;
+    std::array<usage, most_tickets> used_by_; ///< up to and with the ticket of this number
+};
+
+} // namespace barmap::engine

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/device_block.hpp"
+#include "engine/transfer.hpp"
+
+namespace barmap::engine {
+
+/// Memory to test an engine in. Kept for as long as the engine may be started again: to free
+/// memory, CUDA waits for running kernels, and one of them may be waiting for the copy that starts
+/// an engine.
+class test_memory {
+public:
+    static constexpr std::size_t size = 65536;
+    /// @throws error
+    explicit test_memory(gpu const& which) : block_(which.handle, size) {}
+    [[nodiscard]] CUdeviceptr address() const noexcept { return block_.address(); }
+
+private:
+    cuda::device_block block_;
+};
+
+/// Moves random values both ways, and looks with the driver whether they are where they should be.
+/// Waits for no kernel. @throws error errc::backend_broken, or what failed
+void self_test(worker& engine, gpu const& which, test_memory const& memory);
+
+} // namespace barmap::engine

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "engine/engine.hpp"
+#include "os/region.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <span>
+
+/// Whole copies by an engine: those of pinned memory directly, others through staging memory.
+namespace barmap::engine {
+
+/// An engine at work, with its staging memory.
+/// Thread rule: any number of threads may copy; those of pageable memory share `lanes` lanes.
+class worker {
+public:
+    static constexpr std::size_t lanes = 2;
+    static constexpr std::size_t lane_bytes = std::size_t{2} << 20;
+
+    /// How long a copy may take beside what its bytes take. It takes microseconds; where another
+    /// process uses the engine as well, its time slice more, which is a millisecond.
+    static constexpr std::chrono::milliseconds usual_patience{50};
+    /// A simulated GPU waits for the same CPUs as all threads of the machine.
+    static constexpr std::chrono::milliseconds patience_with_simulation{600};
+
+    /// Starts the engine. @throws error
+    explicit worker(std::unique_ptr<copy_engine> engine,
+                    std::chrono::milliseconds patience = usual_patience);
+    worker(worker const&) = delete;
+    worker& operator=(worker const&) = delete;
+
+    [[nodiscard]] copy_engine& engine() noexcept { return *engine_; }
+
+    /// Whether it has failed, and another one is to be asked for.
+    [[nodiscard]] bool is_retired() const noexcept {
+        return is_retired_.load(std::memory_order_acquire);
+    }
+    /// Ends that, and stops the engine by a thread of its own: the driver may take for ever.
+    /// @return whether it has stopped within this time, so that nothing is under way any more
+    static bool retire(std::shared_ptr<worker> const& failed, std::chrono::milliseconds most);
+
+    /// The last lane's memory, as pinned host memory to measure by. Not while pageable memory is
+    /// copied.
+    [[nodiscard]] std::span<std::byte> pinned_memory() const noexcept {
+        return {lanes_.back().data, lane_bytes};
+    }
+    [[nodiscard]] std::uint64_t pinned_address() const noexcept { return lanes_.back().address; }
+
+    /// What is not in host memory that the engine reaches is copied by the CPU to or from staging
+    /// memory, piece after piece, while the engine copies the next.
+    /// @pre [offset, offset + bytes) is covered by gpu's runs
+    /// @return late or failed: some of the copy may still be under way
+    outcome copy_staged(direction which, reachable const& gpu, std::size_t offset, std::byte* host,
+                        std::size_t bytes) noexcept;
+
+    /// Copies directly to or from memory that the engine reaches.
+    /// @param host where the host's side lies for the engine, `at` counted from its start; in order
+    outcome copy_direct(direction which, reachable const& gpu, std::size_t offset,
+                        std::span<reachable::run const> host) noexcept;
+
+    /// How long that many bytes may take before they are late.
+    [[nodiscard]] std::chrono::nanoseconds patience(std::size_t bytes) const noexcept;
+
+private:
+    class under_way;
+    [[nodiscard]] deadline when_late() const noexcept {
+        return std::chrono::steady_clock::now() + patience(bytes_under_way_.load());
+    }
+    struct lane {
+        std::mutex busy;
+        std::byte* data = nullptr;
+        std::uint64_t address = 0;
+    };
+    class free_lane;
+    outcome staged_to_cpu(lane const& through, reachable const& gpu, std::size_t offset,
+                          std::byte* host, std::size_t bytes);
+    outcome staged_to_gpu(lane const& through, reachable const& gpu, std::size_t offset,
+                          std::byte const* host, std::size_t bytes);
+
+    std::chrono::milliseconds patience_;
+    os::region staging_; // outlives the engine, which may still write into it
+    std::unique_ptr<copy_engine> engine_;
+    std::unique_ptr<reachable> reached_; // goes before the engine
+    std::array<lane, lanes> lanes_;
+    std::atomic<unsigned> next_lane_{0};
+    std::atomic<bool> is_retired_{false};
+    std::once_flag stopping_;
+    std::shared_future<void> stopped_;
+    std::atomic<std::size_t> bytes_under_way_{
+        0}; ///< of all threads: a copy waits for those before it
+};
+
+/// Whether all of [offset, offset + bytes) can be reached.
+[[nodiscard]] bool covers(reachable const& memory, std::size_t offset, std::size_t bytes) noexcept;
+
+} // namespace barmap::engine

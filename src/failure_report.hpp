@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/backend.hpp>
+#include <barmap/error.hpp>
+
+#include <exception>
+
+namespace barmap {
+
+/// What a failed start makes of a report: state, reason, advice. Call it in a catch block.
+/// @tparam Report backend_report or engine_report
+template <class Report>
+void record_failure(Report& report) {
+    try {
+        throw;
+    } catch (error const& failure) {
+        report.state =
+            failure.code() == errc::backend_absent ? backend_state::absent : backend_state::broken;
+        report.reason = "cannot " + failure.operation() + ": " + failure.code().message();
+        report.advice = failure.advice();
+    } catch (std::exception const& failure) {
+        report.state = backend_state::broken;
+        report.reason = failure.what();
+    }
+}
+
+} // namespace barmap

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#include "contract/engine_machine.hpp"
+#include "contract/machine.hpp"
+#include "engine/channel/generation.hpp"
+#include "engine/transfer.hpp"
+#include "fake/faults.hpp"
+
+#include <algorithm>
+#include <thread>
+
+/// What goes wrong with a channel, and what copies make of it.
+namespace barmap::contract {
+namespace {
+
+using namespace std::chrono_literals;
+
+engine_report report_of(device const& gpu, std::string_view name) {
+    for (engine_report const& each : gpu.engines())
+        if (each.name == name)
+            return each;
+    return {};
+}
+
+std::unique_ptr<engine::copy_engine> make_channel() {
+    return engine::registry().front().make(identify(0));
+}
+
+/// A program that copies adaptively.
+struct program {
+    device gpu = device::open(0);
+    device_block block{mib};
+    mapping map = gpu.pin(block.address(), mib).map();
+    std::vector<std::byte> host = pattern(200 * kib, 1);
+
+    // Both expect the right bytes, whatever happens below.
+    void copy(unsigned seed) {
+        auto const sent = pattern(host.size(), seed);
+        map.copy_to_gpu(0, sent);
+        EXPECT_TRUE(read_by_driver(block.address(), sent.size()) == sent);
+        copy_back(seed);
+    }
+    void copy_back(unsigned seed) {
+        auto const sent = pattern(host.size(), seed);
+        write(map.window(), sent);
+        std::ranges::fill(host, std::byte{});
+        map.copy_to_cpu(host, 0);
+        EXPECT_TRUE(host == sent);
+    }
+};
+
+TEST(channel_test, is_absent_where_the_driver_or_the_gpu_is_not_known) {
+    struct {
+        fake::rm_driver::behaviour how;
+        char const* words;
+    } cases[5];
+    cases[0].how.version = "700.10";
+    cases[0].words = "driver version 700.10";
+    cases[1].how.version = "quite new";
+    cases[1].words = "driver version quite new";
+    cases[2].how.version = "580";
+    cases[2].words = "driver version 580";
+    cases[3].how.gpu = fake::rm::generation::unknown;
+    cases[3].words = "generation";
+    cases[4].how.all_engines_shared = true;
+    cases[4].words = "copy engine that nothing else uses";
+    for (auto const& each : cases) {
+        engine_machine machine(nullptr, each.how);
+        auto const which = make_channel();
+        expect_refusal(refusal_of([&] { which->start(); }), errc::backend_absent, each.words);
+        device const gpu = device::open(0);
+        EXPECT_EQ(report_of(gpu, "channel").state, backend_state::absent);
+        EXPECT_NE(report_of(gpu, "channel").reason.find(each.words), std::string::npos);
+        EXPECT_EQ(report_of(gpu, "driver").state, backend_state::usable);
+    }
+}
+
+TEST(channel_test, is_absent_where_it_has_not_been_tried) {
+    engine_machine machine(nullptr);
+    engine::gpu slice = identify(0), coherent = identify(0);
+    slice.mig = true;
+    coherent.coherent = true;
+    for (auto const& [gpu, words] : {std::pair{slice, "MIG"}, {coherent, "coherent"}})
+        expect_refusal(
+            refusal_of([&, &which = gpu] { engine::registry().front().make(which)->start(); }),
+            errc::backend_absent, words);
+}
+
+// Nor is one on a machine that has a driver, but simulates its GPU.
+TEST(channel_test, is_absent_on_a_simulated_GPU_without_a_kernel_driver) {
+    set_environment("BARMAP_SIM_DRIVER", "610");
+    set_environment("BARMAP_BACKEND", "dmabuf");
+    machine plain("610", [](fake::kernel&) { return [] { return std::size_t{0}; }; });
+    plain.use();
+    expect_refusal(refusal_of([] { make_channel()->start(); }), errc::backend_absent,
+                   cuda::simulation_has_kernel_driver() ? "nvidiactl" : "simulated");
+}
+
+// A copy waits for all that others have submitted before.
+TEST(channel_test, is_given_time_for_all_that_is_under_way) {
+    engine_machine machine(nullptr);
+    engine::worker const worker(make_channel());
+    EXPECT_EQ(worker.patience(0), 50ms);
+    EXPECT_GE(worker.patience(std::size_t{8} << 30), 10s) << "0.2 GB/s and more";
+    EXPECT_LE(worker.patience(mib), 100ms);
+}
+
+TEST(channel_test, an_engine_that_is_asked_for_must_be_usable) {
+    fake::rm_driver::behaviour how;
+    how.all_engines_shared = true;
+    engine_machine machine("channel", how);
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent, "channel");
+    set_environment("BARMAP_ENGINE", "chanel");
+    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument,
+                   "channel, driver, and none");
+    set_environment("BARMAP_ENGINE", "none");
+    program p;
+    p.copy(1);
+    EXPECT_EQ(report_of(p.gpu, "driver").copies, 0u);
+    for (copy_crossover const& each : p.gpu.copy_crossovers("rm"))
+        EXPECT_EQ(each.method, "mapping");
+}
+
+TEST(channel_test, every_refused_call_makes_it_absent_or_broken_and_leaves_nothing) {
+    engine_machine machine(nullptr);
+    make_channel()->start(); // what CUDA keeps after its first use
+    fake::left_over const before = machine->held();
+    for (auto const& [source, code] : {std::pair{fake::fault_source::system, EINVAL},
+                                       {fake::fault_source::status, 0x1a},
+                                       {fake::fault_source::status, 0x56}}) {
+        unsigned which = 1;
+        for (; which < 300; ++which) {
+            fake::the_faults().arm(source, which, code);
+            bool const refused = [&] {
+                auto const made = make_channel();
+                try {
+                    made->start();
+                } catch (error const&) {
+                    return true;
+                }
+                return false;
+            }();
+            bool const fired = !fake::the_faults().fired().empty();
+            fake::the_faults().disarm();
+            EXPECT_EQ(machine->held(), before) << which;
+            if (!fired)
+                break;
+            // One that only makes an engine unavailable is passed over.
+            if (!refused)
+                continue;
+        }
+        EXPECT_GT(which, 15u);
+        EXPECT_LT(which, 300u);
+    }
+}
+
+TEST(channel_test, a_copy_that_stalls_is_made_in_another_way) {
+    engine_machine machine("channel");
+    program p;
+    p.copy(1);
+    for (unsigned failure = 1; failure <= 3; ++failure) {
+        EXPECT_EQ(report_of(p.gpu, "channel").state, backend_state::usable);
+        machine.gpu().stall();
+        p.copy_back(10 + failure);
+        machine.gpu().resume();
+        EXPECT_EQ(report_of(p.gpu, "channel").failures, failure);
+        p.copy(20 + failure); // by a new one, or by none
+    }
+    engine_report const last = report_of(p.gpu, "channel");
+    EXPECT_EQ(last.state, backend_state::broken) << "after three it stays off";
+    EXPECT_NE(last.reason.find("3 copies"), std::string::npos) << last.reason;
+    EXPECT_FALSE(last.advice.empty());
+}
+
+TEST(channel_test, a_lost_doorbell_and_an_error_are_no_worse) {
+    engine_machine machine("channel");
+    program p;
+    p.copy(1);
+    machine.gpu().lose_doorbells(100);
+    p.copy_back(2);
+    machine.gpu().lose_doorbells(0);
+    EXPECT_EQ(report_of(p.gpu, "channel").failures, 1u);
+    p.copy(3);
+    auto const begin = std::chrono::steady_clock::now();
+    machine.gpu().fail_next();
+    p.copy(4);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+    EXPECT_EQ(report_of(p.gpu, "channel").failures, 2u);
+}
+
+TEST(channel_test, what_comes_late_reaches_nobody) {
+    engine_machine machine("channel");
+    program p;
+    p.copy(1);
+    machine.gpu().delay_next(1500ms);
+    auto const sent = pattern(p.host.size(), 5);
+    p.map.copy_to_gpu(0, sent); // late, and made by stores
+    auto const later = pattern(p.host.size(), 6);
+    write(p.map.window(0, later.size()), later);
+    std::this_thread::sleep_for(2000ms);
+    EXPECT_TRUE(read_by_driver(p.block.address(), later.size()) == later);
+
+    void* allocated = nullptr;
+    expect_success(cuda::api().mem_host_alloc(&allocated, 200 * kib, 0));
+    std::span const pinned(static_cast<std::byte*>(allocated), 200 * kib);
+    machine.gpu().delay_next(1500ms);
+    p.map.copy_to_cpu(pinned, 0);
+    EXPECT_TRUE(std::ranges::equal(pinned, later));
+    std::ranges::fill(pinned, std::byte{0x33});
+    std::this_thread::sleep_for(2000ms);
+    EXPECT_TRUE(std::ranges::all_of(pinned, [](std::byte b) { return b == std::byte{0x33}; }));
+    EXPECT_EQ(report_of(p.gpu, "channel").failures, 2u);
+    expect_success(cuda::api().mem_free_host(allocated));
+}
+
+TEST(channel_test, one_that_cannot_be_started_again_stays_off_in_the_end) {
+    engine_machine machine("channel");
+    program p;
+    p.copy(1);
+    machine.gpu().stall();
+    for (unsigned i = 0; i < 4; ++i)
+        p.copy_back(40 + i);
+    machine.gpu().resume();
+    EXPECT_EQ(report_of(p.gpu, "channel").state, backend_state::broken);
+    EXPECT_EQ(report_of(p.gpu, "channel").failures, 3u);
+    p.copy(50);
+}
+
+TEST(channel_test, others_are_told_of_a_failure_at_once) {
+    engine_machine machine("channel");
+    program p;
+    p.copy(1);
+    machine.gpu().stall();
+    std::vector<std::thread> all;
+    for (unsigned i = 0; i < 4; ++i)
+        all.emplace_back([&, i] {
+            auto const sent = pattern(100 * kib, 30 + i);
+            p.map.copy_to_gpu(i * 200 * kib, sent);
+            std::vector<std::byte> seen(sent.size());
+            p.map.copy_to_cpu(seen, i * 200 * kib);
+            EXPECT_TRUE(seen == sent);
+        });
+    for (std::thread& each : all)
+        each.join();
+    machine.gpu().resume();
+    EXPECT_LE(report_of(p.gpu, "channel").failures, 3u);
+    EXPECT_GE(report_of(p.gpu, "channel").failures, 1u);
+}
+
+TEST(channel_test, takes_an_engine_of_its_own) {
+    engine_machine machine("channel");
+    program p;
+    p.copy(1);
+    constexpr std::uint32_t copy4 = 13; // the only one of the fake that is neither shared nor GRCE
+    EXPECT_EQ(machine.gpu().done().engine_type, copy4);
+}
+
+TEST(generation_test, knows_the_series_that_were_looked_at) {
+    using engine::series_of;
+    EXPECT_EQ(series_of("580.159.04").number, 580u);
+    EXPECT_TRUE(series_of("580.1").long_map());
+    EXPECT_FALSE(series_of("575.1").long_map());
+    EXPECT_TRUE(series_of("575.1").long_schedule());
+    EXPECT_FALSE(series_of("570.1").long_schedule());
+    EXPECT_TRUE(series_of("550.1").long_unmap());
+    EXPECT_FALSE(series_of("545.1").long_unmap());
+    EXPECT_TRUE(series_of("610.1").shifted_channel());
+    EXPECT_FALSE(series_of("595.1").shifted_channel());
+    for (char const* unknown : {"", "580", ".580", "581.1", "525.1", "999999999999.1", "5e2.1"})
+        expect_refusal(refusal_of([&] { (void)series_of(unknown); }), errc::backend_absent,
+                       "driver version");
+}
+
+TEST(generation_test, takes_the_newest_whose_classes_are_all_there) {
+    using engine::generation_of;
+    std::vector<std::uint32_t> hopper{0xc86f, 0xc8b5, 0xc661, 0xc56f, 0xc7b5, 0xc561};
+    EXPECT_EQ(generation_of(hopper).name, "Hopper");
+    hopper[1] = 0;
+    EXPECT_EQ(generation_of(hopper).name, "Ampere B or Ada");
+    EXPECT_EQ(refusal_of([] { (void)generation_of({}); }).code,
+              make_error_code(errc::backend_absent));
+}
+
+} // namespace
+} // namespace barmap::contract

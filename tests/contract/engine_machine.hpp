@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "contract/machine.hpp"
+#include "engine/engine.hpp"
+#include "fake/rm_driver.hpp"
+#include "gpu_identity.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace barmap::contract {
+
+/// A machine on which copies take this engine, unless it is null, for all but small ones.
+class engine_machine {
+public:
+    explicit engine_machine(char const* engine, fake::rm_driver::behaviour how = {}) {
+        set_environment("BARMAP_BACKEND", "rm");
+        if (engine)
+            set_environment("BARMAP_ENGINE", engine);
+        machine_.emplace("580", [&](fake::kernel& kernel) {
+            driver_ = std::make_shared<fake::rm_driver>(kernel, how);
+            kernel.add(driver_);
+            return [driver = driver_] { return driver->objects(); };
+        });
+        machine_->use();
+    }
+    ~engine_machine() {
+        machine_.reset();
+        clear_environment("BARMAP_ENGINE");
+    }
+    [[nodiscard]] machine* operator->() { return &*machine_; }
+    [[nodiscard]] fake::rm_driver& driver() { return *driver_; }
+    [[nodiscard]] fake::gpu::copy_engine& gpu() { return driver_->copy_engine(); }
+
+private:
+    std::shared_ptr<fake::rm_driver> driver_;
+    std::optional<machine> machine_;
+};
+
+} // namespace barmap::contract

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+namespace barmap::fake::rm {
+class memory_file;
+}
+
+/// The fake GPU: memory as it reaches it, its address spaces, its channels and its copy engine.
+/// It does what the interface allows and a program might not expect, such as late and reordered
+/// writes. Guarded by the fake kernel's lock.
+namespace barmap::fake::gpu {
+
+/// Memory that the GPU reaches. Every access is inside it; what fails is a fault of the GPU.
+class memory {
+public:
+    virtual ~memory() = default;
+    [[nodiscard]] virtual std::uint64_t size() const = 0;
+    [[nodiscard]] virtual bool of_host() const = 0;
+    [[nodiscard]] virtual bool read(std::uint64_t offset, void* to, std::size_t bytes) const = 0;
+    [[nodiscard]] virtual bool write(std::uint64_t offset, void const* from, std::size_t bytes) = 0;
+    /// An aligned word, written at once.
+    [[nodiscard]] virtual bool store(std::uint64_t offset, std::uint32_t word) = 0;
+};
+
+/// Video memory: a file, which the CPU may have mapped elsewhere.
+class video_memory final : public memory {
+public:
+    /// @param with_words maps it, so that it has words: for memory that RM has made. CUDA's is not
+    ///        mapped, as the simulated GPU takes what is mapped for a use of BAR1.
+    video_memory(std::shared_ptr<rm::memory_file> file, bool with_words);
+    video_memory(video_memory const&) = delete;
+    video_memory& operator=(video_memory const&) = delete;
+    ~video_memory() override;
+
+    [[nodiscard]] std::uint64_t size() const override;
+    [[nodiscard]] bool of_host() const override { return false; }
+    [[nodiscard]] bool read(std::uint64_t offset, void* to, std::size_t bytes) const override;
+    [[nodiscard]] bool write(std::uint64_t offset, void const* from, std::size_t bytes) override;
+    [[nodiscard]] bool store(std::uint64_t offset, std::uint32_t word) override;
+
+    // An aligned word, of memory with words.
+    [[nodiscard]] std::uint32_t load(std::uint64_t offset) const;
+    [[nodiscard]] std::uint32_t exchange(std::uint64_t offset, std::uint32_t word);
+
+private:
+    [[nodiscard]] std::uint32_t* word_at(std::uint64_t offset) const;
+
+    std::shared_ptr<rm::memory_file> file_;
+    std::byte* words_ = nullptr;
+};
+
+/// Pages of this process. They are reached by system calls alone, so that an address that has gone
+/// is an error and not a signal, and so that ThreadSanitizer takes the GPU for no thread.
+class host_memory final : public memory {
+public:
+    host_memory(std::uint64_t address, std::uint64_t size);
+    host_memory(host_memory const&) = delete;
+    host_memory& operator=(host_memory const&) = delete;
+    ~host_memory() override;
+
+    [[nodiscard]] std::uint64_t size() const override { return size_; }
+    [[nodiscard]] bool of_host() const override { return true; }
+    [[nodiscard]] bool read(std::uint64_t offset, void* to, std::size_t bytes) const override;
+    [[nodiscard]] bool write(std::uint64_t offset, void const* from, std::size_t bytes) override;
+    [[nodiscard]] bool store(std::uint64_t offset, std::uint32_t word) override;
+
+private:
+    std::uint64_t address_, size_;
+    int transit_; ///< a file that bytes go through
+};
+
+/// What addresses mean to a channel.
+class address_space {
+public:
+    /// A part of a memory, from an address on.
+    struct place {
+        std::shared_ptr<gpu::memory> of;
+        std::uint64_t offset = 0;
+        std::uint64_t bytes = 0; ///< from there to its end
+    };
+
+    /// Maps a part of a memory at addresses that nothing had for long. @return the first
+    std::uint64_t map(std::shared_ptr<memory> of, std::uint64_t offset, std::uint64_t length);
+    void unmap(std::uint64_t address) { mapped_.erase(address); }
+
+    /// What is at an address, of at least this many bytes; of nothing where they are not mapped.
+    [[nodiscard]] place find(std::uint64_t address, std::uint64_t bytes) const;
+
+private:
+    std::map<std::uint64_t, place> mapped_;
+    std::uint64_t next_ = 0;
+};
+
+} // namespace barmap::fake::gpu

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "fake/copy_engine.hpp"
+#include "fake/rm_channel.hpp"
+#include "fake/rm_driver.hpp"
+
+#include <array>
+#include <cstring>
+
+/// What is done with the objects of a channel: mapping for the GPU, and control commands.
+namespace barmap::fake::rm {
+namespace {
+
+constexpr std::uint64_t small_page = 4096;
+
+} // namespace
+
+template <class Parameters>
+std::uint32_t channel_objects::map_dma(client& owner, Parameters& request) {
+    object const* const device = owner.find(request.device, abi::class_device);
+    object const* const dma = owner.find(request.dma, abi::class_virtual_memory);
+    auto const found = owner.objects.find(request.memory);
+    bool const is_memory =
+        found != owner.objects.end() && (found->second.object_class == abi::class_local_memory ||
+                                         found->second.object_class == abi::class_os_descriptor);
+    if (!device || !dma || !is_memory || dma->parent != request.device ||
+        found->second.parent != request.device)
+        return driver_.refuse("a mapping for the GPU of what is no memory of the device",
+                              err_object_not_found);
+    object& memory = found->second;
+    if (!memory.reached)
+        memory.reached = std::make_shared<gpu::video_memory>(memory.memory, false);
+    bool as_known = request.flags == (memory.reached->of_host() ? abi::map_dma_flags_host : 0) &&
+                    request.address == 0;
+    if constexpr (requires { request.flags2; })
+        as_known = as_known && request.flags2 == 0 && request.kind_override == 0;
+    if (!as_known)
+        return driver_.refuse("a mapping for the GPU with unknown flags", err_invalid_argument);
+    std::uint64_t const size = memory.reached->size();
+    if (request.offset % small_page || request.length % small_page || request.length == 0 ||
+        request.offset > size || request.length > size - request.offset)
+        return driver_.refuse("a mapping for the GPU that leaves its object", err_invalid_limit);
+    request.address = dma->space->map(memory.reached, request.offset, request.length);
+    owner.dma_views.try_emplace({request.dma, request.address}, request.memory, dma->space,
+                                request.address);
+    return abi::ok;
+}
+
+template <class Parameters>
+std::uint32_t channel_objects::unmap_dma(client& owner, Parameters const& request) {
+    auto const found = owner.dma_views.find({request.dma, request.address});
+    bool as_known = request.flags == 0 && owner.find(request.device, abi::class_device);
+    if constexpr (requires { request.size; })
+        as_known = as_known && request.size == 0;
+    if (found == owner.dma_views.end() || found->second.memory != request.memory || !as_known)
+        return driver_.refuse("unmapping of what is not mapped for the GPU", err_invalid_argument);
+    owner.dma_views.erase(found);
+    return abi::ok;
+}
+
+template std::uint32_t channel_objects::map_dma(client&, abi::map_dma_parameters&);
+template std::uint32_t channel_objects::map_dma(client&, abi::map_dma_parameters_535&);
+template std::uint32_t channel_objects::unmap_dma(client&, abi::unmap_dma_parameters const&);
+template std::uint32_t channel_objects::unmap_dma(client&, abi::unmap_dma_parameters_535 const&);
+
+std::optional<std::uint32_t> channel_objects::control(client& owner,
+                                                      abi::control_parameters const& request) {
+    auto const found = owner.objects.find(request.object);
+    object const none{};
+    object const& on = found == owner.objects.end() ? none : found->second;
+    auto const wrong_object = [&] {
+        return driver_.refuse("control command " + std::to_string(request.command) +
+                                  " of the wrong object",
+                              err_object_not_found);
+    };
+    switch (request.command) {
+    case abi::cmd_gpu_get_class_list:
+        return on.object_class == abi::class_device
+                   ? class_list(parameters_of<abi::class_list_parameters>(request))
+                   : wrong_object();
+    case abi::cmd_ce_get_caps:
+        return on.object_class == abi::class_subdevice
+                   ? ce_caps(parameters_of<abi::ce_caps_parameters>(request))
+                   : wrong_object();
+    case abi::cmd_set_time_slice:
+        return on.object_class == abi::class_channel_group
+                   ? time_slice(parameters_of<abi::time_slice_parameters>(request))
+                   : wrong_object();
+    case abi::cmd_schedule:
+        return on.channel ? schedule(on, request) : wrong_object();
+    case abi::cmd_get_submit_token:
+        return on.channel ? submit_token(on, parameters_of<abi::submit_token_parameters>(request))
+                          : wrong_object();
+    default:
+        return std::nullopt;
+    }
+}
+
+std::uint32_t channel_objects::class_list(abi::class_list_parameters* asked) {
+    // Among others, classes of older GPUs.
+    std::array<std::uint32_t, 8> const classes{abi::class_address_space,
+                                               abi::class_channel_group,
+                                               0xa0b5,
+                                               0xc36f,
+                                               0xc361,
+                                               classes_.channel,
+                                               classes_.copy,
+                                               classes_.usermode};
+    if (!asked)
+        return driver_.refuse("the size of a class list", abi::err_invalid_param_struct);
+    if (asked->list != 0 && asked->count < classes.size())
+        return driver_.refuse("a class list without room", err_invalid_argument);
+    if (asked->list == 0 && asked->count != 0)
+        return driver_.refuse("a class list with room and no place", err_invalid_argument);
+    asked->count = static_cast<std::uint32_t>(classes.size());
+    if (asked->list != 0)
+        std::memcpy(reinterpret_cast<void*>(asked->list), classes.data(), sizeof classes);
+    return abi::ok;
+}
+
+std::optional<std::uint8_t> channel_objects::caps_of(std::uint32_t engine_type) const {
+    constexpr std::uint8_t shared = abi::ce_cap_shared, graphics = abi::ce_cap_graphics;
+    constexpr std::array<std::uint8_t, 5> caps{graphics | shared, graphics | shared, shared, shared,
+                                               0};
+    std::uint32_t const which = engine_type - abi::engine_type_copy0;
+    if (which >= caps.size())
+        return std::nullopt;
+    return static_cast<std::uint8_t>(caps[which] | (driver_.how().all_engines_shared ? shared : 0));
+}
+
+std::uint32_t channel_objects::ce_caps(abi::ce_caps_parameters* asked) {
+    if (!asked)
+        return driver_.refuse("the size of a copy engine's caps", abi::err_invalid_param_struct);
+    if (asked->engine_type - abi::engine_type_copy0 >= abi::engine_type_copies)
+        return driver_.refuse("caps of what is no copy engine", err_invalid_argument);
+    auto const caps = caps_of(asked->engine_type);
+    if (!caps)
+        return err_invalid_class; // there are fewer of them
+    asked->caps[0] = *caps;
+    asked->caps[1] = 0;
+    return abi::ok;
+}
+
+std::uint32_t channel_objects::schedule(object const& channel,
+                                        abi::control_parameters const& request) {
+    auto const* const older = parameters_of<abi::schedule_parameters_535>(request);
+    auto const* const newer = parameters_of<abi::schedule_parameters>(request);
+    bool const has_third = driver_.how().series >= 575;
+    if (!older && !newer)
+        return driver_.refuse("the size of scheduling", abi::err_invalid_param_struct);
+    // Not a violation: a caller may try both layouts.
+    if (has_third != (newer != nullptr))
+        return abi::err_invalid_param_struct;
+    bool const as_known =
+        newer ? newer->enable == 1 && newer->skip_submit == 0 && newer->skip_enable == 0
+              : older->enable == 1 && older->skip_submit == 0;
+    if (!as_known)
+        return driver_.refuse("scheduling with other flags", err_invalid_argument);
+    channel.channel->schedule();
+    driver_.copy_engine().start();
+    return abi::ok;
+}
+
+std::uint32_t channel_objects::submit_token(object const& channel,
+                                            abi::submit_token_parameters* asked) {
+    if (!asked)
+        return driver_.refuse("the size of a token", abi::err_invalid_param_struct);
+    asked->token = channel.channel->token();
+    return abi::ok;
+}
+
+std::uint32_t channel_objects::time_slice(abi::time_slice_parameters const* wanted) {
+    if (!wanted || wanted->microseconds == 0)
+        return driver_.refuse("a time slice of no time", abi::err_invalid_param_struct);
+    return abi::ok;
+}
+
+} // namespace barmap::fake::rm

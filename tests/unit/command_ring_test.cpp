@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "engine/channel/command_ring.hpp"
+
+#include "os/region.hpp"
+#include "rm/channel_abi.hpp"
+
+#if defined(__x86_64__)
+#include "access_trace.hpp"
+#endif
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace barmap::engine {
+namespace {
+
+namespace abi = rm::abi;
+
+constexpr std::size_t doorbell_at = command_ring::block_bytes;
+constexpr std::uint32_t token = 77;
+
+/// A ring in ordinary memory, whose semaphore the test moves.
+class command_ring_test : public testing::Test {
+protected:
+    [[nodiscard]] command_ring::places places(ticket last = 0) {
+        semaphore_ = static_cast<std::uint32_t>(last);
+        return {memory_.data(),
+                std::uint64_t{1} << 32,
+                reinterpret_cast<std::uint32_t*>(memory_.data() + doorbell_at),
+                token,
+                &semaphore_,
+                0x1000,
+                0xc8b5,
+                last};
+    }
+    template <class Word>
+    [[nodiscard]] Word at(std::size_t offset) const {
+        return *reinterpret_cast<Word const volatile*>(memory_.data() + offset);
+    }
+    static std::vector<piece> pieces(std::size_t count) {
+        std::vector<piece> list;
+        for (std::size_t i = 0; i < count; ++i)
+            list.push_back({0x100000 + i, 0x200000 + i, 1 + i % 3});
+        return list;
+    }
+    os::region memory_ = os::region::shared_memory(command_ring::block_bytes + 65536);
+    std::uint32_t semaphore_ = 0;
+};
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+// The GPU must find what each step leads to.
+TEST_F(command_ring_test, writes_words_then_the_end_then_the_doorbell_each_behind_a_fence) {
+    command_ring ring(places());
+    auto const list = pieces(3);
+    std::string order;
+    for (copy::traced_step const& each :
+         copy::trace_steps({memory_.data(), memory_.size()}, true,
+                           [&] { (void)ring.submit(direction::to_gpu, list); })) {
+        char letter = static_cast<char>(each.what);
+        if (each.what == copy::step::locked)
+            continue; // what an unoptimised build makes of an atomic store
+        if (each.what == copy::step::access)
+            letter = each.at == doorbell_at                                  ? 'D'
+                     : each.at == command_ring::userd_at + abi::userd_gp_put ? 'E'
+                     : each.at >= command_ring::words_at                     ? 'w'
+                                                                             : 'g';
+        if (order.empty() || order.back() != letter)
+            order += letter;
+    }
+    EXPECT_EQ(order, "wgSESDS");
+}
+
+#endif
+
+TEST_F(command_ring_test, rings_with_its_token_for_all_entries) {
+    command_ring ring(places());
+    (void)ring.submit(direction::to_cpu, pieces(1));
+    EXPECT_EQ(at<std::uint32_t>(doorbell_at), token);
+    EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put), 2u)
+        << "the first leads to what is set once";
+    EXPECT_NE(at<std::uint64_t>(0), 0u);
+    EXPECT_NE(at<std::uint64_t>(8), 0u);
+    EXPECT_EQ(at<std::uint64_t>(16), 0u);
+}
+
+// The first waits for all submissions before; the last says that all is there.
+TEST_F(command_ring_test, launches_the_first_alone_and_flushes_behind_the_last) {
+    command_ring ring(places());
+    auto const launches = [&] {
+        std::vector<std::uint32_t> seen;
+        for (std::size_t i = command_ring::words_at; i < command_ring::words_at + 4096; i += 4)
+            for (std::uint32_t const value : {0x182u, 0x181u, 0x18du, 0x18eu})
+                if (at<std::uint32_t>(i) ==
+                    abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, value))
+                    seen.push_back(value);
+        return seen;
+    };
+    (void)ring.submit(direction::to_gpu, pieces(3));
+    EXPECT_EQ(launches(), (std::vector<std::uint32_t>{0x182, 0x181, 0x18d}));
+    (void)ring.submit(direction::to_gpu, pieces(1));
+    EXPECT_EQ(launches(), (std::vector<std::uint32_t>{0x182, 0x181, 0x18d, 0x18e}));
+}
+
+TEST_F(command_ring_test, has_room_again_when_tickets_are_done) {
+    command_ring ring(places());
+    auto const one = pieces(1);
+    ticket last = 0;
+    while (ring.has_room(1))
+        last = ring.submit(direction::to_gpu, one);
+    EXPECT_EQ(last, 255u);
+    EXPECT_EQ(ring.progress(), 0u);
+    semaphore_ = 1;
+    EXPECT_EQ(ring.progress(), 1u);
+    EXPECT_TRUE(ring.has_room(1));
+    EXPECT_EQ(ring.submit(direction::to_gpu, one), 256u);
+    EXPECT_FALSE(ring.has_room(1));
+    semaphore_ = 256;
+    EXPECT_EQ(ring.progress(), 256u);
+
+    // Large ones fill it by their words.
+    auto const many = pieces(command_ring::most_pieces);
+    std::size_t fit = 0;
+    for (; ring.has_room(many.size()); ++fit)
+        last = ring.submit(direction::to_gpu, many);
+    EXPECT_GT(fit, 8u);
+    EXPECT_LT(fit, 20u);
+    semaphore_ = static_cast<std::uint32_t>(last);
+    for (int i = 0; i < 100; ++i) { // round and round
+        ASSERT_TRUE(ring.has_room(many.size()));
+        semaphore_ = static_cast<std::uint32_t>(ring.submit(direction::to_gpu, many));
+    }
+}
+
+TEST_F(command_ring_test, counts_on_where_the_semaphore_wraps) {
+    ticket const first = (std::uint64_t{5} << 32) - 3;
+    command_ring ring(places(first));
+    EXPECT_EQ(ring.progress(), first);
+    auto const one = pieces(1);
+    for (ticket next = first + 1; next < first + 600; ++next) {
+        ASSERT_TRUE(ring.has_room(1));
+        ASSERT_EQ(ring.submit(direction::to_gpu, one), next);
+        EXPECT_EQ(ring.progress(), next - 1);
+        semaphore_ = static_cast<std::uint32_t>(next);
+        ASSERT_EQ(ring.progress(), next);
+    }
+}
+
+} // namespace
+} // namespace barmap::engine
