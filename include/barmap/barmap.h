@@ -256,7 +256,7 @@ BARMAP_API void barmap_unmap(barmap_mapping* mapping);
 /// wrote and posted before is not overtaken. Any thread.
 ///
 /// Up to 32 KiB it is barmap_write() with checks. The first larger copy of a device starts its
-/// engines and measures them, which takes about 50 ms. It may lock, call the driver, and wait; what
+/// engines and measures them, which takes about 30 ms. It may lock, call the driver, and wait; what
 /// must not uses barmap_write().
 /// @param data host memory: ordinary, or pinned by CUDA; not NULL unless bytes is 0
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the range leaves the

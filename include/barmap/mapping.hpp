@@ -56,7 +56,7 @@ public:
     ///     map.copy_to_gpu(0, std::as_bytes(std::span(weights)));
     ///
     /// Up to 32 KiB it is write(). The first larger copy of a device starts its engines and
-    /// measures them, about 50 ms. It may lock, call the driver, and wait: use write() in code that
+    /// measures them, about 30 ms. It may lock, call the driver, and wait: use write() in code that
     /// must not. Thread rule: any number of threads may copy at once.
     /// @throws error errc::out_of_range; errc::copy_unfinished if an engine has failed and could
     /// not
