@@ -230,6 +230,16 @@ BARMAP_SIM_ENTRY cuStreamWriteValue32_v2(CUstream handle, CUdeviceptr address, s
     });
 }
 
+// Nothing can be captured here, so that the mode is only kept.
+BARMAP_SIM_ENTRY cuThreadExchangeStreamCaptureMode(int* mode) {
+    return call("cuThreadExchangeStreamCaptureMode", [&](world_lock&) {
+        constexpr int global = 0, relaxed = 2;
+        static thread_local int current = global;
+        require(out(mode) >= global && *mode <= relaxed);
+        std::swap(*mode, current);
+    });
+}
+
 BARMAP_SIM_ENTRY cuLaunchHostFunc(CUstream handle, void (*function)(void*), void* argument) {
     return call("cuLaunchHostFunc", [&](world_lock&) {
         require(function != nullptr);

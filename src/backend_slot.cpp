@@ -97,14 +97,14 @@ copy_methods const& backend_slot::methods(std::span<engine_slot* const> engines)
         return *measured_methods_;
     // Nothing is allocated here, and nothing freed: CUDA would wait for running kernels, one of
     // which may wait for this very copy. Memory that may by now be revoked is not touched.
-    if (engines.empty() || !report_.persistent) {
+    if (engines.empty() || !report_.persistent || !scratch_->is_still_there()) {
         measured_methods_ = std::make_unique<copy_methods>();
     } else {
         measure();
         copy_plan const plan = copy::plan_for_kind(plan_, scratch_->kind());
         measured_methods_ = std::make_unique<copy_methods>(
             measure_methods(engines, {scratch_->bytes().data(), scratch_->bytes().size(), &plan},
-                            scratch_->address()));
+                            scratch_->address(), [this] { return scratch_->is_still_there(); }));
     }
     methods_.store(measured_methods_.get(), std::memory_order_release);
     return *measured_methods_;

@@ -29,6 +29,7 @@ constexpr double hopeless = 3; ///< times the best
 struct arena {
     window gpu;
     std::uint64_t address;
+    std::function<bool()> const& is_still_there;
     os::region pageable = os::region::shared_memory(largest);
     os::region pinned = os::region::shared_memory(largest);
 };
@@ -44,6 +45,8 @@ public:
             return;
         try {
             gpu_ = worker_->engine().reach(cuda::describe(where.address, where.gpu.size));
+            if (!where.is_still_there()) // but perhaps other memory at its address
+                worker_.reset();
         } catch (error const&) {
             worker_.reset();
         }
@@ -72,9 +75,10 @@ private:
         }
         if (!worker_)
             return false;
-        engine::reachable::run const run{0, bytes, worker_->pinned_address()};
+        if (!gpu_->is_unchanged())
+            return false;
         outcome const result = host == host_memory_kind::pinned
-                                   ? worker_->copy_direct(as_engine(which), *gpu_, 0, {&run, 1})
+                                   ? worker_->copy_pinned(as_engine(which), *gpu_, bytes)
                                    : worker_->copy_staged(as_engine(which), *gpu_, 0, data, bytes);
         if (result == outcome::done)
             return true;
@@ -127,7 +131,8 @@ std::string name_of(engine_slot const* slot) {
 
 } // namespace
 
-copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu, std::uint64_t at) {
+copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu, std::uint64_t at,
+                             std::function<bool()> const& is_still_there) {
     copy_methods result;
     bool const forced = !config::current().engine.empty();
     if (forced) { // for every copy that is not too small for any
@@ -138,7 +143,7 @@ copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu, 
                     by_size[i] = engines.empty() ? nullptr : engines.front();
         return result;
     }
-    arena where{gpu, at};
+    arena where{gpu, at, is_still_there};
     std::vector<std::unique_ptr<contestant>> all;
     all.push_back(std::make_unique<contestant>(where, nullptr));
     for (engine_slot* const slot : engines)

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -30,7 +31,9 @@ struct copy_methods {
 /// Measures them against each other.
 /// @param gpu  mapped GPU memory that may be overwritten, 2 MiB
 /// @param at   its address
+/// @param is_still_there whether that is still this memory: its context may be gone
 [[nodiscard]] copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu,
-                                           std::uint64_t at);
+                                           std::uint64_t at,
+                                           std::function<bool()> const& is_still_there);
 
 } // namespace barmap

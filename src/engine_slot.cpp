@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine_slot.hpp"
 
+#include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
 #include "failure_report.hpp"
 #include "log.hpp"
@@ -19,20 +20,24 @@ void engine_slot::start() {
     using clock = std::chrono::steady_clock;
     clock::time_point const begin = clock::now();
     report_.name = name();
+    std::shared_ptr<engine::worker> worker;
+    cuda::relaxed_capture const relaxed; // of another thread, which this is not to end
     try {
-        auto worker = std::make_shared<engine::worker>(
+        worker = std::make_shared<engine::worker>(
             entry_.make(gpu_), gpu_.simulated ? engine::worker::patience_with_simulation
                                               : engine::worker::usual_patience);
-        if (!test_memory_)
+        if (!test_memory_ || !test_memory_->is_still_there())
             test_memory_ = std::make_unique<engine::test_memory>(gpu_);
         engine::self_test(*worker, gpu_, *test_memory_);
-        worker_ = std::move(worker);
+        worker_ = worker;
         report_.state = backend_state::usable;
         report_.reason = "its self-test moved random bytes both ways";
         report_.advice.clear();
         is_started_ = true;
     } catch (...) {
         record_failure(report_);
+        if (worker)
+            engine::worker::retire(worker, std::chrono::milliseconds(0)); // without this lock
         // In the place of one that has failed, it may be tried again.
         is_started_ = failures_ == 0 || ++failures_ >= most_failures;
         if (failures_ >= most_failures)

@@ -18,14 +18,17 @@ pinned_host::allocation ask_cuda(std::byte const* host) noexcept {
     allocation result;
     // All in one call, which is quick for ordinary memory, too; cuPointerGetAttribute takes 0.5 us
     // to say that there is none.
+    unsigned managed = 0; // whose pages move
     std::array names{cuda::pointer_memory_type, cuda::pointer_buffer_id,
-                     cuda::pointer_range_start_addr, cuda::pointer_range_size};
-    std::array<void*, names.size()> values{&type, &result.id, &result.start, &result.size};
+                     cuda::pointer_range_start_addr, cuda::pointer_range_size,
+                     cuda::pointer_is_managed};
+    std::array<void*, names.size()> values{&type, &result.id, &result.start, &result.size,
+                                           &managed};
     bool const known =
         cuda::api().pointer_get_attributes(names.size(), names.data(), values.data(),
                                            reinterpret_cast<std::uintptr_t>(host)) == cuda::success;
     // Where the host's address differs from the GPU's, the range is told as the GPU's.
-    bool const pinned = known && type == cuda::memory_type_host && result.id != 0 &&
+    bool const pinned = known && type == cuda::memory_type_host && managed == 0 && result.id != 0 &&
                         result.contains(reinterpret_cast<std::uintptr_t>(host), 1);
     return pinned ? result : allocation{};
 }
@@ -81,7 +84,8 @@ void pinned_host::place::add(std::shared_ptr<engine::reachable const> const& hel
 pinned_host::range& pinned_host::find_range(std::shared_ptr<engine::worker> const& worker,
                                             allocation const& what) {
     for (range& each : ranges_)
-        if (each.what.id == what.id && each.what.start == what.start && each.worker == worker)
+        if (each.what.id == what.id && each.what.start == what.start &&
+            each.what.size == what.size && each.worker == worker)
             return each;
     // While at it, let go of all that is gone, and of the oldest.
     std::erase_if(ranges_, [&](range const& each) {
@@ -91,11 +95,11 @@ pinned_host::range& pinned_host::find_range(std::shared_ptr<engine::worker> cons
     });
     if (ranges_.size() == most_ranges)
         ranges_.erase(ranges_.begin());
-    range& made = ranges_.emplace_back();
+    range made;
     made.worker = worker;
     made.what = what;
     made.blocks.resize((what.size + block_bytes - 1) / block_bytes);
-    return made;
+    return ranges_.emplace_back(std::move(made));
 }
 
 pinned_host::place pinned_host::find(std::shared_ptr<engine::worker> const& worker,

@@ -50,12 +50,12 @@ public:
 
     /// Copies bytes to [offset, offset + bytes.size()) of the GPU memory by whatever is fastest for
     /// this size and this host memory: stores through the mapping, or a copy engine of the GPU.
-    /// Returns when the bytes are there: for the GPU, for this mapping, and for every other one.
-    /// What write() and post() of this thread sent before is not overtaken.
+    /// When it has returned, what holds after write() holds: later reads and work that is submitted
+    /// later see the bytes. What write() and post() of this thread sent before is not overtaken.
     ///
     ///     map.copy_to_gpu(0, std::as_bytes(std::span(weights)));
     ///
-    /// Up to 32 KiB it is write(). The first larger copy of a device starts its engines and
+    /// Below 32 KiB it is write(). The first larger copy of a device starts its engines and
     /// measures them, about 30 ms. It may lock, call the driver, and wait: use write() in code that
     /// must not. Thread rule: any number of threads may copy at once.
     /// @throws error errc::out_of_range; errc::copy_unfinished if an engine has failed and could

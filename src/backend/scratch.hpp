@@ -29,6 +29,10 @@ public:
     [[nodiscard]] cache_kind kind() const noexcept { return mapped_->kind; }
     [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
     [[nodiscard]] CUdevice device() const noexcept { return device_; }
+    /// Whether CUDA still has this memory at its address.
+    [[nodiscard]] bool is_still_there() const noexcept {
+        return !block_ || block_->is_still_there();
+    }
 
 private:
     std::unique_ptr<cuda::device_block> block_; ///< where the backend does not allocate by itself

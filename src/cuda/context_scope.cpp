@@ -99,4 +99,15 @@ primary_context::~primary_context() {
         api().primary_ctx_release(device_);
 }
 
+relaxed_capture::relaxed_capture() noexcept {
+    std::string why;
+    driver_api const* const cu = try_api(why);
+    exchanged_ = cu && cu->thread_exchange_stream_capture_mode(&mode_) == success;
+}
+
+relaxed_capture::~relaxed_capture() {
+    if (exchanged_)
+        api().thread_exchange_stream_capture_mode(&mode_);
+}
+
 } // namespace barmap::cuda

@@ -37,6 +37,20 @@ private:
     CUdevice device_ = 0;
 };
 
+/// While it lives, this thread's calls end no capture of a CUDA graph by another thread, as
+/// allocating memory would.
+class relaxed_capture {
+public:
+    relaxed_capture() noexcept;
+    relaxed_capture(relaxed_capture const&) = delete;
+    relaxed_capture& operator=(relaxed_capture const&) = delete;
+    ~relaxed_capture();
+
+private:
+    int mode_ = 2; ///< CU_STREAM_CAPTURE_MODE_RELAXED; once exchanged, the thread's own
+    bool exchanged_ = false;
+};
+
 /// A primary context held for as long as this lives; abandoned in a forked child and at process
 /// exit. Empty by default.
 class primary_context {

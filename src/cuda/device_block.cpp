@@ -23,13 +23,16 @@ device_block::device_block(CUdevice device, std::size_t bytes) {
     watch_exit();
 }
 
+bool device_block::is_still_there() const noexcept {
+    unsigned long long id_now = 0;
+    return api().pointer_get_attribute(&id_now, pointer_buffer_id, address_) == success &&
+           id_now == id_;
+}
+
 device_block::~device_block() {
-    if (!drivers_are_up(process_))
+    if (!drivers_are_up(process_) || !is_still_there())
         return;
     driver_api const& cu = api();
-    unsigned long long id_now = 0;
-    if (cu.pointer_get_attribute(&id_now, pointer_buffer_id, address_) != success || id_now != id_)
-        return;
     try {
         context_scope const scope(owner_);
         cu.mem_free(address_);

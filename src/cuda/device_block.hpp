@@ -18,6 +18,8 @@ public:
     device_block& operator=(device_block const&) = delete;
     ~device_block();
     [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+    /// Whether it is still this memory, and not other memory, or none, at its address.
+    [[nodiscard]] bool is_still_there() const noexcept;
 
 private:
     os::process_id process_ = os::this_process();

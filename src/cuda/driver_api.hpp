@@ -82,6 +82,7 @@ namespace barmap::cuda {
     /*  3.2 */ X(mem_host_get_device_pointer, "cuMemHostGetDevicePointer_v2",                      \
                  (CUdeviceptr*, void*, unsigned))                                                  \
     /*  2.0 */ X(stream_query, "cuStreamQuery", (CUstream))                                        \
+    /* 10.1 */ X(thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode", (int*))  \
     /* 11.7 */ X(stream_write_value32, "cuStreamWriteValue32_v2",                                  \
                  (CUstream, CUdeviceptr, std::uint32_t, unsigned))
 /// What only the program, the Python package and the tests call.

@@ -43,7 +43,7 @@ public:
         std::size_t bytes = 0;
         std::uint64_t address = 0;
     };
-    std::vector<run> runs; ///< in order, without gaps; all of the memory
+    std::vector<run> runs; ///< in order; what is in none is out of its reach
 
     /// Whether it is still the memory that it was, for engines that do not hold it.
     [[nodiscard]] virtual bool is_unchanged() const noexcept { return true; }

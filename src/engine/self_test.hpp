@@ -15,6 +15,7 @@ public:
     /// @throws error
     explicit test_memory(gpu const& which) : block_(which.handle, size) {}
     [[nodiscard]] CUdeviceptr address() const noexcept { return block_.address(); }
+    [[nodiscard]] bool is_still_there() const noexcept { return block_.is_still_there(); }
 
 private:
     cuda::device_block block_;

@@ -121,18 +121,24 @@ private:
     lane* lane_ = nullptr;
 };
 
-bool worker::retire(std::shared_ptr<worker> const& failed, std::chrono::milliseconds most) {
+bool worker::retire(std::shared_ptr<worker> const& failed,
+                    std::chrono::milliseconds most) noexcept {
     failed->is_retired_.store(true, std::memory_order_release);
-    // Several threads may have found it failed: all wait for the one end.
-    std::call_once(failed->stopping_, [&] {
-        auto stopped = std::make_shared<std::promise<void>>();
-        failed->stopped_ = stopped->get_future().share();
-        std::thread([failed, stopped] {
-            failed->engine_->close();
-            stopped->set_value();
-        }).detach();
-    });
-    return failed->stopped_.wait_for(most) == std::future_status::ready;
+    try {
+        // Several threads may have found it failed: all wait for the one end.
+        std::call_once(failed->stopping_, [&] {
+            auto stopped = std::make_shared<std::promise<void>>();
+            std::shared_future<void> const end = stopped->get_future().share();
+            std::thread([failed, stopped] {
+                failed->engine_->close();
+                stopped->set_value();
+            }).detach();
+            failed->stopped_ = end;
+        });
+        return failed->stopped_.wait_for(most) == std::future_status::ready;
+    } catch (std::exception const&) {
+        return false; // no thread could be had: nobody knows what is still under way
+    }
 }
 
 class worker::under_way {
@@ -158,9 +164,34 @@ outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t o
                             std::byte* host, std::size_t bytes) noexcept {
     try {
         free_lane const through(*this);
+        if (is_retired())
+            return outcome::failed; // its copies may still be under way to or from this lane
         under_way const counted(*this, bytes);
-        return which == direction::to_cpu ? staged_to_cpu(*through, gpu, offset, host, bytes)
-                                          : staged_to_gpu(*through, gpu, offset, host, bytes);
+        outcome result = outcome::failed;
+        try {
+            result = which == direction::to_cpu ? staged_to_cpu(*through, gpu, offset, host, bytes)
+                                                : staged_to_gpu(*through, gpu, offset, host, bytes);
+        } catch (std::exception const&) {
+            // As one that has failed.
+        }
+        if (result != outcome::done)
+            is_retired_.store(true, std::memory_order_release); // before the lane is another's
+        return result;
+    } catch (std::exception const&) {
+        return outcome::failed;
+    }
+}
+
+outcome worker::copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept {
+    try {
+        lane& through = lanes_.back();
+        std::lock_guard const hold(through.busy);
+        reachable::run const run{0, bytes, through.address};
+        outcome const result =
+            is_retired() ? outcome::failed : copy_direct(which, gpu, 0, {&run, 1});
+        if (result != outcome::done)
+            is_retired_.store(true, std::memory_order_release);
+        return result;
     } catch (std::exception const&) {
         return outcome::failed;
     }

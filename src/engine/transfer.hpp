@@ -33,6 +33,7 @@ public:
                     std::chrono::milliseconds patience = usual_patience);
     worker(worker const&) = delete;
     worker& operator=(worker const&) = delete;
+    ~worker() { engine_->close(); } // before the memory goes that it may be copying to
 
     [[nodiscard]] copy_engine& engine() noexcept { return *engine_; }
 
@@ -42,14 +43,13 @@ public:
     }
     /// Ends that, and stops the engine by a thread of its own: the driver may take for ever.
     /// @return whether it has stopped within this time, so that nothing is under way any more
-    static bool retire(std::shared_ptr<worker> const& failed, std::chrono::milliseconds most);
+    static bool retire(std::shared_ptr<worker> const& failed,
+                       std::chrono::milliseconds most) noexcept;
 
-    /// The last lane's memory, as pinned host memory to measure by. Not while pageable memory is
-    /// copied.
-    [[nodiscard]] std::span<std::byte> pinned_memory() const noexcept {
-        return {lanes_.back().data, lane_bytes};
-    }
-    [[nodiscard]] std::uint64_t pinned_address() const noexcept { return lanes_.back().address; }
+    /// Copies between GPU memory and staging memory, as if that were pinned host memory: to
+    /// measure.
+    /// @pre bytes <= lane_bytes
+    outcome copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept;
 
     /// What is not in host memory that the engine reaches is copied by the CPU to or from staging
     /// memory, piece after piece, while the engine copies the next.

@@ -44,12 +44,12 @@ if [[ ! -e /usr/src/googletest ]]; then
     exit 77
 fi
 
-left_out=('region_test.stays_out_of_forked_children' 'region_test.maps_a_single_file_without_a_reservation'
+left_out=('process_test.knows_a_child_without_asking_the_system' 'region_test.stays_out_of_forked_children' 'region_test.maps_a_single_file_without_a_reservation'
     'region_test.no_fork_comes_between_mmap_and_madvise' 'region_test.fills_the_hole_of_a_failed_mapping_again'
     'kernel_test.a_failing_fixed_mmap_has_unmapped_what_was_there'
     '*a_forked_child_has_no_mapping*'
     '*allocate_test.a_forked_child_may_drop_it*' '*/vulkan')
-echo "left out, for want of MADV_DONTFORK, mincore and Vulkan there: ${left_out[*]}"
+echo "left out, for want of MADV_DONTFORK, MADV_WIPEONFORK, mincore and Vulkan there: ${left_out[*]}"
 # The first version of each backend in tests/contract/ways.cpp; and a call that fails is cleaned up after in
 # the same way on every processor, so that the backend with the most calls is enough.
 if [[ ! $all ]]; then

@@ -5,6 +5,7 @@
 #include "engine/channel/generation.hpp"
 #include "engine/engine.hpp"
 #include "engine/spin.hpp"
+#include "os/process.hpp"
 #include "os/region.hpp"
 
 #include <barmap/error.hpp>
@@ -207,11 +208,11 @@ public:
         for (rm::cuda_object& taken : rm::take(state_->client, memory)) {
             std::uint64_t const offset = taken.offset;
             std::size_t const bytes =
-                std::min<std::uint64_t>(memory.chunks[chunk++].extent(), taken.size - offset);
+                std::min<std::uint64_t>(memory.chunks[chunk].extent(), taken.size - offset);
             address_space::mapping const& mapped = result->mappings.emplace_back(
                 state_->space->map(std::move(taken.object), taken.size));
             result->runs.push_back({at, bytes, mapped.address() + offset});
-            at += bytes;
+            at += memory.chunks[chunk++].extent(); // of which the object may lack the end
         }
         return result;
     }
@@ -252,12 +253,14 @@ public:
     }
 
     void close() noexcept override {
+        if (!os::is_this_process(owner_))
+            return; // another thread of the parent may have held the lock at the fork
+        stopped_.store(true, std::memory_order_release); // ends what waits for room
         {
-            std::lock_guard const hold(lock_); // which nobody holds while the driver stops it
-            stopped_.store(true, std::memory_order_release);
+            std::lock_guard const hold(lock_); // no submission is half made
         }
         if (state_)
-            state_->own->stop();
+            state_->own->stop(); // may take as long as the driver takes: without the lock
     }
 
 private:
@@ -313,13 +316,14 @@ private:
             return;
         outcome const result =
             spin([&] { return state_->ring->has_room(pieces); }, [&] { return has_failed(); },
-                 std::chrono::steady_clock::now() + std::chrono::seconds(1));
+                 std::chrono::steady_clock::now() + std::chrono::seconds(10));
         if (result != outcome::done || stopped_.load(std::memory_order_relaxed))
             throw error(errc::backend_broken, "submit a copy to the channel", "",
                         "it has stopped: see `barmap info`");
     }
 
     gpu gpu_;
+    os::process_id owner_ = os::this_process();
     std::mutex lock_;
     std::atomic<bool> stopped_{false};
     std::unique_ptr<state> state_;

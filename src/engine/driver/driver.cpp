@@ -124,6 +124,8 @@ public:
     }
 
     void close() noexcept override {
+        if (!os::is_this_process(owner_))
+            return; // another thread of the parent may have held the lock at the fork
         CUstream stream = nullptr;
         {
             std::lock_guard const hold(lock_);
