@@ -85,6 +85,50 @@ TEST(channel_test, is_absent_where_it_has_not_been_tried) {
             errc::backend_absent, words);
 }
 
+// The memory to test and measure in may be gone with its context, and other memory be at its
+// address.
+TEST(channel_test, is_not_measured_in_memory_that_has_become_anothers) {
+    engine_machine machine(nullptr);
+    std::optional<program> p(std::in_place);
+    expect_success(cuda::api().primary_ctx_reset(0));
+    machine->use();
+    std::vector<std::unique_ptr<device_block>> others;
+    auto const theirs = pattern(2 * mib, 8);
+    for (int i = 0; i < 12; ++i) {
+        others.push_back(std::make_unique<device_block>(2 * mib));
+        write_by_driver(others.back()->address(), theirs);
+    }
+    std::vector<std::byte> seen(200 * kib);
+    p->map.copy_to_cpu(seen, 0); // measures
+    p->map.copy_to_gpu(0, seen);
+    for (auto const& each : others)
+        EXPECT_TRUE(read_by_driver(each->address(), theirs.size()) == theirs);
+    for (copy_crossover const& each : p->gpu.copy_crossovers("rm"))
+        EXPECT_EQ(each.method, "mapping");
+    p->block.forget();
+}
+
+// What is late may still come to its staging memory: nobody else is given that.
+TEST(channel_test, staging_memory_of_a_late_copy_is_not_lent_again) {
+    engine_machine machine(nullptr);
+    engine::worker worker(make_channel());
+    device_block block(64 * kib);
+    auto const reached = worker.engine().reach(cuda::describe(block.address(), 64 * kib));
+    std::vector<std::byte> host(32 * kib);
+    using engine::direction;
+    using engine::outcome;
+    EXPECT_EQ(worker.copy_staged(direction::to_cpu, *reached, 0, host.data(), host.size()),
+              outcome::done);
+    machine.gpu().stall();
+    EXPECT_EQ(worker.copy_staged(direction::to_cpu, *reached, 0, host.data(), host.size()),
+              outcome::late);
+    machine.gpu().resume();
+    EXPECT_TRUE(worker.is_retired());
+    EXPECT_EQ(worker.copy_staged(direction::to_gpu, *reached, 0, host.data(), host.size()),
+              outcome::failed);
+    EXPECT_EQ(worker.copy_pinned(direction::to_gpu, *reached, 4096), outcome::failed);
+}
+
 // Nor is one on a machine that has a driver, but simulates its GPU.
 TEST(channel_test, is_absent_on_a_simulated_GPU_without_a_kernel_driver) {
     set_environment("BARMAP_SIM_DRIVER", "610");

@@ -38,6 +38,7 @@ public:
     explicit device_block(std::size_t bytes);
     ~device_block() override { release(); }
     void release(); ///< frees it early
+    void forget() noexcept { address_ = 0; } ///< went with its context
 };
 
 /// VMM chunks in a row.
