@@ -32,23 +32,20 @@ void PrintTo(engine_way const& which, std::ostream* out) {
     *out << which.name;
 }
 
+// Every generation, and every structure that differs between series of the driver.
 std::vector<engine_way> engine_ways() {
-    fake::rm_driver::behaviour ampere, ada, blackwell;
-    ampere.gpu = fake::rm::generation::ampere;
-    ada.gpu = fake::rm::generation::ada;
-    blackwell.gpu = fake::rm::generation::blackwell;
-    fake::rm_driver::behaviour old, older, newer;
-    older.series = 535;
-    old.series = 570;
-    newer.series = 610;
+    auto const of = [](fake::rm::generation gpu, unsigned series) {
+        fake::rm_driver::behaviour how;
+        how.gpu = gpu;
+        how.series = series;
+        return how;
+    };
+    using fake::rm::generation;
     return {{"driver", "driver", {}},
-            {"channel_hopper_580", "channel", {}},
-            {"channel_ampere", "channel", ampere},
-            {"channel_ada", "channel", ada},
-            {"channel_blackwell", "channel", blackwell},
-            {"channel_535", "channel", older},
-            {"channel_570", "channel", old},
-            {"channel_610", "channel", newer}};
+            {"channel_hopper_580", "channel", of(generation::hopper, 580)},
+            {"channel_ampere_570", "channel", of(generation::ampere, 570)},
+            {"channel_ada_535", "channel", of(generation::ada, 535)},
+            {"channel_blackwell_610", "channel", of(generation::blackwell, 610)}};
 }
 
 engine::deadline soon() {
