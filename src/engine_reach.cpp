@@ -1,34 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "engine_reach.hpp"
 
-#include "cuda/driver_api.hpp"
-
 #include <barmap/error.hpp>
 
 #include <algorithm>
 
 namespace barmap {
-namespace {
-
-/// CUDA's number of the allocation at an address, or 0.
-unsigned long long id_at(CUdeviceptr address) noexcept {
-    unsigned long long id = 0;
-    return cuda::api().pointer_get_attribute(&id, cuda::pointer_buffer_id, address) == cuda::success
-               ? id
-               : 0;
-}
-
-} // namespace
 
 void engine_reach::describe(cuda::memory const& memory) {
     memory_ = memory;
     for (cuda::chunk const& chunk : memory.chunks)
-        ids_.push_back(id_at(chunk.base));
+        ids_.push_back(cuda::allocation_id(chunk.base));
 }
 
 bool engine_reach::is_unchanged() const noexcept {
     for (std::size_t i = 0; i < ids_.size(); ++i)
-        if (ids_[i] == 0 || id_at(memory_.chunks[i].base) != ids_[i])
+        if (ids_[i] == 0 || cuda::allocation_id(memory_.chunks[i].base) != ids_[i])
             return false;
     return !ids_.empty();
 }

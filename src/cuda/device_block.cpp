@@ -4,6 +4,7 @@
 #include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
+#include "cuda/memory.hpp"
 
 #include <barmap/error.hpp>
 
@@ -24,9 +25,7 @@ device_block::device_block(CUdevice device, std::size_t bytes) {
 }
 
 bool device_block::is_still_there() const noexcept {
-    unsigned long long id_now = 0;
-    return api().pointer_get_attribute(&id_now, pointer_buffer_id, address_) == success &&
-           id_now == id_;
+    return allocation_id(address_) == id_;
 }
 
 device_block::~device_block() {

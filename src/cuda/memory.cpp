@@ -191,6 +191,11 @@ memory describe(CUdeviceptr address, std::size_t bytes, std::string_view operati
     return describe_in(1, address, bytes, operation);
 }
 
+unsigned long long allocation_id(CUdeviceptr address) noexcept {
+    unsigned long long id = 0;
+    return api().pointer_get_attribute(&id, pointer_buffer_id, address) == success ? id : 0;
+}
+
 os::fd export_chunk(chunk const& chunk) {
     driver_api const& cu = api();
     CUmemGenericAllocationHandle handle = 0;

@@ -56,6 +56,10 @@ struct memory {
 [[nodiscard]] memory describe_pages(CUdeviceptr address, std::size_t bytes,
                                     std::string_view operation = "pin");
 
+/// CUDA's number of the allocation at an address: no two of a process have the same, whatever lies
+/// where. 0 where there is none.
+[[nodiscard]] unsigned long long allocation_id(CUdeviceptr address) noexcept;
+
 /// A new file descriptor for the physical memory of a VMM chunk with a POSIX-fd handle type.
 /// @throws error
 [[nodiscard]] os::fd export_chunk(chunk const& chunk);

@@ -139,6 +139,17 @@ TEST(channel_test, is_absent_on_a_simulated_GPU_without_a_kernel_driver) {
                    cuda::simulation_has_kernel_driver() ? "nvidiactl" : "simulated");
 }
 
+// What lies in no run, such as the end of a page that an object lacks, is left to the mapping.
+TEST(channel_test, a_range_with_a_hole_is_not_covered) {
+    engine::reachable memory;
+    memory.runs = {{0, 10, 100}, {20, 10, 200}};
+    EXPECT_TRUE(engine::covers(memory, 0, 10));
+    EXPECT_TRUE(engine::covers(memory, 22, 8));
+    EXPECT_FALSE(engine::covers(memory, 5, 10));
+    EXPECT_FALSE(engine::covers(memory, 9, 12));
+    EXPECT_FALSE(engine::covers(memory, 25, 10));
+}
+
 // A copy waits for all that others have submitted before.
 TEST(channel_test, is_given_time_for_all_that_is_under_way) {
     engine_machine machine(nullptr);

@@ -26,13 +26,9 @@ struct gpu_memory final : reachable {
     std::vector<identity> chunks;
 
     [[nodiscard]] bool is_unchanged() const noexcept override {
-        for (identity const& each : chunks) {
-            unsigned long long now = 0;
-            if (cuda::api().pointer_get_attribute(&now, cuda::pointer_buffer_id, each.address) !=
-                    cuda::success ||
-                now != each.id)
+        for (identity const& each : chunks)
+            if (cuda::allocation_id(each.address) != each.id)
                 return false;
-        }
         return true;
     }
 };
