@@ -27,6 +27,7 @@ std::shared_ptr<context> make_context(device& of) {
     made->null_stream = std::make_shared<stream>();
     made->self = the_world().contexts.add(made);
     made->null_stream->owner = made->self;
+    made->null_stream->given_up = made->given_up;
     return made;
 }
 
@@ -37,7 +38,7 @@ void check_issued(CUcontext handle) {
 
 /// Ends a context: waits for its work, frees what belongs to it.
 void end(context& of, world_lock& lock) {
-    drain(of, lock);
+    drain_or_give_up(of, lock);
     of.alive = false;
     release_memory(of);
     of.peers.clear();

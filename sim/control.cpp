@@ -72,6 +72,20 @@ physical* object_of(int fd) {
     return nullptr;
 }
 
+/// Whether a device's page tables have it.
+bool is_mapped(allocation const& one, int ordinal) {
+    switch (one.kind) {
+    case kind::managed:
+        return false;
+    case kind::registered:
+        return one.ordinal == ordinal || (one.flags & barmap::cuda::mem_host_register_portable);
+    case kind::host:
+        return true;
+    default:
+        return one.accessible && one.ordinal == ordinal;
+    }
+}
+
 template <class T>
 void tell(T* where, T value) {
     if (where)
@@ -121,6 +135,21 @@ BARMAP_SIM_CONTROL int barmap_sim_address(CUdeviceptr address, int* fd, std::uin
     return 0;
 }
 
+BARMAP_SIM_CONTROL int barmap_sim_reach(int ordinal, CUdeviceptr address,
+                                        int (*use)(void* argument, int fd, std::uint64_t offset,
+                                                   void* view, std::uint64_t contiguous),
+                                        void* argument) {
+    world_lock lock(world_mutex());
+    allocation const* const found = the_world().addresses.find(address);
+    if (!found || !is_mapped(*found, ordinal))
+        return -1;
+    std::uint64_t const inside = address - found->base;
+    int const fd = found->memory ? found->memory->fd() : -1;
+    std::uint64_t const offset =
+        found->memory ? found->memory->offset() + found->offset + inside : 0;
+    return use(argument, fd, offset, found->view + inside, found->size - inside);
+}
+
 BARMAP_SIM_CONTROL void barmap_sim_fail(unsigned call_number, CUresult code) {
     fail_with.store(code);
     fail_at.store(call_number ? calls.load() + call_number : 0);
@@ -168,4 +197,13 @@ BARMAP_SIM_CONTROL std::uint32_t barmap_sim_gpu_id(int ordinal) {
     return ordinal >= 0 && std::size_t(ordinal) < devices.size()
                ? devices[std::size_t(ordinal)]->gpu_id()
                : 0;
+}
+
+BARMAP_SIM_CONTROL int barmap_sim_uuid(int ordinal, CUuuid* uuid) {
+    world_lock lock(world_mutex());
+    auto const& devices = the_world().devices;
+    if (ordinal < 0 || std::size_t(ordinal) >= devices.size())
+        return -1;
+    tell(uuid, devices[std::size_t(ordinal)]->uuid);
+    return 0;
 }

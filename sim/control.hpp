@@ -34,6 +34,18 @@ int barmap_sim_fd_device(int fd);
 int barmap_sim_address(CUdeviceptr address, int* fd, std::uint64_t* offset,
                        std::uint64_t* contiguous, int* ordinal);
 
+/// What a device's own address space has at an address, for a stand-in of its engines: device
+/// memory of that device, and host memory that is allocated, or registered for it. Managed memory,
+/// what has been freed and what may not be accessed are not there. Calls `use` with the file and
+/// the offset in it (-1 and 0 for host memory), where this process may reach it, and how many bytes
+/// lie there in a row; until that returns, nothing of it is freed or unregistered. It must not call
+/// the driver.
+/// @return what `use` returns, or -1 if nothing is there
+int barmap_sim_reach(int ordinal, CUdeviceptr address,
+                     int (*use)(void* argument, int fd, std::uint64_t offset, void* view,
+                                std::uint64_t contiguous),
+                     void* argument);
+
 /// Makes the call_number-th driver call from now (1 is the next one), of any thread and counted
 /// over all cu* functions, answer `code` without doing anything. 0 turns it off.
 void barmap_sim_fail(unsigned call_number, CUresult code);
@@ -57,5 +69,8 @@ std::uint32_t barmap_sim_client();
 
 /// The number that the resource manager knows a device by (in IPC handles), or 0.
 std::uint32_t barmap_sim_gpu_id(int ordinal);
+
+/// What cuDeviceGetUuid says. @return 0, or -1 for no such device
+int barmap_sim_uuid(int ordinal, CUuuid* uuid);
 
 } // extern "C"

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <sched.h>
+#include <vector>
 
 namespace barmap::sim {
 namespace {
@@ -200,9 +201,92 @@ std::function<void()> add(void** parameters, unsigned) {
     };
 }
 
+// barmap_copy_pieces(uint64 const (*pieces)[3], uint32 count, uint32 to_gpu): copies between
+// pieces[i][0] and pieces[i][1] (to the latter unless to_gpu) pieces[i][2] bytes.
+std::function<void()> copy_pieces(void** parameters, unsigned) {
+    auto const count = parameter<std::uint32_t>(parameters, 1);
+    bool const to_gpu = parameter<std::uint32_t>(parameters, 2) != 0;
+    struct piece {
+        std::byte *gpu, *host;
+        std::uint64_t bytes;
+    };
+    std::vector<piece> pieces;
+    auto const* const words = pointer<std::uint64_t>(parameters, 0, std::uint64_t{3} * count);
+    address_space& addresses = the_world().addresses;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        auto const* const one = words + std::size_t{3} * i;
+        pieces.push_back(
+            {addresses.resolve(one[0], one[2]), addresses.resolve(one[1], one[2]), one[2]});
+        require(pieces.back().gpu && pieces.back().host);
+    }
+    return [=] {
+        for (piece const& one : pieces)
+            std::memcpy(to_gpu ? one.gpu : one.host, to_gpu ? one.host : one.gpu, one.bytes);
+    };
+}
+
+void let_pass(std::uint64_t wait_ns) {
+    std::uint64_t const begin = nanoseconds();
+    spin_until([&] { return nanoseconds() - begin >= wait_ns; });
+}
+
+// barmap_spin(uint64* time, uint64 ns): waits that long, then *time = the time
+std::function<void()> spin(void** parameters, unsigned) {
+    auto* const time = pointer<std::uint64_t>(parameters, 0, 1);
+    auto const wait_ns = parameter<std::uint64_t>(parameters, 1);
+    return [=] {
+        let_pass(wait_ns);
+        store(time, nanoseconds());
+    };
+}
+
+// barmap_write_words(uint32* source, uint32* host, uint32* back, uint32 words, uint32 value,
+//                    uint64 ns)
+// source = ~value, host = back = 0; after that many nanoseconds source = value.
+std::function<void()> write_words(void** parameters, unsigned) {
+    auto const words = parameter<std::uint32_t>(parameters, 3);
+    auto const value = parameter<std::uint32_t>(parameters, 4);
+    auto const wait_ns = parameter<std::uint64_t>(parameters, 5);
+    auto* const source = pointer<std::uint32_t>(parameters, 0, words);
+    auto* const host = pointer<std::uint32_t>(parameters, 1, words);
+    auto* const back = pointer<std::uint32_t>(parameters, 2, words);
+    return [=] {
+        for (std::uint32_t k = 0; k < words; ++k) {
+            store(source + k, ~value);
+            store(host + k, std::uint32_t{0});
+            store(back + k, std::uint32_t{0});
+        }
+        let_pass(wait_ns);
+        for (std::uint32_t k = 0; k < words; ++k)
+            store(source + k, value);
+    };
+}
+
+// barmap_check_words(uint32 const* back, uint32 words, uint32 value, uint64 counts[2])
+// counts[0] += the words that are ~value, counts[1] += the others that are not value.
+std::function<void()> check_words(void** parameters, unsigned) {
+    auto const words = parameter<std::uint32_t>(parameters, 1);
+    auto const value = parameter<std::uint32_t>(parameters, 2);
+    auto const* const back = pointer<std::uint32_t>(parameters, 0, words);
+    auto* const counts = pointer<std::uint64_t>(parameters, 3, 2);
+    return [=] {
+        for (std::uint32_t k = 0; k < words; ++k)
+            if (std::uint32_t const found = load(back + k); found != value)
+                ++counts[found == ~value ? 0 : 1];
+    };
+}
+
 constexpr kernel kernels[] = {
-    {"barmap_pingpong", pingpong}, {"barmap_count", count},     {"barmap_fill", fill},
-    {"barmap_add", add},           {"barmap_consume", consume}, {"barmap_produce", produce},
+    {"barmap_pingpong", pingpong},
+    {"barmap_count", count},
+    {"barmap_fill", fill},
+    {"barmap_add", add},
+    {"barmap_consume", consume},
+    {"barmap_produce", produce},
+    {"barmap_copy_pieces", copy_pieces},
+    {"barmap_spin", spin},
+    {"barmap_write_words", write_words},
+    {"barmap_check_words", check_words},
 };
 
 } // namespace

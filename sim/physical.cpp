@@ -17,6 +17,9 @@
 namespace barmap::sim {
 namespace {
 
+/// Below are the handles of CUDA's other objects, such as its address spaces.
+constexpr std::uint32_t first_number = 0x5c000400;
+
 // The header of the files in which lavapipe, the software Vulkan device, shares memory; read off
 // files that Mesa 22.3.6 (Debian 12) exports. It maps `file_bytes` of such a file and takes what
 // lies at `data_offset` for the memory.
@@ -62,7 +65,7 @@ std::uint64_t inode_of(int fd) {
 physical::physical(device& owner, int fd, std::uint64_t offset, std::uint64_t bytes,
                    std::uint64_t counted)
     : fd_(fd), offset_(offset), size_(bytes), counted_(counted), inode_(inode_of(fd)),
-      number_(0x5c000000u + the_world().next_number++), ordinal_(owner.ordinal) {
+      number_(first_number + the_world().next_number++), ordinal_(owner.ordinal) {
     owner.memory_used += counted_;
     the_world().objects.emplace(number_, this);
 }

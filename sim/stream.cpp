@@ -3,7 +3,7 @@
 
 #include "world.hpp"
 
-#include <atomic>
+#include <algorithm>
 #include <cstdint>
 #include <system_error>
 #include <thread>
@@ -53,7 +53,7 @@ void scheduler::drain_queue(stream& of, world_lock& lock) {
         for (auto const& before : next.after)
             wait_for(before, lock);
         next.after.clear();
-        if (next.run) {
+        if (next.run && !*of.given_up) {
             lock.unlock();
             next.run();
             next.run = nullptr;
@@ -103,15 +103,39 @@ void run_now(context& in, world_lock& lock, std::function<void()> const& body) {
     lock.lock();
 }
 
-void drain(context& of, world_lock& lock) {
+namespace {
+
+std::vector<std::shared_ptr<completion>> last_work(context const& of) {
     std::vector<std::shared_ptr<completion>> pending = of.departed;
-    pending.push_back(of.null_stream->last);
+    auto const add = [&](std::shared_ptr<completion> const& last) {
+        if (last)
+            pending.push_back(last);
+    };
+    add(of.null_stream->last);
     for (auto const& [handle, other] : the_world().streams)
         if (other->owner == of.self)
-            pending.push_back(other->last);
-    for (auto const& last : pending)
+            add(other->last);
+    return pending;
+}
+
+} // namespace
+
+void drain(context& of, world_lock& lock) {
+    for (auto const& last : last_work(of))
         wait_for(last, lock);
     std::erase_if(of.departed, [](auto const& last) { return last->done; });
+}
+
+void drain_or_give_up(context& of, world_lock& lock) {
+    constexpr auto patience = std::chrono::seconds(1);
+    auto const pending = last_work(of);
+    auto const all_done = [&] {
+        return std::ranges::all_of(pending, [](auto const& last) { return last->done; });
+    };
+    if (!the_world().changed.wait_for(lock, patience, all_done))
+        *of.given_up = true;
+    drain(of, lock);
+    *of.given_up = false; // a primary context may be used again
 }
 
 void drain_device(int ordinal, world_lock& lock) {
@@ -147,6 +171,7 @@ CUresult create(char const* name, CUstream* handle, unsigned flags, int priority
         require((flags & ~non_blocking) == 0);
         auto made = std::make_shared<stream>();
         made->owner = owner.self;
+        made->given_up = owner.given_up;
         made->blocking = !(flags & non_blocking);
         made->flags = flags;
         made->priority = priority;
@@ -212,21 +237,6 @@ BARMAP_SIM_ENTRY cuStreamIsCapturing(CUstream handle, int* status) {
     return call("cuStreamIsCapturing", [&](world_lock&) {
         (void)get_stream(handle);
         out(status) = 0;
-    });
-}
-
-// The word is written after all before it in the stream, as a release.
-BARMAP_SIM_ENTRY cuStreamWriteValue32_v2(CUstream handle, CUdeviceptr address, std::uint32_t value,
-                                         unsigned flags) {
-    return call("cuStreamWriteValue32", [&](world_lock&) {
-        constexpr unsigned no_memory_barrier = 1;
-        require((flags & ~no_memory_barrier) == 0 && address % sizeof value == 0);
-        std::byte* const word = the_world().addresses.resolve(address, sizeof value);
-        require(word != nullptr);
-        the_world().work.submit(get_stream(handle), [=] {
-            std::atomic_ref(*reinterpret_cast<std::uint32_t*>(word))
-                .store(value, std::memory_order_release);
-        });
     });
 }
 

@@ -3,6 +3,7 @@
 
 #include "entry.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -33,6 +34,7 @@ struct stream {
     bool blocking = true; ///< waits for the legacy default stream, and that for it
     int priority = 0;
     unsigned flags = 0;
+    std::shared_ptr<std::atomic<bool> const> given_up; ///< its context's
     std::deque<operation> queue;
     std::shared_ptr<completion> last; ///< of the newest operation; null before the first
     bool served = false;              ///< a worker has it, or will

@@ -21,6 +21,9 @@ constexpr versioned versions[] = {
     {"cuCtxCreate", "cuCtxCreate_v3", 11040},
     {"cuGetProcAddress", "cuGetProcAddress_v2", 12000},
     {"cuGetProcAddress", "cuGetProcAddress", 11030},
+    {"cuMemcpyBatchAsync", "cuMemcpyBatchAsync_v2", 13000},
+    {"cuMemcpyBatchAsync", "cuMemcpyBatchAsync", 12080},
+    {"cuMemcpyBatchAsync", "", 0}, // there was none
 };
 
 void* own_symbol(std::string const& name) {

@@ -54,6 +54,14 @@ BARMAP_SIM_UNSUPPORTED(cuTexRefSetFilterMode)
 BARMAP_SIM_UNSUPPORTED(cuTexRefSetFlags)
 BARMAP_SIM_UNSUPPORTED(cuTexRefSetFormat)
 
+// Graphs
+BARMAP_SIM_UNSUPPORTED(cuGraphAddMemcpyNode)
+BARMAP_SIM_UNSUPPORTED(cuGraphCreate)
+BARMAP_SIM_UNSUPPORTED(cuGraphDestroy)
+BARMAP_SIM_UNSUPPORTED(cuGraphExecDestroy)
+BARMAP_SIM_UNSUPPORTED(cuGraphInstantiateWithFlags)
+BARMAP_SIM_UNSUPPORTED(cuGraphLaunch)
+
 // Modules, linking, and launching as it was before cuLaunchKernel
 BARMAP_SIM_UNSUPPORTED(cuFuncGetAttribute)
 BARMAP_SIM_UNSUPPORTED(cuFuncSetAttribute)

@@ -62,6 +62,8 @@ struct context {
     std::vector<std::shared_ptr<arena>> arenas;
     std::set<CUcontext> peers;                         ///< enabled with cuCtxEnablePeerAccess
     std::vector<std::shared_ptr<completion>> departed; ///< last work of destroyed streams
+    /// It ends with work that waits for a word that nobody writes: nothing more of it is done.
+    std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);
 };
 
 /// A cuMemCreate handle; its references are counted as the driver counts them.
@@ -144,7 +146,9 @@ struct world {
 
 /// Waits until nothing that was submitted to the context before is still to be done.
 void drain(context& of, world_lock& lock);
-/// The same for a whole device: what freeing memory waits for.
+/// The same for a context that ends, where work that waits for a word is given up after a while.
+void drain_or_give_up(context& of, world_lock& lock);
+/// The same as drain() for a whole device: what freeing memory waits for.
 void drain_device(int ordinal, world_lock& lock);
 
 /// The context's allocations that freeing or destroying gives back.

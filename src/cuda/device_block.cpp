@@ -13,14 +13,14 @@ namespace barmap::cuda {
 device_block::device_block(CUdevice device, std::size_t bytes) {
     context_scope const scope = context_scope::on_device(device);
     driver_api const& cu = api();
-    check(cu.mem_alloc(&address_, bytes), "allocate memory for the self-test");
+    check(cu.mem_alloc(&address_, bytes), "allocate GPU memory for the library");
     // Without these nobody could say later whether it is still there to be freed.
     CUresult status = cu.pointer_get_attribute(&id_, pointer_buffer_id, address_);
     if (status == success)
         status = cu.pointer_get_attribute(&owner_, pointer_context, address_);
     if (status != success)
         cu.mem_free(address_);
-    check(status, "identify the memory for the self-test");
+    check(status, "identify the library's GPU memory");
     watch_exit();
 }
 

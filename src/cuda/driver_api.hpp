@@ -84,7 +84,20 @@ namespace barmap::cuda {
     /*  2.0 */ X(stream_query, "cuStreamQuery", (CUstream))                                        \
     /* 10.1 */ X(thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode", (int*))  \
     /* 11.7 */ X(stream_write_value32, "cuStreamWriteValue32_v2",                                  \
-                 (CUstream, CUdeviceptr, std::uint32_t, unsigned))
+                 (CUstream, CUdeviceptr, std::uint32_t, unsigned))                                 \
+    /* 11.7 */ X(stream_wait_value32, "cuStreamWaitValue32_v2",                                    \
+                 (CUstream, CUdeviceptr, std::uint32_t, unsigned))                                 \
+    /* 10.0 */ X(stream_is_capturing, "cuStreamIsCapturing", (CUstream, int*))                     \
+    /*  3.2 */ X(stream_wait_event, "cuStreamWaitEvent", (CUstream, CUevent, unsigned))            \
+    /*  2.0 */ X(event_create, "cuEventCreate", (CUevent*, unsigned))                              \
+    /*  4.0 */ X(event_destroy, "cuEventDestroy_v2", (CUevent))                                    \
+    /*  2.0 */ X(event_record, "cuEventRecord", (CUevent, CUstream))                               \
+    /*  2.0 */ X(event_query, "cuEventQuery", (CUevent))                                           \
+    /*  2.0 */ X(event_synchronize, "cuEventSynchronize", (CUevent))                               \
+    /*  4.0 */ X(memcpy_async, "cuMemcpyAsync", (CUdeviceptr, CUdeviceptr, std::size_t, CUstream)) \
+    /* 12.8 */ X(memcpy_batch_async, "cuMemcpyBatchAsync",                                         \
+                 (CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t, CUmemcpyAttributes*,      \
+                  std::size_t*, std::size_t, std::size_t*, CUstream))
 /// What only the program, the Python package and the tests call.
 #define BARMAP_CUDA_OTHER_FUNCTIONS(X)                                                             \
     /*  6.0 */ X(get_error_name, "cuGetErrorName", (CUresult, char const**))                       \
@@ -119,19 +132,22 @@ namespace barmap::cuda {
     /* 11.2 */ X(mem_free_async, "cuMemFreeAsync", (CUdeviceptr, CUstream))                        \
     /*  5.5 */ X(stream_create_with_priority, "cuStreamCreateWithPriority",                        \
                  (CUstream*, unsigned, int))                                                       \
-    /*  3.2 */ X(stream_wait_event, "cuStreamWaitEvent", (CUstream, CUevent, unsigned))            \
-    /*  2.0 */ X(event_create, "cuEventCreate", (CUevent*, unsigned))                              \
-    /*  4.0 */ X(event_destroy, "cuEventDestroy_v2", (CUevent))                                    \
-    /*  2.0 */ X(event_record, "cuEventRecord", (CUevent, CUstream))                               \
-    /*  2.0 */ X(event_query, "cuEventQuery", (CUevent))                                           \
-    /*  2.0 */ X(event_synchronize, "cuEventSynchronize", (CUevent))                               \
     /*  2.0 */ X(event_elapsed_time, "cuEventElapsedTime", (float*, CUevent, CUevent))             \
     /*  2.0 */ X(module_load_data, "cuModuleLoadData", (CUmodule*, void const*))                   \
     /*  2.0 */ X(module_unload, "cuModuleUnload", (CUmodule))                                      \
     /*  2.0 */ X(module_get_function, "cuModuleGetFunction", (CUfunction*, CUmodule, char const*)) \
     /*  4.0 */ X(launch_kernel, "cuLaunchKernel",                                                  \
                  (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,          \
-                  unsigned, CUstream, void**, void**))
+                  unsigned, CUstream, void**, void**))                                             \
+    /* 10.0 */ X(graph_create, "cuGraphCreate", (CUgraph*, unsigned))                              \
+    /* 10.0 */ X(graph_destroy, "cuGraphDestroy", (CUgraph))                                       \
+    /* 10.0 */ X(graph_add_memcpy_node, "cuGraphAddMemcpyNode",                                    \
+                 (CUgraphNode*, CUgraph, CUgraphNode const*, std::size_t, CUDA_MEMCPY3D const*,    \
+                  CUcontext))                                                                      \
+    /* 11.4 */ X(graph_instantiate, "cuGraphInstantiateWithFlags",                                 \
+                 (CUgraphExec*, CUgraph, unsigned long long))                                      \
+    /* 10.0 */ X(graph_exec_destroy, "cuGraphExecDestroy", (CUgraphExec))                          \
+    /* 10.0 */ X(graph_launch, "cuGraphLaunch", (CUgraphExec, CUstream))
 // clang-format on
 #define BARMAP_CUDA_FUNCTIONS(X) BARMAP_CUDA_LIBRARY_FUNCTIONS(X) BARMAP_CUDA_OTHER_FUNCTIONS(X)
 

@@ -18,6 +18,9 @@ using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphNode = struct CUgraphNode_st*;
+using CUgraphExec = struct CUgraphExec_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUexternalMemory = struct CUextMemory_st*;
 using CUmemGenericAllocationHandle = unsigned long long;
@@ -85,6 +88,13 @@ struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC {
     unsigned int reserved[16];
 };
 
+struct CUmemcpyAttributes {
+    int srcAccessOrder;
+    CUmemLocation srcLocHint;
+    CUmemLocation dstLocHint;
+    unsigned int flags;
+};
+
 struct CUDA_MEMCPY2D {
     std::size_t srcXInBytes;
     std::size_t srcY;
@@ -104,6 +114,34 @@ struct CUDA_MEMCPY2D {
     std::size_t Height;
 };
 
+struct CUDA_MEMCPY3D {
+    std::size_t srcXInBytes;
+    std::size_t srcY;
+    std::size_t srcZ;
+    std::size_t srcLOD;
+    int srcMemoryType;
+    void const* srcHost;
+    CUdeviceptr srcDevice;
+    void* srcArray;
+    void* reserved0;
+    std::size_t srcPitch;
+    std::size_t srcHeight;
+    std::size_t dstXInBytes;
+    std::size_t dstY;
+    std::size_t dstZ;
+    std::size_t dstLOD;
+    int dstMemoryType;
+    void* dstHost;
+    CUdeviceptr dstDevice;
+    void* dstArray;
+    void* reserved1;
+    std::size_t dstPitch;
+    std::size_t dstHeight;
+    std::size_t WidthInBytes;
+    std::size_t Height;
+    std::size_t Depth;
+};
+
 } // extern "C"
 
 static_assert(sizeof(CUmemAllocationProp) == 32);
@@ -111,7 +149,9 @@ static_assert(sizeof(CUmemAccessDesc) == 12);
 static_assert(sizeof(CUmemPoolProps) == 88);
 static_assert(sizeof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) == 104);
 static_assert(sizeof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) == 88);
+static_assert(sizeof(CUmemcpyAttributes) == 24);
 static_assert(sizeof(CUDA_MEMCPY2D) == 128);
+static_assert(sizeof(CUDA_MEMCPY3D) == 200);
 
 namespace barmap::cuda {
 
@@ -189,5 +229,20 @@ inline constexpr unsigned long long range_flag_dma_buf_pcie = 1; // ..._DMA_BUF_
 inline constexpr int range_handle_dma_buf_fd = 1;
 inline constexpr unsigned mem_attach_global = 1;
 inline constexpr unsigned mem_host_register_portable = 1;
+
+// CUstreamWaitValue_flags
+inline constexpr unsigned wait_value_geq = 0; ///< (int)(word - value) >= 0
+inline constexpr unsigned wait_value_eq = 1;
+inline constexpr unsigned wait_value_and = 2;
+inline constexpr unsigned wait_value_nor = 3;
+inline constexpr unsigned wait_value_flush = 1u << 30;
+
+// CUmemcpySrcAccessOrder
+inline constexpr int source_order_stream = 1;
+inline constexpr int source_order_during_call = 2; ///< read when the call returns
+inline constexpr int source_order_any = 3;
+
+// CUstreamCaptureStatus
+inline constexpr int capture_status_none = 0;
 
 } // namespace barmap::cuda

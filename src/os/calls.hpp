@@ -16,6 +16,7 @@ struct calls {
     int (*duplicate)(int fd); ///< with close-on-exec
     int (*ioctl)(int fd, unsigned long request, void* argument);
     ssize_t (*read)(int fd, void* to, std::size_t bytes);
+    ssize_t (*readlink)(char const* path, char* to, std::size_t bytes);
     void* (*mmap)(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset);
     int (*munmap)(void* at, std::size_t bytes);
     int (*madvise)(void* at, std::size_t bytes, int advice);

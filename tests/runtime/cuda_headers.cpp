@@ -41,6 +41,11 @@ SAME(event_elapsed_time, cuEventElapsedTime)
 SAME(event_query, cuEventQuery)
 SAME(event_record, cuEventRecord)
 SAME(event_synchronize, cuEventSynchronize)
+SAME(graph_create, cuGraphCreate)
+SAME(graph_destroy, cuGraphDestroy)
+SAME(graph_exec_destroy, cuGraphExecDestroy)
+SAME(graph_instantiate, cuGraphInstantiateWithFlags)
+SAME(graph_launch, cuGraphLaunch)
 SAME(get_error_name, cuGetErrorName)
 SAME(get_error_string, cuGetErrorString)
 SAME(mem_alloc, cuMemAlloc)
@@ -50,6 +55,7 @@ SAME(mem_get_info, cuMemGetInfo)
 SAME(mem_host_register, cuMemHostRegister)
 SAME(mem_host_unregister, cuMemHostUnregister)
 SAME(memcpy_2d_unaligned, cuMemcpy2DUnaligned)
+SAME(memcpy_async, cuMemcpyAsync)
 SAME(memcpy_dtod, cuMemcpyDtoD)
 SAME(memcpy_dtoh, cuMemcpyDtoH)
 SAME(memcpy_htod, cuMemcpyHtoD)
@@ -58,9 +64,12 @@ SAME(primary_ctx_reset, cuDevicePrimaryCtxReset)
 SAME(primary_ctx_retain, cuDevicePrimaryCtxRetain)
 SAME(stream_create_with_priority, cuStreamCreateWithPriority)
 SAME(stream_destroy, cuStreamDestroy)
+SAME(stream_is_capturing, cuStreamIsCapturing)
 SAME(stream_query, cuStreamQuery)
 SAME(stream_synchronize, cuStreamSynchronize)
 SAME(stream_wait_event, cuStreamWaitEvent)
+SAME(stream_wait_value32, cuStreamWaitValue32)
+SAME(stream_write_value32, cuStreamWriteValue32)
 
 #define SAME_PLACE(member)                                                                         \
     static_assert(offsetof(::CUDA_MEMCPY2D, member) == offsetof(nvidia::CUDA_MEMCPY2D, member));
@@ -77,6 +86,31 @@ SAME_PLACE(dstPitch)
 SAME_PLACE(WidthInBytes)
 SAME_PLACE(Height)
 static_assert(sizeof(::CUDA_MEMCPY2D) == sizeof(nvidia::CUDA_MEMCPY2D));
+
+#define SAME_PLACE_3D(member)                                                                      \
+    static_assert(offsetof(::CUDA_MEMCPY3D, member) == offsetof(nvidia::CUDA_MEMCPY3D, member));
+SAME_PLACE_3D(srcMemoryType)
+SAME_PLACE_3D(srcHost)
+SAME_PLACE_3D(srcDevice)
+SAME_PLACE_3D(dstMemoryType)
+SAME_PLACE_3D(dstHost)
+SAME_PLACE_3D(dstDevice)
+SAME_PLACE_3D(WidthInBytes)
+SAME_PLACE_3D(Height)
+SAME_PLACE_3D(Depth)
+static_assert(sizeof(::CUDA_MEMCPY3D) == sizeof(nvidia::CUDA_MEMCPY3D));
+
+static_assert(sizeof(::CUmemcpyAttributes) == sizeof(nvidia::CUmemcpyAttributes));
+static_assert(offsetof(::CUmemcpyAttributes, flags) == offsetof(nvidia::CUmemcpyAttributes, flags));
+static_assert(cuda::source_order_stream == nvidia::CU_MEMCPY_SRC_ACCESS_ORDER_STREAM);
+static_assert(cuda::source_order_during_call == nvidia::CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL);
+static_assert(cuda::source_order_any == nvidia::CU_MEMCPY_SRC_ACCESS_ORDER_ANY);
+static_assert(cuda::wait_value_geq == nvidia::CU_STREAM_WAIT_VALUE_GEQ);
+static_assert(cuda::wait_value_eq == nvidia::CU_STREAM_WAIT_VALUE_EQ);
+static_assert(cuda::wait_value_and == nvidia::CU_STREAM_WAIT_VALUE_AND);
+static_assert(cuda::wait_value_nor == nvidia::CU_STREAM_WAIT_VALUE_NOR);
+static_assert(cuda::wait_value_flush == nvidia::CU_STREAM_WAIT_VALUE_FLUSH);
+static_assert(cuda::capture_status_none == nvidia::CU_STREAM_CAPTURE_STATUS_NONE);
 
 static_assert(cuda::memory_type_host == nvidia::CU_MEMORYTYPE_HOST);
 static_assert(cuda::memory_type_device == nvidia::CU_MEMORYTYPE_DEVICE);
