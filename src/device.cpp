@@ -2,6 +2,7 @@
 #include <barmap/device.hpp>
 
 #include "choice.hpp"
+#include "copy_engine_state.hpp"
 #include "cuda/driver_api.hpp"
 #include "gpu_identity.hpp"
 #include "host_buffer_state.hpp"
@@ -71,6 +72,18 @@ pin device::allocate(std::size_t bytes, std::string_view backend) const {
 host_buffer device::allocate_host(std::size_t bytes) const {
     state_->expect_own_process("allocate host memory");
     return host_buffer(std::make_unique<host_buffer_state>(state_, bytes));
+}
+
+copy_engine device::copy_engine() const {
+    state_->expect_own_process("copy batches");
+    std::lock_guard const hold(state_->batches_lock);
+    std::shared_ptr<copy_engine_state> batches = state_->batches.lock();
+    if (!batches) {
+        batches = std::make_shared<copy_engine_state>(state_);
+        (void)batches->get();
+        state_->batches = batches;
+    }
+    return barmap::copy_engine(std::move(batches));
 }
 
 int device::ordinal() const noexcept {

@@ -9,10 +9,13 @@
 #include "pinned_host.hpp"
 
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
 namespace barmap {
+
+struct copy_engine_state;
 
 /// What BARMAP_BACKEND asks for; empty: nothing. @throws error errc::invalid_argument
 [[nodiscard]] std::string_view forced_backend();
@@ -52,6 +55,8 @@ struct device_state {
     std::vector<std::unique_ptr<engine_slot>> engines;
     bool const engine_is_forced = !forced_engine().empty();
     pinned_host pinned; ///< goes before the engines
+    std::mutex batches_lock;
+    std::weak_ptr<copy_engine_state> batches; ///< under its lock; while a handle of it lives
 
     own_allocations allocations;
 };

@@ -23,9 +23,7 @@ void engine_slot::start() {
     std::shared_ptr<engine::worker> worker;
     cuda::relaxed_capture const relaxed; // of another thread, which this is not to end
     try {
-        worker = std::make_shared<engine::worker>(
-            entry_.make(gpu_), gpu_.simulated ? engine::worker::patience_with_simulation
-                                              : engine::worker::usual_patience);
+        worker = std::make_shared<engine::worker>(entry_.make(gpu_), engine::patience_with(gpu_));
         if (!test_memory_ || !test_memory_->is_still_there())
             test_memory_ = std::make_unique<engine::test_memory>(gpu_);
         engine::self_test(*worker, gpu_, *test_memory_);

@@ -4,6 +4,7 @@
 
 #include <barmap/backend.hpp>
 #include <barmap/copy.hpp>
+#include <barmap/copy_engine.hpp>
 #include <barmap/device.hpp>
 #include <barmap/engine.hpp>
 #include <barmap/error.hpp>

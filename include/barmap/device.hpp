@@ -2,6 +2,7 @@
 #pragma once
 
 #include <barmap/backend.hpp>
+#include <barmap/copy_engine.hpp>
 #include <barmap/engine.hpp>
 #include <barmap/host_buffer.hpp>
 #include <barmap/pin.hpp>
@@ -103,6 +104,12 @@ public:
     /// CUDA
     ///         reports where so much cannot be pinned
     [[nodiscard]] host_buffer allocate_host(std::size_t bytes) const;
+
+    /// What copies batches of scattered pieces. Starts its engine, about 15 ms, unless a handle of
+    /// it is alive.
+    /// @throws error errc::backend_absent or errc::backend_broken where none is usable, or none is
+    ///         allowed (BARMAP_ENGINE); errc::forked_child
+    [[nodiscard]] barmap::copy_engine copy_engine() const;
 
     [[nodiscard]] int ordinal() const noexcept;
     [[nodiscard]] std::string const& name() const noexcept;

@@ -4,6 +4,8 @@
 #include "cuda/gpu.hpp"
 #include "cuda/memory.hpp"
 
+#include <barmap/copy_engine.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -22,13 +24,10 @@ using cuda::gpu;
 
 enum class direction { to_gpu, to_cpu };
 
-/// One contiguous part of a copy, with addresses as the engine knows them.
-struct piece {
-    std::uint64_t gpu = 0;
-    std::uint64_t host = 0;
-    std::size_t bytes = 0; ///< 1 to most_bytes
-    static constexpr std::size_t most_bytes = std::size_t{1} << 30;
-};
+/// One contiguous part of a copy, of 1 to most_piece_bytes, with addresses as the engine knows
+/// them.
+using piece = copy_piece;
+inline constexpr std::size_t most_piece_bytes = std::size_t{1} << 30;
 
 /// Numbers a submission; they grow by one, from 1.
 using ticket = std::uint64_t;
@@ -92,9 +91,9 @@ public:
     /// Waits for it, without giving up the CPU.
     [[nodiscard]] virtual outcome wait(ticket number, deadline until) noexcept = 0;
 
-    /// Stops the engine for good, whatever it is doing. When this returns, nothing that was
-    /// submitted is still under way. May take as long as the driver takes.
-    virtual void close() noexcept = 0;
+    /// Stops the engine for good, whatever it is doing. May take as long as the driver takes.
+    /// @return whether nothing that was submitted is still under way; false if nobody knows
+    virtual bool close() noexcept = 0;
 };
 
 /// One line of the ordered list.

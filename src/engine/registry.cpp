@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "engine/batch.hpp"
 #include "engine/engine.hpp"
 
 #include <barmap/engine.hpp>
@@ -11,6 +12,14 @@ std::span<registration const> registry() noexcept {
     static constexpr std::array<registration, 2> engines{{
         {"channel", make_channel},
         {"driver", make_driver},
+    }};
+    return engines;
+}
+
+std::span<batch_registration const> batch_registry() noexcept {
+    static constexpr std::array<batch_registration, 2> engines{{
+        {"channel", make_channel_batches},
+        {"driver", make_driver_batches},
     }};
     return engines;
 }

@@ -2,7 +2,6 @@
 #include "engine/self_test.hpp"
 
 #include "cuda/context_scope.hpp"
-#include "cuda/nonce.hpp"
 
 #include <barmap/error.hpp>
 
@@ -11,12 +10,6 @@
 namespace barmap::engine {
 namespace {
 
-void expect_same(cuda::nonce const& sent, cuda::nonce const& received, char const* direction) {
-    if (sent != received)
-        throw error(errc::backend_broken, std::string("find a random value copied ") + direction,
-                    "", "please report this with the driver's version");
-}
-
 void expect_done(outcome result) {
     if (result != outcome::done)
         throw error(errc::backend_broken, "end the self-test's copy in time", "",
@@ -24,6 +17,12 @@ void expect_done(outcome result) {
 }
 
 } // namespace
+
+void expect_same(cuda::nonce const& sent, cuda::nonce const& received, char const* direction) {
+    if (sent != received)
+        throw error(errc::backend_broken, std::string("find a random value copied ") + direction,
+                    "", "please report this with the driver's version");
+}
 
 void self_test(worker& engine, gpu const& which, test_memory const& memory) {
     constexpr std::size_t size = test_memory::size;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/device_block.hpp"
+#include "cuda/nonce.hpp"
 #include "engine/transfer.hpp"
 
 namespace barmap::engine {
@@ -20,6 +21,9 @@ public:
 private:
     cuda::device_block block_;
 };
+
+/// @param direction in words, for the message. @throws error errc::backend_broken if they differ
+void expect_same(cuda::nonce const& sent, cuda::nonce const& received, char const* direction);
 
 /// Moves random values both ways, and looks with the driver whether they are where they should be.
 /// Waits for no kernel. @throws error errc::backend_broken, or what failed

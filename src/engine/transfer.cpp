@@ -127,15 +127,18 @@ bool worker::retire(std::shared_ptr<worker> const& failed,
     try {
         // Several threads may have found it failed: all wait for the one end.
         std::call_once(failed->stopping_, [&] {
-            auto stopped = std::make_shared<std::promise<void>>();
-            std::shared_future<void> const end = stopped->get_future().share();
+            auto stopped = std::make_shared<std::promise<bool>>();
+            std::shared_future<bool> const end = stopped->get_future().share();
             std::thread([failed, stopped] {
-                failed->engine_->close();
-                stopped->set_value();
+                bool const is_over = failed->engine_->close();
+                if (!is_over)
+                    (void)new std::shared_ptr(failed); // what may still be written to stays
+                stopped->set_value(is_over);
             }).detach();
             failed->stopped_ = end;
         });
-        return failed->stopped_.wait_for(most) == std::future_status::ready;
+        return failed->stopped_.wait_for(most) == std::future_status::ready &&
+               failed->stopped_.get();
     } catch (std::exception const&) {
         return false; // no thread could be had: nobody knows what is still under way
     }
@@ -156,8 +159,7 @@ private:
 };
 
 std::chrono::nanoseconds worker::patience(std::size_t bytes) const noexcept {
-    constexpr std::size_t bytes_per_us = 200; // the slowest link that is still PCIe moves more
-    return patience_ + std::chrono::microseconds(bytes / bytes_per_us);
+    return patience_ + longest_time_of(bytes);
 }
 
 outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t offset,

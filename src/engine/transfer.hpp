@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "engine/patience.hpp"
 #include "os/region.hpp"
 
 #include <array>
@@ -21,12 +22,6 @@ class worker {
 public:
     static constexpr std::size_t lanes = 2;
     static constexpr std::size_t lane_bytes = std::size_t{2} << 20;
-
-    /// How long a copy may take beside what its bytes take. It takes microseconds; where another
-    /// process uses the engine as well, its time slice more, which is a millisecond.
-    static constexpr std::chrono::milliseconds usual_patience{50};
-    /// A simulated GPU waits for the same CPUs as all threads of the machine.
-    static constexpr std::chrono::milliseconds patience_with_simulation{600};
 
     /// Starts the engine. @throws error
     explicit worker(std::unique_ptr<copy_engine> engine,
@@ -90,7 +85,7 @@ private:
     std::atomic<unsigned> next_lane_{0};
     std::atomic<bool> is_retired_{false};
     std::once_flag stopping_;
-    std::shared_future<void> stopped_;
+    std::shared_future<bool> stopped_; ///< and nothing is under way any more
     std::atomic<std::size_t> bytes_under_way_{
         0}; ///< of all threads: a copy waits for those before it
 };

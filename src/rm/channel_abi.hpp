@@ -27,6 +27,7 @@ inline constexpr std::uint32_t class_os_descriptor = 0x71;   ///< NV01_MEMORY_SY
 inline constexpr std::uint32_t class_address_space = 0x90f1; ///< FERMI_VASPACE_A
 inline constexpr std::uint32_t class_channel_group = 0xa06c; ///< KEPLER_CHANNEL_GROUP_A
 
+inline constexpr std::uint32_t cmd_get_handle_info = 0xd02;       // of the client
 inline constexpr std::uint32_t cmd_gpu_get_class_list = 0x800201; // of the device
 inline constexpr std::uint32_t cmd_ce_get_caps = 0x20802a03;      // of the subdevice
 inline constexpr std::uint32_t cmd_set_time_slice = 0xa06c0103;   // of the channel group
@@ -138,6 +139,13 @@ struct unmap_dma_parameters_535 { // the same up to 545
     std::uint32_t status;
 };
 
+struct handle_info_parameters { // NV0000_CTRL_CLIENT_GET_HANDLE_INFO_PARAMS
+    handle object;
+    std::uint32_t index;
+    std::uint64_t result; ///< out; a handle or a number
+};
+inline constexpr std::uint32_t handle_info_class = 2;
+
 struct class_list_parameters { // NV0080_CTRL_GPU_GET_CLASSLIST_PARAMS
     std::uint32_t count;       ///< in: room in the list; with no list, out: how many there are
     std::uint64_t list;        ///< of std::uint32_t
@@ -235,6 +243,7 @@ static_assert(sizeof(map_dma_parameters) == 64 && offsetof(map_dma_parameters, a
 static_assert(sizeof(map_dma_parameters_535) == 56);
 static_assert(sizeof(unmap_dma_parameters) == 48);
 static_assert(sizeof(unmap_dma_parameters_535) == 40);
+static_assert(sizeof(handle_info_parameters) == 16);
 static_assert(sizeof(class_list_parameters) == 16);
 static_assert(sizeof(ce_caps_parameters) == 8);
 static_assert(sizeof(channel_group_parameters) == 20);
@@ -258,6 +267,12 @@ inline constexpr std::size_t usermode_bytes = 0x10000;
     return (address & 0xff'ffff'fffcu) | static_cast<std::uint64_t>(words) << 42;
 }
 
+/// From the next entry on, addresses have these bits above their lower 40.
+[[nodiscard]] constexpr std::uint64_t gpfifo_extended_base(std::uint64_t address) noexcept {
+    constexpr std::uint64_t set_extended_base = 4;
+    return address >> 40 << 8 | set_extended_base << 32;
+}
+
 /// The words before the values of `count` methods in a row from `method` on.
 [[nodiscard]] constexpr std::uint32_t methods(std::uint32_t subchannel, std::uint32_t method,
                                               std::uint32_t count) noexcept {
@@ -269,6 +284,16 @@ inline constexpr std::size_t usermode_bytes = 0x10000;
 immediate_method(std::uint32_t subchannel, std::uint32_t method, std::uint32_t value) noexcept {
     return 4u << 29 | value << 16 | subchannel << 13 | method >> 2;
 }
+
+/// Methods that the channel itself executes, not its engine: a semaphore's address (low, high) and
+/// payload (low, high), and what to do with it.
+inline constexpr std::uint32_t host_subchannel = 0;
+inline constexpr std::uint32_t method_channel_semaphore = 0x5c;
+inline constexpr std::uint32_t method_channel_semaphore_execute = 0x6c;
+/// SEM_EXECUTE: go on when the word is equal to the payload
+inline constexpr std::uint32_t semaphore_acquire = 0;
+/// SEM_EXECUTE: meanwhile let other channels of the engine go on
+inline constexpr std::uint32_t semaphore_acquire_switch = 1u << 12;
 
 inline constexpr std::uint32_t copy_subchannel = 4;
 inline constexpr std::uint32_t method_set_object = 0x0;

@@ -156,6 +156,33 @@ abi::handle client::duplicate(abi::handle source_client, abi::handle source_obje
     return request.object;
 }
 
+std::optional<abi::handle> client::try_duplicate(abi::handle source_client,
+                                                 abi::handle source_object) const noexcept {
+    abi::dup_parameters request{};
+    request.client = client_;
+    request.parent = device_;
+    request.source_client = source_client;
+    request.source_object = source_object;
+    if (rm::request(control_fd_.get(), abi::esc_rm_dup_object, &request, sizeof request) != 0 ||
+        request.status != abi::ok)
+        return std::nullopt;
+    return request.object;
+}
+
+std::uint32_t client::class_of(abi::handle object) const noexcept {
+    abi::handle_info_parameters info{object, abi::handle_info_class, 0};
+    abi::control_parameters request{};
+    request.client = client_;
+    request.object = client_;
+    request.command = abi::cmd_get_handle_info;
+    request.parameters = address_of(&info);
+    request.parameters_size = sizeof info;
+    bool const answered =
+        rm::request(control_fd_.get(), abi::esc_rm_control, &request, sizeof request) == 0 &&
+        request.status == abi::ok;
+    return answered ? static_cast<std::uint32_t>(info.result) : 0;
+}
+
 std::uint32_t client::exporting_device(int descriptor) const {
     constexpr char what[] = "ask which GPU exported a file descriptor";
     abi::export_object_info info{};
@@ -186,14 +213,15 @@ abi::handle client::import(int descriptor) const {
     return request.object;
 }
 
-void client::free(abi::handle parent, abi::handle object) const noexcept {
+bool client::free(abi::handle parent, abi::handle object) const noexcept {
     if (!in_own_process())
-        return;
+        return false;
     abi::free_parameters request{};
     request.root = client_;
     request.parent = parent;
     request.object = object;
-    (void)rm::request(control_fd_.get(), abi::esc_rm_free, &request, sizeof request);
+    return rm::request(control_fd_.get(), abi::esc_rm_free, &request, sizeof request) == 0 &&
+           request.status == abi::ok;
 }
 
 os::fd client::device_file() const {

@@ -8,6 +8,7 @@
 #include <barmap/device.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,9 +60,17 @@ public:
     /// on this GPU: RM itself reports success for the wrong one. @throws error
     [[nodiscard]] abi::handle import(int descriptor) const;
 
+    /// The same, or nothing where there is no such object or it cannot be duplicated.
+    [[nodiscard]] std::optional<abi::handle>
+    try_duplicate(abi::handle source_client, abi::handle source_object) const noexcept;
+
+    /// The class of an object of this client; 0 if it cannot be told.
+    [[nodiscard]] std::uint32_t class_of(abi::handle object) const noexcept;
+
     /// Drops a reference. Does nothing in a forked child.
-    void free(abi::handle object) const noexcept { free(device_, object); }
-    void free(abi::handle parent, abi::handle object) const noexcept;
+    /// @return whether RM says that the object is gone
+    bool free(abi::handle object) const noexcept { return free(device_, object); }
+    bool free(abi::handle parent, abi::handle object) const noexcept;
 
     /// The version of NVIDIA's kernel driver, "580.159.04". @throws error
     [[nodiscard]] std::string driver_version() const;
@@ -84,6 +93,7 @@ public:
     static void expect_ok(std::uint32_t status, char const* what);
 
     [[nodiscard]] abi::handle root() const noexcept { return client_; }
+    [[nodiscard]] int control_fd() const noexcept { return control_fd_.get(); }
 
     /// A part of an object that the CPU may mmap at file offset 0.
     class view {

@@ -51,7 +51,8 @@ cuda_object duplicate(std::shared_ptr<client const> const& client, cuda::memory 
     check(fields, chunk, *client);
     return {{client, client->duplicate(fields.client, fields.memory)},
             fields.object_offset + chunk.offset - chunk.before,
-            object_size(fields)};
+            object_size(fields),
+            fields.client};
 }
 
 } // namespace
@@ -69,7 +70,7 @@ std::vector<cuda_object> take(std::shared_ptr<client const> const& client,
             made = cuda::export_chunk(chunk);
         int const descriptor = memory.exported ? memory.exported->get() : made.get();
         // VMM chunks are whole GPU pages, so that nothing before one is ever wanted.
-        objects.push_back({{client, client->import(descriptor)}, chunk.offset, chunk.capacity});
+        objects.push_back({{client, client->import(descriptor)}, chunk.offset, chunk.capacity, 0});
     }
     return objects;
 }

@@ -37,6 +37,7 @@ struct cuda_object {
     memory_object object;
     std::uint64_t offset; ///< of the first wanted byte of the chunk (chunk::start()) in the object
     std::uint64_t size;   ///< of the object, bytes, as far as the chunk needs it
+    abi::handle owner;    ///< CUDA's client; 0 for VMM memory
 };
 
 /// Takes a reference to the object behind each chunk: cudaMalloc memory by its IPC handle, VMM

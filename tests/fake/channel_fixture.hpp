@@ -203,6 +203,13 @@ protected:
         add(to, abi::method_launch_dma, {flags | abi::launch_semaphore});
     }
 
+    /// Wait until the word is equal to the value.
+    static void add_acquire(words& to, std::uint64_t at, std::uint32_t value,
+                            std::uint32_t flags = abi::semaphore_acquire_switch) {
+        to.push_back(abi::methods(abi::host_subchannel, abi::method_channel_semaphore, 5));
+        to.insert(to.end(), {low(at), high(at), value, 0, abi::semaphore_acquire | flags});
+    }
+
     void write_entry(std::uint64_t entry) {
         std::memcpy(block_view_ + put_ * 8, &entry, 8);
         put_ = (put_ + 1) % gpfifo_entries;

@@ -3,6 +3,7 @@
 
 #include "rm/channel_abi.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <unistd.h>
 #include <utility>
@@ -99,11 +100,23 @@ bool copy_engine::turn() {
     take_doorbells();
     std::erase_if(channels_, [](auto const& each) { return each.expired(); });
     bool busy = false;
-    for (auto const& each : channels_)
-        busy |= each.lock()->step(clock::now(), orders_);
+    for (auto const& each : channels_) {
+        auto const one = each.lock();
+        bool const kept = is_kept_from(*one);
+        orders_.done.kept += kept;
+        busy |= one->step(clock::now(), orders_, !kept);
+    }
     for (std::string& each : std::exchange(orders_.violations, {}))
         host_.violation("copy engine: " + std::move(each));
     return busy;
+}
+
+bool copy_engine::is_kept_from(channel const& one) const {
+    return std::ranges::any_of(channels_, [&](auto const& each) {
+        auto const other = each.lock();
+        return other.get() != &one && other->engine_type() == one.engine_type() &&
+               other->ordinal() == one.ordinal() && other->keeps_engine(clock::now());
+    });
 }
 
 void copy_engine::take_doorbells() {

@@ -53,6 +53,7 @@ public:
 private:
     void run();
     bool turn();
+    [[nodiscard]] bool is_kept_from(channel const& one) const;
     void take_doorbells();
     void ring(std::uint32_t token);
 

@@ -12,12 +12,15 @@ namespace {
 namespace abi = barmap::rm::abi;
 using namespace std::chrono_literals;
 
-constexpr auto until_fault_is_reported = 10ms;
+constexpr auto until_fault_is_reported = 10ms, until_uvm_reports_it = 60ms;
+constexpr auto time_slice = 2ms;
 
 constexpr std::uint32_t incrementing_methods = 1, immediate_method = 4; // bits 31:29 of a header
 constexpr std::uint64_t entry_address = 0xff'ffff'fffc;
 constexpr unsigned entry_words_shift = 42;
 constexpr std::uint64_t entry_words = 0x1f'ffff;
+constexpr unsigned base_shift = 40;
+constexpr std::uint64_t entry_base = 0x1ff'ff00; // in one that sets the base
 
 void set_high(std::uint64_t& address, std::uint32_t value) {
     address = (address & 0xffff'ffff) | static_cast<std::uint64_t>(value) << 32;
@@ -51,25 +54,35 @@ void channel::look() noexcept {
 }
 
 bool channel::idle() const {
-    return error_ ? reported_ : !rung_ && late_.empty();
+    return error_ ? reported_ || silent_ : (!rung_ || stopped_) && late_.empty();
 }
 
-bool channel::step(clock::time_point now, orders& from) {
+bool channel::step(clock::time_point now, orders& from, bool has_engine) {
     try {
-        return error_ ? report(now) : advance(now, from);
+        return error_ ? report(now) : advance(now, from, has_engine);
     } catch (stop const& why) {
         error_ = why.info;
         late_.clear();
-        if (why.violation.empty())
-            report_at_ = now + until_fault_is_reported;
-        else
+        acquire_.waits = false;
+        if (!why.violation.empty()) {
             from.violations.push_back(why.violation);
+        } else if (!in_space_of_cuda()) {
+            report_at_ = now + until_fault_is_reported;
+        } else {
+            silent_ = !registered_;
+            report_at_ = now + until_uvm_reports_it;
+        }
         return true;
     }
 }
 
+bool channel::keeps_engine(clock::time_point now) const noexcept {
+    return acquire_.waits && acquire_.keeps_engine && !stopped_ &&
+           (now - acquire_.since) / time_slice % 2 == 0;
+}
+
 bool channel::report(clock::time_point now) {
-    if (reported_ || now < report_at_)
+    if (reported_ || silent_ || now < report_at_)
         return false;
     reported_ = true;
     abi::notification what{};
@@ -82,13 +95,19 @@ bool channel::report(clock::time_point now) {
            of_.notifier->write(before_status, &what.status, sizeof what.status);
 }
 
-bool channel::advance(clock::time_point now, orders& from) {
+bool channel::advance(clock::time_point now, orders& from, bool has_engine) {
     if (!late_.empty() && now >= late_at_) {
         flush();
         return true;
     }
-    if (!rung_ || from.stalled || now < not_before_)
+    if (!rung_ || stopped_ || from.stalled || now < not_before_ || !has_engine)
         return false;
+    if (acquire_.waits) {
+        if (!acquired())
+            return false;
+        execute(from);
+        return true;
+    }
     std::uint32_t const end = put();
     if (end >= of_.entries)
         throw stop::unknown("GP_PUT beyond the GPFIFO");
@@ -110,7 +129,8 @@ bool channel::advance(clock::time_point now, orders& from) {
     get_ = (get_ + 1) % of_.entries;
     ++from.done.entries;
     late_at_ = now + from.until_unflushed_arrive;
-    run(entry, from);
+    fetch(entry);
+    execute(from);
     return true;
 }
 
@@ -124,29 +144,85 @@ void channel::read(std::uint64_t address, void* to, std::size_t bytes) const {
         throw stop::fault();
 }
 
-void channel::run(std::uint64_t entry, orders& from) {
+void channel::fetch(std::uint64_t entry) {
     std::size_t const count = entry >> entry_words_shift & entry_words;
-    if (count == 0 || (entry & ~(entry_address | entry_words << entry_words_shift)) != 0)
+    words_.assign(count, 0);
+    at_ = 0;
+    if (count == 0)
+        return set_base(entry);
+    if ((entry & ~(entry_address | entry_words << entry_words_shift)) != 0)
         throw stop::unknown("an unknown entry of a GPFIFO");
-    std::vector<std::uint32_t> words(count);
-    read(entry & entry_address, words.data(), count * sizeof words[0]);
-    for (std::size_t at = 0; at < count;) {
-        std::uint32_t const header = words[at++];
-        std::uint32_t const kind = header >> 29, subchannel = header >> 13 & 7;
-        std::uint32_t const first = (header & 0xfff) << 2, value = header >> 16 & 0x1fff;
-        if (kind == immediate_method) {
-            method(subchannel, first, value, from);
-        } else if (kind == incrementing_methods && value != 0 && value <= count - at) {
-            for (std::uint32_t k = 0; k < value; ++k)
-                method(subchannel, first + 4 * k, words[at++], from);
-        } else {
-            throw stop::unknown("a word that is no header of methods: " + std::to_string(header));
+    read(base_ | (entry & entry_address), words_.data(), count * sizeof words_[0]);
+}
+
+// An entry without words has an operation of its own.
+void channel::set_base(std::uint64_t entry) {
+    std::uint64_t const operand = entry & entry_base;
+    if (!of_.extended_base || entry != abi::gpfifo_extended_base(operand >> 8 << base_shift))
+        throw stop::unknown("an unknown operation of an entry of a GPFIFO");
+    base_ = operand >> 8 << base_shift;
+}
+
+void channel::execute(orders& from) {
+    while (!acquire_.waits && at_ < words_.size()) {
+        if (values_left_ > 0) {
+            --values_left_;
+            method(subchannel_, std::exchange(next_, next_ + 4), words_[at_++], from);
+            continue;
         }
+        std::uint32_t const header = words_[at_++];
+        std::uint32_t const kind = header >> 29, value = header >> 16 & 0x1fff;
+        subchannel_ = header >> 13 & 7;
+        next_ = (header & 0xfff) << 2;
+        if (kind == immediate_method)
+            method(subchannel_, next_, value, from);
+        else if (kind == incrementing_methods && value != 0 && value <= words_.size() - at_)
+            values_left_ = value;
+        else
+            throw stop::unknown("a word that is no header of methods: " + std::to_string(header));
     }
+}
+
+bool channel::acquired() {
+    auto const at = of_.space->find(acquire_.address, sizeof(std::uint32_t));
+    std::uint32_t seen = 0;
+    if (!at.of || !at.of->fetch(at.offset, seen))
+        throw stop::fault();
+    acquire_.waits = seen != static_cast<std::uint32_t>(acquire_.payload);
+    return !acquire_.waits;
+}
+
+void channel::host_method(std::uint32_t which, std::uint32_t value, orders& from) {
+    switch (which) {
+    case abi::method_channel_semaphore:
+        return set_low(acquire_.address, value);
+    case abi::method_channel_semaphore + 4:
+        return set_high(acquire_.address, value);
+    case abi::method_channel_semaphore + 8:
+        return set_low(acquire_.payload, value);
+    case abi::method_channel_semaphore + 12:
+        return set_high(acquire_.payload, value);
+    case abi::method_channel_semaphore_execute:
+        break;
+    default:
+        throw stop::unknown("method " + std::to_string(which) + " of the channel itself");
+    }
+    if ((value & ~abi::semaphore_acquire_switch) != abi::semaphore_acquire)
+        throw stop::unknown("SEM_EXECUTE of another operation: " + std::to_string(value));
+    if (acquire_.address % sizeof(std::uint32_t) != 0 || acquire_.payload >> 32 != 0)
+        throw stop::unknown("a semaphore that is not aligned, or a payload of 64 bits");
+    copy_all(from); // the engine goes on meanwhile
+    acquire_.keeps_engine = (value & abi::semaphore_acquire_switch) == 0;
+    acquire_.since = clock::now();
+    acquire_.waits = true;
+    static_cast<void>(acquired());
 }
 
 void channel::method(std::uint32_t subchannel, std::uint32_t which, std::uint32_t value,
                      orders& from) {
+    constexpr std::uint32_t first_of_engine = 0x100;
+    if (which != abi::method_set_object && which < first_of_engine)
+        return host_method(which, value, from);
     if (subchannel != abi::copy_subchannel)
         throw stop::unknown("subchannel " + std::to_string(subchannel));
     if (which == abi::method_set_object) {

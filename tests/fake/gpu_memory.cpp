@@ -45,6 +45,10 @@ __attribute__((no_sanitize("thread"))) void put_word(std::uint64_t address, std:
     *static_cast<std::uint32_t volatile*>(pointer(address)) = word;
 }
 
+__attribute__((no_sanitize("thread"))) std::uint32_t get_word(std::uint64_t address) {
+    return *static_cast<std::uint32_t volatile*>(pointer(address));
+}
+
 } // namespace
 
 video_memory::video_memory(std::shared_ptr<rm::memory_file> file, bool with_words)
@@ -83,6 +87,13 @@ bool video_memory::store(std::uint64_t offset, std::uint32_t word) {
     return true;
 }
 
+bool video_memory::fetch(std::uint64_t offset, std::uint32_t& word) const {
+    if (!words_)
+        return read(offset, &word, sizeof word);
+    word = load(offset);
+    return true;
+}
+
 std::uint32_t video_memory::load(std::uint64_t offset) const {
     return __atomic_load_n(word_at(offset), __ATOMIC_ACQUIRE);
 }
@@ -95,18 +106,17 @@ std::uint32_t* video_memory::word_at(std::uint64_t offset) const {
     return reinterpret_cast<std::uint32_t*>(words_ + offset);
 }
 
-host_memory::host_memory(std::uint64_t address, std::uint64_t size)
-    : address_(address), size_(size),
-      transit_(::memfd_create("between a process and the fake GPU", MFD_CLOEXEC)) {}
+process_memory::process_memory()
+    : transit_(::memfd_create("between a process and the fake GPU", MFD_CLOEXEC)) {}
 
-host_memory::~host_memory() {
+process_memory::~process_memory() {
     ::close(transit_);
 }
 
-bool host_memory::read(std::uint64_t offset, void* to, std::size_t bytes) const {
+bool process_memory::read(std::uint64_t address, void* to, std::size_t bytes) const {
     for (std::size_t done = 0; done < bytes;) {
         std::size_t const part = std::min(bytes - done, transit_bytes);
-        if (!fill_from_process(transit_, address_ + offset + done, part) ||
+        if (!fill_from_process(transit_, address + done, part) ||
             ::pread(transit_, static_cast<std::byte*>(to) + done, part, 0) !=
                 static_cast<ssize_t>(part))
             return false;
@@ -115,23 +125,30 @@ bool host_memory::read(std::uint64_t offset, void* to, std::size_t bytes) const 
     return true;
 }
 
-bool host_memory::write(std::uint64_t offset, void const* from, std::size_t bytes) {
+bool process_memory::write(std::uint64_t address, void const* from, std::size_t bytes) const {
     for (std::size_t done = 0; done < bytes;) {
         std::size_t const part = std::min(bytes - done, transit_bytes);
         if (::pwrite(transit_, static_cast<std::byte const*>(from) + done, part, 0) !=
                 static_cast<ssize_t>(part) ||
-            !give_to_process(transit_, address_ + offset + done, part))
+            !give_to_process(transit_, address + done, part))
             return false;
         done += part;
     }
     return true;
 }
 
-// Not by write: the kernel may copy a word byte by byte.
-bool host_memory::store(std::uint64_t offset, std::uint32_t word) {
-    if (!is_writable(address_ + offset))
+// Not by read and write: the kernel may copy a word byte by byte.
+bool process_memory::store(std::uint64_t address, std::uint32_t word) {
+    if (!is_writable(address))
         return false;
-    put_word(address_ + offset, word);
+    put_word(address, word);
+    return true;
+}
+
+bool process_memory::fetch(std::uint64_t address, std::uint32_t& word) {
+    if (!is_writable(address))
+        return false;
+    word = get_word(address);
     return true;
 }
 

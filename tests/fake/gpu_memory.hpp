@@ -23,8 +23,27 @@ public:
     [[nodiscard]] virtual bool of_host() const = 0;
     [[nodiscard]] virtual bool read(std::uint64_t offset, void* to, std::size_t bytes) const = 0;
     [[nodiscard]] virtual bool write(std::uint64_t offset, void const* from, std::size_t bytes) = 0;
-    /// An aligned word, written at once.
+    /// An aligned word, written and read at once.
     [[nodiscard]] virtual bool store(std::uint64_t offset, std::uint32_t word) = 0;
+    [[nodiscard]] virtual bool fetch(std::uint64_t offset, std::uint32_t& word) const = 0;
+};
+
+/// Memory of this process. It is reached by system calls alone, so that an address that has gone is
+/// an error and not a signal, and so that ThreadSanitizer takes the GPU for no thread.
+class process_memory {
+public:
+    process_memory();
+    process_memory(process_memory const&) = delete;
+    process_memory& operator=(process_memory const&) = delete;
+    ~process_memory();
+
+    [[nodiscard]] bool read(std::uint64_t address, void* to, std::size_t bytes) const;
+    [[nodiscard]] bool write(std::uint64_t address, void const* from, std::size_t bytes) const;
+    [[nodiscard]] static bool store(std::uint64_t address, std::uint32_t word);
+    [[nodiscard]] static bool fetch(std::uint64_t address, std::uint32_t& word);
+
+private:
+    int transit_; ///< a file that bytes go through
 };
 
 /// Video memory: a file, which the CPU may have mapped elsewhere.
@@ -42,6 +61,8 @@ public:
     [[nodiscard]] bool read(std::uint64_t offset, void* to, std::size_t bytes) const override;
     [[nodiscard]] bool write(std::uint64_t offset, void const* from, std::size_t bytes) override;
     [[nodiscard]] bool store(std::uint64_t offset, std::uint32_t word) override;
+    [[nodiscard]] bool fetch(std::uint64_t offset, std::uint32_t& word) const override;
+    [[nodiscard]] bool has_words() const noexcept { return words_ != nullptr; }
 
     // An aligned word, of memory with words.
     [[nodiscard]] std::uint32_t load(std::uint64_t offset) const;
@@ -54,29 +75,39 @@ private:
     std::byte* words_ = nullptr;
 };
 
-/// Pages of this process. They are reached by system calls alone, so that an address that has gone
-/// is an error and not a signal, and so that ThreadSanitizer takes the GPU for no thread.
+/// Pages of this process.
 class host_memory final : public memory {
 public:
-    host_memory(std::uint64_t address, std::uint64_t size);
-    host_memory(host_memory const&) = delete;
-    host_memory& operator=(host_memory const&) = delete;
-    ~host_memory() override;
+    host_memory(std::uint64_t address, std::uint64_t size) : address_(address), size_(size) {}
 
     [[nodiscard]] std::uint64_t size() const override { return size_; }
     [[nodiscard]] bool of_host() const override { return true; }
-    [[nodiscard]] bool read(std::uint64_t offset, void* to, std::size_t bytes) const override;
-    [[nodiscard]] bool write(std::uint64_t offset, void const* from, std::size_t bytes) override;
-    [[nodiscard]] bool store(std::uint64_t offset, std::uint32_t word) override;
+    [[nodiscard]] bool read(std::uint64_t offset, void* to, std::size_t bytes) const override {
+        return process_.read(address_ + offset, to, bytes);
+    }
+    [[nodiscard]] bool write(std::uint64_t offset, void const* from, std::size_t bytes) override {
+        return process_.write(address_ + offset, from, bytes);
+    }
+    [[nodiscard]] bool store(std::uint64_t offset, std::uint32_t word) override {
+        return process_memory::store(address_ + offset, word);
+    }
+    [[nodiscard]] bool fetch(std::uint64_t offset, std::uint32_t& word) const override {
+        return process_memory::fetch(address_ + offset, word);
+    }
 
 private:
     std::uint64_t address_, size_;
-    int transit_; ///< a file that bytes go through
+    process_memory process_;
 };
 
 /// What addresses mean to a channel.
 class address_space {
 public:
+    address_space() = default;
+    address_space(address_space const&) = delete;
+    address_space& operator=(address_space const&) = delete;
+    virtual ~address_space() = default;
+
     /// A part of a memory, from an address on.
     struct place {
         std::shared_ptr<gpu::memory> of;
@@ -89,7 +120,12 @@ public:
     void unmap(std::uint64_t address) { mapped_.erase(address); }
 
     /// What is at an address, of at least this many bytes; of nothing where they are not mapped.
-    [[nodiscard]] place find(std::uint64_t address, std::uint64_t bytes) const;
+    [[nodiscard]] virtual place find(std::uint64_t address, std::uint64_t bytes) const;
+
+    /// Whether another client made it, so that this one maps nothing there.
+    [[nodiscard]] virtual bool is_foreign() const noexcept { return false; }
+    /// The GPU that CUDA uses it on, or -1.
+    [[nodiscard]] virtual int ordinal_of_cuda() const noexcept { return -1; }
 
 private:
     std::map<std::uint64_t, place> mapped_;

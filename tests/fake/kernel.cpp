@@ -5,6 +5,7 @@
 #include "fake/faults.hpp"
 #include "os/region.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <new>
@@ -50,7 +51,7 @@ struct kernel::entry_points {
             if (fd < 0)
                 fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
             if (fd >= 0)
-                running->files_[fd] = std::move(file);
+                running->files_[fd] = {std::move(file), path};
             return fd;
         }
         return os::linux_calls().open(path, flags);
@@ -68,7 +69,11 @@ struct kernel::entry_points {
 
     static int close(int fd) {
         guard const hold(running->lock_);
-        running->files_.erase(fd);
+        if (auto const at = running->files_.find(fd); at != running->files_.end()) {
+            if (at->second.of_cuda)
+                running->violation("a descriptor of CUDA's is closed");
+            running->files_.erase(at);
+        }
         return ::close(fd);
     }
 
@@ -77,8 +82,8 @@ struct kernel::entry_points {
             return -1;
         guard const hold(running->lock_);
         int const copy = os::linux_calls().duplicate(fd);
-        if (std::shared_ptr<open_file> file = running->file(fd); file && copy >= 0)
-            running->files_[copy] = std::move(file);
+        if (auto const at = running->files_.find(fd); at != running->files_.end() && copy >= 0)
+            running->files_[copy] = {at->second.file, at->second.path};
         return copy;
     }
 
@@ -101,6 +106,17 @@ struct kernel::entry_points {
         if (running->file(fd))
             running->expect_own_process();
         return os::linux_calls().read(fd, to, bytes);
+    }
+
+    // Refused only of a fake device's descriptor: a caller that looks at all of its own may ask for
+    // a thousand.
+    static ssize_t readlink(char const* path, char* to, std::size_t bytes) {
+        constexpr std::string_view own_files = "/proc/self/fd/";
+        guard const hold(running->lock_);
+        for (auto const& [fd, each] : running->files_)
+            if (path == std::string(own_files) + std::to_string(fd))
+                return refused("readlink") ? -1 : static_cast<ssize_t>(each.path.copy(to, bytes));
+        return os::linux_calls().readlink(path, to, bytes);
     }
 
     /// As Linux 6.1, which makes room for a fixed mapping before it asks the driver for it.
@@ -166,8 +182,8 @@ struct kernel::entry_points {
         return refused("getrandom") ? -1 : os::linux_calls().getrandom(to, bytes, flags);
     }
 
-    static constexpr os::calls table{open,   access,  close,  duplicate, ioctl,   read,     mmap,
-                                     munmap, madvise, dlopen, dlsym,     dlclose, getrandom};
+    static constexpr os::calls table{open, access, close,   duplicate, ioctl, read,    readlink,
+                                     mmap, munmap, madvise, dlopen,    dlsym, dlclose, getrandom};
 };
 
 // A thread of a fake GPU may have held the lock when another one forked.
@@ -185,6 +201,9 @@ kernel::kernel() : owner_(::getpid()) {
 }
 
 kernel::~kernel() {
+    for (auto const& [fd, each] : files_)
+        if (each.of_cuda)
+            ::close(fd);
     os::replace(nullptr);
     cuda::give_simulation_a_kernel_driver(false);
     running = nullptr;
@@ -195,9 +214,16 @@ void kernel::add(std::shared_ptr<device_driver> driver) {
     drivers_.push_back(std::move(driver));
 }
 
+void kernel::open_for_cuda(std::string path, std::shared_ptr<open_file> file) {
+    entry_points::guard const hold(lock_);
+    if (int const fd = ::open("/dev/null", O_RDWR | O_CLOEXEC); fd >= 0)
+        files_[fd] = {std::move(file), std::move(path), true};
+}
+
 std::size_t kernel::descriptors() const {
     entry_points::guard const hold(lock_);
-    return files_.size();
+    return static_cast<std::size_t>(
+        std::ranges::count_if(files_, [](auto const& entry) { return !entry.second.of_cuda; }));
 }
 
 std::size_t kernel::mappings() const {
@@ -217,7 +243,7 @@ std::vector<std::string> kernel::violations() const {
 
 std::shared_ptr<open_file> kernel::file(int fd) const {
     auto const found = files_.find(fd);
-    return found == files_.end() ? nullptr : found->second;
+    return found == files_.end() ? nullptr : found->second.file;
 }
 
 // Cuts [start, start + bytes) out of what is mapped. A device's mapping goes as a whole.

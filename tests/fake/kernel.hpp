@@ -64,7 +64,12 @@ public:
 
     void add(std::shared_ptr<device_driver> driver);
 
-    /// Open descriptors of fake devices, and mappings that the library made and has not unmapped.
+    /// A descriptor that CUDA has open: it is there for readlink of /proc/self/fd and for ioctl,
+    /// and only duplicates of it may be closed. Goes with the kernel.
+    void open_for_cuda(std::string path, std::shared_ptr<open_file> file);
+
+    /// Open descriptors of fake devices but CUDA's, and mappings that the library made and has not
+    /// unmapped.
     [[nodiscard]] std::size_t descriptors() const;
     [[nodiscard]] std::size_t mappings() const;
 
@@ -79,6 +84,11 @@ public:
     [[nodiscard]] std::recursive_mutex& lock() const noexcept { return lock_; }
 
 private:
+    struct descriptor {
+        std::shared_ptr<open_file> file;
+        std::string path;
+        bool of_cuda = false;
+    };
     struct mapping {
         std::size_t bytes = 0;
         std::shared_ptr<open_file> file;
@@ -92,7 +102,7 @@ private:
     mutable std::recursive_mutex lock_;
     std::vector<std::string> violations_; // outlives the files, which may still complain
     std::vector<std::shared_ptr<device_driver>> drivers_;
-    std::map<int, std::shared_ptr<open_file>> files_;
+    std::map<int, descriptor> files_;
     std::map<std::uintptr_t, mapping> mappings_;
     pid_t owner_;
 };

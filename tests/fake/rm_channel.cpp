@@ -19,6 +19,11 @@ bool all_zero(std::byte const* from, std::size_t bytes) {
     return std::all_of(from, from + bytes, [](std::byte each) { return each == std::byte{0}; });
 }
 
+/// From Hopper on.
+bool has_extended_base(generation which) {
+    return which == generation::hopper || which == generation::blackwell;
+}
+
 template <class Parameters>
 bool all_zero(Parameters const& what) {
     return all_zero(reinterpret_cast<std::byte const*>(&what), sizeof what);
@@ -104,7 +109,7 @@ std::uint32_t channel_objects::virtual_memory(client& owner, abi::alloc_paramete
     if (!take(request, wanted) || wanted.offset || wanted.limit)
         return driver_.refuse("virtual memory's parameters", abi::err_invalid_param_struct);
     object const* const space = owner.find(wanted.address_space, abi::class_address_space);
-    if (!space || space->parent != request.parent)
+    if (!space || space->parent != request.parent || space->space->is_foreign())
         return driver_.refuse("virtual memory of no address space of its device",
                               err_invalid_object_parent);
     object made{0, 0, space->ordinal, nullptr};
@@ -207,8 +212,8 @@ std::uint32_t channel_objects::group(client& owner, abi::alloc_parameters& reque
 
 std::uint32_t channel_objects::channel(client& owner, abi::alloc_parameters& request) {
     return driver_.how().series >= channels_change_again
-        ? channel_of<abi::channel_parameters_610>(owner, request)
-        : channel_of<abi::channel_parameters>(owner, request);
+               ? channel_of<abi::channel_parameters_610>(owner, request)
+               : channel_of<abi::channel_parameters>(owner, request);
 }
 
 template <class Parameters>
@@ -226,15 +231,19 @@ std::uint32_t channel_objects::channel_of(client& owner, abi::alloc_parameters& 
         return driver_.refuse("the size of a channel's parameters", abi::err_invalid_param_struct);
     object const* const notifier = owner.find(wanted.error_notifier, abi::class_os_descriptor);
     object const* const userd = owner.find(wanted.userd_memory[0], abi::class_local_memory);
-    auto const userd_memory =
+    auto userd_memory =
         userd ? std::dynamic_pointer_cast<gpu::video_memory>(userd->reached) : nullptr;
+    if (userd && (!userd_memory || !userd_memory->has_words())) // a duplicate of CUDA's
+        userd_memory = std::make_shared<gpu::video_memory>(userd->memory, true);
     std::uint64_t const userd_offset = wanted.userd_offset[0];
     if (!notifier || !userd_memory || userd_offset % userd_alignment != 0 ||
         userd_offset + userd_alignment > userd_memory->size())
         return driver_.refuse("a channel without an error notifier or USERD", err_invalid_argument);
+    // In an address space of another client's RM does not look.
     if (!std::has_single_bit(wanted.gpfifo_entries) || wanted.gpfifo_address % 8 != 0 ||
-        !parent->space->find(wanted.gpfifo_address, wanted.gpfifo_entries * sizeof(std::uint64_t))
-             .of)
+        (!parent->space->is_foreign() &&
+         !parent->space->find(wanted.gpfifo_address, wanted.gpfifo_entries * sizeof(std::uint64_t))
+              .of))
         return driver_.refuse("a GPFIFO of another size or at no address of the group's",
                               err_invalid_argument);
     if (wanted.engine_type != parent->engine_type)
@@ -243,7 +252,8 @@ std::uint32_t channel_objects::channel_of(client& owner, abi::alloc_parameters& 
     made.uses = {wanted.error_notifier, wanted.userd_memory[0]};
     made.channel = std::make_shared<gpu::channel>(gpu::channel::wiring{
         parent->space, wanted.gpfifo_address, wanted.gpfifo_entries, userd_memory, userd_offset,
-        notifier->reached, wanted.engine_type, classes_.copy, driver_.copy_engine().new_token()});
+        notifier->reached, wanted.engine_type, classes_.copy, driver_.copy_engine().new_token(),
+        parent->ordinal, has_extended_base(driver_.how().gpu)});
     wanted.error_notifier = wanted.userd_memory[0] = 0;
     wanted.gpfifo_address = wanted.userd_offset[0] = 0;
     wanted.gpfifo_entries = wanted.engine_type = 0;

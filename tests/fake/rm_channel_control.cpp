@@ -155,6 +155,11 @@ std::uint32_t channel_objects::schedule(object const& channel,
               : older->enable == 1 && older->skip_submit == 0;
     if (!as_known)
         return driver_.refuse("scheduling with other flags", err_invalid_argument);
+    // Those that serve graphics are kept from an address space with faults that nobody would take.
+    auto const caps = caps_of(channel.channel->engine_type());
+    if (channel.channel->in_space_of_cuda() && !channel.channel->registered() && caps &&
+        (*caps & abi::ce_cap_graphics) != 0)
+        return err_invalid_state;
     channel.channel->schedule();
     driver_.copy_engine().start();
     return abi::ok;

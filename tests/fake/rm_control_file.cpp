@@ -2,6 +2,7 @@
 #include "fake/rm_control_file.hpp"
 
 #include "fake/faults.hpp"
+#include "fake/gpu_channel.hpp"
 #include "fake/simulation.hpp"
 
 #include <cerrno>
@@ -20,21 +21,15 @@ int ordinal_by_instance(std::uint32_t instance) {
     return -1;
 }
 
-std::shared_ptr<memory_file> memory_behind(int fd) {
-    std::uint64_t offset = 0, size = 0;
-    int const ordinal = the_simulation().fd_device(fd);
-    if (ordinal < 0 || the_simulation().fd_layout(fd, &offset, &size) != 0)
-        return nullptr;
-    return std::make_shared<memory_file>(fd, offset, size, ordinal);
-}
-
 } // namespace
 
 control_file::~control_file() {
     std::lock_guard const hold(driver_.host().lock()); // it may go with the kernel itself
     for (handle const name : clients_)
-        if (driver_.table().find_client(name))
+        if (client const* const owner = driver_.table().find_client(name)) {
+            expect_unregistered(*owner, name, name);
             driver_.table().free(name, name);
+        }
 }
 
 int control_file::map(std::size_t, off_t, placement&) {
@@ -199,6 +194,14 @@ std::uint32_t control_file::alloc_subdevice(client& owner, abi::alloc_parameters
     return abi::ok;
 }
 
+// UVM would hold on to what is no channel any more.
+void control_file::expect_unregistered(client const& owner, handle root, handle freed) {
+    for (auto const& [name, each] : owner.objects)
+        if (each.channel && each.channel->registered() &&
+            (freed == root || owner.is_below(name, freed)))
+            driver_.refuse("freeing of a channel that is registered with UVM", 0);
+}
+
 std::uint32_t control_file::free(abi::free_parameters& request) {
     client const* const owner = own(request.root);
     if (!owner)
@@ -209,6 +212,8 @@ std::uint32_t control_file::free(abi::free_parameters& request) {
             return driver_.refuse("freeing of what is no object", err_object_not_found);
         if (found->second.parent != request.parent)
             return driver_.refuse("freeing under another parent", err_invalid_object_parent);
+        if (driver_.keeps_channels() && found->second.object_class == abi::class_channel_group)
+            return err_busy;
     } else if (request.parent != 0) {
         return driver_.refuse("freeing of a client with a parent", err_invalid_object_parent);
     }
@@ -217,34 +222,8 @@ std::uint32_t control_file::free(abi::free_parameters& request) {
             driver_.refuse("freeing of memory that is still mapped", 0);
     if (request.object != request.root && owner->is_used(request.object))
         driver_.refuse("freeing of what another object or a mapping for the GPU needs", 0);
+    expect_unregistered(*owner, request.root, request.object);
     driver_.table().free(request.root, request.object);
-    return abi::ok;
-}
-
-handle control_file::add_memory(client& owner, handle device, std::shared_ptr<memory_file> memory) {
-    int const ordinal = owner.find(device, abi::class_device)->ordinal;
-    // RM itself does not look whose memory it is: it answers success and reaches something else.
-    if (memory->ordinal() != ordinal || driver_.how().maps_other_memory)
-        memory = memory_file::elsewhere(memory->size(), ordinal);
-    return driver_.table().add(owner, {device, class_memory, ordinal, std::move(memory)});
-}
-
-std::uint32_t control_file::duplicate(abi::dup_parameters& request) {
-    client* const owner = own(request.client);
-    if (!owner)
-        return driver_.refuse("a duplicate for no client of this file", err_invalid_client);
-    if (!owner->find(request.parent, abi::class_device))
-        return driver_.refuse("a duplicate under no device", err_invalid_object_parent);
-    if (request.object || request.flags)
-        return driver_.refuse("a duplicate with fields that should be 0", err_invalid_argument);
-    int fd = -1, ordinal = -1;
-    std::uint64_t size = 0;
-    // Not a violation: another process may have freed it in the meantime.
-    if (the_simulation().object(request.source_client, request.source_object, &fd, &size,
-                                &ordinal) != 0)
-        return err_object_not_found;
-    request.object =
-        add_memory(*owner, request.parent, std::make_shared<memory_file>(fd, 0, size, ordinal));
     return abi::ok;
 }
 
@@ -335,6 +314,11 @@ std::uint32_t control_file::control(abi::control_parameters& request) {
         if (on_client)
             return export_info(request);
         break;
+    case abi::cmd_get_handle_info:
+        if (auto* const asked = parameters_of<abi::handle_info_parameters>(request);
+            asked && on_client)
+            return handle_info(*owner, *asked);
+        break;
     case abi::cmd_fb_get_info_v2:
         if (auto* const wanted = parameters_of<abi::fb_get_info_parameters>(request))
             if (object const* const subdevice = owner->find(request.object, abi::class_subdevice))
@@ -360,36 +344,6 @@ std::uint32_t control_file::id_info(abi::id_info_parameters& info) {
         return abi::ok;
     }
     return driver_.refuse("a GPU id that is none", err_invalid_argument);
-}
-
-std::uint32_t control_file::import(client& owner, abi::import_object_parameters& request) {
-    if (request.type != abi::export_type_rm || request.object || request.parent != request.device)
-        return driver_.refuse("an import of another type or place", err_invalid_argument);
-    if (!owner.find(request.device, abi::class_device))
-        return driver_.refuse("an import under no device", err_invalid_object_parent);
-    std::shared_ptr<memory_file> memory = memory_behind(request.fd);
-    if (!memory)
-        return driver_.refuse("an import of what carries no memory", err_invalid_argument);
-    request.object = add_memory(owner, request.device, std::move(memory));
-    return abi::ok;
-}
-
-std::uint32_t control_file::export_info(abi::control_parameters const& request) {
-    constexpr unsigned last_with_older_layout = 535;
-    auto const tell = [&](auto* info) -> std::uint32_t {
-        // Not a violation: a caller of an older layout tries the newer one first.
-        if (!info)
-            return abi::err_invalid_param_struct;
-        int const ordinal = the_simulation().fd_device(info->fd);
-        if (ordinal < 0)
-            return err_invalid_argument;
-        info->device_instance = rm_driver::device_instance(ordinal);
-        info->max_objects = 1;
-        return abi::ok;
-    };
-    if (driver_.how().series <= last_with_older_layout)
-        return tell(parameters_of<abi::export_object_info_535>(request));
-    return tell(parameters_of<abi::export_object_info>(request));
 }
 
 std::uint32_t control_file::fb_info(object const& subdevice, abi::fb_get_info_parameters& request) {

@@ -3,6 +3,7 @@
 
 #include "fake/rm_driver.hpp"
 
+#include <optional>
 #include <set>
 
 namespace barmap::fake::rm {
@@ -65,6 +66,10 @@ private:
     std::uint32_t alloc_subdevice(client& owner, abi::alloc_parameters& request);
     std::uint32_t free(abi::free_parameters& request);
     std::uint32_t duplicate(abi::dup_parameters& request);
+    /// One of CUDA's objects that is no memory of the simulation's, or nothing.
+    std::optional<std::uint32_t> duplicate_of_cuda(client& owner, abi::dup_parameters& request);
+    std::uint32_t handle_info(client const& owner, abi::handle_info_parameters& asked) const;
+    void expect_unregistered(client const& owner, handle root, handle freed);
     std::uint32_t map_memory(abi::map_parameters& request);
     std::uint32_t unmap_memory(abi::unmap_parameters& request);
     std::uint32_t control(abi::control_parameters& request);

@@ -4,6 +4,7 @@
 #include "fake/faults.hpp"
 #include "fake/rm_control_file.hpp"
 #include "fake/simulation.hpp"
+#include "fake/uvm.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -13,6 +14,7 @@ namespace barmap::fake {
 namespace {
 
 constexpr std::string_view control_path = "/dev/nvidiactl";
+constexpr char uvm_path[] = "/dev/nvidia-uvm";
 constexpr std::string_view device_prefix = "/dev/nvidia";
 
 /// The CUDA ordinal of the GPU with this device node, or -1.
@@ -29,6 +31,21 @@ int ordinal_of(std::string_view path) {
 }
 
 } // namespace
+
+rm_driver::rm_driver(kernel& kernel, behaviour how)
+    : kernel_(kernel), how_(std::move(how)), channel_objects_(*this),
+      uvm_(std::make_shared<rm::uvm_file>(*this, rm::uvm_file::use::address_space)),
+      copy_engine_(kernel) {
+    if (!how_.cuda_has_uvm)
+        return;
+    using rm::uvm_file;
+    auto const unused = std::make_shared<uvm_file>(*this, uvm_file::use::none);
+    kernel.open_for_cuda("/dev/nvidia-uvm-tools",
+                         std::make_shared<uvm_file>(*this, uvm_file::use::tools));
+    kernel.open_for_cuda(uvm_path, unused);
+    kernel.open_for_cuda(uvm_path, uvm_);
+    kernel.open_for_cuda(uvm_path, unused);
+}
 
 bool rm_driver::serves(std::string_view path) const {
     return path.starts_with(device_prefix);
@@ -48,7 +65,7 @@ int rm_driver::open(std::string_view path, std::shared_ptr<open_file>& file) {
 
 std::size_t rm_driver::objects() const {
     std::lock_guard const hold(kernel_.lock());
-    return table_.size() + table_.views();
+    return table_.size() + table_.views() + uvm_->channels();
 }
 
 std::uint64_t rm_driver::bar1_used(int ordinal) const {

@@ -6,9 +6,14 @@
 #include "fake/rm_channel.hpp"
 #include "fake/rm_objects.hpp"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <utility>
+
+namespace barmap::fake::rm {
+class uvm_file;
+}
 
 namespace barmap::fake {
 
@@ -28,17 +33,17 @@ public:
         rm::generation gpu = rm::generation::hopper;
         bool all_engines_shared = false; ///< of the copy engines
         std::string version{};           ///< in words; empty: one of the series
+        bool cuda_has_uvm = true;        ///< CUDA has /dev/nvidia-uvm open
     };
 
     explicit rm_driver(kernel& kernel) : rm_driver(kernel, behaviour{}) {}
-    rm_driver(kernel& kernel, behaviour how)
-        : kernel_(kernel), how_(std::move(how)), channel_objects_(*this), copy_engine_(kernel) {}
+    rm_driver(kernel& kernel, behaviour how);
 
     [[nodiscard]] bool serves(std::string_view path) const override;
     int open(std::string_view path, std::shared_ptr<open_file>& file) override;
 
-    /// RM objects that are alive, clients included, and what is mapped of memory, for the CPU and
-    /// for the GPU.
+    /// RM objects that are alive, clients included, what is mapped of memory, for the CPU and for
+    /// the GPU, and channels that are registered with UVM.
     [[nodiscard]] std::size_t objects() const;
     [[nodiscard]] std::uint64_t bar1_used(int ordinal) const;
 
@@ -56,6 +61,10 @@ public:
     /// What executes the channels, and how a test disturbs it.
     [[nodiscard]] gpu::copy_engine& copy_engine() noexcept { return copy_engine_; }
     [[nodiscard]] std::string version() const;
+
+    /// From now on RM refuses to free channel groups, or frees them again: for a test.
+    void keep_channels(bool whether) noexcept { keeps_channels_.store(whether); }
+    [[nodiscard]] bool keeps_channels() const noexcept { return keeps_channels_.load(); }
 
     // For the driver's own files, with the kernel's lock held.
     void note_map_flags(std::uint32_t flags) noexcept { last_map_flags_ = flags; }
@@ -77,8 +86,10 @@ private:
     behaviour how_;
     rm::object_table table_;
     std::uint32_t last_map_flags_ = 0;
+    std::atomic<bool> keeps_channels_{false};
     std::uint64_t next_linear_address_ = 0x7000'0000'0000;
     rm::channel_objects channel_objects_;
+    std::shared_ptr<rm::uvm_file> uvm_;
     gpu::copy_engine copy_engine_; // goes first: its thread
 };
 

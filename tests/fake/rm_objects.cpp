@@ -43,6 +43,12 @@ bool client::has_children(handle which) const {
     return false;
 }
 
+bool client::is_below(handle which, handle root) const {
+    std::set<handle> tree;
+    add_tree(root, tree);
+    return tree.contains(which);
+}
+
 void client::add_tree(handle root, std::set<handle>& to) const {
     to.insert(root);
     for (auto const& [name, each] : objects)

@@ -28,6 +28,7 @@ using abi::handle;
 
 // NV_STATUS values that only the driver's side uses. Source: nvstatuscodes.h.
 inline constexpr std::uint32_t err_insert_duplicate_name = 0x19;
+inline constexpr std::uint32_t err_busy = 0x3; // NV_ERR_BUSY_RETRY
 inline constexpr std::uint32_t err_invalid_address = 0x1e;
 inline constexpr std::uint32_t err_invalid_argument = 0x1f;
 inline constexpr std::uint32_t err_invalid_class = 0x22;
@@ -36,6 +37,7 @@ inline constexpr std::uint32_t err_invalid_command = 0x24;
 inline constexpr std::uint32_t err_invalid_device = 0x26;
 inline constexpr std::uint32_t err_invalid_limit = 0x2e;
 inline constexpr std::uint32_t err_invalid_object_parent = 0x36;
+inline constexpr std::uint32_t err_invalid_state = 0x40;
 inline constexpr std::uint32_t err_object_not_found = 0x57;
 
 inline constexpr std::uint32_t class_memory = 0x40; ///< NV01_MEMORY_LOCAL_USER
@@ -108,6 +110,8 @@ struct client {
     std::map<std::pair<handle, std::uint64_t>, dma_view> dma_views; ///< by DMA object and address
     [[nodiscard]] object const* find(handle which, std::uint32_t object_class) const;
     [[nodiscard]] bool has_children(handle which) const;
+    /// Whether it is the other object, or somewhere below it.
+    [[nodiscard]] bool is_below(handle which, handle root) const;
     /// Whether another object, or a mapping for the GPU, needs it or what is below it.
     [[nodiscard]] bool is_used(handle which) const;
 

@@ -43,11 +43,13 @@ simulation look_up() {
     take(result.fd_layout, "barmap_sim_fd_layout");
     take(result.fd_device, "barmap_sim_fd_device");
     take(result.address, "barmap_sim_address");
+    take(result.reach, "barmap_sim_reach");
     take(result.calls, "barmap_sim_calls");
     take(result.live, "barmap_sim_live");
     take(result.bar1_total, "barmap_sim_bar1_total");
     take(result.client, "barmap_sim_client");
     take(result.gpu_id, "barmap_sim_gpu_id");
+    take(result.uuid, "barmap_sim_uuid");
     return result;
 }
 

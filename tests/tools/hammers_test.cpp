@@ -50,7 +50,7 @@ public:
     engine::outcome wait(engine::ticket, engine::deadline) noexcept override {
         return engine::outcome::done;
     }
-    void close() noexcept override {}
+    bool close() noexcept override { return true; }
 
 private:
     fault fault_;

@@ -146,5 +146,41 @@ TEST_F(command_ring_test, counts_on_where_the_semaphore_wraps) {
     }
 }
 
+// Above 2^40 the addresses of a ring's entries do not fit into them.
+TEST_F(command_ring_test, says_first_where_high_addresses_lie) {
+    command_ring::places high = places();
+    high.block_on_gpu = (std::uint64_t{0x7f} << 40) + (std::uint64_t{2} << 20);
+    command_ring ring(high);
+    (void)ring.submit(direction::to_cpu, pieces(1));
+    EXPECT_EQ(at<std::uint64_t>(0), std::uint64_t{0x7f} << 8 | std::uint64_t{4} << 32);
+    EXPECT_EQ(at<std::uint64_t>(8) & 0xff'ffff'ffff, (2u << 20) + command_ring::words_at);
+    EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put), 3u);
+}
+
+TEST_F(command_ring_test, acquires_a_word_before_the_copies) {
+    command_ring ring(places());
+    (void)ring.submit(direction::to_cpu, pieces(1));
+    (void)ring.submit(direction::to_cpu, pieces(1), {0x12'3456'7890, 42});
+    std::uint64_t const entry = at<std::uint64_t>(16);
+    std::size_t const begin = (entry & 0xff'ffff'ffff) - (std::uint64_t{1} << 32);
+    std::vector<std::uint32_t> first(6);
+    for (std::size_t i = 0; i < first.size(); ++i)
+        first[i] = at<std::uint32_t>(begin + i * 4);
+    EXPECT_EQ(first, (std::vector<std::uint32_t>{abi::methods(0, 0x5c, 5), 0x3456'7890, 0x12, 42, 0,
+                                                 1u << 12}));
+}
+
+// It only keeps an order: an acquire, and the semaphore.
+TEST_F(command_ring_test, takes_a_ticket_without_pieces) {
+    command_ring ring(places());
+    EXPECT_EQ(ring.submit(direction::to_cpu, {}), 1u);
+    std::size_t const begin = (at<std::uint64_t>(8) & 0xff'ffff'ffff) - (std::uint64_t{1} << 32);
+    EXPECT_EQ(at<std::uint64_t>(8) >> 42, 3u);
+    EXPECT_EQ(at<std::uint32_t>(begin + 4), 1u);
+    EXPECT_EQ(at<std::uint32_t>(begin + 8),
+              abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, 0x18c));
+    EXPECT_EQ(ring.submit(direction::to_cpu, pieces(1)), 2u);
+}
+
 } // namespace
 } // namespace barmap::engine

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/driver_api.hpp"
 #include "engine/channel/address_space.hpp"
 #include "engine/channel/command_ring.hpp"
 #include "engine/channel/generation.hpp"
+#include "engine/channel/gpu_channel.hpp"
 #include "engine/engine.hpp"
 #include "engine/spin.hpp"
 #include "os/process.hpp"
@@ -32,38 +32,6 @@ struct mapped_memory final : reachable {
     std::vector<address_space::mapping> mappings; // go before it
 };
 
-/// A part of an RM object that the CPU has mapped.
-class cpu_view {
-public:
-    cpu_view(rm::client const& client, abi::handle object, std::size_t bytes, std::uint32_t flags)
-        : view_(client, object, 0, bytes, flags), region_(os::region::for_files(bytes)) {
-        region_.place(0, bytes, view_.fd(), 0);
-        view_.close_fd();
-    }
-    [[nodiscard]] std::byte* data() const noexcept { return region_.data(); }
-
-private:
-    rm::client::view view_;
-    os::region region_; // goes before it
-};
-
-/// Which copy engine to use: one that neither serves graphics nor is one of those that the driver
-/// gives to several users. CUDA copies by these, and on one that CUDA is using a copy waits for the
-/// end of CUDA's time slice, 1 ms.
-std::uint32_t own_engine_type(rm::client const& client) {
-    for (std::uint32_t i = 0; i < abi::engine_type_copies; ++i) {
-        abi::ce_caps_parameters caps{};
-        caps.engine_type = abi::engine_type_copy0 + i;
-        if (client.control(client.subdevice(), abi::cmd_ce_get_caps, caps,
-                           "read what a copy engine can do") != abi::ok)
-            continue; // there is none of this number
-        if ((caps.caps[0] & (abi::ce_cap_graphics | abi::ce_cap_shared)) == 0)
-            return caps.engine_type;
-    }
-    throw error(errc::backend_absent, "find a copy engine that nothing else uses", "",
-                "this GPU has none to spare: copies take the driver's engine");
-}
-
 abi::handle allocate_block(rm::client const& client) {
     abi::memory_alloc_parameters wanted{};
     wanted.owner = client.root();
@@ -76,129 +44,12 @@ abi::handle allocate_block(rm::client const& client) {
                            "allocate the channel's GPU memory");
 }
 
-/// The page with the doorbell. A child of the subdevice.
-class usermode_page {
-public:
-    usermode_page(rm::client const& client, generation const& gpu)
-        : client_(client), handle_(allocate(client, gpu)),
-          view_(std::in_place, client, handle_, abi::usermode_bytes, 0) {}
-    usermode_page(usermode_page const&) = delete;
-    usermode_page& operator=(usermode_page const&) = delete;
-    ~usermode_page() {
-        view_.reset();
-        client_.free(client_.subdevice(), handle_);
-    }
-    [[nodiscard]] std::uint32_t* doorbell() const noexcept {
-        return reinterpret_cast<std::uint32_t*>(view_->data() + abi::usermode_doorbell);
-    }
-
-private:
-    static abi::handle allocate(rm::client const& client, generation const& gpu) {
-        abi::usermode_parameters page{};
-        page.bar1_mapping = 1;
-        return client.allocate(client.subdevice(), gpu.usermode,
-                               gpu.usermode_parameters ? &page : nullptr,
-                               gpu.usermode_parameters ? sizeof page : 0, "allocate the doorbell");
-    }
-    rm::client const& client_;
-    abi::handle handle_;
-    std::optional<cpu_view> view_;
-};
-
-/// A channel group with one channel, which its address space, memory and notifier outlive.
-class channel {
-public:
-    struct parts {
-        abi::handle address_space, notifier, block;
-        std::uint64_t block_on_gpu;
-        std::uint32_t engine_type;
-    };
-    channel(rm::client const& client, generation const& gpu, driver_series series, parts const& of)
-        : client_(client) {
-        abi::channel_group_parameters group{};
-        group.address_space = of.address_space;
-        group.engine_type = of.engine_type;
-        group_ = client.allocate(client.device(), abi::class_channel_group, &group, sizeof group,
-                                 "make a channel group");
-        try {
-            abi::handle const made = series.shifted_channel()
-                                         ? allocate<abi::channel_parameters_610>(gpu, of)
-                                         : allocate<abi::channel_parameters>(gpu, of);
-            schedule(made, gpu, series, of.engine_type);
-        } catch (...) {
-            stop();
-            throw;
-        }
-    }
-    channel(channel const&) = delete;
-    channel& operator=(channel const&) = delete;
-    ~channel() { stop(); }
-
-    [[nodiscard]] std::uint32_t token() const noexcept { return token_; }
-
-    /// Returns when nothing of it is under way any more. Once.
-    void stop() noexcept {
-        if (abi::handle const group = std::exchange(group_, 0))
-            client_.free(group);
-    }
-
-private:
-    template <class Parameters>
-    abi::handle allocate(generation const& gpu, parts const& of) const {
-        Parameters wanted{};
-        wanted.error_notifier = of.notifier;
-        wanted.gpfifo_address = of.block_on_gpu;
-        wanted.gpfifo_entries = command_ring::gpfifo_entries;
-        wanted.userd_memory[0] = of.block;
-        wanted.userd_offset[0] = command_ring::userd_at;
-        wanted.engine_type = of.engine_type;
-        return client_.allocate(group_, gpu.channel, &wanted, sizeof wanted, "make a channel");
-    }
-
-    void schedule(abi::handle channel, generation const& gpu, driver_series series,
-                  std::uint32_t engine_type) {
-        abi::copy_object_parameters copies{1, engine_type};
-        (void)client_.allocate(channel, gpu.copy, &copies, sizeof copies,
-                               "let the channel use a copy engine");
-        abi::submit_token_parameters submit{};
-        rm::client::expect_ok(client_.control(channel, abi::cmd_get_submit_token, submit,
-                                              "get the channel's doorbell token"),
-                              "get the channel's doorbell token");
-        token_ = submit.token;
-        // Where two processes meet on an engine, the time that one of them waits for the other: a
-        // courtesy, without which the channel works as well.
-        abi::time_slice_parameters slice{time_slice_us};
-        (void)client_.control(group_, abi::cmd_set_time_slice, slice,
-                              "set the channel's time slice");
-        constexpr char what[] = "schedule the channel";
-        if (series.long_schedule()) {
-            abi::schedule_parameters on{1, 0, 0};
-            rm::client::expect_ok(client_.control(channel, abi::cmd_schedule, on, what), what);
-        } else {
-            abi::schedule_parameters_535 on{1, 0};
-            rm::client::expect_ok(client_.control(channel, abi::cmd_schedule, on, what), what);
-        }
-    }
-
-    static constexpr std::uint64_t time_slice_us = 200;
-    rm::client const& client_;
-    abi::handle group_ = 0;
-    std::uint32_t token_ = 0;
-};
-
 class channel_engine final : public copy_engine {
 public:
     explicit channel_engine(gpu const& which) : gpu_(which) {}
 
     void start() override {
-        if (gpu_.simulated && !cuda::simulation_has_kernel_driver())
-            throw error(errc::backend_absent, "make a channel on a simulated GPU", "",
-                        "nothing needs to be done: copies take the driver's engine");
-        if (gpu_.mig || gpu_.coherent)
-            throw error(errc::backend_absent,
-                        gpu_.mig ? "make a channel on a MIG device"
-                                 : "make a channel on a GPU with a coherent link",
-                        "", "it has not been tried: copies take the driver's engine");
+        expect_channels(gpu_);
         state_ = std::make_unique<state>(gpu_);
     }
 
@@ -252,15 +103,14 @@ public:
         return spin([&] { return is_done(number); }, [&] { return has_failed(); }, until);
     }
 
-    void close() noexcept override {
+    bool close() noexcept override {
         if (!os::is_this_process(owner_))
-            return; // another thread of the parent may have held the lock at the fork
+            return false; // another thread of the parent may have held the lock at the fork
         stopped_.store(true, std::memory_order_release); // ends what waits for room
         {
             std::lock_guard const hold(lock_); // no submission is half made
         }
-        if (state_)
-            state_->own->stop(); // may take as long as the driver takes: without the lock
+        return !state_ || state_->own->stop(); // without the lock, as the driver takes its time
     }
 
 private:
@@ -275,14 +125,16 @@ private:
               notifier(client,
                        client->describe_host(host.data() + os::page_size(), os::page_size())),
               block(space->map({client, allocate_block(*client)}, command_ring::block_bytes)),
-              block_view(*client, block.object().handle(), command_ring::block_bytes,
+              block_view(*client, block.object().handle(), 0, command_ring::block_bytes,
                          abi::map_flags_default_caching),
               usermode(*client, kind) {
             std::memset(block_view.data(), 0, command_ring::words_at);
             std::uint32_t const engine_type = own_engine_type(*client);
             own.emplace(*client, kind, series,
-                        channel::parts{space->handle(), notifier.handle(), block.object().handle(),
-                                       block.address(), engine_type});
+                        gpu_channel::parts{space->handle(), notifier.handle(),
+                                           block.object().handle(), 0, block.address(),
+                                           engine_type});
+            own->schedule();
             ring.emplace(command_ring::places{block_view.data(), block.address(),
                                               usermode.doorbell(), own->token(),
                                               reinterpret_cast<std::uint32_t const*>(host.data()),
@@ -301,7 +153,7 @@ private:
         cpu_view block_view;
         usermode_page usermode;
         std::optional<command_ring> ring;
-        std::optional<channel> own;
+        std::optional<gpu_channel> own;
     };
 
     [[nodiscard]] bool has_failed() const noexcept {

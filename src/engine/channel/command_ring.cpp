@@ -44,20 +44,36 @@ public:
     void put(std::uint32_t word) noexcept {
         store(ring_.where_.block + words_at + (first_ + count_++) * sizeof word, word);
     }
+    /// Two words at once. @pre an even number of words was put before
+    void put(std::uint32_t first, std::uint32_t second) noexcept {
+        store(ring_.where_.block + words_at + (first_ + count_) * sizeof first,
+              static_cast<std::uint64_t>(second) << 32 | first);
+        count_ += 2;
+    }
     void put_copy(std::uint64_t from, std::uint64_t to, std::size_t bytes,
                   std::uint32_t launch) noexcept {
-        put(abi::methods(abi::copy_subchannel, abi::method_offset_in, 4));
-        put(high(from));
-        put(low(from));
-        put(high(to));
-        put(low(to));
         auto const length = static_cast<std::uint32_t>(bytes);
         if (length != ring_.last_length_) {
-            put(abi::methods(abi::copy_subchannel, abi::method_line_length, 1));
-            put(length);
+            put(abi::methods(abi::copy_subchannel, abi::method_line_length, 1), length);
             ring_.last_length_ = length;
         }
-        put(abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, launch));
+        put(abi::methods(abi::copy_subchannel, abi::method_offset_in, 4), high(from));
+        put(low(from), high(to));
+        put(low(to), abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, launch));
+    }
+
+    /// Without a copy.
+    void put_semaphore(std::uint32_t value) noexcept {
+        put(abi::methods(abi::copy_subchannel, abi::method_semaphore_payload, 1), value);
+        put(abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma,
+                                  abi::launch_linear | abi::launch_flush | abi::launch_semaphore));
+    }
+    void put_acquire(semaphore_word const& awaited) noexcept {
+        put(abi::methods(abi::host_subchannel, abi::method_channel_semaphore, 5),
+            low(awaited.address));
+        put(high(awaited.address), awaited.value);
+        // Without the switch, copies of other channels would wait for up to a time slice.
+        put(0, abi::semaphore_acquire | abi::semaphore_acquire_switch);
     }
 
     ~writer() {
@@ -74,6 +90,9 @@ private:
 };
 
 command_ring::command_ring(places const& where) noexcept : where_(where) {
+    if (where.block_on_gpu >> 40 != 0)
+        store(where.block + used_.entries++ * sizeof(std::uint64_t),
+              abi::gpfifo_extended_base(where.block_on_gpu));
     {
         writer words(*this, line_words);
         words.put(abi::methods(abi::copy_subchannel, abi::method_set_object, 1));
@@ -99,23 +118,28 @@ bool command_ring::has_room(std::size_t pieces) const noexcept {
            used_.entries + chunks - free_from.entries < gpfifo_entries;
 }
 
-ticket command_ring::submit(direction which, std::span<piece const> pieces) noexcept {
-    ticket const number = last_.load(std::memory_order_relaxed) + 1;
+ticket command_ring::submit(direction which, std::span<piece const> pieces,
+                            semaphore_word const& begin) noexcept {
+    ticket const number = next();
     // The first begins when all before it is done; the others overlap.
     std::uint32_t launch = abi::launch_linear | abi::launch_non_pipelined;
-    std::size_t chunk = first_chunk;
-    for (std::size_t at = 0; at < pieces.size(); chunk = next_chunk) {
+    std::size_t at = 0, chunk = first_chunk;
+    do {
         std::size_t const end = std::min(pieces.size(), at + chunk);
         {
             writer words(*this, (end - at) * words_of_piece + words_of_ticket);
+            if (at == 0 && begin.address != 0)
+                words.put_acquire(begin);
+            if (pieces.empty())
+                words.put_semaphore(low(number));
             for (; at < end; ++at) {
                 piece const& each = pieces[at];
                 if (at + 1 == pieces.size()) {
                     // Without the flush 2 of 97,271 copies were stale when the semaphore came
                     // (H200).
                     launch |= abi::launch_flush | abi::launch_semaphore;
-                    words.put(abi::methods(abi::copy_subchannel, abi::method_semaphore_payload, 1));
-                    words.put(low(number));
+                    words.put(abi::methods(abi::copy_subchannel, abi::method_semaphore_payload, 1),
+                              low(number));
                 }
                 if (which == direction::to_gpu)
                     words.put_copy(each.host, each.gpu, each.bytes, launch);
@@ -125,7 +149,8 @@ ticket command_ring::submit(direction which, std::span<piece const> pieces) noex
             }
         }
         ring_doorbell();
-    }
+        chunk = next_chunk;
+    } while (at < pieces.size());
     used_by_[number % most_tickets] = used_;
     last_.store(number, std::memory_order_release);
     return number;
@@ -138,7 +163,8 @@ void command_ring::ring_doorbell() noexcept {
     store(where_.block + userd_at + abi::userd_gp_put,
           static_cast<std::uint32_t>(used_.entries % gpfifo_entries));
     copy::flush_wc_stores();
-    *static_cast<std::uint32_t volatile*>(where_.doorbell) = where_.token;
+    // Of all channels there is one doorbell.
+    std::atomic_ref(*where_.doorbell).store(where_.token, std::memory_order_relaxed);
     copy::flush_wc_stores();
 }
 

@@ -11,16 +11,26 @@
 
 namespace barmap::engine {
 
+/// What a channel waits for before it copies: a word of GPU memory that is to be equal to this. One
+/// without an address is not waited for.
+struct semaphore_word {
+    std::uint64_t address = 0;
+    std::uint32_t value = 0;
+};
+
 /// What is written into a channel: the methods of copies, the GPFIFO's entries that lead to them,
 /// and the doorbell. All of it lies in one block of GPU memory that the CPU has mapped: each part
 /// in host memory would cost 0.7 us a copy (H200).
-/// Thread rule: one caller at a time, but progress().
+/// Thread rule: one caller at a time, but progress() and next().
 class command_ring {
 public:
     static constexpr std::size_t block_bytes = std::size_t{2} << 20;
     static constexpr std::uint32_t gpfifo_entries = 1024;
     static constexpr std::size_t userd_at = 0x10000;
     static constexpr std::size_t most_pieces = 4096; ///< of one ticket
+    static constexpr std::size_t most_tickets = 256; ///< under way, less one
+    /// Room in the block for what a user of the ring keeps there.
+    static constexpr std::size_t spare_at = 0x18000, spare_bytes = 0x8000;
 
     struct places {
         std::byte* block;           ///< as the CPU sees it, write-combining
@@ -38,9 +48,14 @@ public:
     /// Whether there is room for a ticket of that many pieces; it comes with progress().
     [[nodiscard]] bool has_room(std::size_t pieces) const noexcept;
 
-    /// Begins to copy. @pre has_room(pieces.size()), 1 to most_pieces pieces of up to
-    /// piece::most_bytes
-    ticket submit(direction which, std::span<piece const> pieces) noexcept;
+    /// The ticket that the next submission gets. Thread rule: free; what was stored before an
+    /// earlier submission is seen.
+    [[nodiscard]] ticket next() const noexcept { return last_.load(std::memory_order_acquire) + 1; }
+
+    /// Begins to copy. @pre has_room(pieces.size()), up to most_pieces pieces of up to
+    /// most_piece_bytes
+    ticket submit(direction which, std::span<piece const> pieces,
+                  semaphore_word const& begin = {}) noexcept;
 
     /// The last ticket that is done. Its copies are seen by the caller. Thread rule: free.
     [[nodiscard]] ticket progress() const noexcept;
@@ -49,9 +64,8 @@ public:
 
 private:
     static constexpr std::size_t ring_words = (block_bytes - words_at) / sizeof(std::uint32_t);
-    static constexpr std::size_t words_of_piece = 8, words_of_ticket = 2;
+    static constexpr std::size_t words_of_piece = 8, words_of_ticket = 8;
     static constexpr std::size_t line_words = 16; ///< a chunk begins on a line of 64 bytes
-    static constexpr std::size_t most_tickets = 256;
     // The engine begins while the CPU still writes: 6 to 20 % for long lists (H200).
     static constexpr std::size_t first_chunk = 32, next_chunk = 128;
 
@@ -60,7 +74,6 @@ private:
         std::uint64_t words = 0, entries = 0;
     };
     class writer;
-    void begin_chunk(std::size_t words) noexcept;
     void ring_doorbell() noexcept;
 
     places where_;

@@ -13,11 +13,11 @@ namespace {
 
 // In order: what a GPU has of an older generation stands behind what it has of its own.
 constexpr std::array<generation, 5> generations{{
-    {"Blackwell B", 0xca6f, 0xcab5, 0xc761, true},
-    {"Blackwell", 0xc96f, 0xc9b5, 0xc761, true},
-    {"Hopper", 0xc86f, 0xc8b5, 0xc661, true},
-    {"Ampere B or Ada", 0xc56f, 0xc7b5, 0xc561, false},
-    {"Ampere", 0xc56f, 0xc6b5, 0xc561, false},
+    {"Blackwell B", 0xca6f, 0xcab5, 0xc761, true, true},
+    {"Blackwell", 0xc96f, 0xc9b5, 0xc761, true, true},
+    {"Hopper", 0xc86f, 0xc8b5, 0xc661, true, true},
+    {"Ampere B or Ada", 0xc56f, 0xc7b5, 0xc561, false, false},
+    {"Ampere", 0xc56f, 0xc6b5, 0xc561, false, false},
 }};
 
 // Series whose structures were read in the driver's source, or, from 610 on, in two other programs'

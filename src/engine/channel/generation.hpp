@@ -14,6 +14,7 @@ struct generation {
     std::string_view name;
     std::uint32_t channel, copy, usermode;
     bool usermode_parameters; ///< the user-mode page can be asked for through BAR1
+    bool high_entries;        ///< a GPFIFO's entries may lead above 2^40, where CUDA's memory is
 };
 
 /// The generation whose classes a GPU has. @throws error errc::backend_absent if none is known
@@ -25,6 +26,8 @@ struct driver_series {
     [[nodiscard]] bool long_unmap() const noexcept { return number >= 550; }
     [[nodiscard]] bool long_schedule() const noexcept { return number >= 575; }
     [[nodiscard]] bool long_map() const noexcept { return number >= 580; }
+    /// The unified memory driver wants the GPU's UUID to unregister a channel.
+    [[nodiscard]] bool long_unregister() const noexcept { return number < 590; }
     /// A field more before userd_memory in channel_parameters.
     [[nodiscard]] bool shifted_channel() const noexcept { return number >= 610; }
 };

@@ -119,23 +119,26 @@ public:
                     [&] { return stopped_.load(std::memory_order_acquire); }, until);
     }
 
-    void close() noexcept override {
+    bool close() noexcept override {
         if (!os::is_this_process(owner_))
-            return; // another thread of the parent may have held the lock at the fork
+            return false; // another thread of the parent may have held the lock at the fork
         CUstream stream = nullptr;
         {
             std::lock_guard const hold(lock_);
             stopped_.store(true, std::memory_order_release);
             stream = std::exchange(stream_, nullptr);
         }
-        if (!stream || !cuda::drivers_are_up(owner_))
-            return;
+        if (!stream)
+            return true;
+        if (!cuda::drivers_are_up(owner_))
+            return false;
         try {
             cuda::context_scope const scope(context_.get());
-            cuda::api().stream_synchronize(stream);
+            bool const is_idle = cuda::api().stream_synchronize(stream) == cuda::success;
             cuda::api().stream_destroy(stream);
+            return is_idle;
         } catch (error const&) {
-            // The context is gone, and the stream with it.
+            return true; // the context is gone, and the stream with it
         }
     }
 

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: MIT
+#include "contract/batch_fixture.hpp"
+#include "engine/batch.hpp"
+#include "fake/faults.hpp"
+
+/// What goes wrong with batches by a channel in CUDA's address space, and who is told.
+namespace barmap::contract {
+namespace {
+
+std::unique_ptr<engine::batch_engine> make_batches() {
+    return engine::batch_registry().front().make(identify(0));
+}
+
+void expect_failed(batch_program const& p, copy_ticket ticket) {
+    auto const until = std::chrono::steady_clock::now() + 20s;
+    expect_refusal(refusal_of([&] {
+                       while (!p.engine.wait(ticket, 1s) &&
+                              std::chrono::steady_clock::now() < until)
+                           ;
+                   }),
+                   errc::copy_unfinished, "which bytes were copied is unknown");
+    expect_refusal(refusal_of([&] { (void)p.engine.done(ticket); }), errc::copy_unfinished,
+                   "pinned");
+}
+
+TEST(batch_failure_test, an_address_that_is_not_mapped_is_told) {
+    engine_machine machine(nullptr);
+    batch_program p;
+    p.expect_to_work(1);
+    copy_ticket const before = p.engine.gather(p.pieces(3, 100));
+    p.expect_done(before);
+    std::vector<std::byte> const pageable(4096);
+    expect_failed(p,
+                  p.engine.gather(std::vector<copy_piece>{
+                      {p.block.address(), reinterpret_cast<std::uintptr_t>(pageable.data()), 64}}));
+    EXPECT_TRUE(p.engine.done(before)) << "what was done stays done";
+    EXPECT_EQ(p.engine.name(), "channel") << "another one";
+    EXPECT_EQ(p.report("channel").failures, 1u);
+    EXPECT_TRUE(p.engine.done(before));
+    p.expect_to_work(2);
+
+    std::uintptr_t gone = 0;
+    {
+        device_block const freed(mib);
+        gone = freed.address();
+    }
+    expect_failed(p, p.engine.gather(std::vector<copy_piece>{{gone, p.host.address(), 64}}));
+    p.expect_to_work(3);
+}
+
+TEST(batch_failure_test, after_three_the_driver_copies) {
+    engine_machine machine(nullptr);
+    batch_program p;
+    for (unsigned i = 1; i <= 3; ++i) {
+        EXPECT_EQ(p.engine.name(), "channel");
+        expect_failed(p, p.engine.gather(std::vector<copy_piece>{{16, p.host.address(), 64}}));
+    }
+    EXPECT_EQ(p.engine.name(), "driver");
+    EXPECT_EQ(p.report("channel").copies, 3u);
+    EXPECT_EQ(p.report("driver").copies, 0u) << "each engine counts its own";
+    p.expect_to_work(3);
+    EXPECT_EQ(p.report("driver").copies, 2u);
+    EXPECT_EQ(p.report("channel").state, backend_state::broken);
+    EXPECT_NE(p.report("channel").reason.find("3 batches"), std::string::npos);
+    EXPECT_FALSE(p.report("channel").advice.empty());
+    expect_refusal(refusal_of([&] {
+                       (void)p.engine.gather(std::vector<copy_piece>{{16, p.host.address(), 64}});
+                   }),
+                   errc::unsupported_memory, "registered");
+    p.expect_to_work(4);
+}
+
+TEST(batch_failure_test, one_that_is_asked_for_and_fails_is_an_error) {
+    engine_machine machine("channel");
+    batch_program p;
+    for (unsigned i = 1; i <= 3; ++i)
+        expect_failed(p, p.engine.gather(std::vector<copy_piece>{{16, p.host.address(), 64}}));
+    expect_refusal(refusal_of([&] { (void)p.engine.gather(p.pieces(3, 100)); }),
+                   errc::backend_broken, "3 batches failed");
+}
+
+TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
+    fake::rm_driver::behaviour how;
+    how.cuda_has_uvm = false;
+    engine_machine machine(nullptr, how);
+    {
+        device const gpu = device::open(0);
+        copy_engine const engine = gpu.copy_engine();
+        EXPECT_EQ(engine.name(), "driver");
+        ASSERT_EQ(engine.reports().size(), 2u);
+        EXPECT_EQ(engine.reports()[0].state, backend_state::absent);
+        EXPECT_NE(engine.reports()[0].reason.find("/dev/nvidia-uvm"), std::string::npos);
+    }
+    set_environment("BARMAP_ENGINE", "none");
+    device const gpu = device::open(0);
+    expect_refusal(refusal_of([&] { (void)gpu.copy_engine(); }), errc::backend_absent,
+                   "BARMAP_ENGINE");
+}
+
+// Before Hopper a GPFIFO's entries do not lead to where CUDA's memory is.
+TEST(batch_failure_test, older_generations_take_the_driver) {
+    for (auto const which : {fake::rm::generation::ampere, fake::rm::generation::ada}) {
+        fake::rm_driver::behaviour how;
+        how.gpu = which;
+        engine_machine machine(nullptr, how);
+        batch_program p;
+        EXPECT_EQ(p.engine.name(), "driver");
+        EXPECT_EQ(p.report("channel").state, backend_state::absent);
+        EXPECT_NE(p.report("channel").reason.find("address space on A"), std::string::npos);
+        p.expect_to_work(1);
+    }
+}
+
+// Nobody may look after a batch that only a stream waits for.
+TEST(batch_failure_test, streams_go_on_after_a_failure) {
+    engine_machine machine(nullptr);
+    batch_program p;
+    gated_stream stream;
+    stream.open();
+    copy_ticket const bad =
+        p.engine.submit(copy_direction::to_cpu, std::vector<copy_piece>{{16, p.host.address(), 64}},
+                        after{stream.get()}, then{stream.get()});
+    stream.synchronize();
+    expect_failed(p, bad);
+    // Again, after the watcher has had nothing to do for long.
+    p.expect_to_work(1);
+    (void)p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), after{stream.get()},
+                          then{stream.get()});
+    stream.synchronize();
+    std::this_thread::sleep_for(1500ms);
+    copy_ticket const again =
+        p.engine.submit(copy_direction::to_cpu, std::vector<copy_piece>{{16, p.host.address(), 64}},
+                        {}, then{stream.get()});
+    stream.synchronize();
+    expect_failed(p, again);
+}
+
+TEST(batch_failure_test, a_stream_that_does_not_come_is_waited_for_so_long) {
+    engine_machine machine(nullptr);
+    batch_program p;
+    gated_stream held, other;
+    other.open();
+    copy_ticket const bounded = p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100),
+                                                after{held.get(), 100ms}, then{other.get()});
+    other.synchronize();
+    expect_failed(p, bounded);
+    p.expect_done(p.engine.gather(p.pieces(5, 100)));
+    held.open();
+    held.synchronize(); // writes its word, for nobody
+    std::this_thread::sleep_for(20ms);
+    p.expect_to_work(3);
+    EXPECT_EQ(p.report("channel").failures, 1u);
+    // A year is not too long, and a negative time is none.
+    held.close();
+    copy_ticket const patient =
+        p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100),
+                        after{held.get(), std::chrono::milliseconds::max()});
+    EXPECT_FALSE(p.engine.wait(patient, 50ms));
+    held.open();
+    EXPECT_TRUE(p.engine.wait(patient, std::chrono::nanoseconds::max()));
+    EXPECT_TRUE(p.engine.wait(patient, -1s));
+}
+
+TEST(batch_failure_test, what_stalls_or_is_never_fetched_is_late) {
+    engine_machine machine(nullptr);
+    batch_program p;
+    p.expect_to_work(1);
+    machine.gpu().stall();
+    copy_ticket const late = p.engine.gather(p.pieces(5, 100));
+    EXPECT_FALSE(p.engine.wait(late, 1ms));
+    expect_failed(p, late);
+    machine.gpu().resume();
+    p.expect_to_work(2);
+    while (!machine.gpu().idle())
+        std::this_thread::yield();
+    machine.gpu().lose_doorbells(100);
+    expect_failed(p, p.engine.scatter(p.pieces(5, 100)));
+    machine.gpu().lose_doorbells(0);
+    p.expect_to_work(3);
+    EXPECT_EQ(p.report("channel").failures, 2u);
+}
+
+// Nobody knows then what is still under way: neither does its batch fail, nor a stream go on.
+TEST(batch_failure_test, a_channel_that_does_not_stop_tells_nothing) {
+    engine_machine machine("channel");
+    gated_stream stream; // outlives the engine, whose end lets it go on
+    stream.open();
+    stream.synchronize();
+    batch_program p;
+    p.expect_to_work(1);
+    machine.gpu().stall();
+    machine.driver().keep_channels(true);
+    copy_ticket const late =
+        p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), {}, then{stream.get()});
+    EXPECT_FALSE(p.engine.wait(late, 1500ms));
+    EXPECT_FALSE(p.engine.done(late));
+    EXPECT_FALSE(stream.is_idle());
+    machine.driver().keep_channels(false);
+    machine.gpu().resume();
+    p.expect_done(p.engine.gather(p.pieces(5, 100))); // by another channel
+    EXPECT_EQ(p.report("channel").failures, 1u);
+    EXPECT_FALSE(p.engine.done(late));
+}
+
+// A submission that waits for room ends with its channel.
+TEST(batch_failure_test, no_room_comes_on_a_channel_that_stands_still) {
+    engine_machine machine("channel");
+    batch_program p;
+    p.expect_to_work(1);
+    machine.gpu().stall();
+    auto const list = p.pieces(5000, 200);
+    expect_refusal(refusal_of([&] {
+                       for (int i = 0; i < 100; ++i)
+                           (void)p.engine.gather(list);
+                   }),
+                   errc::backend_broken, "did not end in time");
+    machine.gpu().resume();
+    p.expect_to_work(2);
+}
+
+// Nor does one that only a stream waits for, of which a part has been submitted.
+TEST(batch_failure_test, a_stream_goes_on_after_half_a_submission) {
+    engine_machine machine("channel");
+    batch_program p;
+    p.expect_to_work(1);
+    gated_stream stream;
+    stream.open();
+    stream.synchronize();
+    machine.gpu().fail_next();
+    std::vector<copy_piece> const list(90'000, {p.block.address(), p.host.address(), 1});
+    expect_refusal(refusal_of([&] {
+                       (void)p.engine.submit(copy_direction::to_cpu, list, {}, then{stream.get()});
+                   }),
+                   errc::backend_broken, "did not end in time");
+    stream.synchronize();
+    p.expect_to_work(2);
+}
+
+TEST(batch_failure_test, a_stream_that_is_none_is_refused_and_holds_up_nothing) {
+    engine_machine machine("channel");
+    batch_program p;
+    gated_stream stream;
+    stream.open();
+    auto* const none = reinterpret_cast<CUstream>(std::uintptr_t{0x1230});
+    auto const list = p.pieces(5, 100);
+    for (int i = 0; i < 300; ++i) {
+        EXPECT_THROW((void)p.engine.submit(copy_direction::to_cpu, list, after{none}), error);
+        EXPECT_THROW((void)p.engine.submit(copy_direction::to_cpu, list, {}, then{none}), error);
+        EXPECT_THROW(
+            (void)p.engine.submit(copy_direction::to_cpu, list, after{stream.get()}, then{none}),
+            error);
+    }
+    stream.synchronize();
+    EXPECT_EQ(p.host.bytes()[0], std::byte{}) << "nothing is copied";
+    p.expect_done(
+        p.engine.submit(copy_direction::to_cpu, list, after{stream.get()}, then{stream.get()}));
+    stream.synchronize();
+    p.expect_to_work(2);
+}
+
+// What a stream's wait for a word is refused after its own word was ordered.
+TEST(batch_failure_test, a_word_that_is_ordered_in_vain_is_taken) {
+    engine_machine machine("channel");
+    batch_program p;
+    gated_stream stream;
+    cuda::driver_api refusing = cuda::api();
+    refusing.stream_wait_value32 = [](CUstream, CUdeviceptr, std::uint32_t, unsigned) {
+        return CUresult{400};
+    };
+    auto const list = p.pieces(5, 100);
+    cuda::replace_api(&refusing);
+    for (int i = 0; i < 3; ++i)
+        EXPECT_THROW((void)p.engine.submit(copy_direction::to_cpu, list, after{stream.get()},
+                                           then{stream.get()}),
+                     error);
+    cuda::replace_api(nullptr);
+    stream.open();
+    stream.synchronize();
+    // Another one on the same channel.
+    gated_stream other;
+    copy_ticket const next = p.engine.submit(copy_direction::to_cpu, list, after{other.get()});
+    EXPECT_FALSE(p.engine.wait(next, 20ms)) << "the stream has not come";
+    other.open();
+    p.expect_done(next);
+}
+
+TEST(batch_failure_test, every_refused_call_is_cleaned_up_after) {
+    engine_machine machine(nullptr);
+    device const gpu = device::open(0);
+    engine::batch_test_memory const memory(identify(0));
+    make_batches()->start(memory); // what CUDA keeps after its first use
+    fake::left_over const before = machine->held();
+    for (auto const& [source, code] : {std::pair{fake::fault_source::system, EINVAL},
+                                       {fake::fault_source::status, 0x1a},
+                                       {fake::fault_source::status, 0x56}}) {
+        unsigned which = 1;
+        for (; which < 600; ++which) {
+            fake::the_faults().arm(source, which, code);
+            {
+                auto const made = make_batches();
+                try {
+                    made->start(memory);
+                } catch (error const&) {
+                    // Or the call was not needed.
+                }
+            }
+            bool const fired = !fake::the_faults().fired().empty();
+            fake::the_faults().disarm();
+            EXPECT_EQ(machine->held(), before) << which;
+            if (!fired)
+                break;
+        }
+        EXPECT_GT(which, 5u);
+        EXPECT_LT(which, 600u);
+    }
+}
+
+// The GPU may have no memory for another one.
+TEST(batch_failure_test, lanes_that_are_open_do_the_work_of_those_that_cannot_be) {
+    engine_machine machine("channel");
+    batch_program p;
+    gated_stream first, second;
+    second.open();
+    auto const list = p.pieces(5, 100);
+    copy_ticket const begun = p.engine.submit(
+        copy_direction::to_gpu, std::vector<copy_piece>{{p.block.address(), p.host.address(), mib}},
+        after{first.get()});
+    cuda::driver_api refusing = cuda::api();
+    refusing.mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
+    cuda::replace_api(&refusing);
+    // The way back, and another stream: on the lane that waits.
+    pinned_block const other(mib);
+    p.expect_done(
+        p.engine.gather(std::vector<copy_piece>{{p.block.address(), other.address(), mib}}));
+    copy_ticket const next = p.engine.submit(copy_direction::to_cpu, list, after{second.get()});
+    EXPECT_FALSE(p.engine.wait(next, 20ms));
+    first.open();
+    p.expect_done(begun);
+    p.expect_done(next);
+    cuda::replace_api(nullptr);
+    p.expect_to_work(2);
+    EXPECT_EQ(p.report("channel").failures, 0u);
+}
+
+// Where there is not even one for what waits, the stream's batch is refused, and holds up nothing.
+TEST(batch_failure_test, what_waits_is_refused_where_no_lane_for_it_can_be_opened) {
+    engine_machine machine("channel");
+    batch_program p;
+    gated_stream stream;
+    cuda::driver_api refusing = cuda::api();
+    refusing.mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
+    cuda::replace_api(&refusing);
+    EXPECT_THROW(
+        (void)p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), after{stream.get()}),
+        error);
+    cuda::replace_api(nullptr);
+    p.expect_done(p.engine.gather(p.pieces(5, 100)));
+    copy_ticket const later =
+        p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), after{stream.get()});
+    stream.open();
+    p.expect_done(later);
+}
+
+// Each way of the link has an engine to itself, while both are busy with much.
+TEST(batch_failure_test, the_way_back_takes_another_engine) {
+    constexpr std::uint32_t copy2 = 11, copy4 = 13; // of the fake's, shared and neither
+    engine_machine machine("channel");
+    batch_program p;
+    auto const there = pattern(mib, 4);
+    write_by_driver(p.block.address(), there);
+    pinned_block const other(mib);
+    device_block const target(mib);
+    std::vector<copy_piece> const back{{p.block.address(), p.host.address(), mib}};
+    std::vector<copy_piece> const forth{{target.address(), other.address(), mib}};
+    std::vector<copy_piece> small, few{{p.block.address(), p.host.address(), mib / 2}};
+    for (std::size_t at = 0; at < mib; at += 8192)
+        small.push_back({p.block.address() + at, p.host.address() + at, 8192});
+    auto const engine_of = [&](std::vector<copy_piece> const& list) {
+        p.expect_done(p.engine.gather(list));
+        return machine.gpu().done().engine_type;
+    };
+    EXPECT_EQ(engine_of(back), copy4) << "nothing goes the other way";
+    gated_stream held, free;
+    free.open();
+    copy_ticket const waiting = p.engine.submit(copy_direction::to_gpu, forth, after{held.get()});
+    EXPECT_EQ(engine_of(back), copy2);
+    EXPECT_TRUE(std::ranges::equal(p.host.bytes(), there));
+    EXPECT_EQ(engine_of(small), copy4);
+    EXPECT_EQ(engine_of(few), copy4);
+    p.expect_done(p.engine.submit(copy_direction::to_cpu, back, after{free.get()}));
+    EXPECT_EQ(machine.gpu().done().engine_type, copy2);
+    p.expect_done(p.engine.scatter(forth)); // the same way as what waits
+    EXPECT_EQ(machine.gpu().done().engine_type, copy4);
+    held.open();
+    p.expect_done(waiting);
+    EXPECT_EQ(engine_of(back), copy4);
+}
+
+// A space of another GPU's would be refused by the unified memory driver.
+TEST(batch_failure_test, finds_the_address_space_of_each_gpu) {
+    set_environment("BARMAP_SIM_DEVICES", "3");
+    engine_machine machine("channel");
+    for (int ordinal : {2, 0, 1}) {
+        machine->use(ordinal);
+        device const gpu = device::open(ordinal);
+        copy_engine engine = gpu.copy_engine();
+        device_block const block(mib);
+        pinned_block const host(mib);
+        auto const there = pattern(mib, 5 + static_cast<unsigned>(ordinal));
+        write_by_driver(block.address(), there);
+        EXPECT_TRUE(engine.wait(
+            engine.gather(std::vector<copy_piece>{{block.address(), host.address(), mib}}), 20s));
+        EXPECT_TRUE(std::ranges::equal(host.bytes(), there));
+    }
+}
+
+} // namespace
+} // namespace barmap::contract

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "contract/engine_machine.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace barmap::contract {
+
+using namespace std::chrono_literals;
+
+/// Pinned memory of the host.
+class pinned_block {
+public:
+    explicit pinned_block(std::size_t bytes) : bytes_(bytes) {
+        expect_success(cuda::api().mem_host_alloc(&data_, bytes, 0));
+        std::memset(data_, 0, bytes);
+    }
+    pinned_block(pinned_block const&) = delete;
+    pinned_block& operator=(pinned_block const&) = delete;
+    ~pinned_block() { cuda::api().mem_free_host(data_); }
+    [[nodiscard]] std::span<std::byte> bytes() const {
+        return {static_cast<std::byte*>(data_), bytes_};
+    }
+    [[nodiscard]] std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(data_); }
+    void fill(std::vector<std::byte> const& with) const {
+        std::memcpy(data_, with.data(), with.size());
+    }
+
+private:
+    void* data_ = nullptr;
+    std::size_t bytes_;
+};
+
+/// A stream that comes no further than here, until it is opened.
+class gated_stream {
+public:
+    gated_stream() {
+        expect_success(cuda::api().stream_create(&stream_, 1));
+        close();
+    }
+    gated_stream(gated_stream const&) = delete;
+    gated_stream& operator=(gated_stream const&) = delete;
+    ~gated_stream() {
+        open();
+        cuda::api().stream_synchronize(stream_);
+        cuda::api().stream_destroy(stream_);
+    }
+    [[nodiscard]] CUstream get() const { return stream_; }
+    void close() {
+        ++closed_;
+        expect_success(cuda::api().stream_wait_value32(stream_, gate_.address(), closed_,
+                                                       cuda::wait_value_geq));
+    }
+    void open() { word().store(closed_, std::memory_order_release); }
+    /// Work of the stream.
+    void copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes) const {
+        expect_success(cuda::api().memcpy_async(to, from, bytes, stream_));
+    }
+    [[nodiscard]] bool is_idle() const {
+        return cuda::api().stream_query(stream_) == cuda::success;
+    }
+    void synchronize() const { expect_success(cuda::api().stream_synchronize(stream_)); }
+
+private:
+    [[nodiscard]] std::atomic_ref<std::uint32_t> word() const {
+        return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate_.bytes().data()));
+    }
+    pinned_block gate_{4096};
+    CUstream stream_ = nullptr;
+    std::uint32_t closed_ = 0;
+};
+
+/// A program that copies batches.
+struct batch_program {
+    static constexpr std::size_t size = mib;
+    device gpu = device::open(0);
+    device_block block{size};
+    pinned_block host{size};
+    copy_engine engine = gpu.copy_engine();
+
+    /// Pieces of odd sizes at odd places, in no order, with a gap behind each.
+    [[nodiscard]] std::vector<copy_piece> pieces(std::size_t count, std::size_t stride) const {
+        std::vector<copy_piece> result;
+        for (std::size_t i = 0; i < count; ++i) {
+            std::size_t const to = (i * 7 + 3) % count; // 7 divides no count that is used
+            result.push_back({block.address() + i * stride + i % 3,
+                              host.address() + to * stride + i % 5, 1 + i * 13 % (stride - 8)});
+        }
+        return result;
+    }
+    /// What both sides hold after a batch between them.
+    [[nodiscard]] std::vector<std::byte> host_after(std::vector<copy_piece> const& list,
+                                                    std::vector<std::byte> before,
+                                                    std::vector<std::byte> const& gpu_side) const {
+        for (copy_piece const& each : list)
+            std::memcpy(before.data() + (each.host - host.address()),
+                        gpu_side.data() + (each.gpu - block.address()), each.bytes);
+        return before;
+    }
+    [[nodiscard]] std::vector<std::byte> gpu_after(std::vector<copy_piece> const& list,
+                                                   std::vector<std::byte> before,
+                                                   std::vector<std::byte> const& host_side) const {
+        for (copy_piece const& each : list)
+            std::memcpy(before.data() + (each.gpu - block.address()),
+                        host_side.data() + (each.host - host.address()), each.bytes);
+        return before;
+    }
+    void expect_done(copy_ticket ticket) { EXPECT_TRUE(engine.wait(ticket, 20s)); }
+
+    /// Copies a batch both ways, and looks at every byte.
+    void expect_to_work(unsigned seed, std::size_t count = 100, std::size_t stride = 200) {
+        auto const list = pieces(count, stride);
+        auto const there = pattern(size, seed), here = pattern(size, seed + 1);
+        write_by_driver(block.address(), there);
+        host.fill(here);
+        expect_done(engine.gather(list));
+        EXPECT_TRUE(std::ranges::equal(host.bytes(), host_after(list, here, there)));
+        host.fill(here);
+        expect_done(engine.scatter(list));
+        EXPECT_TRUE(read_by_driver(block.address(), size) == gpu_after(list, there, here));
+    }
+    [[nodiscard]] engine_report report(std::string_view name) const {
+        for (engine_report const& each : engine.reports())
+            if (each.name == name)
+                return each;
+        return {};
+    }
+};
+
+} // namespace barmap::contract
