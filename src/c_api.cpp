@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +29,10 @@ struct barmap_pin {
 struct barmap_mapping {
     barmap::window window; ///< all of it, so that the hot path has it in one step
     barmap::mapping mapping;
+};
+
+struct barmap_copy_engine {
+    barmap::copy_engine engine;
 };
 
 namespace {
@@ -144,25 +151,54 @@ barmap_pin handle_of(barmap::pin pin) {
     return {std::move(pin), std::move(backend)};
 }
 
-[[noreturn]] void refuse_options(char const* advice) {
-    throw error(errc::invalid_argument, "take the options of a pin", "", advice);
+/// Options as this library knows them: members that the caller's lack are 0, and those that only
+/// the caller knows must be.
+template <class Options>
+Options known(Options const* or_null, std::uint64_t flags, char const* operation,
+              char const* advice) {
+    auto const refuse = [&](char const* why) {
+        throw error(errc::invalid_argument, operation, "", why);
+    };
+    Options options{};
+    if (!or_null)
+        return options;
+    constexpr std::size_t most = 4096, member = 8;
+    std::size_t const size = or_null->size;
+    if (size < member || size % member != 0 || size > most)
+        refuse(advice);
+    std::memcpy(&options, or_null, std::min(size, sizeof options));
+    auto const* const bytes = reinterpret_cast<unsigned char const*>(or_null);
+    if (size > sizeof options &&
+        std::any_of(bytes + sizeof options, bytes + size, [](auto byte) { return byte; }))
+        refuse("they ask for something that this version does not have: use a newer one");
+    if (options.flags & ~flags)
+        refuse("they have a flag that this version does not know: use a newer one");
+    return options;
 }
 
-/// The options as this library knows them: members that the caller's lack are 0, and those that
-/// only the caller knows must be.
-barmap_pin_options known(barmap_pin_options const& given) {
-    constexpr std::size_t most = 4096, member = 8;
-    if (given.size < member || given.size % member != 0 || given.size > most)
-        refuse_options("set their size to sizeof(barmap_pin_options)");
-    barmap_pin_options options{};
-    std::memcpy(&options, &given, std::min(given.size, sizeof options));
-    auto const* const bytes = reinterpret_cast<unsigned char const*>(&given);
-    if (given.size > sizeof options &&
-        std::any_of(bytes + sizeof options, bytes + given.size, [](auto byte) { return byte; }))
-        refuse_options("they ask for something that this version does not have: use a newer one");
-    if (options.flags & ~std::uint64_t{BARMAP_PIN_WHOLE_PAGES | BARMAP_PIN_FORCE_PCIE})
-        refuse_options("they have a flag that this version does not know: use a newer one");
-    return options;
+// The core takes the caller's list as it is.
+using c_piece = barmap_copy_piece;
+using piece = barmap::copy_piece;
+static_assert(sizeof(c_piece) == sizeof(piece) && offsetof(c_piece, gpu) == offsetof(piece, gpu) &&
+              offsetof(c_piece, host) == offsetof(piece, host) &&
+              offsetof(c_piece, bytes) == offsetof(piece, bytes) && sizeof(std::uintptr_t) == 8 &&
+              sizeof(std::size_t) == 8);
+
+/// Milliseconds or nanoseconds; what no clock reaches is a year.
+template <class Duration>
+Duration at_most(std::uint64_t count) {
+    constexpr auto longest = std::chrono::duration_cast<Duration>(std::chrono::hours(24 * 365));
+    return std::min<std::uint64_t>(count, longest.count()) * Duration(1);
+}
+
+/// Asks about a batch, and tells the caller.
+template <class Ask>
+int tell_whether_done(barmap_copy_engine const* engine, int* done, Ask ask) noexcept {
+    static constexpr char operation[] = "look for a batch's end";
+    return attempt([&] {
+        expect(done, operation, "give a place for the answer, not NULL") = 0;
+        *done = ask(expect(engine, operation, "open a copy engine first").engine) ? 1 : 0;
+    });
 }
 
 /// Bytes of the caller's, for a copy of so many.
@@ -227,7 +263,9 @@ int barmap_pin_memory(barmap_device* device, std::uint64_t gpu_address, std::siz
     static constexpr char operation[] = "pin GPU memory";
     return make(out, operation, [&] {
         barmap::device const& gpu = expect(device, operation, "open a device first").device;
-        barmap_pin_options const options = or_null ? known(*or_null) : barmap_pin_options{};
+        barmap_pin_options const options =
+            known(or_null, BARMAP_PIN_WHOLE_PAGES | BARMAP_PIN_FORCE_PCIE,
+                  "take the options of a pin", "set their size to sizeof(barmap_pin_options)");
         barmap::pin_options how;
         how.backend = options.backend ? options.backend : "";
         how.whole_pages = options.flags & BARMAP_PIN_WHOLE_PAGES;
@@ -301,6 +339,71 @@ int barmap_copy_to_cpu(barmap_mapping const* mapping, void* data, std::size_t of
         expect(mapping, operation, "map some memory first")
             .mapping.copy_to_cpu(host_bytes<std::byte>(data, bytes, operation), offset);
     });
+}
+
+int barmap_open_copy_engine(barmap_device* device, barmap_copy_engine** out) {
+    static constexpr char operation[] = "open a copy engine";
+    return make(out, operation, [&] {
+        return barmap_copy_engine{
+            expect(device, operation, "open a device first").device.copy_engine()};
+    });
+}
+
+char const* barmap_copy_engine_name(barmap_copy_engine const* engine) {
+    char const* name = "";
+    (void)attempt([&] { name = engine->engine.name().data(); }); // a literal
+    return name;
+}
+
+int barmap_submit_batch(barmap_copy_engine* engine, int direction, barmap_copy_piece const* pieces,
+                        std::size_t count, barmap_batch_options const* or_null,
+                        std::uint64_t* ticket) {
+    static constexpr char operation[] = "copy a batch";
+    return attempt([&] {
+        if (ticket)
+            *ticket = 0;
+        barmap::copy_engine& through = expect(engine, operation, "open a copy engine first").engine;
+        if (direction != BARMAP_TO_GPU && direction != BARMAP_TO_CPU)
+            throw error(errc::invalid_argument, operation, "",
+                        "the direction is BARMAP_TO_GPU or BARMAP_TO_CPU");
+        if (!pieces && count > 0)
+            throw error(errc::invalid_argument, operation, "", "give the pieces, not NULL");
+        barmap_batch_options const options =
+            known(or_null, BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN, "take the options of a batch",
+                  "set their size to sizeof(barmap_batch_options)");
+        std::optional<barmap::after> begin;
+        if (options.flags & BARMAP_BATCH_AFTER) {
+            begin.emplace().stream = options.after;
+            if (options.at_most_ms != 0)
+                begin->at_most = at_most<std::chrono::milliseconds>(options.at_most_ms);
+        }
+        std::optional<barmap::then> end;
+        if (options.flags & BARMAP_BATCH_THEN)
+            end.emplace().stream = options.then;
+        barmap::copy_ticket const given = through.submit(
+            direction == BARMAP_TO_GPU ? barmap::copy_direction::to_gpu
+                                       : barmap::copy_direction::to_cpu,
+            {reinterpret_cast<barmap::copy_piece const*>(pieces), count}, begin, end);
+        if (ticket)
+            *ticket = static_cast<std::uint64_t>(given);
+    });
+}
+
+int barmap_batch_done(barmap_copy_engine const* engine, std::uint64_t ticket, int* done) {
+    return tell_whether_done(engine, done, [&](barmap::copy_engine const& of) {
+        return of.done(barmap::copy_ticket{ticket});
+    });
+}
+
+int barmap_wait_for_batch(barmap_copy_engine const* engine, std::uint64_t ticket,
+                          std::uint64_t nanoseconds, int* done) {
+    return tell_whether_done(engine, done, [&](barmap::copy_engine const& of) {
+        return of.wait(barmap::copy_ticket{ticket}, at_most<std::chrono::nanoseconds>(nanoseconds));
+    });
+}
+
+void barmap_close_copy_engine(barmap_copy_engine* engine) {
+    free_handle(engine);
 }
 
 void barmap_write(barmap_mapping const* mapping, std::size_t offset, void const* from,

@@ -18,18 +18,19 @@
 ///
 /// Sizes and offsets are in bytes, GPU addresses those of CUDA (a CUdeviceptr).
 ///
-/// Errors: a function that makes a handle, and barmap_copy_to_gpu() and barmap_copy_to_cpu(),
-/// return 0 or a value of enum barmap_status, and leave a sentence in barmap_error_message(); the
-/// output of one that fails is NULL. A NULL where one is not allowed is
-/// BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions that free, and the caller's
-/// error elsewhere.
+/// Errors: a function that makes a handle, barmap_copy_to_gpu(), barmap_copy_to_cpu() and those of
+/// batches return 0 or a value of enum barmap_status, and leave a sentence in
+/// barmap_error_message(); the output of one that fails is NULL or 0. A NULL where one is not
+/// allowed is BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions that free, and
+/// the caller's error elsewhere.
 ///
 /// Ownership: the caller frees each handle, once, in any order: a mapping keeps its pin alive, a
-/// pin its device. GPU memory that is pinned remains its owner's; that of barmap_allocate() lives
-/// as long as its pin and the mappings of it.
+/// pin and a copy engine their device. GPU memory that is pinned remains its owner's; that of
+/// barmap_allocate() lives as long as its pin and the mappings of it.
 ///
-/// Threads: a device may be used by several threads at once, so may a pin, and a mapping for
-/// copies; overlapping writes are the caller's race, as with memcpy. Freeing a handle is exclusive.
+/// Threads: a device may be used by several threads at once, so may a pin, a copy engine, and a
+/// mapping for copies; overlapping writes are the caller's race, as with memcpy. Freeing a handle
+/// is exclusive.
 ///
 /// fork(): the handles belong to the process that made them. A child may only free them; functions
 /// that make a handle return BARMAP_ERROR_FORKED_CHILD there, and mappings are not inherited.
@@ -54,6 +55,7 @@ extern "C" {
 typedef struct barmap_device barmap_device;   ///< one GPU
 typedef struct barmap_pin barmap_pin;         ///< a range of its memory, reachable for the CPU
 typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of that
+typedef struct barmap_copy_engine barmap_copy_engine; ///< what copies batches for one GPU
 
 /// Returned by functions that can fail. Values are never reused; later versions may add some, so
 /// treat an unknown one as a failure.
@@ -76,7 +78,7 @@ enum barmap_status {
     BARMAP_ERROR_VULKAN = 15,               ///< Vulkan refused; the cause is a VkResult
     BARMAP_ERROR_RM = 16,         ///< NVIDIA's resource manager refused; the cause is an NV_STATUS
     BARMAP_ERROR_UNEXPECTED = 17, ///< a fault in barmap; the message says which
-    BARMAP_ERROR_COPY_UNFINISHED = 18 ///< a copy engine has not ended a copy: it may still arrive
+    BARMAP_ERROR_COPY_UNFINISHED = 18 ///< a copy engine has not ended a copy
 };
 
 /// The last failure in this thread, as one sentence: what was attempted, why it failed, and what
@@ -278,6 +280,101 @@ BARMAP_API int barmap_copy_to_gpu(barmap_mapping const* mapping, size_t offset, 
 ///         fail(barmap_error_message());
 BARMAP_API int barmap_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
                                   size_t bytes);
+
+/// Opens what copies batches of scattered pieces between GPU memory and pinned host memory, with no
+/// kernel, and in the order of CUDA streams where that is wanted. Starts the engine, about 15 ms,
+/// unless a handle of it is open: keep one. Any thread.
+/// @param out to be freed by barmap_close_copy_engine()
+/// @return 0; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if none is usable, or BARMAP_ENGINE
+///         allows none; BARMAP_ERROR_FORKED_CHILD
+///
+///     barmap_copy_engine *engine;
+///     if (barmap_open_copy_engine(gpu, &engine) != BARMAP_OK)
+///         fail(barmap_error_message());
+BARMAP_API int barmap_open_copy_engine(barmap_device* device, barmap_copy_engine** out);
+
+/// "channel" or "driver": what takes batches now; "" if none works any more, and then
+/// barmap_error_message() says why. Valid as long as the library. Any thread.
+///
+///     puts(barmap_copy_engine_name(engine));
+BARMAP_API char const* barmap_copy_engine_name(barmap_copy_engine const* engine);
+
+/// Where the pieces of a batch go.
+enum barmap_copy_direction {
+    BARMAP_TO_GPU = 0, ///< from host to GPU memory: a scatter
+    BARMAP_TO_CPU = 1  ///< from GPU to host memory: a gather
+};
+
+/// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Never grows.
+typedef struct barmap_copy_piece {
+    uint64_t gpu;   ///< memory of this GPU
+    uint64_t host;  ///< memory that CUDA has pinned: cudaMallocHost, cudaHostRegister
+    uint64_t bytes; ///< 0: nothing is copied
+} barmap_copy_piece;
+
+/// Values of barmap_batch_options::flags, to be combined by |.
+enum barmap_batch_flags {
+    BARMAP_BATCH_AFTER = 1, ///< copy after all work that the stream `after` was given before
+    BARMAP_BATCH_THEN = 2   ///< all work that the stream `then` is given later sees the bytes
+};
+
+/// Between which work of which streams a batch comes. It grows as barmap_pin_options does.
+typedef struct barmap_batch_options {
+    size_t size;         ///< sizeof(barmap_batch_options), as the program was compiled
+    uint64_t flags;      ///< of enum barmap_batch_flags
+    void* after;         ///< a CUstream or cudaStream_t; NULL: the default stream
+    uint64_t at_most_ms; ///< with `after` and "channel": to the end, else it has failed. 0: 30 s
+    void* then;          ///< as `after`
+} barmap_batch_options;
+
+/// Begins to copy the pieces of a batch, in no order. Returns when all are with the engine, and
+/// waits only if more is under way than it has room for, about 57,000 pieces. Any thread.
+///
+/// The caller keeps both sides of every piece allocated, and unchanged where they are read, until
+/// the batch is done (with BARMAP_BATCH_THEN: until the stream is past it). An address that CUDA
+/// does not know, or memory that is freed meanwhile, makes the batch fail, and those that the same
+/// channel had not yet done. What this thread wrote before, also by barmap_write(), is copied.
+/// @param direction of enum barmap_copy_direction
+/// @param pieces    so many as `count` says; may go when the call returns. NULL for none
+/// @param or_null   options, or NULL for none
+/// @param ticket    set to what names the batch, 0 for one without work; NULL: nobody will ask
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, and
+///         options that this library does not know; BARMAP_ERROR_UNSUPPORTED_OPERATION for a stream
+///         that is being captured into a graph; BARMAP_ERROR_UNSUPPORTED_MEMORY or _CUDA, as CUDA
+///         says of the memory or a stream; BARMAP_ERROR_BACKEND_BROKEN if no engine works any more,
+///         or the channel stopped before it had all pieces (then some may have been copied);
+///         BARMAP_ERROR_FORKED_CHILD. Nothing is under way then, but for
+///         BARMAP_ERROR_COPY_UNFINISHED: that channel does not stop, keep both sides
+///
+///     barmap_batch_options order = {.size = sizeof order, .after = stream, .then = stream,
+///                                   .flags = BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN};
+///     barmap_submit_batch(engine, BARMAP_TO_GPU, pieces, count, &order, &ticket);
+BARMAP_API int barmap_submit_batch(barmap_copy_engine* engine, int direction,
+                                   barmap_copy_piece const* pieces, size_t count,
+                                   barmap_batch_options const* or_null, uint64_t* ticket);
+
+/// Whether a batch is done; then this thread sees its bytes. Any thread.
+/// @param done set to 1 or 0
+/// @return 0; BARMAP_ERROR_COPY_UNFINISHED if the batch has failed: which of its bytes were copied
+///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket of another engine;
+///         BARMAP_ERROR_FORKED_CHILD
+///
+///     while (barmap_batch_done(engine, ticket, &done) == BARMAP_OK && !done)
+///         do_something_else();
+BARMAP_API int barmap_batch_done(barmap_copy_engine const* engine, uint64_t ticket, int* done);
+
+/// Waits until a batch is done, or the time is over, without giving up the CPU. Otherwise as
+/// barmap_batch_done().
+///
+///     barmap_wait_for_batch(engine, ticket, 1000000000, &done); // for a second
+BARMAP_API int barmap_wait_for_batch(barmap_copy_engine const* engine, uint64_t ticket,
+                                     uint64_t nanoseconds, int* done);
+
+/// Frees the handle. Batches that are under way go on; the last handle of a GPU's waits for them.
+/// NULL: nothing to do.
+///
+///     barmap_close_copy_engine(engine);
+BARMAP_API void barmap_close_copy_engine(barmap_copy_engine* engine);
 
 // The hot path. It takes no lock, allocates nothing, makes no system call and cannot fail: the
 // range lies inside the mapping, which is not checked, and the mapping is not NULL. Any number of

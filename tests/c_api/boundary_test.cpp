@@ -13,6 +13,14 @@ namespace {
 std::function<void()> failure; ///< throws
 barmap::pin_options pinned_with;
 struct {
+    barmap::copy_direction direction;
+    barmap::copy_piece const* pieces;
+    std::size_t count;
+    std::optional<barmap::after> begin;
+    std::optional<barmap::then> end;
+} submitted;
+std::chrono::nanoseconds waited;
+struct {
     std::byte const* host;
     std::size_t offset, bytes;
 } copied;
@@ -21,6 +29,7 @@ struct {
 namespace barmap {
 
 struct device_state {};
+struct copy_engine_state {};
 struct pin_state {};
 struct mapping_state {};
 
@@ -45,6 +54,31 @@ pin device::allocate(std::size_t, std::string_view) const {
 pin device::pin(std::uintptr_t, std::size_t, pin_options const& how) const {
     pinned_with = how;
     return {};
+}
+
+copy_engine device::copy_engine() const {
+    return barmap::copy_engine(nullptr);
+}
+copy_engine::copy_engine(std::shared_ptr<copy_engine_state>) noexcept {}
+copy_engine::copy_engine(copy_engine const&) noexcept = default;
+copy_engine::~copy_engine() = default;
+copy_ticket copy_engine::submit(copy_direction direction, std::span<copy_piece const> pieces,
+                                std::optional<after> begin, std::optional<then> end) {
+    failure();
+    submitted = {direction, pieces.data(), pieces.size(), begin, end};
+    return copy_ticket{1234};
+}
+bool copy_engine::done(copy_ticket ticket) const {
+    failure();
+    return ticket == copy_ticket{1234};
+}
+bool copy_engine::wait(copy_ticket ticket, std::chrono::nanoseconds at_most) const {
+    waited = at_most;
+    return done(ticket);
+}
+std::string_view copy_engine::name() const {
+    failure();
+    return "driver";
 }
 
 pin::pin() noexcept = default;
@@ -188,6 +222,69 @@ TEST(the_boundary, a_copy_is_handed_on_and_its_failure_told) {
     told(to_gpu, BARMAP_ERROR_NO_MEMORY);
     barmap_unmap(map);
     barmap_unpin(pin);
+    barmap_close(device);
+}
+
+TEST(the_boundary, a_batch_is_handed_on_and_its_failure_told) {
+    using std::chrono::milliseconds;
+    failure = [] {};
+    barmap_device* device = nullptr;
+    barmap_copy_engine* engine = nullptr;
+    ASSERT_EQ(barmap_open(0, &device), BARMAP_OK);
+    ASSERT_EQ(barmap_open_copy_engine(device, &engine), BARMAP_OK);
+    EXPECT_STREQ(barmap_copy_engine_name(engine), "driver");
+    barmap_copy_piece const pieces[2] = {{1, 2, 3}, {4, 5, 6}};
+    int after = 0, then = 0;
+    std::uint64_t ticket = 0;
+    auto const submit = [&](int direction, std::uint64_t flags, std::uint64_t at_most) {
+        barmap_batch_options const how = {sizeof how, flags, &after, at_most, &then};
+        submitted = {};
+        return barmap_submit_batch(engine, direction, pieces, 2, &how, &ticket);
+    };
+    ASSERT_EQ(submit(BARMAP_TO_CPU, 0, 5), BARMAP_OK);
+    EXPECT_EQ(ticket, 1234u);
+    EXPECT_EQ(submitted.direction, copy_direction::to_cpu);
+    EXPECT_EQ(static_cast<void const*>(submitted.pieces), pieces);
+    EXPECT_EQ(submitted.count, 2u);
+    EXPECT_EQ(submitted.pieces[1].gpu, 4u);
+    EXPECT_EQ(submitted.pieces[1].host, 5u);
+    EXPECT_EQ(submitted.pieces[1].bytes, 6u);
+    EXPECT_FALSE(submitted.begin || submitted.end);
+    ASSERT_EQ(submit(BARMAP_TO_GPU, BARMAP_BATCH_AFTER, 5), BARMAP_OK);
+    EXPECT_EQ(submitted.direction, copy_direction::to_gpu);
+    ASSERT_TRUE(submitted.begin && !submitted.end);
+    EXPECT_EQ(submitted.begin->stream, &after);
+    EXPECT_EQ(submitted.begin->at_most, milliseconds(5));
+    ASSERT_EQ(submit(BARMAP_TO_GPU, BARMAP_BATCH_AFTER, 0), BARMAP_OK);
+    EXPECT_EQ(submitted.begin->at_most, barmap::after().at_most);
+    ASSERT_EQ(submit(BARMAP_TO_GPU, BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN, ~0ull), BARMAP_OK);
+    ASSERT_TRUE(submitted.begin && submitted.end);
+    EXPECT_GT(submitted.begin->at_most, milliseconds(1'000'000'000));
+    EXPECT_EQ(submitted.end->stream, &then);
+
+    int done = 7;
+    EXPECT_EQ(barmap_wait_for_batch(engine, 1234, 8, &done), BARMAP_OK);
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(waited, std::chrono::nanoseconds(8));
+    EXPECT_EQ(barmap_wait_for_batch(engine, 1233, ~0ull, &done), BARMAP_OK);
+    EXPECT_EQ(done, 0);
+    EXPECT_GT(waited, std::chrono::hours(1000));
+
+    failure = [] { throw error(errc::copy_unfinished, "copy", "", ""); };
+    for (auto const look :
+         {+[](barmap_copy_engine*of, int*out) { return barmap_batch_done(of, 1234, out); },
+          +[](barmap_copy_engine*of, int*out) {
+              return barmap_wait_for_batch(of, 1234, 1, out);
+          }}) {
+        done = 7;
+        EXPECT_EQ(look(engine, &done), BARMAP_ERROR_COPY_UNFINISHED);
+        EXPECT_EQ(done, 0);
+    }
+    failure = [] { throw error(errc::backend_broken, "copy", "", ""); };
+    EXPECT_EQ(submit(BARMAP_TO_GPU, 0, 0), BARMAP_ERROR_BACKEND_BROKEN);
+    EXPECT_EQ(ticket, 0u);
+    EXPECT_STREQ(barmap_copy_engine_name(engine), "");
+    barmap_close_copy_engine(engine);
     barmap_close(device);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The C interface on two simulated GPUs: each function, each refusal with its sentence, whose
 // message it is, what options may be, and handles that go in any order.
-#include <barmap/barmap.h>
+#include "check.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -9,34 +9,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int failures;
-
-static void check(int holds, char const* what, int line) {
-    if (holds)
-        return;
-    fprintf(stderr, "c_api_test.c:%d: not so: %s (last message: %s)\n", line, what,
-            barmap_error_message());
-    ++failures;
-}
-#define CHECK(condition) check(condition, #condition, __LINE__)
-
-static void refused(int expected, int status, char const* sentence, void const* out, int line) {
-    if (status == expected && !out && strstr(barmap_error_message(), sentence))
-        return;
-    fprintf(stderr, "c_api_test.c:%d: status %d for %d, output %p, \"%s\" is not in \"%s\"\n", line,
-            status, expected, out, sentence, barmap_error_message());
-    ++failures;
-}
-// A call whose output is `out`, which was something before and is NULL after the refusal.
-#define REFUSED(expected, sentence, out, call)                                                     \
-    do {                                                                                           \
-        (out) = (void*)&failures;                                                                  \
-        int const status = (call);                                                                 \
-        refused(expected, status, sentence, out, __LINE__);                                        \
-    } while (0)
-#define REFUSED_WITHOUT_OUTPUT(sentence, call)                                                     \
-    refused(BARMAP_ERROR_INVALID_ARGUMENT, call, sentence, NULL, __LINE__)
 
 enum { size = 4 << 20 };
 
@@ -109,11 +81,6 @@ static void copies_of_any_size(void) {
     CHECK(barmap_copy_to_cpu(map, NULL, size, 0) == BARMAP_OK);
     barmap_unmap(map);
 }
-
-static void refused_copy(int expected, char const* sentence, int status, int line) {
-    refused(expected, status, sentence, NULL, line);
-}
-#define REFUSED_COPY(expected, sentence, call) refused_copy(expected, sentence, call, __LINE__)
 
 static void every_refused_copy(void) {
     static char host[8];
