@@ -18,8 +18,10 @@ constexpr unsigned stream_non_blocking = 1; // CU_STREAM_NON_BLOCKING
 
 } // namespace
 
-gpu_kernels::gpu_kernels() {
-    cuda::check(cuda::api().module_load_data(&module_, ptx), "load the GPU kernels of barmap",
+gpu_kernels::gpu_kernels() : gpu_kernels(ptx) {}
+
+gpu_kernels::gpu_kernels(char const* image) {
+    cuda::check(cuda::api().module_load_data(&module_, image), "load the GPU kernels of barmap",
                 "they are PTX 6.4 for sm_70: the driver needs its PTX compiler "
                 "(libnvidia-ptxjitcompiler.so.1) and the GPU compute capability 7.0");
 }

@@ -65,15 +65,17 @@ json to_json(engine_report const& found, json const& gpu) {
 /// What is said of copy engines, of all GPUs.
 struct engine_rows {
     json engines = json::array();
+    json batches = json::array();
     json crossovers = json::array();
 };
 
-void tell_engines(report& out, std::vector<engine_report> const& engines, json const& gpu,
-                  engine_rows& rows) {
-    table lines({"  copy engine", "state", "start ms", "copies", "bytes", "failures", "why"});
+/// @param what they copy, the first column's heading
+void tell_engines(report& out, char const* what, std::vector<engine_report> const& engines,
+                  json const& gpu, json& rows) {
+    table lines({what, "state", "start ms", "copies", "bytes", "failures", "why"});
     lines.left_from(6);
     for (engine_report const& found : engines) {
-        rows.engines.push_back(to_json(found, gpu));
+        rows.push_back(to_json(found, gpu));
         lines.row({"  " + found.name, std::string(to_string(found.state)),
                    formatted("{:.2f}", found.start_us / 1000), std::to_string(found.copies),
                    std::to_string(found.bytes), std::to_string(found.failures), found.reason});
@@ -81,6 +83,19 @@ void tell_engines(report& out, std::vector<engine_report> const& engines, json c
             lines.row({"", "", "", "", "", "", "-> " + found.advice});
     }
     out.say(lines.text() + "\n");
+}
+
+/// What copies batches: the first that works, and those before it that do not.
+std::vector<engine_report> batch_engines(device const& gpu) {
+    try {
+        return gpu.copy_engine().reports();
+    } catch (error const& failure) {
+        engine_report none;
+        none.name = "none";
+        none.reason = failure.code().message();
+        none.advice = failure.advice();
+        return {none};
+    }
 }
 
 /// One line for each direction and kind of host memory: "mapping; channel from 1.5 KiB".
@@ -140,8 +155,9 @@ void tell_gpu(report& out, device const& gpu, engine_rows& engines) {
     tell_backends(out, gpu.backends(), gpu.ordinal());
     // First: an engine may fail while it is measured.
     std::string const crossovers = describe_crossovers(gpu, engines);
-    tell_engines(out, gpu.engines(), gpu.ordinal(), engines);
+    tell_engines(out, "  copy engine", gpu.engines(), gpu.ordinal(), engines.engines);
     out.say(crossovers);
+    tell_engines(out, "  batches by", batch_engines(gpu), gpu.ordinal(), engines.batches);
 }
 
 /// What there is to say where CUDA has no GPU: that is an answer, not a failure.
@@ -165,6 +181,7 @@ void tell_no_gpu(report& out, engine_rows& engines) {
         found.reason = "there is no GPU: " + why;
         found.advice = advice;
         engines.engines.push_back(to_json(found, nullptr));
+        engines.batches.push_back(to_json(found, nullptr));
     }
 }
 
@@ -212,6 +229,7 @@ int run(options const& values) {
     report_copy_routines(out);
     report_variables(out);
     out.set("engines", std::move(engines.engines));
+    out.set("batches", std::move(engines.batches));
     out.set("crossovers", std::move(engines.crossovers));
     out.finish();
     return exit_ok;

@@ -57,6 +57,7 @@ void add_check(command_line& program);
 void add_lat(command_line& program);
 void add_bw(command_line& program);
 void add_api(command_line& program);
+void add_batch(command_line& program);
 void add_pingpong(command_line& program);
 void add_fresh(command_line& program);
 void add_stress(command_line& program);

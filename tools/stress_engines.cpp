@@ -3,6 +3,7 @@
 
 #include "engine_hammers.hpp"
 #include "formatted.hpp"
+#include "link_load.hpp"
 #include "progress.hpp"
 #include "reached_memory.hpp"
 
@@ -17,49 +18,6 @@ namespace barmap::tool {
 namespace {
 
 constexpr std::size_t region = 256 * KiB; // with the host's side it fits into a CPU core's cache
-
-/// Keeps the PCIe link busy both ways by cuMemcpy for as long as it lives.
-class link_load {
-public:
-    explicit link_load(opened_gpu const& gpu)
-        : gpu_(gpu), host_(host_memory_kind::pinned, 2 * bytes),
-          memory_(gpu_memory::device(2 * bytes)) {
-        for (CUstream& each : streams_)
-            cuda::check(cuda::api().stream_create(&each, non_blocking), "make a CUDA stream");
-        thread_ = std::thread([this] { work(); });
-    }
-    link_load(link_load const&) = delete;
-    link_load& operator=(link_load const&) = delete;
-    ~link_load() {
-        ending_ = true;
-        thread_.join();
-        for (CUstream const each : streams_)
-            cuda::api().stream_destroy(each);
-    }
-
-private:
-    static constexpr std::size_t bytes = 4 * MiB;
-    static constexpr unsigned non_blocking = 1;
-
-    void work() {
-        cuda::driver_api const& cu = cuda::api();
-        cuda::context_scope const scope = gpu_.enter();
-        std::byte* const host = host_.bytes().data();
-        while (!ending_) {
-            cu.memcpy_htod_async(memory_.address(), host, bytes, streams_[0]);
-            cu.memcpy_dtoh_async(host + bytes, memory_.address() + bytes, bytes, streams_[1]);
-            for (CUstream const each : streams_)
-                cu.stream_synchronize(each);
-        }
-    }
-
-    opened_gpu const& gpu_;
-    touched_host host_;
-    gpu_memory memory_;
-    std::array<CUstream, 2> streams_{};
-    std::atomic<bool> ending_{false};
-    std::thread thread_; // the last to be made
-};
 
 struct outcome {
     std::uint64_t done = 0, bytes = 0, wrong = 0;

@@ -33,6 +33,25 @@ TEST(info_engines, are_listed_with_their_state) {
         EXPECT_EQ(driver.at(counter), 0) << counter;
 }
 
+TEST(info_engines, say_what_copies_batches) {
+    outcome const run = barmap("info --json");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    nlohmann::json const batches = member(run, "batches");
+    ASSERT_EQ(batches.size(), 2u) << batches;
+    EXPECT_EQ(batches[0].at("name"), "channel");
+    EXPECT_EQ(batches[0].at("state"), "absent");
+    EXPECT_EQ(batches[1].at("name"), "driver");
+    EXPECT_EQ(batches[1].at("state"), "usable");
+    EXPECT_NE(batches[1].at("reason").get<std::string>().find(" call"), std::string::npos);
+
+    outcome const none = barmap("info --json", "BARMAP_ENGINE=none");
+    ASSERT_EQ(none.exit_code, 0) << none.err;
+    ASSERT_EQ(member(none, "batches").size(), 1u);
+    EXPECT_EQ(member(none, "batches")[0].at("state"), "absent");
+    EXPECT_NE(member(none, "batches")[0].at("advice").get<std::string>().find("BARMAP_ENGINE"),
+              std::string::npos);
+}
+
 TEST(info_engines, have_crossovers_for_each_direction_and_kind_of_memory) {
     outcome const run = barmap("info --json", "BARMAP_ENGINE=driver");
     ASSERT_EQ(run.exit_code, 0) << run.err;

@@ -192,7 +192,8 @@ protected:
 
 TEST_F(gdrcopy_library, says_what_to_do_where_it_is_missing) {
     std::filesystem::create_hard_link(BARMAP_PROGRAM, folder_ / "gdrcopy_copybw");
-    outcome const run = barmap_named("../says_what_to_do_where_it_is_missing/bin/gdrcopy_copybw", "");
+    outcome const run =
+        barmap_named("../says_what_to_do_where_it_is_missing/bin/gdrcopy_copybw", "");
     EXPECT_EQ(run.exit_code, 1);
     EXPECT_EQ(run.out, "");
     EXPECT_NE(run.err.find("cannot load libgdrapi.so.2"), std::string::npos) << run.err;

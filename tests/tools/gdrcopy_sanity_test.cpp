@@ -67,7 +67,8 @@ TEST(gdrcopy_sanity, ends_without_failures) {
     outcome const run = sanity("-e");
     EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
     EXPECT_TRUE(has(run.out, "Total: 37, Passed: 27, Failed: 0, Waived: 10\n")) << run.out;
-    EXPECT_TRUE(has(run.out, "List of waived tests:\n    basic_v2_forcepci_cumemalloc (")) << run.out;
+    EXPECT_TRUE(has(run.out, "List of waived tests:\n    basic_v2_forcepci_cumemalloc ("))
+        << run.out;
     EXPECT_FALSE(has(run.out, "failed")) << run.out;
 }
 

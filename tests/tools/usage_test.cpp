@@ -24,8 +24,8 @@ TEST_P(subcommand, refuses_an_unknown_option) {
 }
 
 INSTANTIATE_TEST_SUITE_P(every, subcommand,
-                         testing::Values("info", "demo", "check", "lat", "bw", "api", "pingpong",
-                                         "fresh", "stress", "sim", "plot"),
+                         testing::Values("info", "demo", "check", "lat", "bw", "api", "batch",
+                                         "pingpong", "fresh", "stress", "sim", "plot"),
                          [](auto const& info) { return std::string(info.param); });
 
 TEST(usage, top_help_documents_the_exit_codes) {
@@ -89,6 +89,19 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_line{"lat --device -1", "--device"}, wrong_line{"fresh --sizes 3", "powers of two"},
         wrong_line{"stress --region 1K", "4K"}, wrong_line{"stress --pieces -1", "--pieces"},
         wrong_line{"stress --pairs 1e3", "--pairs"},
+        wrong_line{"batch --pieces 0", "from 1 to 4096"},
+        wrong_line{"batch --pieces 1,4097", "from 1 to 4096"},
+        wrong_line{"batch --sizes 4Q", "--sizes"}, wrong_line{"batch --max 0", "--max"},
+        wrong_line{"batch --direction up", "to_gpu"},
+        wrong_line{"batch --order sorted", "contiguous"},
+        wrong_line{"batch --methods gpu", "kernel32"}, wrong_line{"batch --pool 0", "--pool"},
+        wrong_line{"batch --pool 32K", "64K at least"},
+        wrong_line{"batch --beside nothing", "gemm"}, wrong_line{"batch --check 0", "--check"},
+        wrong_line{"batch --check -1", "--check"},
+        wrong_line{"batch --round-trips 1e3", "--round-trips"},
+        wrong_line{"batch --seed -1", "--seed"}, wrong_line{"batch --budget 0", "--budget"},
+        wrong_line{"batch --iterations 0", "--iterations"},
+        wrong_line{"batch --device 1024", "--device"},
         wrong_line{"check --require nonsense", "the backends are"}, wrong_line{"sim", "PROGRAM"}));
 
 TEST(usage, an_output_file_that_cannot_be_written_is_told) {
@@ -114,8 +127,8 @@ TEST_P(measuring, fails_where_its_help_cannot_be_written) {
 }
 
 INSTANTIATE_TEST_SUITE_P(every, measuring,
-                         testing::Values("demo", "check", "lat", "bw", "api", "pingpong", "fresh",
-                                         "stress"),
+                         testing::Values("demo", "check", "lat", "bw", "api", "batch", "pingpong",
+                                         "fresh", "stress"),
                          [](auto const& info) { return std::string(info.param); });
 
 class full_output : public testing::TestWithParam<char const*> {};
@@ -128,17 +141,17 @@ TEST_P(full_output, exits_3) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(every, full_output,
-                         testing::Values("info", "demo --sizes 8 --budget 0.01",
-                                         "check --max-size 1M", "lat --sizes 8 --budget 0.01",
-                                         "bw --sizes 8 --budget 0.01",
-                                         "api --max 64K --iterations 1", "pingpong --iterations 10",
-                                         "fresh --sizes 8 --iterations 100",
-                                         "stress --threads 1 --iterations 10"),
-                         [](auto const& info) {
-                             std::string const line = info.param;
-                             return line.substr(0, line.find(' '));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    every, full_output,
+    testing::Values("info", "demo --sizes 8 --budget 0.01", "check --max-size 1M",
+                    "lat --sizes 8 --budget 0.01", "bw --sizes 8 --budget 0.01",
+                    "api --max 64K --iterations 1", "batch --pool 64K --pieces 1 --iterations 1",
+                    "pingpong --iterations 10", "fresh --sizes 8 --iterations 100",
+                    "stress --threads 1 --iterations 10"),
+    [](auto const& info) {
+        std::string const line = info.param;
+        return line.substr(0, line.find(' '));
+    });
 
 TEST(usage, a_failure_without_output_leaves_no_file) {
     std::string const file = testing::TempDir() + "barmap-unfinished.json";
