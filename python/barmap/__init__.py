@@ -8,6 +8,7 @@ The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where t
 """
 
 from ._barmap import version as __version__
+from ._batches import CopyEngine, copy_engine, gather, pinned, scatter
 from ._error import Error
 from ._events import MappingEvent, MappingEvents
 from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info, sim
@@ -16,6 +17,7 @@ from ._mapping import Array, Mapping, alloc, map
 __all__ = [
     "Array",
     "CopyCrossover",
+    "CopyEngine",
     "Device",
     "Engine",
     "Error",
@@ -24,16 +26,20 @@ __all__ = [
     "MappingEvents",
     "__version__",
     "alloc",
+    "copy_engine",
     "devices",
     "flush_stores",
+    "gather",
     "info",
     "map",
+    "pinned",
+    "scatter",
     "sim",
 ]
 
 for _each in (
-    Array, CopyCrossover, Device, Engine, Error, Mapping, MappingEvent, MappingEvents, alloc, devices,
-    flush_stores, info, map, sim,
+    Array, CopyCrossover, CopyEngine, Device, Engine, Error, Mapping, MappingEvent, MappingEvents,
+    alloc, copy_engine, devices, flush_stores, gather, info, map, pinned, scatter, sim,
 ):
     _each.__module__ = __name__
 del _each

@@ -8,13 +8,13 @@ it. Structures as in dlpack.h 1.0.
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
 from ._layout import Layout, Source
 
-_CUDA, _CUDA_MANAGED = 2, 13
+_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 _READ_ONLY, _IS_COPIED = 1, 2
 _KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 
@@ -70,12 +70,11 @@ def _dtype_of(kind: _DataType) -> np.dtype:
         return np.dtype(f"V{kind.bits // 8}")
 
 
-def _capsule_of(x: Any) -> Any:
-    # Stream -1: no synchronisation, which is the caller's business everywhere in barmap.
+def _capsule_of(x: Any, stream: Optional[int]) -> Any:
     try:
-        return x.__dlpack__(stream=-1, max_version=(1, 0))
+        return x.__dlpack__(stream=stream, max_version=(1, 0))
     except TypeError:  # written before DLPack 1.0
-        return x.__dlpack__(stream=-1)
+        return x.__dlpack__(stream=stream)
 
 
 def find(x: Any) -> Source:
@@ -89,7 +88,19 @@ def find(x: Any) -> Source:
     device = int(x.__dlpack_device__()[0])
     if device not in (_CUDA, _CUDA_MANAGED):
         raise TypeError(f"the memory is not on a CUDA GPU (DLPack device type {device})")
-    capsule = _capsule_of(x)
+    # Stream -1: no synchronisation, which is the caller's business everywhere in barmap.
+    return _read(x, _capsule_of(x, -1))
+
+
+def find_on_host(x: Any) -> Source:
+    """Finds the host memory of such an object. Raises as `find`."""
+    device = int(x.__dlpack_device__()[0])
+    if device not in (_CPU, _CUDA_HOST):
+        raise TypeError(f"the memory is not the host's (DLPack device type {device})")
+    return _read(x, _capsule_of(x, None))  # there are no streams
+
+
+def _read(x: Any, capsule: Any) -> Source:
     read_only = False
     if _is_valid(capsule, b"dltensor_versioned"):
         versioned = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))

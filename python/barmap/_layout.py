@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+def lengths(shape: Any) -> Any:
+    """A shape as a sequence, where NumPy takes a number as well."""
+    try:
+        return (operator.index(shape),)
+    except TypeError:
+        return shape
+
+
 class Layout(NamedTuple):
     """Elements inside a span of bytes.
 

@@ -163,8 +163,8 @@ def info() -> Dict[str, Any]:
     dict
         "barmap", the version; "machine"; and "results", a list of dictionaries, whose "kind" says
         what each is about: "gpu", "backend" (with the ordinal of its "gpu", or None),
-        "copy_routine"; "engines", the copy engines, and "crossovers", which method copies by
-        size.
+        "copy_routine"; "engines", the copy engines; "batches", those for batches; and
+        "crossovers", which method copies by size.
 
     Raises
     ------

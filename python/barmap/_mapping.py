@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import operator
 import threading
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, Union
 
 from . import _barmap, _sources
 from ._events import MappingEvents
-from ._layout import Layout, Source
+from ._layout import Layout, Source, lengths
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
 
@@ -252,12 +251,7 @@ class Array(Mapping):
         device: SupportsIndex = 0,
         backend: Optional[str] = None,
     ) -> None:
-        lengths: Any = shape
-        try:
-            lengths = (operator.index(lengths),)
-        except TypeError:
-            pass
-        layout = Layout.of(lengths, dtype)
+        layout = Layout.of(lengths(shape), dtype)
         _barmap.MappedMemory.__init__(
             self, layout.nbytes, device=unsigned(device, "device", 31),
             backend=_backend_name(backend),

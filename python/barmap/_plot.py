@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``barmap plot``: draws what ``barmap lat`` and ``barmap bw`` measured."""
+"""``barmap plot``: draws what ``barmap lat``, ``barmap bw`` and ``barmap batch`` measured."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class Point(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """What one file has of one direction and one kind of host memory: by method, points by size."""
+    """What one file has of one direction and one kind of host memory, or one order of pieces: by
+    method, points by size."""
 
     title: str
     methods: Dict[str, List[Point]]
@@ -56,13 +57,39 @@ def _method(row: Dict[str, Any]) -> str:
     return method[: -len(host)] if len(host) > 1 and method.endswith(host) else method
 
 
+def _batch_panels(name: str, machine: str, rows: Sequence[Dict[str, Any]]) -> List[Panel]:
+    """One for each direction and order of pieces. Of each size the batch with the most pieces counts;
+    times are of one piece of it."""
+    panels = []
+    for direction, words in _DIRECTIONS.items():
+        for order in ("contiguous", "random"):
+            here = [row for row in rows if (row["direction"], row["order"]) == (direction, order)]
+            most: Dict[int, int] = {}
+            for row in here:
+                most[row["size"]] = max(row["pieces"], most.get(row["size"], 0))
+            methods: Dict[str, List[Point]] = {}
+            for row in here:
+                if row["pieces"] == most[row["size"]] and row["problem"] is None:
+                    times = (row[each] * 1e-9 / row["pieces"] for each in ("min_ns", "p50_ns", "p99_ns"))
+                    fastest, median, slow = times
+                    methods.setdefault(row["method"], []).append(
+                        Point(row["size"], fastest, median, slow, row["gb_per_s"]))
+            for points in methods.values():
+                points.sort()
+            if methods:
+                at_once = f"up to {max(most.values())} {order} pieces"
+                panels.append(Panel(f"{name}: {words}, {at_once}\n{machine}", methods))
+    return panels
+
+
 def panels_of(path: Path) -> List[Panel]:
-    """Reads a file that ``barmap lat`` or ``barmap bw`` wrote.
+    """Reads a file that ``barmap lat``, ``barmap bw`` or ``barmap batch`` wrote.
 
     Returns
     -------
     list of Panel
-        One for each direction that was measured, and each kind of host memory; never empty.
+        One for each direction that was measured, and each kind of host memory or order of pieces;
+        never empty.
 
     Raises
     ------
@@ -72,8 +99,10 @@ def panels_of(path: Path) -> List[Panel]:
     try:
         found = json.loads(path.read_text())
         rows = [row for row in found["results"] if row["measurement"] in ("copy", "bandwidth")]
-        machine = f"{found['machine']['gpu']}, {found['machine']['backend']}"
-        panels = []
+        gpu, backend = found["machine"]["gpu"], found["machine"]["backend"]
+        batches = [row for row in found["results"] if row["measurement"] == "batch"]
+        panels = _batch_panels(path.name, gpu, batches)
+        machine = f"{gpu}, {backend}"
         hosts = sorted({row.get("host", "") for row in rows})  # older files do not tell
         for direction, words in _DIRECTIONS.items():
             for host in hosts:
@@ -90,10 +119,10 @@ def panels_of(path: Path) -> List[Panel]:
         raise Unusable(f"cannot read {path}: {refused.strerror}") from refused
     except (ValueError, KeyError, TypeError) as wrong:
         raise Unusable(
-            f"{path} is not what `barmap lat --output` or `barmap bw --output` writes"
+            f"{path} is not what `barmap lat`, `bw` or `batch` writes with --output"
         ) from wrong
     if not panels:
-        raise Unusable(f"{path} has no copies in it: give a file of `barmap lat` or `barmap bw`")
+        raise Unusable(f"{path} has no copies in it: give a file of `barmap lat`, `bw` or `batch`")
     return panels
 
 
@@ -154,7 +183,8 @@ def draw(panels: Sequence[Panel]) -> Any:
     from matplotlib.figure import Figure
 
     methods = list(dict.fromkeys(method for panel in panels for method in panel.methods))
-    chosen = "adaptive" if "adaptive" in methods else "auto"
+    ours = (m for m in methods if m == "adaptive" or m.startswith("copy_engine"))
+    chosen = next(ours, "auto")
     first = ("auto", "channel", "driver", "cuMemcpy")  # which get a colour of their own
     others = sorted(set(methods) - {chosen}, key=lambda m: (not m.startswith(first), m))
     styles: Dict[str, Any] = {chosen: {"color": "black", "linewidth": 2.2, "zorder": 3}}
@@ -198,7 +228,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         description="Draws latency and bandwidth against size, several files next to each other.",
     )
     parser.add_argument(
-        "results", nargs="+", type=Path, help="what `barmap lat` or `barmap bw` wrote with --output"
+        "results", nargs="+", type=Path, help="what `barmap lat`, `bw` or `batch` wrote with --output"
     )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, help="the plot: .svg, .png or .pdf"

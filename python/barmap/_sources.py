@@ -50,24 +50,27 @@ def find(x: Any, nbytes: Optional[SupportsIndex]) -> Source:
         interface = x.__cuda_array_interface__
     except (AttributeError, TypeError) as refused:  # e.g. a tensor whose dtype has no typestr
         failure = refused
-    is_array = interface is not None or hasattr(x, "__dlpack_device__")
-    if is_array:
-        if nbytes is not None:
-            raise TypeError("nbytes goes with an address; an array knows its own size")
-        if interface is not None:
-            return _from_interface(x, interface)
-        from . import _dlpack
-
-        return _dlpack.find(x)
     try:
-        address = operator.index(x)
-    except TypeError:
-        raise TypeError(
-            f"cannot map a {type(x).__name__}: give an object with __cuda_array_interface__ or "
-            "DLPack whose memory is on a CUDA GPU, or an address and nbytes"
-        ) from failure
-    if nbytes is None:
-        raise TypeError("an address needs nbytes")
+        is_array = interface is not None or hasattr(x, "__dlpack_device__")
+        if is_array:
+            if nbytes is not None:
+                raise TypeError("nbytes goes with an address; an array knows its own size")
+            if interface is not None:
+                return _from_interface(x, interface)
+            from . import _dlpack
+
+            return _dlpack.find(x)
+        try:
+            address = operator.index(x)
+        except TypeError:
+            raise TypeError(
+                f"cannot map a {type(x).__name__}: give an object with __cuda_array_interface__ or "
+                "DLPack whose memory is on a CUDA GPU, or an address and nbytes"
+            ) from failure
+        if nbytes is None:
+            raise TypeError("an address needs nbytes")
+    finally:
+        failure = None  # which has this frame, and so all that the callers have
     if address < 0:
         raise ValueError("an address is not negative")
     layout = Layout.of((operator.index(nbytes),), "u1")

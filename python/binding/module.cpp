@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The extension module barmap._barmap. What it holds is declared in python/barmap/_barmap.pyi.
 #include "allocator.hpp"
+#include "batches.hpp"
 #include "dlpack.hpp"
 #include "errors.hpp"
 #include "gdrapi.hpp"
@@ -25,6 +26,7 @@ NB_MODULE(_barmap, module) {
     module.def("flush_stores", &barmap::flush_stores);
     barmap::python::translate_errors(module);
     barmap::python::bind_allocator(module);
+    barmap::python::bind_batches(module);
     barmap::python::bind_dlpack(module);
     barmap::python::bind_mapped_memory(module);
     barmap::python::bind_reports(module);

@@ -49,20 +49,7 @@ nb::dict gpu(int ordinal) {
 }
 
 nb::list engines(int ordinal) {
-    nb::list rows;
-    for (engine_report const& each : without_gil([&] { return device::open(ordinal).engines(); })) {
-        nb::dict row;
-        row["name"] = each.name;
-        row["state"] = to_string(each.state);
-        row["reason"] = each.reason;
-        row["advice"] = each.advice;
-        row["start_us"] = each.start_us;
-        row["copies"] = each.copies;
-        row["nbytes"] = each.bytes;
-        row["failures"] = each.failures;
-        rows.append(row);
-    }
-    return rows;
+    return rows_of(without_gil([&] { return device::open(ordinal).engines(); }));
 }
 
 /// The backend that maps where none is named: of those that start quickly, if one of them can.
@@ -91,6 +78,23 @@ nb::list copy_crossovers(int ordinal, std::string const& backend) {
 }
 
 } // namespace
+
+nb::list rows_of(std::vector<engine_report> const& reports) {
+    nb::list rows;
+    for (engine_report const& each : reports) {
+        nb::dict row;
+        row["name"] = each.name;
+        row["state"] = to_string(each.state);
+        row["reason"] = each.reason;
+        row["advice"] = each.advice;
+        row["start_us"] = each.start_us;
+        row["copies"] = each.copies;
+        row["nbytes"] = each.bytes;
+        row["failures"] = each.failures;
+        rows.append(row);
+    }
+    return rows;
+}
 
 void bind_reports(nb::module_& module) {
     module.def("gpu_count", [] {

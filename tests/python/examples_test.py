@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The examples in the docstrings, the example program, and what the package consists of."""
+"""The examples in the docstrings, the example programs, and what the package consists of."""
 
 import doctest
 import importlib.metadata
@@ -23,7 +23,7 @@ def documented():
         if not callable(thing):
             continue
         yield name, thing
-        if inspect.isclass(thing) and issubclass(thing, barmap.Mapping):
+        if inspect.isclass(thing) and issubclass(thing, (barmap.Mapping, barmap.CopyEngine)):
             for member in dir(thing):
                 if not member.startswith("_") and callable(getattr(thing, member)):
                     yield f"{name}.{member}", getattr(thing, member)
@@ -32,11 +32,12 @@ def documented():
 THINGS = dict(documented())
 
 
-SIMULATED = [pytest.mark.simulated]  # what these print is said of the simulated GPU
+SIMULATED = [pytest.mark.simulated]
+ON_SIMULATED_GPU = ("Device", "copy_engine", "devices", "info", "sim")  # of which these print what is so
 
 
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=SIMULATED if name in ("Device", "devices", "info", "sim") else [])
+    pytest.param(name, marks=SIMULATED if name in ON_SIMULATED_GPU else [])
     for name in THINGS
 ])
 def test_docstring(name):
@@ -48,11 +49,49 @@ def test_docstring(name):
     assert runner.run(test, out=said.append).failed == 0, "".join(said)
 
 
-def test_example_program():
-    environment = {**os.environ, "BARMAP_SIM": "1"}
-    done = subprocess.run([sys.executable, REPOSITORY / "examples" / "python_map.py"],
-                          env=environment, capture_output=True, text=True, check=False)
+def run(example, *arguments, **environment):
+    return subprocess.run([sys.executable, REPOSITORY / "examples" / example, *arguments],
+                          env={**os.environ, "BARMAP_SIM": "1", **environment},
+                          capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("example", ["python_map.py", "python_paged_cache.py"])
+def test_example_program(example):
+    done = run(example)
     assert done.returncode == 0, done.stderr
+
+
+STAND_IN = """
+import sys
+import barmap, torch_stand_in
+def synchronize():
+    engine = barmap.copy_engine()
+    assert engine.wait(engine.submit("to_gpu", [], [], [], after=0))
+torch_stand_in.Cuda.stream.synchronize = synchronize
+sys.modules[__name__] = torch_stand_in.module
+"""
+
+
+def test_the_example_for_vllm(tmp_path):
+    (tmp_path / "torch.py").write_text(STAND_IN)
+    path = os.pathsep.join([str(tmp_path), str(REPOSITORY / "tests" / "python")])
+    done = run("python_vllm_offload.py", PYTHONPATH=path)
+    assert done.returncode == 0 and "all bytes are right" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("example, arguments", [
+    ("python_paged_cache.py", ["--torch"]), ("python_vllm_offload.py", []),
+])
+def test_examples_without_pytorch_say_so(tmp_path, example, arguments):
+    (tmp_path / "torch.py").write_text("raise ImportError('there is no PyTorch here')")
+    done = run(example, *arguments, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr == f"{example}: there is no PyTorch here\n"
+
+
+def test_examples_without_an_engine_say_so():
+    done = run("python_paged_cache.py", BARMAP_ENGINE="none")
+    assert done.returncode == 1 and done.stderr.startswith("python_paged_cache.py: cannot copy a batch")
 
 
 def test_the_package_is_typed_and_small():

@@ -233,5 +233,89 @@ def jax_default():
         assert np.array_equal(np.frombuffer(mapping.read(), np.int32), np.arange(1024))
 
 
+def _gather_and_scatter(gpu, host, other_host, stream, synchronize, numpy):
+    """Rows of an array of 64 rows go out in an order of their own, and back in another one."""
+    order, back = np.random.default_rng(1).permutation(64), np.random.default_rng(2).permutation(64)
+    before = numpy(gpu)
+    barmap.gather(gpu, order, host, stream=stream)
+    barmap.gather(gpu, order, other_host, stream=stream)
+    barmap.scatter(host, np.arange(64), gpu, back, stream=stream)
+    synchronize()
+    for each in (host, other_host):
+        assert np.array_equal(np.asarray(each), before[order])
+    expected = before.copy()
+    expected[back] = before[order]
+    assert np.array_equal(numpy(gpu), expected)
+    barmap.gather(gpu, [63, 0], host)  # waits by itself
+    assert np.array_equal(np.asarray(host)[:2], expected[[63, 0]])
+    print(f"64 rows by engine {barmap.copy_engine().name}")
+
+
+def torch_gather():
+    import torch
+
+    cache = torch.arange(64 * 100, dtype=torch.int32, device="cuda").reshape(64, 100)
+    host = torch.zeros((64, 100), dtype=torch.int32, pin_memory=True)
+    _gather_and_scatter(cache, host, barmap.pinned((64, 100), "i4"), torch.cuda.Stream(),
+                        torch.cuda.synchronize, lambda tensor: tensor.cpu().numpy())
+    brain = torch.ones((8, 100), dtype=torch.bfloat16, device="cuda")
+    kept = torch.zeros((8, 100), dtype=torch.bfloat16, pin_memory=True)
+    torch.cuda.synchronize()
+    barmap.gather(brain, [1, 2], kept)
+    assert kept.sum().item() == 200
+
+
+def cupy_gather():
+    import cupy
+    import cupyx
+
+    cache = cupy.arange(64 * 100, dtype=np.int32).reshape(64, 100)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    _gather_and_scatter(cache, cupyx.empty_pinned((64, 100), np.int32), barmap.pinned((64, 100), "i4"),
+                        stream, cupy.cuda.runtime.deviceSynchronize, cupy.asnumpy)
+
+
+def torch_swap_blocks():
+    import time
+
+    import torch
+
+    import barmap.torch
+
+    count, size = 4096, 4096
+    cache = torch.zeros((2 * count, size), dtype=torch.uint8, device="cuda")
+    pool = torch.zeros((count, size), dtype=torch.uint8, pin_memory=True)
+    out, places, back = (torch.randperm(n)[:count] for n in (2 * count, count, 2 * count))
+    sizes = torch.full((count,), size)
+    stream = torch.cuda.Stream()
+    for turn in range(1, 21):
+        with torch.cuda.stream(stream):
+            cache.random_()  # before the copies, in the order of the stream
+            expected = cache.clone()
+            expected[back.cuda()] = cache[out.cuda()]
+            begin = time.process_time_ns()
+            lists = [array.data_ptr() + size * blocks
+                     for array, blocks in ((cache, out), (pool, places), (cache, back))]
+            barmap.torch.swap_blocks_batch(lists[0], lists[1], sizes)
+            barmap.torch.swap_blocks_batch(lists[1], lists[2], sizes, is_src_access_order_any=True)
+            del lists  # which may go
+            spent = time.process_time_ns() - begin
+            difference = (cache != expected).sum()  # after them
+        assert difference.item() == 0, f"turn {turn}: {difference.item()} bytes are wrong"
+    print(f"{count} blocks of {size} bytes by engine {barmap.copy_engine().name}: "
+          f"{spent / 2000:.0f} us of CPU time for a submission, lists included")
+
+    sizes[:] = 0
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        cache.add_(1)
+        try:
+            barmap.torch.swap_blocks_batch(sizes, sizes, sizes)
+        except RuntimeError as refusal:
+            assert "captured" in str(refusal)
+        else:
+            raise AssertionError("a batch was captured")
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

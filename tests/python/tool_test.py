@@ -38,17 +38,21 @@ def test_the_tool_is_the_program():
 
 @needs_program
 def test_info_is_that_of_the_tool():
-    def without_times(report):
-        for row in report["results"] + report["engines"]:
+    def without_measurements(report):
+        for row in report["results"] + report["engines"] + report["batches"]:
             row.pop("start_us", None)
+            # The form that was the fastest in that process is named there.
+            if row.get("state") == "usable":
+                del row["reason"]
         report["crossovers"] = {row["direction"] for row in report["crossovers"]}
         return report
 
     found = barmap.info()
-    assert list(found) == ["barmap", "command", "machine", "results", "engines", "crossovers"]
+    assert list(found) == [
+        "barmap", "command", "machine", "results", "engines", "batches", "crossovers"]
     assert {"gpu", "backend", "copy_routine"} <= {row["kind"] for row in found["results"]}
     done = tool("info", "--json")
-    assert without_times(found) == without_times(json.loads(done.stdout))
+    assert without_measurements(found) == without_measurements(json.loads(done.stdout))
 
 
 @needs_program
@@ -168,6 +172,46 @@ def test_each_kind_of_host_memory_has_its_panel(tmp_path):
         {"adaptive", "auto", "channel", "cuMemcpy"}] * 2 + [{"adaptive", "channel", "cuMemcpy"}] * 2
     lines = {line.get_label(): line for line in _plot.draw(panels).axes[0].lines}
     assert lines["adaptive"].get_color() == "black" and lines["auto"].get_color() != "black"
+
+
+def test_batches_have_a_panel_for_each_direction_and_order(tmp_path):
+    from barmap import _plot
+
+    def row(method, direction, order, pieces, size=4096, problem=None):
+        return {"measurement": "batch", "direction": direction, "order": order, "pieces": pieces,
+                "size": size, "method": method, "min_ns": 100 * pieces, "p50_ns": 200 * pieces,
+                "p99_ns": 300 * pieces, "gb_per_s": pieces, "problem": problem}
+
+    rows = [row(method, direction, order, pieces, size)
+            for method in ("graph", "copy_engine (channel)") for direction in ("d2h", "h2d")
+            for order in ("random", "contiguous") for pieces in (1, 64) for size in (512, 4096)]
+    rows.insert(0, row("graph", "d2h", "random", 16, 65536))
+    rows.append(row("loop", "d2h", "random", 64, problem="no"))
+    path = tmp_path / "batch.json"
+    path.write_text(json.dumps({"machine": {"gpu": "G", "backend": None}, "results": rows}))
+    panels = _plot.panels_of(path)
+    assert [panel.title for panel in panels] == [
+        f"batch.json: {way}, up to 64 {order} pieces\nG"
+        for way in ("CPU to GPU", "GPU to CPU") for order in ("contiguous", "random")]
+    random = panels[3].methods
+    assert set(random) == {"graph", "copy_engine (channel)"}
+    assert [(point.size, point.bandwidth) for point in random["graph"]] == [
+        (512, 64), (4096, 64), (65536, 16)]
+    assert random["graph"][0].median == pytest.approx(200e-9)
+    lines = {line.get_label(): line for line in _plot.draw(panels).axes[0].lines}
+    assert lines["copy_engine (channel)"].get_color() == "black"
+    assert lines["graph"].get_color() != "black"
+
+
+@needs_program
+def test_batches_of_the_tool_are_drawn(tmp_path):
+    results = tmp_path / "batch.json"
+    done = tool("batch", "--pool", "256K", "--pieces", "1,4", "--iterations", "2",
+                "--sizes", "512,4K", "--output", results, BARMAP_SIM="1")
+    assert done.returncode == 0, done.stderr
+    done = tool("plot", results, "-o", tmp_path / "batch.png")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "batch.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_files_of_either_name_of_the_smallest_time_are_read(tmp_path):

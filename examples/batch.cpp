@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Offloads scattered blocks of a cache in GPU memory to pinned host memory, and reloads them to
+// other places: two batches of a copy engine, the second one in the order of a CUDA stream.
+#include "cuda_driver.hpp"
+
+#include <barmap/barmap.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+int main() try {
+    constexpr std::size_t block_bytes = 4096, blocks = 16;
+    barmap::device const gpu = barmap::device::open(0);
+    barmap::pin const cache = gpu.allocate(blocks * block_bytes); // or your own, of cudaMalloc
+    barmap::host_buffer const pool = gpu.allocate_host(blocks * block_bytes); // or cudaMallocHost
+    barmap::copy_engine engine = gpu.copy_engine(); // keep it: to start one takes milliseconds
+    std::printf("%s%s: batches by engine %s\n", gpu.name().c_str(),
+                gpu.simulated() ? " (simulated)" : "", std::string(engine.name()).c_str());
+
+    auto const in_cache = [&](std::size_t block) {
+        return static_cast<std::uintptr_t>(cache.gpu_address()) + block * block_bytes;
+    };
+    auto const in_pool = [&](std::size_t place) {
+        return reinterpret_cast<std::uintptr_t>(pool.data()) + place * block_bytes;
+    };
+    barmap::mapping const map = cache.map(); // to fill the cache, and to look at it
+    for (std::size_t block = 0; block < blocks; ++block)
+        barmap::fill(map.window(block * block_bytes, block_bytes), static_cast<std::byte>(block));
+
+    // Offload: what writes the cache has ended, and the CPU waits.
+    constexpr std::array<std::size_t, 3> taken{7, 2, 11}, given{4, 14, 0};
+    std::vector<barmap::copy_piece> pieces; // GPU address, host address, bytes
+    for (std::size_t i = 0; i < taken.size(); ++i)
+        pieces.push_back({in_cache(taken[i]), in_pool(i), block_bytes});
+    barmap::copy_ticket const ticket = engine.gather(pieces);
+    if (!engine.wait(ticket, std::chrono::seconds(1)))
+        return 1;
+
+    // Reload: after what the stream was given before, and before what it is given later. Neither
+    // waits for the CPU. Here the default stream; a cudaStream_t or CUstream is one as well.
+    pieces.clear();
+    for (std::size_t i = 0; i < given.size(); ++i)
+        pieces.push_back({in_cache(given[i]), in_pool(i), block_bytes});
+    cuda_driver const cuda(gpu.ordinal());
+    void* const stream = nullptr;
+    engine.submit(barmap::copy_direction::to_gpu, pieces, barmap::after{stream},
+                  barmap::then{stream});
+    cuda.wait();
+
+    bool right = true;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        std::vector<std::byte> seen(block_bytes);
+        barmap::read(seen, map.window(given[i] * block_bytes, block_bytes));
+        right &= seen == std::vector<std::byte>(block_bytes, static_cast<std::byte>(taken[i]));
+    }
+    std::printf("%zu blocks out and back: %s\n", given.size(), right ? "right" : "WRONG");
+    return right ? 0 : 1;
+} catch (std::exception const& failure) { // a barmap::error says what to do
+    std::fprintf(stderr, "%s\n", failure.what());
+    return 1;
+}

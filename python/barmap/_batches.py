@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: MIT
+"""Batches of scattered copies between GPU memory and pinned host memory."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, List, Literal, Optional, Sequence, SupportsIndex, Union
+
+from . import _barmap
+from ._layout import Layout, lengths
+from ._machine import Device, Engine
+from ._numbers import unsigned
+from ._sources import SupportsCudaArray, SupportsDlpack
+from ._streams import Stream, handle_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ._mapping import Mapping
+
+    GpuArray = Union[SupportsCudaArray, SupportsDlpack, Mapping]
+    HostArray = Union[SupportsDlpack, "npt.NDArray[Any]", _barmap.Buffer]
+
+
+def gather(
+    gpu: GpuArray,
+    indices: npt.ArrayLike,
+    host: HostArray,
+    host_indices: Optional[npt.ArrayLike] = None,
+    *,
+    stream: Optional[Stream] = None,
+) -> None:
+    """Copies rows of a GPU array to an array in pinned host memory.
+
+    ``gpu[indices[i]]`` goes to ``host[host_indices[i]]``, in one batch of the GPU's copy engine:
+    with no kernel. Rows that follow each other on both sides are copied as one piece. Everything is
+    checked before the first byte is copied.
+
+    Parameters
+    ----------
+    gpu : array on a GPU
+        With ``__cuda_array_interface__`` or DLPack, or a `barmap.Mapping`. Each row, an element of
+        its first axis, must be contiguous; the rows may be anywhere.
+    indices : array of int
+        One axis, on the host. Negative ones count from the end.
+    host : array in pinned host memory
+        NumPy's or another buffer, or DLPack: `barmap.pinned`, ``torch.empty(..., pin_memory=True)``,
+        ``cupyx.empty_pinned``. The same dtype and shape of a row.
+    host_indices : array of int, optional
+        As many as `indices`, no two the same; 0, 1, 2 and so on, if not given.
+    stream : optional
+        PyTorch's, CuPy's, an object with ``__cuda_stream__``, or a handle. The copy then comes after
+        all work that the stream was given before, and all that it is given later sees the bytes;
+        the call returns at once. You keep both arrays until then, as with any asynchronous copy; if
+        it fails, the next call raises that error. Without a stream the bytes are there when the
+        call returns, and nothing is waited for first: that what writes `gpu` has ended is yours to
+        see to.
+
+    Raises
+    ------
+    IndexError
+        If there is no such row.
+    TypeError
+        If an array is not where it must be, is read-only, or has another dtype.
+    ValueError
+        If rows have different shapes or are not contiguous, if a row would be written twice, or if
+        the host memory is not pinned.
+    barmap.Error
+        If the copy fails, or an earlier one with a stream did; if no copy engine is usable.
+
+    Examples
+    --------
+    >>> cache = barmap.alloc((8, 4), "f4")
+    >>> cache.write(np.arange(32, dtype="f4"))
+    >>> kept = barmap.pinned((3, 4), "f4")
+    >>> barmap.gather(cache, [6, 0, -1], kept)
+    >>> kept[:, 0].tolist()
+    [24.0, 0.0, 28.0]
+    """
+    _copy(False, gpu, host, indices, host_indices, stream)
+
+
+def scatter(
+    host: HostArray,
+    indices: npt.ArrayLike,
+    gpu: GpuArray,
+    gpu_indices: Optional[npt.ArrayLike] = None,
+    *,
+    stream: Optional[Stream] = None,
+) -> None:
+    """Copies rows of an array in pinned host memory to a GPU array.
+
+    ``host[indices[i]]`` goes to ``gpu[gpu_indices[i]]``. Otherwise as `barmap.gather`.
+
+    Examples
+    --------
+    >>> cache = barmap.alloc((8, 4), "f4")
+    >>> cache.fill(0)
+    >>> kept = barmap.pinned((2, 4), "f4")
+    >>> kept[:] = [[1], [2]]
+    >>> barmap.scatter(kept, [0, 1], cache, [5, 2])
+    >>> cache.numpy()[:, 0].tolist()
+    [0.0, 0.0, 2.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+    """
+    _copy(True, gpu, host, indices, gpu_indices, stream)
+
+
+def _copy(
+    to_gpu: bool,
+    gpu: Any,
+    host: Any,
+    source_indices: npt.ArrayLike,
+    other_indices: Optional[npt.ArrayLike],
+    stream: Optional[Stream],
+) -> None:
+    import numpy as np
+
+    from . import _rows
+
+    on_gpu, on_host = _rows.on_gpu(gpu), _rows.on_host(host)
+    _rows.expect_alike(on_gpu, on_host)
+    to, other_name = (on_gpu, "gpu_indices") if to_gpu else (on_host, "host_indices")
+    _rows.expect_writable(to)
+    of_source = _rows.indices("indices", source_indices)
+    of_other = None if other_indices is None else _rows.indices(other_name, other_indices)
+    if of_other is not None and len(of_other) != len(of_source):
+        raise ValueError(f"{len(of_source)} indices, and {len(of_other)} {other_name}")
+    handle = None if stream is None else handle_of(stream)
+    nbytes = on_gpu.row_nbytes
+    if nbytes == 0 or len(of_source) == 0:
+        nothing = np.False_  # of which NumPy looks for the rows
+        np.broadcast_to(nothing, (on_host if to_gpu else on_gpu).length)[of_source]
+        np.broadcast_to(nothing, to.length)[
+            np.arange(len(of_source)) if of_other is None else of_other
+        ]
+        return
+    engine = _barmap.copy_engine_of(on_gpu.address)
+    _rows.expect_pinned(on_host)
+    engine.copy_rows(
+        to_gpu,
+        on_gpu.axis, of_other if to_gpu else of_source,
+        on_host.axis, of_source if to_gpu else of_other,
+        nbytes, handle,
+    )
+
+
+def pinned(
+    shape: Union[SupportsIndex, Sequence[SupportsIndex]],
+    dtype: npt.DTypeLike,
+    *,
+    device: SupportsIndex = 0,
+) -> npt.NDArray[Any]:
+    """A NumPy array of zeros in host memory that a GPU's copy engines reach directly.
+
+    `Mapping.read_into` and `Mapping.write` are fastest with it, `gather` and `scatter` need such
+    memory. It is freed with the last array that is a view of it, which may wait for the GPU.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : numpy.dtype or what it is made from
+    device : int, optional
+        Ordinal of a GPU; all others reach the memory as well.
+
+    Raises
+    ------
+    barmap.Error
+        If there is no GPU, or the system lets this process pin no more memory.
+    TypeError, ValueError
+        For a shape or dtype that NumPy refuses, too, and for elements that are Python objects.
+
+    Examples
+    --------
+    >>> float(barmap.pinned((2, 3), "f4").sum())
+    0.0
+    """
+    import numpy as np
+
+    layout = Layout.of(lengths(shape), dtype)
+    ordinal = unsigned(device, "device", 31)
+    if layout.nbytes == 0:
+        return np.zeros(layout.shape, layout.dtype)
+    return np.ndarray(layout.shape, layout.dtype, _barmap.pinned(layout.nbytes, ordinal))
+
+
+class CopyEngine:
+    """What copies batches of scattered pieces for one GPU, by their addresses. Made by
+    `barmap.copy_engine`.
+
+    `gather` and `scatter` are for arrays. Here nothing is checked but the numbers: an address that
+    CUDA has not mapped, or memory that is freed before its batch is done, makes the batch fail, and
+    those that the engine had not yet done. You keep both sides of every piece until then.
+
+    Any number of threads may use one at once.
+
+    Attributes
+    ----------
+    name : str
+        "channel" or "driver": what takes batches now.
+    reports : list of Engine
+        What was found of each engine that was tried for batches, in order.
+
+    Examples
+    --------
+    >>> engine = barmap.copy_engine()
+    >>> array, host = barmap.alloc(64, "u1"), barmap.pinned(64, "u1")
+    >>> array.write(bytes(range(64)))
+    >>> there = host.ctypes.data
+    >>> ticket = engine.submit("to_cpu", [array.gpu_address + 9, array.gpu_address],
+    ...                        [there, there + 10], [3, 2])
+    >>> engine.wait(ticket)
+    True
+    >>> host[:12].tolist()
+    [9, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+    """
+
+    def __init__(self, device: Union[SupportsIndex, Device] = 0) -> None:
+        ordinal = device.ordinal if isinstance(device, Device) else device
+        self._engine = _barmap.copy_engine(unsigned(ordinal, "device", 31))
+
+    def submit(
+        self,
+        direction: Literal["to_gpu", "to_cpu"],
+        gpu_addresses: npt.ArrayLike,
+        host_addresses: npt.ArrayLike,
+        sizes: npt.ArrayLike,
+        after: Optional[Stream] = None,
+        then: Optional[Stream] = None,
+        at_most: float = 30.0,
+    ) -> int:
+        """Begins to copy pieces, in no order. Returns when the engine has them all.
+
+        Parameters
+        ----------
+        direction : {"to_gpu", "to_cpu"}
+        gpu_addresses, host_addresses, sizes : array of int
+            As many of each, in bytes. Arrays of 64-bit integers are taken as they are.
+        after : stream, optional
+            Copy after all work that it was given before.
+        then : stream, optional
+            All work that it is given later sees the bytes.
+        at_most : float, optional
+            With `after`: the longest time in seconds until the copy has ended; else it has failed.
+
+        Returns
+        -------
+        int
+            A ticket, for `done` and `wait`.
+
+        Raises
+        ------
+        barmap.Error
+            For an address of 0 or one that no GPU has, for a stream that is being captured into a
+            graph, or if no engine works any more. Nothing is copied then.
+        TypeError, ValueError
+            For arguments of another kind, or of different lengths.
+
+        Examples
+        --------
+        >>> engine, array = barmap.copy_engine(), barmap.alloc(8, "u1")
+        >>> host = barmap.pinned(8, "u1")
+        >>> host[:] = 7
+        >>> default_stream = 0
+        >>> ticket = engine.submit("to_gpu", [array.gpu_address], [host.ctypes.data], [8],
+        ...                        after=default_stream, then=default_stream)
+        """
+        if direction not in ("to_gpu", "to_cpu"):
+            raise ValueError(f'direction is {direction!r}: it must be "to_gpu" or "to_cpu"')
+        if not 0 <= at_most:
+            raise ValueError(f"at_most is {at_most}: a time is not negative")
+        from . import _rows
+
+        return self._engine.submit(
+            direction == "to_gpu",
+            _rows.addresses("gpu_addresses", gpu_addresses),
+            _rows.addresses("host_addresses", host_addresses),
+            _rows.addresses("sizes", sizes),
+            None if after is None else handle_of(after),
+            None if then is None else handle_of(then),
+            math.ceil(1000 * min(at_most, 1e9)),
+        )
+
+    def done(self, ticket: SupportsIndex) -> bool:
+        """Whether a batch is done. Where it is, its bytes are there.
+
+        Raises
+        ------
+        barmap.Error
+            If the batch has failed: which of its bytes were copied is unknown. For a ticket of
+            another engine, too.
+
+        Examples
+        --------
+        >>> barmap.copy_engine().done(0)
+        True
+        """
+        return self._engine.done(unsigned(ticket, "the ticket"))
+
+    def wait(self, ticket: SupportsIndex, timeout: Optional[float] = None) -> bool:
+        """Waits for a batch, without giving up the CPU, but without the GIL.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            In seconds; for as long as it takes, if not given.
+
+        Returns
+        -------
+        bool
+            Whether it is done. Raises as `done`.
+
+        Examples
+        --------
+        >>> barmap.copy_engine().wait(0, timeout=0.001)
+        True
+        """
+        if timeout is not None and not timeout >= 0:
+            raise ValueError(f"timeout is {timeout}: a time is not negative")
+        return self._engine.wait(unsigned(ticket, "the ticket"), timeout)
+
+    @property
+    def name(self) -> str:
+        return self._engine.name
+
+    @property
+    def reports(self) -> List[Engine]:
+        return [Engine(**row) for row in self._engine.reports]
+
+
+def copy_engine(device_or_ordinal: Union[SupportsIndex, Device] = 0) -> CopyEngine:
+    """Opens what copies batches of scattered pieces for a GPU. It stays open until the process ends.
+
+    The first call for a GPU starts the engine, which takes about 15 ms.
+
+    Raises
+    ------
+    barmap.Error
+        If there is no such GPU, or no copy engine that is usable and allowed (BARMAP_ENGINE).
+
+    Examples
+    --------
+    >>> barmap.copy_engine().name
+    'driver'
+    """
+    return CopyEngine(device_or_ordinal)

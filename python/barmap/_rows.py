@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""The rows of arrays, on either side of a copy, and which of them are meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from . import _barmap, _dlpack, _sources
+from ._layout import Layout, Source
+from ._mapping import Mapping
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+class Rows(NamedTuple):
+    """The first axis of an array.
+
+    Attributes
+    ----------
+    name : str
+        Of the argument that the array is.
+    owner : object or None
+        What keeps the memory.
+    row_shape : tuple of int
+    stride, row_nbytes : int
+        Bytes from one row to the next, and of each.
+    """
+
+    name: str
+    owner: Optional[object]
+    address: int
+    length: int
+    stride: int
+    row_shape: Tuple[int, ...]
+    row_nbytes: int
+    dtype: np.dtype
+    read_only: bool
+
+    @property
+    def axis(self) -> Tuple[int, int, int]:
+        return self.address, self.length, self.stride
+
+
+def _of(name: str, source: Source) -> Rows:
+    layout = source.layout
+    if not layout.shape:
+        raise ValueError(f"{name} has no first axis")
+    row_shape = layout.shape[1:]
+    nbytes = layout.dtype.itemsize
+    is_contiguous = True
+    for length, stride in zip(reversed(row_shape), reversed(layout.strides[1:])):
+        is_contiguous &= length == 1 or stride == nbytes
+        nbytes *= length
+    if not is_contiguous and nbytes != 0:
+        raise ValueError(
+            f"the rows of {name} are not contiguous (shape {layout.shape}, strides "
+            f"{layout.strides}): each must be one run of bytes"
+        )
+    return Rows(
+        name, source.owner, source.address, layout.shape[0], layout.strides[0], row_shape, nbytes,
+        layout.dtype, source.read_only,
+    )
+
+
+def on_gpu(x: Any) -> Rows:
+    """The rows of an array on a GPU.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    ValueError
+        If it is closed, has no rows, or they are not contiguous.
+    """
+    if isinstance(x, Mapping):
+        address = x.gpu_address + x._layout.offset
+        return _of("gpu", Source(x._bytes(), address, x._layout, x.readonly))  # kept open
+    return _of("gpu", _sources.find(x, None))
+
+
+def on_host(x: Any) -> Rows:
+    """The rows of an array in host memory. Raises as `on_gpu`."""
+    if isinstance(x, Mapping) or hasattr(x, "__cuda_array_interface__"):
+        raise TypeError("host is an array on a GPU: give one in pinned host memory")
+    if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack_device__"):
+        return _of("host", _dlpack.find_on_host(x))
+    array = x if isinstance(x, np.ndarray) else np.asarray(memoryview(x))
+    layout = Layout.of(array.shape, array.dtype, array.strides)
+    address = array.__array_interface__["data"][0]
+    return _of("host", Source(array, address, layout, not array.flags.writeable))
+
+
+def _comparable(dtype: np.dtype) -> np.dtype:
+    """Elements that NumPy lacks are raw bytes, or an extension of NumPy's by another package."""
+    return np.dtype(f"V{dtype.itemsize}") if dtype.kind == "V" and not dtype.names else dtype
+
+
+def expect_alike(gpu: Rows, host: Rows) -> None:
+    """Refuses different rows: TypeError for another dtype, ValueError for another shape."""
+    if _comparable(gpu.dtype) != _comparable(host.dtype):
+        raise TypeError(f"gpu has elements of {gpu.dtype}, and host of {host.dtype}")
+    if gpu.row_shape != host.row_shape:
+        raise ValueError(f"gpu has rows of shape {gpu.row_shape}, and host of {host.row_shape}")
+
+
+def expect_writable(to: Rows) -> None:
+    """Refuses what cannot be written to: TypeError if it is read-only, ValueError if rows overlap."""
+    if to.read_only:
+        raise TypeError(f"{to.name} is read-only")
+    if to.length > 1 and abs(to.stride) < to.row_nbytes:
+        raise ValueError(f"the rows of {to.name} overlap: their order would be left to chance")
+
+
+def expect_pinned(host: Rows) -> None:
+    """Refuses host memory that CUDA has not pinned, by ValueError."""
+    reach = (host.length - 1) * host.stride
+    start, nbytes = host.address + min(reach, 0), abs(reach) + host.row_nbytes
+    if not _barmap.is_pinned(start, nbytes):
+        raise ValueError(
+            "host is not in pinned memory: allocate it by barmap.pinned(shape, dtype), "
+            "torch.empty(..., pin_memory=True) or cupyx.empty_pinned(shape, dtype)"
+        )
+
+
+def indices(name: str, given: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Which rows are meant, as the extension takes them.
+
+    Raises
+    ------
+    TypeError
+        If they are not integers: booleans, which would mean a mask, are none.
+    ValueError
+        If they have not one axis.
+    """
+    array = np.asarray(given)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has {array.ndim} axes: it must have one")
+    if array.size == 0:
+        return np.empty(0, np.int64)  # an empty list has elements of float
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} has elements of {array.dtype}: row numbers are integers")
+    if array.dtype == np.uint64:
+        array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))  # which no array has
+    return np.ascontiguousarray(array, np.int64)
+
+
+def addresses(name: str, given: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Addresses or sizes, as the extension takes them: their bits. Raises as `indices`."""
+    array = np.asarray(given)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has {array.ndim} axes: it must have one")
+    if array.size == 0:
+        return np.empty(0, np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"{name} has elements of {array.dtype}: give integers")
+    if array.dtype != np.uint64:
+        return np.ascontiguousarray(array, np.int64)
+    return np.ascontiguousarray(array).view(np.int64)

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "batches.hpp"
+
+#include "own_memory.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <memory>
+#include <stdexcept>
+
+namespace barmap::python {
+namespace {
+
+// Never destroyed, as the devices that are kept.
+struct kept_batches {
+    std::mutex lock;
+    std::map<int, std::unique_ptr<batches>> of;
+};
+kept_batches& kept() {
+    static auto* const all = new kept_batches;
+    return *all;
+}
+
+/// Of what is written to, no byte may be written twice: pieces are in no order.
+void expect_different(rows const& to, std::size_t how_many) {
+    if (!to.which)
+        return;
+    std::vector<bool> seen;
+    std::int64_t last = -1;
+    for (std::size_t i = 0; i < how_many; ++i) {
+        std::int64_t const row = to.row(i);
+        if (seen.empty() && row > last) { // as lists of rows mostly are
+            last = row;
+            continue;
+        }
+        if (seen.empty()) {
+            seen.resize(static_cast<std::size_t>(to.count));
+            for (std::size_t k = 0; k < i; ++k)
+                seen[static_cast<std::size_t>(to.row(k))] = true;
+        }
+        if (seen[static_cast<std::size_t>(row)])
+            throw std::invalid_argument(to.indices + "[" + std::to_string(i) + "] names row " +
+                                        std::to_string(row) + " of " + to.array +
+                                        " again: rows are copied in no order");
+        seen[static_cast<std::size_t>(row)] = true;
+    }
+}
+
+} // namespace
+
+std::int64_t rows::row(std::size_t at) const {
+    std::int64_t const asked = which ? which[at] : static_cast<std::int64_t>(at);
+    if (asked < -count || asked >= count)
+        throw std::out_of_range((which ? indices + "[" + std::to_string(at) + "] is " : "row ") +
+                                std::to_string(asked) + ", and " + array + " has " +
+                                std::to_string(count) + " rows");
+    return asked < 0 ? asked + count : asked;
+}
+
+void make_pieces(std::vector<copy_piece>& pieces, rows const& gpu, rows const& host, rows const& to,
+                 std::size_t how_many, std::size_t row_bytes) {
+    pieces.clear();
+    for (std::size_t i = 0; i < how_many; ++i) {
+        // Of a negative stride, the sum wraps around to what is meant.
+        auto const address = [i](rows const& side) {
+            return side.first + static_cast<std::uintptr_t>(side.row(i) * side.stride);
+        };
+        copy_piece const next{address(gpu), address(host), row_bytes};
+        if (copy_piece* const before = pieces.empty() ? nullptr : &pieces.back();
+            before && before->gpu + before->bytes == next.gpu &&
+            before->host + before->bytes == next.host)
+            before->bytes += row_bytes;
+        else
+            pieces.push_back(next);
+    }
+    expect_different(to, how_many);
+}
+
+batches& batches::of(int ordinal) {
+    expect_not_forked("open a copy engine");
+    std::lock_guard const guard(kept().lock);
+    std::unique_ptr<batches>& found = kept().of[ordinal];
+    if (!found)
+        found.reset(new batches(opened_device(ordinal).copy_engine()));
+    return *found;
+}
+
+void batches::expect_none_failed() {
+    std::exception_ptr failure;
+    std::lock_guard const guard(lock_);
+    // All of them: one whose stream does not come keeps no other's failure.
+    std::erase_if(nobody_waits_for_, [&](copy_ticket const each) {
+        try {
+            return engine_.done(each);
+        } catch (error const&) {
+            failure = failure ? failure : std::current_exception();
+            return true;
+        }
+    });
+    if (failure)
+        std::rethrow_exception(failure);
+}
+
+void batches::submit(copy_direction direction, std::span<copy_piece const> pieces, void* stream) {
+    expect_not_forked("copy a batch"); // before the lock
+    expect_none_failed();
+    copy_ticket const ticket =
+        engine_.submit(direction, pieces, after{.stream = stream}, then{stream});
+    std::lock_guard const guard(lock_);
+    nobody_waits_for_.push_back(ticket);
+}
+
+void batches::copy(copy_direction direction, std::span<copy_piece const> pieces) {
+    expect_not_forked("copy a batch");
+    expect_none_failed();
+    copy_ticket const ticket = engine_.submit(direction, pieces);
+    while (!engine_.wait(ticket, std::chrono::hours(1))) {
+    }
+}
+
+} // namespace barmap::python

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/copy_engine.hpp>
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace barmap::python {
+
+/// One side of a copy of rows: the first axis of an array, and which of its rows.
+struct rows {
+    std::uintptr_t first = 0;            ///< address of row 0
+    std::int64_t count = 0, stride = 0;  ///< of the axis; bytes from one row to the next
+    std::int64_t const* which = nullptr; ///< so many as are copied; null: the first ones
+    std::string array, indices;          ///< what the arguments are called
+
+    /// @throws std::out_of_range if there is no such row
+    [[nodiscard]] std::int64_t row(std::size_t at) const;
+};
+
+/// The pieces that copy rows: neighbours on both sides make one piece.
+/// @param to what is written to. @throws std::out_of_range, or std::invalid_argument if two of its
+/// rows are one
+void make_pieces(std::vector<copy_piece>& pieces, rows const& gpu, rows const& host, rows const& to,
+                 std::size_t how_many, std::size_t row_bytes);
+
+/// What copies batches for one GPU, kept open until the process ends, and the batches that nobody
+/// has a ticket of. Thread rule: members may be called at once. None needs the GIL.
+class batches {
+public:
+    /// @throws error as device::open and device::copy_engine
+    [[nodiscard]] static batches& of(int ordinal);
+
+    [[nodiscard]] copy_engine& engine() noexcept { return engine_; }
+
+    /// Copies between a stream's work, and returns at once.
+    /// @throws error as copy_engine::submit; or what an earlier one of these batches failed by:
+    ///         nothing is copied then
+    void submit(copy_direction direction, std::span<copy_piece const> pieces, void* stream);
+
+    /// Copies, and returns when the bytes are there. @throws error as submit()
+    void copy(copy_direction direction, std::span<copy_piece const> pieces);
+
+private:
+    explicit batches(copy_engine engine) : engine_(std::move(engine)) {}
+    void expect_none_failed();
+
+    copy_engine engine_;
+    std::mutex lock_;
+    std::deque<copy_ticket> nobody_waits_for_;
+};
+
+/// Adds the class CopyEngine, and pinned host memory.
+void bind_batches(nanobind::module_& module);
+
+} // namespace barmap::python

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+// The class CopyEngine, as the Python part of the package calls it.
+#include "batches.hpp"
+#include "errors.hpp"
+#include "own_memory.hpp"
+#include "pinned_host.hpp"
+#include "released_gil.hpp"
+#include "reports.hpp"
+
+#include <barmap/device.hpp>
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <tuple>
+
+namespace nb = nanobind;
+
+namespace barmap::python {
+namespace {
+
+using numbers = nb::ndarray<std::int64_t const, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// The list that this thread's batches are made in, so that none is allocated each time.
+std::vector<copy_piece>& pieces_of_thread() {
+    thread_local std::vector<copy_piece> pieces;
+    return pieces;
+}
+
+copy_direction direction_of(bool to_gpu) noexcept {
+    return to_gpu ? copy_direction::to_gpu : copy_direction::to_cpu;
+}
+
+void* stream_of(std::uintptr_t handle) noexcept {
+    return reinterpret_cast<void*>(handle);
+}
+
+std::span<copy_piece const> list_of(std::int64_t const* gpu, std::int64_t const* host,
+                                    std::int64_t const* sizes, std::size_t count) {
+    std::vector<copy_piece>& pieces = pieces_of_thread();
+    pieces.resize(count);
+    for (std::size_t i = 0; i < count; ++i)
+        pieces[i] = {static_cast<std::uintptr_t>(gpu[i]), static_cast<std::uintptr_t>(host[i]),
+                     static_cast<std::size_t>(sizes[i])};
+    return pieces;
+}
+
+batches& open(int ordinal) {
+    released_gil const others_run;
+    return batches::of(ordinal);
+}
+
+/// That of the GPU which owns an address.
+batches& open_owner(std::uintptr_t address) {
+    released_gil const others_run;
+    return batches::of(device_that_owns(address).ordinal());
+}
+
+std::uint64_t submit(batches& of, bool to_gpu, numbers const& gpu, numbers const& host,
+                     numbers const& sizes, std::optional<std::uintptr_t> first,
+                     std::optional<std::uintptr_t> last, std::int64_t at_most_ms) {
+    std::size_t const count = sizes.size();
+    if (gpu.size() != count || host.size() != count)
+        throw nb::value_error("there must be as many addresses on each side as sizes");
+    released_gil const others_run;
+    std::optional<after> begin;
+    if (first)
+        begin = after{stream_of(*first), std::chrono::milliseconds(at_most_ms)};
+    std::optional<then> end;
+    if (last)
+        end = then{stream_of(*last)};
+    return static_cast<std::uint64_t>(of.engine().submit(
+        direction_of(to_gpu), list_of(gpu.data(), host.data(), sizes.data(), count), begin, end));
+}
+
+bool wait(batches& of, std::uint64_t ticket, std::optional<double> seconds) {
+    using namespace std::chrono;
+    constexpr duration<double> longest = hours(24 * 365);
+    auto const begin = steady_clock::now();
+    for (;;) {
+        // In slices, between which Python may handle a signal.
+        nanoseconds slice = milliseconds(50);
+        bool is_last = false;
+        if (seconds) {
+            auto const left =
+                begin - steady_clock::now() +
+                duration_cast<nanoseconds>(std::min(duration<double>(*seconds), longest));
+            is_last = left <= slice;
+            slice = std::clamp<nanoseconds>(left, nanoseconds(0), slice);
+        }
+        {
+            released_gil const others_run;
+            if (of.engine().wait(copy_ticket{ticket}, slice))
+                return true;
+        }
+        if (is_last)
+            return false;
+        if (PyErr_CheckSignals() != 0)
+            throw nb::python_error();
+    }
+}
+
+nb::list reports(batches& of) {
+    std::vector<engine_report> found;
+    {
+        released_gil const others_run;
+        found = of.engine().reports();
+    }
+    return rows_of(found);
+}
+
+/// address of row 0, rows, bytes from one to the next
+using axis = std::tuple<std::uintptr_t, std::int64_t, std::int64_t>;
+using optional_numbers = std::optional<numbers>;
+
+void copy_rows(batches& of, bool to_gpu, axis const& gpu, optional_numbers const& gpu_indices,
+               axis const& host, optional_numbers const& host_indices, std::size_t row_bytes,
+               std::optional<std::uintptr_t> stream) {
+    // One of both sides names its rows, and after it are the others' arguments called.
+    auto const side = [](axis const& at, optional_numbers const& indices, char const* name,
+                         bool is_source) {
+        auto const& [first, count, stride] = at;
+        return rows{first,  count,
+                    stride, indices ? indices->data() : nullptr,
+                    name,   is_source ? "indices" : std::string(name) + "_indices"};
+    };
+    std::size_t const how_many = gpu_indices ? gpu_indices->size() : host_indices->size();
+    rows const on_gpu = side(gpu, gpu_indices, "gpu", !to_gpu);
+    rows const on_host = side(host, host_indices, "host", to_gpu);
+    released_gil const others_run;
+    std::vector<copy_piece>& pieces = pieces_of_thread();
+    make_pieces(pieces, on_gpu, on_host, to_gpu ? on_gpu : on_host, how_many, row_bytes);
+    if (stream)
+        of.submit(direction_of(to_gpu), pieces, stream_of(*stream));
+    else
+        of.copy(direction_of(to_gpu), pieces);
+}
+
+/// Whether CUDA has pinned all of this host memory, as one allocation or several.
+bool is_pinned(std::uintptr_t address, std::size_t bytes) {
+    barmap::pinned_host cuda;
+    while (bytes != 0) {
+        auto const found = cuda.describe(reinterpret_cast<std::byte const*>(address));
+        if (found.size == 0)
+            return false;
+        std::size_t const some = std::min(bytes, found.start + found.size - address);
+        address += some;
+        bytes -= some;
+    }
+    return true;
+}
+
+// Any mixture is copied. The first block says which way of the link most of them take.
+void swap_blocks(batches& of, std::uintptr_t from, std::uintptr_t to, std::uintptr_t sizes,
+                 std::size_t count, std::uintptr_t stream) {
+    auto const numbers_at = [](std::uintptr_t address) {
+        return reinterpret_cast<std::int64_t const*>(address);
+    };
+    released_gil const others_run;
+    bool const to_gpu = count != 0 && is_pinned(static_cast<std::uintptr_t>(*numbers_at(from)), 1);
+    std::int64_t const* const gpu = numbers_at(to_gpu ? to : from);
+    std::int64_t const* const host = numbers_at(to_gpu ? from : to);
+    of.submit(direction_of(to_gpu), list_of(gpu, host, numbers_at(sizes), count),
+              stream_of(stream));
+}
+
+using array_of_bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
+
+array_of_bytes pinned(std::size_t bytes, int ordinal) {
+    std::unique_ptr<host_buffer> buffer;
+    {
+        released_gil const others_run;
+        buffer = std::make_unique<host_buffer>(opened_device(ordinal).allocate_host(bytes));
+    }
+    std::byte* const data = buffer->data();
+    nb::capsule const owner(buffer.get(), [](void* gone) noexcept {
+        released_gil const others_run; // CUDA may wait for the GPU
+        delete static_cast<host_buffer*>(gone);
+    });
+    (void)buffer.release();
+    return array_of_bytes(data, {bytes}, owner);
+}
+
+} // namespace
+
+void bind_batches(nb::module_& module) {
+    nb::class_<batches>(module, "CopyEngine")
+        .def("submit", &submit, nb::arg("to_gpu"), nb::arg("gpu").noconvert(),
+             nb::arg("host").noconvert(), nb::arg("sizes").noconvert(), nb::arg("after").none(),
+             nb::arg("then").none(), nb::arg("at_most_ms"))
+        .def(
+            "done",
+            [](batches& of, std::uint64_t ticket) {
+                released_gil const others_run;
+                return of.engine().done(copy_ticket{ticket});
+            },
+            nb::arg("ticket"))
+        .def("wait", &wait, nb::arg("ticket"), nb::arg("seconds").none())
+        .def("copy_rows", &copy_rows, nb::arg("to_gpu"), nb::arg("gpu"),
+             nb::arg("gpu_indices").none(), nb::arg("host"), nb::arg("host_indices").none(),
+             nb::arg("row_bytes"), nb::arg("stream").none())
+        .def("swap_blocks", &swap_blocks, nb::arg("src"), nb::arg("dst"), nb::arg("sizes"),
+             nb::arg("count"), nb::arg("stream"))
+        .def_prop_ro("name",
+                     [](batches& of) {
+                         released_gil const others_run;
+                         return std::string(of.engine().name());
+                     })
+        .def_prop_ro("reports", &reports);
+    module.def("copy_engine", &open, nb::arg("ordinal"), nb::rv_policy::reference);
+    module.def("copy_engine_of", &open_owner, nb::arg("address"), nb::rv_policy::reference);
+    module.def("is_pinned", &is_pinned, nb::arg("address"), nb::arg("nbytes"));
+    module.def("pinned", &pinned, nb::arg("nbytes"), nb::arg("device"));
+}
+
+} // namespace barmap::python

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: MIT
+"""Batches: rows of arrays and pieces by their addresses, both ways, alone and between streams."""
+
+import array
+import ctypes
+import gc
+import threading
+import weakref
+
+import barmap
+import numpy as np
+import pytest
+from dlpack_object import DlpackObject
+from gpu_memory import Interface, bytes_like
+
+
+@pytest.fixture
+def calls(driver):
+    """How many calls of the driver a function makes."""
+    def count(function):
+        before = driver.library.barmap_sim_calls()
+        function()
+        return driver.library.barmap_sim_calls() - before
+    return count
+
+
+class HeldStream:
+    """A stream that does nothing until it is released, as a long kernel would hold it."""
+
+    def __init__(self, driver):
+        self.driver, self.event = driver, threading.Event()
+        handle = ctypes.c_void_p()
+        driver("cuStreamCreate", ctypes.byref(handle), 1)
+        self.cuda_stream = handle.value
+        self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: self.event.wait(30))
+
+    def hold(self):
+        self.event.clear()
+        self.driver("cuLaunchHostFunc", ctypes.c_void_p(self.cuda_stream), self._function, None)
+
+    def end(self):
+        self.event.set()
+        self.driver("cuStreamSynchronize", ctypes.c_void_p(self.cuda_stream))
+
+
+@pytest.fixture
+def stream(driver):
+    made = HeldStream(driver)
+    yield made
+    made.end()
+    driver("cuStreamDestroy_v2", ctypes.c_void_p(made.cuda_stream))
+
+
+def filled(shape, dtype="u1", seed=1):
+    """Pinned memory with random bytes."""
+    made = barmap.pinned(shape, dtype)
+    made.view("u1")[...] = np.random.default_rng(seed).integers(0, 256, made.view("u1").shape)
+    return made
+
+
+def on_gpu(values):
+    made = barmap.alloc(values.shape, values.dtype)
+    made.write(values)
+    return made
+
+
+def now(gpu):
+    return np.frombuffer(gpu.read(), gpu.dtype).reshape(gpu.shape)
+
+
+@pytest.mark.parametrize("row", [(), (1,), (3,), (7, 11), (1000,), (4099,)], ids=str)
+@pytest.mark.parametrize("dtype", ["u1", "<i2", "<f4", "<c16", "?", "M8[s]", [("a", "u1"), ("b", "<f4")]],
+                         ids=str)
+def test_rows_go_both_ways(row, dtype):
+    host = filled((40, *row), dtype)
+    gpu, back = barmap.alloc((50, *row), dtype), filled((30, *row), dtype, seed=2)
+    gpu.fill(0xEE)
+    chance = np.random.default_rng(3)
+    sources, places = chance.integers(0, 40, 35), chance.permutation(50)[:35]
+    expected = np.frombuffer(gpu.read(), dtype).reshape(gpu.shape).copy()
+    barmap.scatter(host, sources, gpu, places)
+    expected[places] = host[sources]
+    assert gpu.read() == expected.tobytes()  # and nothing beside the rows was touched
+    sources, places = chance.integers(0, 50, 20), chance.permutation(30)[:20]
+    expected_back = back.copy()
+    expected_back[places] = expected[sources]
+    barmap.gather(gpu, sources, back, places)
+    assert back.tobytes() == expected_back.tobytes()
+
+
+def test_without_places_rows_go_to_the_first_ones():
+    gpu, host = on_gpu(filled((6, 5))), barmap.pinned((4, 5), "u1")
+    assert barmap.gather(gpu, [5, 1], host) is None
+    assert (host[:2] == now(gpu)[[5, 1]]).all() and not host[2:].any()
+    barmap.scatter(host, [1, 1, 1], gpu)
+    assert (now(gpu)[:3] == host[1]).all()
+
+
+@pytest.mark.parametrize("indices", [
+    [1, -1, 0], (1, 9, 0), range(1, 4), array.array("q", [1, 2]), np.array([1, 2], "u1"),
+    np.array([-1, 2], ">i4"), np.array([9, 2], "u8"), np.arange(10)[::-3], [], np.empty(0, "i2"),
+], ids=repr)
+def test_row_numbers_of_any_kind(indices):
+    gpu, host = on_gpu(filled((10, 8))), barmap.pinned((10, 8), "u1")
+    barmap.gather(gpu, indices, host)
+    expected = np.zeros_like(host)
+    expected[:len(indices)] = now(gpu)[np.asarray(indices, int)]
+    assert (host == expected).all()
+
+
+def test_rows_may_be_anywhere(memory):
+    base = bytes_like(memory)
+    host = filled((20, 40))
+    for theirs in (base[3:9003].reshape(9, 1000)[:, 5:45], base[:9000].reshape(90, 100)[::-9, 3:43],
+                   base[:9000].reshape(9, 1000)[:, 960:]):
+        gpu = Interface(memory, theirs, base)
+        for mine in (host, host[::2], host[::-1], host[2:][::-3]):
+            barmap.scatter(mine, [4, 0, -1], gpu, [1, 0, 5])
+            theirs[[1, 0, 5]] = mine[[4, 0, -1]]
+            assert memory.get() == base.tobytes()
+            expected = mine.copy()
+            expected[[3, -2]] = theirs[[7, 2]]
+            barmap.gather(gpu, [7, 2], mine, [3, -2])
+            assert (mine == expected).all()
+
+
+@pytest.mark.simulated
+def test_neighbours_on_both_sides_are_one_piece(driver, calls):
+    gpu, host = on_gpu(filled((64, 100))), barmap.pinned((64, 100), "u1")
+
+    def of(indices, places):  # on a stream, since how often a wait asks is left to chance
+        driver("cuCtxSynchronize")
+        return calls(lambda: barmap.gather(gpu, indices, host, places, stream=0))
+
+    rows = np.arange(64)
+    of([0], [0])
+    one = of([0], [0])
+    assert of(rows, rows) == of(rows[:9] + 20, rows[:9] + 7) == one
+    assert of([3, 4, 5], [9, 10, 11]) == one
+    assert of([0, 2], [0, 2]) == of([0, 1], [0, 2]) == of([0, 2], [0, 1]) == of([1, 0], [1, 0]) > one
+    per_piece = of([0, 2], [0, 2]) - one
+    assert of([0, 1, 2, 10, 11, 3], [0, 1, 2, 10, 11, 12]) == one + 2 * per_piece
+    assert of(rows, rows[::-1]) == one + 63 * per_piece
+
+
+def test_a_mapping_and_what_dlpack_gives_are_arrays_too(memory):
+    host = filled((8, 16), "<f2")
+    address = host.ctypes.data
+    pinned = DlpackObject(address, (8, 16), (2, 16, 1), device=3)
+    gpu = DlpackObject(memory.address, (8, 16), (2, 16, 1))
+    barmap.scatter(pinned, [7, 6], gpu, [0, 1])
+    assert memory.get(0, 64) == host[[7, 6]].tobytes()
+    assert (pinned.streams, gpu.streams) == ([None], [-1])  # there are none on a host
+    with barmap.map(gpu) as mapping:
+        barmap.gather(mapping, [1], host, [2])
+    assert host[2].tobytes() == host[6].tobytes()
+    brain = DlpackObject(memory.address, (8, 16), (4, 16, 1))  # bfloat16, which NumPy lacks
+    barmap.gather(brain, [0], DlpackObject(address, (8, 16), (4, 16, 1), device=1))
+    assert host[0].tobytes() == host[7].tobytes()
+
+
+def test_arrays_go_with_their_last_reference(memory):
+    gpu, host = DlpackObject(memory.address, (8, 16), (4, 16, 1)), barmap.pinned((8, 16), "V2")
+    own = barmap.alloc(4, "u1")
+    gone = [weakref.ref(each) for each in (gpu, host, own)]
+    barmap.gather(gpu, [1], host)
+    barmap.gather(gpu, [1], host, stream=0)
+    barmap.gather(own, [1], barmap.pinned(4, "u1"))
+    assert gpu.returned == 2
+    gc.disable()
+    try:
+        del host
+        own.close()  # which nobody uses any more
+        del own
+        assert [each() is None for each in gone] == [False, True, True]
+    finally:
+        gc.enable()
+
+
+def test_memory_that_another_library_pinned(driver, memory):
+    where = ctypes.c_void_p()
+    driver("cuMemHostAlloc", ctypes.byref(where), ctypes.c_size_t(4096), 0)
+    theirs = (ctypes.c_uint8 * 4096).from_address(where.value)  # a buffer, as good as an array
+    base = bytes_like(memory)
+    barmap.gather(Interface(memory, base[:4096].reshape(4096), base), np.arange(4095, -1, -1), theirs)
+    assert bytes(theirs) == base[4095::-1].tobytes()
+    driver("cuMemFreeHost", where)
+
+
+def test_copies_in_the_order_of_a_stream(stream):
+    gpu, host = on_gpu(np.ones((4, 100), "u1")), barmap.pinned((4, 100), "u1")
+    stream.hold()
+    barmap.gather(gpu, [0, 2], host, stream=stream)
+    barmap.scatter(host, [0, 1, 2], gpu, [1, 0, 3], stream=stream)
+    gpu.write(np.full(100, 5, "u1"))
+    assert not host.any()  # it comes after what the stream was given before
+    stream.end()  # and what it is given later comes after the batch
+    assert (host[0] == 5).all() and (host[1] == 1).all()
+    assert [row[0] for row in now(gpu)] == [1, 5, 1, 0]
+
+
+@pytest.mark.parametrize("form", ["cuda_stream", "ptr", "__cuda_stream__", "handle"])
+def test_streams_of_every_library(stream, form):
+    forms = {
+        "cuda_stream": stream,
+        "ptr": type("Cupy", (), {"ptr": stream.cuda_stream})(),
+        "__cuda_stream__": type("Cuda", (), {"__cuda_stream__": lambda _: (0, stream.cuda_stream)})(),
+        "handle": np.uint64(stream.cuda_stream),
+    }
+    gpu, host = on_gpu(np.ones((4, 4), "u1")), barmap.pinned((4, 4), "u1")
+    stream.hold()
+    barmap.gather(gpu, [0], host, stream=forms[form])
+    assert not host.any()
+    stream.end()
+    assert host[0].all()
+
+
+def test_the_default_stream_is_one(driver):
+    gpu, host = on_gpu(np.ones((4, 4), "u1")), barmap.pinned((4, 4), "u1")
+    barmap.gather(gpu, [0], host, stream=0)
+    driver("cuCtxSynchronize")
+    assert host[0].all()
+
+
+def test_pieces_by_their_addresses(stream):
+    engine = barmap.copy_engine(barmap.devices()[0])
+    assert engine.name in ("driver", "channel") and engine.reports[-1].state == "usable"
+    before = engine.reports[-1].nbytes
+    gpu, host = barmap.alloc(10_000, "u1"), filled(10_000)
+    gpu.fill(0)
+    places = np.arange(100, dtype="u8") * 100 + 1
+    sizes = np.arange(100) % 90  # of none, too
+    first, there = gpu.gpu_address, host.ctypes.data
+    ticket = engine.submit("to_gpu", first + places, (there + places[::-1]).astype("i8"), sizes)
+    assert isinstance(ticket, int) and engine.wait(ticket) and engine.done(ticket)
+    expected = np.zeros(10_000, "u1")
+    for i, (place, size) in enumerate(zip(places.astype(int), sizes)):
+        expected[place:place + size] = host[places[99 - i].astype(int):][:size]
+    assert (now(gpu) == expected).all()
+    assert engine.reports[-1].nbytes == before + sizes.sum()
+
+    stream.hold()
+    ticket = engine.submit("to_cpu", [first], [there], [8], after=stream, then=0, at_most=20)
+    assert not engine.done(ticket) and not engine.wait(ticket, 0) and not engine.wait(ticket, 0.06)
+    stream.event.set()
+    assert engine.wait(ticket, timeout=30) and (host[:8] == expected[:8]).all()
+    assert engine.done(engine.submit("to_gpu", [], [], []))
+
+
+def test_nothing_keeps_the_interpreter_while_it_waits(stream):
+    engine = barmap.copy_engine()
+    gpu, host = barmap.alloc(8, "u1"), barmap.pinned(8, "u1")
+    stream.hold()
+    ticket = engine.submit("to_cpu", [gpu.gpu_address], [host.ctypes.data], [8], after=stream)
+    threading.Timer(0.1, stream.event.set).start()  # which needs the GIL
+    assert engine.wait(ticket)
+
+
+def test_many_threads_at_once():
+    failures = []
+
+    def work(seed):
+        chance = np.random.default_rng(seed)
+        try:
+            gpu, host = barmap.alloc((64, 33), "u1"), filled((64, 33), seed=seed)
+            back = barmap.pinned((64, 33), "u1")
+            for _ in range(30):
+                order = chance.permutation(64)
+                barmap.scatter(host, order, gpu)
+                barmap.gather(gpu, np.arange(64), back, order)
+                assert (back == host).all()
+                back[...] = 0
+        except BaseException as failure:  # noqa: BLE001: handed to the test's thread
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures[0]
+
+
+def test_pinned_memory_is_an_array_and_goes_with_its_last_view(driver):
+    made = barmap.pinned((3, np.int64(4)), "<f4")
+    assert made.shape == (3, 4) and made.dtype == np.float32 and made.flags.c_contiguous
+    assert not made.any() and made.flags.writeable
+    assert barmap.pinned(5, "u1").shape == (5,) and barmap.pinned((0, 3), "u1").shape == (0, 3)
+    view = made[1:, 2]
+    address = made.ctypes.data
+    del made
+    gc.collect()
+    assert barmap._barmap.is_pinned(address, 48)
+    view[:] = 3
+    del view
+    gc.collect()
+    assert not barmap._barmap.is_pinned(address, 48)
+
+
+@pytest.mark.simulated
+def test_pinned_memory_leaves_nothing(driver):
+    barmap.pinned(1 << 20, "u1")
+    before = driver.library.barmap_sim_live()
+    for _ in range(200):
+        barmap.pinned(1 << 20, "u1")
+    assert driver.library.barmap_sim_live() == before
