@@ -10,7 +10,6 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <random>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -28,17 +27,6 @@ using engine::outcome;
 using engine::piece;
 
 constexpr std::size_t mib = std::size_t{1} << 20;
-
-std::size_t open_descriptors() {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
-}
-
-/// How often a test repeats itself: ENGINE_TEST_ROUNDS times as often, for a long run.
-std::size_t rounds(std::size_t usual) {
-    char const* const factor = std::getenv("ENGINE_TEST_ROUNDS");
-    return usual * (factor ? std::strtoull(factor, nullptr, 10) : 1);
-}
 
 class engine_test : public real_gpu {
 protected:

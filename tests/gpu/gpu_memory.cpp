@@ -2,8 +2,20 @@
 #include "gpu_memory.hpp"
 
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 
 namespace barmap::gpu_test {
+
+std::size_t open_descriptors() {
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+std::size_t rounds(std::size_t usual) {
+    char const* const factor = std::getenv("ENGINE_TEST_ROUNDS");
+    return usual * (factor ? std::strtoull(factor, nullptr, 10) : 1);
+}
 
 void expect_success(CUresult result) {
     char const* name = nullptr;

@@ -31,6 +31,12 @@ private:
 
 void expect_success(CUresult result);
 
+/// Of this process.
+[[nodiscard]] std::size_t open_descriptors();
+
+/// How often a test repeats itself: ENGINE_TEST_ROUNDS times as often, for a long run.
+[[nodiscard]] std::size_t rounds(std::size_t usual);
+
 /// cuMemAlloc memory on the current context's GPU.
 class device_block {
 public:

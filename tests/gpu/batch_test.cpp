@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+#include "gpu_memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <spawn.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace barmap::gpu_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+class pinned_block {
+public:
+    explicit pinned_block(std::size_t bytes) : bytes_(bytes) {
+        expect_success(cuda::api().mem_host_alloc(&data_, bytes, 0));
+    }
+    pinned_block(pinned_block const&) = delete;
+    pinned_block& operator=(pinned_block const&) = delete;
+    ~pinned_block() { cuda::api().mem_free_host(data_); }
+    [[nodiscard]] std::span<std::byte> bytes() const {
+        return {static_cast<std::byte*>(data_), bytes_};
+    }
+    [[nodiscard]] std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(data_); }
+
+private:
+    void* data_ = nullptr;
+    std::size_t bytes_;
+};
+
+class batch_test : public real_gpu {
+protected:
+    static bool by_channel(copy_engine const& engine) { return engine.name() == "channel"; }
+
+    /// Copies a list out, and looks at every byte.
+    static void expect_to_work(copy_engine& engine, unsigned seed) {
+        device_block const block(mib);
+        pinned_block const host(mib);
+        auto const sent = pattern(mib, seed);
+        expect_success(cu().memcpy_htod(block.address(), sent.data(), mib));
+        std::ranges::fill(host.bytes(), std::byte{0x5a});
+        std::vector<copy_piece> list;
+        std::vector<std::byte> expected(mib, std::byte{0x5a});
+        for (std::size_t i = 0; i < 1000; ++i) {
+            std::size_t const from = i * 1000 + i % 7, to = (i * 7 + 3) % 1000 * 1000 + i % 5;
+            std::size_t const size = 1 + i * 13 % 990;
+            list.push_back({block.address() + from, host.address() + to, size});
+            std::memcpy(expected.data() + to, sent.data() + from, size);
+        }
+        EXPECT_TRUE(engine.wait(engine.gather(list), 10s));
+        EXPECT_TRUE(std::ranges::equal(host.bytes(), expected));
+        // And back to where it was, by another order.
+        expect_success(cu().memset_d8(block.address(), 0, mib));
+        expect_success(cu().ctx_synchronize());
+        std::ranges::reverse(list);
+        EXPECT_TRUE(engine.wait(engine.scatter(list), 10s));
+        std::vector<std::byte> seen(mib);
+        expect_success(cu().memcpy_dtoh(seen.data(), block.address(), mib));
+        for (copy_piece const& each : list)
+            ASSERT_EQ(std::memcmp(seen.data() + (each.gpu - block.address()),
+                                  sent.data() + (each.gpu - block.address()), each.bytes),
+                      0);
+    }
+
+    static void expect_failed(copy_engine& engine, copy_ticket ticket) {
+        auto const begin = std::chrono::steady_clock::now();
+        EXPECT_EQ(code_of([&] { (void)engine.wait(ticket, 5s); }), errc::copy_unfinished);
+        auto const took = std::chrono::steady_clock::now() - begin;
+        EXPECT_LT(took, 1s);
+        std::printf("told after %.1f ms\n",
+                    std::chrono::duration<double, std::milli>(took).count());
+    }
+};
+
+TEST_F(batch_test, moves_scattered_pieces_of_every_kind_of_memory) {
+    device const gpu = device::open(0);
+    copy_engine engine = gpu.copy_engine();
+    std::printf("by %s\n", std::string(engine.name()).c_str());
+    for (unsigned i = 0; i < rounds(5); ++i)
+        expect_to_work(engine, i);
+    constexpr std::size_t size = 4 * mib;
+    auto const sent = pattern(size, 77);
+    pinned_block const host(size);
+    std::ranges::copy(sent, host.bytes().begin());
+    auto const expect_reached = [&](std::uintptr_t address, char const* what) {
+        std::vector<copy_piece> const list{{address + 3, host.address() + 3, size - 5}};
+        EXPECT_TRUE(engine.wait(engine.scatter(list), 10s)) << what;
+        std::vector<std::byte> seen(size - 5);
+        expect_success(cu().memcpy_dtoh(seen.data(), address + 3, seen.size()));
+        EXPECT_EQ(std::memcmp(seen.data(), sent.data() + 3, seen.size()), 0) << what;
+    };
+    expect_reached(device_block(size).address(), "cuMemAlloc");
+    expect_reached(virtual_block(0, 2).address(), "VMM memory");
+    expect_reached(virtual_block(0, 2, 0).address(), "VMM memory that cannot be exported");
+    CUstream stream = nullptr;
+    expect_success(cu().stream_create(&stream, 1));
+    CUdeviceptr pooled = 0;
+    expect_success(cu().mem_alloc_async(&pooled, size, stream));
+    expect_success(cu().stream_synchronize(stream));
+    expect_reached(pooled, "memory of the default pool");
+    expect_success(cu().mem_free_async(pooled, stream));
+    expect_success(cu().stream_synchronize(stream));
+    expect_success(cu().stream_destroy(stream));
+    EXPECT_EQ(engine.reports().back().failures, 0u);
+}
+
+// Another context of the process has the same addresses.
+TEST_F(batch_test, takes_streams_and_memory_of_another_context) {
+    device const gpu = device::open(0);
+    copy_engine engine = gpu.copy_engine();
+    CUcontext other = nullptr;
+    if (cu().ctx_create(&other, 0, 0) != cuda::success)
+        GTEST_SKIP() << "no second context here";
+    {
+        expect_to_work(engine, 5);
+        CUstream stream = nullptr;
+        expect_success(cu().stream_create(&stream, 1));
+        device_block const block(mib);
+        pinned_block const host(mib);
+        std::vector<copy_piece> const list{{block.address(), host.address(), mib}};
+        if (by_channel(engine)) {
+            copy_ticket const ticket =
+                engine.submit(copy_direction::to_cpu, list, after{stream}, then{stream});
+            expect_success(cu().stream_synchronize(stream));
+            EXPECT_TRUE(engine.done(ticket));
+        }
+        expect_success(cu().stream_destroy(stream));
+    }
+    expect_success(cu().ctx_destroy(other));
+    expect_to_work(engine, 6);
+}
+
+TEST_F(batch_test, tells_of_addresses_that_are_not_mapped_and_goes_on) {
+    device const gpu = device::open(0);
+    copy_engine engine = gpu.copy_engine();
+    if (!by_channel(engine))
+        GTEST_SKIP() << engine.reports().front().reason;
+    pinned_block const host(mib);
+    std::vector<std::byte> const pageable(mib);
+    std::uintptr_t freed = 0;
+    {
+        device_block const block(256 * mib);
+        freed = block.address();
+    }
+    device_block const block(mib);
+    std::array<copy_piece, 2> const bad{
+        copy_piece{block.address(), reinterpret_cast<std::uintptr_t>(pageable.data()), 4096},
+        copy_piece{freed, host.address(), 4096}};
+    for (copy_piece const& each : bad) {
+        copy_ticket const ticket = engine.gather({&each, 1});
+        expect_failed(engine, ticket);
+        EXPECT_EQ(engine.name(), "channel") << "another one";
+        expect_to_work(engine, 3);
+        expect_success(cu().ctx_synchronize()); // CUDA goes on
+    }
+    CUstream stream = nullptr;
+    expect_success(cu().stream_create(&stream, 1));
+    copy_ticket const ticket =
+        engine.submit(copy_direction::to_cpu, {&bad[0], 1}, after{stream}, then{stream});
+    auto const begin = std::chrono::steady_clock::now();
+    expect_success(cu().stream_synchronize(stream));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s) << "the stream goes on";
+    expect_failed(engine, ticket);
+    expect_success(cu().stream_destroy(stream));
+    EXPECT_EQ(engine.name(), "driver") << "after three";
+    expect_to_work(engine, 4);
+}
+
+TEST_F(batch_test, a_stream_that_does_not_come_is_waited_for_so_long) {
+    device const gpu = device::open(0);
+    copy_engine engine = gpu.copy_engine();
+    if (!by_channel(engine))
+        GTEST_SKIP() << engine.reports().front().reason;
+    CUstream held = nullptr, other = nullptr;
+    expect_success(cu().stream_create(&held, 1));
+    expect_success(cu().stream_create(&other, 1));
+    pinned_block const gate(4096), host(mib);
+    device_block const block(mib);
+    std::ranges::fill(gate.bytes(), std::byte{});
+    auto const word = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate.bytes().data()));
+    expect_success(cu().stream_wait_value32(held, gate.address(), 1, cuda::wait_value_geq));
+    std::vector<copy_piece> const list{{block.address(), host.address(), mib}};
+    copy_ticket const ticket =
+        engine.submit(copy_direction::to_cpu, list, after{held, 200ms}, then{other});
+    for (int i = 0; i < 100; ++i) // meanwhile others are served
+        EXPECT_TRUE(engine.wait(engine.gather(list), 1s));
+    expect_success(cu().stream_synchronize(other));
+    expect_failed(engine, ticket);
+    word.store(1);
+    expect_success(cu().stream_synchronize(held));
+    expect_to_work(engine, 8);
+    expect_success(cu().stream_destroy(held));
+    expect_success(cu().stream_destroy(other));
+}
+
+TEST_F(batch_test, both_ways_at_once_move_the_right_bytes) {
+    device const gpu = device::open(0);
+    copy_engine engine = gpu.copy_engine();
+    constexpr std::size_t size = 64 * mib, piece = 65536;
+    device_block const up(size), down(size);
+    pinned_block const from(size), to(size);
+    auto const sent = pattern(size, 1), there = pattern(size, 2);
+    std::ranges::copy(sent, from.bytes().begin());
+    expect_success(cu().memcpy_htod(down.address(), there.data(), size));
+    std::vector<copy_piece> uploads, downloads;
+    for (std::size_t at = 0; at < size; at += piece) {
+        uploads.push_back({up.address() + at, from.address() + at, piece});
+        downloads.push_back({down.address() + at, to.address() + at, piece});
+    }
+    for (std::size_t i = 0; i < rounds(20); ++i) {
+        expect_success(cu().memset_d8(up.address(), 0, size));
+        expect_success(cu().ctx_synchronize());
+        std::ranges::fill(to.bytes(), std::byte{});
+        copy_ticket const first = engine.scatter(uploads);
+        copy_ticket const second = engine.gather(downloads);
+        EXPECT_TRUE(engine.wait(second, 5s));
+        ASSERT_TRUE(std::ranges::equal(to.bytes(), there));
+        EXPECT_TRUE(engine.wait(first, 5s));
+        std::vector<std::byte> seen(size);
+        expect_success(cu().memcpy_dtoh(seen.data(), up.address(), size));
+        ASSERT_TRUE(seen == sent);
+    }
+    EXPECT_EQ(engine.reports().back().failures, 0u);
+}
+
+// Each has an address space of its own in CUDA's client.
+TEST_F(batch_test, each_gpu_is_reached_by_its_own_engine) {
+    if (count() < 2)
+        GTEST_SKIP() << "there is one GPU";
+    for (int const ordinal : {1, 0, 1}) {
+        use(ordinal);
+        device const gpu = device::open(ordinal);
+        copy_engine engine = gpu.copy_engine();
+        std::printf("GPU %d by %s\n", ordinal, std::string(engine.name()).c_str());
+        expect_to_work(engine, static_cast<unsigned>(ordinal));
+        EXPECT_EQ(engine.reports().back().failures, 0u);
+    }
+}
+
+// A stream that has not come to its wait yet looks at the engine's memory later.
+TEST_F(batch_test, the_last_handle_waits_for_streams) {
+    device const gpu = device::open(0);
+    CUstream stream = nullptr;
+    expect_success(cu().stream_create(&stream, 1));
+    device_block const block(mib);
+    pinned_block const gate(4096), host(mib);
+    std::ranges::fill(gate.bytes(), std::byte{});
+    auto const word = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate.bytes().data()));
+    auto const sent = pattern(mib, 9);
+    expect_success(cu().memcpy_htod(block.address(), sent.data(), mib));
+    std::thread opener;
+    {
+        copy_engine engine = gpu.copy_engine();
+        std::vector<copy_piece> const list{{block.address(), host.address(), mib}};
+        expect_success(cu().stream_wait_value32(stream, gate.address(), 1, cuda::wait_value_geq));
+        copy_ticket const ticket = engine.submit(copy_direction::to_cpu, list, {}, then{stream});
+        EXPECT_TRUE(engine.wait(ticket, 5s));
+        opener = std::thread([word] {
+            std::this_thread::sleep_for(300ms);
+            word.store(1);
+        });
+    }
+    opener.join();
+    expect_success(cu().stream_synchronize(stream));
+    EXPECT_TRUE(std::ranges::equal(host.bytes(), sent));
+    expect_success(cu().stream_destroy(stream));
+    copy_engine engine = gpu.copy_engine();
+    expect_to_work(engine, 3);
+}
+
+// An engine takes at most 1 GiB as a piece.
+TEST_F(batch_test, cuts_pieces_of_more_than_a_gibibyte) {
+    constexpr std::size_t size = (std::size_t{1} << 30) + 12345;
+    device const gpu = device::open(0);
+    copy_engine engine = gpu.copy_engine();
+    device_block const block(size);
+    pinned_block const host(size);
+    auto const sent = pattern(size, 3);
+    expect_success(cu().memcpy_htod(block.address(), sent.data(), size));
+    std::vector<copy_piece> const list{{block.address(), host.address(), size}};
+    EXPECT_TRUE(engine.wait(engine.gather(list), 10s));
+    EXPECT_TRUE(std::ranges::equal(host.bytes(), sent));
+}
+
+TEST_F(batch_test, starts_and_ends_leave_nothing) {
+    device const gpu = device::open(0);
+    auto const cycle = [&] {
+        copy_engine engine = gpu.copy_engine();
+        CUstream stream = nullptr;
+        expect_success(cu().stream_create(&stream, 1));
+        device_block const block(4096);
+        pinned_block const host(4096);
+        std::vector<copy_piece> const list{{block.address(), host.address(), 4096}};
+        EXPECT_TRUE(engine.wait(engine.gather(list), 1s));
+        (void)engine.submit(copy_direction::to_cpu, list, after{stream}, then{stream});
+        expect_success(cu().stream_synchronize(stream));
+        expect_success(cu().stream_destroy(stream));
+    };
+    for (int i = 0; i < 3; ++i)
+        cycle();
+    std::size_t free_before = 0, free_after = 0, total = 0;
+    expect_success(cu().mem_get_info(&free_before, &total));
+    std::size_t const descriptors = open_descriptors();
+    for (std::size_t i = 0; i < rounds(20); ++i)
+        cycle();
+    expect_success(cu().mem_get_info(&free_after, &total));
+    EXPECT_EQ(open_descriptors(), descriptors);
+    EXPECT_EQ(free_after, free_before);
+}
+
+// Its channel goes with it, in CUDA's address space and all, and disturbs no other process.
+TEST_F(batch_test, survives_processes_that_are_killed_in_mid_copy) {
+    if (std::getenv("BATCH_TEST_CHILD")) {
+        device const gpu = device::open(0);
+        copy_engine engine = gpu.copy_engine();
+        device_block const block(64 * mib);
+        pinned_block const host(64 * mib);
+        CUstream stream = nullptr;
+        expect_success(cu().stream_create(&stream, 1));
+        std::vector<copy_piece> list;
+        for (std::size_t at = 0; at < 64 * mib; at += 16384)
+            list.push_back({block.address() + at, host.address() + at, 16384});
+        for (bool has_told = false;; has_told = true) {
+            (void)engine.gather(list);
+            copy_ticket const ticket =
+                engine.submit(copy_direction::to_gpu, list, after{stream}, then{stream});
+            if (!has_told && ::write(std::atoi(std::getenv("BATCH_TEST_CHILD")), "x", 1) != 1)
+                ::_exit(1);
+            (void)engine.wait(ticket, 1s);
+        }
+    }
+    device const gpu = device::open(0);
+    copy_engine engine = gpu.copy_engine();
+    for (std::size_t i = 0; i < rounds(3); ++i) {
+        std::array<int, 2> ends{};
+        ASSERT_EQ(::pipe(ends.data()), 0);
+        ::setenv("BATCH_TEST_CHILD", std::to_string(ends[1]).c_str(), 1);
+        std::string const filter =
+            "--gtest_filter=batch_test.survives_processes_that_are_killed_in_mid_copy";
+        std::array<char*, 3> arguments{const_cast<char*>("gpu_test"),
+                                       const_cast<char*>(filter.c_str()), nullptr};
+        pid_t child = 0;
+        ASSERT_EQ(
+            ::posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ),
+            0);
+        ::close(ends[1]);
+        char told = 0;
+        ASSERT_EQ(::read(ends[0], &told, 1), 1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(i % 7));
+        ::kill(child, SIGKILL);
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        EXPECT_TRUE(WIFSIGNALED(status));
+        ::close(ends[0]);
+        expect_to_work(engine, static_cast<unsigned>(i));
+    }
+    ::unsetenv("BATCH_TEST_CHILD");
+    EXPECT_EQ(engine.reports().back().failures, 0u);
+}
+
+} // namespace
+} // namespace barmap::gpu_test
