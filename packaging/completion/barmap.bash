@@ -11,6 +11,8 @@ _barmap_options() {
         lat) echo "$target $measuring --compare $output" ;;
         bw) echo "$target $measuring --threads $output" ;;
         api) echo "$target $measuring --cycles $output" ;;
+        batch) echo "--device $measuring --pieces --direction --order --methods --pool --same --both --beside --ordered \
+            --check --round-trips --seed $output" ;;
         pingpong) echo "$target --iterations $output" ;;
         fresh) echo "$target --sizes --iterations --every-routine --demonstrate-stale $output" ;;
         stress) echo "$target --threads --iterations --region --pieces --pairs --seed $output" ;;
@@ -25,7 +27,7 @@ _barmap() {
     local subcommand=${COMP_WORDS[1]} i
     COMPREPLY=()
     if [[ $COMP_CWORD -eq 1 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "info demo check lat bw api pingpong fresh stress sim plot \
+        mapfile -t COMPREPLY < <(compgen -W "info demo check lat bw api batch pingpong fresh stress sim plot \
             -h --help --version" -- "$word")
         return
     fi
@@ -47,6 +49,10 @@ _barmap() {
         --memory) [[ $subcommand == sim ]] && return || values="device vmm vmm5 barmap" ;;
         --backend | --require) values="gdrdrv dmabuf rm vulkan" ;;
         --driver) values="535 550 570 580 610" ;;
+        --direction) values="to_cpu to_gpu" ;;
+        --order) values="contiguous random" ;;
+        --methods) values="engine batch loop graph kernel4 kernel32" ;;
+        --beside) values="gemm" ;;
         --routine) values="auto $(barmap info 2> /dev/null |
             sed -n '/^copy routine/,$ s/^\([a-z0-9]\+\) *yes.*/\1/p')" ;;
         --output | -o)
@@ -54,7 +60,7 @@ _barmap() {
             return
             ;;
         --device | --devices | --sizes | --max | --max-size | --iterations | --budget | --threads | \
-            --cycles | --region | --seed | --bar1 | --fail) return ;;
+            --cycles | --region | --seed | --bar1 | --fail | --pieces | --pool | --check | --round-trips) return ;;
     esac
     if [[ $values ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
