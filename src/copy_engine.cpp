@@ -9,6 +9,7 @@
 #include <barmap/error.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 namespace barmap {
@@ -124,12 +125,10 @@ constexpr unsigned number_bits = 56;
 constexpr std::uint64_t end_of_addresses = std::uint64_t{1} << 57;
 
 bool is_good(copy_piece const& each) noexcept {
-    // Few branches: a list of thousands is looked at before its first piece is copied. What is
-    // above the end, or wraps around, has a high bit.
-    std::uint64_t const high =
-        (each.gpu + each.bytes - 1) | (each.host + each.bytes - 1) | each.gpu | each.host;
-    return each.bytes == 0 || ((each.bytes <= end_of_addresses) & (each.gpu != 0) &
-                               (each.host != 0) & (high < end_of_addresses)) != 0;
+    auto const is_inside = [&](std::uint64_t begin) {
+        return begin != 0 && begin < end_of_addresses && each.bytes <= end_of_addresses - begin;
+    };
+    return each.bytes == 0 || (is_inside(each.gpu) && is_inside(each.host));
 }
 
 [[noreturn]] void refuse(std::span<copy_piece const> pieces) {
@@ -150,16 +149,21 @@ struct pieces_checked {
 
 /// @throws error errc::invalid_argument
 pieces_checked check(std::span<copy_piece const> pieces) {
+    // A list of thousands is looked at before its first piece is copied. Both words stay small
+    // where every piece is good and plain: 0 less 1, and what wraps around, has high bits.
     pieces_checked result;
-    unsigned good = 1, plain = 1;
+    std::uint64_t addresses = 0, sizes = 0;
     for (copy_piece const& each : pieces) {
-        good &= is_good(each);
-        plain &= each.bytes - 1 < engine::most_piece_bytes;
+        std::uint64_t const more = each.bytes - 1;
+        addresses |= (each.gpu - 1) | (each.host - 1) | (each.gpu + more) | (each.host + more);
+        sizes |= more;
         result.bytes += each.bytes;
     }
-    if (!good)
+    static_assert(std::has_single_bit(engine::most_piece_bytes));
+    result.are_plain = sizes < engine::most_piece_bytes;
+    if ((addresses >= end_of_addresses || !result.are_plain) &&
+        !std::ranges::all_of(pieces, is_good))
         refuse(pieces);
-    result.are_plain = plain != 0;
     return result;
 }
 
