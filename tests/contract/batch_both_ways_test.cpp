@@ -2,19 +2,20 @@
 #include "contract/batch_fixture.hpp"
 #include "rm/channel_abi.hpp"
 
-/// Large batches both ways at once: the later one takes an engine that CUDA uses as well, since
-/// either way of the link is then busy by an engine of its own.
+/// Large batches both ways at once: the later one takes the engines that CUDA uses as well, half of
+/// it each, since either way of the link is then busy by engines of its own.
 namespace barmap::contract {
 namespace {
 
 // Of the fake's engines, as of an H200's: the first two serve graphics, two are shared, one is
 // free.
-constexpr std::uint32_t shared_engine = rm::abi::engine_type_copy0 + 2,
+constexpr std::uint32_t shared_engines[] = {rm::abi::engine_type_copy0 + 2,
+                                            rm::abi::engine_type_copy0 + 3},
                         own_engine = rm::abi::engine_type_copy0 + 4;
 
-/// The whole of both sides, in pieces that gain by the other engine.
-std::vector<copy_piece> large_pieces(device_block const& gpu, pinned_block const& host) {
-    constexpr std::size_t each = 64 * kib;
+/// The whole of both sides, in pieces that gain by the other engines.
+std::vector<copy_piece> large_pieces(device_block const& gpu, pinned_block const& host,
+                                     std::size_t each = 64 * kib) {
     std::vector<copy_piece> result;
     for (std::size_t at = 0; at < batch_program::size; at += each)
         result.push_back({gpu.address() + at, host.address() + at, each});
@@ -37,7 +38,7 @@ struct both_ways : batch_program {
     }
 };
 
-TEST(batch_both_ways_test, the_way_back_takes_another_engine) {
+TEST(batch_both_ways_test, the_way_back_takes_the_other_engines) {
     engine_machine machine("channel");
     both_ways p;
     gated_stream held, other;
@@ -53,12 +54,15 @@ TEST(batch_both_ways_test, the_way_back_takes_another_engine) {
             std::vector<copy_piece>{{p.back.address(), p.back_host.address(), 4096}});
         p.expect_done(small);
         EXPECT_EQ(machine.gpu().done().engine_type, own_engine);
+        fake::gpu::activity before = machine.gpu().done();
         copy_ticket const back = round == 0
                                      ? p.engine.scatter(p.back_list)
                                      : p.engine.submit(copy_direction::to_gpu, p.back_list,
                                                        after{other.get()}, then{other.get()});
         p.expect_done(back);
-        EXPECT_EQ(machine.gpu().done().engine_type, shared_engine);
+        for (std::uint32_t const each : shared_engines)
+            EXPECT_GE(machine.gpu().done().launches_of[each] - before.launches_of[each],
+                      p.back_list.size() / 2);
         EXPECT_FALSE(p.engine.done(out)) << "its ticket is its own";
         held.open();
         p.expect_done(out);
@@ -69,23 +73,195 @@ TEST(batch_both_ways_test, the_way_back_takes_another_engine) {
     EXPECT_EQ(machine.gpu().done().engine_type, own_engine);
 }
 
-TEST(batch_both_ways_test, a_failure_of_the_other_engine_is_told) {
+// What is small, short, or goes the same way as what is under way stays on the own engine.
+TEST(batch_both_ways_test, only_a_large_way_back_takes_other_engines) {
+    for (bool const one_is_shared : {false, true}) {
+        SCOPED_TRACE(one_is_shared);
+        fake::rm_driver::behaviour how;
+        how.one_engine_shared = one_is_shared;
+        engine_machine machine("channel", how);
+        both_ways p;
+        gated_stream held;
+        copy_ticket const out =
+            p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+        auto const taken_by_others = [&](copy_direction way, std::vector<copy_piece> const& list) {
+            fake::gpu::activity before = machine.gpu().done();
+            p.expect_done(p.engine.submit(way, list));
+            fake::gpu::activity after = machine.gpu().done();
+            return after.launches_of[shared_engines[0]] != before.launches_of[shared_engines[0]];
+        };
+        std::size_t const least = one_is_shared ? 16384 : 2048;
+        auto const to_gpu = copy_direction::to_gpu;
+        EXPECT_TRUE(taken_by_others(to_gpu, large_pieces(p.back, p.back_host, least)));
+        EXPECT_FALSE(taken_by_others(to_gpu, large_pieces(p.back, p.back_host, least / 2)));
+        EXPECT_FALSE(taken_by_others(
+            to_gpu, std::vector<copy_piece>{{p.back.address(), p.back_host.address(), mib - 1}}));
+        EXPECT_FALSE(taken_by_others(copy_direction::to_cpu, p.back_list));
+        held.open();
+        p.expect_done(out);
+    }
+}
+
+// Its half of a batch is: the other half is right.
+TEST(batch_both_ways_test, a_failure_of_either_engine_is_told) {
+    for (bool const is_first : {true, false}) {
+        SCOPED_TRACE(is_first);
+        engine_machine machine("channel");
+        both_ways p;
+        p.fill(7);
+        gated_stream held;
+        copy_ticket const waiting =
+            p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+        std::vector<copy_piece> list = p.back_list;
+        (is_first ? list.front() : list.back()).gpu = 16; // which CUDA has not mapped
+        copy_ticket const bad = p.engine.scatter(list);
+        expect_refusal(refusal_of([&] { (void)p.engine.wait(bad, 20s); }), errc::copy_unfinished,
+                       "which bytes were copied is unknown");
+        held.open();
+        p.expect_done(waiting); // another lane's
+        p.expect_to_work(8);
+        EXPECT_EQ(p.report("channel").failures, 1u);
+    }
+}
+
+/// CUDA's calls for words of streams: counts them, and refuses them from one of them on.
+struct counted_words {
+    explicit counted_words(int most) {
+        real = api = cuda::api();
+        calls = 0;
+        good = most;
+        api.stream_write_value32 = [](CUstream of, CUdeviceptr at, unsigned value,
+                                           unsigned how) {
+            return ++calls > good ? CUresult{400} : real.stream_write_value32(of, at, value, how);
+        };
+        api.stream_wait_value32 = [](CUstream of, CUdeviceptr at, unsigned value,
+                                          unsigned how) {
+            return ++calls > good ? CUresult{400} : real.stream_wait_value32(of, at, value, how);
+        };
+        cuda::replace_api(&api);
+    }
+    counted_words(counted_words const&) = delete;
+    counted_words& operator=(counted_words const&) = delete;
+    ~counted_words() { cuda::replace_api(nullptr); }
+
+    static inline cuda::driver_api real, api;
+    static inline int calls = 0, good = 0;
+};
+
+// The second engine's half is refused by CUDA: the first one's is over before that is told, and
+// their tickets go on alike.
+TEST(batch_both_ways_test, half_a_batch_that_is_refused_is_ended) {
     engine_machine machine("channel");
     both_ways p;
-    p.fill(7);
-    gated_stream held;
-    copy_ticket const waiting =
-        p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
-    std::vector<copy_piece> list = p.back_list;
-    for (copy_piece& each : list)
-        each.gpu = 16; // which CUDA has not mapped
-    copy_ticket const bad = p.engine.scatter(list);
-    expect_refusal(refusal_of([&] { (void)p.engine.wait(bad, 20s); }), errc::copy_unfinished,
-                   "which bytes were copied is unknown");
+    gated_stream held, stream;
     held.open();
-    p.expect_done(waiting); // another lane's
-    p.expect_to_work(8);
-    EXPECT_EQ(p.report("channel").failures, 1u);
+    for (int calls = 2; calls < 4; ++calls) { // the first engine's are two
+        SCOPED_TRACE(calls);
+        stream.open();
+        p.fill(1);
+        held.close();
+        copy_ticket const out =
+            p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+        stream.close();
+        std::atomic<bool> is_open{false};
+        std::thread opener([&] {
+            std::this_thread::sleep_for(50ms);
+            is_open = true;
+            stream.open();
+        });
+        {
+            counted_words const refusing(calls);
+            EXPECT_THROW((void)p.engine.submit(copy_direction::to_gpu, p.back_list,
+                                               after{stream.get()}, then{stream.get()}),
+                         error);
+        }
+        EXPECT_TRUE(is_open) << "which the first half waits for";
+        opener.join();
+        copy_ticket const back = p.engine.submit(copy_direction::to_gpu, p.back_list,
+                                                 after{stream.get()}, then{stream.get()});
+        p.expect_done(back);
+        held.open();
+        p.expect_done(out);
+        p.expect_copied(1);
+        EXPECT_EQ(p.report("channel").failures, 0u);
+    }
+    held.close();
+    copy_ticket const out = p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+    std::vector<copy_piece> list = p.back_list;
+    list.front().gpu = 16; // which CUDA has not mapped
+    copy_ticket const bad = p.engine.submit(copy_direction::to_gpu, list, after{stream.get()});
+    EXPECT_THROW((void)p.engine.wait(bad, 20s), error);
+    held.open();
+    p.expect_done(out);
+}
+
+// More pieces than a ticket of each engine holds; an odd number of them.
+TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
+    engine_machine machine("channel");
+    both_ways p;
+    gated_stream held, stream;
+    held.open();
+    stream.open();
+    for (unsigned round = 0; round < 2; ++round) {
+        SCOPED_TRACE(round);
+        p.fill(round);
+        held.close();
+        copy_ticket const out =
+            p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+        std::vector<copy_piece> list;
+        for (unsigned i = 0; i < 20'001; ++i)
+            list.push_back(p.back_list[i % p.back_list.size()]);
+        for (copy_piece& each : list)
+            each.bytes = 2048;
+        fake::gpu::activity before = machine.gpu().done();
+        std::optional<after> begin;
+        if (round == 1)
+            begin.emplace(stream.get());
+        copy_ticket back{};
+        {
+            counted_words const counting(100);
+            back = p.engine.submit(copy_direction::to_gpu, list, begin, then{stream.get()});
+        }
+        EXPECT_EQ(counted_words::calls, round == 1 ? 4 : 2) << "once for each engine";
+        p.expect_done(back);
+        stream.synchronize();
+        std::uint64_t launches = 0;
+        for (std::uint32_t const each : shared_engines)
+            launches += machine.gpu().done().launches_of[each] - before.launches_of[each];
+        EXPECT_GE(launches, list.size());
+        held.open();
+        p.expect_done(out);
+        auto const there = read_by_driver(p.back.address(), p.size);
+        for (copy_piece const& each : p.back_list)
+            EXPECT_EQ(std::memcmp(there.data() + (each.gpu - p.back.address()),
+                                  p.back_host.bytes().data() + (each.host - p.back_host.address()),
+                                  2048),
+                      0);
+    }
+}
+
+// One engine may be had, and the other not.
+TEST(batch_both_ways_test, works_with_one_engine_for_the_way_back) {
+    engine_machine machine("channel");
+    both_ways p;
+    gated_stream held;
+    held.open();
+    p.fill(2);
+    held.close();
+    copy_ticket const out = p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+    static auto const allocate = cuda::api().mem_alloc;
+    cuda::driver_api refusing = cuda::api();
+    refusing.mem_alloc = [](CUdeviceptr* to, std::size_t bytes) {
+        static int left = 1; // memory for one channel
+        return left-- > 0 ? allocate(to, bytes) : CUresult{2};
+    };
+    cuda::replace_api(&refusing);
+    p.expect_done(p.engine.scatter(p.back_list));
+    cuda::replace_api(nullptr);
+    EXPECT_EQ(machine.gpu().done().engine_type, shared_engines[0]);
+    held.open();
+    p.expect_done(out);
+    p.expect_copied(2);
 }
 
 } // namespace

@@ -361,41 +361,6 @@ TEST(batch_failure_test, what_waits_is_refused_where_no_lane_for_it_can_be_opene
     p.expect_done(later);
 }
 
-// Each way of the link has an engine to itself, while both are busy with much.
-TEST(batch_failure_test, the_way_back_takes_another_engine) {
-    constexpr std::uint32_t copy2 = 11, copy4 = 13; // of the fake's, shared and neither
-    engine_machine machine("channel");
-    batch_program p;
-    auto const there = pattern(mib, 4);
-    write_by_driver(p.block.address(), there);
-    pinned_block const other(mib);
-    device_block const target(mib);
-    std::vector<copy_piece> const back{{p.block.address(), p.host.address(), mib}};
-    std::vector<copy_piece> const forth{{target.address(), other.address(), mib}};
-    std::vector<copy_piece> small, few{{p.block.address(), p.host.address(), mib / 2}};
-    for (std::size_t at = 0; at < mib; at += 8192)
-        small.push_back({p.block.address() + at, p.host.address() + at, 8192});
-    auto const engine_of = [&](std::vector<copy_piece> const& list) {
-        p.expect_done(p.engine.gather(list));
-        return machine.gpu().done().engine_type;
-    };
-    EXPECT_EQ(engine_of(back), copy4) << "nothing goes the other way";
-    gated_stream held, free;
-    free.open();
-    copy_ticket const waiting = p.engine.submit(copy_direction::to_gpu, forth, after{held.get()});
-    EXPECT_EQ(engine_of(back), copy2);
-    EXPECT_TRUE(std::ranges::equal(p.host.bytes(), there));
-    EXPECT_EQ(engine_of(small), copy4);
-    EXPECT_EQ(engine_of(few), copy4);
-    p.expect_done(p.engine.submit(copy_direction::to_cpu, back, after{free.get()}));
-    EXPECT_EQ(machine.gpu().done().engine_type, copy2);
-    p.expect_done(p.engine.scatter(forth)); // the same way as what waits
-    EXPECT_EQ(machine.gpu().done().engine_type, copy4);
-    held.open();
-    p.expect_done(waiting);
-    EXPECT_EQ(engine_of(back), copy4);
-}
-
 // A space of another GPU's would be refused by the unified memory driver.
 TEST(batch_failure_test, finds_the_address_space_of_each_gpu) {
     set_environment("BARMAP_SIM_DEVICES", "3");

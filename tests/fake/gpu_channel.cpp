@@ -268,6 +268,7 @@ void channel::launch(std::uint32_t flags, orders& from) {
         throw stop::unknown("LAUNCH_DMA with unknown flags: " + std::to_string(flags));
     ++from.done.launches;
     from.done.engine_type = of_.engine_type;
+    ++from.done.launches_of[of_.engine_type];
     if (transfer != 0) {
         if ((flags & abi::launch_linear) != abi::launch_linear || length_ == 0)
             throw stop::unknown("a copy that is not of plain bytes, or of none");

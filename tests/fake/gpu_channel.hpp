@@ -20,6 +20,7 @@ struct activity {
     std::uint64_t semaphores = 0;  ///< released
     std::uint64_t kept = 0;        ///< turns of a channel that another one had the engine in
     std::uint32_t engine_type = 0; ///< of the latest launch
+    std::map<std::uint32_t, std::uint64_t> launches_of; ///< by the type of the engine
 };
 
 /// What a test wants of the next submissions, and what they did.

@@ -124,6 +124,8 @@ std::optional<std::uint8_t> channel_objects::caps_of(std::uint32_t engine_type) 
     std::uint32_t const which = engine_type - abi::engine_type_copy0;
     if (which >= caps.size())
         return std::nullopt;
+    if (driver_.how().one_engine_shared && which == 3)
+        return 0;
     return static_cast<std::uint8_t>(caps[which] | (driver_.how().all_engines_shared ? shared : 0));
 }
 

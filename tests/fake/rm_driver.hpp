@@ -32,6 +32,7 @@ public:
         bool confidential = false;         ///< maps nothing for the CPU
         rm::generation gpu = rm::generation::hopper;
         bool all_engines_shared = false; ///< of the copy engines
+        bool one_engine_shared = false;  ///< instead of two, of those that serve no graphics
         std::string version{};           ///< in words; empty: one of the series
         bool cuda_has_uvm = true;        ///< CUDA has /dev/nvidia-uvm open
     };

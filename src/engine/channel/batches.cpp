@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/driver_lifetime.hpp"
 #include "engine/batch.hpp"
-#include "engine/channel/cuda_lane.hpp"
+#include "engine/channel/striped_lane.hpp"
 #include "engine/spin.hpp"
 #include "os/process.hpp"
 
@@ -113,7 +113,7 @@ private:
 
     struct lane {
         std::mutex busy; ///< a submission
-        std::unique_ptr<cuda_lane> channel;
+        std::unique_ptr<striped_lane> channel;
         std::atomic<unsigned> visits{0};
         std::atomic<bool> is_open{false};
         CUstream latest = nullptr; ///< stream that it waited for; under lanes_lock_
@@ -134,17 +134,18 @@ private:
         bool const is_shared = &which - lanes_.data() >= static_cast<std::ptrdiff_t>(own_lanes);
         cuda::relaxed_capture const relaxed;
         cuda::context_scope const scope(session_->context.get());
-        which.channel = std::make_unique<cuda_lane>(
-            *session_, is_shared ? *session_->shared_engine_type : session_->engine_type);
+        which.channel = std::make_unique<striped_lane>(
+            *session_, is_shared ? session_->shared_engines : session_->own_engine);
         which.is_open.store(true, std::memory_order_release);
     }
 
-    /// Whether a batch is to go by an engine that CUDA uses as well, since it has the other way of
-    /// the link for itself there: batches both ways then take half the time. Small pieces gain
+    /// Whether a batch is to go by engines that CUDA uses as well, since it has the other way of
+    /// the link for itself there: batches both ways then take half the time. Smaller pieces gain
     /// nothing, and small batches are soon over.
     bool goes_against(direction which, std::size_t pieces, std::size_t bytes) const noexcept {
-        constexpr std::size_t least_piece = 16384, least_batch = std::size_t{1} << 20;
-        if (bytes < least_batch || bytes / pieces < least_piece || !session_->shared_engine_type)
+        constexpr std::size_t least_batch = std::size_t{1} << 20;
+        std::size_t const least_piece = session_->shared_engines.size() > 1 ? 2048 : 16384;
+        if (bytes < least_batch || bytes / pieces < least_piece || session_->shared_engines.empty())
             return false;
         direction const other = which == direction::to_gpu ? direction::to_cpu : direction::to_gpu;
         return std::any_of(lanes_.begin(), lanes_.begin() + own_lanes, [&](lane const& each) {

@@ -44,8 +44,8 @@ cuda_session::cuda_session(cuda::gpu const& which)
     : gpu(which), client(std::make_shared<rm::client>(rm::pci_location{
                       which.pci_domain, which.pci_bus, which.pci_slot, which.pci_address})),
       series(series_of(client->driver_version())), kind(generation_of(client->classes())),
-      usermode(*client, kind), engine_type(own_engine_type(*client)),
-      shared_engine_type(engine::shared_engine_type(*client)),
+      usermode(*client, kind), own_engine{own_engine_type(*client)},
+      shared_engines(shared_engine_types(*client)),
       context(cuda::primary_context::retain(which.handle)) {
     if (!kind.high_entries)
         throw error(errc::backend_absent,

@@ -22,6 +22,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace barmap::engine {
 
@@ -34,8 +35,7 @@ struct cuda_session {
     driver_series series;
     generation const& kind;
     usermode_page usermode;
-    std::uint32_t engine_type;
-    std::optional<std::uint32_t> shared_engine_type; ///< for the way back, while both are busy
+    std::vector<std::uint32_t> own_engine, shared_engines; ///< the latter for the way back
     cuda::primary_context context;
     /// CUDA's address space as an object of the client, once the first channel has found it.
     std::optional<rm::memory_object> space;
@@ -60,6 +60,9 @@ public:
 
     /// Where a batch is. @return done, failed, or under way
     [[nodiscard]] batch_engine::state look(ticket number) const noexcept;
+
+    /// The last ticket that was given.
+    [[nodiscard]] ticket latest() const noexcept { return ring_->next() - 1; }
 
     /// Whether nothing is under way: also once it has been ended, with what was promised set.
     [[nodiscard]] bool is_idle() const noexcept { return ring_->progress() + 1 >= ring_->next(); }

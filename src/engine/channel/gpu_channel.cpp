@@ -44,31 +44,34 @@ void expect_channels(cuda::gpu const& which) {
 
 namespace {
 
-/// The first copy engine with these capabilities, of graphics and shared.
-std::optional<std::uint32_t> engine_with(rm::client const& client, std::uint8_t wanted) {
-    for (std::uint32_t i = 0; i < abi::engine_type_copies; ++i) {
+/// The first copy engines with these capabilities, of graphics and shared.
+std::vector<std::uint32_t> engines_with(rm::client const& client, std::uint8_t wanted,
+                                        std::size_t most) {
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t i = 0; i < abi::engine_type_copies && result.size() < most; ++i) {
         abi::ce_caps_parameters caps{};
         caps.engine_type = abi::engine_type_copy0 + i;
         if (client.control(client.subdevice(), abi::cmd_ce_get_caps, caps,
                            "read what a copy engine can do") != abi::ok)
             continue; // there is none of this number
         if ((caps.caps[0] & (abi::ce_cap_graphics | abi::ce_cap_shared)) == wanted)
-            return caps.engine_type;
+            result.push_back(caps.engine_type);
     }
-    return std::nullopt;
+    return result;
 }
 
 } // namespace
 
-std::optional<std::uint32_t> shared_engine_type(rm::client const& client) {
-    return engine_with(client, abi::ce_cap_shared);
+std::vector<std::uint32_t> shared_engine_types(rm::client const& client) {
+    return engines_with(client, abi::ce_cap_shared, 2);
 }
 
 std::uint32_t own_engine_type(rm::client const& client) {
-    if (std::optional<std::uint32_t> const found = engine_with(client, 0))
-        return *found;
-    throw error(errc::backend_absent, "find a copy engine that nothing else uses", "",
-                "this GPU has none to spare: copies take the driver's engine");
+    std::vector<std::uint32_t> const found = engines_with(client, 0, 1);
+    if (found.empty())
+        throw error(errc::backend_absent, "find a copy engine that nothing else uses", "",
+                    "this GPU has none to spare: copies take the driver's engine");
+    return found.front();
 }
 
 gpu_channel::gpu_channel(rm::client const& client, generation const& gpu, driver_series series,

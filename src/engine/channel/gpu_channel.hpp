@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 /// What a channel is made of, whichever address space it lives in.
 namespace barmap::engine {
@@ -55,8 +56,8 @@ void expect_channels(cuda::gpu const& which);
 /// end of CUDA's time slice, 1 ms. @throws error errc::backend_absent if there is none
 [[nodiscard]] std::uint32_t own_engine_type(rm::client const& client);
 
-/// One of those that CUDA uses as well; nothing if there is none.
-[[nodiscard]] std::optional<std::uint32_t> shared_engine_type(rm::client const& client);
+/// Those that CUDA uses as well, two at most.
+[[nodiscard]] std::vector<std::uint32_t> shared_engine_types(rm::client const& client);
 
 /// A channel group with one channel, which its address space, memory and notifier outlive.
 class gpu_channel {
