@@ -1,0 +1,27 @@
+# For builds with CMAKE_UNITY_BUILD, which take half the time: what several files of one target give
+# the same name to, each in its unnamed namespace or as a macro.
+file(GLOB alone ${PROJECT_SOURCE_DIR}/src/copy/*.cpp)
+foreach(backend dmabuf gdrdrv rm vulkan)
+  list(APPEND alone ${PROJECT_SOURCE_DIR}/src/backend/${backend}/${backend}.cpp)
+endforeach()
+set_source_files_properties(${alone} TARGET_DIRECTORY barmap_objects
+  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+if(TARGET barmap_tool)
+  file(GLOB alone ${PROJECT_SOURCE_DIR}/tools/gdrcopy/*.cpp)
+  set_source_files_properties(${alone} TARGET_DIRECTORY barmap_tool
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
+if(TARGET barmap_python)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/python/binding/own_memory.cpp
+    TARGET_DIRECTORY barmap_python PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
+foreach(target copy_tests barmap_fake fake_tests vulkan_test gpu_test vkgdr_tests runtime_tables
+    dropin_semantics tools_test barmap_python_runtime)
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
+endforeach()
+# It defines what one file of the library does, which then brings others along.
+if(CMAKE_UNITY_BUILD AND TARGET c_api_boundary_test)
+  target_link_options(c_api_boundary_test PRIVATE LINKER:--allow-multiple-definition)
+endif()
