@@ -8,7 +8,7 @@ namespace barmap::os {
 /// Which process this is: its PID, and how many forks lie between it and the first that asked. A
 /// child in a PID namespace of its own may have its parent's PID. Thread rule: free; may be
 /// called from signal handlers.
-struct process_id {
+struct alignas(8) process_id { // so that clang, too, exchanges it as one word
     pid_t number = 0;
     unsigned generation = 0;
     bool operator==(process_id const&) const = default;
