@@ -110,7 +110,8 @@ vkgdr_t vkgdr_open(CUdevice device, std::uint32_t flags) {
         int const ordinal = (flags & VKGDR_OPEN_CURRENT_CONTEXT_BIT)
                                 ? vk::ordinal_of_current_context("open the current context's GPU")
                                 : vk::ordinal_of(device);
-        auto opened = std::make_shared<opened_gpu const>(barmap::device::open(ordinal), wanted);
+        auto opened = std::make_shared<opened_gpu const>(
+            opened_gpu{barmap::device::open(ordinal), wanted});
         // What cannot allocate here is said now, as by the original, and not at the first use.
         vk::gpu_memory const trial(opened->gpu, 1, wanted);
         return gpus().add(std::move(opened));
