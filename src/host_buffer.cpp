@@ -7,7 +7,8 @@ namespace barmap {
 
 host_buffer_state::host_buffer_state(std::shared_ptr<device_state> of, std::size_t bytes)
     : device(std::move(of)), size(bytes), region(os::region::shared_memory(whole_pages(bytes))),
-      registration(device->gpu.handle, std::span(region.data(), region.size())) {
+      registration(device->gpu.handle, std::span(region.data(), region.size())),
+      gpu_address(registration.gpu_address()) {
     device->pinned.add(std::span(region.data(), region.size()));
 }
 
@@ -38,6 +39,10 @@ std::byte* host_buffer::data() const noexcept {
 
 std::size_t host_buffer::size() const noexcept {
     return state_ ? state_->size : 0;
+}
+
+std::uintptr_t host_buffer::gpu_address() const noexcept {
+    return state_ ? state_->gpu_address : 0;
 }
 
 } // namespace barmap

@@ -6,6 +6,7 @@
 #include "os/region.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace barmap {
@@ -23,6 +24,7 @@ struct host_buffer_state {
     std::size_t size;
     os::region region;
     cuda::host_registration registration; ///< goes before it
+    std::uintptr_t gpu_address;
 };
 
 } // namespace barmap

@@ -4,6 +4,7 @@
 #include <barmap/export.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -35,6 +36,8 @@ public:
     /// Whole pages, zeroed at first.
     [[nodiscard]] std::byte* data() const noexcept;
     [[nodiscard]] std::size_t size() const noexcept; ///< bytes, as asked for
+    /// The address by which kernels reach it.
+    [[nodiscard]] std::uintptr_t gpu_address() const noexcept;
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data(), size()}; }
 
 private:

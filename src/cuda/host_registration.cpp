@@ -17,6 +17,14 @@ host_registration::host_registration(CUdevice device, std::span<std::byte> memor
     watch_exit();
 }
 
+CUdeviceptr host_registration::gpu_address() const {
+    context_scope const scope(context_.get());
+    CUdeviceptr result = 0;
+    check(api().mem_host_get_device_pointer(&result, data_, 0),
+          "find the GPU's address of host memory");
+    return result;
+}
+
 host_registration::~host_registration() {
     if (!drivers_are_up(owner_))
         return;

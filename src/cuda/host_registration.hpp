@@ -18,6 +18,9 @@ public:
     host_registration& operator=(host_registration const&) = delete;
     ~host_registration();
 
+    /// The address by which the GPU reaches the first byte. @throws error
+    [[nodiscard]] CUdeviceptr gpu_address() const;
+
 private:
     os::process_id owner_ = os::this_process();
     primary_context context_;

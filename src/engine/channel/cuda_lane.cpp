@@ -62,10 +62,7 @@ cuda_lane::cuda_lane(cuda_session& session, std::uint32_t engine_type)
       registration_(session.gpu.handle, std::span(host_.data(), os::page_size())),
       notifier_page_(session.client, session.client->describe_host(host_.data() + os::page_size(),
                                                                    os::page_size())) {
-    CUdeviceptr word = 0;
-    cuda::check(cuda::api().mem_host_get_device_pointer(&word, host_.data(), 0),
-                "find a page's address on the GPU");
-    semaphore_on_gpu_ = word;
+    semaphore_on_gpu_ = registration_.gpu_address();
     std::memset(view_.data(), 0, command_ring::words_at);
     if (session.space)
         open_channel(session.space->handle());

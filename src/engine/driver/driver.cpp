@@ -55,8 +55,7 @@ public:
         page_ = os::region::shared_memory(os::page_size());
         registered_ =
             std::make_unique<host_memory>(gpu_.handle, std::span(page_.data(), os::page_size()));
-        cuda::check(cu.mem_host_get_device_pointer(&word_on_gpu_, page_.data(), 0),
-                    "find a page's address on the GPU");
+        word_on_gpu_ = registered_->registration.gpu_address();
         // From CUDA 11.7 on; before, a stream's end is all that can be asked for.
         writes_word_ = cu.stream_write_value32(stream_, word_on_gpu_, 0, 0) == cuda::success;
         cuda::watch_exit();
