@@ -2,6 +2,7 @@
 /// barmap for C++: CPU pointers to GPU memory. All of the API; stable as source only (export.hpp).
 #pragma once
 
+#include <barmap/arena.hpp>
 #include <barmap/backend.hpp>
 #include <barmap/copy.hpp>
 #include <barmap/copy_engine.hpp>
@@ -11,5 +12,6 @@
 #include <barmap/host_buffer.hpp>
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
+#include <barmap/ring.hpp>
 #include <barmap/version.hpp>
 #include <barmap/window.hpp>

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 CODE_ROOMS = ("include", "src", "sim", "shims", "python", "tools", "kernel", "tests", "examples")
-CODE_SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".py"}
+CODE_SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
 MOST_LINES = 450
 BANNED_NAMES = {"util", "utils", "common", "misc", "helper", "helpers", "internal"}
 
@@ -127,6 +127,7 @@ ALLOWED_INCLUDES = {
     "rm": {"rm", "cuda", "os"},
     "engine": {"engine", "rm", "cuda", "copy", "os"},
     "backend": {"backend", "rm", "cuda", "os"},
+    "signal": {"signal", "os"},
 }
 # Files of the core that belong to the lowest room: everything may throw an error or log.
 LOWEST_FILES = {"error.cpp": set(), "log.hpp": {"config"}, "log.cpp": {"config", "log.hpp"}}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/device.hpp>
+#include <barmap/export.hpp>
+#include <barmap/window.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace barmap {
+struct arena_state; ///< inside the library
+}
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+/// Memory for rings, flags and what else a CPU and a GPU tell each other by: one block of GPU memory
+/// with its mapping, and one of pinned host memory, of which parts are taken and given back. So
+/// hundreds of flags share one pin.
+///
+///     barmap::arena const words(gpu, 1 << 20, 1 << 16);
+///     barmap::ring_to_gpu<command> commands(words, 1024);
+///
+/// A cheap handle: copies share one state, which each part keeps as well. Making one allocates
+/// memory with CUDA, and its end frees it, which waits for running kernels.
+/// Thread rule: every member may be called at once.
+class BARMAP_API arena {
+public:
+    /// Parts begin at a multiple of this, so that no two share a line that either side fetches.
+    static constexpr std::size_t alignment = 128;
+
+    /// @param gpu_bytes, host_bytes how much of each; 0 for none
+    /// @throws error as device::allocate(), pin::map() and device::allocate_host()
+    arena(device const& of, std::size_t gpu_bytes, std::size_t host_bytes);
+    arena(arena const&) noexcept;
+    arena& operator=(arena const&) noexcept;
+    ~arena();
+
+    /// A part of one of the blocks, which is given back at its end. Move-only. By then no kernel
+    /// and no copy may use it any more.
+    /// Thread rule: the bytes are as any memory; destroying it is exclusive.
+    class BARMAP_API part {
+    public:
+        part() noexcept; ///< empty
+        part(part&&) noexcept;
+        part& operator=(part&&) noexcept;
+        ~part();
+
+        /// CPU address of the first byte.
+        [[nodiscard]] std::byte* data() const noexcept { return data_; }
+        [[nodiscard]] std::size_t size() const noexcept { return size_; } ///< bytes, as asked for
+        /// The address by which kernels reach it.
+        [[nodiscard]] std::uintptr_t gpu_address() const noexcept { return gpu_address_; }
+        /// Of GPU memory. Of host memory: a window of no mapping.
+        [[nodiscard]] barmap::window window() const noexcept;
+
+    private:
+        friend class arena;
+        std::shared_ptr<arena_state> owner_;
+        std::byte* data_ = nullptr;
+        std::size_t size_ = 0;
+        std::uintptr_t gpu_address_ = 0;
+        copy_plan const* plan_ = nullptr; ///< null: host memory
+    };
+
+    /// Takes GPU memory. What it holds is what its last user left.
+    /// @throws error errc::out_of_range if no part of that size is left, errc::invalid_argument for
+    ///         0 bytes, errc::forked_child
+    [[nodiscard]] part take_gpu(std::size_t bytes) const;
+    /// The same of host memory.
+    [[nodiscard]] part take_host(std::size_t bytes) const;
+
+    /// How the CPU caches the GPU memory.
+    [[nodiscard]] cache_kind kind() const noexcept;
+
+private:
+    std::shared_ptr<arena_state> state_;
+};
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+/// Rings between a CPU and running GPU code: the GPU's side. <barmap/ring.hpp> makes them, and the
+/// rules are in share/doc/barmap/rings.md.
+///
+///     __global__ void serve(barmap::gpu::ring_to_gpu<command> in, barmap::gpu::ring_to_cpu<answer> out) {
+///         barmap::gpu::consumer<command> commands(in);
+///         barmap::gpu::producer<answer> answers(out);
+///         command next;
+///         while (commands.pop(next, 1000000) == barmap::gpu::status::ok)
+///             answers.push(work(next), 1000000);
+///     }
+///
+/// The structs are plain and are passed to kernels by value. Compiles as <barmap/gpu/words.cuh>.
+#pragma once
+
+#include <barmap/gpu/words.cuh>
+
+namespace barmap {
+namespace gpu {
+
+enum class status : int {
+    ok,
+    full,     ///< no room, and no look was to be repeated
+    empty,    ///< no message, and no look was to be repeated
+    closed,   ///< the other side has closed the ring, and all its messages have been read
+    timed_out ///< none of the repeated looks found room or a message
+};
+
+/// How a message lies in a ring's memory. Its commit words hold its number plus 1: what is there
+/// before differs by the number of slots, whatever the bytes of the message are.
+template <class T>
+struct slot_to_gpu {
+    /// Each line of 64 bytes has a commit word of its own behind 56 bytes of the message, so that
+    /// lines may arrive in any order.
+    static constexpr unsigned line_bytes = 64, line_words = 8, payload_words = 7;
+    static constexpr unsigned lines =
+        static_cast<unsigned>((sizeof(T) + payload_words * 8 - 1) / (payload_words * 8));
+    static constexpr unsigned bytes = lines * line_bytes, words = bytes / 8;
+};
+
+template <class T>
+struct slot_to_cpu {
+    static constexpr bool is_pair = sizeof(T) <= 8; ///< one store of 16 bytes
+    static constexpr unsigned payload_words = static_cast<unsigned>((sizeof(T) + 7) / 8);
+    /// 16, or a multiple of 64. The last word is the commit word.
+    static constexpr unsigned bytes = is_pair ? 16 : (payload_words * 8 + 8 + 63) / 64 * 64;
+    static constexpr unsigned words = bytes / 8;
+};
+
+/// Messages from the CPU. Slots and control words lie in GPU memory, credits in the host's.
+template <class T>
+struct ring_to_gpu {
+    word* slots;
+    word* control; ///< closed by the CPU; where the next consumer begins
+    word* credits; ///< how many messages have been read; closed by the GPU
+    word mask;     ///< number of slots less 1, a power of two less 1
+};
+
+/// Messages to the CPU. Slots and control words lie in host memory, credits in the GPU's.
+template <class T>
+struct ring_to_cpu {
+    word* slots;
+    word* control; ///< closed by the GPU
+    word* credits; ///< how many messages have been read; closed by the CPU; the next message
+    word mask;     ///< number of slots less 1, a power of two less 1
+};
+
+/// Of control and credits.
+struct ring_words {
+    static constexpr unsigned closed_by_producer = 0, cursor = 1;          ///< of control
+    static constexpr unsigned read = 0, closed_by_consumer = 1, next = 2; ///< of credits
+    static constexpr unsigned bytes = 64;                                  ///< of each
+};
+
+namespace detail {
+
+/// How many looks there are between two at whether the ring is closed.
+constexpr word looks_per_question = 64;
+
+/// @return how a wait without result has ended
+BARMAP_DEVICE status without(status nothing, word more_looks) {
+    return more_looks == 0 ? nothing : status::timed_out;
+}
+
+/// After how many messages credits are returned.
+BARMAP_DEVICE word quarter_of(word mask) {
+    return mask < 4 ? 1 : (mask + 1) / 4;
+}
+
+/// Whether the message of this number has arrived, all of it.
+template <class T>
+BARMAP_DEVICE bool is_there(ring_to_gpu<T> const& ring, word number) {
+    typedef slot_to_gpu<T> slot_type;
+    word const* const slot = ring.slots + (number & ring.mask) * slot_type::words;
+    for (unsigned line = 0; line < slot_type::lines; ++line)
+        if (load_acquire(slot + line * slot_type::line_words + slot_type::payload_words) !=
+            number + 1)
+            return false;
+    return true;
+}
+
+/// Reads one that has arrived: after its commit words, and never together with them, which was seen
+/// to tear messages on an H200.
+template <class T>
+BARMAP_DEVICE void read(ring_to_gpu<T> const& ring, word number, T& value) {
+    typedef slot_to_gpu<T> slot_type;
+    word const* const slot = ring.slots + (number & ring.mask) * slot_type::words;
+    word words[slot_type::lines * slot_type::payload_words];
+    for (unsigned line = 0; line < slot_type::lines; ++line)
+        for (unsigned i = 0; i < slot_type::payload_words; ++i)
+            words[line * slot_type::payload_words + i] =
+                load_relaxed(slot + line * slot_type::line_words + i);
+    copy_bytes(&value, words, sizeof value);
+}
+
+} // namespace detail
+
+/// Reads a ring's messages, in order. One at a time: a thread's own, of one kernel. It takes over
+/// where the one before has ended, which its destructor says: a kernel that is stopped in the
+/// middle leaves messages that are read twice.
+template <class T>
+class consumer {
+public:
+    BARMAP_DEVICE explicit consumer(ring_to_gpu<T> const& ring)
+        : ring_(ring), next_(load_relaxed(ring.control + ring_words::cursor)), returned_(next_) {}
+    consumer(consumer const&) = delete;
+    consumer& operator=(consumer const&) = delete;
+    BARMAP_DEVICE ~consumer() {
+        store_relaxed(ring_.control + ring_words::cursor, next_);
+        give_credit();
+    }
+
+    /// Waits for the next message.
+    /// @param more_looks how often to look again
+    /// @return ok, empty (more_looks is 0), closed or timed_out
+    BARMAP_DEVICE status pop(T& value, word more_looks = 0) {
+        for (word look = 0;; ++look) {
+            if (take(value))
+                return status::ok;
+            bool const is_last = look >= more_looks;
+            if (is_last || look % detail::looks_per_question == detail::looks_per_question - 1) {
+                // What was pushed before the ring was closed is there by then.
+                if (load_acquire(ring_.control + ring_words::closed_by_producer) != 0)
+                    return take(value) ? status::ok : status::closed;
+                if (is_last)
+                    return detail::without(status::empty, more_looks);
+            }
+        }
+    }
+
+    /// Lets the producer know that nothing will be read any more.
+    BARMAP_DEVICE void close() { store_release(ring_.credits + ring_words::closed_by_consumer, 1); }
+
+    /// The number of the next message, counted from the ring's first.
+    BARMAP_DEVICE word number() const { return next_; }
+
+private:
+    BARMAP_DEVICE bool take(T& value) {
+        if (!detail::is_there(ring_, next_))
+            return false;
+        detail::read(ring_, next_, value);
+        ++next_;
+        if (next_ - returned_ >= detail::quarter_of(ring_.mask))
+            give_credit();
+        return true;
+    }
+    BARMAP_DEVICE void give_credit() {
+        store_release(ring_.credits + ring_words::read, next_);
+        returned_ = next_;
+    }
+
+    ring_to_gpu<T> ring_;
+    word next_, returned_;
+};
+
+namespace detail {
+
+/// Writes a message and its commit word.
+template <class T>
+BARMAP_DEVICE void write(ring_to_cpu<T> const& ring, word number, T const& value) {
+    typedef slot_to_cpu<T> slot_type;
+    word* const slot = ring.slots + (number & ring.mask) * slot_type::words;
+    word words[slot_type::payload_words];
+    words[slot_type::payload_words - 1] = 0;
+    copy_bytes(words, &value, sizeof value);
+    if (slot_type::is_pair) {
+        store_pair(slot, words[0], number + 1);
+        return;
+    }
+    for (unsigned i = 0; i < slot_type::payload_words; ++i)
+        store_relaxed(slot + i, words[i]);
+    store_release(slot + slot_type::words - 1, number + 1);
+}
+
+} // namespace detail
+
+/// Writes messages to the CPU, in order. One at a time, as a consumer, and not beside push().
+template <class T>
+class producer {
+public:
+    BARMAP_DEVICE explicit producer(ring_to_cpu<T> const& ring)
+        : ring_(ring), next_(load_relaxed(ring.credits + ring_words::next)),
+          read_(load_acquire(ring.credits + ring_words::read)) {}
+    producer(producer const&) = delete;
+    producer& operator=(producer const&) = delete;
+    BARMAP_DEVICE ~producer() { store_relaxed(ring_.credits + ring_words::next, next_); }
+
+    /// Waits for room, and publishes a message. Other memory that the CPU is to see with it needs a
+    /// fence_system() before.
+    /// @param more_looks how often to look again for room
+    /// @return ok, full (more_looks is 0), closed or timed_out
+    BARMAP_DEVICE status push(T const& value, word more_looks = 0) {
+        if (next_ - read_ > ring_.mask) {
+            status const room = wait_for_room(more_looks);
+            if (room != status::ok)
+                return room;
+        }
+        detail::write(ring_, next_, value);
+        ++next_;
+        return status::ok;
+    }
+
+    /// Lets the consumer know that nothing more will be pushed.
+    BARMAP_DEVICE void close() {
+        store_release(ring_.control + ring_words::closed_by_producer, 1);
+    }
+
+private:
+    BARMAP_DEVICE status wait_for_room(word more_looks) {
+        for (word look = 0;; ++look) {
+            read_ = load_acquire(ring_.credits + ring_words::read);
+            if (next_ - read_ <= ring_.mask)
+                return status::ok;
+            if (load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0)
+                return status::closed;
+            if (look == more_looks)
+                return detail::without(status::full, more_looks);
+        }
+    }
+
+    ring_to_cpu<T> ring_;
+    word next_, read_;
+};
+
+/// Publishes a message from any thread of the GPU, beside others that do so. Nothing is pushed
+/// unless there is room, so that a thread that gives up leaves no hole.
+/// @return ok, full (more_looks is 0), closed or timed_out
+template <class T>
+BARMAP_DEVICE status push(ring_to_cpu<T> const& ring, T const& value, word more_looks = 0) {
+    word* const next = ring.credits + ring_words::next;
+    for (word look = 0;; ++look) {
+        word const number = load_relaxed(next);
+        word const read = load_acquire(ring.credits + ring_words::read);
+        // What is read may be ahead of a number that others have taken since.
+        if (static_cast<long long>(number - read) <= static_cast<long long>(ring.mask)) {
+            if (replace(next, number, number + 1)) {
+                detail::write(ring, number, value);
+                return status::ok;
+            }
+            --look; // another thread has gone on: that bounds it
+            continue;
+        }
+        if (load_relaxed(ring.credits + ring_words::closed_by_consumer) != 0)
+            return status::closed;
+        if (look == more_looks)
+            return detail::without(status::full, more_looks);
+    }
+}
+
+} // namespace gpu
+} // namespace barmap

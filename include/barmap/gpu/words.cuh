@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/// Words that a GPU and a CPU share, as code on either side loads and stores them.
+///
+/// Compiles as CUDA (sm_70 and newer: nvcc, NVRTC, clang), as HIP, and as C++11 for the CPU, where
+/// a thread can stand for a kernel. Needs no other header.
+#pragma once
+
+#if defined(__CUDA__) || defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__HIP__) ||     \
+    defined(__HIPCC__)
+#define BARMAP_DEVICE __device__ inline
+#else
+#define BARMAP_DEVICE inline
+#endif
+
+// What the code that is compiled now runs on.
+#if defined(__CUDA_ARCH__)
+#define BARMAP_ON_CUDA 1
+#elif defined(__HIP_DEVICE_COMPILE__)
+#define BARMAP_ON_HIP 1
+#endif
+
+namespace barmap {
+namespace gpu {
+
+/// The unit of all that crosses the link: 8 bytes, aligned.
+typedef unsigned long long word;
+
+/// Loads a word. What the other side stored before its store_release() of the value, or what a
+/// push published with it, is seen by later loads of this thread.
+BARMAP_DEVICE word load_acquire(word const* from) {
+#if defined(BARMAP_ON_CUDA)
+    word value;
+    asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+    return value;
+#elif defined(BARMAP_ON_HIP)
+    return __hip_atomic_load(from, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_SYSTEM);
+#else
+    return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+#endif
+}
+
+/// Loads a word, and orders nothing.
+BARMAP_DEVICE word load_relaxed(word const* from) {
+#if defined(BARMAP_ON_CUDA)
+    word value;
+    asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+    return value;
+#elif defined(BARMAP_ON_HIP)
+    return __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+#else
+    return __atomic_load_n(from, __ATOMIC_RELAXED);
+#endif
+}
+
+/// Stores a word after all that this thread loaded and stored before.
+BARMAP_DEVICE void store_release(word* to, word value) {
+#if defined(BARMAP_ON_CUDA)
+    asm volatile("st.release.sys.u64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
+#elif defined(BARMAP_ON_HIP)
+    __hip_atomic_store(to, value, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_SYSTEM);
+#else
+    __atomic_store_n(to, value, __ATOMIC_RELEASE);
+#endif
+}
+
+/// Stores a word, and orders nothing.
+BARMAP_DEVICE void store_relaxed(word* to, word value) {
+#if defined(BARMAP_ON_CUDA)
+    asm volatile("st.relaxed.sys.u64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
+#elif defined(BARMAP_ON_HIP)
+    __hip_atomic_store(to, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+#else
+    __atomic_store_n(to, value, __ATOMIC_RELAXED);
+#endif
+}
+
+/// Stores two words so that whoever sees the second one sees the first: in CUDA by one store of 16
+/// bytes without a fence. @pre `to` is aligned to 16 bytes
+BARMAP_DEVICE void store_pair(word* to, word first, word second) {
+#if defined(BARMAP_ON_CUDA)
+    asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};"
+                 :
+                 : "l"(to), "l"(first), "l"(second)
+                 : "memory");
+#else
+    store_relaxed(to, first);
+    store_release(to + 1, second);
+#endif
+}
+
+/// Makes all that this thread has loaded and stored come before all that it loads and stores later,
+/// for the CPU and other GPUs too.
+BARMAP_DEVICE void fence_system() {
+#if defined(BARMAP_ON_CUDA)
+    asm volatile("fence.acq_rel.sys;" : : : "memory");
+#elif defined(BARMAP_ON_HIP)
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "");
+#else
+    __atomic_thread_fence(__ATOMIC_ACQ_REL);
+#endif
+}
+
+/// Replaces a word of GPU memory that only this GPU uses, if it still has the expected value.
+/// @return whether it had
+BARMAP_DEVICE bool replace(word* at, word expected, word value) {
+#if defined(BARMAP_ON_CUDA)
+    word before;
+    asm volatile("atom.acq_rel.gpu.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(before)
+                 : "l"(at), "l"(expected), "l"(value)
+                 : "memory");
+    return before == expected;
+#elif defined(BARMAP_ON_HIP)
+    return __hip_atomic_compare_exchange_strong(at, &expected, value, __ATOMIC_ACQ_REL,
+                                                __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
+#else
+    return __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+#endif
+}
+
+/// Copies bytes between registers or local memory.
+BARMAP_DEVICE void copy_bytes(void* to, void const* from, unsigned long bytes) {
+#if defined(__CUDACC_RTC__)
+    memcpy(to, from, bytes);
+#else
+    __builtin_memcpy(to, from, bytes);
+#endif
+}
+
+} // namespace gpu
+} // namespace barmap

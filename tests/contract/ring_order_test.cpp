@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "access_trace.hpp"
+#include "contract/machine.hpp"
+
+#include <barmap/ring.hpp>
+
+#include <string>
+#include <vector>
+
+/// What a ring stores to the GPU, and in which order: by single-stepping (x86-64).
+namespace barmap::contract {
+namespace {
+
+class ring_order_test : public contract_test {
+protected:
+    void SetUp() override {
+        if (copy::why_no_trace())
+            GTEST_SKIP() << copy::why_no_trace();
+        contract_test::SetUp();
+    }
+    /// Barriers as letters, and accesses as their offsets in the pages from `first` on.
+    template <class Run>
+    static std::string steps(std::byte* first, std::size_t bytes, Run run) {
+        std::string result;
+        for (copy::traced_step const& each : copy::trace_steps({first, bytes}, true, run))
+            result += (result.empty() ? "" : " ") +
+                (each.what == copy::step::access
+                     ? std::to_string(each.at)
+                     : std::string(1, static_cast<char>(each.what)));
+        return result;
+    }
+};
+
+struct message {
+    std::uint64_t words[7];
+};
+struct large {
+    std::uint64_t words[9];
+};
+
+constexpr std::size_t page = 4096;
+
+bool goes_by_lines(arena const& words) {
+    return detail::head(words.take_gpu(64).window()).direct_lines;
+}
+
+TEST_P(ring_order_test, the_commit_word_leaves_after_the_message) {
+    device const gpu = device::open(0);
+    arena const words(gpu, 4 * page, page);
+    // The first parts of their arena, so that they begin on a page.
+    ring_to_gpu<message> ring(words, 32); // half a page
+    std::byte* const slots = reinterpret_cast<std::byte*>(ring.handle_for_thread().slots);
+    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(slots) % page, 0u);
+    bool const by_lines = goes_by_lines(words);
+    auto const seen = [&](auto run) { return steps(slots, 4 * page, run); };
+    bool pushed = false;
+    message const sent{{1, 2, 3, 4, 5, 6, 7}};
+    EXPECT_EQ(seen([&] { pushed = ring.try_push(sent); }),
+              by_lines ? "0" : "0 8 16 24 32 40 48 S 56");
+    EXPECT_TRUE(pushed);
+    std::vector<message> const two(2, sent);
+    std::size_t count = 0;
+    EXPECT_EQ(seen([&] { count = ring.push_many(two); }),
+              by_lines ? "64 128"
+                       : "64 72 80 88 96 104 112 128 136 144 152 160 168 176 S 120 184")
+        << "one barrier for all";
+    EXPECT_EQ(count, 2u);
+    EXPECT_EQ(seen([&] { count = ring.push_many({}); }), "");
+    EXPECT_EQ(seen([&] { ring.flush(); }), "S");
+    EXPECT_EQ(seen([&] { ring.close(); }), "S 2048 S") << "after all messages, and at once";
+}
+
+TEST_P(ring_order_test, each_line_has_a_commit_word) {
+    device const gpu = device::open(0);
+    arena const words(gpu, 4 * page, page);
+    ring_to_gpu<large> ring(words, 32);
+    std::byte* const slots = reinterpret_cast<std::byte*>(ring.handle_for_thread().slots);
+    bool pushed = false;
+    EXPECT_EQ(steps(slots, 4 * page, [&] { pushed = ring.try_push({}); }),
+              goes_by_lines(words) ? "0 64" : "0 8 16 24 32 40 48 64 72 S 56 120");
+    EXPECT_TRUE(pushed);
+}
+
+// Nothing is asked of the GPU to find out whether there is room, or a message.
+TEST_P(ring_order_test, nobody_reads_through_the_mapping) {
+    device const gpu = device::open(0);
+    arena const words(gpu, 4 * page, page);
+    ring_to_cpu<message> back(words, 4);
+    ring_to_gpu<message> there(words, 4);
+    std::byte* const first = words.take_gpu(128).data();
+    std::byte* const begin = first - reinterpret_cast<std::uintptr_t>(first) % page;
+    message value{};
+    for (int i = 0; i < 4; ++i)
+        (void)there.try_push(value);
+    bool done = true;
+    EXPECT_EQ(steps(begin, page, [&] {
+                  done = there.try_push(value) || there.wait_for({}) || back.try_pop(value) ||
+                      back.wait_for({}) || there.depth() != 4 || back.depth() != 0 ||
+                      there.closed() || back.closed();
+              }).find_first_not_of("P "),
+              std::string::npos);
+    EXPECT_FALSE(done);
+}
+
+TEST_P(ring_order_test, credits_leave_at_once) {
+    device const gpu = device::open(0);
+    arena const words(gpu, page, page);
+    ring_to_cpu<message> ring(words, 4);
+    std::byte* const credits = reinterpret_cast<std::byte*>(ring.handle_for_thread().credits);
+    {
+        gpu::producer<message> out(ring.handle_for_thread());
+        EXPECT_EQ(out.push({}), gpu::status::ok);
+    }
+    message value{};
+    bool popped = false;
+    EXPECT_EQ(steps(credits, page, [&] { popped = ring.try_pop(value); }), "0 S");
+    EXPECT_TRUE(popped);
+    EXPECT_EQ(steps(credits, page, [&] { ring.close(); }), "8 S");
+}
+
+/// Write-combining memory, by a fake driver.
+std::vector<way> write_combining() {
+    std::vector<way> result;
+    for (way const& each : all_ways())
+        if (std::string(name_of(each)) == "gdrdrv_2_6")
+            result.push_back(each);
+    return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(ways, ring_order_test, testing::ValuesIn(write_combining()),
+                         [](auto const& info) { return name_of(info.param); });
+
+} // namespace
+} // namespace barmap::contract

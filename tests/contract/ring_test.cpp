@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+#include "contract/machine.hpp"
+
+#include <barmap/gpu/warp_ring.cuh>
+#include <barmap/ring.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <vector>
+
+/// Rings, with a thread in the place of the kernel: it runs the GPU's side of the same headers.
+namespace barmap::contract {
+namespace {
+
+using namespace std::chrono_literals;
+using gpu::status;
+
+constexpr gpu::word many_looks = 2'000'000'000;
+
+/// A message of any size, which knows whether it is whole.
+template <std::size_t Bytes>
+struct sealed {
+    std::array<unsigned char, Bytes> bytes;
+
+    static sealed of(std::uint64_t number) {
+        sealed result;
+        for (std::size_t i = 0; i < Bytes; ++i)
+            result.bytes[i] = static_cast<unsigned char>((number + i) * 0x9e3779b97f4a7c15 >> 56);
+        return result;
+    }
+    bool operator==(sealed const&) const = default;
+};
+
+using ring_test = contract_test;
+
+class ring_thread_test : public contract_test {
+protected:
+    void SetUp() override {
+        contract_test::SetUp();
+#if defined(__SANITIZE_THREAD__)
+        if (name_of(GetParam()) != "dmabuf")
+            GTEST_SKIP() << "ThreadSanitizer does not know the order of stores through a mapping";
+#endif
+    }
+};
+
+template <class Message>
+void expect_all_to_arrive(device const& gpu, std::size_t slots, std::uint64_t first,
+                          std::uint64_t count) {
+    SCOPED_TRACE(testing::Message() << sizeof(Message) << " bytes, " << slots << " slots, from "
+                                    << first);
+    arena const words(gpu, 1 << 20, 1 << 20);
+    ring_to_gpu<Message> there(words, slots, first);
+    ring_to_cpu<Message> back(words, slots, first);
+    std::atomic<std::uint64_t> wrong{0};
+    std::thread kernel([&, in = there.handle_for_thread(), out = back.handle_for_thread()] {
+        gpu::consumer<Message> requests(in);
+        gpu::producer<Message> answers(out);
+        Message message{};
+        for (std::uint64_t i = 0;; ++i) {
+            status const got = requests.pop(message, many_looks);
+            if (got != status::ok) {
+                wrong += got != status::closed || i != count;
+                break;
+            }
+            wrong += message != Message::of(first + i) || requests.number() != first + i + 1;
+            wrong += answers.push(message, many_looks) != status::ok;
+        }
+        answers.close();
+    });
+    std::uint64_t sent = 0, received = 0;
+    Message message{};
+    std::vector<Message> several;
+    while (received < count) {
+        several.clear();
+        for (std::uint64_t i = sent; i < count && several.size() < 5; ++i)
+            several.push_back(Message::of(first + i));
+        sent += there.push_many(several);
+        there.flush();
+        while (back.try_pop(message))
+            wrong += message != Message::of(first + received++);
+    }
+    there.close();
+    kernel.join();
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_FALSE(back.try_pop(message));
+    EXPECT_TRUE(back.closed());
+    EXPECT_FALSE(back.wait_for(1h)) << "it is closed";
+}
+
+TEST_P(ring_thread_test, messages_of_any_size_arrive_whole_and_in_order) {
+    device const gpu = device::open(0);
+    expect_all_to_arrive<sealed<1>>(gpu, 4, 0, 500);
+    expect_all_to_arrive<sealed<8>>(gpu, 8, 0, 500);
+    expect_all_to_arrive<sealed<9>>(gpu, 8, 0, 500);
+    expect_all_to_arrive<sealed<56>>(gpu, 16, 0, 500);
+    expect_all_to_arrive<sealed<57>>(gpu, 16, 0, 500);
+    expect_all_to_arrive<sealed<200>>(gpu, 32, 0, 500);
+}
+
+TEST_P(ring_thread_test, one_slot_is_enough) {
+    device const gpu = device::open(0);
+    expect_all_to_arrive<sealed<24>>(gpu, 1, 0, 200);
+    expect_all_to_arrive<sealed<100>>(gpu, 2, 0, 200);
+}
+
+TEST_P(ring_thread_test, numbers_may_wrap) {
+    device const gpu = device::open(0);
+    for (std::uint64_t const edge :
+         {std::uint64_t{1} << 32, std::uint64_t{1} << 63, std::uint64_t{0}})
+        for (std::uint64_t const before : {1u, 3u, 8u, 20u})
+            expect_all_to_arrive<sealed<24>>(gpu, 8, edge - before, 50);
+}
+
+TEST_P(ring_thread_test, many_threads_push_at_once) {
+    device const gpu = device::open(0);
+    constexpr std::uint64_t threads = 4, each = 300;
+    struct numbered {
+        std::uint64_t thread, number, seal;
+    };
+    ring_to_cpu<numbered> ring(gpu, 8);
+    std::atomic<unsigned> failed{0};
+    std::vector<std::thread> kernel;
+    for (std::uint64_t i = 0; i < threads; ++i)
+        kernel.emplace_back([&, i, out = ring.handle_for_thread()] {
+            for (std::uint64_t k = 0; k < each; ++k)
+                failed += gpu::push(out, numbered{i, k, i ^ k}, many_looks) != status::ok;
+        });
+    std::array<std::uint64_t, threads> next{};
+    std::uint64_t wrong = 0;
+    numbered message{};
+    for (std::uint64_t i = 0; i < threads * each; ++i) {
+        if (!ring.wait_for(60s) || !ring.try_pop(message) || message.thread >= threads) {
+            ADD_FAILURE() << "message " << i;
+            break;
+        }
+        wrong += message.number != next[message.thread]++ ||
+            message.seal != (message.thread ^ message.number);
+    }
+    for (std::thread& one : kernel)
+        one.join();
+    EXPECT_EQ(wrong, 0u) << "each thread's own are in order";
+    EXPECT_EQ(failed, 0u);
+    EXPECT_FALSE(ring.try_pop(message));
+}
+
+TEST_P(ring_thread_test, warps_move_several_at_a_time) {
+    device const gpu = device::open(0);
+    ring_to_gpu<sealed<40>> there(gpu, 16);
+    ring_to_cpu<sealed<8>> back(gpu, 16);
+    std::atomic<std::uint64_t> wrong{0};
+    constexpr std::uint64_t count = 500;
+    std::thread kernel([&, in = there.handle_for_thread(), out = back.handle_for_thread()] {
+        gpu::warp_consumer<sealed<40>> requests(in);
+        gpu::warp_producer<sealed<8>> answers(out);
+        sealed<40> message{};
+        unsigned found = 0;
+        std::uint64_t number = 0;
+        while (requests.pop(message, found, many_looks) == status::ok) {
+            wrong += found != 1 || message != sealed<40>::of(number);
+            wrong += answers.push(sealed<8>::of(number), 1, many_looks) != status::ok;
+            wrong += requests.number() != ++number;
+        }
+        wrong += number != count;
+        wrong += requests.pop(message, found) != status::closed;
+        answers.close();
+    });
+    std::uint64_t sent = 0;
+    sealed<8> answer{};
+    for (std::uint64_t received = 0; received < count;) {
+        if (sent < count)
+            sent += there.try_push(sealed<40>::of(sent)) ? 1 : 0;
+        there.flush();
+        while (back.try_pop(answer))
+            wrong += answer != sealed<8>::of(received++);
+    }
+    there.close();
+    kernel.join();
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_TRUE(back.closed());
+}
+
+TEST_P(ring_test, says_full_empty_and_timed_out) {
+    device const gpu = device::open(0);
+    using message = std::uint64_t;
+    ring_to_gpu<message> there(gpu, 4);
+    ring_to_cpu<message> back(gpu, 4);
+    message value = 0;
+    {
+        gpu::consumer<message> in(there.handle_for_thread());
+        EXPECT_EQ(in.pop(value), status::empty);
+        EXPECT_EQ(in.pop(value, 200), status::timed_out);
+        std::array<message, 7> const many{0, ~message{0}, 2, 3, 4, 5, 6};
+        EXPECT_EQ(there.push_many(many), 4u);
+        there.flush();
+        EXPECT_EQ(there.depth(), 4u);
+        EXPECT_FALSE(there.try_push(9));
+        EXPECT_FALSE(there.wait_for(1ms));
+        for (unsigned i = 0; i < 4; ++i) {
+            EXPECT_EQ(in.pop(value), status::ok);
+            EXPECT_EQ(value, many[i]) << "zeros and ones are messages as any other";
+        }
+        EXPECT_EQ(in.pop(value), status::empty);
+        EXPECT_TRUE(there.wait_for(1ms));
+        EXPECT_EQ(there.depth(), 0u);
+        EXPECT_EQ(there.push_many(std::span(many).first(2)), 2u);
+    }
+    {
+        gpu::producer<message> out(back.handle_for_thread());
+        for (message i = 0; i < 4; ++i)
+            EXPECT_EQ(out.push(i), status::ok);
+        EXPECT_EQ(out.push(4), status::full);
+        EXPECT_EQ(out.push(4, 200), status::timed_out);
+        EXPECT_EQ(back.depth(), 4u);
+    }
+    EXPECT_EQ(gpu::push(back.handle_for_thread(), message{4}), status::full);
+    EXPECT_EQ(gpu::push(back.handle_for_thread(), message{4}, 200), status::timed_out);
+    std::array<message, 3> some{};
+    EXPECT_EQ(back.pop_many(some), 3u);
+    EXPECT_EQ(some, (std::array<message, 3>{0, 1, 2}));
+    EXPECT_EQ(gpu::push(back.handle_for_thread(), message{4}), status::ok)
+        << "who gave up has left no hole";
+    EXPECT_EQ(back.pop_many(some), 2u);
+    EXPECT_EQ(some[0], 3u);
+    EXPECT_EQ(some[1], 4u);
+    EXPECT_FALSE(back.wait_for(1ms));
+}
+
+// A kernel may end, and another one go on: of the same stream, or a replay of the same graph.
+TEST_P(ring_test, the_next_kernel_goes_on_where_one_has_ended) {
+    device const gpu = device::open(0);
+    using message = std::uint64_t;
+    ring_to_gpu<message> there(gpu, 8);
+    ring_to_cpu<message> back(gpu, 8);
+    for (message i = 0; i < 6; ++i)
+        EXPECT_TRUE(there.try_push(i));
+    there.flush();
+    message next = 0, value = 0;
+    for (unsigned kernel = 0; kernel < 4; ++kernel) {
+        gpu::consumer<message> in(there.handle_for_thread());
+        gpu::producer<message> out(back.handle_for_thread());
+        for (unsigned i = 0; i <= kernel && next < 6; ++i, ++next) {
+            EXPECT_EQ(in.pop(value), status::ok);
+            EXPECT_EQ(value, next);
+            EXPECT_EQ(out.push(value * 10), status::ok);
+        }
+    }
+    EXPECT_EQ(there.depth(), 0u) << "the end of a consumer returns all credits";
+    for (message i = 0; i < 6; ++i) {
+        EXPECT_TRUE(back.try_pop(value));
+        EXPECT_EQ(value, i * 10);
+    }
+}
+
+TEST_P(ring_test, closing_is_told_after_the_last_message) {
+    device const gpu = device::open(0);
+    using message = sealed<24>;
+    ring_to_gpu<message> there(gpu, 4);
+    ring_to_cpu<message> back(gpu, 4);
+    message value{};
+    EXPECT_FALSE(there.closed() || back.closed());
+    EXPECT_TRUE(there.try_push(message::of(1)));
+    there.close();
+    gpu::consumer<message> in(there.handle_for_thread());
+    EXPECT_EQ(in.pop(value), status::ok);
+    EXPECT_EQ(value, message::of(1));
+    EXPECT_EQ(in.pop(value), status::closed);
+    EXPECT_EQ(in.pop(value, 1000), status::closed);
+    EXPECT_FALSE(there.closed()) << "by the other side";
+    in.close();
+    EXPECT_TRUE(there.closed());
+
+    {
+        gpu::producer<message> out(back.handle_for_thread());
+        EXPECT_EQ(out.push(message::of(2)), status::ok);
+        out.close();
+    }
+    EXPECT_TRUE(back.closed());
+    EXPECT_TRUE(back.wait_for(1ms));
+    EXPECT_TRUE(back.try_pop(value));
+    EXPECT_EQ(value, message::of(2));
+    back.close();
+    {
+        gpu::producer<message> out(back.handle_for_thread());
+        for (unsigned i = 0; i < 4; ++i)
+            EXPECT_EQ(out.push(value), status::ok) << "there is room";
+        EXPECT_EQ(out.push(value, 1000), status::closed);
+    }
+    EXPECT_EQ(gpu::push(back.handle_for_thread(), value), status::closed);
+}
+
+// A process that dies in the middle of a push has stored some lines, and no commit word of others.
+TEST_P(ring_test, half_a_message_is_none) {
+    device const gpu = device::open(0);
+    using message = sealed<150>; // three lines
+    ring_to_gpu<message> ring(gpu, 4);
+    EXPECT_TRUE(ring.try_push(message::of(1)));
+    ring.flush();
+    gpu::ring_to_gpu<message> const handle = ring.handle_for_thread();
+    gpu::consumer<message> in(handle);
+    message value{};
+    for (unsigned line = 0; line < 3; ++line) {
+        gpu::word& commit = handle.slots[line * 8 + 7];
+        gpu::word const whole = commit;
+        commit = whole - 4; // of a lap before
+        EXPECT_EQ(in.pop(value), status::empty) << line;
+        commit = whole;
+    }
+    EXPECT_EQ(in.pop(value), status::ok);
+    EXPECT_EQ(value, message::of(1));
+}
+
+TEST_P(ring_test, slots_are_a_power_of_two) {
+    device const gpu = device::open(0);
+    for (std::size_t const slots : {std::size_t{0}, std::size_t{3}, std::size_t{1} << 33}) {
+        expect_refusal(refusal_of([&] { ring_to_gpu<int> const ring(gpu, slots); }),
+                       errc::invalid_argument, "a power of two");
+        expect_refusal(refusal_of([&] { ring_to_cpu<int> const ring(gpu, slots); }),
+                       errc::invalid_argument, "a power of two");
+    }
+    arena const small(gpu, 4096, 4096);
+    expect_refusal(refusal_of([&] { ring_to_gpu<int> const ring(small, 128); }), errc::out_of_range,
+                   "make the arena larger");
+    ring_to_gpu<int> const fits(small, 32);
+}
+
+TEST_P(ring_test, an_arena_gives_parts_and_takes_them_back) {
+    device const gpu = device::open(0);
+    arena const words(gpu, 1024, 512);
+    std::vector<arena::part> parts;
+    for (unsigned i = 0; i < 8; ++i) {
+        parts.push_back(words.take_gpu(i == 3 ? 100 : 128));
+        EXPECT_EQ(parts.back().gpu_address() - parts.front().gpu_address(), i * 128u);
+        EXPECT_EQ(parts.back().data() - parts.front().data(), i * 128);
+        EXPECT_EQ(parts.back().window().data, parts.back().data());
+    }
+    expect_refusal(refusal_of([&] { (void)words.take_gpu(1); }), errc::out_of_range,
+                   "make the arena larger");
+    expect_refusal(refusal_of([&] { (void)words.take_gpu(0); }), errc::invalid_argument,
+                   "greater than 0");
+    expect_refusal(refusal_of([&] { (void)words.take_gpu(~std::size_t{0}); }), errc::out_of_range,
+                   "make the arena larger");
+    // Free neighbours are one again, in whatever order they come back.
+    std::byte* const second = parts[1].data();
+    parts[1] = {};
+    parts[3] = {};
+    expect_refusal(refusal_of([&] { (void)words.take_gpu(256); }), errc::out_of_range,
+                   "make the arena larger");
+    parts[2] = {};
+    parts[1] = words.take_gpu(384);
+    EXPECT_EQ(parts[1].data(), second);
+    arena::part const host = words.take_host(500);
+    EXPECT_EQ(host.size(), 500u);
+    EXPECT_EQ(host.window().plan, nullptr);
+    EXPECT_NE(host.gpu_address(), 0u);
+    expect_refusal(refusal_of([&] { (void)words.take_host(1); }), errc::out_of_range,
+                   "make the arena larger");
+    expect_refusal(refusal_of([&] { (void)arena(gpu, 0, 128).take_gpu(1); }), errc::out_of_range,
+                   "make the arena larger");
+}
+
+TEST_P(ring_test, a_ring_outlives_its_arena_and_leaves_nothing) {
+    auto const before = the_machine().held();
+    {
+        std::optional<arena> words(std::in_place, device::open(0), 4096, 4096);
+        ring_to_gpu<int> ring(*words, 4);
+        words.reset();
+        EXPECT_TRUE(ring.try_push(17));
+        ring.flush();
+        gpu::consumer<int> in(ring.handle_for_thread());
+        int value = 0;
+        EXPECT_EQ(in.pop(value), status::ok);
+        EXPECT_EQ(value, 17);
+    }
+    EXPECT_EQ(the_machine().held(), before);
+}
+
+/// A ring asks for nothing of its memory but how the CPU caches it.
+std::vector<way> ways_of_each_kind() {
+    std::vector<way> result;
+    for (way const& each : all_ways())
+        if (std::string const name = name_of(each);
+            name == "dmabuf" || name == "rm_580" || name == "gdrdrv_2_6")
+            result.push_back(each);
+    return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(ways, ring_test, testing::ValuesIn(ways_of_each_kind()),
+                         [](auto const& info) { return name_of(info.param); });
+INSTANTIATE_TEST_SUITE_P(ways, ring_thread_test, testing::ValuesIn(ways_of_each_kind()),
+                         [](auto const& info) { return name_of(info.param); });
+
+} // namespace
+} // namespace barmap::contract

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""The GPU's side of the public headers: compiles for every kind of compiler that there is here, and
+reaches memory only by loads and stores that the other side is told of.
+
+Takes the root of the sources. What no compiler here can show is skipped, with the reason.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+# What CUDA's and HIP's own headers, which are not needed, would define.
+QUALIFIERS = """
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+"""
+
+USES = """
+struct message { unsigned long long words[5]; };
+struct large { unsigned char bytes[200]; };
+using namespace barmap::gpu;
+
+template <class T>
+KERNEL void by_thread(ring_to_gpu<T> in, ring_to_cpu<T> out) {
+    consumer<T> from(in);
+    producer<T> to(out);
+    T value;
+    while (from.pop(value, 1000) == status::ok)
+        to.push(value, 1000);
+    from.close();
+    to.close();
+}
+template <class T>
+KERNEL void by_many(ring_to_cpu<T> out, T value) {
+    push(out, value, 1000);
+}
+template KERNEL void by_thread(ring_to_gpu<message>, ring_to_cpu<message>);
+template KERNEL void by_thread(ring_to_gpu<large>, ring_to_cpu<large>);
+template KERNEL void by_thread(ring_to_gpu<word>, ring_to_cpu<word>);
+template KERNEL void by_many(ring_to_cpu<word>, word);
+template KERNEL void by_many(ring_to_cpu<large>, large);
+"""
+
+WARP_USES = """
+template <class T>
+KERNEL void by_warp(ring_to_gpu<T> in, ring_to_cpu<T> out) {
+    warp_consumer<T> from(in);
+    warp_producer<T> to(out);
+    T value;
+    unsigned count;
+    while (from.pop(value, count, 1000) == status::ok)
+        to.push(value, count, 1000);
+    from.close();
+    to.close();
+}
+template KERNEL void by_warp(ring_to_gpu<message>, ring_to_cpu<message>);
+template KERNEL void by_warp(ring_to_gpu<large>, ring_to_cpu<large>);
+"""
+
+KERNEL = "#define KERNEL __global__\n"
+INCLUDES = "#include <barmap/gpu/ring.cuh>\n"
+WARP_INCLUDES = "#include <barmap/gpu/warp_ring.cuh>\n"
+
+# Of PTX: neither a kernel's parameters nor what one thread keeps.
+_ACCESS = re.compile(r"^\s*(?:@%p\d+\s+)?((?:ld|st|atom|red)\.[\w.]+)", re.MULTILINE)
+_SHARED_WITH_NOBODY = re.compile(r"^(?:ld|st)\.(?:param|local)\b")
+_TOLD = re.compile(r"^(?:(?:ld|st)\.(?:relaxed|acquire|release)\.sys\b|atom\.acq_rel\.gpu\b)")
+
+
+def weak_accesses(ptx: str) -> list[str]:
+    """Loads and stores that the compiler or the GPU may put off, repeat or keep in a cache."""
+    return [access for access in _ACCESS.findall(ptx)
+            if not _SHARED_WITH_NOBODY.match(access) and not _TOLD.match(access)]
+
+
+class DeviceHeaders(unittest.TestCase):
+    include: Path
+
+    def compiled(self, text: str, suffix: str, *command: str) -> str:
+        """The output of a compiler, which must not say anything."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, output = Path(folder) / f"uses{suffix}", Path(folder) / "output"
+            source.write_text(text)
+            result = subprocess.run(
+                [*command, f"-I{self.include}", "-Wall", "-Wextra", "-Werror",
+                 "-Wno-unknown-cuda-version", "-O2", "-S", "-o", str(output), str(source)],
+                capture_output=True, text=True, check=False)
+            self.assertEqual(0, result.returncode, result.stderr)
+            return output.read_text()
+
+    def needs_clang(self) -> str:
+        clang = shutil.which("clang++")
+        if not clang:
+            self.skipTest("there is no clang++")
+        return clang
+
+    def ptx(self, text: str, architecture: str) -> str:
+        return self.compiled(QUALIFIERS + KERNEL + text, ".cu", self.needs_clang(), "-x", "cuda",
+                             "--cuda-device-only", "-nocudainc", "-nocudalib",
+                             f"--cuda-gpu-arch={architecture}", "-std=c++11")
+
+    def test_plain_cplusplus(self):
+        for compiler in filter(shutil.which, ("g++", "clang++")):
+            for standard in ("c++11", "c++20"):
+                with self.subTest(f"{compiler} {standard}"):
+                    self.compiled("#define KERNEL\n" + WARP_INCLUDES + USES + WARP_USES, ".cpp",
+                                  compiler, f"-std={standard}")
+
+    def test_cuda_reaches_memory_as_the_other_side_is_told(self):
+        for architecture in ("sm_70", "sm_80", "sm_86"):
+            with self.subTest(architecture):
+                ptx = self.ptx(WARP_INCLUDES + USES + WARP_USES, architecture)
+                self.assertEqual([], weak_accesses(ptx))
+                for wanted in ("ld.acquire.sys", "st.release.sys", "st.relaxed.sys.v2.u64",
+                               "atom.acq_rel.gpu.cas", "vote.sync.ballot", "bar.warp.sync"):
+                    self.assertIn(wanted, ptx)
+
+    def test_a_plain_load_would_be_found(self):
+        ptx = self.ptx(INCLUDES + "KERNEL void k(barmap::gpu::word* at) { at[1] = at[0]; }\n",
+                       "sm_70")
+        self.assertEqual(2, len(weak_accesses(ptx)), ptx)
+
+    def test_hip(self):
+        clang = self.needs_clang()
+        targets = subprocess.run([clang, "--print-targets"], capture_output=True, text=True,
+                                 check=True).stdout
+        if "amdgcn" not in targets:
+            self.skipTest("this clang++ does not know AMD's GPUs")
+        self.compiled(QUALIFIERS + KERNEL + INCLUDES + USES, ".hip", clang, "-x", "hip",
+                      "--cuda-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
+                      "-std=c++11")
+
+    def test_warps_are_refused_for_hip(self):
+        clang = self.needs_clang()
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "uses.cpp"
+            source.write_text(QUALIFIERS + "#define __HIP__ 1\n" + WARP_INCLUDES)
+            result = subprocess.run([clang, f"-I{self.include}", "-ferror-limit=0", "-fsyntax-only", str(source)],
+                                    capture_output=True, text=True, check=False)
+        self.assertIn("use barmap/gpu/ring.cuh", result.stderr)
+
+
+if __name__ == "__main__":
+    DeviceHeaders.include = Path(sys.argv.pop(1)).resolve() / "include"
+    unittest.main()
