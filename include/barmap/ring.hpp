@@ -83,8 +83,8 @@ bool look_until(Look const& look, std::chrono::nanoseconds at_most) noexcept {
 ///
 ///     barmap::ring_to_gpu<command> commands(gpu, 1024);
 ///     serve<<<1, 32>>>(commands.handle());
-///     commands.try_push({17, 0.5F});
-///     commands.flush();
+///     if (commands.try_push({17, 0.5F}))
+///         commands.flush();
 ///
 /// One thread at a time pushes, and one consumer of one kernel at a time reads. After fork() the
 /// child may only destroy it. Not movable: threads refer to it. Destroy it when no kernel uses it
