@@ -47,22 +47,27 @@ struct slot_to_cpu {
     static constexpr unsigned words = bytes / 8;
 };
 
+/// Where a ring lies, whatever its messages are.
+struct ring_handle {
+    word* slots;
+    word* control; ///< closed by the producer; in a ring to the GPU, where the next consumer begins
+    word* credits; ///< how many messages have been read; closed by the consumer; in a ring to the
+                   ///< CPU, the number of the next message
+    word mask;     ///< number of slots less 1, a power of two less 1
+};
+
 /// Messages from the CPU. Slots and control words lie in GPU memory, credits in the host's.
 template <class T>
 struct ring_to_gpu {
-    word* slots;
-    word* control; ///< closed by the CPU; where the next consumer begins
-    word* credits; ///< how many messages have been read; closed by the GPU
-    word mask;     ///< number of slots less 1, a power of two less 1
+    word *slots, *control, *credits;
+    word mask;
 };
 
 /// Messages to the CPU. Slots and control words lie in host memory, credits in the GPU's.
 template <class T>
 struct ring_to_cpu {
-    word* slots;
-    word* control; ///< closed by the GPU
-    word* credits; ///< how many messages have been read; closed by the CPU; the next message
-    word mask;     ///< number of slots less 1, a power of two less 1
+    word *slots, *control, *credits;
+    word mask;
 };
 
 /// Of control and credits.

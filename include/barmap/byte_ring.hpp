@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+/// Rings between a CPU and running GPU code, of messages whose size is known at run time only, as
+/// other languages need them. <barmap/ring.hpp> has those of a C++ type.
+#pragma once
+
+#include <barmap/arena.hpp>
+#include <barmap/copy.hpp>
+#include <barmap/gpu/ring.cuh>
+#include <barmap/signal_words.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+namespace detail {
+
+/// A number of bytes that is known when this is compiled, or not.
+template <std::size_t Bytes>
+using fixed_size = std::integral_constant<std::size_t, Bytes>;
+
+/// Slots of a ring to the GPU: lines of 64 bytes, each with a commit word of its own.
+struct lines_to_gpu {
+    static constexpr std::size_t bytes = 64, payload = 56;
+    static constexpr std::size_t of(std::size_t message) { return (message + payload - 1) / payload; }
+};
+
+/// Slots of a ring to the CPU: one pair of words, or a multiple of 64 bytes. The last word commits.
+constexpr std::size_t slot_to_cpu_bytes(std::size_t message) {
+    return message <= sizeof(gpu::word) ? 16 : ((message + 7) / 8 * 8 + 8 + 63) / 64 * 64;
+}
+
+} // namespace detail
+
+/// As ring_to_gpu, of messages of a size that is given at run time. Thread rules as there.
+class BARMAP_API byte_ring_to_gpu {
+public:
+    /// @param message_bytes size of a message, 1 to 2^20
+    /// @param slots how many messages it holds, a power of two
+    /// @param first number of the first message; for tests of what happens when numbers wrap
+    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
+    ///         the arena of its own
+    byte_ring_to_gpu(arena const& memory, std::size_t message_bytes, std::size_t slots,
+                     std::uint64_t first = 0);
+    /// The same with an arena of its own.
+    byte_ring_to_gpu(device const& gpu, std::size_t message_bytes, std::size_t slots);
+    byte_ring_to_gpu(byte_ring_to_gpu const&) = delete;
+    byte_ring_to_gpu& operator=(byte_ring_to_gpu const&) = delete;
+    ~byte_ring_to_gpu();
+
+    /// What kernels take, by value, as the gpu::ring_to_gpu of a type of that size.
+    [[nodiscard]] gpu::ring_handle handle() const noexcept;
+    /// The same for a thread of this process that stands for a kernel, as in tests and on the
+    /// simulated GPU.
+    [[nodiscard]] gpu::ring_handle handle_for_thread() const noexcept;
+
+    /// Writes as many messages as there is room for, in order.
+    /// @param messages one after another @pre a multiple of the message size
+    /// @return how many
+    [[nodiscard]] std::size_t push_many(std::span<std::byte const> messages) noexcept {
+        assert(messages.size() % message_bytes_ == 0);
+        return push(message_bytes_, messages.data(), messages.size() / message_bytes_);
+    }
+
+    /// Makes all messages arrive without waiting for more.
+    void flush() noexcept { control_.flush(); }
+
+    /// Waits for room for a message.
+    /// @return whether there is any; false too where the consumer has closed the ring
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept {
+        return detail::look_until([&] { return room_for(1) != 0 || closed(); }, at_most) &&
+            room_for(1) != 0;
+    }
+
+    /// How many messages have been pushed, and not yet been given credit for.
+    [[nodiscard]] std::size_t depth() const noexcept {
+        return static_cast<std::size_t>(next_ - gpu::load_acquire(credit(words::read)));
+    }
+    [[nodiscard]] std::size_t slots() const noexcept { return mask_ + 1; }
+    [[nodiscard]] std::size_t message_bytes() const noexcept { return message_bytes_; }
+    /// How many messages have been pushed, counted from the first number.
+    [[nodiscard]] std::uint64_t number() const noexcept { return next_; }
+
+    /// Whether the consumer has closed the ring.
+    [[nodiscard]] bool closed() const noexcept {
+        return gpu::load_acquire(credit(words::closed_by_consumer)) != 0;
+    }
+
+    /// Says that no message will follow, and flushes. The consumer reads those before.
+    void close() noexcept { control_.publish(words::closed_by_producer, 1); }
+
+protected:
+    /// push_many(), of a size that may be known when this is compiled.
+    template <class Size>
+    std::size_t push(Size bytes, std::byte const* messages, std::size_t wanted) noexcept {
+        std::size_t const count = std::min<std::size_t>(room_for(wanted), wanted);
+        if (how_ == detail::publication::by_words) {
+            for (std::size_t i = 0; i < count; ++i)
+                write_words(next_ + i, messages + i * bytes, bytes);
+            if (count != 0)
+                flush_stores();
+            for (std::size_t i = 0; i < count; ++i)
+                for (std::size_t line = 0; line < lines::of(bytes); ++line)
+                    commit(place(next_ + i, line, bytes), next_ + i + 1);
+        } else {
+            for (std::size_t i = 0; i < count; ++i)
+                write_lines(next_ + i, messages + i * bytes, bytes);
+        }
+        next_ += count;
+        return count;
+    }
+
+private:
+    using lines = detail::lines_to_gpu;
+    using words = gpu::ring_words;
+
+    [[nodiscard]] gpu::word* credit(unsigned index) const noexcept {
+        return reinterpret_cast<gpu::word*>(credits_.data()) + index;
+    }
+    /// How much room there is, of what is wanted.
+    [[nodiscard]] std::size_t room_for(std::size_t wanted) noexcept {
+        std::uint64_t room = mask_ + 1 - (next_ - read_);
+        if (room < wanted) {
+            read_ = gpu::load_acquire(credit(words::read));
+            room = mask_ + 1 - (next_ - read_);
+        }
+        return static_cast<std::size_t>(room);
+    }
+
+    template <class Size>
+    [[nodiscard]] std::size_t place(std::uint64_t number, std::size_t line,
+                                    Size bytes) const noexcept {
+        return (static_cast<std::size_t>(number & mask_) * lines::of(bytes) + line) * lines::bytes;
+    }
+    /// Bytes of the message in a line.
+    static constexpr std::size_t part_of(std::size_t line, std::size_t bytes) noexcept {
+        return std::min(lines::payload, bytes - line * lines::payload);
+    }
+    void commit(std::size_t line_at, std::uint64_t value) noexcept {
+        std::size_t const at = line_at + lines::payload;
+        if (how_ == detail::publication::coherent)
+            gpu::store_release(reinterpret_cast<gpu::word*>(window_.data + at), value);
+        else
+            post(window_.subwindow(at, sizeof value), value);
+    }
+    template <class Size>
+    void write_lines(std::uint64_t number, std::byte const* message, Size bytes) noexcept {
+        for (std::size_t line = 0; line < lines::of(bytes); ++line) {
+            std::size_t const at = place(number, line, bytes), part = part_of(line, bytes);
+            if (how_ == detail::publication::coherent) {
+                std::memcpy(window_.data + at, message + line * lines::payload, part);
+                commit(at, number + 1);
+                continue;
+            }
+            alignas(lines::bytes) std::byte content[lines::bytes];
+            std::memcpy(content, message + line * lines::payload, part);
+            std::uint64_t const value = number + 1;
+            std::memcpy(content + lines::payload, &value, sizeof value);
+            post_line(window_.subwindow(at, lines::bytes),
+                      std::span<std::byte const, lines::bytes>(content));
+        }
+    }
+    template <class Size>
+    void write_words(std::uint64_t number, std::byte const* message, Size bytes) noexcept {
+        for (std::size_t line = 0; line < lines::of(bytes); ++line) {
+            std::size_t const part = part_of(line, bytes);
+            for (std::size_t at = 0; at < part; at += sizeof(gpu::word)) {
+                std::uint64_t value = 0;
+                std::memcpy(&value, message + line * lines::payload + at,
+                            std::min(sizeof value, part - at));
+                post(window_.subwindow(place(number, line, bytes) + at, sizeof value), value);
+            }
+        }
+    }
+
+    std::size_t message_bytes_;
+    arena::part slots_, credits_;
+    detail::words_to_gpu control_;
+    window window_; ///< of the slots
+    std::uint64_t mask_, next_, read_; ///< the latter as last seen
+    detail::publication how_;
+};
+
+/// As ring_to_cpu, of messages of a size that is given at run time. Thread rules as there.
+class BARMAP_API byte_ring_to_cpu {
+public:
+    /// As those of byte_ring_to_gpu.
+    byte_ring_to_cpu(arena const& memory, std::size_t message_bytes, std::size_t slots,
+                     std::uint64_t first = 0);
+    byte_ring_to_cpu(device const& gpu, std::size_t message_bytes, std::size_t slots);
+    byte_ring_to_cpu(byte_ring_to_cpu const&) = delete;
+    byte_ring_to_cpu& operator=(byte_ring_to_cpu const&) = delete;
+    ~byte_ring_to_cpu();
+
+    [[nodiscard]] gpu::ring_handle handle() const noexcept;
+    [[nodiscard]] gpu::ring_handle handle_for_thread() const noexcept;
+
+    /// Reads as many messages as have arrived and there is room for, in order.
+    /// @param messages one after another @pre a multiple of the message size
+    /// @return how many
+    [[nodiscard]] std::size_t pop_many(std::span<std::byte> messages) noexcept {
+        assert(messages.size() % message_bytes_ == 0);
+        std::size_t count = 0;
+        while (count < messages.size() / message_bytes_ &&
+               pop(message_bytes_, messages.data() + count * message_bytes_))
+            ++count;
+        return count;
+    }
+
+    /// Waits for a message.
+    /// @return whether there is one; false too where the producers have closed the ring
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) const noexcept {
+        return detail::look_until([&] { return has_message() || closed(); }, at_most) &&
+            has_message();
+    }
+
+    /// How many messages have arrived and not been read.
+    [[nodiscard]] std::size_t depth() const noexcept {
+        std::uint64_t count = 0;
+        while (count <= mask_ && gpu::load_acquire(commit_of(next_ + count)) == next_ + count + 1)
+            ++count;
+        return static_cast<std::size_t>(count);
+    }
+    [[nodiscard]] std::size_t slots() const noexcept { return mask_ + 1; }
+    [[nodiscard]] std::size_t message_bytes() const noexcept { return message_bytes_; }
+    /// The number of the next message.
+    [[nodiscard]] std::uint64_t number() const noexcept { return next_; }
+
+    /// Whether a producer has closed the ring. Messages may be left that came before.
+    [[nodiscard]] bool closed() const noexcept {
+        return gpu::load_acquire(reinterpret_cast<gpu::word const*>(control_.data())) != 0;
+    }
+
+    /// Says that no message will be read any more: producers that find the ring full are told so.
+    void close() noexcept { credits_.publish(words::closed_by_consumer, 1); }
+
+protected:
+    /// Reads the next message, of a size that may be known when this is compiled.
+    template <class Size>
+    bool pop(Size bytes, std::byte* message) noexcept {
+        std::byte const* const slot = slots_.data() +
+            static_cast<std::size_t>(next_ & mask_) * detail::slot_to_cpu_bytes(bytes);
+        if (gpu::load_acquire(commit_in(slot, detail::slot_to_cpu_bytes(bytes))) != next_ + 1)
+            return false;
+        std::memcpy(message, slot, bytes);
+        ++next_;
+        if (next_ - returned_ >= gpu::detail::quarter_of(mask_))
+            give_credit();
+        return true;
+    }
+
+private:
+    using words = gpu::ring_words;
+
+    static gpu::word const* commit_in(std::byte const* slot, std::size_t slot_bytes) noexcept {
+        return reinterpret_cast<gpu::word const*>(slot + slot_bytes) - 1;
+    }
+    [[nodiscard]] gpu::word const* commit_of(std::uint64_t number) const noexcept {
+        return commit_in(slots_.data() + static_cast<std::size_t>(number & mask_) * slot_bytes_,
+                         slot_bytes_);
+    }
+    [[nodiscard]] bool has_message() const noexcept {
+        return gpu::load_acquire(commit_of(next_)) == next_ + 1;
+    }
+    void give_credit() noexcept {
+        detail::order_loads_before_stores(); // what has been read
+        credits_.store(words::read, next_);
+        credits_.flush(); // at once: somebody may wait for it
+        returned_ = next_;
+    }
+
+    std::size_t message_bytes_, slot_bytes_;
+    arena::part slots_, control_;
+    detail::words_to_gpu credits_;
+    std::uint64_t mask_, next_, returned_;
+};
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
