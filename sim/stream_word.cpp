@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <sched.h>
 #include <thread>
+#include <type_traits>
 
 using namespace barmap::cuda;
 using namespace barmap::sim;
@@ -15,7 +16,8 @@ namespace {
 constexpr int polls_before_sleep = 1000;
 constexpr auto between_polls = std::chrono::microseconds(30);
 
-bool satisfies(std::uint32_t seen, std::uint32_t value, unsigned condition) {
+template <class Word>
+bool satisfies(Word seen, Word value, unsigned condition) {
     switch (condition) {
     case wait_value_eq:
         return seen == value;
@@ -24,18 +26,19 @@ bool satisfies(std::uint32_t seen, std::uint32_t value, unsigned condition) {
     case wait_value_nor:
         return ~(seen | value) != 0;
     default:
-        return static_cast<std::int32_t>(seen - value) >= 0;
+        return static_cast<std::make_signed_t<Word>>(seen - value) >= 0;
     }
 }
 
 /// A word that the GPU waits for or writes. Keeps device memory in the driver's sight.
+template <class Word>
 struct shared_word {
-    std::uint32_t* at;
+    Word* at;
     std::shared_ptr<reservation> hold;
 
     explicit shared_word(CUdeviceptr address) {
         require(address % sizeof *at == 0);
-        at = reinterpret_cast<std::uint32_t*>(the_world().addresses.resolve(address, sizeof *at));
+        at = reinterpret_cast<Word*>(the_world().addresses.resolve(address, sizeof *at));
         require(at != nullptr);
         allocation const* const found = the_world().addresses.find(address);
         require(found->kind != kind::managed);
@@ -43,29 +46,29 @@ struct shared_word {
     }
 };
 
-} // namespace
-
 // The word is written after all before it in the stream, as a release.
-BARMAP_SIM_ENTRY cuStreamWriteValue32_v2(CUstream handle, CUdeviceptr address, std::uint32_t value,
-                                         unsigned flags) {
-    return call("cuStreamWriteValue32", [&](world_lock&) {
+template <class Word>
+CUresult write_value(char const* name, CUstream handle, CUdeviceptr address, Word value,
+                     unsigned flags) {
+    return call(name, [&](world_lock&) {
         constexpr unsigned no_memory_barrier = 1;
         require((flags & ~no_memory_barrier) == 0);
-        the_world().work.submit(get_stream(handle), [value, word = shared_word(address)] {
+        the_world().work.submit(get_stream(handle), [value, word = shared_word<Word>(address)] {
             std::atomic_ref(*word.at).store(value, std::memory_order_release);
         });
     });
 }
 
 // Whoever writes the word tells nobody, so that it is polled.
-BARMAP_SIM_ENTRY cuStreamWaitValue32_v2(CUstream handle, CUdeviceptr address, std::uint32_t value,
-                                        unsigned flags) {
-    return call("cuStreamWaitValue32", [&](world_lock&) {
+template <class Word>
+CUresult wait_value(char const* name, CUstream handle, CUdeviceptr address, Word value,
+                    unsigned flags) {
+    return call(name, [&](world_lock&) {
         unsigned const condition = flags & ~wait_value_flush;
         require(condition <= wait_value_nor);
         auto const to = get_stream(handle);
         the_world().work.submit(
-            to, [value, condition, word = shared_word(address), given_up = to->given_up] {
+            to, [value, condition, word = shared_word<Word>(address), given_up = to->given_up] {
                 for (int polls = 0; !*given_up; ++polls) {
                     if (satisfies(std::atomic_ref(*word.at).load(std::memory_order_acquire), value,
                                   condition))
@@ -77,4 +80,26 @@ BARMAP_SIM_ENTRY cuStreamWaitValue32_v2(CUstream handle, CUdeviceptr address, st
                 }
             });
     });
+}
+
+} // namespace
+
+BARMAP_SIM_ENTRY cuStreamWriteValue32_v2(CUstream handle, CUdeviceptr address, std::uint32_t value,
+                                         unsigned flags) {
+    return write_value("cuStreamWriteValue32", handle, address, value, flags);
+}
+
+BARMAP_SIM_ENTRY cuStreamWaitValue32_v2(CUstream handle, CUdeviceptr address, std::uint32_t value,
+                                        unsigned flags) {
+    return wait_value("cuStreamWaitValue32", handle, address, value, flags);
+}
+
+BARMAP_SIM_ENTRY cuStreamWriteValue64_v2(CUstream handle, CUdeviceptr address, std::uint64_t value,
+                                         unsigned flags) {
+    return write_value("cuStreamWriteValue64", handle, address, value, flags);
+}
+
+BARMAP_SIM_ENTRY cuStreamWaitValue64_v2(CUstream handle, CUdeviceptr address, std::uint64_t value,
+                                        unsigned flags) {
+    return wait_value("cuStreamWaitValue64", handle, address, value, flags);
 }

@@ -73,6 +73,8 @@ public:
 
     /// How the CPU caches the GPU memory.
     [[nodiscard]] cache_kind kind() const noexcept;
+    /// The GPU whose memory it is.
+    [[nodiscard]] device const& gpu() const noexcept;
 
 private:
     std::shared_ptr<arena_state> state_;

@@ -7,6 +7,7 @@
 #include <barmap/copy.hpp>
 #include <barmap/gpu/ring.cuh>
 #include <barmap/signal_words.hpp>
+#include <barmap/slots.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -15,26 +16,14 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <type_traits>
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 namespace detail {
 
-/// A number of bytes that is known when this is compiled, or not.
-template <std::size_t Bytes>
-using fixed_size = std::integral_constant<std::size_t, Bytes>;
-
-/// Slots of a ring to the GPU: lines of 64 bytes, each with a commit word of its own.
-struct lines_to_gpu {
-    static constexpr std::size_t bytes = 64, payload = 56;
-    static constexpr std::size_t of(std::size_t message) { return (message + payload - 1) / payload; }
-};
-
-/// Slots of a ring to the CPU: one pair of words, or a multiple of 64 bytes. The last word commits.
-constexpr std::size_t slot_to_cpu_bytes(std::size_t message) {
-    return message <= sizeof(gpu::word) ? 16 : ((message + 7) / 8 * 8 + 8 + 63) / 64 * 64;
-}
+/// @return the number of slots
+/// @throws error errc::invalid_argument unless it is a power of two, and messages have 1 byte to 1 MiB
+BARMAP_API std::size_t checked_slots(std::size_t slots, std::size_t message_bytes);
 
 } // namespace detail
 
@@ -100,24 +89,18 @@ protected:
     template <class Size>
     std::size_t push(Size bytes, std::byte const* messages, std::size_t wanted) noexcept {
         std::size_t const count = std::min<std::size_t>(room_for(wanted), wanted);
-        if (how_ == detail::publication::by_words) {
+        for (std::size_t i = 0; i < count; ++i)
+            slots_.write_message(place(next_ + i), next_ + i + 1, messages + i * bytes, bytes);
+        if (slots_.commits_apart() && count != 0) {
+            flush_stores();
             for (std::size_t i = 0; i < count; ++i)
-                write_words(next_ + i, messages + i * bytes, bytes);
-            if (count != 0)
-                flush_stores();
-            for (std::size_t i = 0; i < count; ++i)
-                for (std::size_t line = 0; line < lines::of(bytes); ++line)
-                    commit(place(next_ + i, line, bytes), next_ + i + 1);
-        } else {
-            for (std::size_t i = 0; i < count; ++i)
-                write_lines(next_ + i, messages + i * bytes, bytes);
+                slots_.commit_message(place(next_ + i), next_ + i + 1, bytes);
         }
         next_ += count;
         return count;
     }
 
 private:
-    using lines = detail::lines_to_gpu;
     using words = gpu::ring_words;
 
     [[nodiscard]] gpu::word* credit(unsigned index) const noexcept {
@@ -133,58 +116,15 @@ private:
         return static_cast<std::size_t>(room);
     }
 
-    template <class Size>
-    [[nodiscard]] std::size_t place(std::uint64_t number, std::size_t line,
-                                    Size bytes) const noexcept {
-        return (static_cast<std::size_t>(number & mask_) * lines::of(bytes) + line) * lines::bytes;
-    }
-    /// Bytes of the message in a line.
-    static constexpr std::size_t part_of(std::size_t line, std::size_t bytes) noexcept {
-        return std::min(lines::payload, bytes - line * lines::payload);
-    }
-    void commit(std::size_t line_at, std::uint64_t value) noexcept {
-        std::size_t const at = line_at + lines::payload;
-        if (how_ == detail::publication::coherent)
-            gpu::store_release(reinterpret_cast<gpu::word*>(window_.data + at), value);
-        else
-            post(window_.subwindow(at, sizeof value), value);
-    }
-    template <class Size>
-    void write_lines(std::uint64_t number, std::byte const* message, Size bytes) noexcept {
-        for (std::size_t line = 0; line < lines::of(bytes); ++line) {
-            std::size_t const at = place(number, line, bytes), part = part_of(line, bytes);
-            if (how_ == detail::publication::coherent) {
-                std::memcpy(window_.data + at, message + line * lines::payload, part);
-                commit(at, number + 1);
-                continue;
-            }
-            alignas(lines::bytes) std::byte content[lines::bytes];
-            std::memcpy(content, message + line * lines::payload, part);
-            std::uint64_t const value = number + 1;
-            std::memcpy(content + lines::payload, &value, sizeof value);
-            post_line(window_.subwindow(at, lines::bytes),
-                      std::span<std::byte const, lines::bytes>(content));
-        }
-    }
-    template <class Size>
-    void write_words(std::uint64_t number, std::byte const* message, Size bytes) noexcept {
-        for (std::size_t line = 0; line < lines::of(bytes); ++line) {
-            std::size_t const part = part_of(line, bytes);
-            for (std::size_t at = 0; at < part; at += sizeof(gpu::word)) {
-                std::uint64_t value = 0;
-                std::memcpy(&value, message + line * lines::payload + at,
-                            std::min(sizeof value, part - at));
-                post(window_.subwindow(place(number, line, bytes) + at, sizeof value), value);
-            }
-        }
+    [[nodiscard]] std::size_t place(std::uint64_t number) const noexcept {
+        return static_cast<std::size_t>(number & mask_);
     }
 
     std::size_t message_bytes_;
-    arena::part slots_, credits_;
+    detail::slots_to_gpu slots_;
+    arena::part credits_;
     detail::words_to_gpu control_;
-    window window_; ///< of the slots
     std::uint64_t mask_, next_, read_; ///< the latter as last seen
-    detail::publication how_;
 };
 
 /// As ring_to_cpu, of messages of a size that is given at run time. Thread rules as there.

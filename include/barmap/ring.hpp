@@ -7,6 +7,7 @@
 #pragma once
 
 #include <barmap/byte_ring.hpp>
+#include <barmap/message.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +15,6 @@
 #include <type_traits>
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
-
-/// What a ring may carry.
-template <class Message>
-concept ring_message = std::is_trivially_copyable_v<Message> && std::is_default_constructible_v<Message>;
 
 namespace detail {
 
@@ -84,7 +81,7 @@ public:
 
 private:
     static constexpr detail::fixed_size<sizeof(Message)> size{};
-    static_assert(gpu::slot_to_gpu<Message>::lines == detail::lines_to_gpu::of(sizeof(Message)));
+    static_assert(gpu::slot_to_gpu<Message>::lines == detail::slots_to_gpu::lines_of(sizeof(Message)));
 };
 
 /// Messages of running GPU code to a CPU thread.

@@ -87,6 +87,10 @@ namespace barmap::cuda {
                  (CUstream, CUdeviceptr, std::uint32_t, unsigned))                                 \
     /* 11.7 */ X(stream_wait_value32, "cuStreamWaitValue32_v2",                                    \
                  (CUstream, CUdeviceptr, std::uint32_t, unsigned))                                 \
+    /* 11.7 */ X(stream_write_value64, "cuStreamWriteValue64_v2",                                  \
+                 (CUstream, CUdeviceptr, std::uint64_t, unsigned))                                 \
+    /* 11.7 */ X(stream_wait_value64, "cuStreamWaitValue64_v2",                                    \
+                 (CUstream, CUdeviceptr, std::uint64_t, unsigned))                                 \
     /* 10.0 */ X(stream_is_capturing, "cuStreamIsCapturing", (CUstream, int*))                     \
     /*  3.2 */ X(stream_wait_event, "cuStreamWaitEvent", (CUstream, CUevent, unsigned))            \
     /*  2.0 */ X(event_create, "cuEventCreate", (CUevent*, unsigned))                              \

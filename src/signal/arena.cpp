@@ -97,6 +97,10 @@ cache_kind arena::kind() const noexcept {
     return state_->map.kind();
 }
 
+device const& arena::gpu() const noexcept {
+    return state_->gpu;
+}
+
 namespace {
 
 std::size_t take(arena_state& from, free_ranges& ranges, std::size_t bytes, char const* what) {

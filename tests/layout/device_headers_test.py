@@ -17,6 +17,7 @@ from pathlib import Path
 QUALIFIERS = """
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
 """
 
 USES = """
@@ -38,6 +39,34 @@ template <class T>
 KERNEL void by_many(ring_to_cpu<T> out, T value) {
     push(out, value, 1000);
 }
+template <class T>
+KERNEL void by_signal(counter_to_gpu in, counter_to_cpu out, flag_to_gpu go, flag_to_cpu done,
+                      mailbox_to_gpu<T> settings, mailbox_to_cpu<T> state) {
+    mailbox_reader<T> reader(settings);
+    mailbox_writer<T> writer(state);
+    T value;
+    if (wait_for(in, 1, 1000) == status::ok && wait_for(go, 1000) == status::ok &&
+        reader.read(value, 1000) == status::ok)
+        writer.write(value);
+    if (!arrive(out, 32))
+        advance(out, 2);
+    raise(done);
+}
+template <class T>
+KERNEL void by_call(rpc_to_cpu<T, T> cpu, rpc_to_gpu<T, T> gpu) {
+    server<T, T> calls(gpu);
+    T value;
+    while (calls.take(value, 1000) == status::ok) {
+        call(cpu, value, value, 1000);
+        calls.reply(value, 1000);
+    }
+}
+template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, flag_to_gpu, flag_to_cpu,
+                               mailbox_to_gpu<message>, mailbox_to_cpu<message>);
+template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, flag_to_gpu, flag_to_cpu,
+                               mailbox_to_gpu<word>, mailbox_to_cpu<word>);
+template KERNEL void by_call(rpc_to_cpu<large, large>, rpc_to_gpu<large, large>);
+template KERNEL void by_call(rpc_to_cpu<word, word>, rpc_to_gpu<word, word>);
 template KERNEL void by_thread(ring_to_gpu<message>, ring_to_cpu<message>);
 template KERNEL void by_thread(ring_to_gpu<large>, ring_to_cpu<large>);
 template KERNEL void by_thread(ring_to_gpu<word>, ring_to_cpu<word>);
@@ -57,18 +86,31 @@ KERNEL void by_warp(ring_to_gpu<T> in, ring_to_cpu<T> out) {
     from.close();
     to.close();
 }
+template <class T>
+KERNEL void by_block(ring_to_gpu<T> in, ring_to_cpu<T> out) {
+    SHARED T shared;
+    block_consumer<T> from(in);
+    block_producer<T> to(out);
+    while (from.pop(shared, 1000) == status::ok)
+        to.push(shared, 1000);
+    from.close();
+    to.close();
+}
+template KERNEL void by_block(ring_to_gpu<message>, ring_to_cpu<message>);
+template KERNEL void by_block(ring_to_gpu<large>, ring_to_cpu<large>);
 template KERNEL void by_warp(ring_to_gpu<message>, ring_to_cpu<message>);
 template KERNEL void by_warp(ring_to_gpu<large>, ring_to_cpu<large>);
 """
 
-KERNEL = "#define KERNEL __global__\n"
-INCLUDES = "#include <barmap/gpu/ring.cuh>\n"
-WARP_INCLUDES = "#include <barmap/gpu/warp_ring.cuh>\n"
+KERNEL = "#define KERNEL __global__\n#define SHARED __shared__\n"
+INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("mailbox", "ring", "rpc", "signal"))
+WARP_INCLUDES = INCLUDES + "".join(f"#include <barmap/gpu/{name}.cuh>\n"
+                                   for name in ("block_ring", "warp_ring"))
 
-# Of PTX: neither a kernel's parameters nor what one thread keeps.
+# Of PTX: neither a kernel's parameters nor what one thread or block keeps.
 _ACCESS = re.compile(r"^\s*(?:@%p\d+\s+)?((?:ld|st|atom|red)\.[\w.]+)", re.MULTILINE)
-_SHARED_WITH_NOBODY = re.compile(r"^(?:ld|st)\.(?:param|local)\b")
-_TOLD = re.compile(r"^(?:(?:ld|st)\.(?:relaxed|acquire|release)\.sys\b|atom\.acq_rel\.gpu\b)")
+_SHARED_WITH_NOBODY = re.compile(r"^(?:ld|st)\.(?:param|local|shared)\b")
+_TOLD = re.compile(r"^(?:(?:ld|st)\.(?:relaxed|acquire|release)\.sys\b|atom\.(?:acq_rel|relaxed)\.gpu\b)")
 
 
 def weak_accesses(ptx: str) -> list[str]:
@@ -107,7 +149,7 @@ class DeviceHeaders(unittest.TestCase):
         for compiler in filter(shutil.which, ("g++", "clang++")):
             for standard in ("c++11", "c++20"):
                 with self.subTest(f"{compiler} {standard}"):
-                    self.compiled("#define KERNEL\n" + WARP_INCLUDES + USES + WARP_USES, ".cpp",
+                    self.compiled("#define KERNEL\n#define SHARED\n" + WARP_INCLUDES + USES + WARP_USES, ".cpp",
                                   compiler, f"-std={standard}")
 
     def test_cuda_reaches_memory_as_the_other_side_is_told(self):
@@ -116,7 +158,7 @@ class DeviceHeaders(unittest.TestCase):
                 ptx = self.ptx(WARP_INCLUDES + USES + WARP_USES, architecture)
                 self.assertEqual([], weak_accesses(ptx))
                 for wanted in ("ld.acquire.sys", "st.release.sys", "st.relaxed.sys.v2.u64",
-                               "atom.acq_rel.gpu.cas", "vote.sync.ballot", "bar.warp.sync"):
+                               "atom.relaxed.gpu.cas", "vote.sync.ballot", "bar.warp.sync"):
                     self.assertIn(wanted, ptx)
 
     def test_a_plain_load_would_be_found(self):

@@ -13,39 +13,12 @@
 /// The structs are plain and are passed to kernels by value. Compiles as <barmap/gpu/words.cuh>.
 #pragma once
 
+#include <barmap/gpu/slots.cuh>
+#include <barmap/gpu/status.cuh>
 #include <barmap/gpu/words.cuh>
 
 namespace barmap {
 namespace gpu {
-
-enum class status : int {
-    ok,
-    full,     ///< no room, and no look was to be repeated
-    empty,    ///< no message, and no look was to be repeated
-    closed,   ///< the other side has closed the ring, and all its messages have been read
-    timed_out ///< none of the repeated looks found room or a message
-};
-
-/// How a message lies in a ring's memory. Its commit words hold its number plus 1: what is there
-/// before differs by the number of slots, whatever the bytes of the message are.
-template <class T>
-struct slot_to_gpu {
-    /// Each line of 64 bytes has a commit word of its own behind 56 bytes of the message, so that
-    /// lines may arrive in any order.
-    static constexpr unsigned line_bytes = 64, line_words = 8, payload_words = 7;
-    static constexpr unsigned lines =
-        static_cast<unsigned>((sizeof(T) + payload_words * 8 - 1) / (payload_words * 8));
-    static constexpr unsigned bytes = lines * line_bytes, words = bytes / 8;
-};
-
-template <class T>
-struct slot_to_cpu {
-    static constexpr bool is_pair = sizeof(T) <= 8; ///< one store of 16 bytes
-    static constexpr unsigned payload_words = static_cast<unsigned>((sizeof(T) + 7) / 8);
-    /// 16, or a multiple of 64. The last word is the commit word.
-    static constexpr unsigned bytes = is_pair ? 16 : (payload_words * 8 + 8 + 63) / 64 * 64;
-    static constexpr unsigned words = bytes / 8;
-};
 
 /// Where a ring lies, whatever its messages are.
 struct ring_handle {
@@ -79,14 +52,6 @@ struct ring_words {
 
 namespace detail {
 
-/// How many looks there are between two at whether the ring is closed.
-constexpr word looks_per_question = 64;
-
-/// @return how a wait without result has ended
-BARMAP_DEVICE status without(status nothing, word more_looks) {
-    return more_looks == 0 ? nothing : status::timed_out;
-}
-
 /// After how many messages credits are returned.
 BARMAP_DEVICE word quarter_of(word mask) {
     return mask < 4 ? 1 : (mask + 1) / 4;
@@ -95,27 +60,13 @@ BARMAP_DEVICE word quarter_of(word mask) {
 /// Whether the message of this number has arrived, all of it.
 template <class T>
 BARMAP_DEVICE bool is_there(ring_to_gpu<T> const& ring, word number) {
-    typedef slot_to_gpu<T> slot_type;
-    word const* const slot = ring.slots + (number & ring.mask) * slot_type::words;
-    for (unsigned line = 0; line < slot_type::lines; ++line)
-        if (load_acquire(slot + line * slot_type::line_words + slot_type::payload_words) !=
-            number + 1)
-            return false;
-    return true;
+    return has_arrived<T>(ring.slots + (number & ring.mask) * slot_to_gpu<T>::words, number + 1);
 }
 
-/// Reads one that has arrived: after its commit words, and never together with them, which was seen
-/// to tear messages on an H200.
+/// Reads one that has arrived.
 template <class T>
 BARMAP_DEVICE void read(ring_to_gpu<T> const& ring, word number, T& value) {
-    typedef slot_to_gpu<T> slot_type;
-    word const* const slot = ring.slots + (number & ring.mask) * slot_type::words;
-    word words[slot_type::lines * slot_type::payload_words];
-    for (unsigned line = 0; line < slot_type::lines; ++line)
-        for (unsigned i = 0; i < slot_type::payload_words; ++i)
-            words[line * slot_type::payload_words + i] =
-                load_relaxed(slot + line * slot_type::line_words + i);
-    copy_bytes(&value, words, sizeof value);
+    read_slot(ring.slots + (number & ring.mask) * slot_to_gpu<T>::words, value);
 }
 
 } // namespace detail
@@ -183,18 +134,7 @@ namespace detail {
 /// Writes a message and its commit word.
 template <class T>
 BARMAP_DEVICE void write(ring_to_cpu<T> const& ring, word number, T const& value) {
-    typedef slot_to_cpu<T> slot_type;
-    word* const slot = ring.slots + (number & ring.mask) * slot_type::words;
-    word words[slot_type::payload_words];
-    words[slot_type::payload_words - 1] = 0;
-    copy_bytes(words, &value, sizeof value);
-    if (slot_type::is_pair) {
-        store_pair(slot, words[0], number + 1);
-        return;
-    }
-    for (unsigned i = 0; i < slot_type::payload_words; ++i)
-        store_relaxed(slot + i, words[i]);
-    store_release(slot + slot_type::words - 1, number + 1);
+    write_slot(ring.slots + (number & ring.mask) * slot_to_cpu<T>::words, number + 1, value);
 }
 
 } // namespace detail

@@ -100,22 +100,40 @@ BARMAP_DEVICE void fence_system() {
 #endif
 }
 
-/// Replaces a word of GPU memory that only this GPU uses, if it still has the expected value.
-/// @return whether it had
+/// Replaces a word of GPU memory that only this GPU uses, if it still has the expected value, and
+/// orders nothing. @return whether it had
 BARMAP_DEVICE bool replace(word* at, word expected, word value) {
 #if defined(BARMAP_ON_CUDA)
     word before;
-    asm volatile("atom.acq_rel.gpu.cas.b64 %0, [%1], %2, %3;"
+    asm volatile("atom.relaxed.gpu.cas.b64 %0, [%1], %2, %3;"
                  : "=l"(before)
                  : "l"(at), "l"(expected), "l"(value)
                  : "memory");
     return before == expected;
 #elif defined(BARMAP_ON_HIP)
-    return __hip_atomic_compare_exchange_strong(at, &expected, value, __ATOMIC_ACQ_REL,
-                                                __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
+    return __hip_atomic_compare_exchange_strong(at, &expected, value, __ATOMIC_RELAXED,
+                                                __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 #else
-    return __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
+    return __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED);
+#endif
+}
+
+/// Adds to a word of GPU memory that only this GPU uses. What a thread has stored before its own is
+/// seen by those that add later.
+/// @return what it was
+BARMAP_DEVICE word add(word* to, word number) {
+#if defined(BARMAP_ON_CUDA)
+    word before;
+    asm volatile("atom.acq_rel.gpu.add.u64 %0, [%1], %2;"
+                 : "=l"(before)
+                 : "l"(to), "l"(number)
+                 : "memory");
+    return before;
+#elif defined(BARMAP_ON_HIP)
+    return __hip_atomic_fetch_add(to, number, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+#else
+    return __atomic_fetch_add(to, number, __ATOMIC_ACQ_REL);
 #endif
 }
 

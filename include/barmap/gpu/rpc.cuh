@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/// Calls between a CPU and running GPU code: the GPU's side. <barmap/rpc.hpp> makes them, and the rules
+/// are in share/doc/barmap/rings.md.
+///
+///     __global__ void work(barmap::gpu::rpc_to_cpu<question, answer> cpu) {
+///         answer found;
+///         if (barmap::gpu::call(cpu, question{threadIdx.x}, found, 10000000) == barmap::gpu::status::ok)
+///             ...
+///     }
+///
+/// The structs are plain and are passed to kernels by value. Compiles as <barmap/gpu/words.cuh>.
+#pragma once
+
+#include <barmap/gpu/ring.cuh>
+
+namespace barmap {
+namespace gpu {
+
+/// Calls of the GPU, which the CPU serves.
+template <class Request, class Reply>
+struct rpc_to_cpu {
+    word* requests; ///< host memory: slot_to_cpu<Request>
+    word* replies;  ///< GPU memory: slot_to_gpu<Reply>
+    word* owners;   ///< GPU memory: a word for each slot, of detail::owner
+    word* control;  ///< GPU memory: of rpc_words
+    word mask;      ///< number of slots less 1, a power of two less 1
+};
+
+/// Calls of the CPU, which the GPU serves.
+template <class Request, class Reply>
+struct rpc_to_gpu {
+    ring_to_gpu<Request> requests;
+    ring_to_cpu<Reply> replies;
+};
+
+struct rpc_words {
+    static constexpr unsigned closed_by_cpu = 0, next = 1, count = 2;
+};
+
+namespace detail {
+
+/// Who may use the slot of a call: that of this number, when it comes; or the one after it in this
+/// slot, once the reply to a caller that has gone away is there.
+struct owner {
+    static BARMAP_DEVICE word free_for(word number) { return number << 1; }
+    static BARMAP_DEVICE word left_by(word number) { return number << 1 | 1; }
+};
+
+template <class Request, class Reply>
+BARMAP_DEVICE word* reply_to(rpc_to_cpu<Request, Reply> const& to, word number) {
+    return to.replies + (number & to.mask) * slot_to_gpu<Reply>::words;
+}
+
+template <class Request, class Reply>
+BARMAP_DEVICE bool may_use(rpc_to_cpu<Request, Reply> const& to, word number) {
+    word const found = load_acquire(to.owners + (number & to.mask));
+    word const before = number - to.mask - 1;
+    return found == owner::free_for(number) ||
+        (found == owner::left_by(before) &&
+         has_arrived<Reply>(reply_to(to, before), before + 1));
+}
+
+} // namespace detail
+
+/// Calls the CPU, and waits for its reply. Any thread, beside others that do so; lanes of a warp
+/// may call at once from sm_70 on.
+/// Other memory that the CPU is to see with the request needs a fence_system() before.
+/// @param more_looks how often to look again, for a free slot and then for the reply
+/// @return ok; full (more_looks is 0) or timed_out without a free slot, and then the CPU knows of
+///         nothing; timed_out without a reply, which is then dropped when it comes; closed
+template <class Request, class Reply>
+BARMAP_DEVICE status call(rpc_to_cpu<Request, Reply> const& to, Request const& request,
+                          Reply& reply, word more_looks) {
+    word* const next = to.control + rpc_words::next;
+    word number;
+    for (word look = 0;;) {
+        number = load_relaxed(next);
+        if (detail::may_use(to, number)) {
+            if (replace(next, number, number + 1))
+                break;
+            continue; // another thread has gone on: that bounds it
+        }
+        if (load_relaxed(to.control + rpc_words::closed_by_cpu) != 0)
+            return status::closed;
+        if (look++ >= more_looks)
+            return detail::without(status::full, more_looks);
+    }
+    detail::write_slot(to.requests + (number & to.mask) * slot_to_cpu<Request>::words, number + 1,
+                       request);
+    word* const answer = detail::reply_to(to, number);
+    word* const owner = to.owners + (number & to.mask);
+    for (word look = 0;; ++look) {
+        if (detail::has_arrived<Reply>(answer, number + 1)) {
+            detail::read_slot(answer, reply);
+            store_release(owner, detail::owner::free_for(number + to.mask + 1));
+            return status::ok;
+        }
+        bool const is_last = look >= more_looks;
+        bool const is_closed = (is_last || look % detail::looks_per_question == detail::looks_per_question - 1) &&
+            load_relaxed(to.control + rpc_words::closed_by_cpu) != 0;
+        if (is_last || is_closed) {
+            store_release(owner, detail::owner::left_by(number));
+            return is_closed ? status::closed : status::timed_out;
+        }
+    }
+}
+
+/// Serves calls of the CPU, in order. One at a time, as a consumer.
+template <class Request, class Reply>
+class server {
+public:
+    BARMAP_DEVICE explicit server(rpc_to_gpu<Request, Reply> const& of)
+        : requests_(of.requests), replies_(of.replies) {}
+
+    /// Waits for the next call. @return as consumer::pop()
+    BARMAP_DEVICE status take(Request& request, word more_looks = 0) {
+        return requests_.pop(request, more_looks);
+    }
+    /// Answers the oldest call that has not been answered. @return as producer::push(); there is
+    /// room where the CPU has room for the call
+    BARMAP_DEVICE status reply(Reply const& reply, word more_looks = 0) {
+        return replies_.push(reply, more_looks);
+    }
+
+private:
+    consumer<Request> requests_;
+    producer<Reply> replies_;
+};
+
+} // namespace gpu
+} // namespace barmap

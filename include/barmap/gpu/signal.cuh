@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+/// Counters and flags between a CPU and running GPU code: the GPU's side. <barmap/signal.hpp> makes
+/// them, and the rules are in share/doc/barmap/rings.md.
+///
+///     __global__ void step(barmap::gpu::counter_to_gpu inputs, barmap::gpu::counter_to_cpu done,
+///                          unsigned long long number) {
+///         if (barmap::gpu::wait_for(inputs, number, 1000000) == barmap::gpu::status::ok)
+///             ...
+///         barmap::gpu::advance(done, number);
+///     }
+///
+/// The structs are plain and are passed to kernels by value. Compiles as <barmap/gpu/words.cuh>.
+#pragma once
+
+#include <barmap/gpu/status.cuh>
+#include <barmap/gpu/words.cuh>
+
+namespace barmap {
+namespace gpu {
+
+/// A 64-bit number that the CPU advances. Any number of threads may look at it.
+struct counter_to_gpu {
+    word* value; ///< GPU memory
+};
+
+/// A 64-bit number that GPU code advances, or a stream.
+struct counter_to_cpu {
+    word* value;   ///< host memory
+    word* arrived; ///< GPU memory: how many calls of arrive() there were
+    word first;    ///< where the number has begun
+};
+
+/// Something that the CPU raises, and that whoever waits for it lowers.
+struct flag_to_gpu {
+    word* raised; ///< GPU memory
+};
+
+/// Something that GPU code raises, or a stream, and the CPU lowers.
+struct flag_to_cpu {
+    word* raised; ///< host memory
+};
+
+/// The number, as it is now. Later loads of this thread see what the CPU published before.
+BARMAP_DEVICE word value_of(counter_to_gpu const& counter) { return load_acquire(counter.value); }
+
+/// Waits until the number is at least this.
+/// @param more_looks how often to look again
+/// @return ok, empty (more_looks is 0) or timed_out
+BARMAP_DEVICE status wait_for(counter_to_gpu const& counter, word at_least, word more_looks = 0) {
+    for (word look = 0;; ++look) {
+        if (static_cast<long long>(value_of(counter) - at_least) >= 0)
+            return status::ok;
+        if (look >= more_looks)
+            return detail::without(status::empty, more_looks);
+    }
+}
+
+/// Sets the number, which must not go back, after all that this thread has stored. One thread of
+/// the GPU at a time.
+BARMAP_DEVICE void advance(counter_to_cpu const& counter, word to) {
+    store_release(counter.value, to);
+}
+
+/// Says that one of `expected` has arrived: the last one advances the number by 1, after all that
+/// any of them has stored before. For instance thread 0 of each block of a kernel, behind a
+/// barrier of the block. Not beside advance().
+/// @return whether this was the last one
+BARMAP_DEVICE bool arrive(counter_to_cpu const& counter, word expected) {
+    word const before = add(counter.arrived, 1);
+    if ((before + 1) % expected != 0)
+        return false;
+    fence_system(); // what the others have stored
+    store_release(counter.value, counter.first + (before + 1) / expected);
+    return true;
+}
+
+/// Waits until the CPU has raised the flag, and lowers it. One thread at a time.
+/// @return as wait_for() of a counter
+BARMAP_DEVICE status wait_for(flag_to_gpu const& flag, word more_looks = 0) {
+    for (word look = 0;; ++look) {
+        if (load_acquire(flag.raised) != 0) {
+            store_relaxed(flag.raised, 0);
+            return status::ok;
+        }
+        if (look >= more_looks)
+            return detail::without(status::empty, more_looks);
+    }
+}
+
+/// Raises the flag, after all that this thread has stored. Any thread.
+BARMAP_DEVICE void raise(flag_to_cpu const& flag) { store_release(flag.raised, 1); }
+
+} // namespace gpu
+} // namespace barmap

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/export.hpp>
+
+#include <type_traits>
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+/// What rings, mailboxes and calls may carry.
+template <class Message>
+concept ring_message = std::is_trivially_copyable_v<Message> && std::is_default_constructible_v<Message>;
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/// Calls between a CPU and running GPU code, in both directions: the CPU's side. The GPU's is
+/// <barmap/gpu/rpc.cuh>, and the rules are in share/doc/barmap/rings.md.
+#pragma once
+
+#include <barmap/arena.hpp>
+#include <barmap/gpu/rpc.cuh>
+#include <barmap/message.hpp>
+#include <barmap/ring.hpp>
+#include <barmap/signal_words.hpp>
+#include <barmap/slots.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+/// Calls of GPU threads, which a CPU thread serves.
+///
+///     barmap::rpc_to_cpu<question, answer> calls(gpu, 256);
+///     work<<<16, 128>>>(calls.handle());
+///     while (!finished)
+///         calls.try_serve([&](question const& asked) { return look_up(asked); });
+///
+/// One thread at a time serves; any number of GPU threads call. After fork() the child may only
+/// destroy it. Not movable. Destroy it when no kernel uses it any more.
+template <ring_message Request, ring_message Reply>
+class rpc_to_cpu {
+public:
+    /// @param slots how many calls may be under way at once, a power of two
+    /// @param first number of the first call; for tests of what happens when numbers wrap
+    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
+    ///         the arena of its own
+    rpc_to_cpu(arena const& memory, std::size_t slots, std::uint64_t first = 0)
+        : requests_(memory.take_host(detail::checked_slots(slots, sizeof(Request)) * slot::bytes)),
+          replies_(memory, slots, sizeof(Reply)), owners_(memory, slots),
+          control_(memory, gpu::rpc_words::count), mask_(slots - 1), next_(first) {
+        std::memset(requests_.data(), 0, requests_.size());
+        for (std::uint64_t i = 0; i < slots; ++i) {
+            std::uint64_t const number = first + i, before = number - slots;
+            gpu::store_release(request_of(number) + slot::words - 1, before + 1);
+            replies_.clear(number & mask_, before + 1);
+            owners_.store(number & mask_, gpu::detail::owner::free_for(number));
+        }
+        control_.publish(gpu::rpc_words::next, first);
+    }
+    rpc_to_cpu(device const& gpu, std::size_t slots)
+        : rpc_to_cpu(arena(gpu, gpu_bytes(slots), slots * slot::bytes), slots) {}
+    rpc_to_cpu(rpc_to_cpu const&) = delete;
+    rpc_to_cpu& operator=(rpc_to_cpu const&) = delete;
+
+    /// What kernels take, by value.
+    [[nodiscard]] gpu::rpc_to_cpu<Request, Reply> handle() const noexcept {
+        return {reinterpret_cast<gpu::word*>(requests_.gpu_address()), replies_.on_gpu(),
+                reinterpret_cast<gpu::word*>(owners_.gpu_address()),
+                reinterpret_cast<gpu::word*>(control_.gpu_address()), mask_};
+    }
+    /// The same for a thread of this process that stands for a kernel.
+    [[nodiscard]] gpu::rpc_to_cpu<Request, Reply> handle_for_thread() const noexcept {
+        return {request_of(0), replies_.on_cpu(), owners_.word(0), control_.word(0), mask_};
+    }
+
+    /// Takes the next call, if there is one. Calls may be answered in any order, each once, until
+    /// which it occupies its slot.
+    /// @param number names the call for reply()
+    [[nodiscard]] bool try_take(Request& request, std::uint64_t& number) noexcept {
+        if (!has_call())
+            return false;
+        std::memcpy(&request, request_of(next_), sizeof request);
+        number = next_++;
+        return true;
+    }
+    /// Answers a call, at once. What this thread has written before, by write() or to host memory, is
+    /// seen by the caller.
+    void reply(std::uint64_t number, Reply const& with) noexcept {
+        replies_.flush();
+        replies_.write(number & mask_, number + 1, reinterpret_cast<std::byte const*>(&with),
+                       detail::fixed_size<sizeof(Reply)>{});
+        replies_.flush();
+    }
+    /// Takes the next call, if there is one, and answers it with what `serve(request)` returns.
+    /// Where that throws, the call stays without an answer: it is the caller's to time out.
+    template <class Serve>
+    bool try_serve(Serve&& serve) {
+        Request request{};
+        std::uint64_t number = 0;
+        if (!try_take(request, number))
+            return false;
+        reply(number, std::forward<Serve>(serve)(std::as_const(request)));
+        return true;
+    }
+
+    /// Waits for a call. @return whether there is one
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) const noexcept {
+        return detail::look_until([&] { return has_call(); }, at_most);
+    }
+
+    /// Says that no call will be answered any more: callers that wait are told so.
+    void close() noexcept { control_.publish(gpu::rpc_words::closed_by_cpu, 1); }
+
+private:
+    using slot = gpu::slot_to_cpu<Request>;
+
+    static std::size_t gpu_bytes(std::size_t slots) {
+        detail::checked_slots(slots, sizeof(Request));
+        return slots * (gpu::slot_to_gpu<Reply>::bytes + sizeof(gpu::word)) + 4 * arena::alignment;
+    }
+    [[nodiscard]] gpu::word* request_of(std::uint64_t number) const noexcept {
+        return reinterpret_cast<gpu::word*>(requests_.data()) +
+            static_cast<std::size_t>(number & mask_) * slot::words;
+    }
+    [[nodiscard]] bool has_call() const noexcept {
+        return gpu::load_acquire(request_of(next_) + slot::words - 1) == next_ + 1;
+    }
+
+    arena::part requests_;
+    detail::slots_to_gpu replies_;
+    detail::words_to_gpu owners_, control_;
+    std::uint64_t mask_, next_;
+};
+
+/// Calls of a CPU thread, which running GPU code serves in order (gpu::server).
+///
+///     barmap::rpc_to_gpu<question, answer> calls(gpu, 256);
+///     serve<<<1, 1>>>(calls.handle());
+///     answer found;
+///     if (calls.call({17}, found, std::chrono::milliseconds(5)))
+///         use(found);
+///     calls.close(); // the kernel ends
+///
+/// One thread at a time calls. The rest is as with rpc_to_cpu.
+template <ring_message Request, ring_message Reply>
+class rpc_to_gpu {
+public:
+    /// As those of rpc_to_cpu.
+    rpc_to_gpu(arena const& memory, std::size_t slots, std::uint64_t first = 0)
+        : requests_(memory, slots, first), replies_(memory, slots, first) {}
+    rpc_to_gpu(device const& gpu, std::size_t slots)
+        : requests_(gpu, slots), replies_(gpu, slots) {}
+    rpc_to_gpu(rpc_to_gpu const&) = delete;
+    rpc_to_gpu& operator=(rpc_to_gpu const&) = delete;
+
+    [[nodiscard]] gpu::rpc_to_gpu<Request, Reply> handle() const noexcept {
+        return {requests_.handle(), replies_.handle()};
+    }
+    [[nodiscard]] gpu::rpc_to_gpu<Request, Reply> handle_for_thread() const noexcept {
+        return {requests_.handle_for_thread(), replies_.handle_for_thread()};
+    }
+
+    /// Calls, and waits for the answer. Answers to earlier calls that have not been received are
+    /// dropped.
+    /// @return whether there was room for the call and the answer came in time
+    [[nodiscard]] bool call(Request const& request, Reply& reply,
+                            std::chrono::nanoseconds at_most) noexcept {
+        if (!try_send(request))
+            return false;
+        std::uint64_t const mine = requests_.number();
+        return detail::look_until(
+            [&] { return replies_.try_pop(reply) && replies_.number() == mine; }, at_most);
+    }
+
+    /// Calls without waiting. @return whether there was room
+    [[nodiscard]] bool try_send(Request const& request) noexcept {
+        // The server has room for the answers to all calls that are under way.
+        if (requests_.number() - replies_.number() >= requests_.slots() ||
+            !requests_.try_push(request))
+            return false;
+        requests_.flush();
+        return true;
+    }
+    /// Receives the answer to the oldest call whose answer has not been received.
+    /// @return whether it has come
+    [[nodiscard]] bool try_receive(Reply& reply) noexcept { return replies_.try_pop(reply); }
+    /// Calls whose answers have not been received.
+    [[nodiscard]] std::size_t under_way() const noexcept {
+        return static_cast<std::size_t>(requests_.number() - replies_.number());
+    }
+
+    /// Says that no call will follow. The server answers those before.
+    void close() noexcept { requests_.close(); }
+
+private:
+    ring_to_gpu<Request> requests_;
+    ring_to_cpu<Reply> replies_;
+};
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include <barmap/signal.hpp>
+
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+
+#include <barmap/error.hpp>
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace {
+
+gpu::word* pointer(std::uintptr_t address) {
+    return reinterpret_cast<gpu::word*>(address);
+}
+
+gpu::word* local(arena::part const& part) {
+    return reinterpret_cast<gpu::word*>(part.data());
+}
+
+CUstream as_stream(void* stream) {
+    return static_cast<CUstream>(stream);
+}
+
+/// @return the result of work for a stream of this GPU @throws error
+template <class Entry, class... Arguments>
+void on_stream(arena const& memory, Entry entry, char const* what, Arguments... arguments) {
+    char const* const advice = "the driver does not let streams wait for words of 64 bits and store "
+                               "them: do it by a kernel (barmap/gpu/signal.cuh)";
+    if (!entry)
+        throw error(errc::unsupported_operation, what, "", advice);
+    auto const scope = cuda::context_scope::any(memory.gpu().ordinal());
+    CUresult const result = entry(arguments...);
+    if (result == cuda::error_not_supported)
+        throw error(errc::unsupported_operation, what, "", advice);
+    cuda::check(result, what, "give a stream of this GPU that still exists");
+}
+
+void write_on(arena const& memory, void* stream, std::uintptr_t word, std::uint64_t value) {
+    on_stream(memory, cuda::api().stream_write_value64, "have a stream store a word",
+              as_stream(stream), word, value, 0);
+}
+
+void wait_on(arena const& memory, void* stream, std::uintptr_t word, std::uint64_t at_least) {
+    on_stream(memory, cuda::api().stream_wait_value64, "have a stream wait for a word",
+              as_stream(stream), word, at_least, cuda::wait_value_geq);
+}
+
+} // namespace
+
+counter_to_gpu::counter_to_gpu(arena const& memory, std::uint64_t first)
+    : memory_(memory), word_(memory, 1), value_(first) {
+    word_.publish(0, first);
+}
+counter_to_gpu::~counter_to_gpu() = default;
+gpu::counter_to_gpu counter_to_gpu::handle() const noexcept {
+    return {pointer(word_.gpu_address())};
+}
+gpu::counter_to_gpu counter_to_gpu::handle_for_thread() const noexcept {
+    return {word_.word(0)};
+}
+void counter_to_gpu::wait(void* stream, std::uint64_t at_least) const {
+    wait_on(memory_, stream, word_.gpu_address(), at_least);
+}
+
+counter_to_cpu::counter_to_cpu(arena const& memory, std::uint64_t first)
+    : memory_(memory), word_(memory.take_host(sizeof(gpu::word))), arrived_(memory, 1),
+      first_(first) {
+    gpu::store_release(local(word_), first);
+}
+counter_to_cpu::~counter_to_cpu() = default;
+gpu::counter_to_cpu counter_to_cpu::handle() const noexcept {
+    return {pointer(word_.gpu_address()), pointer(arrived_.gpu_address()), first_};
+}
+gpu::counter_to_cpu counter_to_cpu::handle_for_thread() const noexcept {
+    return {local(word_), arrived_.word(0), first_};
+}
+void counter_to_cpu::record(void* stream, std::uint64_t value) const {
+    write_on(memory_, stream, word_.gpu_address(), value);
+}
+
+flag_to_gpu::flag_to_gpu(arena const& memory) : memory_(memory), word_(memory, 1) {}
+flag_to_gpu::~flag_to_gpu() = default;
+gpu::flag_to_gpu flag_to_gpu::handle() const noexcept {
+    return {pointer(word_.gpu_address())};
+}
+gpu::flag_to_gpu flag_to_gpu::handle_for_thread() const noexcept {
+    return {word_.word(0)};
+}
+void flag_to_gpu::wait(void* stream) const {
+    wait_on(memory_, stream, word_.gpu_address(), 1);
+    write_on(memory_, stream, word_.gpu_address(), 0);
+}
+
+flag_to_cpu::flag_to_cpu(arena const& memory)
+    : memory_(memory), word_(memory.take_host(sizeof(gpu::word))) {
+    gpu::store_release(word(), 0);
+}
+flag_to_cpu::~flag_to_cpu() = default;
+gpu::flag_to_cpu flag_to_cpu::handle() const noexcept {
+    return {pointer(word_.gpu_address())};
+}
+gpu::flag_to_cpu flag_to_cpu::handle_for_thread() const noexcept {
+    return {word()};
+}
+void flag_to_cpu::record(void* stream) const {
+    write_on(memory_, stream, word_.gpu_address(), 1);
+}
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
