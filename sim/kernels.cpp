@@ -1,36 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "kernels.hpp"
 
-#include "world.hpp"
+#include "kernel_parameters.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <limits>
 #include <sched.h>
 #include <vector>
 
 namespace barmap::sim {
 namespace {
-
-template <class T>
-T parameter(void** parameters, int index) {
-    T value;
-    require(parameters && parameters[index]);
-    std::memcpy(&value, parameters[index], sizeof value);
-    return value;
-}
-
-/// Where memory that a kernel is told by its address lies for the simulated driver.
-template <class T>
-T* pointer(void** parameters, int index, std::uint64_t count) {
-    require(count <= std::numeric_limits<std::size_t>::max() / sizeof(T));
-    auto const address = parameter<CUdeviceptr>(parameters, index);
-    std::byte* const at = the_world().addresses.resolve(address, count * sizeof(T));
-    require(at && address % sizeof(T) == 0);
-    return reinterpret_cast<T*>(at);
-}
 
 template <class T>
 T load(T const* from) noexcept {
@@ -295,7 +276,7 @@ kernel const* find_routine(std::string_view name) noexcept {
     for (kernel const& known : kernels)
         if (name == known.name)
             return &known;
-    return nullptr;
+    return find_ring_routine(name);
 }
 
 } // namespace barmap::sim

@@ -17,5 +17,7 @@ struct kernel {
 
 /// By name, or null.
 [[nodiscard]] kernel const* find_routine(std::string_view name) noexcept;
+/// Of those of `barmap ring`.
+[[nodiscard]] kernel const* find_ring_routine(std::string_view name) noexcept;
 
 } // namespace barmap::sim

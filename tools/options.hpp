@@ -59,6 +59,7 @@ void add_bw(command_line& program);
 void add_api(command_line& program);
 void add_batch(command_line& program);
 void add_pingpong(command_line& program);
+void add_ring(command_line& program);
 void add_fresh(command_line& program);
 void add_stress(command_line& program);
 void add_sim(command_line& program);

@@ -26,7 +26,16 @@ summary samples::summarise() const {
     auto const quantile = [&](double q) {
         return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
     };
-    return {sorted.front(), quantile(0.5), quantile(0.99), sorted.size(), operations_};
+    summary result;
+    result.min_ns = sorted.front();
+    result.p50_ns = quantile(0.5);
+    result.p90_ns = quantile(0.9);
+    result.p99_ns = quantile(0.99);
+    result.p99_9_ns = quantile(0.999);
+    result.max_ns = sorted.back();
+    result.samples = sorted.size();
+    result.operations_per_sample = operations_;
+    return result;
 }
 
 void put(json& row, summary const& times) {
@@ -35,6 +44,13 @@ void put(json& row, summary const& times) {
     row["p99_ns"] = times.p99_ns;
     row["samples"] = times.samples;
     row["operations_per_sample"] = times.operations_per_sample;
+}
+
+void put_tail(json& row, summary const& times) {
+    put(row, times);
+    row["p90_ns"] = times.p90_ns;
+    row["p99_9_ns"] = times.p99_9_ns;
+    row["max_ns"] = times.max_ns;
 }
 
 } // namespace barmap::tool

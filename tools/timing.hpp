@@ -42,7 +42,7 @@ template <class Work>
 }
 
 struct summary {
-    double min_ns = 0, p50_ns = 0, p99_ns = 0;
+    double min_ns = 0, p50_ns = 0, p90_ns = 0, p99_ns = 0, p99_9_ns = 0, max_ns = 0;
     std::size_t samples = 0;
     unsigned operations_per_sample = 1;
 };
@@ -51,6 +51,7 @@ struct summary {
 class samples {
 public:
     explicit samples(unsigned operations = 1) : operations_(operations) {}
+    void reserve(std::size_t count) { values_.reserve(count); }
     void add(double nanoseconds) { values_.push_back(nanoseconds); }
     [[nodiscard]] std::size_t count() const { return values_.size(); }
     [[nodiscard]] unsigned operations() const { return operations_; }
@@ -63,5 +64,7 @@ private:
 
 /// Adds min_ns, p50_ns, p99_ns, samples and operations_per_sample to a row.
 void put(json& row, summary const& times);
+/// The same, and p90_ns, p99_9_ns and max_ns.
+void put_tail(json& row, summary const& times);
 
 } // namespace barmap::tool

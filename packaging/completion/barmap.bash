@@ -14,6 +14,7 @@ _barmap_options() {
         batch) echo "--device $measuring --pieces --direction --order --methods --pool --same --both --beside --ordered \
             --check --round-trips --seed $output" ;;
         pingpong) echo "$target --iterations $output" ;;
+        ring) echo "--device --only --slots --messages --iterations --slices --load $output" ;;
         fresh) echo "$target --sizes --iterations --every-routine --demonstrate-stale $output" ;;
         stress) echo "$target --threads --iterations --region --pieces --pairs --seed $output" ;;
         sim) echo "--driver --devices --bar1 --memory --fail --" ;;
@@ -27,7 +28,7 @@ _barmap() {
     local subcommand=${COMP_WORDS[1]} i
     COMPREPLY=()
     if [[ $COMP_CWORD -eq 1 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "info demo check lat bw api batch pingpong fresh stress sim plot \
+        mapfile -t COMPREPLY < <(compgen -W "info demo check lat bw api batch pingpong ring fresh stress sim plot \
             -h --help --version" -- "$word")
         return
     fi
@@ -53,6 +54,7 @@ _barmap() {
         --order) values="contiguous random" ;;
         --methods) values="engine batch loop graph kernel4 kernel32" ;;
         --beside) values="gemm" ;;
+        --only) values="rates trip fifo soak" ;;
         --routine) values="auto $(barmap info 2> /dev/null |
             sed -n '/^copy routine/,$ s/^\([a-z0-9]\+\) *yes.*/\1/p')" ;;
         --output | -o)
@@ -60,7 +62,8 @@ _barmap() {
             return
             ;;
         --device | --devices | --sizes | --max | --max-size | --iterations | --budget | --threads | \
-            --cycles | --region | --seed | --bar1 | --fail | --pieces | --pool | --check | --round-trips) return ;;
+            --cycles | --region | --seed | --bar1 | --fail | --pieces | --pool | --check | --round-trips | \
+            --slots | --messages | --slices) return ;;
     esac
     if [[ $values ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")

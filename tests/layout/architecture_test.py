@@ -54,6 +54,7 @@ GOOD = {
     "src/backend/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
     "include/barmap/device.hpp": LICENCE + "#pragma once\nnamespace barmap { struct device {}; }\n",
     "python/tool.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: MIT\n",
+    "tools/made.hpp": LICENCE + "// Made by scripts/ptx\n" + "\n" * architecture.MOST_LINES,
 }
 PLANTED = {
     "system_calls_outside_os": {

@@ -25,7 +25,7 @@ TEST_P(subcommand, refuses_an_unknown_option) {
 
 INSTANTIATE_TEST_SUITE_P(every, subcommand,
                          testing::Values("info", "demo", "check", "lat", "bw", "api", "batch",
-                                         "pingpong", "fresh", "stress", "sim", "plot"),
+                                         "pingpong", "ring", "fresh", "stress", "sim", "plot"),
                          [](auto const& info) { return std::string(info.param); });
 
 TEST(usage, top_help_documents_the_exit_codes) {
@@ -80,6 +80,15 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_line{"lat --iterations 1e3", "--iterations"},
         wrong_line{"bw --iterations 99999999999999999999", "from 1 to 1000000000000"},
         wrong_line{"pingpong --iterations -1", "--iterations"},
+        wrong_line{"ring --messages 0", "--messages"},
+        wrong_line{"ring --messages 1e9", "--messages"},
+        wrong_line{"ring --slots 0", "from 1 to 1048576"},
+        wrong_line{"ring --slots 2097152", "from 1 to 1048576"},
+        wrong_line{"ring --slots 48", "a power of two, not 48"},
+        wrong_line{"ring --only nonsense", "soak"},
+        wrong_line{"ring --only rates,nonsense", "soak"},
+        wrong_line{"ring --iterations 0", "--iterations"},
+        wrong_line{"ring --slices 0", "--slices"}, wrong_line{"ring --device 1024", "--device"},
         wrong_line{"fresh --iterations -1", "--iterations"},
         wrong_line{"stress --iterations -1", "--iterations"},
         wrong_line{"stress --seed -1", "--seed"}, wrong_line{"api --cycles -1", "--cycles"},
@@ -128,7 +137,7 @@ TEST_P(measuring, fails_where_its_help_cannot_be_written) {
 
 INSTANTIATE_TEST_SUITE_P(every, measuring,
                          testing::Values("demo", "check", "lat", "bw", "api", "batch", "pingpong",
-                                         "fresh", "stress"),
+                                         "ring", "fresh", "stress"),
                          [](auto const& info) { return std::string(info.param); });
 
 class full_output : public testing::TestWithParam<char const*> {};
@@ -146,8 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("info", "demo --sizes 8 --budget 0.01", "check --max-size 1M",
                     "lat --sizes 8 --budget 0.01", "bw --sizes 8 --budget 0.01",
                     "api --max 64K --iterations 1", "batch --pool 64K --pieces 1 --iterations 1",
-                    "pingpong --iterations 10", "fresh --sizes 8 --iterations 100",
-                    "stress --threads 1 --iterations 10"),
+                    "pingpong --iterations 10", "ring --only fifo --iterations 10",
+                    "fresh --sizes 8 --iterations 100", "stress --threads 1 --iterations 10"),
     [](auto const& info) {
         std::string const line = info.param;
         return line.substr(0, line.find(' '));

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "world.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace barmap::sim {
+
+/// One parameter of a kernel, as cuLaunchKernel gets it.
+template <class T>
+T parameter(void** parameters, int index) {
+    T value;
+    require(parameters && parameters[index]);
+    std::memcpy(&value, parameters[index], sizeof value);
+    return value;
+}
+
+/// Where memory that a kernel is told by its address lies for the simulated driver.
+template <class T>
+T* pointer(void** parameters, int index, std::uint64_t count) {
+    require(count <= std::numeric_limits<std::size_t>::max() / sizeof(T));
+    auto const address = parameter<CUdeviceptr>(parameters, index);
+    std::byte* const at = the_world().addresses.resolve(address, count * sizeof(T));
+    require(at && address % sizeof(T) == 0);
+    return reinterpret_cast<T*>(at);
+}
+
+} // namespace barmap::sim

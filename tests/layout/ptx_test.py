@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The kernels that are embedded as PTX are those of the sources.
+
+Takes the root of the sources. What no compiler here can show is skipped, with the reason.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+
+class Ptx(unittest.TestCase):
+    root: Path
+
+    def header(self) -> str:
+        return (self.root / "tools/ptx_ring.hpp").read_text()
+
+    def test_is_that_of_the_sources(self):
+        if not shutil.which("clang++"):
+            self.skipTest("there is no clang++")
+        said = subprocess.run(["clang++", "--version"], check=True, capture_output=True, text=True).stdout
+        here = re.search(r"clang version (\d+)", said)
+        wanted = re.search(r"with clang (\d+)", self.header()).group(1)
+        if not here or here.group(1) != wanted:
+            self.skipTest(f"the header was made with clang {wanted}, and clang++ is another")
+        targets = subprocess.run(["clang++", "--print-targets"], check=True, capture_output=True, text=True).stdout
+        if "nvptx64" not in targets:
+            self.skipTest("this clang++ does not know NVIDIA's GPUs")
+        made = subprocess.run([sys.executable, "-B", self.root / "scripts/ptx", "--print"], check=True,
+                              capture_output=True, text=True).stdout
+        self.assertEqual(made, self.header(), "run scripts/ptx")
+
+    def test_is_for_every_gpu_that_is_supported(self):
+        self.assertIn(".version 6.4\n.target sm_70\n", self.header())
+
+    def test_has_a_kernel_for_each_of_the_simulated_gpu(self):
+        kernels = set(re.findall(r"\.entry (barmap_ring_\w+)\(", self.header()))
+        simulated = set(re.findall(r'"(barmap_ring_\w+)"', (self.root / "sim/ring_kernels.cpp").read_text()))
+        self.assertEqual(kernels, simulated)
+
+    def test_shared_memory_is_reached_as_the_other_side_is_told(self):
+        """But for what a kernel leaves at its end."""
+        weak = re.findall(r"^(?:@!?%p\d+ )?((?:ld|atom|red)\.[\w.]+)", self.header(), re.MULTILINE)
+        told = re.compile(r"ld\.(?:param|relaxed\.sys|acquire\.sys)\b|atom\.acq_rel\.gpu\b")
+        self.assertEqual([], [each for each in weak if not told.match(each)])
+
+    def test_messages_lie_in_registers(self):
+        """In local memory a large one would be copied byte by byte."""
+        self.assertEqual([], re.findall(r"^.*\.local\b.*$", self.header(), re.MULTILINE))
+
+    def test_unknown_options_are_refused(self):
+        said = subprocess.run([sys.executable, "-B", self.root / "scripts/ptx", "--nonsense"],
+                              capture_output=True, text=True, check=False)
+        self.assertNotEqual(0, said.returncode)
+        self.assertIn("--print", said.stderr)
+
+
+if __name__ == "__main__":
+    Ptx.root = Path(sys.argv.pop(1)).resolve()
+    unittest.main()
