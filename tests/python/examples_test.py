@@ -16,6 +16,9 @@ import pytest
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
+WITH_EXAMPLES = (barmap.Mapping, barmap.CopyEngine)  # in methods
+
+
 def documented():
     """All that is public, with its docstring's owner: classes, functions, methods."""
     for name in barmap.__all__:
@@ -23,7 +26,7 @@ def documented():
         if not callable(thing):
             continue
         yield name, thing
-        if inspect.isclass(thing) and issubclass(thing, (barmap.Mapping, barmap.CopyEngine)):
+        if inspect.isclass(thing) and issubclass(thing, WITH_EXAMPLES):
             for member in dir(thing):
                 if not member.startswith("_") and callable(getattr(thing, member)):
                     yield f"{name}.{member}", getattr(thing, member)
@@ -98,6 +101,7 @@ def test_the_package_is_typed_and_small():
     files = [str(f) for f in importlib.metadata.files("barmap") if "__pycache__" not in str(f)]
     assert "barmap/py.typed" in files and "barmap/_barmap.pyi" in files
     assert "barmap/barmap-sim/libcuda.so.1" in files
+    assert "barmap/include/barmap/gpu/ring.cuh" in files
     assert not [f for f in files if f.endswith((".hpp", ".a", ".cmake", ".cpp"))]
     assert not [f for f in files if not f.startswith(("barmap/", "barmap-")) and "/bin/" not in f]
 
