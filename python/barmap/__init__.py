@@ -15,6 +15,7 @@ from ._events import MappingEvent, MappingEvents
 from ._headers import include_dir
 from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info, sim
 from ._mapping import Array, Mapping, alloc, map
+from ._rings import RingToCpu, RingToGpu
 
 __all__ = [
     "Array",
@@ -26,6 +27,8 @@ __all__ = [
     "Mapping",
     "MappingEvent",
     "MappingEvents",
+    "RingToCpu",
+    "RingToGpu",
     "__version__",
     "alloc",
     "copy_engine",
@@ -43,7 +46,7 @@ __all__ = [
 
 for _each in (
     Array, CopyCrossover, CopyEngine, Device, Engine, Error, Mapping, MappingEvent, MappingEvents,
-    alloc, copy_engine, device_struct, devices, flush_stores, gather, include_dir,
+    RingToCpu, RingToGpu, alloc, copy_engine, device_struct, devices, flush_stores, gather, include_dir,
     info, map, pinned, scatter, sim,
 ):
     _each.__module__ = __name__

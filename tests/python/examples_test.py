@@ -16,7 +16,7 @@ import pytest
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
-WITH_EXAMPLES = (barmap.Mapping, barmap.CopyEngine)  # in methods
+WITH_EXAMPLES = (barmap.Mapping, barmap.CopyEngine, barmap.RingToGpu, barmap.RingToCpu)  # in methods
 
 
 def documented():
