@@ -98,6 +98,11 @@ def test_a_struct_that_differs_does_not_compile(tmp_path):
             compile_library(tmp_path / "thing.cpp", tmp_path)
 
 
+def test_nvrtc_is_spared_what_it_lacks(tmp_path):
+    (tmp_path / "thing.cpp").write_text(barmap.device_struct(DTYPES["nested"], "thing"))
+    compile_library(tmp_path / "thing.cpp", tmp_path, "-D__CUDACC_RTC__", "-D__builtin_offsetof=none")
+
+
 @pytest.mark.parametrize("name", ["", "1a", "a b", "a-b", "a::b", "int", "class", "_A", "__a", "ä", "a\n"])
 def test_names_that_cpp_does_not_allow_are_refused(name):
     with pytest.raises(ValueError, match="cannot be a name in C"):
