@@ -94,7 +94,6 @@ def device_struct(dtype: npt.DTypeLike, name: str) -> str:
     >>> print(barmap.device_struct(np.dtype([("id", "u2"), ("at", "f4", 3)], align=True), "hit"))
     struct hit {
         unsigned short id;
-        unsigned char padding_2[2];
         float at[3];
     };
     static_assert(sizeof(hit) == 16, "hit differs from its dtype");
@@ -146,12 +145,12 @@ def _write(dtype: np.dtype[Any], name: str, written: List[str], names: Set[str])
     for member in members:
         if member.offset < end:
             raise ValueError(f"the field {member.name} of {name} overlaps the one before")
-        lines += _padding(end, member.offset, fields)
+        lines += _padding(end, member.offset, 1 if is_packed else member.alignment, fields)
         extents = "".join(f"[{extent}]" for extent in member.extents)
         remark = f" // {member.remark}" if member.remark else ""
         lines.append(f"    {member.type} {member.name}{extents};{remark}")
         end = member.offset + member.nbytes
-    lines += [*_padding(end, dtype.itemsize, fields), "};"]
+    lines += [*_padding(end, dtype.itemsize, 1 if is_packed else alignment, fields), "};"]
     differs = f'"{name} differs from its dtype"'
     lines.append(f"static_assert(sizeof({name}) == {dtype.itemsize}, {differs});")
     lines.append("#ifndef __CUDACC_RTC__")
@@ -197,9 +196,11 @@ def _member(
     return _Member(type_, field, shape, offset, whole.itemsize, alignment, remark)
 
 
-def _padding(begin: int, end: int, fields: Tuple[str, ...]) -> List[str]:
-    """Declares what lies between members, as a name that no member has."""
-    if begin == end:
+def _padding(begin: int, end: int, alignment: int, fields: Tuple[str, ...]) -> List[str]:
+    """Declares what lies between members, as a name that no member has, unless compilers leave as
+    much: what they leave needs no value in a list of members' values.
+    """
+    if end - begin == -begin % alignment:
         return []
     name = f"padding_{begin}"
     while name in fields:

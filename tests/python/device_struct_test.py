@@ -89,6 +89,16 @@ def test_only_what_is_not_aligned_is_packed(dtype, is_packed):
     assert ("packed" in barmap.device_struct(dtype, "thing")) == is_packed
 
 
+def test_only_what_compilers_would_not_leave_is_padding(tmp_path):
+    aligned = barmap.device_struct(DTYPES["aligned"], "thing")
+    assert "padding" not in aligned
+    (tmp_path / "thing.cpp").write_text(aligned + "thing made() { return thing{1, 2.5, 3}; }\n")
+    compile_library(tmp_path / "thing.cpp", tmp_path)
+    offsets = barmap.device_struct(DTYPES["offsets"], "thing")
+    assert "    unsigned char padding_0[3];\n" in offsets and "    unsigned char padding_12[20];\n" in offsets
+    assert "    unsigned char padding_0_[4];\n" in barmap.device_struct(DTYPES["padding_name"], "thing")
+
+
 def test_a_struct_that_differs_does_not_compile(tmp_path):
     source = barmap.device_struct(DTYPES["aligned"], "thing")
     for was, wrong in (("short z;", "short z[9];"), ("== 24", "== 23"), ("y) == 8", "y) == 4")):
