@@ -9,10 +9,13 @@ The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where t
 
 from ._barmap import version as __version__
 from ._batches import CopyEngine, copy_engine, gather, pinned, scatter
+from ._device_struct import device_struct
 from ._error import Error
 from ._events import MappingEvent, MappingEvents
+from ._headers import include_dir
 from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info, sim
 from ._mapping import Array, Mapping, alloc, map
+from ._rings import RingToCpu, RingToGpu
 
 __all__ = [
     "Array",
@@ -24,12 +27,16 @@ __all__ = [
     "Mapping",
     "MappingEvent",
     "MappingEvents",
+    "RingToCpu",
+    "RingToGpu",
     "__version__",
     "alloc",
     "copy_engine",
+    "device_struct",
     "devices",
     "flush_stores",
     "gather",
+    "include_dir",
     "info",
     "map",
     "pinned",
@@ -39,7 +46,8 @@ __all__ = [
 
 for _each in (
     Array, CopyCrossover, CopyEngine, Device, Engine, Error, Mapping, MappingEvent, MappingEvents,
-    alloc, copy_engine, devices, flush_stores, gather, info, map, pinned, scatter, sim,
+    RingToCpu, RingToGpu, alloc, copy_engine, device_struct, devices, flush_stores, gather, include_dir,
+    info, map, pinned, scatter, sim,
 ):
     _each.__module__ = __name__
 del _each

@@ -8,6 +8,7 @@
 #include "mapped_memory.hpp"
 #include "pygpu.hpp"
 #include "reports.hpp"
+#include "rings.hpp"
 #include "vkgdr.hpp"
 
 #include <barmap/copy.hpp>
@@ -30,6 +31,7 @@ NB_MODULE(_barmap, module) {
     barmap::python::bind_dlpack(module);
     barmap::python::bind_mapped_memory(module);
     barmap::python::bind_reports(module);
+    barmap::python::bind_rings(module);
     barmap::python::bind_gdrapi(module);
     barmap::python::bind_vkgdr(module);
     barmap::python::bind_pygpu(module);

@@ -6,6 +6,7 @@ import importlib.metadata
 import inspect
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -16,6 +17,9 @@ import pytest
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
+WITH_EXAMPLES = (barmap.Mapping, barmap.CopyEngine, barmap.RingToGpu, barmap.RingToCpu)  # in methods
+
+
 def documented():
     """All that is public, with its docstring's owner: classes, functions, methods."""
     for name in barmap.__all__:
@@ -23,7 +27,7 @@ def documented():
         if not callable(thing):
             continue
         yield name, thing
-        if inspect.isclass(thing) and issubclass(thing, (barmap.Mapping, barmap.CopyEngine)):
+        if inspect.isclass(thing) and issubclass(thing, WITH_EXAMPLES):
             for member in dir(thing):
                 if not member.startswith("_") and callable(getattr(thing, member)):
                     yield f"{name}.{member}", getattr(thing, member)
@@ -79,14 +83,26 @@ def test_the_example_for_vllm(tmp_path):
     assert done.returncode == 0 and "all bytes are right" in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("example, arguments", [
-    ("python_paged_cache.py", ["--torch"]), ("python_vllm_offload.py", []),
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
+def test_the_example_of_rings():
+    done = run("python_ring.py")
+    assert done.returncode == 0 and "11000 answers are right" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("example, arguments, module", [
+    ("python_paged_cache.py", ["--torch"], "torch"), ("python_vllm_offload.py", [], "torch"),
+    ("python_ring.py", ["--cupy"], "cupy"),
 ])
-def test_examples_without_pytorch_say_so(tmp_path, example, arguments):
-    (tmp_path / "torch.py").write_text("raise ImportError('there is no PyTorch here')")
+def test_examples_without_a_framework_say_so(tmp_path, example, arguments, module):
+    (tmp_path / f"{module}.py").write_text("raise ImportError('it is not here')")
     done = run(example, *arguments, PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
-    assert done.stderr == f"{example}: there is no PyTorch here\n"
+    assert done.stderr == f"{example}: it is not here\n"
+
+
+def test_the_example_of_rings_without_a_compiler_says_so(tmp_path):
+    done = run("python_ring.py", PATH=str(tmp_path))
+    assert done.returncode == 1 and done.stderr.startswith("python_ring.py: ") and "g++" in done.stderr
 
 
 def test_examples_without_an_engine_say_so():
@@ -98,6 +114,7 @@ def test_the_package_is_typed_and_small():
     files = [str(f) for f in importlib.metadata.files("barmap") if "__pycache__" not in str(f)]
     assert "barmap/py.typed" in files and "barmap/_barmap.pyi" in files
     assert "barmap/barmap-sim/libcuda.so.1" in files
+    assert "barmap/include/barmap/gpu/ring.cuh" in files
     assert not [f for f in files if f.endswith((".hpp", ".a", ".cmake", ".cpp"))]
     assert not [f for f in files if not f.startswith(("barmap/", "barmap-")) and "/bin/" not in f]
 

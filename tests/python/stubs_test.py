@@ -37,8 +37,8 @@ def described(name, thing):
     """Lines that say what a public thing is, and its members, if it is a class."""
     if inspect.isclass(thing):
         yield f"class {name}({', '.join(base.__name__ for base in thing.__bases__)})"
-        # What a class has from the extension is its own, for those who use it.
-        holders = [each for each in thing.__mro__ if each.__module__ == "barmap._barmap"]
+        # What a class has from the extension, or a private base, is its own for those who use it.
+        holders = [each for each in thing.__mro__ if each.__module__.startswith("barmap._")]
         for member in sorted({*vars(thing)}.union(*map(vars, holders))):
             if not member.startswith("_") or member in ("__init__", "__cuda_array_interface__"):
                 yield from described(f"{name}.{member}", inspect.getattr_static(thing, member))

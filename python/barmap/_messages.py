@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Messages of rings: what a dtype holds, without a silent conversion."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Dict
+
+# NumPy is imported where it is needed, as in _layout.py.
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def expect_value(dtype: np.dtype[Any], value: Any, name: str = "the message") -> None:
+    """Refuses a value that NumPy would change to store it as this dtype.
+
+    Floats are rounded, as everywhere. Numbers of any type are taken by their value.
+
+    Raises
+    ------
+    OverflowError
+        For an integer that the dtype does not have.
+    TypeError
+        For a value of another kind.
+    ValueError
+        For a tuple or a list of another length, or bytes or a text that are too long.
+    """
+    import numpy as np
+
+    if isinstance(value, (np.ndarray, np.generic)):
+        base, shape = dtype.subdtype or (dtype, ())
+        if value.dtype == base and value.shape == shape:
+            return
+        if value.shape or value.dtype.kind not in "biufc":
+            raise TypeError(f"{name} is {value.dtype} of shape {value.shape}, and not {dtype}")
+        value = value.item()
+    if dtype.names is not None:
+        _expect_length(tuple, "tuple", dtype, len(dtype.names), value, name)
+        for field, each in zip(dtype.names, value):
+            expect_value(dtype[field], each, f"{name}'s {field}")
+    elif dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        _expect_length((tuple, list), "list", dtype, shape[0], value, name)
+        inner = np.dtype((base, shape[1:])) if shape[1:] else base
+        for index, each in enumerate(value):
+            expect_value(inner, each, f"{name}'s [{index}]")
+    elif dtype.kind in "iu":
+        number, range_of = operator.index(value), np.iinfo(dtype)
+        if not range_of.min <= number <= range_of.max:
+            raise OverflowError(f"{name} is {number}, which no {dtype} can be")
+    elif dtype.kind in _ALLOWED:
+        if not isinstance(value, _ALLOWED[dtype.kind]):
+            raise TypeError(f"{name} is a {type(value).__name__}, and not {dtype}")
+        if dtype.kind in "SVU":
+            room = dtype.itemsize // (4 if dtype.kind == "U" else 1)
+            if len(value) > room:
+                raise ValueError(f"{name} is {len(value)} long, and {dtype} has room for {room}")
+
+
+# By numpy.dtype.kind. What is not here, NumPy converts: dates.
+_ALLOWED: Dict[str, Any] = {
+    "b": bool,
+    "f": (int, float),
+    "c": (int, float, complex),
+    "S": bytes,
+    "V": bytes,
+    "U": str,
+}
+
+
+def _expect_length(
+    types: Any, what: str, dtype: np.dtype[Any], length: int, value: Any, name: str
+) -> None:
+    if not isinstance(value, types):
+        raise TypeError(f"{name} is a {type(value).__name__}: give a {what} for {dtype}")
+    if len(value) != length:
+        raise ValueError(f"{name} has {len(value)} elements, and {dtype} has {length}")
+
+
+def expect_messages(dtype: np.dtype[Any], array: Any, name: str) -> None:
+    """Refuses what is not an array of whole messages, one after another.
+
+    Raises
+    ------
+    TypeError
+        It says what to do instead.
+    """
+    import numpy as np
+
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} is a {type(array).__name__}: give np.array({name}, {str(dtype)!r})")
+    base, shape = dtype.subdtype or (dtype, ())
+    if array.dtype != base:
+        raise TypeError(
+            f"{name} has elements of {array.dtype}, and the ring's messages are {base}: convert them "
+            "(astype), or look at their bytes as such (view)"
+        )
+    if array.ndim == 0 or array.shape[1:] != shape:
+        raise TypeError(
+            f"{name} has the shape {array.shape}: give one axis of messages, (n,) + {shape} (reshape)"
+        )
+    if not array.flags.c_contiguous:
+        raise TypeError(f"{name} is not contiguous: copy it (np.ascontiguousarray)")
