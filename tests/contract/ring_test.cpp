@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "contract/machine.hpp"
+#include "contract/numbered.hpp"
 
 #include <barmap/gpu/warp_ring.cuh>
 #include <barmap/ring.hpp>
@@ -19,8 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 using gpu::status;
 
-constexpr gpu::word many_looks = 2'000'000'000;
-
 /// A message of any size, which knows whether it is whole.
 template <std::size_t Bytes>
 struct sealed {
@@ -37,16 +35,7 @@ struct sealed {
 
 using ring_test = contract_test;
 
-class ring_thread_test : public contract_test {
-protected:
-    void SetUp() override {
-        contract_test::SetUp();
-#if defined(__SANITIZE_THREAD__)
-        if (name_of(GetParam()) != "dmabuf")
-            GTEST_SKIP() << "ThreadSanitizer does not know the order of stores through a mapping";
-#endif
-    }
-};
+using ring_thread_test = signalling_threads;
 
 template <class Message>
 void expect_all_to_arrive(device const& gpu, std::size_t slots, std::uint64_t first,
@@ -379,20 +368,8 @@ TEST_P(ring_test, a_ring_outlives_its_arena_and_leaves_nothing) {
     EXPECT_EQ(the_machine().held(), before);
 }
 
-/// A ring asks for nothing of its memory but how the CPU caches it.
-std::vector<way> ways_of_each_kind() {
-    std::vector<way> result;
-    for (way const& each : all_ways())
-        if (std::string const name = name_of(each);
-            name == "dmabuf" || name == "rm_580" || name == "gdrdrv_2_6")
-            result.push_back(each);
-    return result;
-}
-
-INSTANTIATE_TEST_SUITE_P(ways, ring_test, testing::ValuesIn(ways_of_each_kind()),
-                         [](auto const& info) { return name_of(info.param); });
-INSTANTIATE_TEST_SUITE_P(ways, ring_thread_test, testing::ValuesIn(ways_of_each_kind()),
-                         [](auto const& info) { return name_of(info.param); });
+BARMAP_OVER_KINDS_OF_MEMORY(ring_test);
+BARMAP_OVER_KINDS_OF_MEMORY(ring_thread_test);
 
 } // namespace
 } // namespace barmap::contract

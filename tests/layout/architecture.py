@@ -127,7 +127,7 @@ ALLOWED_INCLUDES = {
     "rm": {"rm", "cuda", "os"},
     "engine": {"engine", "rm", "cuda", "copy", "os"},
     "backend": {"backend", "rm", "cuda", "os"},
-    "signal": {"signal", "os"},
+    "signal": {"signal", "cuda", "os"},
 }
 # Files of the core that belong to the lowest room: everything may throw an error or log.
 LOWEST_FILES = {"error.cpp": set(), "log.hpp": {"config"}, "log.cpp": {"config", "log.hpp"}}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "contract/numbered.hpp"
+
+#include <barmap/rpc.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+/// Calls in both directions, with threads in the place of kernels.
+namespace barmap::contract {
+namespace {
+
+using namespace std::chrono_literals;
+using gpu::status;
+
+using rpc_test = contract_test;
+using rpc_thread_test = signalling_threads;
+
+constexpr std::size_t enough = 1 << 16;
+
+using question = numbered<3>;
+using answer = numbered<9>;
+
+TEST_P(rpc_thread_test, gpu_threads_call_the_cpu) {
+    device const gpu = device::open(0);
+    constexpr std::uint64_t threads = 4, each = 100;
+    for (std::size_t const slots : {1u, 2u, 8u}) {
+        SCOPED_TRACE(slots);
+        arena const words(gpu, enough, enough);
+        rpc_to_cpu<question, answer> calls(words, slots, ~std::uint64_t{0} - 50);
+        std::atomic<unsigned> wrong{0};
+        std::vector<std::thread> kernel;
+        for (std::uint64_t i = 0; i < threads; ++i)
+            kernel.emplace_back([&, i, cpu = calls.handle_for_thread()] {
+                for (std::uint64_t k = 0; k < each; ++k) {
+                    answer found{};
+                    wrong += gpu::call(cpu, question::of(i * 1000 + k), found, many_looks) !=
+                        status::ok;
+                    wrong += found != answer::of(i * 2000 + k * 2);
+                }
+            });
+        for (std::uint64_t served = 0; served < threads * each;)
+            if (calls.wait_for(60s))
+                served += calls.try_serve([&](question const& asked) {
+                    wrong += !asked.is_whole();
+                    return answer::of(asked.words[0] * 2);
+                });
+        for (std::thread& one : kernel)
+            one.join();
+        EXPECT_EQ(wrong, 0u);
+        EXPECT_FALSE(calls.wait_for(1ms));
+    }
+}
+
+TEST_P(rpc_test, a_call_without_answer_occupies_its_slot_until_the_answer_comes) {
+    device const gpu = device::open(0);
+    rpc_to_cpu<question, answer> calls(gpu, 2);
+    auto const cpu = calls.handle_for_thread();
+    answer found = answer::of(5);
+    question asked{};
+    std::uint64_t first = 0, second = 0, third = 0;
+    EXPECT_EQ(gpu::call(cpu, question::of(1), found, 10), status::timed_out);
+    EXPECT_EQ(gpu::call(cpu, question::of(2), found, 0), status::timed_out);
+    EXPECT_EQ(gpu::call(cpu, question::of(3), found, 0), status::full);
+    EXPECT_EQ(gpu::call(cpu, question::of(3), found, 10), status::timed_out) << "no slot";
+    EXPECT_EQ(found, answer::of(5));
+    EXPECT_TRUE(calls.try_take(asked, first));
+    EXPECT_EQ(asked, question::of(1));
+    EXPECT_TRUE(calls.try_take(asked, second));
+    EXPECT_EQ(asked, question::of(2));
+    EXPECT_FALSE(calls.try_take(asked, third)) << "the CPU knows nothing of those without a slot";
+    EXPECT_EQ(gpu::call(cpu, question::of(3), found, 0), status::full);
+    calls.reply(second, answer::of(20));
+    EXPECT_EQ(gpu::call(cpu, question::of(3), found, 0), status::full) << "slots go in turn";
+    calls.reply(first, answer::of(10));
+    EXPECT_EQ(gpu::call(cpu, question::of(3), found, 0), status::timed_out);
+    EXPECT_TRUE(calls.try_take(asked, third));
+    EXPECT_EQ(asked, question::of(3));
+    EXPECT_EQ(found, answer::of(5)) << "late answers are nobody's";
+}
+
+TEST_P(rpc_test, callers_are_told_that_nobody_serves) {
+    rpc_to_cpu<question, answer> calls(device::open(0), 2);
+    auto const cpu = calls.handle_for_thread();
+    answer found{};
+    calls.close();
+    EXPECT_EQ(gpu::call(cpu, question::of(1), found, many_looks), status::closed);
+    EXPECT_EQ(gpu::call(cpu, question::of(1), found, many_looks), status::closed);
+    EXPECT_EQ(gpu::call(cpu, question::of(1), found, many_looks), status::closed) << "no slot";
+}
+
+TEST_P(rpc_test, who_serves_may_throw) {
+    rpc_to_cpu<question, answer> calls(device::open(0), 2);
+    answer found{};
+    EXPECT_EQ(gpu::call(calls.handle_for_thread(), question::of(1), found, 0), status::timed_out);
+    EXPECT_THROW(calls.try_serve([](question const&) -> answer { throw std::runtime_error("no"); }),
+                 std::runtime_error);
+    EXPECT_FALSE(calls.try_serve([](question const&) { return answer{}; }));
+}
+
+TEST_P(rpc_thread_test, the_cpu_calls_gpu_code) {
+    device const gpu = device::open(0);
+    for (std::size_t const slots : {1u, 8u}) {
+        rpc_to_gpu<question, answer> calls(gpu, slots);
+        std::atomic<unsigned> wrong{0};
+        std::thread kernel([&, handle = calls.handle_for_thread()] {
+            gpu::server<question, answer> server(handle);
+            question asked{};
+            status got;
+            while ((got = server.take(asked, many_looks)) == status::ok)
+                wrong += server.reply(answer::of(asked.words[0] * 3), many_looks) != status::ok;
+            wrong += got != status::closed;
+        });
+        answer found{};
+        for (std::uint64_t i = 0; i < 200; ++i) {
+            wrong += !calls.call(question::of(i), found, 60s);
+            wrong += found != answer::of(i * 3);
+        }
+        std::uint64_t sent = 0;
+        while (calls.try_send(question::of(1000 + sent)))
+            ++sent;
+        EXPECT_EQ(calls.under_way(), slots);
+        for (std::uint64_t i = 0; i < sent;)
+            if (calls.try_receive(found))
+                wrong += found != answer::of((1000 + i++) * 3);
+        calls.close();
+        kernel.join();
+        EXPECT_EQ(sent, slots);
+        EXPECT_EQ(wrong, 0u);
+    }
+}
+
+TEST_P(rpc_test, an_answer_that_comes_late_is_nobodys) {
+    rpc_to_gpu<question, answer> calls(device::open(0), 4);
+    answer found = answer::of(1);
+    EXPECT_FALSE(calls.call(question::of(10), found, 1ms));
+    EXPECT_TRUE(calls.try_send(question::of(11)));
+    gpu::server<question, answer> server(calls.handle_for_thread());
+    question asked{};
+    for (std::uint64_t i = 10; i < 12; ++i) {
+        EXPECT_EQ(server.take(asked), status::ok);
+        EXPECT_EQ(server.reply(answer::of(i)), status::ok);
+    }
+    EXPECT_FALSE(calls.call(question::of(12), found, 1ms)) << "those are not its own";
+    EXPECT_EQ(server.take(asked), status::ok);
+    EXPECT_EQ(asked, question::of(12));
+    EXPECT_EQ(calls.under_way(), 1u);
+}
+
+BARMAP_OVER_KINDS_OF_MEMORY(rpc_test);
+BARMAP_OVER_KINDS_OF_MEMORY(rpc_thread_test);
+
+} // namespace
+} // namespace barmap::contract
