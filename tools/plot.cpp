@@ -35,9 +35,9 @@ int run(plot_options const& values) {
 } // namespace
 
 void add_plot(command_line& program) {
-    subcommand app = program.add("plot", "Draw what lat, bw and batch measured");
+    subcommand app = program.add("plot", "Draw what lat, bw, batch and ring measured");
     auto values = std::make_shared<plot_options>();
-    app.add("RESULTS", values->results, "what lat, bw or batch wrote with --output").required();
+    app.add("RESULTS", values->results, "what lat, bw, batch or ring wrote with --output").required();
     app.add("-o,--output", values->plot, "the plot to write: .svg, .png or .pdf").required();
     app.footer("Example: barmap plot lat.json bw.json -o results.svg\n"
                "Needs Python with the package barmap and matplotlib.");

@@ -16,7 +16,7 @@ complete -c barmap -n __fish_use_subcommand -f -a ring -d 'rings between the CPU
 complete -c barmap -n __fish_use_subcommand -f -a fresh -d 'poll a counter, every read must be monotonic'
 complete -c barmap -n __fish_use_subcommand -f -a stress -d 'many threads, mixed operations'
 complete -c barmap -n __fish_use_subcommand -f -a sim -d 'run a program on the simulated GPU'
-complete -c barmap -n __fish_use_subcommand -f -a plot -d 'draw what lat, bw and batch measured'
+complete -c barmap -n __fish_use_subcommand -f -a plot -d 'draw what lat, bw, batch and ring measured'
 
 set -l measuring '__fish_seen_subcommand_from demo lat bw api batch'
 set -l target '__fish_seen_subcommand_from demo lat bw api pingpong fresh stress'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``barmap plot``: draws what ``barmap lat``, ``barmap bw`` and ``barmap batch`` measured."""
+"""``barmap plot``: draws what ``barmap lat``, ``bw``, ``batch`` and ``ring`` measured."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ class Panel(NamedTuple):
 
     title: str
     methods: Dict[str, List[Point]]
+    thing: str = "copy"  # that has a size and takes time
 
 
 def _point(row: Dict[str, Any]) -> Point:
@@ -82,14 +83,34 @@ def _batch_panels(name: str, machine: str, rows: Sequence[Dict[str, Any]]) -> Li
     return panels
 
 
+def _ring_panels(name: str, machine: str, rows: Sequence[Dict[str, Any]]) -> List[Panel]:
+    """One for each direction, and each state of the link: messages by the size of their slot. A
+    message's time is what it takes in a row of many."""
+    panels = []
+    for direction, words in _DIRECTIONS.items():
+        for load, link in ((False, "link idle"), (True, "link loaded")):
+            methods: Dict[str, List[Point]] = {}
+            for row in rows:
+                if (row["direction"], row["load"]) == (direction, load) and row["passed"] and row["messages_per_s"] > 0:
+                    time = 1 / row["messages_per_s"]
+                    at_once = f", {row['batch']} at once" if direction == "h2d" else ""
+                    methods.setdefault(row["gpu_side"] + at_once, []).append(
+                        Point(row["slot_bytes"], time, time, time, row["gb_per_s"]))
+            for points in methods.values():
+                points.sort()
+            if methods:
+                panels.append(Panel(f"{name}: {words}, {link}\n{machine}", methods, "message"))
+    return panels
+
+
 def panels_of(path: Path) -> List[Panel]:
-    """Reads a file that ``barmap lat``, ``barmap bw`` or ``barmap batch`` wrote.
+    """Reads a file that ``barmap lat``, ``bw``, ``batch`` or ``ring`` wrote.
 
     Returns
     -------
     list of Panel
-        One for each direction that was measured, and each kind of host memory or order of pieces;
-        never empty.
+        One for each direction that was measured, and each kind of host memory, order of pieces or
+        load of the link; never empty.
 
     Raises
     ------
@@ -103,6 +124,8 @@ def panels_of(path: Path) -> List[Panel]:
         batches = [row for row in found["results"] if row["measurement"] == "batch"]
         panels = _batch_panels(path.name, gpu, batches)
         machine = f"{gpu}, {backend}"
+        rates = [row for row in found["results"] if row["measurement"] == "rate"]
+        panels += _ring_panels(path.name, machine, rates)
         hosts = sorted({row.get("host", "") for row in rows})  # older files do not tell
         for direction, words in _DIRECTIONS.items():
             for host in hosts:
@@ -119,10 +142,11 @@ def panels_of(path: Path) -> List[Panel]:
         raise Unusable(f"cannot read {path}: {refused.strerror}") from refused
     except (ValueError, KeyError, TypeError) as wrong:
         raise Unusable(
-            f"{path} is not what `barmap lat`, `bw` or `batch` writes with --output"
+            f"{path} is not what `barmap lat`, `bw`, `batch` or `ring` writes with --output"
         ) from wrong
     if not panels:
-        raise Unusable(f"{path} has no copies in it: give a file of `barmap lat`, `bw` or `batch`")
+        raise Unusable(
+            f"{path} has no copies and no rates in it: give a file of `barmap lat`, `bw`, `batch` or `ring`")
     return panels
 
 
@@ -169,7 +193,7 @@ def _draw_panel(latency: Any, bandwidth: Any, panel: Panel, styles: Dict[str, An
         axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
         axes.xaxis.set_major_formatter(_bytes)
     bandwidth.tick_params(axis="x", labelrotation=45)
-    bandwidth.set_xlabel("size of a copy")
+    bandwidth.set_xlabel("size of a slot" if panel.thing == "message" else f"size of a {panel.thing}")
 
 
 def draw(panels: Sequence[Panel]) -> Any:
@@ -200,7 +224,8 @@ def draw(panels: Sequence[Panel]) -> Any:
     grid = figure.subplots(2, len(panels), sharex=True, sharey="row", squeeze=False)
     for column, panel in enumerate(panels):
         _draw_panel(grid[0][column], grid[1][column], panel, styles)
-    grid[0][0].set_ylabel("time of a copy\n(median; shaded: fastest to 99 %)")
+    thing = " or ".join(dict.fromkeys(panel.thing for panel in panels))
+    grid[0][0].set_ylabel(f"time of a {thing}\n(median; shaded: fastest to 99 %)")
     grid[1][0].set_ylabel("bandwidth, GB/s")
     _label_decades(grid[0][0].yaxis, _seconds)
     _label_decades(grid[1][0].yaxis, lambda value, _: f"{value:g}")
@@ -228,7 +253,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         description="Draws latency and bandwidth against size, several files next to each other.",
     )
     parser.add_argument(
-        "results", nargs="+", type=Path, help="what `barmap lat`, `bw` or `batch` wrote with --output"
+        "results", nargs="+", type=Path, help="what `barmap lat`, `bw`, `batch` or `ring` wrote with --output"
     )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, help="the plot: .svg, .png or .pdf"

@@ -214,6 +214,31 @@ def test_batches_of_the_tool_are_drawn(tmp_path):
     assert (tmp_path / "batch.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_rings_have_a_panel_for_each_direction_and_load(tmp_path):
+    from barmap import _plot
+
+    def row(direction, side, slot, load, batch=1, passed=True):
+        return {"measurement": "rate", "direction": direction, "gpu_side": side, "slot_bytes": slot,
+                "load": load, "batch": batch, "messages_per_s": 4e6, "gb_per_s": slot, "passed": passed}
+
+    rows = [row("d2h", "many", 64, False), row("h2d", "warp", 128, True, 16), row("h2d", "warp", 64, True, 16),
+            row("h2d", "warp", 64, False), row("h2d", "thread", 64, False, passed=False),
+            {"measurement": "trip"}]
+    path = tmp_path / "ring.json"
+    path.write_text(json.dumps({"machine": {"gpu": "G", "backend": "rm"}, "results": rows}))
+    panels = _plot.panels_of(path)
+    assert [panel.title for panel in panels] == [
+        "ring.json: CPU to GPU, link idle\nG, rm", "ring.json: CPU to GPU, link loaded\nG, rm",
+        "ring.json: GPU to CPU, link idle\nG, rm"]
+    assert [list(panel.methods) for panel in panels] == [["warp, 1 at once"], ["warp, 16 at once"], ["many"]]
+    assert [(point.size, point.bandwidth) for point in panels[1].methods["warp, 16 at once"]] == [
+        (64, 64), (128, 128)]
+    assert panels[2].methods["many"][0].median == pytest.approx(250e-9)
+    pytest.importorskip("matplotlib")
+    axes = _plot.draw(panels).axes
+    assert "message" in axes[0].get_ylabel() and axes[-1].get_xlabel() == "size of a slot"
+
+
 def test_files_of_either_name_of_the_smallest_time_are_read(tmp_path):
     from barmap import _plot
 
