@@ -48,11 +48,10 @@ template <class Ring>
 void held_ring<Ring>::release() noexcept {
     if (!state_)
         return;
-    std::shared_ptr<state> gone =
-        std::move(state_); // with the GIL, so that no call begins meanwhile
+    std::shared_ptr<state> gone = std::move(state_); // with the GIL: no call begins meanwhile
     state_.reset();
-    released_gil const
-        others_run; // CUDA may wait for a kernel that another thread is about to answer
+    // CUDA may wait for a kernel that another thread is about to answer.
+    released_gil const others_run;
     gone.reset();
 }
 
@@ -76,8 +75,7 @@ auto held_ring<Ring>::in_turn(bool is_long, Action const& action) {
             return action(here->ring);
     }
     released_gil const others_run;
-    std::shared_ptr<state> const mine =
-        std::move(here); // which may be the last, and free the memory
+    std::shared_ptr<state> const mine = std::move(here); // maybe the last, which frees the memory
     std::lock_guard const hold(mine->turn);
     return action(mine->ring);
 }
