@@ -48,9 +48,10 @@ template <class Ring>
 void held_ring<Ring>::release() noexcept {
     if (!state_)
         return;
-    std::shared_ptr<state> gone = std::move(state_); // with the GIL, so that no call begins meanwhile
+    std::shared_ptr<state> gone = std::move(state_); // with the GIL: no call begins meanwhile
     state_.reset();
-    released_gil const others_run; // CUDA may wait for a kernel that another thread is about to answer
+    // CUDA may wait for a kernel that another thread is about to answer.
+    released_gil const others_run;
     gone.reset();
 }
 
@@ -74,7 +75,7 @@ auto held_ring<Ring>::in_turn(bool is_long, Action const& action) {
             return action(here->ring);
     }
     released_gil const others_run;
-    std::shared_ptr<state> const mine = std::move(here); // which may be the last, and free the memory
+    std::shared_ptr<state> const mine = std::move(here); // maybe the last, which frees the memory
     std::lock_guard const hold(mine->turn);
     return action(mine->ring);
 }
@@ -113,9 +114,10 @@ bool held_ring<Ring>::wait(std::optional<double> seconds) {
                 bool const is_busy = now - begin < busy;
                 {
                     std::lock_guard const hold(mine->turn);
-                    found = look(mine->ring,
-                                 is_busy ? std::clamp<nanoseconds>(end - now, nanoseconds(0), a_turn)
-                                         : nanoseconds(0));
+                    found =
+                        look(mine->ring,
+                             is_busy ? std::clamp<nanoseconds>(end - now, nanoseconds(0), a_turn)
+                                     : nanoseconds(0));
                 }
                 if (found != sight::nothing || clock::now() >= slice_end)
                     break;
@@ -155,18 +157,15 @@ nb::class_<held_ring<Ring>> bind_ring(nb::module_& module, char const* name) {
         .def("wait", &self::wait, nb::arg("seconds").none())
         .def("close", [](self& of) { of.in_turn(false, [](Ring& ring) { ring.close(); }); })
         .def_prop_ro("released", &self::is_released)
-        .def_prop_ro("depth",
-                     [](self& of) {
-                         return of.in_turn(false, [](Ring& ring) { return ring.depth(); });
-                     })
-        .def_prop_ro("number",
-                     [](self& of) {
-                         return of.in_turn(false, [](Ring& ring) { return ring.number(); });
-                     })
-        .def_prop_ro("closed",
-                     [](self& of) {
-                         return of.in_turn(false, [](Ring& ring) { return ring.closed(); });
-                     })
+        .def_prop_ro(
+            "depth",
+            [](self& of) { return of.in_turn(false, [](Ring& ring) { return ring.depth(); }); })
+        .def_prop_ro(
+            "number",
+            [](self& of) { return of.in_turn(false, [](Ring& ring) { return ring.number(); }); })
+        .def_prop_ro(
+            "closed",
+            [](self& of) { return of.in_turn(false, [](Ring& ring) { return ring.closed(); }); })
         .def_prop_ro("handle_words",
                      [](self& of) {
                          return of.in_turn(false,
@@ -174,8 +173,7 @@ nb::class_<held_ring<Ring>> bind_ring(nb::module_& module, char const* name) {
                      })
         // For a thread that stands for a kernel, in tests.
         .def_prop_ro("_handle_for_thread", [](self& of) {
-            return of.in_turn(false,
-                              [](Ring& ring) { return words_of(ring.handle_for_thread()); });
+            return of.in_turn(false, [](Ring& ring) { return words_of(ring.handle_for_thread()); });
         });
 }
 

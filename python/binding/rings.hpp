@@ -13,11 +13,10 @@
 
 namespace barmap::python {
 
-/// A ring that Python holds: byte_ring_to_gpu or byte_ring_to_cpu. Its memory goes with release(), or
-/// when the last call that began before has ended.
-/// Thread rule: members may be called at once and need the GIL; they take turns.
-/// Each of them but release() throws nanobind::python_error after it, and error errc::forked_child
-/// in a child.
+/// A ring that Python holds: byte_ring_to_gpu or byte_ring_to_cpu. Its memory goes with release(),
+/// or when the last call that began before has ended. Thread rule: members may be called at once
+/// and need the GIL; they take turns. Each of them but release() throws nanobind::python_error
+/// after it, and error errc::forked_child in a child.
 template <class Ring>
 class held_ring {
 public:

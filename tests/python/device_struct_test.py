@@ -22,6 +22,8 @@ DTYPES = {
     "nested": np.dtype([("flag", "?"), ("at", POINT), ("to", POINT, 2)]),
     "nested_aligned": np.dtype([("flag", "?"), ("at", np.dtype([("x", "f4"), ("y", "f8")], align=True))],
                                align=True),
+    "nested_packed": np.dtype({"names": ["flag", "at"], "formats": ["?", POINT], "offsets": [0, 8],
+                               "itemsize": 24}),
     "sub_arrays": np.dtype([("m", "f4", (2, 3)), ("n", "i2", 5)]),
     "one": np.dtype("i4"),
     "one_array": np.dtype(("f8", (2, 2))),

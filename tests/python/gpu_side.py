@@ -51,9 +51,10 @@ class GpuSide:
         return self.library.push(_words(ring), ctypes.c_void_p(message.ctypes.data))
 
     def close(self, ring):
-        close = {barmap.RingToGpu: self.library.close_consumer,
-                 barmap.RingToCpu: self.library.close_producer}[type(ring)]
-        close(_words(ring))
+        if isinstance(ring, barmap.RingToGpu):
+            self.library.close_consumer(_words(ring))
+        else:
+            self.library.close_producer(_words(ring))
 
     @contextlib.contextmanager
     def echoing(self, to_gpu, to_cpu):

@@ -70,6 +70,19 @@ def test_a_loop_over_messages_ends_when_the_ring_is_closed(gpu, ring):
     assert asyncio.run(main()) == [0, 1, 2, 3, 4]
 
 
+def test_what_comes_just_before_the_end_is_not_lost(gpu):
+    class Ring(barmap.RingToCpu):
+        def try_pop(self):
+            message = super().try_pop()
+            if self.number == 0 and not self.closed:
+                assert gpu.push(self, 5) == OK
+                gpu.close(self)
+            return message
+
+    with Ring("i4", slots=2) as ring:
+        assert asyncio.run(ring.pop()) == 5
+
+
 def test_a_cancelled_pop_loses_no_message(gpu, ring):
     async def main():
         found = []
