@@ -29,4 +29,14 @@ T* pointer(void** parameters, int index, std::uint64_t count) {
     return reinterpret_cast<T*>(at);
 }
 
+/// The same where a parameter holds the address.
+template <class T>
+T* resolved(T* address, std::uint64_t count) {
+    auto const at = reinterpret_cast<std::uintptr_t>(address);
+    require(count <= std::numeric_limits<std::size_t>::max() / sizeof(T));
+    std::byte* const found = the_world().addresses.resolve(at, count * sizeof(T));
+    require(found && at % alignof(T) == 0);
+    return reinterpret_cast<T*>(found);
+}
+
 } // namespace barmap::sim

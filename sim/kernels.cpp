@@ -276,7 +276,9 @@ kernel const* find_routine(std::string_view name) noexcept {
     for (kernel const& known : kernels)
         if (name == known.name)
             return &known;
-    return find_ring_routine(name);
+    if (kernel const* const known = find_ring_routine(name))
+        return known;
+    return find_step_routine(name);
 }
 
 } // namespace barmap::sim

@@ -19,5 +19,7 @@ struct kernel {
 [[nodiscard]] kernel const* find_routine(std::string_view name) noexcept;
 /// Of those of `barmap ring`.
 [[nodiscard]] kernel const* find_ring_routine(std::string_view name) noexcept;
+/// Of those of step_inputs and step_outputs.
+[[nodiscard]] kernel const* find_step_routine(std::string_view name) noexcept;
 
 } // namespace barmap::sim

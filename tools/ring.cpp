@@ -54,6 +54,7 @@ int run(ring_options const& values) {
     part("rates", measure_ring_pushes);
     part("trip", measure_ring_trips);
     part("fifo", measure_ring_fifo);
+    part("calls", measure_ring_calls);
     part("soak", soak_rings);
     out.finish();
     return good ? exit_ok : exit_failed;
@@ -77,7 +78,7 @@ void add_ring(command_line& program) {
     subcommand app = program.add("ring", "Rings between the CPU and kernels that run");
     auto values = std::make_shared<ring_options>();
     add_device_option(app, *values);
-    app.add("--only", values->only, "what to measure: rates, trip, fifo, soak; default all")
+    app.add("--only", values->only, "what to measure: rates, trip, fifo, calls, soak; default all")
         .one_of({"rates", "trip", "fifo", "soak"})
         .list()
         .named("NAME,...");
@@ -89,13 +90,13 @@ void add_ring(command_line& program) {
             "10000000 (2000 and 4000 simulated)")
         .positive();
     app.add("--iterations", values->iterations,
-            "rounds of trip and fifo; default 100000 (2000 simulated)")
+            "rounds of trip, fifo and calls; default 100000 (2000, and 200 calls, simulated)")
         .positive();
     app.add("--slices", values->slices, "turns that rings and doorbell take in trip")
         .between(1, 100'000)
         .with_default();
     app.flag("--load", values->load,
-             "measure rates, trip and fifo a second time while CUDA copies both ways");
+             "measure rates, trip, fifo and calls a second time while CUDA copies both ways");
     add_output_options(app, *values);
     app.footer("Every message is verified; exits 1 if one was lost, doubled, torn or out of order, "
                "and 4 if a kernel does not answer. Half of soak is under load.");

@@ -24,7 +24,7 @@
 namespace barmap::tool {
 
 struct ring_options : options {
-    std::vector<std::string> only{"rates", "trip", "fifo", "soak"};
+    std::vector<std::string> only{"rates", "trip", "fifo", "calls", "soak"};
     std::size_t slots = 4096;
     std::uint64_t messages = 0; ///< 0: each measurement's own number
     std::size_t slices = 50;
@@ -55,16 +55,17 @@ enum class ring_threads { one, warp, many };
 /// Messages in one direction.
 struct ring_run {
     copy_direction way;
-    unsigned slot; ///< bytes: 64, 128, 256 to the GPU; 16, 64, 128 to the CPU
+    unsigned message; ///< bytes, one of those below
     ring_threads who = ring_threads::one;
     std::size_t slots = 1;
     std::uint64_t first = 0, messages = 0;
     unsigned batch = 1; ///< of push_many, up to 16
 };
 
-inline constexpr unsigned slots_to_gpu[] = {64, 128, 256}, slots_to_cpu[] = {16, 64, 128};
-/// Bytes of the message that fills such a slot.
-[[nodiscard]] unsigned message_bytes(copy_direction way, unsigned slot);
+/// Bytes of messages that fill a slot of 64, 64, 128 and 256 bytes to the GPU, and of 16, 64 and 128
+/// bytes to the CPU.
+inline constexpr unsigned messages_to_gpu[] = {32, 56, 112, 224}, messages_to_cpu[] = {8, 56, 120};
+[[nodiscard]] std::size_t slot_bytes(copy_direction way, unsigned message);
 
 struct ring_result {
     std::uint64_t pushed = 0, popped = 0;
@@ -105,9 +106,15 @@ public:
     /// @param close   ends the kernel early, by closing the ring
     template <class... Handles>
     void launch(ring_task task, std::function<void()> const& close, Handles... handles) {
+        launch_with(task, close, 0, handles...);
+    }
+    /// The same with one more parameter, an address.
+    template <class... Handles>
+    void launch_with(ring_task task, std::function<void()> const& close, CUdeviceptr more,
+                     Handles... handles) {
         CUdeviceptr findings = findings_.gpu_address();
         unsigned all = blocks_ * threads_;
-        void* arguments[] = {static_cast<void*>(&handles)..., &task, &findings, &all};
+        void* arguments[] = {static_cast<void*>(&handles)..., &task, &findings, &all, &more};
         running_.emplace(function_, blocks_, threads_, arguments, [close](CUstream) { close(); });
     }
     /// What it found, when it has ended. @throws gpu_timeout
@@ -148,6 +155,8 @@ void wait_until(Condition const& is_so, char const* what) {
 [[nodiscard]] bool measure_ring_pushes(ring_bench const& bench);
 [[nodiscard]] bool measure_ring_trips(ring_bench const& bench);
 [[nodiscard]] bool measure_ring_fifo(ring_bench const& bench);
+/// Calls of GPU threads, which the CPU serves.
+[[nodiscard]] bool measure_ring_calls(ring_bench const& bench);
 [[nodiscard]] bool soak_rings(ring_bench const& bench);
 
 } // namespace barmap::tool

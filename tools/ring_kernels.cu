@@ -16,42 +16,71 @@ __device__ unsigned index_of_thread() {
            __nvvm_read_ptx_sreg_tid_x();
 }
 
+/// Nanoseconds, by steps of up to a microsecond, and cycles.
+struct gpu_clock {
+    __device__ rings::word nanoseconds() const {
+        rings::word now;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now) : : "memory");
+        return now;
+    }
+    __device__ rings::word ticks() const {
+        rings::word now;
+        asm volatile("mov.u64 %0, %%clock64;" : "=l"(now) : : "memory");
+        return now;
+    }
+};
+
 } // namespace
 
-// Handles and the task by value. Names say how large a slot is, which holds a message of `bytes`.
-#define BARMAP_SINKS(slot, bytes)                                                                  \
-    extern "C" BARMAP_KERNEL void barmap_ring_sink_thread_##slot(                                  \
+// Handles and the task by value. Names say how many bytes a message has.
+#define BARMAP_SINKS(bytes)                                                                        \
+    extern "C" BARMAP_KERNEL void barmap_ring_sink_thread_##bytes(                                 \
         rings::ring_to_gpu<sealed_message<bytes>> ring, ring_task task, ring_findings* findings) { \
         sink_of_thread<bytes>(ring, task, findings, give_up());                                    \
     }                                                                                              \
-    extern "C" BARMAP_KERNEL void barmap_ring_sink_warp_##slot(                                    \
+    extern "C" BARMAP_KERNEL void barmap_ring_sink_warp_##bytes(                                   \
         rings::ring_to_gpu<sealed_message<bytes>> ring, ring_task task, ring_findings* findings) { \
         sink_of_warp<bytes>(ring, task, findings, lane(), give_up());                              \
     }
-BARMAP_SINKS(64, 56)
-BARMAP_SINKS(128, 112)
-BARMAP_SINKS(256, 224)
+BARMAP_SINKS(32)
+BARMAP_SINKS(56)
+BARMAP_SINKS(112)
+BARMAP_SINKS(224)
 
-#define BARMAP_SOURCES(slot, bytes)                                                                \
-    extern "C" BARMAP_KERNEL void barmap_ring_source_thread_##slot(                                \
+#define BARMAP_SOURCES(bytes)                                                                      \
+    extern "C" BARMAP_KERNEL void barmap_ring_source_thread_##bytes(                               \
         rings::ring_to_cpu<sealed_message<bytes>> ring, ring_task task, ring_findings* findings) { \
         source_of_thread<bytes>(ring, task, findings, give_up());                                  \
     }                                                                                              \
-    extern "C" BARMAP_KERNEL void barmap_ring_source_warp_##slot(                                  \
+    extern "C" BARMAP_KERNEL void barmap_ring_source_warp_##bytes(                                 \
         rings::ring_to_cpu<sealed_message<bytes>> ring, ring_task task, ring_findings* findings) { \
         source_of_warp<bytes>(ring, task, findings, lane(), 32, give_up());                        \
     }                                                                                              \
-    extern "C" BARMAP_KERNEL void barmap_ring_source_many_##slot(                                  \
+    extern "C" BARMAP_KERNEL void barmap_ring_source_many_##bytes(                                 \
         rings::ring_to_cpu<sealed_message<bytes>> ring, ring_task task, ring_findings* findings,   \
         unsigned threads) {                                                                        \
         source_of_many<bytes>(ring, task, findings, index_of_thread(), threads, give_up());        \
     }
-BARMAP_SOURCES(16, 8)
-BARMAP_SOURCES(64, 56)
-BARMAP_SOURCES(128, 120)
+BARMAP_SOURCES(8)
+BARMAP_SOURCES(56)
+BARMAP_SOURCES(120)
 
-extern "C" BARMAP_KERNEL void barmap_ring_echo(rings::ring_to_gpu<sealed_message<56>> in,
-                                               rings::ring_to_cpu<sealed_message<8>> out,
-                                               ring_task task, ring_findings* findings) {
-    echo(in, out, task, findings, give_up());
-}
+#define BARMAP_ECHO(bytes)                                                                         \
+    extern "C" BARMAP_KERNEL void barmap_ring_echo_##bytes(                                        \
+        rings::ring_to_gpu<sealed_message<bytes>> in, rings::ring_to_cpu<sealed_message<8>> out,   \
+        ring_task task, ring_findings* findings) {                                                 \
+        echo<bytes>(in, out, task, findings, give_up());                                           \
+    }
+BARMAP_ECHO(32)
+BARMAP_ECHO(56)
+
+#define BARMAP_CALLERS(request, reply)                                                             \
+    extern "C" BARMAP_KERNEL void barmap_ring_call_##request##_##reply(                            \
+        rings::rpc_to_cpu<sealed_message<request>, sealed_message<reply>> cpu, ring_task task,     \
+        ring_findings* findings, unsigned threads, rings::word* times) {                           \
+        call_cpu<request, reply>(cpu, task, findings, index_of_thread(), threads, times,           \
+                                 gpu_clock(), give_up());                                          \
+    }
+BARMAP_CALLERS(8, 8)
+BARMAP_CALLERS(8, 32)
+BARMAP_CALLERS(56, 56)

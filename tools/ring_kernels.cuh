@@ -4,6 +4,7 @@
 /// those.
 #pragma once
 
+#include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/warp_ring.cuh>
 
 #if defined(__clang__)
@@ -209,15 +210,15 @@ BARMAP_DEVICE void source_of_many(gpu::ring_to_cpu<sealed_message<Bytes>> const&
     leave(found, how, findings + index);
 }
 
-/// One thread answers each message of 56 bytes with one of 8 bytes and the same number.
-template <class Again>
-BARMAP_DEVICE void echo(gpu::ring_to_gpu<sealed_message<56>> const& in,
+/// One thread answers each message with one of 8 bytes and the same number.
+template <unsigned Bytes, class Again>
+BARMAP_DEVICE void echo(gpu::ring_to_gpu<sealed_message<Bytes>> const& in,
                         gpu::ring_to_cpu<sealed_message<8>> const& out, ring_task const& task,
                         ring_findings* findings, Again again) {
     ring_findings found = {};
-    gpu::consumer<sealed_message<56>> from(in);
+    gpu::consumer<sealed_message<Bytes>> from(in);
     gpu::producer<sealed_message<8>> to(out);
-    sealed_message<56> message;
+    sealed_message<Bytes> message;
     gpu::status how;
     do {
         while ((how = from.pop(message, task.looks)) == gpu::status::ok) {
@@ -234,6 +235,40 @@ BARMAP_DEVICE void echo(gpu::ring_to_gpu<sealed_message<56>> const& in,
     to.close();
     from.close();
     leave(found, how, findings);
+}
+
+/// One of many threads, each of which calls the CPU task.count times, with numbers as those of
+/// source_of_many. The answer to number n is to have the number n, too.
+/// @param findings one for each thread
+/// @param times of thread 0: the clock's ticks of each call, and then nanoseconds and ticks of all
+template <unsigned Request, unsigned Reply, class Clock, class Again>
+BARMAP_DEVICE void
+call_cpu(gpu::rpc_to_cpu<sealed_message<Request>, sealed_message<Reply>> const& cpu,
+         ring_task const& task, ring_findings* findings, unsigned index, unsigned threads,
+         gpu::word* times, Clock const& clock, Again again) {
+    ring_findings found = {};
+    gpu::status how = gpu::status::ok;
+    gpu::word const begin_ns = clock.nanoseconds(), begin = clock.ticks();
+    while (found.count < task.count && how == gpu::status::ok) {
+        gpu::word const number = task.first + index + found.count * threads;
+        sealed_message<Request> const request = make_sealed<Request>(number);
+        sealed_message<Reply> reply;
+        gpu::word const before = clock.ticks();
+        do
+            how = gpu::call(cpu, request, reply, task.looks);
+        while (how == gpu::status::timed_out && again());
+        gpu::word const after = clock.ticks();
+        if (how != gpu::status::ok)
+            break;
+        if (index == 0)
+            times[found.count] = after - before;
+        inspect(reply, number, found);
+    }
+    if (index == 0) {
+        times[task.count] = clock.nanoseconds() - begin_ns;
+        times[task.count + 1] = clock.ticks() - begin;
+    }
+    leave(found, how, findings + index);
 }
 
 } // namespace tool

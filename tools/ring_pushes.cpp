@@ -21,10 +21,9 @@ struct push_cost {
 
 /// Pushes bursts into a ring that is never full, and times nothing but the pushes.
 template <unsigned Bytes>
-push_cost cost_of_pushes(ring_bench const& bench, unsigned slot, std::size_t burst,
-                         std::size_t count) {
+push_cost cost_of_pushes(ring_bench const& bench, std::size_t burst, std::size_t count) {
     ring_to_gpu<sealed_message<Bytes>> ring(bench.memory, bench.values.slots);
-    ring_kernel kernel(bench, formatted("barmap_ring_sink_warp_{}", slot), 1, ring_kernel::lanes);
+    ring_kernel kernel(bench, formatted("barmap_ring_sink_warp_{}", Bytes), 1, ring_kernel::lanes);
     kernel.launch(
         {0, 0, ring_kernel::looks}, [&] { ring.close(); }, ring.handle());
     // Credits come for a quarter at a time, so that less than that may seem to be left.
@@ -57,12 +56,15 @@ push_cost cost_of_pushes(ring_bench const& bench, unsigned slot, std::size_t bur
 }
 
 struct push_size {
-    unsigned slot;
-    push_cost (*measure)(ring_bench const&, unsigned, std::size_t, std::size_t);
+    unsigned message;
+    push_cost (*measure)(ring_bench const&, std::size_t, std::size_t);
 };
 
 constexpr push_size push_sizes[] = {
-    {64, cost_of_pushes<56>}, {128, cost_of_pushes<112>}, {256, cost_of_pushes<224>}};
+    {32, cost_of_pushes<32>},
+    {56, cost_of_pushes<56>},
+    {112, cost_of_pushes<112>},
+    {224, cost_of_pushes<224>}};
 
 } // namespace
 
@@ -81,20 +83,20 @@ bool measure_ring_pushes(ring_bench const& bench) {
             load.emplace(bench.gpu);
         for (push_size const& size : push_sizes)
             for (std::size_t const burst : bursts) {
-                bar.step(formatted("try_push {} B, bursts of {}", size.slot, burst));
+                bar.step(formatted("try_push {} B, bursts of {}", size.message, burst));
                 std::uint64_t const all = bench.messages(1'000'000, 2000);
                 std::size_t const count =
                     std::clamp<std::uint64_t>(burst == 1 ? all / 10 : all / burst, 10, 100'000);
-                push_cost const found = size.measure(bench, size.slot, burst, count);
+                push_cost const found = size.measure(bench, burst, count);
                 summary const times = found.times.summarise();
                 json row{{"measurement", "push"},       {"direction", "h2d"},
-                         {"slot_bytes", size.slot},     {"burst", burst},
+                         {"message_bytes", size.message}, {"burst", burst},
                          {"slots", bench.values.slots}, {"load", under_load}};
                 put_tail(row, times);
                 row["passed"] = found.good;
                 bench.out.add(std::move(row));
                 auto const ns = [](double value) { return formatted("{:.1f}", value); };
-                rows.row({formatted("{} B", size.slot), std::to_string(burst),
+                rows.row({formatted("{} B", size.message), std::to_string(burst),
                           under_load ? "loaded" : "idle", ns(times.min_ns), ns(times.p50_ns),
                           ns(times.p90_ns), ns(times.p99_ns), ns(times.p99_9_ns),
                           found.good ? "" : "FAILED: messages were wrong or refused"});

@@ -13,13 +13,13 @@ namespace {
 
 std::vector<ring_run> every_ring_run(std::size_t slots, std::uint64_t messages) {
     std::vector<ring_run> all;
-    for (unsigned const slot : slots_to_gpu)
+    for (unsigned const message : messages_to_gpu)
         for (ring_threads const who : {ring_threads::one, ring_threads::warp})
             for (unsigned const batch : {1u, 16u})
-                all.push_back({copy_direction::to_gpu, slot, who, slots, 0, messages, batch});
-    for (unsigned const slot : slots_to_cpu)
+                all.push_back({copy_direction::to_gpu, message, who, slots, 0, messages, batch});
+    for (unsigned const message : messages_to_cpu)
         for (ring_threads const who : {ring_threads::one, ring_threads::warp, ring_threads::many})
-            all.push_back({copy_direction::to_cpu, slot, who, slots, 0, messages, 1});
+            all.push_back({copy_direction::to_cpu, message, who, slots, 0, messages, 1});
     return all;
 }
 
@@ -29,7 +29,7 @@ bool measure_ring_rates(ring_bench const& bench) {
     std::vector<ring_run> const runs =
         every_ring_run(bench.values.slots, bench.messages(1'000'000, 2000));
     progress bar(runs.size() * bench.loads().size());
-    table rows({"ring", "slot", "GPU's side", "at once", "link", "M messages/s", "GB/s"});
+    table rows({"ring", "message", "GPU's side", "at once", "link", "M messages/s", "GB/s"});
     bool good = true;
     for (bool const under_load : bench.loads()) {
         std::optional<link_load> load;
@@ -37,14 +37,14 @@ bool measure_ring_rates(ring_bench const& bench) {
             load.emplace(bench.gpu);
         for (ring_run const& run : runs) {
             std::string_view const way = name_of(run.way);
-            bar.step(formatted("{} {} B {}", way, run.slot, name_of(run.who)));
+            bar.step(formatted("{} {} B {}", way, run.message, name_of(run.who)));
             ring_result const found = run_ring(bench, run);
-            unsigned const bytes = message_bytes(run.way, run.slot);
-            double const gigabytes = found.per_second() * bytes / 1e9;
+            std::size_t const slot = slot_bytes(run.way, run.message);
+            double const gigabytes = found.per_second() * run.message / 1e9;
             json row{{"measurement", "rate"},
                      {"direction", way},
-                     {"slot_bytes", run.slot},
-                     {"message_bytes", bytes},
+                     {"slot_bytes", slot},
+                     {"message_bytes", run.message},
                      {"gpu_side", name_of(run.who)},
                      {"batch", run.batch},
                      {"slots", run.slots},
@@ -55,7 +55,7 @@ bool measure_ring_rates(ring_bench const& bench) {
                      {"gb_per_s", gigabytes}};
             put(row, found);
             bench.out.add(std::move(row));
-            rows.row({std::string(way), formatted("{} B", run.slot), std::string(name_of(run.who)),
+            rows.row({std::string(way), formatted("{} in {} B", run.message, slot), std::string(name_of(run.who)),
                       std::to_string(run.batch), under_load ? "loaded" : "idle",
                       formatted("{:.3f}", found.per_second() / 1e6), formatted("{:.3f}", gigabytes),
                       found.good() ? "" : verdict(found)});

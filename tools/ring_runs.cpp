@@ -51,7 +51,7 @@ void take(ring_result& result, ring_findings const& found) {
 
 std::string name_of_kernel(ring_run const& what) {
     return formatted("barmap_ring_{}_{}_{}", what.way == copy_direction::to_gpu ? "sink" : "source",
-                     name_of(what.who), what.slot);
+                     name_of(what.who), what.message);
 }
 
 constexpr std::uint64_t messages_between_tells = 1 << 16;
@@ -205,23 +205,21 @@ ring_result run_to_cpu(ring_bench const& bench, ring_run const& what,
 
 struct ring_size {
     copy_direction way;
-    unsigned slot, bytes;
+    unsigned message;
     ring_result (*run)(ring_bench const&, ring_run const&,
                        std::function<void(std::uint64_t)> const&);
 };
 
 constexpr ring_size ring_sizes[] = {
-    {copy_direction::to_gpu, 64, 56, run_to_gpu<56>},
-    {copy_direction::to_gpu, 128, 112, run_to_gpu<112>},
-    {copy_direction::to_gpu, 256, 224, run_to_gpu<224>},
-    {copy_direction::to_cpu, 16, 8, run_to_cpu<8>},
-    {copy_direction::to_cpu, 64, 56, run_to_cpu<56>},
-    {copy_direction::to_cpu, 128, 120, run_to_cpu<120>},
+    {copy_direction::to_gpu, 32, run_to_gpu<32>},   {copy_direction::to_gpu, 56, run_to_gpu<56>},
+    {copy_direction::to_gpu, 112, run_to_gpu<112>}, {copy_direction::to_gpu, 224, run_to_gpu<224>},
+    {copy_direction::to_cpu, 8, run_to_cpu<8>},     {copy_direction::to_cpu, 56, run_to_cpu<56>},
+    {copy_direction::to_cpu, 120, run_to_cpu<120>},
 };
 
-ring_size const& size_of_ring(copy_direction way, unsigned slot) {
+ring_size const& size_of_ring(copy_direction way, unsigned message) {
     return *std::find_if(std::begin(ring_sizes), std::end(ring_sizes), [&](ring_size const& each) {
-        return each.way == way && each.slot == slot;
+        return each.way == way && each.message == message;
     });
 }
 
@@ -250,8 +248,10 @@ std::string_view name_of(ring_threads who) {
     return names[static_cast<unsigned>(who)];
 }
 
-unsigned message_bytes(copy_direction way, unsigned slot) {
-    return size_of_ring(way, slot).bytes;
+std::size_t slot_bytes(copy_direction way, unsigned message) {
+    return way == copy_direction::to_cpu
+               ? detail::slot_to_cpu_bytes(message)
+               : detail::slots_to_gpu::lines_of(message) * detail::slots_to_gpu::line_bytes;
 }
 
 bool ring_result::good() const {
@@ -283,7 +283,7 @@ std::string verdict(ring_result const& found) {
 
 ring_result run_ring(ring_bench const& bench, ring_run const& what,
                      std::function<void(std::uint64_t)> const& tell) {
-    return size_of_ring(what.way, what.slot).run(bench, what, tell);
+    return size_of_ring(what.way, what.message).run(bench, what, tell);
 }
 
 } // namespace barmap::tool

@@ -20,13 +20,13 @@ std::vector<ring_run> short_soaks(ring_bench const& bench) {
     for (std::size_t const slots : {std::size_t{1}, std::size_t{2}, bench.values.slots})
         for (std::uint64_t const first :
              {std::uint64_t{0}, edge_32 - messages / 2, 0 - messages / 2}) {
-            for (unsigned const slot : slots_to_gpu)
+            for (unsigned const message : messages_to_gpu)
                 for (ring_threads const who : {ring_threads::one, ring_threads::warp})
-                    all.push_back({copy_direction::to_gpu, slot, who, slots, first, messages, 3});
-            for (unsigned const slot : slots_to_cpu)
+                    all.push_back({copy_direction::to_gpu, message, who, slots, first, messages, 3});
+            for (unsigned const message : messages_to_cpu)
                 for (ring_threads const who :
                      {ring_threads::one, ring_threads::warp, ring_threads::many})
-                    all.push_back({copy_direction::to_cpu, slot, who, slots, first, messages, 1});
+                    all.push_back({copy_direction::to_cpu, message, who, slots, first, messages, 1});
         }
     return all;
 }
@@ -35,17 +35,17 @@ std::vector<ring_run> short_soaks(ring_bench const& bench) {
 std::vector<ring_run> long_soaks(ring_bench const& bench, std::uint64_t messages) {
     std::vector<ring_run> all;
     std::uint64_t const first = 0 - messages / 6; // the number wraps on the way
-    auto const add = [&](copy_direction way, std::span<unsigned const> slots) {
-        for (std::size_t i = 0; i < slots.size(); ++i) {
+    auto const add = [&](copy_direction way, std::span<unsigned const> sizes) {
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
             std::uint64_t const here =
-                messages * (i + 1) / slots.size() - messages * i / slots.size();
+                messages * (i + 1) / sizes.size() - messages * i / sizes.size();
             if (here != 0)
                 all.push_back(
-                    {way, slots[i], ring_threads::warp, bench.values.slots, first, here, 16});
+                    {way, sizes[i], ring_threads::warp, bench.values.slots, first, here, 16});
         }
     };
-    add(copy_direction::to_gpu, slots_to_gpu);
-    add(copy_direction::to_cpu, slots_to_cpu);
+    add(copy_direction::to_gpu, messages_to_gpu);
+    add(copy_direction::to_cpu, messages_to_cpu);
     return all;
 }
 
@@ -62,7 +62,7 @@ public:
             all += each.messages;
         progress bar(all);
         for (ring_run const& each : runs) {
-            std::string const name = formatted("{} {} B {}, {} slots", name_of(each.way), each.slot,
+            std::string const name = formatted("{} {} B {}, {} slots", name_of(each.way), each.message,
                                                name_of(each.who), each.slots);
             ring_result const found =
                 run_ring(bench_, each, [&](std::uint64_t done) { bar.reach(before + done, name); });
@@ -71,7 +71,8 @@ public:
             json row{{"measurement", "soak"},
                      {"part", part},
                      {"direction", name_of(each.way)},
-                     {"slot_bytes", each.slot},
+                     {"message_bytes", each.message},
+                     {"slot_bytes", slot_bytes(each.way, each.message)},
                      {"gpu_side", name_of(each.who)},
                      {"slots", each.slots},
                      {"first", each.first},

@@ -16,11 +16,12 @@ namespace barmap::tool {
 namespace {
 
 /// Round trips through two rings, while the kernel runs.
+template <unsigned Bytes>
 class ring_trips {
 public:
     explicit ring_trips(ring_bench const& bench)
         : there_(bench.memory, bench.values.slots), back_(bench.memory, bench.values.slots),
-          kernel_(bench, "barmap_ring_echo") {}
+          kernel_(bench, formatted("barmap_ring_echo_{}", Bytes)) {}
     void start() {
         kernel_.launch(
             {0, 0, ring_kernel::looks}, [this] { there_.close(); }, there_.handle(),
@@ -29,7 +30,7 @@ public:
 
     /// One round trip. @return nanoseconds
     double play() {
-        sealed_message<56> const request = make_sealed<56>(number_);
+        sealed_message<Bytes> const request = make_sealed<Bytes>(number_);
         sealed_message<8> answer{};
         clock::time_point const begin = clock::now();
         bool const is_pushed = there_.try_push(request);
@@ -51,7 +52,7 @@ public:
     }
 
 private:
-    ring_to_gpu<sealed_message<56>> there_;
+    ring_to_gpu<sealed_message<Bytes>> there_;
     ring_to_cpu<sealed_message<8>> back_;
     ring_kernel kernel_;
     std::uint64_t number_ = 0, wrong_ = 0;
@@ -72,13 +73,14 @@ struct trip_times {
     bool good = false;
 };
 
+template <unsigned Bytes>
 trip_times take_turns(ring_bench const& bench, doorbell& bell, std::size_t rounds, progress& bar) {
     // A kernel whose turn does not come for seconds gives up.
     constexpr std::size_t most_in_turn = 100'000;
     std::size_t const slices = std::clamp(bench.values.slices, rounds / most_in_turn + 1,
                                           std::max(rounds, rounds / most_in_turn + 1));
     std::size_t const warm_up = bench.simulated() ? 20 : 1000;
-    ring_trips trips(bench);
+    ring_trips<Bytes> trips(bench);
     // The second kernel is loaded by then: a kernel that runs could hold that up.
     doorbell_rounds doorbells(bell, doorbell_variants[0], rounds + warm_up);
     trips.start();
@@ -112,7 +114,7 @@ trip_times take_turns(ring_bench const& bench, doorbell& bell, std::size_t round
 bool measure_ring_trips(ring_bench const& bench) {
     std::size_t const rounds = bench.iterations(100'000, 2000);
     doorbell bell(bench.gpu, bench.values);
-    progress bar(bench.values.slices * bench.loads().size());
+    progress bar(bench.values.slices * bench.loads().size() * 2);
     table rows({"round trip", "link", "min us", "p50 us", "p90 us", "p99 us", "p99.9 us", "max us",
                 "p50 over doorbell", "p99 over doorbell"});
     bool good = true;
@@ -120,11 +122,13 @@ bool measure_ring_trips(ring_bench const& bench) {
         std::optional<link_load> load;
         if (under_load)
             load.emplace(bench.gpu);
-        trip_times const found = take_turns(bench, bell, rounds, bar);
+        for (unsigned const bytes : {32u, 56u}) {
+        trip_times const found = bytes == 32 ? take_turns<32>(bench, bell, rounds, bar)
+                                             : take_turns<56>(bench, bell, rounds, bar);
         summary const base = found.doorbell.summarise();
         auto const report_row = [&](char const* name, char const* text, samples const& taken) {
             summary const times = taken.summarise();
-            json row{{"measurement", "trip"}, {"way", name}, {"load", under_load}};
+            json row{{"measurement", "trip"}, {"message_bytes", bytes}, {"way", name}, {"load", under_load}};
             put_tail(row, times);
             row["p50_over_doorbell"] = times.p50_ns / base.p50_ns;
             row["p99_over_doorbell"] = times.p99_ns / base.p99_ns;
@@ -136,12 +140,13 @@ bool measure_ring_trips(ring_bench const& bench) {
                       microseconds(times.max_ns), formatted("{:.3f}", times.p50_ns / base.p50_ns),
                       formatted("{:.3f}", times.p99_ns / base.p99_ns)});
         };
-        report_row("ring", "rings, 64 B and 16 B", found.ring);
+        report_row("ring", formatted("rings, {} B in 64 B, and 8 in 16", bytes).c_str(), found.ring);
         report_row("doorbell", "doorbell (pingpong)", found.doorbell);
         report_row("clock", "clock alone, no GPU", found.clock_only);
         if (!found.good)
             bench.out.say("FAILED: a message or an answer was wrong\n");
         good &= found.good;
+        }
     }
     bench.out.say(rows.text() + "\n");
     return good;
@@ -158,7 +163,7 @@ bool measure_ring_fifo(ring_bench const& bench) {
         if (under_load)
             load.emplace(bench.gpu);
         ring_to_cpu<sealed_message<8>> ring(bench.memory, 1);
-        ring_kernel kernel(bench, "barmap_ring_source_thread_16");
+        ring_kernel kernel(bench, "barmap_ring_source_thread_8");
         kernel.launch(
             {0, rounds + warm_up, ring_kernel::looks}, [&] { ring.close(); }, ring.handle());
         samples taken;

@@ -17,5 +17,6 @@
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>
+#include <barmap/step.hpp>
 #include <barmap/version.hpp>
 #include <barmap/window.hpp>

@@ -58,7 +58,7 @@ public:
     }
 
     /// Makes all messages arrive without waiting for more.
-    void flush() noexcept { control_.flush(); }
+    void flush() noexcept { slots_.let_go(); }
 
     /// Waits for room for a message.
     /// @return whether there is any; false too where the consumer has closed the ring

@@ -79,7 +79,7 @@ public:
         replies_.flush();
         replies_.write(number & mask_, number + 1, reinterpret_cast<std::byte const*>(&with),
                        detail::fixed_size<sizeof(Reply)>{});
-        replies_.flush();
+        replies_.let_go();
     }
     /// Takes the next call, if there is one, and answers it with what `serve(request)` returns.
     /// Where that throws, the call stays without an answer: it is the caller's to time out.

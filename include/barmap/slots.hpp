@@ -5,7 +5,7 @@
 
 #include <barmap/arena.hpp>
 #include <barmap/copy.hpp>
-#include <barmap/gpu/words.cuh>
+#include <barmap/gpu/slots.cuh>
 #include <barmap/signal_words.hpp>
 
 #include <algorithm>
@@ -27,19 +27,21 @@ constexpr std::size_t slot_to_cpu_bytes(std::size_t message) {
     return message <= sizeof(gpu::word) ? 16 : ((message + 7) / 8 * 8 + 8 + 63) / 64 * 64;
 }
 
-/// Slots in GPU memory that one CPU thread at a time writes: lines of 64 bytes, each with a commit
-/// word of its own behind 56 bytes of the message.
+/// Slots in GPU memory that one CPU thread at a time writes, as <barmap/gpu/slots.cuh> says.
 class slots_to_gpu {
 public:
-    static constexpr std::size_t line_bytes = 64, payload = 56;
+    static constexpr std::size_t line_bytes = gpu::layout_to_gpu::line_bytes;
+    static constexpr std::size_t payload = gpu::layout_to_gpu::line_payload * sizeof(gpu::word);
+    static constexpr std::size_t most_in_pairs =
+        gpu::layout_to_gpu::most_in_pairs * sizeof(gpu::word);
     static constexpr std::size_t lines_of(std::size_t message) {
-        return (message + payload - 1) / payload;
+        return message <= most_in_pairs ? 1 : (message + payload - 1) / payload;
     }
 
     /// Zeroed. @throws error as arena::take_gpu()
     slots_to_gpu(arena const& memory, std::size_t count, std::size_t message_bytes)
         : part_(memory.take_gpu(count * lines_of(message_bytes) * line_bytes)),
-          window_(part_.window()), lines_(lines_of(message_bytes)),
+          window_(part_.window()), message_bytes_(message_bytes),
           how_(publication_for(window_, memory.kind())) {
         fill(window_, std::byte{0});
         flush_stores();
@@ -47,8 +49,7 @@ public:
 
     /// Sets the commit words of a slot without a message.
     void clear(std::size_t slot, std::uint64_t commit) noexcept {
-        for (std::size_t line = 0; line < lines_; ++line)
-            store_commit((slot * lines_ + line) * line_bytes, commit);
+        commit_message(slot, commit, message_bytes_);
     }
 
     /// Whether messages are written first, and committed behind a fence.
@@ -58,38 +59,33 @@ public:
     template <class Size>
     void write_message(std::size_t slot, std::uint64_t commit, std::byte const* message,
                        Size bytes) noexcept {
-        for (std::size_t line = 0; line < lines_of(bytes); ++line) {
-            std::size_t const at = (slot * lines_of(bytes) + line) * line_bytes;
-            std::byte const* const part = message + line * payload;
-            std::size_t const part_bytes = std::min(payload, bytes - line * payload);
-            if (how_ == publication::by_line) {
-                alignas(line_bytes) std::byte content[line_bytes];
-                std::memcpy(content, part, part_bytes);
-                std::memcpy(content + payload, &commit, sizeof commit);
-                post_line(window_.subwindow(at, line_bytes),
-                          std::span<std::byte const, line_bytes>(content));
-                continue;
-            }
-            for (std::size_t i = 0; i < part_bytes; i += sizeof(gpu::word)) {
-                std::uint64_t value = 0;
-                std::memcpy(&value, part + i, std::min(sizeof value, part_bytes - i));
-                if (how_ == publication::coherent) // in order behind what was there before
-                    gpu::store_release(reinterpret_cast<gpu::word*>(window_.data + at + i), value);
-                else
-                    post(window_.subwindow(at + i, sizeof value), value);
-            }
-            if (how_ == publication::coherent)
-                store_commit(at, commit);
+        if (how_ == publication::by_line) {
+            for (std::size_t line = 0; line < lines_of(bytes); ++line)
+                write_line(slot * lines_of(bytes) + line, commit, message + line * payload,
+                           std::min(bytes <= most_in_pairs ? most_in_pairs : payload,
+                                    bytes - line * payload),
+                           bytes);
+            return;
         }
+        std::size_t const at = slot * lines_of(bytes) * line_bytes;
+        for (std::size_t i = 0; i < bytes; i += sizeof(gpu::word)) {
+            std::uint64_t value = 0;
+            std::memcpy(&value, message + i, std::min(sizeof value, bytes - i));
+            store(at + place_of_word(i / sizeof value, bytes), value);
+        }
+        if (how_ == publication::coherent)
+            commit_message(slot, commit, bytes);
     }
     /// Commits a message that was written, after flush_stores().
     template <class Size>
     void commit_message(std::size_t slot, std::uint64_t commit, Size bytes) noexcept {
-        for (std::size_t line = 0; line < lines_of(bytes); ++line)
-            store_commit((slot * lines_of(bytes) + line) * line_bytes, commit);
+        std::size_t const at = slot * lines_of(bytes) * line_bytes;
+        gpu::word const words = words_of(bytes);
+        for (gpu::word i = 0; i < gpu::detail::count_of_commits(words); ++i)
+            store(at + gpu::detail::place_of_commit(i, words) * sizeof(gpu::word), commit);
     }
 
-    /// Writes and commits a message. It arrives at the latest with flush().
+    /// Writes and commits a message. It arrives at the latest with let_go().
     template <class Size>
     void write(std::size_t slot, std::uint64_t commit, std::byte const* message,
                Size bytes) noexcept {
@@ -99,8 +95,14 @@ public:
             commit_message(slot, commit, bytes);
         }
     }
+    /// Makes what was written leave before what this thread writes later.
     void flush() noexcept {
         if (how_ != publication::coherent)
+            flush_stores();
+    }
+    /// Makes what was written arrive without waiting for more. Direct stores (MOVDIR64B) do anyway.
+    void let_go() noexcept {
+        if (how_ == publication::by_words)
             flush_stores();
     }
 
@@ -113,17 +115,51 @@ public:
     }
 
 private:
-    void store_commit(std::size_t line_at, std::uint64_t value) noexcept {
-        std::size_t const at = line_at + payload;
+    static constexpr gpu::word words_of(std::size_t bytes) { return (bytes + 7) / 8; }
+    static std::size_t place_of_word(std::size_t index, std::size_t bytes) noexcept {
+        return gpu::detail::place_of_word(index, words_of(bytes)) * sizeof(gpu::word);
+    }
+    /// Where memory is coherent, in order behind what was stored before.
+    void store(std::size_t at, std::uint64_t value) noexcept {
         if (how_ == publication::coherent)
             gpu::store_release(reinterpret_cast<gpu::word*>(window_.data + at), value);
         else
             post(window_.subwindow(at, sizeof value), value);
     }
+    static std::uint64_t word_at(std::byte const* of, std::size_t index,
+                                 std::size_t bytes) noexcept {
+        std::uint64_t value = 0;
+        std::size_t const at = index * sizeof value;
+        if (at < bytes)
+            std::memcpy(&value, of + at, std::min(sizeof value, bytes - at));
+        __asm__("" : "+r"(value));
+        return value;
+    }
+    /// @param part what goes into this line @param bytes of the whole message
+    template <class Size>
+    void write_line(std::size_t line, std::uint64_t commit, std::byte const* part,
+                    std::size_t part_bytes, Size bytes) noexcept {
+        // Word by word: wider loads would wait until the caller's narrower stores have left the CPU's
+        // store buffer, which costs more than the rest.
+        alignas(line_bytes) std::uint64_t content[line_bytes / sizeof(gpu::word)];
+        if (bytes <= most_in_pairs) {
+            for (std::size_t i = 0; i < gpu::layout_to_gpu::most_in_pairs; ++i) {
+                content[i * 2] = word_at(part, i, part_bytes);
+                content[i * 2 + 1] = commit;
+            }
+        } else {
+            for (std::size_t i = 0; i < gpu::layout_to_gpu::line_payload; ++i)
+                content[i] = word_at(part, i, part_bytes);
+            content[gpu::layout_to_gpu::line_payload] = commit;
+        }
+        post_line(window_.subwindow(line * line_bytes, line_bytes),
+                  std::span<std::byte const, line_bytes>(
+                      reinterpret_cast<std::byte const*>(content), line_bytes));
+    }
 
     arena::part part_;
     window window_;
-    std::size_t lines_;
+    std::size_t message_bytes_;
     publication how_;
 };
 

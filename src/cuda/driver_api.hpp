@@ -91,6 +91,12 @@ namespace barmap::cuda {
                  (CUstream, CUdeviceptr, std::uint64_t, unsigned))                                 \
     /* 11.7 */ X(stream_wait_value64, "cuStreamWaitValue64_v2",                                    \
                  (CUstream, CUdeviceptr, std::uint64_t, unsigned))                                 \
+    /*  2.0 */ X(module_load_data, "cuModuleLoadData", (CUmodule*, void const*))                   \
+    /*  2.0 */ X(module_unload, "cuModuleUnload", (CUmodule))                                      \
+    /*  2.0 */ X(module_get_function, "cuModuleGetFunction", (CUfunction*, CUmodule, char const*)) \
+    /*  4.0 */ X(launch_kernel, "cuLaunchKernel",                                                  \
+                 (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,          \
+                  unsigned, CUstream, void**, void**))                                             \
     /* 10.0 */ X(stream_is_capturing, "cuStreamIsCapturing", (CUstream, int*))                     \
     /*  3.2 */ X(stream_wait_event, "cuStreamWaitEvent", (CUstream, CUevent, unsigned))            \
     /*  2.0 */ X(event_create, "cuEventCreate", (CUevent*, unsigned))                              \
@@ -137,12 +143,6 @@ namespace barmap::cuda {
     /*  5.5 */ X(stream_create_with_priority, "cuStreamCreateWithPriority",                        \
                  (CUstream*, unsigned, int))                                                       \
     /*  2.0 */ X(event_elapsed_time, "cuEventElapsedTime", (float*, CUevent, CUevent))             \
-    /*  2.0 */ X(module_load_data, "cuModuleLoadData", (CUmodule*, void const*))                   \
-    /*  2.0 */ X(module_unload, "cuModuleUnload", (CUmodule))                                      \
-    /*  2.0 */ X(module_get_function, "cuModuleGetFunction", (CUfunction*, CUmodule, char const*)) \
-    /*  4.0 */ X(launch_kernel, "cuLaunchKernel",                                                  \
-                 (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,          \
-                  unsigned, CUstream, void**, void**))                                             \
     /* 10.0 */ X(graph_create, "cuGraphCreate", (CUgraph*, unsigned))                              \
     /* 10.0 */ X(graph_destroy, "cuGraphDestroy", (CUgraph))                                       \
     /* 10.0 */ X(graph_add_memcpy_node, "cuGraphAddMemcpyNode",                                    \

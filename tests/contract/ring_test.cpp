@@ -86,6 +86,8 @@ TEST_P(ring_thread_test, messages_of_any_size_arrive_whole_and_in_order) {
     expect_all_to_arrive<sealed<1>>(gpu, 4, 0, 500);
     expect_all_to_arrive<sealed<8>>(gpu, 8, 0, 500);
     expect_all_to_arrive<sealed<9>>(gpu, 8, 0, 500);
+    expect_all_to_arrive<sealed<32>>(gpu, 16, 0, 500);
+    expect_all_to_arrive<sealed<33>>(gpu, 16, 0, 500);
     expect_all_to_arrive<sealed<56>>(gpu, 16, 0, 500);
     expect_all_to_arrive<sealed<57>>(gpu, 16, 0, 500);
     expect_all_to_arrive<sealed<200>>(gpu, 32, 0, 500);

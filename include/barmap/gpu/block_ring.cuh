@@ -153,18 +153,15 @@ private:
         word const* const slot = ring_.slots + (next_ & ring_.mask) * slot_type::words;
         unsigned const thread = detail::thread_in_block(), threads = detail::threads_of_block();
         bool is_there = true;
-        for (unsigned line = thread; line < slot_type::lines; line += threads)
+        for (unsigned i = thread; i < slot_type::commits; i += threads)
             is_there = is_there &&
-                load_acquire(slot + line * slot_type::line_words + slot_type::payload_words) ==
+                load_acquire(slot + detail::place_of_commit(i, slot_type::payload_words)) ==
                     next_ + 1;
         if (!detail::all_of_block(is_there))
             return false;
-        for (unsigned i = thread; i < (sizeof(T) + 7) / 8; i += threads) {
-            word const bytes = load_relaxed(slot + i / slot_type::payload_words *
-                                                slot_type::line_words +
-                                            i % slot_type::payload_words);
-            detail::part_of<T>(&value, i).set(bytes);
-        }
+        for (unsigned i = thread; i < slot_type::payload_words; i += threads)
+            detail::part_of<T>(&value, i)
+                .set(load_relaxed(slot + detail::place_of_word(i, slot_type::payload_words)));
         ++next_;
         if (next_ - returned_ >= detail::quarter_of(ring_.mask))
             give_credit();
@@ -207,10 +204,14 @@ public:
                 read_ = read;
                 break;
             }
-            bool const is_closed = load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0;
-            if (detail::all_of_block(is_closed))
-                return status::closed;
-            if (look >= more_looks)
+            bool const is_last = look >= more_looks;
+            if (is_last || look % detail::looks_per_question == detail::looks_per_question - 1) {
+                bool const is_closed =
+                    load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0;
+                if (detail::all_of_block(is_closed))
+                    return status::closed;
+            }
+            if (is_last)
                 return detail::without(status::full, more_looks);
         }
         word* const slot = ring_.slots + (next_ & ring_.mask) * slot_type::words;

@@ -78,21 +78,18 @@ private:
     BARMAP_DEVICE bool take(T& value) {
         word newest = version_;
         for (unsigned i = 0; i < mailbox_slots; ++i) {
-            word const found = load_acquire(slot(i) + slot_to_gpu<T>::payload_words);
+            word const found = load_acquire(detail::a_commit<T>(slot(i)));
             if (static_cast<long long>(found - newest) > 0)
                 newest = found;
         }
         if (newest == version_)
             return false;
-        word* const from = slot(newest);
-        if (!detail::has_arrived<T>(from, newest))
+        word words[slot_to_gpu<T>::payload_words];
+        if (!detail::take_words<T>(slot(newest), newest, words))
             return false; // not all of it, or it is a newer one already
-        word words[slot_to_gpu<T>::lines * slot_to_gpu<T>::payload_words];
-        detail::read_words<T>(from, words);
         fence_system(); // before the next look
         word const last = newest + mailbox_slots - 1;
-        if (static_cast<long long>(load_relaxed(slot(last) + slot_to_gpu<T>::payload_words) - last) >=
-            0)
+        if (static_cast<long long>(load_relaxed(detail::a_commit<T>(slot(last))) - last) >= 0)
             return false; // the one behind it may be under way to this slot
         copy_bytes(&value, words, sizeof value);
         version_ = newest;

@@ -57,16 +57,10 @@ BARMAP_DEVICE word quarter_of(word mask) {
     return mask < 4 ? 1 : (mask + 1) / 4;
 }
 
-/// Whether the message of this number has arrived, all of it.
+/// Where the message of this number lies.
 template <class T>
-BARMAP_DEVICE bool is_there(ring_to_gpu<T> const& ring, word number) {
-    return has_arrived<T>(ring.slots + (number & ring.mask) * slot_to_gpu<T>::words, number + 1);
-}
-
-/// Reads one that has arrived.
-template <class T>
-BARMAP_DEVICE void read(ring_to_gpu<T> const& ring, word number, T& value) {
-    read_slot(ring.slots + (number & ring.mask) * slot_to_gpu<T>::words, value);
+BARMAP_DEVICE word const* slot_of(ring_to_gpu<T> const& ring, word number) {
+    return ring.slots + (number & ring.mask) * slot_to_gpu<T>::words;
 }
 
 } // namespace detail
@@ -78,7 +72,8 @@ template <class T>
 class consumer {
 public:
     BARMAP_DEVICE explicit consumer(ring_to_gpu<T> const& ring)
-        : ring_(ring), next_(load_relaxed(ring.control + ring_words::cursor)), returned_(next_) {}
+        : ring_(ring), next_(load_relaxed(ring.control + ring_words::cursor)),
+          slot_(detail::slot_of(ring, next_)), until_credit_(detail::quarter_of(ring.mask)) {}
     consumer(consumer const&) = delete;
     consumer& operator=(consumer const&) = delete;
     BARMAP_DEVICE ~consumer() {
@@ -90,17 +85,19 @@ public:
     /// @param more_looks how often to look again
     /// @return ok, empty (more_looks is 0), closed or timed_out
     BARMAP_DEVICE status pop(T& value, word more_looks = 0) {
-        for (word look = 0;; ++look) {
-            if (take(value))
-                return status::ok;
-            bool const is_last = look >= more_looks;
-            if (is_last || look % detail::looks_per_question == detail::looks_per_question - 1) {
-                // What was pushed before the ring was closed is there by then.
-                if (load_acquire(ring_.control + ring_words::closed_by_producer) != 0)
-                    return take(value) ? status::ok : status::closed;
-                if (is_last)
-                    return detail::without(status::empty, more_looks);
-            }
+        bool const is_only_look = more_looks == 0;
+        for (;; more_looks -= detail::looks_per_question) {
+            bool const is_end = more_looks < detail::looks_per_question;
+            unsigned const looks =
+                static_cast<unsigned>(is_end ? more_looks + 1 : detail::looks_per_question);
+            for (unsigned i = 0; i < looks; ++i) // with nothing between them
+                if (take(value))
+                    return status::ok;
+            // What was pushed before the ring was closed is there by then.
+            if (load_acquire(ring_.control + ring_words::closed_by_producer) != 0)
+                return take(value) ? status::ok : status::closed;
+            if (is_end)
+                return is_only_look ? status::empty : status::timed_out;
         }
     }
 
@@ -112,29 +109,31 @@ public:
 
 private:
     BARMAP_DEVICE bool take(T& value) {
-        if (!detail::is_there(ring_, next_))
+        if (!detail::take_slot(slot_, next_ + 1, value))
             return false;
-        detail::read(ring_, next_, value);
         ++next_;
-        if (next_ - returned_ >= detail::quarter_of(ring_.mask))
+        slot_ = detail::slot_of(ring_, next_);
+        if (--until_credit_ == 0)
             give_credit();
         return true;
     }
     BARMAP_DEVICE void give_credit() {
         store_release(ring_.credits + ring_words::read, next_);
-        returned_ = next_;
+        until_credit_ = detail::quarter_of(ring_.mask);
     }
 
     ring_to_gpu<T> ring_;
-    word next_, returned_;
+    word next_;
+    word const* slot_; ///< of the next message: known before it is looked for
+    word until_credit_; ///< messages
 };
 
 namespace detail {
 
-/// Writes a message and its commit word.
+/// Where the message of this number goes.
 template <class T>
-BARMAP_DEVICE void write(ring_to_cpu<T> const& ring, word number, T const& value) {
-    write_slot(ring.slots + (number & ring.mask) * slot_to_cpu<T>::words, number + 1, value);
+BARMAP_DEVICE word* slot_of(ring_to_cpu<T> const& ring, word number) {
+    return ring.slots + (number & ring.mask) * slot_to_cpu<T>::words;
 }
 
 } // namespace detail
@@ -145,7 +144,8 @@ class producer {
 public:
     BARMAP_DEVICE explicit producer(ring_to_cpu<T> const& ring)
         : ring_(ring), next_(load_relaxed(ring.credits + ring_words::next)),
-          read_(load_acquire(ring.credits + ring_words::read)) {}
+          slot_(detail::slot_of(ring, next_)),
+          room_(ring.mask + 1 - (next_ - load_acquire(ring.credits + ring_words::read))) {}
     producer(producer const&) = delete;
     producer& operator=(producer const&) = delete;
     BARMAP_DEVICE ~producer() { store_relaxed(ring_.credits + ring_words::next, next_); }
@@ -155,13 +155,15 @@ public:
     /// @param more_looks how often to look again for room
     /// @return ok, full (more_looks is 0), closed or timed_out
     BARMAP_DEVICE status push(T const& value, word more_looks = 0) {
-        if (next_ - read_ > ring_.mask) {
+        if (room_ == 0) {
             status const room = wait_for_room(more_looks);
             if (room != status::ok)
                 return room;
         }
-        detail::write(ring_, next_, value);
+        detail::write_slot(slot_, next_ + 1, value);
+        --room_;
         ++next_;
+        slot_ = detail::slot_of(ring_, next_);
         return status::ok;
     }
 
@@ -172,19 +174,28 @@ public:
 
 private:
     BARMAP_DEVICE status wait_for_room(word more_looks) {
-        for (word look = 0;; ++look) {
-            read_ = load_acquire(ring_.credits + ring_words::read);
-            if (next_ - read_ <= ring_.mask)
-                return status::ok;
+        bool const is_only_look = more_looks == 0;
+        for (;; more_looks -= detail::looks_per_question) {
+            bool const is_end = more_looks < detail::looks_per_question;
+            unsigned const looks =
+                static_cast<unsigned>(is_end ? more_looks + 1 : detail::looks_per_question);
+            for (unsigned i = 0; i < looks; ++i) {
+                word const read = load_acquire(ring_.credits + ring_words::read);
+                room_ = ring_.mask + 1 - (next_ - read);
+                if (room_ != 0)
+                    return status::ok;
+            }
             if (load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0)
                 return status::closed;
-            if (look == more_looks)
-                return detail::without(status::full, more_looks);
+            if (is_end)
+                return is_only_look ? status::full : status::timed_out;
         }
     }
 
     ring_to_cpu<T> ring_;
-    word next_, read_;
+    word next_;
+    word* slot_; ///< of the next message
+    word room_;  ///< messages, at least
 };
 
 /// Publishes a message from any thread of the GPU, beside others that do so. Nothing is pushed
@@ -199,7 +210,7 @@ BARMAP_DEVICE status push(ring_to_cpu<T> const& ring, T const& value, word more_
         // What is read may be ahead of a number that others have taken since.
         if (static_cast<long long>(number - read) <= static_cast<long long>(ring.mask)) {
             if (replace(next, number, number + 1)) {
-                detail::write(ring, number, value);
+                detail::write_slot(detail::slot_of(ring, number), number + 1, value);
                 return status::ok;
             }
             --look; // another thread has gone on: that bounds it

@@ -90,8 +90,7 @@ BARMAP_DEVICE status call(rpc_to_cpu<Request, Reply> const& to, Request const& r
     word* const answer = detail::reply_to(to, number);
     word* const owner = to.owners + (number & to.mask);
     for (word look = 0;; ++look) {
-        if (detail::has_arrived<Reply>(answer, number + 1)) {
-            detail::read_slot(answer, reply);
+        if (detail::take_slot(answer, number + 1, reply)) {
             store_release(owner, detail::owner::free_for(number + to.mask + 1));
             return status::ok;
         }

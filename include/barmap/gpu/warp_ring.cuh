@@ -107,9 +107,19 @@ public:
 private:
     BARMAP_DEVICE unsigned take(T& value) {
         word const number = next_ + detail::lane();
-        unsigned const count = detail::ready_lanes(detail::is_there(ring_, number));
+        word const* const slot = detail::slot_of(ring_, number);
+        typedef slot_to_gpu<T> slot_type;
+        word words[slot_type::payload_words];
+        unsigned count;
+        if (slot_type::is_in_pairs) {
+            count = detail::ready_lanes(detail::take_words<T>(slot, number + 1, words));
+        } else {
+            count = detail::ready_lanes(detail::has_arrived<T>(slot, number + 1));
+            if (detail::lane() < count)
+                detail::read_words<T>(slot, words);
+        }
         if (detail::lane() < count)
-            detail::read(ring_, number, value);
+            copy_bytes(&value, words, sizeof value);
         next_ += count;
         if (next_ - returned_ >= detail::quarter_of(ring_.mask))
             give_credit();
@@ -151,15 +161,19 @@ public:
                 read_ = read;
                 break;
             }
-            bool const is_closed =
-                load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0;
-            if (detail::ready_lanes(is_closed) == detail::lanes())
-                return status::closed;
-            if (look == more_looks)
+            bool const is_last = look >= more_looks;
+            if (is_last || look % detail::looks_per_question == detail::looks_per_question - 1) {
+                bool const is_closed =
+                    load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0;
+                if (detail::ready_lanes(is_closed) == detail::lanes())
+                    return status::closed;
+            }
+            if (is_last)
                 return detail::without(status::full, more_looks);
         }
         if (detail::lane() < count)
-            detail::write(ring_, next_ + detail::lane(), value);
+            detail::write_slot(detail::slot_of(ring_, next_ + detail::lane()),
+                               next_ + detail::lane() + 1, value);
         next_ += count;
         return status::ok;
     }

@@ -12,6 +12,13 @@
 #define BARMAP_DEVICE inline
 #endif
 
+// Before a loop over the words of a message, which then stay in registers.
+#if defined(__clang__) || defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define BARMAP_UNROLL _Pragma("unroll")
+#else
+#define BARMAP_UNROLL
+#endif
+
 // What the code that is compiled now runs on.
 #if defined(__CUDA_ARCH__)
 #define BARMAP_ON_CUDA 1
@@ -49,6 +56,31 @@ BARMAP_DEVICE word load_relaxed(word const* from) {
     return __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
 #else
     return __atomic_load_n(from, __ATOMIC_RELAXED);
+#endif
+}
+
+/// Loads two words by one load of 16 bytes where the GPU has that, and otherwise so that what was
+/// stored before the second one is seen. @pre `from` is aligned to 16 bytes
+BARMAP_DEVICE void load_pair_acquire(word const* from, word& first, word& second) {
+#if defined(BARMAP_ON_CUDA)
+    asm volatile("ld.acquire.sys.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(first), "=l"(second)
+                 : "l"(from)
+                 : "memory");
+#else
+    second = load_acquire(from + 1);
+    first = load_relaxed(from);
+#endif
+}
+/// The same, and in CUDA it orders nothing else.
+BARMAP_DEVICE void load_pair_relaxed(word const* from, word& first, word& second) {
+#if defined(BARMAP_ON_CUDA)
+    asm volatile("ld.relaxed.sys.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(first), "=l"(second)
+                 : "l"(from)
+                 : "memory");
+#else
+    load_pair_acquire(from, first, second);
 #endif
 }
 

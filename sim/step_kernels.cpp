@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "kernels.hpp"
+
+#include "kernel_parameters.hpp"
+#include "signal/step_kernels.cuh"
+
+#include <memory>
+#include <sched.h>
+#include <vector>
+
+/// The kernels of step_inputs and step_outputs: the very code that GPUs run, by a thread in the place
+/// of the block.
+namespace barmap::sim {
+namespace {
+
+/// Lets other threads run between looks, for as long as it takes: there may be few processors.
+struct again_later {
+    bool operator()() const {
+        sched_yield();
+        return true;
+    }
+};
+
+/// A task whose addresses are the simulated driver's.
+struct resolved_task {
+    step::task task;
+    std::vector<step::chunk> chunks;
+};
+
+std::shared_ptr<resolved_task> task_of(void** parameters, std::uint64_t slot_words) {
+    auto result = std::make_shared<resolved_task>();
+    step::task& task = result->task = parameter<step::task>(parameters, 0);
+    constexpr std::uint64_t most_slots = std::uint64_t{1} << 32, most_chunks = 1 << 20;
+    constexpr std::uint64_t words = gpu::ring_words::bytes / sizeof(gpu::word);
+    require(task.ring.mask < most_slots && task.count < most_chunks);
+    task.ring.slots = resolved(task.ring.slots, (task.ring.mask + 1) * slot_words);
+    task.ring.control = resolved(task.ring.control, words);
+    task.ring.credits = resolved(task.ring.credits, words);
+    task.failures = resolved(task.failures, 1);
+    task.chunks = resolved(const_cast<step::chunk*>(task.chunks), task.count);
+    result->chunks.assign(task.chunks, task.chunks + task.count);
+    for (step::chunk& each : result->chunks)
+        each.at = resolved(each.at, each.bytes);
+    task.chunks = result->chunks.data();
+    task.looks = 500; // and then again_later
+    return result;
+}
+
+std::function<void()> load(void** parameters, unsigned) {
+    auto const words = parameter<step::task>(parameters, 0).words;
+    return [with = task_of(parameters, gpu::detail::lines_of(words) * 8)] {
+        step::load(with->task, again_later());
+    };
+}
+
+std::function<void()> store(void** parameters, unsigned) {
+    auto const words = parameter<step::task>(parameters, 0).words;
+    return [with = task_of(parameters, words == 1 ? 2 : (words + 8) / 8 * 8)] {
+        step::store(with->task, again_later());
+    };
+}
+
+constexpr kernel step_kernels[] = {
+    {"barmap_step_load", load},
+    {"barmap_step_store", store},
+};
+
+} // namespace
+
+kernel const* find_step_routine(std::string_view name) noexcept {
+    for (kernel const& known : step_kernels)
+        if (name == known.name)
+            return &known;
+    return nullptr;
+}
+
+} // namespace barmap::sim

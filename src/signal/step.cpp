@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include <barmap/step.hpp>
+
+#include "cuda/context_scope.hpp"
+#include "cuda/driver_api.hpp"
+#include "cuda/driver_lifetime.hpp"
+#include "os/process.hpp"
+#include "signal/ptx_step.hpp"
+#include "signal/step_kernels.cuh"
+
+#include <barmap/copy.hpp>
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace barmap {
+namespace {
+
+constexpr std::size_t word_bytes = sizeof(gpu::word);
+
+std::size_t words_of(std::size_t bytes) {
+    return (bytes + word_bytes - 1) / word_bytes;
+}
+
+/// Where the tensors' parts lie in a message, by chunks.
+struct message_layout {
+    std::vector<std::size_t> first_word; ///< of each tensor
+    std::vector<std::size_t> bytes;
+    std::vector<step::chunk> chunks;
+    std::size_t words = 0;
+
+    explicit message_layout(std::span<step_tensor const> tensors) {
+        for (step_tensor const& each : tensors) {
+            if (each.gpu_address == 0 || each.bytes == 0)
+                throw error(errc::invalid_argument, "make the tensors of a step", "",
+                            "give each an address and a size");
+            first_word.push_back(words);
+            bytes.push_back(each.bytes);
+            for (std::size_t at = 0; at < each.bytes; at += step::chunk_bytes)
+                chunks.push_back({reinterpret_cast<unsigned char*>(each.gpu_address + at),
+                                  words + at / word_bytes,
+                                  std::min<std::size_t>(each.bytes - at, step::chunk_bytes)});
+            words += words_of(each.bytes);
+        }
+        if (tensors.empty())
+            throw error(errc::invalid_argument, "make the tensors of a step", "",
+                        "give at least one");
+    }
+};
+
+/// A kernel of the library's own, in the context that is current.
+class step_kernel {
+public:
+    explicit step_kernel(char const* name) {
+        cuda::driver_api const& cu = cuda::api();
+        cuda::check(cu.module_load_data(&module_, step::ptx_step), "load the kernels for steps",
+                    "they are PTX 6.4 for sm_70: the driver needs its PTX compiler "
+                    "(libnvidia-ptxjitcompiler.so.1) and the GPU compute capability 7.0");
+        CUresult const found = cu.module_get_function(&function_, module_, name);
+        if (found != cuda::success) {
+            cu.module_unload(module_);
+            cuda::check(found, "find a kernel for steps");
+        }
+    }
+    step_kernel(step_kernel const&) = delete;
+    step_kernel& operator=(step_kernel const&) = delete;
+    ~step_kernel() { cuda::api().module_unload(module_); }
+    [[nodiscard]] CUfunction function() const noexcept { return function_; }
+
+private:
+    CUmodule module_ = nullptr;
+    CUfunction function_ = nullptr;
+};
+
+} // namespace
+
+struct step_state {
+    step_state(device const& of, std::span<step_tensor const> tensors, char const* kernel_name)
+        : gpu(of), layout(tensors), staging(layout.words),
+          words(gpu, layout.chunks.size() * sizeof(step::chunk), word_bytes),
+          chunks(words.take_gpu(layout.chunks.size() * sizeof(step::chunk))),
+          failures(words.take_host(word_bytes)) {
+        auto const scope = cuda::context_scope::any(gpu.ordinal());
+        kernel = std::make_unique<step_kernel>(kernel_name);
+        write(chunks.window(), std::as_bytes(std::span(layout.chunks)));
+        gpu::store_release(failure(), 0);
+    }
+    ~step_state() {
+        if (!cuda::drivers_are_up(owner)) { // then its context has gone, or goes
+            (void)kernel.release();
+            return;
+        }
+        auto const scope = cuda::context_scope::any(gpu.ordinal());
+        kernel.reset();
+    }
+
+    [[nodiscard]] gpu::word* failure() const noexcept {
+        return reinterpret_cast<gpu::word*>(failures.data());
+    }
+    [[nodiscard]] std::size_t message_bytes() const noexcept { return layout.words * word_bytes; }
+    [[nodiscard]] std::span<std::byte> message() const noexcept {
+        return std::as_writable_bytes(std::span(const_cast<std::uint64_t*>(staging.data()),
+                                                staging.size()));
+    }
+    [[nodiscard]] std::span<std::byte> part(std::size_t tensor) const noexcept {
+        return message().subspan(layout.first_word[tensor] * word_bytes, layout.bytes[tensor]);
+    }
+
+    void launch(gpu::ring_handle const& ring, void* stream) const {
+        constexpr unsigned most_threads = 512, warp = 32;
+        constexpr gpu::word looks = 10'000'000; // of about a microsecond
+        step::task task{ring,
+                        reinterpret_cast<step::chunk const*>(chunks.gpu_address()),
+                        layout.chunks.size(),
+                        layout.words,
+                        looks,
+                        reinterpret_cast<gpu::word*>(failures.gpu_address())};
+        void* arguments[] = {&task};
+        auto const threads = static_cast<unsigned>(
+            std::min<std::size_t>(most_threads, layout.chunks.size() * warp));
+        auto const scope = cuda::context_scope::any(gpu.ordinal());
+        cuda::check(cuda::api().launch_kernel(kernel->function(), 1, 1, 1, threads, 1, 1, 0,
+                                              static_cast<CUstream>(stream), arguments, nullptr),
+                    "launch the kernel of a step",
+                    "give a stream of the context that was current when this was made");
+    }
+
+    device gpu;
+    message_layout layout;
+    std::vector<std::uint64_t> staging;
+    arena words;
+    arena::part chunks, failures;
+    std::unique_ptr<step_kernel> kernel;
+    os::process_id const owner = os::this_process();
+    std::optional<byte_ring_to_gpu> to_gpu;
+    std::optional<byte_ring_to_cpu> to_cpu;
+};
+
+inline namespace BARMAP_INLINE_NAMESPACE {
+
+step_inputs::step_inputs(device const& gpu, std::span<step_tensor const> tensors,
+                         std::size_t versions)
+    : state_(std::make_unique<step_state>(gpu, tensors, "barmap_step_load")) {
+    state_->to_gpu.emplace(gpu, state_->message_bytes(), versions);
+}
+step_inputs::~step_inputs() = default;
+
+std::span<std::byte> step_inputs::staging(std::size_t tensor) const noexcept {
+    return state_->part(tensor);
+}
+bool step_inputs::try_push() noexcept {
+    if (state_->to_gpu->push_many(state_->message()) == 0)
+        return false;
+    state_->to_gpu->flush();
+    return true;
+}
+bool step_inputs::wait_for(std::chrono::nanoseconds at_most) noexcept {
+    return state_->to_gpu->wait_for(at_most);
+}
+void step_inputs::load(void* stream) const {
+    state_->launch(state_->to_gpu->handle(), stream);
+}
+bool step_inputs::failed() const noexcept {
+    return gpu::load_acquire(state_->failure()) != 0;
+}
+
+step_outputs::step_outputs(device const& gpu, std::span<step_tensor const> tensors,
+                           std::size_t versions)
+    : state_(std::make_unique<step_state>(gpu, tensors, "barmap_step_store")) {
+    state_->to_cpu.emplace(gpu, state_->message_bytes(), versions);
+}
+step_outputs::~step_outputs() = default;
+
+void step_outputs::store(void* stream) const {
+    state_->launch(state_->to_cpu->handle(), stream);
+}
+bool step_outputs::try_pop() noexcept {
+    return state_->to_cpu->pop_many(state_->message()) == 1;
+}
+bool step_outputs::wait_for(std::chrono::nanoseconds at_most) const noexcept {
+    return state_->to_cpu->wait_for(at_most);
+}
+std::span<std::byte const> step_outputs::staging(std::size_t tensor) const noexcept {
+    return state_->part(tensor);
+}
+bool step_outputs::failed() const noexcept {
+    return gpu::load_acquire(state_->failure()) != 0;
+}
+
+} // inline namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap

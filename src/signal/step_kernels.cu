@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The kernels of step_inputs and step_outputs, as scripts/ptx compiles them. No CUDA toolkit is
+// needed. BARMAP_KERNEL is what its headers would call __global__.
+#include "step_kernels.cuh"
+
+extern "C" BARMAP_KERNEL void barmap_step_load(barmap::step::task task) {
+    barmap::step::load(task, barmap::step::give_up());
+}
+
+extern "C" BARMAP_KERNEL void barmap_step_store(barmap::step::task task) {
+    barmap::step::store(task, barmap::step::give_up());
+}
