@@ -2,24 +2,18 @@
 #include <barmap/barmap.h>
 #include <barmap/barmap.hpp>
 
+#include "c_boundary.hpp"
 #include "copy/transfer.hpp"
-#include "os/no_cancellation.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-
-struct barmap_device {
-    barmap::device device;
-};
 
 struct barmap_pin {
     barmap::pin pin;
@@ -39,6 +33,11 @@ namespace {
 
 using barmap::errc;
 using barmap::error;
+using barmap::c::at_most;
+using barmap::c::attempt;
+using barmap::c::expect;
+using barmap::c::free_handle;
+using barmap::c::make;
 
 /// Plain bytes: it may be asked for until the thread's very end, after its destructors. A failure
 /// of every backend takes about 1.5 KiB.
@@ -47,14 +46,6 @@ struct failure_of_thread {
     int cause;
 };
 thread_local failure_of_thread last_failure{};
-
-int fail(barmap_status status, std::string_view text, int cause = 0) noexcept {
-    std::size_t const length = std::min(text.size(), last_failure.text.size() - 1);
-    std::memcpy(last_failure.text.data(), text.data(), length);
-    last_failure.text[length] = '\0';
-    last_failure.cause = cause;
-    return status;
-}
 
 barmap_status status_of(errc code) noexcept {
     switch (code) {
@@ -86,7 +77,17 @@ barmap_status status_of(errc code) noexcept {
     return BARMAP_ERROR_UNEXPECTED;
 }
 
-int fail(error const& failure) noexcept {
+} // namespace
+
+int barmap::c::fail(barmap_status status, std::string_view text, int cause) noexcept {
+    std::size_t const length = std::min(text.size(), last_failure.text.size() - 1);
+    std::memcpy(last_failure.text.data(), text.data(), length);
+    last_failure.text[length] = '\0';
+    last_failure.cause = cause;
+    return status;
+}
+
+int barmap::c::fail(error const& failure) noexcept {
     std::error_code const& code = failure.code();
     if (code.category() == barmap::category())
         return fail(status_of(static_cast<errc>(code.value())), failure.what());
@@ -106,45 +107,7 @@ int fail(error const& failure) noexcept {
     return fail(BARMAP_ERROR_UNEXPECTED, failure.what(), code.value());
 }
 
-/// Where exceptions stop. Runs the body, or says why not.
-template <class Body>
-int attempt(Body body) noexcept {
-    barmap::os::no_cancellation const uncancelled;
-    try {
-        body();
-        return BARMAP_OK;
-    } catch (error const& failure) {
-        return fail(failure);
-    } catch (std::bad_alloc const&) {
-        return fail(BARMAP_ERROR_NO_MEMORY, "out of memory");
-    } catch (std::exception const& failure) {
-        return fail(BARMAP_ERROR_UNEXPECTED, failure.what());
-    }
-}
-
-/// Makes a handle and hands it over.
-template <class Handle, class Make>
-int make(Handle** out, char const* operation, Make body) noexcept {
-    return attempt([&] {
-        if (!out)
-            throw error(errc::invalid_argument, operation, "", "give a place for it, not NULL");
-        *out = nullptr;
-        *out = new Handle(body());
-    });
-}
-
-template <class Handle>
-void free_handle(Handle* handle) noexcept {
-    barmap::os::no_cancellation const uncancelled;
-    delete handle;
-}
-
-template <class Handle>
-Handle& expect(Handle* handle, char const* operation, char const* advice) {
-    if (!handle)
-        throw error(errc::invalid_argument, operation, "", advice);
-    return *handle;
-}
+namespace {
 
 barmap_pin handle_of(barmap::pin pin) {
     std::string backend(pin.backend());
@@ -183,13 +146,6 @@ static_assert(sizeof(c_piece) == sizeof(piece) && offsetof(c_piece, gpu) == offs
               offsetof(c_piece, host) == offsetof(piece, host) &&
               offsetof(c_piece, bytes) == offsetof(piece, bytes) && sizeof(std::uintptr_t) == 8 &&
               sizeof(std::size_t) == 8);
-
-/// Milliseconds or nanoseconds; what no clock reaches is a year.
-template <class Duration>
-Duration at_most(std::uint64_t count) {
-    constexpr auto longest = std::chrono::duration_cast<Duration>(std::chrono::hours(24 * 365));
-    return std::min<std::uint64_t>(count, longest.count()) * Duration(1);
-}
 
 /// Asks about a batch, and tells the caller.
 template <class Ask>

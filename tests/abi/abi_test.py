@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The binary form of the C interface is the one that is stored beside this file.
 
-The description is made of the C header and the version script, by libabigail from a library whose
+The description is made of the C headers and the version script, by libabigail from a library whose
 functions do nothing: its types are C's alone, and no compiler of C++ has a say in it. That the real
 library has these symbols, in these version nodes, is compared here; that it defines them as they are
 declared, its compiler has seen to.
@@ -29,7 +29,7 @@ def run(*command):
 
 
 def definitions(header):
-    """A library's source that has the header's functions, and shows its enumerations."""
+    """A library's source that has the functions of a header, and shows its enumerations."""
     functions = re.findall(r"^BARMAP_API ([^;]*);", header, re.M)
     enumerations = re.findall(r"^enum (\w+) \{", header, re.M)
     source = "".join(f"{each} {{ __builtin_trap(); }}\n" for each in functions)
@@ -54,7 +54,8 @@ def library(folder, header, script):
 
 
 def header():
-    return (Path(INCLUDE) / "barmap/barmap.h").read_text()
+    """All C headers, as one: the others include the first, barmap.h."""
+    return "".join(each.read_text() for each in sorted((Path(INCLUDE) / "barmap").glob("*.h")))
 
 
 def write():

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The C header is C++11, too, twice and beside nothing else; and its functions are C's.
+// The C headers are C++11, too, twice and beside nothing else; and their functions are C's.
+#include <barmap/signal.h>
+
 #include <barmap/barmap.h>
 
 int main() {
@@ -7,5 +9,9 @@ int main() {
     barmap_pin_options how = barmap_pin_options();
     how.size = sizeof how;
     int (*const open)(int, barmap_device**) = barmap_open;
+    barmap_flag_to_cpu* flag = nullptr;
+    int (*const make)(barmap_arena*, barmap_flag_to_cpu**) = barmap_make_flag_to_cpu;
+    if (make(nullptr, &flag) != BARMAP_ERROR_INVALID_ARGUMENT)
+        return 1;
     return open(-1, &device) == BARMAP_ERROR_NO_DEVICE && barmap_device_count() > 0 ? 0 : 1;
 }

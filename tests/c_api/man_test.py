@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""barmap(3) has each function of the C header as it is declared, each status and each flag.
+"""A manual page has each function of a C header as it is declared, each status and each flag.
 
 Usage: man_test.py HEADER PAGE [unittest's arguments]
 """
@@ -36,7 +36,7 @@ class ThePage(unittest.TestCase):
         self.assertEqual({re.search(r"(\w+)\(", each).group(1) for each in declarations(HEADER)}, named)
 
     def test_each_constant_is_described(self):
-        self.assertGreater(len(constants(HEADER)), 20)
+        self.assertTrue(len(constants(HEADER)) > 20 or not re.search(r"^enum ", HEADER, re.M))
         words = set(re.findall(r"BARMAP_\w+", PAGE))
         self.assertEqual(set(), constants(HEADER) - words)
 

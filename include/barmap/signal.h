@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT
+/// Rings, counters, flags and mailboxes between a CPU and running GPU code, for C and languages
+/// that call C. No driver call and no synchronisation: each side looks at memory of its own.
+///
+///     typedef struct command { uint64_t what; double value; } command;
+///     barmap_ring_to_gpu *commands;
+///     barmap_ring_handle handle;
+///     command const next = {17, 0.5};
+///     if (barmap_make_ring_to_gpu(gpu, NULL, sizeof next, 1024, &commands))
+///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
+///     barmap_ring_to_gpu_handle(commands, &handle);
+///     void *arguments[] = {&handle}; // of serve(barmap::gpu::ring_to_gpu<command>)
+///     cuLaunchKernel(serve, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL);
+///     if (barmap_push(commands, &next, 1) == 1)
+///         barmap_flush_ring(commands);
+///     barmap_end_ring_to_gpu(commands); // no message follows: the kernel ends
+///     cuStreamSynchronize(stream);
+///     barmap_free_ring_to_gpu(commands);
+///
+/// Kernels use <barmap/gpu/ring.cuh>, signal.cuh and mailbox.cuh, with a type of the size that is
+/// given here. The rules are in share/doc/barmap/rings.md and ordering.md.
+///
+/// Words: `make` and `free` are of a handle and its memory. `end` says that no message follows, or
+/// that none is read any more; the ring remains to be freed.
+///
+/// Errors: as in <barmap/barmap.h>, for functions that make a handle and those that take a stream.
+/// The others cannot fail, and check nothing: NULL is the caller's error. They take no lock,
+/// allocate nothing and make no system call, but for the clock of those that wait.
+///
+/// Ownership: free what kernels and streams use when they no longer do. What was taken from an
+/// arena keeps its memory, so that the handles may be freed in any order.
+///
+/// Threads: one at a time pushes to a ring, pops from one, advances a counter, and writes or reads
+/// a mailbox; what looks at a ring or a mailbox, or waits for it, belongs to that thread as well.
+/// All else may be called at once. Freeing a handle is exclusive.
+///
+/// fork(): a child may only free the handles.
+#ifndef BARMAP_SIGNAL_H
+#define BARMAP_SIGNAL_H
+
+#include <barmap/barmap.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct barmap_arena barmap_arena;             ///< memory that the others share
+typedef struct barmap_ring_to_gpu barmap_ring_to_gpu; ///< messages, in order
+typedef struct barmap_ring_to_cpu barmap_ring_to_cpu;
+typedef struct barmap_counter_to_gpu barmap_counter_to_gpu; ///< a number that does not go back
+typedef struct barmap_counter_to_cpu barmap_counter_to_cpu;
+typedef struct barmap_flag_to_gpu barmap_flag_to_gpu; ///< is raised, waited for and lowered
+typedef struct barmap_flag_to_cpu barmap_flag_to_cpu;
+typedef struct barmap_mailbox_to_gpu barmap_mailbox_to_gpu; ///< the latest value
+typedef struct barmap_mailbox_to_cpu barmap_mailbox_to_cpu;
+
+// What kernels take, by value: GPU addresses and numbers. The layouts never change.
+
+/// barmap::gpu::ring_to_gpu<T> or ring_to_cpu<T>.
+typedef struct barmap_ring_handle {
+    uint64_t slots, control, credits; ///< GPU addresses
+    uint64_t mask;                    ///< number of slots less 1
+} barmap_ring_handle;
+
+/// barmap::gpu::counter_to_gpu, flag_to_gpu or flag_to_cpu.
+typedef struct barmap_word_handle {
+    uint64_t word; ///< its GPU address
+} barmap_word_handle;
+
+/// barmap::gpu::counter_to_cpu.
+typedef struct barmap_counter_handle {
+    uint64_t value, arrived; ///< GPU addresses
+    uint64_t first;          ///< where the number begins
+} barmap_counter_handle;
+
+/// barmap::gpu::mailbox_to_gpu<T> or mailbox_to_cpu<T>.
+typedef struct barmap_mailbox_handle {
+    uint64_t slots, version; ///< GPU addresses; no version, 0, in one to the GPU
+    uint64_t first;          ///< of one to the GPU: the version when nothing has been written
+} barmap_mailbox_handle;
+
+/// Allocates a block of GPU memory with its mapping, and one of pinned host memory, of which many
+/// rings and flags take parts. Any thread; so may those that take from it.
+/// @param gpu_bytes, host_bytes how much of each, in bytes; 0 for none. A counter or a flag takes
+///        128 of one or each, a ring 128 of each and its slots, in whole multiples of 128
+/// @param out to be freed by barmap_free_arena()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_allocate() and barmap_map()
+///
+///     barmap_arena *words;
+///     if (barmap_make_arena(gpu, 1 << 20, 1 << 16, &words) != BARMAP_OK)
+///         fail(barmap_error_message());
+BARMAP_API int barmap_make_arena(barmap_device* device, size_t gpu_bytes, size_t host_bytes,
+                                 barmap_arena** out);
+
+/// Frees the handle. The memory lives as long as what was taken of it; its end frees it with CUDA,
+/// which waits for running kernels. NULL: nothing to do.
+///
+///     barmap_free_arena(words);
+BARMAP_API void barmap_free_arena(barmap_arena* arena);
+
+/// Makes a ring for messages of the CPU to GPU code. Any thread.
+/// @param device        allocates memory for this ring only; NULL with an arena
+/// @param arena         whose memory is taken; NULL with a device
+/// @param message_bytes size of a message, 1 to 2^20; 56 fill a line of GPU memory
+/// @param slots         how many messages it holds, a power of two, up to 2^32
+/// @param out           to be freed by barmap_free_ring_to_gpu()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for both a device and an arena, or neither;
+///         BARMAP_ERROR_OUT_OF_RANGE if the arena has no room; BARMAP_ERROR_FORKED_CHILD; or, with
+///         a device, as barmap_make_arena()
+///
+///     barmap_make_ring_to_gpu(NULL, words, sizeof(command), 1024, &commands);
+BARMAP_API int barmap_make_ring_to_gpu(barmap_device* device, barmap_arena* arena,
+                                       size_t message_bytes, size_t slots,
+                                       barmap_ring_to_gpu** out);
+/// Frees the ring, without a word to its consumer. NULL: nothing to do.
+///
+///     barmap_free_ring_to_gpu(commands);
+BARMAP_API void barmap_free_ring_to_gpu(barmap_ring_to_gpu* ring);
+
+/// What a kernel takes as its barmap::gpu::ring_to_gpu<T>. Valid as long as the ring.
+///
+///     barmap_ring_handle handle;
+///     barmap_ring_to_gpu_handle(commands, &handle);
+BARMAP_API void barmap_ring_to_gpu_handle(barmap_ring_to_gpu const* ring, barmap_ring_handle* out);
+
+/// Writes messages, as many as there is room for, in order. They arrive at the latest with
+/// barmap_flush_ring().
+/// @param messages `count` of them, one after another, of any alignment; not read if count is 0
+/// @return how many were written, 0 if the ring is full
+///
+///     sent += barmap_push(commands, list + sent, count - sent);
+BARMAP_API size_t barmap_push(barmap_ring_to_gpu* ring, void const* messages, size_t count);
+
+/// Makes all messages arrive without waiting for more.
+///
+///     barmap_flush_ring(commands);
+BARMAP_API void barmap_flush_ring(barmap_ring_to_gpu* ring);
+
+/// Waits for room for a message, without giving up the CPU. Flush first: who reads makes room.
+/// @param nanoseconds how long; 0: looks only
+/// @return 1 if there is any; 0 if the time is over, or the consumer has ended the ring
+///
+///     while (barmap_push(commands, &next, 1) == 0)
+///         if (!barmap_wait_for_room(commands, 5000000)) // 5 ms
+///             return TOO_SLOW;
+BARMAP_API int barmap_wait_for_room(barmap_ring_to_gpu* ring, uint64_t nanoseconds);
+
+/// How many messages were pushed that the consumer has not yet given credit for, which it does for
+/// a quarter of the slots at a time.
+///
+///     printf("%zu under way\n", barmap_ring_to_gpu_depth(commands));
+BARMAP_API size_t barmap_ring_to_gpu_depth(barmap_ring_to_gpu const* ring);
+
+/// Whether the consumer has said, by its close(), that it will read no more: 1 or 0.
+///
+///     if (barmap_ring_to_gpu_ended(commands)) ...
+BARMAP_API int barmap_ring_to_gpu_ended(barmap_ring_to_gpu const* ring);
+
+/// Says that no message follows, and flushes. The consumer reads those before, and then is told
+/// `closed`. Frees nothing.
+///
+///     barmap_end_ring_to_gpu(commands);
+BARMAP_API void barmap_end_ring_to_gpu(barmap_ring_to_gpu* ring);
+
+/// Makes a ring for messages of GPU code to the CPU. As barmap_make_ring_to_gpu(), but for a slot,
+/// which takes host memory: 16 bytes for messages of up to 8, otherwise a multiple of 64.
+/// @param out to be freed by barmap_free_ring_to_cpu()
+///
+///     barmap_make_ring_to_cpu(gpu, NULL, sizeof(answer), 1024, &answers);
+BARMAP_API int barmap_make_ring_to_cpu(barmap_device* device, barmap_arena* arena,
+                                       size_t message_bytes, size_t slots,
+                                       barmap_ring_to_cpu** out);
+/// Frees the ring, without a word to its producers. NULL: nothing to do.
+///
+///     barmap_free_ring_to_cpu(answers);
+BARMAP_API void barmap_free_ring_to_cpu(barmap_ring_to_cpu* ring);
+
+/// What a kernel takes as its barmap::gpu::ring_to_cpu<T>. Valid as long as the ring.
+///
+///     barmap_ring_to_cpu_handle(answers, &handle);
+BARMAP_API void barmap_ring_to_cpu_handle(barmap_ring_to_cpu const* ring, barmap_ring_handle* out);
+
+/// Reads messages, as many as have arrived and are asked for, in order.
+/// @param messages room for `count`, one after another, of any alignment
+/// @return how many were read; what is behind them is unchanged
+///
+///     size_t const got = barmap_pop(answers, list, 16);
+BARMAP_API size_t barmap_pop(barmap_ring_to_cpu* ring, void* messages, size_t count);
+
+/// Waits for a message, without giving up the CPU.
+/// @param nanoseconds how long; 0: looks only
+/// @return 1 if there is one; 0 if the time is over, or the producers have ended the ring and all
+///         was read
+///
+///     if (barmap_wait_for_message(answers, 5000000) && barmap_pop(answers, &next, 1)) ...
+BARMAP_API int barmap_wait_for_message(barmap_ring_to_cpu const* ring, uint64_t nanoseconds);
+
+/// How many messages have arrived and were not read.
+///
+///     size_t const waiting = barmap_ring_to_cpu_depth(answers);
+BARMAP_API size_t barmap_ring_to_cpu_depth(barmap_ring_to_cpu const* ring);
+
+/// Whether a producer has said, by its close(), that no message follows: 1 or 0. Some that came
+/// before may be left.
+///
+///     if (barmap_pop(answers, &next, 1) == 0 && barmap_ring_to_cpu_ended(answers)) ...
+BARMAP_API int barmap_ring_to_cpu_ended(barmap_ring_to_cpu const* ring);
+
+/// Says that no message will be read any more: producers that find the ring full are told `closed`.
+/// Frees nothing.
+///
+///     barmap_end_ring_to_cpu(answers);
+BARMAP_API void barmap_end_ring_to_cpu(barmap_ring_to_cpu* ring);
+
+/// Makes a number that the CPU advances, and GPU code and streams wait for. Any thread.
+/// @param arena whose GPU memory is taken
+/// @param first where it begins
+/// @param out   to be freed by barmap_free_counter_to_gpu()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the arena has no room;
+///         BARMAP_ERROR_FORKED_CHILD
+///
+///     barmap_make_counter_to_gpu(words, 0, &inputs);
+BARMAP_API int barmap_make_counter_to_gpu(barmap_arena* arena, uint64_t first,
+                                          barmap_counter_to_gpu** out);
+/// NULL: nothing to do.
+///
+///     barmap_free_counter_to_gpu(inputs);
+BARMAP_API void barmap_free_counter_to_gpu(barmap_counter_to_gpu* counter);
+
+/// What a kernel takes as its barmap::gpu::counter_to_gpu. Valid as long as the counter.
+///
+///     barmap_counter_to_gpu_handle(inputs, &handle);
+BARMAP_API void barmap_counter_to_gpu_handle(barmap_counter_to_gpu const* counter,
+                                             barmap_word_handle* out);
+
+/// Sets the number, at once, after all that this thread has written through mappings of this GPU
+/// and to host memory. It must not go back. One thread at a time.
+///
+///     barmap_write(map, 0, values, sizeof values);
+///     barmap_advance(inputs, 17);
+BARMAP_API void barmap_advance(barmap_counter_to_gpu* counter, uint64_t to);
+
+/// The number, as it was set last. Not beside barmap_advance().
+///
+///     barmap_advance(inputs, barmap_counter_to_gpu_value(inputs) + 1);
+BARMAP_API uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* counter);
+
+/// Lets work that a stream is given from now on wait until the number is at least this. Captured
+/// into a graph, each replay waits for the same number. Any thread.
+/// @param stream a CUstream or cudaStream_t; NULL: the default stream
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_UNSUPPORTED_OPERATION where the driver
+///         lacks such waits; or BARMAP_ERROR_CUDA
+///
+///     barmap_stream_wait_for_counter(inputs, stream, 17);
+BARMAP_API int barmap_stream_wait_for_counter(barmap_counter_to_gpu const* counter, void* stream,
+                                              uint64_t at_least);
+
+/// Makes a number that GPU code or a stream advances, and the CPU waits for. As
+/// barmap_make_counter_to_gpu(); it takes host memory as well.
+/// @param out to be freed by barmap_free_counter_to_cpu()
+///
+///     barmap_make_counter_to_cpu(words, 0, &done);
+BARMAP_API int barmap_make_counter_to_cpu(barmap_arena* arena, uint64_t first,
+                                          barmap_counter_to_cpu** out);
+/// NULL: nothing to do.
+///
+///     barmap_free_counter_to_cpu(done);
+BARMAP_API void barmap_free_counter_to_cpu(barmap_counter_to_cpu* counter);
+
+/// What a kernel takes as its barmap::gpu::counter_to_cpu. Valid as long as the counter.
+///
+///     barmap_counter_to_cpu_handle(done, &handle);
+BARMAP_API void barmap_counter_to_cpu_handle(barmap_counter_to_cpu const* counter,
+                                             barmap_counter_handle* out);
+
+/// The number, as it is now. What was stored before it was advanced is seen after.
+///
+///     uint64_t const steps = barmap_counter_to_cpu_value(done);
+BARMAP_API uint64_t barmap_counter_to_cpu_value(barmap_counter_to_cpu const* counter);
+
+/// Waits until the number is at least this, without giving up the CPU.
+/// @return 1 if it was reached within so many nanoseconds, else 0
+///
+///     if (!barmap_wait_for_counter(done, 17, 5000000)) ...
+BARMAP_API int barmap_wait_for_counter(barmap_counter_to_cpu const* counter, uint64_t at_least,
+                                       uint64_t nanoseconds);
+
+/// Has a stream set the number when all work that it was given before is complete. Otherwise as
+/// barmap_stream_wait_for_counter().
+///
+///     barmap_record_counter(done, stream, 17);
+BARMAP_API int barmap_record_counter(barmap_counter_to_cpu const* counter, void* stream,
+                                     uint64_t value);
+
+/// Makes a flag that the CPU raises, and GPU code or a stream waits for and lowers: for graphs that
+/// are replayed, which cannot count. It is lowered. Otherwise as barmap_make_counter_to_gpu().
+/// @param out to be freed by barmap_free_flag_to_gpu()
+///
+///     barmap_make_flag_to_gpu(words, &go);
+BARMAP_API int barmap_make_flag_to_gpu(barmap_arena* arena, barmap_flag_to_gpu** out);
+/// NULL: nothing to do.
+///
+///     barmap_free_flag_to_gpu(go);
+BARMAP_API void barmap_free_flag_to_gpu(barmap_flag_to_gpu* flag);
+
+/// What a kernel takes as its barmap::gpu::flag_to_gpu. Valid as long as the flag.
+///
+///     barmap_flag_to_gpu_handle(go, &handle);
+BARMAP_API void barmap_flag_to_gpu_handle(barmap_flag_to_gpu const* flag, barmap_word_handle* out);
+
+/// Raises it, at once, after all that this thread has written through mappings of this GPU and to
+/// host memory. Before it was lowered, this has no effect.
+///
+///     barmap_raise_flag(go); // once for each replay
+BARMAP_API void barmap_raise_flag(barmap_flag_to_gpu* flag);
+
+/// Lets work that a stream is given from now on wait until the flag is raised, and lowers it.
+/// Otherwise as barmap_stream_wait_for_counter().
+///
+///     barmap_stream_wait_for_flag(go, stream); // also while the stream is captured
+BARMAP_API int barmap_stream_wait_for_flag(barmap_flag_to_gpu const* flag, void* stream);
+
+/// Makes a flag that GPU code or a stream raises, and the CPU waits for and lowers. It is lowered,
+/// and takes host memory. Otherwise as barmap_make_counter_to_gpu().
+/// @param out to be freed by barmap_free_flag_to_cpu()
+///
+///     barmap_make_flag_to_cpu(words, &replayed);
+BARMAP_API int barmap_make_flag_to_cpu(barmap_arena* arena, barmap_flag_to_cpu** out);
+/// NULL: nothing to do.
+///
+///     barmap_free_flag_to_cpu(replayed);
+BARMAP_API void barmap_free_flag_to_cpu(barmap_flag_to_cpu* flag);
+
+/// What a kernel takes as its barmap::gpu::flag_to_cpu. Valid as long as the flag.
+///
+///     barmap_flag_to_cpu_handle(replayed, &handle);
+BARMAP_API void barmap_flag_to_cpu_handle(barmap_flag_to_cpu const* flag, barmap_word_handle* out);
+
+/// 1 if it is raised, else 0. What was stored before it was raised is seen after.
+///
+///     while (!barmap_flag_is_raised(replayed))
+///         do_something_else();
+BARMAP_API int barmap_flag_is_raised(barmap_flag_to_cpu const* flag);
+
+/// Waits until it is raised, without giving up the CPU; does not lower it.
+/// @return 1 if it was raised within so many nanoseconds, else 0
+///
+///     if (barmap_wait_for_flag(replayed, 5000000))
+///         barmap_lower_flag(replayed);
+BARMAP_API int barmap_wait_for_flag(barmap_flag_to_cpu const* flag, uint64_t nanoseconds);
+
+/// Lowers it, after all that this thread has read.
+///
+///     barmap_lower_flag(replayed);
+BARMAP_API void barmap_lower_flag(barmap_flag_to_cpu* flag);
+
+/// Has a stream raise it when all work that it was given before is complete. Otherwise as
+/// barmap_stream_wait_for_counter().
+///
+///     barmap_record_flag(replayed, stream); // also while the stream is captured
+BARMAP_API int barmap_record_flag(barmap_flag_to_cpu const* flag, void* stream);
+
+/// Makes a mailbox for values of the CPU to GPU code: nobody waits, the latest wins. Otherwise as
+/// barmap_make_counter_to_gpu(); it takes 4 slots, as those of a ring.
+/// @param value_bytes size of a value, 1 to 2^20
+/// @param out         to be freed by barmap_free_mailbox_to_gpu()
+///
+///     barmap_make_mailbox_to_gpu(words, sizeof(gains), &settings);
+BARMAP_API int barmap_make_mailbox_to_gpu(barmap_arena* arena, size_t value_bytes,
+                                          barmap_mailbox_to_gpu** out);
+/// NULL: nothing to do.
+///
+///     barmap_free_mailbox_to_gpu(settings);
+BARMAP_API void barmap_free_mailbox_to_gpu(barmap_mailbox_to_gpu* mailbox);
+
+/// What a kernel takes as its barmap::gpu::mailbox_to_gpu<T>. Valid as long as the mailbox.
+///
+///     barmap_mailbox_to_gpu_handle(settings, &handle);
+BARMAP_API void barmap_mailbox_to_gpu_handle(barmap_mailbox_to_gpu const* mailbox,
+                                             barmap_mailbox_handle* out);
+
+/// Publishes a value, at once. Never waits.
+/// @param value of the mailbox's size, and any alignment
+///
+///     barmap_write_mailbox(settings, &now);
+BARMAP_API void barmap_write_mailbox(barmap_mailbox_to_gpu* mailbox, void const* value);
+
+/// Makes a mailbox for values of GPU code to the CPU. As barmap_make_mailbox_to_gpu(), with slots
+/// in host memory.
+/// @param out to be freed by barmap_free_mailbox_to_cpu()
+///
+///     barmap_make_mailbox_to_cpu(words, sizeof(progress), &state);
+BARMAP_API int barmap_make_mailbox_to_cpu(barmap_arena* arena, size_t value_bytes,
+                                          barmap_mailbox_to_cpu** out);
+/// NULL: nothing to do.
+///
+///     barmap_free_mailbox_to_cpu(state);
+BARMAP_API void barmap_free_mailbox_to_cpu(barmap_mailbox_to_cpu* mailbox);
+
+/// What a kernel takes as its barmap::gpu::mailbox_to_cpu<T>. Valid as long as the mailbox.
+///
+///     barmap_mailbox_to_cpu_handle(state, &handle);
+BARMAP_API void barmap_mailbox_to_cpu_handle(barmap_mailbox_to_cpu const* mailbox,
+                                             barmap_mailbox_handle* out);
+
+/// Reads the latest value, if it is newer than the last one that was read.
+/// @param value of the mailbox's size, and any alignment; unchanged if nothing is newer
+/// @return 1 if it is; 0 too while values come faster than they can be read, and then what is in
+///         `value` is unknown
+///
+///     if (barmap_read_mailbox(state, &now))
+///         show(&now);
+BARMAP_API int barmap_read_mailbox(barmap_mailbox_to_cpu* mailbox, void* value);
+
+/// Waits for a newer value than the last one that was read, without giving up the CPU.
+/// @return 1 if there was one within so many nanoseconds, else 0
+///
+///     if (barmap_wait_for_value(state, 5000000)) ...
+BARMAP_API int barmap_wait_for_value(barmap_mailbox_to_cpu const* mailbox, uint64_t nanoseconds);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

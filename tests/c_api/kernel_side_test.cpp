@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// Both sides: the CPU's through the C interface, and the code of kernels, run by a thread that
+// finds GPU memory by a mapping of the addresses in the handles.
+#include <barmap/gpu/mailbox.cuh>
+#include <barmap/gpu/ring.cuh>
+#include <barmap/gpu/signal.cuh>
+#include <barmap/signal.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using barmap::gpu::status;
+using barmap::gpu::word;
+
+constexpr std::uint64_t second = 1000000000, long_enough = 20 * second;
+constexpr word many_looks = 1000000000;
+
+int failures;
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            std::fprintf(stderr, "%s:%d: not so: %s (last message: %s)\n", __FILE__, __LINE__,     \
+                         #condition, barmap_error_message());                                      \
+            ++failures;                                                                            \
+        }                                                                                          \
+    } while (0)
+
+barmap_device* device;
+barmap_arena* words;
+
+/// Maps GPU memory a second time, for threads in the place of kernels.
+class views {
+public:
+    views() = default;
+    views(views const&) = delete;
+    views& operator=(views const&) = delete;
+    ~views() {
+        for (barmap_mapping* each : mappings_)
+            barmap_unmap(each);
+    }
+    word* of(word const* gpu, std::size_t bytes) {
+        barmap_pin* pin = nullptr;
+        barmap_mapping* map = nullptr;
+        CHECK(barmap_pin_memory(device, reinterpret_cast<std::uintptr_t>(gpu), bytes, nullptr,
+                                &pin) == BARMAP_OK);
+        CHECK(barmap_map(pin, &map) == BARMAP_OK);
+        barmap_unpin(pin);
+        mappings_.push_back(map);
+        return static_cast<word*>(barmap_data(map));
+    }
+
+private:
+    std::vector<barmap_mapping*> mappings_;
+};
+
+/// What a kernel makes of a parameter.
+template <class Gpu, class C>
+Gpu as_parameter(C const& handle) {
+    static_assert(sizeof(Gpu) == sizeof(C), "passed by value");
+    Gpu result;
+    std::memcpy(static_cast<void*>(&result), &handle, sizeof result);
+    return result;
+}
+
+template <std::size_t Bytes>
+struct message {
+    unsigned char bytes[Bytes];
+};
+
+template <std::size_t Bytes>
+message<Bytes> numbered(word number) {
+    message<Bytes> result;
+    for (std::size_t i = 0; i < Bytes; ++i)
+        result.bytes[i] = static_cast<unsigned char>(number * 31 + i * 7 + 1);
+    return result;
+}
+
+template <std::size_t Bytes>
+bool is_numbered(message<Bytes> const& value, word number) {
+    message<Bytes> const expected = numbered<Bytes>(number);
+    return std::memcmp(&value, &expected, sizeof value) == 0;
+}
+
+/// All that a thread pops it pushes back; by the end, both sides know of it.
+template <std::size_t Bytes>
+void messages_go_both_ways(barmap_device* own, barmap_arena* arena) {
+    using type = message<Bytes>;
+    constexpr std::size_t slots = 8, count = 1000;
+    barmap_ring_to_gpu* there = nullptr;
+    barmap_ring_to_cpu* back = nullptr;
+    CHECK(barmap_make_ring_to_gpu(own, arena, Bytes, slots, &there) == BARMAP_OK);
+    CHECK(barmap_make_ring_to_cpu(own, arena, Bytes, slots, &back) == BARMAP_OK);
+    barmap_ring_handle handle;
+    barmap_ring_to_gpu_handle(there, &handle);
+    auto in = as_parameter<barmap::gpu::ring_to_gpu<type>>(handle);
+    barmap_ring_to_cpu_handle(back, &handle);
+    auto out = as_parameter<barmap::gpu::ring_to_cpu<type>>(handle);
+    views view;
+    in.slots = view.of(in.slots, slots * barmap::gpu::slot_to_gpu<type>::bytes);
+    in.control = view.of(in.control, barmap::gpu::ring_words::bytes);
+    out.credits = view.of(out.credits, barmap::gpu::ring_words::bytes);
+
+    std::atomic<int> wrong{0};
+    std::thread kernel([&] {
+        barmap::gpu::consumer<type> commands(in);
+        barmap::gpu::producer<type> answers(out);
+        type next;
+        word number = 0;
+        while (commands.pop(next, many_looks) == status::ok) {
+            wrong += !is_numbered(next, number++);
+            wrong += answers.push(next, many_looks) != status::ok;
+        }
+        wrong += number != count;
+        commands.close();
+        answers.close();
+    });
+    std::vector<type> messages;
+    for (word i = 0; i < count; ++i)
+        messages.push_back(numbered<Bytes>(i));
+    std::size_t sent = 0, got = 0;
+    type received[5];
+    while (got < count) {
+        std::size_t const wanted = count - sent < 3 ? count - sent : 3;
+        sent += barmap_push(there, messages.data() + sent, wanted);
+        barmap_flush_ring(there);
+        if (!barmap_wait_for_message(back, long_enough))
+            break;
+        CHECK(barmap_ring_to_cpu_depth(back) >= 1);
+        std::size_t const popped = barmap_pop(back, received, 5);
+        for (std::size_t i = 0; i < popped; ++i)
+            wrong += !is_numbered(received[i], got + i);
+        got += popped;
+    }
+    CHECK(sent == count && got == count);
+    CHECK(barmap_ring_to_gpu_ended(there) == 0 && barmap_ring_to_cpu_ended(back) == 0);
+    barmap_end_ring_to_gpu(there); // or the thread waits for ever
+    kernel.join();
+    CHECK(wrong == 0);
+    CHECK(barmap_ring_to_gpu_ended(there) == 1 && barmap_ring_to_cpu_ended(back) == 1);
+    CHECK(barmap_wait_for_message(back, UINT64_MAX) == 0); // nothing will come
+    CHECK(barmap_pop(back, received, 5) == 0);
+    CHECK(barmap_ring_to_gpu_depth(there) == 0);
+    CHECK(barmap_push(there, messages.data(), slots) == slots);
+    CHECK(barmap_wait_for_room(there, UINT64_MAX) == 0); // nor is there room
+    barmap_free_ring_to_gpu(there);
+    barmap_free_ring_to_cpu(back);
+}
+
+void a_reader_that_has_ended_is_noticed() {
+    barmap_ring_to_cpu* ring = nullptr;
+    CHECK(barmap_make_ring_to_cpu(nullptr, words, 8, 2, &ring) == BARMAP_OK);
+    barmap_ring_handle handle;
+    barmap_ring_to_cpu_handle(ring, &handle);
+    auto out = as_parameter<barmap::gpu::ring_to_cpu<word>>(handle);
+    views view;
+    out.credits = view.of(out.credits, barmap::gpu::ring_words::bytes);
+    CHECK(barmap::gpu::push(out, word{1}) == status::ok);
+    CHECK(barmap::gpu::push(out, word{2}) == status::ok);
+    CHECK(barmap::gpu::push(out, word{3}) == status::full);
+    CHECK(barmap_ring_to_cpu_depth(ring) == 2);
+    barmap_end_ring_to_cpu(ring);
+    CHECK(barmap::gpu::push(out, word{3}) == status::closed);
+    barmap_free_ring_to_cpu(ring);
+}
+
+void counters_and_flags_tell_each_side() {
+    barmap_counter_to_gpu* there = nullptr;
+    barmap_counter_to_cpu* back = nullptr;
+    barmap_flag_to_gpu* go = nullptr;
+    barmap_flag_to_cpu* done = nullptr;
+    CHECK(barmap_make_counter_to_gpu(words, 6, &there) == BARMAP_OK);
+    CHECK(barmap_make_counter_to_cpu(words, 6, &back) == BARMAP_OK);
+    CHECK(barmap_make_flag_to_gpu(words, &go) == BARMAP_OK);
+    CHECK(barmap_make_flag_to_cpu(words, &done) == BARMAP_OK);
+    barmap_word_handle one;
+    barmap_counter_handle three;
+    views view;
+    barmap_counter_to_gpu_handle(there, &one);
+    auto in = as_parameter<barmap::gpu::counter_to_gpu>(one);
+    in.value = view.of(in.value, sizeof(word));
+    barmap_counter_to_cpu_handle(back, &three);
+    auto out = as_parameter<barmap::gpu::counter_to_cpu>(three);
+    out.arrived = view.of(out.arrived, sizeof(word));
+    barmap_flag_to_gpu_handle(go, &one);
+    auto to_gpu = as_parameter<barmap::gpu::flag_to_gpu>(one);
+    to_gpu.raised = view.of(to_gpu.raised, sizeof(word));
+    barmap_flag_to_cpu_handle(done, &one);
+    auto const to_cpu = as_parameter<barmap::gpu::flag_to_cpu>(one);
+
+    CHECK(barmap::gpu::value_of(in) == 6);
+    CHECK(barmap::gpu::wait_for(in, 7) == status::empty);
+    barmap_advance(there, 7);
+    CHECK(barmap::gpu::wait_for(in, 7) == status::ok);
+    CHECK(!barmap::gpu::arrive(out, 2) && barmap_counter_to_cpu_value(back) == 6);
+    CHECK(barmap::gpu::arrive(out, 2) && barmap_counter_to_cpu_value(back) == 7);
+    barmap::gpu::advance(out, 9);
+    CHECK(barmap_wait_for_counter(back, 9, 0) == 1);
+
+    CHECK(barmap::gpu::wait_for(to_gpu) == status::empty);
+    barmap_raise_flag(go);
+    CHECK(barmap::gpu::wait_for(to_gpu) == status::ok);
+    CHECK(barmap::gpu::wait_for(to_gpu) == status::empty);
+    barmap::gpu::raise(to_cpu);
+    CHECK(barmap_flag_is_raised(done) == 1 && barmap_wait_for_flag(done, 0) == 1);
+    barmap_lower_flag(done);
+    CHECK(barmap_flag_is_raised(done) == 0);
+    barmap_free_counter_to_gpu(there);
+    barmap_free_counter_to_cpu(back);
+    barmap_free_flag_to_gpu(go);
+    barmap_free_flag_to_cpu(done);
+}
+
+template <std::size_t Bytes>
+void mailboxes_have_the_latest_value() {
+    using type = message<Bytes>;
+    barmap_mailbox_to_gpu* settings = nullptr;
+    barmap_mailbox_to_cpu* state = nullptr;
+    CHECK(barmap_make_mailbox_to_gpu(words, Bytes, &settings) == BARMAP_OK);
+    CHECK(barmap_make_mailbox_to_cpu(words, Bytes, &state) == BARMAP_OK);
+    barmap_mailbox_handle handle;
+    views view;
+    barmap_mailbox_to_gpu_handle(settings, &handle);
+    auto in = as_parameter<barmap::gpu::mailbox_to_gpu<type>>(handle);
+    in.slots =
+        view.of(in.slots, barmap::gpu::mailbox_slots * barmap::gpu::slot_to_gpu<type>::bytes);
+    barmap_mailbox_to_cpu_handle(state, &handle);
+    auto out = as_parameter<barmap::gpu::mailbox_to_cpu<type>>(handle);
+    out.version = view.of(out.version, sizeof(word));
+
+    barmap::gpu::mailbox_reader<type> reader(in);
+    type value;
+    CHECK(reader.read(value) == status::empty);
+    for (word i = 0; i < 10; ++i) {
+        type const written = numbered<Bytes>(i);
+        barmap_write_mailbox(settings, &written);
+    }
+    CHECK(reader.read(value) == status::ok && is_numbered(value, 9));
+    CHECK(reader.read(value) == status::empty);
+    {
+        barmap::gpu::mailbox_writer<type> writer(out);
+        for (word i = 0; i < 10; ++i)
+            writer.write(numbered<Bytes>(i + 20));
+    }
+    CHECK(barmap_wait_for_value(state, 0) == 1);
+    CHECK(barmap_read_mailbox(state, &value) == 1 && is_numbered(value, 29));
+    CHECK(barmap_wait_for_value(state, 0) == 0);
+    CHECK(barmap_read_mailbox(state, &value) == 0 && is_numbered(value, 29));
+    barmap_free_mailbox_to_gpu(settings);
+    barmap_free_mailbox_to_cpu(state);
+}
+
+} // namespace
+
+int main() {
+    if (barmap_open(0, &device) || barmap_make_arena(device, 1 << 17, 1 << 17, &words)) {
+        std::fprintf(stderr, "%s\n", barmap_error_message());
+        return 1;
+    }
+    messages_go_both_ways<8>(device, nullptr);
+    messages_go_both_ways<57>(nullptr, words);
+    messages_go_both_ways<200>(nullptr, words);
+    a_reader_that_has_ended_is_noticed();
+    counters_and_flags_tell_each_side();
+    mailboxes_have_the_latest_value<8>();
+    mailboxes_have_the_latest_value<200>();
+    barmap_free_arena(words);
+    barmap_close(device);
+    return failures != 0;
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+// Rings, counters, flags and mailboxes through the C interface, on a simulated GPU: what the CPU's
+// side of them does, the order of streams, and each refusal with its sentence.
+#include <barmap/signal.h>
+
+#include "check.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { message_bytes = 40, slots = 8, enough = 1 << 16 };
+static uint64_t const millisecond = 1000000, long_enough = (uint64_t)20 * 1000000000;
+static int const invalid = BARMAP_ERROR_INVALID_ARGUMENT, no_room = BARMAP_ERROR_OUT_OF_RANGE;
+
+static barmap_device* gpu;
+static barmap_arena* words;
+static void* stream;
+
+static void* driver;
+static int cu(char const* name, void* a, void* b) {
+    int (*function)(void*, void*) = NULL;
+    *(void**)&function = dlsym(driver, name);
+    return function ? function(a, b) : -1;
+}
+
+static void set_up(void) {
+    if (barmap_open(0, &gpu) || barmap_make_arena(gpu, enough, enough, &words)) {
+        fprintf(stderr, "%s\n", barmap_error_message());
+        exit(1);
+    }
+    driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void* context = NULL;
+    CHECK(cu("cuDevicePrimaryCtxRetain", &context, NULL) == 0);
+    CHECK(cu("cuCtxSetCurrent", context, NULL) == 0);
+    CHECK(cu("cuStreamCreate", &stream, (void*)1) == 0);
+}
+
+static void a_ring_to_the_gpu_takes_what_there_is_room_for(barmap_device* device,
+                                                           barmap_arena* arena) {
+    barmap_ring_to_gpu* ring = NULL;
+    CHECK(barmap_make_ring_to_gpu(device, arena, message_bytes, slots, &ring) == BARMAP_OK);
+    if (!ring)
+        return;
+    static unsigned char const messages[slots + 1][message_bytes] = {{1}};
+    barmap_ring_handle handle;
+    barmap_ring_to_gpu_handle(ring, &handle);
+    CHECK(handle.slots && handle.control && handle.credits && handle.mask == slots - 1);
+    CHECK(barmap_ring_to_gpu_depth(ring) == 0);
+    CHECK(barmap_push(ring, NULL, 0) == 0);
+    CHECK(barmap_wait_for_room(ring, 0) == 1);
+    CHECK(barmap_push(ring, messages, 3) == 3);
+    CHECK(barmap_ring_to_gpu_depth(ring) == 3);
+    CHECK(barmap_push(ring, messages, slots) == slots - 3);
+    CHECK(barmap_push(ring, messages, 1) == 0);
+    CHECK(barmap_ring_to_gpu_depth(ring) == slots);
+    barmap_flush_ring(ring);
+    CHECK(barmap_wait_for_room(ring, millisecond) == 0);
+    CHECK(barmap_ring_to_gpu_ended(ring) == 0); // that is what the consumer says
+    barmap_end_ring_to_gpu(ring);
+    CHECK(barmap_ring_to_gpu_ended(ring) == 0);
+    barmap_free_ring_to_gpu(ring);
+}
+
+static void a_ring_to_the_cpu_is_empty_at_first(barmap_device* device, barmap_arena* arena) {
+    barmap_ring_to_cpu* ring = NULL;
+    CHECK(barmap_make_ring_to_cpu(device, arena, message_bytes, slots, &ring) == BARMAP_OK);
+    if (!ring)
+        return;
+    barmap_ring_handle handle;
+    barmap_ring_to_cpu_handle(ring, &handle);
+    CHECK(handle.slots && handle.control && handle.credits && handle.mask == slots - 1);
+    unsigned char message[message_bytes] = {7};
+    CHECK(barmap_pop(ring, message, 1) == 0 && message[0] == 7);
+    CHECK(barmap_pop(ring, NULL, 0) == 0);
+    CHECK(barmap_ring_to_cpu_depth(ring) == 0);
+    CHECK(barmap_wait_for_message(ring, 0) == 0);
+    CHECK(barmap_wait_for_message(ring, millisecond) == 0);
+    CHECK(barmap_ring_to_cpu_ended(ring) == 0);
+    barmap_end_ring_to_cpu(ring);
+    CHECK(barmap_ring_to_cpu_ended(ring) == 0);
+    barmap_free_ring_to_cpu(ring);
+}
+
+static void a_stream_waits_for_a_counter_and_sets_one(void) {
+    barmap_counter_to_gpu* inputs = NULL;
+    barmap_counter_to_cpu* done = NULL;
+    CHECK(barmap_make_counter_to_gpu(words, 5, &inputs) == BARMAP_OK);
+    CHECK(barmap_make_counter_to_cpu(words, 3, &done) == BARMAP_OK);
+    CHECK(barmap_counter_to_gpu_value(inputs) == 5 && barmap_counter_to_cpu_value(done) == 3);
+    barmap_word_handle in = {0};
+    barmap_counter_handle out = {0, 0, 0};
+    barmap_counter_to_gpu_handle(inputs, &in);
+    barmap_counter_to_cpu_handle(done, &out);
+    CHECK(in.word && out.value && out.arrived && out.first == 3);
+
+    CHECK(barmap_stream_wait_for_counter(inputs, stream, 17) == BARMAP_OK);
+    CHECK(barmap_record_counter(done, stream, 9) == BARMAP_OK);
+    CHECK(barmap_wait_for_counter(done, 9, 10 * millisecond) == 0);
+    barmap_advance(inputs, 16);
+    CHECK(barmap_wait_for_counter(done, 9, 10 * millisecond) == 0);
+    barmap_advance(inputs, 17);
+    CHECK(barmap_counter_to_gpu_value(inputs) == 17);
+    CHECK(barmap_wait_for_counter(done, 9, long_enough) == 1);
+    CHECK(barmap_counter_to_cpu_value(done) == 9);
+    CHECK(barmap_wait_for_counter(done, 8, 0) == 1 && barmap_wait_for_counter(done, 10, 0) == 0);
+    CHECK(barmap_record_counter(done, NULL, 10) == BARMAP_OK); // the default stream
+    CHECK(barmap_wait_for_counter(done, 10, UINT64_MAX) == 1);
+    barmap_free_counter_to_gpu(inputs);
+    barmap_free_counter_to_cpu(done);
+}
+
+static void a_stream_lowers_one_flag_and_raises_another(void) {
+    barmap_flag_to_gpu* go = NULL;
+    barmap_flag_to_cpu* done = NULL;
+    CHECK(barmap_make_flag_to_gpu(words, &go) == BARMAP_OK);
+    CHECK(barmap_make_flag_to_cpu(words, &done) == BARMAP_OK);
+    barmap_word_handle in = {0}, out = {0};
+    barmap_flag_to_gpu_handle(go, &in);
+    barmap_flag_to_cpu_handle(done, &out);
+    CHECK(in.word && out.word && in.word != out.word);
+    CHECK(barmap_flag_is_raised(done) == 0);
+    for (int round = 0; round < 2; ++round) { // the second one only if the first has lowered it
+        CHECK(barmap_stream_wait_for_flag(go, stream) == BARMAP_OK);
+        CHECK(barmap_record_flag(done, stream) == BARMAP_OK);
+        CHECK(barmap_wait_for_flag(done, 10 * millisecond) == 0);
+        barmap_raise_flag(go);
+        CHECK(barmap_wait_for_flag(done, long_enough) == 1);
+        CHECK(barmap_flag_is_raised(done) == 1); // waiting does not lower it
+        barmap_lower_flag(done);
+        CHECK(barmap_flag_is_raised(done) == 0);
+    }
+    barmap_free_flag_to_gpu(go);
+    barmap_free_flag_to_cpu(done);
+}
+
+static void mailboxes_never_wait(void) {
+    barmap_mailbox_to_gpu* settings = NULL;
+    barmap_mailbox_to_cpu* state = NULL;
+    CHECK(barmap_make_mailbox_to_gpu(words, message_bytes, &settings) == BARMAP_OK);
+    CHECK(barmap_make_mailbox_to_cpu(words, message_bytes, &state) == BARMAP_OK);
+    barmap_mailbox_handle in = {0, 7, 7}, out = {0, 0, 7};
+    barmap_mailbox_to_gpu_handle(settings, &in);
+    barmap_mailbox_to_cpu_handle(state, &out);
+    CHECK(in.slots && in.version == 0 && in.first == 0);
+    CHECK(out.slots && out.version && out.first == 0);
+    unsigned char value[message_bytes] = {9};
+    for (int i = 0; i < 20; ++i)
+        barmap_write_mailbox(settings, value);
+    CHECK(barmap_read_mailbox(state, value) == 0 && value[0] == 9);
+    CHECK(barmap_wait_for_value(state, millisecond) == 0);
+    barmap_free_mailbox_to_gpu(settings);
+    barmap_free_mailbox_to_cpu(state);
+}
+
+#define REFUSED_RING(expected, sentence, device, arena, bytes, count)                              \
+    do {                                                                                           \
+        barmap_ring_to_gpu* to_gpu;                                                                \
+        barmap_ring_to_cpu* to_cpu;                                                                \
+        REFUSED(expected, sentence, to_gpu,                                                        \
+                barmap_make_ring_to_gpu(device, arena, bytes, count, &to_gpu));                    \
+        REFUSED(expected, sentence, to_cpu,                                                        \
+                barmap_make_ring_to_cpu(device, arena, bytes, count, &to_cpu));                    \
+    } while (0)
+
+static void every_refusal_of_a_ring(void) {
+    barmap_arena* arena;
+    REFUSED(invalid, "cannot make an arena: invalid argument; open a device first", arena,
+            barmap_make_arena(NULL, 1, 1, &arena));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_arena(gpu, 1, 1, NULL));
+
+    REFUSED_WITHOUT_OUTPUT("give a place",
+                           barmap_make_ring_to_gpu(gpu, NULL, message_bytes, slots, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place",
+                           barmap_make_ring_to_cpu(gpu, NULL, message_bytes, slots, NULL));
+    REFUSED_RING(invalid, "give a device or an arena", NULL, NULL, message_bytes, slots);
+    REFUSED_RING(invalid, "give a device or an arena", gpu, words, message_bytes, slots);
+    static size_t const not_powers[] = {0, 3, 7, SIZE_MAX, (size_t)1 << 33};
+    for (size_t i = 0; i < sizeof not_powers / sizeof *not_powers; ++i) {
+        REFUSED_RING(invalid, "a power of two", gpu, NULL, message_bytes, not_powers[i]);
+        REFUSED_RING(invalid, "a power of two", NULL, words, message_bytes, not_powers[i]);
+    }
+    static size_t const wrong_sizes[] = {0, (1 << 20) + 1, SIZE_MAX};
+    for (size_t i = 0; i < sizeof wrong_sizes / sizeof *wrong_sizes; ++i) {
+        REFUSED_RING(invalid, "1 byte to 1 MiB", gpu, NULL, wrong_sizes[i], slots);
+        REFUSED_RING(invalid, "1 byte to 1 MiB", NULL, words, wrong_sizes[i], slots);
+    }
+    REFUSED_RING(no_room, "make the arena larger", NULL, words, message_bytes, enough);
+}
+
+// What takes `need_gpu` and `need_host` bytes of an arena is refused by one that has less of
+// either.
+#define REFUSED_IN_ARENAS(Type, need_gpu, need_host, no_arena, make)                               \
+    do {                                                                                           \
+        Type* out;                                                                                 \
+        barmap_arena* from = NULL;                                                                 \
+        REFUSED(invalid, no_arena, out, make);                                                     \
+        for (int host = 0; host < 2; ++host) {                                                     \
+            if ((host ? need_host : need_gpu) == 0)                                                \
+                continue;                                                                          \
+            CHECK(barmap_make_arena(gpu, host ? (need_gpu) : (need_gpu)-128,                       \
+                                    host ? (need_host)-128 : (need_host), &from) == BARMAP_OK);    \
+            REFUSED(no_room, "make the arena larger", out, make);                                  \
+            barmap_free_arena(from);                                                               \
+        }                                                                                          \
+        CHECK(barmap_make_arena(gpu, need_gpu, need_host, &from) == BARMAP_OK);                    \
+        CHECK(make == BARMAP_OK);                                                                  \
+        barmap_free_arena(from); /* it keeps what it needs */                                      \
+        CHECK(out != NULL);                                                                        \
+        kept = out;                                                                                \
+    } while (0)
+
+static void arenas_are_as_large_as_is_said(void) {
+    static char const first[] = "make an arena first";
+    void* kept;
+    REFUSED_IN_ARENAS(barmap_counter_to_gpu, 128, 0, first,
+                      barmap_make_counter_to_gpu(from, 0, &out));
+    barmap_advance(kept, 1);
+    barmap_free_counter_to_gpu(kept);
+    REFUSED_IN_ARENAS(barmap_counter_to_cpu, 128, 128, first,
+                      barmap_make_counter_to_cpu(from, 0, &out));
+    barmap_free_counter_to_cpu(kept);
+    REFUSED_IN_ARENAS(barmap_flag_to_gpu, 128, 0, first, barmap_make_flag_to_gpu(from, &out));
+    barmap_raise_flag(kept);
+    barmap_free_flag_to_gpu(kept);
+    REFUSED_IN_ARENAS(barmap_flag_to_cpu, 0, 128, first, barmap_make_flag_to_cpu(from, &out));
+    barmap_lower_flag(kept);
+    barmap_free_flag_to_cpu(kept);
+    REFUSED_IN_ARENAS(barmap_mailbox_to_gpu, 4 * 64, 0, first,
+                      barmap_make_mailbox_to_gpu(from, 56, &out));
+    barmap_write_mailbox(kept, "a text of more than 56 bytes, of which the mailbox takes those");
+    barmap_free_mailbox_to_gpu(kept);
+    REFUSED_IN_ARENAS(barmap_mailbox_to_cpu, 128, 4 * 64, first,
+                      barmap_make_mailbox_to_cpu(from, 56, &out));
+    barmap_free_mailbox_to_cpu(kept);
+    REFUSED_IN_ARENAS(barmap_ring_to_gpu, 8 * 128 + 128, 128, "a device or an arena",
+                      barmap_make_ring_to_gpu(NULL, from, 57, 8, &out));
+    barmap_free_ring_to_gpu(kept);
+    REFUSED_IN_ARENAS(barmap_ring_to_cpu, 128, 8 * 64 + 128, "a device or an arena",
+                      barmap_make_ring_to_cpu(NULL, from, 56, 8, &out));
+    barmap_free_ring_to_cpu(kept);
+}
+
+#define REFUSED_MAILBOX(expected, sentence, bytes)                                                 \
+    do {                                                                                           \
+        barmap_mailbox_to_gpu* to_gpu;                                                             \
+        barmap_mailbox_to_cpu* to_cpu;                                                             \
+        REFUSED(expected, sentence, to_gpu, barmap_make_mailbox_to_gpu(words, bytes, &to_gpu));    \
+        REFUSED(expected, sentence, to_cpu, barmap_make_mailbox_to_cpu(words, bytes, &to_cpu));    \
+    } while (0)
+
+static void every_other_refusal(void) {
+    REFUSED_MAILBOX(invalid, "1 byte to 1 MiB", 0);
+    REFUSED_MAILBOX(invalid, "1 byte to 1 MiB", (1 << 20) + 1);
+    REFUSED_MAILBOX(no_room, "make the arena larger", enough);
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_counter_to_gpu(words, 0, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_counter_to_cpu(words, 0, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_flag_to_gpu(words, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_flag_to_cpu(words, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_mailbox_to_gpu(words, 8, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_mailbox_to_cpu(words, 8, NULL));
+
+    REFUSED_WITHOUT_OUTPUT("cannot have a stream wait for a counter: invalid argument; make one",
+                           barmap_stream_wait_for_counter(NULL, stream, 1));
+    REFUSED_WITHOUT_OUTPUT("have a stream set a counter", barmap_record_counter(NULL, stream, 1));
+    REFUSED_WITHOUT_OUTPUT("have a stream wait for a flag",
+                           barmap_stream_wait_for_flag(NULL, stream));
+    REFUSED_WITHOUT_OUTPUT("have a stream raise a flag", barmap_record_flag(NULL, stream));
+}
+
+static void null_is_freed(void) {
+    barmap_free_arena(NULL);
+    barmap_free_ring_to_gpu(NULL);
+    barmap_free_ring_to_cpu(NULL);
+    barmap_free_counter_to_gpu(NULL);
+    barmap_free_counter_to_cpu(NULL);
+    barmap_free_flag_to_gpu(NULL);
+    barmap_free_flag_to_cpu(NULL);
+    barmap_free_mailbox_to_gpu(NULL);
+    barmap_free_mailbox_to_cpu(NULL);
+}
+
+#define REFUSED_IN_CHILD(Type, call)                                                               \
+    do {                                                                                           \
+        Type* out;                                                                                 \
+        REFUSED(BARMAP_ERROR_FORKED_CHILD, "parent", out, call);                                   \
+    } while (0)
+
+static void a_forked_child_may_only_free(void) {
+    barmap_ring_to_gpu* ring = NULL;
+    barmap_flag_to_cpu* flag = NULL;
+    CHECK(barmap_make_ring_to_gpu(NULL, words, 8, 2, &ring) == BARMAP_OK);
+    CHECK(barmap_make_flag_to_cpu(words, &flag) == BARMAP_OK);
+    pid_t const child = fork();
+    if (child == 0) {
+        failures = 0;
+        int const forked = BARMAP_ERROR_FORKED_CHILD;
+        REFUSED_IN_CHILD(barmap_arena, barmap_make_arena(gpu, 1, 1, &out));
+        REFUSED_RING(forked, "parent", gpu, NULL, 8, 2);
+        REFUSED_RING(forked, "parent", NULL, words, 8, 2);
+        REFUSED_IN_CHILD(barmap_counter_to_gpu, barmap_make_counter_to_gpu(words, 0, &out));
+        REFUSED_IN_CHILD(barmap_counter_to_cpu, barmap_make_counter_to_cpu(words, 0, &out));
+        REFUSED_IN_CHILD(barmap_flag_to_gpu, barmap_make_flag_to_gpu(words, &out));
+        REFUSED_IN_CHILD(barmap_flag_to_cpu, barmap_make_flag_to_cpu(words, &out));
+        REFUSED_IN_CHILD(barmap_mailbox_to_gpu, barmap_make_mailbox_to_gpu(words, 8, &out));
+        REFUSED_IN_CHILD(barmap_mailbox_to_cpu, barmap_make_mailbox_to_cpu(words, 8, &out));
+        barmap_free_ring_to_gpu(ring);
+        barmap_free_flag_to_cpu(flag);
+        barmap_free_arena(words);
+        _exit(failures);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    uint64_t const message = 1;
+    CHECK(barmap_push(ring, &message, 1) == 1);
+    barmap_free_ring_to_gpu(ring);
+    barmap_free_flag_to_cpu(flag);
+}
+
+int main(void) {
+    set_up();
+    if (failures)
+        return 1;
+    a_ring_to_the_gpu_takes_what_there_is_room_for(gpu, NULL);
+    a_ring_to_the_gpu_takes_what_there_is_room_for(NULL, words);
+    a_ring_to_the_cpu_is_empty_at_first(gpu, NULL);
+    a_ring_to_the_cpu_is_empty_at_first(NULL, words);
+    a_stream_waits_for_a_counter_and_sets_one();
+    a_stream_lowers_one_flag_and_raises_another();
+    mailboxes_never_wait();
+    every_refusal_of_a_ring();
+    arenas_are_as_large_as_is_said();
+    every_other_refusal();
+    null_is_freed();
+    a_forked_child_may_only_free();
+    barmap_close(gpu); // the arena keeps it
+    barmap_free_arena(words);
+    return failures != 0;
+}
