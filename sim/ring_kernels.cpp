@@ -133,6 +133,14 @@ std::function<void()> echo(void** parameters, unsigned) {
     return [=] { tool::echo<Bytes>(in, out, task, findings, again_later()); };
 }
 
+std::function<void()> echo_bare(void** parameters, unsigned) {
+    auto const in = handle_to_gpu<32>(parameters, 0);
+    auto const out = handle_to_cpu<8>(parameters, 1);
+    ring_task const task = task_of(parameters, 2);
+    auto* const findings = pointer<ring_findings>(parameters, 3, 1);
+    return [=] { tool::echo_bare(in, out, task, findings, again_later()); };
+}
+
 struct cpu_clock {
     [[nodiscard]] gpu::word nanoseconds() const {
         return gpu::word(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -158,8 +166,7 @@ std::function<void()> call_cpu(void** parameters, unsigned) {
     auto* const findings = pointer<ring_findings>(parameters, 2, threads);
     auto* const times = pointer<gpu::word>(parameters, 4, task.count + 2);
     return by_team(threads, [=](unsigned index) {
-        tool::call_cpu<Request, Reply>(cpu, task, findings, index, threads, times, cpu_clock(),
-                                       tool::give_up());
+        tool::call_cpu<Request, Reply>(cpu, task, findings, index, threads, times, cpu_clock());
     });
 }
 
@@ -183,6 +190,7 @@ constexpr kernel ring_kernels[] = {
     {"barmap_ring_source_many_120", source_of_many<120>},
     {"barmap_ring_echo_32", echo<32>},
     {"barmap_ring_echo_56", echo<56>},
+    {"barmap_ring_echo_bare", echo_bare},
     {"barmap_ring_call_8_8", call_cpu<8, 8>},
     {"barmap_ring_call_8_32", call_cpu<8, 32>},
     {"barmap_ring_call_56_56", call_cpu<56, 56>},

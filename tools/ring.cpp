@@ -55,6 +55,7 @@ int run(ring_options const& values) {
     part("trip", measure_ring_trips);
     part("fifo", measure_ring_fifo);
     part("calls", measure_ring_calls);
+    part("steps", measure_ring_steps);
     part("soak", soak_rings);
     out.finish();
     return good ? exit_ok : exit_failed;
@@ -78,8 +79,8 @@ void add_ring(command_line& program) {
     subcommand app = program.add("ring", "Rings between the CPU and kernels that run");
     auto values = std::make_shared<ring_options>();
     add_device_option(app, *values);
-    app.add("--only", values->only, "what to measure: rates, trip, fifo, calls, soak; default all")
-        .one_of({"rates", "trip", "fifo", "soak"})
+    app.add("--only", values->only, "what to measure: rates, trip, fifo, calls, steps, soak; default all")
+        .one_of({"rates", "trip", "fifo", "calls", "steps", "soak"})
         .list()
         .named("NAME,...");
     app.add("--slots", values->slots, "messages that a ring holds, a power of two up to 1048576")
@@ -90,7 +91,7 @@ void add_ring(command_line& program) {
             "10000000 (2000 and 4000 simulated)")
         .positive();
     app.add("--iterations", values->iterations,
-            "rounds of trip, fifo and calls; default 100000 (2000, and 200 calls, simulated)")
+            "rounds of trip, fifo, calls and steps; default 100000 (2000, and 200 calls, simulated)")
         .positive();
     app.add("--slices", values->slices, "turns that rings and doorbell take in trip")
         .between(1, 100'000)

@@ -24,7 +24,7 @@
 namespace barmap::tool {
 
 struct ring_options : options {
-    std::vector<std::string> only{"rates", "trip", "fifo", "calls", "soak"};
+    std::vector<std::string> only{"rates", "trip", "fifo", "calls", "steps", "soak"};
     std::size_t slots = 4096;
     std::uint64_t messages = 0; ///< 0: each measurement's own number
     std::size_t slices = 50;
@@ -157,6 +157,8 @@ void wait_until(Condition const& is_so, char const* what) {
 [[nodiscard]] bool measure_ring_fifo(ring_bench const& bench);
 /// Calls of GPU threads, which the CPU serves.
 [[nodiscard]] bool measure_ring_calls(ring_bench const& bench);
+/// Inputs and results of steps (step_inputs, step_outputs).
+[[nodiscard]] bool measure_ring_steps(ring_bench const& bench);
 [[nodiscard]] bool soak_rings(ring_bench const& bench);
 
 } // namespace barmap::tool

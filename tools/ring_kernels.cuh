@@ -237,32 +237,69 @@ BARMAP_DEVICE void echo(gpu::ring_to_gpu<sealed_message<Bytes>> const& in,
     leave(found, how, findings);
 }
 
-/// One of many threads, each of which calls the CPU task.count times, with numbers as those of
+/// As echo(), with no more than what a round trip needs: what the rest costs is the difference. Ends
+/// after task.count messages, or when none has come for task.looks.
+template <class Again>
+BARMAP_DEVICE void echo_bare(gpu::ring_to_gpu<sealed_message<32>> const& in,
+                             gpu::ring_to_cpu<sealed_message<8>> const& out, ring_task const& task,
+                             ring_findings* findings, Again again) {
+    ring_findings found = {};
+    gpu::status how = gpu::status::ok;
+    gpu::word const quarter = gpu::detail::quarter_of(in.mask);
+    for (gpu::word number = 0; number < task.count; ++number) {
+        gpu::word const* const slot = in.slots + (number & in.mask) * 8;
+        gpu::word* const answer = out.slots + (number & out.mask) * 2;
+        gpu::word look = 0;
+        while (how == gpu::status::ok && gpu::load_relaxed(slot + 1) != number + 1)
+            if (++look > task.looks && !again())
+                how = gpu::status::timed_out;
+        if (how != gpu::status::ok)
+            break;
+        gpu::store_pair(answer, number * seal::unit, number + 1);
+        ++found.count;
+        if ((number + 1) % quarter == 0)
+            gpu::store_relaxed(in.credits + gpu::ring_words::read, number + 1);
+    }
+    leave(found, how, findings);
+}
+
+/// One of many threads, or the only one, which calls the CPU task.count times, with numbers as those of
 /// source_of_many. The answer to number n is to have the number n, too.
 /// @param findings one for each thread
 /// @param times of thread 0: the clock's ticks of each call, and then nanoseconds and ticks of all
-template <unsigned Request, unsigned Reply, class Clock, class Again>
+template <unsigned Request, unsigned Reply, class Clock>
 BARMAP_DEVICE void
 call_cpu(gpu::rpc_to_cpu<sealed_message<Request>, sealed_message<Reply>> const& cpu,
          ring_task const& task, ring_findings* findings, unsigned index, unsigned threads,
-         gpu::word* times, Clock const& clock, Again again) {
+         gpu::word* times, Clock const& clock) {
     ring_findings found = {};
     gpu::status how = gpu::status::ok;
     gpu::word const begin_ns = clock.nanoseconds(), begin = clock.ticks();
-    while (found.count < task.count && how == gpu::status::ok) {
-        gpu::word const number = task.first + index + found.count * threads;
-        sealed_message<Request> const request = make_sealed<Request>(number);
-        sealed_message<Reply> reply;
-        gpu::word const before = clock.ticks();
-        do
-            how = gpu::call(cpu, request, reply, task.looks);
-        while (how == gpu::status::timed_out && again());
-        gpu::word const after = clock.ticks();
-        if (how != gpu::status::ok)
-            break;
-        if (index == 0)
-            times[found.count] = after - before;
-        inspect(reply, number, found);
+    auto const call_all = [&](auto const& call) {
+        while (found.count < task.count && how == gpu::status::ok) {
+            gpu::word const number = task.first + index + found.count * threads;
+            sealed_message<Request> const request = make_sealed<Request>(number);
+            sealed_message<Reply> reply;
+            gpu::word const before = clock.ticks();
+            how = call(request, reply);
+            gpu::word const after = clock.ticks();
+            if (how != gpu::status::ok)
+                break;
+            if (index == 0)
+                times[found.count] = after - before;
+            inspect(reply, number, found);
+        }
+    };
+    if (threads == 1) {
+        gpu::caller<sealed_message<Request>, sealed_message<Reply>> one(cpu);
+        call_all([&](auto const& request, auto& reply) {
+            return one.call(request, reply, task.looks);
+        });
+    } else {
+        call_all([&](auto const& request, auto& reply) {
+            return gpu::call<sealed_message<Request>, sealed_message<Reply>>(cpu, request, reply,
+                                                                            task.looks);
+        });
     }
     if (index == 0) {
         times[task.count] = clock.nanoseconds() - begin_ns;

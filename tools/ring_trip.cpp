@@ -19,12 +19,14 @@ namespace {
 template <unsigned Bytes>
 class ring_trips {
 public:
-    explicit ring_trips(ring_bench const& bench)
+    /// @param bare whether the kernel does no more than what a round trip needs, so often
+    explicit ring_trips(ring_bench const& bench, bool bare = false, std::uint64_t rounds = 0)
         : there_(bench.memory, bench.values.slots), back_(bench.memory, bench.values.slots),
-          kernel_(bench, formatted("barmap_ring_echo_{}", Bytes)) {}
+          kernel_(bench, bare ? "barmap_ring_echo_bare" : formatted("barmap_ring_echo_{}", Bytes)),
+          rounds_(rounds) {}
     void start() {
         kernel_.launch(
-            {0, 0, ring_kernel::looks}, [this] { there_.close(); }, there_.handle(),
+            {0, rounds_, ring_kernel::looks}, [this] { there_.close(); }, there_.handle(),
             back_.handle());
     }
 
@@ -55,7 +57,7 @@ private:
     ring_to_gpu<sealed_message<Bytes>> there_;
     ring_to_cpu<sealed_message<8>> back_;
     ring_kernel kernel_;
-    std::uint64_t number_ = 0, wrong_ = 0;
+    std::uint64_t rounds_, number_ = 0, wrong_ = 0;
 };
 
 /// Reads the clock until so much time has passed: what is more was taken by the machine.
@@ -69,7 +71,7 @@ double read_clock_for(double nanoseconds) {
 }
 
 struct trip_times {
-    samples ring, doorbell, clock_only;
+    samples ring, bare, doorbell, clock_only;
     bool good = false;
 };
 
@@ -81,15 +83,18 @@ trip_times take_turns(ring_bench const& bench, doorbell& bell, std::size_t round
                                           std::max(rounds, rounds / most_in_turn + 1));
     std::size_t const warm_up = bench.simulated() ? 20 : 1000;
     ring_trips<Bytes> trips(bench);
+    ring_trips<32> bare(bench, true, rounds + warm_up);
     // The second kernel is loaded by then: a kernel that runs could hold that up.
     doorbell_rounds doorbells(bell, doorbell_variants[0], rounds + warm_up);
     trips.start();
+    bare.start();
     trip_times found;
-    for (samples* each : {&found.ring, &found.doorbell, &found.clock_only})
+    for (samples* each : {&found.ring, &found.bare, &found.doorbell, &found.clock_only})
         each->reserve(rounds);
     samples first;
     for (std::size_t i = 0; i < warm_up; ++i) {
         (void)trips.play();
+        (void)bare.play();
         first.add(doorbells.play());
     }
     double const usual = first.summarise().p50_ns;
@@ -99,12 +104,14 @@ trip_times take_turns(ring_bench const& bench, doorbell& bell, std::size_t round
         for (std::size_t i = done; i < end; ++i)
             found.ring.add(trips.play());
         for (std::size_t i = done; i < end; ++i)
+            found.bare.add(bare.play());
+        for (std::size_t i = done; i < end; ++i)
             found.doorbell.add(doorbells.play());
         for (std::size_t i = done; i < end; ++i)
             found.clock_only.add(read_clock_for(usual));
         done = end;
     }
-    found.good = trips.end();
+    found.good = trips.end() && bare.end();
     doorbells.wait();
     return found;
 }
@@ -116,7 +123,7 @@ bool measure_ring_trips(ring_bench const& bench) {
     doorbell bell(bench.gpu, bench.values);
     progress bar(bench.values.slices * bench.loads().size() * 2);
     table rows({"round trip", "link", "min us", "p50 us", "p90 us", "p99 us", "p99.9 us", "max us",
-                "p50 over doorbell", "p99 over doorbell"});
+                "p50 over doorbell", "p99 over doorbell", "p50 over bare"});
     bool good = true;
     for (bool const under_load : bench.loads()) {
         std::optional<link_load> load;
@@ -125,22 +132,26 @@ bool measure_ring_trips(ring_bench const& bench) {
         for (unsigned const bytes : {32u, 56u}) {
         trip_times const found = bytes == 32 ? take_turns<32>(bench, bell, rounds, bar)
                                              : take_turns<56>(bench, bell, rounds, bar);
-        summary const base = found.doorbell.summarise();
+        summary const base = found.doorbell.summarise(), bare = found.bare.summarise();
         auto const report_row = [&](char const* name, char const* text, samples const& taken) {
             summary const times = taken.summarise();
             json row{{"measurement", "trip"}, {"message_bytes", bytes}, {"way", name}, {"load", under_load}};
             put_tail(row, times);
             row["p50_over_doorbell"] = times.p50_ns / base.p50_ns;
             row["p99_over_doorbell"] = times.p99_ns / base.p99_ns;
+            row["p50_over_bare"] = times.p50_ns / bare.p50_ns;
+            row["p99_over_bare"] = times.p99_ns / bare.p99_ns;
             row["passed"] = found.good;
             bench.out.add(std::move(row));
             rows.row({text, under_load ? "loaded" : "idle", microseconds(times.min_ns),
                       microseconds(times.p50_ns), microseconds(times.p90_ns),
                       microseconds(times.p99_ns), microseconds(times.p99_9_ns),
                       microseconds(times.max_ns), formatted("{:.3f}", times.p50_ns / base.p50_ns),
-                      formatted("{:.3f}", times.p99_ns / base.p99_ns)});
+                      formatted("{:.3f}", times.p99_ns / base.p99_ns),
+                      formatted("{:.3f}", times.p50_ns / bare.p50_ns)});
         };
         report_row("ring", formatted("rings, {} B in 64 B, and 8 in 16", bytes).c_str(), found.ring);
+        report_row("bare", "the same slots, bare kernel", found.bare);
         report_row("doorbell", "doorbell (pingpong)", found.doorbell);
         report_row("clock", "clock alone, no GPU", found.clock_only);
         if (!found.good)

@@ -137,9 +137,9 @@ class rpc_to_gpu {
 public:
     /// As those of rpc_to_cpu.
     rpc_to_gpu(arena const& memory, std::size_t slots, std::uint64_t first = 0)
-        : requests_(memory, slots, first), replies_(memory, slots, first) {}
+        : requests_(memory, 2 * slots, first), replies_(memory, slots, first) {}
     rpc_to_gpu(device const& gpu, std::size_t slots)
-        : requests_(gpu, slots), replies_(gpu, slots) {}
+        : requests_(gpu, 2 * slots), replies_(gpu, slots) {}
     rpc_to_gpu(rpc_to_gpu const&) = delete;
     rpc_to_gpu& operator=(rpc_to_gpu const&) = delete;
 
@@ -164,9 +164,8 @@ public:
 
     /// Calls without waiting. @return whether there was room
     [[nodiscard]] bool try_send(Request const& request) noexcept {
-        // The server has room for the answers to all calls that are under way.
-        if (requests_.number() - replies_.number() >= requests_.slots() ||
-            !requests_.try_push(request))
+        // There is room for the answers to all calls that are under way.
+        if (under_way() >= replies_.slots() || !requests_.try_push(request))
             return false;
         requests_.flush();
         return true;
@@ -183,6 +182,7 @@ public:
     void close() noexcept { requests_.close(); }
 
 private:
+    /// Twice as many slots as answers: those of answered calls may be without credit for a while.
     ring_to_gpu<Request> requests_;
     ring_to_cpu<Reply> replies_;
 };

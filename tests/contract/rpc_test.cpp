@@ -82,6 +82,50 @@ TEST_P(rpc_test, a_call_without_answer_occupies_its_slot_until_the_answer_comes)
     EXPECT_EQ(found, answer::of(5)) << "late answers are nobody's";
 }
 
+TEST_P(rpc_thread_test, one_thread_may_call_alone) {
+    device const gpu = device::open(0);
+    for (std::size_t const slots : {1u, 4u}) {
+        rpc_to_cpu<question, answer> calls(gpu, slots);
+        std::atomic<unsigned> wrong{0};
+        std::thread kernel([&, cpu = calls.handle_for_thread()] {
+            for (std::uint64_t round = 0; round < 3; ++round) {
+                gpu::caller<question, answer> one(cpu);
+                for (std::uint64_t k = 0; k < 20; ++k) {
+                    answer found{};
+                    wrong += one.call(question::of(k), found, many_looks) != status::ok;
+                    wrong += found != answer::of(k * 2);
+                }
+            }
+        });
+        for (unsigned served = 0; served < 60;)
+            if (calls.wait_for(60s))
+                served += calls.try_serve(
+                    [&](question const& asked) { return answer::of(asked.words[0] * 2); });
+        kernel.join();
+        EXPECT_EQ(wrong, 0u);
+    }
+}
+
+TEST_P(rpc_test, who_calls_alone_waits_for_slots_that_were_left) {
+    rpc_to_cpu<question, answer> calls(device::open(0), 2);
+    gpu::caller<question, answer> one(calls.handle_for_thread());
+    answer found = answer::of(5);
+    question asked{};
+    std::uint64_t first = 0, second = 0;
+    EXPECT_EQ(one.call(question::of(1), found, 0), status::timed_out);
+    EXPECT_EQ(one.call(question::of(2), found, 10), status::timed_out);
+    EXPECT_EQ(one.call(question::of(3), found, 0), status::full);
+    EXPECT_EQ(one.call(question::of(3), found, 10), status::timed_out);
+    EXPECT_TRUE(calls.try_take(asked, first) && calls.try_take(asked, second));
+    EXPECT_EQ(asked, question::of(2));
+    EXPECT_EQ(one.call(question::of(3), found, 0), status::full);
+    calls.reply(first, answer::of(10));
+    EXPECT_EQ(one.call(question::of(3), found, 0), status::timed_out) << "now there is a slot";
+    EXPECT_EQ(found, answer::of(5));
+    calls.close();
+    EXPECT_EQ(one.call(question::of(4), found, many_looks), status::closed);
+}
+
 TEST_P(rpc_test, callers_are_told_that_nobody_serves) {
     rpc_to_cpu<question, answer> calls(device::open(0), 2);
     auto const cpu = calls.handle_for_thread();
@@ -103,7 +147,7 @@ TEST_P(rpc_test, who_serves_may_throw) {
 
 TEST_P(rpc_thread_test, the_cpu_calls_gpu_code) {
     device const gpu = device::open(0);
-    for (std::size_t const slots : {1u, 8u}) {
+    for (std::size_t const slots : {1u, 2u, 8u}) {
         rpc_to_gpu<question, answer> calls(gpu, slots);
         std::atomic<unsigned> wrong{0};
         std::thread kernel([&, handle = calls.handle_for_thread()] {

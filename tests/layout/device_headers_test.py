@@ -16,6 +16,7 @@ from pathlib import Path
 # What CUDA's and HIP's own headers, which are not needed, would define.
 QUALIFIERS = """
 #define __device__ __attribute__((device))
+#define __host__ __attribute__((host))
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
 """
@@ -60,6 +61,8 @@ KERNEL void by_call(rpc_to_cpu<T, T> cpu, rpc_to_gpu<T, T> gpu) {
         call(cpu, value, value, 1000);
         calls.reply(value, 1000);
     }
+    caller<T, T> only(cpu);
+    only.call(value, value, 1000);
 }
 template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, flag_to_gpu, flag_to_cpu,
                                mailbox_to_gpu<message>, mailbox_to_cpu<message>);

@@ -106,13 +106,14 @@ TEST(ring, measures_every_size_and_side) {
         EXPECT_GT(row.at("messages_per_s"), 0.0);
         EXPECT_LT(row.at("messages"), 300) << "the kernel's start is not timed";
     }
-    EXPECT_EQ(cases.size(), 21u);
-    EXPECT_EQ(rates.size(), 21u);
+    EXPECT_EQ(cases.size(), 25u);
+    EXPECT_EQ(rates.size(), 25u);
+    EXPECT_TRUE(cases.contains({"h2d", 64, 32, "warp", 1}));
     EXPECT_TRUE(cases.contains({"h2d", 256, 224, "warp", 16}));
     EXPECT_TRUE(cases.contains({"d2h", 16, 8, "many", 1}));
     auto const pushes = rows(run, "measurement", "push");
     expect_passed(pushes);
-    EXPECT_EQ(pushes.size(), 6u) << "single ones and half of the ring";
+    EXPECT_EQ(pushes.size(), 8u) << "single ones and half of the ring";
     for (auto const& row : pushes) {
         expect_quantiles_in_order(row);
         EXPECT_EQ(row.at("operations_per_sample"), row.at("burst"));
@@ -126,14 +127,19 @@ TEST(ring, measures_round_trips_beside_doorbells_and_the_clock) {
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
     auto const found = rows(run, "measurement", "trip");
     expect_passed(found);
-    ASSERT_EQ(found.size(), 3u);
-    for (char const* way : {"ring", "doorbell", "clock"}) {
-        auto const one = rows(run, "way", way);
-        ASSERT_EQ(one.size(), 1u) << way;
-        EXPECT_EQ(one[0].at("samples"), 200);
-        expect_quantiles_in_order(one[0]);
+    ASSERT_EQ(found.size(), 8u);
+    for (char const* way : {"ring", "bare", "doorbell", "clock"}) {
+        auto const both = rows(run, "way", way);
+        ASSERT_EQ(both.size(), 2u) << way;
+        EXPECT_EQ(both[0].at("message_bytes"), 32);
+        EXPECT_EQ(both[1].at("message_bytes"), 56);
+        for (auto const& one : both) {
+            EXPECT_EQ(one.at("samples"), 200);
+            expect_quantiles_in_order(one);
+        }
     }
     EXPECT_EQ(rows(run, "way", "doorbell")[0].at("p50_over_doorbell"), 1.0);
+    EXPECT_EQ(rows(run, "way", "bare")[0].at("p50_over_bare"), 1.0);
     EXPECT_DOUBLE_EQ(rows(run, "way", "ring")[0].at("p50_over_doorbell").get<double>(),
                      rows(run, "way", "ring")[0].at("p50_ns").get<double>() /
                          rows(run, "way", "doorbell")[0].at("p50_ns").get<double>());
@@ -148,6 +154,33 @@ TEST(ring, measures_a_fifo) {
     EXPECT_EQ(found[0].at("samples"), 100);
     EXPECT_GT(found[0].at("ns_per_iteration"), 0.0);
     expect_quantiles_in_order(found[0]);
+}
+
+TEST(ring, measures_calls_of_one_thread_and_of_many) {
+    outcome const run = barmap("ring --only calls --iterations 60 --json");
+    ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+    auto const found = rows(run, "measurement", "call");
+    expect_passed(found);
+    ASSERT_EQ(found.size(), 6u);
+    for (auto const& row : found) {
+        std::uint64_t const threads = row.at("threads");
+        EXPECT_EQ(row.at("calls"), threads == 1 ? 60 : threads);
+        EXPECT_GT(row.at("calls_per_s"), 0.0);
+        expect_quantiles_in_order(row);
+    }
+}
+
+TEST(ring, measures_steps) {
+    outcome const run = barmap("ring --only steps --iterations 40 --json");
+    ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+    auto const found = rows(run, "measurement", "step");
+    expect_passed(found);
+    ASSERT_EQ(found.size(), 2u);
+    for (auto const& row : found) {
+        EXPECT_EQ(row.at("samples"), 40);
+        expect_quantiles_in_order(row);
+    }
+    EXPECT_LE(found[0].at("p50_ns"), found[1].at("p50_ns")) << "a push is part of the trip";
 }
 
 TEST(ring, soaks_every_ring_and_half_of_it_under_load) {
@@ -190,7 +223,7 @@ TEST(ring, measures_a_second_time_under_load) {
 TEST(ring, works_with_one_slot_and_one_message) {
     outcome const run = barmap("ring --messages 1 --slots 1 --iterations 1 --json");
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
-    for (char const* measurement : {"rate", "push", "trip", "fifo", "soak", "soak total"})
+    for (char const* measurement : {"rate", "push", "trip", "fifo", "call", "step", "soak", "soak total"})
         expect_passed(rows(run, "measurement", measurement));
 }
 
@@ -198,7 +231,8 @@ TEST(ring, has_tables_of_text) {
     outcome const run = barmap("ring --messages 100 --slots 16 --iterations 50");
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
     for (char const* part : {"simulated GPU", "M messages/s", "try_push", "doorbell (pingpong)",
-                             "us an iteration", "out of order", "passed"})
+                             "us an iteration", "call of the CPU", "a step of",
+                             "out of order", "passed"})
         EXPECT_NE(run.out.find(part), std::string::npos) << part << run.out;
 }
 

@@ -77,14 +77,16 @@ public:
     consumer(consumer const&) = delete;
     consumer& operator=(consumer const&) = delete;
     BARMAP_DEVICE ~consumer() {
+        finish();
         store_relaxed(ring_.control + ring_words::cursor, next_);
         give_credit();
     }
 
-    /// Waits for the next message.
+    /// Waits for the next message. The credit for the one before may be returned only now.
     /// @param more_looks how often to look again
     /// @return ok, empty (more_looks is 0), closed or timed_out
     BARMAP_DEVICE status pop(T& value, word more_looks = 0) {
+        finish();
         bool const is_only_look = more_looks == 0;
         for (;; more_looks -= detail::looks_per_question) {
             bool const is_end = more_looks < detail::looks_per_question;
@@ -105,20 +107,25 @@ public:
     BARMAP_DEVICE void close() { store_release(ring_.credits + ring_words::closed_by_consumer, 1); }
 
     /// The number of the next message, counted from the ring's first.
-    BARMAP_DEVICE word number() const { return next_; }
+    BARMAP_DEVICE word number() const { return next_ + (has_taken_ ? 1 : 0); }
 
 private:
     BARMAP_DEVICE bool take(T& value) {
-        if (!detail::take_slot(slot_, next_ + 1, value))
-            return false;
+        has_taken_ = detail::take_slot(slot_, next_ + 1, value);
+        return has_taken_;
+    }
+    /// What follows a message, when nobody waits for what it brings.
+    BARMAP_DEVICE void finish() {
+        if (!has_taken_)
+            return;
+        has_taken_ = false;
         ++next_;
         slot_ = detail::slot_of(ring_, next_);
         if (--until_credit_ == 0)
             give_credit();
-        return true;
     }
     BARMAP_DEVICE void give_credit() {
-        store_release(ring_.credits + ring_words::read, next_);
+        detail::store_after_reading<T>(ring_.credits + ring_words::read, next_);
         until_credit_ = detail::quarter_of(ring_.mask);
     }
 
@@ -126,6 +133,7 @@ private:
     word next_;
     word const* slot_; ///< of the next message: known before it is looked for
     word until_credit_; ///< messages
+    bool has_taken_ = false; ///< the message of slot_
 };
 
 namespace detail {
@@ -155,7 +163,7 @@ public:
     /// @param more_looks how often to look again for room
     /// @return ok, full (more_looks is 0), closed or timed_out
     BARMAP_DEVICE status push(T const& value, word more_looks = 0) {
-        if (room_ == 0) {
+        if (__builtin_expect(room_ == 0, 0)) {
             status const room = wait_for_room(more_looks);
             if (room != status::ok)
                 return room;

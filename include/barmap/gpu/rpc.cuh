@@ -62,6 +62,33 @@ BARMAP_DEVICE bool may_use(rpc_to_cpu<Request, Reply> const& to, word number) {
 
 } // namespace detail
 
+namespace detail {
+
+/// Makes the call of a number whose slot may be used.
+template <class Request, class Reply>
+BARMAP_DEVICE status make_call(rpc_to_cpu<Request, Reply> const& to, word number,
+                               Request const& request, Reply& reply, word more_looks) {
+    write_slot(to.requests + (number & to.mask) * slot_to_cpu<Request>::words, number + 1, request);
+    word* const answer = reply_to(to, number);
+    word* const owner = to.owners + (number & to.mask);
+    for (;; more_looks -= looks_per_question) {
+        bool const is_end = more_looks < looks_per_question;
+        unsigned const looks = static_cast<unsigned>(is_end ? more_looks + 1 : looks_per_question);
+        for (unsigned i = 0; i < looks; ++i)
+            if (take_slot(answer, number + 1, reply)) {
+                store_after_reading<Reply>(owner, owner::free_for(number + to.mask + 1));
+                return status::ok;
+            }
+        bool const is_closed = load_relaxed(to.control + rpc_words::closed_by_cpu) != 0;
+        if (is_end || is_closed) {
+            store_release(owner, owner::left_by(number));
+            return is_closed ? status::closed : status::timed_out;
+        }
+    }
+}
+
+} // namespace detail
+
 /// Calls the CPU, and waits for its reply. Any thread, beside others that do so; lanes of a warp
 /// may call at once from sm_70 on.
 /// Other memory that the CPU is to see with the request needs a fence_system() before.
@@ -72,12 +99,11 @@ template <class Request, class Reply>
 BARMAP_DEVICE status call(rpc_to_cpu<Request, Reply> const& to, Request const& request,
                           Reply& reply, word more_looks) {
     word* const next = to.control + rpc_words::next;
-    word number;
     for (word look = 0;;) {
-        number = load_relaxed(next);
+        word const number = load_relaxed(next);
         if (detail::may_use(to, number)) {
             if (replace(next, number, number + 1))
-                break;
+                return detail::make_call(to, number, request, reply, more_looks);
             continue; // another thread has gone on: that bounds it
         }
         if (load_relaxed(to.control + rpc_words::closed_by_cpu) != 0)
@@ -85,24 +111,42 @@ BARMAP_DEVICE status call(rpc_to_cpu<Request, Reply> const& to, Request const& r
         if (look++ >= more_looks)
             return detail::without(status::full, more_looks);
     }
-    detail::write_slot(to.requests + (number & to.mask) * slot_to_cpu<Request>::words, number + 1,
-                       request);
-    word* const answer = detail::reply_to(to, number);
-    word* const owner = to.owners + (number & to.mask);
-    for (word look = 0;; ++look) {
-        if (detail::take_slot(answer, number + 1, reply)) {
-            store_release(owner, detail::owner::free_for(number + to.mask + 1));
-            return status::ok;
-        }
-        bool const is_last = look >= more_looks;
-        bool const is_closed = (is_last || look % detail::looks_per_question == detail::looks_per_question - 1) &&
-            load_relaxed(to.control + rpc_words::closed_by_cpu) != 0;
-        if (is_last || is_closed) {
-            store_release(owner, detail::owner::left_by(number));
-            return is_closed ? status::closed : status::timed_out;
-        }
-    }
 }
+
+/// Calls the CPU from one thread at a time, and not beside call(): faster by three trips to the
+/// GPU's memory. A later one goes on where this has ended, which its destructor says.
+template <class Request, class Reply>
+class caller {
+public:
+    BARMAP_DEVICE explicit caller(rpc_to_cpu<Request, Reply> const& to)
+        : to_(to), number_(load_relaxed(to.control + rpc_words::next)), unsure_(to.mask + 1) {}
+    caller(caller const&) = delete;
+    caller& operator=(caller const&) = delete;
+    BARMAP_DEVICE ~caller() { store_relaxed(to_.control + rpc_words::next, number_); }
+
+    /// As barmap::gpu::call().
+    BARMAP_DEVICE status call(Request const& request, Reply& reply, word more_looks) {
+        if (unsure_ != 0) {
+            for (word look = 0; !detail::may_use(to_, number_); ++look) {
+                if (load_relaxed(to_.control + rpc_words::closed_by_cpu) != 0)
+                    return status::closed;
+                if (look >= more_looks)
+                    return detail::without(status::full, more_looks);
+            }
+            --unsure_;
+        }
+        status const result = detail::make_call(to_, number_, request, reply, more_looks);
+        ++number_;
+        if (result != status::ok)
+            unsure_ = to_.mask + 1;
+        return result;
+    }
+
+private:
+    rpc_to_cpu<Request, Reply> to_;
+    word number_;
+    word unsure_; ///< calls whose slots others may have left without a reply
+};
 
 /// Serves calls of the CPU, in order. One at a time, as a consumer.
 template <class Request, class Reply>

@@ -73,22 +73,49 @@ BARMAP_DEVICE word place_of_commit(word index, word payload_words) {
         : index * layout_to_gpu::line_words + layout_to_gpu::line_payload;
 }
 
-/// Whether a message has arrived, all of it.
-template <class T>
-BARMAP_DEVICE bool has_arrived(word const* slot, word commit) {
+/// Whether words that were just loaded all have this value. Looks at the last one first: a compiler
+/// that looked at others before would wait for them before it loads the last one.
+template <unsigned Count>
+BARMAP_DEVICE bool are_all(word const* found, word value) {
+    if (found[Count - 1] != value)
+        return false;
+    word differences = 0;
     BARMAP_UNROLL
-    for (unsigned i = 0; i < slot_to_gpu<T>::commits; ++i)
-        if (load_acquire(slot + place_of_commit(i, slot_to_gpu<T>::payload_words)) != commit)
-            return false;
-    return true;
+    for (unsigned i = 0; i + 1 < Count; ++i)
+        differences |= found[i] ^ value;
+    return differences == 0;
 }
 
-/// Reads a message that has arrived.
+/// Whether a message has arrived, all of it. What was published with it is seen by later loads.
 template <class T>
-BARMAP_DEVICE void read_words(word const* slot, word* to) {
+BARMAP_DEVICE bool has_arrived(word const* slot, word commit) {
+    typedef slot_to_gpu<T> slot_type;
+    // All loads first, so that they are under way together. The last one, which is to acquire, waits
+    // for none of the others; the branch on what they found does.
+    word found[slot_type::commits];
     BARMAP_UNROLL
-    for (unsigned i = 0; i < slot_to_gpu<T>::payload_words; ++i)
-        to[i] = load_relaxed(slot + place_of_word(i, slot_to_gpu<T>::payload_words));
+    for (unsigned i = 0; i + 1 < slot_type::commits; ++i)
+        found[i] = load_commit(slot + place_of_commit(i, slot_type::payload_words));
+    constexpr unsigned last = slot_type::commits - 1;
+    found[last] = load_acquire(slot + place_of_commit(last, slot_type::payload_words));
+    return are_all<slot_type::commits>(found, commit);
+}
+
+/// Reads a message of lines that has arrived.
+template <class T>
+BARMAP_DEVICE void read_lines(word const* slot, word* to) {
+    typedef slot_to_gpu<T> slot_type;
+    BARMAP_UNROLL
+    for (unsigned i = 0; i < slot_type::payload_words; ++i) {
+        unsigned const in_line = i % layout_to_gpu::line_payload;
+        word const* const from = slot + place_of_word(i, slot_type::payload_words);
+        if (in_line % 2 != 0)
+            continue; // has come with the one before
+        if (in_line + 1 < layout_to_gpu::line_payload && i + 1 < slot_type::payload_words)
+            load_two(from, to[i], to[i + 1]);
+        else
+            to[i] = load_relaxed(from);
+    }
 }
 
 /// Reads a slot's message, if all of it has arrived with commit words of this value. What was
@@ -98,23 +125,19 @@ template <class T>
 BARMAP_DEVICE bool take_words(word const* slot, word commit, word* to) {
     typedef slot_to_gpu<T> slot_type;
     if (slot_type::is_in_pairs) {
-        word differences = 0;
+        word found[slot_type::payload_words]; // as in has_arrived()
         BARMAP_UNROLL
-        for (unsigned i = 0; i < slot_type::payload_words; ++i) {
-            // The last load is to acquire, and waits for none of the others.
-            word found;
-            if (i + 1 < slot_type::payload_words)
-                load_pair_relaxed(slot + i * 2, to[i], found);
-            else
-                load_pair_acquire(slot + i * 2, to[i], found);
-            differences |= found ^ commit;
-        }
-        return differences == 0;
+        for (unsigned i = 0; i + 1 < slot_type::payload_words; ++i)
+            load_pair_relaxed(slot + i * 2, to[i], found[i]);
+        constexpr unsigned last = slot_type::payload_words - 1;
+        load_pair_acquire(slot + last * 2, to[last], found[last]);
+        return are_all<slot_type::payload_words>(found, commit);
+    } else {
+        if (!has_arrived<T>(slot, commit))
+            return false;
+        read_lines<T>(slot, to);
+        return true;
     }
-    if (!has_arrived<T>(slot, commit))
-        return false;
-    read_words<T>(slot, to);
-    return true;
 }
 template <class T>
 BARMAP_DEVICE bool take_slot(word const* slot, word commit, T& value) {
@@ -123,6 +146,19 @@ BARMAP_DEVICE bool take_slot(word const* slot, word commit, T& value) {
         return false;
     copy_bytes(&value, words, sizeof value);
     return true;
+}
+
+/// Stores a word after a message has been read, which may then be overwritten.
+template <class T>
+BARMAP_DEVICE void store_after_reading(word* to, word value) {
+    // Pairs were waited for, since their commit words were looked at.
+#if defined(BARMAP_ON_CUDA)
+    if (slot_to_gpu<T>::is_in_pairs) {
+        store_relaxed(to, value);
+        return;
+    }
+#endif
+    store_release(to, value);
 }
 
 /// One of the commit words.
@@ -140,12 +176,12 @@ BARMAP_DEVICE void write_slot(word* slot, word commit, T const& value) {
     copy_bytes(words, &value, sizeof value);
     if (slot_type::is_pair) {
         store_pair(slot, words[0], commit);
-        return;
+    } else {
+        BARMAP_UNROLL
+        for (unsigned i = 0; i < slot_type::payload_words; ++i)
+            store_relaxed(slot + i, words[i]);
+        store_release(slot + slot_type::words - 1, commit);
     }
-    BARMAP_UNROLL
-    for (unsigned i = 0; i < slot_type::payload_words; ++i)
-        store_relaxed(slot + i, words[i]);
-    store_release(slot + slot_type::words - 1, commit);
 }
 
 } // namespace detail

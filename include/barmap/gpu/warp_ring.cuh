@@ -116,7 +116,7 @@ private:
         } else {
             count = detail::ready_lanes(detail::has_arrived<T>(slot, number + 1));
             if (detail::lane() < count)
-                detail::read_words<T>(slot, words);
+                detail::read_lines<T>(slot, words);
         }
         if (detail::lane() < count)
             copy_bytes(&value, words, sizeof value);

@@ -7,7 +7,7 @@
 
 #if defined(__CUDA__) || defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__HIP__) ||     \
     defined(__HIPCC__)
-#define BARMAP_DEVICE __device__ inline
+#define BARMAP_DEVICE __host__ __device__ inline
 #else
 #define BARMAP_DEVICE inline
 #endif
@@ -81,6 +81,25 @@ BARMAP_DEVICE void load_pair_relaxed(word const* from, word& first, word& second
                  : "memory");
 #else
     load_pair_acquire(from, first, second);
+#endif
+}
+
+/// Loads a word that another load of the other side's order goes with: in CUDA it orders nothing.
+BARMAP_DEVICE word load_commit(word const* from) {
+#if defined(BARMAP_ON_CUDA)
+    return load_relaxed(from);
+#else
+    return load_acquire(from);
+#endif
+}
+
+/// Loads two words, and orders nothing. @pre `from` is aligned to 16 bytes
+BARMAP_DEVICE void load_two(word const* from, word& first, word& second) {
+#if defined(BARMAP_ON_CUDA)
+    load_pair_relaxed(from, first, second);
+#else
+    first = load_relaxed(from);
+    second = load_relaxed(from + 1);
 #endif
 }
 
