@@ -16,6 +16,7 @@ from ._headers import include_dir
 from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info, sim
 from ._mapping import Array, Mapping, alloc, map
 from ._rings import RingToCpu, RingToGpu
+from ._steps import StepInputs, StepOutputs
 
 __all__ = [
     "Array",
@@ -29,6 +30,8 @@ __all__ = [
     "MappingEvents",
     "RingToCpu",
     "RingToGpu",
+    "StepInputs",
+    "StepOutputs",
     "__version__",
     "alloc",
     "copy_engine",
@@ -46,8 +49,8 @@ __all__ = [
 
 for _each in (
     Array, CopyCrossover, CopyEngine, Device, Engine, Error, Mapping, MappingEvent, MappingEvents,
-    RingToCpu, RingToGpu, alloc, copy_engine, device_struct, devices, flush_stores, gather, include_dir,
-    info, map, pinned, scatter, sim,
+    RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, copy_engine, device_struct, devices,
+    flush_stores, gather, include_dir, info, map, pinned, scatter, sim,
 ):
     _each.__module__ = __name__
 del _each

@@ -17,7 +17,10 @@ import pytest
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
-WITH_EXAMPLES = (barmap.Mapping, barmap.CopyEngine, barmap.RingToGpu, barmap.RingToCpu)  # in methods
+WITH_EXAMPLES = (  # in methods
+    barmap.Mapping, barmap.CopyEngine, barmap.RingToGpu, barmap.RingToCpu, barmap.StepInputs,
+    barmap.StepOutputs,
+)
 
 
 def documented():
