@@ -9,6 +9,7 @@
 #include "pygpu.hpp"
 #include "reports.hpp"
 #include "rings.hpp"
+#include "signals.hpp"
 #include "steps.hpp"
 #include "vkgdr.hpp"
 
@@ -33,6 +34,7 @@ NB_MODULE(_barmap, module) {
     barmap::python::bind_mapped_memory(module);
     barmap::python::bind_reports(module);
     barmap::python::bind_rings(module);
+    barmap::python::bind_signals(module);
     barmap::python::bind_steps(module);
     barmap::python::bind_gdrapi(module);
     barmap::python::bind_vkgdr(module);
