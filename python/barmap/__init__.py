@@ -10,25 +10,38 @@ The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where t
 from ._barmap import version as __version__
 from ._batches import CopyEngine, copy_engine, gather, pinned, scatter
 from ._device_struct import device_struct
+from ._either_signal import Arena
 from ._error import Error
 from ._events import MappingEvent, MappingEvents
 from ._headers import include_dir
 from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info, sim
+from ._mailboxes import MailboxToCpu, MailboxToGpu
 from ._mapping import Array, Mapping, alloc, map
 from ._rings import RingToCpu, RingToGpu
+from ._signals import CounterToCpu, CounterToGpu, FlagToCpu, FlagToGpu
+from ._steps import StepInputs, StepOutputs
 
 __all__ = [
+    "Arena",
     "Array",
     "CopyCrossover",
     "CopyEngine",
+    "CounterToCpu",
+    "CounterToGpu",
     "Device",
     "Engine",
     "Error",
+    "FlagToCpu",
+    "FlagToGpu",
+    "MailboxToCpu",
+    "MailboxToGpu",
     "Mapping",
     "MappingEvent",
     "MappingEvents",
     "RingToCpu",
     "RingToGpu",
+    "StepInputs",
+    "StepOutputs",
     "__version__",
     "alloc",
     "copy_engine",
@@ -45,9 +58,10 @@ __all__ = [
 ]
 
 for _each in (
-    Array, CopyCrossover, CopyEngine, Device, Engine, Error, Mapping, MappingEvent, MappingEvents,
-    RingToCpu, RingToGpu, alloc, copy_engine, device_struct, devices, flush_stores, gather, include_dir,
-    info, map, pinned, scatter, sim,
+    Arena, Array, CopyCrossover, CopyEngine, CounterToCpu, CounterToGpu, Device, Engine, Error,
+    FlagToCpu, FlagToGpu, MailboxToCpu, MailboxToGpu, Mapping, MappingEvent, MappingEvents,
+    RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, copy_engine, device_struct, devices,
+    flush_stores, gather, include_dir, info, map, pinned, scatter, sim,
 ):
     _each.__module__ = __name__
 del _each

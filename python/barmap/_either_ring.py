@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Optional, SupportsIndex, Tuple, 
 from . import _barmap
 from ._machine import Device
 from ._numbers import unsigned
+from ._waiting import checked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,9 +123,7 @@ class EitherRing(Generic[Ring]):
         ...     ring.wait_for(0.001)
         False
         """
-        if timeout is not None and not timeout >= 0:
-            raise ValueError(f"timeout is {timeout}: a time is not negative")
-        return self._ring.wait(timeout)
+        return self._ring.wait(checked(timeout))
 
     def close(self) -> None:
         """Tells the other side that this one has ended. Closing twice is allowed.

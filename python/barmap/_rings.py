@@ -11,6 +11,7 @@ from ._either_ring import EitherRing
 from ._machine import Device
 from ._messages import expect_messages, expect_value
 from ._numbers import unsigned
+from ._waiting import pause
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -325,8 +326,6 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
         ...     except EOFError:
         ...         print("closed")
         """
-        import asyncio
-
         begin = time.monotonic()
         while True:
             is_last = self.closed  # what came before is there by then
@@ -335,8 +334,7 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
                 return message
             if is_last:
                 raise EOFError("this ring is closed, and all its messages have been read")
-            waited = time.monotonic() - begin
-            await asyncio.sleep(0 if waited < 0.001 else min(max(waited / 10, 0.001), 0.01))
+            await pause(begin)
 
     def __iter__(self) -> RingToCpu:
         return self

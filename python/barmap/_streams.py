@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Protocol, SupportsIndex, Tuple, Union
+import sys
+from typing import Any, Iterable, Protocol, Set, SupportsIndex, Tuple, Union
 
 
 class TorchStream(Protocol):
@@ -51,3 +52,33 @@ def handle_of(stream: Stream) -> int:
             f"a {type(given).__name__} is no stream: give one of PyTorch or CuPy, an object with "
             "__cuda_stream__, or a handle"
         ) from None
+
+
+def current_of(arrays: Iterable[Any]) -> int:
+    """The handle of the stream that the arrays' library uses now, in this thread.
+
+    That of PyTorch or CuPy; the default stream, where all arrays are of other libraries.
+
+    Raises
+    ------
+    TypeError
+        If there are arrays of both.
+    """
+    libraries: Set[str] = set()
+    device: Any = None
+    for each in arrays:
+        for base in type(each).__mro__:
+            library = base.__module__.partition(".")[0]
+            if library in ("torch", "cupy"):
+                libraries.add(library)
+                device = each.device
+                break
+    if not libraries:
+        return 0
+    if len(libraries) != 1:
+        raise TypeError("there are arrays of PyTorch and of CuPy: give the stream")
+    library = libraries.pop()
+    cuda: Any = sys.modules[library].cuda
+    if library == "torch":
+        return handle_of(cuda.current_stream(device))
+    return handle_of(cuda.get_current_stream())

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import functools
+from typing import Any, Dict, Mapping, Optional, SupportsIndex
 
 import torch
 
 from . import _barmap
+from ._steps import StepInputs, StepOutputs
 
 
 @functools.lru_cache(maxsize=None)
@@ -105,3 +107,130 @@ def swap_blocks_batch(
     _barmap.copy_engine(stream.device_index).swap_blocks(
         src_ptrs.data_ptr(), dst_ptrs.data_ptr(), sizes.data_ptr(), count, stream.cuda_stream
     )
+
+
+class _TorchInputs(StepInputs):
+    """Inputs of steps whose staging memory is tensors."""
+
+    def __init__(self, tensors: Mapping[str, torch.Tensor], versions: SupportsIndex) -> None:
+        super().__init__(tensors, versions)
+        staging = torch.from_numpy(self._held.staging())
+        self.host = {
+            name: staging[offset : offset + layout.nbytes]
+            .view(tensor.dtype)
+            .reshape(tuple(layout.shape))
+            for (name, layout), tensor, offset in zip(
+                self._layouts.items(), tensors.values(), self._held.offsets
+            )
+        }
+
+    def push(self, arrays: Optional[Mapping[str, Any]] = None, /, **named: Any) -> bool:
+        given: Dict[str, Any] = {**(arrays or {}), **named}
+        tensors = {name: x for name, x in given.items() if isinstance(x, torch.Tensor)}
+        for name, x in tensors.items():
+            to = self.host.get(name)
+            if to is None:
+                raise ValueError(f"there is no input {name!r}: the inputs are {list(self.host)}")
+            if x.device.type != "cpu" or x.dtype != to.dtype:
+                raise TypeError(f"{name} has {x.dtype} on {x.device}: give {to.dtype} on the CPU")
+            if x.shape != to.shape:
+                raise ValueError(
+                    f"{name} has the shape {tuple(x.shape)}, and the input has {tuple(to.shape)}"
+                )
+            del given[name]
+        if not given:
+            for name, x in tensors.items():
+                self.host[name].copy_(x)
+            return self._push(None)
+        if not tensors:
+            return self._push(given)
+        raise TypeError("some are tensors and some are not: give tensors only")
+
+    push.__doc__ = StepInputs.push.__doc__
+
+
+def step_inputs(tensors: Mapping[str, torch.Tensor], versions: SupportsIndex = 4) -> StepInputs:
+    """`barmap.StepInputs` of PyTorch's tensors, with tensors on the CPU to fill.
+
+    ``host`` has tensors of the same dtypes, bfloat16 and 8-bit floats too, and ``push`` takes such
+    tensors, on the CPU, or NumPy arrays. ``load()`` is for the current stream, also while it is
+    captured into a CUDA graph.
+
+    Parameters
+    ----------
+    tensors : dict of torch.Tensor by name
+        On one GPU, contiguous, and 1 MiB in all at most. They are kept until ``release()``.
+    versions : int, optional
+        How many steps may be pushed before the first is loaded, a power of two.
+
+    Raises
+    ------
+    barmap.Error, TypeError, ValueError
+        As `barmap.StepInputs`.
+
+    Examples
+    --------
+    ::
+
+        inputs = barmap.torch.step_inputs({"positions": positions, "slots": slots})
+        with torch.cuda.graph(graph):
+            inputs.load()
+            logits = model(positions, slots)
+        inputs.host["positions"][:n] = torch.tensor(lengths)
+        inputs.push()
+        graph.replay()
+    """
+    return _TorchInputs(tensors, versions)
+
+
+class TokenRing(StepOutputs):
+    """One tensor whose contents the CPU gets after each step. Made by `token_ring`."""
+
+    def __init__(self, tokens: torch.Tensor, capacity: SupportsIndex) -> None:
+        super().__init__({"tokens": tokens}, capacity)
+        self._dtype = tokens.dtype
+        self._shape = tuple(self._layouts["tokens"].shape)
+
+    def push(self) -> None:
+        """Has the current stream publish what the tensor holds: `barmap.StepOutputs.store`."""
+        self.store()
+
+    def pop(self) -> Any:
+        """The oldest contents that have not been popped, as a tensor on the CPU, or None.
+
+        Raises as `barmap.StepOutputs.pop`; ``await ring.get()`` and `wait_for` wait for them.
+        """
+        results = self._popped()
+        if results is None:
+            return None
+        return torch.from_numpy(results).view(self._dtype).reshape(self._shape)
+
+
+def token_ring(tokens: torch.Tensor, capacity: SupportsIndex = 64) -> TokenRing:
+    """`barmap.StepOutputs` of one tensor: the tokens that a sampler has chosen.
+
+    Parameters
+    ----------
+    tokens : torch.Tensor
+        On a GPU, contiguous. It is kept until ``release()``.
+    capacity : int, optional
+        How many steps may be pushed before the first is popped, a power of two.
+
+    Raises
+    ------
+    barmap.Error, TypeError, ValueError
+        As `barmap.StepOutputs`.
+
+    Examples
+    --------
+    ::
+
+        ring = barmap.torch.token_ring(tokens)
+        with torch.cuda.graph(graph):
+            tokens.copy_(model(positions).argmax(-1))
+            ring.push()
+        graph.replay()
+        if ring.wait_for(1):
+            print(ring.pop().tolist())
+    """
+    return TokenRing(tokens, capacity)

@@ -9,6 +9,8 @@
 #include "pygpu.hpp"
 #include "reports.hpp"
 #include "rings.hpp"
+#include "signals.hpp"
+#include "steps.hpp"
 #include "vkgdr.hpp"
 
 #include <barmap/copy.hpp>
@@ -32,6 +34,8 @@ NB_MODULE(_barmap, module) {
     barmap::python::bind_mapped_memory(module);
     barmap::python::bind_reports(module);
     barmap::python::bind_rings(module);
+    barmap::python::bind_signals(module);
+    barmap::python::bind_steps(module);
     barmap::python::bind_gdrapi(module);
     barmap::python::bind_vkgdr(module);
     barmap::python::bind_pygpu(module);

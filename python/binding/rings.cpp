@@ -1,139 +1,38 @@
 // SPDX-License-Identifier: MIT
 #include "rings.hpp"
 
-#include "errors.hpp"
 #include "host_buffer.hpp"
 #include "own_memory.hpp"
-#include "released_gil.hpp"
-
-#include <barmap/error.hpp>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <span>
-#include <thread>
 #include <tuple>
-#include <utility>
 
 namespace nb = nanobind;
 
 namespace barmap::python {
 
 template <class Ring>
-struct held_ring<Ring>::state {
-    state(device const& gpu, std::size_t message_bytes, std::size_t slots)
-        : ring(gpu, message_bytes, slots) {}
-
-    Ring ring;
-    std::mutex turn;
-    unsigned const generation = fork_generation();
-};
+held_ring<Ring>::held_ring(std::size_t message_bytes, std::size_t slots, int ordinal)
+    : held<Ring>("ring", [&] { return Ring(opened_device(ordinal), message_bytes, slots); }) {}
 
 template <class Ring>
-held_ring<Ring>::held_ring(std::size_t message_bytes, std::size_t slots, int ordinal) {
-    released_gil const others_run;
-    state_ = std::make_shared<state>(opened_device(ordinal), message_bytes, slots);
-}
-
-template <class Ring>
-held_ring<Ring>::~held_ring() {
-    release();
-}
-
-template <class Ring>
-void held_ring<Ring>::release() noexcept {
-    if (!state_)
-        return;
-    std::shared_ptr<state> gone = std::move(state_); // with the GIL: no call begins meanwhile
-    state_.reset();
-    // CUDA may wait for a kernel that another thread is about to answer.
-    released_gil const others_run;
-    gone.reset();
-}
-
-template <class Ring>
-auto held_ring<Ring>::usable() const -> std::shared_ptr<state> {
-    if (!state_)
-        raise(PyExc_ValueError, "this ring is released");
-    if (state_->generation != fork_generation())
-        throw error(errc::forked_child, "use a ring", "",
-                    "make a new one in a process that is started with spawn instead of fork");
-    return state_;
-}
-
-template <class Ring>
-template <class Action>
-auto held_ring<Ring>::in_turn(bool is_long, Action const& action) {
-    std::shared_ptr<state> here = usable();
-    if (!is_long) {
-        std::unique_lock const hold(here->turn, std::try_to_lock);
-        if (hold.owns_lock())
-            return action(here->ring);
-    }
-    released_gil const others_run;
-    std::shared_ptr<state> const mine = std::move(here); // maybe the last, which frees the memory
-    std::lock_guard const hold(mine->turn);
-    return action(mine->ring);
-}
-
-template <class Ring>
-auto held_ring<Ring>::look(Ring& ring, std::chrono::nanoseconds at_most) noexcept -> sight {
+sight held_ring<Ring>::look(Ring& ring, std::chrono::nanoseconds at_most) noexcept {
     if (ring.wait_for(at_most))
         return sight::found;
     if (!ring.closed())
         return sight::nothing;
     // What came before the end is there by now.
-    return ring.wait_for(std::chrono::nanoseconds(0)) ? sight::found : sight::closed;
+    return ring.wait_for(std::chrono::nanoseconds(0)) ? sight::found : sight::over;
 }
 
 template <class Ring>
 bool held_ring<Ring>::wait(std::optional<double> seconds) {
-    using namespace std::chrono;
-    using clock = steady_clock;
-    constexpr duration<double> longest = hours(24 * 365);
-    constexpr nanoseconds a_turn = microseconds(20), between_signals = milliseconds(50);
-    // Longer waits are left to the kernel between the looks, so that no core is kept busy.
-    constexpr nanoseconds busy = milliseconds(1), pause = microseconds(100);
-    clock::time_point const begin = clock::now();
-    clock::time_point const end =
-        begin +
-        duration_cast<clock::duration>(std::min(duration<double>(seconds.value_or(1e18)), longest));
-    for (;;) {
-        clock::time_point const slice_end = std::min(end, clock::now() + between_signals);
-        std::shared_ptr<state> here = usable();
-        sight found = sight::nothing;
-        {
-            released_gil const others_run;
-            std::shared_ptr<state> const mine = std::move(here);
-            for (;;) {
-                clock::time_point const now = clock::now();
-                bool const is_busy = now - begin < busy;
-                {
-                    std::lock_guard const hold(mine->turn);
-                    found =
-                        look(mine->ring,
-                             is_busy ? std::clamp<nanoseconds>(end - now, nanoseconds(0), a_turn)
-                                     : nanoseconds(0));
-                }
-                if (found != sight::nothing || clock::now() >= slice_end)
-                    break;
-                if (is_busy)
-                    std::this_thread::yield(); // others have their turn
-                else
-                    std::this_thread::sleep_for(std::min<nanoseconds>(pause, slice_end - now));
-            }
-        }
-        if (found != sight::nothing)
-            return found == sight::found;
-        if (clock::now() >= end)
-            return false;
-        if (PyErr_CheckSignals() != 0)
-            throw nb::python_error();
-    }
+    return held<Ring>::wait(seconds, &held_ring::look);
 }
 
 namespace {

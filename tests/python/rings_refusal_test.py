@@ -40,7 +40,7 @@ def test_slots_that_are_no_number_are_refused(kind, slots, error):
 
 @pytest.mark.parametrize("dtype", ["S0", [], "V1048577"])
 def test_messages_without_bytes_or_of_too_many_are_refused(kind, dtype):
-    with pytest.raises(barmap.Error, match="give messages 1 byte to 1 MiB"):
+    with pytest.raises(barmap.Error, match="give messages of 1 byte to 1 MiB"):
         kind(np.dtype(dtype), slots=2)
 
 

@@ -13,6 +13,22 @@ class Tensor:
         self.array = np.asarray(values)
         self.dtype = dtype or module.int64
         self.device = types.SimpleNamespace(type=device)
+        self.shape = self.array.shape
+
+    def __getitem__(self, which):
+        return Tensor(self.array[which], self.dtype)
+
+    def __setitem__(self, which, value):
+        self.array[which] = value
+
+    def view(self, dtype):
+        return Tensor(self.array.view(NUMPY[dtype]), dtype)
+
+    def reshape(self, shape):
+        return Tensor(self.array.reshape(shape), self.dtype)
+
+    def copy_(self, other):
+        self.array[...] = other.array
 
     def numel(self):
         return self.array.size
@@ -24,13 +40,24 @@ class Tensor:
         return self.array.__array_interface__["data"][0]
 
 
+class GpuTensor(Tensor):
+    """A tensor on the simulated GPU, over a barmap.Array. Elements of bfloat16 are raw, as there."""
+
+    __module__ = "torch"
+
+    def __init__(self, memory, dtype):
+        super().__init__(np.zeros(memory.shape, memory.dtype), dtype, "cuda")
+        self.__cuda_array_interface__ = memory.__cuda_array_interface__
+        self.memory = memory
+
+
 class Cuda(types.ModuleType):
     """torch.cuda: the current stream, and whether it is captured, are set by the test."""
 
     stream = types.SimpleNamespace(cuda_stream=0, device_index=0, synchronize=lambda: None)
     is_capturing = False
 
-    def current_stream(self):
+    def current_stream(self, device=None):
         return self.stream
 
     def is_current_stream_capturing(self):
@@ -40,4 +67,7 @@ class Cuda(types.ModuleType):
 module = types.ModuleType("torch")
 module.cuda = Cuda("torch.cuda")
 module.int64, module.int32, module.Tensor = "torch.int64", "torch.int32", Tensor
+module.bfloat16, module.uint8 = "torch.bfloat16", "torch.uint8"
+NUMPY = {"torch.int64": "i8", "torch.int32": "i4", "torch.uint8": "u1", "torch.bfloat16": "V2"}
+module.from_numpy = lambda array: Tensor(array, module.uint8)
 module.tensor = lambda values, dtype: Tensor(np.array(values, "i8"), dtype)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""What counters, flags and mailboxes of both directions have, and the memory that they share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, List, Optional, SupportsIndex, Tuple, TypeVar, Union
+
+from . import _barmap
+from ._machine import Device
+from ._numbers import unsigned
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Signal = TypeVar(
+    "Signal", _barmap.CounterToGpu, _barmap.CounterToCpu, _barmap.FlagToGpu, _barmap.FlagToCpu,
+    _barmap.MailboxToGpu, _barmap.MailboxToCpu,
+)
+_Self = TypeVar("_Self", bound="EitherSignal[Any]")
+
+
+def ordinal_of(device: Union[SupportsIndex, Device]) -> int:
+    return unsigned(device.ordinal if isinstance(device, Device) else device, "device", 31)
+
+
+class Arena:
+    """Memory of which counters, flags and mailboxes take parts, so that hundreds share one pin.
+
+    Each takes a multiple of 128 bytes: a counter or flag to the GPU takes that of GPU memory, a flag
+    to the CPU of host memory, and a counter to the CPU of both; a mailbox four times its value and
+    some more. What is released gives its part back.
+
+    The memory stays until the arena and all that took a part of it are released. It is a context
+    manager: leaving the block releases it. Any number of threads may use it.
+
+    Parameters
+    ----------
+    gpu_bytes, host_bytes : int
+        How much of each; 0 for none.
+    device : int or Device, optional
+        The GPU, or its ordinal.
+
+    Raises
+    ------
+    barmap.Error
+        If there is no GPU or no memory; in a forked child.
+
+    Attributes
+    ----------
+    released : bool
+
+    Examples
+    --------
+    >>> with barmap.Arena(1 << 16, 1 << 16) as arena:
+    ...     flags = [barmap.FlagToCpu(arena=arena) for _ in range(500)]
+    ...     any(flag.is_raised for flag in flags)
+    False
+    """
+
+    def __init__(
+        self,
+        gpu_bytes: SupportsIndex,
+        host_bytes: SupportsIndex,
+        device: Union[SupportsIndex, Device] = 0,
+    ) -> None:
+        self._arena = _barmap.Arena(
+            unsigned(gpu_bytes, "gpu_bytes", 63), unsigned(host_bytes, "host_bytes", 63),
+            ordinal_of(device),
+        )
+
+    @property
+    def released(self) -> bool:
+        return self._arena.released
+
+    def release(self) -> None:
+        """Lets go of the memory, which stays for what took a part of it. Twice is as once."""
+        self._arena.release()
+
+    def __enter__(self) -> Arena:
+        if self.released:
+            raise ValueError("this arena is released")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __repr__(self) -> str:
+        return f"<barmap.Arena{', released' if self.released else ''}>"
+
+
+class EitherSignal(Generic[Signal]):
+    """A counter, flag or mailbox of either direction."""
+
+    _WORDS: List[str]
+    _signal: Signal
+
+    @staticmethod
+    def _memory(
+        arena: Optional[Arena], device: Union[SupportsIndex, Device]
+    ) -> Tuple[Optional[_barmap.Arena], int]:
+        if arena is not None and not isinstance(arena, Arena):
+            raise TypeError(f"arena is a {type(arena).__name__}: give a barmap.Arena")
+        return None if arena is None else arena._arena, ordinal_of(device)
+
+    @property
+    def released(self) -> bool:
+        return self._signal.released
+
+    @property
+    def handle(self) -> npt.NDArray[Any]:
+        """What kernels take by value, as a NumPy array without axes of 64-bit words.
+
+        As `RingToGpu.handle`. It does not keep the memory.
+        """
+        import numpy as np
+
+        made: npt.NDArray[Any] = np.zeros((), np.dtype([(name, np.uint64) for name in self._WORDS]))
+        made[()] = self._signal.handle_words
+        made.setflags(write=False)
+        return made
+
+    @property
+    def handle_words(self) -> Tuple[int, ...]:
+        """The same as integers of 64 bits, as Numba passes them."""
+        return self._signal.handle_words
+
+    def release(self) -> None:
+        """Frees the memory, or gives it back to its arena. Releasing twice is allowed.
+
+        No kernel and no stream may use it any more. Memory of its own is freed as `cudaFree` does
+        it: this waits for all kernels that run. Garbage collection does the same.
+
+        Examples
+        --------
+        >>> flag = barmap.FlagToCpu()
+        >>> flag.release()
+        >>> flag.released
+        True
+        """
+        self._signal.release()
+
+    def __enter__(self: _Self) -> _Self:
+        if self.released:
+            self._signal.handle_words  # says that it is released
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __repr__(self) -> str:
+        return f"<barmap.{type(self).__name__}{', released' if self.released else ''}>"

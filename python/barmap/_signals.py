@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: MIT
+"""Counters and flags between a CPU, running GPU code and CUDA streams."""
+
+from __future__ import annotations
+
+import time
+from typing import Optional, SupportsIndex, Union
+
+from . import _barmap
+from ._either_signal import Arena, EitherSignal
+from ._machine import Device
+from ._numbers import unsigned
+from ._streams import Stream, handle_of
+from ._waiting import checked, pause
+
+
+class CounterToGpu(EitherSignal[_barmap.CounterToGpu]):
+    """A 64-bit number that the CPU advances, and GPU code and streams wait for.
+
+    Kernels take `handle` as a ``barmap::gpu::counter_to_gpu`` of ``barmap/gpu/signal.cuh``;
+    docs/rings.md has the rules.
+
+    It is a context manager: leaving the block releases it. After `release` calls raise `ValueError`;
+    in a forked child, `barmap.Error`. Any number of threads may use it.
+
+    Parameters
+    ----------
+    first : int, optional
+        The number to begin with.
+    arena : Arena, optional
+        Whose memory it takes, instead of memory of its own.
+    device : int or Device, optional
+        The GPU, or its ordinal; that of the arena, if there is one.
+
+    Raises
+    ------
+    barmap.Error
+        If there is no GPU or no memory, or none left in the arena.
+
+    Attributes
+    ----------
+    value : int
+        As set last.
+    released : bool
+    handle : array of 8 bytes
+        What kernels take by value.
+    handle_words : tuple of int
+        The same as an integer of 64 bits.
+
+    Examples
+    --------
+    >>> with barmap.CounterToGpu() as inputs:
+    ...     inputs.advance(17)
+    ...     inputs.wait(0, 17)  # the default stream goes on at once
+    ...     inputs.value
+    17
+    """
+
+    _WORDS = ["value"]
+
+    def __init__(
+        self,
+        first: SupportsIndex = 0,
+        *,
+        arena: Optional[Arena] = None,
+        device: Union[SupportsIndex, Device] = 0,
+    ) -> None:
+        self._signal = _barmap.CounterToGpu(*self._memory(arena, device), unsigned(first, "first"))
+
+    @property
+    def value(self) -> int:
+        return self._signal.value
+
+    def advance(self, to: SupportsIndex) -> None:
+        """Sets the number, at once, after all that this thread has written to this GPU's memory and
+        to host memory.
+
+        Raises
+        ------
+        barmap.Error
+            In a forked child.
+        ValueError
+            If it would go back, or is released.
+
+        Examples
+        --------
+        >>> with barmap.CounterToGpu() as inputs:
+        ...     inputs.advance(inputs.value + 1)
+        """
+        self._signal.advance(unsigned(to, "to"))
+
+    def wait(self, stream: Stream, at_least: SupportsIndex) -> None:
+        """Has a stream wait until the number is at least this. Returns at once.
+
+        In a CUDA graph, each replay waits for the same number: `FlagToGpu` may suit better.
+
+        Parameters
+        ----------
+        stream : stream
+            PyTorch's, CuPy's, an object with ``__cuda_stream__``, or a handle.
+        at_least : int
+
+        Raises
+        ------
+        barmap.Error
+            What CUDA reports; where the driver lacks such waits; in a forked child.
+        TypeError
+            If it is no stream.
+        ValueError
+            If the counter is released.
+
+        Examples
+        --------
+        >>> with barmap.CounterToGpu(first=3) as inputs:
+        ...     inputs.wait(0, 3)
+        """
+        self._signal.wait(handle_of(stream), unsigned(at_least, "at_least"))
+
+
+class CounterToCpu(EitherSignal[_barmap.CounterToCpu]):
+    """A 64-bit number that GPU code or a stream advances, and the CPU waits for.
+
+    Otherwise as `CounterToGpu`; kernels take a ``barmap::gpu::counter_to_cpu``.
+
+    Attributes
+    ----------
+    value : int
+        As it is now. What was stored before it was advanced is seen after.
+    released : bool
+    handle : array of 24 bytes
+    handle_words : tuple of int
+
+    Examples
+    --------
+    >>> with barmap.CounterToCpu() as done:
+    ...     done.record(0, 17)  # when the default stream has come there
+    ...     done.wait_for(17, 60), done.value
+    (True, 17)
+    """
+
+    _WORDS = ["value", "arrived", "first"]
+
+    def __init__(
+        self,
+        first: SupportsIndex = 0,
+        *,
+        arena: Optional[Arena] = None,
+        device: Union[SupportsIndex, Device] = 0,
+    ) -> None:
+        self._signal = _barmap.CounterToCpu(*self._memory(arena, device), unsigned(first, "first"))
+
+    @property
+    def value(self) -> int:
+        return self._signal.value
+
+    def record(self, stream: Stream, value: SupportsIndex) -> None:
+        """Has a stream set the number when all that it was given before is done.
+
+        In a CUDA graph, each replay sets the same number: `FlagToCpu` may suit better. Parameters
+        and exceptions as those of `CounterToGpu.wait`.
+
+        Examples
+        --------
+        >>> with barmap.CounterToCpu() as done:
+        ...     done.record(0, 1)
+        """
+        self._signal.record(handle_of(stream), unsigned(value, "value"))
+
+    def wait_for(self, at_least: SupportsIndex, timeout: Optional[float] = None) -> bool:
+        """Waits until the number is at least this: as `RingToCpu.wait_for` waits.
+
+        Parameters
+        ----------
+        at_least : int
+        timeout : float, optional
+            In seconds; for as long as it takes, if not given.
+
+        Returns
+        -------
+        bool
+            Whether it was reached in time.
+
+        Raises
+        ------
+        barmap.Error
+            In a forked child.
+        ValueError
+            For a negative time; if the counter is released, also while this waits.
+
+        Examples
+        --------
+        >>> with barmap.CounterToCpu() as done:
+        ...     done.wait_for(0), done.wait_for(1, timeout=0.001)
+        (True, False)
+        """
+        return self._signal.wait(unsigned(at_least, "at_least"), checked(timeout))
+
+    async def reached(self, at_least: SupportsIndex) -> int:
+        """Waits until the number is at least this, while the event loop goes on: as `RingToCpu.pop`
+        waits. It may be cancelled at any time.
+
+        Returns
+        -------
+        int
+            The number.
+
+        Examples
+        --------
+        >>> async def print_progress(done):
+        ...     for number in range(10):
+        ...         print(await done.reached(number))
+        """
+        wanted, begin = unsigned(at_least, "at_least"), time.monotonic()
+        while not self._signal.wait(wanted, 0):
+            await pause(begin)
+        return self._signal.value
+
+
+class FlagToGpu(EitherSignal[_barmap.FlagToGpu]):
+    """Something that the CPU raises, and GPU code or a stream waits for and lowers: for graphs that
+    are replayed, which cannot count.
+
+    Otherwise as `CounterToGpu`, but that nothing is counted; kernels take a
+    ``barmap::gpu::flag_to_gpu``. Raising it before it was lowered has no effect.
+
+    Attributes
+    ----------
+    released : bool
+    handle : array of 8 bytes
+    handle_words : tuple of int
+
+    Examples
+    --------
+    >>> with barmap.FlagToGpu() as go:
+    ...     go.wait(0)  # also while a stream is captured
+    ...     go.raise_()  # once for each replay
+    """
+
+    _WORDS = ["raised"]
+
+    def __init__(
+        self, *, arena: Optional[Arena] = None, device: Union[SupportsIndex, Device] = 0
+    ) -> None:
+        self._signal = _barmap.FlagToGpu(*self._memory(arena, device))
+
+    def raise_(self) -> None:
+        """Raises it, at once, after all that this thread has written to this GPU's memory and to
+        host memory. Raises as `CounterToGpu.advance`.
+
+        Examples
+        --------
+        >>> with barmap.FlagToGpu() as go:
+        ...     go.raise_()
+        """
+        self._signal.raise_()
+
+    def wait(self, stream: Stream) -> None:
+        """Has a stream wait until the flag is raised, and lower it. Returns at once. Exceptions as
+        those of `CounterToGpu.wait`.
+
+        Examples
+        --------
+        >>> with barmap.FlagToGpu() as go:
+        ...     go.raise_()
+        ...     go.wait(0)
+        """
+        self._signal.wait(handle_of(stream))
+
+
+class FlagToCpu(EitherSignal[_barmap.FlagToCpu]):
+    """Something that GPU code or a stream raises, and the CPU waits for and lowers.
+
+    Otherwise as `FlagToGpu`; kernels take a ``barmap::gpu::flag_to_cpu``.
+
+    Attributes
+    ----------
+    is_raised : bool
+        What was stored before it was raised is seen after.
+    released : bool
+    handle : array of 8 bytes
+    handle_words : tuple of int
+
+    Examples
+    --------
+    >>> with barmap.FlagToCpu() as done:
+    ...     done.record(0)
+    ...     if done.wait_for(60):
+    ...         done.lower()
+    ...     done.is_raised
+    False
+    """
+
+    _WORDS = ["raised"]
+
+    def __init__(
+        self, *, arena: Optional[Arena] = None, device: Union[SupportsIndex, Device] = 0
+    ) -> None:
+        self._signal = _barmap.FlagToCpu(*self._memory(arena, device))
+
+    @property
+    def is_raised(self) -> bool:
+        return self._signal.is_raised
+
+    def record(self, stream: Stream) -> None:
+        """Has a stream raise it when all that it was given before is done. Exceptions as those of
+        `CounterToGpu.wait`.
+
+        Examples
+        --------
+        >>> with barmap.FlagToCpu() as done:
+        ...     done.record(0)
+        """
+        self._signal.record(handle_of(stream))
+
+    def wait_for(self, timeout: Optional[float] = None) -> bool:
+        """Waits until it is raised. Parameters and exceptions as those of `CounterToCpu.wait_for`.
+
+        Returns
+        -------
+        bool
+            Whether it was raised in time.
+
+        Examples
+        --------
+        >>> with barmap.FlagToCpu() as done:
+        ...     done.wait_for(0.001)
+        False
+        """
+        return self._signal.wait(checked(timeout))
+
+    def lower(self) -> None:
+        """Lowers it, for the next time.
+
+        Examples
+        --------
+        >>> with barmap.FlagToCpu() as done:
+        ...     done.lower()
+        """
+        self._signal.lower()
+
+    async def raised(self) -> None:
+        """Waits until it is raised, while the event loop goes on: as `RingToCpu.pop` waits. It may
+        be cancelled at any time. It is still raised then.
+
+        Examples
+        --------
+        >>> async def print_each(done):
+        ...     while True:
+        ...         await done.raised()
+        ...         done.lower()
+        ...         print("done")
+        """
+        begin = time.monotonic()
+        while not self._signal.is_raised:
+            await pause(begin)

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include "steps.hpp"
+
+#include "host_buffer.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+namespace nb = nanobind;
+
+namespace barmap::python {
+namespace {
+
+std::vector<step_tensor> checked(tensor_list const& tensors) {
+    std::vector<step_tensor> result;
+    for (auto const& [address, bytes] : tensors)
+        result.push_back({address, bytes});
+    return result;
+}
+
+/// The GPU that has all of them. @throws error
+device const& gpu_of(tensor_list const& tensors) {
+    if (tensors.empty())
+        throw error(errc::invalid_argument, "make the tensors of a step", "",
+                    "give at least one");
+    device const& result = device_that_owns(tensors.front().first);
+    for (auto const& [address, bytes] : tensors)
+        if (int const other = device_that_owns(address).ordinal(); other != result.ordinal())
+            throw error(errc::invalid_argument, "make the tensors of a step", "",
+                        "some are on GPU " + std::to_string(result.ordinal()) + " and some on GPU " +
+                            std::to_string(other) + ": make one for each GPU");
+    return result;
+}
+
+template <class Steps>
+sight look(Steps& steps, std::chrono::nanoseconds at_most) noexcept {
+    if (steps.wait_for(at_most))
+        return sight::found;
+    if (!steps.failed())
+        return sight::nothing;
+    return steps.wait_for(std::chrono::nanoseconds(0)) ? sight::found : sight::over;
+}
+
+} // namespace
+
+template <class Steps>
+held_steps<Steps>::held_steps(tensor_list const& tensors, std::size_t versions)
+    : held<Steps>(std::is_same_v<Steps, step_inputs> ? "StepInputs" : "StepOutputs", [&] {
+          return Steps(gpu_of(tensors), checked(tensors), versions);
+      }) {
+    std::shared_ptr<Steps> const steps = this->shared();
+    std::byte const* const first = steps->staging(0).data();
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        std::span<std::byte const> const part = steps->staging(i);
+        offsets_.push_back(static_cast<std::size_t>(part.data() - first));
+        bytes_ = offsets_.back() + part.size();
+    }
+}
+
+template <class Steps>
+bool held_steps<Steps>::wait(std::optional<double> seconds) {
+    return held<Steps>::wait(seconds, &look<Steps>);
+}
+
+template <class Steps>
+void held_steps<Steps>::launch(std::uintptr_t stream) {
+    std::shared_ptr<Steps> here = this->shared();
+    // A stream that has been given much keeps its callers until it has done some of that, which may
+    // wait for a push of another thread: so this takes no turn.
+    released_gil const others_run;
+    std::shared_ptr<Steps> const mine = std::move(here);
+    auto* const handle = reinterpret_cast<void*>(stream);
+    if constexpr (std::is_same_v<Steps, step_inputs>)
+        mine->load(handle);
+    else
+        mine->store(handle);
+}
+
+template <class Steps>
+bool held_steps<Steps>::failed() {
+    return this->shared()->failed();
+}
+
+void held_inputs::describe(nb::list const& of) {
+    for (nb::handle each : of) {
+        input made{nb::object(each[0]), nb::object(each[1]), {}};
+        for (nb::handle length : each[2])
+            made.shape.push_back(nb::cast<Py_ssize_t>(length));
+        indices_[made.name] = nb::int_(inputs_.size());
+        inputs_.push_back(std::move(made));
+    }
+}
+
+std::size_t held_inputs::index_of(nb::handle name) const {
+    PyObject* const found = PyDict_GetItemWithError(indices_.ptr(), name.ptr());
+    if (found)
+        return PyLong_AsSize_t(found);
+    if (PyErr_Occurred())
+        throw nb::python_error();
+    raise(PyExc_ValueError, "there is no input %R: the inputs are %S", name.ptr(),
+          nb::list(indices_.keys()).ptr());
+}
+
+void held_inputs::refuse(input const& to, nb::handle array) const {
+    nb::list shape;
+    for (Py_ssize_t const length : to.shape)
+        shape.append(length);
+    if (!nb::hasattr(array, "dtype"))
+        raise(PyExc_TypeError, "%S is a %s: give a NumPy array of %S and shape %S", to.name.ptr(),
+              Py_TYPE(array.ptr())->tp_name, to.dtype.ptr(), nb::tuple(shape).ptr());
+    raise(PyExc_TypeError, "%S has elements of %S, and the input has %S: convert them (astype)",
+          to.name.ptr(), array.attr("dtype").ptr(), to.dtype.ptr());
+}
+
+/// An array that was checked, and its buffer, until this goes.
+class held_inputs::given_array {
+public:
+    given_array(held_inputs const& of, std::size_t index, nb::handle array) : index_(index) {
+        static PyObject* const dtype_name = PyUnicode_InternFromString("dtype");
+        input const& to = of.inputs_[index];
+        nb::object const dtype = nb::steal(PyObject_GetAttr(array.ptr(), dtype_name));
+        bool is_equal = dtype.is(to.dtype);
+        if (dtype.is_valid() && !is_equal) {
+            int const equal = PyObject_RichCompareBool(dtype.ptr(), to.dtype.ptr(), Py_EQ);
+            is_equal = equal == 1;
+        }
+        PyErr_Clear(); // what cannot be compared is of another kind
+        if (!is_equal)
+            of.refuse(to, array);
+        if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_STRIDES) != 0)
+            throw nb::python_error();
+        bool const has_shape = static_cast<std::size_t>(view_.ndim) == to.shape.size() &&
+                               std::equal(to.shape.begin(), to.shape.end(), view_.shape);
+        bool const is_contiguous = PyBuffer_IsContiguous(&view_, 'C') == 1;
+        if (has_shape && is_contiguous)
+            return;
+        PyBuffer_Release(&view_);
+        if (!is_contiguous)
+            raise(PyExc_ValueError, "%S is not contiguous: copy it (np.ascontiguousarray)",
+                  to.name.ptr());
+        nb::list shape;
+        for (Py_ssize_t const length : to.shape)
+            shape.append(length);
+        raise(PyExc_ValueError, "%S has the shape %S, and the input has %S (reshape)",
+              to.name.ptr(), array.attr("shape").ptr(), nb::tuple(shape).ptr());
+    }
+    given_array(given_array&& other) noexcept : index_(other.index_), view_(other.view_) {
+        other.view_.obj = nullptr; // then it is not released
+    }
+    given_array(given_array const&) = delete;
+    given_array& operator=(given_array const&) = delete;
+    given_array& operator=(given_array&&) = delete;
+    ~given_array() {
+        if (view_.obj)
+            PyBuffer_Release(&view_);
+    }
+
+    void copy_to(step_inputs const& inputs) const noexcept {
+        std::span<std::byte> const to = inputs.staging(index_);
+        std::memmove(to.data(), view_.buf, to.size()); // it may be what host holds
+    }
+
+private:
+    std::size_t index_;
+    Py_buffer view_;
+};
+
+bool held_inputs::push(nb::handle arrays) {
+    std::vector<given_array> given;
+    if (!arrays.is_none()) {
+        if (!PyDict_Check(arrays.ptr()))
+            raise(PyExc_TypeError, "a %s of arrays was given: give a dict of them by name",
+                  Py_TYPE(arrays.ptr())->tp_name);
+        // Of our own: what compares dtypes may be Python code, which could change it.
+        nb::object const mine = nb::steal(PyDict_Copy(arrays.ptr()));
+        if (!mine.is_valid())
+            throw nb::python_error();
+        given.reserve(static_cast<std::size_t>(PyDict_Size(mine.ptr())));
+        PyObject *name = nullptr, *array = nullptr;
+        for (Py_ssize_t at = 0; PyDict_Next(mine.ptr(), &at, &name, &array);)
+            given.emplace_back(*this, index_of(name), array);
+    }
+    return in_turn(bytes() > written_with_gil, [&given](step_inputs& inputs) {
+        for (given_array const& each : given)
+            each.copy_to(inputs);
+        return inputs.try_push();
+    });
+}
+
+namespace {
+
+using array_of_bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
+
+/// The staging memory of all inputs, which keeps them.
+array_of_bytes staging(held_inputs& of) {
+    auto kept = std::make_unique<std::shared_ptr<step_inputs>>(of.shared());
+    std::byte* const data = (*kept)->staging(0).data();
+    nb::capsule const owner(kept.get(), [](void* gone) noexcept {
+        released_gil const others_run; // CUDA may wait for the GPU
+        delete static_cast<std::shared_ptr<step_inputs>*>(gone);
+    });
+    (void)kept.release();
+    return array_of_bytes(data, {of.bytes()}, owner);
+}
+
+/// Pops into a writable buffer of bytes(). @return whether there was anything
+bool pop(held_steps<step_outputs>& from, nb::handle buffer) {
+    host_buffer const to(buffer, PyBUF_WRITABLE);
+    std::span<std::byte> const bytes = to.bytes();
+    if (bytes.size() != from.bytes())
+        raise(PyExc_ValueError, "the buffer has %zu bytes, and not %zu", bytes.size(),
+              from.bytes());
+    // Out of the CPU's own memory, as with rings.
+    return from.in_turn(bytes.size() > written_with_gil, [bytes](step_outputs& outputs) {
+        if (!outputs.try_pop())
+            return false;
+        std::memcpy(bytes.data(), outputs.staging(0).data(), bytes.size());
+        return true;
+    });
+}
+
+/// What both have.
+template <class Held>
+nb::class_<Held> bind_either(nb::module_& module, char const* name, char const* launch) {
+    return nb::class_<Held>(module, name)
+        .def(nb::init<tensor_list const&, std::size_t>(), nb::arg("tensors"), nb::arg("versions"))
+        .def("release", &Held::release)
+        .def("wait", &Held::wait, nb::arg("seconds").none())
+        .def(launch, &Held::launch, nb::arg("stream"))
+        .def_prop_ro("failed", &Held::failed)
+        .def_prop_ro("released", &Held::is_released)
+        .def_prop_ro("offsets", &Held::offsets)
+        .def_prop_ro("nbytes", &Held::bytes);
+}
+
+} // namespace
+
+void bind_steps(nb::module_& module) {
+    bind_either<held_inputs>(module, "StepInputs", "load")
+        .def("describe", &held_inputs::describe, nb::arg("inputs"))
+        .def("push", &held_inputs::push, nb::arg("arrays").none())
+        .def("staging", &staging);
+    bind_either<held_steps<step_outputs>>(module, "StepOutputs", "store")
+        .def("pop", &pop, nb::arg("buffer"));
+}
+
+} // namespace barmap::python

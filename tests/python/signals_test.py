@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: MIT
+"""Counters, flags and mailboxes, with this thread in the place of the kernel."""
+
+import _thread
+import asyncio
+import ctypes
+import functools
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+import barmap
+import numpy as np
+import pytest
+
+from compiled import compile_library
+from gpu_side import EMPTY, OK
+from process_test import run_threads
+
+pytestmark = pytest.mark.simulated  # on a real GPU, no thread can stand for a kernel
+
+GAINS = np.dtype([("p", "f4"), ("i", "f8"), ("at", "u1", 3)], align=True)
+LARGE = np.dtype([("number", "u8"), ("bytes", "u1", 20000)])
+KINDS = [barmap.CounterToGpu, barmap.CounterToCpu, barmap.FlagToGpu, barmap.FlagToCpu,
+         lambda **of: barmap.MailboxToGpu(GAINS, **of), lambda **of: barmap.MailboxToCpu(GAINS, **of)]
+WAITING = {"counter": (barmap.CounterToCpu, lambda of, *t: of.wait_for(1, *t), lambda of: of.reached(1)),
+           "flag": (barmap.FlagToCpu, lambda of, *t: of.wait_for(*t), lambda of: of.raised()),
+           "mailbox": (KINDS[5], lambda of, *t: of.wait_for(*t), lambda of: of.get())}
+
+
+@functools.lru_cache(maxsize=None)
+def library(dtype=GAINS):
+    source = pathlib.Path(__file__).with_name("signals_gpu_side.cpp")
+    with tempfile.TemporaryDirectory() as directory:
+        pathlib.Path(directory, "message.hpp").write_text(barmap.device_struct(dtype, "message"))
+        made = compile_library(source, directory, f"-I{directory}")
+    return made
+
+
+def words(of):
+    found = of._signal._handle_for_thread
+    return (ctypes.c_ulonglong * len(found))(*found)
+
+
+def act(of, dtype=GAINS):
+    """What a kernel does that somebody waits for."""
+    if isinstance(of, barmap.CounterToCpu):
+        library().counter_advance(words(of), ctypes.c_ulonglong(1))
+    elif isinstance(of, barmap.FlagToCpu):
+        library().flag_raise(words(of))
+    else:
+        value = np.ones(1, dtype)
+        library(dtype).mailbox_write(words(of), ctypes.c_void_p(value.ctypes.data))
+
+
+@pytest.fixture(params=[None, "arena"])
+def memory(request):
+    """What to make things with: memory of their own, or of an arena."""
+    if request.param is None:
+        yield {}
+        return
+    with barmap.Arena(1 << 20, 1 << 20) as arena:
+        yield {"arena": arena}
+
+
+@pytest.fixture
+def stream(driver):
+    handle = ctypes.c_void_p()
+    driver("cuStreamCreate", ctypes.byref(handle), 1)
+    yield handle.value
+    driver("cuStreamDestroy_v2", handle)
+
+
+def test_kernels_see_the_cpus_counters(memory):
+    with barmap.CounterToGpu(first=5, **memory) as counter:
+        assert counter.value == 5 and len(counter.handle_words) == 1
+        assert library().counter_wait(words(counter), ctypes.c_ulonglong(5)) == OK
+        assert library().counter_wait(words(counter), ctypes.c_ulonglong(6)) == EMPTY
+        counter.advance(np.int64(7))
+        counter.advance(7)
+        assert counter.value == 7
+        assert library().counter_wait(words(counter), ctypes.c_ulonglong(7)) == OK
+        with pytest.raises(ValueError, match="a counter does not go back, as it would to 6"):
+            counter.advance(6)
+        assert counter.value == 7
+
+
+def test_the_cpu_sees_kernels_counters(memory):
+    with barmap.CounterToCpu(first=3, **memory) as counter:
+        assert counter.value == 3 and counter.wait_for(3) and counter.wait_for(2, 0)
+        assert not counter.wait_for(4, 0) and not counter.wait_for(4, 0.02)
+        assert not library().counter_arrive(words(counter), ctypes.c_ulonglong(2))
+        assert counter.value == 3
+        assert library().counter_arrive(words(counter), ctypes.c_ulonglong(2))
+        assert counter.wait_for(4) and counter.value == 4
+
+
+def test_flags_are_raised_and_lowered(memory):
+    with barmap.FlagToGpu(**memory) as there, barmap.FlagToCpu(**memory) as back:
+        assert library().flag_wait(words(there)) == EMPTY
+        there.raise_()
+        there.raise_()
+        assert [library().flag_wait(words(there)) for _ in range(2)] == [OK, EMPTY]
+        assert not back.is_raised and not back.wait_for(0) and not back.wait_for(0.02)
+        library().flag_raise(words(back))
+        assert back.wait_for() and back.is_raised and back.wait_for(0)
+        back.lower()
+        assert not back.is_raised
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f8", GAINS, LARGE, ("i4", (2, 3))], ids=str)
+def test_mailboxes_hold_the_latest_value(memory, dtype):
+    dtype = np.dtype(dtype)
+    base, shape = dtype.subdtype or (dtype, ())
+
+    def value(number):
+        return np.frombuffer(bytes((number + i) % 100 for i in range(dtype.itemsize)), base).reshape(
+            shape)
+
+    def of_gpu(box):
+        found = np.zeros(shape, base)
+        status = library(dtype).mailbox_read(words(box), ctypes.c_void_p(found.ctypes.data))
+        return found if status == OK else status
+
+    with barmap.MailboxToGpu(dtype, **memory) as there, barmap.MailboxToCpu(dtype, **memory) as back:
+        assert there.dtype == back.dtype == dtype and of_gpu(there) == EMPTY and back.read() is None
+        for number in range(9):
+            there.write(value(number)[()])
+            made = value(number * 3).copy()
+            library(dtype).mailbox_write(words(back), ctypes.c_void_p(made.ctypes.data))
+            if number % 3 == 0:
+                continue
+            assert np.array_equal(of_gpu(there), value(number)) and there.version == number + 1
+            assert back.wait_for() and back.wait_for(0)
+            found = back.read()
+            assert found.dtype == base and np.array_equal(found, value(number * 3))
+            assert back.version == number + 1
+            assert back.read() is None and not back.wait_for(0) and not back.wait_for(0.01)
+
+
+def test_streams_wait_and_record(driver, stream, memory):
+    with barmap.CounterToGpu(**memory) as go, barmap.CounterToCpu(**memory) as done, \
+            barmap.FlagToGpu(**memory) as start, barmap.FlagToCpu(**memory) as ended:
+        go.wait(stream, 2)
+        done.record(stream, 9)
+        start.wait(stream)
+        ended.record(stream)
+        assert not done.wait_for(9, 0.02)
+        go.advance(2)
+        assert done.wait_for(9, 60) and not ended.wait_for(0.02)
+        start.raise_()
+        assert ended.wait_for(60)
+        driver("cuStreamSynchronize", ctypes.c_void_p(stream))
+        assert library().flag_wait(words(start)) == EMPTY  # the stream has lowered it
+        for call in (lambda: go.wait("s", 1), lambda: done.record(None, 1), lambda: start.wait(1.0),
+                     lambda: ended.record([])):
+            with pytest.raises(TypeError, match="is no stream"):
+                call()
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_waiting_lets_others_run_and_can_be_interrupted(name):
+    kind, wait, _ = WAITING[name]
+    with kind() as of:
+        order = []
+
+        def waits():
+            order.append("waits")
+            assert wait(of)
+
+        def acts():
+            while not order:
+                pass
+            act(of)
+
+        run_threads(waits, acts)
+        with pytest.raises(ValueError, match="a time is not negative"):
+            wait(of, -1)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with kind() as of, pytest.raises(KeyboardInterrupt):
+            threading.Timer(0.02, _thread.interrupt_main).start()
+            wait(of)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    of, begun = kind(), threading.Event()
+
+    def ends():
+        begun.set()
+        with pytest.raises(ValueError, match="is released"):
+            wait(of)
+
+    run_threads(ends, lambda: (begun.wait(), of.release()))
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_waiting_in_an_event_loop(name):
+    kind, _, reached = WAITING[name]
+
+    async def main(of):
+        cancelled = asyncio.ensure_future(reached(of))
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        waiting = asyncio.ensure_future(reached(of))
+        await asyncio.sleep(0.02)
+        assert not waiting.done()
+        act(of)
+        return await waiting
+
+    with kind() as of:
+        found = asyncio.run(main(of))
+        assert {"counter": lambda: found == 1, "flag": lambda: of.is_raised,
+                "mailbox": lambda: found["p"] == 1}[name]()
+
+
+def test_hundreds_share_an_arena():
+    with barmap.Arena(128 * 300, 128 * 300) as arena:
+        counters = [barmap.CounterToCpu(arena=arena) for _ in range(300)]
+        assert len({each.handle_words[:2] for each in counters}) == 300
+        with pytest.raises(barmap.Error, match="make the arena larger"):
+            barmap.CounterToCpu(arena=arena)
+        counters.pop().release()
+        counters.append(barmap.CounterToCpu(arena=arena))
+        assert not arena.released and repr(arena) == "<barmap.Arena>"
+    assert arena.released and repr(arena) == "<barmap.Arena, released>"
+    arena.release()
+    for i, each in enumerate(counters):  # the memory is still there
+        library().counter_advance(words(each), ctypes.c_ulonglong(i))
+    assert [each.value for each in counters] == list(range(300))
+    for call in (lambda: barmap.FlagToCpu(arena=arena), arena.__enter__):
+        with pytest.raises(ValueError, match="^this arena is released$"):
+            call()
+
+
+def test_arenas_that_are_refused():
+    for wrong in ((-1, 0), (0, -1)):
+        with pytest.raises(OverflowError):
+            barmap.Arena(*wrong)
+    with pytest.raises(TypeError):
+        barmap.Arena("1", 1)
+    with pytest.raises(barmap.Error):
+        barmap.Arena(128, 128, device=7)
+    with pytest.raises(TypeError, match="arena is a int: give a barmap.Arena"):
+        barmap.FlagToCpu(arena=3)
+    with barmap.Arena(0, 128) as arena:
+        barmap.FlagToCpu(arena=arena)
+        with pytest.raises(barmap.Error, match="take 8 bytes of GPU memory"):
+            barmap.FlagToGpu(arena=arena)
+
+
+@pytest.mark.parametrize("kind", [barmap.MailboxToGpu, barmap.MailboxToCpu])
+def test_dtypes_that_are_refused(kind):
+    with pytest.raises(TypeError, match="cannot hold Python objects"):
+        kind("O")
+    with pytest.raises(TypeError):
+        kind("nothing")
+    for dtype in ("S0", "V1048577"):
+        with pytest.raises(barmap.Error, match="give values of 1 byte to 1 MiB"):
+            kind(dtype)
+
+
+def test_values_that_are_refused():
+    with barmap.MailboxToGpu("u2") as box, barmap.MailboxToGpu(GAINS) as gains:
+        for wrong, error in ((1.5, TypeError), (1 << 16, OverflowError), ("1", TypeError)):
+            with pytest.raises(error):
+                box.write(wrong)
+        with pytest.raises(TypeError, match="the value is a list: give a tuple"):
+            gains.write([1, 2, 3])
+        assert box.version == gains.version == 0
+    with barmap.CounterToGpu() as there, barmap.CounterToCpu() as back:
+        for call in (lambda: there.advance(-1), lambda: there.wait(0, 1 << 64), lambda: back.wait_for(-1),
+                     lambda: back.record(0, -1), lambda: barmap.CounterToGpu(-1)):
+            with pytest.raises(OverflowError):
+                call()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_handle_is_a_struct_of_words(kind, memory):
+    with kind(**memory) as of:
+        assert of.handle.shape == () and of.handle.itemsize == 8 * len(of.handle_words)
+        assert of.handle.item() == of.handle_words and isinstance(of.handle_words, tuple)
+        with pytest.raises(ValueError, match="read-only"):
+            of.handle[of.handle.dtype.names[0]] = 3
+
+
+CALLS = ["advance(1)", "wait(0, 1)", "wait(0)", "value", "record(0, 1)", "record(0)", "wait_for(1, 0)",
+         "wait_for(0)", "raise_()", "lower()", "is_raised", "write((1, 2, (0, 0, 0)))", "read()", "version",
+         "handle", "handle_words"]
+
+
+def calls_of(of):
+    """Those of the calls that it has, without the wrong number of arguments."""
+    for call in CALLS:
+        name, _, given = call.partition("(")
+        if not hasattr(type(of), name):
+            continue
+        is_counter = type(of).__name__.startswith("Counter")
+        if name in ("wait", "record", "wait_for") and ("," in given) != is_counter:
+            continue
+        yield call
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_released_refuses_every_call(kind, memory):
+    with kind(**memory) as of:
+        name = type(of).__name__
+        assert not of.released and repr(of) == f"<barmap.{name}>"
+    of.release()
+    assert of.released and repr(of) == f"<barmap.{name}, released>"
+    found = list(calls_of(of))
+    assert len(found) >= 4
+    for call in [*found, "__enter__()"]:
+        with pytest.raises(ValueError, match="^this (counter|flag|mailbox) is released$"):
+            eval(f"of.{call}")
+
+
+def test_they_leave_nothing_behind(no_leak):
+    for _ in range(10):
+        for kind in KINDS:
+            kind()
+            kind(arena=barmap.Arena(1 << 12, 1 << 12)).release()
+
+
+CHILD = """
+import os
+import barmap
+barmap.sim()
+arena = barmap.Arena(4096, 4096)
+all = [barmap.CounterToGpu(), barmap.CounterToCpu(arena=arena), barmap.FlagToGpu(), barmap.FlagToCpu(),
+       barmap.MailboxToGpu("i4"), barmap.MailboxToCpu("i4", arena=arena)]
+child = os.fork()
+if child == 0:
+    calls = [lambda: all[0].advance(1), lambda: all[1].value, all[2].raise_, lambda: all[3].wait_for(0),
+             lambda: all[4].write(1), all[5].read, lambda: barmap.FlagToCpu(),
+             lambda: barmap.FlagToCpu(arena=arena), lambda: barmap.Arena(128, 128)]
+    for i, call in enumerate(calls):
+        try:
+            call()
+        except barmap.Error as refused:
+            if "spawn" not in refused.advice:
+                os._exit(100 + i)
+        else:
+            os._exit(1 + i)
+    for each in [*all, arena]:
+        each.release()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+all[0].advance(1)
+assert all[5].read() is None
+"""
+
+
+def test_a_forked_child_is_refused():
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", CHILD], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
