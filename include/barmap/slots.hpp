@@ -147,11 +147,14 @@ private:
                 content[i * 2] = word_at(part, i, part_bytes);
                 content[i * 2 + 1] = commit;
             }
+        } else if (part_bytes == payload) { // most lines, with nothing to compare
+            for (std::size_t i = 0; i < gpu::layout_to_gpu::line_payload; ++i)
+                content[i] = word_at(part, i, payload);
         } else {
             for (std::size_t i = 0; i < gpu::layout_to_gpu::line_payload; ++i)
                 content[i] = word_at(part, i, part_bytes);
-            content[gpu::layout_to_gpu::line_payload] = commit;
         }
+        content[gpu::layout_to_gpu::line_payload] = commit; // of the last pair, too
         post_line(window_.subwindow(line * line_bytes, line_bytes),
                   std::span<std::byte const, line_bytes>(
                       reinterpret_cast<std::byte const*>(content), line_bytes));
