@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/mailbox.hpp>
 
+#include "signal/words.hpp"
+
 #include <barmap/error.hpp>
 
 #include <algorithm>
@@ -11,7 +13,7 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 namespace {
 
 /// @return the size
-std::size_t checked(std::size_t value_bytes) {
+std::size_t checked_value(std::size_t value_bytes) {
     constexpr std::size_t most = std::size_t{1} << 20;
     if (value_bytes == 0 || value_bytes > most)
         throw error(errc::invalid_argument,
@@ -20,15 +22,11 @@ std::size_t checked(std::size_t value_bytes) {
     return value_bytes;
 }
 
-gpu::word* pointer(std::uintptr_t address) {
-    return reinterpret_cast<gpu::word*>(address);
-}
-
 } // namespace
 
 byte_mailbox_to_gpu::byte_mailbox_to_gpu(arena const& memory, std::size_t value_bytes,
                                          std::uint64_t first)
-    : value_bytes_(checked(value_bytes)), slots_(memory, gpu::mailbox_slots, value_bytes),
+    : value_bytes_(checked_value(value_bytes)), slots_(memory, gpu::mailbox_slots, value_bytes),
       version_(first), first_(first) {
     for (unsigned i = 0; i < gpu::mailbox_slots; ++i)
         slots_.clear((first - i) % gpu::mailbox_slots, first - i);
@@ -45,7 +43,7 @@ gpu::mailbox_handle byte_mailbox_to_gpu::handle_for_thread() const noexcept {
 
 byte_mailbox_to_cpu::byte_mailbox_to_cpu(arena const& memory, std::size_t value_bytes,
                                          std::uint64_t first)
-    : value_bytes_(checked(value_bytes)),
+    : value_bytes_(checked_value(value_bytes)),
       slot_words_(detail::slot_to_cpu_bytes(value_bytes) / sizeof(gpu::word)),
       slots_(memory.take_host(gpu::mailbox_slots * slot_words_ * sizeof(gpu::word))),
       latest_(memory, 1), version_(first) {
@@ -57,7 +55,7 @@ byte_mailbox_to_cpu::byte_mailbox_to_cpu(arena const& memory, std::size_t value_
 byte_mailbox_to_cpu::~byte_mailbox_to_cpu() = default;
 
 gpu::mailbox_handle byte_mailbox_to_cpu::handle() const noexcept {
-    return {pointer(slots_.gpu_address()), pointer(latest_.gpu_address()), 0};
+    return {word_at(slots_.gpu_address()), word_at(latest_.gpu_address()), 0};
 }
 gpu::mailbox_handle byte_mailbox_to_cpu::handle_for_thread() const noexcept {
     return {slot_of(0), latest_.word(0), 0};

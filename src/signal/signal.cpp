@@ -3,19 +3,12 @@
 
 #include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
+#include "signal/words.hpp"
 
 #include <barmap/error.hpp>
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 namespace {
-
-gpu::word* pointer(std::uintptr_t address) {
-    return reinterpret_cast<gpu::word*>(address);
-}
-
-gpu::word* local(arena::part const& part) {
-    return reinterpret_cast<gpu::word*>(part.data());
-}
 
 CUstream as_stream(void* stream) {
     return static_cast<CUstream>(stream);
@@ -53,7 +46,7 @@ counter_to_gpu::counter_to_gpu(arena const& memory, std::uint64_t first)
 }
 counter_to_gpu::~counter_to_gpu() = default;
 gpu::counter_to_gpu counter_to_gpu::handle() const noexcept {
-    return {pointer(word_.gpu_address())};
+    return {word_at(word_.gpu_address())};
 }
 gpu::counter_to_gpu counter_to_gpu::handle_for_thread() const noexcept {
     return {word_.word(0)};
@@ -65,14 +58,14 @@ void counter_to_gpu::wait(void* stream, std::uint64_t at_least) const {
 counter_to_cpu::counter_to_cpu(arena const& memory, std::uint64_t first)
     : memory_(memory), word_(memory.take_host(sizeof(gpu::word))), arrived_(memory, 1),
       first_(first) {
-    gpu::store_release(local(word_), first);
+    gpu::store_release(first_word(word_), first);
 }
 counter_to_cpu::~counter_to_cpu() = default;
 gpu::counter_to_cpu counter_to_cpu::handle() const noexcept {
-    return {pointer(word_.gpu_address()), pointer(arrived_.gpu_address()), first_};
+    return {word_at(word_.gpu_address()), word_at(arrived_.gpu_address()), first_};
 }
 gpu::counter_to_cpu counter_to_cpu::handle_for_thread() const noexcept {
-    return {local(word_), arrived_.word(0), first_};
+    return {first_word(word_), arrived_.word(0), first_};
 }
 void counter_to_cpu::record(void* stream, std::uint64_t value) const {
     write_on(memory_, stream, word_.gpu_address(), value);
@@ -81,7 +74,7 @@ void counter_to_cpu::record(void* stream, std::uint64_t value) const {
 flag_to_gpu::flag_to_gpu(arena const& memory) : memory_(memory), word_(memory, 1) {}
 flag_to_gpu::~flag_to_gpu() = default;
 gpu::flag_to_gpu flag_to_gpu::handle() const noexcept {
-    return {pointer(word_.gpu_address())};
+    return {word_at(word_.gpu_address())};
 }
 gpu::flag_to_gpu flag_to_gpu::handle_for_thread() const noexcept {
     return {word_.word(0)};
@@ -97,7 +90,7 @@ flag_to_cpu::flag_to_cpu(arena const& memory)
 }
 flag_to_cpu::~flag_to_cpu() = default;
 gpu::flag_to_cpu flag_to_cpu::handle() const noexcept {
-    return {pointer(word_.gpu_address())};
+    return {word_at(word_.gpu_address())};
 }
 gpu::flag_to_cpu flag_to_cpu::handle_for_thread() const noexcept {
     return {word()};

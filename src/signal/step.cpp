@@ -15,22 +15,21 @@
 #include <optional>
 
 namespace barmap {
-namespace {
 
-constexpr std::size_t word_bytes = sizeof(gpu::word);
+constexpr std::size_t step_word_bytes = sizeof(gpu::word);
 
-std::size_t words_of(std::size_t bytes) {
-    return (bytes + word_bytes - 1) / word_bytes;
+inline std::size_t words_of_step(std::size_t bytes) {
+    return (bytes + step_word_bytes - 1) / step_word_bytes;
 }
 
 /// Where the tensors' parts lie in a message, by chunks.
-struct message_layout {
+struct step_layout {
     std::vector<std::size_t> first_word; ///< of each tensor
     std::vector<std::size_t> bytes;
     std::vector<step::chunk> chunks;
     std::size_t words = 0;
 
-    explicit message_layout(std::span<step_tensor const> tensors) {
+    explicit step_layout(std::span<step_tensor const> tensors) {
         for (step_tensor const& each : tensors) {
             if (each.gpu_address == 0 || each.bytes == 0)
                 throw error(errc::invalid_argument, "make the tensors of a step", "",
@@ -39,9 +38,9 @@ struct message_layout {
             bytes.push_back(each.bytes);
             for (std::size_t at = 0; at < each.bytes; at += step::chunk_bytes)
                 chunks.push_back({reinterpret_cast<unsigned char*>(each.gpu_address + at),
-                                  words + at / word_bytes,
+                                  words + at / step_word_bytes,
                                   std::min<std::size_t>(each.bytes - at, step::chunk_bytes)});
-            words += words_of(each.bytes);
+            words += words_of_step(each.bytes);
         }
         if (tensors.empty())
             throw error(errc::invalid_argument, "make the tensors of a step", "",
@@ -73,14 +72,12 @@ private:
     CUfunction function_ = nullptr;
 };
 
-} // namespace
-
 struct step_state {
     step_state(device const& of, std::span<step_tensor const> tensors, char const* kernel_name)
         : gpu(of), layout(tensors), staging(layout.words),
-          words(gpu, layout.chunks.size() * sizeof(step::chunk), word_bytes),
+          words(gpu, layout.chunks.size() * sizeof(step::chunk), step_word_bytes),
           chunks(words.take_gpu(layout.chunks.size() * sizeof(step::chunk))),
-          failures(words.take_host(word_bytes)) {
+          failures(words.take_host(step_word_bytes)) {
         auto const scope = cuda::context_scope::any(gpu.ordinal());
         kernel = std::make_unique<step_kernel>(kernel_name);
         write(chunks.window(), std::as_bytes(std::span(layout.chunks)));
@@ -98,13 +95,13 @@ struct step_state {
     [[nodiscard]] gpu::word* failure() const noexcept {
         return reinterpret_cast<gpu::word*>(failures.data());
     }
-    [[nodiscard]] std::size_t message_bytes() const noexcept { return layout.words * word_bytes; }
+    [[nodiscard]] std::size_t message_bytes() const noexcept { return layout.words * step_word_bytes; }
     [[nodiscard]] std::span<std::byte> message() const noexcept {
         return std::as_writable_bytes(std::span(const_cast<std::uint64_t*>(staging.data()),
                                                 staging.size()));
     }
     [[nodiscard]] std::span<std::byte> part(std::size_t tensor) const noexcept {
-        return message().subspan(layout.first_word[tensor] * word_bytes, layout.bytes[tensor]);
+        return message().subspan(layout.first_word[tensor] * step_word_bytes, layout.bytes[tensor]);
     }
 
     void launch(gpu::ring_handle const& ring, void* stream) const {
@@ -127,7 +124,7 @@ struct step_state {
     }
 
     device gpu;
-    message_layout layout;
+    step_layout layout;
     std::vector<std::uint64_t> staging;
     arena words;
     arena::part chunks, failures;

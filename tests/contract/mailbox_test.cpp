@@ -19,8 +19,6 @@ using gpu::status;
 using mailbox_test = contract_test;
 using mailbox_thread_test = signalling_threads;
 
-constexpr std::size_t enough = 1 << 16;
-
 template <class Value>
 void expect_latest_value(device const& gpu, std::uint64_t first) {
     SCOPED_TRACE(testing::Message() << sizeof(Value) << " bytes from " << first);

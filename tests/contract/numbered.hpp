@@ -13,6 +13,8 @@
 namespace barmap::contract {
 
 constexpr std::uint64_t many_looks = 2'000'000'000;
+/// Bytes of each kind of memory for what a test makes.
+constexpr std::size_t enough = 1 << 16;
 
 /// A value that knows whether it is whole.
 template <std::size_t Words>

@@ -19,8 +19,6 @@ using gpu::status;
 using rpc_test = contract_test;
 using rpc_thread_test = signalling_threads;
 
-constexpr std::size_t enough = 1 << 16;
-
 using question = numbered<3>;
 using answer = numbered<9>;
 

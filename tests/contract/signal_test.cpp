@@ -19,8 +19,6 @@ using gpu::status;
 using signal_test = contract_test;
 using signal_thread_test = signalling_threads;
 
-constexpr std::size_t enough = 1 << 16;
-
 TEST_P(signal_test, counters_say_how_far_the_other_side_is) {
     arena const words(device::open(0), enough, enough);
     for (std::uint64_t const first : {std::uint64_t{0}, (std::uint64_t{1} << 32) - 2,
