@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <sched.h>
 
 namespace barmap::sim {
 
@@ -38,5 +39,14 @@ T* resolved(T* address, std::uint64_t count) {
     require(found && at % alignof(T) == 0);
     return reinterpret_cast<T*>(found);
 }
+
+/// Lets other threads run between looks of a kernel, for as long as it takes: there may be few
+/// processors.
+struct again_later {
+    bool operator()() const {
+        sched_yield();
+        return true;
+    }
+};
 
 } // namespace barmap::sim

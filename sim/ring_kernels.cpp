@@ -6,7 +6,6 @@
 #include <ring_kernels.cuh>
 
 #include <chrono>
-#include <sched.h>
 #include <thread>
 #include <vector>
 
@@ -14,14 +13,6 @@
 /// kernel.
 namespace barmap::sim {
 namespace {
-
-/// Lets other threads run between looks, for as long as it takes: there may be few processors.
-struct again_later {
-    bool operator()() const {
-        sched_yield();
-        return true;
-    }
-};
 
 using tool::ring_findings;
 using tool::ring_task;

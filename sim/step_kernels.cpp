@@ -5,7 +5,6 @@
 #include "signal/step_kernels.cuh"
 
 #include <memory>
-#include <sched.h>
 #include <vector>
 
 /// The kernels of step_inputs and step_outputs: the very code that GPUs run, by a thread in the place
@@ -13,21 +12,13 @@
 namespace barmap::sim {
 namespace {
 
-/// Lets other threads run between looks, for as long as it takes: there may be few processors.
-struct again_later {
-    bool operator()() const {
-        sched_yield();
-        return true;
-    }
-};
-
 /// A task whose addresses are the simulated driver's.
 struct resolved_task {
     step::task task;
     std::vector<step::chunk> chunks;
 };
 
-std::shared_ptr<resolved_task> task_of(void** parameters, std::uint64_t slot_words) {
+std::shared_ptr<resolved_task> step_of(void** parameters, std::uint64_t slot_words) {
     auto result = std::make_shared<resolved_task>();
     step::task& task = result->task = parameter<step::task>(parameters, 0);
     constexpr std::uint64_t most_slots = std::uint64_t{1} << 32, most_chunks = 1 << 20;
@@ -46,23 +37,23 @@ std::shared_ptr<resolved_task> task_of(void** parameters, std::uint64_t slot_wor
     return result;
 }
 
-std::function<void()> load(void** parameters, unsigned) {
+std::function<void()> load_step(void** parameters, unsigned) {
     auto const words = parameter<step::task>(parameters, 0).words;
-    return [with = task_of(parameters, gpu::detail::lines_of(words) * 8)] {
+    return [with = step_of(parameters, gpu::detail::lines_of(words) * 8)] {
         step::load(with->task, again_later());
     };
 }
 
-std::function<void()> store(void** parameters, unsigned) {
+std::function<void()> store_step(void** parameters, unsigned) {
     auto const words = parameter<step::task>(parameters, 0).words;
-    return [with = task_of(parameters, words == 1 ? 2 : (words + 8) / 8 * 8)] {
+    return [with = step_of(parameters, words == 1 ? 2 : (words + 8) / 8 * 8)] {
         step::store(with->task, again_later());
     };
 }
 
 constexpr kernel step_kernels[] = {
-    {"barmap_step_load", load},
-    {"barmap_step_store", store},
+    {"barmap_step_load", load_step},
+    {"barmap_step_store", store_step},
 };
 
 } // namespace
