@@ -79,6 +79,7 @@ struct step_state {
           chunks(words.take_gpu(layout.chunks.size() * sizeof(step::chunk))),
           failures(words.take_host(step_word_bytes)) {
         auto const scope = cuda::context_scope::any(gpu.ordinal());
+        cuda::check(cuda::api().ctx_get_current(&context), "find the GPU's context");
         kernel = std::make_unique<step_kernel>(kernel_name);
         write(chunks.window(), std::as_bytes(std::span(layout.chunks)));
         gpu::store_release(failure(), 0);
@@ -88,8 +89,12 @@ struct step_state {
             (void)kernel.release();
             return;
         }
-        auto const scope = cuda::context_scope::any(gpu.ordinal());
-        kernel.reset();
+        try {
+            cuda::context_scope const scope(context);
+            kernel.reset();
+        } catch (error const&) {
+            (void)kernel.release(); // the context has been destroyed, and the module with it
+        }
     }
 
     [[nodiscard]] gpu::word* failure() const noexcept {
@@ -116,7 +121,7 @@ struct step_state {
         void* arguments[] = {&task};
         auto const threads = static_cast<unsigned>(
             std::min<std::size_t>(most_threads, layout.chunks.size() * warp));
-        auto const scope = cuda::context_scope::any(gpu.ordinal());
+        cuda::context_scope const scope(context); // the module's, whatever the thread has
         cuda::check(cuda::api().launch_kernel(kernel->function(), 1, 1, 1, threads, 1, 1, 0,
                                               static_cast<CUstream>(stream), arguments, nullptr),
                     "launch the kernel of a step",
@@ -128,6 +133,7 @@ struct step_state {
     std::vector<std::uint64_t> staging;
     arena words;
     arena::part chunks, failures;
+    CUcontext context = nullptr; ///< of the kernel
     std::unique_ptr<step_kernel> kernel;
     os::process_id const owner = os::this_process();
     std::optional<byte_ring_to_gpu> to_gpu;
