@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -104,6 +105,13 @@ inline constexpr memory_kind kinds_of_device_memory[] = {
 
 /// Bytes that differ from place to place and from seed to seed.
 [[nodiscard]] std::vector<std::byte> pattern(std::size_t bytes, unsigned seed);
+
+/// The standard library's compares one std::byte after another, which takes most of the time of these
+/// tests where it is not optimised.
+[[nodiscard]] inline bool operator==(std::vector<std::byte> const& a,
+                                     std::vector<std::byte> const& b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
 
 /// Through the driver, complete on return (docs/ordering.md, O20 and O21).
 [[nodiscard]] std::vector<std::byte> read_by_driver(std::uintptr_t from, std::size_t bytes);

@@ -24,7 +24,7 @@ using answer = numbered<9>;
 
 TEST_P(rpc_thread_test, gpu_threads_call_the_cpu) {
     device const gpu = device::open(0);
-    constexpr std::uint64_t threads = 4, each = 100;
+    constexpr std::uint64_t threads = 4, each = 40;
     for (std::size_t const slots : {1u, 2u, 8u}) {
         SCOPED_TRACE(slots);
         arena const words(gpu, enough, enough);
