@@ -62,8 +62,8 @@ BARMAP_DEVICE void advance(counter_to_cpu const& counter, word to) {
 }
 
 /// Says that one of `expected` has arrived: the last one advances the number by 1, after all that
-/// any of them has stored before. Each of them arrives once for each advance. For instance thread 0 of each block of a kernel, behind a
-/// barrier of the block. Not beside advance().
+/// any of them has stored before. Each of them arrives once for each advance, for instance thread 0
+/// of each block of a kernel behind a barrier of the block. Not beside advance().
 /// @return whether this was the last one
 BARMAP_DEVICE bool arrive(counter_to_cpu const& counter, word expected) {
     word const before = add(counter.arrived, 1);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// The kernels of signal_test, as scripts/ptx compiles them. No CUDA toolkit is needed.
+// BARMAP_KERNEL is what its headers would call __global__.
+#include "signal_messages.hpp"
+
+#include <barmap/gpu/mailbox.cuh>
+#include <barmap/gpu/ring.cuh>
+#include <barmap/gpu/rpc.cuh>
+#include <barmap/gpu/signal.cuh>
+
+using barmap::gpu_test::is_whole;
+using barmap::gpu_test::reading;
+using barmap::gpu_test::reading_of;
+namespace gpu = barmap::gpu;
+using gpu::status;
+using gpu::word;
+
+namespace {
+
+constexpr word many_looks = 20'000'000; // some ten seconds
+
+__device__ unsigned block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
+__device__ unsigned blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
+
+} // namespace
+
+// Counts in `wrong` what is not as it should be, and every kernel does so. One thread in each.
+extern "C" BARMAP_KERNEL void barmap_test_counters(gpu::counter_to_gpu in, gpu::counter_to_cpu out,
+                                                   word first, word rounds, word* in_gpu,
+                                                   word* in_host, word* wrong) {
+    for (word i = 1; i <= rounds; ++i) {
+        if (gpu::wait_for(in, first + i, many_looks) != status::ok) {
+            gpu::add(wrong, 1);
+            return;
+        }
+        if (gpu::load_relaxed(in_gpu) != i * 3)
+            gpu::add(wrong, 1);
+        gpu::store_relaxed(in_host, i * 7);
+        gpu::advance(out, first + i);
+    }
+}
+
+// Of many blocks, each stores to its own word of host memory and arrives.
+extern "C" BARMAP_KERNEL void barmap_test_arrivals(gpu::counter_to_gpu go, gpu::counter_to_cpu done,
+                                                   word rounds, word* in_host, word* wrong) {
+    for (word i = 1; i <= rounds; ++i) {
+        gpu::store_relaxed(in_host + block(), i);
+        gpu::arrive(done, blocks());
+        if (gpu::wait_for(go, i, many_looks) != status::ok) {
+            gpu::add(wrong, 1);
+            return;
+        }
+    }
+}
+
+extern "C" BARMAP_KERNEL void barmap_test_flags(gpu::flag_to_gpu in, gpu::flag_to_cpu out,
+                                                word rounds, word* in_gpu, word* in_host,
+                                                word* wrong) {
+    for (word i = 1; i <= rounds; ++i) {
+        if (gpu::wait_for(in, many_looks) != status::ok) {
+            gpu::add(wrong, 1);
+            return;
+        }
+        if (gpu::load_relaxed(in_gpu) != i * 3)
+            gpu::add(wrong, 1);
+        gpu::store_relaxed(in_host, i * 7);
+        gpu::raise(out);
+    }
+}
+
+// Sends back what it reads, until the CPU has written its last value.
+extern "C" BARMAP_KERNEL void barmap_test_mailboxes(gpu::mailbox_to_gpu<reading> in,
+                                                    gpu::mailbox_to_cpu<reading> out, word last,
+                                                    word* read, word* wrong) {
+    gpu::mailbox_reader<reading> reader(in);
+    gpu::mailbox_writer<reading> writer(out);
+    reading value = {};
+    word before = 0, count = 0;
+    while (before != last) {
+        if (reader.read(value, many_looks) != status::ok) {
+            gpu::add(wrong, 1);
+            break;
+        }
+        if (!is_whole(value) || value.words[0] <= before)
+            gpu::add(wrong, 1);
+        before = value.words[0];
+        writer.write(value);
+        ++count;
+    }
+    gpu::store_relaxed(read, count);
+}
+
+extern "C" BARMAP_KERNEL void barmap_test_server(gpu::rpc_to_gpu<reading, reading> calls,
+                                                 word* wrong) {
+    gpu::server<reading, reading> server(calls);
+    reading asked;
+    status found;
+    while ((found = server.take(asked, many_looks)) == status::ok)
+        if (!is_whole(asked) ||
+            server.reply(reading_of(asked.words[0] * 3), many_looks) != status::ok)
+            gpu::add(wrong, 1);
+    if (found != status::closed)
+        gpu::add(wrong, 1);
+}
+
+// A step of a graph: one message in, one out.
+extern "C" BARMAP_KERNEL void barmap_test_step(gpu::ring_to_gpu<reading> in,
+                                               gpu::ring_to_cpu<reading> out, word* wrong) {
+    gpu::consumer<reading> from(in);
+    gpu::producer<reading> to(out);
+    reading value;
+    if (from.pop(value, many_looks) != status::ok || !is_whole(value) ||
+        to.push(reading_of(value.words[0] + 1), many_looks) != status::ok)
+        gpu::add(wrong, 1);
+}
+
+// Pushes a message, begins a second one, and fails: as a kernel that is killed in between.
+extern "C" BARMAP_KERNEL void barmap_test_killed(gpu::ring_to_cpu<reading> out) {
+    gpu::producer<reading> to(out);
+    to.push(reading_of(1), many_looks);
+    reading const second = reading_of(2);
+    using slot = gpu::slot_to_cpu<reading>;
+    word* const next = out.slots + slot::words;
+    for (unsigned i = 0; i < slot::words / 2; ++i) // the last word commits
+        gpu::store_relaxed(next + i, second.words[i]);
+    gpu::fence_system();
+    __builtin_trap();
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+#include "gpu_memory.hpp"
+#include "ptx_signal.hpp"
+#include "signal_messages.hpp"
+
+#include <barmap/mailbox.hpp>
+#include <barmap/ring.hpp>
+#include <barmap/rpc.hpp>
+#include <barmap/signal.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+/// What tests/contract tries with threads, with kernels of a GPU.
+namespace barmap::gpu_test {
+namespace {
+
+using namespace std::chrono_literals;
+using gpu::word;
+
+constexpr std::size_t page = 4096;
+constexpr int non_blocking = 1; // CU_STREAM_NON_BLOCKING
+
+/// Where counters begin: numbers that wrap in the middle of a test as well.
+constexpr word firsts[] = {0, (word{1} << 32) - 50, (word{1} << 63) - 50, ~word{0} - 50};
+
+word* on_gpu(device_block const& block) {
+    return reinterpret_cast<word*>(block.address());
+}
+word* on_gpu(arena::part const& part) {
+    return reinterpret_cast<word*>(part.gpu_address());
+}
+
+/// The kernels of ptx_signal.hpp, in the context that is current.
+class test_kernels {
+public:
+    test_kernels() : wrong_(sizeof(word)) {
+        expect_success(cu_.module_load_data(&module_, ptx_signal));
+        expect_success(cu_.stream_create(&stream_, non_blocking));
+        expect_success(cu_.memset_d8(wrong_.address(), 0, sizeof(word)));
+        expect_success(cu_.ctx_synchronize());
+    }
+    test_kernels(test_kernels const&) = delete;
+    test_kernels& operator=(test_kernels const&) = delete;
+    ~test_kernels() {
+        cu_.stream_destroy(stream_);
+        cu_.module_unload(module_);
+    }
+
+    [[nodiscard]] CUstream stream() const { return stream_; }
+    /// What kernels count in.
+    [[nodiscard]] word* wrong() const { return on_gpu(wrong_); }
+
+    template <class... Arguments>
+    void launch(char const* name, unsigned blocks, Arguments... arguments) {
+        CUfunction function = nullptr;
+        expect_success(cu_.module_get_function(&function, module_, name));
+        void* pointers[] = {&arguments...};
+        expect_success(
+            cu_.launch_kernel(function, blocks, 1, 1, 1, 1, 1, 0, stream_, pointers, nullptr));
+    }
+
+    /// Waits for the kernel, which has to have found nothing wrong.
+    void expect_nothing_wrong() const {
+        expect_success(cu_.stream_synchronize(stream_));
+        word found = 1;
+        expect_success(cu_.memcpy_dtoh(&found, wrong_.address(), sizeof found));
+        EXPECT_EQ(found, 0u);
+    }
+
+private:
+    cuda::driver_api const& cu_ = cuda::api();
+    CUmodule module_ = nullptr;
+    CUstream stream_ = nullptr;
+    device_block wrong_;
+};
+
+using signal_test = real_gpu;
+
+TEST_F(signal_test, what_was_written_before_a_counter_is_seen_after_it) {
+    test_kernels kernels;
+    arena const words(device::open(0), page, page);
+    arena::part const data = words.take_gpu(sizeof(word)), host = words.take_host(sizeof(word));
+    auto* const in_host = reinterpret_cast<word*>(host.data());
+    for (word const first : firsts) {
+        SCOPED_TRACE(first);
+        counter_to_gpu there(words, first);
+        counter_to_cpu back(words, first);
+        word const count = rounds(100'000);
+        kernels.launch("barmap_test_counters", 1, there.handle(), back.handle(), first, count, on_gpu(data),
+               on_gpu(host), kernels.wrong());
+        word wrong_here = 0;
+        for (word i = 1; i <= count; ++i) {
+            write_value(data.window(), i * 3);
+            there.advance(first + i);
+            ASSERT_TRUE(back.wait_for(first + i, 10s)) << i;
+            wrong_here += gpu::load_relaxed(in_host) != i * 7;
+        }
+        EXPECT_EQ(wrong_here, 0u);
+        kernels.expect_nothing_wrong();
+    }
+}
+
+TEST_F(signal_test, the_last_block_to_arrive_advances_the_counter) {
+    constexpr unsigned blocks = 64;
+    test_kernels kernels;
+    arena const words(device::open(0), page, page);
+    arena::part const host = words.take_host(blocks * sizeof(word));
+    auto* const in_host = reinterpret_cast<word*>(host.data());
+    std::fill_n(in_host, blocks, 0);
+    counter_to_gpu go(words);
+    counter_to_cpu done(words, ~word{0} - 50);
+    word const count = rounds(20'000);
+    kernels.launch("barmap_test_arrivals", blocks, go.handle(), done.handle(), count, on_gpu(host), kernels.wrong());
+    word wrong_here = 0;
+    for (word i = 1; i <= count; ++i) {
+        ASSERT_TRUE(done.wait_for(~word{0} - 50 + i, 10s)) << i;
+        for (unsigned k = 0; k < blocks; ++k)
+            wrong_here += gpu::load_relaxed(in_host + k) != i;
+        go.advance(i);
+    }
+    EXPECT_EQ(wrong_here, 0u);
+    kernels.expect_nothing_wrong();
+}
+
+TEST_F(signal_test, what_was_written_before_a_flag_is_seen_after_it) {
+    test_kernels kernels;
+    arena const words(device::open(0), page, page);
+    arena::part const data = words.take_gpu(sizeof(word)), host = words.take_host(sizeof(word));
+    auto* const in_host = reinterpret_cast<word*>(host.data());
+    flag_to_gpu go(words);
+    flag_to_cpu done(words);
+    word const count = rounds(100'000);
+    kernels.launch("barmap_test_flags", 1, go.handle(), done.handle(), count, on_gpu(data), on_gpu(host),
+           kernels.wrong());
+    word wrong_here = 0;
+    for (word i = 1; i <= count; ++i) {
+        write_value(data.window(), i * 3);
+        go.raise();
+        ASSERT_TRUE(done.wait_for(10s)) << i;
+        wrong_here += gpu::load_relaxed(in_host) != i * 7;
+        done.lower();
+    }
+    EXPECT_EQ(wrong_here, 0u);
+    kernels.expect_nothing_wrong();
+}
+
+TEST_F(signal_test, streams_wait_for_words_and_store_them) {
+    test_kernels kernels;
+    arena const words(device::open(0), page, page);
+    for (word const first : firsts) {
+        SCOPED_TRACE(first);
+        counter_to_gpu there(words, first);
+        counter_to_cpu back(words, first);
+        flag_to_gpu go(words);
+        flag_to_cpu done(words);
+        for (word i = 1; i <= rounds(200); ++i) {
+            there.wait(kernels.stream(), first + i);
+            back.record(kernels.stream(), first + i);
+            go.wait(kernels.stream());
+            done.record(kernels.stream());
+            EXPECT_FALSE(i % 50 == 1 && back.wait_for(first + i, 2ms));
+            there.advance(first + i);
+            ASSERT_TRUE(back.wait_for(first + i, 10s)) << i;
+            EXPECT_FALSE(i % 50 == 1 && done.wait_for(2ms));
+            go.raise();
+            ASSERT_TRUE(done.wait_for(10s)) << i;
+            done.lower();
+        }
+        expect_success(cu().stream_synchronize(kernels.stream()));
+    }
+}
+
+TEST_F(signal_test, values_of_mailboxes_are_whole_and_never_go_back) {
+    test_kernels kernels;
+    for (word const first : firsts) {
+        SCOPED_TRACE(first);
+        arena const words(device::open(0), 2 * page, 2 * page);
+        mailbox_to_gpu<reading> settings(words, first);
+        mailbox_to_cpu<reading> state(words, first);
+        device_block const read(sizeof(word));
+        word const last = rounds(1'000'000);
+        kernels.launch("barmap_test_mailboxes", 1, settings.handle(), state.handle(), last, on_gpu(read),
+               kernels.wrong());
+        word wrong_here = 0, before = 0, count = 0, sent = 0;
+        reading value;
+        auto const until = std::chrono::steady_clock::now() + 60s;
+        while (before != last && std::chrono::steady_clock::now() < until) {
+            if (sent < last)
+                settings.write(reading_of(++sent));
+            if (!state.read(value))
+                continue;
+            ++count;
+            wrong_here += !is_whole(value) || value.words[0] <= before || value.words[0] > sent;
+            before = value.words[0];
+        }
+        EXPECT_EQ(before, last) << "the last one is never missed";
+        EXPECT_EQ(wrong_here, 0u);
+        kernels.expect_nothing_wrong();
+        word there = 0;
+        expect_success(cu().memcpy_dtoh(&there, read.address(), sizeof there));
+        EXPECT_GT(there, 100u);
+        EXPECT_GT(count, 100u);
+        RecordProperty("read by the GPU", std::to_string(there));
+        RecordProperty("read by the CPU", std::to_string(count));
+    }
+}
+
+TEST_F(signal_test, the_cpu_calls_gpu_code) {
+    test_kernels kernels;
+    rpc_to_gpu<reading, reading> calls(device::open(0), 8);
+    kernels.launch("barmap_test_server", 1, calls.handle(), kernels.wrong());
+    word wrong_here = 0;
+    reading found;
+    for (word i = 0; i < rounds(100'000); ++i) {
+        ASSERT_TRUE(calls.call(reading_of(i), found, 10s)) << i;
+        wrong_here += !is_whole(found) || found.words[0] != i * 3;
+    }
+    EXPECT_EQ(wrong_here, 0u);
+    calls.close();
+    kernels.expect_nothing_wrong();
+}
+
+TEST_F(signal_test, a_ring_goes_on_in_each_replay_of_a_graph) {
+    test_kernels kernels;
+    auto const begin_capture = reinterpret_cast<CUresult (*)(CUstream, int)>(
+        dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamBeginCapture_v2"));
+    auto const end_capture = reinterpret_cast<CUresult (*)(CUstream, CUgraph*)>(
+        dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamEndCapture"));
+    ASSERT_TRUE(begin_capture && end_capture);
+    device const gpu = device::open(0);
+    ring_to_gpu<reading> in(gpu, 8);
+    ring_to_cpu<reading> out(gpu, 8);
+    constexpr int thread_local_mode = 1;
+    expect_success(begin_capture(kernels.stream(), thread_local_mode));
+    kernels.launch("barmap_test_step", 1, in.handle(), out.handle(), kernels.wrong());
+    CUgraph graph = nullptr;
+    CUgraphExec ready = nullptr;
+    expect_success(end_capture(kernels.stream(), &graph));
+    expect_success(cu().graph_instantiate(&ready, graph, 0));
+    word wrong_here = 0;
+    reading found;
+    for (word i = 0; i < rounds(10'000); ++i) {
+        expect_success(cu().graph_launch(ready, kernels.stream()));
+        ASSERT_TRUE(in.try_push(reading_of(i * 5)));
+        in.flush();
+        ASSERT_TRUE(out.wait_for(10s) && out.try_pop(found)) << i;
+        wrong_here += !is_whole(found) || found.words[0] != i * 5 + 1;
+    }
+    EXPECT_EQ(wrong_here, 0u);
+    kernels.expect_nothing_wrong();
+    cu().graph_exec_destroy(ready);
+    cu().graph_destroy(graph);
+}
+
+TEST_F(signal_test, two_gpus_at_once) {
+    if (count() < 2)
+        GTEST_SKIP() << "one GPU only";
+    struct side {
+        test_kernels kernels;
+        rpc_to_gpu<reading, reading> calls; // two rings
+        explicit side(int ordinal) : calls(device::open(ordinal), 8) {}
+    };
+    std::vector<std::unique_ptr<side>> sides;
+    std::vector<std::thread> threads;
+    std::atomic<word> wrong_here{0};
+    for (unsigned i = 0; i < 2; ++i) {
+        use(static_cast<int>(i));
+        sides.push_back(std::make_unique<side>(static_cast<int>(i)));
+        side& each = *sides.back();
+        each.kernels.launch("barmap_test_server", 1, each.calls.handle(), each.kernels.wrong());
+        threads.emplace_back([&each, &wrong_here, i] {
+            reading found;
+            for (word k = i; k < rounds(50'000); ++k)
+                wrong_here += !each.calls.call(reading_of(k), found, 10s) || !is_whole(found) ||
+                    found.words[0] != k * 3;
+            each.calls.close();
+        });
+    }
+    for (unsigned i = 0; i < 2; ++i) {
+        threads[i].join();
+        use(static_cast<int>(i));
+        sides[i]->kernels.expect_nothing_wrong();
+        sides[i].reset();
+    }
+    EXPECT_EQ(wrong_here, 0u);
+}
+
+TEST_F(signal_test, a_message_of_a_kernel_that_was_killed_is_none) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe"; // a new process: its context is lost
+    EXPECT_EXIT(
+        {
+            use(0);
+            auto* const kernels = new test_kernels;
+            ring_to_cpu<reading> ring(device::open(0), 8);
+            kernels->launch("barmap_test_killed", 1, ring.handle());
+            reading found{};
+            bool const first = ring.wait_for(10s) && ring.try_pop(found) && is_whole(found);
+            bool const lost = cu().stream_synchronize(kernels->stream()) != cuda::success;
+            bool const second = ring.wait_for(10ms) || ring.try_pop(found);
+            std::fprintf(stderr, "first %d lost %d second %d", first, lost, second);
+            std::exit(0);
+        },
+        testing::ExitedWithCode(0), "^first 1 lost 1 second 0$");
+}
+
+TEST_F(signal_test, pushes_to_a_destroyed_context_change_nothing) {
+    device const gpu = device::open(0);
+    CUcontext context = nullptr;
+    expect_success(cu().ctx_create(&context, 0, 0));
+    auto in = std::make_unique<ring_to_gpu<reading>>(gpu, 8);
+    auto out = std::make_unique<ring_to_cpu<reading>>(gpu, 8);
+    auto words = std::make_unique<arena>(gpu, page, page);
+    counter_to_gpu there(*words);
+    mailbox_to_gpu<reading> settings(*words);
+    expect_success(cu().ctx_destroy(context));
+    use(0);
+    for (word i = 0; i < 8; ++i)
+        EXPECT_TRUE(in->try_push(reading_of(i)));
+    in->flush();
+    EXPECT_FALSE(in->try_push(reading_of(8))) << "nobody reads them";
+    there.advance(1);
+    settings.write(reading_of(1));
+    in->close();
+    in.reset();
+    out.reset();
+    device_block const after(page);
+    expect_same_memory(gpu.pin(after.address(), page).map(), after.address(), 11);
+}
+
+} // namespace
+} // namespace barmap::gpu_test
