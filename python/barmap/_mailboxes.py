@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, Union
 from . import _barmap
 from ._either_signal import Arena, EitherSignal
 from ._machine import Device
-from ._messages import expect_value
+from ._messages import MessageMaker
 from ._waiting import checked, pause
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ class MailboxToGpu(EitherSignal[_barmap.MailboxToGpu]):
         device: Union[SupportsIndex, Device] = 0,
     ) -> None:
         self._dtype = _checked_dtype(dtype)
+        self._value_of = MessageMaker(self._dtype, "the value")
         self._signal = _barmap.MailboxToGpu(*self._memory(arena, device), self._dtype.itemsize)
 
     @property
@@ -104,12 +105,7 @@ class MailboxToGpu(EitherSignal[_barmap.MailboxToGpu]):
         >>> with barmap.MailboxToGpu("f4") as gain:
         ...     gain.write(0.5)
         """
-        import numpy as np
-
-        made = np.zeros(1, self._dtype)
-        expect_value(self._dtype, value, "the value")
-        made[0] = value
-        self._signal.write(made.view(np.uint8))
+        self._signal.write(self._value_of(value))
 
 
 class MailboxToCpu(EitherSignal[_barmap.MailboxToCpu]):
@@ -178,7 +174,7 @@ class MailboxToCpu(EitherSignal[_barmap.MailboxToCpu]):
         import numpy as np
 
         value = np.empty(1, self._dtype)
-        return value[0] if self._signal.read(value.view(np.uint8)) else None
+        return value[0] if self._signal.read(value) else None
 
     def wait_for(self, timeout: Optional[float] = None) -> bool:
         """Waits for a newer value than the last one that was read. Parameters and exceptions as

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, Union
 from . import _barmap
 from ._either_ring import EitherRing
 from ._machine import Device
-from ._messages import expect_messages, expect_value
+from ._messages import MessageMaker, expect_messages
 from ._numbers import unsigned
 from ._waiting import pause
 
@@ -82,6 +82,7 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         device: Union[SupportsIndex, Device] = 0,
     ) -> None:
         super().__init__(dtype, slots, device)
+        self._message_of = MessageMaker(self._dtype)
 
     def try_push(self, value: Any) -> bool:
         """Writes a message, unless the ring is full. It arrives at the latest with `flush`.
@@ -114,12 +115,7 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         ...     ring.try_push(1), ring.try_push(np.uint16(2)), ring.try_push(3)
         (True, True, False)
         """
-        import numpy as np
-
-        message = np.zeros(1, self._dtype)
-        expect_value(self._dtype, value)
-        message[0] = value
-        return self._ring.push(message.view(np.uint8)) == 1
+        return self._ring.push(self._message_of(value)) == 1
 
     def push_many(self, messages: npt.NDArray[Any]) -> int:
         """Writes as many messages as there is room for, in order. They arrive at the latest with
@@ -151,10 +147,8 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         ...     first, ring.push_many(np.float32([4, 5, 6])), ring.depth
         (3, 1, 4)
         """
-        import numpy as np
-
         expect_messages(self._dtype, messages, "messages")
-        return self._ring.push(messages.view(np.uint8))
+        return self._ring.push(messages)
 
     def flush(self) -> None:
         """Makes all messages arrive without waiting for more.
@@ -244,7 +238,7 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
         import numpy as np
 
         message = np.empty(1, self._dtype)
-        return message[0] if self._ring.pop(message.view(np.uint8)) else None
+        return message[0] if self._ring.pop(message) else None
 
     def pop_many(
         self, n: Optional[SupportsIndex] = None, *, out: Optional[npt.NDArray[Any]] = None
@@ -292,7 +286,7 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
             expect_messages(self._dtype, out, "out")
             if not out.flags.writeable:
                 raise TypeError("out is read-only")
-        return out[: self._ring.pop(out.view(np.uint8))]
+        return out[: self._ring.pop(out)]
 
     async def pop(self) -> Any:
         """Waits for the next message, while the event loop goes on.

@@ -13,9 +13,6 @@ from ._streams import Stream
 from ._waiting import checked, pause
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from ._batches import GpuArray, HostArray
 
 
@@ -277,15 +274,10 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
         ...     outputs.pop() is None
         True
         """
-        results = self._popped()
-        return None if results is None else self._views(results)
-
-    def _popped(self) -> Optional[npt.NDArray[np.uint8]]:
-        """The bytes of all results."""
         import numpy as np
 
         results = np.empty(self._nbytes, np.uint8)
-        return results if self._held.pop(results) else None
+        return self._views(results) if self._held.pop(results) else None
 
     def wait_for(self, timeout: Optional[float] = None) -> bool:
         """Waits for results. Other threads run meanwhile, and Ctrl-C ends it.

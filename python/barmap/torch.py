@@ -126,6 +126,11 @@ class _TorchInputs(StepInputs):
 
     def push(self, arrays: Optional[Mapping[str, Any]] = None, /, **named: Any) -> bool:
         given: Dict[str, Any] = {**(arrays or {}), **named}
+        try:
+            # As arrays, of which the binding copies all at once.
+            return self._push({name: x.numpy() for name, x in given.items()} or None)
+        except (AttributeError, RuntimeError, TypeError, ValueError):
+            pass  # as tensors, or the error says more
         tensors = {name: x for name, x in given.items() if isinstance(x, torch.Tensor)}
         for name, x in tensors.items():
             to = self.host.get(name)
@@ -190,6 +195,7 @@ class TokenRing(StepOutputs):
         super().__init__({"tokens": tokens}, capacity)
         self._dtype = tokens.dtype
         self._shape = tuple(self._layouts["tokens"].shape)
+        self._pop = self._held.pop_to
 
     def push(self) -> None:
         """Has the current stream publish what the tensor holds: `barmap.StepOutputs.store`."""
@@ -200,10 +206,8 @@ class TokenRing(StepOutputs):
 
         Raises as `barmap.StepOutputs.pop`; ``await ring.get()`` and `wait_for` wait for them.
         """
-        results = self._popped()
-        if results is None:
-            return None
-        return torch.from_numpy(results).view(self._dtype).reshape(self._shape)
+        tokens = torch.empty(self._shape, dtype=self._dtype, device="cpu")
+        return tokens if self._pop(tokens.data_ptr(), self._nbytes) else None
 
 
 def token_ring(tokens: torch.Tensor, capacity: SupportsIndex = 64) -> TokenRing:

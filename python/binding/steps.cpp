@@ -185,8 +185,12 @@ bool held_inputs::push(nb::handle arrays) {
             throw nb::python_error();
         given.reserve(static_cast<std::size_t>(PyDict_Size(mine.ptr())));
         PyObject *name = nullptr, *array = nullptr;
-        for (Py_ssize_t at = 0; PyDict_Next(mine.ptr(), &at, &name, &array);)
-            given.emplace_back(*this, index_of(name), array);
+        // They mostly come in the order in which they were described.
+        for (Py_ssize_t at = 0; PyDict_Next(mine.ptr(), &at, &name, &array);) {
+            std::size_t const next = given.size();
+            bool const is_next = next < inputs_.size() && inputs_[next].name.is(name);
+            given.emplace_back(*this, is_next ? next : index_of(name), array);
+        }
     }
     return in_turn(bytes() > written_with_gil, [&given](step_inputs& inputs) {
         for (given_array const& each : given)
@@ -211,20 +215,24 @@ array_of_bytes staging(held_inputs& of) {
     return array_of_bytes(data, {of.bytes()}, owner);
 }
 
-/// Pops into a writable buffer of bytes(). @return whether there was anything
+/// Pops into memory of bytes(). @return whether there was anything
+bool pop_to(held_steps<step_outputs>& from, std::uintptr_t address, std::size_t bytes) {
+    if (bytes != from.bytes())
+        raise(PyExc_ValueError, "the buffer has %zu bytes, and not %zu", bytes, from.bytes());
+    // Out of the CPU's own memory, as with rings.
+    return from.in_turn(bytes > written_with_gil, [=](step_outputs& outputs) {
+        if (!outputs.try_pop())
+            return false;
+        std::memcpy(reinterpret_cast<void*>(address), outputs.staging(0).data(), bytes);
+        return true;
+    });
+}
+
+/// The same into a writable buffer.
 bool pop(held_steps<step_outputs>& from, nb::handle buffer) {
     host_buffer const to(buffer, PyBUF_WRITABLE);
     std::span<std::byte> const bytes = to.bytes();
-    if (bytes.size() != from.bytes())
-        raise(PyExc_ValueError, "the buffer has %zu bytes, and not %zu", bytes.size(),
-              from.bytes());
-    // Out of the CPU's own memory, as with rings.
-    return from.in_turn(bytes.size() > written_with_gil, [bytes](step_outputs& outputs) {
-        if (!outputs.try_pop())
-            return false;
-        std::memcpy(bytes.data(), outputs.staging(0).data(), bytes.size());
-        return true;
-    });
+    return pop_to(from, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size());
 }
 
 /// What both have.
@@ -249,7 +257,8 @@ void bind_steps(nb::module_& module) {
         .def("push", &held_inputs::push, nb::arg("arrays").none())
         .def("staging", &staging);
     bind_either<held_steps<step_outputs>>(module, "StepOutputs", "store")
-        .def("pop", &pop, nb::arg("buffer"));
+        .def("pop", &pop, nb::arg("buffer"))
+        .def("pop_to", &pop_to, nb::arg("address"), nb::arg("nbytes"));
 }
 
 } // namespace barmap::python

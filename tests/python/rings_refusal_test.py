@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 NESTED = np.dtype([("id", "u2"), ("at", [("x", "f4"), ("y", "f4")]), ("m", "i1", (2, 2))])
+PADDED = np.dtype([("a", "u1"), ("b", "f8"), ("c", "i2")], align=True)
+SWAPPED = np.dtype({"names": ["x", "y"], "formats": ["i4", "i4"], "offsets": [4, 0]})
 
 
 @pytest.fixture(params=[barmap.RingToGpu, barmap.RingToCpu])
@@ -74,6 +76,9 @@ def test_times_that_cannot_be_are_refused(kind, timeout):
     (NESTED, (1, (2.5, 3), [[1, 2], [3, 4]]), np.array((1, (2.5, 3), [[1, 2], [3, 4]]), NESTED)),
     (NESTED, (1, (2, 3), np.ones((2, 2), "i1")), np.array((1, (2, 3), np.ones((2, 2), "i1")), NESTED)),
     (NESTED, np.array((1, (2, 3), 4), NESTED)[()], np.array((1, (2, 3), 4), NESTED)),
+    (PADDED, (2, 1.5, -3), (2, 1.5, -3)), (PADDED, (True, 1, 0), (1, 1.0, 0)),
+    (SWAPPED, (1, 2), (1, 2)), ([("x", "f4")], (0.5,), (0.5,)),
+    ("f8", float("-inf"), -np.inf),
     (("i2", 3), [1, 2, 3], np.array([1, 2, 3], "i2")), (("i2", 3), (1, 2, 3), np.array([1, 2, 3], "i2")),
     (("i2", 3), np.array([1, 2, 3], "i2"), np.array([1, 2, 3], "i2")),
 ])
@@ -82,7 +87,7 @@ def test_values_become_messages(dtype, value, stored, monkeypatch):
 
     class Pushed:
         def push(self, message):
-            pushed.append(message.tobytes())
+            pushed.append(message if isinstance(message, bytes) else message.tobytes())
             return 1
 
     dtype = np.dtype(dtype)
@@ -119,6 +124,9 @@ def test_values_become_messages(dtype, value, stored, monkeypatch):
     (NESTED, (1, (2, 3), [1, 2]), TypeError, r"m's \[0\] is a int: give a list"),
     (NESTED, (1, (2, 3), np.zeros((2, 2), "i2")), TypeError, "m is int16 of shape"),
     (NESTED, np.zeros((), [("id", "u2")])[()], TypeError, "the message is"),
+    (PADDED, (1.0, 2.0, 3), TypeError, "float"), (PADDED, (256, 2.0, 3), OverflowError, "a is 256"),
+    (PADDED, (1, 2.0), ValueError, "has 2 elements"), (PADDED, (1, 2.0, "3"), TypeError, "str"),
+    ([("x", "f4")], 0.5, TypeError, "give a tuple"), ("f4", (0.5,), TypeError, "tuple"),
     (("i2", 3), 5, TypeError, "give a list"), (("i2", 3), [1, 2], ValueError, "has 2 elements"),
 ])
 def test_values_of_another_kind_are_refused(dtype, value, error, reason):

@@ -30,6 +30,11 @@ class Tensor:
     def copy_(self, other):
         self.array[...] = other.array
 
+    def numpy(self):
+        if self.dtype == module.bfloat16 or self.device.type != "cpu":
+            raise TypeError(f"no array of {self.dtype} on {self.device.type}")
+        return self.array
+
     def numel(self):
         return self.array.size
 
@@ -70,4 +75,5 @@ module.int64, module.int32, module.Tensor = "torch.int64", "torch.int32", Tensor
 module.bfloat16, module.uint8 = "torch.bfloat16", "torch.uint8"
 NUMPY = {"torch.int64": "i8", "torch.int32": "i4", "torch.uint8": "u1", "torch.bfloat16": "V2"}
 module.from_numpy = lambda array: Tensor(array, module.uint8)
+module.empty = lambda shape, dtype, device: Tensor(np.empty(shape, NUMPY[dtype]), dtype, device)
 module.tensor = lambda values, dtype: Tensor(np.array(values, "i8"), dtype)
