@@ -72,8 +72,7 @@ TEST_P(ring_order_test, the_commit_word_leaves_after_the_message) {
     std::vector<message> const two(2, sent);
     std::size_t count = 0;
     EXPECT_EQ(seen([&] { count = ring.push_many(two); }),
-              by_lines ? "64 128"
-                       : "64 72 80 88 96 104 112 128 136 144 152 160 168 176 S 120 184")
+              by_lines ? "64 128" : "64 72 80 88 96 104 112 128 136 144 152 160 168 176 S 120 184")
         << "one barrier for all";
     EXPECT_EQ(count, 2u);
     EXPECT_EQ(seen([&] { count = ring.push_many({}); }), "");
@@ -135,11 +134,13 @@ TEST_P(ring_order_test, nobody_reads_through_the_mapping) {
     for (int i = 0; i < 4; ++i)
         (void)there.try_push(value);
     bool done = true;
-    EXPECT_EQ(steps(begin, page, [&] {
-                  done = there.try_push(value) || there.wait_for({}) || back.try_pop(value) ||
-                      back.wait_for({}) || there.depth() != 4 || back.depth() != 0 ||
-                      there.closed() || back.closed();
-              }).find_first_not_of("P "),
+    EXPECT_EQ(steps(begin, page,
+                    [&] {
+                        done = there.try_push(value) || there.wait_for({}) || back.try_pop(value) ||
+                               back.wait_for({}) || there.depth() != 4 || back.depth() != 0 ||
+                               there.closed() || back.closed();
+                    })
+                  .find_first_not_of("P "),
               std::string::npos);
     EXPECT_FALSE(done);
 }
@@ -209,16 +210,35 @@ TEST_P(ring_order_test, calls_leave_at_once) {
     EXPECT_TRUE(sent);
 }
 
-/// Write-combining memory, by a fake driver.
-std::vector<way> write_combining() {
+class coherent_order_test : public ring_order_test {};
+
+TEST_P(coherent_order_test, coherent_memory_needs_no_barriers) {
+    device const gpu = device::open(0);
+    arena const words(gpu, 4 * page, page);
+    auto* const first = words.take_gpu(64).data();
+    ring_to_gpu<message> ring(words, 32); // half a page
+    counter_to_gpu counter(words);
+    mailbox_to_gpu<small> box(words);
+    bool pushed = false;
+    EXPECT_EQ(steps(first, 4 * page, [&] { pushed = ring.try_push({}); }), "0 8 16 24 32 40 48 56");
+    EXPECT_TRUE(pushed);
+    EXPECT_EQ(steps(first, 4 * page, [&] { ring.flush(); }), "");
+    EXPECT_EQ(steps(first, 4 * page, [&] { counter.advance(1); }).find('S'), std::string::npos);
+    EXPECT_EQ(steps(first, 4 * page, [&] { box.write({}); }).find('S'), std::string::npos);
+}
+
+/// Memory by a fake driver, which is write-combining, and by one that is cached.
+std::vector<way> by(char const* name) {
     std::vector<way> result;
     for (way const& each : all_ways())
-        if (std::string(name_of(each)) == "gdrdrv_2_6")
+        if (std::string(name_of(each)) == name)
             result.push_back(each);
     return result;
 }
 
-INSTANTIATE_TEST_SUITE_P(ways, ring_order_test, testing::ValuesIn(write_combining()),
+INSTANTIATE_TEST_SUITE_P(ways, ring_order_test, testing::ValuesIn(by("gdrdrv_2_6")),
+                         [](auto const& info) { return name_of(info.param); });
+INSTANTIATE_TEST_SUITE_P(ways, coherent_order_test, testing::ValuesIn(by("dmabuf")),
                          [](auto const& info) { return name_of(info.param); });
 
 } // namespace
