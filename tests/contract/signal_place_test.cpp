@@ -8,7 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
+#include <cstring>
 
 /// Rings and other signals in a context that ends before they do, and on two GPUs at once.
 namespace barmap::contract {
