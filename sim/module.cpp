@@ -27,6 +27,8 @@ CUresult launch(CUfunction handle, CUstream stream, unsigned blocks, void** para
                 void** extra) {
     auto const found = the_world().functions.get(handle);
     auto const queue = get_stream(stream);
+    // Whatever context is current (driver 580.159.04 on an H100).
+    require(the_world().modules.get(found->owner)->owner == queue->owner, error_invalid_handle);
     require(extra == nullptr);
     the_world().work.submit(queue, found->code->bind(parameters, blocks));
     return success;

@@ -98,7 +98,8 @@ public:
         return detail::look_until([&] { return has_call(); }, at_most);
     }
 
-    /// Says that no call will be answered any more: callers that wait are told so.
+    /// Says that no call will be answered any more: callers that wait, and have no answer, are told
+    /// so.
     void close() noexcept { control_.publish(gpu::rpc_words::closed_by_cpu, 1); }
 
 private:
@@ -137,9 +138,9 @@ class rpc_to_gpu {
 public:
     /// As those of rpc_to_cpu.
     rpc_to_gpu(arena const& memory, std::size_t slots, std::uint64_t first = 0)
-        : requests_(memory, 2 * slots, first), replies_(memory, slots, first) {}
+        : requests_(memory, 2 * slots, first), replies_(memory, 2 * slots, first) {}
     rpc_to_gpu(device const& gpu, std::size_t slots)
-        : requests_(gpu, 2 * slots), replies_(gpu, slots) {}
+        : requests_(gpu, 2 * slots), replies_(gpu, 2 * slots) {}
     rpc_to_gpu(rpc_to_gpu const&) = delete;
     rpc_to_gpu& operator=(rpc_to_gpu const&) = delete;
 
@@ -155,6 +156,8 @@ public:
     /// @return whether there was room for the call and the answer came in time
     [[nodiscard]] bool call(Request const& request, Reply& reply,
                             std::chrono::nanoseconds at_most) noexcept {
+        while (replies_.try_pop(reply)) {
+        } // so that they occupy no room
         if (!try_send(request))
             return false;
         std::uint64_t const mine = requests_.number();
@@ -165,7 +168,7 @@ public:
     /// Calls without waiting. @return whether there was room
     [[nodiscard]] bool try_send(Request const& request) noexcept {
         // There is room for the answers to all calls that are under way.
-        if (under_way() >= replies_.slots() || !requests_.try_push(request))
+        if (under_way() >= replies_.slots() / 2 || !requests_.try_push(request))
             return false;
         requests_.flush();
         return true;
@@ -182,7 +185,7 @@ public:
     void close() noexcept { requests_.close(); }
 
 private:
-    /// Twice as many slots as answers: those of answered calls may be without credit for a while.
+    /// Twice as many slots as calls: those of answered calls may be without credit for a while.
     ring_to_gpu<Request> requests_;
     ring_to_cpu<Reply> replies_;
 };

@@ -47,7 +47,9 @@ class BARMAP_API step_inputs {
 public:
     /// @param tensors memory of this GPU, 1 MiB in all at most; stays the caller's
     /// @param versions how many steps may be pushed before the first is loaded, a power of two
-    /// @throws error errc::invalid_argument; or as device::allocate() and the arena
+    /// @throws error errc::invalid_argument, also for memory that is not of this GPU;
+    ///         errc::out_of_range for a tensor that leaves its allocation; or as device::allocate()
+    ///         and the arena
     step_inputs(device const& gpu, std::span<step_tensor const> tensors, std::size_t versions = 4);
     step_inputs(step_inputs const&) = delete;
     step_inputs& operator=(step_inputs const&) = delete;
@@ -63,7 +65,8 @@ public:
 
     /// Has a stream lay the next push into the tensors, by a kernel of one block, before what it is
     /// given later. Each replay of a graph that has captured this does so again.
-    /// @param stream of the context that was current when this was made, or the primary one
+    /// @param stream of the context of this GPU that was current when this was made, or else of the
+    ///        primary one; null: its default stream
     /// @throws error what CUDA reports
     void load(void* stream) const;
 

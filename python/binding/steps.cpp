@@ -26,18 +26,12 @@ std::vector<step_tensor> checked(tensor_list const& tensors) {
     return result;
 }
 
-/// The GPU that has all of them. @throws error
+/// The GPU that has the first of them, and is to have all. @throws error
 device const& gpu_of(tensor_list const& tensors) {
     if (tensors.empty())
         throw error(errc::invalid_argument, "make the tensors of a step", "",
                     "give at least one");
-    device const& result = device_that_owns(tensors.front().first);
-    for (auto const& [address, bytes] : tensors)
-        if (int const other = device_that_owns(address).ordinal(); other != result.ordinal())
-            throw error(errc::invalid_argument, "make the tensors of a step", "",
-                        "some are on GPU " + std::to_string(result.ordinal()) + " and some on GPU " +
-                            std::to_string(other) + ": make one for each GPU");
-    return result;
+    return device_that_owns(tensors.front().first);
 }
 
 template <class Steps>

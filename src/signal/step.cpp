@@ -4,6 +4,7 @@
 #include "cuda/context_scope.hpp"
 #include "cuda/driver_api.hpp"
 #include "cuda/driver_lifetime.hpp"
+#include "cuda/memory.hpp"
 #include "os/process.hpp"
 #include "signal/ptx_step.hpp"
 #include "signal/step_kernels.cuh"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 namespace barmap {
 
@@ -22,6 +24,21 @@ inline std::size_t words_of_step(std::size_t bytes) {
     return (bytes + step_word_bytes - 1) / step_word_bytes;
 }
 
+/// @throws error unless it is memory of this GPU
+inline void check_tensor(device const& gpu, step_tensor const& tensor) {
+    constexpr char what[] = "make the tensors of a step";
+    if (tensor.gpu_address == 0 || tensor.bytes == 0)
+        throw error(errc::invalid_argument, what, "", "give each an address and a size");
+    cuda::memory const found = cuda::describe(tensor.gpu_address, tensor.bytes,
+                                              "make a tensor of a step of");
+    std::string const wanted = "give memory of GPU " + std::to_string(gpu.ordinal());
+    if (found.kind == memory_kind::unknown || found.kind == memory_kind::host)
+        throw error(errc::invalid_argument, what, "", wanted + ": CUDA knows of none there");
+    if (found.ordinal != gpu.ordinal())
+        throw error(errc::invalid_argument, what, "",
+                    wanted + ": some is of GPU " + std::to_string(found.ordinal));
+}
+
 /// Where the tensors' parts lie in a message, by chunks.
 struct step_layout {
     std::vector<std::size_t> first_word; ///< of each tensor
@@ -29,11 +46,9 @@ struct step_layout {
     std::vector<step::chunk> chunks;
     std::size_t words = 0;
 
-    explicit step_layout(std::span<step_tensor const> tensors) {
+    step_layout(device const& gpu, std::span<step_tensor const> tensors) {
         for (step_tensor const& each : tensors) {
-            if (each.gpu_address == 0 || each.bytes == 0)
-                throw error(errc::invalid_argument, "make the tensors of a step", "",
-                            "give each an address and a size");
+            check_tensor(gpu, each);
             first_word.push_back(words);
             bytes.push_back(each.bytes);
             for (std::size_t at = 0; at < each.bytes; at += step::chunk_bytes)
@@ -74,11 +89,11 @@ private:
 
 struct step_state {
     step_state(device const& of, std::span<step_tensor const> tensors, char const* kernel_name)
-        : gpu(of), layout(tensors), staging(layout.words),
+        : gpu(of), layout(gpu, tensors), staging(layout.words),
           words(gpu, layout.chunks.size() * sizeof(step::chunk), step_word_bytes),
           chunks(words.take_gpu(layout.chunks.size() * sizeof(step::chunk))),
           failures(words.take_host(step_word_bytes)) {
-        auto const scope = cuda::context_scope::any(gpu.ordinal());
+        auto const scope = cuda::context_scope::on_device(gpu.ordinal());
         cuda::check(cuda::api().ctx_get_current(&context), "find the GPU's context");
         kernel = std::make_unique<step_kernel>(kernel_name);
         write(chunks.window(), std::as_bytes(std::span(layout.chunks)));

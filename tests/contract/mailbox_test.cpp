@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
+#include "contract/access_hook.hpp"
 #include "contract/numbered.hpp"
 
 #include <barmap/byte_ring.hpp>
 #include <barmap/mailbox.hpp>
 #include <barmap/rpc.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <span>
 #include <thread>
 
 /// Mailboxes, with threads in the place of kernels.
@@ -118,6 +121,64 @@ TEST_P(mailbox_thread_test, values_of_mailboxes_are_whole_and_never_go_back) {
     expect_whole_values<numbered<1>>(gpu);
     expect_whole_values<numbered<5>>(gpu);
     expect_whole_values<numbered<25>>(gpu);
+}
+
+using several_pages = numbered<1800>;
+
+// While a reader reads, three versions come, and of the one after them what was not read yet.
+TEST_P(mailbox_test, a_value_that_is_overwritten_while_it_is_read_is_not_returned) {
+    device const gpu = device::open(0);
+    arena const words(gpu, 1 << 20, 1 << 20);
+    mailbox_to_gpu<several_pages> there(words);
+    mailbox_to_cpu<several_pages> back(words);
+    gpu::mailbox_writer<several_pages> writer(back.handle_for_thread());
+    several_pages value{};
+
+    gpu::word* slot = back.handle_for_thread().slots + gpu::slot_to_cpu<several_pages>::words;
+    writer.write(several_pages::of(1));
+    {
+        access_hook hook;
+        hook.at(slot + 1024, [&] {
+            for (std::uint64_t i = 2; i < 5; ++i)
+                writer.write(several_pages::of(i));
+            slot[1700] = 0;
+        });
+        EXPECT_TRUE(back.read(value));
+        EXPECT_EQ(value, several_pages::of(4));
+    }
+
+    slot = there.handle_for_thread().slots + gpu::slot_to_gpu<several_pages>::words;
+    gpu::word const last = gpu::slot_to_gpu<several_pages>::words - 1;
+    there.write(several_pages::of(1));
+    gpu::mailbox_reader<several_pages> reader(there.handle_for_thread());
+    access_hook hook;
+    hook.at(slot + last, [&] { // the last commit word: the payload comes next
+        hook.at(slot, [&] {
+            for (std::uint64_t i = 2; i < 5; ++i)
+                there.write(several_pages::of(i));
+            slot[gpu::detail::place_of_word(1700, 1800)] = 0;
+        });
+    });
+    EXPECT_EQ(reader.read(value), status::empty);
+    EXPECT_EQ(value, several_pages::of(4)) << "unchanged";
+    EXPECT_EQ(reader.read(value), status::ok);
+    EXPECT_EQ(value, several_pages::of(4));
+}
+
+TEST_P(mailbox_test, nothing_behind_a_value_is_written) {
+    arena const words(device::open(0), enough, enough);
+    for (std::size_t const bytes : {1u, 5u, 13u}) {
+        byte_mailbox_to_cpu box(words, bytes);
+        gpu::mailbox_handle const to = box.handle_for_thread();
+        std::size_t const slot_words = detail::slot_to_cpu_bytes(bytes) / 8;
+        for (gpu::word i = 0; i + 1 < slot_words; ++i)
+            to.slots[slot_words + i] = ~gpu::word{0};
+        gpu::store_release(to.slots + 2 * slot_words - 1, 1);
+        std::array<std::byte, 24> value{};
+        EXPECT_TRUE(box.read(std::span(value).first(bytes)));
+        for (std::size_t i = 0; i < value.size(); ++i)
+            EXPECT_EQ(value[i], i < bytes ? std::byte{0xff} : std::byte{0}) << i;
+    }
 }
 
 BARMAP_OVER_KINDS_OF_MEMORY(mailbox_test);

@@ -2,13 +2,17 @@
 #include "access_trace.hpp"
 #include "contract/machine.hpp"
 
+#include <barmap/mailbox.hpp>
 #include <barmap/ring.hpp>
+#include <barmap/rpc.hpp>
 #include <barmap/signal.h>
+#include <barmap/signal.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
-/// What a ring stores to the GPU, and in which order: by single-stepping (x86-64).
+/// What rings and other signals store to the GPU, and in which order: by single-stepping (x86-64).
 namespace barmap::contract {
 namespace {
 
@@ -23,11 +27,14 @@ protected:
     template <class Run>
     static std::string steps(std::byte* first, std::size_t bytes, Run run) {
         std::string result;
-        for (copy::traced_step const& each : copy::trace_steps({first, bytes}, true, run))
-            result += (result.empty() ? "" : " ") +
-                (each.what == copy::step::access
-                     ? std::to_string(each.at)
-                     : std::string(1, static_cast<char>(each.what)));
+        for (copy::traced_step const& each : copy::trace_steps({first, bytes}, true, run)) {
+            if (!result.empty())
+                result += ' ';
+            if (each.what == copy::step::access)
+                result += std::to_string(each.at);
+            else
+                result += static_cast<char>(each.what);
+        }
         return result;
     }
 };
@@ -65,8 +72,7 @@ TEST_P(ring_order_test, the_commit_word_leaves_after_the_message) {
     std::vector<message> const two(2, sent);
     std::size_t count = 0;
     EXPECT_EQ(seen([&] { count = ring.push_many(two); }),
-              by_lines ? "64 128"
-                       : "64 72 80 88 96 104 112 128 136 144 152 160 168 176 S 120 184")
+              by_lines ? "64 128" : "64 72 80 88 96 104 112 128 136 144 152 160 168 176 S 120 184")
         << "one barrier for all";
     EXPECT_EQ(count, 2u);
     EXPECT_EQ(seen([&] { count = ring.push_many({}); }), "");
@@ -128,11 +134,13 @@ TEST_P(ring_order_test, nobody_reads_through_the_mapping) {
     for (int i = 0; i < 4; ++i)
         (void)there.try_push(value);
     bool done = true;
-    EXPECT_EQ(steps(begin, page, [&] {
-                  done = there.try_push(value) || there.wait_for({}) || back.try_pop(value) ||
-                      back.wait_for({}) || there.depth() != 4 || back.depth() != 0 ||
-                      there.closed() || back.closed();
-              }).find_first_not_of("P "),
+    EXPECT_EQ(steps(begin, page,
+                    [&] {
+                        done = there.try_push(value) || there.wait_for({}) || back.try_pop(value) ||
+                               back.wait_for({}) || there.depth() != 4 || back.depth() != 0 ||
+                               there.closed() || back.closed();
+                    })
+                  .find_first_not_of("P "),
               std::string::npos);
     EXPECT_FALSE(done);
 }
@@ -153,16 +161,84 @@ TEST_P(ring_order_test, credits_leave_at_once) {
     EXPECT_EQ(steps(credits, page, [&] { ring.close(); }), "S 8 S");
 }
 
-/// Write-combining memory, by a fake driver.
-std::vector<way> write_combining() {
+// Before a value's commit words, behind those of the one before, and at once.
+TEST_P(ring_order_test, a_version_leaves_after_the_one_before) {
+    device const gpu = device::open(0);
+    arena const words(gpu, page, 0);
+    auto* const slots = words.take_gpu(64).data();
+    std::optional<mailbox_to_gpu<message>> box;
+    std::string const made = steps(slots, page, [&] { box.emplace(words); });
+    EXPECT_TRUE(made.ends_with(" 56 248 184 120 S")) << "what a kernel finds has left: " << made;
+    bool const by_lines = goes_by_lines(arena(gpu, page, 0));
+    EXPECT_EQ(steps(slots, page, [&] { box->write({}); }),
+              by_lines ? "64 S" : "64 72 80 88 96 104 112 S 120 S");
+    EXPECT_EQ(steps(slots, page, [&] { box->write({}); }),
+              by_lines ? "128 S" : "128 136 144 152 160 168 176 S 184 S");
+}
+
+TEST_P(ring_order_test, counters_and_flags_leave_after_what_was_written) {
+    device const gpu = device::open(0);
+    arena const words(gpu, page, page);
+    auto* const first = words.take_gpu(64).data();
+    std::optional<counter_to_gpu> counter;
+    std::string const made = steps(first, page, [&] { counter.emplace(words, 3); });
+    EXPECT_TRUE(made.ends_with("S 0 S")) << made;
+    flag_to_gpu flag(words);
+    EXPECT_EQ(steps(first, page, [&] { counter->advance(4); }), "S 0 S");
+    EXPECT_EQ(steps(first, page, [&] { flag.raise(); }), "S 128 S");
+}
+
+TEST_P(ring_order_test, answers_leave_after_what_was_written) {
+    device const gpu = device::open(0);
+    arena const words(gpu, page, page);
+    auto* const replies = words.take_gpu(64).data();
+    rpc_to_cpu<small, message> calls(words, 2);
+    bool const by_lines = goes_by_lines(arena(gpu, page, 0));
+    EXPECT_EQ(steps(replies, page, [&] { calls.reply(1, {}); }),
+              by_lines ? "S 64" : "S 64 72 80 88 96 104 112 S 120 S");
+    EXPECT_EQ(steps(replies, page, [&] { calls.close(); }), "S 256 S") << "behind all answers";
+}
+
+TEST_P(ring_order_test, calls_leave_at_once) {
+    device const gpu = device::open(0);
+    arena const words(gpu, page, page);
+    auto* const requests = words.take_gpu(64).data();
+    rpc_to_gpu<message, small> calls(words, 2);
+    bool sent = false;
+    EXPECT_EQ(steps(requests, page, [&] { sent = calls.try_send({}); }),
+              goes_by_lines(arena(gpu, page, 0)) ? "0" : "0 8 16 24 32 40 48 S 56 S");
+    EXPECT_TRUE(sent);
+}
+
+class coherent_order_test : public ring_order_test {};
+
+TEST_P(coherent_order_test, coherent_memory_needs_no_barriers) {
+    device const gpu = device::open(0);
+    arena const words(gpu, 4 * page, page);
+    auto* const first = words.take_gpu(64).data();
+    ring_to_gpu<message> ring(words, 32); // half a page
+    counter_to_gpu counter(words);
+    mailbox_to_gpu<small> box(words);
+    bool pushed = false;
+    EXPECT_EQ(steps(first, 4 * page, [&] { pushed = ring.try_push({}); }), "0 8 16 24 32 40 48 56");
+    EXPECT_TRUE(pushed);
+    EXPECT_EQ(steps(first, 4 * page, [&] { ring.flush(); }), "");
+    EXPECT_EQ(steps(first, 4 * page, [&] { counter.advance(1); }).find('S'), std::string::npos);
+    EXPECT_EQ(steps(first, 4 * page, [&] { box.write({}); }).find('S'), std::string::npos);
+}
+
+/// Memory by a fake driver, which is write-combining, and by one that is cached.
+std::vector<way> by(char const* name) {
     std::vector<way> result;
     for (way const& each : all_ways())
-        if (std::string(name_of(each)) == "gdrdrv_2_6")
+        if (std::string(name_of(each)) == name)
             result.push_back(each);
     return result;
 }
 
-INSTANTIATE_TEST_SUITE_P(ways, ring_order_test, testing::ValuesIn(write_combining()),
+INSTANTIATE_TEST_SUITE_P(ways, ring_order_test, testing::ValuesIn(by("gdrdrv_2_6")),
+                         [](auto const& info) { return name_of(info.param); });
+INSTANTIATE_TEST_SUITE_P(ways, coherent_order_test, testing::ValuesIn(by("dmabuf")),
                          [](auto const& info) { return name_of(info.param); });
 
 } // namespace

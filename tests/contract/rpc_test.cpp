@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "contract/access_hook.hpp"
 #include "contract/numbered.hpp"
 
 #include <barmap/rpc.hpp>
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 /// Calls in both directions, with threads in the place of kernels.
@@ -35,8 +37,8 @@ TEST_P(rpc_thread_test, gpu_threads_call_the_cpu) {
             kernel.emplace_back([&, i, cpu = calls.handle_for_thread()] {
                 for (std::uint64_t k = 0; k < each; ++k) {
                     answer found{};
-                    wrong += gpu::call(cpu, question::of(i * 1000 + k), found, many_looks) !=
-                        status::ok;
+                    wrong +=
+                        gpu::call(cpu, question::of(i * 1000 + k), found, many_looks) != status::ok;
                     wrong += found != answer::of(i * 2000 + k * 2);
                 }
             });
@@ -134,6 +136,24 @@ TEST_P(rpc_test, callers_are_told_that_nobody_serves) {
     EXPECT_EQ(gpu::call(cpu, question::of(1), found, many_looks), status::closed) << "no slot";
 }
 
+TEST_P(rpc_test, an_answer_before_the_end_is_received) {
+    rpc_to_cpu<question, answer> calls(device::open(0), 2);
+    auto cpu = calls.handle_for_thread();
+    // The answer and the end come after a look for the answer, and before one at whether it is
+    // closed.
+    alignas(access_hook::page) static gpu::word control[access_hook::page / sizeof(gpu::word)];
+    access_hook hook;
+    hook.at(control, [&] {
+        EXPECT_TRUE(calls.try_serve([](question const&) { return answer::of(2); }));
+        control[gpu::rpc_words::closed_by_cpu] = 1;
+    });
+    cpu.control = control;
+    answer found{};
+    EXPECT_EQ(gpu::detail::make_call(cpu, 0, question::of(1), found, many_looks), status::ok);
+    EXPECT_EQ(found, answer::of(2));
+    EXPECT_EQ(gpu::detail::make_call(cpu, 1, question::of(1), found, many_looks), status::closed);
+}
+
 TEST_P(rpc_test, who_serves_may_throw) {
     rpc_to_cpu<question, answer> calls(device::open(0), 2);
     answer found{};
@@ -190,6 +210,72 @@ TEST_P(rpc_test, an_answer_that_comes_late_is_nobodys) {
     EXPECT_EQ(server.take(asked), status::ok);
     EXPECT_EQ(asked, question::of(12));
     EXPECT_EQ(calls.under_way(), 1u);
+}
+
+TEST_P(rpc_thread_test, the_answer_to_an_earlier_call_is_dropped) {
+    rpc_to_gpu<question, answer> calls(device::open(0), 2);
+    answer found{};
+    EXPECT_FALSE(calls.call(question::of(1), found, 1ms));
+    std::atomic<unsigned> wrong{0};
+    std::thread kernel([&, handle = calls.handle_for_thread()] {
+        gpu::server<question, answer> server(handle);
+        question first{}, second{};
+        wrong += server.take(first, many_looks) != status::ok;
+        wrong += server.take(second, many_looks) != status::ok;
+        for (question const& each : {first, second})
+            wrong += server.reply(answer::of(each.words[0])) != status::ok;
+    });
+    EXPECT_TRUE(calls.call(question::of(2), found, 60s));
+    kernel.join();
+    EXPECT_EQ(found, answer::of(2));
+    EXPECT_EQ(wrong, 0u);
+}
+
+// Memory of zeros is neither a call nor an answer, whatever the numbers are.
+TEST_P(rpc_test, nothing_is_there_before_it_comes) {
+    arena const words(device::open(0), enough, enough);
+    rpc_to_cpu<question, answer> calls(words, 2, ~std::uint64_t{0});
+    question asked{};
+    answer found{};
+    std::uint64_t number = 0;
+    EXPECT_FALSE(calls.try_take(asked, number));
+    EXPECT_EQ(gpu::call(calls.handle_for_thread(), question::of(1), found, 10), status::timed_out);
+}
+
+TEST_P(rpc_test, there_is_room_for_the_answers_to_all_calls) {
+    for (auto const& [slots, at_once] :
+         {std::pair{1u, 1u}, {2u, 2u}, {8u, 8u}, {8u, 1u}, {16u, 16u}}) {
+        SCOPED_TRACE(testing::Message() << slots << ", taken " << at_once << " at once");
+        arena const words(device::open(0), enough, enough);
+        rpc_to_gpu<question, answer> calls(words, slots, ~std::uint64_t{0} - 10);
+        gpu::server<question, answer> server(calls.handle_for_thread());
+        question asked{};
+        answer found{};
+        // One after another is received, so that there is credit for each number of them.
+        for (std::uint64_t sent = 0, received = 0; received < 3 * slots;) {
+            while (calls.try_send(question::of(sent)))
+                ++sent;
+            EXPECT_EQ(sent - received, slots);
+            for (unsigned i = 0; i < at_once && server.take(asked) == status::ok; ++i)
+                EXPECT_EQ(server.reply(answer::of(asked.words[0])), status::ok)
+                    << "without waiting";
+            ASSERT_TRUE(calls.try_receive(found));
+            EXPECT_EQ(found, answer::of(received++));
+        }
+    }
+}
+
+TEST_P(rpc_test, answers_that_come_late_occupy_no_room) {
+    rpc_to_gpu<question, answer> calls(device::open(0), 1);
+    answer found{};
+    gpu::server<question, answer> server(calls.handle_for_thread());
+    question asked{};
+    for (std::uint64_t i = 0; i < 5; ++i) {
+        EXPECT_FALSE(calls.call(question::of(i), found, 1ms));
+        EXPECT_EQ(server.take(asked), status::ok) << "there was room";
+        EXPECT_EQ(asked, question::of(i));
+        EXPECT_EQ(server.reply(answer::of(i)), status::ok);
+    }
 }
 
 BARMAP_OVER_KINDS_OF_MEMORY(rpc_test);

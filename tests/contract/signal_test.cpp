@@ -102,6 +102,16 @@ TEST_P(signal_thread_test, the_last_of_many_to_arrive_advances_the_counter) {
     EXPECT_EQ(done.value(), ~std::uint64_t{0} - 20 + rounds);
 }
 
+TEST(look_until_test, looks_once_more_after_the_time_and_waits_however_long) {
+    unsigned looks = 0;
+    EXPECT_TRUE(detail::look_until([&] { return ++looks == 65; }, 0ns)) << "after 64 of them";
+    looks = 0;
+    EXPECT_FALSE(detail::look_until([&] { return ++looks == 66; }, 0ns));
+    looks = 0;
+    EXPECT_TRUE(
+        detail::look_until([&] { return ++looks == 1000; }, std::chrono::nanoseconds::max()));
+}
+
 TEST_P(signal_test, flags_are_lowered_by_whoever_waits) {
     arena const words(device::open(0), enough, enough);
     flag_to_gpu go(words);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 /// Inputs and results of steps, by the kernels that the library ships.
@@ -154,9 +155,68 @@ TEST_P(step_test, tensors_are_checked) {
                    "at least one");
     expect_refusal(refusal_of([&] { step_inputs const refused(gpu, good, 3); }),
                    errc::invalid_argument, "a power of two");
-    step_tensor const large[] = {{good[0].gpu_address, (std::size_t{1} << 20) + 1}};
+    std::vector<step_tensor> const large = tensors({(std::size_t{1} << 20) + 1});
     expect_refusal(refusal_of([&] { step_inputs const refused(gpu, large); }),
                    errc::invalid_argument, "1 MiB");
+    step_tensor const long_one[] = {good[0], {good[0].gpu_address, 1 << 19}};
+    expect_refusal(refusal_of([&] { step_inputs const refused(gpu, long_one); }),
+                   errc::out_of_range, "inside one allocation");
+    host_buffer const pinned = gpu.allocate_host(8);
+    std::uint64_t ordinary = 0;
+    for (void* const host : {static_cast<void*>(pinned.data()), static_cast<void*>(&ordinary)}) {
+        step_tensor const on_cpu[] = {good[0], {reinterpret_cast<std::uintptr_t>(host), 8}};
+        expect_refusal(refusal_of([&] { step_inputs const refused(gpu, on_cpu); }),
+                       errc::invalid_argument, "give memory of GPU 0");
+        expect_refusal(refusal_of([&] { step_outputs const refused(gpu, on_cpu); }),
+                       errc::invalid_argument, "give memory of GPU 0");
+    }
+}
+
+// The kernels belong to a context, and so does the default stream.
+TEST_P(step_test, steps_run_and_end_in_the_context_that_they_were_made_in) {
+    device const gpu = device::open(0);
+    std::vector<step_tensor> const where = tensors({8});
+    auto const before = the_machine().held();
+    std::optional<step_inputs> inputs(std::in_place, gpu, where);
+    std::optional<step_outputs> outputs(std::in_place, gpu, where);
+    CUcontext own = nullptr, other = nullptr, now = nullptr;
+    ASSERT_EQ(cu().ctx_get_current(&own), cuda::success);
+    ASSERT_EQ(cu().ctx_create(&other, 0, 0), cuda::success);
+    for (CUstream const stream : {stream_, CUstream{}}) {
+        std::memcpy(inputs->staging(0).data(), content(8, stream ? 1 : 2).data(), 8);
+        ASSERT_TRUE(inputs->try_push());
+        inputs->load(stream);
+        outputs->store(stream);
+        ASSERT_TRUE(outputs->wait_for(60s) && outputs->try_pop());
+        EXPECT_TRUE(std::ranges::equal(outputs->staging(0), inputs->staging(0)));
+    }
+    inputs.reset();
+    outputs.reset();
+    EXPECT_EQ(cu().ctx_get_current(&now), cuda::success);
+    EXPECT_EQ(now, other) << "it is put back";
+    EXPECT_EQ(cu().ctx_destroy(other), cuda::success);
+    EXPECT_EQ(cu().ctx_set_current(own), cuda::success);
+    EXPECT_EQ(the_machine().held(), before);
+}
+
+TEST_P(step_test, steps_may_outlive_their_context) {
+    device const gpu = device::open(0);
+    std::vector<step_tensor> const where = tensors({8});
+    auto const before = the_machine().held();
+    {
+        CUcontext own = nullptr, gone = nullptr;
+        ASSERT_EQ(cu().ctx_get_current(&own), cuda::success);
+        ASSERT_EQ(cu().ctx_create(&gone, 0, 0), cuda::success);
+        step_inputs inputs(gpu, where);
+        step_outputs outputs(gpu, where);
+        ASSERT_EQ(cu().ctx_destroy(gone), cuda::success);
+        ASSERT_EQ(cu().ctx_set_current(own), cuda::success);
+        EXPECT_TRUE(inputs.try_push()) << "O42";
+        EXPECT_FALSE(outputs.try_pop() || inputs.failed() || outputs.failed());
+        EXPECT_EQ(refusal_of([&] { inputs.load(stream_); }).code.category(), cuda_category());
+        EXPECT_EQ(refusal_of([&] { outputs.store(stream_); }).code.category(), cuda_category());
+    }
+    EXPECT_EQ(the_machine().held(), before);
 }
 
 BARMAP_OVER_KINDS_OF_MEMORY(step_test);

@@ -105,6 +105,33 @@ template KERNEL void by_warp(ring_to_gpu<message>, ring_to_cpu<message>);
 template KERNEL void by_warp(ring_to_gpu<large>, ring_to_cpu<large>);
 """
 
+# One operation each, with the accesses that it is to consist of, in order: a fence that is missing is seen
+# by no test with threads in the place of kernels.
+OPERATIONS = {
+    ("write_value", "mailbox_to_cpu<two> box, two value", "mailbox_writer<two>(box).write(value);"):
+        "ld.relaxed fence st.relaxed st.relaxed st.release st.relaxed",
+    ("write_word", "mailbox_to_cpu<word> box, word value", "mailbox_writer<word>(box).write(value);"):
+        "ld.relaxed fence st.relaxed.v2 st.relaxed",
+    ("read_value", "mailbox_to_gpu<two> box, word* at",
+     "two found; if (mailbox_reader<two>(box).read(found) == status::ok) "
+     "store_relaxed(at, found.words[0] + found.words[1]);"):
+        "ld.acquire ld.acquire ld.acquire ld.acquire ld.relaxed.v2 ld.acquire.v2 fence ld.relaxed st.relaxed",
+    ("arrives", "counter_to_cpu counter", "arrive(counter, 4);"): "atom.acq_rel fence st.release",
+    ("advances", "counter_to_cpu counter", "advance(counter, 4);"): "st.release",
+    ("raises", "flag_to_cpu flag", "raise(flag);"): "st.release",
+    ("looks", "counter_to_gpu counter, word* at", "store_relaxed(at, value_of(counter));"):
+        "ld.acquire st.relaxed",
+    ("lowers", "flag_to_gpu flag", "wait_for(flag);"): "ld.acquire st.relaxed",
+    ("pushes", "ring_to_cpu<two> ring, two value", "push(ring, value);"):
+        "ld.relaxed ld.acquire ld.relaxed atom.relaxed st.relaxed st.relaxed st.release",
+    ("pushes_by_block", "ring_to_cpu<two> ring, two value", "block_producer<two>(ring).push(value);"):
+        "ld.relaxed ld.acquire ld.acquire st.relaxed fence st.release ld.relaxed st.relaxed",
+    ("replies", "word* slot, two value", "detail::write_slot(slot, 7, value);"):
+        "st.relaxed st.relaxed st.release",
+    ("frees", "word* slot", "detail::store_after_reading<large>(slot, 7);"): "st.release",
+    ("frees_pairs", "word* slot", "detail::store_after_reading<two>(slot, 7);"): "st.relaxed",
+}
+
 KERNEL = "#define KERNEL __global__\n#define SHARED __shared__\n"
 INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("mailbox", "ring", "rpc", "signal"))
 WARP_INCLUDES = INCLUDES + "".join(f"#include <barmap/gpu/{name}.cuh>\n"
@@ -114,6 +141,9 @@ WARP_INCLUDES = INCLUDES + "".join(f"#include <barmap/gpu/{name}.cuh>\n"
 _ACCESS = re.compile(r"^\s*(?:@%p\d+\s+)?((?:ld|st|atom|red)\.[\w.]+)", re.MULTILINE)
 _SHARED_WITH_NOBODY = re.compile(r"^(?:ld|st)\.(?:param|local|shared)\b")
 _TOLD = re.compile(r"^(?:(?:ld|st)\.(?:relaxed|acquire|release)\.sys\b|atom\.(?:acq_rel|relaxed)\.gpu\b)")
+# Of these, what matters of their kind; and fences.
+_ORDERED = re.compile(r"^\s*(?:@!?%p\d+\s+)?(fence(?=\.acq_rel\.sys)|(?:ld|st|atom)\.(?:relaxed|acquire|release|acq_rel))"
+                      r"(?:\.acq_rel)?\.(?:sys|gpu)(\.v2)?", re.MULTILINE)
 
 
 def weak_accesses(ptx: str) -> list[str]:
@@ -163,6 +193,16 @@ class DeviceHeaders(unittest.TestCase):
                 for wanted in ("ld.acquire.sys", "st.release.sys", "st.relaxed.sys.v2.u64",
                                "atom.relaxed.gpu.cas", "vote.sync.ballot", "bar.warp.sync"):
                     self.assertIn(wanted, ptx)
+
+    def test_cuda_orders_what_it_stores(self):
+        text = "using namespace barmap::gpu;\nstruct two { word words[2]; };\nstruct large { word words[9]; };\n"
+        for name, parameters, body in OPERATIONS:
+            text += f'extern "C" KERNEL void {name}({parameters}) {{ {body} }}\n'
+        kernels = dict(re.findall(r"\.entry (\w+)\((.*?)\n}", self.ptx(WARP_INCLUDES + text, "sm_70"), re.DOTALL))
+        for (name, _, _), wanted in OPERATIONS.items():
+            with self.subTest(name):
+                found = _ORDERED.findall(kernels[name])
+                self.assertEqual(wanted, " ".join(kind + ".v2" * bool(two) for kind, two in found))
 
     def test_a_plain_load_would_be_found(self):
         ptx = self.ptx(INCLUDES + "KERNEL void k(barmap::gpu::word* at) { at[1] = at[0]; }\n",

@@ -60,28 +60,32 @@ BARMAP_DEVICE bool may_use(rpc_to_cpu<Request, Reply> const& to, word number) {
          has_arrived<Reply>(reply_to(to, before), before + 1));
 }
 
-} // namespace detail
-
-namespace detail {
+/// Takes the reply to a call, if it is there, and frees its slot.
+template <class Request, class Reply>
+BARMAP_DEVICE bool take_reply(rpc_to_cpu<Request, Reply> const& to, word number, Reply& reply) {
+    if (!take_slot(reply_to(to, number), number + 1, reply))
+        return false;
+    store_after_reading<Reply>(to.owners + (number & to.mask), owner::free_for(number + to.mask + 1));
+    return true;
+}
 
 /// Makes the call of a number whose slot may be used.
 template <class Request, class Reply>
 BARMAP_DEVICE status make_call(rpc_to_cpu<Request, Reply> const& to, word number,
                                Request const& request, Reply& reply, word more_looks) {
     write_slot(to.requests + (number & to.mask) * slot_to_cpu<Request>::words, number + 1, request);
-    word* const answer = reply_to(to, number);
-    word* const owner = to.owners + (number & to.mask);
     for (;; more_looks -= looks_per_question) {
         bool const is_end = more_looks < looks_per_question;
         unsigned const looks = static_cast<unsigned>(is_end ? more_looks + 1 : looks_per_question);
         for (unsigned i = 0; i < looks; ++i)
-            if (take_slot(answer, number + 1, reply)) {
-                store_after_reading<Reply>(owner, owner::free_for(number + to.mask + 1));
+            if (take_reply(to, number, reply))
                 return status::ok;
-            }
-        bool const is_closed = load_relaxed(to.control + rpc_words::closed_by_cpu) != 0;
+        // What was answered before it was closed is there by then.
+        bool const is_closed = load_acquire(to.control + rpc_words::closed_by_cpu) != 0;
+        if (is_closed && take_reply(to, number, reply))
+            return status::ok;
         if (is_end || is_closed) {
-            store_release(owner, owner::left_by(number));
+            store_release(to.owners + (number & to.mask), owner::left_by(number));
             return is_closed ? status::closed : status::timed_out;
         }
     }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "contract/numbered.hpp"
+
+#include <barmap/mailbox.hpp>
+#include <barmap/rpc.hpp>
+#include <barmap/signal.hpp>
+#include <barmap/step.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+
+/// Rings and other signals in a context that ends before they do, and on two GPUs at once.
+namespace barmap::contract {
+namespace {
+
+using namespace std::chrono_literals;
+using gpu::status;
+
+using message = numbered<9>;
+
+using signal_context_test = contract_test;
+
+TEST_P(signal_context_test, signals_may_outlive_their_context) {
+    auto const before = the_machine().held();
+    CUcontext own_context = nullptr, gone = nullptr;
+    ASSERT_EQ(cu().ctx_get_current(&own_context), cuda::success);
+    ASSERT_EQ(cu().ctx_create(&gone, 0, 0), cuda::success);
+    {
+        device const gpu = device::open(0);
+        arena const words(gpu, enough, enough);
+        ring_to_gpu<message> there(words, 4), own(gpu, 4);
+        ring_to_cpu<message> back(words, 4);
+        counter_to_gpu in(words);
+        counter_to_cpu out(words);
+        flag_to_gpu go(words);
+        flag_to_cpu done(words);
+        mailbox_to_gpu<message> settings(words);
+        mailbox_to_cpu<message> progress(words);
+        rpc_to_cpu<message, message> calls(words, 2);
+        rpc_to_gpu<message, message> served(words, 2);
+        {
+            gpu::producer<message> before_the_end(back.handle_for_thread());
+            EXPECT_EQ(before_the_end.push(message::of(1)), status::ok);
+        }
+        ASSERT_EQ(cu().ctx_destroy(gone), cuda::success);
+        message value{};
+        std::uint64_t number = 0;
+        for (unsigned i = 0; i < 8; ++i) {
+            EXPECT_EQ(there.try_push(message::of(i)), i < 4);
+            EXPECT_EQ(own.try_push(message::of(i)), i < 4);
+            there.flush();
+            in.advance(i);
+            go.raise();
+            settings.write(message::of(i));
+            calls.reply(i, message::of(i));
+            EXPECT_FALSE(served.call(message::of(i), value, 1us));
+        }
+        EXPECT_TRUE(back.try_pop(value)) << "it is in the host's memory";
+        EXPECT_EQ(value, message::of(1));
+        EXPECT_FALSE(back.try_pop(value) || out.is_at_least(1) || done.is_raised() ||
+                     progress.read(value) || calls.try_take(value, number));
+        there.close();
+        back.close();
+        calls.close();
+        served.close();
+        EXPECT_EQ(refusal_of([&] { out.record(reinterpret_cast<void*>(17), 1); }).code.category(),
+                  cuda_category());
+    }
+    EXPECT_EQ(cu().ctx_set_current(own_context), cuda::success);
+    EXPECT_EQ(the_machine().held(), before);
+}
+
+class signal_devices_test : public contract_test {
+protected:
+    void prepare() override { set_environment("BARMAP_SIM_DEVICES", "2"); }
+    void SetUp() override {
+        contract_test::SetUp();
+        if (!IsSkipped() && !GetParam().many_devices)
+            GTEST_SKIP() << "there is one " << GetParam().backend << " device only";
+    }
+};
+
+TEST_P(signal_devices_test, rings_of_two_gpus_are_used_at_once) {
+    struct pair {
+        explicit pair(device const& gpu)
+            : there(gpu, 4), back(gpu, 4), in(there.handle_for_thread()),
+              out(back.handle_for_thread()) {}
+        ring_to_gpu<message> there;
+        ring_to_cpu<message> back;
+        gpu::consumer<message> in;
+        gpu::producer<message> out;
+    };
+    the_machine().use(1); // whichever is current
+    pair first(device::open(0)), second(device::open(1));
+    message value{};
+    for (std::uint64_t i = 0; i < 20; ++i) {
+        std::uint64_t which = 1000;
+        for (pair* const each : {&first, &second}) {
+            EXPECT_TRUE(each->there.try_push(message::of(which + i)));
+            each->there.flush();
+            which *= 2;
+        }
+        for (pair* const each : {&second, &first}) {
+            EXPECT_EQ(each->in.pop(value, many_looks), status::ok);
+            EXPECT_EQ(value, message::of((which /= 2) + i));
+            EXPECT_EQ(each->out.push(value), status::ok);
+            EXPECT_TRUE(each->back.try_pop(value));
+            EXPECT_EQ(value, message::of(which + i));
+        }
+    }
+}
+
+// The default stream is that of a context, which may be another GPU's.
+TEST_P(signal_devices_test, the_default_stream_is_that_of_the_gpu) {
+    device const first = device::open(0), second = device::open(1);
+    arena const words(first, enough, enough), others(second, enough, enough);
+    counter_to_cpu done(words);
+    flag_to_gpu go(others);
+    the_machine().use(1);
+    go.wait(nullptr);
+    done.record(nullptr, 1);
+    EXPECT_TRUE(done.wait_for(1, 60s)) << "the other GPU's waits";
+    EXPECT_EQ(cu().stream_query(nullptr), cuda::error_not_ready);
+    go.raise();
+    EXPECT_EQ(cu().stream_synchronize(nullptr), cuda::success);
+}
+
+TEST_P(signal_devices_test, steps_are_of_the_gpu_that_has_their_tensors) {
+    device const first = device::open(0), second = device::open(1);
+    CUdeviceptr here = 0, other = 0;
+    the_machine().use(0);
+    ASSERT_EQ(cu().mem_alloc(&here, 8), cuda::success);
+    the_machine().use(1);
+    ASSERT_EQ(cu().mem_alloc(&other, 8), cuda::success);
+    step_tensor const tensor[] = {{here, 8}}, both[] = {{here, 8}, {other, 8}};
+    expect_refusal(refusal_of([&] { step_inputs const refused(first, both); }),
+                   errc::invalid_argument, "some is of GPU 1");
+    expect_refusal(refusal_of([&] { step_outputs const refused(second, both); }),
+                   errc::invalid_argument, "some is of GPU 0");
+    {
+        // Made while the other GPU's context is current.
+        step_inputs inputs(first, tensor);
+        step_outputs outputs(first, tensor);
+        std::uint64_t const sent = 0x1122334455667788;
+        std::memcpy(inputs.staging(0).data(), &sent, sizeof sent);
+        ASSERT_TRUE(inputs.try_push());
+        the_machine().use(0);
+        CUstream stream = nullptr;
+        ASSERT_EQ(cu().stream_create(&stream, 0), cuda::success);
+        the_machine().use(1);
+        inputs.load(stream);
+        outputs.store(stream);
+        ASSERT_TRUE(outputs.wait_for(60s) && outputs.try_pop());
+        EXPECT_EQ(std::memcmp(outputs.staging(0).data(), &sent, sizeof sent), 0);
+        EXPECT_EQ(cu().stream_synchronize(stream), cuda::success);
+        EXPECT_EQ(cu().stream_destroy(stream), cuda::success);
+    }
+    EXPECT_EQ(cu().mem_free(other), cuda::success);
+    EXPECT_EQ(cu().mem_free(here), cuda::success);
+}
+
+BARMAP_OVER_KINDS_OF_MEMORY(signal_context_test);
+BARMAP_OVER_KINDS_OF_MEMORY(signal_devices_test);
+
+} // namespace
+} // namespace barmap::contract
