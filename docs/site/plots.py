@@ -1,0 +1,2 @@
+def draw(results, target):
+    pass
