@@ -11,6 +11,7 @@ REPOSITORY = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
 import stand_in  # noqa: E402
+from docutils import nodes  # noqa: E402
 from sphinx import addnodes  # noqa: E402
 
 release = re.search(r"^project\(barmap VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text(), re.M).group(1)
@@ -24,8 +25,7 @@ language = "en"
 
 extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton",
               "sphinx_design"]
-exclude_patterns = ["_*"]
-templates_path = []
+exclude_patterns = ["docs/results/README.md"]  # which the list of the raw results includes
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -47,9 +47,9 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_domain_indices = False
 # Its excerpts are fetched, which browsers refuse for pages that are opened as files.
 html_show_search_summary = False
-copybutton_exclude = ".linenos, .gp, .go"
 
 
 def one_namespace(record):
@@ -62,7 +62,8 @@ def without_namespaces(app, doctree):
     for description in list(doctree.findall(addnodes.desc)):
         signature, content = description.children[0], description.children[-1]
         if signature.astext().strip() in ("namespace barmap", "namespace gpu"):
-            description.replace_self(content.children)
+            place, parent = description.parent.index(description), description.parent
+            parent[place:place + 1] = [nodes.target(ids=signature["ids"]), *content.children]
 
 
 def setup(app):

@@ -1,2 +1,2 @@
-def draw(results, target):
-    pass
+def drawn(results):
+    return []

@@ -7,7 +7,6 @@ Usage: prepare.py REPOSITORY DIRECTORY PROGRAM     (PROGRAM: barmap, whose --hel
 
 import pathlib
 import re
-import shutil
 import sys
 
 import commands
@@ -18,17 +17,16 @@ DOCUMENTS = ("*.md", "LICENSE", "docs/*.md", "docs/plots/*.svg", "docs/results/*
 LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?\)")
 
 
-def copy(source, target):
-    """Copies what is new, so that Sphinx reads again only what has changed."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if not target.exists() or source.read_bytes() != target.read_bytes():
-        shutil.copyfile(source, target)
+written = set()
 
 
-def write(target, text):
+def write(target, content):
+    """Writes what is new, so that Sphinx reads again only what has changed."""
+    written.add(target)
+    content = content.encode() if isinstance(content, str) else content
     target.parent.mkdir(parents=True, exist_ok=True)
-    if not target.exists() or target.read_text() != text:
-        target.write_text(text)
+    if not target.exists() or target.read_bytes() != content:
+        target.write_bytes(content)
 
 
 def index_of(directory, place):
@@ -71,14 +69,17 @@ def main(repository, target, program):
                 text = with_linked_directories(source, repository, target)
                 write(place, "---\norphan: true\n---\n" + text if alone else text)
             elif source.is_file():
-                copy(source, place)
+                write(place, source.read_bytes())
     # The site's own pages stand beside each other at its top.
     site = repository / "docs" / "site"
     for source in site.rglob("*"):
         if source.suffix in (".md", ".css"):
-            copy(source, target / source.relative_to(site))
+            write(target / source.relative_to(site), source.read_bytes())
     write(target / "reference" / "commands.md", commands.pages(program))
-    plots.draw(repository / "docs" / "results", target / "_plots")
+    for name, picture in plots.drawn(repository / "docs" / "results"):
+        write(target / "plots" / name, picture)
+    for stale in [path for path in target.rglob("*") if path.is_file() and path not in written]:
+        stale.unlink()
 
 
 if __name__ == "__main__":
