@@ -44,6 +44,8 @@ napoleon_use_ivar = True
 html_theme = "furo"
 html_title = f"barmap {release}"
 html_static_path = ["_static"]
+# The pictures of the README, which it shows by HTML of its own.
+html_extra_path = [str(REPOSITORY / "build" / "docs" / "extra")]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False

@@ -73,11 +73,15 @@ def main(repository, target, program):
     # The site's own pages stand beside each other at its top.
     site = repository / "docs" / "site"
     for source in site.rglob("*"):
-        if source.suffix in (".md", ".css"):
+        if source.suffix == ".md":
             write(target / source.relative_to(site), source.read_bytes())
     write(target / "reference" / "commands.md", commands.pages(program))
+    of_readme = repository / "docs" / "plots"
     for name, picture in plots.drawn(repository / "docs" / "results"):
         write(target / "plots" / name, picture)
+        if (of_readme / name).exists() and (of_readme / name).read_bytes() != picture:
+            sys.exit(f"docs/plots/{name} is not what docs/results gives: "
+                     "build/docs/venv/bin/python docs/site/plots.py docs/results docs/plots")
     for stale in [path for path in target.rglob("*") if path.is_file() and path not in written]:
         stale.unlink()
 
