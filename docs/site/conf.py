@@ -32,6 +32,7 @@ myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
 breathe_default_project = "barmap"
+breathe_show_include = False
 breathe_default_members = ("members", "undoc-members")
 breathe_domain_by_extension = {"h": "c", "hpp": "cpp", "cuh": "cpp"}
 

@@ -6,7 +6,7 @@ Every page opens without an error in the console and is no wider than the window
 anchor is there, pages can be reached from the first one, and the search finds what is documented. Exits
 with 77 where there is no documentation or no browser.
 
-Usage: site_test.py DIRECTORY [unittest's arguments]        run by the Python of scripts/docs
+Usage: site_test.py DIRECTORY [unittest's arguments]        goes on in the Python that scripts/docs has made
 """
 
 import os
@@ -28,6 +28,9 @@ try:
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.ui import WebDriverWait
 except ImportError as missing:
+    made = pathlib.Path(sys.argv[1]).resolve().parent / "venv" / "bin" / "python"
+    if made.exists() and pathlib.Path(sys.prefix) != made.parent.parent:
+        os.execv(made, [made, "-B", *sys.argv])
     print(f"skipped: {missing}; scripts/docs makes a Python that has it")
     sys.exit(SKIPPED)
 
