@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+/// @file
 /// The hot path. Nothing here throws, locks, allocates, logs, makes a system call or reads the
 /// environment. Bounds are preconditions, asserted in debug builds of yours.
 /// Several threads may call these on one mapping at once; overlapping writes are the caller's race,

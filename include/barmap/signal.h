@@ -81,8 +81,9 @@ typedef struct barmap_mailbox_handle {
 
 /// Allocates a block of GPU memory with its mapping, and one of pinned host memory, of which many
 /// rings and flags take parts. Any thread; so may those that take from it.
-/// @param gpu_bytes, host_bytes how much of each, in bytes; 0 for none. A counter or a flag takes
-///        128 of one or each, a ring 128 of each and its slots, in whole multiples of 128
+/// @param gpu_bytes how much GPU memory; 0 for none. A counter or a flag takes 128 bytes of one or
+///        each kind of memory, a ring 128 of each and its slots, in whole multiples of 128
+/// @param host_bytes how much host memory, likewise
 /// @param out to be freed by barmap_free_arena()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_allocate() and barmap_map()
 ///

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+/// @file
 /// What may be copied as bytes.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 

@@ -170,6 +170,14 @@ def check_rules():
                 problem(path, f"quotes rule {rule}, which docs/ordering.md does not have")
 
 
+def check_workflows():
+    """What continuous integration calls is there."""
+    for workflow in (root / ".github" / "workflows").glob("*.yml"):
+        for path in re.findall(r"\b(?:scripts|tests|packaging)/[\w./-]+", text_of(workflow)):
+            if not (root / path).exists():
+                problem(workflow, f"calls {path}, which is not there")
+
+
 def check_readme_example():
     example = re.search(r"^```cpp\n(.*?)^```", text_of(root / "README.md"), flags=re.M | re.S)
     if not example or example.group(1).count("\n") > 16:
@@ -184,6 +192,7 @@ check_variables()
 check_subcommands()
 check_presets_and_labels()
 check_rules()
+check_workflows()
 check_readme_example()
 
 for line in problems:
