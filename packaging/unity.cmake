@@ -15,6 +15,11 @@ if(TARGET barmap_python)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/python/binding/own_memory.cpp
     TARGET_DIRECTORY barmap_python PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
+if(TARGET unit_tests)
+  file(GLOB alone ${PROJECT_SOURCE_DIR}/tests/unit/*_model_test.cpp)
+  set_source_files_properties(${alone} TARGET_DIRECTORY unit_tests
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
 foreach(target copy_tests barmap_fake fake_tests vulkan_test gpu_test vkgdr_tests runtime_tables
     dropin_semantics tools_test barmap_python_runtime)
   if(TARGET ${target})

@@ -86,6 +86,11 @@ option& option::list() {
     return *this;
 }
 
+option& option::repeated() {
+    made_->allow_extra_args(false);
+    return *this;
+}
+
 option& option::required() {
     made_->required();
     return *this;

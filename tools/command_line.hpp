@@ -29,6 +29,7 @@ public:
     option& one_of(std::vector<std::string> const& names);
     option& bytes(); ///< a size from 1 on (parse_size)
     option& list();  ///< several values, with commas between them
+    option& repeated(); ///< one value at a time, and as often as wanted
     option& required();
     option& hidden();                        ///< the help does not list it
     option& named(std::string const& value); ///< what the help calls the value

@@ -13,13 +13,22 @@ namespace {
 
 struct plot_options : options {
     std::vector<std::string> results;
-    std::string plot;
+    std::string plot, title;
+    std::vector<std::string> series;
+    bool overlay = false;
 };
 
 /// Python's part of barmap draws; this hands over to it.
 int run(plot_options const& values) {
     std::vector<char const*> words{"python3", "-m", "barmap", "plot"};
-    words.insert(words.end(), {"--output", values.plot.c_str(), "--"});
+    words.insert(words.end(), {"--output", values.plot.c_str()});
+    if (!values.title.empty())
+        words.insert(words.end(), {"--title", values.title.c_str()});
+    for (std::string const& each : values.series)
+        words.insert(words.end(), {"--series", each.c_str()});
+    if (values.overlay)
+        words.push_back("--overlay");
+    words.push_back("--");
     for (std::string const& file : values.results)
         words.push_back(file.c_str());
     words.push_back(nullptr);
@@ -35,10 +44,18 @@ int run(plot_options const& values) {
 } // namespace
 
 void add_plot(command_line& program) {
-    subcommand app = program.add("plot", "Draw what lat, bw, batch and ring measured");
+    subcommand app = program.add("plot", "Draw what was measured");
     auto values = std::make_shared<plot_options>();
-    app.add("RESULTS", values->results, "what lat, bw, batch or ring wrote with --output").required();
+    app.add("RESULTS", values->results, 
+            "what lat, bw, batch, ring, pingpong, api or fresh wrote with --output")
+        .required();
     app.add("-o,--output", values->plot, "the plot to write: .svg, .png or .pdf").required();
+    app.add("--title", values->title, "instead of the machine").named("TEXT");
+    app.add("--series", values->series,
+            "only series of this name, as a shell matches it; may be given several times")
+        .repeated()
+        .named("PATTERN");
+    app.flag("--overlay", values->overlay, "several files in one picture instead of next to each other");
     app.footer("Example: barmap plot lat.json bw.json -o results.svg\n"
                "Needs Python with the package barmap and matplotlib.");
     when_chosen(app, values, run);

@@ -18,7 +18,7 @@ _barmap_options() {
         fresh) echo "$target --sizes --iterations --every-routine --demonstrate-stale $output" ;;
         stress) echo "$target --threads --iterations --region --pieces --pairs --seed $output" ;;
         sim) echo "--driver --devices --bar1 --memory --fail --" ;;
-        plot) echo "-o --output" ;;
+        plot) echo "-o --output --title --series --overlay" ;;
     esac
     echo "-h --help"
 }
@@ -63,7 +63,7 @@ _barmap() {
             ;;
         --device | --devices | --sizes | --max | --max-size | --iterations | --budget | --threads | \
             --cycles | --region | --seed | --bar1 | --fail | --pieces | --pool | --check | --round-trips | \
-            --slots | --messages | --slices) return ;;
+            --slots | --messages | --slices | --title | --series) return ;;
     esac
     if [[ $values ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")

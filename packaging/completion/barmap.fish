@@ -16,7 +16,7 @@ complete -c barmap -n __fish_use_subcommand -f -a ring -d 'rings between the CPU
 complete -c barmap -n __fish_use_subcommand -f -a fresh -d 'poll a counter, every read must be monotonic'
 complete -c barmap -n __fish_use_subcommand -f -a stress -d 'many threads, mixed operations'
 complete -c barmap -n __fish_use_subcommand -f -a sim -d 'run a program on the simulated GPU'
-complete -c barmap -n __fish_use_subcommand -f -a plot -d 'draw what lat, bw, batch and ring measured'
+complete -c barmap -n __fish_use_subcommand -f -a plot -d 'draw what was measured'
 
 set -l measuring '__fish_seen_subcommand_from demo lat bw api batch'
 set -l target '__fish_seen_subcommand_from demo lat bw api pingpong fresh stress'
@@ -74,3 +74,6 @@ complete -c barmap -n '__fish_seen_subcommand_from sim' -x -l memory -d 'memory 
 complete -c barmap -n '__fish_seen_subcommand_from sim' -x -l fail -d 'a driver call that fails'
 complete -c barmap -n '__fish_seen_subcommand_from sim' -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c barmap -n '__fish_seen_subcommand_from plot' -r -F -s o -l output -d 'the plot to write'
+complete -c barmap -n '__fish_seen_subcommand_from plot' -x -l title -d 'instead of the machine'
+complete -c barmap -n '__fish_seen_subcommand_from plot' -x -l series -d 'only series of this name'
+complete -c barmap -n '__fish_seen_subcommand_from plot' -f -l overlay -d 'several files in one picture'

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""``barmap plot``: draws what ``barmap lat``, ``bw``, ``batch`` and ``ring`` measured."""
+"""``barmap plot``: draws what the tool measured."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+
+from ._plot_data import Panel, Unusable, chosen, overlaid, panels_of
 
 _USAGE, _UNAVAILABLE = 2, 3  # the tool's exit statuses
-_DIRECTIONS = {"h2d": "CPU to GPU", "d2h": "GPU to CPU"}
 _FORMATS = (".svg", ".png", ".pdf")
 # Okabe and Ito's colours, which people of any colour vision distinguish; black is for what barmap
 # chooses by itself.
@@ -18,136 +18,8 @@ _COLOURS = (
     "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7", "#999999", "#5e3c99", "#7b3f00",
 )
 _MARKERS = "os^Dv<>Pp*"
-
-
-class Unusable(Exception):
-    """A file that cannot be drawn; the text says why."""
-
-
-class Point(NamedTuple):
-    """One size in bytes. Times in seconds for one copy, bandwidth in GB/s (10^9 bytes)."""
-
-    size: int
-    fastest: float
-    median: float
-    slow: float
-    bandwidth: float
-
-
-class Panel(NamedTuple):
-    """What one file has of one direction and one kind of host memory, or one order of pieces: by
-    method, points by size."""
-
-    title: str
-    methods: Dict[str, List[Point]]
-    thing: str = "copy"  # that has a size and takes time
-
-
-def _point(row: Dict[str, Any]) -> Point:
-    # Older files say p0.
-    times = (row[name] * 1e-9 for name in ("min_ns" if "min_ns" in row else "p0_ns", "p50_ns", "p99_ns"))
-    fastest, median, slow = times
-    return Point(row["size"], fastest, median, slow, row["gb_per_s"])
-
-
-def _method(row: Dict[str, Any]) -> str:
-    if row["measurement"] == "bandwidth":
-        return f"{row['threads']} thread{'s' if row['threads'] != 1 else ''}"
-    method = str(row["method"])
-    host = " " + row.get("host", "")  # which the panel's title has
-    return method[: -len(host)] if len(host) > 1 and method.endswith(host) else method
-
-
-def _batch_panels(name: str, machine: str, rows: Sequence[Dict[str, Any]]) -> List[Panel]:
-    """One for each direction and order of pieces. Of each size the batch with the most pieces counts;
-    times are of one piece of it."""
-    panels = []
-    for direction, words in _DIRECTIONS.items():
-        for order in ("contiguous", "random"):
-            here = [row for row in rows if (row["direction"], row["order"]) == (direction, order)]
-            most: Dict[int, int] = {}
-            for row in here:
-                most[row["size"]] = max(row["pieces"], most.get(row["size"], 0))
-            methods: Dict[str, List[Point]] = {}
-            for row in here:
-                if row["pieces"] == most[row["size"]] and row["problem"] is None:
-                    times = (row[each] * 1e-9 / row["pieces"] for each in ("min_ns", "p50_ns", "p99_ns"))
-                    fastest, median, slow = times
-                    methods.setdefault(row["method"], []).append(
-                        Point(row["size"], fastest, median, slow, row["gb_per_s"]))
-            for points in methods.values():
-                points.sort()
-            if methods:
-                at_once = f"up to {max(most.values())} {order} pieces"
-                panels.append(Panel(f"{name}: {words}, {at_once}\n{machine}", methods))
-    return panels
-
-
-def _ring_panels(name: str, machine: str, rows: Sequence[Dict[str, Any]]) -> List[Panel]:
-    """One for each direction, and each state of the link: messages by the size of their slot. A
-    message's time is what it takes in a row of many."""
-    panels = []
-    for direction, words in _DIRECTIONS.items():
-        for load, link in ((False, "link idle"), (True, "link loaded")):
-            methods: Dict[str, List[Point]] = {}
-            for row in rows:
-                if (row["direction"], row["load"]) == (direction, load) and row["passed"] and row["messages_per_s"] > 0:
-                    time = 1 / row["messages_per_s"]
-                    at_once = f", {row['batch']} at once" if direction == "h2d" else ""
-                    methods.setdefault(row["gpu_side"] + at_once, []).append(
-                        Point(row["slot_bytes"], time, time, time, row["gb_per_s"]))
-            for points in methods.values():
-                points.sort()
-            if methods:
-                panels.append(Panel(f"{name}: {words}, {link}\n{machine}", methods, "message"))
-    return panels
-
-
-def panels_of(path: Path) -> List[Panel]:
-    """Reads a file that ``barmap lat``, ``bw``, ``batch`` or ``ring`` wrote.
-
-    Returns
-    -------
-    list of Panel
-        One for each direction that was measured, and each kind of host memory, order of pieces or
-        load of the link; never empty.
-
-    Raises
-    ------
-    Unusable
-        If it cannot be read, is something else, or has no copies in it.
-    """
-    try:
-        found = json.loads(path.read_text())
-        rows = [row for row in found["results"] if row["measurement"] in ("copy", "bandwidth")]
-        gpu, backend = found["machine"]["gpu"], found["machine"]["backend"]
-        batches = [row for row in found["results"] if row["measurement"] == "batch"]
-        panels = _batch_panels(path.name, gpu, batches)
-        machine = f"{gpu}, {backend}"
-        rates = [row for row in found["results"] if row["measurement"] == "rate"]
-        panels += _ring_panels(path.name, machine, rates)
-        hosts = sorted({row.get("host", "") for row in rows})  # older files do not tell
-        for direction, words in _DIRECTIONS.items():
-            for host in hosts:
-                methods: Dict[str, List[Point]] = {}
-                for row in rows:
-                    if (row["direction"], row.get("host", "")) == (direction, host):
-                        methods.setdefault(_method(row), []).append(_point(row))
-                if methods:
-                    for points in methods.values():
-                        points.sort()
-                    where = f", {host} memory" if len(hosts) > 1 else ""
-                    panels.append(Panel(f"{path.name}: {words}{where}\n{machine}", methods))
-    except OSError as refused:
-        raise Unusable(f"cannot read {path}: {refused.strerror}") from refused
-    except (ValueError, KeyError, TypeError) as wrong:
-        raise Unusable(
-            f"{path} is not what `barmap lat`, `bw`, `batch` or `ring` writes with --output"
-        ) from wrong
-    if not panels:
-        raise Unusable(
-            f"{path} has no copies and no rates in it: give a file of `barmap lat`, `bw`, `batch` or `ring`")
-    return panels
+_COLUMN, _HEIGHT = 4.4, 7.5  # inches, of a panel
+_FAR = 200  # times the best one
 
 
 def _bytes(size: float, _: object = None) -> str:
@@ -165,39 +37,110 @@ def _seconds(time: float, _: object = None) -> str:
     return f"{time * 1e9:g} ns"
 
 
+def _number(value: float, _: object = None) -> str:
+    return f"{value:g}"
+
+
 def _label_decades(axis: Any, text: Any) -> None:
     """Labels 1, 10, 100, and what lies between where there are few of them."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 500 * low else (1,)))
+    subs = (1, 1.5, 2, 3, 5, 7) if high < 10 * low else (1, 2, 5) if high < 500 * low else (1,)
+    axis.set_major_locator(LogLocator(subs=subs))
     axis.set_major_formatter(FuncFormatter(text))
     axis.set_minor_formatter(NullFormatter())
 
 
-def _draw_panel(latency: Any, bandwidth: Any, panel: Panel, styles: Dict[str, Any]) -> None:
-    for method, points in panel.methods.items():
+def limits(series: Iterable[Sequence[Tuple[float, float]]]) -> Tuple[float, float]:
+    """From where to where an axis of times goes that shows the best of several series, at each place,
+    and what is not far above it.
+
+    Parameters
+    ----------
+    series : sequences of (place, time)
+    """
+    points = [point for each in series for point in each if point[1] > 0]
+    best: Dict[float, float] = {}
+    for place, time in points:
+        best[place] = min(time, best.get(place, time))
+    near = [time for place, time in points if time <= _FAR * best[place]]
+    return min(near) / 1.4, max(near) * 1.4
+
+
+def _styles(panels: Sequence[Panel]) -> Dict[str, Dict[str, Any]]:
+    methods = list(dict.fromkeys(method for panel in panels for method in panel.curves))
+    ours = (m for m in methods if m == "adaptive" or m.startswith("copy_engine"))
+    black = next(ours, "auto")
+    first = ("auto", "channel", "driver", "cuMemcpy")  # which get a colour of their own
+    others = sorted(set(methods) - {black}, key=lambda m: (not m.startswith(first), m))
+    styles: Dict[str, Dict[str, Any]] = {black: {"color": "black", "linewidth": 2.2, "zorder": 3}}
+    for index, method in enumerate(others):
+        styles[method] = {
+            "color": _COLOURS[index % len(_COLOURS)],
+            "marker": _MARKERS[index % len(_MARKERS)],
+            "markersize": 3,
+            "linewidth": 1,
+        }
+    return styles
+
+
+def _draw_curves(latency: Any, bandwidth: Optional[Any], panel: Panel, styles: Dict[str, Any]) -> None:
+    for method, points in panel.curves.items():
         style = styles[method]
         sizes = [p.size for p in points]
         latency.plot(sizes, [p.median for p in points], label=method, **style)
-        bandwidth.plot(sizes, [p.bandwidth for p in points], **style)
-        if style["color"] == "black" or len(panel.methods) == 1:
+        if bandwidth is not None:
+            bandwidth.plot(sizes, [p.bandwidth for p in points], **style)
+        if style["color"] == "black" or len(panel.curves) == 1:
             latency.fill_between(
                 sizes, [p.fastest for p in points], [p.slow for p in points],
                 color=style["color"], alpha=0.15, linewidth=0,
             )
-    latency.set_title(panel.title, fontsize=9)
-    for axes in (latency, bandwidth):
+    both = [latency] if bandwidth is None else [latency, bandwidth]
+    for axes in both:
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
         axes.xaxis.set_major_formatter(_bytes)
-    bandwidth.tick_params(axis="x", labelrotation=45)
-    bandwidth.set_xlabel("size of a slot" if panel.thing == "message" else f"size of a {panel.thing}")
+    both[-1].tick_params(axis="x", labelrotation=45)
+    both[-1].set_xlabel("size of a slot" if panel.thing == "message" else f"size of a {panel.thing}")
 
 
-def draw(panels: Sequence[Panel]) -> Any:
-    """Draws panels next to each other, with common axes.
+def _draw_rows(axes: Any, panel: Panel) -> None:
+    """Of each thing a line from the fastest to 99 %, with a dot at the median; or a bar for a number."""
+    labels = [*panel.spans, *panel.counts]
+    axes.set_yticks(range(len(labels)), labels, fontsize=8)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.grid(True, axis="x", linewidth=0.4, alpha=0.5)
+    if panel.counts:
+        axes.barh(range(len(labels)), list(panel.counts.values()), color=_COLOURS[3])
+        for at, number in enumerate(panel.counts.values()):
+            axes.annotate(f" {number:,}", (number, at), va="center", fontsize=8)
+        axes.set_xlim(0, max(1, 1.2 * max(panel.counts.values())))
+        axes.set_xlabel(f"number of {panel.thing}s")
+        return
+    axes.set_xscale("log")
+    for at, span in enumerate(panel.spans.values()):
+        axes.plot([span.fastest, span.slow], [at, at], color=_COLOURS[1], linewidth=3, solid_capstyle="butt")
+        axes.plot([span.median], [at], "o", color="black", markersize=4)
+        axes.annotate(_seconds(float(f"{span.median:.3g}")), (span.median, at), xytext=(0, 5),
+                      textcoords="offset points", ha="center", fontsize=7)
+    axes.set_xlim(min(span.fastest for span in panel.spans.values()) / 1.6,
+                  max(span.slow for span in panel.spans.values()) * 1.6)
+    _label_decades(axes.xaxis, _seconds)
+    axes.tick_params(axis="x", labelrotation=45)
+    axes.set_xlabel("time (dot: median; line: fastest to 99 %)")
+
+
+def _legend_columns(labels: Iterable[str], width: float) -> int:
+    """How many labels stand next to each other in so many inches."""
+    longest = max(map(len, labels), default=1)
+    return max(1, int(width / (0.5 + 0.075 * longest)))
+
+
+def draw(panels: Sequence[Panel], title: Optional[str] = None) -> Any:
+    """Draws panels next to each other, those of sizes with common axes.
 
     Returns
     -------
@@ -206,37 +149,56 @@ def draw(panels: Sequence[Panel]) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    methods = list(dict.fromkeys(method for panel in panels for method in panel.methods))
-    ours = (m for m in methods if m == "adaptive" or m.startswith("copy_engine"))
-    chosen = next(ours, "auto")
-    first = ("auto", "channel", "driver", "cuMemcpy")  # which get a colour of their own
-    others = sorted(set(methods) - {chosen}, key=lambda m: (not m.startswith(first), m))
-    styles: Dict[str, Any] = {chosen: {"color": "black", "linewidth": 2.2, "zorder": 3}}
-    for index, method in enumerate(others):
-        styles[method] = {
-            "color": _COLOURS[index % len(_COLOURS)],
-            "marker": _MARKERS[index % len(_MARKERS)],
-            "markersize": 3,
-            "linewidth": 1,
-        }
-    figure = Figure(figsize=(1 + 3.6 * len(panels), 7), layout="constrained")
+    styles = _styles(panels)
+    curved = [panel for panel in panels if panel.curves]
+    with_bandwidth = [panel for panel in curved
+                      if any(p.bandwidth is not None for points in panel.curves.values() for p in points)]
+    # Names of rows take room of their own.
+    widths = [_COLUMN if panel.curves else _COLUMN + 0.07 * max(map(len, panel.labels())) for panel in panels]
+    machines = list(dict.fromkeys(panel.machine for panel in panels))
+    figure = Figure(figsize=(0.6 + sum(widths), _HEIGHT), layout="constrained")
     FigureCanvasAgg(figure)
-    grid = figure.subplots(2, len(panels), sharex=True, sharey="row", squeeze=False)
+    grid = figure.add_gridspec(2, len(panels), width_ratios=widths)
+    first: Dict[str, Any] = {}  # whose axes the others share
     for column, panel in enumerate(panels):
-        _draw_panel(grid[0][column], grid[1][column], panel, styles)
-    thing = " or ".join(dict.fromkeys(panel.thing for panel in panels))
-    grid[0][0].set_ylabel(f"time of a {thing}\n(median; shaded: fastest to 99 %)")
-    grid[1][0].set_ylabel("bandwidth, GB/s")
-    _label_decades(grid[0][0].yaxis, _seconds)
-    _label_decades(grid[1][0].yaxis, lambda value, _: f"{value:g}")
+        bandwidth = None
+        if not panel.curves:
+            top = figure.add_subplot(grid[:, column])
+            _draw_rows(top, panel)
+        elif panel in with_bandwidth:
+            top = figure.add_subplot(grid[0, column], sharex=first.get("x"), sharey=first.get("time"))
+            bandwidth = figure.add_subplot(grid[1, column], sharex=top, sharey=first.get("bandwidth"))
+            first = {"x": top, "time": top, "bandwidth": bandwidth, **first}
+            top.tick_params(labelbottom=False)
+            _draw_curves(top, bandwidth, panel, styles)
+        else:
+            top = figure.add_subplot(grid[:, column])
+            _draw_curves(top, None, panel, styles)
+            top.set_ylabel(f"time of a {panel.thing} (median; shaded: fastest to 99 %)")
+            _label_decades(top.yaxis, _seconds)
+        where = f"\n{panel.machine}" if len(machines) > 1 else ""
+        top.set_title(panel.title + where, fontsize=9)
+    if with_bandwidth:
+        thing = " or ".join(dict.fromkeys(panel.thing for panel in with_bandwidth))
+        first["time"].set_ylabel(f"time of a {thing}\n(median; shaded: fastest to 99 %)")
+        first["bandwidth"].set_ylabel("bandwidth, GB/s")
+        shown = [points for panel in with_bandwidth for points in panel.curves.values()]
+        first["time"].set_ylim(*limits([(p.size, p.median) for p in points] for points in shown))
+        # Of bandwidths the highest is the best: as of the times of a byte.
+        low, high = limits([(p.size, 1 / p.bandwidth) for p in points if p.bandwidth] for points in shown)
+        first["bandwidth"].set_ylim(1 / high, 1 / low)
+        _label_decades(first["time"].yaxis, _seconds)
+        _label_decades(first["bandwidth"].yaxis, _number)
+    figure.suptitle(title or (machines[0] if len(machines) == 1 else ""), fontsize=11)
     lines: Dict[str, Any] = {}
-    for axes in grid[0]:
+    for axes in figure.axes:
         for line, label in zip(*axes.get_legend_handles_labels()):
             lines.setdefault(label, line)
-    figure.legend(
-        lines.values(), lines.keys(), loc="outside lower center", ncols=min(len(lines), 6),
-        frameon=False, fontsize=9,
-    )
+    if lines:
+        figure.legend(
+            lines.values(), lines.keys(), loc="outside lower center",
+            ncols=min(len(lines), _legend_columns(lines, sum(widths))), frameon=False, fontsize=9,
+        )
     return figure
 
 
@@ -250,20 +212,27 @@ def main(arguments: Optional[List[str]] = None) -> int:
     """
     parser = argparse.ArgumentParser(
         prog="barmap plot",
-        description="Draws latency and bandwidth against size, several files next to each other.",
+        description="Draws what was measured: times and bandwidths by size, and times of what has no size.",
     )
     parser.add_argument(
-        "results", nargs="+", type=Path, help="what `barmap lat`, `bw`, `batch` or `ring` wrote with --output"
+        "results", nargs="+", type=Path,
+        help="what `barmap lat`, `bw`, `batch`, `ring`, `pingpong`, `api` or `fresh` wrote with --output"
     )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, help="the plot: .svg, .png or .pdf"
     )
+    parser.add_argument("--title", help="instead of the machine")
+    parser.add_argument("--series", action="append", default=[], metavar="PATTERN",
+                        help="only series of these names, as a shell matches them; may be given several times")
+    parser.add_argument("--overlay", action="store_true",
+                        help="several files in one picture instead of next to each other")
     options = parser.parse_args(arguments)
     if options.output.suffix not in _FORMATS:
         parser.error(f"cannot draw {options.output}: give a name in {', '.join(_FORMATS)}")
     try:
-        panels = [panel for path in options.results for panel in panels_of(path)]
-        draw(panels).savefig(options.output, dpi=150)
+        files = [(path, chosen(panels_of(path), options.series)) for path in options.results]
+        panels = overlaid(files) if options.overlay else [panel for _, each in files for panel in each]
+        draw(panels, options.title).savefig(options.output, dpi=150)
     except ImportError:
         print("barmap plot: needs matplotlib: pip install matplotlib", file=sys.stderr)
         return _UNAVAILABLE
