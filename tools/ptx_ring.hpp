@@ -2,6 +2,9 @@
 // Made by scripts/ptx with clang 14 from ring_kernels.cu: change that, and run it again.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverlength-strings" // of clang, for more than 64 KiB in all
+
 namespace barmap::tool {
 
 /// The GPU kernels of `barmap ring`, in PTX 6.4 for sm_70 as those in ptx.hpp.
@@ -6331,3 +6334,5 @@ ret;
 // clang-format on
 
 } // namespace barmap::tool
+
+#pragma GCC diagnostic pop

@@ -2,6 +2,9 @@
 // Made by scripts/ptx with clang 14 from step_kernels.cu: change that, and run it again.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverlength-strings" // of clang, for more than 64 KiB in all
+
 namespace barmap::step {
 
 /// The GPU kernels of step_inputs and step_outputs, in PTX 6.4 for sm_70, which every driver from R418
@@ -450,3 +453,5 @@ ret;
 // clang-format on
 
 } // namespace barmap::step
+
+#pragma GCC diagnostic pop

@@ -216,7 +216,7 @@ TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
         fake::gpu::activity before = machine.gpu().done();
         std::optional<after> begin;
         if (round == 1)
-            begin.emplace(stream.get());
+            begin = after{stream.get()};
         copy_ticket back{};
         {
             counted_words const counting(100);

@@ -2,6 +2,9 @@
 // Made by scripts/ptx with clang 14 from signal_kernels.cu: change that, and run it again.
 #pragma once
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverlength-strings" // of clang, for more than 64 KiB in all
+
 namespace barmap::gpu_test {
 
 /// The GPU kernels of signal_test, in PTX 6.4 for sm_70.
@@ -1550,3 +1553,5 @@ bra.uni LBB6_9;
 // clang-format on
 
 } // namespace barmap::gpu_test
+
+#pragma GCC diagnostic pop
