@@ -67,6 +67,17 @@ private:
     std::optional<machine> machine_;
 };
 
+/// A machine with two GPUs, or a skip where the backend has one device only.
+class two_gpus : public contract_test {
+protected:
+    void prepare() override { set_environment("BARMAP_SIM_DEVICES", "2"); }
+    void SetUp() override {
+        contract_test::SetUp();
+        if (!IsSkipped() && !GetParam().many_devices)
+            GTEST_SKIP() << "there is one " << GetParam().backend << " device only";
+    }
+};
+
 #define BARMAP_OVER_ALL_WAYS(suite)                                                                \
     INSTANTIATE_TEST_SUITE_P(ways, suite, testing::ValuesIn(all_ways()),                           \
                              [](auto const& info) { return name_of(info.param); })

@@ -193,15 +193,7 @@ TEST_P(other_process_test, its_memory_is_refused) {
 
 BARMAP_OVER_ALL_WAYS(other_process_test);
 
-class two_gpus_test : public contract_test {
-protected:
-    void prepare() override { set_environment("BARMAP_SIM_DEVICES", "2"); }
-    void SetUp() override {
-        contract_test::SetUp();
-        if (!IsSkipped() && !GetParam().many_devices)
-            GTEST_SKIP() << "there is one " << GetParam().backend << " device only";
-    }
-};
+using two_gpus_test = two_gpus;
 
 TEST_P(two_gpus_test, memory_of_each_is_reached_through_that_one) {
     struct side {

@@ -71,15 +71,7 @@ TEST_P(signal_context_test, signals_may_outlive_their_context) {
     EXPECT_EQ(the_machine().held(), before);
 }
 
-class signal_devices_test : public contract_test {
-protected:
-    void prepare() override { set_environment("BARMAP_SIM_DEVICES", "2"); }
-    void SetUp() override {
-        contract_test::SetUp();
-        if (!IsSkipped() && !GetParam().many_devices)
-            GTEST_SKIP() << "there is one " << GetParam().backend << " device only";
-    }
-};
+using signal_devices_test = two_gpus;
 
 TEST_P(signal_devices_test, rings_of_two_gpus_are_used_at_once) {
     struct pair {
@@ -93,6 +85,13 @@ TEST_P(signal_devices_test, rings_of_two_gpus_are_used_at_once) {
     };
     the_machine().use(1); // whichever is current
     pair first(device::open(0)), second(device::open(1));
+    auto const gpu_of = [](gpu::word const* there) {
+        return device::from_pointer(there).ordinal();
+    };
+    EXPECT_EQ(gpu_of(first.there.handle().slots), 0);
+    EXPECT_EQ(gpu_of(first.back.handle().credits), 0);
+    EXPECT_EQ(gpu_of(second.there.handle().slots), 1);
+    EXPECT_EQ(gpu_of(second.back.handle().credits), 1);
     message value{};
     for (std::uint64_t i = 0; i < 20; ++i) {
         std::uint64_t which = 1000;
