@@ -9,6 +9,7 @@
 #include <barmap/signal.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -310,6 +311,26 @@ TEST_F(signal_test, a_message_of_a_kernel_that_was_killed_is_none) {
             std::exit(0);
         },
         testing::ExitedWithCode(0), "^first 1 lost 1 second 0$");
+}
+
+// What the simulated GPU does too.
+TEST_F(signal_test, a_kernel_of_another_context_than_its_stream_is_refused) {
+    test_kernels kernels;
+    CUfunction function = nullptr;
+    CUmodule module = nullptr;
+    CUcontext other = nullptr;
+    expect_success(cu().ctx_create(&other, 0, 0));
+    expect_success(cu().module_load_data(&module, ptx_signal));
+    expect_success(cu().module_get_function(&function, module, "barmap_test_flags"));
+    std::array<word, 8> nothing{};
+    std::array<void*, 6> parameters{};
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        parameters[i] = &nothing[i];
+    constexpr int invalid_handle = 400;
+    EXPECT_EQ(cu().launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, kernels.stream(), parameters.data(), nullptr),
+              invalid_handle);
+    expect_success(cu().ctx_destroy(other));
+    use(0);
 }
 
 TEST_F(signal_test, pushes_to_a_destroyed_context_change_nothing) {
