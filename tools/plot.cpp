@@ -20,19 +20,21 @@ struct plot_options : options {
 
 /// Python's part of barmap draws; this hands over to it.
 int run(plot_options const& values) {
-    std::vector<char const*> words{"python3", "-m", "barmap", "plot"};
-    words.insert(words.end(), {"--output", values.plot.c_str()});
+    // With the equals sign a value may begin with a dash.
+    std::vector<std::string> words{"python3", "-m", "barmap", "plot", "--output=" + values.plot};
     if (!values.title.empty())
-        words.insert(words.end(), {"--title", values.title.c_str()});
+        words.push_back("--title=" + values.title);
     for (std::string const& each : values.series)
-        words.insert(words.end(), {"--series", each.c_str()});
+        words.push_back("--series=" + each);
     if (values.overlay)
         words.push_back("--overlay");
     words.push_back("--");
-    for (std::string const& file : values.results)
-        words.push_back(file.c_str());
-    words.push_back(nullptr);
-    execvp(words.front(), const_cast<char**>(words.data()));
+    words.insert(words.end(), values.results.begin(), values.results.end());
+    std::vector<char*> pointers;
+    for (std::string& each : words)
+        pointers.push_back(each.data());
+    pointers.push_back(nullptr);
+    execvp(pointers.front(), pointers.data());
     std::fputs(
         formatted("barmap: cannot start python3: {}: install Python and its package barmap\n",
                   std::strerror(errno))
@@ -46,7 +48,7 @@ int run(plot_options const& values) {
 void add_plot(command_line& program) {
     subcommand app = program.add("plot", "Draw what was measured");
     auto values = std::make_shared<plot_options>();
-    app.add("RESULTS", values->results, 
+    app.add("RESULTS", values->results,
             "what lat, bw, batch, ring, pingpong, api or fresh wrote with --output")
         .required();
     app.add("-o,--output", values->plot, "the plot to write: .svg, .png or .pdf").required();

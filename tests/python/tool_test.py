@@ -102,6 +102,19 @@ def test_the_program_hands_plot_over_to_python(tmp_path):
 
 
 @needs_program
+def test_the_program_hands_all_options_of_plot_over(tmp_path):
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    (tmp_path / "python3").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    (tmp_path / "python3").chmod(0o755)
+    done = subprocess.run(
+        [PROGRAM, "plot", "--title=-x", "--series", "a*", "--series=-b", "--overlay", "-o", "p.svg", "1.json", "2.json"],
+        env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split("\n") == [
+        "-m", "barmap", "plot", "--output=p.svg", "--title=-x", "--series=a*", "--series=-b", "--overlay", "--",
+        "1.json", "2.json", ""], done.stderr
+
+
+@needs_program
 def test_the_exit_status_is_the_programs():
     done = tool("no-such-command")
     assert done.returncode == 2 and "subcommand" in done.stderr
