@@ -153,6 +153,7 @@ public:
 
     /// Calls, and waits for the answer. Answers to earlier calls that have not been received are
     /// dropped.
+    /// @param reply unknown where the result is false: it may be an earlier answer
     /// @return whether there was room for the call and the answer came in time
     [[nodiscard]] bool call(Request const& request, Reply& reply,
                             std::chrono::nanoseconds at_most) noexcept {
