@@ -46,18 +46,22 @@ protected:
 
 TEST_F(copy_engine_test, copies_in_both_directions) {
     make_all();
+    // An engine may find an entry before the doorbell that tells of it, and hear two as one.
+    ASSERT_TRUE(wait_idle());
     fill(data(), 5000, 1);
     run(one_copy(data_address(), host_address_ + 3, 5000));
     EXPECT_EQ(std::memcmp(host_data() + 3, data(), 5000), 0);
+    ASSERT_TRUE(wait_idle());
     fill(host_data(), 200'000, 2);
     run(one_copy(host_address_ + 1, data_address(), 200'000));
     EXPECT_EQ(std::memcmp(host_data() + 1, data(), 200'000), 0);
+    ASSERT_TRUE(wait_idle());
     auto const done = gpu().done();
     EXPECT_EQ(done.bytes, 205'000u);
     EXPECT_EQ(done.launches, 4u);
     EXPECT_EQ(done.semaphores, 2u);
     EXPECT_EQ(done.entries, 3u);
-    EXPECT_GE(done.doorbells, 2u);
+    EXPECT_EQ(done.doorbells, 3u);
     EXPECT_EQ(done.engine_type, engine);
     expect_violations(0);
 }
