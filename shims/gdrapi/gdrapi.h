@@ -112,6 +112,7 @@ typedef struct gdr_info_v2 {
 typedef gdr_info_v2_t gdr_info_t;
 
 /*
+ * Tells where a pin starts, how long it is, and whether and how it is mapped.
  * The library also has a gdr_get_info of its own, for programs built before 2.4; it fills a struct
  * of 40 bytes, without mapping_type.
  */
@@ -165,6 +166,7 @@ typedef enum gdr_attr {
     GDR_ATTR_MAX
 } gdr_attr_t;
 
+/* *v: the value of the attribute.  EINVAL for an unknown one. */
 int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v);
 
 /* *pstr: a static English name.  EINVAL for an unknown type. */

@@ -35,7 +35,8 @@ if(SHIMS)
   list(APPEND expected ${dropins}/lib/libvkgdr.so ${dropins}/lib/libvkgdr.so.1
     ${dropins}/lib/cmake/barmap/vkgdrTargets.cmake ${dropins}/include/vkgdr.h
     ${dropins}/lib/libgdrapi.so ${dropins}/lib/libgdrapi.so.2
-    ${dropins}/include/gdrapi.h ${dropins}/include/gdrconfig.h)
+    ${dropins}/include/gdrapi.h ${dropins}/include/gdrconfig.h
+    ${dropins}/share/man/man3/gdrapi.3 ${dropins}/share/man/man3/gdr_pin_buffer.3)
 endif()
 if(TOOLS)
   list(APPEND expected ${BINDIR}/barmap share/man/man1/barmap.1 share/man/man1/barmap-lat.1 share/bash-completion/completions/barmap

@@ -19,6 +19,7 @@ PLACES = {
     "packaging/man/barmap.1": r'"barmap ([\d.]+)"',
     "packaging/man/barmap.3": r'"barmap ([\d.]+)"',
     "packaging/man/barmap-signal.3": r'"barmap ([\d.]+)"',
+    "packaging/man/gdrapi.3": r'"barmap ([\d.]+)"',
     "packaging/man/gdrcopy_sanity.1": r'"barmap ([\d.]+)"',
     "packaging/rpm/barmap.spec": r"^Version: +([\d.]+)$",
     "packaging/spack/packages/barmap/package.py": r'version\("([\d.]+)"',
