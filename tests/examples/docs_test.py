@@ -184,6 +184,20 @@ def check_readme_example():
         problem(root / "README.md", "its C++ example is missing or longer than 16 lines")
 
 
+def check_listings():
+    """A listing of a page has all that the example needs from its first #include or import on."""
+    pages = sorted((root / "docs" / "site").rglob("*.md"))
+    listings = [(page, *found) for page in pages
+                for found in re.findall(r"^```\{literalinclude\} /(\S+)\n.*?^:lines: (\d+)-\n", text_of(page),
+                                        flags=re.M | re.S)]
+    if len(listings) < 8:
+        problem(root / "docs" / "site", "its listings are not found")
+    for page, path, first in listings:
+        left_out = text_of(root / path).splitlines()[:int(first) - 1]
+        if any(re.match(r"#include|import |from ", line) for line in left_out):
+            problem(page, f"the listing of {path} begins after an #include or import")
+
+
 for each in documents:
     check_paths(each)
 for each in sources:
@@ -194,6 +208,7 @@ check_presets_and_labels()
 check_rules()
 check_workflows()
 check_readme_example()
+check_listings()
 
 for line in problems:
     print(line)
