@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * All that depends on the kernel's version, on the processor, or on whether symbols that are exported
- * for GPL modules only may be used. They may with NVIDIA's open driver (GDRDRV_GPL_SYMBOLS). A module
+ * All that depends on the kernel, on the processor, or on whether symbols that are exported for GPL modules
+ * only may be used. What the kernel has is asked of its headers (Kbuild: GDRDRV_HAS_...), not of its version:
+ * distributions take what is newer into kernels that keep an old number. They may with NVIDIA's open driver (GDRDRV_GPL_SYMBOLS). A module
  * that uses the proprietary one may not: the kernel refuses to load it.
  */
 #ifndef GDRDRV_COMPAT_H
@@ -11,22 +12,17 @@
 #include <linux/memremap.h>
 #include <linux/mm.h>
 #include <linux/timex.h>
-#include <linux/version.h>
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
-#error "Linux 5.10 or later is needed"
-#endif
 
 /*
- * For a VMA that is not linked yet. From 6.3 on, only functions write to the flags; the others lock the VMA,
- * which is GPL-only from 6.15 on.
+ * For a VMA that is not linked yet. Where only functions may write to the flags (Linux 6.3, RHEL 9.5), the
+ * others of them lock the VMA, which is GPL-only from 6.15 on.
  */
 static inline void gdrdrv_init_vm_flags(struct vm_area_struct *vma, unsigned long flags)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-	vma->vm_flags = flags;
-#else
+#ifdef GDRDRV_HAS_VM_FLAGS_INIT
 	vm_flags_init(vma, flags);
+#else
+	vma->vm_flags = flags;
 #endif
 }
 

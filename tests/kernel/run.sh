@@ -53,6 +53,8 @@ stock() {
 # One is built for either of NVIDIA's drivers, one for the open one.
 stock bookworm amd64 linux-image-cloud-amd64
 stock bookworm amd64 linux-image-6.12-cloud-amd64 NVIDIA_IS_OPENSOURCE=y
+step "headers like RHEL 9.5's"
+./backport.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)"
 if [[ $mode == --long ]]; then
     stock bullseye amd64 linux-image-cloud-amd64
     stock sid amd64 linux-image-cloud-amd64
