@@ -152,6 +152,7 @@ __poll_t gdrdrv_poll(struct file *filp, struct poll_table_struct *table);
 /* counter.c */
 struct gdrdrv_counters {
 	atomic64_t files, pins, bytes, mappings; /* now */
+	atomic64_t pin_objects, user_objects; /* in memory, which their last reference keeps them in */
 	atomic64_t pages_held; /* page tables got from nvidia.ko and not put */
 	atomic64_t pinned, refused, mapped, faults, taken_away, events_lost; /* since loading */
 };

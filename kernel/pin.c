@@ -14,6 +14,7 @@
 static void free_pin(struct kref *refs)
 {
 	kfree(container_of(refs, struct gdrdrv_pin, refs));
+	gdrdrv_count(pin_objects, -1);
 }
 
 void gdrdrv_put_pin(struct gdrdrv_pin *pin)
@@ -107,6 +108,7 @@ static struct gdrdrv_pin *new_pin(struct gdrdrv_file *file, const struct gdrdrv_
 	pin = kzalloc(sizeof(*pin), GFP_KERNEL_ACCOUNT);
 	if (!pin)
 		return ERR_PTR(-ENOMEM);
+	gdrdrv_count(pin_objects, 1);
 	kref_init(&pin->refs);
 	init_rwsem(&pin->lock);
 	pin->file = file;

@@ -66,8 +66,6 @@ static struct table *new_table(struct fakegpu_memory *memory, u64 address, u32 e
 		table->given.pages[i] = &table->page[i];
 		table->page[i].physical_address =
 			fakegpu_bar + fakegpu_offset(memory, address + i * FAKEGPU_PAGE);
-		if (memory->flags & FAKEGPU_OFF_BY_A_BIT)
-			table->page[i].physical_address += 256;
 	}
 	table->given.version = NVIDIA_P2P_PAGE_TABLE_VERSION;
 	table->given.page_size = NVIDIA_P2P_PAGE_SIZE_64KB;
@@ -80,6 +78,8 @@ static struct table *new_table(struct fakegpu_memory *memory, u64 address, u32 e
 		table->given.page_size = next_fault.value;
 	if (goes_wrong(FAKEGPU_SHORT_TABLE))
 		table->given.entries--;
+	if (goes_wrong(FAKEGPU_MISALIGNED))
+		table->page[next_fault.value].physical_address += 256;
 	return table;
 }
 

@@ -87,7 +87,7 @@ CASE(requests_after_it_was_taken_away, CALLBACK)
 	EXPECT_EQ(driver_call(one.driver, GDRDRV_REQUEST_MAPPING, &args), 0);
 }
 
-/* Split, moved and copied areas, as for unpin. */
+/* Split and moved VMAs, as for unpin. */
 CASE(taken_away_after_mremap, CALLBACK)
 {
 	struct pinned one = mapped(4 * GPU_PAGE, FAKEGPU_SCATTERED);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* A pin ends while it is mapped, or while its pages are put in: nothing of it may be reached afterwards. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "gpu.h"
+
+#define PAGES 16
+
+static struct pinned one;
+static bool revokes; /* the GPU driver ends it, instead of an unpin */
+static _Atomic int turn, ended;
+
+/* Spins a while, so that the end meets another moment in each round. */
+static void *end_pins(void *argument)
+{
+	int seen = 0, i;
+
+	while (turn >= 0) {
+		if (turn == seen) {
+			sched_yield();
+			continue;
+		}
+		seen = turn;
+		for (i = seen * 37 % 3000; i; i--)
+			__asm__ volatile("" ::: "memory");
+		if (revokes)
+			EXPECT_EQ(gpu_free(one.gpu, one.address, 0), 0);
+		else
+			EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+		ended = seen;
+	}
+	return argument;
+}
+
+static void expect_gone(char *at)
+{
+	size_t offset;
+
+	for (offset = 0; offset < one.size; offset += GPU_PAGE)
+		EXPECT_EQ(gpu_look(one.gpu, at + offset).present, 0);
+	EXPECT_EQ(check_write(at), SIGBUS);
+}
+
+/* The pages are touched from the last one on, so that what is zapped first is put in last. */
+static void touch(char *at)
+{
+	size_t offset;
+
+	for (offset = one.size; offset; offset -= GPU_PAGE)
+		if (check_write(at + offset - GPU_PAGE))
+			break;
+}
+
+static void race(int rounds, uint64_t flags)
+{
+	int round, mapped_in_time = 0, failures = check_failures;
+	pthread_t other;
+
+	turn = ended = 0;
+	one = (struct pinned){ .gpu = gpu_open(), .driver = driver_open(), .size = PAGES * GPU_PAGE };
+	if (!revokes)
+		one.address = gpu_alloc(one.gpu, one.size, flags);
+	EXPECT_EQ(pthread_create(&other, NULL, end_pins, NULL), 0);
+	for (round = 1; round <= rounds && check_failures == failures; round++) {
+		bool early = round % 2; /* the pin may end before there is a mapping */
+		char *at;
+
+		if (revokes)
+			one.address = gpu_alloc(one.gpu, one.size, flags);
+		EXPECT_EQ(driver_pin(one.driver, one.address, one.size, &one.handle), 0);
+		if (early)
+			turn = round;
+		at = driver_map(one.driver, one.handle, one.size);
+		turn = round;
+		if (at)
+			touch(at);
+		while (ended != round)
+			sched_yield();
+		if (at) {
+			expect_gone(at);
+			munmap(at, one.size);
+			mapped_in_time++;
+		}
+		if (revokes)
+			EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	}
+	turn = -1;
+	EXPECT_EQ(pthread_join(other, NULL), 0);
+	EXPECT(mapped_in_time >= rounds / 2);
+	close(one.driver);
+	close(one.gpu);
+}
+
+CASE(mmap_and_faults_race_with_unpin, EITHER)
+{
+	race(60, 0);
+	race(60, FAKEGPU_SCATTERED);
+}
+
+CASE(mmap_and_faults_race_with_the_callback, CALLBACK)
+{
+	revokes = true;
+	race(60, 0);
+	race(60, FAKEGPU_SCATTERED);
+}
+
+
+/* Whoever has read the event finds the mapping gone, all of it: here a large one, which takes a while. */
+CASE(the_event_comes_after_the_mapping_has_gone, CALLBACK)
+{
+	struct gdrdrv_event event;
+	int round;
+
+	for (round = 0; round < 20; round++) {
+		pthread_t other;
+
+		one = mapped(96 * GPU_PAGE, FAKEGPU_SCATTERED);
+		touch((char *)one.words);
+		EXPECT_EQ(fcntl(one.driver, F_SETFL, O_NONBLOCK), 0);
+		revokes = true;
+		turn = ended = 0;
+		EXPECT_EQ(pthread_create(&other, NULL, end_pins, NULL), 0);
+		turn = 1;
+		while (read(one.driver, &event, sizeof(event)) < 0)
+			EXPECT_EQ(errno, EAGAIN);
+		EXPECT_EQ(gpu_look(one.gpu, (char *)one.words + one.size - 1).present, 0);
+		turn = -1;
+		EXPECT_EQ(pthread_join(other, NULL), 0);
+		EXPECT_EQ(munmap((void *)one.words, one.size), 0);
+		close(one.driver);
+		close(one.gpu);
+	}
+}
