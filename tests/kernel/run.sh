@@ -50,6 +50,8 @@ stock() {
     ./boot.sh "$(readlink -f "$kernel/image")" "$architecture" "$folder" boot
 }
 
+./interface.sh
+
 # One is built for either of NVIDIA's drivers, one for the open one.
 stock bookworm amd64 linux-image-cloud-amd64
 stock bookworm amd64 linux-image-6.12-cloud-amd64 NVIDIA_IS_OPENSOURCE=y
