@@ -80,56 +80,29 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 #define GDRDRV_RESERVES_WRITE_COMBINING 1
 
 /*
- * Over a whole VMA, remap_pfn_range reserves the range itself, and is fast. Before 6.16 that binds the
- * reservation to the VMA, and frees a wrong range when the VMA has been split: then it is taken over here.
- * True if the caller is to free it. (From 6.16 on, VMAs that are split off share it, and keep it past an
- * unpin.)
+ * Inserts a contiguous range that one page of the page table holds. vmf_insert_pfn looks up the memory type of each
+ * page, which takes ten times as long as inserting it. The range is reserved, so that all of it is of one type:
+ * that of its first page, which is not the wanted one where another driver has reserved it before. The page
+ * table stays while the VMA is locked, as it is in a fault.
  */
-static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
+static inline int gdrdrv_insert(struct vm_fault *vmf, unsigned long at, unsigned long pfn, size_t size)
 {
-#ifdef VM_PAT
-	if (vma->vm_flags & VM_PAT) {
-		gdrdrv_init_vm_flags(vma, vma->vm_flags & ~VM_PAT);
-		return true;
-	}
-#endif
-	return false;
-}
+	int result = gdrdrv_insert_page(vmf->vma, at, pfn);
+	unsigned long i, count = size >> PAGE_SHIFT;
+	spinlock_t *lock;
+	pte_t *entries;
 
-#ifdef GDRDRV_GPL_SYMBOLS
-/*
- * The other functions look up the memory type of each page that they insert, which takes ten times as long as
- * inserting it. The range is reserved, so that all of it is of one type: that of its first page, which is
- * not the wanted one where another driver has reserved it before.
- */
-struct gdrdrv_entries {
-	unsigned long pfn, at;
-	pgprot_t prot;
-};
-
-static inline int gdrdrv_set_entry(pte_t *entry, unsigned long at, void *data)
-{
-	struct gdrdrv_entries *entries = data;
-	unsigned long pfn = entries->pfn + ((at - entries->at) >> PAGE_SHIFT);
-
-	if (pte_none(*entry))
-		set_pte(entry, pte_mkspecial(pfn_pte(pfn, entries->prot)));
-	else if (at == entries->at)
-		entries->prot = __pgprot((pgprot_val(entries->prot) & ~_PAGE_CACHE_MASK) |
-					 (pte_flags(*entry) & _PAGE_CACHE_MASK));
+	if (result || count == 1)
+		return result;
+	entries = pte_offset_kernel(vmf->pmd, at);
+	lock = pte_lockptr(vmf->vma->vm_mm, vmf->pmd);
+	spin_lock(lock);
+	for (i = 1; i < count; i++)
+		if (pte_none(entries[i]))
+			set_pte(&entries[i], __pte(pte_val(*entries) + (i << PAGE_SHIFT)));
+	spin_unlock(lock);
 	return 0;
 }
-
-static inline int gdrdrv_insert(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
-				size_t size, bool is_new)
-{
-	struct gdrdrv_entries entries = { .pfn = pfn, .at = at, .prot = vma->vm_page_prot };
-	int result = gdrdrv_insert_page(vma, at, pfn);
-
-	return result ?: apply_to_page_range(vma->vm_mm, at, size, gdrdrv_set_entry, &entries);
-}
-#define gdrdrv_insert gdrdrv_insert
-#endif
 
 #define gdrdrv_cycles() ((u64)get_cycles())
 #define gdrdrv_khz() (cpu_khz)
@@ -159,9 +132,13 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 
 #define GDRDRV_RESERVES_WRITE_COMBINING 0
 
-static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
+static inline int gdrdrv_insert(struct vm_fault *vmf, unsigned long at, unsigned long pfn, size_t size)
 {
-	return false;
+	int result = 0;
+
+	for (; size && !result; at += PAGE_SIZE, size -= PAGE_SIZE, pfn++)
+		result = gdrdrv_insert_page(vmf->vma, at, pfn);
+	return result;
 }
 
 #ifdef CONFIG_ARM64
@@ -200,25 +177,6 @@ static inline bool gdrdrv_is_ram(phys_addr_t address)
 
 #else
 #error "gdrdrv runs on x86-64, arm64 and ppc64le"
-#endif
-
-#ifndef gdrdrv_insert
-/* Maps a contiguous range; is_new: in mmap, so that the VMA is not linked yet. */
-static inline int gdrdrv_insert(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
-				size_t size, bool is_new)
-{
-	int result;
-
-	if (is_new) { /* for which alone remap_pfn_range is */
-		result = remap_pfn_range(vma, at, pfn, size, vma->vm_page_prot);
-		if (!result && gdrdrv_take_over_reservation(vma))
-			gdrdrv_free_memory_type((phys_addr_t)pfn << PAGE_SHIFT, size); /* the second */
-		return result;
-	}
-	for (result = 0; size && !result; at += PAGE_SIZE, size -= PAGE_SIZE, pfn++)
-		result = gdrdrv_insert_page(vma, at, pfn);
-	return result;
-}
 #endif
 
 #endif /* GDRDRV_COMPAT_H */

@@ -21,14 +21,14 @@ static _Atomic int turn, ended;
 /* Spins a while, so that the end meets another moment in each round. */
 static void *end_pins(void *argument)
 {
-	int seen = 0, i;
+	int seen = 0, now, i;
 
-	while (turn >= 0) {
-		if (turn == seen) {
+	while ((now = turn) >= 0) {
+		if (now == seen) {
 			sched_yield();
 			continue;
 		}
-		seen = turn;
+		seen = now;
 		for (i = seen * 37 % 3000; i; i--)
 			__asm__ volatile("" ::: "memory");
 		if (revokes)
@@ -119,7 +119,7 @@ CASE(the_event_comes_after_the_mapping_has_gone, CALLBACK)
 	struct gdrdrv_event event;
 	int round;
 
-	for (round = 0; round < 20; round++) {
+	for (round = 0; round < 8; round++) {
 		pthread_t other;
 
 		one = mapped(96 * GPU_PAGE, FAKEGPU_SCATTERED);
