@@ -35,6 +35,59 @@ static inline int gdrdrv_insert_page(struct vm_area_struct *vma, unsigned long a
 	return fault & VM_FAULT_OOM ? -ENOMEM : -EFAULT;
 }
 
+/*
+ * From Linux 6.12 on, one entry of a higher level may map 2 MiB or 1 GiB (on x86-64) of a device, by functions that
+ * are GPL-only.
+ */
+#if defined(GDRDRV_GPL_SYMBOLS) && defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP)
+#define GDRDRV_LARGE_ENTRIES 1
+
+#include <linux/huge_mm.h>
+#include <linux/sched/mm.h>
+
+#ifdef GDRDRV_HAS_PFN_T
+#include <linux/pfn_t.h>
+#define gdrdrv_large_pfn(pfn) __pfn_to_pfn_t(pfn, PFN_DEV)
+#else
+#define gdrdrv_large_pfn(pfn) (pfn)
+#endif
+
+static inline vm_fault_t gdrdrv_insert_large(struct vm_fault *vmf, unsigned long pfn, unsigned int order)
+{
+	bool write = vmf->flags & FAULT_FLAG_WRITE;
+
+	switch (order) {
+	case PMD_ORDER:
+		return vmf_insert_pfn_pmd(vmf, gdrdrv_large_pfn(pfn), write);
+#ifdef CONFIG_ARCH_SUPPORTS_PUD_PFNMAP
+	case PUD_ORDER:
+		return vmf_insert_pfn_pud(vmf, gdrdrv_large_pfn(pfn), write);
+#endif
+	}
+	return VM_FAULT_FALLBACK;
+}
+
+/* The largest entry that can map a part of so many bytes, or 0. */
+static inline size_t gdrdrv_largest_entry(size_t size)
+{
+	if (IS_ENABLED(CONFIG_ARCH_SUPPORTS_PUD_PFNMAP) && size >= PUD_SIZE)
+		return PUD_SIZE;
+	return size >= PMD_SIZE ? PMD_SIZE : 0;
+}
+
+static inline unsigned long gdrdrv_find_area(struct file *filp, unsigned long at, unsigned long size,
+					     unsigned long offset, unsigned long flags)
+{
+#ifdef GDRDRV_FIND_AREA_TAKES_MM
+	return mm_get_unmapped_area(current->mm, filp, at, size, offset, flags);
+#else
+	return mm_get_unmapped_area(filp, at, size, offset, flags);
+#endif
+}
+#else
+#define GDRDRV_LARGE_ENTRIES 0
+#endif
+
 #ifdef CONFIG_X86_64
 
 #include <asm/tsc.h>

@@ -127,6 +127,8 @@ extern bool gdrdrv_device_mappings;
 int gdrdrv_request_mapping(struct gdrdrv_pin *pin, u32 type);
 u32 gdrdrv_mapping_of(struct gdrdrv_pin *pin);
 int gdrdrv_mmap(struct file *filp, struct vm_area_struct *vma);
+unsigned long gdrdrv_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
+				   unsigned long offset, unsigned long flags);
 struct nvidia_p2p_page_table *gdrdrv_unmap(struct gdrdrv_pin *pin);
 
 /* provider.c */

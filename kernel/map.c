@@ -4,7 +4,9 @@
  * has its table. Who takes the table from it under that lock, and unmaps what is mapped then, has unmapped all:
  * mmap inserts nothing, before the kernel has linked the VMA and unmap_mapping_range() finds it.
  */
+#include <linux/err.h>
 #include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/sizes.h>
 
 #include "compat.h"
@@ -193,11 +195,64 @@ static vm_fault_t area_fault(struct vm_fault *vmf)
 	return VM_FAULT_NOPAGE;
 }
 
+#if GDRDRV_LARGE_ENTRIES
+/* One entry for all of such a range, if that is in the VMA, contiguous, and starts at a multiple of its size. */
+static vm_fault_t area_large_fault(struct vm_fault *vmf, unsigned int order)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct gdrdrv_pin *pin = vma->vm_private_data;
+	unsigned long size = PAGE_SIZE << order, at = round_down(vmf->address, size);
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	phys_addr_t start;
+
+	if (at < vma->vm_start || vma->vm_end - at < size)
+		return VM_FAULT_FALLBACK;
+	down_read(&pin->lock);
+	if (pin->table) {
+		result = VM_FAULT_FALLBACK;
+		if (run_at(pin, offset_of(vma, at), size, &start) == size && IS_ALIGNED(start, size))
+			result = gdrdrv_insert_large(vmf, start >> PAGE_SHIFT, order);
+	}
+	up_read(&pin->lock);
+	if (result == VM_FAULT_NOPAGE)
+		gdrdrv_count(faults, 1);
+	return result;
+}
+#endif
+
 static const struct vm_operations_struct area_operations = {
 	.open = area_opened,
 	.close = area_closed,
 	.fault = area_fault,
+#if GDRDRV_LARGE_ENTRIES
+	.huge_fault = area_large_fault,
+#endif
 };
+
+#if GDRDRV_LARGE_ENTRIES
+/* Where an address is a multiple of a large entry's size, its physical one is, too. */
+unsigned long gdrdrv_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
+				   unsigned long offset, unsigned long flags)
+{
+	size_t entry = gdrdrv_largest_entry(size);
+	bool free_choice = !at && !(flags & MAP_FIXED);
+	struct gdrdrv_pin *pin = NULL;
+	unsigned long found;
+
+	if (free_choice && entry)
+		pin = gdrdrv_get_pin(filp->private_data, offset);
+	if (pin && size <= pin->size) {
+		found = gdrdrv_find_area(filp, 0, size + entry, offset, flags);
+		down_read(&pin->lock);
+		if (!IS_ERR_VALUE(found) && pin->table)
+			at = found + ((gdrdrv_page_address(pin->table, 0) - found) & (entry - 1));
+		up_read(&pin->lock);
+	}
+	if (pin)
+		gdrdrv_put_pin(pin);
+	return at ?: gdrdrv_find_area(filp, at, size, offset, flags);
+}
+#endif
 
 static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 {
@@ -219,7 +274,7 @@ static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 	}
 	/* Children get no copy; no growth; nothing of it in core dumps. */
 	gdrdrv_init_vm_flags(vma, vma->vm_flags | VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND |
-					  VM_DONTDUMP);
+					  VM_DONTDUMP | (GDRDRV_LARGE_ENTRIES ? VM_HUGEPAGE : 0));
 	vma->vm_private_data = pin;
 	vma->vm_ops = &area_operations;
 	area_opened(vma);

@@ -74,6 +74,7 @@ struct fakegpu_look {
 	__u64 present; /* out, as all below */
 	__u64 physical;
 	__u64 memory_type; /* enum fakegpu_memory_type */
+	__u64 size; /* bytes that one entry of the page tables maps here */
 };
 
 /* The driver's own mapping of all the memory, uncached; it ends with the descriptor. */
