@@ -83,6 +83,7 @@ struct gdrdrv_pin {
 	bool whole_pages; /* the caller's address was the start of a GPU page */
 	struct hlist_node armed; /* in the table of pins that nvidia.ko may call back with */
 	unsigned long callback; /* the number that it passes */
+	struct nvidia_p2p_page_table *given; /* by nvidia.ko, under its locks; kept after the pin has it no more */
 	u64 cycles;
 	atomic_t areas;
 

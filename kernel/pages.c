@@ -68,7 +68,7 @@ static struct gdrdrv_pin *take_out(unsigned long number)
 static void taken_away(void *number)
 {
 	struct gdrdrv_pin *pin = take_out((unsigned long)number);
-	struct nvidia_p2p_page_table *table;
+	struct nvidia_p2p_page_table *table, *given;
 	bool left_behind;
 
 	if (!pin)
@@ -77,9 +77,13 @@ static void taken_away(void *number)
 	table = gdrdrv_unmap(pin);
 	pin->taken_away = true;
 	left_behind = pin->left_behind;
+	given = READ_ONCE(pin->given);
 	if (table)
 		gdrdrv_push_event(&pin->file->events, pin);
 	up_write(&pin->lock);
+	/* NVIDIA demands it of callbacks, and of them alone. */
+	if (given)
+		nvidia_p2p_free_page_table(given);
 	if (table || left_behind)
 		gdrdrv_count(pages_held, -1);
 	if (left_behind) {
@@ -100,15 +104,15 @@ static int for_programs(int result)
 }
 
 /* In callback mode, taken_away may be called from now on, before this returns, too. */
-static int get(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table **table)
+static int get(struct gdrdrv_pin *pin)
 {
 #ifdef NVIDIA_P2P_CAP_GET_PAGES_PERSISTENT_API
 	if (gdrdrv_persistent())
 		return nvidia_p2p_get_pages_persistent(
-			pin->va, pin->size, table,
+			pin->va, pin->size, &pin->given,
 			pin->force_pcie ? NVIDIA_P2P_FLAGS_FORCE_BAR1_MAPPING : 0);
 #endif
-	return nvidia_p2p_get_pages(pin->p2p_token, pin->va_space, pin->va, pin->size, table,
+	return nvidia_p2p_get_pages(pin->p2p_token, pin->va_space, pin->va, pin->size, &pin->given,
 				    gdrdrv_persistent() ? NULL : taken_away, (void *)pin->callback);
 }
 
@@ -134,6 +138,12 @@ static void lock_tables(void)
 		mutex_lock(&tables_lock);
 }
 
+/* Who waits for another's call of nvidia.ko can be killed, where it has nothing to give back. */
+static int lock_tables_killable(void)
+{
+	return gdrdrv_persistent() ? 0 : mutex_lock_killable(&tables_lock);
+}
+
 static void unlock_tables(void)
 {
 	if (!gdrdrv_persistent())
@@ -144,15 +154,15 @@ static void unlock_tables(void)
  * Makes the table the pin's, unless nvidia.ko has revoked it meanwhile. Then, and if the table cannot be
  * mapped, the pin has none.
  */
-static int adopt(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table)
+static int adopt(struct gdrdrv_pin *pin)
 {
 	int result = -EINVAL;
 
 	down_write(&pin->lock);
 	if (!pin->taken_away) {
 		gdrdrv_count(pages_held, 1);
-		pin->table = table;
-		result = gdrdrv_check_table(table, pin->size >> GPU_PAGE_SHIFT, &pin->in_a_row);
+		pin->table = pin->given;
+		result = gdrdrv_check_table(pin->table, pin->size >> GPU_PAGE_SHIFT, &pin->in_a_row);
 	}
 	up_write(&pin->lock);
 	return result;
@@ -161,19 +171,20 @@ static int adopt(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table)
 /* If it fails, the pin may have pages that are to be put. */
 int gdrdrv_get_pages(struct gdrdrv_pin *pin)
 {
-	struct nvidia_p2p_page_table *table = NULL;
 	u64 begin;
 	int result;
 
+	result = lock_tables_killable();
+	if (result)
+		return result;
 	if (!gdrdrv_persistent())
 		arm(pin);
-	lock_tables();
 	begin = gdrdrv_cycles();
-	result = get(pin, &table);
+	result = get(pin);
 	pin->cycles = gdrdrv_cycles() - begin;
 	unlock_tables();
 	if (!result)
-		return adopt(pin, table);
+		return adopt(pin);
 	if (!gdrdrv_persistent())
 		disarm(pin);
 	pr_debug("nvidia.ko gives no pages for 0x%llx, %llu bytes: %d\n", pin->va, pin->size, result);
@@ -209,12 +220,25 @@ static bool may_be_called_back(const struct gdrdrv_pin *pin, int result)
 	       (result || (!pin->p2p_token && !gdrdrv_is_in_this_process(&pin->file->owner)));
 }
 
+/* Once it has none, it gets none any more. */
+static bool has_table(struct gdrdrv_pin *pin)
+{
+	bool result;
+
+	down_read(&pin->lock);
+	result = pin->table;
+	up_read(&pin->lock);
+	return result;
+}
+
 /* Unmaps the pin, and gives its pages back. False if nvidia.ko keeps them: then they remain charged. */
 bool gdrdrv_put_pages(struct gdrdrv_pin *pin)
 {
 	struct nvidia_p2p_page_table *table;
 	bool left_behind = false;
 
+	if (!has_table(pin))
+		return true;
 	lock_tables();
 	down_write(&pin->lock);
 	table = gdrdrv_unmap(pin);

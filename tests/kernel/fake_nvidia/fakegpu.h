@@ -52,6 +52,7 @@ enum fakegpu_fault {
 	FAKEGPU_SHORT_TABLE, /* one page is missing */
 	FAKEGPU_MISALIGNED, /* value: which page does not start at a page of the CPU */
 	FAKEGPU_FREE_WHILE_GETTING, /* the callback comes before get_pages returns; value: an error, or 0 */
+	FAKEGPU_SLOW_GET, /* value: milliseconds that it takes */
 	FAKEGPU_FAIL_PUT, /* value: the error; a table with a callback stays */
 };
 

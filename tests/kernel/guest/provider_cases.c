@@ -2,6 +2,7 @@
 /* What the GPU driver may do wrong, or answer. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -82,6 +83,43 @@ CASE(memory_goes_while_it_is_pinned, CALLBACK)
 {
 	EXPECT_EQ(pin_when(FAKEGPU_FREE_WHILE_GETTING, 0), EINVAL);
 	EXPECT_EQ(pin_when(FAKEGPU_FREE_WHILE_GETTING, -EIO), EIO);
+}
+
+static int driver_of_slow_pin;
+static _Atomic bool slow_pin_is_done;
+
+static void *pin_slowly(void *argument)
+{
+	uint64_t handle;
+
+	EXPECT_EQ(driver_pin(driver_of_slow_pin, *(uint64_t *)argument, GPU_PAGE, &handle), 0);
+	slow_pin_is_done = true;
+	return NULL;
+}
+
+/* It waits for another one, in callback mode, where only one of them may be in nvidia.ko. */
+CASE(a_pin_that_waits_can_be_killed, CALLBACK)
+{
+	int gpu = gpu_open(), status = 0;
+	uint64_t address = gpu_alloc(gpu, GPU_PAGE, 0), handle;
+	pthread_t slow;
+	pid_t child;
+
+	driver_of_slow_pin = driver_open();
+	gpu_go_wrong(gpu, FAKEGPU_SLOW_GET, 800);
+	EXPECT_EQ(pthread_create(&slow, NULL, pin_slowly, &address), 0);
+	usleep(100000); /* it is in nvidia.ko by then, most likely */
+	child = fork();
+	if (!child) {
+		driver_pin(driver_open(), address, GPU_PAGE, &handle);
+		_exit(1);
+	}
+	usleep(100000);
+	EXPECT_EQ(kill(child, SIGKILL), 0);
+	EXPECT_EQ(waitpid(child, &status, 0), child);
+	EXPECT(!slow_pin_is_done);
+	EXPECT(WIFSIGNALED(status));
+	EXPECT_EQ(pthread_join(slow, NULL), 0);
 }
 
 /* Then the callback may still come. */
