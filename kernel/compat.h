@@ -133,6 +133,25 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 #define GDRDRV_RESERVES_WRITE_COMBINING 1
 
 /*
+ * Whether the pages there are mapped so now. They are not where another driver had reserved them uncached, which
+ * the reservation does not tell; but a mapping of the kernel's own shows it.
+ */
+static inline bool gdrdrv_is_write_combining(phys_addr_t page)
+{
+	void __iomem *mapped = ioremap_wc(page, PAGE_SIZE);
+	unsigned long at = (unsigned long)mapped, mode;
+	pmd_t *table;
+
+	if (!mapped)
+		return false;
+	/* All processes have the kernel's part of the page tables. */
+	table = pmd_offset(pud_offset(p4d_offset(pgd_offset(current->mm, at), at), at), at);
+	mode = pte_flags(*pte_offset_kernel(table, at)) & _PAGE_CACHE_MASK;
+	iounmap(mapped);
+	return mode == cachemode2protval(_PAGE_CACHE_MODE_WC);
+}
+
+/*
  * Inserts a contiguous range that one page of the page table holds. vmf_insert_pfn looks up the memory type of each
  * page, which takes ten times as long as inserting it. The range is reserved, so that all of it is of one type:
  * that of its first page, which is not the wanted one where another driver has reserved it before. The page
@@ -184,6 +203,11 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 }
 
 #define GDRDRV_RESERVES_WRITE_COMBINING 0
+
+static inline bool gdrdrv_is_write_combining(phys_addr_t page)
+{
+	return true;
+}
 
 static inline int gdrdrv_insert(struct vm_fault *vmf, unsigned long at, unsigned long pfn, size_t size)
 {

@@ -220,10 +220,61 @@ static vm_fault_t area_large_fault(struct vm_fault *vmf, unsigned int order)
 }
 #endif
 
+/* Copies inside one page of the CPU's, as the process's own accesses would. */
+static int copy(const struct gdrdrv_pin *pin, phys_addr_t start, void *buffer, int bytes, bool write)
+{
+	phys_addr_t page = round_down(start, PAGE_SIZE);
+	unsigned long inside = offset_in_page(start);
+	void __iomem *mapped;
+
+	if (pin->type == GDRDRV_MAPPING_CACHED) {
+		void *memory = memremap(page, PAGE_SIZE, MEMREMAP_WB);
+
+		if (!memory)
+			return -ENOMEM;
+		if (write)
+			memcpy(memory + inside, buffer, bytes);
+		else
+			memcpy(buffer, memory + inside, bytes);
+		memunmap(memory);
+		return bytes;
+	}
+	mapped = pin->type == GDRDRV_MAPPING_DEVICE ? ioremap(page, PAGE_SIZE) :
+						      ioremap_wc(page, PAGE_SIZE);
+	if (!mapped)
+		return -ENOMEM;
+	if (write)
+		memcpy_toio(mapped + inside, buffer, bytes);
+	else
+		memcpy_fromio(buffer, mapped + inside, bytes);
+	iounmap(mapped);
+	return bytes;
+}
+
+/* For debuggers and /proc/PID/mem; the kernel's own function for it is GPL-only. It asks again for the rest. */
+static int area_access(struct vm_area_struct *vma, unsigned long at, void *buffer, int bytes, int write)
+{
+	struct gdrdrv_pin *pin = vma->vm_private_data;
+	phys_addr_t start;
+	int result = -EIO;
+
+	if (write && !(vma->vm_flags & VM_WRITE))
+		return -EACCES;
+	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(at));
+	down_read(&pin->lock);
+	if (pin->table) {
+		run_at(pin, offset_of(vma, at), bytes, &start);
+		result = copy(pin, start, buffer, bytes, write);
+	}
+	up_read(&pin->lock);
+	return result;
+}
+
 static const struct vm_operations_struct area_operations = {
 	.open = area_opened,
 	.close = area_closed,
 	.fault = area_fault,
+	.access = area_access,
 #if GDRDRV_LARGE_ENTRIES
 	.huge_fault = area_large_fault,
 #endif
@@ -268,10 +319,13 @@ static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 		result = reserve_write_combining(pin);
 		if (result)
 			return result;
-		vma->vm_page_prot = gdrdrv_write_combining(vma->vm_page_prot);
-	} else if (pin->type == GDRDRV_MAPPING_DEVICE) {
-		vma->vm_page_prot = gdrdrv_device(vma->vm_page_prot);
+		if (!gdrdrv_is_write_combining(gdrdrv_page_address(pin->table, 0)))
+			pin->type = GDRDRV_MAPPING_DEVICE;
 	}
+	if (pin->type == GDRDRV_MAPPING_WRITE_COMBINING)
+		vma->vm_page_prot = gdrdrv_write_combining(vma->vm_page_prot);
+	else if (pin->type == GDRDRV_MAPPING_DEVICE)
+		vma->vm_page_prot = gdrdrv_device(vma->vm_page_prot);
 	/* Children get no copy; no growth; nothing of it in core dumps. */
 	gdrdrv_init_vm_flags(vma, vma->vm_flags | VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND |
 					  VM_DONTDUMP | (GDRDRV_LARGE_ENTRIES ? VM_HUGEPAGE : 0));
