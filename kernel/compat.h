@@ -133,17 +133,17 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 #define GDRDRV_RESERVES_WRITE_COMBINING 1
 
 /*
- * Whether the pages there are mapped so now. They are not where another driver had reserved them uncached, which
- * the reservation does not tell; but a mapping of the kernel's own shows it.
+ * Whether the pages there are mapped so now: 1, 0 or an error. They are not where another driver had reserved them
+ * uncached, which the reservation does not tell; but a mapping of the kernel's own shows it.
  */
-static inline bool gdrdrv_is_write_combining(phys_addr_t page)
+static inline int gdrdrv_is_write_combining(phys_addr_t page)
 {
 	void __iomem *mapped = ioremap_wc(page, PAGE_SIZE);
 	unsigned long at = (unsigned long)mapped, mode;
 	pmd_t *table;
 
 	if (!mapped)
-		return false;
+		return -ENOMEM;
 	/* All processes have the kernel's part of the page tables. */
 	table = pmd_offset(pud_offset(p4d_offset(pgd_offset(current->mm, at), at), at), at);
 	mode = pte_flags(*pte_offset_kernel(table, at)) & _PAGE_CACHE_MASK;
@@ -204,9 +204,9 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 
 #define GDRDRV_RESERVES_WRITE_COMBINING 0
 
-static inline bool gdrdrv_is_write_combining(phys_addr_t page)
+static inline int gdrdrv_is_write_combining(phys_addr_t page)
 {
-	return true;
+	return 1;
 }
 
 static inline int gdrdrv_insert(struct vm_fault *vmf, unsigned long at, unsigned long pfn, size_t size)

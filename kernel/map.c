@@ -319,7 +319,10 @@ static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 		result = reserve_write_combining(pin);
 		if (result)
 			return result;
-		if (!gdrdrv_is_write_combining(gdrdrv_page_address(pin->table, 0)))
+		result = gdrdrv_is_write_combining(gdrdrv_page_address(pin->table, 0));
+		if (result < 0)
+			return result;
+		if (!result)
 			pin->type = GDRDRV_MAPPING_DEVICE;
 	}
 	if (pin->type == GDRDRV_MAPPING_WRITE_COMBINING)
