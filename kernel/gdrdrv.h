@@ -93,7 +93,7 @@ struct gdrdrv_pin {
 	bool taken_away;
 	bool left_behind; /* nvidia.ko keeps the table; the pin has it no more */
 	u64 reserved; /* bytes from the start whose physical pages' memory type is reserved */
-	u32 wanted, type; /* enum gdrdrv_mapping */
+	u32 wanted, type; /* enum gdrdrv_mapping; the type is what VMAs ask the kernel for */
 };
 
 /* process.c */
@@ -126,7 +126,7 @@ bool gdrdrv_put_pages(struct gdrdrv_pin *pin);
 /* map.c */
 extern bool gdrdrv_device_mappings;
 int gdrdrv_request_mapping(struct gdrdrv_pin *pin, u32 type);
-u32 gdrdrv_mapping_of(struct gdrdrv_pin *pin);
+int gdrdrv_mapping_of(struct gdrdrv_pin *pin);
 int gdrdrv_mmap(struct file *filp, struct vm_area_struct *vma);
 unsigned long gdrdrv_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
 				   unsigned long offset, unsigned long flags);

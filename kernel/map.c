@@ -51,9 +51,8 @@ static int reserve_write_combining(struct gdrdrv_pin *pin)
 
 		if (result) {
 			free_reservation(pin);
-			if (result != -ENOMEM)
-				pr_notice_ratelimited("0x%llx is mapped with another memory type\n",
-						      pin->va);
+			pr_notice_ratelimited("the memory type of 0x%llx cannot be reserved: %d\n",
+					      pin->va, result);
 			return result;
 		}
 		pin->reserved += size;
@@ -115,12 +114,19 @@ static u32 choose_mapping(const struct gdrdrv_pin *pin)
 	return gdrdrv_device_mappings ? GDRDRV_MAPPING_DEVICE : GDRDRV_MAPPING_WRITE_COMBINING;
 }
 
-u32 gdrdrv_mapping_of(struct gdrdrv_pin *pin)
+/* An enum gdrdrv_mapping, or an error: what it is, which may not be what was wanted. */
+int gdrdrv_mapping_of(struct gdrdrv_pin *pin)
 {
-	u32 type;
+	int type = GDRDRV_MAPPING_NONE, combines;
 
 	down_read(&pin->lock);
-	type = pin->table && atomic_read(&pin->areas) ? pin->type : GDRDRV_MAPPING_NONE;
+	if (pin->table && atomic_read(&pin->areas))
+		type = pin->type;
+	if (type == GDRDRV_MAPPING_WRITE_COMBINING) {
+		combines = gdrdrv_is_write_combining(gdrdrv_page_address(pin->table, 0));
+		if (combines <= 0)
+			type = combines ?: GDRDRV_MAPPING_DEVICE;
+	}
 	up_read(&pin->lock);
 	return type;
 }
@@ -319,16 +325,10 @@ static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 		result = reserve_write_combining(pin);
 		if (result)
 			return result;
-		result = gdrdrv_is_write_combining(gdrdrv_page_address(pin->table, 0));
-		if (result < 0)
-			return result;
-		if (!result)
-			pin->type = GDRDRV_MAPPING_DEVICE;
-	}
-	if (pin->type == GDRDRV_MAPPING_WRITE_COMBINING)
 		vma->vm_page_prot = gdrdrv_write_combining(vma->vm_page_prot);
-	else if (pin->type == GDRDRV_MAPPING_DEVICE)
+	} else if (pin->type == GDRDRV_MAPPING_DEVICE) {
 		vma->vm_page_prot = gdrdrv_device(vma->vm_page_prot);
+	}
 	/* Children get no copy; no growth; nothing of it in core dumps. */
 	gdrdrv_init_vm_flags(vma, vma->vm_flags | VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND |
 					  VM_DONTDUMP | (GDRDRV_LARGE_ENTRIES ? VM_HUGEPAGE : 0));

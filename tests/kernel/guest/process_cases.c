@@ -242,6 +242,7 @@ static void as_another_user(void *argument)
 
 	EXPECT_EQ(setuid(1000), 0);
 	EXPECT_EQ(driver_pin(driver_open(), *(uint64_t *)argument, GPU_PAGE, &handle), 0);
+	EXPECT_EQ(driver_pin(driver_open(), *(uint64_t *)argument, GPU_PAGE, &handle), EDQUOT);
 }
 
 CASE(limits_are_each_users_own, EITHER)

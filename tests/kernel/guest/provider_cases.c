@@ -71,6 +71,46 @@ CASE_WITH_LOG(the_log_is_not_flooded, EITHER, "gdrdrv: nvidia.ko's pages are not
 	close(log);
 }
 
+/* What has happened since loading, each by one. */
+CASE(counters_of_events, EITHER)
+{
+	static const char *const names[] = { "pinned", "refused", "mapped", "faults", "taken_away" };
+	const long wanted[] = { 1, 1, 1, 1, check_mode == CALLBACK };
+	long before[5];
+	struct pinned one;
+	uint64_t handle;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		before[i] = check_number(COUNTERS, names[i]);
+	one = mapped(GPU_PAGE, 0);
+	EXPECT_EQ(driver_pin(one.driver, 0, GPU_PAGE, &handle), EINVAL);
+	EXPECT(!driver_map(one.driver, one.handle, GPU_PAGE));
+	EXPECT_EQ(check_write(one.words), 0);
+	EXPECT_EQ(check_write(one.words + 1), 0);
+	EXPECT_EQ(check_number(COUNTERS, "mappings"), 1);
+	EXPECT_EQ(check_number(COUNTERS, "pins"), 1);
+	EXPECT_EQ(check_number(COUNTERS, "bytes"), GPU_PAGE);
+	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 1);
+	EXPECT_EQ(check_number("/proc/driver/gdrdrv/nv_get_pages_refcount", NULL), 1);
+	EXPECT_EQ(gpu_free(one.gpu, one.address, 0), 0);
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(check_number(COUNTERS, names[i]), before[i] + wanted[i]);
+}
+
+/* Also what is not counted, as far as the kernel tells how much it has allocated. */
+CASE(memory_is_not_lost, EITHER)
+{
+	long before = check_number("/proc/meminfo", "SUnreclaim:");
+	int i, driver;
+
+	for (i = 0; i < 400; i++) {
+		driver = driver_open();
+		close(driver);
+	}
+	EXPECT(check_number("/proc/meminfo", "SUnreclaim:") - before < 2000);
+}
+
 /* Older drivers' tables end earlier; that they have no flags is no error. */
 CASE(tables_of_older_layout, EITHER)
 {
