@@ -39,7 +39,7 @@ static inline int gdrdrv_insert_page(struct vm_area_struct *vma, unsigned long a
  * From Linux 6.12 on, one entry of a higher level may map 2 MiB or 1 GiB (on x86-64) of a device, by functions that
  * are GPL-only.
  */
-#if defined(GDRDRV_GPL_SYMBOLS) && defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP)
+#if defined(GDRDRV_GPL_SYMBOLS) && defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP) && defined(GDRDRV_HAS_LARGE_FAULTS)
 #define GDRDRV_LARGE_ENTRIES 1
 
 #include <linux/huge_mm.h>

@@ -12,9 +12,12 @@
 #include "check.h"
 #include "gpu.h"
 
-#define PAGES 16
+#define SIZE (16 * GPU_PAGE)
+#define LARGE_SIZE (4096 * GPU_PAGE)
+#define LARGE_STEP (32 * GPU_PAGE)
 
 static struct pinned one;
+static size_t step; /* from one touched byte to the next */
 static bool revokes; /* the GPU driver ends it, instead of an unpin */
 static _Atomic int turn, ended;
 
@@ -44,7 +47,7 @@ static void expect_gone(char *at)
 {
 	size_t offset;
 
-	for (offset = 0; offset < one.size; offset += GPU_PAGE)
+	for (offset = 0; offset < one.size; offset += step)
 		EXPECT_EQ(gpu_look(one.gpu, at + offset).present, 0);
 	EXPECT_EQ(check_write(at), SIGBUS);
 }
@@ -54,18 +57,19 @@ static void touch(char *at)
 {
 	size_t offset;
 
-	for (offset = one.size; offset; offset -= GPU_PAGE)
-		if (check_write(at + offset - GPU_PAGE))
+	for (offset = one.size; offset; offset -= step)
+		if (check_write(at + offset - step))
 			break;
 }
 
-static void race(int rounds, uint64_t flags)
+static void race(int rounds, size_t size, uint64_t flags)
 {
 	int round, mapped_in_time = 0, failures = check_failures;
 	pthread_t other;
 
 	turn = ended = 0;
-	one = (struct pinned){ .gpu = gpu_open(), .driver = driver_open(), .size = PAGES * GPU_PAGE };
+	one = (struct pinned){ .gpu = gpu_open(), .driver = driver_open(), .size = size };
+	step = size == LARGE_SIZE ? LARGE_STEP : GPU_PAGE;
 	if (!revokes)
 		one.address = gpu_alloc(one.gpu, one.size, flags);
 	EXPECT_EQ(pthread_create(&other, NULL, end_pins, NULL), 0);
@@ -101,15 +105,22 @@ static void race(int rounds, uint64_t flags)
 
 CASE(mmap_and_faults_race_with_unpin, EITHER)
 {
-	race(60, 0);
-	race(60, FAKEGPU_SCATTERED);
+	race(60, SIZE, 0);
+	race(60, SIZE, FAKEGPU_SCATTERED);
 }
 
 CASE(mmap_and_faults_race_with_the_callback, CALLBACK)
 {
 	revokes = true;
-	race(60, 0);
-	race(60, FAKEGPU_SCATTERED);
+	race(60, SIZE, 0);
+	race(60, SIZE, FAKEGPU_SCATTERED);
+}
+
+/* Large entries take so little time that it needs many of them. */
+CASE(large_faults_race_with_unpin, PERSISTENT)
+{
+	if (getenv("large_entries"))
+		race(30, LARGE_SIZE, 0);
 }
 
 
@@ -122,6 +133,7 @@ CASE(the_event_comes_after_the_mapping_has_gone, CALLBACK)
 	for (round = 0; round < 8; round++) {
 		pthread_t other;
 
+		step = GPU_PAGE;
 		one = mapped(96 * GPU_PAGE, FAKEGPU_SCATTERED);
 		touch((char *)one.words);
 		EXPECT_EQ(fcntl(one.driver, F_SETFL, O_NONBLOCK), 0);
