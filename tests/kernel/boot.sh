@@ -8,6 +8,9 @@ image=$1 architecture=$2 out=$3 label=$4
 shift 4
 
 bar=$out/$label.bar log=$out/$label.log
+if [[ $architecture == amd64 ]]; then
+    : "${GPU_MIB:=256}"
+fi
 "$here/bar.py" fill "$bar" "${GPU_MIB:=16}"
 (cd "$out/root" && find . | cpio --quiet -o -H newc | gzip -1) > "$out/$label.cpio.gz"
 

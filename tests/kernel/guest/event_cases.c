@@ -269,10 +269,10 @@ static void *free_soon(void *argument)
 	return NULL;
 }
 
-CASE(epoll_tells_of_events, CALLBACK)
+static void wait_by_epoll(uint32_t events)
 {
 	struct pinned one = pinned(GPU_PAGE, 0);
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = 5 };
+	struct epoll_event event = { .events = events, .data.u64 = 5 };
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 	pthread_t other;
 
@@ -281,10 +281,16 @@ CASE(epoll_tells_of_events, CALLBACK)
 	EXPECT_EQ(pthread_create(&other, NULL, free_soon, &one), 0);
 	EXPECT_EQ(epoll_wait(epoll, &event, 1, 10000), 1);
 	EXPECT_EQ(event.data.u64, 5);
-	EXPECT_EQ(event.events, EPOLLIN);
+	EXPECT_EQ(event.events, events);
 	expect_event(one.driver, one.handle, one.address, one.size, 1);
 	EXPECT_EQ(epoll_wait(epoll, &event, 1, 0), 0);
 	EXPECT_EQ(pthread_join(other, NULL), 0);
+}
+
+CASE(epoll_tells_of_events, CALLBACK)
+{
+	wait_by_epoll(EPOLLIN);
+	wait_by_epoll(EPOLLRDNORM);
 }
 
 static void *free_slowly(void *argument)
