@@ -53,6 +53,7 @@ static int callback_flag(struct gdrdrv_file *file, union arguments *with)
 static int info_v2(struct gdrdrv_file *file, union arguments *with)
 {
 	struct gdrdrv_pin *pin = gdrdrv_get_pin(file, with->info_v2.handle);
+	int mapping;
 
 	if (!pin)
 		return -EINVAL;
@@ -61,9 +62,10 @@ static int info_v2(struct gdrdrv_file *file, union arguments *with)
 	with->info_v2.page_size = GPU_PAGE_SIZE;
 	with->info_v2.tsc_khz = gdrdrv_khz();
 	with->info_v2.tm_cycles = pin->cycles;
-	with->info_v2.mapping = gdrdrv_mapping_of(pin);
+	mapping = gdrdrv_mapping_of(pin);
+	with->info_v2.mapping = mapping;
 	gdrdrv_put_pin(pin);
-	return 0;
+	return mapping < 0 ? mapping : 0;
 }
 
 static int info(struct gdrdrv_file *file, union arguments *with)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * All that depends on the kernel's version, on the processor, or on whether symbols that are exported
- * for GPL modules only may be used. They may with NVIDIA's open driver (GDRDRV_GPL_SYMBOLS). A module
+ * All that depends on the kernel, on the processor, or on whether symbols that are exported for GPL modules
+ * only may be used. What the kernel has is asked of its headers (Kbuild: GDRDRV_HAS_...), not of its version:
+ * distributions take what is newer into kernels that keep an old number. They may with NVIDIA's open driver (GDRDRV_GPL_SYMBOLS). A module
  * that uses the proprietary one may not: the kernel refuses to load it.
  */
 #ifndef GDRDRV_COMPAT_H
@@ -11,22 +12,17 @@
 #include <linux/memremap.h>
 #include <linux/mm.h>
 #include <linux/timex.h>
-#include <linux/version.h>
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
-#error "Linux 5.10 or later is needed"
-#endif
 
 /*
- * For a VMA that is not linked yet. From 6.3 on, only functions write to the flags; the others lock the VMA,
- * which is GPL-only from 6.15 on.
+ * For a VMA that is not linked yet. Where only functions may write to the flags (Linux 6.3, RHEL 9.5), the
+ * others of them lock the VMA, which is GPL-only from 6.15 on.
  */
 static inline void gdrdrv_init_vm_flags(struct vm_area_struct *vma, unsigned long flags)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-	vma->vm_flags = flags;
-#else
+#ifdef GDRDRV_HAS_VM_FLAGS_INIT
 	vm_flags_init(vma, flags);
+#else
+	vma->vm_flags = flags;
 #endif
 }
 
@@ -38,6 +34,59 @@ static inline int gdrdrv_insert_page(struct vm_area_struct *vma, unsigned long a
 		return 0;
 	return fault & VM_FAULT_OOM ? -ENOMEM : -EFAULT;
 }
+
+/*
+ * From Linux 6.12 on, one entry of a higher level may map 2 MiB or 1 GiB (on x86-64) of a device, by functions that
+ * are GPL-only.
+ */
+#if defined(GDRDRV_GPL_SYMBOLS) && defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP) && defined(GDRDRV_HAS_LARGE_FAULTS)
+#define GDRDRV_LARGE_ENTRIES 1
+
+#include <linux/huge_mm.h>
+#include <linux/sched/mm.h>
+
+#ifdef GDRDRV_HAS_PFN_T
+#include <linux/pfn_t.h>
+#define gdrdrv_large_pfn(pfn) __pfn_to_pfn_t(pfn, PFN_DEV)
+#else
+#define gdrdrv_large_pfn(pfn) (pfn)
+#endif
+
+static inline vm_fault_t gdrdrv_insert_large(struct vm_fault *vmf, unsigned long pfn, unsigned int order)
+{
+	bool write = vmf->flags & FAULT_FLAG_WRITE;
+
+	switch (order) {
+	case PMD_ORDER:
+		return vmf_insert_pfn_pmd(vmf, gdrdrv_large_pfn(pfn), write);
+#ifdef CONFIG_ARCH_SUPPORTS_PUD_PFNMAP
+	case PUD_ORDER:
+		return vmf_insert_pfn_pud(vmf, gdrdrv_large_pfn(pfn), write);
+#endif
+	}
+	return VM_FAULT_FALLBACK;
+}
+
+/* The largest entry that can map a part of so many bytes, or 0. */
+static inline size_t gdrdrv_largest_entry(size_t size)
+{
+	if (IS_ENABLED(CONFIG_ARCH_SUPPORTS_PUD_PFNMAP) && size >= PUD_SIZE)
+		return PUD_SIZE;
+	return size >= PMD_SIZE ? PMD_SIZE : 0;
+}
+
+static inline unsigned long gdrdrv_find_area(struct file *filp, unsigned long at, unsigned long size,
+					     unsigned long offset, unsigned long flags)
+{
+#ifdef GDRDRV_FIND_AREA_TAKES_MM
+	return mm_get_unmapped_area(current->mm, filp, at, size, offset, flags);
+#else
+	return mm_get_unmapped_area(filp, at, size, offset, flags);
+#endif
+}
+#else
+#define GDRDRV_LARGE_ENTRIES 0
+#endif
 
 #ifdef CONFIG_X86_64
 
@@ -84,56 +133,48 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 #define GDRDRV_RESERVES_WRITE_COMBINING 1
 
 /*
- * Over a whole VMA, remap_pfn_range reserves the range itself, and is fast. Before 6.16 that binds the
- * reservation to the VMA, and frees a wrong range when the VMA has been split: then it is taken over here.
- * True if the caller is to free it. (From 6.16 on, VMAs that are split off share it, and keep it past an
- * unpin.)
+ * Whether the pages there are mapped so now: 1, 0 or an error. They are not where another driver had reserved them
+ * uncached, which the reservation does not tell; but a mapping of the kernel's own shows it.
  */
-static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
+static inline int gdrdrv_is_write_combining(phys_addr_t page)
 {
-#ifdef VM_PAT
-	if (vma->vm_flags & VM_PAT) {
-		gdrdrv_init_vm_flags(vma, vma->vm_flags & ~VM_PAT);
-		return true;
-	}
-#endif
-	return false;
+	void __iomem *mapped = ioremap_wc(page, PAGE_SIZE);
+	unsigned long at = (unsigned long)mapped, mode;
+	pmd_t *table;
+
+	if (!mapped)
+		return -ENOMEM;
+	/* All processes have the kernel's part of the page tables. */
+	table = pmd_offset(pud_offset(p4d_offset(pgd_offset(current->mm, at), at), at), at);
+	mode = pte_flags(*pte_offset_kernel(table, at)) & _PAGE_CACHE_MASK;
+	iounmap(mapped);
+	return mode == cachemode2protval(_PAGE_CACHE_MODE_WC);
 }
 
-#ifdef GDRDRV_GPL_SYMBOLS
 /*
- * The other functions look up the memory type of each page that they insert, which takes ten times as long as
- * inserting it. The range is reserved, so that all of it is of one type: that of its first page, which is
- * not the wanted one where another driver has reserved it before.
+ * Inserts a contiguous range that one page of the page table holds. vmf_insert_pfn looks up the memory type of each
+ * page, which takes ten times as long as inserting it. The range is reserved, so that all of it is of one type:
+ * that of its first page, which is not the wanted one where another driver has reserved it before. The page
+ * table stays while the VMA is locked, as it is in a fault.
  */
-struct gdrdrv_entries {
-	unsigned long pfn, at;
-	pgprot_t prot;
-};
-
-static inline int gdrdrv_set_entry(pte_t *entry, unsigned long at, void *data)
+static inline int gdrdrv_insert(struct vm_fault *vmf, unsigned long at, unsigned long pfn, size_t size)
 {
-	struct gdrdrv_entries *entries = data;
-	unsigned long pfn = entries->pfn + ((at - entries->at) >> PAGE_SHIFT);
+	int result = gdrdrv_insert_page(vmf->vma, at, pfn);
+	unsigned long i, count = size >> PAGE_SHIFT;
+	spinlock_t *lock;
+	pte_t *entries;
 
-	if (pte_none(*entry))
-		set_pte(entry, pte_mkspecial(pfn_pte(pfn, entries->prot)));
-	else if (at == entries->at)
-		entries->prot = __pgprot((pgprot_val(entries->prot) & ~_PAGE_CACHE_MASK) |
-					 (pte_flags(*entry) & _PAGE_CACHE_MASK));
+	if (result || count == 1)
+		return result;
+	entries = pte_offset_kernel(vmf->pmd, at);
+	lock = pte_lockptr(vmf->vma->vm_mm, vmf->pmd);
+	spin_lock(lock);
+	for (i = 1; i < count; i++)
+		if (pte_none(entries[i]))
+			set_pte(&entries[i], __pte(pte_val(*entries) + (i << PAGE_SHIFT)));
+	spin_unlock(lock);
 	return 0;
 }
-
-static inline int gdrdrv_insert(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
-				size_t size, bool is_new)
-{
-	struct gdrdrv_entries entries = { .pfn = pfn, .at = at, .prot = vma->vm_page_prot };
-	int result = gdrdrv_insert_page(vma, at, pfn);
-
-	return result ?: apply_to_page_range(vma->vm_mm, at, size, gdrdrv_set_entry, &entries);
-}
-#define gdrdrv_insert gdrdrv_insert
-#endif
 
 #define gdrdrv_cycles() ((u64)get_cycles())
 #define gdrdrv_khz() (cpu_khz)
@@ -163,9 +204,18 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 
 #define GDRDRV_RESERVES_WRITE_COMBINING 0
 
-static inline bool gdrdrv_take_over_reservation(struct vm_area_struct *vma)
+static inline int gdrdrv_is_write_combining(phys_addr_t page)
 {
-	return false;
+	return 1;
+}
+
+static inline int gdrdrv_insert(struct vm_fault *vmf, unsigned long at, unsigned long pfn, size_t size)
+{
+	int result = 0;
+
+	for (; size && !result; at += PAGE_SIZE, size -= PAGE_SIZE, pfn++)
+		result = gdrdrv_insert_page(vmf->vma, at, pfn);
+	return result;
 }
 
 #ifdef CONFIG_ARM64
@@ -204,25 +254,6 @@ static inline bool gdrdrv_is_ram(phys_addr_t address)
 
 #else
 #error "gdrdrv runs on x86-64, arm64 and ppc64le"
-#endif
-
-#ifndef gdrdrv_insert
-/* Maps a contiguous range; is_new: in mmap, so that the VMA is not linked yet. */
-static inline int gdrdrv_insert(struct vm_area_struct *vma, unsigned long at, unsigned long pfn,
-				size_t size, bool is_new)
-{
-	int result;
-
-	if (is_new) { /* for which alone remap_pfn_range is */
-		result = remap_pfn_range(vma, at, pfn, size, vma->vm_page_prot);
-		if (!result && gdrdrv_take_over_reservation(vma))
-			gdrdrv_free_memory_type((phys_addr_t)pfn << PAGE_SHIFT, size); /* the second */
-		return result;
-	}
-	for (result = 0; size && !result; at += PAGE_SIZE, size -= PAGE_SIZE, pfn++)
-		result = gdrdrv_insert_page(vma, at, pfn);
-	return result;
-}
 #endif
 
 #endif /* GDRDRV_COMPAT_H */

@@ -40,6 +40,8 @@ static int show_counters(struct seq_file *to, void *unused)
 	SHOW(pins);
 	SHOW(bytes);
 	SHOW(mappings);
+	SHOW(pin_objects);
+	SHOW(user_objects);
 	SHOW(pages_held);
 	SHOW(pinned);
 	SHOW(refused);

@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "gdrdrv.h"
 
 static int open_file(struct inode *inode, struct file *filp)
@@ -74,6 +75,9 @@ const struct file_operations gdrdrv_file_operations = {
 	.release = release_file,
 	.unlocked_ioctl = gdrdrv_ioctl,
 	.mmap = gdrdrv_mmap,
+#if GDRDRV_LARGE_ENTRIES
+	.get_unmapped_area = gdrdrv_unmapped_area,
+#endif
 	.read = gdrdrv_read,
 	.poll = gdrdrv_poll,
 };

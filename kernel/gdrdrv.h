@@ -83,6 +83,7 @@ struct gdrdrv_pin {
 	bool whole_pages; /* the caller's address was the start of a GPU page */
 	struct hlist_node armed; /* in the table of pins that nvidia.ko may call back with */
 	unsigned long callback; /* the number that it passes */
+	struct nvidia_p2p_page_table *given; /* by nvidia.ko, under its locks; kept after the pin has it no more */
 	u64 cycles;
 	atomic_t areas;
 
@@ -92,7 +93,7 @@ struct gdrdrv_pin {
 	bool taken_away;
 	bool left_behind; /* nvidia.ko keeps the table; the pin has it no more */
 	u64 reserved; /* bytes from the start whose physical pages' memory type is reserved */
-	u32 wanted, type; /* enum gdrdrv_mapping */
+	u32 wanted, type; /* enum gdrdrv_mapping; the type is what VMAs ask the kernel for */
 };
 
 /* process.c */
@@ -113,34 +114,38 @@ extern const struct file_operations gdrdrv_file_operations;
 /* command.c */
 long gdrdrv_ioctl(struct file *filp, unsigned int command, unsigned long argument);
 
-/* pages.c: all that talks to nvidia.ko */
-bool gdrdrv_persistent(void);
-bool gdrdrv_offers_force_pcie(void);
-int gdrdrv_get_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table **table);
-bool gdrdrv_put_pages(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table);
-int gdrdrv_check_table(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table);
-phys_addr_t gdrdrv_page_address(const struct nvidia_p2p_page_table *table, unsigned long index);
-bool gdrdrv_table_is_cacheable(const struct nvidia_p2p_page_table *table);
-bool gdrdrv_needs_device_mappings(void);
-void gdrdrv_look_at_platform(void);
-
 /* pin.c */
 int gdrdrv_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked, u32 flags, u64 *handle);
 int gdrdrv_unpin(struct gdrdrv_file *file, u64 handle);
 void gdrdrv_unpin_all(struct gdrdrv_file *file);
-struct gdrdrv_pin *gdrdrv_get_pin(struct gdrdrv_file *file, u64 handle);
-void gdrdrv_put_pin(struct gdrdrv_pin *pin);
 
-/* callback.c */
-void gdrdrv_arm(struct gdrdrv_pin *pin);
-void gdrdrv_disarm(struct gdrdrv_pin *pin);
-void gdrdrv_taken_away(void *number);
+/* pages.c */
+int gdrdrv_get_pages(struct gdrdrv_pin *pin);
+bool gdrdrv_put_pages(struct gdrdrv_pin *pin);
 
 /* map.c */
+extern bool gdrdrv_device_mappings;
 int gdrdrv_request_mapping(struct gdrdrv_pin *pin, u32 type);
-u32 gdrdrv_mapping_of(struct gdrdrv_pin *pin);
+int gdrdrv_mapping_of(struct gdrdrv_pin *pin);
 int gdrdrv_mmap(struct file *filp, struct vm_area_struct *vma);
-void gdrdrv_unmap(struct gdrdrv_pin *pin, const struct nvidia_p2p_page_table *table);
+unsigned long gdrdrv_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
+				   unsigned long offset, unsigned long flags);
+struct nvidia_p2p_page_table *gdrdrv_unmap(struct gdrdrv_pin *pin);
+
+/* provider.c */
+bool gdrdrv_persistent(void);
+bool gdrdrv_offers_force_pcie(void);
+int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, bool *in_a_row);
+phys_addr_t gdrdrv_page_address(const struct nvidia_p2p_page_table *table, unsigned long index);
+bool gdrdrv_table_is_cacheable(const struct nvidia_p2p_page_table *table);
+
+/* handle.c */
+int gdrdrv_take_handle(struct gdrdrv_file *file, struct gdrdrv_pin *pin);
+void gdrdrv_publish_pin(struct gdrdrv_file *file, struct gdrdrv_pin *pin);
+struct gdrdrv_pin *gdrdrv_get_pin(struct gdrdrv_file *file, u64 handle);
+struct gdrdrv_pin *gdrdrv_withdraw_pin(struct gdrdrv_file *file, u64 handle);
+struct gdrdrv_pin *gdrdrv_withdraw_any_pin(struct gdrdrv_file *file);
+void gdrdrv_put_pin(struct gdrdrv_pin *pin);
 
 /* event.c */
 int gdrdrv_init_events(struct gdrdrv_events *events);
@@ -152,6 +157,7 @@ __poll_t gdrdrv_poll(struct file *filp, struct poll_table_struct *table);
 /* counter.c */
 struct gdrdrv_counters {
 	atomic64_t files, pins, bytes, mappings; /* now */
+	atomic64_t pin_objects, user_objects; /* in memory, which their last reference keeps them in */
 	atomic64_t pages_held; /* page tables got from nvidia.ko and not put */
 	atomic64_t pinned, refused, mapped, faults, taken_away, events_lost; /* since loading */
 };

@@ -2,8 +2,13 @@
 /* Loading and unloading. */
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/pci.h>
 
 #include "gdrdrv.h"
+
+module_param_named(device_mappings, gdrdrv_device_mappings, bool, 0444);
+MODULE_PARM_DESC(device_mappings,
+		 "map uncached and in order, for Arm systems that cannot combine writes to PCIe");
 
 module_param_named(max_user_pins, gdrdrv_max_user_pins, ulong, 0644);
 MODULE_PARM_DESC(max_user_pins, "how many pins a user may hold at once; 0 (default): any number");
@@ -24,11 +29,30 @@ static struct miscdevice device = {
 	.fops = &gdrdrv_file_operations,
 };
 
+/* BlueField-3 as a host: its PCIe root takes no combined writes. */
+static bool __init is_bluefield_3(void)
+{
+	static const u16 roots[] = { 0xa2da, 0xa2db };
+	unsigned int i;
+
+	if (!IS_ENABLED(CONFIG_ARM64))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(roots); i++) {
+		struct pci_dev *root = pci_get_device(PCI_VENDOR_ID_MELLANOX, roots[i], NULL);
+
+		if (root) {
+			pci_dev_put(root);
+			return true;
+		}
+	}
+	return false;
+}
+
 static int __init load(void)
 {
 	int result;
 
-	gdrdrv_look_at_platform();
+	gdrdrv_device_mappings = gdrdrv_device_mappings || is_bluefield_3();
 	result = gdrdrv_init_counters();
 	if (result)
 		return result;

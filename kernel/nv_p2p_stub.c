@@ -23,6 +23,12 @@ int nvidia_p2p_put_pages(uint64_t p2p_token, uint32_t va_space, uint64_t virtual
 }
 EXPORT_SYMBOL(nvidia_p2p_put_pages);
 
+int nvidia_p2p_free_page_table(struct nvidia_p2p_page_table *page_table)
+{
+	return -EOPNOTSUPP;
+}
+EXPORT_SYMBOL(nvidia_p2p_free_page_table);
+
 #ifdef NVIDIA_P2P_CAP_PERSISTENT_PAGES
 int nvidia_p2p_cap_persistent_pages;
 EXPORT_SYMBOL(nvidia_p2p_cap_persistent_pages);

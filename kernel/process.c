@@ -63,6 +63,7 @@ struct gdrdrv_user *gdrdrv_find_user(kuid_t uid)
 	user->uid = uid;
 	refcount_set(&user->refs, 1);
 	list_add(&user->node, &users);
+	gdrdrv_count(user_objects, 1);
 found:
 	mutex_unlock(&users_lock);
 	kfree(made);
@@ -81,6 +82,7 @@ void gdrdrv_put_user(struct gdrdrv_user *user)
 	list_del(&user->node);
 	mutex_unlock(&users_lock);
 	kfree(user);
+	gdrdrv_count(user_objects, -1);
 }
 
 static bool exceeds(atomic64_t *held, u64 more, unsigned long limit)

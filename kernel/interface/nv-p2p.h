@@ -72,7 +72,7 @@ int nvidia_p2p_get_pages_persistent(uint64_t virtual_address, uint64_t length,
 int nvidia_p2p_put_pages_persistent(uint64_t virtual_address,
 				    struct nvidia_p2p_page_table *page_table, uint32_t flags);
 
-/* Does nothing. */
+/* To be called by free_callback for its table, and nowhere else. (In the open driver, it does nothing.) */
 int nvidia_p2p_free_page_table(struct nvidia_p2p_page_table *page_table);
 
 #endif /* GDRDRV_INTERFACE_NV_P2P_H */

@@ -1,41 +1,52 @@
 #!/bin/bash
-# Counts the instructions that pin, map, unmap and unpin take in the guest, user space and kernel together.
-#   cost.sh [GDRCOPY]     a checkout of gdrcopy, whose driver is measured beside ours
+# Counts the instructions that pin, map, touch, unmap and unpin take in the guest, user space and kernel together.
+#   cost.sh [--long] [GDRCOPY]     a checkout of gdrcopy, whose driver is measured beside ours; --long: in callback
+#                                  mode, too
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$here"
+modes=1
+if [[ ${1-} == --long ]]; then
+    modes="1 0"
+    shift
+fi
 original=${1-}
-
-kernel=$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-./build.sh "$kernel/build" amd64 "$out/open" NVIDIA_IS_OPENSOURCE=y
-./build.sh "$kernel/build" amd64 "$out/any"
 
-# measure LABEL DRIVER
+# measure LABEL IMAGE FOLDER DRIVER
 measure() {
-    cp "$2" "$out/any/root/gdrdrv.ko"
-    (cd "$out/any/root" && find . | cpio --quiet -o -H newc | gzip -1) > "$out/cpio.gz"
-    for mode in 1 0; do
-        timeout 600 qemu-system-x86_64 -accel tcg -icount shift=0,sleep=off -cpu max -m 512 -nodefaults \
+    cp "$4" "$3/root/gdrdrv.ko"
+    (cd "$3/root" && find . | cpio --quiet -o -H newc | gzip -1) > "$out/cpio.gz"
+    for mode in $modes; do
+        timeout 900 qemu-system-x86_64 -accel tcg -icount shift=0,sleep=off -cpu max -m 512 -nodefaults \
             -no-user-config -display none -no-reboot -monitor none -serial "file:$out/log" \
-            -object memory-backend-ram,id=bar,size=16M,share=on -device ivshmem-plain,memdev=bar \
-            -kernel "$kernel/image" -initrd "$out/cpio.gz" \
+            -object memory-backend-ram,id=bar,size=2G,share=on -device ivshmem-plain,memdev=bar \
+            -kernel "$2" -initrd "$out/cpio.gz" \
             -append "console=ttyS0 panic=-1 nokaslr norandmaps modes=cost parameters=use_persistent_mapping=$mode" < /dev/null
         echo "$1, $([[ $mode == 1 ]] && echo persistent || echo callback) mode"
         tr -d '\r' < "$out/log" | sed -n 's/^COST/ /p'
     done
 }
 
-measure "ours, for the open nvidia.ko" "$out/open/root/gdrdrv.ko"
-measure "ours, for either" "$out/any/gdrdrv/gdrdrv.ko"
-if [[ $original ]]; then
-    cp -r "$original/src/gdrdrv" "$out/original"
-    cp ../../kernel/interface/nv-p2p.h "$out/original"
-    make -s -C "$kernel/build" M="$out/original" NVIDIA_SRC_DIR="$out/original" HAVE_PROC_OPS=y \
-        NVIDIA_IS_OPENSOURCE=y modules > "$out/original.log" 2>&1 || {
-        cat "$out/original.log" >&2
-        exit 1
-    }
-    measure "gdrcopy's" "$out/original/gdrdrv.ko"
-fi
+for meta in linux-image-cloud-amd64 linux-image-6.12-cloud-amd64; do
+    kernel=$(./kernels.sh bookworm amd64 "$meta")
+    image=$(readlink -f "$kernel/image") version=$(basename "$kernel" | sed 's/linux-image-\([0-9.]*\).*/Linux \1/')
+    for flavour in y n; do
+        folder=$out/$meta-$flavour
+        ./build.sh "$kernel/build" amd64 "$folder" NVIDIA_IS_OPENSOURCE=$flavour
+        measure "$version, ours for $([[ $flavour == y ]] && echo "the open nvidia.ko" || echo "either nvidia.ko")" \
+            "$image" "$folder" "$folder/gdrdrv/gdrdrv.ko"
+    done
+    if [[ $original ]]; then
+        cp -r "$original/src/gdrdrv" "$out/original-$meta"
+        cp ../../kernel/interface/nv-p2p.h "$out/original-$meta"
+        make -s -C "$kernel/build" M="$out/original-$meta" NVIDIA_SRC_DIR="$out/original-$meta" HAVE_PROC_OPS=y \
+            HAVE_VM_FLAGS_SET="$(grep -q vm_flags_set "$kernel"/usr/src/*-common/include/linux/mm.h && echo y)" \
+            NVIDIA_IS_OPENSOURCE=y modules > "$out/original.log" 2>&1 || {
+            cat "$out/original.log" >&2
+            exit 1
+        }
+        measure "$version, gdrcopy's" "$image" "$folder" "$out/original-$meta/gdrdrv.ko"
+    fi
+done

@@ -39,7 +39,7 @@ step() {
 
 # stock SUITE ARCHITECTURE META_PACKAGE [VARIABLE=VALUE...]: all cases on this kernel
 stock() {
-    local suite=$1 architecture=$2 meta=$3 kernel folder
+    local suite=$1 architecture=$2 meta=$3 kernel folder more=()
     shift 3
     kernel=$(./kernels.sh "$suite" "$architecture" "$meta")
     folder=$out/$(basename "$kernel")
@@ -47,12 +47,21 @@ stock() {
     ./build.sh "$kernel/build" "$architecture" "$folder" "$@"
     # What is not built for the open nvidia.ko must also load with the other one.
     [[ $* == *NVIDIA_IS_OPENSOURCE=y* ]] || ./symbols.sh "$kernel/build/Module.symvers" "$folder/gdrdrv/gdrdrv.ko"
-    ./boot.sh "$(readlink -f "$kernel/image")" "$architecture" "$folder" boot
+    # Large entries of page tables need GPU memory that is larger.
+    if [[ $* == *NVIDIA_IS_OPENSOURCE=y* ]] && grep -qs '^CONFIG_ARCH_SUPPORTS_PMD_PFNMAP=y' "$kernel/build/.config"; then
+        more=(large_entries=yes)
+        local -x GPU_MIB=2048
+    fi
+    ./boot.sh "$(readlink -f "$kernel/image")" "$architecture" "$folder" boot "${more[@]}"
 }
+
+./interface.sh
 
 # One is built for either of NVIDIA's drivers, one for the open one.
 stock bookworm amd64 linux-image-cloud-amd64
 stock bookworm amd64 linux-image-6.12-cloud-amd64 NVIDIA_IS_OPENSOURCE=y
+step "headers like RHEL 9.5's"
+./backport.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)"
 if [[ $mode == --long ]]; then
     stock bullseye amd64 linux-image-cloud-amd64
     stock sid amd64 linux-image-cloud-amd64

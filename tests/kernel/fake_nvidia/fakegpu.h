@@ -11,7 +11,9 @@
 
 #define FAKEGPU_SCATTERED 0x1 /* no two pages in a row */
 #define FAKEGPU_CACHEABLE 0x2 /* as if the CPU had a coherent link */
-#define FAKEGPU_OFF_BY_A_BIT 0x4 /* pages that do not start at a page of the CPU */
+#define FAKEGPU_FIRST_APART 0x4 /* the first page is not right before the second */
+#define FAKEGPU_LAST_APART 0x8 /* nor the last one right after the one before */
+#define FAKEGPU_RUNS(pages) ((__u64)(pages) << 8) /* upwards, with a hole after so many in a row */
 
 struct fakegpu_alloc {
 	__u64 size;
@@ -48,7 +50,9 @@ enum fakegpu_fault {
 	FAKEGPU_VERSION, /* value: that of the next table */
 	FAKEGPU_PAGE_SIZE, /* value: enum nvidia_p2p_page_size_type */
 	FAKEGPU_SHORT_TABLE, /* one page is missing */
+	FAKEGPU_MISALIGNED, /* value: which page does not start at a page of the CPU */
 	FAKEGPU_FREE_WHILE_GETTING, /* the callback comes before get_pages returns; value: an error, or 0 */
+	FAKEGPU_SLOW_GET, /* value: milliseconds that it takes */
 	FAKEGPU_FAIL_PUT, /* value: the error; a table with a callback stays */
 };
 
@@ -71,6 +75,7 @@ struct fakegpu_look {
 	__u64 present; /* out, as all below */
 	__u64 physical;
 	__u64 memory_type; /* enum fakegpu_memory_type */
+	__u64 size; /* bytes that one entry of the page tables maps here */
 };
 
 /* The driver's own mapping of all the memory, uncached; it ends with the descriptor. */

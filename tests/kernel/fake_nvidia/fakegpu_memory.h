@@ -11,7 +11,7 @@
 
 #define FAKEGPU_PAGE_SHIFT 16
 #define FAKEGPU_PAGE (1ul << FAKEGPU_PAGE_SHIFT)
-#define FAKEGPU_MOST_PAGES 4096
+#define FAKEGPU_MOST_PAGES 65536
 
 struct fakegpu_memory {
 	struct list_head node;

@@ -38,6 +38,19 @@ static enum fakegpu_memory_type type_of(pgprot_t prot)
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 
+static u64 size_of_entry(struct mm_struct *mm, unsigned long at)
+{
+#ifdef CONFIG_ARCH_SUPPORTS_PMD_PFNMAP
+	pud_t *pud = pud_offset(p4d_offset(pgd_offset(mm, at), at), at);
+
+	if (pud_leaf(*pud))
+		return PUD_SIZE;
+	if (pmd_leaf(*pmd_offset(pud, at)))
+		return PMD_SIZE;
+#endif
+	return PAGE_SIZE;
+}
+
 static void look(struct vm_area_struct *vma, struct fakegpu_look *look)
 {
 	struct follow_pfnmap_args args = { .vma = vma, .address = look->user_address };
@@ -46,6 +59,12 @@ static void look(struct vm_area_struct *vma, struct fakegpu_look *look)
 		return;
 	look->present = 1;
 	look->physical = (u64)args.pfn << PAGE_SHIFT;
+	look->size = size_of_entry(vma->vm_mm, look->user_address);
+#ifdef CONFIG_X86_64
+	/* Large entries have a bit of the type elsewhere, and the one that makes them large in its place. */
+	if (look->size > PAGE_SIZE)
+		args.pgprot = pgprot_large_2_4k(args.pgprot);
+#endif
 	look->memory_type = type_of(args.pgprot);
 	follow_pfnmap_end(&args);
 }
@@ -67,6 +86,7 @@ static void look(struct vm_area_struct *vma, struct fakegpu_look *look)
 	look->present = 1;
 	look->physical = (u64)pte_pfn(*entry) << PAGE_SHIFT;
 	look->memory_type = type_of(pte_pgprot(*entry));
+	look->size = PAGE_SIZE;
 	pte_unmap_unlock(entry, lock);
 }
 

@@ -34,17 +34,19 @@ struct fakegpu_memory *fakegpu_find(u64 address, u64 size)
 	return NULL;
 }
 
+static bool has_hole_after(const struct fakegpu_memory *memory, unsigned int page, unsigned int count)
+{
+	unsigned int run = memory->flags >> 8;
+
+	return (run && page % run == run - 1) || (memory->flags & FAKEGPU_FIRST_APART && page == 0) ||
+	       (memory->flags & FAKEGPU_LAST_APART && page + 2 == count);
+}
+
 static bool take_pages(struct fakegpu_memory *memory, unsigned int count)
 {
-	unsigned int i, page;
+	unsigned int i, page, holes = 0;
 
-	if (!(memory->flags & FAKEGPU_SCATTERED)) {
-		page = bitmap_find_next_zero_area(in_use, page_count, 0, count, 0);
-		if (page >= page_count)
-			return false;
-		for (i = 0; i < count; i++)
-			memory->pages[i] = page + i;
-	} else {
+	if (memory->flags & FAKEGPU_SCATTERED) {
 		/* Downwards, so that none stands right before the next. */
 		for (i = 0, page = page_count; i < count; i++) {
 			do {
@@ -52,6 +54,16 @@ static bool take_pages(struct fakegpu_memory *memory, unsigned int count)
 					return false;
 			} while (test_bit(--page, in_use));
 			memory->pages[i] = page;
+		}
+	} else {
+		for (i = 0; i < count; i++)
+			holes += has_hole_after(memory, i, count);
+		page = bitmap_find_next_zero_area(in_use, page_count, 0, count + holes, 0);
+		if (page >= page_count)
+			return false;
+		for (i = 0; i < count; i++) {
+			memory->pages[i] = page++;
+			page += has_hole_after(memory, i, count);
 		}
 	}
 	for (i = 0; i < count; i++)

@@ -66,8 +66,6 @@ static struct table *new_table(struct fakegpu_memory *memory, u64 address, u32 e
 		table->given.pages[i] = &table->page[i];
 		table->page[i].physical_address =
 			fakegpu_bar + fakegpu_offset(memory, address + i * FAKEGPU_PAGE);
-		if (memory->flags & FAKEGPU_OFF_BY_A_BIT)
-			table->page[i].physical_address += 256;
 	}
 	table->given.version = NVIDIA_P2P_PAGE_TABLE_VERSION;
 	table->given.page_size = NVIDIA_P2P_PAGE_SIZE_64KB;
@@ -80,6 +78,8 @@ static struct table *new_table(struct fakegpu_memory *memory, u64 address, u32 e
 		table->given.page_size = next_fault.value;
 	if (goes_wrong(FAKEGPU_SHORT_TABLE))
 		table->given.entries--;
+	if (goes_wrong(FAKEGPU_MISALIGNED))
+		table->page[next_fault.value].physical_address += 256;
 	return table;
 }
 
@@ -89,11 +89,19 @@ static void unlink_table(struct table *table)
 	fakegpu_stats.tables--;
 }
 
+static const struct nvidia_p2p_page_table *called_back; /* which table's callback is running */
+static bool was_freed;
+
+/* A callback must free its table. */
 static void call_back(struct table *table)
 {
 	unlink_table(table);
 	fakegpu_stats.callbacks++;
+	called_back = &table->given;
+	was_freed = false;
 	table->callback(table->data);
+	WARN(!was_freed, "the callback did not free its page table\n");
+	called_back = NULL;
 	free_table(table);
 }
 
@@ -121,6 +129,8 @@ static int get(u64 address, u64 length, struct nvidia_p2p_page_table **given,
 		return -EINVAL;
 	if (goes_wrong(FAKEGPU_FAIL_GET))
 		return next_fault.value;
+	if (goes_wrong(FAKEGPU_SLOW_GET))
+		msleep(next_fault.value);
 	table = new_table(memory, address, length >> FAKEGPU_PAGE_SHIFT);
 	if (!table)
 		return -ENOMEM;
@@ -225,8 +235,12 @@ int nvidia_p2p_put_pages_persistent(uint64_t virtual_address,
 }
 EXPORT_SYMBOL_GPL(nvidia_p2p_put_pages_persistent);
 
+/* Under the lock, which the callback comes under. */
 int nvidia_p2p_free_page_table(struct nvidia_p2p_page_table *page_table)
 {
+	if (WARN(page_table != called_back || was_freed, "a page table is freed at a wrong time\n"))
+		return -EINVAL;
+	was_freed = true;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(nvidia_p2p_free_page_table);

@@ -102,20 +102,14 @@ CASE(refused_commands, EITHER)
 	}
 }
 
-static const unsigned long commands[] = {
-	GDRDRV_PIN,	      GDRDRV_UNPIN,	   GDRDRV_GET_CALLBACK_FLAG, GDRDRV_GET_INFO,
-	GDRDRV_GET_INFO_V2,   GDRDRV_GET_ATTRIBUTE, GDRDRV_PIN_V2,	     GDRDRV_REQUEST_MAPPING,
-	GDRDRV_GET_FEATURES,  GDRDRV_GET_USAGE,	   GDRDRV_GET_VERSION,
-};
-
 CASE(refused_pointers, EITHER)
 {
 	int driver = driver_open();
 	unsigned int i;
 
-	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		EXPECT_EQ(driver_call(driver, commands[i], NULL), EFAULT);
-		EXPECT_EQ(driver_call(driver, commands[i], (void *)-64l), EFAULT);
+	for (i = 0; driver_commands[i]; i++) {
+		EXPECT_EQ(driver_call(driver, driver_commands[i], NULL), EFAULT);
+		EXPECT_EQ(driver_call(driver, driver_commands[i], (void *)-64l), EFAULT);
 	}
 }
 
@@ -135,21 +129,21 @@ CASE(refused_answers, EITHER)
 	struct gdrdrv_usage_args usage = { 0 };
 	unsigned int i;
 
-	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		if (commands[i] == GDRDRV_UNPIN || commands[i] == GDRDRV_REQUEST_MAPPING)
+	for (i = 0; driver_commands[i]; i++) {
+		if (driver_commands[i] == GDRDRV_UNPIN || driver_commands[i] == GDRDRV_REQUEST_MAPPING)
 			continue;
 		mprotect(page, 4096, PROT_READ | PROT_WRITE);
 		memset(args, 0, sizeof(*args));
-		if (commands[i] == GDRDRV_PIN || commands[i] == GDRDRV_PIN_V2) {
+		if (driver_commands[i] == GDRDRV_PIN || driver_commands[i] == GDRDRV_PIN_V2) {
 			args->pin.address = one.address;
 			args->pin.size = GPU_PAGE;
-		} else if (commands[i] == GDRDRV_GET_ATTRIBUTE) {
+		} else if (driver_commands[i] == GDRDRV_GET_ATTRIBUTE) {
 			args->attribute.attribute = GDRDRV_ATTRIBUTE_PERSISTENT;
-		} else if (commands[i] != GDRDRV_GET_FEATURES && commands[i] != GDRDRV_GET_USAGE) {
+		} else if (driver_commands[i] != GDRDRV_GET_FEATURES && driver_commands[i] != GDRDRV_GET_USAGE) {
 			args->info.handle = one.handle;
 		}
 		mprotect(page, 4096, PROT_READ);
-		EXPECT_EQ(driver_call(one.driver, commands[i], args), EFAULT);
+		EXPECT_EQ(driver_call(one.driver, driver_commands[i], args), EFAULT);
 	}
 	EXPECT_EQ(driver_call(one.driver, GDRDRV_GET_USAGE, &usage), 0);
 	EXPECT_EQ(usage.pins, 1);

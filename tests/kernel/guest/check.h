@@ -17,6 +17,7 @@ enum mode { PERSISTENT = 1, CALLBACK = 2, EITHER = 3, DEVICE = 4, FIRST = 8, LAS
 struct check {
 	const char *name;
 	int modes;
+	const char *log; /* what it makes the driver say in the kernel's log, as a part of each line; or NULL */
 	void (*run)(void);
 	struct check *next;
 };
@@ -24,13 +25,14 @@ struct check {
 void check_add(struct check *which);
 
 /* CASE(name, modes) { ... } */
-#define CASE(name, modes)                                                  \
-	static void name(void);                                            \
-	__attribute__((constructor)) static void name##_add(void)          \
-	{                                                                  \
-		static struct check self = { #name, modes, name, NULL };   \
-		check_add(&self);                                          \
-	}                                                                  \
+#define CASE(name, modes) CASE_WITH_LOG(name, modes, NULL)
+#define CASE_WITH_LOG(name, modes, log)                                       \
+	static void name(void);                                               \
+	__attribute__((constructor)) static void name##_add(void)             \
+	{                                                                     \
+		static struct check self = { #name, modes, log, name, NULL }; \
+		check_add(&self);                                             \
+	}                                                                     \
 	static void name(void)
 
 extern int check_mode; /* the driver's now */

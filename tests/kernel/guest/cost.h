@@ -3,8 +3,8 @@
 #define GUEST_COST_H
 
 /*
- * Prints what it costs to pin, map, unmap and unpin, with and without touching the pages between, by the
- * guest's clock: under QEMU's -icount shift=0 that counts instructions. Works on any gdrdrv.
+ * Prints what it costs to pin, map, unmap and unpin, with and without touching the pages between, and what page
+ * tables that takes, by the guest's clock: under QEMU's -icount shift=0 that counts instructions. Works on any gdrdrv.
  */
 void cost(void);
 

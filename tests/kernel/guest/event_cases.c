@@ -87,7 +87,7 @@ CASE(requests_after_it_was_taken_away, CALLBACK)
 	EXPECT_EQ(driver_call(one.driver, GDRDRV_REQUEST_MAPPING, &args), 0);
 }
 
-/* Split, moved and copied areas, as for unpin. */
+/* Split and moved VMAs, as for unpin. */
 CASE(taken_away_after_mremap, CALLBACK)
 {
 	struct pinned one = mapped(4 * GPU_PAGE, FAKEGPU_SCATTERED);
@@ -269,10 +269,10 @@ static void *free_soon(void *argument)
 	return NULL;
 }
 
-CASE(epoll_tells_of_events, CALLBACK)
+static void wait_by_epoll(uint32_t events)
 {
 	struct pinned one = pinned(GPU_PAGE, 0);
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = 5 };
+	struct epoll_event event = { .events = events, .data.u64 = 5 };
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 	pthread_t other;
 
@@ -281,10 +281,16 @@ CASE(epoll_tells_of_events, CALLBACK)
 	EXPECT_EQ(pthread_create(&other, NULL, free_soon, &one), 0);
 	EXPECT_EQ(epoll_wait(epoll, &event, 1, 10000), 1);
 	EXPECT_EQ(event.data.u64, 5);
-	EXPECT_EQ(event.events, EPOLLIN);
+	EXPECT_EQ(event.events, events);
 	expect_event(one.driver, one.handle, one.address, one.size, 1);
 	EXPECT_EQ(epoll_wait(epoll, &event, 1, 0), 0);
 	EXPECT_EQ(pthread_join(other, NULL), 0);
+}
+
+CASE(epoll_tells_of_events, CALLBACK)
+{
+	wait_by_epoll(EPOLLIN);
+	wait_by_epoll(EPOLLRDNORM);
 }
 
 static void *free_slowly(void *argument)

@@ -90,6 +90,12 @@ int gpu_memory_types(int gpu)
 	return count;
 }
 
+const unsigned long driver_commands[] = {
+	GDRDRV_PIN,	     GDRDRV_UNPIN,	   GDRDRV_GET_CALLBACK_FLAG, GDRDRV_GET_INFO,
+	GDRDRV_GET_INFO_V2,  GDRDRV_GET_ATTRIBUTE, GDRDRV_PIN_V2,	     GDRDRV_REQUEST_MAPPING,
+	GDRDRV_GET_FEATURES, GDRDRV_GET_USAGE,	   GDRDRV_GET_VERSION,	     0,
+};
+
 int driver_open(void)
 {
 	return open_node("/dev/gdrdrv");

@@ -25,6 +25,7 @@ struct fakegpu_look gpu_look(int gpu, const volatile void *at);
 /* How many ranges of the GPU's memory the kernel has a memory type for; -1 where that is not known. */
 int gpu_memory_types(int gpu);
 
+extern const unsigned long driver_commands[]; /* all; 0 ends them */
 int driver_open(void); /* ends the process if it fails */
 int driver_call(int driver, unsigned long number, void *arguments);
 int driver_pin(int driver, uint64_t address, size_t size, uint64_t *handle);

@@ -43,6 +43,46 @@ CASE(flags_of_a_mapping, EITHER)
 	EXPECT_EQ(errno, EINVAL);
 }
 
+static void access_by_proc(uint64_t flags)
+{
+	struct pinned one = mapped(4 * GPU_PAGE, flags);
+	size_t begin = GPU_PAGE - 4096 - 3, i, wrong = 0;
+	int memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	unsigned char bytes[3 * 4096];
+	volatile unsigned char *at = (volatile unsigned char *)one.words + begin;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		at[i] = (unsigned char)(i * 7);
+	EXPECT_EQ(pread(memory, bytes, sizeof(bytes), (off_t)(uintptr_t)at), sizeof(bytes));
+	for (i = 0; i < sizeof(bytes); i++)
+		wrong += bytes[i] != (unsigned char)(i * 7);
+	EXPECT_EQ(wrong, 0);
+	memset(bytes, 0xa5, sizeof(bytes));
+	at[-1] = at[sizeof(bytes)] = 1;
+	EXPECT_EQ(pwrite(memory, bytes, sizeof(bytes), (off_t)(uintptr_t)at), sizeof(bytes));
+	for (i = 0; i < sizeof(bytes); i++)
+		wrong += at[i] != 0xa5;
+	EXPECT_EQ(wrong, 0);
+	EXPECT_EQ(at[-1], 1);
+	EXPECT_EQ(at[sizeof(bytes)], 1);
+
+	EXPECT_EQ(mprotect((void *)one.words, one.size, PROT_READ), 0);
+	EXPECT_EQ(pread(memory, bytes, 8, (off_t)(uintptr_t)at), 8);
+	EXPECT_EQ(pwrite(memory, bytes, 8, (off_t)(uintptr_t)at), -1);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	EXPECT_EQ(pread(memory, bytes, 8, (off_t)(uintptr_t)at), -1);
+	EXPECT_EQ(errno, EIO);
+	close(memory);
+}
+
+/* As gdb reads and writes, over the ends of pages of either kind. */
+CASE(access_by_debuggers, EITHER | DEVICE)
+{
+	access_by_proc(0);
+	access_by_proc(FAKEGPU_SCATTERED);
+	access_by_proc(FAKEGPU_CACHEABLE);
+}
+
 #define CORE "/tmp/core"
 
 static void crash(void *place)

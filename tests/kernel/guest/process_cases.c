@@ -18,12 +18,16 @@
 
 static void expect_shut(int driver, uint64_t handle)
 {
-	struct gdrdrv_features_args args = { 0 };
 	struct gdrdrv_event event;
 	struct pollfd poll_for = { .fd = driver, .events = POLLIN };
+	uint64_t args[8];
+	int i;
 
-	EXPECT_EQ(driver_call(driver, GDRDRV_GET_FEATURES, &args), EACCES);
-	EXPECT_EQ(driver_unpin(driver, handle), EACCES);
+	for (i = 0; driver_commands[i]; i++) {
+		memset(args, 0, sizeof(args));
+		args[0] = handle;
+		EXPECT_EQ(driver_call(driver, driver_commands[i], args), EACCES);
+	}
 	EXPECT(!driver_map(driver, handle, GPU_PAGE));
 	EXPECT_EQ(errno, EACCES);
 	EXPECT_EQ(read(driver, &event, sizeof(event)), -1);
@@ -238,6 +242,7 @@ static void as_another_user(void *argument)
 
 	EXPECT_EQ(setuid(1000), 0);
 	EXPECT_EQ(driver_pin(driver_open(), *(uint64_t *)argument, GPU_PAGE, &handle), 0);
+	EXPECT_EQ(driver_pin(driver_open(), *(uint64_t *)argument, GPU_PAGE, &handle), EDQUOT);
 }
 
 CASE(limits_are_each_users_own, EITHER)

@@ -2,6 +2,7 @@
 /* What the GPU driver may do wrong, or answer. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -15,10 +16,10 @@
 #define COUNTERS "/proc/driver/gdrdrv/counters"
 #define LIMITS "/sys/module/gdrdrv/parameters/"
 
-static int pin_when(enum fakegpu_fault fault, int64_t value, uint64_t flags)
+static int pin_when(enum fakegpu_fault fault, int64_t value)
 {
 	int driver = driver_open(), gpu = gpu_open();
-	uint64_t address = gpu_alloc(gpu, 2 * GPU_PAGE, flags), handle;
+	uint64_t address = gpu_alloc(gpu, 2 * GPU_PAGE, 0), handle;
 	int result;
 
 	if (fault)
@@ -34,24 +35,25 @@ static int pin_when(enum fakegpu_fault fault, int64_t value, uint64_t flags)
 
 CASE(pages_are_refused, EITHER)
 {
-	EXPECT_EQ(pin_when(FAKEGPU_FAIL_GET, -ENOMEM, 0), ENOMEM);
-	EXPECT_EQ(pin_when(FAKEGPU_FAIL_GET, -EIO, 0), EIO);
-	EXPECT_EQ(pin_when(FAKEGPU_FAIL_GET, -524, 0), EOPNOTSUPP);
-	EXPECT_EQ(pin_when(FAKEGPU_FAIL_GET, 7, 0), EIO);
+	EXPECT_EQ(pin_when(FAKEGPU_FAIL_GET, -ENOMEM), ENOMEM);
+	EXPECT_EQ(pin_when(FAKEGPU_FAIL_GET, -EIO), EIO);
+	EXPECT_EQ(pin_when(FAKEGPU_FAIL_GET, -524), EOPNOTSUPP);
+	EXPECT_EQ(pin_when(FAKEGPU_FAIL_GET, 7), EIO);
 }
 
-CASE(tables_of_unknown_layout, EITHER)
+CASE_WITH_LOG(tables_of_unknown_layout, EITHER, "gdrdrv: nvidia.ko")
 {
-	EXPECT_EQ(pin_when(FAKEGPU_VERSION, 0x30000, 0), EPROTO);
-	EXPECT_EQ(pin_when(FAKEGPU_VERSION, 0, 0), EPROTO);
-	EXPECT_EQ(pin_when(FAKEGPU_PAGE_SIZE, 0, 0), EPROTO);
-	EXPECT_EQ(pin_when(FAKEGPU_PAGE_SIZE, 2, 0), EPROTO);
-	EXPECT_EQ(pin_when(FAKEGPU_SHORT_TABLE, 0, 0), EPROTO);
-	EXPECT_EQ(pin_when(0, 0, FAKEGPU_OFF_BY_A_BIT), EPROTO);
+	EXPECT_EQ(pin_when(FAKEGPU_VERSION, 0x30000), EPROTO);
+	EXPECT_EQ(pin_when(FAKEGPU_VERSION, 0), EPROTO);
+	EXPECT_EQ(pin_when(FAKEGPU_PAGE_SIZE, 0), EPROTO);
+	EXPECT_EQ(pin_when(FAKEGPU_PAGE_SIZE, 2), EPROTO);
+	EXPECT_EQ(pin_when(FAKEGPU_SHORT_TABLE, 0), EPROTO);
+	EXPECT_EQ(pin_when(FAKEGPU_MISALIGNED, 0), EPROTO);
+	EXPECT_EQ(pin_when(FAKEGPU_MISALIGNED, 1), EPROTO);
 }
 
 /* A user can provoke such a line, but not fill the log with it. */
-CASE(the_log_is_not_flooded, EITHER)
+CASE_WITH_LOG(the_log_is_not_flooded, EITHER, "gdrdrv: nvidia.ko's pages are not of")
 {
 	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), lines = 0, i;
 	time_t begin = time(NULL);
@@ -60,7 +62,7 @@ CASE(the_log_is_not_flooded, EITHER)
 
 	lseek(log, 0, SEEK_END);
 	for (i = 0; i < 60; i++)
-		EXPECT_EQ(pin_when(FAKEGPU_PAGE_SIZE, 0, 0), EPROTO);
+		EXPECT_EQ(pin_when(FAKEGPU_PAGE_SIZE, 0), EPROTO);
 	while ((length = read(log, record, sizeof(record) - 1)) > 0) {
 		record[length] = 0;
 		lines += strstr(record, "gdrdrv: nvidia.ko's pages") != NULL;
@@ -69,22 +71,100 @@ CASE(the_log_is_not_flooded, EITHER)
 	close(log);
 }
 
+/* What has happened since loading, each by one. */
+CASE(counters_of_events, EITHER)
+{
+	static const char *const names[] = { "pinned", "refused", "mapped", "faults", "taken_away" };
+	const long wanted[] = { 1, 1, 1, 1, check_mode == CALLBACK };
+	long before[5];
+	struct pinned one;
+	uint64_t handle;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		before[i] = check_number(COUNTERS, names[i]);
+	one = mapped(GPU_PAGE, 0);
+	EXPECT_EQ(driver_pin(one.driver, 0, GPU_PAGE, &handle), EINVAL);
+	for (i = 0; i < 3; i++)
+		EXPECT(!driver_map(one.driver, one.handle, GPU_PAGE));
+	EXPECT_EQ(check_write(one.words), 0);
+	EXPECT_EQ(check_write(one.words + 1), 0);
+	EXPECT_EQ(check_number(COUNTERS, "mappings"), 1);
+	EXPECT_EQ(check_number(COUNTERS, "pins"), 1);
+	EXPECT_EQ(check_number(COUNTERS, "bytes"), GPU_PAGE);
+	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 1);
+	EXPECT_EQ(check_number("/proc/driver/gdrdrv/nv_get_pages_refcount", NULL), 1);
+	EXPECT_EQ(gpu_free(one.gpu, one.address, 0), 0);
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(check_number(COUNTERS, names[i]), before[i] + wanted[i]);
+}
+
+/* Also what is not counted, as far as the kernel tells how much it has allocated. */
+CASE(memory_is_not_lost, EITHER)
+{
+	long before = check_number("/proc/meminfo", "SUnreclaim:");
+	int i, driver;
+
+	for (i = 0; i < 400; i++) {
+		driver = driver_open();
+		close(driver);
+	}
+	EXPECT(check_number("/proc/meminfo", "SUnreclaim:") - before < 2000);
+}
+
 /* Older drivers' tables end earlier; that they have no flags is no error. */
 CASE(tables_of_older_layout, EITHER)
 {
-	EXPECT_EQ(pin_when(FAKEGPU_VERSION, 0x10001, 0), 0);
-	EXPECT_EQ(pin_when(FAKEGPU_VERSION, 0x10003, 0), 0);
-	EXPECT_EQ(pin_when(FAKEGPU_VERSION, 0x20001, 0), 0);
+	EXPECT_EQ(pin_when(FAKEGPU_VERSION, 0x10001), 0);
+	EXPECT_EQ(pin_when(FAKEGPU_VERSION, 0x10003), 0);
+	EXPECT_EQ(pin_when(FAKEGPU_VERSION, 0x20001), 0);
 }
 
 CASE(memory_goes_while_it_is_pinned, CALLBACK)
 {
-	EXPECT_EQ(pin_when(FAKEGPU_FREE_WHILE_GETTING, 0, 0), EINVAL);
-	EXPECT_EQ(pin_when(FAKEGPU_FREE_WHILE_GETTING, -EIO, 0), EIO);
+	EXPECT_EQ(pin_when(FAKEGPU_FREE_WHILE_GETTING, 0), EINVAL);
+	EXPECT_EQ(pin_when(FAKEGPU_FREE_WHILE_GETTING, -EIO), EIO);
+}
+
+static int driver_of_slow_pin;
+static _Atomic bool slow_pin_is_done;
+
+static void *pin_slowly(void *argument)
+{
+	uint64_t handle;
+
+	EXPECT_EQ(driver_pin(driver_of_slow_pin, *(uint64_t *)argument, GPU_PAGE, &handle), 0);
+	slow_pin_is_done = true;
+	return NULL;
+}
+
+/* It waits for another one, in callback mode, where only one of them may be in nvidia.ko. */
+CASE(a_pin_that_waits_can_be_killed, CALLBACK)
+{
+	int gpu = gpu_open(), status = 0;
+	uint64_t address = gpu_alloc(gpu, GPU_PAGE, 0), handle;
+	pthread_t slow;
+	pid_t child;
+
+	driver_of_slow_pin = driver_open();
+	gpu_go_wrong(gpu, FAKEGPU_SLOW_GET, 800);
+	EXPECT_EQ(pthread_create(&slow, NULL, pin_slowly, &address), 0);
+	usleep(100000); /* it is in nvidia.ko by then, most likely */
+	child = fork();
+	if (!child) {
+		driver_pin(driver_open(), address, GPU_PAGE, &handle);
+		_exit(1);
+	}
+	usleep(100000);
+	EXPECT_EQ(kill(child, SIGKILL), 0);
+	EXPECT_EQ(waitpid(child, &status, 0), child);
+	EXPECT(!slow_pin_is_done);
+	EXPECT(WIFSIGNALED(status));
+	EXPECT_EQ(pthread_join(slow, NULL), 0);
 }
 
 /* Then the callback may still come. */
-CASE(giving_back_fails, EITHER)
+CASE_WITH_LOG(giving_back_fails, EITHER, "gdrdrv: nvidia.ko does not take back")
 {
 	struct pinned one = mapped(GPU_PAGE, 0);
 

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* Entries of 2 MiB and 1 GiB, where the kernel and the driver's build have them, and what splits them. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "gpu.h"
+
+#define MIB (1ul << 20)
+#define LARGE (2 * MIB)
+#define HUGE (1024 * MIB)
+
+static bool has_large_entries(void)
+{
+	return getenv("large_entries") != NULL; /* the harness knows what it has built */
+}
+
+/* Whether so many bytes of the pin are contiguous from there on, and start at a multiple of that. */
+static bool fits(const struct pinned *one, size_t offset, size_t size)
+{
+	uint64_t start = gpu_where(one->gpu, one->address + offset).physical;
+	size_t done;
+
+	if (start % size || offset + size > one->size)
+		return false;
+	for (done = 0; done < size; done += GPU_PAGE)
+		if (gpu_where(one->gpu, one->address + offset + done).physical != start + done)
+			return false;
+	return true;
+}
+
+/* Each 2 MiB that one entry can map have one, wherever the mapping begins in the pin. */
+static int expect_entries(const struct pinned *one, const char *at, size_t begin, size_t size)
+{
+	int count = 0;
+	size_t offset;
+
+	for (offset = 0; offset < size; offset += GPU_PAGE) {
+		size_t inside = (uintptr_t)(at + offset) % LARGE;
+		bool large = has_large_entries() && inside <= offset && offset - inside + LARGE <= size &&
+			     inside <= begin + offset && fits(one, begin + offset - inside, LARGE);
+		struct fakegpu_look look;
+
+		EXPECT_EQ(check_write((char *)at + offset), 0);
+		look = gpu_look(one->gpu, at + offset);
+		EXPECT_EQ(look.present, 1);
+		EXPECT_EQ(look.physical, gpu_where(one->gpu, one->address + begin + offset).physical);
+		EXPECT_EQ(look.memory_type, FAKEGPU_WRITE_COMBINING);
+		EXPECT_EQ(look.size, large ? LARGE : (size_t)getpagesize());
+		count += large && !inside;
+	}
+	return count;
+}
+
+static void end(struct pinned *one)
+{
+	char *at = (char *)one->words;
+
+	EXPECT_EQ(driver_unpin(one->driver, one->handle), 0);
+	EXPECT_EQ(check_read(at), SIGBUS);
+	EXPECT_EQ(check_write(at + one->size - 1), SIGBUS);
+	EXPECT_EQ(munmap(at, one->size), 0);
+	close(one->driver);
+	close(one->gpu);
+}
+
+CASE(large_entries, EITHER)
+{
+	struct pinned one = mapped(6 * MIB, 0);
+
+	EXPECT_EQ(expect_entries(&one, (char *)one.words, 0, one.size), has_large_entries() ? 3 : 0);
+	end(&one);
+}
+
+/* Memory that starts somewhere is mapped where most of it has large entries. */
+CASE(large_entries_between_small_ones, EITHER)
+{
+	struct pinned before = pinned(5 * GPU_PAGE, 0), one = mapped(6 * MIB, 0);
+
+	EXPECT_EQ(expect_entries(&one, (char *)one.words, 0, one.size), has_large_entries() ? 2 : 0);
+	end(&one);
+	EXPECT_EQ(driver_unpin(before.driver, before.handle), 0);
+}
+
+CASE(large_entries_and_holes, EITHER)
+{
+	struct pinned one = mapped(6 * MIB, FAKEGPU_RUNS(40)), two = mapped(4 * MIB, FAKEGPU_LAST_APART);
+
+	EXPECT_EQ(expect_entries(&one, (char *)one.words, 0, one.size), has_large_entries() ? 1 : 0);
+	(void)expect_entries(&two, (char *)two.words, 0, two.size);
+	end(&two);
+	end(&one);
+}
+
+CASE(large_entries_of_a_mapping_at_a_chosen_place, EITHER)
+{
+	struct pinned one = pinned(4 * MIB, 0);
+	char *place = mmap(NULL, 8 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	place += LARGE - (uintptr_t)place % LARGE + GPU_PAGE;
+	one.words = mmap(place, one.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, one.driver,
+			 (off_t)(one.handle * (uint64_t)getpagesize()));
+	EXPECT(one.words == (void *)place);
+	EXPECT_EQ(expect_entries(&one, place, 0, one.size), 0);
+	end(&one);
+}
+
+/* Whatever cuts a large entry takes it away; faults bring the rest back in smaller ones. */
+CASE(large_entries_are_split, EITHER)
+{
+	struct pinned one = mapped(6 * MIB, 0);
+	char *at = (char *)one.words, *moved, *place;
+
+	expect_entries(&one, at, 0, one.size);
+	EXPECT_EQ(munmap(at + LARGE + GPU_PAGE, GPU_PAGE), 0);
+	expect_entries(&one, at, 0, LARGE + GPU_PAGE);
+	expect_entries(&one, at + LARGE + 2 * GPU_PAGE, LARGE + 2 * GPU_PAGE, 2 * LARGE - 2 * GPU_PAGE);
+	EXPECT_EQ(mprotect(at, GPU_PAGE, PROT_READ), 0);
+	EXPECT_EQ(check_write(at), SIGSEGV);
+	EXPECT_EQ(check_read(at), 0);
+	EXPECT_EQ(check_write(at + GPU_PAGE), 0);
+	EXPECT_EQ(mprotect(at, GPU_PAGE, PROT_READ | PROT_WRITE), 0);
+	EXPECT_EQ(check_write(at), 0);
+
+	place = mmap(NULL, 2 * LARGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	place += LARGE - (uintptr_t)place % LARGE;
+	moved = mremap(at + 2 * LARGE, LARGE, LARGE, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+	EXPECT(moved == place);
+	expect_entries(&one, moved, 2 * LARGE, LARGE);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	EXPECT_EQ(check_read(moved), SIGBUS);
+	EXPECT_EQ(check_read(at + LARGE), SIGBUS);
+	EXPECT_EQ(check_read(at + GPU_PAGE), SIGBUS);
+}
+
+CASE(large_entries_for_reading, EITHER)
+{
+	struct pinned one = pinned(2 * LARGE, 0);
+	char *at = mmap(NULL, one.size, PROT_READ, MAP_SHARED, one.driver,
+			(off_t)(one.handle * (uint64_t)getpagesize()));
+
+	EXPECT(at != MAP_FAILED);
+	EXPECT_EQ(check_read(at), 0);
+	EXPECT_EQ(check_write(at), SIGSEGV);
+	EXPECT_EQ(gpu_look(one.gpu, at).size, has_large_entries() ? LARGE : (size_t)getpagesize());
+	EXPECT_EQ(mprotect(at, one.size, PROT_READ | PROT_WRITE), 0);
+	expect_entries(&one, at, 0, one.size);
+}
+
+/* The harness gives so much memory to the GPU where there are such entries. */
+CASE(entries_of_a_gibibyte, EITHER)
+{
+	int gpu = gpu_open();
+	struct pinned one;
+	char *at;
+
+	if (gpu_stats(gpu).bar_size < 2 * HUGE)
+		return;
+	one = mapped(HUGE + LARGE, 0);
+	at = (char *)one.words;
+	EXPECT_EQ(check_write(at + 5 * MIB), 0);
+	EXPECT_EQ(gpu_look(one.gpu, at).size, has_large_entries() ? HUGE : (size_t)getpagesize());
+	EXPECT_EQ(gpu_look(one.gpu, at + 512 * MIB).physical,
+		  gpu_where(one.gpu, one.address + 512 * MIB).physical);
+	EXPECT_EQ(check_write(at + HUGE), 0);
+	EXPECT_EQ(gpu_look(one.gpu, at + HUGE).size, has_large_entries() ? LARGE : (size_t)getpagesize());
+	EXPECT_EQ(gpu_look(one.gpu, at + HUGE).physical, gpu_where(one.gpu, one.address + HUGE).physical);
+	EXPECT_EQ(munmap(at + LARGE, LARGE), 0);
+	EXPECT_EQ(check_write(at), 0);
+	EXPECT_EQ(check_write(at + 3 * LARGE), 0);
+	EXPECT_EQ(gpu_look(one.gpu, at).size, has_large_entries() ? LARGE : (size_t)getpagesize());
+	EXPECT_EQ(gpu_look(one.gpu, at + 3 * LARGE).physical,
+		  gpu_where(one.gpu, one.address + 3 * LARGE).physical);
+	end(&one);
+	close(gpu);
+}
