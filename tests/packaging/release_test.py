@@ -119,6 +119,13 @@ class Release(unittest.TestCase):
         self.assertIn("cannot sign with the key nobody@localhost", refused.stderr)
         self.assertFalse((self.folder / "dist").exists())
 
+    def test_a_wheel_of_another_name_is_refused(self):
+        refused = subprocess.run([ROOT / "packaging/wheel/build", self.folder / "wheels", "cp38-x86_64"],
+                                 capture_output=True, text=True, check=False)
+        self.assertEqual(2, refused.returncode)
+        self.assertIn("cp38-x86_64 is no wheel", refused.stderr)
+        self.assertFalse((self.folder / "wheels").exists())
+
     def test_what_it_does_not_know_is_refused(self):
         for wrong in (["--fast"], ["tar"], ["--key"]):
             with self.subTest(wrong):
