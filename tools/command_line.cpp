@@ -11,7 +11,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -21,18 +23,29 @@ namespace {
 // More than any machine measures in a lifetime; rounds and their sums stay far below 2^64.
 constexpr std::uint64_t largest_count = 1'000'000'000'000;
 
-/// All of the text as a number of this type.
-template <class Number>
-std::optional<Number> number(std::string_view text) {
-    Number value{};
+/// All of the text as a whole number.
+std::optional<std::uint64_t> number(std::string_view text) {
+    std::uint64_t value = 0;
     auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (problem != std::errc() || end != text.data() + text.size())
         return std::nullopt;
     return value;
 }
 
+/// All of the text as a decimal number. Not by std::from_chars, which libc++ has for whole numbers
+/// only up to its version 19.
+std::optional<double> decimal_number(std::string const& text) {
+    if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string::npos)
+        return std::nullopt;
+    char* end = nullptr;
+    double const value = std::strtod(text.c_str(), &end);
+    if (end != text.c_str() + text.size())
+        return std::nullopt;
+    return value;
+}
+
 std::string whole_number(std::string const& text, std::uint64_t least, std::uint64_t most) {
-    auto const value = number<std::uint64_t>(text);
+    auto const value = number(text);
     if (value && *value >= least && *value <= most)
         return {};
     return formatted("{} is no whole number from {} to {}", text, least, most);
@@ -57,7 +70,7 @@ option& option::positive() {
 
 option& option::seconds() {
     made_->type_name("SECONDS")->check([](std::string const& text) {
-        auto const value = number<double>(text);
+        auto const value = decimal_number(text);
         bool const good = value && *value > 0 && std::isfinite(*value);
         return good ? std::string() : text + " is no time in seconds above 0";
     });

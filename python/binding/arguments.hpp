@@ -26,9 +26,9 @@ arguments(char const* function, std::array<char const*, Count> const& names, std
         raise(PyExc_TypeError, "%s() takes at most %zu arguments (%zu given)", function, Count,
               given);
     std::copy_n(values, given, found.begin());
-    Py_ssize_t const named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+    Py_ssize_t const named = keywords ? NB_TUPLE_GET_SIZE(keywords) : 0;
     for (Py_ssize_t i = 0; i < named; ++i) {
-        PyObject* const name = PyTuple_GET_ITEM(keywords, i);
+        PyObject* const name = NB_TUPLE_GET_ITEM(keywords, i);
         auto const place = static_cast<std::size_t>(
             std::find_if(names.begin(), names.end(),
                          [name](char const* each) {

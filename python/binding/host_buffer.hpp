@@ -23,6 +23,8 @@ public:
 
     [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(view_.buf); }
     [[nodiscard]] Py_ssize_t size() const noexcept { return view_.len; }
+    /// As of the module struct; null for bytes, or where the flags do not ask for it.
+    [[nodiscard]] char const* format() const noexcept { return view_.format; }
     [[nodiscard]] std::span<std::byte> bytes() const noexcept {
         return {data(), static_cast<std::size_t>(size())};
     }

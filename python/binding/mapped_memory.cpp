@@ -156,7 +156,8 @@ void mapped_memory::expect_same_elements(nb::handle self, nb::handle buffer) con
         PyByteArray_CheckExact(buffer.ptr()))
         return;
     if (PyMemoryView_Check(buffer.ptr())) {
-        char const* const format = PyMemoryView_GET_BUFFER(buffer.ptr())->format;
+        host_buffer const seen(buffer, PyBUF_FULL_RO);
+        char const* const format = seen.format();
         if (!format || std::string_view(format) == "B" || format == elements_.format)
             return;
     }
@@ -197,7 +198,7 @@ nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes
     nb::bytes const result = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, wanted));
     if (!result.is_valid())
         throw nb::python_error();
-    auto* const to = reinterpret_cast<std::byte*>(PyBytes_AS_STRING(result.ptr()));
+    auto* const to = reinterpret_cast<std::byte*>(PyBytes_AsString(result.ptr()));
     {
         copy_without_gil const others_run(*this, wanted, read_with_gil);
         copy_from({to, from.size}, from);

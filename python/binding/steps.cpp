@@ -29,8 +29,7 @@ std::vector<step_tensor> checked(tensor_list const& tensors) {
 /// The GPU that has the first of them, and is to have all. @throws error
 device const& gpu_of(tensor_list const& tensors) {
     if (tensors.empty())
-        throw error(errc::invalid_argument, "make the tensors of a step", "",
-                    "give at least one");
+        throw error(errc::invalid_argument, "make the tensors of a step", "", "give at least one");
     return device_that_owns(tensors.front().first);
 }
 
@@ -47,9 +46,8 @@ sight look(Steps& steps, std::chrono::nanoseconds at_most) noexcept {
 
 template <class Steps>
 held_steps<Steps>::held_steps(tensor_list const& tensors, std::size_t versions)
-    : held<Steps>(std::is_same_v<Steps, step_inputs> ? "StepInputs" : "StepOutputs", [&] {
-          return Steps(gpu_of(tensors), checked(tensors), versions);
-      }) {
+    : held<Steps>(std::is_same_v<Steps, step_inputs> ? "StepInputs" : "StepOutputs",
+                  [&] { return Steps(gpu_of(tensors), checked(tensors), versions); }) {
     std::shared_ptr<Steps> const steps = this->shared();
     std::byte const* const first = steps->staging(0).data();
     for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -108,8 +106,8 @@ void held_inputs::refuse(input const& to, nb::handle array) const {
     for (Py_ssize_t const length : to.shape)
         shape.append(length);
     if (!nb::hasattr(array, "dtype"))
-        raise(PyExc_TypeError, "%S is a %s: give a NumPy array of %S and shape %S", to.name.ptr(),
-              Py_TYPE(array.ptr())->tp_name, to.dtype.ptr(), nb::tuple(shape).ptr());
+        raise(PyExc_TypeError, "%S is a %S: give a NumPy array of %S and shape %S", to.name.ptr(),
+              nb::inst_name(array).ptr(), to.dtype.ptr(), nb::tuple(shape).ptr());
     raise(PyExc_TypeError, "%S has elements of %S, and the input has %S: convert them (astype)",
           to.name.ptr(), array.attr("dtype").ptr(), to.dtype.ptr());
 }
@@ -171,8 +169,8 @@ bool held_inputs::push(nb::handle arrays) {
     std::vector<given_array> given;
     if (!arrays.is_none()) {
         if (!PyDict_Check(arrays.ptr()))
-            raise(PyExc_TypeError, "a %s of arrays was given: give a dict of them by name",
-                  Py_TYPE(arrays.ptr())->tp_name);
+            raise(PyExc_TypeError, "a %S of arrays was given: give a dict of them by name",
+                  nb::inst_name(arrays).ptr());
         // Of our own: what compares dtypes may be Python code, which could change it.
         nb::object const mine = nb::steal(PyDict_Copy(arrays.ptr()));
         if (!mine.is_valid())

@@ -63,8 +63,8 @@ status pin_host(void* memory, std::size_t bytes) {
     return library.host_register(memory, bytes, hip::host_register_portable);
 }
 
-/// A copy on the device may go on when the call returns. Other libraries cannot be asked to wait for
-/// the default stream (the stream of __cuda_array_interface__ has no value for HIP's), so it is
+/// A copy on the device may go on when the call returns. Other libraries cannot be asked to wait
+/// for the default stream (the stream of __cuda_array_interface__ has no value for HIP's), so it is
 /// waited for here.
 status settled(status answer, direction which) {
     if (answer != success || which != direction::on_device)
@@ -141,7 +141,8 @@ table make_table() {
 }
 
 template <class Function>
-void bind(Function& member, os::library const& from, char const* symbol, std::string& missing) {
+void bind_symbol(Function& member, os::library const& from, char const* symbol,
+                 std::string& missing) {
     member = reinterpret_cast<Function>(from.symbol(symbol));
     if (!member)
         missing = symbol;
@@ -163,11 +164,12 @@ vendor_table load() {
         return result;
     }
     std::string missing;
-#define BARMAP_HIP_BIND(member, symbol, parameters) bind(library.member, loaded, #symbol, missing);
+#define BARMAP_HIP_BIND(member, symbol, parameters)                                                \
+    bind_symbol(library.member, loaded, #symbol, missing);
     BARMAP_HIP_FUNCTIONS(BARMAP_HIP_BIND)
 #undef BARMAP_HIP_BIND
-    bind(library.get_error_name, loaded, "hipGetErrorName", missing);
-    bind(library.get_error_string, loaded, "hipGetErrorString", missing);
+    bind_symbol(library.get_error_name, loaded, "hipGetErrorName", missing);
+    bind_symbol(library.get_error_string, loaded, "hipGetErrorString", missing);
     loaded.abandon(); // its threads may run until the process ends
     if (!missing.empty()) {
         result.why = "this HIP runtime has no " + missing + ": install ROCm 5 or newer";

@@ -1,10 +1,15 @@
 #!/bin/bash
 # Builds the Python package, installs it into an environment of its own and tests it on the
 # simulated GPU. Needs python3 with venv, a C++20 compiler, and pip's access to an index.
-#   tests/python/run.sh [ARGUMENT OF PYTEST...]
-# PYTHON is the interpreter to use, python3 by default.
+#   tests/python/run.sh [--wheel FILE] [ARGUMENT OF PYTEST...]
+# With --wheel, this wheel is tested, and nothing is built. PYTHON is the interpreter to use, python3 by default.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+package=$repository
+if [[ ${1-} == --wheel ]]; then
+    package=$(realpath "$2")
+    shift 2
+fi
 
 for variable in ${!BARMAP_@}; do
     unset "$variable"
@@ -18,7 +23,7 @@ environment=$(mktemp -d)
 trap 'rm -rf "$environment"' EXIT
 "${PYTHON-python3}" -m venv "$environment"
 # In a directory without the sources, so that what is installed is tested.
-"$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$repository[test]"
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$package[test]"
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
     "$repository/python/compat"
 cd "$environment"

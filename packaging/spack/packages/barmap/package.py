@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """barmap for Spack: `spack repo add packaging/spack`, then `spack dev-build barmap@0.1.0`."""
 
+from pathlib import Path
+
 from spack.package import *
 
 try:
@@ -16,6 +18,10 @@ class Barmap(CMakePackage):
 
     license("MIT")
 
+    # The repository that this recipe lies in: `spack install barmap@main`. A recipe that is taken elsewhere names
+    # the repository's address instead, and the url of a release's archive.
+    git = f"file://{Path(__file__).resolve().parents[4]}"
+    version("main", branch="main")
     # There is no archive to fetch yet: dev-build takes the sources from the current directory.
     version("0.1.0")
 
@@ -41,6 +47,7 @@ class Barmap(CMakePackage):
         return [
             self.define("BARMAP_TESTS", False),
             self.define("BARMAP_DROPINS_IN_PREFIX", True),
+            self.define("BARMAP_STATIC_RUNTIME", False),
             self.define_from_variant("BARMAP_TOOLS", "tools"),
             self.define_from_variant("BARMAP_SHIMS", "shims"),
             self.define_from_variant("BARMAP_SIM_GPU", "sim"),

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""scripts/release: what it makes, compares, signs and names. The packages' builds are stand-ins.
+
+Usage: release_test.py REPOSITORY [unittest's arguments]
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path()  # set from the command line
+MAKES = 'mkdir -p "$1"; echo packed > "$1/thing"'
+
+
+class Release(unittest.TestCase):
+    def setUp(self):
+        # gpg's agent has a socket there, and a socket's path is short.
+        holder = tempfile.TemporaryDirectory(dir="/tmp")
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name) / "sources"
+        (self.folder / "packaging/deb/debian").mkdir(parents=True)
+        for name in ("scripts", "packaging/sbom", "packaging/sources", "packaging/deb/debian/changelog",
+                     "packaging/deb/nanobind.txt", "packaging/wheel/constraints.txt", "CMakeLists.txt"):
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            copy(ROOT / name, self.folder / name)
+        for part in ("deb", "rpm", "wheel"):
+            self.stand_in(f"packaging/{part}/build", MAKES)
+        (self.version,) = re.findall(r"^project\(barmap VERSION ([\d.]+)",
+                                     (ROOT / "CMakeLists.txt").read_text(), flags=re.M)
+        self.keys = Path(holder.name) / "keys"
+        self.keys.mkdir(mode=0o700)
+        self.environment = {**os.environ, "GNUPGHOME": str(self.keys)}
+
+    def stand_in(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/bash\nset -e\n{text}\n")
+        path.chmod(0o755)
+
+    def release(self, *arguments):
+        return subprocess.run([self.folder / "scripts/release", *arguments], capture_output=True, text=True,
+                              env=self.environment, check=False)
+
+    def gpg(self, *arguments):
+        return subprocess.run(["gpg", "--batch", "--quiet", *arguments], capture_output=True, text=True,
+                              env=self.environment, check=False)
+
+    def test_every_file_has_its_sum(self):
+        made = self.release("source", "deb", "wheel")
+        self.assertEqual(0, made.returncode, made.stderr)
+        dist = self.folder / "dist"
+        told = {name: total for total, name in
+                (line.split("  ") for line in (dist / "SHA256SUMS").read_text().splitlines())}
+        files = {f"./{each.relative_to(dist)}": hashlib.sha256(each.read_bytes()).hexdigest()
+                 for each in dist.rglob("*") if each.is_file() and each.name != "SHA256SUMS"}
+        self.assertEqual(files, told)
+        self.assertEqual({f"./barmap-{self.version}.tar.gz", f"./barmap-{self.version}.spdx.json", "./deb/thing",
+                         "./wheel/thing"}, set(told))
+
+    def test_two_releases_have_the_same_sums(self):
+        sums = []
+        for _ in range(2):
+            self.assertEqual(0, self.release("--twice", "source", "deb").returncode)
+            sums.append((self.folder / "dist/SHA256SUMS").read_text())
+        self.assertEqual(*sums)
+
+    def test_a_second_build_that_differs_is_refused(self):
+        self.stand_in("packaging/deb/build", 'mkdir -p "$1"; mktemp -u > "$1/thing"')
+        made = self.release("--twice", "deb")
+        self.assertEqual(1, made.returncode)
+        self.assertIn("the second build is another one", made.stderr)
+        self.assertFalse((self.folder / "dist/SHA256SUMS").exists())
+
+    def test_what_cannot_be_made_here_is_named(self):
+        self.stand_in("packaging/wheel/build", f"{MAKES}; echo 'not built: cp39-aarch64' >&2; exit 77")
+        made = self.release("--twice", "deb", "wheel")
+        self.assertEqual(0, made.returncode, made.stderr)
+        self.assertIn("not made here:\nwheel: not built: cp39-aarch64\n", made.stdout)
+        self.assertNotIn("deb:", made.stdout)
+
+    def test_a_part_that_fails_fails_all(self):
+        self.stand_in("packaging/deb/build", f"{MAKES}; exit 3")
+        made = self.release("deb", "wheel")
+        self.assertEqual(1, made.returncode)
+        self.assertIn("deb could not be made", made.stderr)
+        self.assertFalse((self.folder / "dist/SHA256SUMS").exists())
+
+    def test_another_version_is_refused(self):
+        self.assertEqual(0, self.release("--version", self.version, "deb").returncode)
+        refused = self.release("--version", "99.0.0", "deb")
+        self.assertEqual(1, refused.returncode)
+        self.assertIn("not of 99.0.0", refused.stderr)
+
+    @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
+    def test_a_key_signs_the_sums(self):
+        made = self.gpg("--passphrase", "", "--quick-generate-key", "nobody@localhost", "ed25519", "sign")
+        self.assertEqual(0, made.returncode, made.stderr)
+        self.addCleanup(subprocess.run, ["gpgconf", "--kill", "all"], env=self.environment, check=False)
+        done = self.release("--key", "nobody@localhost", "deb")
+        self.assertEqual(0, done.returncode, done.stderr)
+        sums = self.folder / "dist/SHA256SUMS"
+        signature = self.folder / "dist/SHA256SUMS.asc"
+        self.assertEqual(0, self.gpg("--verify", signature, sums).returncode)
+        sums.write_text(sums.read_text().replace("0", "1", 1))
+        self.assertNotEqual(0, self.gpg("--verify", signature, sums).returncode)
+
+    @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
+    def test_a_key_that_is_not_there_is_asked_for_first(self):
+        refused = self.release("--key", "nobody@localhost", "deb")
+        self.assertEqual(1, refused.returncode)
+        self.assertIn("cannot sign with the key nobody@localhost", refused.stderr)
+        self.assertFalse((self.folder / "dist").exists())
+
+    def test_a_wheel_of_another_name_is_refused(self):
+        refused = subprocess.run([ROOT / "packaging/wheel/build", self.folder / "wheels", "cp38-x86_64"],
+                                 capture_output=True, text=True, check=False)
+        self.assertEqual(2, refused.returncode)
+        self.assertIn("cp38-x86_64 is no wheel", refused.stderr)
+        self.assertFalse((self.folder / "wheels").exists())
+
+    def test_what_it_does_not_know_is_refused(self):
+        for wrong in (["--fast"], ["tar"], ["--key"]):
+            with self.subTest(wrong):
+                refused = self.release(*wrong)
+                self.assertEqual(2, refused.returncode)
+                self.assertIn("scripts/release [--twice]", refused.stderr)
+
+
+if __name__ == "__main__":
+    ROOT = Path(sys.argv.pop(1)).resolve()
+    unittest.main()

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Tests the wheels: each is installed into a new environment of every Python here that takes it, where
+# tests/python is run; those for arm64 into Debian's Pythons in an emulator (qemu-user), where they are
+# imported and used on the simulated GPU. Which were not tested is said.
+#   tests/packaging/wheels.sh [DIRECTORY OF WHEELS [ARGUMENT OF PYTEST...]]      dist/wheel by default
+# Pythons are those on PATH and of pyenv. Debian's are kept in BARMAP_CACHE, ~/.cache/barmap by default.
+set -euo pipefail
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+wheels=$(realpath "${1-$repository/dist/wheel}")
+cache=${BARMAP_CACHE-$HOME/.cache/barmap}
+mirror=${BARMAP_DEBIAN_MIRROR-http://deb.debian.org}
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# version PYTHON: as 39; fails if it is none that is asked here
+version() {
+    "$@" -c 'import sys, venv; print("%d%d" % sys.version_info[:2]); sys.exit(sys.version_info < (3, 9))' 2> /dev/null
+}
+
+# wheel_for VERSION PROCESSOR
+wheel_for() {
+    compgen -G "$wheels/barmap-*-cp$1-cp$1-*_$2.whl" ||
+        { [[ $1 -ge 312 ]] && compgen -G "$wheels/barmap-*-cp312-abi3-*_$2.whl"; }
+}
+
+untested=()
+for wheel in "$wheels"/barmap-*-manylinux*.whl; do
+    untested+=("$(basename "$wheel")")
+done
+# tested WHEEL
+tested() {
+    local each rest=()
+    for each in "${untested[@]}"; do
+        [[ $each == "$(basename "$1")" ]] || rest+=("$each")
+    done
+    untested=("${rest[@]}")
+}
+
+declare -A seen
+for python in python3.{9..20} "${PYENV_ROOT-$HOME/.pyenv}"/versions/*/bin/python3; do
+    number=$(version "$python") || continue
+    [[ ! ${seen[$number]-} ]] || continue
+    wheel=$(wheel_for "$number" x86_64) || continue
+    seen[$number]=1
+    printf '\n==== %s: %s\n' "$("$python" --version)" "$(basename "$wheel")"
+    PYTHON=$python "$repository/tests/python/run.sh" --wheel "$wheel" "${@:2}"
+    tested "$wheel"
+done
+
+"$repository/scripts/packages" --optional mmdebstrap qemu-user
+mkdir -p "$cache"
+for suite in bullseye bookworm trixie; do
+    command -v mmdebstrap > /dev/null && command -v qemu-aarch64 > /dev/null || break
+    root=$cache/arm64-$suite
+    if [[ ! -e $root ]]; then
+        rm -rf "$root.new"
+        mmdebstrap --quiet --mode=root --variant=extract --architectures=arm64 \
+            --include=python3,libpython3-stdlib "$suite" "$root.new" "$mirror/debian"
+        [[ -e $root.new/lib ]] || ln -s usr/lib "$root.new/lib"
+        mv "$root.new" "$root"
+    fi
+    python=(qemu-aarch64 -L "$root" "$(realpath "$root/usr/bin/python3")")
+    number=$("${python[@]}" -c 'import sys; print("%d%d" % sys.version_info[:2])')
+    wheel=$(wheel_for "$number" aarch64) || continue
+    printf '\n==== %s of arm64: %s\n' "$("${python[@]}" --version)" "$(basename "$wheel")"
+    python3 -m pip --quiet install --target "$work/$suite" --only-binary :all: --implementation cp \
+        --python-version "${number:0:1}.${number:1}" --platform manylinux_2_28_aarch64 \
+        --platform manylinux_2_17_aarch64 --platform manylinux2014_aarch64 \
+        "$wheel" "$wheels"/barmap_compat-*.whl
+    PYTHONPATH=$work/$suite "${python[@]}" "$repository/tests/packaging/use_barmap.py"
+    # What barmap.info() and `python -m barmap` run, which the emulator would not run for them.
+    for command in info "check --max-size 64K"; do
+        # shellcheck disable=SC2086
+        BARMAP_SIM=1 qemu-aarch64 -L "$root" "$work/$suite/barmap/barmap" $command > "$work/said" || {
+            cat "$work/said"
+            exit 1
+        }
+    done
+    tail -n 1 "$work/said"
+    tested "$wheel"
+done
+if [[ ${#untested[@]} -gt 0 ]]; then
+    printf '\nnot tested, for want of a Python to run them: %s\n' "${untested[*]}"
+fi
