@@ -53,11 +53,11 @@ done
 mkdir -p "$cache"
 for suite in bullseye bookworm trixie; do
     command -v mmdebstrap > /dev/null && command -v qemu-aarch64 > /dev/null || break
-    root=$cache/arm64-$suite
+    root=$cache/arm64-$suite-2
     if [[ ! -e $root ]]; then
         rm -rf "$root.new"
         mmdebstrap --quiet --mode=root --variant=extract --architectures=arm64 \
-            --include=python3,libpython3-stdlib "$suite" "$root.new" "$mirror/debian"
+            --include=python3,libpython3-stdlib,libstdc++6 "$suite" "$root.new" "$mirror/debian"
         [[ -e $root.new/lib ]] || ln -s usr/lib "$root.new/lib"
         mv "$root.new" "$root"
     fi
@@ -66,7 +66,7 @@ for suite in bullseye bookworm trixie; do
     wheel=$(wheel_for "$number" aarch64) || continue
     printf '\n==== %s of arm64: %s\n' "$("${python[@]}" --version)" "$(basename "$wheel")"
     python3 -m pip --quiet install --target "$work/$suite" --only-binary :all: --implementation cp \
-        --python-version "${number:0:1}.${number:1}" --platform manylinux_2_28_aarch64 \
+        --python-version "${number:0:1}.${number:1}" --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 \
         --platform manylinux_2_17_aarch64 --platform manylinux2014_aarch64 \
         "$wheel" "$wheels"/barmap_compat-*.whl
     PYTHONPATH=$work/$suite "${python[@]}" "$repository/tests/packaging/use_barmap.py"
