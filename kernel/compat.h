@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * All that depends on the kernel, on the processor, or on whether symbols that are exported for GPL modules
- * only may be used. What the kernel has is asked of its headers (Kbuild: GDRDRV_HAS_...), not of its version:
- * distributions take what is newer into kernels that keep an old number. They may with NVIDIA's open driver (GDRDRV_GPL_SYMBOLS). A module
- * that uses the proprietary one may not: the kernel refuses to load it.
+ * only may be used. They may with NVIDIA's open driver (GDRDRV_GPL_SYMBOLS). A module that uses the
+ * proprietary one may not: the kernel refuses to load it. What the kernel has is asked of its headers
+ * (Kbuild: GDRDRV_HAS_...), not of its version: distributions take what is newer into kernels that keep an
+ * old number.
  */
 #ifndef GDRDRV_COMPAT_H
 #define GDRDRV_COMPAT_H
