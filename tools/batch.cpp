@@ -71,8 +71,7 @@ int run(batch_options const& given) {
 } // namespace
 
 void add_batch(command_line& program) {
-    subcommand app = program.add(
-        "batch", "Batches of scattered copies, by the copy engine and by what else there is");
+    subcommand app = program.add("batch", "Measure and verify batches of scattered copies");
     auto values = std::make_shared<batch_options>();
     values->max = MiB;
     values->budget_s = 0.05;
@@ -80,45 +79,68 @@ void add_batch(command_line& program) {
     constexpr std::size_t most_pieces = 4096;
     add_device_option(app, *values);
     app.add("--pieces", values->pieces,
-            "numbers of pieces, up to 4096; default 1,4,16,64,256,1024,4096")
+            "numbers of pieces, from 1 to 4096; by default 1,4,16,64,256,1024,4096")
         .between(1, most_pieces)
         .list()
         .named("N,...");
     add_measuring_options(app, *values);
-    app.add("--direction", values->directions, "to_cpu, to_gpu; default both")
+    app.add("--direction", values->directions, "directions: to_cpu, to_gpu; by default both")
         .one_of({"to_cpu", "to_gpu"})
         .list()
         .named("NAME,...");
-    app.add("--order", values->orders, "contiguous, random; default both")
+    app.add("--order", values->orders,
+            "places of pieces on either side: random, contiguous; by default both")
         .one_of({"contiguous", "random"})
         .list()
         .named("NAME,...");
-    app.add("--methods", values->methods,
-            "what to measure: engine, batch, loop, graph, kernel4, kernel32; default all")
+    app.add("--methods", values->methods, "what to measure; by default all")
         .one_of(batch_method_names())
         .list()
         .named("NAME,...");
-    add_size_option(app, "--pool", values->pool,
-                    "memory that pieces come from, four times that in all; a batch takes a quarter "
-                    "of it at most");
-    app.flag("--same", values->same, "the same pieces in each round, in caches and translated");
-    app.flag("--both", values->both, "both directions at once, GB/s in sum");
-    app.add("--beside", values->beside, "gemm: how much batches slow a large matrix product")
-        .one_of({"gemm"});
-    app.flag("--ordered", values->ordered,
-             "from the end of a kernel to the start of the next one, with a batch between them");
-    app.add("--check", values->check, "verify that many batches of random sizes and places")
+    add_size_option(
+        app, "--pool", values->pool,
+        "memory that pieces come from, from 64K on, four times that in all; a batch takes a "
+        "quarter of it at most");
+    app.flag("--same", values->same, "the same pieces in each round of the table");
+    app.flag("--both", values->both, "copy in both directions at once: GB/s of each and in sum");
+    app.add("--beside", values->beside, "how much batches slow large matrix products (gemm)")
+        .one_of({"gemm"})
+        .named("NAME");
+    app.flag(
+        "--ordered", values->ordered,
+        "time from the end of a kernel to the start of the next one, with a batch between them");
+    app.add("--check", values->check,
+            "verify that many batches of pieces of random sizes and places")
         .positive();
     app.add("--round-trips", values->round_trips,
             "verify that many: a kernel writes, two batches copy out and in, a kernel checks")
         .positive();
-    app.add("--seed", values->seed, "of the random choices").between(0, UINT32_MAX).with_default();
+    app.add("--seed", values->seed,
+            "seed of the random choices: the same one makes the same choices")
+        .between(0, UINT32_MAX)
+        .with_default();
     add_output_options(app, *values);
-    app.footer("Without --both, --beside, --ordered, --check or --round-trips: every method by "
-               "pieces, size, direction and order.\n"
-               "Submission and completion are inside the time. Every method's bytes, and those "
-               "around and between the pieces, are verified outside of it; exits 1 if one was "
-               "wrong.");
+    app.footer(
+        {.remark =
+             "Submission and completion are inside the time. Every method's bytes, and those "
+             "around and between the pieces, are verified outside of it. With --both, --beside, "
+             "--ordered, --check or --round-trips, one or several of them, that is done instead of "
+             "the table.",
+         .exit_codes =
+             {"0 every byte was right", "1 a byte was wrong, early or stale, or a method failed",
+              "2 an option or argument is wrong, every batch is too large for --pool, or the file "
+              "of --output cannot be written",
+              "3 there is no GPU, no copy engine where one is needed, or no cuBLAS for --beside; a "
+              "driver call refused, or the output could not be written to stdout",
+              "4 a batch did not end in time"},
+         .examples = {"# The whole table, about a minute, and its plot",
+                      "barmap batch --output batch.json && barmap plot batch.json -o batch.svg",
+                      "# Blocks of 4 and 64 KiB, many at once",
+                      "barmap batch --pool 1G --pieces 256,4096 --sizes 4K,64K --order random",
+                      "# Beside a model's work",
+                      "barmap batch --beside gemm --methods engine,batch,kernel32",
+                      "# Correctness, for some minutes",
+                      "barmap batch --check 100000 --round-trips 1000000"}});
     when_chosen(app, values, run);
 }
 

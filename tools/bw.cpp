@@ -78,17 +78,20 @@ int run(options const& values) {
 } // namespace
 
 void add_bw(command_line& program) {
-    subcommand app =
-        program.add("bw", "Bandwidth of copies by size: one transfer, shared among threads");
+    subcommand app = program.add("bw", "Measure the bandwidth of copies");
     auto values = std::make_shared<options>();
     values->max = 64 * MiB;
     values->budget_s = 0.2;
     add_target_options(app, *values);
     add_measuring_options(app, *values);
-    add_threads_option(app, *values);
+    add_threads_option(app, *values, "threads that share one mapping");
     add_output_options(app, *values);
-    app.footer("Every thread copies its own part of the one mapping. A sample runs from the "
-               "common start to\nthe last thread's end.");
+    app.footer({.remark = "One transfer is shared among threads: each copies its own part of the "
+                          "one mapping. A sample runs from the common start to the last thread's "
+                          "end. Gigabytes are 10^9 bytes.",
+                .exit_codes = {"0 done", usage_help, unavailable_help},
+                .examples = {"# One thread, then eight", "barmap bw --max 16M",
+                             "barmap bw --max 16M --threads 8"}});
     when_chosen(app, values, run);
 }
 

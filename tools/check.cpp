@@ -134,23 +134,30 @@ void checklist::tell_sums() {
 }
 
 void add_check(command_line& program) {
-    subcommand app = program.add(
-        "check", "Verify every usable backend with every kind of memory, and every copy "
-                 "engine, byte by byte");
+    subcommand app =
+        program.add("check", "Verify every usable backend and copy engine, byte by byte");
     auto values = std::make_shared<check_options>();
     values->max_size = GiB;
     add_device_option(app, *values);
-    app.add("--backend", values->backend, "check this backend only, and no copy engine")
-        .one_of(backend_names());
+    app.add("--backend", values->backend, "check this backend only, and no copy engine by itself")
+        .one_of(backend_names())
+        .named("NAME");
     add_size_option(app, "--max-size", values->max_size, "leave out larger allocations");
     app.flag("--all-devices", values->all_devices,
              "check every GPU, and mappings on all of them at once");
     app.add("--require", values->require,
-            "backends whose skips count as failures, comma-separated; added to "
-            "BARMAP_REQUIRE");
+            "backends whose skips count as failures; added to BARMAP_REQUIRE")
+        .named("NAME,...");
     add_output_options(app, *values);
-    app.footer("A refusal that is documented (managed memory, a freed pointer, ...) counts as "
-               "passed.\nExits 1 if anything failed.");
+    app.footer(
+        {.remark =
+             "A documented refusal (managed memory, a freed pointer) counts as passed. A backend "
+             "or copy engine that is absent is skipped; one that is broken has failed.",
+         .exit_codes = {"0 done, and every check passed", "1 a check failed", usage_help,
+                        unavailable_help},
+         .examples = {"# Everything, on every GPU", "barmap check --all-devices",
+                      "# In continuous integration: rm must work",
+                      "barmap check --require rm --json --output check.json"}});
     when_chosen(app, values, run);
 }
 

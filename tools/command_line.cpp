@@ -58,6 +58,11 @@ option& option::with_default() {
     return *this;
 }
 
+option& option::with_default(std::string const& text) {
+    made_->default_str(text);
+    return *this;
+}
+
 option& option::between(std::uint64_t least, std::uint64_t most) {
     made_->type_name("N")->check(
         [least, most](std::string const& text) { return whole_number(text, least, most); });
@@ -79,6 +84,11 @@ option& option::seconds() {
 
 option& option::one_of(std::vector<std::string> const& names) {
     made_->check(CLI::IsMember(names));
+    return *this;
+}
+
+option& option::one_of_this_machine(std::vector<std::string> const& names) {
+    made_->check(CLI::IsMember(names).description(""));
     return *this;
 }
 
@@ -143,7 +153,15 @@ void subcommand::arguments_at_end() {
     app_.positionals_at_end();
 }
 
-void subcommand::footer(std::string const& text) {
+void subcommand::footer(help_end const& end) {
+    std::string text = end.remark;
+    auto const list = [&text](char const* title, std::vector<std::string> const& lines) {
+        text += (text.empty() ? "" : "\n\n") + std::string(title);
+        for (std::string const& line : lines)
+            text += "\n  " + line;
+    };
+    list("Exit codes:", end.exit_codes);
+    list("Examples:", end.examples);
     app_.footer(text);
 }
 
@@ -159,6 +177,7 @@ command_line::command_line(int argc, char** argv, std::string const& description
     : argc_(argc), argv_(argv), words_(argv, argv + argc),
       app_(std::make_unique<CLI::App>(description)) {
     app_->require_subcommand(1);
+    app_->set_help_flag("-h,--help", "print this help");
 }
 
 command_line::~command_line() = default;
@@ -168,7 +187,7 @@ void command_line::footer(std::string const& text) {
 }
 
 void command_line::version(std::string const& text) {
-    app_->set_version_flag("--version", text);
+    app_->set_version_flag("--version", text, "print the version");
 }
 
 subcommand command_line::add(std::string const& name, std::string const& description) {

@@ -23,10 +23,13 @@ public:
     explicit option(CLI::Option* made) noexcept : made_(made) {}
 
     option& with_default(); ///< the help shows the value that it has now
+    option& with_default(std::string const& text);            ///< the same, as this text
     option& between(std::uint64_t least, std::uint64_t most); ///< a whole number
     option& positive();                                       ///< a whole number from 1 on
     option& seconds();                                        ///< above 0, with a fraction or not
     option& one_of(std::vector<std::string> const& names);
+    option&
+    one_of_this_machine(std::vector<std::string> const& names); ///< the help does not list them
     option& bytes(); ///< a size from 1 on (parse_size)
     option& list();  ///< several values, with commas between them
     option& repeated(); ///< one value at a time, and as often as wanted
@@ -36,6 +39,14 @@ public:
 
 private:
     CLI::Option* made_;
+};
+
+/// What a subcommand's help ends with. Manual pages are made from help
+/// (packaging/man/from_help.py).
+struct help_end {
+    std::string remark;                  ///< what else is to know, if anything
+    std::vector<std::string> exit_codes; ///< "0 done, and every check passed"
+    std::vector<std::string> examples;   ///< lines; one with # first says what the next ones do
 };
 
 class command_line;
@@ -55,7 +66,7 @@ public:
 
     /// All that follows the first argument without a dash belongs to it.
     void arguments_at_end();
-    void footer(std::string const& text);
+    void footer(help_end const& end);
 
     /// What the program does when this subcommand is chosen; returns the exit code.
     void runs(std::function<int()> run);

@@ -13,12 +13,21 @@ inline constexpr int exit_unavailable = 3;   ///< no GPU, a refusal, or stdout c
 inline constexpr int exit_timed_out = 4;     ///< a GPU kernel did not answer in time
 inline constexpr int exit_not_started = 127; ///< `sim` cannot start the program, as in a shell
 
+// What helps say of them.
 inline constexpr char const* exit_code_help =
-    "Exit codes: 0 done, and every check passed; 1 a check failed; 2 wrong options; 3 no GPU, a\n"
-    "driver call or backend refused, or the output could not be written; 4 a GPU kernel did not\n"
-    "answer in time. `barmap sim` exits as the program that it runs, or with 127 if that cannot "
-    "be\n"
-    "started.";
+    "Exit codes:\n"
+    "  0 done, and every check passed\n"
+    "  1 a check failed\n"
+    "  2 an option or argument is wrong\n"
+    "  3 there is no GPU, a driver call or backend refused, or the output could not be written to "
+    "stdout\n"
+    "  4 a GPU kernel did not answer in time\n"
+    "  127 the program of barmap sim cannot be started; otherwise barmap sim exits as it does";
+inline constexpr char const* usage_help =
+    "2 an option or argument is wrong, or the file of --output cannot be written";
+inline constexpr char const* unavailable_help =
+    "3 there is no GPU, a driver call or backend refused, or the output could not be written to "
+    "stdout";
 
 /// Options that each are right but do not go together.
 struct usage_error : std::runtime_error {

@@ -225,23 +225,31 @@ int run(fresh_options const& given) {
 
 void add_fresh(command_line& program) {
     subcommand app = program.add(
-        "fresh", "Poll a counter that a GPU kernel increments: every read must be monotonic");
+        "fresh", "Poll a counter that a GPU kernel increments, for non-monotonic reads");
     auto values = std::make_shared<fresh_options>();
     add_target_options(app, *values);
-    app.add("--sizes", values->sizes, "sizes to poll; default 1,2,4,8,16,32,64,256")
+    app.add("--sizes", values->sizes,
+            "sizes to poll, powers of two up to 4K; by default 1,2,4,8,16,32,64,256")
         .bytes()
         .list()
         .named("SIZE,...");
     app.add("--iterations", values->polls, "polls per size").positive().with_default();
     app.flag("--every-routine", values->every_routine, "with every copy routine, not only one");
     app.hidden_flag("--every-kernel", values->every_routine, "the former name of --every-routine");
-    app.hidden_flag("--demonstrate-stale", values->demonstrate_stale,
-                    "read by streaming loads without a fence instead, which is known to be stale");
+    app.flag("--demonstrate-stale", values->demonstrate_stale,
+             "read by unfenced streaming loads instead, which are known to be stale");
     add_output_options(app, *values);
     app.footer(
-        "Exits 1 if a read was non-monotonic, hardly ever changed, or was stale after the end.\n"
-        "\"unjudged\" counts polls that lie so far apart that a short counter may have "
-        "wrapped around in between.");
+        {.remark = "A monotonic read never delivers a value that is older than an earlier read's. "
+                   "In the table, \"distinct\" counts different values, \"unjudged\" counts polls "
+                   "so far apart that a short counter may have wrapped around in between, and "
+                   "\"caught up\" says whether a read after the kernel's end gave its last value.",
+         .exit_codes =
+             {"0 every read was monotonic",
+              "1 a read was non-monotonic, values hardly ever changed, or the last one was stale",
+              usage_help, unavailable_help, "4 the GPU kernel does not count"},
+         .examples = {"# Every routine, fewer polls",
+                      "barmap fresh --every-routine --iterations 100000"}});
     when_chosen(app, values, run);
 }
 

@@ -238,9 +238,11 @@ int run(options const& values) {
 } // namespace
 
 void add_info(command_line& program) {
-    subcommand app = program.add(
-        "info", "The GPUs, the backends that map their memory, and what copies to and from it");
-    app.footer("Exits 0 where there is no GPU, too: every backend is then listed as absent.");
+    subcommand app = program.add("info", "List GPUs, backends, copy engines and CPU copy routines");
+    app.footer({.remark = "Without a GPU it says why, with advice, and exits 0, too: every backend "
+                          "and every copy engine is then absent.",
+                .exit_codes = {"0 done", usage_help, unavailable_help},
+                .examples = {"# The state of this machine", "barmap info"}});
     auto values = std::make_shared<options>();
     add_output_options(app, *values);
     when_chosen(app, values, run);

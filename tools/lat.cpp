@@ -67,7 +67,7 @@ int run(lat_options const& values) {
 } // namespace
 
 void add_lat(command_line& program) {
-    subcommand app = program.add("lat", "Latency of copies by size and direction");
+    subcommand app = program.add("lat", "Measure the latency of copies");
     auto values = std::make_shared<lat_options>();
     values->max = 64 * MiB;
     values->budget_s = 0.5;
@@ -75,11 +75,17 @@ void add_lat(command_line& program) {
     add_measuring_options(app, *values);
     app.flag("--compare", values->compare,
              "measure in turn adaptive copies, each copy engine, the mapping and cuMemcpy, with "
-             "pageable and pinned memory, and every copy routine");
+             "pageable and with pinned host memory, and every copy routine with pageable memory");
     add_output_options(app, *values);
-    app.footer("Also measures a fresh 8-byte read beside a plain load, and the cost of posts.\n"
-               "Operations under 1 us are timed 64 at a time (operations_per_sample in the JSON); "
-               "posts 1024 at a time.");
+    app.footer(
+        {.remark =
+             "Also measures a monotonic 8-byte read beside a plain load, and the cost of posts of "
+             "8 and 64 bytes, to new lines and to the same line. Operations under 1 us are timed "
+             "64 at a time (operations_per_sample in the JSON), posts 1024 at a time.",
+         .exit_codes = {"0 done", usage_help, unavailable_help},
+         .examples = {"# Is the automatic choice a good one here?", "barmap lat --compare",
+                      "# Samples for later, and a plot of them",
+                      "barmap lat --output lat.json && barmap plot lat.json -o lat.svg"}});
     when_chosen(app, values, run);
 }
 

@@ -31,11 +31,11 @@ void add_device_option(subcommand& app, options& values);
 void add_target_options(subcommand& app, options& values);
 /// --sizes, --max, --iterations, --budget; their defaults are what `values` holds
 void add_measuring_options(subcommand& app, options& values);
-void add_threads_option(subcommand& app, options& values);
+void add_threads_option(subcommand& app, options& values, std::string const& help);
 /// --json, --output
 void add_output_options(subcommand& app, options& values);
 
-/// A size in bytes with an optional unit: 512, 4K, 1MiB.
+/// A size in bytes with an optional unit: 512, 4K, 1MiB. It has a default.
 void add_size_option(subcommand& app, std::string const& name, std::size_t& value,
                      std::string const& help);
 

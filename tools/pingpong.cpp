@@ -68,14 +68,21 @@ int run(options const& values) {
 } // namespace
 
 void add_pingpong(command_line& program) {
-    subcommand app = program.add(
-        "pingpong", "Round trip: the CPU rings a doorbell in GPU memory, a GPU kernel answers");
+    subcommand app =
+        program.add("pingpong", "Measure round trips between the CPU and a GPU kernel");
     auto values = std::make_shared<options>();
     add_target_options(app, *values);
-    app.add("--iterations", values->iterations, "rounds; default 100000 (2000 simulated)")
+    app.add("--iterations", values->iterations,
+            "rounds of each variant; by default 100,000, or 2,000 on a simulated GPU")
         .positive();
     add_output_options(app, *values);
-    app.footer("Exits 4 if the GPU does not answer within 10 s.");
+    app.footer({.remark = "The CPU rings a doorbell in GPU memory through the mapping, a running "
+                          "GPU kernel answers, "
+                          "and the CPU polls for the answer.",
+                .exit_codes = {"0 done", usage_help, unavailable_help,
+                               "4 the GPU did not answer within 10 s"},
+                .examples = {"# Ten thousand rounds of each variant",
+                             "barmap pingpong --iterations 10000"}});
     when_chosen(app, values, run);
 }
 

@@ -51,15 +51,26 @@ void add_plot(command_line& program) {
     app.add("RESULTS", values->results,
             "what lat, bw, batch, ring, pingpong, api or fresh wrote with --output")
         .required();
-    app.add("-o,--output", values->plot, "the plot to write: .svg, .png or .pdf").required();
-    app.add("--title", values->title, "instead of the machine").named("TEXT");
+    app.add("-o,--output", values->plot, "file to write: .svg, .png or .pdf")
+        .named("PLOT")
+        .required();
+    app.add("--title", values->title, "title, instead of the machine").named("TEXT");
     app.add("--series", values->series,
-            "only series of this name, as a shell matches it; may be given several times")
+            "draw only series of this name, as a shell matches it; may be given several times")
         .repeated()
         .named("PATTERN");
-    app.flag("--overlay", values->overlay, "several files in one picture instead of next to each other");
-    app.footer("Example: barmap plot lat.json bw.json -o results.svg\n"
-               "Needs Python with the package barmap and matplotlib.");
+    app.flag("--overlay", values->overlay,
+             "draw several files in one picture, instead of next to each other");
+    app.footer(
+        {.remark = "Needs Python with the package barmap and matplotlib.",
+         .exit_codes = {"0 done",
+                        "2 a file cannot be read or has no times in it, no series has a name, or "
+                        "an option is wrong",
+                        "3 there is no matplotlib", "127 there is no Python"},
+         .examples = {"# One plot of two measurements", "barmap lat --output lat.json",
+                      "barmap bw --output bw.json", "barmap plot lat.json bw.json -o results.svg",
+                      "# Two GPUs in one picture",
+                      "barmap plot --overlay --series adaptive h200.json h100.json -o gpus.pdf"}});
     when_chosen(app, values, run);
 }
 

@@ -76,31 +76,42 @@ std::size_t ring_bench::iterations(std::size_t usual, std::size_t if_simulated) 
 }
 
 void add_ring(command_line& program) {
-    subcommand app = program.add("ring", "Rings between the CPU and kernels that run");
+    subcommand app =
+        program.add("ring", "Measure and verify rings between the CPU and running GPU kernels");
     auto values = std::make_shared<ring_options>();
     add_device_option(app, *values);
-    app.add("--only", values->only, "what to measure: rates, trip, fifo, calls, steps, soak; default all")
+    app.add("--only", values->only, "what to measure; by default all")
         .one_of({"rates", "trip", "fifo", "calls", "steps", "soak"})
         .list()
         .named("NAME,...");
-    app.add("--slots", values->slots, "messages that a ring holds, a power of two up to 1048576")
+    app.add("--slots", values->slots, "messages that a ring holds, a power of two up to 1,048,576")
         .between(1, most_slots)
         .with_default();
     app.add("--messages", values->messages,
-            "of each ring of rates, default 1000000, and of each direction of soak, default "
-            "10000000 (2000 and 4000 simulated)")
+            "messages of each ring of rates, by default 1,000,000, and of each direction of soak, "
+            "by "
+            "default 10,000,000; on a simulated GPU 2,000 and 4,000")
         .positive();
     app.add("--iterations", values->iterations,
-            "rounds of trip, fifo, calls and steps; default 100000 (2000, and 200 calls, simulated)")
+            "rounds of trip, fifo and calls, by default 100,000, and of steps, by default 20,000; "
+            "on a "
+            "simulated GPU 2,000, 2,000, 200 and 100")
         .positive();
-    app.add("--slices", values->slices, "turns that rings and doorbell take in trip")
+    app.add("--slices", values->slices, "turns that rings, doorbell and clock take in trip")
         .between(1, 100'000)
         .with_default();
     app.flag("--load", values->load,
              "measure rates, trip, fifo and calls a second time while CUDA copies both ways");
     add_output_options(app, *values);
-    app.footer("Every message is verified; exits 1 if one was lost, doubled, torn or out of order, "
-               "and 4 if a kernel does not answer. Half of soak is under load.");
+    app.footer(
+        {.remark =
+             "Every word of every message is verified by its reader, with its number and a sum.",
+         .exit_codes = {"0 done, and every message was right",
+                        "1 a message was lost, doubled, torn or out of order, or a kernel did not "
+                        "end as it should",
+                        usage_help, unavailable_help, "4 a kernel did not answer within 20 s"},
+         .examples = {"# A thousand million messages each way",
+                      "barmap ring --only soak --messages 1000000000"}});
     when_chosen(app, values, run);
 }
 

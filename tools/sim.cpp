@@ -93,15 +93,24 @@ int run(sim_options const& values) {
 void add_sim(command_line& program) {
     subcommand app = program.add("sim", "Run a program on the simulated GPU");
     auto values = std::make_shared<sim_options>();
-    app.add("--driver", values->driver, "driver series to pretend to be: 535, 550, 570, 580, 610");
+    app.add("--driver", values->driver, "driver series to behave as: 535, 550, 570, 580 or 610")
+        .named("SERIES");
     app.add("--devices", values->devices, "number of GPUs").between(1, 16);
     app.add("--bar1", values->bar1, "BAR1 per GPU: what can be mapped at once").bytes();
     app.add("--memory", values->memory_size, "memory per GPU").bytes();
     app.add("--fail", values->fail,
-            "a driver call that fails: FUNCTION:CODE[:WHICH], for example cuMemAlloc:2");
+            "a driver call that fails, with this CUDA error code, for example cuMemAlloc:2")
+        .named("FUNCTION:CODE[:WHICH]");
     app.add("PROGRAM", values->program, "the program and its arguments, after --").required();
     app.arguments_at_end();
-    app.footer("Example: barmap sim --devices 2 -- ./my_program --its-option");
+    app.footer(
+        {.remark = "Times on the simulated GPU say nothing about a real one.",
+         .exit_codes = {"127 the program cannot be started", "2 an option or argument is wrong",
+                        "N otherwise as the program exits"},
+         .examples = {"# Any program on two GPUs",
+                      "barmap sim --devices 2 -- ./my_program --its-option",
+                      "# How does it take an allocation that fails?",
+                      "barmap sim --fail cuMemAlloc:2 -- ./my_program"}});
     when_chosen(app, values, run);
 }
 

@@ -242,31 +242,37 @@ int run(stress_options const& values) {
 } // namespace
 
 void add_stress(command_line& program) {
-    subcommand app = program.add(
-        "stress",
-        "Many threads mix reads, writes, posts, copies, pins and mappings on one GPU, then engines "
-        "copy");
+    subcommand app =
+        program.add("stress", "Run mixed operations in many threads, verifying every byte");
     auto values = std::make_shared<stress_options>();
     values->threads = 8;
     add_target_options(app, *values);
-    add_threads_option(app, *values);
+    add_threads_option(app, *values, "threads");
     app.add("--iterations", values->operations, "operations per thread").positive().with_default();
     add_size_option(app, "--region", values->region, "GPU memory of each thread, from 4K on");
     app.add("--pieces", values->pieces,
-            "pieces of random size and place that each copy engine then copies, the second half "
-            "while cuMemcpy keeps the link busy; 0: none")
+            "pieces of random size and place that each copy engine then copies, the second half of "
+            "them while cuMemcpy keeps the PCIe link busy both ways (0: none)")
         .between(0, most_engine_copies)
         .with_default();
     app.add("--pairs", values->pairs,
             "pairs of a write by the mapping and a read by each copy engine, and as many of the "
-            "other order; 0: none")
+            "other order (0: none)")
         .between(0, most_engine_copies)
         .with_default();
-    app.add("--seed", values->seed, "of the random choices")
+    app.add("--seed", values->seed,
+            "seed of the random choices: the same one makes the same choices")
         .between(0, std::numeric_limits<std::uint64_t>::max())
         .with_default();
     add_output_options(app, *values);
-    app.footer("Every byte is verified. Exits 1 if one is wrong or a call fails.");
+    app.footer(
+        {.remark = "The threads have no CUDA context.",
+         .exit_codes = {"0 every byte was right", "1 a byte was wrong, or a call failed",
+                        usage_help, unavailable_help},
+         .examples = {"# A short run", "barmap stress --threads 4 --iterations 10000",
+                      "# Another order", "barmap stress --seed 7",
+                      "# Mainly the copy engines, for some minutes",
+                      "barmap stress --iterations 1000 --pieces 100000000 --pairs 1000000"}});
     when_chosen(app, values, run);
 }
 
