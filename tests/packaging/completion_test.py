@@ -17,7 +17,8 @@ import time
 import unittest
 from pathlib import Path
 
-import program_help
+sys.path.insert(0, str(Path(__file__).parents[2] / "packaging/man"))
+import program_help  # noqa: E402
 
 PROGRAM = ""  # both set from the command line
 FOLDER = Path()
@@ -84,24 +85,29 @@ def _until(terminal, text):
     return seen
 
 
+def long_options(said):
+    """Those of a help that have a long name."""
+    return {each for option in said.options for each in option.names if each.startswith("--")}
+
+
 class Completion:
     """What holds for every shell; ``ask`` is set by each."""
 
     def test_subcommands(self):
         offered = self.ask("")
-        self.assertEqual(set(), set(program_help.subcommands(PROGRAM)) - offered)
+        self.assertEqual(set(), set(program_help.of(PROGRAM).subcommands) - offered)
 
     def test_options_of_the_program(self):
         offered = self.ask("--")
-        listed = {each for each in program_help.options(PROGRAM) if each.startswith("--")}
+        listed = long_options(program_help.of(PROGRAM))
         self.assertEqual(listed, {each for each in offered if each.startswith("--")})
 
     def test_options_of_subcommands(self):
-        names = program_help.subcommands(PROGRAM)
-        self.assertGreater(len(names), 5)
-        for name in names:
+        helps = program_help.of_subcommands(PROGRAM)
+        self.assertGreater(len(helps), 5)
+        for name, said in helps.items():
             with self.subTest(name):
-                listed = {each for each in program_help.options(PROGRAM, name) if each[:2] == "--"}
+                listed = long_options(said)
                 offered = {each for each in self.ask(name, "--") if each[:2] == "--"} - {"--"}
                 self.assertEqual(listed, offered)
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The manual pages have what ``barmap --help`` lists, and nothing else.
+"""The manual pages of the program are what from_help.py makes from its --help.
 
-Usage: man_test.py PROGRAM PAGE [unittest's arguments]
+Usage: man_test.py PROGRAM DIRECTORY [unittest's arguments]
 """
 
+import dataclasses
 import re
 import shutil
 import subprocess
@@ -12,109 +13,107 @@ import sys
 import unittest
 from pathlib import Path
 
-import program_help
+sys.path.insert(0, str(Path(__file__).parents[2] / "packaging/man"))
+import from_help  # noqa: E402
+import program_help  # noqa: E402
 
 PROGRAM = ""  # both set from the command line
-PAGE = Path()
-HELP = {"-h", "--help"}  # in no synopsis
-SECTIONS = {"name", "synopsis", "description", "options", "exit status", "examples", "see also"}
+DIRECTORY = Path()
 OPTION = re.compile(r"(?<![\w-])(--?[a-z][\w-]*)")
 
 
-def sections(text, level):
-    """The text of each section by its heading."""
-    parts = re.split(rf"^\.{level} (.*)$", text, flags=re.M)
-    return {name.strip('"').lower(): body for name, body in zip(parts[1::2], parts[2::2])}
-
-
 def plain(text):
-    return re.sub(r"\\f.", "", text).replace("\\-", "-")
+    return re.sub(r"\\f.|\\&", "", text).replace("\\-", "-")
 
 
-def described(text):
-    """The options that have an entry: those in the line after each .TP."""
-    entries = re.findall(r"^\.TP\n(.*)$", plain(text), flags=re.M)
-    return {option for entry in entries for option in OPTION.findall(entry.replace(",", " "))}
-
-
-def differences(pages, program):
-    """What the pages, by name, lack or have too much, a sentence for each."""
-    problems = []
-    whole = sections(pages["barmap"], "SH")
-    problems += [f"{option} of barmap is missing"
-                 for option in program_help.options(program) - described(whole["options"])]
-    listed = program_help.subcommands(program)
-    told = re.findall(r"^\.BR barmap-(\w+) \(1\)$", plain(whole["subcommands"]), flags=re.M)
-    own = [name.partition("-")[2] for name in pages if name.startswith("barmap-")]
-    if not sorted(told) == sorted(own) == sorted(listed):
-        problems.append(f"barmap.1 has {told}, there are pages of {own}, the program has {listed}")
-    for name in set(own) & set(listed):
-        parts = sections(pages[f"barmap-{name}"], "SH")
-        problems += [f"{name}: {each} is missing" for each in SECTIONS - set(parts)]
-        synopsis = set(OPTION.findall(plain(parts.get("synopsis", ""))))
-        entries = described(parts.get("options", ""))
-        options = program_help.options(program, name)
-        problems += [f"{name}: {each} is missing in the synopsis" for each in options - HELP - synopsis]
-        problems += [f"{name}: there is no {each}" for each in synopsis - options]
-        problems += [f"{name}: {each} is not described" for each in options - entries]
-        problems += [f"{name}: {each} is described, but not there" for each in entries - options]
-        examples = plain(parts.get("examples", ""))
-        if f"barmap {name}" not in examples:
-            problems.append(f"{name}: no example uses it")
-        for line in re.findall(rf"^.*barmap {name}\b[^|&]*", examples, flags=re.M):
-            for each in set(OPTION.findall(line.partition(" -- ")[0])) - options:
-                problems.append(f"{name}: an example uses {each}, which is not there")
-    return problems
-
-
-def read_pages():
-    return {path.stem: path.read_text() for path in PAGE.parent.glob("barmap*.1")}
+def section(page, name):
+    return re.split(r"^\.SH ", plain(page).partition(f"\n.SH {name}\n")[2], maxsplit=1, flags=re.M)[0]
 
 
 class ThePages(unittest.TestCase):
-    def test_they_have_what_the_program_has(self):
-        self.assertEqual([], differences(read_pages(), PROGRAM))
+    maxDiff = None
 
-    def test_what_is_missing_is_found(self):
-        pages = read_pages()
-        for page, gone in (("barmap-lat", "[\\fB\\-\\-compare\\fR]"), ("barmap-lat", ".B \\-\\-json\n"),
-                           ("barmap", ".BR barmap\\-stress (1)\n"), ("barmap", ".B \\-\\-version\n"),
-                           ("barmap-check", ".B \\-\\-all\\-devices\n"), ("barmap-bw", ".SH EXIT STATUS\n"),
-                           ("barmap-info", ".SH EXAMPLES\n")):
-            with self.subTest(gone):
-                self.assertIn(gone, pages[page])
-                changed = {**pages, page: pages[page].replace(gone, "", 1)}
-                self.assertNotEqual([], differences(changed, PROGRAM))
-        for page in pages:
-            with self.subTest(page):
-                if page != "barmap":
-                    rest = {name: text for name, text in pages.items() if name != page}
-                    self.assertNotEqual([], differences(rest, PROGRAM))
+    @classmethod
+    def setUpClass(cls):
+        cls.helps = program_help.of_subcommands(PROGRAM)
+        cls.pages = {path.name: path.read_text() for path in DIRECTORY.glob("barmap*.1")}
 
-    def test_what_is_too_much_is_found(self):
-        pages = read_pages()
-        compare = "[\\fB\\-\\-compare\\fR]"
-        more = {**pages, "barmap-lat": pages["barmap-lat"].replace(compare, compare + " \\-\\-fast")}
-        self.assertEqual(["lat: there is no --fast"], differences(more, PROGRAM))
-        more = {**pages, "barmap-lat": pages["barmap-lat"].replace("barmap lat ", "barmap lat \\-\\-fast ")}
-        self.assertEqual({"lat: an example uses --fast, which is not there"}, set(differences(more, PROGRAM)))
+    def test_they_are_made_from_help(self):
+        made = from_help.made(PROGRAM)
+        self.assertEqual(set(made), set(self.pages))
+        for name, page in made.items():
+            with self.subTest(name):
+                self.assertEqual(page, self.pages[name], f"run packaging/man/from_help.py {PROGRAM} {DIRECTORY}")
 
-    def test_exit_codes_are_the_program_s(self):
-        asked = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True)
-        codes = set(re.findall(r"(?<![\w-])(\d+) [a-z]|with (\d+) if", asked.stdout.partition("Exit codes:")[2]))
-        codes = {one or two for one, two in codes}
-        status = sections(read_pages()["barmap"], "SH")["exit status"]
-        self.assertEqual(codes, set(re.findall(r"^\.TP\n(\d+)$", status, flags=re.M)))
+    def test_nothing_of_help_is_lost(self):
+        whole = program_help.text_of(PROGRAM)
+        for words in ((), *((name,) for name in self.helps)):
+            said = program_help.text_of(PROGRAM, *words) if words else whole
+            with self.subTest(words):
+                page = plain(self.pages["-".join(["barmap", *words]) + ".1"])
+                typed = set(re.findall(r"^  +(?:-\w,\s*)?(--[\w-]+)", said, flags=re.M))
+                self.assertEqual(len(re.findall(r"^  +--?\w.*$", said, flags=re.M)), len(typed))
+                self.assertEqual(set(), typed - set(OPTION.findall(section(page, "OPTIONS"))))
+                for code in re.findall(r"^  (\d+) [a-z]", said, flags=re.M):
+                    self.assertIn(f".TP\n{code}\n", section(page, "EXIT STATUS"))
+
+    def test_all_subcommands_are_listed(self):
+        listed = section(self.pages["barmap.1"], "SUBCOMMANDS")
+        self.assertEqual([f"barmap-{name}" for name in self.helps], re.findall(r"^\.BR (\S+) \(1\)$", listed, re.M))
+        self.assertGreater(len(self.helps), 10)
+
+    def test_examples_use_what_there_is(self):
+        for page, text in self.pages.items():
+            used = re.findall(r"\bbarmap ([a-z]\w*)([^|&\n]*)", section(text, "EXAMPLES"))
+            own = page[len("barmap-"):-len(".1")]
+            self.assertTrue(not own or own in dict(used), f"{page}: no example uses it")
+            for name, words in used:
+                there = {each for option in self.helps[name].options for each in option.names}
+                self.assertEqual(set(), set(OPTION.findall(words.partition(" -- ")[0])) - there, page)
 
     @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
     def test_mandoc_has_nothing_to_say(self):
-        for page in PAGE.parent.glob("*.[13]"):
+        for page in DIRECTORY.glob("*.[13]"):
             said = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page],
                                   capture_output=True, text=True)
             self.assertEqual("", said.stdout + said.stderr)
 
 
+class Sources(unittest.TestCase):
+    """What a page cannot be made of is an error that names it."""
+
+    def setUp(self):
+        self.help = program_help.of(PROGRAM, "lat")
+        self.source = (DIRECTORY / "barmap-lat.roff").read_text()
+
+    def fails(self, says, source=None, **changes):
+        with self.assertRaisesRegex(ValueError, says):
+            from_help.page("barmap-lat", dataclasses.replace(self.help, **changes), source or self.source)
+
+    def test_a_source_for_an_option_that_is_not_there(self):
+        self.fails("--compaer is not in barmap lat --help", self.source.replace(".SH --compare", ".SH --compaer"))
+
+    def test_an_option_without_text(self):
+        silent = [dataclasses.replace(each, text="") if "--compare" in each.names else each
+                  for each in self.help.options]
+        self.fails("barmap lat --help: --compare has no text", options=silent)
+
+    def test_a_part_that_is_missing(self):
+        self.fails("no DESCRIPTION", self.source.replace(".SH DESCRIPTION", ".SH ENVIRONMENT"))
+        self.fails("--compare is empty", re.sub(r"(\.SH --compare\n).*?(?=\.SH)", r"\1", self.source, flags=re.S))
+        self.fails("text before the first", "lost\n" + self.source)
+        self.fails("no exit code", exit_codes=[])
+        self.fails("no example", examples=[])
+
+    def test_help_as_other_versions_of_cli11_write_it(self):
+        said = program_help.text_of(PROGRAM, "stress")
+        later = re.sub(r"^(  --\S+ [^\s=]+)=(\S+)", r"\1 [\2] ", said, flags=re.M)
+        self.assertNotEqual(said, later)
+        without = [dataclasses.replace(each, head="") for each in program_help.parsed(said).options]
+        self.assertEqual(without, [dataclasses.replace(each, head="") for each in program_help.parsed(later).options])
+
+
 if __name__ == "__main__":
     PROGRAM = sys.argv.pop(1)
-    PAGE = Path(sys.argv.pop(1))
+    DIRECTORY = Path(sys.argv.pop(1))
     unittest.main()

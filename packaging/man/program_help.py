@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""What ``barmap --help`` and ``barmap SUBCOMMAND --help`` say, as CLI11 lays it out."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+
+HEADING = re.compile(r"(Positionals|Options|Subcommands|Exit codes|Examples):")
+ENTRY = re.compile(r"  (\S.*?)(?:\s{2,}(\S.*))?\s*")
+# A default stands after = or, by later versions of CLI11, in brackets.
+HEAD = re.compile(r"""(?P<names>\S+)
+                      (?:\ (?!\.\.\.|REQUIRED)(?P<value>\S+?)(?::\{(?P<choices>[^}]*)\})?
+                         (?:=(?P<default>\S+)|\ \[(?P<bracketed>[^]]*)\])?)?
+                      (?P<several>\ +\.\.\.)?(?P<required>\ +REQUIRED)?""", re.X)
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option, or an argument by its place."""
+
+    head: str  # all that help has before the text
+    names: list[str]
+    value: str  # what help calls it; empty for a flag
+    choices: list[str]
+    default: str
+    several: bool  # takes more than one value
+    required: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Help:
+    """The help of the program or of a subcommand."""
+
+    title: str
+    usage: str
+    arguments: list[Option]
+    options: list[Option]
+    subcommands: dict[str, str]
+    remark: str
+    exit_codes: list[tuple[str, str]]
+    examples: list[str]  # lines; one with # first says what the next ones do
+
+
+def _entries(lines: list[str]) -> list[tuple[str, str]]:
+    """Names and texts: a text may begin in the line after its name."""
+    found: list[tuple[str, str]] = []
+    for line in lines:
+        entry = ENTRY.fullmatch(line)
+        if entry and not line.startswith(" " * 10):
+            found.append((entry[1], entry[2] or ""))
+        elif found:
+            found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}".strip())
+    return found
+
+
+def _option(head: str, text: str) -> Option:
+    parts = HEAD.fullmatch(head)
+    if not parts:
+        raise ValueError(f"--help has an option that cannot be read: {head}")
+    return Option(head, parts["names"].split(","), parts["value"] or "", (parts["choices"] or "").split(",")
+                  if parts["choices"] else [], parts["default"] or parts["bracketed"] or "",
+                  bool(parts["several"]), bool(parts["required"]), text)
+
+
+def parsed(said: str) -> Help:
+    """What a help says."""
+    title, usage, *rest = said.splitlines()
+    parts: dict[str, list[str]] = {}
+    part = ""
+    for line in rest:
+        heading = HEADING.fullmatch(line)
+        if heading or not line:
+            part = heading[1] if heading else ""
+        else:
+            parts.setdefault(part, []).append(line)
+    codes = [line.strip().partition(" ") for line in parts.get("Exit codes", [])]
+    return Help(title, usage,
+                [_option(*entry) for entry in _entries(parts.get("Positionals", []))],
+                [_option(*entry) for entry in _entries(parts.get("Options", []))],
+                dict(_entries(parts.get("Subcommands", []))), " ".join(parts.get("", [])),
+                [(code, meaning) for code, _, meaning in codes],
+                [line.strip() for line in parts.get("Examples", [])])
+
+
+def text_of(program: str, *words: str) -> str:
+    """What the program says, as if it were called by its name."""
+    asked = [program, *words, "--help"]
+    said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    return said.replace(f"Usage: {program}", "Usage: barmap")
+
+
+def of(program: str, *words: str) -> Help:
+    """The help of the program, or of one subcommand."""
+    return parsed(text_of(program, *words))
+
+
+def of_subcommands(program: str) -> dict[str, Help]:
+    """The help of each subcommand by its name."""
+    found = {name: of(program, name) for name in of(program).subcommands}
+    if not found:
+        raise LookupError(f"{program} --help lists no subcommand")
+    return found
