@@ -54,7 +54,7 @@ _barmap() {
         --order) values="contiguous random" ;;
         --methods) values="engine batch loop graph kernel4 kernel32" ;;
         --beside) values="gemm" ;;
-        --only) values="rates trip fifo soak" ;;
+        --only) values="rates trip fifo calls steps soak" ;;
         --routine) values="auto $(barmap info 2> /dev/null |
             sed -n '/^copy routine/,$ s/^\([a-z0-9]\+\) *yes.*/\1/p')" ;;
         --output | -o)

@@ -52,7 +52,7 @@ complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l check -d 'random
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l round-trips -d 'round trips between kernels to verify'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l seed -d 'of the random choices'
 complete -c barmap -n '__fish_seen_subcommand_from pingpong' -x -l iterations -d rounds
-complete -c barmap -n '__fish_seen_subcommand_from ring' -x -l only -a 'rates trip fifo soak' -d 'what to measure'
+complete -c barmap -n '__fish_seen_subcommand_from ring' -x -l only -a 'rates trip fifo calls steps soak' -d 'what to measure'
 complete -c barmap -n '__fish_seen_subcommand_from ring' -x -l slots -d 'messages that a ring holds'
 complete -c barmap -n '__fish_seen_subcommand_from ring' -x -l messages -d 'messages of each ring'
 complete -c barmap -n '__fish_seen_subcommand_from ring' -x -l iterations -d 'rounds of trip and fifo'
