@@ -70,11 +70,13 @@ make_clean_debian() {
     done
 }
 
-# files_of ROOT: every file, without what every installation of anything changes
+# files_of ROOT: every file, without what every installation of anything changes; with its size where a package's
+# scripts may write into what is not its own
 files_of() {
     inside "$1" find / -xdev \( -path /proc -o -path /dev -o -path /tmp -o -path /var/cache \
-        -o -path /var/lib/apt -o -path /var/lib/rpm -o -path /var/log \) -prune -o -printf '%y %m %p %l\n' |
-        LC_ALL=C sort
+        -o -path /var/lib/apt -o -path /var/lib/rpm -o -path /var/log \) -prune \
+        -o -type f \( -path '/etc/*' -o -path '/usr/lib/modules/*' \) -printf '%y %m %p %s\n' \
+        -o -printf '%y %m %p %l\n' | LC_ALL=C sort
 }
 
 # nothing_is_left BEFORE ROOT: BEFORE has what files_of wrote before the installation
