@@ -79,7 +79,11 @@ unchanged "this is not what was packed"
 echo "==== use"
 cp "$here"/use* "$here/dkms.sh" "$root/tmp"
 inside "$root" sh -eu /tmp/use.sh
-inside "$root" python3 -O -c 'import barmap, gdrcopy, vkgdr, PyGPU'
+if inside "$root" env PYTHONDONTWRITEBYTECODE=1 python3 -O -v -c 'import barmap, gdrcopy, vkgdr' 2>&1 |
+    grep "code object from '*/.*/site-packages/.*[.]py'*\$"; then
+    echo "this is not there as bytecode for python3 -O" >&2
+    exit 1
+fi
 unchanged "use has changed what is installed"
 
 echo "==== in place of gdrcopy"
@@ -111,8 +115,8 @@ if [[ ${#modules[@]} -gt 0 ]]; then
         echo "a module for one kernel could be installed beside barmap-dkms" >&2
         exit 1
     fi
-    in_root --erase barmap-dkms 2> "$cache/erase-rpm.log"
-    in_root --force-debian --install "${modules[@]}"
+    in_root --erase barmap-dkms > "$cache/erase-rpm.log" 2>&1
+    in_root --force-debian --install "${modules[@]}" 2> "$cache/install-rpm.log"
     for each in "${modules[@]}"; do
         kernel=$(rpm --query --queryformat '%{NAME}' --package "$each" | sed 's/^kmod-barmap-//')
         inside "$root" modprobe --set-version "$kernel" --show-depends gdrdrv |
@@ -122,6 +126,6 @@ fi
 
 echo "==== rpm --erase"
 mapfile -t names < <(in_root --query --all --queryformat '%{NAME}\n' | grep -v '^debian$')
-in_root --erase "${names[@]}" >> "$cache/erase-rpm.log" 2>&1
+in_root --erase "${names[@]}" > "$cache/erase-rpm.log" 2>&1
 nothing_is_left "$cache/before-rpm.txt" "$root"
-echo "${#names[@]} packages were installed, used and erased; nothing is left"
+echo "the packages were installed, used and erased; nothing is left"
