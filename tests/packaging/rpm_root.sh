@@ -100,6 +100,8 @@ for original in gdrcopy gdrcopy-devel gdrcopy-kmod; do
 done
 
 echo "==== dkms"
+# As by an update with the same version: the module must be there afterwards.
+in_root --force-debian --reinstall "$packages"/barmap-dkms-*.rpm > "$cache/install-rpm.log" 2>&1
 for kernel in "$root"/usr/src/linux-headers-*-amd64; do
     kernel=${kernel##*/linux-headers-}
     inside "$root" dkms status -k "$kernel" | grep -q '^barmap/.*: installed' || {
