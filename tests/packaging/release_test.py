@@ -112,6 +112,25 @@ class Release(unittest.TestCase):
         sums.write_text(sums.read_text().replace("0", "1", 1))
         self.assertNotEqual(0, self.gpg("--verify", signature, sums).returncode)
 
+    @unittest.skipUnless(shutil.which("gpg") and shutil.which("rpmsign") and shutil.which("rpmbuild"),
+                         "gpg or rpm is not installed")
+    def test_a_key_signs_the_rpms(self):
+        made = self.gpg("--passphrase", "", "--quick-generate-key", "nobody@localhost", "rsa3072", "sign")
+        self.assertEqual(0, made.returncode, made.stderr)
+        self.addCleanup(subprocess.run, ["gpgconf", "--kill", "all"], env=self.environment, check=False)
+        (self.folder / "thing.spec").write_text("Name: thing\nVersion: 1\nRelease: 1\nLicense: MIT\n"
+                                                "Summary: made by a test\n%description\n%files\n")
+        self.stand_in("packaging/rpm/build", f"""rpmbuild -bb --quiet --define "_topdir {self.folder}/build" \
+            --define "_rpmdir $1" --define "_rpmfilename thing.rpm" thing.spec""")
+        done = self.release("--key", "nobody@localhost", "rpm")
+        self.assertEqual(0, done.returncode, done.stderr)
+        (self.folder / "key").write_text(self.gpg("--armor", "--export", "nobody@localhost").stdout)
+        for option in ("--import", "key"), ("--checksig", "--verbose", "dist/rpm/thing.rpm"):
+            asked = subprocess.run(["rpm", "--dbpath", self.folder / "database", *option], cwd=self.folder,
+                                   capture_output=True, text=True, check=False)
+            self.assertEqual(0, asked.returncode, asked.stdout + asked.stderr)
+        self.assertRegex(asked.stdout, "RSA/SHA[0-9]+ Signature, key ID [0-9a-f]+: OK")
+
     @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
     def test_a_key_that_is_not_there_is_asked_for_first(self):
         refused = self.release("--key", "nobody@localhost", "deb")

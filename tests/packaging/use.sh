@@ -17,7 +17,6 @@ BARMAP_SIM=1 ./use_barmap
 
 python3 -c "import barmap; print('python3-barmap', barmap.info()['barmap'])"
 python3 use_barmap.py
-BARMAP_SIM=1 python3 -m barmap info | grep -q imulated
+BARMAP_SIM=1 python3 -m barmap info | grep imulated > /dev/null
 test -e /usr/share/doc/barmap/ordering.md || exit 1 # which the headers cite
 man -w barmap barmap_open barmap-lat barmap-check gdrcopy_copybw > /dev/null
-sh in_place_of_gdrcopy.sh
