@@ -11,8 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* FIRST and LAST are runs of their own, in persistent mode, before and after the others. */
-enum mode { PERSISTENT = 1, CALLBACK = 2, EITHER = 3, DEVICE = 4, FIRST = 8, LAST = 16, LONG = 32 };
+/*
+ * FIRST and LAST are runs of their own, in persistent mode, before and after the others. UNLOADED is one without the
+ * driver, which the cases load and unload.
+ */
+enum mode { PERSISTENT = 1, CALLBACK = 2, EITHER = 3, DEVICE = 4, FIRST = 8, LAST = 16, LONG = 32, UNLOADED = 64 };
 
 struct check {
 	const char *name;

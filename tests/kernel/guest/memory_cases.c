@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/swap.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +128,13 @@ CASE(core_dumps, EITHER)
 	EXPECT(bytes_in_core(&ordinary) > 0);
 	EXPECT_EQ(bytes_in_core(place), 0);
 	unlink(CORE);
+}
+
+/* swapon() reads the table of operations of the file's own page cache, which this driver makes, and finds none in it. */
+CASE(no_swapping_to_the_node, EITHER)
+{
+	EXPECT_EQ(swapon("/dev/gdrdrv", 0), -1);
+	EXPECT(errno == EINVAL || errno == ENOSYS);
 }
 
 #define GROUPS "/tmp/groups"

@@ -143,6 +143,7 @@ CASE(a_pin_that_waits_can_be_killed, CALLBACK)
 {
 	int gpu = gpu_open(), status = 0;
 	uint64_t address = gpu_alloc(gpu, GPU_PAGE, 0), handle;
+	long pinned_before = check_number(COUNTERS, "pinned"), refused = check_number(COUNTERS, "refused");
 	pthread_t slow;
 	pid_t child;
 
@@ -161,6 +162,9 @@ CASE(a_pin_that_waits_can_be_killed, CALLBACK)
 	EXPECT(!slow_pin_is_done);
 	EXPECT(WIFSIGNALED(status));
 	EXPECT_EQ(pthread_join(slow, NULL), 0);
+	/* Nor has it pinned anything. */
+	EXPECT_EQ(check_number(COUNTERS, "pinned"), pinned_before + 1);
+	EXPECT_EQ(check_number(COUNTERS, "refused"), refused + 1);
 }
 
 /* Then the callback may still come. */
