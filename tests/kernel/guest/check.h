@@ -67,4 +67,8 @@ int check_write(volatile void *at);
 long check_number(const char *path, const char *name);
 int check_set(const char *path, const char *text);
 
+/* The kernel's log from now on, and how many lines of it have this text, which closes it. */
+int check_open_log(void);
+int check_log_lines(int log, const char *text);
+
 #endif /* GUEST_CHECK_H */

@@ -16,29 +16,6 @@ static int unload(void)
 	return module_unload("gdrdrv");
 }
 
-static int open_log(void)
-{
-	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-
-	lseek(log, 0, SEEK_END);
-	return log;
-}
-
-/* How many lines of the kernel's log since then have this text; closes it. */
-static int lines_since(int log, const char *text)
-{
-	char record[8192];
-	ssize_t length;
-	int lines = 0;
-
-	while ((length = read(log, record, sizeof(record) - 1)) > 0) {
-		record[length] = 0;
-		lines += strstr(record, text) != NULL;
-	}
-	close(log);
-	return lines;
-}
-
 static void expect_nothing(void)
 {
 	EXPECT_EQ(access("/sys/module/gdrdrv/parameters", F_OK), -1);
@@ -85,10 +62,10 @@ CASE(loading_is_told, UNLOADED)
 	int i, log;
 
 	for (i = 0; i < 2; i++) {
-		log = open_log();
+		log = check_open_log();
 		EXPECT_EQ(module_load("/gdrdrv.ko", modes[i][0]), 0);
 		snprintf(text, sizeof(text), "gdrdrv: version 2.6 of barmap, %s mode\n", modes[i][1]);
-		EXPECT_EQ(lines_since(log, text), 1);
+		EXPECT_EQ(check_log_lines(log, text), 1);
 		EXPECT_EQ(unload(), 0);
 	}
 }
@@ -156,8 +133,8 @@ CASE_WITH_LOG(unloading_tells_what_is_held, UNLOADED, "gdrdrv: 1 page tables")
 	}
 	close(one.driver);
 	EXPECT_EQ(gpu_failed_calls(one.gpu), 1);
-	log = open_log();
+	log = check_open_log();
 	EXPECT_EQ(unload(), 0);
-	EXPECT_EQ(lines_since(log, "gdrdrv: 1 page tables were not given back"), 1);
+	EXPECT_EQ(check_log_lines(log, "gdrdrv: 1 page tables were not given back"), 1);
 	EXPECT_EQ(ioctl(one.gpu, FAKEGPU_FORGET), 0);
 }
