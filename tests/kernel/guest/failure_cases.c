@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* Functions of the kernel's that the driver calls fail, where the kernel can make them (FAKEGPU_FAIL_CALL). */
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -44,6 +45,19 @@ CASE(access_by_debuggers_fails, EITHER)
 	expect_access(&one, "ioremap", false);
 	expect_access(&one, "ioremap_wc", true);
 #endif
+}
+
+/* A fault that cannot put in a page ends in a signal, and the next one can. */
+CASE(inserting_pages_fails, EITHER)
+{
+	const int64_t sigbus = 2; /* VM_FAULT_SIGBUS */
+	struct pinned one = mapped(GPU_PAGE, 0);
+
+	if (!can_fail(one.gpu, "vmf_insert_pfn", sigbus, 0))
+		return;
+	EXPECT_EQ(check_write(one.words), SIGBUS);
+	EXPECT_EQ(gpu_failed_calls(one.gpu), 1);
+	EXPECT_EQ(check_write(one.words), 0);
 }
 
 #ifdef __x86_64__
