@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * The guest's only program: loads the drivers in each mode, runs the cases, looks at the kernel's log, and
- * switches off. The last line says how many failed. Selected on the kernel's command line: modes=, only=; with stop=yes, the
- * first failure is the last case.
+ * switches off. The last line says how many failed. Selected on the kernel's command line: modes=, only=; with
+ * stop=yes, the first case that fails is the last one.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -130,7 +130,7 @@ CASE(core_dumps, EITHER)
 	unlink(CORE);
 }
 
-/* swapon() reads the table of operations of the file's own page cache, which this driver makes, and finds none in it. */
+/* swapon() asks the operations of the file's page cache, which here is the descriptor's own, for one. */
 CASE(no_swapping_to_the_node, EITHER)
 {
 	EXPECT_EQ(swapon("/dev/gdrdrv", 0), -1);
