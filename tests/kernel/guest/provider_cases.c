@@ -108,6 +108,8 @@ CASE(memory_is_not_lost, EITHER)
 	long before = check_number("/proc/meminfo", "SUnreclaim:");
 	int i, driver;
 
+	if (!access("/sys/kernel/debug/kmemleak", F_OK))
+		return; /* which looks for it; and KASAN keeps for a while what has been freed */
 	for (i = 0; i < 400; i++) {
 		driver = driver_open();
 		close(driver);
