@@ -67,5 +67,4 @@ int gdrdrv_init_counters(void)
 void gdrdrv_remove_counters(void)
 {
 	proc_remove(folder);
-	folder = NULL;
 }

@@ -73,7 +73,8 @@ static void __exit unload(void)
 	misc_deregister(&device);
 	gdrdrv_remove_counters();
 	held = atomic64_read(&gdrdrv_counters.pages_held);
-	WARN(held, "gdrdrv: %lld page tables were not given back\n", held);
+	if (held)
+		pr_err("%lld page tables were not given back\n", held);
 }
 
 module_init(load);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* The device, its context, and streams. */
+/* The device, its context, streams and events. */
 #include "fake_cuda.h"
 
 #include <fcntl.h>
@@ -212,4 +212,45 @@ ENTRY CUresult cuStreamSynchronize(CUstream stream)
 {
 	(void)stream;
 	return SUCCESS;
+}
+
+ENTRY CUresult cuStreamQuery(CUstream stream)
+{
+	(void)stream;
+	return SUCCESS;
+}
+
+ENTRY CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
+{
+	(void)stream;
+	(void)flags;
+	return event ? SUCCESS : INVALID_HANDLE;
+}
+
+ENTRY CUresult cuEventCreate(CUevent *event, unsigned int flags)
+{
+	(void)flags;
+	*event = &fake_context;
+	return SUCCESS;
+}
+
+ENTRY CUresult cuEventDestroy_v2(CUevent event)
+{
+	return event ? SUCCESS : INVALID_HANDLE;
+}
+
+ENTRY CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+	(void)stream;
+	return event ? SUCCESS : INVALID_HANDLE;
+}
+
+ENTRY CUresult cuEventQuery(CUevent event)
+{
+	return event ? SUCCESS : INVALID_HANDLE;
+}
+
+ENTRY CUresult cuEventSynchronize(CUevent event)
+{
+	return event ? SUCCESS : INVALID_HANDLE;
 }

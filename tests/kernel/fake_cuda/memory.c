@@ -16,6 +16,7 @@ struct allocation {
 	CUdeviceptr address;
 	size_t size, asked;
 	unsigned long long id;
+	int of_host; /* memory of the process's own, which the GPU may reach */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -44,7 +45,7 @@ ENTRY CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 		if (allocations[i].address)
 			continue;
 		if (!ioctl(fake_gpu, FAKEGPU_ALLOC, &asked)) {
-			allocations[i] = (struct allocation){ asked.address, asked.size, bytes, next_id++ };
+			allocations[i] = (struct allocation){ asked.address, asked.size, bytes, next_id++, 0 };
 			*address = asked.address;
 			result = SUCCESS;
 		}
@@ -62,8 +63,88 @@ ENTRY CUresult cuMemFree_v2(CUdeviceptr address)
 
 	pthread_mutex_lock(&lock);
 	found = find(address);
-	if (found && found->address == address && !ioctl(fake_gpu, FAKEGPU_FREE, &asked)) {
+	if (found && !found->of_host && found->address == address && !ioctl(fake_gpu, FAKEGPU_FREE, &asked)) {
 		found->address = 0;
+		result = SUCCESS;
+	}
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+/* The GPU sees the host's memory at the same addresses. */
+ENTRY CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned int flags)
+{
+	CUdeviceptr address = (uintptr_t)memory;
+	CUresult result = INVALID_VALUE;
+	int i;
+
+	(void)flags;
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < MOST && bytes && !find(address); i++)
+		if (!allocations[i].address) {
+			allocations[i] = (struct allocation){ address, bytes, bytes, next_id++, 1 };
+			result = SUCCESS;
+			break;
+		}
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+ENTRY CUresult cuMemHostUnregister(void *memory)
+{
+	struct allocation *found;
+	CUresult result = INVALID_VALUE;
+
+	pthread_mutex_lock(&lock);
+	found = find((uintptr_t)memory);
+	if (found && found->of_host && found->address == (uintptr_t)memory) {
+		found->address = 0;
+		result = SUCCESS;
+	}
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+ENTRY CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *memory, unsigned int flags)
+{
+	(void)flags;
+	*address = (uintptr_t)memory;
+	return SUCCESS;
+}
+
+ENTRY CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned int flags)
+{
+	CUresult result;
+
+	bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+	*memory = aligned_alloc(PAGE, bytes);
+	result = *memory ? cuMemHostRegister_v2(*memory, bytes, flags) : OUT_OF_MEMORY;
+	if (result)
+		free(*memory);
+	return result;
+}
+
+ENTRY CUresult cuMemFreeHost(void *memory)
+{
+	CUresult result = cuMemHostUnregister(memory);
+
+	if (!result)
+		free(memory);
+	return result;
+}
+
+/* Into the host's memory, which all that was copied on the stream before it has reached. */
+ENTRY CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr address, uint32_t value, unsigned int flags)
+{
+	struct allocation *found;
+	CUresult result = INVALID_VALUE;
+
+	(void)stream;
+	(void)flags;
+	pthread_mutex_lock(&lock);
+	found = find(address);
+	if (found && found->of_host) {
+		__atomic_store_n((uint32_t *)(uintptr_t)address, value, __ATOMIC_SEQ_CST);
 		result = SUCCESS;
 	}
 	pthread_mutex_unlock(&lock);
@@ -112,8 +193,8 @@ static CUresult attribute(void *to, int which, const struct allocation *of)
 		break;
 	case 17: /* pool */
 		break;
-	case 2: /* kind of memory: device */
-		narrow = 2;
+	case 2: /* kind of memory: the host's, or the device's */
+		narrow = of->of_host ? 1 : 2;
 		goto is_narrow;
 	case 10: /* can be shared by IPC, which this library cannot; so cudaMalloc memory says */
 	case 13: /* mapped */

@@ -42,6 +42,16 @@ static void unmap(const void *owner)
 	mapped.at = NULL;
 }
 
+static struct pci_dev *gpu;
+static struct fakegpu_identity real;
+
+/* pci_get_device() goes by what is written here. */
+static void identify(const struct fakegpu_identity *as)
+{
+	gpu->vendor = as->vendor ? as->vendor : real.vendor;
+	gpu->device = as->vendor ? as->device : real.device;
+}
+
 union arguments {
 	struct fakegpu_alloc alloc;
 	struct fakegpu_free free;
@@ -50,6 +60,8 @@ union arguments {
 	struct fakegpu_go_wrong go_wrong;
 	struct fakegpu_look look;
 	struct fakegpu_map map;
+	struct fakegpu_fail_call fail_call;
+	struct fakegpu_identity identity;
 };
 
 static int run(struct file *filp, unsigned int number, union arguments *with)
@@ -63,12 +75,19 @@ static int run(struct file *filp, unsigned int number, union arguments *with)
 		return where(&with->where);
 	case FAKEGPU_STATS:
 		with->stats = fakegpu_stats;
+		with->stats.device_references = kref_read(&gpu->dev.kobj.kref);
 		return 0;
 	case FAKEGPU_GO_WRONG:
 		fakegpu_go_wrong(&with->go_wrong);
 		return 0;
 	case FAKEGPU_MAP:
 		return map(filp);
+	case FAKEGPU_IDENTIFY:
+		identify(&with->identity);
+		return 0;
+	case FAKEGPU_FORGET:
+		fakegpu_forget();
+		return 0;
 	}
 	return -ENOTTY;
 }
@@ -83,6 +102,8 @@ static long gpu_ioctl(struct file *filp, unsigned int number, unsigned long argu
 		return -EFAULT;
 	if (number == FAKEGPU_LOOK) {
 		result = fakegpu_look(&with.look); /* takes the mm's lock, which is above ours */
+	} else if (number == FAKEGPU_FAIL_CALL) {
+		result = fakegpu_fail_call(&with.fail_call);
 	} else {
 		mutex_lock(&fakegpu_lock);
 		result = run(filp, number, &with);
@@ -94,10 +115,12 @@ static long gpu_ioctl(struct file *filp, unsigned int number, unsigned long argu
 	return result;
 }
 
-/* As at the end of a CUDA context: what is left is freed. */
+/* As at the end of a CUDA context: what is left is freed. Nothing is pretended any more, whoever asked for it. */
 static int gpu_release(struct inode *inode, struct file *filp)
 {
+	fakegpu_fail_call(&(struct fakegpu_fail_call){ .result = 0 });
 	mutex_lock(&fakegpu_lock);
+	identify(&(struct fakegpu_identity){ .vendor = 0 });
 	fakegpu_free_all(filp);
 	unmap(filp);
 	mutex_unlock(&fakegpu_lock);
@@ -123,6 +146,8 @@ static int probe(struct pci_dev *device, const struct pci_device_id *id)
 
 	if (result)
 		return result;
+	gpu = device;
+	real = (struct fakegpu_identity){ .vendor = device->vendor, .device = device->device };
 	fakegpu_set_memory(pci_resource_start(device, 2), pci_resource_len(device, 2));
 	return misc_register(&node);
 }

@@ -43,6 +43,7 @@ struct fakegpu_stats {
 	__u64 persistent; /* the last get was */
 	__u64 bar; /* its physical address */
 	__u64 bar_size;
+	__u64 device_references; /* to the PCI device */
 };
 
 enum fakegpu_fault {
@@ -83,6 +84,19 @@ struct fakegpu_map {
 	__u64 reserved;
 };
 
+/* A function of the kernel's or of a module's, which is not run from now on, and what its caller gets instead. */
+struct fakegpu_fail_call {
+	char function[56]; /* none: all are run, as from the closing of any descriptor on */
+	__s64 result;
+	__u64 after; /* so many calls */
+	__u64 calls; /* out: how many were failed by the request before this one */
+};
+
+/* As what those who look for a PCI device find this one, until any descriptor is closed; 0, 0: as what it is. */
+struct fakegpu_identity {
+	__u64 vendor, device;
+};
+
 #define FAKEGPU_ALLOC _IOWR('G', 1, struct fakegpu_alloc)
 #define FAKEGPU_FREE _IOW('G', 2, struct fakegpu_free)
 #define FAKEGPU_WHERE _IOWR('G', 3, struct fakegpu_where)
@@ -90,5 +104,8 @@ struct fakegpu_map {
 #define FAKEGPU_GO_WRONG _IOW('G', 5, struct fakegpu_go_wrong)
 #define FAKEGPU_LOOK _IOWR('G', 6, struct fakegpu_look)
 #define FAKEGPU_MAP _IOW('G', 7, struct fakegpu_map)
+#define FAKEGPU_FAIL_CALL _IOWR('G', 8, struct fakegpu_fail_call) /* EOPNOTSUPP where the kernel cannot */
+#define FAKEGPU_IDENTIFY _IOW('G', 9, struct fakegpu_identity)
+#define FAKEGPU_FORGET _IO('G', 10) /* the page tables that nobody will give back any more */
 
 #endif /* FAKEGPU_H */

@@ -37,6 +37,8 @@ void fakegpu_let_go(struct fakegpu_memory *memory); /* a table of it has gone */
 u64 fakegpu_offset(const struct fakegpu_memory *memory, u64 address);
 void fakegpu_run_callbacks(struct fakegpu_memory *memory, u64 delay_us); /* tables.c */
 void fakegpu_go_wrong(const struct fakegpu_go_wrong *how);
-int fakegpu_look(struct fakegpu_look *look); /* look.c */
+void fakegpu_forget(void);
+int fakegpu_look(struct fakegpu_look *look); /* look.c; not under the lock, as what follows */
+int fakegpu_fail_call(struct fakegpu_fail_call *how); /* fail_call.c */
 
 #endif /* FAKEGPU_MEMORY_H */

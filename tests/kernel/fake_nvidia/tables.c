@@ -119,6 +119,17 @@ void fakegpu_run_callbacks(struct fakegpu_memory *memory, u64 delay_us)
 	}
 }
 
+void fakegpu_forget(void)
+{
+	struct table *table, *next;
+
+	list_for_each_entry_safe(table, next, &tables, node) {
+		unlink_table(table);
+		fakegpu_let_go(table->memory);
+		free_table(table);
+	}
+}
+
 static int get(u64 address, u64 length, struct nvidia_p2p_page_table **given,
 	       void (*callback)(void *data), void *data)
 {

@@ -280,6 +280,53 @@ CASE(information, EITHER)
 	EXPECT_EQ(driver_unpin(one.driver, inside), 0);
 }
 
+/* A range of mmap offsets identifies one pin: it takes as many numbers as it has pages of the CPU's. */
+CASE(handles_follow_each_other, EITHER)
+{
+	struct pinned one = pinned(3 * GPU_PAGE, 0);
+	uint64_t next, last;
+
+	EXPECT(one.handle);
+	EXPECT_EQ(driver_pin(one.driver, one.address, GPU_PAGE, &next), 0);
+	EXPECT_EQ(next, one.handle + one.size / (size_t)getpagesize());
+	EXPECT_EQ(driver_unpin(one.driver, next), 0);
+	EXPECT_EQ(driver_pin(one.driver, one.address, GPU_PAGE, &last), 0);
+	EXPECT_EQ(last, next + GPU_PAGE / (size_t)getpagesize());
+}
+
+/* Line by line as gdrcopy's driver has it, for scripts. */
+CASE(settings_in_proc, EITHER)
+{
+	char text[200] = "", wanted[2][200];
+	FILE *file = fopen("/proc/driver/gdrdrv/params", "r");
+	int i;
+
+	for (i = 0; i < 2; i++)
+		snprintf(wanted[i], sizeof(wanted[i]),
+			 "Version: 2.6\nBuilt for NVIDIA driver flavor: %s\nUse persistent mapping: %s\n",
+			 i ? "opensource" : "proprietary", check_mode == PERSISTENT ? "yes" : "no");
+	EXPECT(file && fread(text, 1, sizeof(text) - 1, file));
+	EXPECT(!strcmp(text, wanted[0]) || !strcmp(text, wanted[1]));
+	if (file)
+		fclose(file);
+}
+
+#ifdef __x86_64__
+/* What GET_INFO tells is a part of what the whole call took. */
+CASE(cycles_of_a_pin, EITHER)
+{
+	struct pinned one = pinned(GPU_PAGE, 0);
+	uint64_t handle, begin, end;
+
+	gpu_go_wrong(one.gpu, FAKEGPU_SLOW_GET, 5);
+	begin = __builtin_ia32_rdtsc();
+	EXPECT_EQ(driver_pin(one.driver, one.address, GPU_PAGE, &handle), 0);
+	end = __builtin_ia32_rdtsc();
+	EXPECT(driver_info(one.driver, handle).tm_cycles > 0);
+	EXPECT(driver_info(one.driver, handle).tm_cycles <= end - begin);
+}
+#endif
+
 CASE(refused_requests, EITHER)
 {
 	struct pinned one = pinned(GPU_PAGE, 0);

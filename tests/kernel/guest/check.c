@@ -108,3 +108,25 @@ int check_set(const char *path, const char *text)
 	close(fd);
 	return result;
 }
+
+int check_open_log(void)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	lseek(log, 0, SEEK_END);
+	return log;
+}
+
+int check_log_lines(int log, const char *text)
+{
+	char record[8192];
+	ssize_t length;
+	int lines = 0;
+
+	while ((length = read(log, record, sizeof(record) - 1)) > 0) {
+		record[length] = 0;
+		lines += strstr(record, text) != NULL;
+	}
+	close(log);
+	return lines;
+}

@@ -11,8 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* FIRST and LAST are runs of their own, in persistent mode, before and after the others. */
-enum mode { PERSISTENT = 1, CALLBACK = 2, EITHER = 3, DEVICE = 4, FIRST = 8, LAST = 16, LONG = 32 };
+/*
+ * FIRST and LAST are runs of their own, in persistent mode, before and after the others. UNLOADED is one without the
+ * driver, which the cases load and unload.
+ */
+enum mode { PERSISTENT = 1, CALLBACK = 2, EITHER = 3, DEVICE = 4, FIRST = 8, LAST = 16, LONG = 32, UNLOADED = 64 };
 
 struct check {
 	const char *name;
@@ -63,5 +66,9 @@ int check_write(volatile void *at);
 /* A file of /proc or /sys; a name and a number in each of its lines. */
 long check_number(const char *path, const char *name);
 int check_set(const char *path, const char *text);
+
+/* The kernel's log from now on, and how many lines of it have this text, which closes it. */
+int check_open_log(void);
+int check_log_lines(int log, const char *text);
 
 #endif /* GUEST_CHECK_H */

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -88,6 +89,56 @@ int gpu_memory_types(int gpu)
 			count += begin < stats.bar + stats.bar_size && end > stats.bar;
 	fclose(list);
 	return count;
+}
+
+int gpu_kernel_mappings(int gpu)
+{
+	struct fakegpu_stats stats = gpu_stats(gpu);
+	FILE *list = fopen("/proc/vmallocinfo", "r");
+	unsigned long long physical;
+	char line[512], *at;
+	int count = 0;
+
+	while (list && fgets(line, sizeof(line), list)) {
+		at = strstr(line, " phys=");
+		if (at && sscanf(at, " phys=%llx", &physical) == 1)
+			count += physical >= stats.bar && physical < stats.bar + stats.bar_size;
+	}
+	if (list)
+		fclose(list);
+	return count;
+}
+
+int gpu_fail_call(int gpu, const char *function, int64_t result, uint64_t after)
+{
+	struct fakegpu_fail_call asked = { .result = result, .after = after };
+
+	strncpy(asked.function, function, sizeof(asked.function) - 1);
+	return ioctl(gpu, FAKEGPU_FAIL_CALL, &asked) ? errno : 0;
+}
+
+uint64_t gpu_failed_calls(int gpu)
+{
+	struct fakegpu_fail_call asked = { .result = 0 };
+
+	EXPECT_EQ(ioctl(gpu, FAKEGPU_FAIL_CALL, &asked), 0);
+	return asked.calls;
+}
+
+int module_load(const char *path, const char *parameters)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), result;
+
+	if (fd < 0)
+		return errno;
+	result = syscall(SYS_finit_module, fd, parameters, 0) ? errno : 0;
+	close(fd);
+	return result;
+}
+
+int module_unload(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? errno : 0;
 }
 
 const unsigned long driver_commands[] = {

@@ -22,8 +22,18 @@ struct fakegpu_stats gpu_stats(int gpu);
 void gpu_go_wrong(int gpu, enum fakegpu_fault fault, int64_t value);
 struct fakegpu_look gpu_look(int gpu, const volatile void *at);
 
+/* A function that gives this result from now on, without being run, after so many calls; "": none. */
+int gpu_fail_call(int gpu, const char *function, int64_t result, uint64_t after);
+uint64_t gpu_failed_calls(int gpu); /* of the last such function; ends it */
+
 /* How many ranges of the GPU's memory the kernel has a memory type for; -1 where that is not known. */
 int gpu_memory_types(int gpu);
+
+/* How many mappings of the GPU's memory the kernel has for itself. */
+int gpu_kernel_mappings(int gpu);
+
+int module_load(const char *path, const char *parameters);
+int module_unload(const char *name);
 
 extern const unsigned long driver_commands[]; /* all; 0 ends them */
 int driver_open(void); /* ends the process if it fails */

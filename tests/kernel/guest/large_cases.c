@@ -2,6 +2,7 @@
 /* Entries of 2 MiB and 1 GiB, where the kernel and the driver's build have them, and what splits them. */
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -73,6 +74,20 @@ CASE(large_entries, EITHER)
 
 	EXPECT_EQ(expect_entries(&one, (char *)one.words, 0, one.size), has_large_entries() ? 3 : 0);
 	end(&one);
+}
+
+/* What is too small for a large entry is not moved to where one would fit: mappings lie side by side. */
+CASE(small_mappings_take_little_address_space, EITHER)
+{
+	uintptr_t highest = 0, lowest = UINTPTR_MAX, at;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		at = (uintptr_t)mapped(GPU_PAGE, 0).words;
+		highest = at > highest ? at : highest;
+		lowest = at < lowest ? at : lowest;
+	}
+	EXPECT(highest - lowest < HUGE);
 }
 
 /* Memory that starts somewhere is mapped where most of it has large entries. */

@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/swap.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +128,13 @@ CASE(core_dumps, EITHER)
 	EXPECT(bytes_in_core(&ordinary) > 0);
 	EXPECT_EQ(bytes_in_core(place), 0);
 	unlink(CORE);
+}
+
+/* swapon() asks the operations of the file's page cache, which here is the descriptor's own, for one. */
+CASE(no_swapping_to_the_node, EITHER)
+{
+	EXPECT_EQ(swapon("/dev/gdrdrv", 0), -1);
+	EXPECT(errno == EINVAL || errno == ENOSYS);
 }
 
 #define GROUPS "/tmp/groups"
