@@ -83,7 +83,7 @@ void add_batch(command_line& program) {
         .between(1, most_pieces)
         .list()
         .named("N,...");
-    add_measuring_options(app, *values);
+    add_measuring_options(app, *values, "number, size, direction and order", "512,4K,64K");
     app.add("--direction", values->directions, "directions: to_cpu, to_gpu; by default both")
         .one_of({"to_cpu", "to_gpu"})
         .list()

@@ -61,18 +61,18 @@ void add_size_option(subcommand& app, std::string const& name, std::size_t& valu
     app.add(name, value, help).bytes().with_default(size_as_typed(value));
 }
 
-void add_measuring_options(subcommand& app, options& values) {
-    app.add("--sizes", values.sizes, "sizes to measure, for example 8,4K,1M")
+void add_measuring_options(subcommand& app, options& values, std::string const& each,
+                           std::string const& sizes) {
+    app.add("--sizes", values.sizes, "sizes to measure, for example " + sizes)
         .bytes()
         .list()
         .named("SIZE,...");
     add_size_option(app, "--max", values.max,
                     "largest size, where --sizes is not given: sizes are then powers of two");
     app.add("--iterations", values.iterations,
-            "samples per size and direction; by default as many as --budget allows, from 5 to "
-            "20,000")
+            "samples per " + each + "; by default as many as --budget allows, from 5 to 20,000")
         .positive();
-    app.add("--budget", values.budget_s, "measuring time per size and direction")
+    app.add("--budget", values.budget_s, "measuring time per " + each)
         .seconds()
         .with_default();
 }

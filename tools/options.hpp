@@ -29,8 +29,10 @@ struct options {
 void add_device_option(subcommand& app, options& values);
 /// --device, --memory, --backend, --routine
 void add_target_options(subcommand& app, options& values);
-/// --sizes, --max, --iterations, --budget; their defaults are what `values` holds
-void add_measuring_options(subcommand& app, options& values);
+/// --sizes, --max, --iterations, --budget; their defaults are what `values` holds. `each`: what is measured
+/// on its own.
+void add_measuring_options(subcommand& app, options& values, std::string const& each = "size and direction",
+                           std::string const& sizes = "8,4K,1M");
 void add_threads_option(subcommand& app, options& values, std::string const& help);
 /// --json, --output
 void add_output_options(subcommand& app, options& values);
