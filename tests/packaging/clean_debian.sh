@@ -37,7 +37,7 @@ attach() {
 
 make_base() {
     local root=$cache/making
-    rm -rf "$root"
+    rm -rf --one-file-system "$root"
     debootstrap --variant=minbase bookworm "$root" "$mirror/debian" > "$cache/debootstrap.log"
     printf 'deb %s bookworm%s main\n' "$mirror/debian" "" "$mirror/debian" -updates \
         "$mirror/debian-security" -security > "$root/etc/apt/sources.list"
@@ -50,7 +50,7 @@ make_base() {
     umount "$root/proc" "$root/dev"
     tar -C "$root" --create --file "$base.new" .
     mv "$base.new" "$base"
-    rm -rf "$root"
+    rm -rf --one-file-system "$root"
 }
 
 # make_clean_debian: in the directory $root, until the test ends
@@ -61,7 +61,7 @@ make_clean_debian() {
     [[ -e $base ]] || make_base
 
     root=$(mktemp -d)
-    trap 'umount -q "$root/proc" "$root/dev"; rm -rf "$root"' EXIT
+    trap 'umount -q "$root/proc" "$root/dev"; rm -rf --one-file-system "$root"' EXIT
     tar -C "$root" --extract --file "$base"
     attach "$root"
     # As the image of each kernel does, which need not be here.
