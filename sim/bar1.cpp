@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <string>
+#include <cstdlib>
+#include <cstring>
+#include <map>
 #include <sys/stat.h>
 
 namespace barmap::sim {
@@ -25,14 +26,21 @@ std::uint64_t own_part(std::uint64_t first, std::uint64_t end) {
 /// Bytes that this process has mapped, by the inode of the file.
 std::map<std::uint64_t, std::uint64_t> mapped_files() {
     std::map<std::uint64_t, std::uint64_t> found;
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);) {
+    // No stream: they would be half of this library where the C++ runtime is linked statically.
+    std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+    if (!maps)
+        return found;
+    char* line = nullptr;
+    std::size_t room = 0;
+    while (getline(&line, &room, maps) > 0) {
         unsigned long long first = 0, end = 0, inode = 0;
-        if (line.find("/memfd:barmap simulated GPU") != std::string::npos &&
-            std::sscanf(line.c_str(), "%llx-%llx %*s %*s %*s %llu", &first, &end, &inode) == 3)
+        if (std::strstr(line, "/memfd:barmap simulated GPU") &&
+            std::sscanf(line, "%llx-%llx %*s %*s %*s %llu", &first, &end, &inode) == 3)
             if (std::uint64_t const bytes = end - first - own_part(first, end))
                 found[inode] += bytes;
     }
+    std::free(line);
+    std::fclose(maps);
     return found;
 }
 
