@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "restore_thread.h"
+
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
-#include <unistd.h>
 
 namespace barmap::python {
 
@@ -16,21 +17,12 @@ inline constexpr std::size_t read_with_gil = 1024;
 
 /// Lets other threads run Python until it goes out of scope.
 ///
-/// Unlike nanobind's, it may be used in daemon threads: where the interpreter ends meanwhile,
-/// Python before 3.14 ends such a thread by pthread_exit, which unwinds C++ frames and dies in the
-/// first destructor. As Python does from 3.14 on, the thread is then left waiting instead.
+/// Unlike nanobind's, it may be used in daemon threads (restore_thread.h).
 /// @pre the GIL is held
 class released_gil {
 public:
     released_gil() noexcept : thread_(PyEval_SaveThread()) {}
-    ~released_gil() {
-        try {
-            PyEval_RestoreThread(thread_);
-        } catch (...) { // the unwinding; C code throws nothing else
-            for (;;)
-                ::pause();
-        }
-    }
+    ~released_gil() { barmap_restore_thread(thread_); }
     released_gil(released_gil const&) = delete;
     released_gil& operator=(released_gil const&) = delete;
 

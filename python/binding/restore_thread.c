@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// C, for which pthread_cleanup_push ends the unwinding here, whatever unwinder the callers have.
+#include "restore_thread.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+static void wait_for_the_end(void *unused) {
+    (void)unused;
+    for (;;)
+        pause();
+}
+
+void barmap_restore_thread(PyThreadState *thread) {
+    pthread_cleanup_push(&wait_for_the_end, NULL);
+    PyEval_RestoreThread(thread);
+    pthread_cleanup_pop(0);
+}
