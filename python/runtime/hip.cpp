@@ -151,10 +151,13 @@ void bind_symbol(Function& member, os::library const& from, char const* symbol,
 vendor_table load() {
     vendor_table result;
     bool const simulated = config::current().simulate;
-    std::vector<std::string> const names =
-        simulated
-            ? config::simulated_library("libamdhip64.so.6", config::current().sim_hip_library)
-            : std::vector<std::string>{"libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
+    std::vector<std::string> names{"libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
+    if (simulated) {
+        names = config::simulated_library("libamdhip64.so.6", config::current().sim_hip_library);
+        // A wheel has one library for both vendors.
+        for (std::string& both : config::simulated_library("libcuda.so.1", {}))
+            names.push_back(std::move(both));
+    }
     std::string why;
     os::library loaded = os::library::open(names, why);
     if (!loaded) {

@@ -180,7 +180,7 @@ BARMAP_SIM_HIP hipMemsetAsync(void* to, int value, std::size_t bytes, hip::strea
 
 /// Allocations, registered host memory, streams and events that are alive: what a program that
 /// cleans up after itself brings back to where it was.
-extern "C" __attribute__((visibility("default"))) std::size_t barmap_sim_live() {
+extern "C" __attribute__((visibility("default"))) std::size_t barmap_sim_hip_live() {
     world& all = the_world();
     world_lock lock(all.mutex);
     return all.allocations.size() + all.streams.size() + all.events.size();

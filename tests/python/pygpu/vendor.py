@@ -18,7 +18,9 @@ class Vendor:
     def __init__(self, name):
         self.name = name
         folder = pathlib.Path(barmap.__file__).parent / "barmap-sim"
-        path = str(folder / NAMES[name]) if SIMULATED else NAMES[name]
+        own = folder / NAMES[name]
+        # A wheel has one library for both vendors.
+        path = str(own if own.exists() else folder / NAMES["cuda"]) if SIMULATED else NAMES[name]
         self.library = ctypes.CDLL(path)
         self._kept = []
 
@@ -29,8 +31,9 @@ class Vendor:
 
     def live(self):
         """Memory, streams and events that are alive."""
-        self.library.barmap_sim_live.restype = ctypes.c_size_t
-        return self.library.barmap_sim_live()
+        live = self.library.barmap_sim_live if self.name == "cuda" else self.library.barmap_sim_hip_live
+        live.restype = ctypes.c_size_t
+        return live()
 
     def memset(self, address, value, nbytes, stream):
         """Fills memory, as work of a stream."""
