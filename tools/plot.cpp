@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "execute.hpp"
 #include "exit_codes.hpp"
 #include "formatted.hpp"
 #include "options.hpp"
@@ -6,7 +7,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <unistd.h>
 
 namespace barmap::tool {
 namespace {
@@ -30,11 +30,7 @@ int run(plot_options const& values) {
         words.push_back("--overlay");
     words.push_back("--");
     words.insert(words.end(), values.results.begin(), values.results.end());
-    std::vector<char*> pointers;
-    for (std::string& each : words)
-        pointers.push_back(each.data());
-    pointers.push_back(nullptr);
-    execvp(pointers.front(), pointers.data());
+    execute(words.front(), words);
     std::fputs(
         formatted("barmap: cannot start python3: {}: install Python and its package barmap\n",
                   std::strerror(errno))

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "execute.hpp"
 #include "exit_codes.hpp"
 #include "formatted.hpp"
 #include "gdrcopy/programs.hpp"
 #include "options.hpp"
+#include "os/library.hpp"
+#include "program.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -11,7 +14,6 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <optional>
-#include <unistd.h>
 
 namespace barmap::tool {
 namespace {
@@ -23,10 +25,11 @@ struct sim_options : options {
 
 std::optional<std::filesystem::path> simulated_driver_folder() {
     std::error_code ignored;
-    std::filesystem::path const program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+    std::filesystem::path const own = os::own_folder();
+    if (own.empty())
+        return std::nullopt; // or the current folder would be searched
     for (std::filesystem::path const& folder :
-         {program.parent_path() / "barmap-sim", program.parent_path() / "../lib/barmap-sim",
-          std::filesystem::path(BARMAP_TOOL_SIM_FOLDER)})
+         {own / "barmap-sim", own / "../lib/barmap-sim", std::filesystem::path(BARMAP_TOOL_SIM_FOLDER)})
         if (std::filesystem::exists(folder / "libcuda.so.1", ignored))
             return std::filesystem::weakly_canonical(folder, ignored);
     return std::nullopt;
@@ -75,15 +78,11 @@ int run(sim_options const& values) {
         return exit_usage;
     }
 
-    std::vector<char*> arguments;
-    for (std::string const& word : values.program)
-        arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
     // These names mean this very program, whether it is on PATH or not.
     if (values.program.front() == "barmap" || gdrcopy::is_gdrcopy_name(values.program.front()))
-        execv("/proc/self/exe", arguments.data());
+        start_again(values.program);
     else
-        execvp(arguments.front(), arguments.data());
+        execute(values.program.front(), values.program);
     return fail(
         formatted("barmap: cannot start {}: {}\n", values.program.front(), std::strerror(errno)));
 }

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: MIT
 """``python -m barmap``, and the command ``barmap``: the tool.
 
-All but ``plot`` is the program that the package carries.
+All but ``plot`` is a part of the extension module, or, where that was built without it, the program of another
+package that lies beside it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
-from typing import List, Optional
+from typing import Iterator, List, Optional
+
+from . import _barmap
 
 _UNAVAILABLE = 3  # the tool's own exit status for what is not there
 _PROGRAM = Path(__file__).with_name("barmap")
@@ -20,19 +26,68 @@ _MISSING = (
 )
 
 
+def _is_inside() -> bool:
+    """Whether the tool is a part of the extension module."""
+    return hasattr(_barmap, "run_program")
+
+
+def _own_command() -> List[str]:
+    """The words that start this tool of this very package, before its arguments; nothing where Python is not known.
+
+    Not ``-m barmap``, which would look into the current directory first.
+    """
+    import subprocess
+
+    if not sys.executable:
+        return []
+    # Empty is the current directory, too.
+    path = [each for each in sys.path if isinstance(each, str) and each] + [str(_PROGRAM.parent.parent.resolve())]
+    program = f"import sys; sys.path[:] = {path!r}; from barmap.__main__ import main; sys.exit(main())"
+    # As multiprocessing does: -I, -E and others hold for the new process, too.
+    options = getattr(subprocess, "_args_from_interpreter_flags")()
+    return [sys.executable, *options, "-c", program]
+
+
+@contextlib.contextmanager
+def _signals_of_a_program() -> Iterator[None]:
+    """Signals as a program of its own has them, not as Python sets them.
+
+    Python ignores SIGPIPE and SIGXFSZ, and would only note that SIGINT came. Whoever started it may have SIGINT
+    ignored. Threads other than the main one may not change signals.
+    """
+    changed = []
+    if threading.current_thread() is threading.main_thread():
+        changed = [signal.SIGPIPE, signal.SIGXFSZ]
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            changed.append(signal.SIGINT)
+    before = [signal.signal(each, signal.SIG_DFL) for each in changed]
+    try:
+        yield
+    finally:
+        for each, handler in zip(changed, before):
+            if handler is not None:  # not installed by Python
+                signal.signal(each, handler)
+
+
 def main(arguments: Optional[List[str]] = None) -> int:
-    """Runs the tool in the place of this process; returns only for ``plot`` and without a program."""
+    """Runs the tool and returns its exit status; a program of another package takes the place of this process."""
     if arguments is None:
         arguments = sys.argv[1:]
     if arguments[:1] == ["plot"]:
         from ._plot import main as plot
 
         return plot(arguments[1:])
-    if not _PROGRAM.exists():
+    if not _is_inside() and not _PROGRAM.exists():
         print(f"barmap: {_MISSING}", file=sys.stderr)
         return _UNAVAILABLE
-    sys.stdout.flush()
-    os.execv(_PROGRAM, ["barmap", *arguments])
+    if sys.stdout:
+        sys.stdout.flush()
+    with _signals_of_a_program():
+        if not _is_inside():
+            os.execv(_PROGRAM, ["barmap", *arguments])
+        again = _own_command() if arguments[:1] == ["sim"] else []
+        return _barmap.run_program(
+            [os.fsencode(each) for each in ("barmap", *arguments)], [os.fsencode(each) for each in again])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from . import _barmap
@@ -145,6 +146,10 @@ def devices() -> List[Device]:
     return found
 
 
+# Set for the process that info() starts, lest a program that has Python inside start itself without end.
+_INSIDE = "_BARMAP_INFO"
+
+
 def _refused(operation: str, reason: str, advice: str) -> Error:
     error = Error(f"cannot {operation}: " + "; ".join(filter(None, (reason, advice))))
     error.operation = operation
@@ -179,13 +184,20 @@ def info() -> Dict[str, Any]:
     """
     from . import __main__ as tool
 
-    try:
-        done = subprocess.run(
-            ["barmap", "info", "--json"], executable=tool._PROGRAM, capture_output=True, text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise _refused("run `barmap info`", "there is no program", tool._MISSING) from None
+    command = [str(tool._PROGRAM)]
+    if tool._is_inside():
+        # A process of its own, for this one may not have looked for a GPU yet.
+        command = tool._own_command()
+        if not command:
+            raise _refused("run `barmap info`", "sys.executable is not set", "set it to the path of a Python")
+        if _INSIDE in os.environ:
+            raise _refused("run `barmap info`", f"{sys.executable} is this program, and no Python",
+                           "set sys.executable to the path of a Python")
+    elif not tool._PROGRAM.exists():
+        raise _refused("run `barmap info`", "there is no program", tool._MISSING)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONINSPECT"}
+    done = subprocess.run([*command, "info", "--json"], capture_output=True, text=True, check=False,
+                          env={**environment, _INSIDE: "1"})
     if done.returncode:
         raise _refused("run `barmap info`", done.stderr.strip(), "")
     found: Dict[str, Any] = json.loads(done.stdout)

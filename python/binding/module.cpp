@@ -6,6 +6,7 @@
 #include "errors.hpp"
 #include "gdrapi.hpp"
 #include "mapped_memory.hpp"
+#include "program.hpp"
 #include "pygpu.hpp"
 #include "reports.hpp"
 #include "rings.hpp"
@@ -39,4 +40,7 @@ NB_MODULE(_barmap, module) {
     barmap::python::bind_gdrapi(module);
     barmap::python::bind_vkgdr(module);
     barmap::python::bind_pygpu(module);
+#ifdef BARMAP_WITH_PROGRAM
+    barmap::python::bind_program(module);
+#endif
 }

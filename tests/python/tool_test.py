@@ -4,14 +4,19 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
+from concurrent import futures
 
 import barmap
 import pytest
 
 RESULTS = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs" / "results").glob("*/lat.json"))
-PROGRAM = pathlib.Path(barmap.__file__).with_name("barmap")
+# The tool, without what is Python's of it.
+PROGRAM = [sys.executable, "-c", "import os, sys; from barmap import _barmap\n"
+                                 "sys.exit(_barmap.run_program([b'barmap', *map(os.fsencode, sys.argv[1:])], []))"]
 
 
 def tool(*arguments, directory="", **environment):
@@ -25,8 +30,20 @@ def tool(*arguments, directory="", **environment):
 
 
 needs_program = pytest.mark.skipif(
-    not PROGRAM.exists(), reason="built without CLI11, fmt or nlohmann-json"
+    not hasattr(barmap._barmap, "run_program"), reason="built without CLI11, fmt or nlohmann-json"
 )
+
+
+@pytest.fixture
+def no_program(monkeypatch):
+    """As in a package that was built without the program. To give: the program of another package."""
+    from barmap import __main__ as main
+
+    def with_file(path):
+        monkeypatch.setattr(main, "_PROGRAM", path)
+
+    monkeypatch.delattr(barmap._barmap, "run_program", raising=False)
+    return with_file
 
 
 @needs_program
@@ -63,24 +80,126 @@ def test_info_leaves_this_process_alone():
                    env={**os.environ, "BARMAP_SIM": "0", "CUDA_VISIBLE_DEVICES": ""})
 
 
-def test_info_without_the_program(monkeypatch, tmp_path):
-    from barmap import __main__ as main
-
-    monkeypatch.setattr(main, "_PROGRAM", tmp_path / "missing")
+def test_info_without_the_program(no_program, tmp_path):
+    no_program(tmp_path / "missing")
     with pytest.raises(barmap.Error, match="there is no program.*libcli11-dev") as caught:
         barmap.info()
     assert "barmap-tools" in caught.value.advice
 
 
 def test_info_of_a_program_that_fails(monkeypatch, tmp_path):
-    from barmap import __main__ as main
-
-    program = tmp_path / "barmap"
-    program.write_text("#!/bin/sh\necho 'barmap: why' >&2\nexit 3\n")
-    program.chmod(0o755)
-    monkeypatch.setattr(main, "_PROGRAM", program)
+    python = tmp_path / "python3"
+    python.write_text("#!/bin/sh\necho 'barmap: why' >&2\nexit 3\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
     with pytest.raises(barmap.Error, match="cannot run `barmap info`: barmap: why$"):
         barmap.info()
+
+
+def test_info_where_python_is_not_known(monkeypatch):
+    monkeypatch.setattr(sys, "executable", None)
+    with pytest.raises(barmap.Error, match="cannot run `barmap info`: sys.executable is not set"):
+        barmap.info()
+
+
+def test_the_program_of_another_package_takes_the_place(tmp_path):
+    program = tmp_path / "barmap"
+    program.write_text("#!/bin/sh\necho \"$0\" \"$@\"\nexit 4\n")
+    program.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-c", "import pathlib, sys; from barmap import _barmap, __main__ as main\n"
+         "vars(_barmap).pop('run_program', None); main._PROGRAM = pathlib.Path(sys.argv.pop(1))\n"
+         "sys.exit(main.main())", program, "lat", "--json"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (4, f"{program} lat --json\n"), done.stderr
+
+
+@needs_program
+def test_the_program_is_interrupted_as_others_are(tmp_path):
+    """Python's own handler would only note the signal."""
+    running = subprocess.Popen([sys.executable, "-m", "barmap", "stress", "--iterations", "1000000000"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, env={**os.environ, "BARMAP_SIM": "1"})
+    try:
+        while "/libcuda.so.1" not in pathlib.Path(f"/proc/{running.pid}/maps").read_text():
+            assert running.poll() is None, running.communicate()
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=60) == -signal.SIGINT
+    finally:
+        running.kill()
+        running.communicate()
+
+
+@needs_program
+def test_python_gets_its_signals_back():
+    from barmap import __main__ as main
+
+    numbers = [signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ]
+    before = [signal.getsignal(each) for each in numbers]
+    assert main.main(["no-such-command"]) == 2
+    assert [signal.getsignal(each) for each in numbers] == before
+
+
+@needs_program
+def test_the_program_runs_in_any_thread():
+    from barmap import __main__ as main
+
+    with futures.ThreadPoolExecutor() as pool:
+        assert pool.submit(main.main, ["no-such-command"]).result() == 2
+
+
+@needs_program
+def test_no_signal_is_ignored_that_was_not():
+    done = tool("sim", "--", "grep", "SigIgn", "/proc/self/status")
+    assert int(done.stdout.split()[1], 16) & (1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1) == 0, done
+
+
+@needs_program
+def test_words_need_not_be_utf_8():
+    done = subprocess.run([sys.executable, "-m", "barmap", "sim", "--", "printf", b"\xff"], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"\xff"), done.stderr
+
+
+@needs_program
+@pytest.mark.parametrize("start", [
+    ["-I", "-m", "barmap"],
+    ["-c", "import sys, barmap.__main__ as main; import os; os.chdir(sys.argv.pop(1)); sys.exit(main.main(sys.argv[1:]))"],
+])
+def test_the_program_starts_itself_from_this_package(start, tmp_path):
+    """Neither from the current directory, nor from where an isolated Python does not look."""
+    (tmp_path / "barmap").mkdir()
+    (tmp_path / "barmap" / "__init__.py").write_text("raise SystemExit('not this one')\n")
+    (tmp_path / "sitecustomize.py").write_text("raise SystemExit('not this one')\n")
+    isolated = start[0] == "-I"
+    command = [sys.executable, *start, *([] if isolated else [tmp_path]), "sim", "--", "barmap", "--version"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)} if isolated else None
+    done = subprocess.run(command, cwd=tmp_path if isolated else None, env=environment,
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, barmap.__version__ + "\n"), done.stderr
+
+
+@needs_program
+def test_info_runs_as_this_python_does(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("raise SystemExit('not this one')\n")
+    program = ("import pathlib, sys; sys.path.append(pathlib.Path('/none'))\n"
+               "import barmap; assert barmap.info()['barmap'] == barmap.__version__")
+    subprocess.run([sys.executable, "-I", "-c", program], check=True, stdin=subprocess.DEVNULL,
+                   env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONINSPECT": ""})
+    subprocess.run([sys.executable, "-c", program], check=True, stdin=subprocess.DEVNULL,
+                   env={**os.environ, "PYTHONINSPECT": "1"})
+
+
+@needs_program
+def test_info_does_not_start_itself_without_end(monkeypatch):
+    monkeypatch.setenv("_BARMAP_INFO", "1")
+    with pytest.raises(barmap.Error, match="is this program, and no Python"):
+        barmap.info()
+
+
+@needs_program
+def test_a_closed_stdout_is_told():
+    done = subprocess.run(["sh", "-c", 'exec "$0" -m barmap --version >&-', sys.executable],
+                          stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 3 and "could not be written" in done.stderr
 
 
 @needs_program
@@ -96,7 +215,7 @@ def test_the_program_hands_plot_over_to_python(tmp_path):
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     (tmp_path / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     (tmp_path / "python3").chmod(0o755)
-    done = subprocess.run([PROGRAM, "plot", tmp_path / "none.json", "-o", tmp_path / "p.svg"],
+    done = subprocess.run([*PROGRAM, "plot", tmp_path / "none.json", "-o", tmp_path / "p.svg"],
                           env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "barmap plot: cannot read" in done.stderr
 
@@ -107,7 +226,7 @@ def test_the_program_hands_all_options_of_plot_over(tmp_path):
     (tmp_path / "python3").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
     (tmp_path / "python3").chmod(0o755)
     done = subprocess.run(
-        [PROGRAM, "plot", "--title=-x", "--series", "a*", "--series=-b", "--overlay", "-o", "p.svg", "1.json", "2.json"],
+        [*PROGRAM, "plot", "--title=-x", "--series", "a*", "--series=-b", "--overlay", "-o", "p.svg", "1.json", "2.json"],
         env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.split("\n") == [
         "-m", "barmap", "plot", "--output=p.svg", "--title=-x", "--series=a*", "--series=-b", "--overlay", "--",
@@ -130,10 +249,10 @@ def test_results_of_the_tool_are_drawn(tmp_path):
     assert (tmp_path / "bw.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_without_the_program_it_says_what_to_do(monkeypatch, capsys, tmp_path):
+def test_without_the_program_it_says_what_to_do(no_program, capsys, tmp_path):
     from barmap import __main__ as main
 
-    monkeypatch.setattr(main, "_PROGRAM", tmp_path / "missing")
+    no_program(tmp_path / "missing")
     assert main.main(["info"]) == 3
     assert "libcli11-dev" in capsys.readouterr().err
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "program.hpp"
+
+#include "execute.hpp"
+#include "tools/program.hpp"
+
+#include "released_gil.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include <cerrno>
+
+namespace nb = nanobind;
+
+namespace {
+
+using words = std::vector<std::string>;
+
+words text_of(std::vector<nb::bytes> const& given) {
+    words result;
+    for (nb::bytes const& each : given)
+        result.emplace_back(each.c_str(), each.size());
+    return result;
+}
+
+/// What starts the program again: Python, and how it finds this package.
+words& own_command() {
+    static words command;
+    return command;
+}
+
+/// The program, whose exit code this returns.
+int run(std::vector<nb::bytes> const& arguments, std::vector<nb::bytes> const& again) {
+    own_command() = text_of(again);
+    words line = text_of(arguments);
+    std::vector<char*> pointers;
+    for (std::string& each : line)
+        pointers.push_back(each.data());
+    pointers.push_back(nullptr);
+    barmap::python::released_gil const others_run;
+    return barmap::tool::run_program(static_cast<int>(line.size()), pointers.data());
+}
+
+} // namespace
+
+void barmap::tool::start_again(words const& arguments) {
+    words whole = own_command();
+    if (whole.empty()) {
+        errno = ENOENT;
+        return;
+    }
+    whole.insert(whole.end(), arguments.begin() + 1, arguments.end());
+    execute(whole.front(), whole);
+}
+
+void barmap::python::bind_program(nb::module_& module) {
+    module.def("run_program", &run, nb::arg("words"), nb::arg("again"));
+}
