@@ -117,7 +117,9 @@ def test_the_program_of_another_package_takes_the_place(tmp_path):
 def test_the_program_is_interrupted_as_others_are(tmp_path):
     """Python's own handler would only note the signal."""
     running = subprocess.Popen([sys.executable, "-m", "barmap", "stress", "--iterations", "1000000000"], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, env={**os.environ, "BARMAP_SIM": "1"})
+                               stderr=subprocess.PIPE, env={**os.environ, "BARMAP_SIM": "1"},
+                               # Who starts the tests in the background has it ignored.
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     try:
         while "/libcuda.so.1" not in pathlib.Path(f"/proc/{running.pid}/maps").read_text():
             assert running.poll() is None, running.communicate()
