@@ -300,8 +300,8 @@ def torch_swap_blocks():
             barmap.torch.swap_blocks_batch(lists[1], lists[2], sizes, is_src_access_order_any=True)
             del lists  # which may go
             spent = time.process_time_ns() - begin
-            difference = (cache != expected).sum()  # after them
-        assert difference.item() == 0, f"turn {turn}: {difference.item()} bytes are wrong"
+            wrong = (cache != expected).sum().item()  # after them, and waited for on this stream
+        assert wrong == 0, f"turn {turn}: {wrong} bytes are wrong"
     print(f"{count} blocks of {size} bytes by engine {barmap.copy_engine().name}: "
           f"{spent / 2000:.0f} us of CPU time for a submission, lists included")
 
