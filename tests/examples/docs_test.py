@@ -118,7 +118,7 @@ def check_variables():
 
 
 def check_subcommands():
-    main = root / "tools" / "main.cpp"
+    main = root / "tools" / "program.cpp"
     if not main.exists():
         return
     known = set(re.findall(r"\badd_(\w+)\b", text_of(main)))

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""`barmap plot`: what is drawn of results."""
+
+import json
+
+import pytest
+from tool_test import RESULTS, needs_program, tool
+
+
+def test_published_results_are_drawn(tmp_path):
+    from xml.etree import ElementTree
+
+    assert RESULTS
+    done = tool("plot", *RESULTS, "-o", tmp_path / "lat.svg")
+    assert done.returncode == 0, done.stderr
+    assert ElementTree.parse(tmp_path / "lat.svg").getroot().tag.endswith("svg")
+
+
+def test_what_is_drawn():
+    from barmap import _plot
+
+    panels = _plot.panels_of(RESULTS[0])
+    assert [panel.title for panel in panels] == ["CPU to GPU", "GPU to CPU", "reads and posts of a line or less"]
+    assert len(panels[2].spans) == 6
+    row = next(row for row in json.loads(RESULTS[0].read_text())["results"] if row["size"] == 64)
+    (point,) = [point for point in panels[0].curves["auto"] if point.size == 64]
+    assert point.median == pytest.approx(row["p50_ns"] * 1e-9)
+    assert point.bandwidth == row["gb_per_s"]
+    figure = _plot.draw(panels)
+    latency, bandwidth = figure.axes[0], figure.axes[1]
+    assert list(latency.lines[0].get_xdata()) == [p.size for p in panels[0].curves["auto"]]
+    assert list(bandwidth.lines[0].get_ydata()) == [p.bandwidth for p in panels[0].curves["auto"]]
+
+
+def test_each_kind_of_host_memory_has_its_panel(tmp_path):
+    from barmap import _plot
+
+    def row(method, host, direction, size=64):
+        return {"measurement": "copy", "direction": direction, "size": size, "method": method, "host": host,
+                "min_ns": 1, "p50_ns": 2, "p99_ns": 3, "gb_per_s": 1}
+
+    rows = [row(f"{method} {host}", host, direction) for direction in ("h2d", "d2h")
+            for host in ("pageable", "pinned") for method in ("adaptive", "channel", "cuMemcpy")]
+    rows += [row("auto", "pageable", "h2d"), row("auto pinned", "pinned", "h2d")]
+    path = tmp_path / "compare.json"
+    path.write_text(json.dumps({"machine": {"gpu": "G", "backend": "rm"}, "results": rows}))
+    panels = _plot.panels_of(path)
+    assert [(panel.title, panel.machine) for panel in panels] == [
+        (f"{way}, {host} memory", "G, rm") for way in ("CPU to GPU", "GPU to CPU") for host in ("pageable", "pinned")]
+    assert [set(panel.curves) for panel in panels] == [
+        {"adaptive", "auto", "channel", "cuMemcpy"}] * 2 + [{"adaptive", "channel", "cuMemcpy"}] * 2
+    lines = {line.get_label(): line for line in _plot.draw(panels).axes[0].lines}
+    assert lines["adaptive"].get_color() == "black" and lines["auto"].get_color() != "black"
+
+
+def test_batches_have_a_panel_for_each_direction_and_order(tmp_path):
+    from barmap import _plot
+
+    def row(method, direction, order, pieces, size=4096, problem=None):
+        return {"measurement": "batch", "direction": direction, "order": order, "pieces": pieces,
+                "size": size, "method": method, "min_ns": 100 * pieces, "p50_ns": 200 * pieces,
+                "p99_ns": 300 * pieces, "gb_per_s": pieces, "problem": problem}
+
+    rows = [row(method, direction, order, pieces, size)
+            for method in ("graph", "copy_engine (channel)") for direction in ("d2h", "h2d")
+            for order in ("random", "contiguous") for pieces in (1, 64) for size in (512, 4096)]
+    rows.insert(0, row("graph", "d2h", "random", 16, 65536))
+    rows.append(row("loop", "d2h", "random", 64, problem="no"))
+    path = tmp_path / "batch.json"
+    path.write_text(json.dumps({"machine": {"gpu": "G", "backend": None}, "results": rows}))
+    panels = _plot.panels_of(path)
+    assert [panel.title for panel in panels] == [
+        f"{way}, up to 64 {order} pieces"
+        for way in ("CPU to GPU", "GPU to CPU") for order in ("contiguous", "random")]
+    random = panels[3].curves
+    assert set(random) == {"graph", "copy_engine (channel)"}
+    assert [(point.size, point.bandwidth) for point in random["graph"]] == [
+        (512, 64), (4096, 64), (65536, 16)]
+    assert random["graph"][0].median == pytest.approx(200e-9)
+    lines = {line.get_label(): line for line in _plot.draw(panels).axes[0].lines}
+    assert lines["copy_engine (channel)"].get_color() == "black"
+    assert lines["graph"].get_color() != "black"
+
+
+@needs_program
+def test_batches_of_the_tool_are_drawn(tmp_path):
+    results = tmp_path / "batch.json"
+    done = tool("batch", "--pool", "256K", "--pieces", "1,4", "--iterations", "2",
+                "--sizes", "512,4K", "--output", results, BARMAP_SIM="1")
+    assert done.returncode == 0, done.stderr
+    done = tool("plot", results, "-o", tmp_path / "batch.png")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "batch.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_rings_have_a_panel_for_each_direction_and_load(tmp_path):
+    from barmap import _plot
+
+    def row(direction, side, slot, load, batch=1, passed=True):
+        return {"measurement": "rate", "direction": direction, "gpu_side": side, "slot_bytes": slot,
+                "load": load, "batch": batch, "messages_per_s": 4e6, "gb_per_s": slot, "passed": passed}
+
+    rows = [row("d2h", "many", 64, False), row("h2d", "warp", 128, True, 16), row("h2d", "warp", 64, True, 16),
+            row("h2d", "warp", 64, False), row("h2d", "thread", 64, False, passed=False),
+            {"measurement": "soak"}]
+    path = tmp_path / "ring.json"
+    path.write_text(json.dumps({"machine": {"gpu": "G", "backend": "rm"}, "results": rows}))
+    panels = _plot.panels_of(path)
+    assert [panel.title for panel in panels] == [
+        "CPU to GPU, link idle", "CPU to GPU, link loaded", "GPU to CPU, link idle"]
+    assert [list(panel.curves) for panel in panels] == [["warp, 1 at once"], ["warp, 16 at once"], ["many"]]
+    assert [(point.size, point.bandwidth) for point in panels[1].curves["warp, 16 at once"]] == [
+        (64, 64), (128, 128)]
+    assert panels[2].curves["many"][0].median == pytest.approx(250e-9)
+    pytest.importorskip("matplotlib")
+    axes = _plot.draw(panels).axes
+    assert "message" in axes[0].get_ylabel() and axes[-1].get_xlabel() == "size of a slot"
+
+
+def of_h200(name):
+    return RESULTS[0].parents[1] / "h200-580.159.04" / name
+
+
+@pytest.mark.parametrize("name, title, label, median", [
+    ("pingpong.json", "doorbell to the GPU and answer", "post word, answer in host memory", 1.614e-6),
+    ("ring-trip.json", "message to the GPU and back", "ring, 32 B", 1.666e-6),
+    ("ring-calls.json", "call of the other side", "8 B and 8 B, 1 thread", 1.641e-6),
+    ("ring-steps.json", "step of a loop", "push, 48 of 256 B", 2.266e-6),
+    ("ring-fifo.json", "push, pop and credit of one slot", "fifo", 1.704e-6),
+    ("api.json", "calls", "open, first", 1.224e-3),
+])
+def test_what_has_no_size_is_drawn_as_times(name, title, label, median):
+    from barmap import _plot
+
+    panels = _plot.panels_of(of_h200(name))
+    (panel,) = [panel for panel in panels if panel.title == title]
+    assert panel.spans[label].median == pytest.approx(median, rel=1e-3)
+    pytest.importorskip("matplotlib")
+    axes = _plot.draw(panels).axes[-1]
+    assert label in [text.get_text() for text in axes.get_yticklabels()]
+
+
+def test_polls_that_saw_an_older_value_are_counted():
+    from barmap import _plot
+
+    (panel,) = _plot.panels_of(of_h200("stale.json"))
+    assert list(panel.counts.values()) == [13438, 38973] and "100,032 polls" in panel.title
+    pytest.importorskip("matplotlib")
+    axes = _plot.draw([panel]).axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [13438, 38973]
+
+
+def test_calls_of_a_size_have_no_bandwidth():
+    from barmap import _plot
+
+    by_size = _plot.panels_of(of_h200("api.json"))[0]
+    assert set(by_size.curves) == {"pin", "map", "pin+map", "unmap", "unpin"} and len(by_size.curves["map"]) == 15
+    pytest.importorskip("matplotlib")
+    assert _plot.draw([by_size]).axes[0].get_ylabel().startswith("time of a call")
+
+
+def test_series_are_chosen_by_patterns(tmp_path):
+    from barmap import _plot, _plot_data
+
+    panels = _plot.panels_of(of_h200("lat-engines-1.json"))
+    kept = _plot_data.chosen(panels, ["adaptive", "cu*"])
+    assert [set(panel.curves) for panel in kept] == [{"adaptive", "cuMemcpy"}] * 4
+    assert _plot_data.chosen(panels, []) == panels
+    done = tool("plot", RESULTS[0], "--series", "none", "-o", tmp_path / "p.svg")
+    assert done.returncode == 2 and "there is no series 'none': there are auto" in done.stderr
+
+
+def test_files_share_a_picture(tmp_path):
+    from barmap import _plot, _plot_data
+
+    two = [of_h200("lat-engines-1.json"), of_h200("../h100-580.159.04/lat-engines.json")]
+    files = [(path, _plot_data.chosen(_plot.panels_of(path), ["adaptive"])) for path in two]
+    panels = _plot_data.overlaid(files)
+    assert [list(panel.curves) for panel in panels] == [
+        ["NVIDIA H200: adaptive", "NVIDIA H100 80GB HBM3: adaptive"]] * 4
+    same = _plot_data.overlaid([files[0], (of_h200("lat-engines-2.json"), files[0][1])])
+    assert list(same[0].curves) == ["lat-engines-1: adaptive", "lat-engines-2: adaptive"]
+    assert files[0][1][0].curves.keys() == {"adaptive"}
+    done = tool("plot", *two, "--overlay", "--title", "Two GPUs", "--series", "adaptive", "-o", tmp_path / "p.svg")
+    assert done.returncode == 0, done.stderr
+    assert "Two GPUs" in (tmp_path / "p.svg").read_text()
+
+
+def test_axes_leave_out_what_is_far_off():
+    from barmap import _plot
+
+    assert _plot.limits([[(1, 1.0), (2, 4.0)], [(1, 100.0), (2, 1e6)]]) == pytest.approx((1 / 1.4, 140))
+
+
+def test_legends_fit_their_picture():
+    from barmap import _plot
+
+    assert _plot._legend_columns(["x" * 40] * 9, 9) == 2 and _plot._legend_columns(["x" * 200], 4) == 1
+
+
+def test_files_of_either_name_of_the_smallest_time_are_read(tmp_path):
+    from barmap import _plot
+
+    text = RESULTS[0].read_text()
+    assert "p0_ns" in text
+    (tmp_path / "lat.json").write_text(text.replace('"p0_ns"', '"min_ns"'))
+    assert _plot.panels_of(tmp_path / "lat.json") == _plot.panels_of(RESULTS[0])
+
+
+@pytest.mark.parametrize("text, words", [
+    (None, "cannot read"),
+    ("no JSON", "is not what"),
+    ("[]", "is not what"),
+    ('{"results": [{"measurement": "copy"}]}', "is not what"),
+    ('{"machine": {"gpu": "G", "backend": "rm"}, "results": [{"measurement": "fresh"}]}',
+     "is not what"),
+    ('{"machine": {"gpu": "G", "backend": "rm"}, "results": [{"measurement": "soak"}]}', "has no times"),
+])
+def test_files_that_cannot_be_drawn(tmp_path, text, words):
+    path = tmp_path / "results.json"
+    if text is not None:
+        path.write_text(text)
+    done = tool("plot", path, "-o", tmp_path / "p.png")
+    assert done.returncode == 2 and words in done.stderr and str(path) in done.stderr
+    assert done.stderr.count("\n") == 1 and not (tmp_path / "p.png").exists()
+
+
+def test_plots_that_cannot_be_drawn(tmp_path):
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.jpeg2000")
+    assert done.returncode == 2 and ".svg" in done.stderr
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "no-directory" / "p.svg")
+    assert done.returncode == 2 and "no-directory" in done.stderr
+
+
+def test_without_matplotlib_it_says_what_to_do(tmp_path):
+    (tmp_path / "matplotlib.py").write_text("raise ImportError\n")
+    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.svg", directory=tmp_path)
+    assert done.returncode == 3 and "pip install matplotlib" in done.stderr
