@@ -113,10 +113,10 @@ TEST_P(ring_order_test, the_c_interface_has_the_same_barriers) {
         << barmap_error_message();
     message const sent[2] = {};
     std::size_t count = 0;
-    EXPECT_EQ(barriers([&] { count = barmap_push(ring, sent, 2); }),
-              goes_by_lines(arena(device::open(0), page, 0)) ? "" : "S");
+    bool const by_lines = goes_by_lines(arena(device::open(0), page, 0));
+    EXPECT_EQ(barriers([&] { count = barmap_push(ring, sent, 2); }), by_lines ? "" : "S");
     EXPECT_EQ(count, 2u);
-    EXPECT_EQ(barriers([&] { barmap_flush_ring(ring); }), "S");
+    EXPECT_EQ(barriers([&] { barmap_flush_ring(ring); }), by_lines ? "" : "S");
     EXPECT_EQ(barriers([&] { barmap_end_ring_to_gpu(ring); }), "S S");
     barmap_free_ring_to_gpu(ring);
     barmap_close(device);
