@@ -148,6 +148,15 @@ void wait_until(Condition const& is_so, char const* what) {
     }
 }
 
+/// The next message, unless the kernel has ended before it.
+/// @throws gpu_timeout
+template <class Ring, class Message>
+[[nodiscard]] bool wait_and_pop(Ring& ring, Message& message, char const* what) {
+    bool got = false;
+    wait_until([&] { return (got = ring.try_pop(message)) || ring.closed(); }, what);
+    return got || ring.try_pop(message); // it may have come just before the end
+}
+
 // Each measures, reports, and returns whether every message was right. @throws error, gpu_timeout
 
 [[nodiscard]] bool measure_ring_rates(ring_bench const& bench);

@@ -137,10 +137,7 @@ public:
 
     /// The next message, if the kernel has not ended before it.
     bool pop() {
-        bool got = false;
-        wait_until([&] { return (got = ring_.try_pop(message_)) || ring_.closed(); },
-                   "a message of the kernel");
-        if (!got && !ring_.try_pop(message_)) // it may have come before the end
+        if (!wait_and_pop(ring_, message_, "a message of the kernel"))
             return false;
         if (sources_ == 1) {
             inspect(message_, first_ + found_.count, found_);

@@ -38,7 +38,7 @@ public:
         bool const is_pushed = there_.try_push(request);
         there_.flush();
         if (!back_.try_pop(answer))
-            wait_until([&] { return back_.try_pop(answer) || back_.closed(); }, "the answer");
+            (void)wait_and_pop(back_, answer, "the answer");
         double const elapsed = nanoseconds_since(begin) - clock_cost_ns();
         wrong_ += !is_pushed || answer.words[0] != number_ * seal::unit;
         ++number_;
@@ -184,8 +184,7 @@ bool measure_ring_fifo(ring_bench const& bench) {
         clock::time_point begin, before;
         for (std::size_t i = 0; i < rounds + warm_up; ++i) {
             if (!ring.try_pop(message))
-                wait_until([&] { return ring.try_pop(message) || ring.closed(); },
-                           "a message of the kernel");
+                (void)wait_and_pop(ring, message, "a message of the kernel");
             clock::time_point const now = clock::now();
             if (i >= warm_up)
                 taken.add(std::chrono::duration<double, std::nano>(now - before).count());

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace barmap::test {
 namespace {
@@ -205,6 +206,25 @@ TEST(ring, soaks_every_ring_and_half_of_it_under_load) {
     auto const totals = rows(run, "measurement", "soak total");
     expect_passed(totals);
     EXPECT_EQ(totals.size(), 4u);
+}
+
+/// Ends at once after its last message, and that comes only when it has been looked for.
+struct ring_that_ends {
+    bool try_pop(int& message) {
+        message = 7;
+        return is_looked_for++ != 0 && !std::exchange(is_taken, true);
+    }
+    static bool closed() { return true; }
+    int is_looked_for = 0;
+    bool is_taken = false;
+};
+
+TEST(ring, a_message_that_comes_with_the_end_is_not_missed) {
+    ring_that_ends ring;
+    int message = 0;
+    EXPECT_TRUE(wait_and_pop(ring, message, "a message"));
+    EXPECT_EQ(message, 7);
+    EXPECT_FALSE(wait_and_pop(ring, message, "a message"));
 }
 
 TEST(ring, measures_a_second_time_under_load) {
