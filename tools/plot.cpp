@@ -20,8 +20,12 @@ struct plot_options : options {
 
 /// Python's part of barmap draws; this hands over to it.
 int run(plot_options const& values) {
-    // With the equals sign a value may begin with a dash.
-    std::vector<std::string> words{"python3", "-m", "barmap", "plot", "--output=" + values.plot};
+    // Not `-m barmap`, which would run what lies in the current directory. With the equals sign a
+    // value may begin with a dash.
+    std::vector<std::string> words{"python3", "-c",
+                                   "import sys; sys.path[:] = filter(None, sys.path); "
+                                   "from barmap.__main__ import main; sys.exit(main())",
+                                   "plot", "--output=" + values.plot};
     if (!values.title.empty())
         words.push_back("--title=" + values.title);
     for (std::string const& each : values.series)

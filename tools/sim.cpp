@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 namespace barmap::tool {
 namespace {
@@ -28,17 +29,36 @@ std::optional<std::filesystem::path> simulated_driver_folder() {
     std::filesystem::path const own = os::own_folder();
     if (own.empty())
         return std::nullopt; // or the current folder would be searched
-    for (std::filesystem::path const& folder :
-         {own / "barmap-sim", own / "../lib/barmap-sim", std::filesystem::path(BARMAP_TOOL_SIM_FOLDER)})
+    for (std::filesystem::path const& folder : {own / "barmap-sim", own / "../lib/barmap-sim",
+                                                std::filesystem::path(BARMAP_TOOL_SIM_FOLDER)})
         if (std::filesystem::exists(folder / "libcuda.so.1", ignored))
             return std::filesystem::weakly_canonical(folder, ignored);
     return std::nullopt;
 }
 
-void set(char const* variable, std::string const& value) {
-    if (!value.empty())
+/// The variables of the program that is to be started. Where it is not, they are again what they
+/// were: this may be a process that goes on.
+class environment {
+public:
+    environment() = default;
+    environment(environment const&) = delete;
+    environment& operator=(environment const&) = delete;
+    ~environment() {
+        for (auto const& [variable, value] : before_)
+            value ? setenv(variable, value->c_str(), 1) : unsetenv(variable);
+    }
+
+    void set(char const* variable, std::string const& value) {
+        if (value.empty())
+            return;
+        char const* const is = std::getenv(variable);
+        before_.emplace_back(variable, is ? std::optional<std::string>(is) : std::nullopt);
         setenv(variable, value.c_str(), 1);
-}
+    }
+
+private:
+    std::vector<std::pair<char const*, std::optional<std::string>>> before_;
+};
 
 int fail(std::string const& text) {
     std::fputs(text.c_str(), stderr);
@@ -65,14 +85,16 @@ int run(sim_options const& values) {
             BARMAP_TOOL_SIM_FOLDER));
     }
     char const* const path = std::getenv("LD_LIBRARY_PATH");
-    set("LD_LIBRARY_PATH", folder->string() + (path && *path ? std::string(":") + path : ""));
-    set("BARMAP_SIM", "1");
-    set("BARMAP_SIM_LIBRARY", (*folder / "libcuda.so.1").string());
-    set("BARMAP_SIM_DRIVER", values.driver);
-    set("BARMAP_SIM_DEVICES", values.devices);
-    set("BARMAP_SIM_BAR1", values.bar1);
-    set("BARMAP_SIM_MEMORY", values.memory_size);
-    set("BARMAP_SIM_FAIL", values.fail);
+    environment variables;
+    variables.set("LD_LIBRARY_PATH",
+                  folder->string() + (path && *path ? std::string(":") + path : ""));
+    variables.set("BARMAP_SIM", "1");
+    variables.set("BARMAP_SIM_LIBRARY", (*folder / "libcuda.so.1").string());
+    variables.set("BARMAP_SIM_DRIVER", values.driver);
+    variables.set("BARMAP_SIM_DEVICES", values.devices);
+    variables.set("BARMAP_SIM_BAR1", values.bar1);
+    variables.set("BARMAP_SIM_MEMORY", values.memory_size);
+    variables.set("BARMAP_SIM_FAIL", values.fail);
     if (std::string const problem = problem_of(*folder / "libcuda.so.1"); !problem.empty()) {
         fail("barmap: " + problem + "\n");
         return exit_usage;

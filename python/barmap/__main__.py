@@ -40,8 +40,14 @@ def _own_command() -> List[str]:
 
     if not sys.executable:
         return []
-    # Empty is the current directory, too.
-    path = [each for each in sys.path if isinstance(each, str) and each] + [str(_PROGRAM.parent.parent.resolve())]
+    # Empty is the current directory, too. Where that is how this package was found, its own place stands for it.
+    own = str(_PROGRAM.parent.parent.resolve())
+    path = [each for each in sys.path if isinstance(each, str)]
+    if own in path or "" not in path:
+        path.append(own)
+    else:
+        path[path.index("")] = own
+    path = [each for each in path if each]
     program = f"import sys; sys.path[:] = {path!r}; from barmap.__main__ import main; sys.exit(main())"
     # As multiprocessing does: -I, -E and others hold for the new process, too.
     options = getattr(subprocess, "_args_from_interpreter_flags")()

@@ -196,11 +196,19 @@ def info() -> Dict[str, Any]:
     elif not tool._PROGRAM.exists():
         raise _refused("run `barmap info`", "there is no program", tool._MISSING)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONINSPECT"}
-    done = subprocess.run([*command, "info", "--json"], capture_output=True, text=True, check=False,
-                          env={**environment, _INSIDE: "1"})
+    try:
+        done = subprocess.run([*command, "info", "--json"], capture_output=True, text=True, check=False,
+                              env={**environment, _INSIDE: "1"})
+    except OSError as failure:
+        raise _refused("run `barmap info`", f"cannot start {command[0]}: {failure.strerror}",
+                       "set sys.executable to the path of a Python") from failure
     if done.returncode:
         raise _refused("run `barmap info`", done.stderr.strip(), "")
-    found: Dict[str, Any] = json.loads(done.stdout)
+    try:
+        found: Dict[str, Any] = json.loads(done.stdout)
+    except ValueError as wrong:
+        raise _refused("run `barmap info`", f"{command[0]} printed something else: {done.stdout[:80]!r}",
+                       "set sys.executable to the path of a Python that prints nothing of its own") from wrong
     return found
 
 

@@ -23,9 +23,10 @@ words text_of(std::vector<nb::bytes> const& given) {
     return result;
 }
 
-/// What starts the program again: Python, and how it finds this package.
+/// What starts the program again, of the call of this thread: Python, and how it finds this
+/// package.
 words& own_command() {
-    static words command;
+    static thread_local words command;
     return command;
 }
 

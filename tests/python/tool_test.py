@@ -191,6 +191,44 @@ def test_info_runs_as_this_python_does(tmp_path):
 
 
 @needs_program
+def test_info_runs_the_package_that_was_imported(monkeypatch, tmp_path):
+    """Also where the current directory is how it was found, and another one is installed."""
+    (tmp_path / "barmap").mkdir()
+    for name in ("__init__", "__main__"):
+        (tmp_path / "barmap" / f"{name}.py").write_text("raise SystemExit('not this one')\n")
+    place = os.path.dirname(os.path.dirname(barmap.__file__))
+    others = [each for each in sys.path if each not in ("", place)]
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path), *others])
+    assert barmap.info()["barmap"] == barmap.__version__
+
+
+@needs_program
+@pytest.mark.parametrize("python, why", [("/none/python", "cannot start"), ("/bin/true", "printed something else")])
+def test_info_needs_a_python(monkeypatch, python, why):
+    monkeypatch.setattr(sys, "executable", python)
+    with pytest.raises(barmap.Error, match=why):
+        barmap.info()
+
+
+@needs_program
+def test_what_was_not_started_leaves_the_environment_as_it_was():
+    program = """
+import ctypes, os, barmap.__main__ as tool
+libc = ctypes.CDLL(None)
+libc.getenv.restype = ctypes.c_char_p
+names = [b"BARMAP_SIM", b"BARMAP_SIM_LIBRARY", b"BARMAP_SIM_DEVICES", b"LD_LIBRARY_PATH"]
+before = [libc.getenv(each) for each in names]
+assert before[2] == b"3" and before[3] == b"/none"
+assert tool.main(["sim", "--devices", "2", "--", "/none/program"]) == 127
+assert [libc.getenv(each) for each in names] == before
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "BARMAP_SIM"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False,
+                          env={**environment, "BARMAP_SIM_DEVICES": "3", "LD_LIBRARY_PATH": "/none"})
+    assert done.returncode == 0, done.stderr
+
+
+@needs_program
 def test_info_does_not_start_itself_without_end(monkeypatch):
     monkeypatch.setenv("_BARMAP_INFO", "1")
     with pytest.raises(barmap.Error, match="is this program, and no Python"):
@@ -223,6 +261,21 @@ def test_the_program_hands_plot_over_to_python(tmp_path):
 
 
 @needs_program
+def test_plot_does_not_run_what_lies_in_the_current_directory(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (tmp_path / "bin" / "python3").chmod(0o755)
+    (tmp_path / "barmap").mkdir()
+    for name in ("__init__", "__main__"):
+        (tmp_path / "barmap" / f"{name}.py").write_text("raise SystemExit('not this one')\n")
+    starts = os.path.dirname(os.path.dirname(barmap.__file__)) + os.pathsep
+    done = subprocess.run([PROGRAM[0], "-I", *PROGRAM[1:], "plot", "none.json", "-o", "p.svg"],
+                          cwd=tmp_path, capture_output=True, text=True, check=False,
+                          env={**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": starts})
+    assert done.returncode == 2 and "barmap plot: cannot read" in done.stderr, done.stderr
+
+
+@needs_program
 def test_the_program_hands_all_options_of_plot_over(tmp_path):
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     (tmp_path / "python3").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
@@ -230,8 +283,9 @@ def test_the_program_hands_all_options_of_plot_over(tmp_path):
     done = subprocess.run(
         [*PROGRAM, "plot", "--title=-x", "--series", "a*", "--series=-b", "--overlay", "-o", "p.svg", "1.json", "2.json"],
         env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout.split("\n") == [
-        "-m", "barmap", "plot", "--output=p.svg", "--title=-x", "--series=a*", "--series=-b", "--overlay", "--",
+    said = done.stdout.split("\n")
+    assert said[0] == "-c" and said[2:] == [
+        "plot", "--output=p.svg", "--title=-x", "--series=a*", "--series=-b", "--overlay", "--",
         "1.json", "2.json", ""], done.stderr
 
 
