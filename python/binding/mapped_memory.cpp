@@ -164,7 +164,8 @@ void mapped_memory::expect_same_elements(nb::handle self, nb::handle buffer) con
     // The dtypes of NumPy's own types are one object each, so that this is nearly always enough.
     if (nb::getattr(buffer, "dtype", nb::none()).is(elements_.dtype))
         return;
-    self.attr("_expect_elements_of")(buffer);
+    if (!nb::steal(barmap_call_method(self.ptr(), "_expect_elements_of", buffer.ptr())))
+        throw nb::python_error();
 }
 
 void mapped_memory::write(nb::handle self, nb::handle buffer, Py_ssize_t offset) {

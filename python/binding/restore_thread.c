@@ -16,3 +16,11 @@ void barmap_restore_thread(PyThreadState *thread) {
     PyEval_RestoreThread(thread);
     pthread_cleanup_pop(0);
 }
+
+PyObject *barmap_call_method(PyObject *self, char const *name, PyObject *argument) {
+    PyObject *result;
+    pthread_cleanup_push(&wait_for_the_end, NULL);
+    result = PyObject_CallMethod(self, name, "(O)", argument);
+    pthread_cleanup_pop(0);
+    return result;
+}

@@ -14,6 +14,10 @@ extern "C" {
 /// Python does from 3.14 on, the thread is then left waiting instead.
 void barmap_restore_thread(PyThreadState* thread);
 
+/// self.name(argument), which may run Python, where a thread may be ended the same way.
+/// @return a new reference; null with Python's error set
+PyObject* barmap_call_method(PyObject* self, char const* name, PyObject* argument);
+
 #ifdef __cplusplus
 }
 #endif

@@ -181,6 +181,10 @@ def test_fork(memory):
     "sys.exit(0)",
     "os._exit(0)",
     "threading.Thread(target=lambda: [array.write(data) for _ in range(10**9)], daemon=True).start()",
+    # Whose elements are compared in Python.
+    "import numpy; floats, few = barmap.alloc(8, 'f4'), numpy.zeros(32, 'u1')\n"
+    "for _ in range(4):\n"
+    "    threading.Thread(target=lambda: [floats.write(few) for _ in range(10**9)], daemon=True).start()",
     "pid = os.fork(); pid and sys.exit(os.waitpid(pid, 0)[1])",
     "del array, mapping",
     "import gc; gc.disable(); mapping.myself = mapping; del mapping",
