@@ -132,6 +132,25 @@ class Release(unittest.TestCase):
         self.assertRegex(asked.stdout, "RSA/SHA[0-9]+ Signature, key ID [0-9a-f]+: OK")
 
     @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
+    def test_only_what_was_committed_is_signed(self):
+        made = self.gpg("--passphrase", "", "--quick-generate-key", "nobody@localhost", "ed25519", "sign")
+        self.assertEqual(0, made.returncode, made.stderr)
+        self.addCleanup(subprocess.run, ["gpgconf", "--kill", "all"], env=self.environment, check=False)
+        for words in (["init", "--quiet"], ["add", "."],
+                      ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost", "commit", "--quiet", "-m", "all"]):
+            subprocess.run(["git", *words], cwd=self.folder, check=True)
+        (self.folder / ".git/info/exclude").write_text("/dist/\n")
+        done = self.release("--key", "nobody@localhost", "deb")
+        self.assertEqual(0, done.returncode, done.stderr)
+        (self.folder / "token").write_text("secret")
+        refused = self.release("--key", "nobody@localhost", "deb")
+        self.assertEqual(1, refused.returncode)
+        self.assertIn("this is no release", refused.stderr)
+        told = self.release("deb")
+        self.assertEqual(0, told.returncode, told.stderr)
+        self.assertIn("no release: not committed was\n?? token\n", told.stdout)
+
+    @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
     def test_a_key_that_is_not_there_is_asked_for_first(self):
         refused = self.release("--key", "nobody@localhost", "deb")
         self.assertEqual(1, refused.returncode)
@@ -144,6 +163,14 @@ class Release(unittest.TestCase):
         self.assertEqual(2, refused.returncode)
         self.assertIn("cp38-x86_64 is no wheel", refused.stderr)
         self.assertFalse((self.folder / "wheels").exists())
+
+    def test_wheels_without_their_python_are_named(self):
+        # Debian's own, whose headers are for one processor, are none of them.
+        refused = subprocess.run([ROOT / "packaging/wheel/build", self.folder / "wheels", "cp39-x86_64", "abi3-aarch64"],
+                                 capture_output=True, text=True, check=False,
+                                 env={**os.environ, "PATH": "/usr/bin:/bin", "PYENV_ROOT": "/nonexistent"})
+        self.assertEqual(77, refused.returncode, refused.stderr)
+        self.assertIn("not built, for want of their Python: cp39-x86_64 abi3-aarch64", refused.stderr)
 
     def test_what_it_does_not_know_is_refused(self):
         for wrong in (["--fast"], ["tar"], ["--key"]):

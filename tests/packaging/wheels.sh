@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Tests the wheels: each is installed into a new environment of every Python here that takes it, where
 # tests/python is run; those for arm64 into Debian's Pythons in an emulator (qemu-user), where they are
-# imported and used on the simulated GPU. Which were not tested is said.
+# imported and used on the simulated GPU. Which were not tested is said, and it ends with 77.
 #   tests/packaging/wheels.sh [DIRECTORY OF WHEELS [ARGUMENT OF PYTEST...]]      dist/wheel by default
 # Pythons are those on PATH and of pyenv. Debian's are kept in BARMAP_CACHE, ~/.cache/barmap by default.
 set -euo pipefail
@@ -16,7 +16,9 @@ trap 'rm -rf "$work"' EXIT
 
 # version PYTHON: as 39; fails if it is none that is asked here
 version() {
-    "$@" -c 'import sys, venv; print("%d%d" % sys.version_info[:2]); sys.exit(sys.version_info < (3, 9))' 2> /dev/null
+    "$@" -c 'import sys, sysconfig, venv
+print("%d%d" % sys.version_info[:2])
+sys.exit(sys.version_info < (3, 9) or bool(sysconfig.get_config_var("Py_GIL_DISABLED")))' 2> /dev/null
 }
 
 # wheel_for VERSION PROCESSOR
@@ -27,8 +29,17 @@ wheel_for() {
 
 untested=()
 for wheel in "$wheels"/barmap-*-manylinux*.whl; do
+    [[ -e $wheel ]] || continue
     untested+=("$(basename "$wheel")")
 done
+if [[ ${#untested[@]} -eq 0 ]]; then
+    echo "there is no wheel in $wheels: packaging/wheel/build makes them" >&2
+    exit 1
+fi
+if [[ $(printf '%s\n' "${untested[@]}" | cut -d- -f2 | sort -u | wc -l) -gt 1 ]]; then
+    echo "there are wheels of several versions in $wheels" >&2
+    exit 1
+fi
 # tested WHEEL
 tested() {
     local each rest=()
@@ -82,4 +93,5 @@ for suite in bullseye bookworm trixie; do
 done
 if [[ ${#untested[@]} -gt 0 ]]; then
     printf '\nnot tested, for want of a Python to run them: %s\n' "${untested[*]}"
+    exit 77
 fi
