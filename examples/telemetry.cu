@@ -24,7 +24,7 @@ __global__ void work(float* values, counters* count) {
     for (int i = 0; i < 2000; ++i)
         value = value * 0.999f + 1e-6f;
     values[index] = value;
-    if (value < 1e-3f)
+    if (value < 0.1f)
         atomicAdd(&count->subnormal, 1);
     __syncthreads();
     if (threadIdx.x == 0)

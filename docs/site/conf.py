@@ -38,6 +38,7 @@ breathe_domain_by_extension = {"h": "c", "hpp": "cpp", "cuh": "cpp"}
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+autodoc_mock_imports = ["cupy", "torch"]
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True

@@ -10,33 +10,29 @@ import pathlib
 import sys
 
 import matplotlib
+import stand_in
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
 
+stand_in.import_package(pathlib.Path(__file__).resolve().parents[2] / "python", "0")
+# What `barmap plot` knows of the files and of axes.
+from barmap._plot import COLOURS, bytes_text, time_text  # noqa: E402
+from barmap._plot_data import DIRECTIONS, panels_of  # noqa: E402
+
 H200, H100 = "h200-580.159.04", "h100-580.159.04"
-DIRECTIONS = {"h2d": ("to-gpu", "CPU to GPU"), "d2h": ("from-gpu", "GPU to CPU")}
+NAMES = {"h2d": "to-gpu", "d2h": "from-gpu"}
 THEMES = {"light": {"paper": "#ffffff", "ink": "#1a1a1a", "grid": "#d8d8d8"},
           "dark": {"paper": "#131416", "ink": "#e0e0e0", "grid": "#3a3d42"}}
-# Okabe and Ito's colours, which people of any colour vision distinguish, and which are seen on both papers.
-ORANGE, BLUE, GREEN, RED, PINK = "#e69f00", "#56b4e9", "#009e73", "#d55e00", "#cc79a7"
-UNITS = {1: "B", 1 << 10: "KiB", 1 << 20: "MiB"}
+# Which are seen on both papers.
+ORANGE, BLUE, GREEN, RED = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4]
 
 
-def results(folder, machine, name):
-    """What a file has measured, and the GPU."""
-    read = json.loads((folder / machine / name).read_text())
-    return read["results"], read["machine"]["gpu"]
-
-
-def bytes_text(size, _=None):
-    unit = max(each for each in UNITS if each <= max(size, 1))
-    return f"{size / unit:g} {UNITS[unit]}"
-
-
-def time_text(ns, _=None):
-    return f"{ns / 1000:g} µs" if ns < 1e6 else f"{ns / 1e6:g} ms"
+def panel(folder, machine, name, title):
+    """What a file has of one title, and the GPU."""
+    found = next(each for each in panels_of(folder / machine / name) if each.title == title)
+    return found, found.machine.split(",")[0]
 
 
 class Series:
@@ -48,45 +44,42 @@ class Series:
 
 def latency(folder, machine, name, direction):
     """Latency by size of the copies that a program would choose from."""
-    rows, gpu = results(folder, machine, name)
     series = []
-    for method, title, colour, style in (
-            ("adaptive pageable", "barmap, pageable memory", GREEN, "-"),
-            ("adaptive pinned", "barmap, pinned memory", GREEN, "--"),
-            ("cuMemcpy pageable", "cuMemcpy, pageable memory", RED, "-"),
-            ("cuMemcpy pinned", "cuMemcpy, pinned memory", RED, "--")):
-        points = ((row["size"], row["p50_ns"]) for row in rows if row["measurement"] == "copy"
-                  and row["direction"] == direction and row["method"] == method and row["size"] <= 8 << 20)
-        series.append(Series(title, points, colour, style))
+    for host, style in (("pageable", "-"), ("pinned", "--")):
+        found, gpu = panel(folder, machine, name, f"{DIRECTIONS[direction]}, {host} memory")
+        for method, title, colour in (("adaptive", "barmap", GREEN), ("cuMemcpy", "cuMemcpy", RED)):
+            points = ((each.size, each.median) for each in found.curves[method] if each.size <= 8 << 20)
+            series.append(Series(f"{title}, {host} memory", points, colour, style))
+    series.sort(key=lambda each: each.colour != GREEN)
     if machine == H200:
         lines = (folder / machine / "copy-cost.jsonl").read_text().splitlines()
         way, column = ("to", "theirs_ns") if direction == "h2d" else ("from", "theirs_fenced_ns")
-        points = ((row["bytes"], row[column]) for row in map(json.loads, lines) if row["direction"] == way)
+        points = ((row["bytes"], row[column] * 1e-9) for row in map(json.loads, lines) if row["direction"] == way)
         title = "gdrcopy's routines" + (", fenced" if direction == "d2h" else "")
         series.append(Series(title, points, BLUE, ":"))
-    return f"{DIRECTIONS[direction][1]}: time of one copy, {gpu}", series
+    return f"{DIRECTIONS[direction]}: time of one copy, {gpu}", series
 
 
 def batches(folder, machine, direction):
     """Bandwidth of batches of pieces, by the size of a piece."""
-    rows, gpu = results(folder, machine, "batch-random.json")
-    pieces = max(row["pieces"] for row in rows)
+    title = next(each.title for each in panels_of(folder / machine / "batch-random.json")
+                 if each.title.startswith(DIRECTIONS[direction]))
+    found, gpu = panel(folder, machine, "batch-random.json", title)
+    pieces = found.title.split()[-3]
     colours = {"copy_engine (channel)": GREEN, "cuMemcpyBatchAsync": RED, "kernel, 32 SMs": BLUE}
     series = [Series(method.replace("copy_engine (channel)", "barmap's copy_engine"),
-                     ((row["size"], row["gb_per_s"]) for row in rows if row["method"] == method
-                      and row["direction"] == direction and row["pieces"] == pieces), colour)
+                     ((each.size, each.bandwidth) for each in found.curves[method]), colour)
               for method, colour in colours.items()]
-    return f"{DIRECTIONS[direction][1]}: batches of {pieces:,} random pieces, {gpu}", series
+    return f"{DIRECTIONS[direction]}: batches of {int(pieces):,} random pieces, {gpu}", series
 
 
 def trips(folder):
     """Round trips of small messages on both machines."""
     series = []
     for machine, colour in ((H200, GREEN), (H100, ORANGE)):
-        rows, gpu = results(folder, machine, "ring-trip.json")
-        names = {"doorbell": "doorbell", "bare": "bare", "ring": "ring"}
-        points = {f"{names[row['way']]}, {row['message_bytes']} B": row["p50_ns"] for row in rows
-                  if row["way"] in names and not row["load"]}
+        found, gpu = panel(folder, machine, "ring-trip.json", "message to the GPU and back")
+        points = {name: span.median * 1e6 for name, span in found.spans.items()
+                  if not name.startswith("clock") and not name.endswith("link loaded")}
         series.append(Series(gpu, points, colour))
     return "Message to a running kernel and its answer: median time", series
 
@@ -146,7 +139,7 @@ def bars(title, series, theme):
     height = 0.8 / len(series)
     for index, each in enumerate(series):
         places = [place + (index - (len(series) - 1) / 2) * height for place in range(len(names))]
-        drawn_bars = axes.barh(places, [each.points[name] / 1000 for name in names], height * 0.92, color=each.colour,
+        drawn_bars = axes.barh(places, [each.points[name] for name in names], height * 0.92, color=each.colour,
                                label=each.name)
         axes.bar_label(drawn_bars, fmt="%.2f", padding=3, fontsize=8)
     axes.set_yticks(range(len(names)), names)
@@ -160,7 +153,7 @@ def bars(title, series, theme):
 
 def of_readme(folder):
     """The plots of the README: name and SVG of each."""
-    for direction, (name, _) in DIRECTIONS.items():
+    for direction, name in NAMES.items():
         title, series = latency(folder, H200, "lat-engines-1.json", direction)
         for theme in THEMES:
             yield f"latency-{name}-{theme}.svg", lines(title, series, theme, times=True)
@@ -170,7 +163,7 @@ def drawn(folder):
     """All plots."""
     yield from of_readme(folder)
     for theme in THEMES:
-        for direction, (name, _) in DIRECTIONS.items():
+        for direction, name in NAMES.items():
             title, series = latency(folder, H100, "lat-engines.json", direction)
             yield f"latency-{name}-h100-{theme}.svg", lines(title, series, theme, times=True)
             for machine, suffix in ((H200, ""), (H100, "-h100")):

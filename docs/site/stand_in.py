@@ -15,6 +15,13 @@ def _docstrings(header):
     return {name: text for name, _, text in found}
 
 
+def _give_values(submodule, header, prefix):
+    """The constants that the stub tells of are those of a C header."""
+    text = header.read_text()
+    for name in submodule.__annotations__:
+        setattr(submodule, name, int(re.search(rf"\b{prefix}{name} = (\d+)", text).group(1)))
+
+
 def import_package(folder, version):
     """Makes `import barmap` work in this process, for documentation alone."""
     sys.path.insert(0, str(folder))
@@ -29,6 +36,9 @@ def import_package(folder, version):
     sys.modules["barmap"] = package
     stub = "from __future__ import annotations\n" + (folder / "barmap" / "_barmap.pyi").read_text()
     exec(compile(stub, name, "exec"), module.__dict__)
+    shims = folder.parent / "shims"
+    _give_values(module.gdrapi, shims / "gdrapi" / "gdrapi.h", "GDR_")
+    _give_values(module.vkgdr, shims / "vkgdr" / "vkgdr.h", "VKGDR_")
     del sys.modules["barmap"]
     module.version = version
     texts = _docstrings(folder / "binding" / "docstrings.hpp")

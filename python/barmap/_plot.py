@@ -14,7 +14,7 @@ _USAGE, _UNAVAILABLE = 2, 3  # the tool's exit statuses
 _FORMATS = (".svg", ".png", ".pdf")
 # Okabe and Ito's colours, which people of any colour vision distinguish; black is for what barmap
 # chooses by itself.
-_COLOURS = (
+COLOURS = (
     "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7", "#999999", "#5e3c99", "#7b3f00",
 )
 _MARKERS = "os^Dv<>Pp*"
@@ -22,7 +22,7 @@ _COLUMN, _HEIGHT = 4.4, 7.5  # inches, of a panel
 _FAR = 200  # times the best one
 
 
-def _bytes(size: float, _: object = None) -> str:
+def bytes_text(size: float, _: object = None) -> str:
     for unit in ("B", "KiB", "MiB"):
         if size < 1024:
             return f"{size:g} {unit}"
@@ -30,7 +30,7 @@ def _bytes(size: float, _: object = None) -> str:
     return f"{size:g} GiB"
 
 
-def _seconds(time: float, _: object = None) -> str:
+def time_text(time: float, _: object = None) -> str:
     for unit, length in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if time >= 0.99 * length:
             return f"{time / length:g} {unit}"
@@ -77,7 +77,7 @@ def _styles(panels: Sequence[Panel]) -> Dict[str, Dict[str, Any]]:
     styles: Dict[str, Dict[str, Any]] = {black: {"color": "black", "linewidth": 2.2, "zorder": 3}}
     for index, method in enumerate(others):
         styles[method] = {
-            "color": _COLOURS[index % len(_COLOURS)],
+            "color": COLOURS[index % len(COLOURS)],
             "marker": _MARKERS[index % len(_MARKERS)],
             "markersize": 3,
             "linewidth": 1,
@@ -102,7 +102,7 @@ def _draw_curves(latency: Any, bandwidth: Optional[Any], panel: Panel, styles: D
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
-        axes.xaxis.set_major_formatter(_bytes)
+        axes.xaxis.set_major_formatter(bytes_text)
     both[-1].tick_params(axis="x", labelrotation=45)
     both[-1].set_xlabel("size of a slot" if panel.thing == "message" else f"size of a {panel.thing}")
 
@@ -114,7 +114,7 @@ def _draw_rows(axes: Any, panel: Panel) -> None:
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.grid(True, axis="x", linewidth=0.4, alpha=0.5)
     if panel.counts:
-        axes.barh(range(len(labels)), list(panel.counts.values()), color=_COLOURS[3])
+        axes.barh(range(len(labels)), list(panel.counts.values()), color=COLOURS[3])
         for at, number in enumerate(panel.counts.values()):
             axes.annotate(f" {number:,}", (number, at), va="center", fontsize=8)
         axes.set_xlim(0, max(1, 1.2 * max(panel.counts.values())))
@@ -122,13 +122,13 @@ def _draw_rows(axes: Any, panel: Panel) -> None:
         return
     axes.set_xscale("log")
     for at, span in enumerate(panel.spans.values()):
-        axes.plot([span.fastest, span.slow], [at, at], color=_COLOURS[1], linewidth=3, solid_capstyle="butt")
+        axes.plot([span.fastest, span.slow], [at, at], color=COLOURS[1], linewidth=3, solid_capstyle="butt")
         axes.plot([span.median], [at], "o", color="black", markersize=4)
-        axes.annotate(_seconds(float(f"{span.median:.3g}")), (span.median, at), xytext=(0, 5),
+        axes.annotate(time_text(float(f"{span.median:.3g}")), (span.median, at), xytext=(0, 5),
                       textcoords="offset points", ha="center", fontsize=7)
     axes.set_xlim(min(span.fastest for span in panel.spans.values()) / 1.6,
                   max(span.slow for span in panel.spans.values()) * 1.6)
-    _label_decades(axes.xaxis, _seconds)
+    _label_decades(axes.xaxis, time_text)
     axes.tick_params(axis="x", labelrotation=45)
     axes.set_xlabel("time (dot: median; line: fastest to 99 %)")
 
@@ -175,7 +175,7 @@ def draw(panels: Sequence[Panel], title: Optional[str] = None) -> Any:
             top = figure.add_subplot(grid[:, column])
             _draw_curves(top, None, panel, styles)
             top.set_ylabel(f"time of a {panel.thing} (median; shaded: fastest to 99 %)")
-            _label_decades(top.yaxis, _seconds)
+            _label_decades(top.yaxis, time_text)
         where = f"\n{panel.machine}" if len(machines) > 1 else ""
         top.set_title(panel.title + where, fontsize=9)
     if with_bandwidth:
@@ -187,7 +187,7 @@ def draw(panels: Sequence[Panel], title: Optional[str] = None) -> Any:
         # Of bandwidths the highest is the best: as of the times of a byte.
         low, high = limits([(p.size, 1 / p.bandwidth) for p in points if p.bandwidth] for points in shown)
         first["bandwidth"].set_ylim(1 / high, 1 / low)
-        _label_decades(first["time"].yaxis, _seconds)
+        _label_decades(first["time"].yaxis, time_text)
         _label_decades(first["bandwidth"].yaxis, _number)
     figure.suptitle(title or (machines[0] if len(machines) == 1 else ""), fontsize=11)
     lines: Dict[str, Any] = {}

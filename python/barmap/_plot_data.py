@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 
 Row = Dict[str, Any]
 
-_DIRECTIONS = {"h2d": "CPU to GPU", "d2h": "GPU to CPU"}
+DIRECTIONS = {"h2d": "CPU to GPU", "d2h": "GPU to CPU"}
 
 
 class Unusable(Exception):
@@ -80,7 +80,7 @@ def _copies(machine: str, rows: Sequence[Row]) -> List[Panel]:
     """One for each direction and kind of host memory."""
     hosts = sorted({row.get("host", "") for row in rows})  # older files do not tell
     panels = []
-    for direction, words in _DIRECTIONS.items():
+    for direction, words in DIRECTIONS.items():
         for host in hosts:
             curves = _curves((_method(row), Point(row["size"], *_span(row), row["gb_per_s"])) for row in rows
                              if (row["direction"], row.get("host", "")) == (direction, host))
@@ -93,7 +93,7 @@ def _batches(machine: str, rows: Sequence[Row]) -> List[Panel]:
     """One for each direction and order of pieces. Of each size the batch with the most pieces counts;
     times are of one piece of it."""
     panels = []
-    for direction, words in _DIRECTIONS.items():
+    for direction, words in DIRECTIONS.items():
         for order in ("contiguous", "random"):
             here = [row for row in rows if (row["direction"], row["order"]) == (direction, order)]
             most: Dict[int, int] = {}
@@ -111,7 +111,7 @@ def _rates(machine: str, rows: Sequence[Row]) -> List[Panel]:
     """One for each direction, and each state of the link: messages by the size of their slot. A
     message's time is what it takes in a row of many."""
     panels = []
-    for direction, words in _DIRECTIONS.items():
+    for direction, words in DIRECTIONS.items():
         for load, link in ((False, "link idle"), (True, "link loaded")):
             here = [row for row in rows if (row["direction"], row["load"]) == (direction, load)
                     and row["passed"] and row["messages_per_s"] > 0]
