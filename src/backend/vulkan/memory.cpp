@@ -13,7 +13,7 @@ constexpr VkExternalMemoryHandleTypeFlagBits opaque_fd =
 /// Tries the memory types in turn. A type whose heap is too small is left out: Vulkan forbids to
 /// ask for it.
 template <class Attempt>
-memory_type const& first_that_takes(session const& session, std::size_t size,
+memory_type first_that_takes(session const& session, std::size_t size,
                                     std::string const& operation, Attempt attempt) {
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     for (memory_type const& type : session.memory_types()) {
@@ -46,7 +46,7 @@ memory memory::allocate(std::shared_ptr<session const> session, std::size_t byte
     info.pNext = &shared;
     info.allocationSize = size;
     VkDeviceMemory handle = VK_NULL_HANDLE;
-    memory_type const& type = first_that_takes(
+    memory_type const type = first_that_takes(
         *session, size, "allocate " + std::to_string(bytes) + " bytes of GPU memory",
         [&](memory_type const& candidate) {
             info.memoryTypeIndex = candidate.index;
@@ -65,7 +65,7 @@ memory memory::import(std::shared_ptr<session const> session, int descriptor, st
     info.pNext = &source;
     info.allocationSize = size;
     VkDeviceMemory handle = VK_NULL_HANDLE;
-    memory_type const& type = first_that_takes(
+    memory_type const type = first_that_takes(
         *session, size, "import " + std::to_string(bytes) + " bytes of GPU memory into Vulkan",
         [&](memory_type const& candidate) {
             info.memoryTypeIndex = candidate.index;
