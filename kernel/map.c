@@ -207,17 +207,17 @@ static vm_fault_t area_large_fault(struct vm_fault *vmf, unsigned int order)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct gdrdrv_pin *pin = vma->vm_private_data;
-	unsigned long size = PAGE_SIZE << order, at = round_down(vmf->address, size);
+	unsigned long at = round_down(vmf->address, PMD_SIZE);
 	vm_fault_t result = VM_FAULT_SIGBUS;
 	phys_addr_t start;
 
-	if (at < vma->vm_start || vma->vm_end - at < size)
+	if (order != PMD_ORDER || at < vma->vm_start || vma->vm_end - at < PMD_SIZE)
 		return VM_FAULT_FALLBACK;
 	down_read(&pin->lock);
 	if (pin->table) {
 		result = VM_FAULT_FALLBACK;
-		if (run_at(pin, offset_of(vma, at), size, &start) == size && IS_ALIGNED(start, size))
-			result = gdrdrv_insert_large(vmf, start >> PAGE_SHIFT, order);
+		if (run_at(pin, offset_of(vma, at), PMD_SIZE, &start) == PMD_SIZE && IS_ALIGNED(start, PMD_SIZE))
+			result = gdrdrv_insert_large(vmf, start >> PAGE_SHIFT);
 	}
 	up_read(&pin->lock);
 	if (result == VM_FAULT_NOPAGE)
@@ -291,18 +291,17 @@ static const struct vm_operations_struct area_operations = {
 unsigned long gdrdrv_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
 				   unsigned long offset, unsigned long flags)
 {
-	size_t entry = gdrdrv_largest_entry(size);
 	bool free_choice = !at && !(flags & MAP_FIXED);
 	struct gdrdrv_pin *pin = NULL;
 	unsigned long found;
 
-	if (free_choice && entry)
+	if (free_choice && size >= PMD_SIZE)
 		pin = gdrdrv_get_pin(filp->private_data, offset);
 	if (pin && size <= pin->size) {
-		found = gdrdrv_find_area(filp, 0, size + entry, offset, flags);
+		found = gdrdrv_find_area(filp, 0, size + PMD_SIZE, offset, flags);
 		down_read(&pin->lock);
 		if (!IS_ERR_VALUE(found) && pin->table)
-			at = found + ((gdrdrv_page_address(pin->table, 0) - found) & (entry - 1));
+			at = found + ((gdrdrv_page_address(pin->table, 0) - found) & (PMD_SIZE - 1));
 		up_read(&pin->lock);
 	}
 	if (pin)
