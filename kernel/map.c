@@ -287,13 +287,16 @@ static const struct vm_operations_struct area_operations = {
 };
 
 #if GDRDRV_LARGE_ENTRIES
-/* Where an address is a multiple of a large entry's size, its physical one is, too. */
+/*
+ * Where an address is a multiple of a large entry's size, its physical one is, too. An address that the program names
+ * is for the kernel to check, which takes a free one unless MAP_FIXED says that it need not be.
+ */
 unsigned long gdrdrv_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
 				   unsigned long offset, unsigned long flags)
 {
 	bool free_choice = !at && !(flags & MAP_FIXED);
+	unsigned long found, chosen = 0;
 	struct gdrdrv_pin *pin = NULL;
-	unsigned long found;
 
 	if (free_choice && size >= PMD_SIZE)
 		pin = gdrdrv_get_pin(filp->private_data, offset);
@@ -301,12 +304,12 @@ unsigned long gdrdrv_unmapped_area(struct file *filp, unsigned long at, unsigned
 		found = gdrdrv_find_area(filp, 0, size + PMD_SIZE, offset, flags);
 		down_read(&pin->lock);
 		if (!IS_ERR_VALUE(found) && pin->table)
-			at = found + ((gdrdrv_page_address(pin->table, 0) - found) & (PMD_SIZE - 1));
+			chosen = found + ((gdrdrv_page_address(pin->table, 0) - found) & (PMD_SIZE - 1));
 		up_read(&pin->lock);
 	}
 	if (pin)
 		gdrdrv_put_pin(pin);
-	return at ?: gdrdrv_find_area(filp, at, size, offset, flags);
+	return chosen ?: gdrdrv_find_area(filp, at, size, offset, flags);
 }
 #endif
 
