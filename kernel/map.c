@@ -114,7 +114,7 @@ static u32 choose_mapping(const struct gdrdrv_pin *pin)
 	return gdrdrv_device_mappings ? GDRDRV_MAPPING_DEVICE : GDRDRV_MAPPING_WRITE_COMBINING;
 }
 
-/* An enum gdrdrv_mapping, or an error: what it is, which may not be what was wanted. */
+/* An enum gdrdrv_mapping, or an error: what it is at its first page, which may not be what was wanted. */
 int gdrdrv_mapping_of(struct gdrdrv_pin *pin)
 {
 	int type = GDRDRV_MAPPING_NONE, combines;
