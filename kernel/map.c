@@ -332,8 +332,7 @@ static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 		vma->vm_page_prot = gdrdrv_device(vma->vm_page_prot);
 	}
 	/* Children get no copy; no growth; nothing of it in core dumps. */
-	gdrdrv_init_vm_flags(vma, vma->vm_flags | VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND |
-					  VM_DONTDUMP | (GDRDRV_LARGE_ENTRIES ? VM_HUGEPAGE : 0));
+	gdrdrv_init_vm_flags(vma, vma->vm_flags | VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_private_data = pin;
 	vma->vm_ops = &area_operations;
 	area_opened(vma);
