@@ -37,8 +37,10 @@ static inline int gdrdrv_insert_page(struct vm_area_struct *vma, unsigned long a
 }
 
 /*
- * From Linux 6.12 on, one entry of a higher level may map 2 MiB or 1 GiB (on x86-64) of a device, by functions that
- * are GPL-only.
+ * From Linux 6.12 on, one entry of a higher level (a PMD; 2 MiB on x86-64) may map a part of a device, by functions that
+ * are GPL-only. Not one of the level above (a PUD, 1 GiB), though there is a function for it: the kernel neither moves
+ * nor splits such an entry of a device. mremap() takes it for a damaged one and clears it without flushing the TLB, so
+ * that processors still reach the memory after an unpin; and where madvise() has split the VMA, unmapping warns.
  */
 #if defined(GDRDRV_GPL_SYMBOLS) && defined(CONFIG_ARCH_SUPPORTS_PMD_PFNMAP) && defined(GDRDRV_HAS_LARGE_FAULTS)
 #define GDRDRV_LARGE_ENTRIES 1
@@ -53,27 +55,9 @@ static inline int gdrdrv_insert_page(struct vm_area_struct *vma, unsigned long a
 #define gdrdrv_large_pfn(pfn) (pfn)
 #endif
 
-static inline vm_fault_t gdrdrv_insert_large(struct vm_fault *vmf, unsigned long pfn, unsigned int order)
+static inline vm_fault_t gdrdrv_insert_large(struct vm_fault *vmf, unsigned long pfn)
 {
-	bool write = vmf->flags & FAULT_FLAG_WRITE;
-
-	switch (order) {
-	case PMD_ORDER:
-		return vmf_insert_pfn_pmd(vmf, gdrdrv_large_pfn(pfn), write);
-#ifdef CONFIG_ARCH_SUPPORTS_PUD_PFNMAP
-	case PUD_ORDER:
-		return vmf_insert_pfn_pud(vmf, gdrdrv_large_pfn(pfn), write);
-#endif
-	}
-	return VM_FAULT_FALLBACK;
-}
-
-/* The largest entry that can map a part of so many bytes, or 0. */
-static inline size_t gdrdrv_largest_entry(size_t size)
-{
-	if (IS_ENABLED(CONFIG_ARCH_SUPPORTS_PUD_PFNMAP) && size >= PUD_SIZE)
-		return PUD_SIZE;
-	return size >= PMD_SIZE ? PMD_SIZE : 0;
+	return vmf_insert_pfn_pmd(vmf, gdrdrv_large_pfn(pfn), vmf->flags & FAULT_FLAG_WRITE);
 }
 
 static inline unsigned long gdrdrv_find_area(struct file *filp, unsigned long at, unsigned long size,

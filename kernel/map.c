@@ -114,7 +114,7 @@ static u32 choose_mapping(const struct gdrdrv_pin *pin)
 	return gdrdrv_device_mappings ? GDRDRV_MAPPING_DEVICE : GDRDRV_MAPPING_WRITE_COMBINING;
 }
 
-/* An enum gdrdrv_mapping, or an error: what it is, which may not be what was wanted. */
+/* An enum gdrdrv_mapping, or an error: what it is at its first page, which may not be what was wanted. */
 int gdrdrv_mapping_of(struct gdrdrv_pin *pin)
 {
 	int type = GDRDRV_MAPPING_NONE, combines;
@@ -207,17 +207,17 @@ static vm_fault_t area_large_fault(struct vm_fault *vmf, unsigned int order)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct gdrdrv_pin *pin = vma->vm_private_data;
-	unsigned long size = PAGE_SIZE << order, at = round_down(vmf->address, size);
+	unsigned long at = round_down(vmf->address, PMD_SIZE);
 	vm_fault_t result = VM_FAULT_SIGBUS;
 	phys_addr_t start;
 
-	if (at < vma->vm_start || vma->vm_end - at < size)
+	if (order != PMD_ORDER || at < vma->vm_start || vma->vm_end - at < PMD_SIZE)
 		return VM_FAULT_FALLBACK;
 	down_read(&pin->lock);
 	if (pin->table) {
 		result = VM_FAULT_FALLBACK;
-		if (run_at(pin, offset_of(vma, at), size, &start) == size && IS_ALIGNED(start, size))
-			result = gdrdrv_insert_large(vmf, start >> PAGE_SHIFT, order);
+		if (run_at(pin, offset_of(vma, at), PMD_SIZE, &start) == PMD_SIZE && IS_ALIGNED(start, PMD_SIZE))
+			result = gdrdrv_insert_large(vmf, start >> PAGE_SHIFT);
 	}
 	up_read(&pin->lock);
 	if (result == VM_FAULT_NOPAGE)
@@ -287,27 +287,29 @@ static const struct vm_operations_struct area_operations = {
 };
 
 #if GDRDRV_LARGE_ENTRIES
-/* Where an address is a multiple of a large entry's size, its physical one is, too. */
+/*
+ * Where an address is a multiple of a large entry's size, its physical one is, too. An address that the program names
+ * is for the kernel to check, which takes a free one unless MAP_FIXED says that it need not be.
+ */
 unsigned long gdrdrv_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
 				   unsigned long offset, unsigned long flags)
 {
-	size_t entry = gdrdrv_largest_entry(size);
 	bool free_choice = !at && !(flags & MAP_FIXED);
+	unsigned long found, chosen = 0;
 	struct gdrdrv_pin *pin = NULL;
-	unsigned long found;
 
-	if (free_choice && entry)
+	if (free_choice && size >= PMD_SIZE)
 		pin = gdrdrv_get_pin(filp->private_data, offset);
 	if (pin && size <= pin->size) {
-		found = gdrdrv_find_area(filp, 0, size + entry, offset, flags);
+		found = gdrdrv_find_area(filp, 0, size + PMD_SIZE, offset, flags);
 		down_read(&pin->lock);
 		if (!IS_ERR_VALUE(found) && pin->table)
-			at = found + ((gdrdrv_page_address(pin->table, 0) - found) & (entry - 1));
+			chosen = found + ((gdrdrv_page_address(pin->table, 0) - found) & (PMD_SIZE - 1));
 		up_read(&pin->lock);
 	}
 	if (pin)
 		gdrdrv_put_pin(pin);
-	return at ?: gdrdrv_find_area(filp, at, size, offset, flags);
+	return chosen ?: gdrdrv_find_area(filp, at, size, offset, flags);
 }
 #endif
 
@@ -330,8 +332,7 @@ static int prepare_area(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 		vma->vm_page_prot = gdrdrv_device(vma->vm_page_prot);
 	}
 	/* Children get no copy; no growth; nothing of it in core dumps. */
-	gdrdrv_init_vm_flags(vma, vma->vm_flags | VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND |
-					  VM_DONTDUMP | (GDRDRV_LARGE_ENTRIES ? VM_HUGEPAGE : 0));
+	gdrdrv_init_vm_flags(vma, vma->vm_flags | VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_private_data = pin;
 	vma->vm_ops = &area_operations;
 	area_opened(vma);

@@ -34,10 +34,12 @@ found=
 for folder in $(compgen -G "$pattern"); do
     [[ -e $folder/Makefile ]] || continue
     found=1
-    cp -r "$repository/kernel" "$work/kernel"
-    echo "==== $PRETTY_NAME: $folder"
-    make -C "$work/kernel" KDIR="$folder"
-    rm -r "$work/kernel"
+    for open in n y; do # the open driver's build uses more of the kernel
+        cp -r "$repository/kernel" "$work/kernel"
+        echo "==== $PRETTY_NAME: $folder, NVIDIA_IS_OPENSOURCE=$open"
+        make -C "$work/kernel" KDIR="$folder" NVIDIA_IS_OPENSOURCE=$open
+        rm -r "$work/kernel"
+    done
 done
 [[ $found ]] || {
     echo "$PRETTY_NAME: $headers has installed no $pattern" >&2

@@ -24,6 +24,12 @@ measure() {
             -object memory-backend-ram,id=bar,size=2G,share=on -device ivshmem-plain,memdev=bar \
             -kernel "$2" -initrd "$out/cpio.gz" \
             -append "console=ttyS0 panic=-1 nokaslr norandmaps modes=cost parameters=use_persistent_mapping=$mode" < /dev/null
+        # A guest that panics ends QEMU with 0.
+        grep -q '^COST' "$out/log" || {
+            echo "$1: the guest has measured nothing; the end of its log:" >&2
+            tail -n 30 "$out/log" >&2
+            exit 1
+        }
         echo "$1, $([[ $mode == 1 ]] && echo persistent || echo callback) mode"
         tr -d '\r' < "$out/log" | sed -n 's/^COST/ /p'
     done

@@ -6,6 +6,12 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
+# DKMS 3.2 (3.0 does not) builds nothing before a package of that very name is installed, and the names of NVIDIA's differ.
+if grep -q '^BUILD_DEPENDS' "$here/../../kernel/dkms.conf"; then
+    echo "kernel/dkms.conf depends on another package of DKMS's" >&2
+    exit 1
+fi
+
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$here/../../kernel/dkms.conf")
 mkdir "$out"/{tree,install,source}
 cp -r "$here/../../kernel" "$out/source/barmap-$version"

@@ -8,8 +8,10 @@
     mutation.py --list ...                    # what would be tried, without doing it
 
 Each is built and booted on 6.12 for the open nvidia.ko, then on 6.1 for either, then with --arm64 on 6.1 for arm64
-(--arm64-alone: only there), until a case fails. One that compiles nowhere, or everywhere to what was there, counts
-for nothing. Prints a line for each: number, place, operator, verdict, what was there, what it became.
+(--arm64-alone: only there), until a case fails; before all, the driver as it is, with which no case may fail. One
+that compiles nowhere, or everywhere to what was there, counts for nothing. Where a case or the machine does not end, it
+is tried once more and then on the other machines, and counted apart. Prints a line for each: number, place, operator,
+verdict, what was there, what it became.
 """
 
 import argparse
@@ -36,6 +38,8 @@ SECTIONS = (".text", ".init.text", ".exit.text", ".data", ".rodata", ".rodata.st
 # What a program that is told to stop says first: a case, the kernel's log, or the kernel's end.
 REASONS = (r"^  FAILED (.*?)(?: \(\d+ ms\))?$", r"^  KERNEL;(.*)$",
            r"^(?:\[[ \d.]+\] )?(BUG: .*|.*Oops.*|Kernel panic.*)$")
+HANGS = r"^    \w+ hangs$"  # what it says before it tells such a case as failed, too
+ENDLESS = "does not end"
 
 
 @dataclass
@@ -48,13 +52,16 @@ class Machine:
     out: Path = Path()
     unchanged: bytes | None = None
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder: Path, case: str) -> None:
         said = subprocess.run([HERE / "kernels.sh", "bookworm", self.architecture, self.meta], check=True,
                               stdout=subprocess.PIPE, text=True)
         self.kernel, self.out = Path(said.stdout.strip()), folder / self.meta
         subprocess.run([HERE / "build.sh", self.kernel / "build", self.architecture, self.out, *self.variables],
                        check=True)
         self.unchanged = self.build()
+        reason = self.boot(case)
+        if reason:
+            sys.exit(f"mutation.py: the driver as it is fails on {self.name}: {reason}; mend that first")
 
     def build(self) -> bytes | None:
         """What the driver's code is, in a few bytes; None where it does not compile."""
@@ -84,18 +91,24 @@ class Machine:
             environment["GPU_MIB"] = "2048"
             options.append("large_entries=yes")
         image = (self.kernel / "image").resolve()
+        told = self.out / "boot.log.text"
+        told.unlink(missing_ok=True)
         booted = subprocess.run([HERE / "boot.sh", image, self.architecture, self.out, "boot", *options],
                                 env=environment, capture_output=True)
         if not booted.returncode:
             return ""
-        log = (self.out / "boot.log.text").read_text(errors="replace")
+        if not told.exists():
+            sys.exit(f"mutation.py: nothing was booted:\n{booted.stderr.decode(errors='replace')}")
+        log = told.read_text(errors="replace")
+        if re.search(HANGS, log, re.M):
+            return ENDLESS
         for pattern in REASONS:
             found = re.search(pattern, log, re.M)
             if found:
                 return found[1]
         if "VERDICT 0" in log:
             return "" if case else "the host's look at the memory"
-        return "it did not end"
+        return ENDLESS
 
     def verdict_on(self, mutant: mutants.Mutant, case: str) -> str:
         file = self.out / "gdrdrv" / mutant.file
@@ -103,11 +116,15 @@ class Machine:
         file.write_text(mutant.apply(text))
         code = self.build()
         reason = self.boot(case) if code not in (None, self.unchanged) else ""
+        if reason == ENDLESS:  # or was this computer only slow?
+            reason = self.boot(case)
         file.write_text(text)
         if code is None:
             return "does not compile"
         if code == self.unchanged:
             return "is the same"
+        if reason == ENDLESS:
+            return f"{ENDLESS} on {self.name}"
         return f"fails on {self.name}: {reason}" if reason else "survives"
 
 
@@ -165,19 +182,19 @@ def main() -> None:
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for machine in machines:
-            machine.prepare(Path(folder))
+            machine.prepare(Path(folder), options.case)
         for each in some:
             verdicts = []
             for machine in machines:
                 verdicts.append(machine.verdict_on(each, options.case))
                 if verdicts[-1].startswith("fails"):
                     break
-            verdict = next((kind for kind in (verdicts[-1], "survives", "is the same", "does not compile")
-                            if kind.startswith("fails") or kind in verdicts))
-            counts[verdict.split()[0]] += 1
+            verdict = next(verdict for kind in ("fails", ENDLESS, "survives", "is the same", "does not compile")
+                           for verdict in verdicts if verdict.startswith(kind))
+            counts["endless" if verdict.startswith(ENDLESS) else verdict.split()[0]] += 1
             print(each.id, f"{each.file}:{each.line}", each.operator, verdict, each.original, each.mutated,
                   sep="\t", flush=True)
-    print(f"{counts['fails']} fail a case, {counts['survives']} survive")
+    print(f"{counts['fails']} fail a case, {counts['endless']} do not end, {counts['survives']} survive")
 
 
 if __name__ == "__main__":

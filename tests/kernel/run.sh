@@ -1,7 +1,7 @@
 #!/bin/bash
 # Tests the kernel driver in emulated machines (QEMU, TCG) against a fake of NVIDIA's driver.
-#   tests/kernel/run.sh --short    Debian's kernels 6.1 and 6.12; under two minutes
-#   tests/kernel/run.sh --long     also 5.10 and the newest, arm64 and ppc64le, kernels with sanitizers under
+#   tests/kernel/run.sh --short    Debian's kernels 6.1 and 6.12, and a build for the newest; under two minutes
+#   tests/kernel/run.sh --long     also 5.10 and the newest booted, arm64 and ppc64le, kernels with sanitizers under
 #                                  minutes of stress, and the coverage of the driver's lines
 # Fetched and built kernels stay in ${XDG_CACHE_HOME:-~/.cache}/barmap. Ends with 77 where QEMU cannot be had.
 set -euo pipefail
@@ -42,8 +42,8 @@ stock() {
     local suite=$1 architecture=$2 meta=$3 kernel folder more=()
     shift 3
     kernel=$(./kernels.sh "$suite" "$architecture" "$meta")
-    folder=$out/$(basename "$kernel")
-    step "$(basename "$kernel")"
+    folder=$out/$(basename "$kernel")${*:+-open}
+    step "$(basename "$kernel")${*:+ ($*)}"
     ./build.sh "$kernel/build" "$architecture" "$folder" "$@"
     # What is not built for the open nvidia.ko must also load with the other one.
     [[ $* == *NVIDIA_IS_OPENSOURCE=y* ]] || ./symbols.sh "$kernel/build/Module.symvers" "$folder/gdrdrv/gdrdrv.ko"
@@ -62,9 +62,13 @@ stock bookworm amd64 linux-image-cloud-amd64
 stock bookworm amd64 linux-image-6.12-cloud-amd64 NVIDIA_IS_OPENSOURCE=y
 step "headers like RHEL 9.5's"
 ./backport.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)"
+# Large entries take other functions there.
+step "a build for the newest kernel and the open nvidia.ko"
+./build.sh "$(./kernels.sh sid amd64 linux-image-cloud-amd64)/build" amd64 "$out/newest" NVIDIA_IS_OPENSOURCE=y
 if [[ $mode == --long ]]; then
     stock bullseye amd64 linux-image-cloud-amd64
     stock sid amd64 linux-image-cloud-amd64
+    stock sid amd64 linux-image-cloud-amd64 NVIDIA_IS_OPENSOURCE=y
     stock trixie amd64 linux-image-cloud-amd64 NVIDIA_IS_OPENSOURCE=y
     LIMIT=600 stock bookworm arm64 linux-image-cloud-arm64
     LIMIT=600 stock bookworm ppc64el linux-image-powerpc64le

@@ -188,6 +188,14 @@ static void mount_all(void)
 	mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL);
 }
 
+/* Large entries that map a device do not depend on this setting for other memory. */
+static void set_large_pages_off(void)
+{
+	int code = check_set("/sys/kernel/mm/transparent_hugepage/enabled", "never");
+
+	must("set transparent huge pages off", code == ENOENT ? 0 : code);
+}
+
 int main(int argc, char **argv)
 {
 	const char *modes = option("modes", "persistent,callback,device");
@@ -197,6 +205,7 @@ int main(int argc, char **argv)
 				   &(struct gdrdrv_features_args){ 0 });
 	mount_all();
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	set_large_pages_off();
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_alarm }, NULL);
 	must("load nvidia", module_load("/nvidia.ko", ""));
 	if (strstr(modes, "cost")) {

@@ -105,6 +105,32 @@ CASE(mapping_for_reading, EITHER)
 	EXPECT_EQ(check_write(one.words), 0);
 }
 
+/* An address that a program wishes is taken where it is free; what is mapped there already stays. */
+CASE(mapping_at_a_wished_place, EITHER)
+{
+	static const size_t sizes[] = { GPU_PAGE, 64 * GPU_PAGE };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct pinned one = pinned(sizes[i], 0);
+		off_t offset = (off_t)(one.handle * (uint64_t)getpagesize());
+		char *place = mmap(NULL, one.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *at;
+
+		EXPECT(place != MAP_FAILED);
+		memset(place, 0x5a, one.size);
+		at = mmap(place, one.size, PROT_READ | PROT_WRITE, MAP_SHARED, one.driver, offset);
+		EXPECT(at != MAP_FAILED && at != place);
+		EXPECT_EQ(check_write(at), 0);
+		EXPECT_EQ(place[0], 0x5a);
+		EXPECT_EQ(place[one.size - 1], 0x5a);
+		EXPECT_EQ(munmap(at, one.size), 0);
+		EXPECT_EQ(munmap(place, one.size), 0);
+		at = mmap(place, one.size, PROT_READ | PROT_WRITE, MAP_SHARED, one.driver, offset);
+		EXPECT(at == place);
+		EXPECT_EQ(check_write(at), 0);
+	}
+}
+
 /* Pages are put in when they may be accessed, and not before. */
 CASE(mapping_without_access, EITHER)
 {
