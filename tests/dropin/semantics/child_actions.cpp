@@ -4,6 +4,7 @@
 #include "gpu_memory.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <gdrapi.h>
 #include <sys/wait.h>
 #include <unistd.h>
