@@ -60,7 +60,7 @@ _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _pointer.restype = ctypes.c_void_p
 
 
-def _dtype_of(kind: _DataType) -> np.dtype:
+def _dtype_of(kind: _DataType) -> np.dtype[Any]:
     """The element type; one that NumPy lacks (bfloat16, 8-bit floats) is raw bytes of its size."""
     if kind.lanes != 1 or kind.bits % 8 != 0:
         raise TypeError(f"elements of {kind.bits} bits and {kind.lanes} lanes cannot be mapped")

@@ -37,7 +37,7 @@ class Layout(NamedTuple):
     """
 
     shape: Tuple[int, ...]
-    dtype: np.dtype
+    dtype: np.dtype[Any]
     strides: Tuple[int, ...]
     offset: int
     nbytes: int

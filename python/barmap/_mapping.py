@@ -119,14 +119,14 @@ class Mapping(_barmap.MappedMemory):
         return self._layout.shape
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype[Any]:
         return self._layout.dtype
 
     @property
     def strides(self) -> Tuple[int, ...]:
         return self._layout.strides
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> np.ndarray[Any, Any]:
         """The GPU memory as an array of the same shape, dtype and strides. Nothing is copied.
 
         The array keeps the mapping alive and open. Its elements are read from the GPU each time,
@@ -151,7 +151,7 @@ class Mapping(_barmap.MappedMemory):
         # Not np.asarray(self): there are dtypes that the buffer protocol lacks.
         raw = np.frombuffer(self._bytes(), np.uint8)
         layout = self._layout
-        view: np.ndarray = np.ndarray(
+        view: np.ndarray[Any, Any] = np.ndarray(
             layout.shape, layout.dtype, raw, layout.offset, layout.strides
         )
         return view
@@ -187,7 +187,7 @@ class Mapping(_barmap.MappedMemory):
     def __exit__(self, *_: object) -> None:
         self._close_after_users()
 
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray[Any, Any]:
         # For dtypes that the buffer protocol lacks: NumPy asks for this only then.
         import numpy as np
 

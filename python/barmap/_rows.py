@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     stride: int
     row_shape: Tuple[int, ...]
     row_nbytes: int
-    dtype: np.dtype
+    dtype: np.dtype[Any]
     read_only: bool
 
     @property
@@ -93,7 +93,7 @@ def on_host(x: Any) -> Rows:
     return _of("host", Source(array, address, layout, not array.flags.writeable))
 
 
-def _comparable(dtype: np.dtype) -> np.dtype:
+def _comparable(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Elements that NumPy lacks are raw bytes, or an extension of NumPy's by another package."""
     return np.dtype(f"V{dtype.itemsize}") if dtype.kind == "V" and not dtype.names else dtype
 

@@ -18,7 +18,7 @@ DIRECT = {"post_u32": "movdiri", "post_u64": "movdiri", "post_double": "movdiri"
           "post_64_bytes": "movdir64b"}
 FUNCTION = re.compile(r"^[0-9a-f]+ <(\w+)>:$")
 INSTRUCTION = re.compile(r"^\s*[0-9a-f]+:\s+(.*\S)")
-PADDING = re.compile(r"^(?:data16 |cs )*nop|^xchg +%ax,%ax")
+PADDING = re.compile(r"^(?:data16 |cs )*nop|^xchg +%ax,%ax|^endbr64")  # and what Ubuntu marks targets of jumps with
 FROM_WINDOW_OR_REGISTER = re.compile(r"^mov[qld]? +(?:(?:0x[0-9a-f]+)?\(%\w+\)|%\w+),%\w+$")
 
 
