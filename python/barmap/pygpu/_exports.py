@@ -65,8 +65,8 @@ class Exported(Described):
                 f"DLPack has no strides of {self.strides} bytes for elements of {size}: copy() the "
                 "array first"
             )
-        defaults = (None, -1, 0, LEGACY_DEFAULT_STREAM, _PER_THREAD_DEFAULT_STREAM)
-        if stream not in defaults:
+        defaults = (-1, 0, LEGACY_DEFAULT_STREAM, _PER_THREAD_DEFAULT_STREAM)
+        if stream is not None and stream not in defaults:
             status = _runtime.order_behind_default_stream(int(stream), self.device)
             check(status, "let a stream wait for the array")
         kept = (self._memory, self._owner)

@@ -47,7 +47,7 @@ def at_address(address: int, shape: Sequence[int], dtype: Any, order: Any) -> An
         return np.empty(shape, dtype, order)
     if address <= 0:
         raise ValueError("the host address is null")
-    memory = (ctypes.c_char * nbytes).from_address(address)
+    memory: Any = (ctypes.c_char * nbytes).from_address(address)
     return np.frombuffer(memory, dtype).reshape(shape, order=order)
 
 
