@@ -99,11 +99,21 @@ class Release(unittest.TestCase):
         self.assertEqual(1, refused.returncode)
         self.assertIn("not of 99.0.0", refused.stderr)
 
-    @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
-    def test_a_key_signs_the_sums(self):
-        made = self.gpg("--passphrase", "", "--quick-generate-key", "nobody@localhost", "ed25519", "sign")
+    def make_key(self, algorithm="ed25519"):
+        made = self.gpg("--passphrase", "", "--quick-generate-key", "nobody@localhost", algorithm, "sign")
         self.assertEqual(0, made.returncode, made.stderr)
         self.addCleanup(subprocess.run, ["gpgconf", "--kill", "all"], env=self.environment, check=False)
+
+    def commit(self):
+        for words in (["init", "--quiet"], ["add", "."],
+                      ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost", "commit", "--quiet", "-m", "all"]):
+            subprocess.run(["git", *words], cwd=self.folder, check=True)
+        (self.folder / ".git/info/exclude").write_text("/build/\n/dist/\n")
+
+    @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
+    def test_a_key_signs_the_sums(self):
+        self.make_key()
+        self.commit()
         done = self.release("--key", "nobody@localhost", "deb")
         self.assertEqual(0, done.returncode, done.stderr)
         sums = self.folder / "dist/SHA256SUMS"
@@ -115,13 +125,12 @@ class Release(unittest.TestCase):
     @unittest.skipUnless(shutil.which("gpg") and shutil.which("rpmsign") and shutil.which("rpmbuild"),
                          "gpg or rpm is not installed")
     def test_a_key_signs_the_rpms(self):
-        made = self.gpg("--passphrase", "", "--quick-generate-key", "nobody@localhost", "rsa3072", "sign")
-        self.assertEqual(0, made.returncode, made.stderr)
-        self.addCleanup(subprocess.run, ["gpgconf", "--kill", "all"], env=self.environment, check=False)
+        self.make_key("rsa3072")
         (self.folder / "thing.spec").write_text("Name: thing\nVersion: 1\nRelease: 1\nLicense: MIT\n"
                                                 "Summary: made by a test\n%description\n%files\n")
         self.stand_in("packaging/rpm/build", f"""rpmbuild -bb --quiet --define "_topdir {self.folder}/build" \
             --define "_rpmdir $1" --define "_rpmfilename thing.rpm" thing.spec""")
+        self.commit()
         done = self.release("--key", "nobody@localhost", "rpm")
         self.assertEqual(0, done.returncode, done.stderr)
         (self.folder / "key").write_text(self.gpg("--armor", "--export", "nobody@localhost").stdout)
@@ -133,13 +142,11 @@ class Release(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
     def test_only_what_was_committed_is_signed(self):
-        made = self.gpg("--passphrase", "", "--quick-generate-key", "nobody@localhost", "ed25519", "sign")
-        self.assertEqual(0, made.returncode, made.stderr)
-        self.addCleanup(subprocess.run, ["gpgconf", "--kill", "all"], env=self.environment, check=False)
-        for words in (["init", "--quiet"], ["add", "."],
-                      ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost", "commit", "--quiet", "-m", "all"]):
-            subprocess.run(["git", *words], cwd=self.folder, check=True)
-        (self.folder / ".git/info/exclude").write_text("/dist/\n")
+        self.make_key()
+        unknown = self.release("--key", "nobody@localhost", "deb")
+        self.assertEqual(1, unknown.returncode)
+        self.assertIn("this is no release", unknown.stderr)
+        self.commit()
         done = self.release("--key", "nobody@localhost", "deb")
         self.assertEqual(0, done.returncode, done.stderr)
         (self.folder / "token").write_text("secret")
@@ -149,6 +156,13 @@ class Release(unittest.TestCase):
         told = self.release("deb")
         self.assertEqual(0, told.returncode, told.stderr)
         self.assertIn("no release: not committed was\n?? token\n", told.stdout)
+
+    def test_sources_that_git_does_not_tell_are_refused(self):
+        # As with another user's, of which git refuses to tell anything.
+        (self.folder / ".git").write_text("gitdir: /nonexistent\n")
+        refused = subprocess.run([self.folder / "packaging/sources"], capture_output=True, check=False)
+        self.assertEqual((1, b""), (refused.returncode, refused.stdout))
+        self.assertIn(b"git does not tell what belongs to the sources:\nfatal: ", refused.stderr)
 
     @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
     def test_a_key_that_is_not_there_is_asked_for_first(self):
