@@ -8,10 +8,9 @@
 // it copies through the same addresses. Prints a line of JSON for each direction and size: the
 // median over the rounds of each round's fastest batch, in ns per copy. `theirs_fenced_ns` has a
 // fence before each read, without which gdrcopy's streaming loads can be stale.
+#include "copy_cost/taking_turns.hpp"
 #include "gpu_memory.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdarg>
 #include <cstring>
 #include <fcntl.h>
@@ -98,43 +97,13 @@ struct copy {
     void* to;
     void const* from;
     bool fenced = false;
-};
 
-double ns_per_call(copy const& what, std::size_t bytes, unsigned calls) {
-    auto const start = std::chrono::steady_clock::now();
-    for (unsigned i = 0; i < calls; ++i) {
-        if (what.fenced)
+    void operator()(std::size_t bytes) const {
+        if (fenced)
             load_fence();
-        (void)what.function(what.handle, what.to, what.from, bytes);
+        (void)function(handle, to, from, bytes);
     }
-    std::chrono::duration<double, std::nano> const took = std::chrono::steady_clock::now() - start;
-    return took.count() / calls;
-}
-
-/// For each copy the median over the rounds of the round's fastest batch.
-std::vector<double> measure(std::vector<copy> const& copies, std::size_t bytes, unsigned rounds) {
-    constexpr double batch_ns = 20'000;
-    constexpr unsigned batches = 10;
-    double const estimate = ns_per_call(copies[0], bytes, 3);
-    unsigned const calls = static_cast<unsigned>(std::max(1.0, batch_ns / estimate));
-    std::vector<std::vector<double>> fastest(copies.size());
-    for (unsigned round = 0; round < rounds; ++round) {
-        std::vector<double> best(copies.size(), 1e18);
-        for (unsigned batch = 0; batch < batches; ++batch)
-            for (std::size_t i = 0; i < copies.size(); ++i) {
-                std::size_t const which = (i + batch) % copies.size();
-                best[which] = std::min(best[which], ns_per_call(copies[which], bytes, calls));
-            }
-        for (std::size_t i = 0; i < copies.size(); ++i)
-            fastest[i].push_back(best[i]);
-    }
-    std::vector<double> medians;
-    for (std::vector<double>& each : fastest) {
-        std::nth_element(each.begin(), each.begin() + each.size() / 2, each.end());
-        medians.push_back(each[each.size() / 2]);
-    }
-    return medians;
-}
+};
 
 } // namespace
 
@@ -167,7 +136,7 @@ int main(int count, char** arguments) {
 
     auto const all_sizes = [&](char const* direction, std::vector<copy> const& copies) {
         for (std::size_t bytes = 1; bytes <= most; bytes *= bytes < 16384 ? 2 : 4) {
-            std::vector<double> const ns = measure(copies, bytes, rounds);
+            std::vector<double> const ns = taking_turns(copies, bytes, rounds);
             std::printf("{\"direction\":\"%s\",\"bytes\":%zu,\"ours_ns\":%.1f,\"theirs_ns\":%.1f,"
                         "\"ratio\":%.3f",
                         direction, bytes, ns[0], ns[1], ns[0] / ns[1]);
