@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/copy_engine.hpp>
 
+#include "batch_pieces.hpp"
 #include "copy_engine_state.hpp"
 #include "engine/spin.hpp"
 #include "failure_report.hpp"
@@ -9,15 +10,26 @@
 #include <barmap/error.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <string>
+#include <utility>
 
 namespace barmap {
 
+namespace {
+
+/// Identifies an engine in tickets: above 0, and different from those of the 65,534 engines before.
+std::uint64_t next_identity() noexcept {
+    static std::atomic<std::uint64_t> latest{0};
+    constexpr std::uint64_t most = 0xffff;
+    return latest.fetch_add(1, std::memory_order_relaxed) % most + 1;
+}
+
+} // namespace
+
 copy_engine_state::~copy_engine_state() {
-    for (std::unique_ptr<engine::batch_engine>& each : all_)
-        if (!each->close())
-            (void)each.release(); // what may still be written to stays
+    for (started& each : all_)
+        if (each.engine && !each.engine->close())
+            (void)each.engine.release(); // what may still be written to stays
 }
 
 // With the lock held.
@@ -35,11 +47,10 @@ bool copy_engine_state::start(engine::batch_registration const& entry, engine_re
         report.state = backend_state::usable;
         report.reason = "its self-test moved random bytes both ways " + std::string(made->form());
         report.advice.clear();
-        {
-            std::lock_guard const hold(all_lock_);
-            all_.push_back(std::move(made));
-        }
-        current_ = {all_.back().get(), all_.size() - 1,
+        std::size_t const at = count_.load(std::memory_order_relaxed);
+        all_[at] = {next_identity(), std::move(made)};
+        count_.store(at + 1, std::memory_order_release);
+        current_ = {all_[at].engine.get(), all_[at].identity,
                     static_cast<std::size_t>(&entry - engine::batch_registry().data())};
     } catch (...) {
         if (!made->close()) { // it may still write to both
@@ -60,12 +71,11 @@ copy_engine_state::at_work copy_engine_state::get() {
     if (current_.engine) {
         if (!current_.engine->has_stopped())
             return current_;
-        std::uint64_t const current_index = current_.index;
-        current_.engine = nullptr;
+        engine::batch_engine& stopped = *std::exchange(current_.engine, nullptr);
         kind& failed = kinds_[current_.kind];
         engine_report& report = failed.report;
         report.failures = ++failed.failures;
-        std::string const why = all_[current_index]->why_it_stopped();
+        std::string const why = stopped.why_it_stopped();
         log::info("GPU " + device->gpu.pci_address + ": copy engine " + report.name +
                   " for batches has stopped: " + why);
         if (failed.failures == most_failures) {
@@ -96,12 +106,12 @@ copy_engine_state::at_work copy_engine_state::get() {
                 why.empty() ? "BARMAP_ENGINE=none allows no copy engine: unset it" : why);
 }
 
-engine::batch_engine& copy_engine_state::of(std::uint64_t index) {
-    std::lock_guard const hold(all_lock_);
-    if (index >= all_.size())
-        throw error(errc::invalid_argument, "find a batch by its ticket", "",
-                    "give a ticket that this copy engine's submit() returned");
-    return *all_[index];
+engine::batch_engine* copy_engine_state::find(std::uint64_t identity) noexcept {
+    std::size_t const count = count_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < count; ++i)
+        if (all_[i].identity == identity)
+            return all_[i].engine.get();
+    return nullptr;
 }
 
 std::vector<engine_report> copy_engine_state::reports() {
@@ -119,83 +129,58 @@ std::vector<engine_report> copy_engine_state::reports() {
 
 namespace {
 
-// A ticket is the batch's number, below 2^56, and above it which engine gave it, from 1 on.
-constexpr unsigned number_bits = 56;
+// A ticket is the batch's number and above it the identity of the engine that gave it.
+constexpr unsigned number_bits = engine::batch_engine::number_bits;
+constexpr std::uint64_t number_mask = (std::uint64_t{1} << number_bits) - 1;
 
-constexpr std::uint64_t end_of_addresses = std::uint64_t{1} << 57;
+/// The batch that a ticket names: an engine, and what that knows it by.
+struct batch {
+    engine::batch_engine* engine = nullptr; ///< null: the ticket names none
+    std::uint64_t number = 0;
 
-bool is_good(copy_piece const& each) noexcept {
-    auto const is_inside = [&](std::uint64_t begin) {
-        return begin != 0 && begin < end_of_addresses && each.bytes <= end_of_addresses - begin;
-    };
-    return each.bytes == 0 || (is_inside(each.gpu) && is_inside(each.host));
-}
-
-[[noreturn]] void refuse(std::span<copy_piece const> pieces) {
-    std::size_t at = 0;
-    while (is_good(pieces[at]))
-        ++at;
-    throw error(errc::invalid_argument, "copy piece " + std::to_string(at) + " of a batch", "",
-                pieces[at].gpu == 0 || pieces[at].host == 0
-                    ? "one of its addresses is null: give both, as CUDA knows them"
-                    : "it does not lie in the 57 bits of a GPU address: see its address and size");
-}
-
-/// The bytes of a batch, and whether all its pieces can go to an engine as they are.
-struct pieces_checked {
-    std::size_t bytes = 0;
-    bool are_plain = true;
+    [[nodiscard]] engine::batch_engine::state poll() const noexcept {
+        return engine ? engine->poll(number) : engine::batch_engine::state::done;
+    }
 };
 
-/// @throws error errc::invalid_argument
-pieces_checked check(std::span<copy_piece const> pieces) {
-    // A list of thousands is looked at before its first piece is copied. Both words stay small
-    // where every piece is good and plain: 0 less 1, and what wraps around, has high bits.
-    pieces_checked result;
-    std::uint64_t addresses = 0, sizes = 0;
-    for (copy_piece const& each : pieces) {
-        std::uint64_t const more = each.bytes - 1;
-        addresses |= (each.gpu - 1) | (each.host - 1) | (each.gpu + more) | (each.host + more);
-        sizes |= more;
-        result.bytes += each.bytes;
-    }
-    static_assert(std::has_single_bit(engine::most_piece_bytes));
-    result.are_plain = sizes < engine::most_piece_bytes;
-    if ((addresses >= end_of_addresses || !result.are_plain) &&
-        !std::ranges::all_of(pieces, is_good))
-        refuse(pieces);
-    return result;
+[[noreturn]] void refuse_ticket() {
+    throw error(errc::invalid_argument, "find a batch by its ticket", "",
+                "give a ticket of this GPU's copy engine, while a handle of that is open");
 }
 
-/// Without empty pieces, and with large ones cut.
-std::vector<copy_piece> plain(std::span<copy_piece const> pieces) {
-    std::vector<copy_piece> result;
-    for (copy_piece each : pieces)
-        while (each.bytes != 0) {
-            std::size_t const some = std::min(each.bytes, engine::most_piece_bytes);
-            result.push_back({each.gpu, each.host, some});
-            each = {each.gpu + some, each.host + some, each.bytes - some};
-        }
-    return result;
-}
-
-engine::batch_engine::state look(copy_engine_state& of, copy_ticket ticket,
-                                 engine::batch_engine** found = nullptr) {
-    of.device->expect_own_process("look for a batch's end");
+batch find_batch(copy_engine_state& of, copy_ticket ticket) {
+    of.device->expect_own_process("ask whether a batch is done");
     auto const value = static_cast<std::uint64_t>(ticket);
     if (value == 0)
-        return engine::batch_engine::state::done;
-    engine::batch_engine& engine = of.of((value >> number_bits) - 1);
-    if (found)
-        *found = &engine;
-    return engine.look(value & ((std::uint64_t{1} << number_bits) - 1));
+        return {};
+    batch const result{of.find(value >> number_bits), value & number_mask};
+    if (!result.engine)
+        refuse_ticket();
+    return result;
 }
 
-[[noreturn]] void fail() {
+/// Whether it is done. @throws error if it has failed, or nobody has submitted it
+bool is_done(engine::batch_engine::state now) {
+    switch (now) {
+    case engine::batch_engine::state::done:
+        return true;
+    case engine::batch_engine::state::in_flight:
+        return false;
+    case engine::batch_engine::state::never_given:
+        refuse_ticket();
+    case engine::batch_engine::state::failed:
+        break;
+    }
     throw error(errc::copy_unfinished, "copy a batch", "",
                 "the engine stopped before its end, and which bytes were copied is unknown: is "
                 "each piece in memory that is allocated, and pinned on the host's side, until it "
                 "is copied? See dmesg for an Xid, and `barmap info`");
+}
+
+/// What every thread remembers of memory that it has copied. @see expect_sides
+cuda::address_ranges& remembered_ranges() {
+    static thread_local cuda::address_ranges ranges;
+    return ranges;
 }
 
 } // namespace
@@ -209,14 +194,15 @@ copy_engine::~copy_engine() = default;
 copy_ticket copy_engine::submit(copy_direction direction, std::span<copy_piece const> pieces,
                                 std::optional<after> begin, std::optional<then> end) {
     state_->device->expect_own_process("copy a batch");
-    pieces_checked const checked = check(pieces);
+    checked_pieces const checked = check(pieces);
     if (pieces.empty() && !begin && !end)
         return copy_ticket{};
     engine::stream_order order;
     if (begin) {
         order.after = static_cast<CUstream>(begin->stream);
         constexpr std::chrono::milliseconds least{0}, longest = std::chrono::hours(24 * 365);
-        order.at_most = std::clamp(begin->at_most, least, longest);
+        if (begin->at_most)
+            order.at_most = std::clamp(*begin->at_most, least, longest);
     }
     if (end)
         order.then = static_cast<CUstream>(end->stream);
@@ -224,45 +210,43 @@ copy_ticket copy_engine::submit(copy_direction direction, std::span<copy_piece c
         direction == copy_direction::to_gpu ? engine::direction::to_gpu : engine::direction::to_cpu;
     std::vector<copy_piece> cut;
     if (!checked.are_plain)
-        pieces = cut = plain(pieces);
+        cut = plain(pieces);
     for (;;) {
         copy_engine_state::at_work const at = state_->get();
+        if (at.engine->needs_known_memory())
+            expect_known(pieces);
+        else
+            expect_sides(pieces, remembered_ranges());
         try {
-            std::uint64_t const number = at.engine->submit(way, pieces, checked.bytes, order);
+            std::uint64_t const number = at.engine->submit(
+                way, checked.are_plain ? pieces : std::span<copy_piece const>(cut), checked.bytes,
+                order);
             state_->count(at.kind, checked.bytes);
-            return copy_ticket{(at.index + 1) << number_bits | number};
+            return copy_ticket{at.identity << number_bits | number};
         } catch (engine::has_stopped const&) {
-            // By another thread's batch: the next one takes this.
+            // By another batch: the next engine takes this one.
         }
     }
 }
 
 bool copy_engine::done(copy_ticket ticket) const {
-    engine::batch_engine::state const now = look(*state_, ticket);
-    if (now == engine::batch_engine::state::failed)
-        fail();
-    return now == engine::batch_engine::state::done;
+    return is_done(find_batch(*state_, ticket).poll());
 }
 
 bool copy_engine::wait(copy_ticket ticket, std::chrono::nanoseconds at_most) const {
     using clock = std::chrono::steady_clock;
     // A time that no clock reaches is as good as none.
     constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
-    engine::batch_engine* engine = nullptr;
-    engine::batch_engine::state now = look(*state_, ticket, &engine);
-    if (now == engine::batch_engine::state::under_way) {
-        auto const number =
-            static_cast<std::uint64_t>(ticket) & ((std::uint64_t{1} << number_bits) - 1);
+    batch const which = find_batch(*state_, ticket);
+    auto now = which.poll();
+    if (now == engine::batch_engine::state::in_flight)
         (void)engine::spin(
             [&] {
-                now = engine->look(number);
-                return now != engine::batch_engine::state::under_way;
+                now = which.poll();
+                return now != engine::batch_engine::state::in_flight;
             },
             [] { return false; }, clock::now() + std::min(at_most, longest));
-    }
-    if (now == engine::batch_engine::state::failed)
-        fail();
-    return now == engine::batch_engine::state::done;
+    return is_done(now);
 }
 
 std::string_view copy_engine::name() const {

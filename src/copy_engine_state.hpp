@@ -26,15 +26,15 @@ struct copy_engine_state {
     /// An engine at work, with the number by which tickets name it. It lives as long as this.
     struct at_work {
         engine::batch_engine* engine = nullptr;
-        std::uint64_t index = 0;
+        std::uint64_t identity = 0;
         std::size_t kind = 0; ///< in the registry
     };
 
     /// The one that works, or another one in its place. @throws error if none does
     [[nodiscard]] at_work get();
 
-    /// The one that gave a ticket. @throws error errc::invalid_argument
-    [[nodiscard]] engine::batch_engine& of(std::uint64_t index);
+    /// The one that gave a ticket, or null. Takes no lock.
+    [[nodiscard]] engine::batch_engine* find(std::uint64_t identity) noexcept;
 
     [[nodiscard]] std::vector<engine_report> reports();
 
@@ -57,8 +57,13 @@ private:
     };
     std::mutex lock_; // for what follows; kept while an engine starts
     std::unique_ptr<engine::batch_test_memory> test_memory_;
-    std::mutex all_lock_; ///< to change all_, and to look at it without the other lock
-    std::vector<std::unique_ptr<engine::batch_engine>> all_; ///< in the order of their start
+    struct started {
+        std::uint64_t identity = 0;
+        std::unique_ptr<engine::batch_engine> engine;
+    };
+    /// In the order of their start: each kind starts again until it has failed too often.
+    std::vector<started> all_{engine::batch_registry().size() * most_failures};
+    std::atomic<std::size_t> count_{0}; ///< of those in all_, which stay as they are
     at_work current_;
     std::vector<kind> kinds_{engine::batch_registry().size()}; ///< as in the registry
 };

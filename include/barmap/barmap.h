@@ -318,17 +318,18 @@ enum barmap_batch_flags {
     BARMAP_BATCH_THEN = 2   ///< all work that the stream `then` is given later sees the bytes
 };
 
-/// Between which work of which streams a batch comes. It grows as barmap_pin_options does.
+/// A batch's ordering relative to CUDA streams. It grows as barmap_pin_options does.
 typedef struct barmap_batch_options {
     size_t size;         ///< sizeof(barmap_batch_options), as the program was compiled
     uint64_t flags;      ///< of enum barmap_batch_flags
     void* after;         ///< a CUstream or cudaStream_t; NULL: the default stream
-    uint64_t at_most_ms; ///< with `after` and "channel": to the end, else it has failed. 0: 30 s
+    uint64_t at_most_ms; ///< with `after` and "channel": how long the stream may take. 0: any time
     void* then;          ///< as `after`
 } barmap_batch_options;
 
-/// Begins to copy the pieces of a batch, in no order. Returns when all are with the engine, and
-/// waits only if more is under way than it has room for, about 57,000 pieces. Any thread.
+/// Begins to copy the pieces of a batch, in no order, and returns at once. The channel takes about a
+/// million pieces, or one longer list, in each of its queues before a submission waits for room;
+/// CUDA's own copies wait sooner. Any thread.
 ///
 /// The caller keeps both sides of every piece allocated, and unchanged where they are read, until
 /// the batch is done (with BARMAP_BATCH_THEN: until the stream is past it). An address that CUDA
@@ -338,13 +339,14 @@ typedef struct barmap_batch_options {
 /// @param pieces    so many as `count` says; may go when the call returns. NULL for none
 /// @param or_null   options, or NULL for none
 /// @param ticket    set to what names the batch, 0 for one without work; NULL: nobody will ask
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, and
-///         options that this library does not know; BARMAP_ERROR_UNSUPPORTED_OPERATION for a stream
-///         that is being captured into a graph; BARMAP_ERROR_UNSUPPORTED_MEMORY or _CUDA, as CUDA
-///         says of the memory or a stream; BARMAP_ERROR_BACKEND_BROKEN if no engine works any more,
-///         or the channel stopped before it had all pieces (then some may have been copied);
-///         BARMAP_ERROR_FORKED_CHILD. Nothing is under way then, but for
-///         BARMAP_ERROR_COPY_UNFINISHED: that channel does not stop, keep both sides
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, GPU
+///         and host memory exchanged, and options that this library does not know;
+///         BARMAP_ERROR_UNSUPPORTED_OPERATION for a stream that is being captured into a graph;
+///         BARMAP_ERROR_UNSUPPORTED_MEMORY or _OUT_OF_RANGE (CUDA's own copies) for what CUDA does
+///         not know or reaches beyond it; BARMAP_ERROR_CUDA, as CUDA says of a stream;
+///         BARMAP_ERROR_BACKEND_BROKEN if no engine works any more; BARMAP_ERROR_NO_MEMORY;
+///         BARMAP_ERROR_FORKED_CHILD. No piece is in flight then, but for
+///         BARMAP_ERROR_COPY_UNFINISHED: CUDA failed half-way, keep both sides
 ///
 ///     barmap_batch_options order = {.size = sizeof order, .after = stream, .then = stream,
 ///                                   .flags = BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN};
@@ -356,8 +358,8 @@ BARMAP_API int barmap_submit_batch(barmap_copy_engine* engine, int direction,
 /// Whether a batch is done; then this thread sees its bytes. Any thread.
 /// @param done set to 1 or 0
 /// @return 0; BARMAP_ERROR_COPY_UNFINISHED if the batch has failed: which of its bytes were copied
-///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket of another engine;
-///         BARMAP_ERROR_FORKED_CHILD
+///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket that the GPU's copy engine has
+///         not given, or had given before its last handle was closed; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     while (barmap_batch_done(engine, ticket, &done) == BARMAP_OK && !done)
 ///         do_something_else();

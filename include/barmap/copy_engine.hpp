@@ -31,15 +31,16 @@ struct copy_piece {
 /// Names a submitted batch; 0 names none, and is done.
 enum class copy_ticket : std::uint64_t {};
 
-/// Copy when the stream has come to this place: after all work that it was given before.
+/// Start after all work already enqueued on the stream.
 struct after {
     void* stream = nullptr; ///< a CUstream or cudaStream_t; null: the default stream
-    /// The longest time from the submission to the end of the copy. With the channel, a batch that
-    /// takes longer has failed; CUDA's own copies wait for as long as the stream takes.
-    std::chrono::milliseconds at_most{30'000};
+    /// How long the batch may wait for the stream, from its submission on; without a value, as long
+    /// as the stream takes. With the channel, a batch that waits longer has failed, once those
+    /// before it in its queue are done; CUDA's own copies always wait.
+    std::optional<std::chrono::milliseconds> at_most{};
 };
 
-/// Let the stream go on when the batch is done: all work that it is given later sees the bytes.
+/// Hold up work enqueued on the stream later until the batch is done: that work sees its bytes.
 struct then {
     void* stream = nullptr; ///< as in after
 };
@@ -62,13 +63,14 @@ struct then {
 ///
 /// An address that CUDA has not mapped for this GPU, or memory that is freed while it is copied,
 /// makes the batch fail, and with it those that the same channel had not yet done: within 100 ms
-/// done() and wait() throw for them. Streams that were to go on after one of them go on. A batch
-/// that waits for a stream holds up no other, as long as three streams at most are waited for.
+/// done() and wait() throw for them, and streams that wait for them are released. A batch that waits
+/// for a stream holds up no batch of the other direction, and no other of its own direction as long
+/// as those wait for three streams at most.
 ///
 /// A cheap handle; copies share one state, which keeps the device. The destructor of a GPU's last
-/// one waits for the batches under way, and for the streams that were to go on after them. Thread
-/// rule: any number of threads may use one at once. In a forked child every member but copies,
-/// assignments and the destructor throws.
+/// one waits for the batches in flight, and so for the streams that those wait for. Thread rule: any
+/// number of threads may use one at once. In a forked child every member but copies, assignments
+/// and the destructor throws.
 class BARMAP_API copy_engine {
 public:
     copy_engine(copy_engine const&) noexcept;
@@ -84,22 +86,24 @@ public:
         return submit(copy_direction::to_gpu, pieces);
     }
 
-    /// Begins to copy. Returns when all pieces are with the engine: it waits only if more is under
-    /// way than the engine has room for, about 57,000 pieces or 250 batches.
+    /// Begins to copy, and returns at once. The channel takes about a million pieces, or one longer
+    /// list, and 8,000 batches in each queue before a submission waits for room; CUDA's own copies
+    /// wait sooner, where their driver or 255 batches behind the same stream do.
     /// @param pieces any number; the list may go when the call returns
-    /// @throws error errc::invalid_argument (a null address or one that is out of range; nothing
-    ///         is copied then), errc::unsupported_operation (a stream is being captured into a
-    ///         graph), errc::unsupported_memory (CUDA's own copies: an address that CUDA does not
-    ///         know), errc::backend_broken (no engine works any more, or the channel stopped
-    ///         before it had all pieces: some may have been copied), errc::forked_child, or what
-    ///         CUDA says of a stream. Nothing is under way then, but for errc::copy_unfinished: the
-    ///         channel does not stop, so that both sides have to be kept
+    /// @throws error errc::invalid_argument (a null address, one out of range, or GPU and host memory
+    ///         exchanged), errc::unsupported_operation (a stream is being captured into a graph),
+    ///         errc::unsupported_memory, errc::out_of_range (CUDA's own copies: what CUDA does not
+    ///         know, or reaches beyond it), errc::backend_broken (no engine works any more),
+    ///         errc::forked_child, or what CUDA says of a stream; std::bad_alloc. No piece is in
+    ///         flight then, but for errc::copy_unfinished: CUDA failed half-way and does not say
+    ///         when its copies end, so that both sides have to be kept
     copy_ticket submit(copy_direction direction, std::span<copy_piece const> pieces,
                        std::optional<after> begin = {}, std::optional<then> end = {});
 
     /// Whether a batch is done. Where it is, this thread sees its bytes.
     /// @throws error errc::copy_unfinished if it has failed: which of its bytes were copied is
-    ///         unknown; errc::invalid_argument for a ticket of another engine
+    ///         unknown; errc::invalid_argument for a ticket that this GPU's copy engine has not
+    ///         given, or had given before its last handle was destroyed
     [[nodiscard]] bool done(copy_ticket ticket) const;
 
     /// Waits without giving up the CPU. @return whether it is done. @throws error as done()

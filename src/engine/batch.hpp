@@ -20,10 +20,10 @@
 /// submitted at once or in the order of CUDA streams. Whoever submits keeps both sides.
 namespace barmap::engine {
 
-/// Between which work of which streams a batch comes.
+/// A batch's ordering relative to CUDA streams.
 struct stream_order {
     std::optional<CUstream> after, then;
-    std::chrono::milliseconds at_most{}; ///< from the submission to the end, with `after`
+    std::optional<std::chrono::milliseconds> at_most; ///< how long it may wait for `after`
 };
 
 /// @throws error if CUDA says that a call for a stream has failed
@@ -33,7 +33,7 @@ void check_stream(CUresult result);
 /// errc::unsupported_operation for one that is being captured into a graph
 void expect_usable(stream_order const& order);
 
-/// Thrown by a submission of which nothing has begun.
+/// Thrown by a submission to an engine that takes no more.
 struct has_stopped : error {
     explicit has_stopped(std::string advice)
         : error(errc::backend_broken, "submit a batch to a copy engine", "", std::move(advice)) {}
@@ -52,29 +52,37 @@ public:
     /// How it copies, for a report's reason. One clause.
     [[nodiscard]] virtual std::string_view form() const noexcept = 0;
 
-    /// Begins to copy. What this thread has stored and flushed before is seen by the copy.
+    /// Whether it copies what CUDA does not know as memory of the GPU or of the host only if that
+    /// is refused first.
+    [[nodiscard]] virtual bool needs_known_memory() const noexcept = 0;
+
+    /// Begins to copy. What this thread has stored and flushed before is seen by the copy. Where a
+    /// batch waits, for its stream or for room, it holds up none of other streams and none of the
+    /// other direction, as long as no more streams are waited for than it has queues for.
     /// @param pieces each of 1 to most_piece_bytes; none: only the order is kept
     /// @param bytes of all pieces
-    /// @return the batch's number, below 2^56
-    /// @throws has_stopped, error where it stops meanwhile, or what CUDA says of a stream; then
-    ///         nothing of the batch is under way any more
+    /// @return the batch's number, below 2^number_bits
+    /// @throws has_stopped, error, std::bad_alloc; then nothing of the batch is in flight, but for
+    ///         errc::copy_unfinished
     virtual ticket submit(direction which, std::span<piece const> pieces, std::size_t bytes,
                           stream_order const& order) = 0;
 
-    enum class state { under_way, done, failed };
+    static constexpr unsigned number_bits = 48;
+
+    enum class state { done, failed, in_flight, never_given }; // of parts, the last one counts
 
     /// Where a batch is. For one that is done, this thread sees its bytes; of one that has failed,
-    /// nothing is under way any more. Notices what has failed, and begins to stop it.
-    [[nodiscard]] virtual state look(ticket number) noexcept = 0;
+    /// nothing is in flight any more. Makes no system call and takes no lock.
+    [[nodiscard]] virtual state poll(ticket number) noexcept = 0;
 
     /// Whether it takes no batches any more.
     [[nodiscard]] virtual bool has_stopped() const noexcept = 0;
 
     /// Why, once it has. One clause.
-    [[nodiscard]] virtual std::string why_it_stopped() const = 0;
+    [[nodiscard]] virtual std::string why_it_stopped() = 0;
 
     /// Stops it. May take as long as the driver takes.
-    /// @return whether nothing that was submitted is still under way; false if nobody knows
+    /// @return whether nothing that was submitted is still in flight; false if nobody knows
     virtual bool close() noexcept = 0;
 };
 

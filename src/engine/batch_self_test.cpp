@@ -15,13 +15,13 @@ namespace {
 
 void copy(batch_engine& engine, direction way, std::span<piece const> pieces) {
     ticket const number = engine.submit(way, pieces, pieces.size() * sizeof(cuda::nonce), {});
-    auto state = batch_engine::state::under_way;
+    auto state = batch_engine::state::in_flight;
     (void)spin(
         [&] {
-            state = engine.look(number);
-            return state != batch_engine::state::under_way;
+            state = engine.poll(number);
+            return state != batch_engine::state::in_flight;
         },
-        [] { return false; }, std::chrono::steady_clock::now() + std::chrono::seconds(2));
+        [] { return false; }, device_clock::now() + std::chrono::seconds(2));
     if (state != batch_engine::state::done)
         throw error(errc::backend_broken, "end the self-test's batch in time", "",
                     "please report this with the driver's version");

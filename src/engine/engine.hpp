@@ -3,6 +3,7 @@
 
 #include "cuda/gpu.hpp"
 #include "cuda/memory.hpp"
+#include "engine/patience.hpp"
 
 #include <barmap/copy_engine.hpp>
 
@@ -54,7 +55,7 @@ enum class outcome {
     failed ///< the engine has stopped: nothing that was submitted after it will be done
 };
 
-using deadline = std::chrono::steady_clock::time_point;
+using deadline = device_clock::time_point;
 
 /// A copy engine of one GPU. Thread rule: start() once; afterwards every member from any thread at
 /// once, but close(), which is the last.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/gpu.hpp"
+#include "os/calls.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -9,12 +10,22 @@
 /// How long an engine's copies may take before they are late.
 namespace barmap::engine {
 
+/// The clock by which an engine is late.
+struct device_clock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<device_clock>;
+    static constexpr bool is_steady = true;
+    static time_point now() { return time_point(duration(os::current().device_time())); }
+};
+
 /// Beside what the bytes take. A copy takes microseconds; where another process uses the engine as
 /// well, its time slice more, which is a millisecond.
 inline constexpr std::chrono::milliseconds usual_patience{50};
 
 [[nodiscard]] inline std::chrono::milliseconds patience_with(cuda::gpu const& which) noexcept {
-    // A simulated GPU waits for the same CPUs as all threads of the machine.
+    // The copies of a simulated GPU wait for the same CPUs as all threads of the machine.
     return which.simulated ? std::chrono::milliseconds(600) : usual_patience;
 }
 

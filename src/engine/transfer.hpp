@@ -64,7 +64,7 @@ public:
 private:
     class under_way;
     [[nodiscard]] deadline when_late() const noexcept {
-        return std::chrono::steady_clock::now() + patience(bytes_under_way_.load());
+        return device_clock::now() + patience(bytes_under_way_.load());
     }
     struct lane {
         std::mutex busy;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -41,8 +42,13 @@ ssize_t read_file(int fd, void* to, std::size_t bytes) {
     return done;
 }
 
-constexpr calls real{open_file, ::access, ::close,   duplicate, control, read_file, ::readlink,
-                     ::mmap,    ::munmap, ::madvise, ::dlopen,  ::dlsym, ::dlclose, ::getrandom};
+std::int64_t monotonic_time() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+constexpr calls real{open_file,  ::access, ::close,   duplicate, control,
+                     read_file,  ::readlink, ::mmap,  ::munmap,  ::madvise,
+                     ::dlopen,   ::dlsym,  ::dlclose, ::getrandom, monotonic_time};
 
 std::atomic<calls const*> in_force{&real};
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <sys/types.h>
 
 /// The one seam below barmap: every system call and dlopen of the library goes through this table,
@@ -24,6 +25,9 @@ struct calls {
     void* (*dlsym)(void* library, char const* symbol);
     int (*dlclose)(void* library);
     ssize_t (*getrandom)(void* to, std::size_t bytes, unsigned flags);
+    /// Nanoseconds of the monotonic clock. A fake device answers with the time for which it has
+    /// run, so that a busy machine makes no device late.
+    std::int64_t (*device_time)();
 };
 
 /// The real ones.

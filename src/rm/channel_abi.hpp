@@ -294,6 +294,8 @@ inline constexpr std::uint32_t method_channel_semaphore_execute = 0x6c;
 inline constexpr std::uint32_t semaphore_acquire = 0;
 /// SEM_EXECUTE: meanwhile let other channels of the engine go on
 inline constexpr std::uint32_t semaphore_acquire_switch = 1u << 12;
+/// SEM_EXECUTE: write the payload, without waiting for the engine
+inline constexpr std::uint32_t semaphore_release = 1;
 
 inline constexpr std::uint32_t copy_subchannel = 4;
 inline constexpr std::uint32_t method_set_object = 0x0;

@@ -41,19 +41,13 @@ struct both_ways : batch_program {
 TEST(batch_both_ways_test, the_way_back_takes_the_other_engines) {
     engine_machine machine("channel");
     both_ways p;
-    gated_stream held, other;
-    held.open();
+    gated_stream other;
     other.open();
     for (unsigned round = 0; round < 3; ++round) {
         SCOPED_TRACE(round);
         p.fill(round);
-        held.close();
-        copy_ticket const out =
-            p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
-        copy_ticket const small = p.engine.scatter(
-            std::vector<copy_piece>{{p.back.address(), p.back_host.address(), 4096}});
-        p.expect_done(small);
-        EXPECT_EQ(machine.gpu().done().engine_type, own_engine);
+        machine.gpu().hold(own_engine);
+        copy_ticket const out = p.engine.gather(p.out_list);
         fake::gpu::activity before = machine.gpu().done();
         copy_ticket const back = round == 0
                                      ? p.engine.scatter(p.back_list)
@@ -64,7 +58,7 @@ TEST(batch_both_ways_test, the_way_back_takes_the_other_engines) {
             EXPECT_GE(machine.gpu().done().launches_of[each] - before.launches_of[each],
                       p.back_list.size() / 2);
         EXPECT_FALSE(p.engine.done(out)) << "its ticket is its own";
-        held.open();
+        machine.gpu().release();
         p.expect_done(out);
         EXPECT_EQ(machine.gpu().done().engine_type, own_engine);
         p.expect_copied(round);
@@ -81,12 +75,14 @@ TEST(batch_both_ways_test, only_a_large_way_back_takes_other_engines) {
         how.one_engine_shared = one_is_shared;
         engine_machine machine("channel", how);
         both_ways p;
-        gated_stream held;
-        copy_ticket const out =
-            p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
         auto const taken_by_others = [&](copy_direction way, std::vector<copy_piece> const& list) {
+            machine.gpu().hold(own_engine);
+            copy_ticket const out = p.engine.gather(p.out_list);
             fake::gpu::activity before = machine.gpu().done();
-            p.expect_done(p.engine.submit(way, list));
+            copy_ticket const ticket = p.engine.submit(way, list);
+            machine.gpu().release();
+            p.expect_done(ticket);
+            p.expect_done(out);
             fake::gpu::activity after = machine.gpu().done();
             return after.launches_of[shared_engines[0]] != before.launches_of[shared_engines[0]];
         };
@@ -97,9 +93,27 @@ TEST(batch_both_ways_test, only_a_large_way_back_takes_other_engines) {
         EXPECT_FALSE(taken_by_others(
             to_gpu, std::vector<copy_piece>{{p.back.address(), p.back_host.address(), mib - 1}}));
         EXPECT_FALSE(taken_by_others(copy_direction::to_cpu, p.back_list));
-        held.open();
-        p.expect_done(out);
     }
+}
+
+// A batch that waits for its stream copies nothing, so that the own engine is free for others.
+TEST(batch_both_ways_test, a_batch_that_waits_for_a_stream_sends_nobody_to_other_engines) {
+    engine_machine machine("channel");
+    both_ways p;
+    p.fill(3);
+    gated_stream held, other;
+    copy_ticket const out = p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+    fake::gpu::activity before = machine.gpu().done();
+    p.expect_done(p.engine.scatter(p.back_list));
+    other.open();
+    p.expect_done(p.engine.submit(copy_direction::to_gpu, p.back_list, after{other.get()}));
+    fake::gpu::activity after = machine.gpu().done();
+    for (std::uint32_t const each : shared_engines)
+        EXPECT_EQ(after.launches_of[each], before.launches_of[each]);
+    EXPECT_FALSE(p.engine.done(out));
+    held.open();
+    p.expect_done(out);
+    p.expect_copied(3);
 }
 
 // Its half of a batch is: the other half is right.
@@ -109,16 +123,15 @@ TEST(batch_both_ways_test, a_failure_of_either_engine_is_told) {
         engine_machine machine("channel");
         both_ways p;
         p.fill(7);
-        gated_stream held;
-        copy_ticket const waiting =
-            p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+        machine.gpu().hold(own_engine);
+        copy_ticket const waiting = p.engine.gather(p.out_list);
         std::vector<copy_piece> list = p.back_list;
         (is_first ? list.front() : list.back()).gpu = 16; // which CUDA has not mapped
         copy_ticket const bad = p.engine.scatter(list);
+        machine.gpu().release();
         expect_refusal(refusal_of([&] { (void)p.engine.wait(bad, 20s); }), errc::copy_unfinished,
                        "which bytes were copied is unknown");
-        held.open();
-        p.expect_done(waiting); // another lane's
+        p.expect_done(waiting); // another queue's
         p.expect_to_work(8);
         EXPECT_EQ(p.report("channel").failures, 1u);
     }
@@ -148,50 +161,45 @@ struct counted_words {
     static inline int calls = 0, good = 0;
 };
 
-// The second engine's half is refused by CUDA: the first one's is over before that is told, and
-// their tickets go on alike.
-TEST(batch_both_ways_test, half_a_batch_that_is_refused_is_ended) {
+// What CUDA refuses of a batch that two engines share: no piece of it is copied, the streams that
+// were ordered before are released, and the engines' tickets stay in step.
+TEST(batch_both_ways_test, a_batch_that_is_refused_half_way_copies_nothing) {
     engine_machine machine("channel");
     both_ways p;
-    gated_stream held, stream;
-    held.open();
-    for (int calls = 2; calls < 4; ++calls) { // the first engine's are two
+    gated_stream stream;
+    for (int calls = 0; calls < 3; ++calls) { // a word for the stream, and a wait for each engine
         SCOPED_TRACE(calls);
         stream.open();
+        stream.synchronize();
         p.fill(1);
-        held.close();
-        copy_ticket const out =
-            p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+        write_by_driver(p.back.address(), pattern(p.size, 9));
         stream.close();
-        std::atomic<bool> is_open{false};
-        std::thread opener([&] {
-            std::this_thread::sleep_for(50ms);
-            is_open = true;
-            stream.open();
-        });
+        machine.gpu().hold(own_engine);
+        copy_ticket const out = p.engine.gather(p.out_list);
         {
             counted_words const refusing(calls);
             EXPECT_THROW((void)p.engine.submit(copy_direction::to_gpu, p.back_list,
                                                after{stream.get()}, then{stream.get()}),
                          error);
         }
-        EXPECT_TRUE(is_open) << "which the first half waits for";
-        opener.join();
+        stream.open();
+        stream.synchronize();
+        EXPECT_TRUE(read_by_driver(p.back.address(), p.size) == pattern(p.size, 9));
         copy_ticket const back = p.engine.submit(copy_direction::to_gpu, p.back_list,
                                                  after{stream.get()}, then{stream.get()});
+        machine.gpu().release();
         p.expect_done(back);
-        held.open();
         p.expect_done(out);
         p.expect_copied(1);
         EXPECT_EQ(p.report("channel").failures, 0u);
     }
-    held.close();
-    copy_ticket const out = p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+    machine.gpu().hold(own_engine);
+    copy_ticket const out = p.engine.gather(p.out_list);
     std::vector<copy_piece> list = p.back_list;
     list.front().gpu = 16; // which CUDA has not mapped
     copy_ticket const bad = p.engine.submit(copy_direction::to_gpu, list, after{stream.get()});
+    machine.gpu().release();
     EXPECT_THROW((void)p.engine.wait(bad, 20s), error);
-    held.open();
     p.expect_done(out);
 }
 
@@ -199,15 +207,13 @@ TEST(batch_both_ways_test, half_a_batch_that_is_refused_is_ended) {
 TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
     engine_machine machine("channel");
     both_ways p;
-    gated_stream held, stream;
-    held.open();
+    gated_stream stream;
     stream.open();
     for (unsigned round = 0; round < 2; ++round) {
         SCOPED_TRACE(round);
         p.fill(round);
-        held.close();
-        copy_ticket const out =
-            p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+        machine.gpu().hold(own_engine);
+        copy_ticket const out = p.engine.gather(p.out_list);
         std::vector<copy_piece> list;
         for (unsigned i = 0; i < 20'001; ++i)
             list.push_back(p.back_list[i % p.back_list.size()]);
@@ -222,14 +228,15 @@ TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
             counted_words const counting(100);
             back = p.engine.submit(copy_direction::to_gpu, list, begin, then{stream.get()});
         }
-        EXPECT_EQ(counted_words::calls, round == 1 ? 4 : 2) << "once for each engine";
+        EXPECT_EQ(counted_words::calls, round == 1 ? 3 : 2)
+            << "one wait for each engine, and a word for both";
+        machine.gpu().release();
         p.expect_done(back);
         stream.synchronize();
         std::uint64_t launches = 0;
         for (std::uint32_t const each : shared_engines)
             launches += machine.gpu().done().launches_of[each] - before.launches_of[each];
         EXPECT_GE(launches, list.size());
-        held.open();
         p.expect_done(out);
         auto const there = read_by_driver(p.back.address(), p.size);
         for (copy_piece const& each : p.back_list)
@@ -244,11 +251,9 @@ TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
 TEST(batch_both_ways_test, works_with_one_engine_for_the_way_back) {
     engine_machine machine("channel");
     both_ways p;
-    gated_stream held;
-    held.open();
     p.fill(2);
-    held.close();
-    copy_ticket const out = p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+    machine.gpu().hold(own_engine);
+    copy_ticket const out = p.engine.gather(p.out_list);
     static auto const allocate = cuda::api().mem_alloc;
     cuda::driver_api refusing = cuda::api();
     refusing.mem_alloc = [](CUdeviceptr* to, std::size_t bytes) {
@@ -259,7 +264,7 @@ TEST(batch_both_ways_test, works_with_one_engine_for_the_way_back) {
     p.expect_done(p.engine.scatter(p.back_list));
     cuda::replace_api(nullptr);
     EXPECT_EQ(machine.gpu().done().engine_type, shared_engines[0]);
-    held.open();
+    machine.gpu().release();
     p.expect_done(out);
     p.expect_copied(2);
 }

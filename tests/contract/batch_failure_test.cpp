@@ -2,6 +2,7 @@
 #include "contract/batch_fixture.hpp"
 #include "engine/batch.hpp"
 #include "fake/faults.hpp"
+#include "rm/channel_abi.hpp"
 
 /// What goes wrong with batches by a channel in CUDA's address space, and who is told.
 namespace barmap::contract {
@@ -66,7 +67,7 @@ TEST(batch_failure_test, after_three_the_driver_copies) {
     expect_refusal(refusal_of([&] {
                        (void)p.engine.gather(std::vector<copy_piece>{{16, p.host.address(), 64}});
                    }),
-                   errc::unsupported_memory, "registered");
+                   errc::unsupported_memory, "no live allocation at its `gpu`, 0x10");
     p.expect_to_work(4);
 }
 
@@ -202,24 +203,36 @@ TEST(batch_failure_test, a_channel_that_does_not_stop_tells_nothing) {
     EXPECT_FALSE(p.engine.done(late));
 }
 
-// A submission that waits for room ends with its channel.
-TEST(batch_failure_test, no_room_comes_on_a_channel_that_stands_still) {
-    engine_machine machine("channel");
+// What the ring has no room for waits in host memory, up to a million pieces; a submission that
+// finds no room there, either, takes the next engine once its own has failed.
+TEST(batch_failure_test, a_submission_that_finds_no_room_takes_the_next_engine) {
+    engine_machine machine(nullptr);
     batch_program p;
     p.expect_to_work(1);
+    constexpr std::uint32_t own_engine = rm::abi::engine_type_copy0 + 4;
+    machine.gpu().hold(own_engine);
+    std::vector<copy_piece> const list(400'000, {p.block.address(), p.host.address(), 1});
+    std::vector<copy_ticket> tickets;
+    for (int i = 0; i < 2; ++i)
+        tickets.push_back(p.engine.gather(list));
     machine.gpu().stall();
-    auto const list = p.pieces(5000, 200);
-    expect_refusal(refusal_of([&] {
-                       for (int i = 0; i < 100; ++i)
-                           (void)p.engine.gather(list);
-                   }),
-                   errc::backend_broken, "did not end in time");
-    machine.gpu().resume();
+    machine.gpu().release();
+    std::thread resumer([&] {
+        while (p.report("channel").failures == 0)
+            std::this_thread::sleep_for(1ms);
+        machine.gpu().resume();
+    });
+    std::vector<copy_piece> const more(800'000, {p.block.address(), p.host.address(), 1});
+    copy_ticket const last = p.engine.gather(more);
+    p.expect_done(last);
+    resumer.join();
+    for (copy_ticket const each : tickets)
+        expect_failed(p, each);
     p.expect_to_work(2);
 }
 
-// Nor does one that only a stream waits for, of which a part has been submitted.
-TEST(batch_failure_test, a_stream_goes_on_after_half_a_submission) {
+// Nobody polls a batch that only a stream waits for, of which most waits for room in the ring.
+TEST(batch_failure_test, a_stream_is_released_when_the_rest_of_a_list_can_not_be_copied) {
     engine_machine machine("channel");
     batch_program p;
     p.expect_to_work(1);
@@ -228,11 +241,10 @@ TEST(batch_failure_test, a_stream_goes_on_after_half_a_submission) {
     stream.synchronize();
     machine.gpu().fail_next();
     std::vector<copy_piece> const list(90'000, {p.block.address(), p.host.address(), 1});
-    expect_refusal(refusal_of([&] {
-                       (void)p.engine.submit(copy_direction::to_cpu, list, {}, then{stream.get()});
-                   }),
-                   errc::backend_broken, "did not end in time");
+    copy_ticket const bad =
+        p.engine.submit(copy_direction::to_cpu, list, {}, then{stream.get()});
     stream.synchronize();
+    expect_failed(p, bad);
     p.expect_to_work(2);
 }
 

@@ -110,7 +110,7 @@ struct batch_program {
                         host_side.data() + (each.host - host.address()), each.bytes);
         return before;
     }
-    void expect_done(copy_ticket ticket) { EXPECT_TRUE(engine.wait(ticket, 20s)); }
+    void expect_done(copy_ticket ticket) { EXPECT_TRUE(engine.wait(ticket, 100s)); }
 
     /// Copies a batch both ways, and looks at every byte.
     void expect_to_work(unsigned seed, std::size_t count = 100, std::size_t stride = 200) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
+#include "engine/batch.hpp"
 #include "rm/channel_abi.hpp"
 
 #include <barrier>
@@ -21,14 +22,13 @@ TEST(batch_race_test, ways_against_each_other_have_their_own_lanes) {
     std::vector<copy_piece> large;
     for (std::size_t at = 0; at < 2 * mib; at += half)
         large.push_back({more.address() + at, there.address() + at, half});
-    gated_stream held;
-    copy_ticket const first =
-        p.engine.submit(copy_direction::to_gpu, p.pieces(5, 100), after{held.get()});
+    constexpr std::uint32_t own_engine = rm::abi::engine_type_copy0 + 4; // which has nobody else
+    machine.gpu().hold(own_engine);
+    copy_ticket const first = p.engine.scatter(p.pieces(5, 100));
     p.expect_done(p.engine.gather(large));
     EXPECT_TRUE(std::ranges::equal(there.bytes(), sent));
-    EXPECT_NE(machine.gpu().done().engine_type, rm::abi::engine_type_copy0 + 4)
-        << "which has nobody else";
-    // More streams that wait than there are lanes.
+    EXPECT_NE(machine.gpu().done().engine_type, own_engine);
+    // More streams that wait than there are queues.
     std::vector<std::unique_ptr<gated_stream>> streams;
     std::vector<copy_ticket> tickets;
     std::memset(there.bytes().data(), 0, 2 * mib);
@@ -46,7 +46,7 @@ TEST(batch_race_test, ways_against_each_other_have_their_own_lanes) {
         each->open();
     for (copy_ticket const each : tickets)
         p.expect_done(each);
-    held.open();
+    machine.gpu().release();
     p.expect_done(first);
     p.expect_to_work(3);
     EXPECT_EQ(p.report("channel").failures, 0u);
@@ -116,26 +116,40 @@ private:
     pthread_attr_t before_{};
 };
 
-// A submission that throws leaves nothing under way.
-TEST(batch_race_test, nothing_is_copied_where_no_thread_can_be_made) {
+// The channel's watcher is started with it, so that no later submission needs a thread.
+TEST(batch_race_test, a_channel_is_not_started_without_its_thread) {
+    engine_machine machine("channel");
+    device const gpu = device::open(0);
+    engine::batch_test_memory const memory(identify(0));
+    {
+        auto const good = engine::batch_registry().front().make(identify(0));
+        good->start(memory); // what CUDA keeps after its first use
+    }
+    fake::left_over const before = machine->held();
+    {
+        auto const engine = engine::batch_registry().front().make(identify(0));
+        no_threads const none;
+        expect_refusal(refusal_of([&] { engine->start(memory); }), errc::backend_broken, "ulimit -u");
+    }
+    EXPECT_EQ(machine->held(), before);
+}
+
+TEST(batch_race_test, a_started_channel_needs_no_other_thread) {
     engine_machine machine("channel");
     batch_program p;
     gated_stream stream;
     stream.open();
-    write_by_driver(p.block.address(), pattern(mib, 5));
     {
         no_threads const none;
-        EXPECT_THROW(
-            (void)p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), {}, then{stream.get()}),
-            std::exception);
+        p.expect_done(p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), after{stream.get()},
+                                      then{stream.get()}));
+        copy_ticket const bad = p.engine.submit(
+            copy_direction::to_cpu, std::vector<copy_piece>{{16, p.host.address(), 64}}, {},
+            then{stream.get()});
+        EXPECT_THROW((void)p.engine.wait(bad, 20s), error);
+        stream.synchronize();
     }
-    stream.synchronize();
-    while (!machine.gpu().idle())
-        std::this_thread::yield();
-    EXPECT_TRUE(std::ranges::all_of(p.host.bytes(), [](auto each) { return each == std::byte{}; }));
-    p.expect_done(
-        p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), {}, then{stream.get()}));
-    stream.synchronize();
+    p.expect_to_work(2);
 }
 
 // A handle's end ends no batch: its stream would go on without the bytes.

@@ -159,10 +159,10 @@ TEST_P(batch_test, refuses_what_cannot_be_meant) {
     refused({gpu, host, top}, "57 bits");
     refused({std::uintptr_t{1} << 57, host, 1}, "57 bits");
     expect_refusal(refusal_of([&] { (void)p.engine.done(copy_ticket{77}); }),
-                   errc::invalid_argument, "submit()");
+                   errc::invalid_argument, "a ticket of this GPU's copy engine");
     expect_refusal(
         refusal_of([&] { (void)p.engine.wait(copy_ticket{std::uint64_t{9} << 56}, 1s); }),
-        errc::invalid_argument, "submit()");
+        errc::invalid_argument, "a ticket of this GPU's copy engine");
     p.expect_to_work(2);
 }
 

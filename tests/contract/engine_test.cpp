@@ -49,7 +49,7 @@ std::vector<engine_way> engine_ways() {
 }
 
 engine::deadline soon() {
-    return std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    return engine::device_clock::now() + std::chrono::seconds(20);
 }
 
 class engine_test : public testing::TestWithParam<engine_way> {

@@ -17,6 +17,8 @@ using guard = std::lock_guard<std::recursive_mutex>;
 
 constexpr unsigned polls_before_sleep = 200;
 constexpr auto between_polls = 50us;
+/// What a turn may count for: where it took longer, this thread did not run.
+constexpr std::chrono::nanoseconds longest_turn = 200us;
 
 } // namespace
 
@@ -41,6 +43,21 @@ void copy_engine::stall() {
 void copy_engine::resume() {
     guard const hold(host_.lock());
     orders_.stalled = false;
+}
+
+void copy_engine::hold(std::uint32_t engine_type) {
+    guard const lock(host_.lock());
+    orders_.held_engine = engine_type;
+}
+
+void copy_engine::release() {
+    guard const lock(host_.lock());
+    orders_.held_engine.reset();
+}
+
+bool copy_engine::is_held() const {
+    guard const lock(host_.lock());
+    return orders_.held_engine.has_value();
 }
 
 void copy_engine::lose_doorbells(unsigned n) {
@@ -85,8 +102,13 @@ void copy_engine::start() {
 }
 
 void copy_engine::run() {
+    clock::time_point last = clock::now();
     for (unsigned polls = 0; !ends_;) {
         polls = turn() ? 0 : polls + 1;
+        clock::time_point const now = clock::now();
+        host_.run_for(is_held() ? std::chrono::nanoseconds(0)
+                                : std::min<std::chrono::nanoseconds>(now - last, longest_turn));
+        last = now;
         if (polls < polls_before_sleep)
             std::this_thread::yield();
         else
@@ -100,22 +122,23 @@ bool copy_engine::turn() {
     take_doorbells();
     std::erase_if(channels_, [](auto const& each) { return each.expired(); });
     bool busy = false;
+    clock::time_point const now{clock::duration(os::current().device_time())};
     for (auto const& each : channels_) {
         auto const one = each.lock();
-        bool const kept = is_kept_from(*one);
+        bool const kept = is_kept_from(*one, now);
         orders_.done.kept += kept;
-        busy |= one->step(clock::now(), orders_, !kept);
+        busy |= one->step(now, orders_, !kept);
     }
     for (std::string& each : std::exchange(orders_.violations, {}))
         host_.violation("copy engine: " + std::move(each));
     return busy;
 }
 
-bool copy_engine::is_kept_from(channel const& one) const {
+bool copy_engine::is_kept_from(channel const& one, clock::time_point now) const {
     return std::ranges::any_of(channels_, [&](auto const& each) {
         auto const other = each.lock();
         return other.get() != &one && other->engine_type() == one.engine_type() &&
-               other->ordinal() == one.ordinal() && other->keeps_engine(clock::now());
+               other->ordinal() == one.ordinal() && other->keeps_engine(now);
     });
 }
 

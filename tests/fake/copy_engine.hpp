@@ -28,6 +28,9 @@ public:
     /// Fetches no entry until resume(). What a channel has executed stays so.
     void stall();
     void resume();
+    /// The engine of this type copies nothing until release(), and no time passes for the devices.
+    void hold(std::uint32_t engine_type);
+    void release();
     /// The next n doorbells reach nobody. A later one finds the entries.
     void lose_doorbells(unsigned n);
     /// The next submission is fetched so much later.
@@ -53,7 +56,8 @@ public:
 private:
     void run();
     bool turn();
-    [[nodiscard]] bool is_kept_from(channel const& one) const;
+    [[nodiscard]] bool is_held() const;
+    [[nodiscard]] bool is_kept_from(channel const& one, clock::time_point now) const;
     void take_doorbells();
     void ring(std::uint32_t token);
 

@@ -58,6 +58,7 @@ bool channel::idle() const {
 }
 
 bool channel::step(clock::time_point now, orders& from, bool has_engine) {
+    now_ = now;
     try {
         return error_ ? report(now) : advance(now, from, has_engine);
     } catch (stop const& why) {
@@ -100,7 +101,8 @@ bool channel::advance(clock::time_point now, orders& from, bool has_engine) {
         flush();
         return true;
     }
-    if (!rung_ || stopped_ || from.stalled || now < not_before_ || !has_engine)
+    if (!rung_ || stopped_ || from.stalled || from.held_engine == of_.engine_type ||
+        now < not_before_ || !has_engine)
         return false;
     if (acquire_.waits) {
         if (!acquired())
@@ -207,13 +209,15 @@ void channel::host_method(std::uint32_t which, std::uint32_t value, orders& from
     default:
         throw stop::unknown("method " + std::to_string(which) + " of the channel itself");
     }
-    if ((value & ~abi::semaphore_acquire_switch) != abi::semaphore_acquire)
-        throw stop::unknown("SEM_EXECUTE of another operation: " + std::to_string(value));
     if (acquire_.address % sizeof(std::uint32_t) != 0 || acquire_.payload >> 32 != 0)
         throw stop::unknown("a semaphore that is not aligned, or a payload of 64 bits");
+    if (value == abi::semaphore_release)
+        return store_word(acquire_.address, static_cast<std::uint32_t>(acquire_.payload));
+    if ((value & ~abi::semaphore_acquire_switch) != abi::semaphore_acquire)
+        throw stop::unknown("SEM_EXECUTE of another operation: " + std::to_string(value));
     copy_all(from); // the engine goes on meanwhile
     acquire_.keeps_engine = (value & abi::semaphore_acquire_switch) == 0;
-    acquire_.since = clock::now();
+    acquire_.since = now_;
     acquire_.waits = true;
     static_cast<void>(acquired());
 }
@@ -319,10 +323,14 @@ void channel::flush() {
 }
 
 void channel::release_semaphore() {
-    auto const at = of_.space->find(semaphore_, sizeof payload_);
     if (semaphore_ % sizeof payload_ != 0)
         throw stop::unknown("a semaphore that is not aligned");
-    if (!at.of || !at.of->store(at.offset, payload_))
+    store_word(semaphore_, payload_);
+}
+
+void channel::store_word(std::uint64_t address, std::uint32_t word) const {
+    auto const at = of_.space->find(address, sizeof word);
+    if (!at.of || !at.of->store(at.offset, word))
         throw stop::fault();
 }
 

@@ -27,6 +27,7 @@ struct activity {
 struct orders {
     using clock = std::chrono::steady_clock;
     bool stalled = false;
+    std::optional<std::uint32_t> held_engine; ///< by its type
     std::optional<clock::duration> delay;
     clock::duration until_unflushed_arrive = std::chrono::milliseconds(20);
     std::optional<std::uint32_t> failure; ///< the notifier's info32
@@ -113,6 +114,7 @@ private:
     void copy_all(orders& from);
     void flush();
     void release_semaphore();
+    void store_word(std::uint64_t address, std::uint32_t word) const;
     [[nodiscard]] std::uint32_t put() const;
     void read(std::uint64_t address, void* to, std::size_t bytes) const;
 
@@ -137,7 +139,7 @@ private:
     std::uint32_t length_ = 0, payload_ = 0;
     std::vector<piece> pipelined_; ///< of which none must wait for another
     std::vector<late_bytes> late_; ///< on their way to the host
-    clock::time_point not_before_{}, late_at_{}, report_at_{};
+    clock::time_point now_{}, not_before_{}, late_at_{}, report_at_{};
     std::optional<std::uint32_t> error_; ///< it has stopped for good
     bool reported_ = false, silent_ = false;
 };

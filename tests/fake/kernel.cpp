@@ -2,6 +2,7 @@
 #include "fake/kernel.hpp"
 
 #include "cuda/driver_api.hpp"
+#include "fake/allocations.hpp"
 #include "fake/faults.hpp"
 #include "os/region.hpp"
 
@@ -35,7 +36,12 @@ int fail(int code) {
 } // namespace
 
 struct kernel::entry_points {
-    using guard = std::lock_guard<std::recursive_mutex>;
+    /// Of a call of the table.
+    struct guard {
+        explicit guard(std::recursive_mutex& lock) : hold(lock) {}
+        allocations_of_a_fake own;
+        std::lock_guard<std::recursive_mutex> hold;
+    };
 
     static int open(char const* path, int flags) {
         if (refused("open"))
@@ -182,8 +188,14 @@ struct kernel::entry_points {
         return refused("getrandom") ? -1 : os::linux_calls().getrandom(to, bytes, flags);
     }
 
-    static constexpr os::calls table{open, access, close,   duplicate, ioctl, read,    readlink,
-                                     mmap, munmap, madvise, dlopen,    dlsym, dlclose, getrandom};
+    static std::int64_t device_time() {
+        std::int64_t const run = running->device_time_.load();
+        return run != 0 ? run : os::linux_calls().device_time();
+    }
+
+    static constexpr os::calls table{open,     access,  close, duplicate, ioctl,
+                                     read,     readlink, mmap, munmap,    madvise,
+                                     dlopen,   dlsym,   dlclose, getrandom, device_time};
 };
 
 // A thread of a fake GPU may have held the lock when another one forked.
@@ -207,6 +219,12 @@ kernel::~kernel() {
     os::replace(nullptr);
     cuda::give_simulation_a_kernel_driver(false);
     running = nullptr;
+}
+
+void kernel::run_for(std::chrono::nanoseconds time) noexcept {
+    std::int64_t none = 0;
+    device_time_.compare_exchange_strong(none, os::linux_calls().device_time());
+    device_time_ += time.count();
 }
 
 void kernel::add(std::shared_ptr<device_driver> driver) {

@@ -3,6 +3,8 @@
 
 #include "os/calls.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -80,6 +82,10 @@ public:
     /// The open file behind a descriptor, or null. For drivers, with the lock held.
     [[nodiscard]] std::shared_ptr<open_file> file(int fd) const;
 
+    /// Adds to the time for which the fake devices have run; until the first call the monotonic
+    /// clock is theirs.
+    void run_for(std::chrono::nanoseconds time) noexcept;
+
     /// The lock that drivers are called with, for what they tell the test.
     [[nodiscard]] std::recursive_mutex& lock() const noexcept { return lock_; }
 
@@ -104,6 +110,7 @@ private:
     std::vector<std::shared_ptr<device_driver>> drivers_;
     std::map<int, descriptor> files_;
     std::map<std::uintptr_t, mapping> mappings_;
+    std::atomic<std::int64_t> device_time_{0}; ///< 0: the monotonic clock's
     pid_t owner_;
 };
 

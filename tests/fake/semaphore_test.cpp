@@ -120,10 +120,23 @@ TEST_F(semaphore_test, an_address_that_is_not_mapped_is_a_fault) {
     expect_violations(0);
 }
 
+TEST_F(semaphore_test, a_release_writes_the_word_and_the_channel_goes_on) {
+    make_all();
+    write_word(7);
+    words methods = acquire(42);
+    methods.back() = abi::semaphore_release;
+    add_semaphore(methods);
+    submit(methods);
+    EXPECT_TRUE(wait_semaphore());
+    EXPECT_EQ(__atomic_load_n(word(host_, word_at), __ATOMIC_ACQUIRE), 42u);
+    expect_violations(0);
+}
+
 TEST_F(semaphore_test, other_operations_stop_the_channel) {
-    constexpr std::uint32_t release = 1, circular_geq = 3;
+    constexpr std::uint32_t strict_geq = 2, circular_geq = 3, release_of_64_bits = 1u << 24 | 1;
     std::function<void(words&)> const all[] = {
-        [](words& to) { to.back() = release; },
+        [](words& to) { to.back() = strict_geq; },
+        [](words& to) { to.back() = release_of_64_bits; },
         [](words& to) { to.back() = circular_geq; },
         [](words& to) { to.back() = 1u << 24; }, // of 64 bits
         [](words& to) { to[1] += 2; },           // not aligned

@@ -47,7 +47,7 @@ protected:
         return {};
     }
     static engine::deadline within(std::chrono::milliseconds time) {
-        return std::chrono::steady_clock::now() + time;
+        return engine::device_clock::now() + time;
     }
 };
 

@@ -7,7 +7,10 @@
 #if defined(__x86_64__)
 #include "access_trace.hpp"
 #endif
+#include <algorithm>
+#include <cstring>
 #include <gtest/gtest.h>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +20,12 @@ namespace {
 namespace abi = rm::abi;
 
 constexpr std::size_t doorbell_at = command_ring::block_bytes;
+constexpr std::size_t doorbell_bytes = 65536;
 constexpr std::uint32_t token = 77;
+
+constexpr std::size_t rounded_up(std::size_t pieces) {
+    return (pieces + command_ring::most_pieces - 1) / command_ring::most_pieces;
+}
 
 /// A ring in ordinary memory, whose semaphore the test moves.
 class command_ring_test : public testing::Test {
@@ -31,6 +39,7 @@ protected:
                 &semaphore_,
                 0x1000,
                 0xc8b5,
+                0x2040,
                 last};
     }
     template <class Word>
@@ -43,7 +52,7 @@ protected:
             list.push_back({0x100000 + i, 0x200000 + i, 1 + i % 3});
         return list;
     }
-    os::region memory_ = os::region::shared_memory(command_ring::block_bytes + 65536);
+    os::region memory_ = os::region::shared_memory(command_ring::block_bytes + doorbell_bytes);
     std::uint32_t semaphore_ = 0;
 };
 
@@ -163,11 +172,85 @@ TEST_F(command_ring_test, acquires_a_word_before_the_copies) {
     (void)ring.submit(direction::to_cpu, pieces(1), {0x12'3456'7890, 42});
     std::uint64_t const entry = at<std::uint64_t>(16);
     std::size_t const begin = (entry & 0xff'ffff'ffff) - (std::uint64_t{1} << 32);
-    std::vector<std::uint32_t> first(6);
+    std::vector<std::uint32_t> first(12);
     for (std::size_t i = 0; i < first.size(); ++i)
         first[i] = at<std::uint32_t>(begin + i * 4);
+    // Then it says which ticket begins.
     EXPECT_EQ(first, (std::vector<std::uint32_t>{abi::methods(0, 0x5c, 5), 0x3456'7890, 0x12, 42, 0,
-                                                 1u << 12}));
+                                                 1u << 12, abi::methods(0, 0x5c, 5), 0x2040, 0, 2, 0,
+                                                 1}));
+}
+
+// The words of a run are contiguous, and what comes behind the block is another's.
+TEST_F(command_ring_test, stays_inside_its_block) {
+    command_ring ring(places());
+    std::uint32_t random = 1;
+    std::memset(memory_.data() + command_ring::block_bytes, 0x5a, doorbell_bytes);
+    for (int i = 0; i < 20'000; ++i) {
+        random = random * 1664525 + 1013904223;
+        auto const list = pieces(random >> 16 & 0x1ff);
+        semaphore_word const begin{(random & 1) != 0 ? std::uint64_t{0x1000} : 0, 1};
+        if (!ring.has_room(list.size()))
+            semaphore_ = static_cast<std::uint32_t>(ring.next() - 1);
+        ASSERT_TRUE(ring.has_room(list.size()));
+        (void)ring.submit(direction::to_gpu, list, begin);
+        *reinterpret_cast<std::uint32_t*>(memory_.data() + doorbell_at) = 0x5a5a5a5a;
+    }
+    EXPECT_TRUE(std::ranges::all_of(
+        std::span(memory_.data() + command_ring::block_bytes, doorbell_bytes),
+        [](std::byte each) { return each == std::byte{0x5a}; }));
+}
+
+// A GPFIFO whose GET and PUT are equal is empty: it is never filled.
+TEST_F(command_ring_test, never_fills_the_gpfifo) {
+    auto const four = pieces(32 + 3 * 128), five = pieces(32 + 4 * 128);
+    for (std::size_t fives = 0; fives < 8; ++fives) {
+        command_ring ring(places());
+        std::size_t entries = 1, tickets = 0;
+        for (;; ++tickets) {
+            auto const& next = tickets < fives ? five : four;
+            if (!ring.has_room(next.size()))
+                break;
+            (void)ring.submit(direction::to_gpu, next);
+            entries += tickets < fives ? 5 : 4;
+        }
+        EXPECT_LT(entries, command_ring::gpfifo_entries);
+        EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put), entries);
+    }
+}
+
+// The engine keeps a length until another one is set.
+TEST_F(command_ring_test, sets_each_length_that_differs) {
+    command_ring ring(places());
+    std::vector<piece> list;
+    std::vector<std::uint32_t> const sizes{65536, 131072, 65536, 65536, 1u << 30, 1};
+    for (std::uint32_t const bytes : sizes)
+        list.push_back({0x100000, 0x200000, bytes});
+    (void)ring.submit(direction::to_gpu, list);
+    std::size_t const begin = (at<std::uint64_t>(8) & 0xff'ffff'ffff) - (std::uint64_t{1} << 32);
+    std::vector<std::uint32_t> lengths;
+    for (std::size_t i = 0; i < at<std::uint64_t>(8) >> 42; ++i)
+        if (at<std::uint32_t>(begin + i * 4) ==
+            abi::methods(abi::copy_subchannel, abi::method_line_length, 1))
+            lengths.push_back(at<std::uint32_t>(begin + i * 4 + 4));
+    EXPECT_EQ(lengths, (std::vector<std::uint32_t>{65536, 131072, 65536, 1u << 30, 1}));
+}
+
+TEST_F(command_ring_test, has_room_for_several_tickets_at_once) {
+    command_ring ring(places());
+    EXPECT_TRUE(ring.has_room(0, 255));
+    EXPECT_FALSE(ring.has_room(0, 256));
+    std::size_t most = 0;
+    while (ring.has_room(most + 1000, rounded_up(most + 1000)))
+        most += 1000;
+    EXPECT_GT(most, 50'000u);
+    auto const many = pieces(command_ring::most_pieces);
+    for (std::size_t left = most; left > 0;) {
+        std::size_t const some = std::min(left, many.size());
+        ASSERT_TRUE(ring.has_room(some));
+        (void)ring.submit(direction::to_gpu, std::span(many).first(some));
+        left -= some;
+    }
 }
 
 // It only keeps an order: an acquire, and the semaphore.

@@ -168,7 +168,7 @@ private:
             return;
         outcome const result =
             spin([&] { return state_->ring->has_room(pieces); }, [&] { return has_failed(); },
-                 std::chrono::steady_clock::now() + std::chrono::seconds(10));
+                 device_clock::now() + std::chrono::seconds(10));
         if (result != outcome::done || stopped_.load(std::memory_order_relaxed))
             throw error(errc::backend_broken, "submit a copy to the channel", "",
                         "it has stopped: see `barmap info`");

@@ -75,6 +75,12 @@ public:
         // Without the switch, copies of other channels would wait for up to a time slice.
         put(0, abi::semaphore_acquire | abi::semaphore_acquire_switch);
     }
+    /// Says that the ticket's wait is over.
+    void put_begun(std::uint64_t address, std::uint32_t ticket) noexcept {
+        put(abi::methods(abi::host_subchannel, abi::method_channel_semaphore, 5), low(address));
+        put(high(address), ticket);
+        put(0, abi::semaphore_release);
+    }
 
     ~writer() {
         std::uint64_t const start = ring_.where_.block_on_gpu + words_at + first_ * 4;
@@ -105,14 +111,14 @@ command_ring::command_ring(places const& where) noexcept : where_(where) {
     used_by_[where.last % most_tickets] = used_;
 }
 
-bool command_ring::has_room(std::size_t pieces) const noexcept {
+bool command_ring::has_room(std::size_t pieces, std::size_t tickets) const noexcept {
     ticket const last = last_.load(std::memory_order_relaxed), done = progress();
-    if (last - done >= most_tickets - 1)
+    if (last - done + tickets > most_tickets - 1)
         return false;
-    std::size_t const chunks = 1 + pieces / next_chunk + 1;
+    std::size_t const chunks = 2 * tickets + pieces / next_chunk;
     // Each chunk may leave some of its last line unused, and one of them the ring's end.
-    std::size_t const words = pieces * words_of_piece + words_of_ticket + chunks * line_words +
-                              next_chunk * words_of_piece;
+    std::size_t const words = pieces * words_of_piece + tickets * words_of_ticket +
+                              chunks * line_words + next_chunk * words_of_piece + words_of_ticket;
     usage const& free_from = used_by_[done % most_tickets];
     return used_.words + words - free_from.words <= ring_words &&
            used_.entries + chunks - free_from.entries < gpfifo_entries;
@@ -128,8 +134,10 @@ ticket command_ring::submit(direction which, std::span<piece const> pieces,
         std::size_t const end = std::min(pieces.size(), at + chunk);
         {
             writer words(*this, (end - at) * words_of_piece + words_of_ticket);
-            if (at == 0 && begin.address != 0)
+            if (at == 0 && begin.address != 0) {
                 words.put_acquire(begin);
+                words.put_begun(where_.begun_on_gpu, low(number));
+            }
             if (pieces.empty())
                 words.put_semaphore(low(number));
             for (; at < end; ++at) {

@@ -11,11 +11,12 @@
 
 namespace barmap::engine {
 
-/// What a channel waits for before it copies: a word of GPU memory that is to be equal to this. One
-/// without an address is not waited for.
+/// A semaphore acquire: the channel copies once the word at this GPU address has this value. Without
+/// an address it does not wait.
 struct semaphore_word {
     std::uint64_t address = 0;
     std::uint32_t value = 0;
+    std::uint32_t const* on_cpu = nullptr; ///< the word as the CPU reads it, for whoever asks
 };
 
 /// What is written into a channel: the methods of copies, the GPFIFO's entries that lead to them,
@@ -28,7 +29,7 @@ public:
     static constexpr std::uint32_t gpfifo_entries = 1024;
     static constexpr std::size_t userd_at = 0x10000;
     static constexpr std::size_t most_pieces = 4096; ///< of one ticket
-    static constexpr std::size_t most_tickets = 256; ///< under way, less one
+    static constexpr std::size_t most_tickets = 256; ///< in flight, less one
     /// Room in the block for what a user of the ring keeps there.
     static constexpr std::size_t spare_at = 0x18000, spare_bytes = 0x8000;
 
@@ -40,13 +41,15 @@ public:
         std::uint32_t const* semaphore; ///< in host memory, 0 at the start
         std::uint64_t semaphore_on_gpu;
         std::uint32_t copy_class;
+        /// Where the channel writes the lower half of a ticket whose wait is over; 0: nowhere.
+        std::uint64_t begun_on_gpu = 0;
         ticket last = 0; ///< tickets go on behind it; the semaphore holds its lower half
     };
 
     explicit command_ring(places const& where) noexcept;
 
-    /// Whether there is room for a ticket of that many pieces; it comes with progress().
-    [[nodiscard]] bool has_room(std::size_t pieces) const noexcept;
+    /// Whether there is room for that many pieces in that many tickets; it comes with progress().
+    [[nodiscard]] bool has_room(std::size_t pieces, std::size_t tickets = 1) const noexcept;
 
     /// The ticket that the next submission gets. Thread rule: free; what was stored before an
     /// earlier submission is seen.
@@ -64,7 +67,7 @@ public:
 
 private:
     static constexpr std::size_t ring_words = (block_bytes - words_at) / sizeof(std::uint32_t);
-    static constexpr std::size_t words_of_piece = 8, words_of_ticket = 8;
+    static constexpr std::size_t words_of_piece = 8, words_of_ticket = 16;
     static constexpr std::size_t line_words = 16; ///< a chunk begins on a line of 64 bytes
     // The engine begins while the CPU still writes: 6 to 20 % for long lists (H200).
     static constexpr std::size_t first_chunk = 32, next_chunk = 128;

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda/context_scope.hpp"
+#include "cuda/device_block.hpp"
+#include "cuda/gpu.hpp"
+#include "cuda/host_registration.hpp"
+#include "engine/batch.hpp"
+#include "engine/channel/command_ring.hpp"
+#include "engine/channel/generation.hpp"
+#include "engine/channel/gpu_channel.hpp"
+#include "engine/patience.hpp"
+#include "os/region.hpp"
+#include "rm/client.hpp"
+#include "rm/cuda_memory.hpp"
+#include "rm/uvm.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace barmap::engine {
+
+/// What all channels in CUDA's address space of one GPU have in common.
+struct cuda_session {
+    explicit cuda_session(cuda::gpu const& which);
+
+    cuda::gpu const gpu;
+    std::shared_ptr<rm::client const> client;
+    driver_series series;
+    generation const& kind;
+    usermode_page usermode;
+    std::vector<std::uint32_t> own_engine, shared_engines; ///< the latter for the way back
+    cuda::primary_context context;
+    /// CUDA's address space as an object of the client, once the first channel has found it.
+    std::optional<rm::memory_object> space;
+};
+
+/// One channel in CUDA's own address space, where every pointer of CUDA's is an address, and the
+/// pieces that its ring has no room for yet. What it is given runs in order.
+/// Thread rule: poll() and the queries that say so at any time; what prepare() to feed() do, by one
+/// caller at a time.
+class channel_queue {
+public:
+    /// Finds CUDA's address space, if no queue has before. @pre the session's context is current
+    /// @throws error
+    channel_queue(cuda_session& session, std::uint32_t engine_type);
+    channel_queue(channel_queue const&) = delete;
+    channel_queue& operator=(channel_queue const&) = delete;
+    ~channel_queue() { stop(); }
+
+    /// How many pieces may wait for the ring, beside one list that is longer.
+    static constexpr std::size_t most_waiting = std::size_t{1} << 20;
+    /// How many tickets may be in flight or wait, less one: each has a word for its stream.
+    static constexpr std::size_t most_tickets = 8192;
+
+    /// Makes all that give() needs for these pieces, in that many tickets of up to
+    /// command_ring::most_pieces each: what the ring has no room for is copied. Waits while too much
+    /// waits already. @throws has_stopped if the channel is in trouble,
+    /// std::bad_alloc; then nothing has begun
+    void prepare(direction which, std::span<piece const> pieces, std::size_t tickets);
+
+    /// The ticket that the next give() makes. Thread rule: free.
+    [[nodiscard]] ticket next() const noexcept {
+        return given_.load(std::memory_order_acquire) + 1;
+    }
+
+    /// The word by which a stream lets a ticket begin.
+    [[nodiscard]] semaphore_word word_of(ticket number) const noexcept;
+
+    /// Where the channel writes the number of the ticket that is done, for a stream to wait on.
+    [[nodiscard]] std::uint64_t semaphore_on_gpu() const noexcept { return semaphore_on_gpu_; }
+
+    /// Begins the next ticket, of the pieces that were prepared.
+    /// @param pieces the same ones, up to command_ring::most_pieces; none: only the order is kept
+    /// @param bytes of them, or more: by which it is late
+    /// @param begin what it waits for, until this time
+    void give(direction which, std::span<piece const> pieces, std::size_t bytes,
+              semaphore_word const& begin, device_clock::time_point until) noexcept;
+
+    /// Forgets what was prepared and not given.
+    void forget() noexcept { prepared_.clear(); }
+
+    /// Moves what waits to the ring, as far as that has room. @return whether anything still waits
+    bool feed() noexcept;
+
+    /// Whether anything waits for the ring. Thread rule: free.
+    [[nodiscard]] bool has_waiting() const noexcept {
+        return waiting_pieces_.load(std::memory_order_relaxed) != 0;
+    }
+
+    /// Where a batch is. Thread rule: free.
+    [[nodiscard]] batch_engine::state poll(ticket number) const noexcept;
+
+    /// Whether nothing is in flight: also once it has been stopped. Thread rule: free.
+    [[nodiscard]] bool is_idle() const noexcept {
+        return has_ended() || ring_->progress() >= given_.load(std::memory_order_acquire);
+    }
+
+    /// Whether it copies this way now: a batch that waits for its stream copies nothing. Thread
+    /// rule: free.
+    [[nodiscard]] bool is_copying(direction which) const noexcept;
+
+    /// Finds out whether the driver has stopped the channel, or its oldest ticket is late: counted
+    /// from when this has first seen it as the oldest one, and its stream has come. Thread rule: one
+    /// watcher calls it.
+    void watch() noexcept;
+
+    /// Whether watch() has found that. Thread rule: free.
+    [[nodiscard]] bool is_in_trouble() const noexcept {
+        return is_in_trouble_.load(std::memory_order_acquire);
+    }
+
+    /// Whether it has been stopped because of that. Thread rule: free.
+    [[nodiscard]] bool has_ended() const noexcept {
+        return has_failed_.load(std::memory_order_acquire);
+    }
+
+    /// What the driver says of the trouble, or nothing if a ticket is late.
+    [[nodiscard]] std::string trouble() const;
+
+    /// Stops the channel. No submission may be half made. @return whether nothing of it is in
+    /// flight any more: then what was not done has failed, and streams that wait for it are released
+    bool stop() noexcept;
+
+private:
+    /// A ticket that the ring has no room for yet.
+    struct waiting_ticket {
+        direction which;
+        std::vector<piece> pieces;
+        std::size_t bytes;
+        semaphore_word begin;
+        device_clock::time_point until;
+    };
+    void submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+                semaphore_word const& begin, device_clock::time_point until) noexcept;
+    [[nodiscard]] bool has_begun(ticket number) const noexcept;
+    [[nodiscard]] bool has_stream_come(ticket number) const noexcept;
+    void find_space();
+    void open_channel(rm::abi::handle space);
+    [[nodiscard]] rm::abi::notification& notifier() const noexcept {
+        return *reinterpret_cast<rm::abi::notification*>(host_.data() + os::page_size());
+    }
+    [[nodiscard]] std::uint32_t* semaphore() const noexcept {
+        return reinterpret_cast<std::uint32_t*>(host_.data());
+    }
+    [[nodiscard]] std::uint32_t* begun() const noexcept {
+        return reinterpret_cast<std::uint32_t*>(host_.data() + begun_at);
+    }
+    static constexpr std::size_t begun_at = 64; ///< in the semaphore's page
+
+    // In the order in which they are made; they go the other way round, the channel first.
+    cuda_session& session_;
+    std::uint32_t engine_type_;
+    cuda::device_block block_;
+    rm::cuda_object object_; ///< the block, held until the channel is gone
+    cpu_view view_;
+    os::region host_; ///< a page with the semaphores, a page with the error notifier
+    cuda::host_registration registration_;
+    std::uint64_t semaphore_on_gpu_ = 0;
+    rm::memory_object notifier_page_;
+    std::optional<gpu_channel> channel_;
+    std::optional<rm::uvm_registration> known_to_uvm_;
+    std::optional<command_ring> ring_;
+
+    /// Of a ticket in the ring, for the watcher, in nanoseconds.
+    struct limit {
+        std::atomic<device_clock::rep> until{0};    ///< when its stream is late
+        std::atomic<device_clock::rep> patience{0}; ///< how long its copies may take
+        std::atomic<std::uint32_t const*> word{nullptr}; ///< of its stream; null: it waits for none
+    };
+    std::array<limit, command_ring::most_tickets> limits_;
+    ticket oldest_seen_ = 0; ///< by the watcher, since then and in this state
+    bool had_come_ = false;
+    device_clock::time_point since_{};
+
+    std::atomic<ticket> given_{0};
+    std::list<waiting_ticket> prepared_, waiting_;
+    std::atomic<std::size_t> waiting_pieces_{0}; ///< of waiting_, and one more for each ticket
+    std::atomic<direction> latest_{direction::to_cpu};
+    std::atomic<bool> is_in_trouble_{false};
+    std::atomic<bool> has_failed_{false};
+    std::atomic<ticket> done_before_failure_{0};
+};
+
+} // namespace barmap::engine
