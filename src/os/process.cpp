@@ -18,7 +18,7 @@ constinit word never_wiped{1};
 constinit std::atomic<word*> generation_word{nullptr};
 
 /// A word that the kernel sets to 0 in a child, however it was forked (Linux 4.14), one for the
-/// life of the process. Elsewhere an ordinary one: the number of the process must then do.
+/// life of the process. Elsewhere an ordinary one: the PID must then do.
 word& find_word() noexcept {
     if (word* const known = generation_word.load(std::memory_order_acquire))
         return *known;
@@ -35,17 +35,13 @@ word& find_word() noexcept {
 }
 
 pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
-thread_local bool mine = false; ///< this thread has it for no_fork
 
-// A signal handler that forks under no_fork would wait for itself.
 void before_fork() noexcept {
-    if (!mine)
-        ::pthread_mutex_lock(&forking);
+    ::pthread_mutex_lock(&forking);
 }
 
 void after_fork() noexcept {
-    if (!mine)
-        ::pthread_mutex_unlock(&forking);
+    ::pthread_mutex_unlock(&forking);
 }
 
 } // namespace
@@ -61,20 +57,25 @@ process_id this_process() noexcept {
     return {::getpid(), now};
 }
 
-bool is_probably_this_process(process_id owner) noexcept {
-    return find_word().load(std::memory_order_relaxed) == owner.generation;
+bool is_this_process(process_id owner) noexcept {
+    word const& at = find_word();
+    unsigned const now = at.load(std::memory_order_relaxed);
+    bool const same = now != 0 && now == owner.generation;
+    return same && (&at != &never_wiped || ::getpid() == owner.number);
 }
 
 no_fork::no_fork() noexcept {
     [[maybe_unused]] static int const registered =
         ::pthread_atfork(before_fork, after_fork, after_fork);
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
     ::pthread_mutex_lock(&forking);
-    mine = true;
 }
 
 no_fork::~no_fork() {
-    mine = false;
     ::pthread_mutex_unlock(&forking);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 } // namespace barmap::os
