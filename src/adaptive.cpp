@@ -4,6 +4,8 @@
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>
 
+#include <new>
+
 namespace barmap {
 namespace {
 
@@ -89,6 +91,8 @@ copy_methods const* methods_if_any(pin_state const& pin) {
         if (code == errc::forked_child || code == errc::backend_absent ||
             code == errc::backend_broken)
             throw;
+        return nullptr;
+    } catch (std::bad_alloc const&) {
         return nullptr;
     }
 }

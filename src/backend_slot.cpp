@@ -43,22 +43,25 @@ void backend_slot::start() {
 }
 
 backend_report const& backend_slot::report() {
-    std::call_once(started_, [this] {
-        using clock = std::chrono::steady_clock;
-        clock::time_point const begin = clock::now();
-        try {
-            start();
-            report_.state = backend_state::usable;
-            report_.reason = "its self-test moved random bytes both ways";
-        } catch (...) {
-            record_failure(report_);
-            scratch_.reset();
-        }
-        report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
-        log::info("GPU " + gpu_.pci_address + ": backend " + report_.name + " is " +
-                  std::string(to_string(report_.state)) + " (" + report_.reason + ")");
-        is_started_ = true;
-    });
+    if (is_started_)
+        return report_;
+    std::lock_guard const guard(starting_);
+    if (is_started_)
+        return report_;
+    using clock = std::chrono::steady_clock;
+    clock::time_point const begin = clock::now();
+    try {
+        start();
+        report_.state = backend_state::usable;
+        report_.reason = "its self-test moved random bytes both ways";
+    } catch (...) {
+        scratch_.reset();
+        record_failure(report_);
+    }
+    report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
+    log::info("GPU " + gpu_.pci_address + ": backend " + report_.name + " is " +
+              std::string(to_string(report_.state)) + " (" + report_.reason + ")");
+    is_started_ = true;
     return report_;
 }
 

@@ -25,7 +25,8 @@ public:
         return instance_->capabilities();
     }
 
-    /// Starts and self-tests the backend, the first time. Never throws for what it finds.
+    /// Starts and self-tests the backend, the first time. Never throws for what it finds, but
+    /// std::bad_alloc; the next call then starts it.
     backend_report const& report();
     [[nodiscard]] bool is_started() const noexcept { return is_started_.load(); }
     [[nodiscard]] bool usable() { return report().state == backend_state::usable; }
@@ -68,7 +69,7 @@ private:
     backend::registration const& entry_;
     backend::gpu const& gpu_;
     std::unique_ptr<backend::backend> instance_;
-    std::once_flag started_;
+    std::mutex starting_;
     std::atomic<bool> is_started_{false}; ///< report_ is complete
     std::mutex measuring_;
     bool measured_ = false; // under measuring_, like plan_
