@@ -95,7 +95,7 @@ copy_plan backend_slot::plan(cache_kind kind) {
 }
 
 copy_methods const& backend_slot::methods(std::span<engine_slot* const> engines) {
-    std::lock_guard const guard(measuring_);
+    std::lock_guard const guard(choosing_);
     if (measured_methods_)
         return *measured_methods_;
     // Nothing is allocated here, and nothing freed: CUDA would wait for running kernels, one of
@@ -103,8 +103,8 @@ copy_methods const& backend_slot::methods(std::span<engine_slot* const> engines)
     if (engines.empty() || !report_.persistent || !scratch_->is_still_there()) {
         measured_methods_ = std::make_unique<copy_methods>();
     } else {
-        measure();
-        copy_plan const plan = copy::plan_for_kind(plan_, scratch_->kind());
+        // From here on nobody else uses the scratch memory.
+        copy_plan const plan = this->plan(scratch_->kind());
         measured_methods_ = std::make_unique<copy_methods>(
             measure_methods(engines, {scratch_->bytes().data(), scratch_->bytes().size(), &plan},
                             scratch_->address(), [this] { return scratch_->is_still_there(); }));
