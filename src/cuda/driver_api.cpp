@@ -117,6 +117,12 @@ void replace_api(driver_api const* table) noexcept {
     replacement.store(table, std::memory_order_release);
 }
 
+CUdevice device_with(int ordinal) {
+    CUdevice handle = 0;
+    check(api().device_get(&handle, ordinal), "open the GPU");
+    return handle;
+}
+
 void check(CUresult result, std::string_view operation, std::string_view advice) {
     if (result == success)
         return;
