@@ -3,6 +3,7 @@
 
 #include "config/config.hpp"
 #include "config/simulation.hpp"
+#include "os/fd.hpp"
 #include "os/library.hpp"
 
 #include <atomic>
@@ -126,6 +127,8 @@ CUdevice device_with(int ordinal) {
 void check(CUresult result, std::string_view operation, std::string_view advice) {
     if (result == success)
         return;
+    if (result == error_out_of_memory) // what drivers answer without a descriptor, too
+        os::expect_descriptors(operation);
     throw error({result, cuda_category()}, std::string(operation), "", std::string(advice));
 }
 

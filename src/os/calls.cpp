@@ -41,8 +41,9 @@ ssize_t read_file(int fd, void* to, std::size_t bytes) {
     return done;
 }
 
-constexpr calls real{open_file, ::access, ::close,   duplicate, control, read_file, ::readlink,
-                     ::mmap,    ::munmap, ::madvise, ::dlopen,  ::dlsym, ::dlclose, ::getrandom};
+constexpr calls real{open_file,  ::access, ::close, duplicate, control,
+                     read_file,  ::readlink, ::lseek, ::mmap,    ::munmap,
+                     ::madvise,  ::dlopen, ::dlsym, ::dlclose, ::getrandom};
 
 std::atomic<calls const*> in_force{&real};
 

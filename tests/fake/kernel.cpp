@@ -119,6 +119,10 @@ struct kernel::entry_points {
         return os::linux_calls().readlink(path, to, bytes);
     }
 
+    static off_t lseek(int fd, off_t offset, int whence) {
+        return refused("lseek") ? -1 : os::linux_calls().lseek(fd, offset, whence);
+    }
+
     /// As Linux 6.1, which makes room for a fixed mapping before it asks the driver for it.
     static void* failed_map(void* at, std::size_t bytes, int flags, int code) {
         if (flags & MAP_FIXED)
@@ -182,8 +186,9 @@ struct kernel::entry_points {
         return refused("getrandom") ? -1 : os::linux_calls().getrandom(to, bytes, flags);
     }
 
-    static constexpr os::calls table{open, access, close,   duplicate, ioctl, read,    readlink,
-                                     mmap, munmap, madvise, dlopen,    dlsym, dlclose, getrandom};
+    static constexpr os::calls table{open,  access, close,  duplicate, ioctl,  read,  readlink,
+                                     lseek, mmap,   munmap, madvise,   dlopen, dlsym, dlclose,
+                                     getrandom};
 };
 
 // A thread of a fake GPU may have held the lock when another one forked.
