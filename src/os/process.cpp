@@ -17,6 +17,11 @@ constinit word last_generation{0};
 constinit word never_wiped{1};
 constinit std::atomic<word*> generation_word{nullptr};
 
+// The same by fork() alone, for emulators that accept MADV_WIPEONFORK and do nothing.
+void wipe_in_child() noexcept {
+    generation_word.load(std::memory_order_relaxed)->store(0, std::memory_order_relaxed);
+}
+
 /// A word that the kernel sets to 0 in a child, however it was forked (Linux 4.14), one for the
 /// life of the process. Elsewhere an ordinary one: the PID must then do.
 word& find_word() noexcept {
@@ -27,8 +32,10 @@ word& find_word() noexcept {
     bool const wiped = page != MAP_FAILED && ::madvise(page, page_size(), MADV_WIPEONFORK) == 0;
     word* mine = wiped ? static_cast<word*>(page) : &never_wiped;
     word* first = nullptr;
-    if (generation_word.compare_exchange_strong(first, mine) && wiped)
+    if (generation_word.compare_exchange_strong(first, mine) && wiped) {
+        ::pthread_atfork(nullptr, nullptr, wipe_in_child);
         return *mine;
+    }
     if (page != MAP_FAILED)
         ::munmap(page, page_size());
     return first ? *first : never_wiped;

@@ -42,7 +42,8 @@ long bare_clone() {
     return ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr);
 }
 
-TEST(process_test, knows_a_child_however_it_was_forked) {
+template <class Fork>
+void expect_other_process_by(Fork fork) {
     process_id const parent = this_process();
     ASSERT_TRUE(is_this_process(parent));
     auto const child = [&] {
@@ -51,9 +52,16 @@ TEST(process_test, knows_a_child_however_it_was_forked) {
         ::_exit(!before && !is_this_process(parent) && is_this_process(own) && own != parent ? 0
                                                                                             : 1);
     };
-    EXPECT_EQ(in_child(child), 0);
-    EXPECT_EQ(in_child_by(bare_clone, child), 0);
+    EXPECT_EQ(in_child_by(fork, child), 0);
     EXPECT_TRUE(is_this_process(parent));
+}
+
+TEST(process_test, knows_a_child_of_fork) {
+    expect_other_process_by(::fork);
+}
+
+TEST(process_test, knows_a_child_of_a_bare_clone) {
+    expect_other_process_by(bare_clone);
 }
 
 TEST(process_test, nobodys_identity_is_that_of_no_process) {
