@@ -4,6 +4,8 @@
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>
 
+#include <new>
+
 namespace barmap {
 namespace {
 
@@ -71,19 +73,16 @@ void copy_by_mapping(mapping_state const& mapping, copy_direction direction, std
 }
 
 copy_methods const& methods_of(pin_state const& pin) {
-    copy_methods const* const known = pin.slot->known_methods();
-    if (known && os::is_probably_this_process(pin.device->owner))
-        return *known;
     pin.device->expect_own_process("copy GPU memory");
-    if (known)
+    if (copy_methods const* const known = pin.slot->known_methods())
         return *known;
     return pin.slot->methods(pin.device->engines_to_measure());
 }
 
 namespace {
 
-/// The same, or null where they cannot be measured now, for example because the GPU's memory is
-/// used up: loads and stores need none of it.
+/// The same, or null where they cannot be measured now, for example because memory is used up:
+/// loads and stores need none.
 copy_methods const* methods_if_any(pin_state const& pin) {
     try {
         return &methods_of(pin);
@@ -92,6 +91,8 @@ copy_methods const* methods_if_any(pin_state const& pin) {
         if (code == errc::forked_child || code == errc::backend_absent ||
             code == errc::backend_broken)
             throw;
+        return nullptr;
+    } catch (std::bad_alloc const&) {
         return nullptr;
     }
 }

@@ -43,22 +43,25 @@ void backend_slot::start() {
 }
 
 backend_report const& backend_slot::report() {
-    std::call_once(started_, [this] {
-        using clock = std::chrono::steady_clock;
-        clock::time_point const begin = clock::now();
-        try {
-            start();
-            report_.state = backend_state::usable;
-            report_.reason = "its self-test moved random bytes both ways";
-        } catch (...) {
-            record_failure(report_);
-            scratch_.reset();
-        }
-        report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
-        log::info("GPU " + gpu_.pci_address + ": backend " + report_.name + " is " +
-                  std::string(to_string(report_.state)) + " (" + report_.reason + ")");
-        is_started_ = true;
-    });
+    if (is_started_)
+        return report_;
+    std::lock_guard const guard(starting_);
+    if (is_started_)
+        return report_;
+    using clock = std::chrono::steady_clock;
+    clock::time_point const begin = clock::now();
+    try {
+        start();
+        report_.state = backend_state::usable;
+        report_.reason = "its self-test moved random bytes both ways";
+    } catch (...) {
+        scratch_.reset();
+        record_failure(report_);
+    }
+    report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
+    log::info("GPU " + gpu_.pci_address + ": backend " + report_.name + " is " +
+              std::string(to_string(report_.state)) + " (" + report_.reason + ")");
+    is_started_ = true;
     return report_;
 }
 
@@ -92,7 +95,7 @@ copy_plan backend_slot::plan(cache_kind kind) {
 }
 
 copy_methods const& backend_slot::methods(std::span<engine_slot* const> engines) {
-    std::lock_guard const guard(measuring_);
+    std::lock_guard const guard(choosing_);
     if (measured_methods_)
         return *measured_methods_;
     // Nothing is allocated here, and nothing freed: CUDA would wait for running kernels, one of
@@ -100,8 +103,8 @@ copy_methods const& backend_slot::methods(std::span<engine_slot* const> engines)
     if (engines.empty() || !report_.persistent || !scratch_->is_still_there()) {
         measured_methods_ = std::make_unique<copy_methods>();
     } else {
-        measure();
-        copy_plan const plan = copy::plan_for_kind(plan_, scratch_->kind());
+        // From here on nobody else uses the scratch memory.
+        copy_plan const plan = this->plan(scratch_->kind());
         measured_methods_ = std::make_unique<copy_methods>(
             measure_methods(engines, {scratch_->bytes().data(), scratch_->bytes().size(), &plan},
                             scratch_->address(), [this] { return scratch_->is_still_there(); }));

@@ -25,7 +25,8 @@ public:
         return instance_->capabilities();
     }
 
-    /// Starts and self-tests the backend, the first time. Never throws for what it finds.
+    /// Starts and self-tests the backend, the first time. Never throws for what it finds, but
+    /// std::bad_alloc; the next call then starts it.
     backend_report const& report();
     [[nodiscard]] bool is_started() const noexcept { return is_started_.load(); }
     [[nodiscard]] bool usable() { return report().state == backend_state::usable; }
@@ -53,7 +54,8 @@ public:
     /// How to copy through this backend's mappings: measured in the scratch memory the first time.
     [[nodiscard]] copy_plan plan(cache_kind kind);
 
-    /// By what to copy to and from this backend's mappings: measured the first time.
+    /// By what to copy to and from this backend's mappings: measured the first time, in 30 ms. Only
+    /// threads that ask for the same wait.
     /// @param engines that are usable
     [[nodiscard]] copy_methods const& methods(std::span<engine_slot* const> engines);
     /// The same, or null if it has not been measured. Thread rule: free.
@@ -68,14 +70,15 @@ private:
     backend::registration const& entry_;
     backend::gpu const& gpu_;
     std::unique_ptr<backend::backend> instance_;
-    std::once_flag started_;
+    std::mutex starting_;
     std::atomic<bool> is_started_{false}; ///< report_ is complete
+    std::mutex choosing_;                 ///< before measuring_
     std::mutex measuring_;
     bool measured_ = false; // under measuring_, like plan_
     backend_report report_;
     std::unique_ptr<backend::scratch> scratch_; // destroyed before instance_
     copy_plan plan_{};
-    std::unique_ptr<copy_methods const> measured_methods_; // under measuring_
+    std::unique_ptr<copy_methods const> measured_methods_; // under choosing_
     std::atomic<copy_methods const*> methods_{nullptr};
 };
 

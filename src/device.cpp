@@ -8,6 +8,8 @@
 #include "host_buffer_state.hpp"
 #include "open_devices.hpp"
 
+#include <new>
+
 namespace barmap {
 namespace {
 
@@ -25,11 +27,13 @@ device open_owner(cuda::memory const& memory) {
 
 device::device(std::shared_ptr<device_state> state) noexcept : state_(std::move(state)) {}
 
-int device::count() noexcept {
+int device::count() noexcept try {
     std::string why;
     cuda::driver_api const* cu = cuda::try_api(why);
     int count = 0;
     return cu && cu->device_get_count(&count) == cuda::success ? count : 0;
+} catch (std::bad_alloc const&) {
+    return 0; // the driver is loaded by the next call
 }
 
 device device::open(int ordinal) {

@@ -33,9 +33,9 @@ void engine_slot::start() {
         report_.advice.clear();
         is_started_ = true;
     } catch (...) {
-        record_failure(report_);
         if (worker)
             engine::worker::retire(worker, std::chrono::milliseconds(0)); // without this lock
+        record_failure(report_);
         // In the place of one that has failed, it may be tried again.
         is_started_ = failures_ == 0 || ++failures_ >= most_failures;
         if (failures_ >= most_failures)

@@ -23,7 +23,8 @@ public:
 
     [[nodiscard]] std::string_view name() const noexcept { return entry_.name; }
 
-    /// Starts it if it has not been. Never throws for what it finds.
+    /// Starts it if it has not been. Never throws for what it finds, but std::bad_alloc; the next
+    /// call then starts it.
     [[nodiscard]] engine_report report();
     [[nodiscard]] bool is_started() const noexcept { return is_started_.load(); }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <memory>
 #include <utility>
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
@@ -135,6 +136,20 @@ class barmap_category final : public std::error_category {
         }
         return "unknown barmap error " + std::to_string(code);
     }
+    std::error_condition default_error_condition(int code) const noexcept override {
+        switch (static_cast<errc>(code)) {
+        case errc::invalid_argument:
+            return std::errc::invalid_argument;
+        case errc::out_of_range:
+            return std::errc::result_out_of_range;
+        case errc::unsupported_operation:
+            return std::errc::operation_not_supported;
+        case errc::no_device:
+            return std::errc::no_such_device;
+        default:
+            return {code, *this};
+        }
+    }
 };
 
 class cuda_error_category final : public std::error_category {
@@ -161,46 +176,76 @@ class rm_error_category final : public std::error_category {
     }
 };
 
+/// An object that is there before any code runs and is never destroyed: errors are thrown,
+/// compared and printed while memory is exhausted, and while the process exits.
+template <class Object>
+union immortal {
+    constexpr immortal() noexcept : object() {}
+    ~immortal() {} // not the object's
+    Object object;
+};
+
+constinit immortal<barmap_category> const barmap_codes;
+constinit immortal<cuda_error_category> const cuda_codes;
+constinit immortal<vulkan_error_category> const vulkan_codes;
+constinit immortal<rm_error_category> const rm_codes;
+
 } // namespace
 
-// The categories are never destroyed, so that objects which go when the process exits may still
-// throw, compare and print errors, in whatever order they go.
-
 std::error_category const& category() noexcept {
-    static auto* const instance = new barmap_category;
-    return *instance;
+    return barmap_codes.object;
 }
 
 std::error_category const& cuda_category() noexcept {
-    static auto* const instance = new cuda_error_category;
-    return *instance;
+    return cuda_codes.object;
 }
 
 std::error_category const& vulkan_category() noexcept {
-    static auto* const instance = new vulkan_error_category;
-    return *instance;
+    return vulkan_codes.object;
 }
 
 std::error_category const& rm_category() noexcept {
-    static auto* const instance = new rm_error_category;
-    return *instance;
+    return rm_codes.object;
 }
 
 std::error_code make_error_code(errc code) noexcept {
     return {static_cast<int>(code), category()};
 }
 
+struct error::parts {
+    std::string operation, backend, advice, text;
+};
+
 error::error(std::error_code code, std::string operation, std::string backend, std::string advice)
-    : std::system_error(code), operation_(std::move(operation)), backend_(std::move(backend)),
-      advice_(std::move(advice)) {
-    text_ = "cannot " + operation_;
-    if (!backend_.empty())
-        text_ += " (backend " + backend_ + ")";
-    text_ += ": " + code.message();
-    if (!advice_.empty())
-        text_ += "; " + advice_;
+    : std::system_error(code) {
+    std::string text = "cannot " + operation;
+    if (!backend.empty())
+        text += " (backend " + backend + ")";
+    text += ": " + code.message();
+    if (!advice.empty())
+        text += "; " + advice;
+    parts_ = std::make_shared<parts const>(std::move(operation), std::move(backend),
+                                           std::move(advice), std::move(text));
 }
 
+error::error(error const&) noexcept = default;
+error& error::operator=(error const&) noexcept = default;
 error::~error() = default;
+
+std::string const& error::operation() const noexcept {
+    return parts_->operation;
+}
+
+std::string const& error::backend() const noexcept {
+    return parts_->backend;
+}
+
+std::string const& error::advice() const noexcept {
+    return parts_->advice;
+}
+
+char const* error::what() const noexcept {
+    return parts_->text.c_str();
+}
 
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -5,11 +5,14 @@
 #include <barmap/error.hpp>
 
 #include <exception>
+#include <new>
 
 namespace barmap {
 
 /// What a failed start makes of a report: state, reason, advice. Call it in a catch block.
 /// @tparam Report backend_report or engine_report
+/// @throws std::bad_alloc where that is the failure: it says nothing of what was started, and the
+///         next call may start it
 template <class Report>
 void record_failure(Report& report) {
     try {
@@ -19,6 +22,8 @@ void record_failure(Report& report) {
             failure.code() == errc::backend_absent ? backend_state::absent : backend_state::broken;
         report.reason = "cannot " + failure.operation() + ": " + failure.code().message();
         report.advice = failure.advice();
+    } catch (std::bad_alloc const&) {
+        throw;
     } catch (std::exception const& failure) {
         report.state = backend_state::broken;
         report.reason = failure.what();

@@ -37,7 +37,7 @@ backend::gpu identify(int ordinal) {
                                : "CUDA shows the GPUs 0 to " + std::to_string(count - 1));
     backend::gpu gpu;
     gpu.ordinal = ordinal;
-    cuda::check(cu.device_get(&gpu.handle, ordinal), "open the GPU");
+    gpu.handle = cuda::device_with(ordinal);
     std::array<char, 256> name{};
     cuda::check(cu.device_get_name(name.data(), static_cast<int>(name.size()) - 1, gpu.handle),
                 "read the GPU's name");

@@ -87,9 +87,9 @@ pinned_host::range& pinned_host::find_range(std::shared_ptr<engine::worker> cons
         if (each.what.id == what.id && each.what.start == what.start &&
             each.what.size == what.size && each.worker == worker)
             return each;
-    // While at it, let go of all that is gone, and of the oldest.
+    // While at it, release what is gone, and the oldest.
     std::erase_if(ranges_, [&](range const& each) {
-        return each.worker != worker ||
+        return each.worker->is_retired() ||
                (find_own(each.what.start).id != each.what.id &&
                 ask_cuda(reinterpret_cast<std::byte const*>(each.what.start)).id != each.what.id);
     });
@@ -102,29 +102,45 @@ pinned_host::range& pinned_host::find_range(std::shared_ptr<engine::worker> cons
     return ranges_.emplace_back(std::move(made));
 }
 
+std::shared_ptr<engine::reachable const>
+pinned_host::reach_block(std::shared_ptr<engine::worker> const& worker, allocation const& what,
+                         std::size_t number) {
+    {
+        std::lock_guard const hold(lock_);
+        range const& found = find_range(worker, what);
+        if (found.unreachable || found.blocks[number])
+            return found.unreachable ? nullptr : found.blocks[number];
+    }
+    std::size_t const at = number * block_bytes;
+    std::shared_ptr<engine::reachable const> block;
+    try {
+        block = worker->engine().reach_pinned({reinterpret_cast<std::byte*>(what.start + at),
+                                               std::min(block_bytes, what.size - at)});
+    } catch (error const&) {
+        // Then nothing of this allocation is reached.
+    }
+    // Another thread may have reached it meanwhile; then the earlier one goes with its last copy.
+    std::lock_guard const hold(lock_);
+    range& found = find_range(worker, what);
+    if (block)
+        found.blocks[number] = block;
+    else
+        found.unreachable = true;
+    return block;
+}
+
 pinned_host::place pinned_host::find(std::shared_ptr<engine::worker> const& worker,
                                      allocation const& what, std::byte const* host,
                                      std::size_t bytes) {
-    std::lock_guard const hold(lock_);
-    range& found = find_range(worker, what);
-    if (found.unreachable)
-        return {};
     std::size_t const offset = reinterpret_cast<std::uintptr_t>(host) - what.start;
     place result;
     for (std::size_t done = 0; done < bytes;) {
         std::size_t const number = (offset + done) / block_bytes;
         std::size_t const inside = (offset + done) % block_bytes;
+        std::shared_ptr<engine::reachable const> const block = reach_block(worker, what, number);
+        if (!block)
+            return {};
         std::size_t const length = std::min(block_bytes, what.size - number * block_bytes);
-        std::shared_ptr<engine::reachable const>& block = found.blocks[number];
-        if (!block) {
-            try {
-                block = worker->engine().reach_pinned(
-                    {reinterpret_cast<std::byte*>(what.start + number * block_bytes), length});
-            } catch (error const&) {
-                found.unreachable = true;
-                return {};
-            }
-        }
         std::size_t const some = std::min(bytes - done, length - inside);
         result.add(block, {done, some, block->runs.front().address + inside});
         done += some;

@@ -13,8 +13,9 @@
 
 namespace barmap {
 
-/// Host memory that CUDA has pinned, as engines reach it. What CUDA has freed since is let go of.
-/// Thread rule: every member may be called at once.
+/// Host memory that CUDA has pinned, as engines reach it. Memory that CUDA has freed since is
+/// released.
+/// Thread rule: every member may be called at once; none waits while an engine reaches memory.
 class pinned_host {
 public:
     /// One allocation of CUDA's, or a range registered with it.
@@ -70,6 +71,11 @@ private:
         bool unreachable = false;
     };
     range& find_range(std::shared_ptr<engine::worker> const& worker, allocation const& what);
+
+    /// The part of an allocation that has this number; null if it is out of the engine's reach.
+    [[nodiscard]] std::shared_ptr<engine::reachable const>
+    reach_block(std::shared_ptr<engine::worker> const& worker, allocation const& what,
+                std::size_t number);
 
     [[nodiscard]] allocation find_own(std::uintptr_t at) const noexcept;
 

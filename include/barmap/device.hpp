@@ -42,7 +42,7 @@ public:
     device& operator=(device const&) noexcept = default;
     ~device() = default;
 
-    /// How many GPUs CUDA shows to this process. 0 where there is no driver.
+    /// How many GPUs CUDA shows to this process. 0 where there is no driver, or no memory to load it.
     [[nodiscard]] static int count() noexcept;
 
     /// Opens a GPU by its CUDA ordinal; starts and self-tests the backends that start quickly.

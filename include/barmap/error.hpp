@@ -3,6 +3,7 @@
 
 #include <barmap/export.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -11,6 +12,9 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// Refusals of barmap itself. Failures of the system, CUDA, Vulkan or NVIDIA's resource manager
 /// keep their own code in their own category.
+///
+/// Codes of invalid_argument, out_of_range, unsupported_operation and no_device compare equal to
+/// std::errc's invalid_argument, result_out_of_range, operation_not_supported and no_such_device.
 enum class errc {
     invalid_argument = 1,  ///< a size of 0, a null pointer, an unknown name
     out_of_range,          ///< the range leaves its allocation, or a window its mapping
@@ -44,15 +48,18 @@ public:
     /// @param backend   the backend's name, or empty
     /// @param advice    one line that says what the user can do
     error(std::error_code code, std::string operation, std::string backend, std::string advice);
+    error(error const&) noexcept;
+    error& operator=(error const&) noexcept;
     ~error() override;
 
-    [[nodiscard]] std::string const& operation() const noexcept { return operation_; }
-    [[nodiscard]] std::string const& backend() const noexcept { return backend_; }
-    [[nodiscard]] std::string const& advice() const noexcept { return advice_; }
-    [[nodiscard]] char const* what() const noexcept override { return text_.c_str(); }
+    [[nodiscard]] std::string const& operation() const noexcept;
+    [[nodiscard]] std::string const& backend() const noexcept;
+    [[nodiscard]] std::string const& advice() const noexcept;
+    [[nodiscard]] char const* what() const noexcept override;
 
 private:
-    std::string operation_, backend_, advice_, text_;
+    struct parts; ///< shared by copies, so that copying cannot fail
+    std::shared_ptr<parts const> parts_;
 };
 
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

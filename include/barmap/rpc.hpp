@@ -82,14 +82,20 @@ public:
         replies_.let_go();
     }
     /// Takes the next call, if there is one, and answers it with what `serve(request)` returns.
-    /// Where that throws, the call stays without an answer: it is the caller's to time out.
+    /// @param if_it_throws answers the call where `serve` throws; the exception then leaves
+    ///        try_serve(). Give a value that callers can tell from other answers.
     template <class Serve>
-    bool try_serve(Serve&& serve) {
+    bool try_serve(Serve&& serve, Reply const& if_it_throws = Reply{}) {
         Request request{};
         std::uint64_t number = 0;
         if (!try_take(request, number))
             return false;
-        reply(number, std::forward<Serve>(serve)(std::as_const(request)));
+        try {
+            reply(number, std::forward<Serve>(serve)(std::as_const(request)));
+        } catch (...) {
+            reply(number, if_it_throws);
+            throw;
+        }
         return true;
     }
 

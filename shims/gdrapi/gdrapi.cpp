@@ -224,6 +224,9 @@ int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) {
         if (!fits(found, size))
             return refuse(EINVAL, "a mapping of 0 bytes, or of more than was pinned");
         gdrapi::map(found, kind);
+        // One page is what programs map flags and doorbells by.
+        if (size > gpu_page_size)
+            prepare_large_copies(found);
         *va = found.data();
         return 0;
     });

@@ -181,7 +181,7 @@ std::shared_ptr<buffer> session::pin(std::uintptr_t address, std::size_t bytes,
                     "pin without GDR_PIN_FLAG_FORCE_PCIE: this GPU is reached through PCIe alone");
     options.backend = only_backend(gpu);
     options.whole_pages = true;
-    auto made = std::make_shared<buffer>();
+    auto made = std::make_shared<buffer>(gpu);
     made->pinned = gpu.pin(address, bytes, options);
     made->address = address;
     made->size = made->pinned.size() - (address - made->pinned.gpu_address());
@@ -285,6 +285,14 @@ std::shared_ptr<session> remove_session(gdr_t pointer) {
 void map(buffer& what, std::optional<cache_kind> kind) {
     what.mapped = kind ? what.pinned.map(*kind) : what.pinned.map();
     publish_handle(what.handle, what.data(), what.size, what.mapped);
+}
+
+void prepare_large_copies(buffer const& what) noexcept {
+    try {
+        (void)what.gpu.copy_crossovers(what.mapped.backend());
+    } catch (std::exception const& failure) {
+        log(severity::warning, failure.what());
+    }
 }
 
 void unmap(buffer& what) noexcept {

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 /// What a gdr_t points to. It begins with the descriptor of /dev/gdrdrv, or -1 where gdrdrv is not
@@ -30,6 +31,9 @@ namespace barmap::gdrapi {
 
 /// One range pinned through a session, under its handle.
 struct buffer {
+    explicit buffer(device of) : gpu(std::move(of)) {}
+
+    device const gpu;
     unsigned long handle = 0;
     std::uintptr_t address = 0; ///< that was pinned, inside the pin's first page
     std::size_t size = 0;       ///< bytes from there to the end of the last page
@@ -101,6 +105,9 @@ private:
 
 /// Maps and unmaps; the caller holds the buffer's lock.
 void map(buffer& what, std::optional<cache_kind> kind);
+/// Starts and measures, once per GPU, what large copies go by: programs time their copies, not
+/// gdr_map. A failure is that of the copies. @pre it is mapped
+void prepare_large_copies(buffer const& what) noexcept;
 void unmap(buffer& what) noexcept;
 
 } // namespace barmap::gdrapi

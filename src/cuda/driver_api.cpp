@@ -3,6 +3,7 @@
 
 #include "config/config.hpp"
 #include "config/simulation.hpp"
+#include "os/fd.hpp"
 #include "os/library.hpp"
 
 #include <atomic>
@@ -117,9 +118,17 @@ void replace_api(driver_api const* table) noexcept {
     replacement.store(table, std::memory_order_release);
 }
 
+CUdevice device_with(int ordinal) {
+    CUdevice handle = 0;
+    check(api().device_get(&handle, ordinal), "open the GPU");
+    return handle;
+}
+
 void check(CUresult result, std::string_view operation, std::string_view advice) {
     if (result == success)
         return;
+    if (result == error_out_of_memory) // what drivers answer without a descriptor, too
+        os::expect_descriptors(operation);
     throw error({result, cuda_category()}, std::string(operation), "", std::string(advice));
 }
 

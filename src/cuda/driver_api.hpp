@@ -181,6 +181,9 @@ void give_simulation_a_kernel_driver(bool there) noexcept; ///< for such a test
 /// Another table for the calling process, for a test; null restores. Not while calls run.
 void replace_api(driver_api const* table) noexcept;
 
+/// The driver's handle of a GPU. @throws error
+[[nodiscard]] CUdevice device_with(int ordinal);
+
 /// @throws error with the CUresult unless it is success
 void check(CUresult result, std::string_view operation, std::string_view advice = {});
 

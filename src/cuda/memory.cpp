@@ -205,6 +205,8 @@ os::fd export_chunk(chunk const& chunk) {
     CUresult const exported =
         cu.mem_export_to_shareable_handle(&descriptor, handle, handle_type_posix_fd, 0);
     cu.mem_release(handle);
+    if (exported != success)
+        os::expect_descriptors("export VMM memory as a file descriptor");
     check(exported, "export VMM memory as a file descriptor",
           "create it with requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR");
     return os::fd(descriptor);

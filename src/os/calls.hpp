@@ -18,6 +18,7 @@ struct calls {
     int (*ioctl)(int fd, unsigned long request, void* argument);
     ssize_t (*read)(int fd, void* to, std::size_t bytes);
     ssize_t (*readlink)(char const* path, char* to, std::size_t bytes);
+    off_t (*lseek)(int fd, off_t offset, int whence);
     void* (*mmap)(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset);
     int (*munmap)(void* at, std::size_t bytes);
     int (*madvise)(void* at, std::size_t bytes, int advice);

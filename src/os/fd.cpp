@@ -6,10 +6,13 @@
 #include <barmap/error.hpp>
 
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
 
 namespace barmap::os {
 namespace {
+
+constexpr char too_many_open_files[] = "raise the limit of open files (ulimit -n)";
 
 std::string open_advice(int code, std::string const& path) {
     switch (code) {
@@ -22,7 +25,7 @@ std::string open_advice(int code, std::string const& path) {
         return "give this user read and write access to " + path;
     case EMFILE:
     case ENFILE:
-        return "raise the limit of open files (ulimit -n)";
+        return too_many_open_files;
     default:
         return "see the system's documentation of this error";
     }
@@ -44,13 +47,21 @@ fd open_file(std::string const& path, int flags) {
     return fd(descriptor);
 }
 
-int why_no_descriptor() noexcept {
+void expect_descriptors(std::string_view operation) {
     int const descriptor = current().open("/dev/null", O_RDONLY);
     if (descriptor >= 0) {
         current().close(descriptor);
-        return 0;
+        return;
     }
-    return errno == EMFILE || errno == ENFILE ? errno : 0;
+    int const code = errno;
+    if (code == EMFILE || code == ENFILE)
+        throw error({code, std::system_category()}, std::string(operation), "",
+                    too_many_open_files);
+}
+
+std::optional<std::size_t> file_size(int descriptor) noexcept {
+    off_t const end = current().lseek(descriptor, 0, SEEK_END);
+    return end < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(end));
 }
 
 fd duplicate(int descriptor) {
@@ -58,7 +69,7 @@ fd duplicate(int descriptor) {
     if (copy < 0) {
         int const code = errno;
         throw error({code, std::system_category()}, "duplicate a file descriptor", "",
-                    "raise the limit of open files (ulimit -n)");
+                    too_many_open_files);
     }
     return fd(copy);
 }

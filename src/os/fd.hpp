@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace barmap::os {
@@ -30,9 +33,12 @@ private:
 /// Opens a file, close-on-exec. @throws error with errno, naming the path
 [[nodiscard]] fd open_file(std::string const& path, int flags);
 
-/// The errno by which no descriptor can be made at present (EMFILE, ENFILE), or 0: drivers that
-/// make one do not say that this is why they failed.
-[[nodiscard]] int why_no_descriptor() noexcept;
+/// Call where a driver has failed that may have wanted a descriptor, which it does not say.
+/// @throws error EMFILE or ENFILE if no descriptor can be made at present
+void expect_descriptors(std::string_view operation);
+
+/// Size of a file in bytes; nothing if it has none. Moves the file's offset.
+[[nodiscard]] std::optional<std::size_t> file_size(int descriptor) noexcept;
 
 /// A second descriptor of the same open file. @throws error with errno
 [[nodiscard]] fd duplicate(int descriptor);

@@ -17,8 +17,13 @@ constinit word last_generation{0};
 constinit word never_wiped{1};
 constinit std::atomic<word*> generation_word{nullptr};
 
+// The same by fork() alone, for emulators that accept MADV_WIPEONFORK and do nothing.
+void wipe_in_child() noexcept {
+    generation_word.load(std::memory_order_relaxed)->store(0, std::memory_order_relaxed);
+}
+
 /// A word that the kernel sets to 0 in a child, however it was forked (Linux 4.14), one for the
-/// life of the process. Elsewhere an ordinary one: the number of the process must then do.
+/// life of the process. Elsewhere an ordinary one: the PID must then do.
 word& find_word() noexcept {
     if (word* const known = generation_word.load(std::memory_order_acquire))
         return *known;
@@ -27,25 +32,23 @@ word& find_word() noexcept {
     bool const wiped = page != MAP_FAILED && ::madvise(page, page_size(), MADV_WIPEONFORK) == 0;
     word* mine = wiped ? static_cast<word*>(page) : &never_wiped;
     word* first = nullptr;
-    if (generation_word.compare_exchange_strong(first, mine) && wiped)
+    if (generation_word.compare_exchange_strong(first, mine) && wiped) {
+        ::pthread_atfork(nullptr, nullptr, wipe_in_child);
         return *mine;
+    }
     if (page != MAP_FAILED)
         ::munmap(page, page_size());
     return first ? *first : never_wiped;
 }
 
 pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
-thread_local bool mine = false; ///< this thread has it for no_fork
 
-// A signal handler that forks under no_fork would wait for itself.
 void before_fork() noexcept {
-    if (!mine)
-        ::pthread_mutex_lock(&forking);
+    ::pthread_mutex_lock(&forking);
 }
 
 void after_fork() noexcept {
-    if (!mine)
-        ::pthread_mutex_unlock(&forking);
+    ::pthread_mutex_unlock(&forking);
 }
 
 } // namespace
@@ -61,20 +64,25 @@ process_id this_process() noexcept {
     return {::getpid(), now};
 }
 
-bool is_probably_this_process(process_id owner) noexcept {
-    return find_word().load(std::memory_order_relaxed) == owner.generation;
+bool is_this_process(process_id owner) noexcept {
+    word const& at = find_word();
+    unsigned const now = at.load(std::memory_order_relaxed);
+    bool const same = now != 0 && now == owner.generation;
+    return same && (&at != &never_wiped || ::getpid() == owner.number);
 }
 
 no_fork::no_fork() noexcept {
     [[maybe_unused]] static int const registered =
         ::pthread_atfork(before_fork, after_fork, after_fork);
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
     ::pthread_mutex_lock(&forking);
-    mine = true;
 }
 
 no_fork::~no_fork() {
-    mine = false;
     ::pthread_mutex_unlock(&forking);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 } // namespace barmap::os

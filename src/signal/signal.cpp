@@ -21,7 +21,7 @@ void on_stream(arena const& memory, Entry entry, char const* what, Arguments... 
                                "them: do it by a kernel (barmap/gpu/signal.cuh)";
     if (!entry)
         throw error(errc::unsupported_operation, what, "", advice);
-    auto const scope = cuda::context_scope::on_device(memory.gpu().ordinal());
+    auto const scope = cuda::context_scope::on_device(cuda::device_with(memory.gpu().ordinal()));
     CUresult const result = entry(arguments...);
     if (result == cuda::error_not_supported)
         throw error(errc::unsupported_operation, what, "", advice);

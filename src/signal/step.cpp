@@ -93,7 +93,7 @@ struct step_state {
           words(gpu, layout.chunks.size() * sizeof(step::chunk), step_word_bytes),
           chunks(words.take_gpu(layout.chunks.size() * sizeof(step::chunk))),
           failures(words.take_host(step_word_bytes)) {
-        auto const scope = cuda::context_scope::on_device(gpu.ordinal());
+        auto const scope = cuda::context_scope::on_device(cuda::device_with(gpu.ordinal()));
         cuda::check(cuda::api().ctx_get_current(&context), "find the GPU's context");
         kernel = std::make_unique<step_kernel>(kernel_name);
         write(chunks.window(), std::as_bytes(std::span(layout.chunks)));

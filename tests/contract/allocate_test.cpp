@@ -267,6 +267,30 @@ TEST_F(allocating_choice_test, where_there_is_no_memory_left_no_other_is_tried) 
     EXPECT_EQ(tries, tries_of_one);
 }
 
+// Drivers make files for it, and say that memory is used up where they cannot.
+TEST_F(allocating_choice_test, too_few_descriptors_are_not_taken_for_too_little_memory) {
+    boot("580", false, true);
+    device const gpu = device::open(0);
+    cuda::driver_api table = cuda::api();
+    table.mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
+                          unsigned long long) { return cuda::error_out_of_memory; };
+    os::calls const& before = os::current();
+    os::calls few = before;
+    few.open = [](char const*, int) {
+        errno = EMFILE;
+        return -1;
+    };
+    cuda::replace_api(&table);
+    os::replace(&few);
+    refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
+    os::replace(&before);
+    refusal const usual = refusal_of([&] { (void)gpu.allocate(mib); });
+    cuda::replace_api(nullptr);
+    EXPECT_EQ(seen.code, std::error_code(EMFILE, std::system_category())) << seen.text;
+    EXPECT_NE(seen.advice.find("ulimit -n"), std::string::npos) << seen.advice;
+    EXPECT_EQ(usual.code, std::error_code(cuda::error_out_of_memory, cuda_category()));
+}
+
 TEST_F(allocating_choice_test, without_any_usable_backend_it_is_said_why) {
     boot("580", false, false);
     device const gpu = device::open(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "batch_pieces.hpp"
 #include "contract/batch_fixture.hpp"
-#include "fake/allocations.hpp"
+#include "contract/memory_shortage.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"
 
@@ -344,7 +344,6 @@ TEST(batch_ticket_test, one_that_this_driver_engine_has_not_given_is_refused) {
 // Memory that runs out in the middle of a submission: nothing of the batch is in flight then.
 TEST_P(batch_order_test, every_allocation_fails_once) {
     batch_program p;
-    fake::cuda_watch const watched;
     gated_stream stream;
     stream.open();
     auto const list = p.pieces(100, 600);
@@ -358,7 +357,7 @@ TEST_P(batch_order_test, every_allocation_fails_once) {
         for (bool const is_large : {false, true}) {
             std::optional<copy_ticket> ticket;
             {
-                fake::failing_allocation const one(n);
+                memory_shortage const one(n);
                 try {
                     ticket = p.engine.submit(copy_direction::to_cpu, is_large ? large : list,
                                              after{stream.get()}, then{stream.get()});
@@ -367,7 +366,7 @@ TEST_P(batch_order_test, every_allocation_fails_once) {
                 } catch (error const&) {
                     // Or it was told otherwise.
                 }
-                has_failed |= fake::failing_allocation::has_fired();
+                has_failed |= one.has_failed();
             }
             stream.synchronize();
             if (ticket)

@@ -3,7 +3,10 @@
 #include "contract/machine.hpp"
 #include "cuda/memory.hpp"
 
+#include <sys/mman.h>
 #include <tuple>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 /// What the dmabuf backend makes of a driver that refuses to export a range.
@@ -43,14 +46,47 @@ protected:
         cuda::replace_api(&table);
     }
 
+    /// From now on the driver exports this range only, as a file with so much of it. Its bytes tell
+    /// their addresses.
+    static void export_only(CUdeviceptr from, CUdeviceptr to, std::size_t file_bytes) {
+        only_ = {from, to};
+        file_bytes_ = file_bytes;
+        calls_ = 0;
+        static cuda::driver_api table;
+        table = cuda::api();
+        table.mem_get_handle_for_address_range = [](void* handle, CUdeviceptr address,
+                                                    std::size_t bytes, int, unsigned long long) {
+            ++calls_;
+            if (only_ != std::pair{address, address + bytes})
+                return cuda::error_invalid_value;
+            int const file = ::memfd_create("dma-buf", MFD_CLOEXEC);
+            std::vector<std::byte> content(file_bytes_);
+            for (std::size_t i = 0; i < content.size(); ++i)
+                content[i] = byte_at(address + i);
+            EXPECT_EQ(::write(file, content.data(), content.size()),
+                      static_cast<ssize_t>(content.size()));
+            *static_cast<int*>(handle) = file;
+            return cuda::success;
+        };
+        cuda::replace_api(&table);
+    }
+    static std::byte byte_at(CUdeviceptr address) {
+        return static_cast<std::byte>((address >> 12) * 7 + address);
+    }
+
     /// A range inside a backing block, which can also be exported from the block's start.
     [[nodiscard]] pin pin_inside() const { return gpu_->pin(block_->address() + mib, mib); }
     [[nodiscard]] std::uintptr_t inside() const { return block_->address() + mib; }
+    [[nodiscard]] pin pin_pages(std::uintptr_t at, std::size_t bytes) const {
+        return gpu_->pin(at, bytes, {.whole_pages = true});
+    }
     [[nodiscard]] static std::size_t calls() { return calls_; }
 
 private:
     static inline std::vector<CUresult> answers_;
     static inline std::size_t calls_ = 0;
+    static inline std::pair<CUdeviceptr, CUdeviceptr> only_;
+    static inline std::size_t file_bytes_ = 0;
     static inline decltype(cuda::driver_api::mem_get_handle_for_address_range) real_ = nullptr;
     std::optional<machine> machine_;
     std::optional<device> gpu_;
@@ -64,6 +100,40 @@ TEST_F(dmabuf_test, a_refused_range_is_exported_from_the_start_of_its_block) {
         EXPECT_EQ(calls(), 2u);
         cuda::replace_api(nullptr);
         expect_same_memory(pinned.map(), inside(), 1);
+    }
+}
+
+// Each of the ranges that are tried has the memory at a place of its own.
+TEST_F(dmabuf_test, every_range_that_may_be_exported_is_tried) {
+    constexpr std::size_t bytes = 20 * kib; // of the last page
+    device_block const memory(3 * mib + bytes);
+    std::uintptr_t const block = memory.address() / (2 * mib) * (2 * mib),
+                         start = memory.address() + 3 * mib, end = start + gpu_page_size,
+                         end_of_memory = start + bytes;
+    std::size_t tries = 0;
+    for (auto const& [from, to] :
+         {std::pair{start, end}, {block, end}, {start, end_of_memory}, {block, end_of_memory}}) {
+        export_only(from, to, to - from);
+        mapping const map = pin_pages(start, bytes).map();
+        EXPECT_EQ(calls(), ++tries);
+        ASSERT_EQ(map.size(), gpu_page_size);
+        std::vector<std::byte> seen(bytes);
+        read(seen, map.window(0, bytes));
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < bytes; ++i)
+            wrong += seen[i] != byte_at(start + i);
+        EXPECT_EQ(wrong, 0u) << tries;
+        cuda::replace_api(nullptr);
+    }
+}
+
+// An access to what the file lacks would end the program.
+TEST_F(dmabuf_test, a_file_without_the_bytes_is_refused) {
+    for (std::size_t const there : {std::size_t{0}, std::size_t{4 * kib}, mib - 1}) {
+        export_only(inside(), inside() + mib, there);
+        refusal const seen = refusal_of([&] { (void)pin_inside(); });
+        expect_refusal(seen, errc::backend_broken, std::to_string(there) + " of ");
+        cuda::replace_api(nullptr);
     }
 }
 

@@ -8,6 +8,9 @@
 #include "os/region.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <future>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -356,6 +359,56 @@ TEST_P(engine_test, is_not_started_for_small_copies) {
     map.copy_to_gpu(0, host);
     map.copy_to_cpu(std::span(host).first(1023), 0);
     EXPECT_TRUE(gpu.started_engines().empty());
+}
+
+/// Runs `meanwhile` before each of CUDA's copies to the GPU.
+class copy_hook {
+public:
+    explicit copy_hook(std::function<void()> meanwhile) {
+        run_ = std::move(meanwhile);
+        table_ = cuda::api();
+        real_ = table_.memcpy_htod_async;
+        table_.memcpy_htod_async = [](CUdeviceptr to, void const* from, std::size_t bytes,
+                                      CUstream stream) {
+            run_();
+            return real_(to, from, bytes, stream);
+        };
+        cuda::replace_api(&table_);
+    }
+    copy_hook(copy_hook const&) = delete;
+    copy_hook& operator=(copy_hook const&) = delete;
+    ~copy_hook() { cuda::replace_api(nullptr); }
+
+private:
+    static inline std::function<void()> run_;
+    static inline decltype(cuda::driver_api::memcpy_htod_async) real_ = nullptr;
+    cuda::driver_api table_;
+};
+
+TEST(adaptive_test, memory_is_mapped_while_another_thread_measures_engines) {
+    engine_machine machine(nullptr, [] {
+        fake::rm_driver::behaviour without_channel;
+        without_channel.gpu = fake::rm::generation::unknown;
+        return without_channel;
+    }());
+    device const gpu = device::open(0);
+    device_block block(mib);
+    pin const pinned = gpu.pin(block.address(), mib);
+    mapping const map = pinned.map();
+    std::future<std::size_t> mapped;
+    copy_hook const hook([&] {
+        auto const started = gpu.started_engines();
+        bool const is_tested = std::ranges::any_of(
+            started, [](engine_report const& each) { return each.name == "driver"; });
+        if (mapped.valid() || !is_tested) // its self-test copies as well
+            return;
+        mapped = std::async(std::launch::async, [&] { return pinned.map().size(); });
+        EXPECT_EQ(mapped.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+    });
+    std::vector<std::byte> host(64 * kib);
+    map.copy_to_gpu(0, host);
+    ASSERT_TRUE(mapped.valid()) << "nothing was measured";
+    EXPECT_EQ(mapped.get(), mib);
 }
 
 TEST_P(engine_test, stays_inside_the_mapping) {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
 
+#include <barmap/signal.hpp>
+#include <barmap/step.hpp>
+
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <span>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -52,6 +57,36 @@ protected:
             std::this_thread::yield();
     }
     static void release() { released_ = true; }
+
+    /// From now on the driver's handle of GPU 0 is that of GPU 1 and the other way round, and the
+    /// primary contexts that are asked for are counted by handle.
+    static void exchange_handles() {
+        static cuda::driver_api table;
+        static decltype(table.pointer_get_attributes) attributes;
+        static decltype(table.primary_ctx_retain) retain;
+        table = cuda::api();
+        attributes = table.pointer_get_attributes;
+        retain = table.primary_ctx_retain;
+        retained_ = {};
+        table.device_get = [](CUdevice* handle, int ordinal) {
+            *handle = 1 - ordinal;
+            return cuda::success;
+        };
+        table.pointer_get_attributes = [](unsigned count, int* names, void** values,
+                                          CUdeviceptr address) {
+            CUresult const result = attributes(count, names, values, address);
+            for (unsigned i = 0; i < count; ++i)
+                if (names[i] == cuda::pointer_device_ordinal)
+                    *static_cast<int*>(values[i]) = 1 - *static_cast<int*>(values[i]);
+            return result;
+        };
+        table.primary_ctx_retain = [](CUcontext* context, CUdevice handle) {
+            ++retained_.at(static_cast<std::size_t>(handle));
+            return retain(context, handle);
+        };
+        cuda::replace_api(&table);
+    }
+    static inline std::array<unsigned, 2> retained_;
 
 private:
     static inline std::atomic<bool> held_, released_;
@@ -107,6 +142,22 @@ TEST_F(handle_test, a_gpu_that_hangs_on_a_thread_keeps_no_other_from_being_opene
     EXPECT_EQ(device::open(1).ordinal(), 1);
     release();
     other.join();
+}
+
+// CUDA does not say that a GPU's handle is its ordinal.
+TEST_F(handle_test, a_gpu_is_named_to_the_driver_by_its_handle) {
+    exchange_handles();
+    std::thread([&] { // without a context
+        device const gpu = device::open(0);
+        arena const words(gpu, 4096, 4096);
+        counter_to_gpu const counter(words);
+        counter.wait(nullptr, 0);
+        pin const memory = gpu.allocate(4096);
+        step_tensor const tensor{memory.gpu_address(), 64};
+        step_inputs const steps(gpu, std::span(&tensor, 1), 2);
+    }).join();
+    EXPECT_GT(retained_[1], 0u);
+    EXPECT_EQ(retained_[0], 0u);
 }
 
 } // namespace

@@ -95,6 +95,8 @@ constexpr int as_int(errc code) {
 }
 constexpr change changes[] = {
     {"process", 8, true, 1, "barmap", as_int(errc::unsupported_memory)},
+    {"process, beyond 32 bits", 8, true, std::uint64_t{1} << 32, "barmap",
+     as_int(errc::unsupported_memory)},
     {"size, larger", 16, true, 8, "barmap", as_int(errc::unknown_layout)},
     {"size, smaller", 16, true, ~std::uint64_t{0}, "barmap", as_int(errc::unknown_layout)},
     {"object size", 24, false, ~std::uint64_t{0} - 511, "barmap", as_int(errc::unknown_layout)},
@@ -154,6 +156,22 @@ INSTANTIATE_TEST_SUITE_P(fields, layout_test, testing::ValuesIn(changes), [](aut
     std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
     return name;
 });
+
+// A GPU page that begins before the object would be mapped from its very end.
+TEST_F(rm_test, bytes_before_the_object_are_refused) {
+    boot();
+    device_block const first(512), second(512);
+    device const gpu = device::open(0);
+    pin_options const whole{.whole_pages = true};
+    ASSERT_LT(gpu.pin(second.address(), 8, whole).gpu_address(), second.address());
+    change_handles([](CUipcMemHandle& handle) {
+        constexpr std::size_t object_offset = 28;
+        std::memset(handle.reserved + object_offset, 0, 4);
+    });
+    refusal const seen = refusal_of([&] { (void)gpu.pin(second.address(), 8, whole); });
+    expect_refusal(seen, errc::unknown_layout, "IPC handle");
+    EXPECT_EQ(gpu.pin(second.address(), 8).size(), 8u) << "those are not wanted here";
+}
 
 // All fields are plausible, but the object is another one of the same size.
 TEST_F(rm_test, a_plausible_handle_of_other_memory_breaks_the_backend) {

@@ -154,13 +154,36 @@ TEST_P(rpc_test, an_answer_before_the_end_is_received) {
     EXPECT_EQ(gpu::detail::make_call(cpu, 1, question::of(1), found, many_looks), status::closed);
 }
 
+// A call without an answer would keep its slot for ever.
 TEST_P(rpc_test, who_serves_may_throw) {
-    rpc_to_cpu<question, answer> calls(device::open(0), 2);
+    rpc_to_cpu<question, answer> calls(device::open(0), 1);
+    auto const cpu = calls.handle_for_thread();
+    auto const refuse = [](question const&) -> answer { throw std::runtime_error("no"); };
     answer found{};
-    EXPECT_EQ(gpu::call(calls.handle_for_thread(), question::of(1), found, 0), status::timed_out);
-    EXPECT_THROW(calls.try_serve([](question const&) -> answer { throw std::runtime_error("no"); }),
-                 std::runtime_error);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(gpu::call(cpu, question::of(1), found, 0), status::timed_out) << "there is a slot";
+        EXPECT_THROW(calls.try_serve(refuse), std::runtime_error);
+    }
     EXPECT_FALSE(calls.try_serve([](question const&) { return answer{}; }));
+}
+
+TEST_P(rpc_thread_test, callers_learn_that_who_serves_has_thrown) {
+    rpc_to_cpu<question, answer> calls(device::open(0), 1);
+    std::atomic<unsigned> wrong{0};
+    std::thread kernel([&, cpu = calls.handle_for_thread()] {
+        for (answer const& told : {answer{}, answer::of(77)}) {
+            answer found = answer::of(5);
+            wrong += gpu::call(cpu, question::of(1), found, many_looks) != status::ok;
+            wrong += found != told;
+        }
+    });
+    auto const refuse = [](question const&) -> answer { throw std::runtime_error("no"); };
+    EXPECT_TRUE(calls.wait_for(60s));
+    EXPECT_THROW(calls.try_serve(refuse), std::runtime_error);
+    EXPECT_TRUE(calls.wait_for(60s));
+    EXPECT_THROW(calls.try_serve(refuse, answer::of(77)), std::runtime_error);
+    kernel.join();
+    EXPECT_EQ(wrong, 0u);
 }
 
 TEST_P(rpc_thread_test, the_cpu_calls_gpu_code) {

@@ -35,6 +35,10 @@ class gdrapi_engine : public testing::Test {
 protected:
     /// @param engine as BARMAP_ENGINE
     void open(char const* engine) {
+        pin(engine);
+        map(size - 100);
+    }
+    void pin(char const* engine) {
         ::setenv("BARMAP_SIM", "1", 1);
         ::setenv("BARMAP_ENGINE", engine, 1);
         CUcontext context = nullptr;
@@ -45,8 +49,10 @@ protected:
         ASSERT_NE(g_, nullptr);
         // Not from its start: GPU pages are pinned, of which this is a part.
         ASSERT_EQ(gdr_pin_buffer(g_, block_ + 100, size - 100, 0, 0, &handle_), 0);
+    }
+    void map(std::size_t bytes) {
         void* mapped = nullptr;
-        ASSERT_EQ(gdr_map(g_, handle_, &mapped, size - 100), 0);
+        ASSERT_EQ(gdr_map(g_, handle_, &mapped, bytes), 0);
         mapped_ = static_cast<unsigned char*>(mapped);
     }
     void TearDown() override {
@@ -85,7 +91,8 @@ protected:
 };
 
 TEST_F(gdrapi_engine, small_copies_start_none) {
-    open("auto");
+    pin("auto");
+    map(page);
     bytes host(least_to_gpu);
     for (std::size_t count = 1; count < least_to_gpu; count += 1 + count / 3)
         EXPECT_EQ(gdr_copy_to_mapping(handle_, mapped_ + 1, host.data(), count), 0);
@@ -96,6 +103,55 @@ TEST_F(gdrapi_engine, small_copies_start_none) {
     EXPECT_TRUE(started().empty());
     EXPECT_EQ(gdr_copy_from_mapping(handle_, host.data(), mapped_, least_to_cpu), 0);
     EXPECT_FALSE(started().empty()) << "the first that might be faster by one";
+}
+
+/// What starting and measuring an engine needs of CUDA, and a copy by a started one does not.
+class no_new_memory {
+public:
+    no_new_memory() {
+        calls() = 0;
+        table_ = cuda::api();
+        table_.mem_alloc = [](CUdeviceptr*, std::size_t) { return ++calls(), refused; };
+        table_.stream_create = [](CUstream*, unsigned) { return ++calls(), refused; };
+        table_.mem_host_register = [](void*, std::size_t, unsigned) { return ++calls(), refused; };
+        cuda::replace_api(&table_);
+    }
+    no_new_memory(no_new_memory const&) = delete;
+    no_new_memory& operator=(no_new_memory const&) = delete;
+    ~no_new_memory() { cuda::replace_api(nullptr); }
+    static unsigned& calls() {
+        static unsigned count;
+        return count;
+    }
+
+private:
+    static constexpr CUresult refused = cuda::error_out_of_memory;
+    cuda::driver_api table_;
+};
+
+// A program's timed loop of copies, which comes next, contains no start.
+TEST_F(gdrapi_engine, a_large_mapping_starts_it) {
+    pin("auto");
+    EXPECT_TRUE(started().empty());
+    map(page + 1);
+    EXPECT_FALSE(started().empty());
+    {
+        no_new_memory const refused;
+        bytes host(page);
+        EXPECT_EQ(gdr_copy_to_mapping(handle_, mapped_, host.data(), host.size()), 0);
+        EXPECT_EQ(gdr_copy_from_mapping(handle_, host.data(), mapped_, host.size()), 0);
+    }
+    EXPECT_EQ(no_new_memory::calls(), 0u);
+}
+
+TEST_F(gdrapi_engine, a_mapping_without_it_is_a_mapping_all_the_same) {
+    pin("auto");
+    {
+        no_new_memory const refused;
+        map(size - 100);
+    }
+    EXPECT_GT(no_new_memory::calls(), 0u);
+    copy_both_ways(1, size / 2);
 }
 
 TEST_F(gdrapi_engine, large_copies_go_by_it) {

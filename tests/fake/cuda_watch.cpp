@@ -2,7 +2,6 @@
 #include "fake/cuda_watch.hpp"
 
 #include "cuda/driver_api.hpp"
-#include "fake/allocations.hpp"
 #include "fake/faults.hpp"
 #include "fake/simulation.hpp"
 
@@ -39,7 +38,6 @@ BARMAP_CUDA_FUNCTIONS(BARMAP_CUDA_TAG)
 
 template <class Tag, class... Arguments>
 CUresult watched(Arguments... arguments) {
-    allocations_of_a_fake const own;
     if (int const code = refusal_of(Tag::name))
         return code;
     return (behind.*Tag::where)(arguments...);

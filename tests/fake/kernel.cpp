@@ -2,7 +2,6 @@
 #include "fake/kernel.hpp"
 
 #include "cuda/driver_api.hpp"
-#include "fake/allocations.hpp"
 #include "fake/faults.hpp"
 #include "os/region.hpp"
 
@@ -36,12 +35,7 @@ int fail(int code) {
 } // namespace
 
 struct kernel::entry_points {
-    /// Of a call of the table.
-    struct guard {
-        explicit guard(std::recursive_mutex& lock) : hold(lock) {}
-        allocations_of_a_fake own;
-        std::lock_guard<std::recursive_mutex> hold;
-    };
+    using guard = std::lock_guard<std::recursive_mutex>;
 
     static int open(char const* path, int flags) {
         if (refused("open"))
@@ -125,6 +119,10 @@ struct kernel::entry_points {
         return os::linux_calls().readlink(path, to, bytes);
     }
 
+    static off_t lseek(int fd, off_t offset, int whence) {
+        return refused("lseek") ? -1 : os::linux_calls().lseek(fd, offset, whence);
+    }
+
     /// As Linux 6.1, which makes room for a fixed mapping before it asks the driver for it.
     static void* failed_map(void* at, std::size_t bytes, int flags, int code) {
         if (flags & MAP_FIXED)
@@ -193,9 +191,9 @@ struct kernel::entry_points {
         return run != 0 ? run : os::linux_calls().device_time();
     }
 
-    static constexpr os::calls table{open,     access,  close, duplicate, ioctl,
-                                     read,     readlink, mmap, munmap,    madvise,
-                                     dlopen,   dlsym,   dlclose, getrandom, device_time};
+    static constexpr os::calls table{open,    access,    close,  duplicate, ioctl,  read,
+                                     readlink, lseek,    mmap,   munmap,    madvise, dlopen,
+                                     dlsym,   dlclose,   getrandom, device_time};
 };
 
 // A thread of a fake GPU may have held the lock when another one forked.

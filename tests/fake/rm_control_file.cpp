@@ -102,7 +102,10 @@ int control_file::card_info(unsigned long request, void* argument) {
     if (_IOC_SIZE(request) != sizeof(abi::card_info) * abi::max_cards)
         return driver_.refuse("wrong size of the card list", EINVAL);
     auto* const cards = static_cast<abi::card_info*>(argument);
-    // The first places stay empty: a card's place in the list means nothing.
+    // The first places are empty, one with what is left of a card that is gone: a card's place in
+    // the list means nothing.
+    cards[1].gpu_id = the_simulation().gpu_id(0) ^ 1;
+    cards[1].pci_bus = static_cast<std::uint8_t>(the_simulation().gpu_id(0) >> 8);
     std::size_t at = 2;
     for (int ordinal = 0; the_simulation().gpu_id(ordinal) != 0; ++ordinal, ++at) {
         cards[at].valid = 1;

@@ -11,6 +11,8 @@
 #include <iostream>
 #include <set>
 #include <sstream>
+#include <type_traits>
+#include <utility>
 
 namespace barmap {
 namespace {
@@ -50,6 +52,24 @@ TEST(error_test, is_a_value) {
     } catch (std::system_error const& caught) {
         EXPECT_STREQ(caught.what(), first.what());
     }
+}
+
+// What is caught by value, kept or handed to another thread is copied, also without memory.
+TEST(error_test, is_copied_without_fail) {
+    static_assert(std::is_nothrow_copy_constructible_v<error>);
+    static_assert(std::is_nothrow_copy_assignable_v<error>);
+    error first(errc::no_device, "a", "b", "c");
+    error const second = std::move(first);
+    EXPECT_EQ(first.operation(), second.operation()) << "a moved one is whole, too";
+}
+
+TEST(error_test, compares_equal_to_the_standards_codes) {
+    EXPECT_EQ(make_error_code(errc::invalid_argument), std::errc::invalid_argument);
+    EXPECT_EQ(make_error_code(errc::out_of_range), std::errc::result_out_of_range);
+    EXPECT_EQ(make_error_code(errc::unsupported_operation), std::errc::operation_not_supported);
+    EXPECT_EQ(make_error_code(errc::no_device), std::errc::no_such_device);
+    EXPECT_NE(make_error_code(errc::wrong_device), std::errc::no_such_device);
+    EXPECT_EQ(make_error_code(errc::wrong_device).default_error_condition().category(), category());
 }
 
 TEST(error_test, every_code_has_its_own_words) {

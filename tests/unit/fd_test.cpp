@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <optional>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
 
@@ -130,15 +132,33 @@ TEST_F(fd_test, is_not_opened_or_read_again_after_a_success) {
     EXPECT_TRUE(opened);
 }
 
-TEST_F(fd_test, knows_why_there_is_no_descriptor) {
-    EXPECT_EQ(why_no_descriptor(), 0);
+TEST_F(fd_test, says_that_there_are_no_descriptors) {
+    EXPECT_NO_THROW(expect_descriptors("do it"));
     EXPECT_EQ(watched_calls::counts.close, 1);
     for (int const exhausted : {EMFILE, ENFILE}) {
         calls_.fail("open", exhausted);
-        EXPECT_EQ(why_no_descriptor(), exhausted);
+        try {
+            expect_descriptors("do it");
+            ADD_FAILURE() << "it does not say so";
+        } catch (error const& failure) {
+            EXPECT_EQ(failure.code(), std::error_code(exhausted, std::system_category()));
+            EXPECT_EQ(failure.operation(), "do it");
+            EXPECT_NE(failure.advice().find("ulimit -n"), std::string::npos);
+        }
     }
     calls_.fail("open", ENOENT);
-    EXPECT_EQ(why_no_descriptor(), 0) << "another reason";
+    EXPECT_NO_THROW(expect_descriptors("do it")) << "another reason";
+}
+
+TEST_F(fd_test, knows_the_size_of_a_file) {
+    fd const file(::memfd_create("size", MFD_CLOEXEC));
+    EXPECT_EQ(file_size(file.get()), 0u);
+    ASSERT_EQ(::ftruncate(file.get(), 12345), 0);
+    EXPECT_EQ(file_size(file.get()), 12345u);
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    fd const out(ends[0]), in(ends[1]);
+    EXPECT_EQ(file_size(out.get()), std::nullopt) << "a pipe has none";
 }
 
 } // namespace

@@ -10,11 +10,8 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <functional>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -56,20 +53,6 @@ protected:
     std::size_t const page_ = page_size();
     fd file_{::memfd_create("region", MFD_CLOEXEC)};
 };
-
-TEST(process_test, knows_a_child_without_asking_the_system) {
-    process_id const parent = this_process();
-    EXPECT_TRUE(is_probably_this_process(parent));
-    pid_t const child = ::fork();
-    if (child == 0) {
-        bool const before = is_probably_this_process(parent);
-        (void)this_process();
-        ::_exit(before || is_probably_this_process(parent) ? 1 : 0);
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
-}
 
 TEST_F(region_test, starts_as_a_range_that_faults) {
     region const reserved = region::reserve(3 * page_);
@@ -306,72 +289,26 @@ TEST_F(region_test, no_fork_comes_between_mmap_and_madvise) {
     EXPECT_EQ(single.data()[0], std::byte{'a'}) << "the child wrote into the mapping";
 }
 
-TEST_F(region_test, knows_its_process) {
-    process_id const here = this_process();
-    EXPECT_TRUE(is_this_process(here));
-    EXPECT_EQ(this_process(), here);
-    EXPECT_EQ(in_child([&] { ::_exit(is_this_process(here) ? 1 : 0); }), 0);
-    // A grandchild that ran on while its parent did not must not pass for the first either.
-    EXPECT_EQ(in_child([&] {
-                  process_id const child = this_process();
-                  int const status = in_child(
-                      [&] { ::_exit(is_this_process(here) || is_this_process(child) ? 1 : 0); });
-                  ::_exit(status == 0 && is_this_process(child) ? 0 : 1);
-              }),
-              0);
-}
-
-// The first call of a process finds out how to tell; two threads may make it at once.
-TEST_F(region_test, knows_its_process_in_threads_that_ask_first) {
-    for (int i = 0; i < 200; ++i) {
-        int const status = in_child([] {
-            std::atomic<int> missing{2};
-            process_id seen[2];
-            auto const ask = [&](process_id& to) {
-                --missing;
-                while (missing)
-                    ;
-                to = this_process();
-            };
-            std::thread other(ask, std::ref(seen[0]));
-            ask(seen[1]);
-            other.join();
-            ::_exit(seen[0] == seen[1] && is_this_process(seen[0]) ? 0 : 1);
-        });
-        ASSERT_EQ(status, 0);
-    }
-}
-
-// In a PID namespace of its own a child can have its parent's number: both are 1 here.
-TEST_F(region_test, knows_its_process_by_more_than_its_number) {
-    constexpr int not_here = 77;
-    auto const clone_child = [](auto action) {
-        long const child =
-            ::syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
-        if (child < 0)
-            return not_here << 8;
-        if (child == 0) {
-            action();
-            ::_exit(0);
-        }
-        int status = -1;
-        ::waitpid(static_cast<pid_t>(child), &status, 0);
-        return status;
+// A handler that forks between mmap and MADV_DONTFORK, in the very thread that maps.
+TEST_F(region_test, no_signal_comes_between_mmap_and_madvise) {
+    static std::byte* mapped = nullptr;
+    static int status = 0;
+    struct sigaction fork_in_handler{}, before{};
+    fork_in_handler.sa_handler = [](int) { status = in_child([] { *mapped = std::byte{1}; }); };
+    ASSERT_EQ(::sigaction(SIGUSR1, &fork_in_handler, &before), 0);
+    calls table = current();
+    table.madvise = [](void* at, std::size_t bytes, int advice) {
+        mapped = static_cast<std::byte*>(at);
+        std::raise(SIGUSR1);
+        return linux_calls().madvise(at, bytes, advice);
     };
-    int const status = clone_child([&] {
-        process_id const first = this_process();
-        if (::getpid() != 1)
-            ::_exit(2);
-        int const inner = clone_child([&] {
-            if (::getpid() != first.number)
-                ::_exit(3);
-            ::_exit(is_this_process(first) ? 1 : 0);
-        });
-        ::_exit(WEXITSTATUS(inner));
-    });
-    if (WEXITSTATUS(status) == not_here)
-        GTEST_SKIP() << "no new PID namespaces here: needs root";
-    EXPECT_EQ(status, 0);
+    replace(&table);
+    region single = region::for_files(page_);
+    single.place(0, page_, file_.get(), 0);
+    replace(nullptr);
+    ::sigaction(SIGUSR1, &before, nullptr);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) << "handled, and no mapping";
+    EXPECT_EQ(single.data()[0], std::byte{'a'}) << "the child wrote into the mapping";
 }
 
 } // namespace

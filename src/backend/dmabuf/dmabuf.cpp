@@ -25,16 +25,20 @@ os::fd export_range(CUdeviceptr start, std::size_t bytes, bool force_pcie) {
     CUresult const result = cuda::api().mem_get_handle_for_address_range(
         &descriptor, start, bytes, cuda::range_handle_dma_buf_fd, flags);
     if (result != cuda::success)
-        if (int const code = os::why_no_descriptor())
-            throw error({code, std::system_category()}, what, "",
-                        "raise the limit of open files (ulimit -n)");
+        os::expect_descriptors(what);
     // The memory exists already: what it needs more of is address space in BAR1.
     if (result == cuda::error_out_of_memory)
         throw error(errc::bar1_exhausted, what, "",
                     std::to_string(bytes) + " bytes are wanted: map less at a time, unmap "
                                             "something, or enable Resizable BAR");
     cuda::check(result, what, "the memory may not be capable of GPUDirect RDMA");
-    return os::fd(descriptor);
+    os::fd made(descriptor);
+    // An access beyond the end of the file would end the program by SIGBUS.
+    if (std::optional<std::size_t> const size = os::file_size(descriptor); size && *size < bytes)
+        throw error(errc::backend_broken, what, "",
+                    "the driver's dma-buf has " + std::to_string(*size) + " of " +
+                        std::to_string(bytes) + " bytes: use another backend");
+    return made;
 }
 
 /// A dma-buf and the part of it that was asked for.

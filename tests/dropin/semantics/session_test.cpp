@@ -82,6 +82,9 @@ TEST_F(session, serves_nothing_once_closed) {
 
 TEST_F(session, takes_its_mappings_along) {
     gpu_block const block = memory(1 << 20);
+    gdr_mh_t const first = pinned(block.address, block.size);
+    (void)mapped(first); // starts a copy engine, which stays while a session uses the GPU
+    ASSERT_EQ(gdr_unpin_buffer(g_, first), 0);
     holdings const before = holdings::now();
     gdr_t const other = gdr_open();
     void* addresses[8] = {};

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Sessions from inside: calls that meet in the midst of others, and which backend a session takes.
+// The library's own sources, so that what lies beneath them can be held up, or replaced.
+#include "cuda/driver_api.hpp"
+#include "fake/gdrdrv_driver.hpp"
+#include "fake/kernel.hpp"
+#include "fake/simulation.hpp"
+#include "os/calls.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <gdrapi.h>
+#include <gtest/gtest.h>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+namespace barmap::dropin {
+namespace {
+
+constexpr std::size_t page = 65536;
+
+/// Whether a thread of this process waits for something.
+bool sleeps(pid_t thread) {
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    std::size_t const name_end = text.rfind(')');
+    return name_end != std::string::npos && text.substr(name_end + 2, 1) == "S";
+}
+
+class gdrapi_session : public testing::Test {
+protected:
+    void SetUp() override {
+        ::setenv("BARMAP_SIM", "1", 1);
+        ::setenv("BARMAP_SIM_DRIVER", "610", 1);
+        ::setenv("BARMAP_COPY", "portable", 1);
+        ::setenv("BARMAP_ENGINE", "none", 1);
+    }
+    void TearDown() override {
+        os::replace(nullptr);
+        cuda::replace_api(nullptr);
+        if (g_) {
+            EXPECT_EQ(gdr_close(g_), 0);
+        }
+        if (block_) {
+            EXPECT_EQ(cuda::api().mem_free(block_), cuda::success);
+        }
+    }
+
+    void use_context() {
+        CUcontext context = nullptr;
+        ASSERT_EQ(cuda::api().primary_ctx_retain(&context, 0), cuda::success);
+        ASSERT_EQ(cuda::api().ctx_set_current(context), cuda::success);
+        ASSERT_EQ(cuda::api().mem_alloc(&block_, 4 * page), cuda::success);
+    }
+    void open() {
+        g_ = gdr_open();
+        ASSERT_NE(g_, nullptr);
+    }
+    [[nodiscard]] std::uint64_t address() const { return (block_ + page - 1) / page * page; }
+
+    static inline std::function<void()> once_; ///< run by the next call that is hooked
+    static void run_once() {
+        if (auto const run = std::exchange(once_, nullptr))
+            run();
+    }
+
+    CUdeviceptr block_ = 0;
+    gdr_t g_ = nullptr;
+};
+
+// The pin is made, but no handle of a closed session may be given out: nobody could free it.
+TEST_F(gdrapi_session, a_pin_that_meets_the_close_is_refused) {
+    use_context();
+    open();
+    gdr_mh_t handle{};
+    ASSERT_EQ(gdr_pin_buffer(g_, address(), page, 0, 0, &handle), 0); // starts the backend
+    ASSERT_EQ(gdr_unpin_buffer(g_, handle), 0);
+    static cuda::driver_api table;
+    static decltype(table.mem_get_handle_for_address_range) real;
+    table = cuda::api();
+    real = table.mem_get_handle_for_address_range;
+    table.mem_get_handle_for_address_range = [](void* file, CUdeviceptr at, std::size_t bytes,
+                                                int type, unsigned long long flags) {
+        run_once();
+        return real(file, at, bytes, type, flags);
+    };
+    gdr_t const closed = std::exchange(g_, nullptr);
+    once_ = [&] { std::thread([&] { EXPECT_EQ(gdr_close(closed), 0); }).join(); };
+    cuda::replace_api(&table);
+    EXPECT_EQ(gdr_pin_buffer(closed, address(), page, 0, 0, &handle), EINVAL);
+    EXPECT_FALSE(once_) << "it was closed meanwhile";
+}
+
+// Who waits for a handle while it is mapped finds it unpinned.
+TEST_F(gdrapi_session, a_use_that_meets_the_unpin_is_refused) {
+    use_context();
+    open();
+    static os::calls table;
+    table = os::linux_calls();
+    table.mmap = [](void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
+        run_once();
+        return os::linux_calls().mmap(at, bytes, protection, flags, fd, offset);
+    };
+    unsigned refused = 0;
+    for (int round = 0; round < 20; ++round) {
+        gdr_mh_t handle{};
+        ASSERT_EQ(gdr_pin_buffer(g_, address(), page, 0, 0, &handle), 0);
+        std::thread user;
+        int result = -1;
+        gdr_info_t info{};
+        once_ = [&] {
+            std::atomic<pid_t> number{0};
+            user = std::thread([&] {
+                number = ::gettid();
+                result = gdr_get_info(g_, handle, &info);
+            });
+            while (number == 0 || !sleeps(number)) // for the handle, which this thread maps
+                std::this_thread::yield();
+        };
+        os::replace(&table);
+        void* mapped = nullptr;
+        EXPECT_EQ(gdr_map(g_, handle, &mapped, page), 0);
+        EXPECT_EQ(gdr_unpin_buffer(g_, handle), 0);
+        user.join();
+        os::replace(nullptr);
+        // Either may have come first, but nobody sees a handle that is pinned no more.
+        EXPECT_TRUE(result == EINVAL || (result == 0 && info.mapped)) << result;
+        refused += result == EINVAL;
+    }
+    RecordProperty("refused", static_cast<int>(refused));
+}
+
+/// A machine on which gdrdrv, too, serves the GPU, and comes first.
+class gdrapi_with_module : public gdrapi_session {
+protected:
+    void SetUp() override {
+        gdrapi_session::SetUp();
+        kernel_.emplace();
+        kernel_->add(
+            std::make_shared<fake::gdrdrv_driver>(*kernel_, fake::gdrdrv_driver::behaviour{}));
+    }
+    void TearDown() override {
+        if (g_) {
+            EXPECT_EQ(gdr_close(g_), 0);
+            g_ = nullptr;
+        }
+        gdrapi_session::TearDown();
+    }
+
+    static int descriptor_of(gdr_t of) { return *reinterpret_cast<int const*>(of); }
+
+    std::optional<fake::kernel> kernel_;
+};
+
+TEST_F(gdrapi_with_module, a_closed_session_shows_no_descriptor) {
+    use_context();
+    open();
+    gdr_t const closed = std::exchange(g_, nullptr);
+    EXPECT_GE(descriptor_of(closed), 0);
+    EXPECT_EQ(gdr_close(closed), 0);
+    EXPECT_EQ(descriptor_of(closed), -1);
+}
+
+TEST_F(gdrapi_with_module, takes_the_backend_that_gdrcopys_variable_asks_for) {
+    use_context();
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuda::api().ctx_get_current(&context), cuda::success);
+    for (bool const asked : {true, false})
+        for (CUcontext const current : {CUcontext{}, context}) {
+            SCOPED_TRACE(testing::Message() << asked << (current != nullptr));
+            ::setenv("GDRCOPY_USE_DMABUF_MMAP", asked ? "1" : "0", 1);
+            ASSERT_EQ(cuda::api().ctx_set_current(current), cuda::success);
+            open();
+            int by_dma_buf = -1;
+            EXPECT_EQ(gdr_get_attribute(g_, GDR_ATTR_USING_DMA_BUF_MMAP, &by_dma_buf), 0);
+            EXPECT_EQ(by_dma_buf, asked);
+            EXPECT_EQ(descriptor_of(g_) < 0, asked);
+            EXPECT_EQ(gdr_close(std::exchange(g_, nullptr)), 0);
+        }
+}
+
+} // namespace
+} // namespace barmap::dropin

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "pinned_host.hpp"
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <gtest/gtest.h>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace barmap {
+namespace {
+
+/// Reaches whatever it is asked to, and counts.
+class counting_engine final : public engine::copy_engine {
+public:
+    explicit counting_engine(unsigned& reached) : reached_(reached) {}
+    std::function<void()> meanwhile; ///< run once, while memory is being reached
+
+    void start() override {}
+    std::unique_ptr<engine::reachable> reach(cuda::memory const&) override { return nullptr; }
+    std::unique_ptr<engine::reachable> reach(std::span<std::byte> pages) override {
+        auto result = std::make_unique<engine::reachable>();
+        result->runs.push_back({0, pages.size(), reinterpret_cast<std::uintptr_t>(pages.data())});
+        return result;
+    }
+    std::unique_ptr<engine::reachable> reach_pinned(std::span<std::byte> memory) override {
+        ++reached_;
+        if (auto const run = std::exchange(meanwhile, nullptr))
+            run();
+        return reach(memory);
+    }
+    engine::ticket submit(engine::direction, std::span<engine::piece const>) override { return 1; }
+    bool is_done(engine::ticket) noexcept override { return true; }
+    engine::outcome wait(engine::ticket, engine::deadline) noexcept override {
+        return engine::outcome::done;
+    }
+    bool close() noexcept override { return true; }
+
+private:
+    unsigned& reached_;
+};
+
+class pinned_host_test : public testing::Test {
+protected:
+    /// An engine at work.
+    struct one_engine {
+        unsigned reached = 0;
+        counting_engine* engine = nullptr;
+        std::shared_ptr<engine::worker> worker;
+        one_engine() {
+            auto made = std::make_unique<counting_engine>(reached);
+            engine = made.get();
+            worker = std::make_shared<engine::worker>(std::move(made));
+        }
+    };
+
+    pinned_host_test() {
+        for (std::vector<std::byte>& each : memory_)
+            pinned_.add(each);
+    }
+    std::size_t find(one_engine const& by, std::size_t which) {
+        std::byte* const host = memory_[which].data();
+        return pinned_.find(by.worker, pinned_.describe(host), host, 100).runs().size();
+    }
+
+    pinned_host pinned_; // goes before the memory, as the library's
+    std::vector<std::vector<std::byte>> memory_{3, std::vector<std::byte>(4096)};
+};
+
+TEST_F(pinned_host_test, each_engine_reaches_memory_once) {
+    one_engine first, second;
+    for (int i = 0; i < 5; ++i)
+        for (std::size_t which = 0; which < memory_.size(); ++which) {
+            EXPECT_EQ(find(first, which), 1u);
+            EXPECT_EQ(find(second, which), 1u);
+        }
+    EXPECT_EQ(first.reached, memory_.size());
+    EXPECT_EQ(second.reached, memory_.size());
+}
+
+TEST_F(pinned_host_test, an_engine_that_was_retired_is_not_kept) {
+    one_engine failed, next;
+    EXPECT_EQ(find(failed, 0), 1u);
+    EXPECT_TRUE(engine::worker::retire(failed.worker, std::chrono::seconds(60)));
+    std::weak_ptr<engine::worker> const left = failed.worker;
+    failed.worker.reset();
+    EXPECT_EQ(find(next, 1), 1u);
+    while (left.use_count() > 0) // the thread that has stopped it may hold it for a moment
+        std::this_thread::yield();
+}
+
+// To reach memory takes calls of the driver.
+TEST_F(pinned_host_test, nobody_waits_while_an_engine_reaches_memory) {
+    one_engine slow, other;
+    EXPECT_EQ(find(other, 1), 1u);
+    std::future<std::size_t> found;
+    slow.engine->meanwhile = [&] {
+        found = std::async(std::launch::async, [&] { return find(other, 1) + find(other, 2); });
+        EXPECT_EQ(found.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+    };
+    EXPECT_EQ(find(slow, 0), 1u);
+    EXPECT_EQ(found.get(), 2u);
+}
+
+} // namespace
+} // namespace barmap
