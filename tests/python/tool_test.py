@@ -290,6 +290,16 @@ def test_the_program_hands_all_options_of_plot_over(tmp_path):
 
 
 @needs_program
+def test_a_misspelt_variable_is_named_once():
+    for arguments in (["-c", "import barmap; barmap.info(); barmap.info()"], ["-m", "barmap", "info"]):
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False,
+                              env={**os.environ, "BARMAP_SIM": "1", "BARMAP_ENGIN": "none", "BARMAP_RUNTIME": "cuda"})
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count("unknown environment variable") == 1, done.stderr
+        assert "BARMAP_ENGIN; did you mean BARMAP_ENGINE?" in done.stderr
+
+
+@needs_program
 def test_the_exit_status_is_the_programs():
     done = tool("no-such-command")
     assert done.returncode == 2 and "subcommand" in done.stderr

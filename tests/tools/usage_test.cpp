@@ -40,6 +40,13 @@ TEST(usage, plot_without_python_says_what_is_missing) {
     EXPECT_NE(run.err.find("install Python"), std::string::npos) << run.err;
 }
 
+TEST(usage, a_misspelt_variable_is_named_once) {
+    outcome const run = barmap("info", "BARMAP_ENGIN=none BARMAP_SIM_DRIVER=610 BARMAP_TEST_X=1");
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_EQ(run.err, "barmap: ignoring the unknown environment variable BARMAP_ENGIN; did you "
+                       "mean BARMAP_ENGINE?\n");
+}
+
 TEST(usage, a_subcommand_is_required) {
     EXPECT_EQ(barmap("").exit_code, 2);
 }
