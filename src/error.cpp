@@ -194,7 +194,7 @@ error::error(std::error_code code, std::string operation, std::string backend, s
     : std::system_error(code), operation_(std::move(operation)), backend_(std::move(backend)),
       advice_(std::move(advice)) {
     text_ = "cannot " + operation_;
-    if (!backend_.empty())
+    if (!backend_.empty() && !operation_.ends_with(' ' + backend_))
         text_ += " (backend " + backend_ + ")";
     text_ += ": " + code.message();
     if (!advice_.empty())

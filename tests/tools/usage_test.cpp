@@ -47,6 +47,48 @@ TEST(usage, a_misspelt_variable_is_named_once) {
                        "mean BARMAP_ENGINE?\n");
 }
 
+TEST(usage, a_simulated_gpu_that_is_not_there_is_named) {
+    outcome const run = barmap("demo", "BARMAP_SIM_LIBRARY=/no/such/libcuda.so.1");
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_NE(run.err.find("/no/such/libcuda.so.1"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("set BARMAP_SIM_LIBRARY to"), std::string::npos) << run.err;
+    EXPECT_EQ(run.err.find("BARMAP_SIM=1"), std::string::npos) << "which is set: " << run.err;
+}
+
+TEST(usage, a_variable_of_the_simulated_gpu_that_is_wrong_is_named) {
+    for (char const* wrong : {"BARMAP_SIM_MIG=2", "BARMAP_SIM_DEVICES=0", "BARMAP_SIM_FAIL=cuFoo:2"})
+        for (char const* subcommand : {"demo", "info"}) {
+            outcome const run = barmap(subcommand, wrong);
+            std::string const said = run.out + run.err;
+            EXPECT_NE(said.find("correct the variables BARMAP_SIM_"), std::string::npos) << said;
+            EXPECT_EQ(said.find("BARMAP_SIM=1"), std::string::npos) << "which is set: " << said;
+        }
+    EXPECT_NE(barmap("info", "BARMAP_SIM_MIG=2").err.find("BARMAP_SIM_MIG=2: must be 0 or 1\n"),
+              std::string::npos);
+}
+
+// A backend's advice takes no other backend for usable, which none is here.
+TEST(usage, advice_is_true_where_no_backend_is_usable) {
+    outcome const run = barmap("demo", "BARMAP_SIM_DRIVER=580");
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_EQ(run.err.find("nothing needs to be done"), std::string::npos) << run.err;
+    for (char const* backend : {"gdrdrv", "dmabuf", "rm"}) {
+        auto const line = run.err.find("\n  " + std::string(backend) + ": ");
+        ASSERT_NE(line, std::string::npos) << run.err;
+        EXPECT_LT(run.err.find('\n', line + 1) - line, 250u) << run.err;
+    }
+}
+
+TEST(usage, a_backend_that_was_asked_for_is_named_once) {
+    for (char const* wish : {"BARMAP_BACKEND=gdrdrv", "BARMAP_REQUIRE=gdrdrv"}) {
+        outcome const run = barmap("demo", wish);
+        EXPECT_EQ(run.exit_code, 3);
+        EXPECT_EQ(run.err, "barmap: cannot use backend gdrdrv: not available on this machine; cannot "
+                           "reach a simulated GPU through a kernel driver; use backend dmabuf, "
+                           "which needs BARMAP_SIM_DRIVER=610, the default\n");
+    }
+}
+
 TEST(usage, a_subcommand_is_required) {
     EXPECT_EQ(barmap("").exit_code, 2);
 }

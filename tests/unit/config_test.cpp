@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "config/config.hpp"
 #include "config/nearest.hpp"
+#include "config/simulation.hpp"
 #include "config/unknown_variables.hpp"
 
 #include "log.hpp"
@@ -170,6 +171,12 @@ TEST(unknown_variables_test, names_those_that_nothing_reads) {
                   "BARMAP_SIM_DRIVER?",
                   "ignoring the unknown environment variable BARMAP_NOVEL"}));
     EXPECT_TRUE(unknown_variables(nullptr, librarys).empty()); // after clearenv()
+}
+
+TEST(simulation_test, looks_only_where_the_user_says) {
+    EXPECT_EQ(simulated_library("libcuda.so.1", "/a/libcuda.so.1"),
+              std::vector<std::string>{"/a/libcuda.so.1"});
+    EXPECT_FALSE(simulated_library("libcuda.so.1", "").empty());
 }
 
 } // namespace
