@@ -284,9 +284,19 @@ def test_the_program_hands_all_options_of_plot_over(tmp_path):
         [*PROGRAM, "plot", "--title=-x", "--series", "a*", "--series=-b", "--overlay", "-o", "p.svg", "1.json", "2.json"],
         env=environment, capture_output=True, text=True, check=False)
     said = done.stdout.split("\n")
-    assert said[0] == "-c" and said[2:] == [
+    assert said[0] == "-c" and said[said.index("plot"):] == [
         "plot", "--output=p.svg", "--title=-x", "--series=a*", "--series=-b", "--overlay", "--",
         "1.json", "2.json", ""], done.stderr
+
+
+@needs_program
+def test_plot_without_the_package_says_what_is_missing(tmp_path):
+    (tmp_path / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
+    (tmp_path / "python3").chmod(0o755)
+    done = subprocess.run([*PROGRAM, "plot", "none.json", "-o", "p.svg"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.returncode == 3, done.stderr
+    assert "No module named 'barmap'" in done.stderr and "Traceback" not in done.stderr
 
 
 @needs_program

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 namespace barmap::test {
 namespace {
@@ -90,7 +92,44 @@ TEST(usage, a_backend_that_was_asked_for_is_named_once) {
 }
 
 TEST(usage, a_subcommand_is_required) {
-    EXPECT_EQ(barmap("").exit_code, 2);
+    outcome const run = barmap("");
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.err.find("barmap: give a subcommand; the subcommands are info, demo, "), 0u)
+        << run.err;
+}
+
+TEST(usage, what_nothing_takes_is_named_with_what_was_probably_meant) {
+    for (auto const& [arguments, says] : std::vector<std::pair<char const*, char const*>>{
+             {"frob", "barmap: unknown subcommand frob; the subcommands are info, "},
+             {"chekc --device 0", "barmap: unknown subcommand chekc; did you mean check?; "},
+             {"--versoin",
+              "barmap: unknown option --versoin; did you mean --version?; see barmap --help\n"},
+             {"fresh --polls 0", "barmap: fresh: unknown option --polls; see barmap fresh --help\n"},
+             {"lat --budgte=3 8",
+              "barmap: lat: unknown option --budgte; did you mean --budget?; see barmap lat --help\n"},
+             {"lat ---", "barmap: lat: unknown option ---; see barmap lat --help\n"},
+             {"lat ''", "barmap: lat: unexpected argument ; see barmap lat --help\n"},
+             {"''", "barmap: unknown subcommand ; "},
+             {"info more", "barmap: info: unexpected argument more; see barmap info --help\n"},
+             {"lat --budget 0", "barmap: lat: --budget: 0 is no time in seconds above 0; see "}}) {
+        outcome const run = barmap(arguments);
+        EXPECT_EQ(run.exit_code, 2);
+        EXPECT_EQ(run.err.find(says), 0u) << run.err;
+        EXPECT_EQ(run.out, "");
+    }
+}
+
+TEST(usage, plot_without_the_package_says_what_is_missing) {
+    std::filesystem::path const folder = std::filesystem::temp_directory_path() / "barmap-no-package";
+    std::filesystem::create_directories(folder);
+    std::filesystem::path const python = folder / "python3";
+    std::ofstream(python) << "#!/bin/sh\nexec /usr/bin/env -u PYTHONPATH /usr/bin/python3 -I -S \"$@\"\n";
+    std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+    outcome const run = barmap("plot a.json -o a.svg", "PATH=" + folder.string() + ":$PATH");
+    std::filesystem::remove_all(folder);
+    EXPECT_EQ(run.exit_code, 3) << run.err;
+    EXPECT_NE(run.err.find("No module named 'barmap'"), std::string::npos) << run.err;
+    EXPECT_EQ(run.err.find("Traceback"), std::string::npos) << run.err;
 }
 
 TEST(usage, prints_its_version) {
