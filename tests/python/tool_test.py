@@ -257,7 +257,7 @@ def test_the_program_hands_plot_over_to_python(tmp_path):
     (tmp_path / "python3").chmod(0o755)
     done = subprocess.run([*PROGRAM, "plot", tmp_path / "none.json", "-o", tmp_path / "p.svg"],
                           env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "barmap plot: cannot read" in done.stderr
+    assert done.returncode == 2 and "barmap: cannot read" in done.stderr
 
 
 @needs_program
@@ -272,7 +272,7 @@ def test_plot_does_not_run_what_lies_in_the_current_directory(tmp_path):
     done = subprocess.run([PROGRAM[0], "-I", *PROGRAM[1:], "plot", "none.json", "-o", "p.svg"],
                           cwd=tmp_path, capture_output=True, text=True, check=False,
                           env={**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": starts})
-    assert done.returncode == 2 and "barmap plot: cannot read" in done.stderr, done.stderr
+    assert done.returncode == 2 and "barmap: cannot read" in done.stderr, done.stderr
 
 
 @needs_program
