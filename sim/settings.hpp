@@ -68,7 +68,7 @@ inline std::uint64_t number_setting(problem& first, char const* variable, std::u
     if (number && *number >= least && *number <= most)
         return *number;
     report(first, variable,
-           "not a number from " + std::to_string(least) + " to " + std::to_string(most));
+           "must be a number from " + std::to_string(least) + " to " + std::to_string(most));
     return otherwise;
 }
 
@@ -79,12 +79,13 @@ inline std::uint64_t choice_setting(problem& first, char const* variable, std::u
         return otherwise;
     std::string names;
     auto const number = whole_number(text);
-    for (std::uint64_t const one : choices) {
+    for (std::uint64_t const& one : choices) {
         if (number == one)
             return one;
-        names += (names.empty() ? "" : ", ") + std::to_string(one);
+        bool const last = &one == choices.end() - 1;
+        names += (names.empty() ? "" : last ? " or " : ", ") + std::to_string(one);
     }
-    report(first, variable, "none of " + names);
+    report(first, variable, "must be " + names);
     return otherwise;
 }
 
@@ -96,7 +97,7 @@ inline std::uint64_t size_setting(problem& first, char const* variable, std::uin
     auto const bytes = byte_count(text);
     if (bytes && *bytes > 0 && *bytes <= std::uint64_t{1} << 48)
         return *bytes;
-    report(first, variable, "not a size such as 512M or 4G");
+    report(first, variable, "must be a size such as 512M or 4G");
     return otherwise;
 }
 
@@ -109,7 +110,7 @@ inline bool digits_setting(problem& first, char const* variable, unsigned char (
     std::erase(digits, '-');
     if (digits.size() != 2 * sizeof bytes ||
         digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
-        report(first, variable, "not 32 hexadecimal digits");
+        report(first, variable, "must be 32 hexadecimal digits");
         return false;
     }
     for (std::size_t k = 0; k < sizeof bytes; ++k)
@@ -143,7 +144,7 @@ struct planned_failure {
         std::uint64_t const code = colon == text.npos ? 0 : number(colon + 1, second);
         std::uint64_t const which = second == text.npos ? 1 : number(second + 1, text.npos);
         if (!(cuda || hip) || code == 0 || code > 9999 || which == 0 || which > ~0u) {
-            report(first, variable, "not FUNCTION:CODE or FUNCTION:CODE:WHICH");
+            report(first, variable, "must be FUNCTION:CODE or FUNCTION:CODE:WHICH");
             return {};
         }
         if (!text.starts_with(prefix))

@@ -15,7 +15,7 @@ void start_instance(backend::backend& instance, backend::gpu const& gpu, backend
     if (gpu.simulated && instance.capabilities().needs_kernel_driver &&
         !cuda::simulation_has_kernel_driver())
         throw error(errc::backend_absent, "reach a simulated GPU through a kernel driver", "",
-                    "nothing needs to be done: dmabuf reaches it");
+                    "use backend dmabuf, which needs BARMAP_SIM_DRIVER=610, the default");
     instance.start();
     bool const allocates = report.allocates;
     static_cast<backend_properties&>(report) = instance.properties();

@@ -45,7 +45,7 @@ std::shared_ptr<pin_state const> first_that_can(std::shared_ptr<device_state> co
     return nullptr;
 }
 
-/// Why each of the backends that could do it is not usable; empty if there is none.
+/// Why each of the backends that could do it is not usable, a line for each; empty if there is none.
 struct unusable {
     std::string text;
     errc code = errc::backend_absent;
@@ -60,11 +60,11 @@ unusable why_unusable(candidate_list const& candidates, Could could) {
         backend_report const& report = slot->report();
         if (report.state == backend_state::broken)
             result.code = errc::backend_broken;
-        result.text += (result.text.empty() ? "" : "; ") + report.name + " " + report.reason +
-                       ", " + report.advice;
+        result.text += "\n  " + report.name + ": " + report.reason +
+                       (report.advice.empty() ? "" : "; " + report.advice);
     }
     if (!result.text.empty())
-        result.text = "every backend that could is unusable here: " + result.text;
+        result.text = "no backend for this is usable here:" + result.text;
     return result;
 }
 

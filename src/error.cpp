@@ -219,7 +219,7 @@ struct error::parts {
 error::error(std::error_code code, std::string operation, std::string backend, std::string advice)
     : std::system_error(code) {
     std::string text = "cannot " + operation;
-    if (!backend.empty())
+    if (!backend.empty() && !operation.ends_with(' ' + backend))
         text += " (backend " + backend + ")";
     text += ": " + code.message();
     if (!advice.empty())

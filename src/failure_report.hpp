@@ -20,7 +20,10 @@ void record_failure(Report& report) {
     } catch (error const& failure) {
         report.state =
             failure.code() == errc::backend_absent ? backend_state::absent : backend_state::broken;
-        report.reason = "cannot " + failure.operation() + ": " + failure.code().message();
+        report.reason = "cannot " + failure.operation();
+        // What else these codes say is the state.
+        if (failure.code() != errc::backend_absent && failure.code() != errc::backend_broken)
+            report.reason += ": " + failure.code().message();
         report.advice = failure.advice();
     } catch (std::bad_alloc const&) {
         throw;

@@ -83,9 +83,9 @@ std::string_view mapping::load_routine(std::size_t bytes) const noexcept {
 }
 
 void mapping::use_copy_routine(std::string_view name) {
-    copy::copy_routine const& kernel = copy::find_routine(name);
+    copy::copy_routine const& routine = copy::find_routine(name);
     if (state_)
-        state_->plan = copy::plan_of_one(kernel, state_->mapped->kind);
+        state_->plan = copy::plan_of_one(routine, state_->mapped->kind);
 }
 
 } // namespace barmap

@@ -5,12 +5,16 @@
 #include "formatted.hpp"
 #include "units.hpp"
 
+#include "config/nearest.hpp"
+
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -49,6 +53,51 @@ std::string whole_number(std::string const& text, std::uint64_t least, std::uint
     if (value && *value >= least && *value <= most)
         return {};
     return formatted("{} is no whole number from {} to {}", text, least, most);
+}
+
+/// "; did you mean X?", or nothing.
+std::string guess(std::string_view typed, std::vector<std::string> const& names,
+                  char const* dashes = "") {
+    std::vector<std::string_view> const views(names.begin(), names.end());
+    std::string_view const meant = config::nearest(typed, views);
+    return meant.empty() ? "" : formatted("; did you mean {}{}?", dashes, meant);
+}
+
+/// What a word means that nothing on the line takes. @param app whose options it is not one of
+std::string explain_word(CLI::App const& app, std::string const& word) {
+    if (word.size() < 2 || word.front() != '-')
+        return "unexpected argument " + word;
+    std::vector<std::string> names;
+    for (CLI::Option const* each : app.get_options())
+        if (!each->get_group().empty())
+            names.insert(names.end(), each->get_lnames().begin(), each->get_lnames().end());
+    std::string_view const option = std::string_view(word).substr(0, word.find('='));
+    std::string_view const name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+    return formatted("unknown option {}{}", option, guess(name, names, "--"));
+}
+
+/// What is wrong with the line, in a sentence with the command that helps.
+std::string explain(CLI::App const& app, CLI::ParseError const& wrong) {
+    std::vector<CLI::App*> const chosen = app.get_subcommands();
+    std::vector<std::string> const words = app.remaining(true);
+    if (!chosen.empty()) {
+        CLI::App const& subcommand = *chosen.front();
+        std::string const name = subcommand.get_name();
+        return formatted("{}: {}; see barmap {} --help", name,
+                         words.empty() ? wrong.what() : explain_word(subcommand, words.front()),
+                         name);
+    }
+    if (!words.empty() && words.front().starts_with('-'))
+        return explain_word(app, words.front()) + "; see barmap --help";
+    std::vector<std::string> names;
+    std::string list;
+    for (CLI::App const* each : app.get_subcommands([](CLI::App const*) { return true; })) {
+        names.push_back(each->get_name());
+        list += (list.empty() ? "" : ", ") + each->get_name();
+    }
+    return (words.empty() ? "give a subcommand"
+                          : "unknown subcommand " + words.front() + guess(words.front(), names)) +
+           "; the subcommands are " + list;
 }
 
 } // namespace
@@ -200,7 +249,7 @@ int command_line::run() {
     } catch (CLI::Success const& help_or_version) {
         return app_->exit(help_or_version);
     } catch (CLI::ParseError const& wrong) {
-        app_->exit(wrong);
+        std::fputs(formatted("barmap: {}\n", explain(*app_, wrong)).c_str(), stderr);
         return exit_usage;
     }
     return chosen_();

@@ -165,8 +165,7 @@ void tell_no_gpu(report& out, engine_rows& engines) {
     std::string why;
     if (cuda::try_api(why))
         why = "the CUDA driver is there, but shows no GPU to this process";
-    constexpr char advice[] = "install NVIDIA's driver and give this process a GPU, or set "
-                              "BARMAP_SIM=1 to use the simulated one";
+    std::string const advice(cuda::advice_without_gpu());
     out.say(formatted("No GPU: {}\n  -> {}\n\n", why, advice));
     for (backend::registration const& entry : backend::registry()) {
         backend_report found;

@@ -85,7 +85,8 @@ void add_output_options(subcommand& app, options& values) {
     app.flag("--json", values.json, "print one JSON object instead of text");
     app.add("--output", values.output,
             "also write the JSON to this file; it is opened first, and a new one is removed if "
-            "the measurement fails")
+            "the measurement fails. If a signal (^C) ends it, the file gets the results until then "
+            "and \"interrupted\": true")
         .named("FILE");
 }
 

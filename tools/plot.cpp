@@ -22,9 +22,18 @@ struct plot_options : options {
 int run(plot_options const& values) {
     // Not `-m barmap`, which would run what lies in the current directory. With the equals sign a
     // value may begin with a dash.
+    constexpr char program[] =
+        "import sys\n"
+        "sys.path[:] = filter(None, sys.path)\n"
+        "try:\n"
+        "    from barmap.__main__ import main\n"
+        "except ImportError as failure:\n"
+        "    print(f'barmap: plot needs the Python package barmap, which {sys.executable} cannot "
+        "import: {failure}: install it, and matplotlib', file=sys.stderr)\n"
+        "    sys.exit(3)\n"
+        "sys.exit(main())";
     std::vector<std::string> words{"python3", "-c",
-                                   "import sys; sys.path[:] = filter(None, sys.path); "
-                                   "from barmap.__main__ import main; sys.exit(main())",
+                                   program,
                                    "plot", "--output=" + values.plot};
     if (!values.title.empty())
         words.push_back("--title=" + values.title);
@@ -66,7 +75,7 @@ void add_plot(command_line& program) {
          .exit_codes = {"0 done",
                         "2 a file cannot be read or has no times in it, no series has a name, or "
                         "an option is wrong",
-                        "3 there is no matplotlib", "127 there is no Python"},
+                        "3 Python has no package barmap, or no matplotlib", "127 there is no Python"},
          .examples = {"# One plot of two measurements", "barmap lat --output lat.json",
                       "barmap bw --output bw.json", "barmap plot lat.json bw.json -o results.svg",
                       "# Two GPUs in one picture",

@@ -17,7 +17,7 @@ namespace {
 
 int run(int argc, char** argv) {
     command_line program(argc, argv, "CPU pointers to GPU memory: inspect, verify and measure.");
-    program.footer(exit_code_help);
+    program.footer(exit_code_help());
     program.version(std::string(barmap::version()));
     for (auto* add : {add_info, add_demo, add_check, add_lat, add_bw, add_api, add_batch,
                       add_pingpong, add_ring, add_fresh, add_stress, add_sim, add_plot})

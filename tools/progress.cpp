@@ -8,13 +8,25 @@
 #include <unistd.h>
 
 namespace barmap::tool {
+namespace {
+
+bool visible = false; // a bar: there is one terminal
+
+} // namespace
 
 progress::progress(std::size_t steps)
     : steps_(std::max<std::size_t>(steps, 1)), terminal_(isatty(STDERR_FILENO) == 1) {}
 
 progress::~progress() {
-    if (visible_)
-        std::fputs("\r\033[K", stderr);
+    wipe();
+}
+
+void progress::wipe() noexcept {
+    if (!visible)
+        return;
+    std::fputs("\r\033[K", stderr);
+    std::fflush(stderr);
+    visible = false;
 }
 
 void progress::step(std::string_view now_doing) {
@@ -33,7 +45,7 @@ void progress::reach(std::size_t done, std::string_view now_doing) {
                                        width - filled, 100 * done_ / steps_, now_doing);
     std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
-    visible_ = true;
+    visible = true;
     drawn_ = clock::now();
 }
 

@@ -15,10 +15,14 @@ public:
     explicit progress(std::size_t steps);
     progress(progress const&) = delete;
     progress& operator=(progress const&) = delete;
-    ~progress(); ///< wipes the bar
+    ~progress(); ///< erases the bar
 
     void step(std::string_view now_doing); ///< one step begins
     void reach(std::size_t done, std::string_view now_doing);
+
+    /// Erases the bar that is on the screen, if one is, for other text to be printed. The next step
+    /// draws it again.
+    static void wipe() noexcept;
 
 private:
     std::size_t steps_;
@@ -26,7 +30,6 @@ private:
     clock::time_point begin_ = clock::now();
     clock::time_point drawn_{};
     bool terminal_;
-    bool visible_ = false;
 };
 
 } // namespace barmap::tool

@@ -2,13 +2,17 @@
 #include "report.hpp"
 
 #include "exit_codes.hpp"
+#include "formatted.hpp"
 #include "machine.hpp"
+#include "progress.hpp"
 
 #include <barmap/version.hpp>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,9 +41,11 @@ report::report(options const& values) : json_(values.json), output_(values.outpu
     document_["command"] = values.command;
     document_["machine"] = describe_machine(nullptr, {});
     document_["results"] = json::array();
+    interruption_.emplace([this] { save_results(); });
 }
 
 report::~report() {
+    interruption_.reset();
     if (unfinished_file_)
         ::unlink(output_.c_str());
     if (file_ >= 0)
@@ -47,25 +53,61 @@ report::~report() {
 }
 
 void report::about(device const& gpu, std::string_view backend) {
-    document_["machine"] = describe_machine(&gpu, backend);
+    json machine = describe_machine(&gpu, backend);
+    std::lock_guard const guard(lock_);
+    document_["machine"] = std::move(machine);
 }
 
 void report::say(std::string_view text) const {
     if (json_)
         return;
+    progress::wipe();
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fflush(stdout);
 }
 
 void report::add(json row) {
+    std::lock_guard const guard(lock_);
     document_["results"].push_back(std::move(row));
 }
 
 void report::set(std::string_view key, json value) {
+    std::lock_guard const guard(lock_);
     document_[std::string(key)] = std::move(value);
 }
 
 void report::finish() {
+    std::lock_guard const guard(lock_);
+    finished_ = true;
+    write_document();
+}
+
+// In the thread of the interruption.
+void report::save_results() noexcept {
+    try {
+        // Whoever has the lock for long is writing all of it, to a reader who does not read.
+        std::unique_lock const guard(lock_, std::chrono::seconds(1));
+        if (!guard.owns_lock() || finished_)
+            return;
+        std::size_t const results = document_["results"].size();
+        if (results > 0 && (json_ || !output_.empty())) {
+            document_["interrupted"] = true;
+            write_document();
+            std::fflush(stdout);
+            std::fputs(formatted("\nbarmap: interrupted: {} has the {} results until then\n",
+                                 output_.empty() ? "the JSON" : output_, results)
+                           .c_str(),
+                       stderr);
+        }
+    } catch (std::exception const& failure) {
+        std::fputs(formatted("\nbarmap: {}\n", failure.what()).c_str(), stderr);
+    }
+    if (unfinished_file_)
+        ::unlink(output_.c_str());
+}
+
+// With the lock held.
+void report::write_document() {
     std::string const text = document_.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     if (json_)
         std::fputs(text.c_str(), stdout);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "interruption.hpp"
 #include "options.hpp"
 #include "timing.hpp"
 
 #include <barmap/device.hpp>
 
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +19,9 @@ namespace barmap::tool {
 class report {
 public:
     /// Opens the file of --output, so that a long measurement does not end in a refusal. The file
-    /// keeps its content until finish(); a new one is removed if that is never reached.
+    /// keeps its content until finish(); a new one is removed if that is never reached. Where a
+    /// signal ends the process before (interruption.hpp), the JSON that was asked for is written
+    /// with the results that there are, if any, and with "interrupted": true.
     /// @throws usage_error if it cannot be written
     explicit report(options const& values);
     ~report();
@@ -37,11 +42,17 @@ public:
     void finish();
 
 private:
+    void write_document();
+    void save_results() noexcept;
+
     bool json_;
     std::string output_;
     int file_ = -1;
     bool unfinished_file_ = false; ///< made by this report, and still empty
+    std::timed_mutex lock_; ///< of the members below
+    bool finished_ = false;
     json document_;
+    std::optional<interruption> interruption_;
 };
 
 } // namespace barmap::tool

@@ -257,7 +257,7 @@ BARMAP_API void barmap_unmap(barmap_mapping* mapping);
 /// the mapping, or a copy engine of the GPU. Returns when the bytes are there. What this thread
 /// wrote and posted before is not overtaken. Any thread.
 ///
-/// Up to 32 KiB it is barmap_write() with checks. The first larger copy of a device starts its
+/// Below 32 KiB it is barmap_write() with checks. The first copy of 32 KiB or more starts the GPU's
 /// engines and measures them, which takes about 30 ms. It may lock, call the driver, and wait; what
 /// must not uses barmap_write().
 /// @param data host memory: ordinary, or pinned by CUDA; not NULL unless bytes is 0

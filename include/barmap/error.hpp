@@ -46,7 +46,7 @@ public:
     /// @param code      the cause, in the category of whoever reported it
     /// @param operation what was attempted, with its arguments where they help
     /// @param backend   the backend's name, or empty
-    /// @param advice    one line that says what the user can do
+    /// @param advice    what the user can do: one line, or one for each backend where several fail
     error(std::error_code code, std::string operation, std::string backend, std::string advice);
     error(error const&) noexcept;
     error& operator=(error const&) noexcept;

@@ -55,7 +55,7 @@ public:
     ///
     ///     map.copy_to_gpu(0, std::as_bytes(std::span(weights)));
     ///
-    /// Below 32 KiB it is write(). The first larger copy of a device starts its engines and
+    /// Below 32 KiB it is write(). The first copy of 32 KiB or more starts the GPU's engines and
     /// measures them, about 30 ms. It may lock, call the driver, and wait: use write() in code that
     /// must not. Thread rule: any number of threads may copy at once.
     /// @throws error errc::out_of_range; errc::copy_unfinished if an engine has failed and could

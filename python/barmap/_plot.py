@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, NoReturn, Optional, Sequence, Tuple
 
 from ._plot_data import Panel, Unusable, chosen, overlaid, panels_of
 
@@ -20,6 +20,7 @@ COLOURS = (
 _MARKERS = "os^Dv<>Pp*"
 _COLUMN, _HEIGHT = 4.4, 7.5  # inches, of a panel
 _FAR = 200  # times the best one
+_MOST_COLUMNS = 4  # of panels: a row of more is wider than a screen shows
 
 
 def bytes_text(size: float, _: object = None) -> str:
@@ -52,19 +53,21 @@ def _label_decades(axis: Any, text: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def limits(series: Iterable[Sequence[Tuple[float, float]]]) -> Tuple[float, float]:
+def limits(series: Iterable[Sequence[Tuple[float, float]]], whole: Iterable[float] = ()) -> Tuple[float, float]:
     """From where to where an axis of times goes that shows the best of several series, at each place,
     and what is not far above it.
 
     Parameters
     ----------
     series : sequences of (place, time)
+    whole : times that are shown in any case
     """
     points = [point for each in series for point in each if point[1] > 0]
     best: Dict[float, float] = {}
     for place, time in points:
         best[place] = min(time, best.get(place, time))
     near = [time for place, time in points if time <= _FAR * best[place]]
+    near += [time for time in whole if time > 0]
     return min(near) / 1.4, max(near) * 1.4
 
 
@@ -120,15 +123,17 @@ def _draw_rows(axes: Any, panel: Panel) -> None:
         axes.set_xlim(0, max(1, 1.2 * max(panel.counts.values())))
         axes.set_xlabel(f"number of {panel.thing}s")
         return
-    axes.set_xscale("log")
+    # The fastest of many can be less than the clock's own cost, and then is 0.
+    times = [time for span in panel.spans.values() for time in span if time > 0]
+    axes.set_xscale("log" if times else "linear")
     for at, span in enumerate(panel.spans.values()):
         axes.plot([span.fastest, span.slow], [at, at], color=COLOURS[1], linewidth=3, solid_capstyle="butt")
         axes.plot([span.median], [at], "o", color="black", markersize=4)
         axes.annotate(time_text(float(f"{span.median:.3g}")), (span.median, at), xytext=(0, 5),
                       textcoords="offset points", ha="center", fontsize=7)
-    axes.set_xlim(min(span.fastest for span in panel.spans.values()) / 1.6,
-                  max(span.slow for span in panel.spans.values()) * 1.6)
-    _label_decades(axes.xaxis, time_text)
+    if times:
+        axes.set_xlim(min(times) / 1.6, max(times) * 1.6)
+        _label_decades(axes.xaxis, time_text)
     axes.tick_params(axis="x", labelrotation=45)
     axes.set_xlabel("time (dot: median; line: fastest to 99 %)")
 
@@ -140,7 +145,7 @@ def _legend_columns(labels: Iterable[str], width: float) -> int:
 
 
 def draw(panels: Sequence[Panel], title: Optional[str] = None) -> Any:
-    """Draws panels next to each other, those of sizes with common axes.
+    """Draws panels in rows, those of sizes with common axes.
 
     Returns
     -------
@@ -156,23 +161,30 @@ def draw(panels: Sequence[Panel], title: Optional[str] = None) -> Any:
     # Names of rows take room of their own.
     widths = [_COLUMN if panel.curves else _COLUMN + 0.07 * max(map(len, panel.labels())) for panel in panels]
     machines = list(dict.fromkeys(panel.machine for panel in panels))
-    figure = Figure(figsize=(0.6 + sum(widths), _HEIGHT), layout="constrained")
+    rows = -(-len(panels) // _MOST_COLUMNS)
+    columns = -(-len(panels) // rows)
+    widths = [max(widths[column::columns]) for column in range(columns)]
+    figure = Figure(figsize=(0.6 + sum(widths), rows * _HEIGHT), layout="constrained")
     FigureCanvasAgg(figure)
-    grid = figure.add_gridspec(2, len(panels), width_ratios=widths)
+    grid = figure.add_gridspec(2 * rows, columns, width_ratios=widths)
     first: Dict[str, Any] = {}  # whose axes the others share
-    for column, panel in enumerate(panels):
+    leftmost: List[Tuple[Any, Any]] = []  # of each row
+    for index, panel in enumerate(panels):
+        row, column = 2 * (index // columns), index % columns
         bandwidth = None
         if not panel.curves:
-            top = figure.add_subplot(grid[:, column])
+            top = figure.add_subplot(grid[row : row + 2, column])
             _draw_rows(top, panel)
         elif panel in with_bandwidth:
-            top = figure.add_subplot(grid[0, column], sharex=first.get("x"), sharey=first.get("time"))
-            bandwidth = figure.add_subplot(grid[1, column], sharex=top, sharey=first.get("bandwidth"))
+            top = figure.add_subplot(grid[row, column], sharex=first.get("x"), sharey=first.get("time"))
+            bandwidth = figure.add_subplot(grid[row + 1, column], sharex=top, sharey=first.get("bandwidth"))
+            if not first or column == 0:
+                leftmost.append((top, bandwidth))
             first = {"x": top, "time": top, "bandwidth": bandwidth, **first}
             top.tick_params(labelbottom=False)
             _draw_curves(top, bandwidth, panel, styles)
         else:
-            top = figure.add_subplot(grid[:, column])
+            top = figure.add_subplot(grid[row : row + 2, column])
             _draw_curves(top, None, panel, styles)
             top.set_ylabel(f"time of a {panel.thing} (median; shaded: fastest to 99 %)")
             _label_decades(top.yaxis, time_text)
@@ -180,12 +192,18 @@ def draw(panels: Sequence[Panel], title: Optional[str] = None) -> Any:
         top.set_title(panel.title + where, fontsize=9)
     if with_bandwidth:
         thing = " or ".join(dict.fromkeys(panel.thing for panel in with_bandwidth))
-        first["time"].set_ylabel(f"time of a {thing}\n(median; shaded: fastest to 99 %)")
-        first["bandwidth"].set_ylabel("bandwidth, GB/s")
+        for time, bandwidth in leftmost:
+            time.set_ylabel(f"time of a {thing}\n(median; shaded: fastest to 99 %)")
+            bandwidth.set_ylabel("bandwidth, GB/s")
         shown = [points for panel in with_bandwidth for points in panel.curves.values()]
-        first["time"].set_ylim(*limits([(p.size, p.median) for p in points] for points in shown))
+        # barmap's own, with its band, leaves the axes nowhere.
+        own = [p for panel in with_bandwidth for method, points in panel.curves.items()
+               if styles[method]["color"] == "black" for p in points]
+        first["time"].set_ylim(*limits(([(p.size, p.median) for p in points] for points in shown),
+                                       [time for p in own for time in (p.fastest, p.median, p.slow)]))
         # Of bandwidths the highest is the best: as of the times of a byte.
-        low, high = limits([(p.size, 1 / p.bandwidth) for p in points if p.bandwidth] for points in shown)
+        low, high = limits(([(p.size, 1 / p.bandwidth) for p in points if p.bandwidth] for points in shown),
+                           [1 / p.bandwidth for p in own if p.bandwidth])
         first["bandwidth"].set_ylim(1 / high, 1 / low)
         _label_decades(first["time"].yaxis, time_text)
         _label_decades(first["bandwidth"].yaxis, _number)
@@ -202,6 +220,14 @@ def draw(panels: Sequence[Panel], title: Optional[str] = None) -> Any:
     return figure
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong as the other parts of the tool do."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"barmap: plot: {message}; see barmap plot --help", file=sys.stderr)
+        sys.exit(_USAGE)
+
+
 def main(arguments: Optional[List[str]] = None) -> int:
     """Runs ``barmap plot``.
 
@@ -210,7 +236,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     int
         The exit status: 0; 2 for wrong arguments or files; 3 without matplotlib.
     """
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="barmap plot",
         description="Draws what was measured: times and bandwidths by size, and times of what has no size.",
     )
@@ -234,9 +260,12 @@ def main(arguments: Optional[List[str]] = None) -> int:
         panels = overlaid(files) if options.overlay else [panel for _, each in files for panel in each]
         draw(panels, options.title).savefig(options.output, dpi=150)
     except ImportError:
-        print("barmap plot: needs matplotlib: pip install matplotlib", file=sys.stderr)
+        print("barmap: plot needs matplotlib: pip install matplotlib", file=sys.stderr)
         return _UNAVAILABLE
-    except (Unusable, OSError) as refused:
-        print(f"barmap plot: {refused}", file=sys.stderr)
+    except Unusable as refused:
+        print(f"barmap: {refused}", file=sys.stderr)
+        return _USAGE
+    except OSError as refused:
+        print(f"barmap: cannot write {options.output}: {refused.strerror}", file=sys.stderr)
         return _USAGE
     return 0

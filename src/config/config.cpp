@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "config/config.hpp"
 
+#include "config/unknown_variables.hpp"
+
 #include <barmap/error.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 namespace barmap::config {
 namespace {
@@ -118,12 +123,25 @@ void put_in_force(std::unique_ptr<snapshot const> next) {
     in_force.store(kept->back().get(), std::memory_order_release);
 }
 
+/// Names on stderr the variables that nothing reads: who has misspelt one would not learn of it
+/// otherwise. Silent in a privileged process, as secure_getenv is.
+void name_unknown_variables() {
+    if (::getauxval(AT_SECURE))
+        return;
+    std::array<std::string_view, table.size()> names;
+    std::ranges::transform(table, names.begin(), &entry::name);
+    for (std::string const& sentence : unknown_variables(environ, names))
+        std::fprintf(stderr, "barmap: %s\n", sentence.c_str());
+}
+
 snapshot const& now() {
     if (snapshot const* known = in_force.load(std::memory_order_acquire))
         return *known;
     std::lock_guard const guard(reading);
-    if (!in_force.load(std::memory_order_relaxed))
+    if (!in_force.load(std::memory_order_relaxed)) {
         put_in_force(read(environment));
+        name_unknown_variables();
+    }
     return *in_force.load(std::memory_order_relaxed);
 }
 

@@ -6,9 +6,9 @@
 namespace barmap::config {
 
 std::vector<std::string> simulated_library(std::string const& file, std::string const& forced) {
-    std::vector<std::string> names;
     if (!forced.empty())
-        names.push_back(forced);
+        return {forced};
+    std::vector<std::string> names;
     std::string const here = os::own_folder();
     if (!here.empty()) {
         names.push_back(here + "/barmap-sim/" + file);

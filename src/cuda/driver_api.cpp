@@ -96,8 +96,17 @@ driver_api const& api() {
         return *table;
     config::expect_allowed(); // says it better, if that is why
     throw error(errc::no_device, "use CUDA (" + why + ")", "",
-                "install NVIDIA's driver and give the GPU to this container, or set BARMAP_SIM=1 "
-                "to use the simulated GPU");
+                std::string(advice_without_gpu()));
+}
+
+std::string_view advice_without_gpu() {
+    if (!config::current().simulate)
+        return "install NVIDIA's driver and give this process a GPU, or set BARMAP_SIM=1 to use "
+               "the simulated one";
+    if (!result_of_init())
+        return "set BARMAP_SIM_LIBRARY to the path of lib/barmap-sim/libcuda.so.1, or unset "
+               "BARMAP_SIM to use a real GPU";
+    return "correct the variables BARMAP_SIM_..., or unset BARMAP_SIM to use a real GPU";
 }
 
 std::optional<CUresult> result_of_init() {

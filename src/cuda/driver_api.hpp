@@ -171,6 +171,9 @@ struct driver_api {
 /// The same, or null with the reason in `why` where there is none.
 [[nodiscard]] driver_api const* try_api(std::string& why);
 
+/// What a user can do where there is no driver or no GPU.
+[[nodiscard]] std::string_view advice_without_gpu();
+
 /// What cuInit returned; nothing where the driver's library cannot be loaded. Loads it.
 [[nodiscard]] std::optional<CUresult> result_of_init();
 

@@ -295,7 +295,7 @@ TEST_F(allocating_choice_test, without_any_usable_backend_it_is_said_why) {
     boot("580", false, false);
     device const gpu = device::open(0);
     refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
-    for (char const* each : {"gdrdrv cannot", "dmabuf cannot", "rm cannot", "vulkan cannot"})
+    for (char const* each : {"gdrdrv: cannot", "dmabuf: cannot", "rm: cannot", "vulkan: cannot"})
         expect_refusal(seen, errc::backend_absent, each);
 }
 

@@ -100,7 +100,7 @@ TEST_F(choice_test, without_any_driver_all_are_absent) {
     }
     device_block const block(mib);
     refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
-    for (char const* each : {"gdrdrv cannot", "dmabuf cannot", "rm cannot", "cudaMalloc memory"})
+    for (char const* each : {"gdrdrv: cannot", "dmabuf: cannot", "rm: cannot", "cudaMalloc memory"})
         expect_refusal(seen, errc::backend_absent, each);
 }
 

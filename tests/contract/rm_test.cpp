@@ -127,7 +127,7 @@ TEST_P(layout_test, an_unknown_layout_breaks_the_backend) {
     EXPECT_FALSE(seen.advice.empty());
     device const gpu = device::open(0);
     expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib); }), errc::backend_broken,
-                   "rm " + seen.reason);
+                   "rm: " + seen.reason);
     expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, {.backend = "rm"}); }),
                    errc::backend_broken, seen.reason);
     EXPECT_EQ(driver().bar1_used(0), 0u) << "nothing stays mapped";
@@ -184,7 +184,7 @@ TEST_F(rm_test, a_plausible_handle_of_other_memory_breaks_the_backend) {
     });
     backend_report const seen = report();
     EXPECT_EQ(seen.state, backend_state::broken);
-    EXPECT_NE(seen.reason.find("does not work"), std::string::npos) << seen.reason;
+    EXPECT_NE(seen.reason.find("random value"), std::string::npos) << seen.reason;
 }
 
 TEST_F(rm_test, a_mapping_that_reaches_other_memory_breaks_the_backend) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What scripts/demo and scripts/test say, and that they install nothing where that is not wanted.
+"""What scripts/demo and scripts/test say, and that they install nothing where that is not wanted; and that
+scripts/test runs all phases, whichever of them fails.
 
-The package manager and CMake are stand-ins. Usage: scripts_test.py REPOSITORY [unittest's arguments]
+The package manager, CMake, CTest and the tests of the other languages are stand-ins. Usage: scripts_test.py REPOSITORY [unittest's arguments]
 """
 
 import os
@@ -16,7 +17,9 @@ from pathlib import Path
 ROOT = Path()  # set from the command line
 
 
-class Scripts(unittest.TestCase):
+class InACopy(unittest.TestCase):
+    """The scripts lie in a directory of their own, with stand-ins for the programs that they start."""
+
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
@@ -43,6 +46,8 @@ class Scripts(unittest.TestCase):
         log = self.folder / "apt.log"
         return log.read_text() if log.exists() else ""
 
+
+class Scripts(InACopy):
     def test_missing_packages_are_listed_and_not_installed(self):
         for name in ("demo", "test"):
             with self.subTest(name):
@@ -78,6 +83,96 @@ class Scripts(unittest.TestCase):
         self.assertIn("line 200\n", done.stderr)
         self.assertNotIn("line 100\n", done.stderr)
         self.assertIn("build/demo.log", done.stderr)
+
+
+class Phases(InACopy):
+    """scripts/test, whose phases do nothing but fail where a test wants it: $FAIL is a regular expression of
+    the command lines that do."""
+
+    def setUp(self):
+        super().setUp()
+        fail = f'echo "$line" >> {self.folder}/ran.log; ! echo "$line" | grep -qE "${{FAIL:-^$}}"'
+        self.stand_in("bin/dpkg-query", "printf installed")
+        self.stand_in("bin/clang++", "exit 0")
+        self.stand_in("bin/cmake", f'line="cmake $*"; {fail}')
+        # Its summary says how many tests failed, on standard output and in the file of --output-log.
+        self.stand_in("bin/ctest", f"""line="ctest $*"; {fail}; status=$?
+            while [ "$1" != --output-log ]; do shift; done
+            case $status in 0) told="100% tests passed, 0 tests failed out of 9" ;;
+            *) told="88% tests passed, 1 tests failed out of 9" ;; esac
+            echo "$told" | tee "$2"
+            echo "The following tests did not run:"
+            exit $((status * 8))""")
+        for name in ("python", "cross"):
+            self.stand_in(f"tests/{name}/run.sh", f'line="{name} $*"; {fail}')
+        for directory in ("unit", "tools"):
+            self.stand_in(f"build/dev/tests/{directory}/CTestTestfile.cmake", "")
+
+    def run_test(self, *arguments, fail="^$"):
+        (self.folder / "ran.log").unlink(missing_ok=True)
+        os.environ["FAIL"] = fail
+        self.addCleanup(os.environ.pop, "FAIL", None)
+        done = self.run_script("test", *arguments)
+        self.ran = (self.folder / "ran.log").read_text()
+        return done
+
+    def test_all_phases_pass(self):
+        done = self.run_test()
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertEqual("100% tests passed, 0 tests failed out of 9", done.stdout.splitlines()[-1])
+        self.assertNotIn("FAILED", done.stdout)
+        for tests in ("ctest .*asan", "ctest .*tsan", "ctest .*build/clang", "python", "cross", "ctest .*dev"):
+            self.assertRegex(self.ran, f"(?m)^{tests}")
+        self.assertRegex(self.ran, "--target .*tests/tools/all")
+        self.assertNotIn("tests/unit/all", self.ran)
+
+    def test_a_phase_whose_tests_fail_does_not_stop_the_others(self):
+        phases = {"asan": "ctest .*asan", "tsan": "ctest .*threads", "clang": "ctest .*build/clang",
+                  "python": "python", "cross": "cross", "programs": "ctest .*dev"}
+        for phase, tests in phases.items():
+            with self.subTest(phase):
+                done = self.run_test(fail=tests)
+                self.assertEqual(1, done.returncode)
+                *before, last = done.stdout.splitlines()
+                self.assertIn("tests passed", last)
+                self.assertEqual([f"FAILED: {phase}. To repeat it: scripts/test {phase}"],
+                                 [line for line in before if line.startswith("FAILED")])
+                for others in phases.values():
+                    self.assertRegex(self.ran, f"(?m)^{others}")
+
+    def test_a_failed_build_skips_only_the_tests_of_its_phase(self):
+        done = self.run_test(fail="cmake --build --preset (asan|dev)|cmake --preset tsan")
+        self.assertEqual(1, done.returncode)
+        self.assertNotRegex(self.ran, "ctest .*(asan|tsan|dev)|cmake --build --preset tsan")
+        self.assertRegex(self.ran, "ctest .*build/clang")
+        self.assertEqual(["asan", "tsan", "programs"],
+                         [line.split()[-1] for line in done.stdout.splitlines() if "FAILED" in line])
+        self.assertNotIn("tests passed", done.stdout.splitlines()[-1])  # of another phase
+
+    def test_one_phase_is_repeated_with_the_tests_that_are_named(self):
+        done = self.run_test("asan", "-R", "a ring", fail="ctest")
+        self.assertEqual(1, done.returncode)
+        self.assertRegex(self.ran, "(?m)^ctest .*--preset asan .*-R a ring$")
+        self.assertNotRegex(self.ran, "tsan|clang|python|cross|preset dev|-LE")
+        self.assertIn("scripts/test asan '-R' 'a ring'\n", done.stdout)
+        self.assertEqual("88% tests passed, 1 tests failed out of 9", done.stdout.splitlines()[-1])
+
+    def test_quick_and_gpu_say_how_to_repeat_them(self):
+        for mode in ("--quick", "--gpu"):
+            with self.subTest(mode):
+                done = self.run_test(mode, fail="ctest")
+                self.assertEqual(1, done.returncode)
+                self.assertIn(f"To repeat it: scripts/test {mode}\n", done.stdout)
+                self.assertIn("tests passed", done.stdout.splitlines()[-1])
+
+    def test_without_a_cross_compiler_nothing_has_failed(self):
+        self.stand_in("tests/cross/run.sh", "exit 77")
+        self.assertEqual(0, self.run_script("test", "cross").returncode)
+
+    def test_an_unknown_phase_is_refused(self):
+        refused = self.run_script("test", "nonsense")
+        self.assertEqual((2, ""), (refused.returncode, refused.stdout))
+        self.assertIn("asan", refused.stderr)
 
 
 if __name__ == "__main__":

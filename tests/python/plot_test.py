@@ -192,6 +192,71 @@ def test_axes_leave_out_what_is_far_off():
     assert _plot.limits([[(1, 1.0), (2, 4.0)], [(1, 100.0), (2, 1e6)]]) == pytest.approx((1 / 1.4, 140))
 
 
+def test_axes_show_all_of_what_is_barmaps():
+    from barmap import _plot
+    from barmap._plot_data import Panel, Point
+
+    pytest.importorskip("matplotlib")
+    curves = {"copy_engine (driver)": [Point(512, 2e-3, 3e-3, 4e-3, 0.001)],
+              "graph": [Point(512, 1e-7, 1e-6, 1e-5, 5.0)]}
+    latency, bandwidth = _plot.draw([Panel("batches", "G", curves)]).axes
+    low, high = latency.get_ylim()
+    assert low <= 1e-6 and high >= 4e-3
+    low, high = bandwidth.get_ylim()
+    assert low <= 0.001 and high >= 5
+
+
+def test_many_panels_wrap_into_rows():
+    from barmap import _plot
+    from barmap._plot_data import Panel, Point, Span
+
+    pytest.importorskip("matplotlib")
+    curves = {"auto": [Point(8, 1e-7, 2e-7, 3e-7, 1.0)]}
+    panels = [Panel(f"p{index}", "G", curves) for index in range(5)]
+    panels += [Panel("s", "G", spans={"x": Span(1e-6, 2e-6, 3e-6)}), Panel("t", "G", {"auto": [Point(8, 1, 1, 1, None)]})]
+    figure = _plot.draw(panels)
+    width, height = figure.get_size_inches()
+    assert width < 20 and height == 2 * _plot._HEIGHT
+    places = [axes.get_subplotspec() for axes in figure.axes if axes.get_title()]
+    assert [(place.rowspan.start, place.colspan.start) for place in places] == [
+        (0, 0), (0, 1), (0, 2), (0, 3), (2, 0), (2, 1), (2, 2)]
+    assert [axes.get_title() for axes in figure.axes if axes.get_ylabel().startswith("time of a copy\n")] == ["p0", "p4"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_time_of_zero_is_drawn():
+    from barmap import _plot
+    from barmap._plot_data import Panel, Span
+
+    pytest.importorskip("matplotlib")
+    for span, low in ((Span(0.0, 1e-6, 2e-6), 1e-6 / 1.6), (Span(0.0, 0.0, 0.0), None)):
+        axes = _plot.draw([Panel("s", "G", spans={"x": span})]).axes[0]
+        assert low is None or axes.get_xlim()[0] == pytest.approx(low)
+
+
+def test_a_simulated_gpu_is_said_to_be_one(tmp_path):
+    from barmap import _plot
+
+    row = {"measurement": "copy", "direction": "h2d", "size": 64, "method": "auto", "min_ns": 1, "p50_ns": 2,
+           "p99_ns": 3, "gb_per_s": 1}
+    path = tmp_path / "lat.json"
+    path.write_text(json.dumps({"machine": {"gpu": "G", "backend": "rm", "simulated": True}, "results": [row]}))
+    assert _plot.panels_of(path)[0].machine == "G, rm, times of a simulated GPU mean nothing"
+
+
+def test_mistakes_are_told_in_a_sentence(tmp_path, capsys):
+    from barmap import _plot
+
+    pytest.importorskip("matplotlib")
+    assert _plot.main([str(RESULTS[0]), "-o", "/no/such/folder/p.png"]) == 2
+    assert capsys.readouterr().err == "barmap: cannot write /no/such/folder/p.png: No such file or directory\n"
+    with pytest.raises(SystemExit) as exit:
+        _plot.main(["a.json", "-o", "p.txt"])
+    assert exit.value.code == 2
+    assert capsys.readouterr().err == (
+        "barmap: plot: cannot draw p.txt: give a name in .svg, .png, .pdf; see barmap plot --help\n")
+
+
 def test_legends_fit_their_picture():
     from barmap import _plot
 

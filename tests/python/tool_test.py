@@ -257,7 +257,7 @@ def test_the_program_hands_plot_over_to_python(tmp_path):
     (tmp_path / "python3").chmod(0o755)
     done = subprocess.run([*PROGRAM, "plot", tmp_path / "none.json", "-o", tmp_path / "p.svg"],
                           env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "barmap plot: cannot read" in done.stderr
+    assert done.returncode == 2 and "barmap: cannot read" in done.stderr
 
 
 @needs_program
@@ -272,7 +272,7 @@ def test_plot_does_not_run_what_lies_in_the_current_directory(tmp_path):
     done = subprocess.run([PROGRAM[0], "-I", *PROGRAM[1:], "plot", "none.json", "-o", "p.svg"],
                           cwd=tmp_path, capture_output=True, text=True, check=False,
                           env={**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": starts})
-    assert done.returncode == 2 and "barmap plot: cannot read" in done.stderr, done.stderr
+    assert done.returncode == 2 and "barmap: cannot read" in done.stderr, done.stderr
 
 
 @needs_program
@@ -284,9 +284,29 @@ def test_the_program_hands_all_options_of_plot_over(tmp_path):
         [*PROGRAM, "plot", "--title=-x", "--series", "a*", "--series=-b", "--overlay", "-o", "p.svg", "1.json", "2.json"],
         env=environment, capture_output=True, text=True, check=False)
     said = done.stdout.split("\n")
-    assert said[0] == "-c" and said[2:] == [
+    assert said[0] == "-c" and said[said.index("plot"):] == [
         "plot", "--output=p.svg", "--title=-x", "--series=a*", "--series=-b", "--overlay", "--",
         "1.json", "2.json", ""], done.stderr
+
+
+@needs_program
+def test_plot_without_the_package_says_what_is_missing(tmp_path):
+    (tmp_path / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
+    (tmp_path / "python3").chmod(0o755)
+    done = subprocess.run([*PROGRAM, "plot", "none.json", "-o", "p.svg"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.returncode == 3, done.stderr
+    assert "No module named 'barmap'" in done.stderr and "Traceback" not in done.stderr
+
+
+@needs_program
+def test_a_misspelt_variable_is_named_once():
+    for arguments in (["-c", "import barmap; barmap.info(); barmap.alloc(8); barmap.alloc(8)"], ["-m", "barmap", "info"]):
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False,
+                              env={**os.environ, "BARMAP_SIM": "1", "BARMAP_ENGIN": "none", "BARMAP_RUNTIME": "cuda"})
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count("unknown environment variable") == 1, done.stderr
+        assert "BARMAP_ENGIN; did you mean BARMAP_ENGINE?" in done.stderr
 
 
 @needs_program

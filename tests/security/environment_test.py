@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""No variable and no argv[0] makes a program with more rights than its user load anything.
+"""No variable and no argv[0] makes a program with more rights than its user load anything, or say anything.
 
 Usage: environment_test.py INTRUDER VICTIM... (unittest's own options are not taken)
 """
@@ -18,6 +18,7 @@ NOBODY = 65534
 # Source: linux/capability.h, struct vfs_cap_data, revision 2, effective; CAP_DAC_OVERRIDE is 1.
 CAPABILITY = struct.pack("<5I", 0x02000001, 1 << 1, 0, 0, 0)
 LOADED, DONE = "intruder loaded", "done"
+MISSPELT = {"BARMAP_ENGIN": "none", "BARMAP_TEST_ANYTHING": "1"}
 
 
 class Environment(unittest.TestCase):
@@ -58,6 +59,7 @@ class Environment(unittest.TestCase):
                                 env=environment, cwd=self.here, user=user, capture_output=True,
                                 extra_groups=[] if user else None, text=True, check=False)
         self.assertIn(DONE, result.stdout, result.stderr)
+        self.said = result.stderr
         return result.stdout
 
     def test_an_ordinary_program_loads_what_it_is_told(self):
@@ -73,6 +75,13 @@ class Environment(unittest.TestCase):
                 if argv0 is not None:
                     with self.subTest(victim=victim.name, trick=name):
                         self.assertNotIn(LOADED, self.run_victim(victim, environment, argv0))
+
+    def test_an_ordinary_program_is_told_of_a_misspelt_variable_once(self):
+        for victim in VICTIMS:
+            with self.subTest(victim=victim.name):
+                self.run_victim(victim, MISSPELT, None)
+                self.assertEqual(1, self.said.count("unknown environment variable"), self.said)
+                self.assertIn("BARMAP_ENGIN; did you mean BARMAP_ENGINE?\n", self.said)
 
     def privileged(self, give_rights):
         if os.geteuid() != 0:
@@ -92,6 +101,8 @@ class Environment(unittest.TestCase):
                     said = self.run_victim(program, environment, argv0, NOBODY)
                     self.assertIn("privileged", said)
                     self.assertNotIn(LOADED, said)
+            self.assertIn("privileged", self.run_victim(program, MISSPELT, None, NOBODY))
+            self.assertNotIn("unknown environment variable", self.said)
 
     def test_a_setuid_program_loads_nothing(self):
         self.privileged(lambda program: program.chmod(0o4755))

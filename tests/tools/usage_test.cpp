@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 namespace barmap::test {
 namespace {
@@ -40,8 +42,94 @@ TEST(usage, plot_without_python_says_what_is_missing) {
     EXPECT_NE(run.err.find("install Python"), std::string::npos) << run.err;
 }
 
+TEST(usage, a_misspelt_variable_is_named_once) {
+    outcome const run = barmap("info", "BARMAP_ENGIN=none BARMAP_SIM_DRIVER=610 BARMAP_TEST_X=1");
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_EQ(run.err, "barmap: ignoring the unknown environment variable BARMAP_ENGIN; did you "
+                       "mean BARMAP_ENGINE?\n");
+}
+
+TEST(usage, a_simulated_gpu_that_is_not_there_is_named) {
+    outcome const run = barmap("demo", "BARMAP_SIM_LIBRARY=/no/such/libcuda.so.1");
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_NE(run.err.find("/no/such/libcuda.so.1"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("set BARMAP_SIM_LIBRARY to"), std::string::npos) << run.err;
+    EXPECT_EQ(run.err.find("BARMAP_SIM=1"), std::string::npos) << "which is set: " << run.err;
+}
+
+TEST(usage, a_variable_of_the_simulated_gpu_that_is_wrong_is_named) {
+    for (char const* wrong : {"BARMAP_SIM_MIG=2", "BARMAP_SIM_DEVICES=0", "BARMAP_SIM_FAIL=cuFoo:2"})
+        for (char const* subcommand : {"demo", "info"}) {
+            outcome const run = barmap(subcommand, wrong);
+            std::string const said = run.out + run.err;
+            EXPECT_NE(said.find("correct the variables BARMAP_SIM_"), std::string::npos) << said;
+            EXPECT_EQ(said.find("BARMAP_SIM=1"), std::string::npos) << "which is set: " << said;
+        }
+    EXPECT_NE(barmap("info", "BARMAP_SIM_MIG=2").err.find("BARMAP_SIM_MIG=2: must be 0 or 1\n"),
+              std::string::npos);
+}
+
+// A backend's advice takes no other backend for usable, which none is here.
+TEST(usage, advice_is_true_where_no_backend_is_usable) {
+    outcome const run = barmap("demo", "BARMAP_SIM_DRIVER=580");
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_EQ(run.err.find("nothing needs to be done"), std::string::npos) << run.err;
+    for (char const* backend : {"gdrdrv", "dmabuf", "rm"}) {
+        auto const line = run.err.find("\n  " + std::string(backend) + ": ");
+        ASSERT_NE(line, std::string::npos) << run.err;
+        EXPECT_LT(run.err.find('\n', line + 1) - line, 250u) << run.err;
+    }
+}
+
+TEST(usage, a_backend_that_was_asked_for_is_named_once) {
+    for (char const* wish : {"BARMAP_BACKEND=gdrdrv", "BARMAP_REQUIRE=gdrdrv"}) {
+        outcome const run = barmap("demo", wish);
+        EXPECT_EQ(run.exit_code, 3);
+        EXPECT_EQ(run.err, "barmap: cannot use backend gdrdrv: not available on this machine; cannot "
+                           "reach a simulated GPU through a kernel driver; use backend dmabuf, "
+                           "which needs BARMAP_SIM_DRIVER=610, the default\n");
+    }
+}
+
 TEST(usage, a_subcommand_is_required) {
-    EXPECT_EQ(barmap("").exit_code, 2);
+    outcome const run = barmap("");
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.err.find("barmap: give a subcommand; the subcommands are info, demo, "), 0u)
+        << run.err;
+}
+
+TEST(usage, what_nothing_takes_is_named_with_what_was_probably_meant) {
+    for (auto const& [arguments, says] : std::vector<std::pair<char const*, char const*>>{
+             {"frob", "barmap: unknown subcommand frob; the subcommands are info, "},
+             {"chekc --device 0", "barmap: unknown subcommand chekc; did you mean check?; "},
+             {"--versoin",
+              "barmap: unknown option --versoin; did you mean --version?; see barmap --help\n"},
+             {"fresh --polls 0", "barmap: fresh: unknown option --polls; see barmap fresh --help\n"},
+             {"lat --budgte=3 8",
+              "barmap: lat: unknown option --budgte; did you mean --budget?; see barmap lat --help\n"},
+             {"lat ---", "barmap: lat: unknown option ---; see barmap lat --help\n"},
+             {"lat ''", "barmap: lat: unexpected argument ; see barmap lat --help\n"},
+             {"''", "barmap: unknown subcommand ; "},
+             {"info more", "barmap: info: unexpected argument more; see barmap info --help\n"},
+             {"lat --budget 0", "barmap: lat: --budget: 0 is no time in seconds above 0; see "}}) {
+        outcome const run = barmap(arguments);
+        EXPECT_EQ(run.exit_code, 2);
+        EXPECT_EQ(run.err.find(says), 0u) << run.err;
+        EXPECT_EQ(run.out, "");
+    }
+}
+
+TEST(usage, plot_without_the_package_says_what_is_missing) {
+    std::filesystem::path const folder = std::filesystem::temp_directory_path() / "barmap-no-package";
+    std::filesystem::create_directories(folder);
+    std::filesystem::path const python = folder / "python3";
+    std::ofstream(python) << "#!/bin/sh\nexec /usr/bin/env -u PYTHONPATH /usr/bin/python3 -I -S \"$@\"\n";
+    std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+    outcome const run = barmap("plot a.json -o a.svg", "PATH=" + folder.string() + ":$PATH");
+    std::filesystem::remove_all(folder);
+    EXPECT_EQ(run.exit_code, 3) << run.err;
+    EXPECT_NE(run.err.find("No module named 'barmap'"), std::string::npos) << run.err;
+    EXPECT_EQ(run.err.find("Traceback"), std::string::npos) << run.err;
 }
 
 TEST(usage, prints_its_version) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "config/config.hpp"
+#include "config/nearest.hpp"
+#include "config/simulation.hpp"
+#include "config/unknown_variables.hpp"
 
 #include "log.hpp"
 
 #include <barmap/error.hpp>
 
+#include <array>
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <map>
@@ -137,6 +141,42 @@ TEST_F(config_test, is_read_when_first_needed_and_then_kept) {
     EXPECT_EQ(current().copy, "portable");
     ::unsetenv("BARMAP_COPY");
     EXPECT_EQ(current().copy, "portable");
+}
+
+TEST(nearest_test, finds_a_misspelt_name) {
+    constexpr std::array<std::string_view, 4> names{"BACKEND", "COPY", "LOG", "SIM_LIBRARY"};
+    EXPECT_EQ(nearest("BAKCEND", names), "BACKEND");      // exchanged
+    EXPECT_EQ(nearest("BACKEND_", names), "BACKEND");     // too many
+    EXPECT_EQ(nearest("BAKEND", names), "BACKEND");       // missing
+    EXPECT_EQ(nearest("SIM_LIBARRY", names), "SIM_LIBRARY");
+    EXPECT_EQ(nearest("SIM_LIB", names), "");
+    EXPECT_EQ(nearest("BACKENDS_S", names), "");          // three
+    EXPECT_EQ(nearest("FOG", names), "LOG");
+    EXPECT_EQ(nearest("FOO", names), "") << "two of three letters are no misspelling";
+    EXPECT_EQ(nearest("", names), "");
+    EXPECT_EQ(nearest("LOG", {}), "");
+}
+
+TEST(unknown_variables_test, names_those_that_nothing_reads) {
+    constexpr std::array<std::string_view, 2> librarys{"BARMAP_BACKEND", "BARMAP_LOG"};
+    std::array<char const*, 9> const environment{
+        "PATH=/bin", "BARMAP_BAKCEND=rm", "BARMAP_LOG=info",  "BARMAP_SIM_DRIVER=580",
+        "BARMAP_SIM_DRIVR=580", "BARMAP_TEST_ANYTHING=1", "BARMAP_NOVEL", "MY_BARMAP_LOG=1",
+        nullptr};
+    EXPECT_EQ(unknown_variables(environment.data(), librarys),
+              (std::vector<std::string>{
+                  "ignoring the unknown environment variable BARMAP_BAKCEND; did you mean "
+                  "BARMAP_BACKEND?",
+                  "ignoring the unknown environment variable BARMAP_SIM_DRIVR; did you mean "
+                  "BARMAP_SIM_DRIVER?",
+                  "ignoring the unknown environment variable BARMAP_NOVEL"}));
+    EXPECT_TRUE(unknown_variables(nullptr, librarys).empty()); // after clearenv()
+}
+
+TEST(simulation_test, looks_only_where_the_user_says) {
+    EXPECT_EQ(simulated_library("libcuda.so.1", "/a/libcuda.so.1"),
+              std::vector<std::string>{"/a/libcuda.so.1"});
+    EXPECT_FALSE(simulated_library("libcuda.so.1", "").empty());
 }
 
 } // namespace

@@ -28,6 +28,9 @@ TEST(error_test, is_a_whole_sentence) {
     EXPECT_STREQ(bare.what(), "cannot open GPU 3: no such GPU");
     error const broken(errc::backend_broken, "use backend rm", "", "");
     EXPECT_STREQ(broken.what(), "cannot use backend rm: is offered, but does not work");
+    error const named(errc::backend_absent, "use backend rm", "rm", "");
+    EXPECT_STREQ(named.what(), "cannot use backend rm: not available on this machine");
+    EXPECT_EQ(named.backend(), "rm");
 }
 
 TEST(error_test, keeps_the_code_of_whoever_reported_it) {

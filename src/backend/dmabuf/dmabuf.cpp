@@ -147,8 +147,7 @@ public:
                 cuda::success &&
             !maps)
             throw error(errc::backend_absent, "mmap dma-bufs of GPU memory", "",
-                        "this GPU's dma-bufs cannot be mapped: nothing needs to be done if another "
-                        "backend is usable");
+                        "this GPU's dma-bufs cannot be mapped: use another backend");
     }
 
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& request) override {

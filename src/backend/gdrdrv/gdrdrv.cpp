@@ -113,8 +113,8 @@ public:
                 failure.code() != std::errc::no_such_device)
                 throw;
             throw error(errc::backend_absent, "open /dev/gdrdrv", "",
-                        "the kernel module gdrdrv is not loaded; nothing needs to be done, the "
-                        "other backends need no module");
+                        "the kernel module gdrdrv is not loaded: load it if no other backend is "
+                        "usable");
         }
     }
 

@@ -46,7 +46,7 @@ cuda_session::cuda_session(cuda::gpu const& which)
     if (!kind.high_entries)
         throw error(errc::backend_absent,
                     "place a channel's words in CUDA's address space on " + std::string(kind.name),
-                    "", "nothing needs to be done: batches take the driver's copies");
+                    "", "BARMAP_ENGINE=driver needs no channel");
 }
 
 channel_queue::channel_queue(cuda_session& session, std::uint32_t engine_type)

@@ -34,12 +34,12 @@ usermode_page::~usermode_page() {
 void expect_channels(cuda::gpu const& which) {
     if (which.simulated && !cuda::simulation_has_kernel_driver())
         throw error(errc::backend_absent, "make a channel on a simulated GPU", "",
-                    "nothing needs to be done: copies take the driver's engine");
+                    "BARMAP_ENGINE=driver needs no channel");
     if (which.mig || which.coherent)
         throw error(errc::backend_absent,
                     which.mig ? "make a channel on a MIG device"
                               : "make a channel on a GPU with a coherent link",
-                    "", "it has not been tried: copies take the driver's engine");
+                    "", "it has not been tried: BARMAP_ENGINE=driver needs no channel");
 }
 
 namespace {

@@ -153,7 +153,7 @@ TEST(without_any_way, every_way_is_named_with_its_reason) {
     ::setenv("BARMAP_SIM", "1", 1);
     ::setenv("BARMAP_SIM_DRIVER", "580", 1);
     EXPECT_EQ(vkgdr_open(0, 0), nullptr);
-    for (char const* each : {"gdrdrv cannot", "dmabuf cannot", "rm cannot", "vulkan cannot"})
+    for (char const* each : {"gdrdrv: cannot", "dmabuf: cannot", "rm: cannot", "vulkan: cannot"})
         expect_error(each);
     EXPECT_EQ(last_error().find("Tried before that"), std::string::npos) << last_error();
 }

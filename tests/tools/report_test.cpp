@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "progress.hpp"
+#include "report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <unistd.h>
+
+namespace barmap::tool {
+namespace {
+
+class report_test : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string name = (std::filesystem::temp_directory_path() / "barmap-report-XXXXXX").string();
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        values_.output = (folder_ / "results.json").string();
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    [[nodiscard]] std::string content() const {
+        std::ifstream stream(values_.output);
+        return {std::istreambuf_iterator<char>(stream), {}};
+    }
+
+    /// What a measurement is that a signal ends.
+    [[noreturn]] static void measure(options const& values, int rows, int signal) {
+        report out(values);
+        for (int i = 0; i < rows; ++i)
+            out.add({{"row", i}});
+        std::raise(signal);
+        for (;;)
+            ::pause();
+    }
+
+    std::filesystem::path folder_;
+    options values_;
+};
+
+TEST_F(report_test, an_interrupted_measurement_keeps_its_results) {
+    for (int const signal : {SIGINT, SIGTERM}) {
+        EXPECT_EXIT(measure(values_, 2, signal), testing::KilledBySignal(signal),
+                    "barmap: interrupted: .*results.json has the 2 results until then");
+        json const found = json::parse(content());
+        EXPECT_EQ(found.at("results").size(), 2u);
+        EXPECT_EQ(found.at("interrupted"), true);
+    }
+}
+
+TEST_F(report_test, an_interrupted_measurement_without_results_leaves_no_file) {
+    EXPECT_EXIT(measure(values_, 0, SIGINT), testing::KilledBySignal(SIGINT), "^$");
+    EXPECT_FALSE(std::filesystem::exists(values_.output));
+}
+
+TEST_F(report_test, an_interrupted_measurement_without_results_leaves_an_old_file) {
+    std::ofstream(values_.output) << "old";
+    EXPECT_EXIT(measure(values_, 0, SIGINT), testing::KilledBySignal(SIGINT), "^$");
+    EXPECT_EQ(content(), "old");
+}
+
+TEST_F(report_test, an_ignored_signal_stays_ignored) {
+    auto const whole = [&] {
+        std::signal(SIGINT, SIG_IGN);
+        report out(values_);
+        std::raise(SIGINT);
+        out.add({{"row", 0}});
+        out.finish();
+        std::exit(0);
+    };
+    EXPECT_EXIT(whole(), testing::ExitedWithCode(0), "");
+    EXPECT_FALSE(json::parse(content()).contains("interrupted"));
+}
+
+TEST_F(report_test, signals_are_again_what_they_were) {
+    auto const after = [&] {
+        { report const out(values_); }
+        std::raise(SIGINT);
+        ::_exit(0);
+    };
+    EXPECT_EXIT(after(), testing::KilledBySignal(SIGINT), "^$");
+}
+
+TEST_F(report_test, text_erases_the_progress_bar_first) {
+    int const terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+    ASSERT_TRUE(terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0);
+    int const side = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
+    ASSERT_GE(side, 0);
+    ASSERT_EQ(::fcntl(terminal, F_SETFL, O_NONBLOCK), 0);
+    int const out_before = ::dup(STDOUT_FILENO), err_before = ::dup(STDERR_FILENO);
+    std::fflush(stdout);
+    ::dup2(side, STDOUT_FILENO);
+    ::dup2(side, STDERR_FILENO);
+    std::string shown;
+    {
+        report const out(values_);
+        progress bar(2);
+        char byte = 0;
+        while (shown.find("50%") == std::string::npos) { // it takes a second
+            bar.reach(1, "a step");
+            while (::read(terminal, &byte, 1) == 1)
+                shown += byte;
+        }
+        out.say("a table\n");
+        while (::read(terminal, &byte, 1) == 1)
+            shown += byte;
+    }
+    ::dup2(out_before, STDOUT_FILENO);
+    ::dup2(err_before, STDERR_FILENO);
+    for (int const each : {terminal, side, out_before, err_before})
+        ::close(each);
+    EXPECT_NE(shown.find("a step\r\033[Ka table"), std::string::npos) << shown;
+}
+
+} // namespace
+} // namespace barmap::tool
