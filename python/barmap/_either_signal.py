@@ -17,6 +17,7 @@ Signal = TypeVar(
     _barmap.MailboxToGpu, _barmap.MailboxToCpu,
 )
 _Self = TypeVar("_Self", bound="EitherSignal[Any]")
+_Arena = TypeVar("_Arena", bound="Arena")
 
 
 def ordinal_of(device: Union[SupportsIndex, Device]) -> int:
@@ -76,7 +77,7 @@ class Arena:
         """Lets go of the memory, which stays for what took a part of it. Twice is as once."""
         self._arena.release()
 
-    def __enter__(self) -> Arena:
+    def __enter__(self: _Arena) -> _Arena:
         if self.released:
             raise ValueError("this arena is released")
         return self

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, TypeVar, Union
 
 from . import _barmap, _sources
 from ._events import MappingEvents
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+_Self = TypeVar("_Self", bound="Mapping")
 _CUDA = 2  # DLDeviceType
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLDataTypeCode by numpy.dtype.kind
 
@@ -64,7 +65,7 @@ class Mapping(_barmap.MappedMemory):
     --------
     >>> array = barmap.alloc(4, "f4")
     >>> with barmap.map(array) as mapping:
-    ...     mapping.write(np.float32([1, 2, 3, 4]))
+    ...     mapping.write(np.array([1, 2, 3, 4], "f4"))
     ...     mapping.nbytes, mapping.shape, mapping.closed
     (16, (4,), False)
     >>> mapping.closed
@@ -179,7 +180,7 @@ class Mapping(_barmap.MappedMemory):
         self._event_fd()
         return MappingEvents(self)
 
-    def __enter__(self) -> Any:
+    def __enter__(self: _Self) -> _Self:
         if self.closed:
             raise ValueError("this mapping is closed")
         return self
