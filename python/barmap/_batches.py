@@ -7,11 +7,13 @@ import math
 from typing import TYPE_CHECKING, Any, List, Literal, Optional, Sequence, SupportsIndex, Union
 
 from . import _barmap
+from ._error import Error
 from ._layout import Layout, lengths
 from ._machine import Device, Engine
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
 from ._streams import Stream, handle_of
+from ._waiting import checked, seconds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -217,7 +219,8 @@ class CopyEngine:
 
     def __init__(self, device: Union[SupportsIndex, Device] = 0) -> None:
         ordinal = device.ordinal if isinstance(device, Device) else device
-        self._engine = _barmap.copy_engine(unsigned(ordinal, "device", 31))
+        self._ordinal = unsigned(ordinal, "device", 31)
+        self._engine = _barmap.copy_engine(self._ordinal)
 
     def submit(
         self,
@@ -267,8 +270,7 @@ class CopyEngine:
         """
         if direction not in ("to_gpu", "to_cpu"):
             raise ValueError(f'direction is {direction!r}: it must be "to_gpu" or "to_cpu"')
-        if not 0 <= at_most:
-            raise ValueError(f"at_most is {at_most}: a time is not negative")
+        patience = seconds(at_most, "at_most")
         from . import _rows
 
         return self._engine.submit(
@@ -278,7 +280,7 @@ class CopyEngine:
             _rows.addresses("sizes", sizes),
             None if after is None else handle_of(after),
             None if then is None else handle_of(then),
-            math.ceil(1000 * min(at_most, 1e9)),
+            math.ceil(1000 * min(patience, 1e9)),
         )
 
     def done(self, ticket: SupportsIndex) -> bool:
@@ -315,9 +317,7 @@ class CopyEngine:
         >>> barmap.copy_engine().wait(0, timeout=0.001)
         True
         """
-        if timeout is not None and not timeout >= 0:
-            raise ValueError(f"timeout is {timeout}: a time is not negative")
-        return self._engine.wait(unsigned(ticket, "the ticket"), timeout)
+        return self._engine.wait(unsigned(ticket, "the ticket"), checked(timeout))
 
     @property
     def name(self) -> str:
@@ -326,6 +326,13 @@ class CopyEngine:
     @property
     def reports(self) -> List[Engine]:
         return [Engine(**row) for row in self._engine.reports]
+
+    def __repr__(self) -> str:
+        try:
+            usable = [each.name for each in self.reports if each.state == "usable"]
+        except Error:  # in a forked child
+            usable = []
+        return f"<barmap.CopyEngine of GPU {self._ordinal}: {usable[0] if usable else 'none usable'}>"
 
 
 def copy_engine(device_or_ordinal: Union[SupportsIndex, Device] = 0) -> CopyEngine:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, 
 from . import _barmap, _sources
 from ._events import MappingEvents
 from ._layout import Layout, Source, lengths
+from ._naming import array_name, dtype_name, kind_of
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
 
@@ -23,7 +24,7 @@ _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLDataTypeCode by nu
 
 def _backend_name(backend: Optional[str]) -> str:
     if backend is not None and not isinstance(backend, str):
-        raise TypeError(f"backend is the name of one, not a {type(backend).__name__}")
+        raise TypeError(f"backend is the name of one, not {kind_of(backend)}")
     return backend or ""
 
 
@@ -111,8 +112,8 @@ class Mapping(_barmap.MappedMemory):
             dtype = np.asarray(memoryview(buf)).dtype
         if dtype not in (self.dtype, np.dtype("u1"), np.dtype("S1")):
             raise TypeError(
-                f"cannot copy elements of {dtype}, since the mapping has {self.dtype}: convert them "
-                "(astype), or give their bytes (tobytes)"
+                f"cannot copy elements of {dtype_name(dtype)}, since the mapping has "
+                f"{dtype_name(self.dtype)}: convert them (astype), or give their bytes (tobytes)"
             )
 
     @property
@@ -221,7 +222,7 @@ class Mapping(_barmap.MappedMemory):
         state = "closed" if self.closed else f"{self.kind}, backend {self.backend}"
         return (
             f"<barmap.{type(self).__name__} of {self.nbytes} bytes at {self.gpu_address:#x}: "
-            f"{self.dtype}{list(self.shape)}, {state}>"
+            f"{array_name(self.dtype, self.shape)}, {state}>"
         )
 
 
@@ -296,7 +297,7 @@ class Array(Mapping):
         try:
             code = _DLPACK_CODES[self.dtype.kind]
         except KeyError:
-            raise BufferError(f"DLPack has no elements of {self.dtype}") from None
+            raise BufferError(f"DLPack has no elements of {dtype_name(self.dtype)}") from None
         if not self.dtype.isnative:
             raise BufferError(f"DLPack has no elements in another byte order ({self.dtype.str})")
         size = self.dtype.itemsize

@@ -10,6 +10,7 @@ import numpy as np
 from . import _barmap, _dlpack, _sources
 from ._layout import Layout, Source
 from ._mapping import Mapping
+from ._naming import dtype_name, kind_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -101,7 +102,9 @@ def _comparable(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def expect_alike(gpu: Rows, host: Rows) -> None:
     """Refuses different rows: TypeError for another dtype, ValueError for another shape."""
     if _comparable(gpu.dtype) != _comparable(host.dtype):
-        raise TypeError(f"gpu has elements of {gpu.dtype}, and host of {host.dtype}")
+        raise TypeError(
+            f"gpu has elements of {dtype_name(gpu.dtype)}, and host of {dtype_name(host.dtype)}"
+        )
     if gpu.row_shape != host.row_shape:
         raise ValueError(f"gpu has rows of shape {gpu.row_shape}, and host of {host.row_shape}")
 

@@ -237,6 +237,9 @@ def test_times_that_are_none():
     for timeout in (-1, float("nan")):
         with pytest.raises(ValueError):
             barmap.copy_engine().wait(0, timeout)
+    for timeout in ("1", [1], 1j):
+        with pytest.raises(TypeError, match="^timeout is a (str|list|complex): give seconds, as a number"):
+            barmap.copy_engine().wait(0, timeout)
 
 
 @pytest.mark.parametrize("shape, dtype, error", [
