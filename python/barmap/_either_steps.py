@@ -30,9 +30,9 @@ def tensor(name: Any, x: Any, is_written: bool) -> Source:
         source = Source(x._bytes(), x.gpu_address + x._layout.offset, x._layout, x.readonly)
     else:
         try:
-            source = _sources.find(x, None)
+            source = _sources.find_array(x, "it is", "give an array on a GPU")
         except TypeError as refused:
-            raise TypeError(f"{name}: {refused}; give an array on a GPU") from None
+            raise TypeError(f"{name}: {refused}") from None
     layout = source.layout
     if layout.nbytes == 0:
         raise ValueError(f"{name} has no elements: leave it out")

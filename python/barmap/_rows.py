@@ -79,16 +79,21 @@ def on_gpu(x: Any) -> Rows:
     if isinstance(x, Mapping):
         address = x.gpu_address + x._layout.offset
         return _of("gpu", Source(x._bytes(), address, x._layout, x.readonly))  # kept open
-    return _of("gpu", _sources.find(x, None))
+    advice = "give an array on a GPU; are gpu and host exchanged?"
+    return _of("gpu", _sources.find_array(x, "gpu is", advice))
 
 
 def on_host(x: Any) -> Rows:
     """The rows of an array in host memory. Raises as `on_gpu`."""
+    says, advice = "host is", "give an array in pinned host memory; are gpu and host exchanged?"
     if isinstance(x, Mapping) or hasattr(x, "__cuda_array_interface__"):
-        raise TypeError("host is an array on a GPU: give one in pinned host memory")
+        raise TypeError(f"{says} {kind_of(x)} on a GPU: {advice}")
     if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack_device__"):
-        return _of("host", _dlpack.find_on_host(x))
-    array = x if isinstance(x, np.ndarray) else np.asarray(memoryview(x))
+        return _of("host", _dlpack.find_on_host(x, says, advice))
+    try:
+        array = x if isinstance(x, np.ndarray) else np.asarray(memoryview(x))
+    except TypeError:
+        raise TypeError(f"{says} {kind_of(x)}: {advice}") from None
     layout = Layout.of(array.shape, array.dtype, array.strides)
     address = array.__array_interface__["data"][0]
     return _of("host", Source(array, address, layout, not array.flags.writeable))

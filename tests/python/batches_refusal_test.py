@@ -126,17 +126,36 @@ def test_an_array_without_an_axis(refused, gpu, host):
 
 
 def test_arrays_on_the_wrong_side(refused, memory, gpu, host):
-    refused(TypeError, "not on a CUDA GPU", lambda: barmap.gather(host, [0], host))
-    refused(TypeError, "host is an array on a GPU", lambda: barmap.gather(gpu, [0], gpu))
+    def gpu_is(what):
+        return rf"^gpu is {what}: give an array on a GPU; are gpu and host exchanged\?$"
+
+    def host_is(what):
+        return rf"^host is {what}: give an array in pinned host memory; are gpu and host exchanged\?$"
+
+    of_numpy = gpu_is(r"a numpy\.ndarray in host memory")
+    refused(TypeError, of_numpy, lambda: barmap.gather(host, [0], gpu))
+    refused(TypeError, of_numpy, lambda: barmap.scatter(gpu, [0], host))
+    refused(TypeError, of_numpy, lambda: barmap.gather(host, [0], host))
+    refused(TypeError, gpu_is("a bytearray"), lambda: barmap.gather(bytearray(8), [0], gpu))
+    refused(TypeError, gpu_is("an int"), lambda: barmap.gather(gpu.gpu_address, [0], host))
+    pinned = DlpackObject(host.ctypes.data, (6, 4), (0, 32, 1), device=3)
+    of_another = r"a dlpack_object\.DlpackObject"
+    refused(TypeError, gpu_is(f"{of_another} in pinned host memory"),
+            lambda: barmap.gather(pinned, [0], gpu))
+    refused(TypeError, host_is(r"a barmap\.Array on a GPU"), lambda: barmap.gather(gpu, [0], gpu))
     base = bytes_like(memory)
     theirs = Interface(memory, base[:96].view("<i4").reshape(6, 4), base)
-    refused(TypeError, "host is an array on a GPU", lambda: barmap.gather(gpu, [0], theirs))
+    refused(TypeError, host_is(r"a gpu_memory\.Interface on a GPU"),
+            lambda: barmap.scatter(theirs, [0], gpu))
     with barmap.map(gpu) as mapping:
-        refused(TypeError, "host is an array on a GPU", lambda: barmap.gather(gpu, [0], mapping))
+        refused(TypeError, host_is(r"a barmap\.Mapping on a GPU"),
+                lambda: barmap.gather(gpu, [0], mapping))
     on_gpu = DlpackObject(memory.address, (8, 4), (0, 32, 1))
-    refused(TypeError, "the memory is not the host's", lambda: barmap.gather(gpu, [0], on_gpu))
-    refused(TypeError, "bytes-like", lambda: barmap.gather(gpu, [0], [[0] * 4]))
-    refused(TypeError, "address needs nbytes", lambda: barmap.gather(gpu.gpu_address, [0], host))
+    refused(TypeError, host_is(f"{of_another} on a GPU"), lambda: barmap.gather(gpu, [0], on_gpu))
+    elsewhere = DlpackObject(memory.address, (8, 4), (0, 32, 1), device=10)
+    refused(TypeError, host_is(f"{of_another} on a device of DLPack's type 10"),
+            lambda: barmap.gather(gpu, [0], elsewhere))
+    refused(TypeError, host_is("a list"), lambda: barmap.gather(gpu, [0], [[0] * 4]))
     refused(TypeError, "Python objects",
             lambda: barmap.gather(gpu, [0], np.empty((6, 4), object)))
 

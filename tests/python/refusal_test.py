@@ -15,9 +15,20 @@ from dlpack_object import DlpackObject
 from gpu_memory import Interface, bytes_like, reported_backends
 
 
-@pytest.mark.parametrize("x", [None, 1.5, "text", b"bytes", [1], object(), np.zeros(4)])
-def test_things_without_gpu_memory(x):
-    with pytest.raises(TypeError):
+class OfHost:
+    """An array of another library in host memory."""
+
+    def __dlpack_device__(self):
+        return (3, 0)
+
+
+@pytest.mark.parametrize("x, called", [
+    (None, "a NoneType"), (1.5, "a float"), ("text", "a str"), (b"bytes", "a bytes"), ([1], "a list"),
+    (object(), "an object"), (np.zeros(4), r"a numpy\.ndarray in host memory"),
+    (OfHost(), rf"a {OfHost.__module__}\.OfHost in pinned host memory"),
+])
+def test_things_without_gpu_memory(x, called):
+    with pytest.raises(TypeError, match=f"^cannot map {called}: give an object .* on a CUDA GPU"):
         barmap.map(x)
 
 
@@ -35,12 +46,21 @@ def test_nbytes_goes_with_addresses_only(memory):
 
 @pytest.mark.parametrize("change", [
     {"version": 1}, {"mask": object()}, {"strides": (1, 2)}, {"typestr": "|O8", "descr": None},
-    {"shape": (-1,)}, {"typestr": "nonsense"},
+    {"shape": (-1,)}, {"typestr": "nonsense"}, {"typestr": ""}, {"typestr": "|"}, {"typestr": None},
 ])
 def test_malformed_interfaces(memory, change):
     base = bytes_like(memory)
     with pytest.raises((TypeError, ValueError)):
         barmap.map(Interface(memory, base[:8], base, **change))
+
+
+@pytest.mark.parametrize("key", ["shape", "typestr", "data"])
+def test_interfaces_without_what_they_need(memory, key):
+    base = bytes_like(memory)
+    array = Interface(memory, base[:8], base)
+    del array.__cuda_array_interface__[key]
+    with pytest.raises(TypeError, match=f"^__cuda_array_interface__ lacks '{key}'$"):
+        barmap.map(array)
 
 
 @pytest.mark.parametrize("change", [
