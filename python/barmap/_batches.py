@@ -254,10 +254,11 @@ class CopyEngine:
         Raises
         ------
         barmap.Error
-            For an address of 0 or one that no GPU has, for a stream that is being captured into a
-            graph, or if no engine works any more. Nothing is copied then.
+            For memory that CUDA does not know, for a stream that is being captured into a graph, or
+            if no engine works any more. Nothing is copied then.
         TypeError, ValueError
-            For arguments of another kind, or of different lengths.
+            For arguments of another kind or of different lengths, for a negative time, and for an
+            address of 0 or one that no GPU has. Nothing is copied then.
 
         Examples
         --------
@@ -289,8 +290,9 @@ class CopyEngine:
         Raises
         ------
         barmap.Error
-            If the batch has failed: which of its bytes were copied is unknown. For a ticket of
-            another engine, too.
+            If the batch has failed: which of its bytes were copied is unknown.
+        ValueError
+            For a ticket of another engine.
 
         Examples
         --------

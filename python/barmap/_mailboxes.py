@@ -48,9 +48,11 @@ class MailboxToGpu(EitherSignal[_barmap.MailboxToGpu]):
     Raises
     ------
     barmap.Error
-        If there is no GPU or no memory, or none left in the arena; for other sizes.
+        If there is no GPU or no memory, or none left in the arena.
     TypeError
         For a dtype of Python objects, or what is no dtype.
+    ValueError
+        For other sizes.
 
     Attributes
     ----------

@@ -345,6 +345,8 @@ def map(
         If the memory cannot be mapped; says why, and what to do.
     TypeError
         If x is nothing that has GPU memory.
+    ValueError
+        For address 0, 0 bytes, and a name that no backend has.
 
     Examples
     --------
@@ -382,9 +384,10 @@ def alloc(
     Raises
     ------
     barmap.Error
-        If there is no GPU, no backend or no memory; for an array without bytes.
+        If there is no GPU, no backend or no memory.
     TypeError, ValueError
-        For a shape or dtype that NumPy refuses, too, and for elements that are Python objects.
+        For a shape or dtype that NumPy refuses, too; for elements that are Python objects, an array
+        without bytes, and a name that no backend has.
 
     Examples
     --------

@@ -42,9 +42,11 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
     Raises
     ------
     barmap.Error
-        If there is no GPU or no memory; for other sizes.
+        If there is no GPU or no memory.
     TypeError
         For a dtype of Python objects, or what is no dtype.
+    ValueError
+        For other sizes.
 
     Attributes
     ----------

@@ -43,11 +43,12 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
     Raises
     ------
     barmap.Error
-        For other sizes, for arrays on several GPUs, or if there is no memory.
+        If there is no memory.
     TypeError
         For what is no array on a GPU, or is read-only.
     ValueError
-        For an array that is not contiguous, or has no elements.
+        For an array that is not contiguous, or has no elements; for none at all, for arrays on
+        several GPUs, and for other sizes.
 
     Attributes
     ----------

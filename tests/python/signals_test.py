@@ -258,7 +258,7 @@ def test_dtypes_that_are_refused(kind):
     with pytest.raises(TypeError):
         kind("nothing")
     for dtype in ("S0", "V1048577"):
-        with pytest.raises(barmap.Error, match="give values of 1 byte to 1 MiB"):
+        with pytest.raises(ValueError, match="give values of 1 byte to 1 MiB"):
             kind(dtype)
 
 
