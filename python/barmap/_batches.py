@@ -57,7 +57,8 @@ def gather(
         the call returns at once. You keep both arrays until then, as with any asynchronous copy; if
         it fails, the next call raises that error. Without a stream the bytes are there when the
         call returns, and nothing is waited for first: that what writes `gpu` has ended is yours to
-        see to.
+        see to. Ctrl-C then ends the wait, but not the copy, which may still change what it writes
+        to: both arrays are kept until it has ended.
 
     Raises
     ------
@@ -116,8 +117,6 @@ def _copy(
     other_indices: Optional[npt.ArrayLike],
     stream: Optional[Stream],
 ) -> None:
-    import numpy as np
-
     from . import _rows
 
     on_gpu, on_host = _rows.on_gpu(gpu), _rows.on_host(host)
@@ -128,22 +127,12 @@ def _copy(
     of_other = None if other_indices is None else _rows.indices(other_name, other_indices)
     if of_other is not None and len(of_other) != len(of_source):
         raise ValueError(f"{len(of_source)} indices, and {len(of_other)} {other_name}")
-    handle = None if stream is None else handle_of(stream)
-    nbytes = on_gpu.row_nbytes
-    if nbytes == 0 or len(of_source) == 0:
-        nothing = np.False_  # of which NumPy looks for the rows
-        np.broadcast_to(nothing, (on_host if to_gpu else on_gpu).length)[of_source]
-        np.broadcast_to(nothing, to.length)[
-            np.arange(len(of_source)) if of_other is None else of_other
-        ]
-        return
-    engine = _barmap.copy_engine_of(on_gpu.address)
-    _rows.expect_pinned(on_host)
-    engine.copy_rows(
+    _barmap.copy_rows(
         to_gpu,
         on_gpu.axis, of_other if to_gpu else of_source,
         on_host.axis, of_source if to_gpu else of_other,
-        nbytes, handle,
+        on_gpu.row_nbytes, None if stream is None else handle_of(stream),
+        (on_gpu.owner, on_host.owner),
     )
 
 
@@ -302,7 +291,8 @@ class CopyEngine:
         return self._engine.done(unsigned(ticket, "the ticket"))
 
     def wait(self, ticket: SupportsIndex, timeout: Optional[float] = None) -> bool:
-        """Waits for a batch, without giving up the CPU, but without the GIL.
+        """Waits for a batch, without giving up the CPU, but without the GIL. Ctrl-C ends the wait,
+        but not the batch.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _barmap, _dlpack, _sources
+from . import _dlpack, _sources
 from ._layout import Layout, Source
 from ._mapping import Mapping
 from ._naming import dtype_name, kind_of
@@ -120,17 +120,6 @@ def expect_writable(to: Rows) -> None:
         raise TypeError(f"{to.name} is read-only")
     if to.length > 1 and abs(to.stride) < to.row_nbytes:
         raise ValueError(f"the rows of {to.name} overlap: their order would be left to chance")
-
-
-def expect_pinned(host: Rows) -> None:
-    """Refuses host memory that CUDA has not pinned, by ValueError."""
-    reach = (host.length - 1) * host.stride
-    start, nbytes = host.address + min(reach, 0), abs(reach) + host.row_nbytes
-    if not _barmap.is_pinned(start, nbytes):
-        raise ValueError(
-            "host is not in pinned memory: allocate it by barmap.pinned(shape, dtype), "
-            "torch.empty(..., pin_memory=True) or cupyx.empty_pinned(shape, dtype)"
-        )
 
 
 def indices(name: str, given: npt.ArrayLike) -> npt.NDArray[np.int64]:

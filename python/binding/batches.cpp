@@ -10,6 +10,9 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <utility>
+
+namespace nb = nanobind;
 
 namespace barmap::python {
 namespace {
@@ -88,37 +91,29 @@ batches& batches::of(int ordinal) {
     return *found;
 }
 
-void batches::expect_none_failed() {
+void batches::leave(copy_ticket ticket, nb::object arrays) {
+    std::lock_guard const guard(lock_);
+    left_.push_back({ticket, std::move(arrays)});
+}
+
+void batches::expect_none_failed(std::vector<nb::object>& ended) {
+    expect_not_forked("copy a batch"); // before the lock
     std::exception_ptr failure;
     std::lock_guard const guard(lock_);
     // All of them: one whose stream does not come keeps no other's failure.
-    std::erase_if(nobody_waits_for_, [&](copy_ticket const each) {
+    std::erase_if(left_, [&](left_batch& each) {
         try {
-            return engine_.done(each);
+            if (!engine_.done(each.ticket))
+                return false;
         } catch (error const&) {
             failure = failure ? failure : std::current_exception();
-            return true;
         }
+        if (each.arrays.is_valid())
+            ended.push_back(std::move(each.arrays));
+        return true;
     });
     if (failure)
         std::rethrow_exception(failure);
-}
-
-void batches::submit(copy_direction direction, std::span<copy_piece const> pieces, void* stream) {
-    expect_not_forked("copy a batch"); // before the lock
-    expect_none_failed();
-    copy_ticket const ticket =
-        engine_.submit(direction, pieces, after{.stream = stream}, then{stream});
-    std::lock_guard const guard(lock_);
-    nobody_waits_for_.push_back(ticket);
-}
-
-void batches::copy(copy_direction direction, std::span<copy_piece const> pieces) {
-    expect_not_forked("copy a batch");
-    expect_none_failed();
-    copy_ticket const ticket = engine_.submit(direction, pieces);
-    while (!engine_.wait(ticket, std::chrono::hours(1))) {
-    }
 }
 
 } // namespace barmap::python

@@ -42,21 +42,24 @@ public:
 
     [[nodiscard]] copy_engine& engine() noexcept { return engine_; }
 
-    /// Copies between a stream's work, and returns at once.
-    /// @throws error as copy_engine::submit; or what an earlier one of these batches failed by:
-    ///         nothing is copied then
-    void submit(copy_direction direction, std::span<copy_piece const> pieces, void* stream);
+    /// Has the next call of expect_none_failed() report how a batch ended.
+    /// @param arrays what Python keeps until then
+    void leave(copy_ticket ticket, nanobind::object arrays);
 
-    /// Copies, and returns when the bytes are there. @throws error as submit()
-    void copy(copy_direction direction, std::span<copy_piece const> pieces);
+    /// @param ended receives the arrays of those that have ended: release them with the GIL
+    /// @throws error by which a batch that nobody has a ticket of has failed, once
+    void expect_none_failed(std::vector<nanobind::object>& ended);
 
 private:
     explicit batches(copy_engine engine) : engine_(std::move(engine)) {}
-    void expect_none_failed();
 
+    struct left_batch {
+        copy_ticket ticket;
+        nanobind::object arrays;
+    };
     copy_engine engine_;
     std::mutex lock_;
-    std::deque<copy_ticket> nobody_waits_for_;
+    std::deque<left_batch> left_;
 };
 
 /// Adds the class CopyEngine, and pinned host memory.
