@@ -45,7 +45,7 @@ def gather(
         With ``__cuda_array_interface__`` or DLPack, or a `barmap.Mapping`. Each row, an element of
         its first axis, must be contiguous; the rows may be anywhere.
     indices : array of int
-        One axis, on the host. Negative ones count from the end.
+        One axis, on the host. Negative ones are refused: in lists of blocks, -1 often means none.
     host : array in pinned host memory
         NumPy's or another buffer, or DLPack: `barmap.pinned`, ``torch.empty(..., pin_memory=True)``,
         ``cupyx.empty_pinned``. The same dtype and shape of a row.
@@ -63,12 +63,12 @@ def gather(
     Raises
     ------
     IndexError
-        If there is no such row.
+        If an array has fewer rows.
     TypeError
         If an array is not where it must be, is read-only, or has another dtype.
     ValueError
-        If rows have different shapes or are not contiguous, if a row would be written twice, or if
-        the host memory is not pinned.
+        For a negative row; if rows have different shapes or are not contiguous, if a row would be
+        written twice, or if the host memory is not pinned.
     barmap.Error
         If the copy fails, or an earlier one with a stream did; if no copy engine is usable.
 
@@ -77,7 +77,7 @@ def gather(
     >>> cache = barmap.alloc((8, 4), "f4")
     >>> cache.write(np.arange(32, dtype="f4"))
     >>> kept = barmap.pinned((3, 4), "f4")
-    >>> barmap.gather(cache, [6, 0, -1], kept)
+    >>> barmap.gather(cache, [6, 0, 7], kept)
     >>> kept[:, 0].tolist()
     [24.0, 0.0, 28.0]
     """

@@ -56,11 +56,14 @@ void expect_different(rows const& to, std::size_t how_many) {
 
 std::int64_t rows::row(std::size_t at) const {
     std::int64_t const asked = which ? which[at] : static_cast<std::int64_t>(at);
-    if (asked < -count || asked >= count)
-        throw std::out_of_range((which ? indices + "[" + std::to_string(at) + "] is " : "row ") +
-                                std::to_string(asked) + ", and " + array + " has " +
-                                std::to_string(count) + " rows");
-    return asked < 0 ? asked + count : asked;
+    if (asked >= 0 && asked < count)
+        return asked;
+    std::string const named = (which ? indices + "[" + std::to_string(at) + "] is " : "row ") +
+                              std::to_string(asked) + ", and ";
+    // In lists of blocks, -1 often means that there is none.
+    if (asked < 0)
+        throw std::invalid_argument(named + "rows count from 0: leave out what names no row");
+    throw std::out_of_range(named + array + " has " + std::to_string(count) + " rows");
 }
 
 void make_pieces(std::vector<copy_piece>& pieces, rows const& gpu, rows const& host, rows const& to,

@@ -23,13 +23,13 @@ struct rows {
     std::int64_t const* which = nullptr; ///< so many as are copied; null: the first ones
     std::string array, indices;          ///< what the arguments are called
 
-    /// @throws std::out_of_range if there is no such row
+    /// @throws std::out_of_range if there is no such row, std::invalid_argument for a negative one
     [[nodiscard]] std::int64_t row(std::size_t at) const;
 };
 
 /// The pieces that copy rows: neighbours on both sides make one piece.
-/// @param to what is written to. @throws std::out_of_range, or std::invalid_argument if two of its
-/// rows are one
+/// @param to what is written to. @throws as rows::row(); std::invalid_argument if two of its rows
+/// are one
 void make_pieces(std::vector<copy_piece>& pieces, rows const& gpu, rows const& host, rows const& to,
                  std::size_t how_many, std::size_t row_bytes);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Batches that are refused, each before the first byte is copied, and batches that fail."""
 
+import array
 import os
 import subprocess
 import sys
@@ -38,20 +39,41 @@ def refused(gpu, host):
 
 
 @pytest.mark.parametrize("indices, said", [
-    ([0, 8], r"indices\[1\] is 8, and gpu has 8 rows"), ([-9], "is -9, and gpu has 8"),
-    ([1 << 62], "gpu has 8 rows"), (np.array([1 << 63], "u8"), "gpu has 8 rows"),
+    ([0, 8], r"indices\[1\] is 8, and gpu has 8 rows"), ([1 << 62], "gpu has 8 rows"),
+    (np.array([1 << 63], "u8"), "gpu has 8 rows"),
     (np.array([(1 << 64) - 1], "u8"), "gpu has 8 rows"),
 ])
 def test_a_wrong_source(refused, gpu, host, indices, said):
     refused(IndexError, said, lambda: barmap.gather(gpu, indices, host))
 
 
-@pytest.mark.parametrize("places", [[6, 0], [0, -7]])
-def test_a_wrong_place(refused, gpu, host, places):
-    refused(IndexError, "host_indices.*and host has 6 rows",
-            lambda: barmap.gather(gpu, [0, 1], host, places))
+def test_a_wrong_place(refused, gpu, host):
+    refused(IndexError, r"host_indices\[0\] is 6, and host has 6 rows",
+            lambda: barmap.gather(gpu, [0, 1], host, [6, 0]))
     refused(IndexError, r"gpu_indices\[1\] is 8, and gpu has 8 rows",
             lambda: barmap.scatter(host, [0, 1], gpu, [1, 8]))
+
+
+def in_gpu_memory(numbers):
+    made = barmap.alloc(len(numbers), "i8")
+    made.write(np.array(numbers, "i8"))
+    return made
+
+
+@pytest.mark.parametrize("form", [
+    list, tuple, lambda numbers: array.array("q", numbers), np.array,
+    lambda numbers: np.array(numbers, "i1"), lambda numbers: np.array(numbers, ">i4"), in_gpu_memory,
+], ids=["list", "tuple", "array", "int64", "int8", "big_endian", "gpu"])
+@pytest.mark.parametrize("numbers", [[2, -1, 3], [-1, 2, 3], [2, 3, -6], [-8, 0, 1], [3, 2, -(1 << 7)]], ids=str)
+def test_no_row_is_negative(refused, gpu, host, numbers, form):
+    at = next(i for i, number in enumerate(numbers) if number < 0)
+    says = rf"indices\[{at}\] is {numbers[at]}, and rows count from 0: leave out what names no row"
+    refused(ValueError, f"^{says}", lambda: barmap.gather(gpu, form(numbers), host))
+    refused(ValueError, f"^{says}", lambda: barmap.scatter(host, form(numbers), gpu))
+    refused(ValueError, f"^host_{says}", lambda: barmap.gather(gpu, [0, 1, 2], host, form(numbers)))
+    refused(ValueError, f"^gpu_{says}", lambda: barmap.scatter(host, [0, 1, 2], gpu, form(numbers)))
+    refused(ValueError, f"^{says}", lambda: barmap.gather(gpu, form(numbers), host, stream=0))
+    refused(ValueError, f"^{says}", lambda: barmap.scatter(host, form(numbers), gpu, stream=0))
 
 
 def test_more_rows_than_there_are_places(refused, gpu, host):
@@ -61,13 +83,13 @@ def test_more_rows_than_there_are_places(refused, gpu, host):
     refused(IndexError, "host has 6", lambda: barmap.scatter(host, [6], gpu))
 
 
-@pytest.mark.parametrize("places", [[1, 1], [0, 2, 3, 2], [5, 4, -2], [3, 1, 2, -3]])
+@pytest.mark.parametrize("places", [[1, 1], [0, 2, 3, 2], [5, 4, 4], [3, 1, 2, 3]])
 def test_a_place_that_is_written_twice(refused, gpu, host, places):
     indices = range(len(places))
     refused(ValueError, "host_indices.* again",
             lambda: barmap.gather(gpu, indices, host, places))
     refused(ValueError, "gpu_indices.* again",
-            lambda: barmap.scatter(host, [0, 1, 2], gpu, [7, 0, -1]))
+            lambda: barmap.scatter(host, [0, 1, 2], gpu, [7, 0, 7]))
 
 
 @pytest.mark.parametrize("indices, error", [
@@ -221,6 +243,8 @@ def test_rows_of_nothing_are_looked_for_too(host):
         barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [1], none, [6])
     with pytest.raises(IndexError):
         barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [1] * 7, none)
+    with pytest.raises(ValueError, match="rows count from 0"):
+        barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [-1], none)
     barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [7, 7], none)
     barmap.gather(gpu, [], np.zeros((6, 4), "<i4"))  # not even pinned
 
