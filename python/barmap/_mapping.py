@@ -218,6 +218,19 @@ class Mapping(_barmap.MappedMemory):
         """
         super().close()
 
+    if not TYPE_CHECKING:  # checkers refuse to index what has no such methods
+
+        def _elements_are_elsewhere(self, *_):
+            raise TypeError(
+                f"a barmap.{type(self).__name__} has no elements of its own: index that of numpy(), "
+                "which is the same memory, or use read and write"
+            )
+
+        __getitem__ = __setitem__ = __len__ = _elements_are_elsewhere
+
+        def __bool__(self):  # for which Python would ask for the length
+            return True
+
     def __repr__(self) -> str:
         state = "closed" if self.closed else f"{self.kind}, backend {self.backend}"
         return (

@@ -255,6 +255,19 @@ def test_arguments_of_the_wrong_type(call):
     assert "\n" not in str(caught.value) and "incompatible" not in str(caught.value)
 
 
+@pytest.mark.parametrize("call", [
+    lambda x: x[0], lambda x: x[1:, ...], lambda x: len(x), list, lambda x: 3 in x,
+    lambda x: x.__setitem__(0, 1),
+])
+def test_elements_are_those_of_numpy(call):
+    array = barmap.alloc(4, "u1")
+    array.fill(3)
+    for x in (array, barmap.map(array)):
+        with pytest.raises(TypeError, match=rf"^a barmap\.{type(x).__name__} has no .* numpy\(\)"):
+            call(x)
+        assert x and bytes(x) == bytearray(x) == np.asarray(x).tobytes() == b"\x03" * 4
+
+
 class BelowZero:
     """An array that lies before its first element, which is at the lowest address."""
 
