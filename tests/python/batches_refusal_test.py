@@ -5,6 +5,7 @@ import array
 import os
 import subprocess
 import sys
+import types
 
 import barmap
 import numpy as np
@@ -113,6 +114,13 @@ def test_another_dtype(refused, gpu, dtype):
     other = barmap.pinned((6, 4), dtype)
     refused(TypeError, "elements of", lambda: barmap.gather(gpu, [0], other))
     refused(TypeError, "elements of", lambda: barmap.scatter(other, [0], gpu))
+
+
+def test_other_fields_of_the_same_size():
+    gpu = barmap.alloc(2, [("a", "<i4"), ("b", "<i4")])
+    for fields in ([("a", "<i4"), ("c", "<i4")], [("a", "<i4"), ("b", "<u4")], "V8"):
+        with pytest.raises(TypeError, match="elements of"):
+            barmap.gather(gpu, [0], barmap.pinned(2, fields))
 
 
 @pytest.mark.parametrize("shape", [(6,), (6, 5), (6, 2, 2), (6, 4, 1)])
@@ -247,6 +255,10 @@ def test_rows_of_nothing_are_looked_for_too(host):
         barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [-1], none)
     barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [7, 7], none)
     barmap.gather(gpu, [], np.zeros((6, 4), "<i4"))  # not even pinned
+    empty = barmap.alloc((8, 4), "<i4").__cuda_array_interface__
+    nowhere = types.SimpleNamespace(
+        __cuda_array_interface__={**empty, "shape": (8, 0), "data": (None, False)})
+    barmap.gather(nowhere, [7], none)
 
 
 @pytest.mark.parametrize("change, error", [

@@ -143,6 +143,19 @@ def test_neighbours_on_both_sides_are_one_piece(driver, calls):
     assert of(rows, rows[::-1]) == one + 63 * per_piece
 
 
+def test_the_stride_of_an_axis_of_one_does_not_matter(memory):
+    host = filled((8, 4), "<i4")
+    gpu = DlpackObject(memory.address, (8, 1, 4), (0, 32, 1), strides=(4, 777, 1))
+    mine = np.lib.stride_tricks.as_strided(host, (8, 1, 4), (16, 3, 4))
+    barmap.scatter(mine, [7, 6], gpu, [0, 1])
+    assert memory.get(0, 32) == host[[7, 6]].tobytes()
+    barmap.gather(gpu, [1], mine, [2])
+    assert host[2].tobytes() == host[6].tobytes()
+    one_row = DlpackObject(memory.address, (1, 4), (0, 32, 1), strides=(1, 1))  # which overlaps none
+    barmap.scatter(host, [5], one_row)
+    assert memory.get(0, 16) == host[5].tobytes()
+
+
 def test_a_mapping_and_what_dlpack_gives_are_arrays_too(memory):
     host = filled((8, 16), "<f2")
     address = host.ctypes.data
@@ -245,6 +258,22 @@ def test_pieces_by_their_addresses(stream):
     stream.event.set()
     assert engine.wait(ticket, timeout=30) and (host[:8] == expected[:8]).all()
     assert engine.done(engine.submit("to_gpu", [], [], []))
+
+
+@pytest.mark.parametrize("seconds, milliseconds", [
+    (0, 0), (0.0001, 1), (0.001, 1), (0.0011, 2), (np.float32(2.5), 2500), (1e300, 10**12),
+])
+def test_the_time_of_a_batch_is_rounded_up(monkeypatch, seconds, milliseconds):
+    given = []
+
+    class Engine:
+        def submit(self, *arguments):
+            given.append(arguments[-1])
+
+    engine = barmap.copy_engine()
+    monkeypatch.setattr(engine, "_engine", Engine())
+    engine.submit("to_gpu", [], [], [], after=0, at_most=seconds)
+    assert given == [milliseconds]
 
 
 def test_nothing_keeps_the_interpreter_while_it_waits(stream):

@@ -97,7 +97,9 @@ def test_memory_that_cannot_be_mapped(driver, memory):
     wrong_argument(lambda: barmap.map(memory.address, 0))
     wrong_argument(lambda: barmap.map(0, 8))
     managed = driver.allocate_managed(4096)
-    assert "managed" in str(error_of(lambda: barmap.map(managed.address, 8)))
+    tensor = DlpackObject(managed.address, (8,), (1, 8, 1), device=13)
+    for x in ((managed.address, 8), (tensor,)):
+        assert "managed" in str(error_of(lambda x=x: barmap.map(*x)))
     managed.free()
 
 
@@ -287,6 +289,19 @@ def test_numbers_that_no_gpu_has(refused, call):
     with pytest.raises(refused) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("shape, is_too_big", [
+    ((1 << 60,), True), (((1 << 60) - 1,), False), ((1 << 40, 1 << 40), True), ((1 << 40, 1 << 40, 0), False),
+])
+def test_elements_that_repeat_have_at_most_as_many_bytes_as_there_are_addresses(memory, shape, is_too_big):
+    base = bytes_like(memory)
+    repeated = Interface(memory, base[:8], base, shape=shape, typestr="<f8", strides=(0,) * len(shape))
+    if is_too_big:
+        with pytest.raises(ValueError, match="is too big"):
+            barmap.map(repeated)
+    elif 0 not in shape:
+        assert barmap.map(repeated).nbytes == 8
 
 
 @pytest.mark.parametrize("value,size,stored", [

@@ -7,6 +7,7 @@ import barmap
 import numpy as np
 import pytest
 
+from dlpack_object import DlpackObject
 from gpu_memory import Interface
 from steps_test import expect, step, tensors  # noqa: F401: a fixture
 
@@ -80,6 +81,13 @@ def test_tensors_that_are_refused(memory, make, error, says):
     for kind in (barmap.StepInputs, barmap.StepOutputs):
         with pytest.raises(error, match=says):
             kind(make(like))
+
+
+@pytest.mark.parametrize("kind", [barmap.StepInputs, barmap.StepOutputs])
+def test_the_stride_of_an_axis_of_one_does_not_matter(memory, kind):
+    x = DlpackObject(memory.address, (1, 4, 1, 2), (0, 32, 1), strides=(77, 2, 3, 1))
+    with kind({"x": x}) as steps:
+        assert not steps.released
 
 
 @pytest.mark.parametrize("kind", [barmap.StepInputs, barmap.StepOutputs])
