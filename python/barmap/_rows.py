@@ -153,6 +153,4 @@ def addresses(name: str, given: npt.ArrayLike) -> npt.NDArray[np.int64]:
         return np.empty(0, np.int64)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has elements of {array.dtype}: give integers")
-    if array.dtype != np.uint64:
-        return np.ascontiguousarray(array, np.int64)
-    return np.ascontiguousarray(array).view(np.int64)
+    return np.ascontiguousarray(array, np.int64)
