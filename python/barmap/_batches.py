@@ -226,14 +226,18 @@ class CopyEngine:
         Parameters
         ----------
         direction : {"to_gpu", "to_cpu"}
-        gpu_addresses, host_addresses, sizes : array of int
-            As many of each, in bytes. Arrays of 64-bit integers are taken as they are.
+        gpu_addresses, host_addresses : array of int
+            Of the first byte of each piece.
+        sizes : array of int
+            Bytes of each piece. All three have one axis of the same length; those of 64-bit integers
+            are taken as they are.
         after : stream, optional
             Copy after all work that it was given before.
         then : stream, optional
             All work that it is given later sees the bytes.
         at_most : float, optional
-            With `after`: the longest time in seconds until the copy has ended; else it has failed.
+            With `after`: the longest time until the copy has ended, in seconds, rounded up to whole
+            milliseconds; else it has failed.
 
         Returns
         -------

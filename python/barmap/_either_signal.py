@@ -39,7 +39,7 @@ class Arena:
     Parameters
     ----------
     gpu_bytes, host_bytes : int
-        How much of each; 0 for none.
+        Bytes of each kind of memory; 0 for none.
     device : int or Device, optional
         The GPU, or its ordinal.
 

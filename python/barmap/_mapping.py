@@ -57,7 +57,7 @@ class Mapping(_barmap.MappedMemory):
     kind : str
         How the CPU caches it: "write-combining", "cached" or "uncached".
     shape, dtype, strides
-        As the mapped object says; of an address: bytes.
+        As the mapped object says, strides in bytes; an address is an array of bytes.
     readonly : bool
         The mapped object is read-only. Writing then raises `TypeError`.
     closed : bool
