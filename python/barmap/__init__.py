@@ -11,7 +11,7 @@ from ._barmap import version as __version__
 from ._batches import CopyEngine, copy_engine, gather, pinned, scatter
 from ._device_struct import device_struct
 from ._either_signal import Arena
-from ._error import Error
+from ._error import ArgumentError, Error
 from ._events import MappingEvent, MappingEvents
 from ._headers import include_dir
 from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info, sim
@@ -23,6 +23,7 @@ from ._steps import StepInputs, StepOutputs
 
 __all__ = [
     "Arena",
+    "ArgumentError",
     "Array",
     "CopyCrossover",
     "CopyEngine",
@@ -58,8 +59,8 @@ __all__ = [
 ]
 
 for _each in (
-    Arena, Array, CopyCrossover, CopyEngine, CounterToCpu, CounterToGpu, Device, Engine, Error,
-    FlagToCpu, FlagToGpu, MailboxToCpu, MailboxToGpu, Mapping, MappingEvent, MappingEvents,
+    Arena, ArgumentError, Array, CopyCrossover, CopyEngine, CounterToCpu, CounterToGpu, Device, Engine,
+    Error, FlagToCpu, FlagToGpu, MailboxToCpu, MailboxToGpu, Mapping, MappingEvent, MappingEvents,
     RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, copy_engine, device_struct, devices,
     flush_stores, gather, include_dir, info, map, pinned, scatter, sim,
 ):

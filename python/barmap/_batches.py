@@ -7,11 +7,13 @@ import math
 from typing import TYPE_CHECKING, Any, List, Literal, Optional, Sequence, SupportsIndex, Union
 
 from . import _barmap
+from ._error import Error
 from ._layout import Layout, lengths
 from ._machine import Device, Engine
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
 from ._streams import Stream, handle_of
+from ._waiting import checked, seconds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +45,7 @@ def gather(
         With ``__cuda_array_interface__`` or DLPack, or a `barmap.Mapping`. Each row, an element of
         its first axis, must be contiguous; the rows may be anywhere.
     indices : array of int
-        One axis, on the host. Negative ones count from the end.
+        One axis, on the host. Negative ones are refused: in lists of blocks, -1 often means none.
     host : array in pinned host memory
         NumPy's or another buffer, or DLPack: `barmap.pinned`, ``torch.empty(..., pin_memory=True)``,
         ``cupyx.empty_pinned``. The same dtype and shape of a row.
@@ -55,17 +57,18 @@ def gather(
         the call returns at once. You keep both arrays until then, as with any asynchronous copy; if
         it fails, the next call raises that error. Without a stream the bytes are there when the
         call returns, and nothing is waited for first: that what writes `gpu` has ended is yours to
-        see to.
+        see to. Ctrl-C then ends the wait, but not the copy, which may still change what it writes
+        to: both arrays are kept until it has ended.
 
     Raises
     ------
     IndexError
-        If there is no such row.
+        If an array has fewer rows.
     TypeError
         If an array is not where it must be, is read-only, or has another dtype.
     ValueError
-        If rows have different shapes or are not contiguous, if a row would be written twice, or if
-        the host memory is not pinned.
+        For a negative row; if rows have different shapes or are not contiguous, if a row would be
+        written twice, or if the host memory is not pinned.
     barmap.Error
         If the copy fails, or an earlier one with a stream did; if no copy engine is usable.
 
@@ -74,7 +77,7 @@ def gather(
     >>> cache = barmap.alloc((8, 4), "f4")
     >>> cache.write(np.arange(32, dtype="f4"))
     >>> kept = barmap.pinned((3, 4), "f4")
-    >>> barmap.gather(cache, [6, 0, -1], kept)
+    >>> barmap.gather(cache, [6, 0, 7], kept)
     >>> kept[:, 0].tolist()
     [24.0, 0.0, 28.0]
     """
@@ -114,8 +117,6 @@ def _copy(
     other_indices: Optional[npt.ArrayLike],
     stream: Optional[Stream],
 ) -> None:
-    import numpy as np
-
     from . import _rows
 
     on_gpu, on_host = _rows.on_gpu(gpu), _rows.on_host(host)
@@ -126,22 +127,12 @@ def _copy(
     of_other = None if other_indices is None else _rows.indices(other_name, other_indices)
     if of_other is not None and len(of_other) != len(of_source):
         raise ValueError(f"{len(of_source)} indices, and {len(of_other)} {other_name}")
-    handle = None if stream is None else handle_of(stream)
-    nbytes = on_gpu.row_nbytes
-    if nbytes == 0 or len(of_source) == 0:
-        nothing = np.False_  # of which NumPy looks for the rows
-        np.broadcast_to(nothing, (on_host if to_gpu else on_gpu).length)[of_source]
-        np.broadcast_to(nothing, to.length)[
-            np.arange(len(of_source)) if of_other is None else of_other
-        ]
-        return
-    engine = _barmap.copy_engine_of(on_gpu.address)
-    _rows.expect_pinned(on_host)
-    engine.copy_rows(
+    _barmap.copy_rows(
         to_gpu,
         on_gpu.axis, of_other if to_gpu else of_source,
         on_host.axis, of_source if to_gpu else of_other,
-        nbytes, handle,
+        on_gpu.row_nbytes, None if stream is None else handle_of(stream),
+        (on_gpu.owner, on_host.owner),
     )
 
 
@@ -217,7 +208,8 @@ class CopyEngine:
 
     def __init__(self, device: Union[SupportsIndex, Device] = 0) -> None:
         ordinal = device.ordinal if isinstance(device, Device) else device
-        self._engine = _barmap.copy_engine(unsigned(ordinal, "device", 31))
+        self._ordinal = unsigned(ordinal, "device", 31)
+        self._engine = _barmap.copy_engine(self._ordinal)
 
     def submit(
         self,
@@ -234,14 +226,18 @@ class CopyEngine:
         Parameters
         ----------
         direction : {"to_gpu", "to_cpu"}
-        gpu_addresses, host_addresses, sizes : array of int
-            As many of each, in bytes. Arrays of 64-bit integers are taken as they are.
+        gpu_addresses, host_addresses : array of int
+            Of the first byte of each piece.
+        sizes : array of int
+            Bytes of each piece. All three have one axis of the same length; those of 64-bit integers
+            are taken as they are.
         after : stream, optional
             Copy after all work that it was given before.
         then : stream, optional
             All work that it is given later sees the bytes.
         at_most : float, optional
-            With `after`: the longest time in seconds until the copy has ended; else it has failed.
+            With `after`: the longest time until the copy has ended, in seconds, rounded up to whole
+            milliseconds; else it has failed.
 
         Returns
         -------
@@ -251,10 +247,11 @@ class CopyEngine:
         Raises
         ------
         barmap.Error
-            For an address of 0 or one that no GPU has, for a stream that is being captured into a
-            graph, or if no engine works any more. Nothing is copied then.
+            For memory that CUDA does not know, for a stream that is being captured into a graph, or
+            if no engine works any more. Nothing is copied then.
         TypeError, ValueError
-            For arguments of another kind, or of different lengths.
+            For arguments of another kind or of different lengths, for a negative time, and for an
+            address of 0 or one that no GPU has. Nothing is copied then.
 
         Examples
         --------
@@ -267,8 +264,7 @@ class CopyEngine:
         """
         if direction not in ("to_gpu", "to_cpu"):
             raise ValueError(f'direction is {direction!r}: it must be "to_gpu" or "to_cpu"')
-        if not 0 <= at_most:
-            raise ValueError(f"at_most is {at_most}: a time is not negative")
+        patience = seconds(at_most, "at_most")
         from . import _rows
 
         return self._engine.submit(
@@ -278,7 +274,7 @@ class CopyEngine:
             _rows.addresses("sizes", sizes),
             None if after is None else handle_of(after),
             None if then is None else handle_of(then),
-            math.ceil(1000 * min(at_most, 1e9)),
+            math.ceil(1000 * min(patience, 1e9)),
         )
 
     def done(self, ticket: SupportsIndex) -> bool:
@@ -287,8 +283,9 @@ class CopyEngine:
         Raises
         ------
         barmap.Error
-            If the batch has failed: which of its bytes were copied is unknown. For a ticket of
-            another engine, too.
+            If the batch has failed: which of its bytes were copied is unknown.
+        ValueError
+            For a ticket of another engine.
 
         Examples
         --------
@@ -298,7 +295,8 @@ class CopyEngine:
         return self._engine.done(unsigned(ticket, "the ticket"))
 
     def wait(self, ticket: SupportsIndex, timeout: Optional[float] = None) -> bool:
-        """Waits for a batch, without giving up the CPU, but without the GIL.
+        """Waits for a batch, without giving up the CPU, but without the GIL. Ctrl-C ends the wait,
+        but not the batch.
 
         Parameters
         ----------
@@ -315,9 +313,7 @@ class CopyEngine:
         >>> barmap.copy_engine().wait(0, timeout=0.001)
         True
         """
-        if timeout is not None and not timeout >= 0:
-            raise ValueError(f"timeout is {timeout}: a time is not negative")
-        return self._engine.wait(unsigned(ticket, "the ticket"), timeout)
+        return self._engine.wait(unsigned(ticket, "the ticket"), checked(timeout))
 
     @property
     def name(self) -> str:
@@ -326,6 +322,13 @@ class CopyEngine:
     @property
     def reports(self) -> List[Engine]:
         return [Engine(**row) for row in self._engine.reports]
+
+    def __repr__(self) -> str:
+        try:
+            usable = [each.name for each in self.reports if each.state == "usable"]
+        except Error:  # in a forked child
+            usable = []
+        return f"<barmap.CopyEngine of GPU {self._ordinal}: {usable[0] if usable else 'none usable'}>"
 
 
 def copy_engine(device_or_ordinal: Union[SupportsIndex, Device] = 0) -> CopyEngine:

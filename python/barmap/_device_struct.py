@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Set, Tuple
 
+from ._naming import kind_of
+
 # NumPy is imported where it is needed, as in _layout.py.
 if TYPE_CHECKING:
     from typing import Any
@@ -211,7 +213,7 @@ def _padding(begin: int, end: int, alignment: int, fields: Tuple[str, ...]) -> L
 def _expect_name(name: str, what: str) -> None:
     """Refuses names that C++ does not allow, or keeps for compilers."""
     if not isinstance(name, str):
-        raise TypeError(f"{what} is a {type(name).__name__}, and not a text")
+        raise TypeError(f"{what} is {kind_of(name)}, and not a text")
     is_identifier = re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII) is not None
     if not is_identifier or name in _KEYWORDS or re.match("_[A-Z_]", name):
         raise ValueError(f"{what} is {name!r}, which cannot be a name in C++")

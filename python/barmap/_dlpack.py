@@ -8,11 +8,12 @@ it. Structures as in dlpack.h 1.0.
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 import numpy as np
 
 from ._layout import Layout, Source
+from ._naming import kind_of
 
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 _READ_ONLY, _IS_COPIED = 1, 2
@@ -77,26 +78,33 @@ def _capsule_of(x: Any, stream: Optional[int]) -> Any:
         return x.__dlpack__(stream=stream)
 
 
-def find(x: Any) -> Source:
+def _device_of(x: Any) -> Tuple[int, str]:
+    """The DLPack device type of an object, and what errors call it there."""
+    device = int(x.__dlpack_device__()[0])
+    where = {
+        _CPU: "in host memory", _CUDA_HOST: "in pinned host memory", _CUDA: "on a GPU",
+        _CUDA_MANAGED: "in managed memory",
+    }.get(device, f"on a device of DLPack's type {device}")
+    return device, f"{kind_of(x)} {where}"
+
+
+def find(x: Any, says: str, advice: str) -> Source:
     """Finds the GPU memory of an object with ``__dlpack__`` and ``__dlpack_device__``.
 
-    Raises
-    ------
-    TypeError
-        If it is not on a CUDA GPU, or in a form that cannot be mapped.
+    Parameters and exceptions as those of `_sources.find_array`.
     """
-    device = int(x.__dlpack_device__()[0])
+    device, it = _device_of(x)
     if device not in (_CUDA, _CUDA_MANAGED):
-        raise TypeError(f"the memory is not on a CUDA GPU (DLPack device type {device})")
+        raise TypeError(f"{says} {it}: {advice}")
     # Stream -1: no synchronisation, which is the caller's business everywhere in barmap.
     return _read(x, _capsule_of(x, -1))
 
 
-def find_on_host(x: Any) -> Source:
-    """Finds the host memory of such an object. Raises as `find`."""
-    device = int(x.__dlpack_device__()[0])
+def find_on_host(x: Any, says: str, advice: str) -> Source:
+    """Finds the host memory of such an object. Otherwise as `find`."""
+    device, it = _device_of(x)
     if device not in (_CPU, _CUDA_HOST):
-        raise TypeError(f"the memory is not the host's (DLPack device type {device})")
+        raise TypeError(f"{says} {it}: {advice}")
     return _read(x, _capsule_of(x, None))  # there are no streams
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Optional, SupportsIndex, Tuple, 
 
 from . import _barmap
 from ._machine import Device
+from ._naming import in_brackets
 from ._numbers import unsigned
 from ._waiting import checked
 
@@ -111,6 +112,8 @@ class EitherRing(Generic[Ring]):
         ------
         barmap.Error
             In a forked child.
+        TypeError
+            If the time is no number.
         ValueError
             For a negative time; if the ring is released, also while this waits.
 
@@ -180,4 +183,4 @@ class EitherRing(Generic[Ring]):
 
     def __repr__(self) -> str:
         state = "released" if self.released else f"{self.slots} slots"
-        return f"<barmap.{type(self).__name__} of {self.dtype}, {state}>"
+        return f"<barmap.{type(self).__name__} of {in_brackets(self.dtype)}, {state}>"

@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, List, Optional, SupportsIndex, Tuple, TypeVar, Union
 
 from . import _barmap
+from ._error import Error
 from ._machine import Device
+from ._naming import kind_of
 from ._numbers import unsigned
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ Signal = TypeVar(
     _barmap.MailboxToGpu, _barmap.MailboxToCpu,
 )
 _Self = TypeVar("_Self", bound="EitherSignal[Any]")
+_Arena = TypeVar("_Arena", bound="Arena")
 
 
 def ordinal_of(device: Union[SupportsIndex, Device]) -> int:
@@ -36,7 +39,7 @@ class Arena:
     Parameters
     ----------
     gpu_bytes, host_bytes : int
-        How much of each; 0 for none.
+        Bytes of each kind of memory; 0 for none.
     device : int or Device, optional
         The GPU, or its ordinal.
 
@@ -76,7 +79,7 @@ class Arena:
         """Lets go of the memory, which stays for what took a part of it. Twice is as once."""
         self._arena.release()
 
-    def __enter__(self) -> Arena:
+    def __enter__(self: _Arena) -> _Arena:
         if self.released:
             raise ValueError("this arena is released")
         return self
@@ -99,7 +102,7 @@ class EitherSignal(Generic[Signal]):
         arena: Optional[Arena], device: Union[SupportsIndex, Device]
     ) -> Tuple[Optional[_barmap.Arena], int]:
         if arena is not None and not isinstance(arena, Arena):
-            raise TypeError(f"arena is a {type(arena).__name__}: give a barmap.Arena")
+            raise TypeError(f"arena is {kind_of(arena)}: give a barmap.Arena")
         return None if arena is None else arena._arena, ordinal_of(device)
 
     @property
@@ -147,5 +150,13 @@ class EitherSignal(Generic[Signal]):
     def __exit__(self, *_: object) -> None:
         self.release()
 
+    def _shown(self) -> str:
+        """What `repr` says of it, as long as it is not released."""
+        return ""
+
     def __repr__(self) -> str:
-        return f"<barmap.{type(self).__name__}{', released' if self.released else ''}>"
+        try:
+            state = ", released" if self.released else self._shown()
+        except (Error, ValueError):  # in a forked child; released by another thread meanwhile
+            state = ""
+        return f"<barmap.{type(self).__name__}{state}>"

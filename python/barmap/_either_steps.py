@@ -9,6 +9,7 @@ from typing import (
 
 from . import _barmap
 from ._layout import Layout, Source
+from ._naming import kind_of
 from ._numbers import unsigned
 from ._streams import Stream, current_of, handle_of
 
@@ -29,9 +30,9 @@ def tensor(name: Any, x: Any, is_written: bool) -> Source:
         source = Source(x._bytes(), x.gpu_address + x._layout.offset, x._layout, x.readonly)
     else:
         try:
-            source = _sources.find(x, None)
+            source = _sources.find_array(x, "it is", "give an array on a GPU")
         except TypeError as refused:
-            raise TypeError(f"{name}: {refused}; give an array on a GPU") from None
+            raise TypeError(f"{name}: {refused}") from None
     layout = source.layout
     if layout.nbytes == 0:
         raise ValueError(f"{name} has no elements: leave it out")
@@ -58,7 +59,7 @@ class EitherSteps(Generic[Held]):
         self._versions = unsigned(versions, "versions")
         if not hasattr(tensors, "items"):
             raise TypeError(
-                f"tensors is a {type(tensors).__name__}: give a dict of arrays on a GPU, by names"
+                f"tensors is {kind_of(tensors)}: give a dict of arrays on a GPU, by names"
             )
         sources = {name: tensor(name, x, self._are_written()) for name, x in tensors.items()}
         self._layouts = {name: each.layout for name, each in sources.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The exception of this package."""
+"""The exceptions of this package."""
 
 from __future__ import annotations
 
@@ -37,3 +37,16 @@ class Error(RuntimeError):
     category: str = "barmap"
     backend: str = ""
     advice: str = ""
+
+
+class ArgumentError(Error, ValueError):
+    """An `Error` about an argument that no GPU and no driver could take: a `ValueError`, too.
+
+    Examples
+    --------
+    >>> try:
+    ...     barmap.alloc(0, "f4")
+    ... except ValueError as error:
+    ...     print(error.operation)
+    allocate 0 bytes of GPU memory
+    """

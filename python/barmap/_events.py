@@ -19,7 +19,7 @@ class MappingEvent(NamedTuple):
     Attributes
     ----------
     gpu_address, nbytes : int
-        The part of the mapping that is revoked.
+        Where the part of the mapping that is revoked begins, and its bytes.
     sequence : int
         Counts the events of the mapping from 1, lost ones included.
     lost : int

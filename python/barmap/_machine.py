@@ -18,8 +18,9 @@ class Engine(NamedTuple):
     """A copy engine of a GPU, or of its driver: it copies by itself between host and GPU memory.
 
     `state` is "usable", "absent" or "broken", and `reason` says why; `advice` what to do about it.
-    `copies` and `nbytes` count what it has copied in this process, `failures` the copies that it
-    did not end in time: after three it stays off.
+    `start_us` is how long it took to start, in microseconds. `copies` and `nbytes` count the copies
+    and the bytes that it has made in this process, `failures` the copies that it did not end in
+    time: after three it stays off.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from . import _barmap
 from ._either_signal import Arena, EitherSignal
 from ._machine import Device
 from ._messages import MessageMaker
+from ._naming import in_brackets
 from ._waiting import checked, pause
 
 if TYPE_CHECKING:
@@ -47,9 +48,11 @@ class MailboxToGpu(EitherSignal[_barmap.MailboxToGpu]):
     Raises
     ------
     barmap.Error
-        If there is no GPU or no memory, or none left in the arena; for other sizes.
+        If there is no GPU or no memory, or none left in the arena.
     TypeError
         For a dtype of Python objects, or what is no dtype.
+    ValueError
+        For other sizes.
 
     Attributes
     ----------
@@ -91,6 +94,9 @@ class MailboxToGpu(EitherSignal[_barmap.MailboxToGpu]):
     @property
     def version(self) -> int:
         return self._signal.version
+
+    def _shown(self) -> str:
+        return f" of {in_brackets(self.dtype)}: version {self.version}"
 
     def write(self, value: Any) -> None:
         """Publishes a value, at once. Never waits.
@@ -148,6 +154,9 @@ class MailboxToCpu(EitherSignal[_barmap.MailboxToCpu]):
     @property
     def version(self) -> int:
         return self._signal.version
+
+    def _shown(self) -> str:
+        return f" of {in_brackets(self.dtype)}: version {self.version}"
 
     def read(self) -> Any:
         """Reads the latest value, if it is newer than the last one that was read.

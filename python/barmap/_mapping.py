@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, TypeVar, Union
 
 from . import _barmap, _sources
 from ._events import MappingEvents
 from ._layout import Layout, Source, lengths
+from ._naming import array_name, dtype_name, kind_of
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
 
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+_Self = TypeVar("_Self", bound="Mapping")
 _CUDA = 2  # DLDeviceType
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLDataTypeCode by numpy.dtype.kind
 
 
 def _backend_name(backend: Optional[str]) -> str:
     if backend is not None and not isinstance(backend, str):
-        raise TypeError(f"backend is the name of one, not a {type(backend).__name__}")
+        raise TypeError(f"backend is the name of one, not {kind_of(backend)}")
     return backend or ""
 
 
@@ -55,7 +57,7 @@ class Mapping(_barmap.MappedMemory):
     kind : str
         How the CPU caches it: "write-combining", "cached" or "uncached".
     shape, dtype, strides
-        As the mapped object says; of an address: bytes.
+        As the mapped object says, strides in bytes; an address is an array of bytes.
     readonly : bool
         The mapped object is read-only. Writing then raises `TypeError`.
     closed : bool
@@ -64,7 +66,7 @@ class Mapping(_barmap.MappedMemory):
     --------
     >>> array = barmap.alloc(4, "f4")
     >>> with barmap.map(array) as mapping:
-    ...     mapping.write(np.float32([1, 2, 3, 4]))
+    ...     mapping.write(np.array([1, 2, 3, 4], "f4"))
     ...     mapping.nbytes, mapping.shape, mapping.closed
     (16, (4,), False)
     >>> mapping.closed
@@ -110,8 +112,8 @@ class Mapping(_barmap.MappedMemory):
             dtype = np.asarray(memoryview(buf)).dtype
         if dtype not in (self.dtype, np.dtype("u1"), np.dtype("S1")):
             raise TypeError(
-                f"cannot copy elements of {dtype}, since the mapping has {self.dtype}: convert them "
-                "(astype), or give their bytes (tobytes)"
+                f"cannot copy elements of {dtype_name(dtype)}, since the mapping has "
+                f"{dtype_name(self.dtype)}: convert them (astype), or give their bytes (tobytes)"
             )
 
     @property
@@ -179,7 +181,7 @@ class Mapping(_barmap.MappedMemory):
         self._event_fd()
         return MappingEvents(self)
 
-    def __enter__(self) -> Any:
+    def __enter__(self: _Self) -> _Self:
         if self.closed:
             raise ValueError("this mapping is closed")
         return self
@@ -216,11 +218,24 @@ class Mapping(_barmap.MappedMemory):
         """
         super().close()
 
+    if not TYPE_CHECKING:  # checkers refuse to index what has no such methods
+
+        def _elements_are_elsewhere(self, *_):
+            raise TypeError(
+                f"a barmap.{type(self).__name__} has no elements of its own: index that of numpy(), "
+                "which is the same memory, or use read and write"
+            )
+
+        __getitem__ = __setitem__ = __len__ = _elements_are_elsewhere
+
+        def __bool__(self):  # for which Python would ask for the length
+            return True
+
     def __repr__(self) -> str:
         state = "closed" if self.closed else f"{self.kind}, backend {self.backend}"
         return (
             f"<barmap.{type(self).__name__} of {self.nbytes} bytes at {self.gpu_address:#x}: "
-            f"{self.dtype}{list(self.shape)}, {state}>"
+            f"{array_name(self.dtype, self.shape)}, {state}>"
         )
 
 
@@ -295,7 +310,7 @@ class Array(Mapping):
         try:
             code = _DLPACK_CODES[self.dtype.kind]
         except KeyError:
-            raise BufferError(f"DLPack has no elements of {self.dtype}") from None
+            raise BufferError(f"DLPack has no elements of {dtype_name(self.dtype)}") from None
         if not self.dtype.isnative:
             raise BufferError(f"DLPack has no elements in another byte order ({self.dtype.str})")
         size = self.dtype.itemsize
@@ -343,6 +358,8 @@ def map(
         If the memory cannot be mapped; says why, and what to do.
     TypeError
         If x is nothing that has GPU memory.
+    ValueError
+        For address 0, 0 bytes, and a name that no backend has.
 
     Examples
     --------
@@ -380,9 +397,10 @@ def alloc(
     Raises
     ------
     barmap.Error
-        If there is no GPU, no backend or no memory; for an array without bytes.
+        If there is no GPU, no backend or no memory.
     TypeError, ValueError
-        For a shape or dtype that NumPy refuses, too, and for elements that are Python objects.
+        For a shape or dtype that NumPy refuses, too; for elements that are Python objects, an array
+        without bytes, and a name that no backend has.
 
     Examples
     --------

@@ -8,6 +8,8 @@ import struct
 import sys
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Union
 
+from ._naming import dtype_name, kind_of
+
 # NumPy is imported where it is needed, as in _layout.py.
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +36,10 @@ def expect_value(dtype: np.dtype[Any], value: Any, name: str = "the message") ->
         if value.dtype == base and value.shape == shape:
             return
         if value.shape or value.dtype.kind not in "biufc":
-            raise TypeError(f"{name} is {value.dtype} of shape {value.shape}, and not {dtype}")
+            raise TypeError(
+                f"{name} is {dtype_name(value.dtype)} of shape {value.shape}, and not "
+                f"{dtype_name(dtype)}"
+            )
         value = value.item()
     if dtype.names is not None:
         _expect_length(tuple, "tuple", dtype, len(dtype.names), value, name)
@@ -47,12 +52,14 @@ def expect_value(dtype: np.dtype[Any], value: Any, name: str = "the message") ->
         for index, each in enumerate(value):
             expect_value(inner, each, f"{name}'s [{index}]")
     elif dtype.kind in "iu":
+        if not hasattr(value, "__index__"):
+            raise TypeError(f"{name} is {kind_of(value)}, and not {dtype}")
         number, range_of = operator.index(value), np.iinfo(dtype)
         if not range_of.min <= number <= range_of.max:
             raise OverflowError(f"{name} is {number}, which no {dtype} can be")
     elif dtype.kind in _ALLOWED:
         if not isinstance(value, _ALLOWED[dtype.kind]):
-            raise TypeError(f"{name} is a {type(value).__name__}, and not {dtype}")
+            raise TypeError(f"{name} is {kind_of(value)}, and not {dtype_name(dtype)}")
         if dtype.kind in "SVU":
             room = dtype.itemsize // (4 if dtype.kind == "U" else 1)
             if len(value) > room:
@@ -135,9 +142,11 @@ def _expect_length(
     types: Any, what: str, dtype: np.dtype[Any], length: int, value: Any, name: str
 ) -> None:
     if not isinstance(value, types):
-        raise TypeError(f"{name} is a {type(value).__name__}: give a {what} for {dtype}")
+        raise TypeError(f"{name} is {kind_of(value)}: give a {what} for {dtype_name(dtype)}")
     if len(value) != length:
-        raise ValueError(f"{name} has {len(value)} elements, and {dtype} has {length}")
+        raise ValueError(
+            f"{name} has {len(value)} elements, and {dtype_name(dtype)} has {length}"
+        )
 
 
 def expect_messages(dtype: np.dtype[Any], array: Any, name: str) -> None:
@@ -151,12 +160,12 @@ def expect_messages(dtype: np.dtype[Any], array: Any, name: str) -> None:
     import numpy as np
 
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"{name} is a {type(array).__name__}: give np.array({name}, {str(dtype)!r})")
+        raise TypeError(f"{name} is {kind_of(array)}: give np.array({name}, ring.dtype)")
     base, shape = dtype.subdtype or (dtype, ())
     if array.dtype != base:
         raise TypeError(
-            f"{name} has elements of {array.dtype}, and the ring's messages are {base}: convert them "
-            "(astype), or look at their bytes as such (view)"
+            f"{name} has elements of {dtype_name(array.dtype)}, and the ring's messages are "
+            f"{dtype_name(base)}: convert them (astype), or look at their bytes as such (view)"
         )
     if array.ndim == 0 or array.shape[1:] != shape:
         raise TypeError(

@@ -6,6 +6,8 @@ from __future__ import annotations
 import operator
 from typing import SupportsIndex
 
+from ._naming import kind_of
+
 
 def unsigned(value: SupportsIndex, name: str, bits: int = 64) -> int:
     """The value as a number that a C function takes.
@@ -17,6 +19,8 @@ def unsigned(value: SupportsIndex, name: str, bits: int = 64) -> int:
     OverflowError
         If it is negative, or has more bits.
     """
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is {kind_of(value)}: give an integer")
     number = operator.index(value)
     if not 0 <= number < 1 << bits:
         raise OverflowError(f"{name} is {number}, which no unsigned number of {bits} bits can be")

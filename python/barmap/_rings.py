@@ -42,9 +42,11 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
     Raises
     ------
     barmap.Error
-        If there is no GPU or no memory; for other sizes.
+        If there is no GPU or no memory.
     TypeError
         For a dtype of Python objects, or what is no dtype.
+    ValueError
+        For other sizes.
 
     Attributes
     ----------
@@ -143,8 +145,8 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         Examples
         --------
         >>> with barmap.RingToGpu("f4", slots=4) as ring:
-        ...     first = ring.push_many(np.float32([1, 2, 3]))
-        ...     first, ring.push_many(np.float32([4, 5, 6])), ring.depth
+        ...     first = ring.push_many(np.array([1, 2, 3], "f4"))
+        ...     first, ring.push_many(np.array([4, 5, 6], "f4")), ring.depth
         (3, 1, 4)
         """
         expect_messages(self._dtype, messages, "messages")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _barmap, _dlpack, _sources
+from . import _dlpack, _sources
 from ._layout import Layout, Source
 from ._mapping import Mapping
+from ._naming import dtype_name, kind_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -78,16 +79,21 @@ def on_gpu(x: Any) -> Rows:
     if isinstance(x, Mapping):
         address = x.gpu_address + x._layout.offset
         return _of("gpu", Source(x._bytes(), address, x._layout, x.readonly))  # kept open
-    return _of("gpu", _sources.find(x, None))
+    advice = "give an array on a GPU; are gpu and host exchanged?"
+    return _of("gpu", _sources.find_array(x, "gpu is", advice))
 
 
 def on_host(x: Any) -> Rows:
     """The rows of an array in host memory. Raises as `on_gpu`."""
+    says, advice = "host is", "give an array in pinned host memory; are gpu and host exchanged?"
     if isinstance(x, Mapping) or hasattr(x, "__cuda_array_interface__"):
-        raise TypeError("host is an array on a GPU: give one in pinned host memory")
+        raise TypeError(f"{says} {kind_of(x)} on a GPU: {advice}")
     if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack_device__"):
-        return _of("host", _dlpack.find_on_host(x))
-    array = x if isinstance(x, np.ndarray) else np.asarray(memoryview(x))
+        return _of("host", _dlpack.find_on_host(x, says, advice))
+    try:
+        array = x if isinstance(x, np.ndarray) else np.asarray(memoryview(x))
+    except TypeError:
+        raise TypeError(f"{says} {kind_of(x)}: {advice}") from None
     layout = Layout.of(array.shape, array.dtype, array.strides)
     address = array.__array_interface__["data"][0]
     return _of("host", Source(array, address, layout, not array.flags.writeable))
@@ -101,7 +107,9 @@ def _comparable(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def expect_alike(gpu: Rows, host: Rows) -> None:
     """Refuses different rows: TypeError for another dtype, ValueError for another shape."""
     if _comparable(gpu.dtype) != _comparable(host.dtype):
-        raise TypeError(f"gpu has elements of {gpu.dtype}, and host of {host.dtype}")
+        raise TypeError(
+            f"gpu has elements of {dtype_name(gpu.dtype)}, and host of {dtype_name(host.dtype)}"
+        )
     if gpu.row_shape != host.row_shape:
         raise ValueError(f"gpu has rows of shape {gpu.row_shape}, and host of {host.row_shape}")
 
@@ -112,17 +120,6 @@ def expect_writable(to: Rows) -> None:
         raise TypeError(f"{to.name} is read-only")
     if to.length > 1 and abs(to.stride) < to.row_nbytes:
         raise ValueError(f"the rows of {to.name} overlap: their order would be left to chance")
-
-
-def expect_pinned(host: Rows) -> None:
-    """Refuses host memory that CUDA has not pinned, by ValueError."""
-    reach = (host.length - 1) * host.stride
-    start, nbytes = host.address + min(reach, 0), abs(reach) + host.row_nbytes
-    if not _barmap.is_pinned(start, nbytes):
-        raise ValueError(
-            "host is not in pinned memory: allocate it by barmap.pinned(shape, dtype), "
-            "torch.empty(..., pin_memory=True) or cupyx.empty_pinned(shape, dtype)"
-        )
 
 
 def indices(name: str, given: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -156,6 +153,4 @@ def addresses(name: str, given: npt.ArrayLike) -> npt.NDArray[np.int64]:
         return np.empty(0, np.int64)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has elements of {array.dtype}: give integers")
-    if array.dtype != np.uint64:
-        return np.ascontiguousarray(array, np.int64)
-    return np.ascontiguousarray(array).view(np.int64)
+    return np.ascontiguousarray(array, np.int64)

@@ -71,6 +71,9 @@ class CounterToGpu(EitherSignal[_barmap.CounterToGpu]):
     def value(self) -> int:
         return self._signal.value
 
+    def _shown(self) -> str:
+        return f": {self.value}"
+
     def advance(self, to: SupportsIndex) -> None:
         """Sets the number, at once, after all that this thread has written to this GPU's memory and
         to host memory.
@@ -152,6 +155,9 @@ class CounterToCpu(EitherSignal[_barmap.CounterToCpu]):
     @property
     def value(self) -> int:
         return self._signal.value
+
+    def _shown(self) -> str:
+        return f": {self.value}"
 
     def record(self, stream: Stream, value: SupportsIndex) -> None:
         """Has a stream set the number when all that it was given before is done.
@@ -300,6 +306,9 @@ class FlagToCpu(EitherSignal[_barmap.FlagToCpu]):
     @property
     def is_raised(self) -> bool:
         return self._signal.is_raised
+
+    def _shown(self) -> str:
+        return ": raised" if self.is_raised else ": lowered"
 
     def record(self, stream: Stream) -> None:
         """Has a stream raise it when all that it was given before is done. Exceptions as those of

@@ -7,6 +7,7 @@ import operator
 from typing import Any, Mapping, Optional, Protocol, SupportsIndex
 
 from ._layout import Layout, Source
+from ._naming import kind_of
 
 
 class SupportsCudaArray(Protocol):
@@ -26,17 +27,56 @@ def _from_interface(owner: object, interface: Mapping[str, Any]) -> Source:
     """Reads a ``__cuda_array_interface__`` of version 2 or newer."""
     if interface.get("version", 0) < 2:
         raise TypeError("__cuda_array_interface__ is older than version 2")
+    for key in ("shape", "typestr", "data"):
+        if key not in interface:
+            raise TypeError(f"__cuda_array_interface__ lacks {key!r}")
     if interface.get("mask") is not None:
         raise TypeError("arrays with a mask cannot be mapped: map data and mask one by one")
-    typestr = interface["typestr"]
-    dtype = interface.get("descr") if typestr[1] == "V" and interface.get("descr") else typestr
+    typestr, descr = interface["typestr"], interface.get("descr")
+    if not isinstance(typestr, str) or len(typestr) < 2:
+        raise TypeError(f"__cuda_array_interface__ has the typestr {typestr!r}")
     address, read_only = interface["data"]
+    dtype = descr if typestr[1] == "V" and descr else typestr
     layout = Layout.of(interface["shape"], dtype, interface.get("strides"))
     return Source(owner, int(address or 0), layout, bool(read_only))
 
 
+def _of_array(x: Any, says: str, advice: str) -> Optional[Source]:
+    """The GPU memory of an array; None if x is no array that a GPU may have."""
+    try:
+        interface = x.__cuda_array_interface__
+    except (AttributeError, TypeError):  # TypeError: a tensor whose dtype has no typestr
+        interface = None
+    if interface is not None:
+        return _from_interface(x, interface)
+    if not hasattr(x, "__dlpack_device__"):
+        return None
+    from . import _dlpack
+
+    return _dlpack.find(x, says, advice)
+
+
+def find_array(x: Any, says: str, advice: str) -> Source:
+    """Finds the GPU memory of an array.
+
+    Parameters
+    ----------
+    says, advice : str
+        What an error says before and after it names x: "gpu is", "give an array on a GPU".
+
+    Raises
+    ------
+    TypeError
+        If x is no array on a GPU, or in a form that cannot be mapped.
+    """
+    found = _of_array(x, says, advice)
+    if found is None:
+        raise TypeError(f"{says} {kind_of(x)}: {advice}")
+    return found
+
+
 def find(x: Any, nbytes: Optional[SupportsIndex]) -> Source:
-    """Finds the GPU memory of an object.
+    """Finds the GPU memory of what `barmap.map` is given.
 
     Raises
     ------
@@ -44,33 +84,21 @@ def find(x: Any, nbytes: Optional[SupportsIndex]) -> Source:
         If x is none of what `barmap.map` takes, or nbytes is given with an array, or is missing
         with an address.
     """
-    interface: Optional[Mapping[str, Any]] = None
-    failure: Optional[BaseException] = None
+    advice = (
+        "give an object with __cuda_array_interface__ or DLPack whose memory is on a CUDA GPU, or an "
+        "address and nbytes"
+    )
+    found = _of_array(x, "cannot map", advice)
+    if found is not None:
+        if nbytes is not None:
+            raise TypeError("nbytes goes with an address; an array knows its own size")
+        return found
     try:
-        interface = x.__cuda_array_interface__
-    except (AttributeError, TypeError) as refused:  # e.g. a tensor whose dtype has no typestr
-        failure = refused
-    try:
-        is_array = interface is not None or hasattr(x, "__dlpack_device__")
-        if is_array:
-            if nbytes is not None:
-                raise TypeError("nbytes goes with an address; an array knows its own size")
-            if interface is not None:
-                return _from_interface(x, interface)
-            from . import _dlpack
-
-            return _dlpack.find(x)
-        try:
-            address = operator.index(x)
-        except TypeError:
-            raise TypeError(
-                f"cannot map a {type(x).__name__}: give an object with __cuda_array_interface__ or "
-                "DLPack whose memory is on a CUDA GPU, or an address and nbytes"
-            ) from failure
-        if nbytes is None:
-            raise TypeError("an address needs nbytes")
-    finally:
-        failure = None  # which has this frame, and so all that the callers have
+        address = operator.index(x)
+    except TypeError:
+        raise TypeError(f"cannot map {kind_of(x)}: {advice}") from None
+    if nbytes is None:
+        raise TypeError("an address needs nbytes")
     if address < 0:
         raise ValueError("an address is not negative")
     layout = Layout.of((operator.index(nbytes),), "u1")

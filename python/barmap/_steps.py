@@ -43,11 +43,12 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
     Raises
     ------
     barmap.Error
-        For other sizes, for arrays on several GPUs, or if there is no memory.
+        If there is no memory.
     TypeError
         For what is no array on a GPU, or is read-only.
     ValueError
-        For an array that is not contiguous, or has no elements.
+        For an array that is not contiguous, or has no elements; for none at all, for arrays on
+        several GPUs, and for other sizes.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
     >>> positions, mask = barmap.alloc(4, "i8"), barmap.alloc(2, "u1")
     >>> with barmap.StepInputs({"positions": positions, "mask": mask}) as inputs:
     ...     inputs.host["positions"][:] = [3, 1, 4, 1]
-    ...     pushed = inputs.push(mask=np.uint8([1, 0]))
+    ...     pushed = inputs.push(mask=np.array([1, 0], "u1"))
     ...     inputs.load()
     ...     inputs.host["mask"].tolist(), pushed
     ([1, 0], True)
@@ -119,7 +120,7 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
         Examples
         --------
         >>> with barmap.StepInputs({"x": barmap.alloc(2, "f4")}, versions=1) as inputs:
-        ...     inputs.push(x=np.float32([1, 2])), inputs.push({"x": np.float32([3, 4])})
+        ...     inputs.push(x=np.array([1, 2], "f4")), inputs.push({"x": np.array([3, 4], "f4")})
         (True, False)
         """
         if arrays is None:
@@ -179,7 +180,7 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
         Examples
         --------
         >>> with barmap.StepInputs({"x": barmap.alloc(2, "f4")}) as inputs:
-        ...     if inputs.push(x=np.float32([1, 2])):
+        ...     if inputs.push(x=np.array([1, 2], "f4")):
         ...         inputs.load()
         """
         self._held.load(self._handle_of(stream))
@@ -218,7 +219,7 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
     Examples
     --------
     >>> tokens = barmap.alloc(3, "i8")
-    >>> tokens.write(np.int64([5, 6, 7]))
+    >>> tokens.write(np.array([5, 6, 7], "i8"))
     >>> with barmap.StepOutputs({"tokens": tokens}) as outputs:
     ...     outputs.store()
     ...     if outputs.wait_for(60):

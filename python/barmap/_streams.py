@@ -7,6 +7,8 @@ import operator
 import sys
 from typing import Any, Iterable, Protocol, Set, SupportsIndex, Tuple, Union
 
+from ._naming import kind_of
+
 
 class TorchStream(Protocol):
     """torch.cuda.Stream."""
@@ -49,7 +51,7 @@ def handle_of(stream: Stream) -> int:
         return operator.index(given)
     except TypeError:
         raise TypeError(
-            f"a {type(given).__name__} is no stream: give one of PyTorch or CuPy, an object with "
+            f"{kind_of(given)} is no stream: give one of PyTorch or CuPy, an object with "
             "__cuda_stream__, or a handle"
         ) from None
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import time
 from typing import Optional
 
+from ._naming import kind_of
+
 
 async def pause(begin: float) -> None:
     """Lets the event loop go on between two looks.
@@ -24,8 +26,15 @@ async def pause(begin: float) -> None:
     await asyncio.sleep(0 if waited < 0.001 else min(max(waited / 10, 0.001), 0.01))
 
 
+def seconds(time: float, name: str) -> float:
+    """A time that was given in seconds. Raises TypeError for no number, ValueError if it is negative."""
+    if not hasattr(time, "__float__"):
+        raise TypeError(f"{name} is {kind_of(time)}: give seconds, as a number")
+    if not time >= 0:
+        raise ValueError(f"{name} is {time}: a time is not negative")
+    return time
+
+
 def checked(timeout: Optional[float]) -> Optional[float]:
-    """The timeout. Raises ValueError if it is negative."""
-    if timeout is not None and not timeout >= 0:
-        raise ValueError(f"timeout is {timeout}: a time is not negative")
-    return timeout
+    """The timeout of a wait, in seconds, or None for as long as it takes. Raises as `seconds`."""
+    return None if timeout is None else seconds(timeout, "timeout")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import errno as _errno
 import operator as _operator
-from typing import Any, Dict, Optional, SupportsIndex, Tuple
+from typing import Any, Dict, Optional, SupportsIndex, Tuple, TypeVar
 
 from ._barmap import gdrapi as _gdrapi
 from ._gdr_error import GDRError, GDRStateError
@@ -50,6 +50,8 @@ GDR_PIN_FLAG_FORCE_PCIE = _gdrapi.PIN_FLAG_FORCE_PCIE
 GDR_ATTR_USE_PERSISTENT_MAPPING = _gdrapi.ATTR_USE_PERSISTENT_MAPPING
 GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE = _gdrapi.ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE
 GDR_ATTR_USING_DMA_BUF_MMAP = _gdrapi.ATTR_USING_DMA_BUF_MMAP
+
+_Self = TypeVar("_Self", bound="GDRCopy")
 
 # Their own names, since they are called in every copy.
 _copy_to_mapping = _gdrapi.copy_to_mapping
@@ -107,7 +109,7 @@ class GDRCopy:
             if code:
                 raise _refusal("close libgdrapi", code)
 
-    def __enter__(self) -> GDRCopy:
+    def __enter__(self: _Self) -> _Self:
         if self._session is None:
             self.open()
         return self

@@ -126,12 +126,27 @@ class _TorchInputs(StepInputs):
 
     def push(self, arrays: Optional[Mapping[str, Any]] = None, /, **named: Any) -> bool:
         given: Dict[str, Any] = {**(arrays or {}), **named}
+        are_tensors = [isinstance(x, torch.Tensor) for x in given.values()]
+        if not any(are_tensors):
+            return self._push(given or None)
+        if not all(are_tensors):
+            raise TypeError("some are tensors and some are not: give tensors only")
         try:
-            # As arrays, of which the binding copies all at once.
-            return self._push({name: x.numpy() for name, x in given.items()} or None)
-        except (AttributeError, RuntimeError, TypeError, ValueError):
-            pass  # as tensors, or the error says more
-        tensors = {name: x for name, x in given.items() if isinstance(x, torch.Tensor)}
+            as_arrays = {name: x.numpy() for name, x in given.items()}
+        except (RuntimeError, TypeError):  # NumPy lacks bfloat16, and tensors with gradients
+            self._expect_like_inputs(given)
+            for name, x in given.items():
+                self.host[name].copy_(x.detach())
+            return self._push(None)
+        try:
+            return self._push(as_arrays)  # the binding copies all of them at once
+        except TypeError:
+            self._expect_like_inputs(given)  # in PyTorch's words
+            raise
+
+    def _expect_like_inputs(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        if self.released:
+            raise ValueError("this StepInputs is released")
         for name, x in tensors.items():
             to = self.host.get(name)
             if to is None:
@@ -142,14 +157,6 @@ class _TorchInputs(StepInputs):
                 raise ValueError(
                     f"{name} has the shape {tuple(x.shape)}, and the input has {tuple(to.shape)}"
                 )
-            del given[name]
-        if not given:
-            for name, x in tensors.items():
-                self.host[name].copy_(x)
-            return self._push(None)
-        if not tensors:
-            return self._push(given)
-        raise TypeError("some are tensors and some are not: give tensors only")
 
     push.__doc__ = StepInputs.push.__doc__
 

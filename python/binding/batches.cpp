@@ -10,6 +10,9 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <utility>
+
+namespace nb = nanobind;
 
 namespace barmap::python {
 namespace {
@@ -53,11 +56,14 @@ void expect_different(rows const& to, std::size_t how_many) {
 
 std::int64_t rows::row(std::size_t at) const {
     std::int64_t const asked = which ? which[at] : static_cast<std::int64_t>(at);
-    if (asked < -count || asked >= count)
-        throw std::out_of_range((which ? indices + "[" + std::to_string(at) + "] is " : "row ") +
-                                std::to_string(asked) + ", and " + array + " has " +
-                                std::to_string(count) + " rows");
-    return asked < 0 ? asked + count : asked;
+    if (asked >= 0 && asked < count)
+        return asked;
+    std::string const named = (which ? indices + "[" + std::to_string(at) + "] is " : "row ") +
+                              std::to_string(asked) + ", and ";
+    // In lists of blocks, -1 often means that there is none.
+    if (asked < 0)
+        throw std::invalid_argument(named + "rows count from 0: leave out what names no row");
+    throw std::out_of_range(named + array + " has " + std::to_string(count) + " rows");
 }
 
 void make_pieces(std::vector<copy_piece>& pieces, rows const& gpu, rows const& host, rows const& to,
@@ -88,37 +94,29 @@ batches& batches::of(int ordinal) {
     return *found;
 }
 
-void batches::expect_none_failed() {
+void batches::leave(copy_ticket ticket, nb::object arrays) {
+    std::lock_guard const guard(lock_);
+    left_.push_back({ticket, std::move(arrays)});
+}
+
+void batches::expect_none_failed(std::vector<nb::object>& ended) {
+    expect_not_forked("copy a batch"); // before the lock
     std::exception_ptr failure;
     std::lock_guard const guard(lock_);
     // All of them: one whose stream does not come keeps no other's failure.
-    std::erase_if(nobody_waits_for_, [&](copy_ticket const each) {
+    std::erase_if(left_, [&](left_batch& each) {
         try {
-            return engine_.done(each);
+            if (!engine_.done(each.ticket))
+                return false;
         } catch (error const&) {
             failure = failure ? failure : std::current_exception();
-            return true;
         }
+        if (each.arrays.is_valid())
+            ended.push_back(std::move(each.arrays));
+        return true;
     });
     if (failure)
         std::rethrow_exception(failure);
-}
-
-void batches::submit(copy_direction direction, std::span<copy_piece const> pieces, void* stream) {
-    expect_not_forked("copy a batch"); // before the lock
-    expect_none_failed();
-    copy_ticket const ticket =
-        engine_.submit(direction, pieces, after{.stream = stream}, then{stream});
-    std::lock_guard const guard(lock_);
-    nobody_waits_for_.push_back(ticket);
-}
-
-void batches::copy(copy_direction direction, std::span<copy_piece const> pieces) {
-    expect_not_forked("copy a batch");
-    expect_none_failed();
-    copy_ticket const ticket = engine_.submit(direction, pieces);
-    while (!engine_.wait(ticket, std::chrono::hours(1))) {
-    }
 }
 
 } // namespace barmap::python

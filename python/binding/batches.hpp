@@ -23,13 +23,13 @@ struct rows {
     std::int64_t const* which = nullptr; ///< so many as are copied; null: the first ones
     std::string array, indices;          ///< what the arguments are called
 
-    /// @throws std::out_of_range if there is no such row
+    /// @throws std::out_of_range if there is no such row, std::invalid_argument for a negative one
     [[nodiscard]] std::int64_t row(std::size_t at) const;
 };
 
 /// The pieces that copy rows: neighbours on both sides make one piece.
-/// @param to what is written to. @throws std::out_of_range, or std::invalid_argument if two of its
-/// rows are one
+/// @param to what is written to. @throws as rows::row(); std::invalid_argument if two of its rows
+/// are one
 void make_pieces(std::vector<copy_piece>& pieces, rows const& gpu, rows const& host, rows const& to,
                  std::size_t how_many, std::size_t row_bytes);
 
@@ -42,21 +42,24 @@ public:
 
     [[nodiscard]] copy_engine& engine() noexcept { return engine_; }
 
-    /// Copies between a stream's work, and returns at once.
-    /// @throws error as copy_engine::submit; or what an earlier one of these batches failed by:
-    ///         nothing is copied then
-    void submit(copy_direction direction, std::span<copy_piece const> pieces, void* stream);
+    /// Has the next call of expect_none_failed() report how a batch ended.
+    /// @param arrays what Python keeps until then
+    void leave(copy_ticket ticket, nanobind::object arrays);
 
-    /// Copies, and returns when the bytes are there. @throws error as submit()
-    void copy(copy_direction direction, std::span<copy_piece const> pieces);
+    /// @param ended receives the arrays of those that have ended: release them with the GIL
+    /// @throws error by which a batch that nobody has a ticket of has failed, once
+    void expect_none_failed(std::vector<nanobind::object>& ended);
 
 private:
     explicit batches(copy_engine engine) : engine_(std::move(engine)) {}
-    void expect_none_failed();
 
+    struct left_batch {
+        copy_ticket ticket;
+        nanobind::object arrays;
+    };
     copy_engine engine_;
     std::mutex lock_;
-    std::deque<copy_ticket> nobody_waits_for_;
+    std::deque<left_batch> left_;
 };
 
 /// Adds the class CopyEngine, and pinned host memory.

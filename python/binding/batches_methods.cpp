@@ -16,9 +16,11 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -54,12 +56,6 @@ std::span<copy_piece const> list_of(std::int64_t const* gpu, std::int64_t const*
 batches& open(int ordinal) {
     released_gil const others_run;
     return batches::of(ordinal);
-}
-
-/// That of the GPU which owns an address.
-batches& open_owner(std::uintptr_t address) {
-    released_gil const others_run;
-    return batches::of(device_that_owns(address).ordinal());
 }
 
 std::uint64_t submit(batches& of, bool to_gpu, numbers const& gpu, numbers const& host,
@@ -119,29 +115,6 @@ nb::list reports(batches& of) {
 using axis = std::tuple<std::uintptr_t, std::int64_t, std::int64_t>;
 using optional_numbers = std::optional<numbers>;
 
-void copy_rows(batches& of, bool to_gpu, axis const& gpu, optional_numbers const& gpu_indices,
-               axis const& host, optional_numbers const& host_indices, std::size_t row_bytes,
-               std::optional<std::uintptr_t> stream) {
-    // One of both sides names its rows, and after it are the others' arguments called.
-    auto const side = [](axis const& at, optional_numbers const& indices, char const* name,
-                         bool is_source) {
-        auto const& [first, count, stride] = at;
-        return rows{first,  count,
-                    stride, indices ? indices->data() : nullptr,
-                    name,   is_source ? "indices" : std::string(name) + "_indices"};
-    };
-    std::size_t const how_many = gpu_indices ? gpu_indices->size() : host_indices->size();
-    rows const on_gpu = side(gpu, gpu_indices, "gpu", !to_gpu);
-    rows const on_host = side(host, host_indices, "host", to_gpu);
-    released_gil const others_run;
-    std::vector<copy_piece>& pieces = pieces_of_thread();
-    make_pieces(pieces, on_gpu, on_host, to_gpu ? on_gpu : on_host, how_many, row_bytes);
-    if (stream)
-        of.submit(direction_of(to_gpu), pieces, stream_of(*stream));
-    else
-        of.copy(direction_of(to_gpu), pieces);
-}
-
 /// Whether CUDA has pinned all of this host memory, as one allocation or several.
 bool is_pinned(std::uintptr_t address, std::size_t bytes) {
     barmap::pinned_host cuda;
@@ -156,18 +129,74 @@ bool is_pinned(std::uintptr_t address, std::size_t bytes) {
     return true;
 }
 
+void expect_pinned(rows const& host, std::size_t row_bytes) {
+    std::int64_t const reach = (host.count - 1) * host.stride;
+    auto const first = host.first + static_cast<std::uintptr_t>(std::min<std::int64_t>(reach, 0));
+    if (!is_pinned(first, static_cast<std::size_t>(std::abs(reach)) + row_bytes))
+        throw nb::value_error("host is not in pinned memory: allocate it by "
+                              "barmap.pinned(shape, dtype), torch.empty(..., pin_memory=True) or "
+                              "cupyx.empty_pinned(shape, dtype)");
+}
+
+/// Submits a batch in the order of a stream, which nobody waits for.
+void leave_to_stream(batches& of, copy_direction direction, std::span<copy_piece const> pieces,
+                     void* stream) {
+    of.leave(of.engine().submit(direction, pieces, after{.stream = stream}, then{stream}), {});
+}
+
+/// @param arrays what keeps both sides: the copy keeps it where a signal ends the wait
+void copy_rows(bool to_gpu, axis const& gpu, optional_numbers const& gpu_indices, axis const& host,
+               optional_numbers const& host_indices, std::size_t row_bytes,
+               std::optional<std::uintptr_t> stream, nb::object arrays) {
+    // One of both sides names its rows, and after it are the others' arguments called.
+    auto const side = [](axis const& at, optional_numbers const& indices, char const* name,
+                         bool is_source) {
+        auto const& [first, count, stride] = at;
+        return rows{first,  count,
+                    stride, indices ? indices->data() : nullptr,
+                    name,   is_source ? "indices" : std::string(name) + "_indices"};
+    };
+    std::size_t const how_many = gpu_indices ? gpu_indices->size() : host_indices->size();
+    rows const on_gpu = side(gpu, gpu_indices, "gpu", !to_gpu);
+    rows const on_host = side(host, host_indices, "host", to_gpu);
+    std::vector<nb::object> ended;
+    batches* engine = nullptr;
+    copy_ticket ticket{};
+    {
+        released_gil const others_run;
+        std::vector<copy_piece>& pieces = pieces_of_thread();
+        make_pieces(pieces, on_gpu, on_host, to_gpu ? on_gpu : on_host, how_many, row_bytes);
+        if (pieces.empty() || row_bytes == 0)
+            return;
+        engine = &batches::of(device_that_owns(on_gpu.first).ordinal());
+        expect_pinned(on_host, row_bytes);
+        engine->expect_none_failed(ended);
+        if (stream)
+            return leave_to_stream(*engine, direction_of(to_gpu), pieces, stream_of(*stream));
+        ticket = engine->engine().submit(direction_of(to_gpu), pieces);
+    }
+    try {
+        (void)wait(*engine, static_cast<std::uint64_t>(ticket), std::nullopt);
+    } catch (nb::python_error const&) {
+        engine->leave(ticket, std::move(arrays));
+        throw;
+    }
+}
+
 // Any mixture is copied. The first block says which way of the link most of them take.
 void swap_blocks(batches& of, std::uintptr_t from, std::uintptr_t to, std::uintptr_t sizes,
                  std::size_t count, std::uintptr_t stream) {
     auto const numbers_at = [](std::uintptr_t address) {
         return reinterpret_cast<std::int64_t const*>(address);
     };
+    std::vector<nb::object> ended;
     released_gil const others_run;
     bool const to_gpu = count != 0 && is_pinned(static_cast<std::uintptr_t>(*numbers_at(from)), 1);
     std::int64_t const* const gpu = numbers_at(to_gpu ? to : from);
     std::int64_t const* const host = numbers_at(to_gpu ? from : to);
-    of.submit(direction_of(to_gpu), list_of(gpu, host, numbers_at(sizes), count),
-              stream_of(stream));
+    of.expect_none_failed(ended);
+    leave_to_stream(of, direction_of(to_gpu), list_of(gpu, host, numbers_at(sizes), count),
+                    stream_of(stream));
 }
 
 using array_of_bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
@@ -202,9 +231,6 @@ void bind_batches(nb::module_& module) {
             },
             nb::arg("ticket"))
         .def("wait", &wait, nb::arg("ticket"), nb::arg("seconds").none())
-        .def("copy_rows", &copy_rows, nb::arg("to_gpu"), nb::arg("gpu"),
-             nb::arg("gpu_indices").none(), nb::arg("host"), nb::arg("host_indices").none(),
-             nb::arg("row_bytes"), nb::arg("stream").none())
         .def("swap_blocks", &swap_blocks, nb::arg("src"), nb::arg("dst"), nb::arg("sizes"),
              nb::arg("count"), nb::arg("stream"))
         .def_prop_ro("name",
@@ -214,7 +240,9 @@ void bind_batches(nb::module_& module) {
                      })
         .def_prop_ro("reports", &reports);
     module.def("copy_engine", &open, nb::arg("ordinal"), nb::rv_policy::reference);
-    module.def("copy_engine_of", &open_owner, nb::arg("address"), nb::rv_policy::reference);
+    module.def("copy_rows", &copy_rows, nb::arg("to_gpu"), nb::arg("gpu"),
+               nb::arg("gpu_indices").none(), nb::arg("host"), nb::arg("host_indices").none(),
+               nb::arg("row_bytes"), nb::arg("stream").none(), nb::arg("arrays"));
     module.def("is_pinned", &is_pinned, nb::arg("address"), nb::arg("nbytes"));
     module.def("pinned", &pinned, nb::arg("nbytes"), nb::arg("device"));
 }

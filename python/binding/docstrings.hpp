@@ -99,7 +99,7 @@ int
 Examples
 --------
 >>> array = barmap.alloc(4, "f4")
->>> array.write(np.float32([1, 2, 3, 4]))
+>>> array.write(np.array([1, 2, 3, 4], "f4"))
 >>> there = np.empty(2, "f4")
 >>> array.read_into(there, offset=8)
 8

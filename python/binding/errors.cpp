@@ -10,19 +10,23 @@ namespace nb = nanobind;
 namespace barmap::python {
 namespace {
 
-PyObject* error_type = nullptr; // never released: errors may be set until the process ends
+// Never released: errors may be set until the process ends.
+PyObject* error_type = nullptr;
+PyObject* argument_error_type = nullptr;
 
 } // namespace
 
 void set_python_error(error const& failure) noexcept {
     try {
-        nb::object const made = nb::handle(error_type)(failure.what());
+        PyObject* const type =
+            failure.code() == errc::invalid_argument ? argument_error_type : error_type;
+        nb::object const made = nb::handle(type)(failure.what());
         made.attr("operation") = failure.operation();
         made.attr("code") = failure.code().value();
         made.attr("category") = failure.code().category().name();
         made.attr("backend") = failure.backend();
         made.attr("advice") = failure.advice();
-        PyErr_SetObject(error_type, made.ptr());
+        PyErr_SetObject(type, made.ptr());
     } catch (nb::python_error& other) {
         other.restore(); // out of memory, most likely
     } catch (std::exception const& other) {
@@ -39,9 +43,10 @@ void raise(PyObject* type, char const* format, ...) {
 }
 
 void translate_errors(nb::module_& module) {
-    nb::object const type = nb::module_::import_("barmap._error").attr("Error");
-    module.attr("Error") = type;
-    error_type = type.inc_ref().ptr();
+    nb::object const errors = nb::module_::import_("barmap._error");
+    module.attr("Error") = errors.attr("Error");
+    error_type = nb::object(errors.attr("Error")).release().ptr();
+    argument_error_type = nb::object(errors.attr("ArgumentError")).release().ptr();
     nb::register_exception_translator([](std::exception_ptr const& thrown, void*) {
         try {
             std::rethrow_exception(thrown);

@@ -7,7 +7,8 @@
 
 namespace barmap::python {
 
-/// Makes Python's pending exception a barmap.Error with what this error carries.
+/// Makes Python's pending exception a barmap.Error with what this error carries; of
+/// errc::invalid_argument a barmap.ArgumentError, which is one, and a ValueError too.
 /// @pre the GIL is held
 void set_python_error(error const& failure) noexcept;
 

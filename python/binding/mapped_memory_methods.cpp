@@ -13,20 +13,40 @@
 #include <nanobind/stl/vector.h>
 
 #include <new>
+#include <utility>
 
 namespace nb = nanobind;
 
 namespace barmap::python {
 namespace {
 
+/// The mapping of a Python object. @throws nanobind::python_error if that was never initialised
+mapped_memory& made(nb::handle self) {
+    if (!nb::inst_ready(self))
+        raise(PyExc_ValueError,
+              "this mapping was never made: barmap.map and barmap.alloc make mappings");
+    return *nb::inst_ptr<mapped_memory>(self);
+}
+
+/// A member function for nanobind, which itself would call an object that was never initialised an
+/// argument of the wrong type.
+template <class Result, class... Arguments>
+auto bound(Result (mapped_memory::*member)(Arguments...)) {
+    return [member](nb::handle_t<mapped_memory> self, Arguments... arguments) {
+        return (made(self).*member)(std::move(arguments)...);
+    };
+}
+template <class Result>
+auto bound(Result (mapped_memory::*member)() const) {
+    return [member](nb::handle_t<mapped_memory> self) { return (made(self).*member)(); };
+}
+
 /// Calls a function with the mapping of a Python object; what it throws becomes Python's exception.
 /// @return what the function returns, or failed
 template <class Result, class Function>
 Result translated(PyObject* self, Result failed, Function function) noexcept {
     try {
-        if (!nb::inst_ready(self))
-            raise(PyExc_ValueError, "this mapping was never made");
-        return function(*nb::inst_ptr<mapped_memory>(self));
+        return function(made(self));
     } catch (nb::python_error& raised) {
         raised.restore();
     } catch (error const& failure) {
@@ -125,24 +145,22 @@ void bind_mapped_memory(nb::module_& module) {
              nb::arg("events"))
         .def(nb::init<std::size_t, int, std::string const&>(), nb::arg("nbytes"), nb::kw_only(),
              nb::arg("device"), nb::arg("backend"))
-        .def("close", &self::close)
-        .def("_close_after_users", &self::close_after_users)
-        .def("_set_elements", &self::set_elements, nb::arg("dtype").none(), nb::arg("format"),
-             nb::arg("itemsize"), nb::arg("offset"), nb::arg("shape"), nb::arg("strides"))
-        .def("_bytes",
-             [](nb::handle_t<self> memory) {
-                 return nb::inst_ptr<self>(memory)->bytes_view(memory);
-             })
-        .def("_event_fd", &self::event_fd)
-        .def("_next_event", &self::next_event,
+        .def("close", bound(&self::close))
+        .def("_close_after_users", bound(&self::close_after_users))
+        .def("_set_elements", bound(&self::set_elements), nb::arg("dtype").none(),
+             nb::arg("format"), nb::arg("itemsize"), nb::arg("offset"), nb::arg("shape"),
+             nb::arg("strides"))
+        .def("_bytes", [](nb::handle_t<self> memory) { return made(memory).bytes_view(memory); })
+        .def("_event_fd", bound(&self::event_fd))
+        .def("_next_event", bound(&self::next_event),
              nb::sig("def _next_event(self) -> tuple[int, int, int, int] | None"))
-        .def_prop_ro("nbytes", &self::size)
-        .def_prop_ro("gpu_address", &self::gpu_address)
-        .def_prop_ro("backend", &self::backend)
-        .def_prop_ro("device", &self::device)
-        .def_prop_ro("kind", &self::kind)
-        .def_prop_ro("readonly", &self::read_only)
-        .def_prop_ro("closed", &self::closed);
+        .def_prop_ro("nbytes", bound(&self::size))
+        .def_prop_ro("gpu_address", bound(&self::gpu_address))
+        .def_prop_ro("backend", bound(&self::backend))
+        .def_prop_ro("device", bound(&self::device))
+        .def_prop_ro("kind", bound(&self::kind))
+        .def_prop_ro("readonly", bound(&self::read_only))
+        .def_prop_ro("closed", bound(&self::closed));
 }
 
 } // namespace barmap::python

@@ -108,8 +108,9 @@ void held_inputs::refuse(input const& to, nb::handle array) const {
     if (!nb::hasattr(array, "dtype"))
         raise(PyExc_TypeError, "%S is a %S: give a NumPy array of %S and shape %S", to.name.ptr(),
               nb::inst_name(array).ptr(), to.dtype.ptr(), nb::tuple(shape).ptr());
+    nb::object const name_of = nb::module_::import_("barmap._naming").attr("dtype_name");
     raise(PyExc_TypeError, "%S has elements of %S, and the input has %S: convert them (astype)",
-          to.name.ptr(), array.attr("dtype").ptr(), to.dtype.ptr());
+          to.name.ptr(), name_of(array.attr("dtype")).ptr(), name_of(to.dtype).ptr());
 }
 
 /// An array that was checked, and its buffer, until this goes.

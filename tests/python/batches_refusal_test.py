@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Batches that are refused, each before the first byte is copied, and batches that fail."""
 
+import array
 import os
 import subprocess
 import sys
+import types
 
 import barmap
 import numpy as np
@@ -38,20 +40,41 @@ def refused(gpu, host):
 
 
 @pytest.mark.parametrize("indices, said", [
-    ([0, 8], r"indices\[1\] is 8, and gpu has 8 rows"), ([-9], "is -9, and gpu has 8"),
-    ([1 << 62], "gpu has 8 rows"), (np.array([1 << 63], "u8"), "gpu has 8 rows"),
+    ([0, 8], r"indices\[1\] is 8, and gpu has 8 rows"), ([1 << 62], "gpu has 8 rows"),
+    (np.array([1 << 63], "u8"), "gpu has 8 rows"),
     (np.array([(1 << 64) - 1], "u8"), "gpu has 8 rows"),
 ])
 def test_a_wrong_source(refused, gpu, host, indices, said):
     refused(IndexError, said, lambda: barmap.gather(gpu, indices, host))
 
 
-@pytest.mark.parametrize("places", [[6, 0], [0, -7]])
-def test_a_wrong_place(refused, gpu, host, places):
-    refused(IndexError, "host_indices.*and host has 6 rows",
-            lambda: barmap.gather(gpu, [0, 1], host, places))
+def test_a_wrong_place(refused, gpu, host):
+    refused(IndexError, r"host_indices\[0\] is 6, and host has 6 rows",
+            lambda: barmap.gather(gpu, [0, 1], host, [6, 0]))
     refused(IndexError, r"gpu_indices\[1\] is 8, and gpu has 8 rows",
             lambda: barmap.scatter(host, [0, 1], gpu, [1, 8]))
+
+
+def in_gpu_memory(numbers):
+    made = barmap.alloc(len(numbers), "i8")
+    made.write(np.array(numbers, "i8"))
+    return made
+
+
+@pytest.mark.parametrize("form", [
+    list, tuple, lambda numbers: array.array("q", numbers), np.array,
+    lambda numbers: np.array(numbers, "i1"), lambda numbers: np.array(numbers, ">i4"), in_gpu_memory,
+], ids=["list", "tuple", "array", "int64", "int8", "big_endian", "gpu"])
+@pytest.mark.parametrize("numbers", [[2, -1, 3], [-1, 2, 3], [2, 3, -6], [-8, 0, 1], [3, 2, -(1 << 7)]], ids=str)
+def test_no_row_is_negative(refused, gpu, host, numbers, form):
+    at = next(i for i, number in enumerate(numbers) if number < 0)
+    says = rf"indices\[{at}\] is {numbers[at]}, and rows count from 0: leave out what names no row"
+    refused(ValueError, f"^{says}", lambda: barmap.gather(gpu, form(numbers), host))
+    refused(ValueError, f"^{says}", lambda: barmap.scatter(host, form(numbers), gpu))
+    refused(ValueError, f"^host_{says}", lambda: barmap.gather(gpu, [0, 1, 2], host, form(numbers)))
+    refused(ValueError, f"^gpu_{says}", lambda: barmap.scatter(host, [0, 1, 2], gpu, form(numbers)))
+    refused(ValueError, f"^{says}", lambda: barmap.gather(gpu, form(numbers), host, stream=0))
+    refused(ValueError, f"^{says}", lambda: barmap.scatter(host, form(numbers), gpu, stream=0))
 
 
 def test_more_rows_than_there_are_places(refused, gpu, host):
@@ -61,13 +84,13 @@ def test_more_rows_than_there_are_places(refused, gpu, host):
     refused(IndexError, "host has 6", lambda: barmap.scatter(host, [6], gpu))
 
 
-@pytest.mark.parametrize("places", [[1, 1], [0, 2, 3, 2], [5, 4, -2], [3, 1, 2, -3]])
+@pytest.mark.parametrize("places", [[1, 1], [0, 2, 3, 2], [5, 4, 4], [3, 1, 2, 3]])
 def test_a_place_that_is_written_twice(refused, gpu, host, places):
     indices = range(len(places))
     refused(ValueError, "host_indices.* again",
             lambda: barmap.gather(gpu, indices, host, places))
     refused(ValueError, "gpu_indices.* again",
-            lambda: barmap.scatter(host, [0, 1, 2], gpu, [7, 0, -1]))
+            lambda: barmap.scatter(host, [0, 1, 2], gpu, [7, 0, 7]))
 
 
 @pytest.mark.parametrize("indices, error", [
@@ -91,6 +114,13 @@ def test_another_dtype(refused, gpu, dtype):
     other = barmap.pinned((6, 4), dtype)
     refused(TypeError, "elements of", lambda: barmap.gather(gpu, [0], other))
     refused(TypeError, "elements of", lambda: barmap.scatter(other, [0], gpu))
+
+
+def test_other_fields_of_the_same_size():
+    gpu = barmap.alloc(2, [("a", "<i4"), ("b", "<i4")])
+    for fields in ([("a", "<i4"), ("c", "<i4")], [("a", "<i4"), ("b", "<u4")], "V8"):
+        with pytest.raises(TypeError, match="elements of"):
+            barmap.gather(gpu, [0], barmap.pinned(2, fields))
 
 
 @pytest.mark.parametrize("shape", [(6,), (6, 5), (6, 2, 2), (6, 4, 1)])
@@ -126,17 +156,36 @@ def test_an_array_without_an_axis(refused, gpu, host):
 
 
 def test_arrays_on_the_wrong_side(refused, memory, gpu, host):
-    refused(TypeError, "not on a CUDA GPU", lambda: barmap.gather(host, [0], host))
-    refused(TypeError, "host is an array on a GPU", lambda: barmap.gather(gpu, [0], gpu))
+    def gpu_is(what):
+        return rf"^gpu is {what}: give an array on a GPU; are gpu and host exchanged\?$"
+
+    def host_is(what):
+        return rf"^host is {what}: give an array in pinned host memory; are gpu and host exchanged\?$"
+
+    of_numpy = gpu_is(r"a numpy\.ndarray in host memory")
+    refused(TypeError, of_numpy, lambda: barmap.gather(host, [0], gpu))
+    refused(TypeError, of_numpy, lambda: barmap.scatter(gpu, [0], host))
+    refused(TypeError, of_numpy, lambda: barmap.gather(host, [0], host))
+    refused(TypeError, gpu_is("a bytearray"), lambda: barmap.gather(bytearray(8), [0], gpu))
+    refused(TypeError, gpu_is("an int"), lambda: barmap.gather(gpu.gpu_address, [0], host))
+    pinned = DlpackObject(host.ctypes.data, (6, 4), (0, 32, 1), device=3)
+    of_another = r"a dlpack_object\.DlpackObject"
+    refused(TypeError, gpu_is(f"{of_another} in pinned host memory"),
+            lambda: barmap.gather(pinned, [0], gpu))
+    refused(TypeError, host_is(r"a barmap\.Array on a GPU"), lambda: barmap.gather(gpu, [0], gpu))
     base = bytes_like(memory)
     theirs = Interface(memory, base[:96].view("<i4").reshape(6, 4), base)
-    refused(TypeError, "host is an array on a GPU", lambda: barmap.gather(gpu, [0], theirs))
+    refused(TypeError, host_is(r"a gpu_memory\.Interface on a GPU"),
+            lambda: barmap.scatter(theirs, [0], gpu))
     with barmap.map(gpu) as mapping:
-        refused(TypeError, "host is an array on a GPU", lambda: barmap.gather(gpu, [0], mapping))
+        refused(TypeError, host_is(r"a barmap\.Mapping on a GPU"),
+                lambda: barmap.gather(gpu, [0], mapping))
     on_gpu = DlpackObject(memory.address, (8, 4), (0, 32, 1))
-    refused(TypeError, "the memory is not the host's", lambda: barmap.gather(gpu, [0], on_gpu))
-    refused(TypeError, "bytes-like", lambda: barmap.gather(gpu, [0], [[0] * 4]))
-    refused(TypeError, "address needs nbytes", lambda: barmap.gather(gpu.gpu_address, [0], host))
+    refused(TypeError, host_is(f"{of_another} on a GPU"), lambda: barmap.gather(gpu, [0], on_gpu))
+    elsewhere = DlpackObject(memory.address, (8, 4), (0, 32, 1), device=10)
+    refused(TypeError, host_is(f"{of_another} on a device of DLPack's type 10"),
+            lambda: barmap.gather(gpu, [0], elsewhere))
+    refused(TypeError, host_is("a list"), lambda: barmap.gather(gpu, [0], [[0] * 4]))
     refused(TypeError, "Python objects",
             lambda: barmap.gather(gpu, [0], np.empty((6, 4), object)))
 
@@ -202,17 +251,23 @@ def test_rows_of_nothing_are_looked_for_too(host):
         barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [1], none, [6])
     with pytest.raises(IndexError):
         barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [1] * 7, none)
+    with pytest.raises(ValueError, match="rows count from 0"):
+        barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [-1], none)
     barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [7, 7], none)
     barmap.gather(gpu, [], np.zeros((6, 4), "<i4"))  # not even pinned
+    empty = barmap.alloc((8, 4), "<i4").__cuda_array_interface__
+    nowhere = types.SimpleNamespace(
+        __cuda_array_interface__={**empty, "shape": (8, 0), "data": (None, False)})
+    barmap.gather(nowhere, [7], none)
 
 
 @pytest.mark.parametrize("change, error", [
     ({"direction": "to_host"}, ValueError), ({"direction": None}, ValueError),
     ({"gpu_addresses": [1, 2]}, ValueError), ({"host_addresses": []}, ValueError),
     ({"sizes": [1.0]}, TypeError), ({"sizes": 4}, ValueError), ({"gpu_addresses": [True]}, TypeError),
-    ({"at_most": -1}, ValueError), ({"at_most": float("nan")}, ValueError),
-    ({"gpu_addresses": [0]}, barmap.Error), ({"host_addresses": [-1]}, barmap.Error),
-    ({"sizes": [-1]}, barmap.Error), ({"sizes": [1 << 63]}, barmap.Error),
+    ({"at_most": -1}, ValueError), ({"at_most": float("nan")}, ValueError), ({"at_most": "1"}, TypeError),
+    ({"gpu_addresses": [0]}, ValueError), ({"host_addresses": [-1]}, ValueError),
+    ({"sizes": [-1]}, ValueError), ({"sizes": [1 << 63]}, ValueError),
 ])
 def test_pieces_that_are_refused(gpu, host, change, error):
     engine = barmap.copy_engine()
@@ -224,7 +279,7 @@ def test_pieces_that_are_refused(gpu, host, change, error):
 
 
 @pytest.mark.parametrize("ticket, error", [
-    (-1, OverflowError), (1 << 64, OverflowError), ("1", TypeError), ((1 << 64) - 1, barmap.Error),
+    (-1, OverflowError), (1 << 64, OverflowError), ("1", TypeError), ((1 << 64) - 1, ValueError),
 ])
 def test_what_is_no_ticket(ticket, error):
     engine = barmap.copy_engine()
@@ -236,6 +291,9 @@ def test_what_is_no_ticket(ticket, error):
 def test_times_that_are_none():
     for timeout in (-1, float("nan")):
         with pytest.raises(ValueError):
+            barmap.copy_engine().wait(0, timeout)
+    for timeout in ("1", [1], 1j):
+        with pytest.raises(TypeError, match="^timeout is a (str|list|complex): give seconds, as a number"):
             barmap.copy_engine().wait(0, timeout)
 
 

@@ -97,8 +97,8 @@ def test_without_places_rows_go_to_the_first_ones():
 
 
 @pytest.mark.parametrize("indices", [
-    [1, -1, 0], (1, 9, 0), range(1, 4), array.array("q", [1, 2]), np.array([1, 2], "u1"),
-    np.array([-1, 2], ">i4"), np.array([9, 2], "u8"), np.arange(10)[::-3], [], np.empty(0, "i2"),
+    [1, 9, 0], (1, 9, 0), range(1, 4), array.array("q", [1, 2]), np.array([1, 2], "u1"),
+    np.array([9, 2], ">i4"), np.array([9, 2], "u8"), np.arange(10)[::-3], [], np.empty(0, "i2"),
 ], ids=repr)
 def test_row_numbers_of_any_kind(indices):
     gpu, host = on_gpu(filled((10, 8))), barmap.pinned((10, 8), "u1")
@@ -115,12 +115,12 @@ def test_rows_may_be_anywhere(memory):
                    base[:9000].reshape(9, 1000)[:, 960:]):
         gpu = Interface(memory, theirs, base)
         for mine in (host, host[::2], host[::-1], host[2:][::-3]):
-            barmap.scatter(mine, [4, 0, -1], gpu, [1, 0, 5])
-            theirs[[1, 0, 5]] = mine[[4, 0, -1]]
+            barmap.scatter(mine, [4, 0, 5], gpu, [1, 0, 5])
+            theirs[[1, 0, 5]] = mine[[4, 0, 5]]
             assert memory.get() == base.tobytes()
             expected = mine.copy()
-            expected[[3, -2]] = theirs[[7, 2]]
-            barmap.gather(gpu, [7, 2], mine, [3, -2])
+            expected[[3, 1]] = theirs[[7, 2]]
+            barmap.gather(gpu, [7, 2], mine, [3, 1])
             assert (mine == expected).all()
 
 
@@ -141,6 +141,19 @@ def test_neighbours_on_both_sides_are_one_piece(driver, calls):
     per_piece = of([0, 2], [0, 2]) - one
     assert of([0, 1, 2, 10, 11, 3], [0, 1, 2, 10, 11, 12]) == one + 2 * per_piece
     assert of(rows, rows[::-1]) == one + 63 * per_piece
+
+
+def test_the_stride_of_an_axis_of_one_does_not_matter(memory):
+    host = filled((8, 4), "<i4")
+    gpu = DlpackObject(memory.address, (8, 1, 4), (0, 32, 1), strides=(4, 777, 1))
+    mine = np.lib.stride_tricks.as_strided(host, (8, 1, 4), (16, 3, 4))
+    barmap.scatter(mine, [7, 6], gpu, [0, 1])
+    assert memory.get(0, 32) == host[[7, 6]].tobytes()
+    barmap.gather(gpu, [1], mine, [2])
+    assert host[2].tobytes() == host[6].tobytes()
+    one_row = DlpackObject(memory.address, (1, 4), (0, 32, 1), strides=(1, 1))  # which overlaps none
+    barmap.scatter(host, [5], one_row)
+    assert memory.get(0, 16) == host[5].tobytes()
 
 
 def test_a_mapping_and_what_dlpack_gives_are_arrays_too(memory):
@@ -245,6 +258,22 @@ def test_pieces_by_their_addresses(stream):
     stream.event.set()
     assert engine.wait(ticket, timeout=30) and (host[:8] == expected[:8]).all()
     assert engine.done(engine.submit("to_gpu", [], [], []))
+
+
+@pytest.mark.parametrize("seconds, milliseconds", [
+    (0, 0), (0.0001, 1), (0.001, 1), (0.0011, 2), (np.float32(2.5), 2500), (1e300, 10**12),
+])
+def test_the_time_of_a_batch_is_rounded_up(monkeypatch, seconds, milliseconds):
+    given = []
+
+    class Engine:
+        def submit(self, *arguments):
+            given.append(arguments[-1])
+
+    engine = barmap.copy_engine()
+    monkeypatch.setattr(engine, "_engine", Engine())
+    engine.submit("to_gpu", [], [], [], after=0, at_most=seconds)
+    assert given == [milliseconds]
 
 
 def test_nothing_keeps_the_interpreter_while_it_waits(stream):

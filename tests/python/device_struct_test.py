@@ -125,7 +125,7 @@ def test_names_that_cpp_does_not_allow_are_refused(name):
 
 
 def test_a_name_that_is_no_text_is_refused():
-    with pytest.raises(TypeError, match="the struct's name is a int, and not a text"):
+    with pytest.raises(TypeError, match="the struct's name is an int, and not a text"):
         barmap.device_struct("f4", 1)
 
 

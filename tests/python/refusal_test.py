@@ -15,9 +15,20 @@ from dlpack_object import DlpackObject
 from gpu_memory import Interface, bytes_like, reported_backends
 
 
-@pytest.mark.parametrize("x", [None, 1.5, "text", b"bytes", [1], object(), np.zeros(4)])
-def test_things_without_gpu_memory(x):
-    with pytest.raises(TypeError):
+class OfHost:
+    """An array of another library in host memory."""
+
+    def __dlpack_device__(self):
+        return (3, 0)
+
+
+@pytest.mark.parametrize("x, called", [
+    (None, "a NoneType"), (1.5, "a float"), ("text", "a str"), (b"bytes", "a bytes"), ([1], "a list"),
+    (object(), "an object"), (np.zeros(4), r"a numpy\.ndarray in host memory"),
+    (OfHost(), rf"a {OfHost.__module__}\.OfHost in pinned host memory"),
+])
+def test_things_without_gpu_memory(x, called):
+    with pytest.raises(TypeError, match=f"^cannot map {called}: give an object .* on a CUDA GPU"):
         barmap.map(x)
 
 
@@ -35,12 +46,21 @@ def test_nbytes_goes_with_addresses_only(memory):
 
 @pytest.mark.parametrize("change", [
     {"version": 1}, {"mask": object()}, {"strides": (1, 2)}, {"typestr": "|O8", "descr": None},
-    {"shape": (-1,)}, {"typestr": "nonsense"},
+    {"shape": (-1,)}, {"typestr": "nonsense"}, {"typestr": ""}, {"typestr": "|"}, {"typestr": None},
 ])
 def test_malformed_interfaces(memory, change):
     base = bytes_like(memory)
     with pytest.raises((TypeError, ValueError)):
         barmap.map(Interface(memory, base[:8], base, **change))
+
+
+@pytest.mark.parametrize("key", ["shape", "typestr", "data"])
+def test_interfaces_without_what_they_need(memory, key):
+    base = bytes_like(memory)
+    array = Interface(memory, base[:8], base)
+    del array.__cuda_array_interface__[key]
+    with pytest.raises(TypeError, match=f"^__cuda_array_interface__ lacks '{key}'$"):
+        barmap.map(array)
 
 
 @pytest.mark.parametrize("change", [
@@ -65,13 +85,21 @@ def error_of(call):
     return error
 
 
+def wrong_argument(call):
+    """A wrong argument is a ValueError, too."""
+    assert isinstance(error_of(call), ValueError)
+
+
 def test_memory_that_cannot_be_mapped(driver, memory):
-    assert error_of(lambda: barmap.map(0x1000, 8)).advice
+    refused = error_of(lambda: barmap.map(0x1000, 8))
+    assert refused.advice and not isinstance(refused, ValueError)
     assert error_of(lambda: barmap.map(memory.address, memory.nbytes + 1)).code == 2
-    error_of(lambda: barmap.map(memory.address, 0))
-    error_of(lambda: barmap.map(0, 8))
+    wrong_argument(lambda: barmap.map(memory.address, 0))
+    wrong_argument(lambda: barmap.map(0, 8))
     managed = driver.allocate_managed(4096)
-    assert "managed" in str(error_of(lambda: barmap.map(managed.address, 8)))
+    tensor = DlpackObject(managed.address, (8,), (1, 8, 1), device=13)
+    for x in ((managed.address, 8), (tensor,)):
+        assert "managed" in str(error_of(lambda x=x: barmap.map(*x)))
     managed.free()
 
 
@@ -83,12 +111,12 @@ def test_backends_by_name(memory):
     with barmap.map(memory.address, 8) as any_mapping:
         with barmap.map(memory.address, 8, backend=any_mapping.backend) as mapping:
             assert mapping.backend == any_mapping.backend
-    error_of(lambda: barmap.map(memory.address, 8, backend="nonsense"))
-    error_of(lambda: barmap.alloc(8, "u1", backend="nonsense"))
+    wrong_argument(lambda: barmap.map(memory.address, 8, backend="nonsense"))
+    wrong_argument(lambda: barmap.alloc(8, "u1", backend="nonsense"))
 
 
 def test_allocations():
-    error_of(lambda: barmap.alloc(0, "u1"))
+    wrong_argument(lambda: barmap.alloc(0, "u1"))
     error_of(lambda: barmap.alloc(8, "u1", device=99))
     error_of(lambda: barmap.alloc(1 << 50, "u1"))
     for shape, dtype in ((-1, "u1"), ((2, -3), "u1")):
@@ -229,6 +257,19 @@ def test_arguments_of_the_wrong_type(call):
     assert "\n" not in str(caught.value) and "incompatible" not in str(caught.value)
 
 
+@pytest.mark.parametrize("call", [
+    lambda x: x[0], lambda x: x[1:, ...], lambda x: len(x), list, lambda x: 3 in x,
+    lambda x: x.__setitem__(0, 1),
+])
+def test_elements_are_those_of_numpy(call):
+    array = barmap.alloc(4, "u1")
+    array.fill(3)
+    for x in (array, barmap.map(array)):
+        with pytest.raises(TypeError, match=rf"^a barmap\.{type(x).__name__} has no .* numpy\(\)"):
+            call(x)
+        assert x and bytes(x) == bytearray(x) == np.asarray(x).tobytes() == b"\x03" * 4
+
+
 class BelowZero:
     """An array that lies before its first element, which is at the lowest address."""
 
@@ -248,6 +289,19 @@ def test_numbers_that_no_gpu_has(refused, call):
     with pytest.raises(refused) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("shape, is_too_big", [
+    ((1 << 60,), True), (((1 << 60) - 1,), False), ((1 << 40, 1 << 40), True), ((1 << 40, 1 << 40, 0), False),
+])
+def test_elements_that_repeat_have_at_most_as_many_bytes_as_there_are_addresses(memory, shape, is_too_big):
+    base = bytes_like(memory)
+    repeated = Interface(memory, base[:8], base, shape=shape, typestr="<f8", strides=(0,) * len(shape))
+    if is_too_big:
+        with pytest.raises(ValueError, match="is too big"):
+            barmap.map(repeated)
+    elif 0 not in shape:
+        assert barmap.map(repeated).nbytes == 8
 
 
 @pytest.mark.parametrize("value,size,stored", [

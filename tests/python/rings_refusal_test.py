@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What rings refuse, and by which exception; and which values become messages."""
 
+import fractions
+
 import barmap
 import numpy as np
 import pytest
@@ -29,20 +31,21 @@ def test_what_is_no_dtype_is_refused(kind, dtype):
 
 @pytest.mark.parametrize("slots", [0, 3, 1 << 33])
 def test_a_number_of_slots_that_is_no_power_of_two_is_refused(kind, slots):
-    with pytest.raises(barmap.Error, match="give a power of two") as refused:
+    with pytest.raises(ValueError, match="give a power of two") as refused:
         kind("i4", slots=slots)
+    assert isinstance(refused.value, barmap.Error)
     assert refused.value.operation.startswith("make a ring of ")
 
 
 @pytest.mark.parametrize("slots, error", [(2.0, TypeError), ("2", TypeError), (-2, OverflowError)])
 def test_slots_that_are_no_number_are_refused(kind, slots, error):
-    with pytest.raises(error):
+    with pytest.raises(error, match="^slots is (a float: give an integer|a str: give an integer|-2, which no)"):
         kind("i4", slots=slots)
 
 
 @pytest.mark.parametrize("dtype", ["S0", [], "V1048577"])
 def test_messages_without_bytes_or_of_too_many_are_refused(kind, dtype):
-    with pytest.raises(barmap.Error, match="give messages of 1 byte to 1 MiB"):
+    with pytest.raises(ValueError, match="give messages of 1 byte to 1 MiB"):
         kind(np.dtype(dtype), slots=2)
 
 
@@ -63,6 +66,19 @@ def test_a_device_may_be_an_object(kind):
 def test_times_that_cannot_be_are_refused(kind, timeout):
     with kind("i4", slots=2) as ring, pytest.raises(ValueError, match="a time is not negative"):
         ring.wait_for(timeout)
+
+
+@pytest.mark.parametrize("timeout, called", [("1", "a str"), ([1], "a list"), (1j, "a complex")])
+def test_times_that_are_no_numbers_are_refused(kind, timeout, called):
+    says = f"^timeout is {called}: give seconds, as a number$"
+    with kind("i4", slots=2) as ring, pytest.raises(TypeError, match=says):
+        ring.wait_for(timeout)
+
+
+@pytest.mark.parametrize("timeout", [0, np.float32(0.001), np.int64(0), fractions.Fraction(1, 1000)])
+def test_times_of_any_number(kind, timeout):
+    with kind("i4", slots=2) as ring:
+        assert ring.wait_for(timeout) == (kind is barmap.RingToGpu)
 
 
 @pytest.mark.parametrize("dtype, value, stored", [
@@ -108,20 +124,20 @@ def test_values_become_messages(dtype, value, stored, monkeypatch):
     ("i4", 2**31, OverflowError, "the message is 2147483648, which no int32 can be"),
     ("u1", -1, OverflowError, "which no uint8 can be"), ("u1", np.int64(256), OverflowError, "uint8"),
     ("f4", "1", TypeError, "the message is a str, and not float32"), ("f4", 1j, TypeError, "complex"),
-    ("f4", [1.0], TypeError, "list"), ("?", 1, TypeError, "the message is a int, and not bool"),
+    ("f4", [1.0], TypeError, "list"), ("?", 1, TypeError, "the message is an int, and not bool"),
     ("c8", "1", TypeError, "str"), ("S2", "ab", TypeError, "str"), ("U2", b"ab", TypeError, "bytes"),
     ("S2", b"abc", ValueError, "the message is 3 long, and .* has room for 2"),
     ("U2", "abc", ValueError, "room for 2"), ("V2", b"abc", ValueError, "room for 2"),
     ("i4", np.zeros(1, "i4"), TypeError, r"of shape \(1,\), and not int32"),
     ("i4", np.datetime64("2020"), TypeError, "datetime64"),
-    (NESTED, 5, TypeError, "the message is a int: give a tuple"),
+    (NESTED, 5, TypeError, "the message is an int: give a tuple"),
     (NESTED, [1, (2, 3), [[1, 2], [3, 4]]], TypeError, "the message is a list: give a tuple"),
     (NESTED, (1, (2, 3)), ValueError, "the message has 2 elements, and .* has 3"),
     (NESTED, (1, (2, 3, 4), [[1, 2], [3, 4]]), ValueError, "the message's at has 3 elements"),
     (NESTED, (-1, (2, 3), [[1, 2], [3, 4]]), OverflowError, "the message's id is -1"),
     (NESTED, (1, (2, "3"), [[1, 2], [3, 4]]), TypeError, "the message's at's y is a str"),
     (NESTED, (1, (2, 3), [[1, 2], [3, 400]]), OverflowError, r"m's \[1\]'s \[1\] is 400"),
-    (NESTED, (1, (2, 3), [1, 2]), TypeError, r"m's \[0\] is a int: give a list"),
+    (NESTED, (1, (2, 3), [1, 2]), TypeError, r"m's \[0\] is an int: give a list"),
     (NESTED, (1, (2, 3), np.zeros((2, 2), "i2")), TypeError, "m is int16 of shape"),
     (NESTED, np.zeros((), [("id", "u2")])[()], TypeError, "the message is"),
     (PADDED, (1.0, 2.0, 3), TypeError, "float"), (PADDED, (256, 2.0, 3), OverflowError, "a is 256"),
@@ -137,7 +153,7 @@ def test_values_of_another_kind_are_refused(dtype, value, error, reason):
 
 
 BATCHES = [
-    ("i4", [1, 2], r"is a list: give np.array\(\w+, 'int32'\)"),
+    ("i4", [1, 2], r"is a list: give np.array\(\w+, ring.dtype\)"),
     ("i4", b"1234", "is a bytes"),
     ("i4", np.zeros(2, "i8"), r"elements of int64, and the ring's messages are int32: convert them"),
     ("i4", np.zeros(2, "f4"), "elements of float32"), ("i4", np.zeros(2, ">i4"), "elements of >i4"),

@@ -243,7 +243,7 @@ def test_arenas_that_are_refused():
         barmap.Arena("1", 1)
     with pytest.raises(barmap.Error):
         barmap.Arena(128, 128, device=7)
-    with pytest.raises(TypeError, match="arena is a int: give a barmap.Arena"):
+    with pytest.raises(TypeError, match="arena is an int: give a barmap.Arena"):
         barmap.FlagToCpu(arena=3)
     with barmap.Arena(0, 128) as arena:
         barmap.FlagToCpu(arena=arena)
@@ -258,7 +258,7 @@ def test_dtypes_that_are_refused(kind):
     with pytest.raises(TypeError):
         kind("nothing")
     for dtype in ("S0", "V1048577"):
-        with pytest.raises(barmap.Error, match="give values of 1 byte to 1 MiB"):
+        with pytest.raises(ValueError, match="give values of 1 byte to 1 MiB"):
             kind(dtype)
 
 
@@ -307,7 +307,7 @@ def calls_of(of):
 def test_what_is_released_refuses_every_call(kind, memory):
     with kind(**memory) as of:
         name = type(of).__name__
-        assert not of.released and repr(of) == f"<barmap.{name}>"
+        assert not of.released and repr(of).startswith(f"<barmap.{name}")
     of.release()
     assert of.released and repr(of) == f"<barmap.{name}, released>"
     found = list(calls_of(of))

@@ -13,12 +13,14 @@ import pkgutil
 import re
 import subprocess
 import sys
+import textwrap
 
 import barmap
 import pytest
 
 GOLDEN = pathlib.Path(__file__).with_name("golden")
 PACKAGE = pathlib.Path(barmap.__file__).parent
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 # They import what is not here.
 FOREIGN = {"barmap.torch", "barmap.cupy", "barmap.vkgdr.pycuda"}
 
@@ -111,15 +113,47 @@ def test_a_stub_names_what_is_there(stub):
                 assert re.search(rf"\b{name}\b", text), f"{stub.name} does not name {name}"
 
 
-def test_the_package_is_typed(tmp_path):
+def mypy(tmp_path, *arguments):
+    """Checks strictly, without what is not of this package."""
     settings = tmp_path / "mypy.ini"
-    settings.write_text("[mypy]\nstrict = True\n[mypy-torch,cupy,pycuda.*]\nfollow_imports = skip\n"
-                        "ignore_missing_imports = True\n")
-    done = subprocess.run(
+    settings.write_text("[mypy]\nstrict = True\n[mypy-torch,cupy,numba,pycuda.*,vllm.*]\n"
+                        "follow_imports = skip\nignore_missing_imports = True\n")
+    return subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", settings, "--cache-dir", tmp_path / "cache",
-         "-p", "barmap"],
+         *arguments],
         capture_output=True, text=True, check=False,
     )
+
+
+def test_the_package_is_typed(tmp_path):
+    done = mypy(tmp_path, "-p", "barmap")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# By document with programs in Python: the names that its reader has, whatever they are.
+DOCUMENTS = {
+    "README.md": "",
+    "docs/batches.md": "barmap cache blocks others torch",
+    "docs/kernel.md": "barmap address nbytes forget",
+    "docs/python.md": "ctypes cupy graph last lengths libcuda model new_slots numba positions s slots "
+                      "stream to tokens",
+    "docs/python-gdrcopy.md": "",
+    "docs/python-pygpu.md": "",
+    "docs/python-vkgdr.md": "",
+    "docs/site/recipes/several-gpus.md": "barmap tensor",
+}
+
+
+def test_the_documents_programs_are_typed(tmp_path):
+    for document, names in DOCUMENTS.items():
+        programs = re.findall(r"^```python\n(.*?)^```", (REPOSITORY / document).read_text(), re.M | re.S)
+        assert programs, document
+        given = ["import barmap"] if "barmap" in names else []
+        given += [f"{name}: Any = ..." for name in names.split() if name != "barmap"]
+        body = textwrap.indent("\n".join(given + programs), "    ")  # may wait: async for
+        (tmp_path / f"{re.sub(r'[^a-z]', '_', document.lower())}.py").write_text(
+            f"from typing import Any\n\nasync def program() -> None:\n{body}")
+    done = mypy(tmp_path, "--allow-untyped-defs", *tmp_path.glob("*.py"))  # Numba's kernels
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -139,21 +173,19 @@ mapping.read_into(bytearray(4))
 barmap.map(4096, np.int64(8)).post(np.uint32(1), 0, 4)
 """
 REFUSED = [
+    "with mapping as m: m.write('text')",
     "mapping.write([1, 2, 3])", "mapping.write(1.0)", "mapping.write('text')",
     "mapping.write(None)", "mapping.read_into([0])", "mapping.read(1.5)", "mapping.read('0')",
     "mapping.post(1.0, 0)", "mapping.fill(b'x')", "barmap.map([1])", "barmap.map('text')",
     "barmap.map(1, 2.0)", "barmap.map(1, 2, backend=1)", "barmap.alloc(1.5, 'u1')",
-    "barmap.alloc(1, 'u1', device='0')",
+    "barmap.alloc(1, 'u1', device='0')", "barmap.alloc(1, 'u1')[0]", "len(barmap.alloc(1, 'u1'))",
 ]
 
 
 def test_checkers_refuse_what_is_refused(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("\n".join([PROGRAM, *REFUSED]))
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", program],
-        capture_output=True, text=True, check=False,
-    )
+    done = mypy(tmp_path, program)
     found = [int(line) for line in re.findall(r"program\.py:(\d+): error", done.stdout)]
     first = PROGRAM.count("\n") + 2
     assert found == [*range(first, first + len(REFUSED))], done.stdout + done.stderr

@@ -9,8 +9,8 @@ import numpy as np
 class Tensor:
     """A tensor on the CPU, or one that says that it is elsewhere."""
 
-    def __init__(self, values, dtype=None, device="cpu"):
-        self.array = np.asarray(values)
+    def __init__(self, values, dtype=None, device="cpu", requires_grad=False):
+        self.array, self.requires_grad = np.asarray(values), requires_grad
         self.dtype = dtype or module.int64
         self.device = types.SimpleNamespace(type=device)
         self.shape = self.array.shape
@@ -28,9 +28,15 @@ class Tensor:
         return Tensor(self.array.reshape(shape), self.dtype)
 
     def copy_(self, other):
+        assert not other.requires_grad  # or this one would have gradients, too
         self.array[...] = other.array
 
+    def detach(self):
+        return Tensor(self.array, self.dtype, self.device.type)
+
     def numpy(self):
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
         if self.dtype == module.bfloat16 or self.device.type != "cpu":
             raise TypeError(f"no array of {self.dtype} on {self.device.type}")
         return self.array

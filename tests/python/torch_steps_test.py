@@ -92,6 +92,38 @@ def test_tensors_that_are_refused(of_torch, tensors, given, error, says):
         assert not inputs.host["tokens"].array.any()
 
 
+def test_tensors_with_gradients_are_copied(of_torch, tensors):
+    with of_torch.step_inputs(tensors) as inputs:
+        assert inputs.push(tokens=Tensor(np.array([1, 2, 3], "i8"), requires_grad=True))
+        assert inputs.host["tokens"].array.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("given", [
+    {"tokens": Tensor(np.ones(3, "i8"))}, {"scale": Tensor(raw([[1, 2], [3, 4]]), "torch.bfloat16")},
+    {"tokens": np.ones(3, "i8")}, {},
+])
+def test_what_is_released_says_so(of_torch, tensors, given):
+    inputs = of_torch.step_inputs(tensors)
+    inputs.release()
+    with pytest.raises(ValueError, match="^this StepInputs is released$"):
+        inputs.push(given)
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, AttributeError, TypeError, ValueError])
+def test_a_failure_of_the_push_is_raised_at_once(of_torch, tensors, failure):
+    with of_torch.step_inputs(tensors) as inputs:
+        calls = []
+
+        def push(arrays):
+            calls.append(arrays)
+            raise failure("of the push itself")
+
+        inputs._push = push
+        with pytest.raises(failure, match="^of the push itself$"):
+            inputs.push(tokens=Tensor(np.ones(3, "i8")))
+        assert len(calls) == 1 and not inputs.host["tokens"].array.any()
+
+
 def test_tokens_come_as_tensors(of_torch, stream, tensors):
     tokens = tensors["tokens"]
     with of_torch.token_ring(tokens, capacity=2) as ring:

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""What errors and reprs call things."""
+
+import os
+
+import barmap
+import numpy as np
+import pytest
+from barmap._naming import array_name, dtype_name, kind_of
+
+PLAIN = np.dtype([("id", "u4"), ("x", "f8")])
+ALIGNED = np.dtype([("id", "u4"), ("x", "f8")], align=True)
+SWAPPED = np.dtype({"names": ["x", "y"], "formats": ["i4", "i4"], "offsets": [4, 0]})
+
+
+@pytest.mark.parametrize("dtype, name", [
+    ("f4", "float32"), (">i4", ">i4"), ("V2", "|V2"), ("M8[s]", "datetime64[s]"),
+    (("i4", (2, 3)), "int32[2, 3]"),
+    (PLAIN, "id: uint32, x: float64"), (ALIGNED, "id: uint32, x: float64 (aligned)"),
+    (SWAPPED, "x: int32, y: int32 (at [4, 0] of 8 bytes)"),
+    ([("at", PLAIN), ("m", "i1", (2, 2)), ("many", PLAIN, 3)],
+     "at: (id: uint32, x: float64), m: int8[2, 2], many: (id: uint32, x: float64)[3]"),
+])
+def test_dtypes(dtype, name):
+    assert dtype_name(np.dtype(dtype)) == name
+
+
+def test_arrays_and_kinds():
+    assert array_name(np.dtype("f4"), (2, 3)) == "float32[2, 3]"
+    assert array_name(PLAIN, (2,)) == "(id: uint32, x: float64)[2]"
+    found = [kind_of(x) for x in (1, "", np.float32(1), barmap.devices()[0], object())]
+    assert found == ["an int", "a str", "a numpy.float32", "a barmap.Device", "an object"]
+
+
+def test_errors_about_messages_name_fields():
+    with barmap.RingToGpu(ALIGNED, slots=2) as ring:
+        with pytest.raises(TypeError, match=r"an int: give a tuple for id: uint32, x: float64 \(aligned\)$"):
+            ring.try_push(5)
+        with pytest.raises(TypeError, match="the message's id is a str, and not uint32$"):
+            ring.try_push(("5", 1.0))
+        with pytest.raises(TypeError, match=r"elements of id: uint32, x: float64, and the ring's messages "
+                                            r"are id: uint32, x: float64 \(aligned\): convert"):
+            ring.push_many(np.zeros(2, PLAIN))
+    records = barmap.alloc(2, PLAIN)
+    with pytest.raises(TypeError, match="elements of float32, since the mapping has id: uint32, x: float64: "):
+        records.write(np.zeros(2, "f4"))
+    with pytest.raises(TypeError, match="gpu has elements of id: uint32, x: float64, and host of float32$"):
+        barmap.gather(records, [0], barmap.pinned(2, "f4"))
+    with barmap.StepInputs({"x": records}) as inputs:
+        with pytest.raises(TypeError, match=r"elements of id: .* \(aligned\), and the input has id: uint32, x: f"):
+            inputs.push(x=np.zeros(2, ALIGNED))
+
+
+def test_reprs_of_arrays_and_rings():
+    assert ": (id: uint32, x: float64)[2], " in repr(barmap.alloc(2, PLAIN))
+    assert ": float32[4, 4], " in repr(barmap.alloc((4, 4), "f4"))
+    with barmap.RingToCpu(PLAIN, slots=4) as ring:
+        assert repr(ring) == "<barmap.RingToCpu of (id: uint32, x: float64), 4 slots>"
+
+
+@pytest.mark.simulated
+def test_the_repr_of_an_engine():
+    assert repr(barmap.copy_engine()) == "<barmap.CopyEngine of GPU 0: driver>"
+
+
+def test_reprs_say_values():
+    with barmap.CounterToGpu(first=3) as counter:
+        assert repr(counter) == "<barmap.CounterToGpu: 3>"
+        counter.advance(17)
+        assert repr(counter) == "<barmap.CounterToGpu: 17>"
+    with barmap.CounterToCpu(first=5) as counter:
+        assert repr(counter) == "<barmap.CounterToCpu: 5>"
+    with barmap.FlagToCpu() as flag:
+        assert repr(flag) == "<barmap.FlagToCpu: lowered>"
+        flag.record(0)
+        assert flag.wait_for(60) and repr(flag) == "<barmap.FlagToCpu: raised>"
+    with barmap.MailboxToGpu(PLAIN) as box:
+        box.write((1, 2.0))
+        assert repr(box) == "<barmap.MailboxToGpu of (id: uint32, x: float64): version 1>"
+    with barmap.MailboxToCpu("f4") as box:
+        assert repr(box) == "<barmap.MailboxToCpu of float32: version 0>"
+
+
+@pytest.mark.simulated
+def test_reprs_in_a_forked_child():
+    with barmap.CounterToGpu() as counter, barmap.FlagToCpu() as flag:
+        engine = barmap.copy_engine()
+        child = os.fork()
+        if child == 0:
+            found = [repr(counter), repr(flag), repr(engine)]
+            os._exit(0 if found == ["<barmap.CounterToGpu>", "<barmap.FlagToCpu>",
+                                    "<barmap.CopyEngine of GPU 0: none usable>"] else 1)
+        assert os.waitpid(child, 0)[1] == 0
