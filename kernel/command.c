@@ -53,7 +53,6 @@ static int callback_flag(struct gdrdrv_file *file, union arguments *with)
 static int info_v2(struct gdrdrv_file *file, union arguments *with)
 {
 	struct gdrdrv_pin *pin = gdrdrv_get_pin(file, with->info_v2.handle);
-	int mapping;
 
 	if (!pin)
 		return -EINVAL;
@@ -62,10 +61,9 @@ static int info_v2(struct gdrdrv_file *file, union arguments *with)
 	with->info_v2.page_size = GPU_PAGE_SIZE;
 	with->info_v2.tsc_khz = gdrdrv_khz();
 	with->info_v2.tm_cycles = pin->cycles;
-	mapping = gdrdrv_mapping_of(pin);
-	with->info_v2.mapping = mapping;
+	with->info_v2.mapping = gdrdrv_mapping_of(pin);
 	gdrdrv_put_pin(pin);
-	return mapping < 0 ? mapping : 0;
+	return 0;
 }
 
 static int info(struct gdrdrv_file *file, union arguments *with)

@@ -126,7 +126,7 @@ bool gdrdrv_put_pages(struct gdrdrv_pin *pin);
 /* map.c */
 extern bool gdrdrv_device_mappings;
 int gdrdrv_request_mapping(struct gdrdrv_pin *pin, u32 type);
-int gdrdrv_mapping_of(struct gdrdrv_pin *pin);
+u32 gdrdrv_mapping_of(struct gdrdrv_pin *pin);
 int gdrdrv_mmap(struct file *filp, struct vm_area_struct *vma);
 unsigned long gdrdrv_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
 				   unsigned long offset, unsigned long flags);

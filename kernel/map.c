@@ -7,7 +7,6 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
-#include <linux/sizes.h>
 
 #include "compat.h"
 #include "gdrdrv.h"
@@ -15,15 +14,20 @@
 
 bool gdrdrv_device_mappings;
 
-/* How many bytes are contiguous from this page on, at most that many. */
-static size_t contiguous(const struct gdrdrv_pin *pin, unsigned long page, size_t most)
+static phys_addr_t address_at(const struct gdrdrv_pin *pin, u64 offset)
 {
-	phys_addr_t start = gdrdrv_page_address(pin->table, page);
-	size_t size = GPU_PAGE_SIZE;
+	return gdrdrv_page_address(pin->table, offset >> GPU_PAGE_SHIFT) + (offset & (GPU_PAGE_SIZE - 1));
+}
+
+/* How many bytes are contiguous from this offset on, at most that many. */
+static size_t contiguous(const struct gdrdrv_pin *pin, u64 offset, size_t most)
+{
+	phys_addr_t start = address_at(pin, offset);
+	size_t size = GPU_PAGE_SIZE - (offset & (GPU_PAGE_SIZE - 1));
 
 	if (pin->in_a_row)
 		return most;
-	while (size < most && gdrdrv_page_address(pin->table, ++page) == start + size)
+	while (size < most && address_at(pin, offset + size) == start + size)
 		size += GPU_PAGE_SIZE;
 	return min(size, most);
 }
@@ -33,9 +37,9 @@ static void free_reservation(struct gdrdrv_pin *pin)
 	u64 done = 0;
 
 	while (done < pin->reserved) {
-		size_t size = contiguous(pin, done >> GPU_PAGE_SHIFT, pin->reserved - done);
+		size_t size = contiguous(pin, done, pin->reserved - done);
 
-		gdrdrv_free_memory_type(gdrdrv_page_address(pin->table, done >> GPU_PAGE_SHIFT), size);
+		gdrdrv_free_memory_type(address_at(pin, done), size);
 		done += size;
 	}
 	pin->reserved = 0;
@@ -45,9 +49,8 @@ static void free_reservation(struct gdrdrv_pin *pin)
 static int reserve_write_combining(struct gdrdrv_pin *pin)
 {
 	while (GDRDRV_RESERVES_WRITE_COMBINING && pin->reserved < pin->size) {
-		unsigned long page = pin->reserved >> GPU_PAGE_SHIFT;
-		size_t size = contiguous(pin, page, pin->size - pin->reserved);
-		int result = gdrdrv_reserve_write_combining(gdrdrv_page_address(pin->table, page), size);
+		size_t size = contiguous(pin, pin->reserved, pin->size - pin->reserved);
+		int result = gdrdrv_reserve_write_combining(address_at(pin, pin->reserved), size);
 
 		if (result) {
 			free_reservation(pin);
@@ -114,19 +117,14 @@ static u32 choose_mapping(const struct gdrdrv_pin *pin)
 	return gdrdrv_device_mappings ? GDRDRV_MAPPING_DEVICE : GDRDRV_MAPPING_WRITE_COMBINING;
 }
 
-/* An enum gdrdrv_mapping, or an error: what it is at its first page, which may not be what was wanted. */
-int gdrdrv_mapping_of(struct gdrdrv_pin *pin)
+/* What the VMA asked the kernel for; where another driver had reserved the memory before, that driver's type holds. */
+u32 gdrdrv_mapping_of(struct gdrdrv_pin *pin)
 {
-	int type = GDRDRV_MAPPING_NONE, combines;
+	u32 type = GDRDRV_MAPPING_NONE;
 
 	down_read(&pin->lock);
 	if (pin->table && atomic_read(&pin->areas))
 		type = pin->type;
-	if (type == GDRDRV_MAPPING_WRITE_COMBINING) {
-		combines = gdrdrv_is_write_combining(gdrdrv_page_address(pin->table, 0));
-		if (combines <= 0)
-			type = combines ?: GDRDRV_MAPPING_DEVICE;
-	}
 	up_read(&pin->lock);
 	return type;
 }
@@ -157,48 +155,35 @@ static u64 offset_of(const struct vm_area_struct *vma, unsigned long at)
 	return ((u64)(vma->vm_pgoff - pin->handle) << PAGE_SHIFT) + (at - vma->vm_start);
 }
 
-/* How many bytes from this offset on are contiguous, at most that many, and where they start. */
-static size_t run_at(const struct gdrdrv_pin *pin, u64 offset, size_t most, phys_addr_t *start)
-{
-	unsigned long page = offset >> GPU_PAGE_SHIFT, inside = offset & (GPU_PAGE_SIZE - 1);
-
-	*start = gdrdrv_page_address(pin->table, page) + inside;
-	return contiguous(pin, page, most + inside) - inside;
-}
-
-/* A fault inserts all that is around it in such a range, which one page of the page table holds. */
-#define AROUND min_t(unsigned long, PMD_SIZE, SZ_2M)
-
-static int fill_around(struct vm_fault *vmf, const struct gdrdrv_pin *pin)
+/*
+ * Inserts the GPU page that the address is in, as far as the VMA has it: by the kernel's own function for each of the
+ * CPU's pages, although that looks up the memory type each time. It alone decides what an entry becomes, and it leaves
+ * an entry alone that is not empty: another thread's, or a marker of userfaultfd's.
+ */
+static vm_fault_t insert_around(struct vm_fault *vmf, const struct gdrdrv_pin *pin)
 {
 	struct vm_area_struct *vma = vmf->vma;
-	unsigned long at = max(vma->vm_start, round_down(vmf->address, AROUND));
-	unsigned long end = min(vma->vm_end - 1, vmf->address | (AROUND - 1)) + 1;
-	int result = 0;
+	unsigned long inside = offset_of(vma, vmf->address) & (GPU_PAGE_SIZE - 1);
+	unsigned long at = vmf->address - min(inside, vmf->address - vma->vm_start);
+	unsigned long end = vmf->address + min(GPU_PAGE_SIZE - inside, vma->vm_end - vmf->address);
+	vm_fault_t result = VM_FAULT_NOPAGE;
 
-	while (at < end && !result) {
-		phys_addr_t start;
-		size_t size = run_at(pin, offset_of(vma, at), end - at, &start);
-
-		result = gdrdrv_insert(vmf, at, start >> PAGE_SHIFT, size);
-		at += size;
-	}
+	for (; at < end && result == VM_FAULT_NOPAGE; at += PAGE_SIZE)
+		result = vmf_insert_pfn(vma, at, PHYS_PFN(address_at(pin, offset_of(vma, at))));
 	return result;
 }
 
 static vm_fault_t area_fault(struct vm_fault *vmf)
 {
 	struct gdrdrv_pin *pin = vmf->vma->vm_private_data;
-	int result = -EFAULT;
+	vm_fault_t result = VM_FAULT_SIGBUS;
 
 	gdrdrv_count(faults, 1);
 	down_read(&pin->lock);
 	if (pin->table)
-		result = fill_around(vmf, pin);
+		result = insert_around(vmf, pin);
 	up_read(&pin->lock);
-	if (result)
-		return result == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS;
-	return VM_FAULT_NOPAGE;
+	return result;
 }
 
 #if GDRDRV_LARGE_ENTRIES
@@ -209,15 +194,16 @@ static vm_fault_t area_large_fault(struct vm_fault *vmf, unsigned int order)
 	struct gdrdrv_pin *pin = vma->vm_private_data;
 	unsigned long at = round_down(vmf->address, PMD_SIZE);
 	vm_fault_t result = VM_FAULT_SIGBUS;
-	phys_addr_t start;
+	u64 offset;
 
 	if (order != PMD_ORDER || at < vma->vm_start || vma->vm_end - at < PMD_SIZE)
 		return VM_FAULT_FALLBACK;
 	down_read(&pin->lock);
 	if (pin->table) {
 		result = VM_FAULT_FALLBACK;
-		if (run_at(pin, offset_of(vma, at), PMD_SIZE, &start) == PMD_SIZE && IS_ALIGNED(start, PMD_SIZE))
-			result = gdrdrv_insert_large(vmf, start >> PAGE_SHIFT);
+		offset = offset_of(vma, at);
+		if (IS_ALIGNED(address_at(pin, offset), PMD_SIZE) && contiguous(pin, offset, PMD_SIZE) == PMD_SIZE)
+			result = gdrdrv_insert_large(vmf, PHYS_PFN(address_at(pin, offset)));
 	}
 	up_read(&pin->lock);
 	if (result == VM_FAULT_NOPAGE)
@@ -261,17 +247,14 @@ static int copy(const struct gdrdrv_pin *pin, phys_addr_t start, void *buffer, i
 static int area_access(struct vm_area_struct *vma, unsigned long at, void *buffer, int bytes, int write)
 {
 	struct gdrdrv_pin *pin = vma->vm_private_data;
-	phys_addr_t start;
 	int result = -EIO;
 
 	if (write && !(vma->vm_flags & VM_WRITE))
 		return -EACCES;
 	bytes = min_t(unsigned long, bytes, PAGE_SIZE - offset_in_page(at));
 	down_read(&pin->lock);
-	if (pin->table) {
-		run_at(pin, offset_of(vma, at), bytes, &start);
-		result = copy(pin, start, buffer, bytes, write);
-	}
+	if (pin->table)
+		result = copy(pin, address_at(pin, offset_of(vma, at)), buffer, bytes, write);
 	up_read(&pin->lock);
 	return result;
 }

@@ -79,6 +79,12 @@ struct fakegpu_look {
 	__u64 size; /* bytes that one entry of the page tables maps here */
 };
 
+/* An entry of the caller's page tables that is neither empty nor present nor gdrdrv's. x86-64 alone. */
+struct fakegpu_plant {
+	__u64 user_address;
+	__u64 remove; /* 0: where the entry is empty, otherwise EBUSY; 1: ENOENT if it is not there as it was put there */
+};
+
 /* The driver's own mapping of all the memory, uncached; it ends with the descriptor. */
 struct fakegpu_map {
 	__u64 reserved;
@@ -107,5 +113,7 @@ struct fakegpu_identity {
 #define FAKEGPU_FAIL_CALL _IOWR('G', 8, struct fakegpu_fail_call) /* EOPNOTSUPP where the kernel cannot */
 #define FAKEGPU_IDENTIFY _IOW('G', 9, struct fakegpu_identity)
 #define FAKEGPU_FORGET _IO('G', 10) /* the page tables that nobody will give back any more */
+
+#define FAKEGPU_PLANT _IOW('G', 11, struct fakegpu_plant)
 
 #endif /* FAKEGPU_H */

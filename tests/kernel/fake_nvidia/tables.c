@@ -7,7 +7,7 @@
 #include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/module.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "fakegpu_memory.h"

@@ -74,6 +74,23 @@ struct fakegpu_look gpu_look(int gpu, const volatile void *at)
 	return look;
 }
 
+static int change_entry(int gpu, const volatile void *at, bool remove)
+{
+	struct fakegpu_plant how = { .user_address = (uintptr_t)at, .remove = remove };
+
+	return ioctl(gpu, FAKEGPU_PLANT, &how) ? errno : 0;
+}
+
+int gpu_plant_entry(int gpu, const volatile void *at)
+{
+	return change_entry(gpu, at, false);
+}
+
+int gpu_remove_entry(int gpu, const volatile void *at)
+{
+	return change_entry(gpu, at, true);
+}
+
 int gpu_memory_types(int gpu)
 {
 	struct fakegpu_stats stats = gpu_stats(gpu);

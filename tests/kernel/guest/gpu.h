@@ -22,6 +22,10 @@ struct fakegpu_stats gpu_stats(int gpu);
 void gpu_go_wrong(int gpu, enum fakegpu_fault fault, int64_t value);
 struct fakegpu_look gpu_look(int gpu, const volatile void *at);
 
+/* Puts an entry into the page tables that is not the driver's, and removes it; errors as of FAKEGPU_PLANT. */
+int gpu_plant_entry(int gpu, const volatile void *at);
+int gpu_remove_entry(int gpu, const volatile void *at);
+
 /* A function that gives this result from now on, without being run, after so many calls; "": none. */
 int gpu_fail_call(int gpu, const char *function, int64_t result, uint64_t after);
 uint64_t gpu_failed_calls(int gpu); /* of the last such function; ends it */

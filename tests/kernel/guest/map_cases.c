@@ -63,6 +63,43 @@ CASE(mapping_of_runs, EITHER)
 		}
 }
 
+#ifdef __x86_64__
+/* An entry that is not the driver's stays as it is, and what is beside it is mapped right. */
+static void fault_beside_a_foreign_entry(int place, uint64_t flags)
+{
+	const int pages = GPU_PAGE / 4096;
+	struct pinned one = mapped(2 * GPU_PAGE, flags);
+	char *bytes = (char *)one.words, *foreign = bytes + place * 4096;
+	int i;
+
+	EXPECT_EQ(gpu_plant_entry(one.gpu, foreign), 0);
+	EXPECT_EQ(check_write(bytes + (place + 5) % pages * 4096), 0);
+	for (i = 0; i < pages; i++) {
+		struct fakegpu_look look = gpu_look(one.gpu, bytes + i * 4096);
+
+		EXPECT_EQ(look.present, i != place);
+		if (i == place)
+			continue;
+		EXPECT_EQ(look.physical, gpu_where(one.gpu, one.address + i * 4096).physical);
+		EXPECT_EQ(look.memory_type, FAKEGPU_WRITE_COMBINING);
+	}
+	EXPECT_EQ(gpu_remove_entry(one.gpu, foreign), 0);
+	gpu_expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+}
+
+CASE(foreign_entries_of_page_tables, EITHER)
+{
+	static const int places[] = { 0, 7, 15 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		fault_beside_a_foreign_entry(places[i], 0);
+		fault_beside_a_foreign_entry(places[i], FAKEGPU_SCATTERED);
+	}
+}
+#endif
+
 CASE(mapping_of_a_part, EITHER)
 {
 	struct pinned one = pinned(8 * GPU_PAGE, FAKEGPU_SCATTERED);
