@@ -12,11 +12,12 @@
 
 #define WARNING 4
 
-/* What the kernel says of modules from outside and of a slow machine. */
+/* What the kernel says of modules from outside, and of a machine that is slow or was stopped for a while. */
 static const char *const expected[] = {
 	"loading out-of-tree module taints kernel",
 	"module verification failed: signature",
 	"hrtimer: interrupt took",
+	"clocksource: Long readout interval",
 };
 
 static const char *const reports[] = {
