@@ -28,8 +28,8 @@ static inline void gdrdrv_init_vm_flags(struct vm_area_struct *vma, unsigned lon
 }
 
 /*
- * From Linux 6.12 on, one entry of a higher level (a PMD; 2 MiB on x86-64) may map a part of a device, by functions that
- * are GPL-only. Not one of the level above (a PUD, 1 GiB), though there is a function for it: the kernel neither moves
+ * From Linux 6.12 on, one entry of a higher level (a PMD; 2 MiB on x86-64) may map a part of a device, by functions
+ * that are GPL-only. Not one of the level above (a PUD, 1 GiB), though there is a function for it: the kernel neither moves
  * nor splits such an entry of a device. mremap() takes it for a damaged one and clears it without flushing the TLB, so
  * that processors still reach the memory after an unpin; and where madvise() has split the VMA, unmapping warns.
  */
@@ -46,15 +46,15 @@ static inline void gdrdrv_init_vm_flags(struct vm_area_struct *vma, unsigned lon
 #define gdrdrv_large_pfn(pfn) (pfn)
 #endif
 
-static inline vm_fault_t gdrdrv_insert_large(struct vm_fault *vmf, unsigned long pfn)
+static inline vm_fault_t gdrdrv_insert_pmd(struct vm_fault *vmf, unsigned long pfn)
 {
 	return vmf_insert_pfn_pmd(vmf, gdrdrv_large_pfn(pfn), vmf->flags & FAULT_FLAG_WRITE);
 }
 
-static inline unsigned long gdrdrv_find_area(struct file *filp, unsigned long at, unsigned long size,
-					     unsigned long offset, unsigned long flags)
+static inline unsigned long gdrdrv_find_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
+						      unsigned long offset, unsigned long flags)
 {
-#ifdef GDRDRV_FIND_AREA_TAKES_MM
+#ifdef GDRDRV_GET_UNMAPPED_AREA_TAKES_MM
 	return mm_get_unmapped_area(current->mm, filp, at, size, offset, flags);
 #else
 	return mm_get_unmapped_area(filp, at, size, offset, flags);

@@ -7,9 +7,9 @@
 
 struct gdrdrv_counters gdrdrv_counters;
 
-static struct proc_dir_entry *folder;
+static struct proc_dir_entry *proc_directory;
 
-static const char *flavour(void)
+static const char *gdrdrv_flavor(void)
 {
 #ifdef GDRDRV_GPL_SYMBOLS
 	return "opensource";
@@ -19,21 +19,21 @@ static const char *flavour(void)
 }
 
 /* The lines of gdrcopy's driver, for scripts that read them. */
-static int show_params(struct seq_file *to, void *unused)
+static int gdrdrv_show_params(struct seq_file *to, void *unused)
 {
 	seq_printf(to, "Version: %d.%d\n", GDRDRV_VERSION_MAJOR, GDRDRV_VERSION_MINOR);
-	seq_printf(to, "Built for NVIDIA driver flavor: %s\n", flavour());
+	seq_printf(to, "Built for NVIDIA driver flavor: %s\n", gdrdrv_flavor());
 	seq_printf(to, "Use persistent mapping: %s\n", gdrdrv_persistent() ? "yes" : "no");
 	return 0;
 }
 
-static int show_pages_held(struct seq_file *to, void *unused)
+static int gdrdrv_show_pages_held(struct seq_file *to, void *unused)
 {
 	seq_printf(to, "%lld\n", (long long)atomic64_read(&gdrdrv_counters.pages_held));
 	return 0;
 }
 
-static int show_counters(struct seq_file *to, void *unused)
+static int gdrdrv_show_counters(struct seq_file *to, void *unused)
 {
 #define SHOW(name) seq_printf(to, #name " %lld\n", (long long)atomic64_read(&gdrdrv_counters.name))
 	SHOW(files);
@@ -47,7 +47,7 @@ static int show_counters(struct seq_file *to, void *unused)
 	SHOW(refused);
 	SHOW(mapped);
 	SHOW(faults);
-	SHOW(taken_away);
+	SHOW(revoked);
 	SHOW(events_lost);
 #undef SHOW
 	return 0;
@@ -55,10 +55,10 @@ static int show_counters(struct seq_file *to, void *unused)
 
 int gdrdrv_init_counters(void)
 {
-	folder = proc_mkdir("driver/gdrdrv", NULL);
-	if (folder && proc_create_single("params", 0444, folder, show_params) &&
-	    proc_create_single("nv_get_pages_refcount", 0444, folder, show_pages_held) &&
-	    proc_create_single("counters", 0444, folder, show_counters))
+	proc_directory = proc_mkdir("driver/gdrdrv", NULL);
+	if (proc_directory && proc_create_single("params", 0444, proc_directory, gdrdrv_show_params) &&
+	    proc_create_single("nv_get_pages_refcount", 0444, proc_directory, gdrdrv_show_pages_held) &&
+	    proc_create_single("counters", 0444, proc_directory, gdrdrv_show_counters))
 		return 0;
 	gdrdrv_remove_counters();
 	return -ENOMEM;
@@ -66,5 +66,5 @@ int gdrdrv_init_counters(void)
 
 void gdrdrv_remove_counters(void)
 {
-	proc_remove(folder);
+	proc_remove(proc_directory);
 }

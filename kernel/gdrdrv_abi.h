@@ -135,7 +135,7 @@ struct gdrdrv_usage_args {
 #define GDRDRV_GET_USAGE _IOWR(GDRDRV_MAGIC, 65, struct gdrdrv_usage_args)
 
 enum gdrdrv_event_reason {
-	GDRDRV_EVENT_TAKEN_AWAY = 1, /* the GPU driver revoked the memory: it was freed, or its context ended */
+	GDRDRV_EVENT_REVOKED = 1, /* the GPU driver revoked the memory: it was freed, or its context ended */
 	GDRDRV_EVENT_OVERFLOW = 2, /* size events were lost here; handle and va are 0 */
 };
 

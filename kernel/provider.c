@@ -35,8 +35,8 @@ bool gdrdrv_offers_force_pcie(void)
 #endif
 }
 
-/* Whether so many pages of the table can be mapped; also determines whether they are contiguous. */
-int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, bool *in_a_row)
+/* Whether that many pages of the table can be mapped; also determines whether they are contiguous. */
+int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, bool *contiguous)
 {
 	u32 layout = table->version >> 16, i;
 	phys_addr_t next;
@@ -55,7 +55,7 @@ int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, b
 		pr_err_ratelimited("nvidia.ko gives %u pages of %u\n", table->entries, entries);
 		return -EPROTO;
 	}
-	*in_a_row = true;
+	*contiguous = true;
 	next = gdrdrv_page_address(table, 0);
 	for (i = 0; i < entries; i++, next += GPU_PAGE_SIZE) {
 		phys_addr_t address = table->pages[i]->physical_address;
@@ -66,7 +66,7 @@ int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, b
 			return -EPROTO;
 		}
 		if (address != next)
-			*in_a_row = false;
+			*contiguous = false;
 	}
 	return 0;
 }

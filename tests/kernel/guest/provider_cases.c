@@ -77,7 +77,7 @@ CASE_WITH_LOG(the_log_is_not_flooded, EITHER, "gdrdrv: nvidia.ko's pages are not
 /* What has happened since loading, each by one. */
 CASE(counters_of_events, EITHER)
 {
-	static const char *const names[] = { "pinned", "refused", "mapped", "faults", "taken_away" };
+	static const char *const names[] = { "pinned", "refused", "mapped", "faults", "revoked" };
 	const long wanted[] = { 1, 1, 1, 1, check_mode == CALLBACK };
 	long before[5];
 	struct pinned one;
