@@ -30,5 +30,9 @@ if grep -E '^([^ ]*/(gdrdrv|nvidia)/)?[a-z0-9_]+\.[ch]:[0-9:]+ warning:|WARNING:
     echo "the drivers do not build cleanly" >&2
     exit 1
 fi
+if ! grep -q 'MODULE_INFO(depends, "nvidia");' "$out/gdrdrv/gdrdrv.mod.c"; then
+    echo "gdrdrv.ko says that it depends on: $(grep 'MODULE_INFO(depends' "$out/gdrdrv/gdrdrv.mod.c")" >&2
+    exit 1
+fi
 cp "$out"/gdrdrv/gdrdrv.ko "$out"/nvidia/nvidia.ko "$out/root"
 "${prefix}gcc" -O2 -g1 -Wall -Wextra -Werror -static -pthread -o "$out/root/init" "$here"/guest/*.c

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * Gives the build the symbol versions of nvidia.ko's functions. Kernels with CONFIG_MODVERSIONS compare
- * them when gdrdrv is loaded, and nvidia.ko's own list is installed nowhere. Never installed or loaded.
+ * them when gdrdrv is loaded, and nvidia.ko's own list is installed nowhere. Never installed or loaded. It has the name
+ * of the module for which it stands, since gdrdrv.ko says that it depends on this one.
  */
 #include <linux/errno.h>
 #include <linux/module.h>
