@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* /proc/driver/gdrdrv: settings, and counters of what is held and of what has happened. */
+#include <linux/moduleparam.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
@@ -18,12 +19,20 @@ static const char *gdrdrv_flavor(void)
 #endif
 }
 
+static int dbg_enabled, info_enabled;
+module_param(dbg_enabled, int, 0);
+MODULE_PARM_DESC(dbg_enabled, "has no effect, for old scripts; use dynamic debug");
+module_param(info_enabled, int, 0);
+MODULE_PARM_DESC(info_enabled, "has no effect, for old scripts; use dynamic debug");
+
 /* The lines of gdrcopy's driver, for scripts that read them. */
 static int gdrdrv_show_params(struct seq_file *to, void *unused)
 {
 	seq_printf(to, "Version: %d.%d\n", GDRDRV_VERSION_MAJOR, GDRDRV_VERSION_MINOR);
 	seq_printf(to, "Built for NVIDIA driver flavor: %s\n", gdrdrv_flavor());
 	seq_printf(to, "Use persistent mapping: %s\n", gdrdrv_persistent() ? "yes" : "no");
+	seq_printf(to, "dbg_enabled: %d\n", dbg_enabled);
+	seq_printf(to, "info_enabled: %d\n", info_enabled);
 	return 0;
 }
 
@@ -53,12 +62,13 @@ static int gdrdrv_show_counters(struct seq_file *to, void *unused)
 	return 0;
 }
 
+/* Counters show what other users do, so they are for the administrator alone, as gdrcopy's is. */
 int gdrdrv_init_counters(void)
 {
 	proc_directory = proc_mkdir("driver/gdrdrv", NULL);
 	if (proc_directory && proc_create_single("params", 0444, proc_directory, gdrdrv_show_params) &&
-	    proc_create_single("nv_get_pages_refcount", 0444, proc_directory, gdrdrv_show_pages_held) &&
-	    proc_create_single("counters", 0444, proc_directory, gdrdrv_show_counters))
+	    proc_create_single("nv_get_pages_refcount", 0440, proc_directory, gdrdrv_show_pages_held) &&
+	    proc_create_single("counters", 0440, proc_directory, gdrdrv_show_counters))
 		return 0;
 	gdrdrv_remove_counters();
 	return -ENOMEM;

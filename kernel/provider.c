@@ -7,10 +7,10 @@
 #include "gdrdrv.h"
 #include "nv-p2p.h"
 
-static bool use_persistent_mapping = true;
-module_param(use_persistent_mapping, bool, 0444);
+static int use_persistent_mapping = 1; /* any number, as in gdrcopy's driver */
+module_param(use_persistent_mapping, int, 0444);
 MODULE_PARM_DESC(use_persistent_mapping,
-		 "pins keep their memory past cuMemFree (default); 0: it is taken away, with an event");
+		 "pins keep their memory past cuMemFree (default); 0: cuMemFree revokes it, with an event");
 
 #if defined(NVIDIA_P2P_CAP_GET_PAGES_PERSISTENT_API)
 #define CAN_PERSIST true

@@ -303,7 +303,8 @@ CASE(settings_in_proc, EITHER)
 
 	for (i = 0; i < 2; i++)
 		snprintf(wanted[i], sizeof(wanted[i]),
-			 "Version: 2.6\nBuilt for NVIDIA driver flavor: %s\nUse persistent mapping: %s\n",
+			 "Version: 2.6\nBuilt for NVIDIA driver flavor: %s\nUse persistent mapping: %s\n"
+			 "dbg_enabled: 0\ninfo_enabled: 0\n",
 			 i ? "opensource" : "proprietary", check_mode == PERSISTENT ? "yes" : "no");
 	EXPECT(file && fread(text, 1, sizeof(text) - 1, file));
 	EXPECT(!strcmp(text, wanted[0]) || !strcmp(text, wanted[1]));

@@ -164,6 +164,20 @@ const unsigned long driver_commands[] = {
 	GDRDRV_GET_FEATURES, GDRDRV_GET_USAGE,	   GDRDRV_GET_VERSION,	     0,
 };
 
+int driver_major(void)
+{
+	FILE *devices = fopen("/proc/devices", "r");
+	int number, major = -1;
+	char line[128], name[100];
+
+	while (devices && fgets(line, sizeof(line), devices))
+		if (sscanf(line, "%d %99s", &number, name) == 2 && !strcmp(name, "gdrdrv"))
+			major = number;
+	if (devices)
+		fclose(devices);
+	return major;
+}
+
 int driver_open(void)
 {
 	return open_node("/dev/gdrdrv");

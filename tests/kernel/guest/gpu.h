@@ -40,6 +40,7 @@ int module_load(const char *path, const char *parameters);
 int module_unload(const char *name);
 
 extern const unsigned long driver_commands[]; /* all; 0 ends them */
+int driver_major(void); /* in /proc/devices, or -1 */
 int driver_open(void); /* ends the process if it fails */
 int driver_call(int driver, unsigned long number, void *arguments);
 int driver_pin(int driver, uint64_t address, size_t size, uint64_t *handle);

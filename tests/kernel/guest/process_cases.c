@@ -254,6 +254,24 @@ CASE(the_node_is_for_everybody, EITHER)
 	EXPECT_EQ(about.st_mode, S_IFCHR | 0666);
 }
 
+static void read_as_another_user(void *unused)
+{
+	(void)unused;
+	EXPECT_EQ(setgid(1000), 0);
+	EXPECT_EQ(setuid(1000), 0);
+	EXPECT(open("/proc/driver/gdrdrv/params", O_RDONLY | O_CLOEXEC) >= 0);
+	EXPECT_EQ(open("/proc/driver/gdrdrv/counters", O_RDONLY | O_CLOEXEC), -1);
+	EXPECT_EQ(errno, EACCES);
+	EXPECT_EQ(open("/proc/driver/gdrdrv/nv_get_pages_refcount", O_RDONLY | O_CLOEXEC), -1);
+	EXPECT_EQ(errno, EACCES);
+}
+
+/* They would show when others pin and map. */
+CASE(counters_are_for_the_administrator, EITHER)
+{
+	EXPECT_EQ(check_signal_of(read_as_another_user, NULL), 0);
+}
+
 #define LIMITS "/sys/module/gdrdrv/parameters/"
 
 CASE(limits_of_a_user, EITHER)
