@@ -88,7 +88,6 @@ class Machine:
         environment = os.environ | {"LIMIT": str(LIMIT_S), "KERNEL_OPTIONS": "oops=panic"}
         options = ["stop=yes", f"only={case}"]
         if "NVIDIA_IS_OPENSOURCE=y" in self.variables:
-            environment["GPU_MIB"] = "2048"
             options.append("large_entries=yes")
         image = (self.kernel / "image").resolve()
         told = self.out / "boot.log.text"

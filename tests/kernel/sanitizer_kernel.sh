@@ -1,10 +1,11 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Builds a small kernel with sanitizers from Debian's linux-source, and prints its folder in the cache, laid
 # out as kernels.sh does. What it is made of is part of the folder's name, so it is built once.
-#   sanitizer_kernel.sh kasan|kcsan
+#   sanitizer_kernel.sh kasan|kcsan 6.1|6.12
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-name=$1 series=6.1
+name=$1 series=$2
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/barmap/kernels
 version=$(apt-cache policy linux-source-$series | sed -n 's/^ *Candidate: //p')
