@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* The ioctls: their arguments are checked and copied here. */
 #include <linux/fs.h>
 #include <linux/uaccess.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * All that depends on the kernel, on the processor, or on whether symbols that are exported for GPL modules
  * only may be used. They may with NVIDIA's open driver (GDRDRV_GPL_SYMBOLS). A module that uses the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* /proc/driver/gdrdrv: settings, and counters of what is held and of what has happened. */
 #include <linux/moduleparam.h>
 #include <linux/proc_fs.h>

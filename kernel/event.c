@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Invalidation events: what nvidia.ko revoked, delivered by read() and poll(). */
 #include <linux/poll.h>
 #include <linux/slab.h>

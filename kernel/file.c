@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* An open descriptor, from open to the last close. */
 #include <linux/cred.h>
 #include <linux/fs.h>

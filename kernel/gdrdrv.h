@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Inside the driver. An open descriptor is a gdrdrv_file; it has pins; a pin is mapped by one mmap at a
  * time, whose VMA the kernel may split into several.

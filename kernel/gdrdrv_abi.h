@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The interface of /dev/gdrdrv: the ioctls of gdrdrv 2.0 to 2.6, and those of barmap's driver.
  *

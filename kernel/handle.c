@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* A descriptor's pins by their handles, and references to them. */
 #include <linux/errno.h>
 #include <linux/mm.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
 # Loads gdrdrv.ko from this directory, as gdrcopy's script of this name does; needs root.
 #   kernel/insmod.sh [PARAMETER=VALUE...]       for example use_persistent_mapping=0
 # udev makes the node, or the kernel. Where neither does (in some containers), it is made here.

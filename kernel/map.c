@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Mapping pins into the process, and unmapping them. Faults alone insert pages, under the pin's lock and while it is
  * active. Whoever ends that state under the lock, and unmaps what is mapped then, has unmapped all: mmap inserts

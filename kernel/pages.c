@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* All calls of nvidia.ko, and its callback, by which it revokes memory. */
 #include <linux/errno.h>
 #include <linux/hashtable.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Pins: made for an address, released by the caller or by the end of its file. */
 #include <linux/err.h>
 #include <linux/overflow.h>

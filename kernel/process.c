@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Who may use a descriptor, and how much each user may hold. */
 #include <linux/cred.h>
 #include <linux/list.h>

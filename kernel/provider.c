@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* What nvidia.ko can do, and reading its page tables. */
 #include <linux/errno.h>
 #include <linux/moduleparam.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Gives the build the symbol versions of nvidia.ko's functions. Kernels with CONFIG_MODVERSIONS compare
  * them when gdrdrv is loaded, and nvidia.ko's own list is installed nowhere. Never installed or loaded. It has the name

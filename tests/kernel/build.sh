@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Builds the driver, the fake nvidia.ko and the guest's program for one kernel.
 #   build.sh KERNEL_BUILD_TREE ARCHITECTURE OUT [VARIABLE=VALUE...]     (amd64, arm64 or ppc64el)
 set -euo pipefail

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Which data races that KCSAN reports are the driver's: what guest/kernel_log.c makes of them. */
 #include "guest/kernel_log.c"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Memory: allocations, what an address is, and copies. */
 #include "fake_cuda.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* The PCI device and /dev/fakegpu. */
 #include <linux/fs.h>
 #include <linux/io.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Makes a function of the kernel's, or of another module's, answer without being run. */
 #include <linux/errno.h>
 #include <linux/kprobes.h>

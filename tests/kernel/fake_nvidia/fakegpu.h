@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * /dev/fakegpu: the CUDA side of the fake nvidia.ko. Its memory is the second BAR of QEMU's ivshmem device,
  * a file of the host's.

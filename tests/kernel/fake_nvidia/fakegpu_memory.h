@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The fake GPU's memory and who holds it. All under the lock. */
 #ifndef FAKEGPU_MEMORY_H
 #define FAKEGPU_MEMORY_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* The fake GPU's allocator: pages of 64 KiB in the BAR, addresses that are never used again. */
 #include <linux/bitmap.h>
 #include <linux/errno.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Puts an entry that is not gdrdrv's into the page table of the caller's, as userfaultfd puts markers there. */
 #include <linux/errno.h>
 #include <linux/mm.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * nvidia_p2p_*: page tables as NVIDIA's nv-p2p.c gives them. A callback runs under the lock, and its table
  * is freed after it; a put waits for the lock, and a table that has gone by then is no error. Nor is one

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* The numbers and layouts, and one case for each argument that is refused. */
 #include <sys/mman.h>
 #include <unistd.h>

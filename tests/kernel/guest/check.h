@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Cases and what they expect. Each runs in a process of its own, in each of the driver's modes that it
  * names, and must leave nothing held in either driver.

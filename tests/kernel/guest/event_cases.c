@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Memory that the GPU driver revokes, and the events that report it. */
 #define _GNU_SOURCE
 #include <fcntl.h>

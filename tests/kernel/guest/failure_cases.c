@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Functions of the kernel's that the driver calls fail, where the kernel can make them (FAKEGPU_FAIL_CALL). */
 #include <fcntl.h>
 #include <signal.h>

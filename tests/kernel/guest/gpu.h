@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Memory of the fake GPU, and the driver under test. All answer 0 or an errno where not told otherwise. */
 #ifndef GUEST_GPU_H
 #define GUEST_GPU_H

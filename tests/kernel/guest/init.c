@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * The guest's only program: loads the drivers in each mode, runs the cases, looks at the kernel's log, and
  * switches off. The last line says how many failed. Selected on the kernel's command line: modes=, only=; with

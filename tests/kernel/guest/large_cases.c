@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Entries of 2 MiB, where the kernel and the driver's build have them, and what splits them. */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Loading and unloading: what may fail, what is looked for, and what is told. The driver is not loaded here. */
 #include <fcntl.h>
 #include <signal.h>

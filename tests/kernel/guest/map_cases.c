@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Mapping, and what is left of a mapping when the memory has gone. */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Who may use a descriptor, and what becomes of it with its process. */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* What the GPU driver may do wrong, or answer. */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* A pin ends while it is mapped, or while its pages are put in: nothing of it may be reached afterwards. */
 #define _GNU_SOURCE
 #include <fcntl.h>

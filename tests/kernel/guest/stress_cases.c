@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Everything at once: threads that pin, map, write, split, move, unpin and free the same few slots, and
  * processes that fork and close meanwhile. Nothing is expected of a call but that it returns; the kernel's

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Which memory type a mapping has, and who else may have a say in it. */
 #include <signal.h>
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # In the guest of node.sh: the driver is loaded when this begins, and is loaded when it ends.
 set -eu
 export PATH=/bin
