@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* /proc/driver/gdrdrv: settings, and counters of what is held and of what has happened. */
+/* /proc/driver/gdrdrv: settings, and counters of objects that exist and of events. */
 #include <linux/moduleparam.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>

@@ -5,7 +5,7 @@
  * The numbers and layouts up to 8, and of 255, are those of gdrcopy's driver, so that its library works
  * on this one. Several of those commands encode the size of a pointer instead of that of their struct,
  * and some structs end in padding: that is the ABI. Commands from 64 on are this driver's own: fixed in
- * size, without pointers, and what is reserved must be 0.
+ * size, without pointers, and reserved fields must be 0.
  */
 #ifndef GDRDRV_ABI_H
 #define GDRDRV_ABI_H

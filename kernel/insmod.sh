@@ -15,7 +15,7 @@ fi
 if [ -e /sys/module/gdrdrv ]; then
     $as_root rmmod gdrdrv
 fi
-# What lies here now was made by hand, and has the numbers of a driver that is gone.
+# A node that is still there was made by hand, and has the number of the driver that was unloaded.
 $as_root rm -f /dev/gdrdrv
 $as_root insmod "$here/gdrdrv.ko" "$@"
 

@@ -259,7 +259,7 @@ bool gdrdrv_put_pages(struct gdrdrv_pin *pin)
 		int result = gdrdrv_nv_put_pages(pin);
 
 		if (result)
-			pr_err_ratelimited("nvidia.ko does not take back the pages of 0x%llx: %d\n",
+			pr_err_ratelimited("nvidia.ko does not release the pages of 0x%llx: %d\n",
 					   pin->va, result);
 		if (gdrdrv_callback_may_come(pin, result)) {
 			orphaned = gdrdrv_orphan(pin);

@@ -118,7 +118,7 @@ static long gpu_ioctl(struct file *filp, unsigned int number, unsigned long argu
 	return result;
 }
 
-/* As at the end of a CUDA context: what is left is freed. Nothing is pretended any more, whoever asked for it. */
+/* As at the end of a CUDA context: remaining memory is freed. Every pretence ends, whoever asked for it. */
 static int gpu_release(struct inode *inode, struct file *filp)
 {
 	fakegpu_fail_call(&(struct fakegpu_fail_call){ .result = 0 });

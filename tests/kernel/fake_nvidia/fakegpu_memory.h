@@ -33,7 +33,7 @@ struct fakegpu_memory *fakegpu_find(u64 address, u64 size);
 int fakegpu_allocate(const void *owner, struct fakegpu_alloc *asked);
 int fakegpu_free(const void *owner, u64 address, u64 delay_us);
 void fakegpu_free_all(const void *owner);
-void fakegpu_let_go(struct fakegpu_memory *memory); /* a table of it has gone */
+void fakegpu_release_memory(struct fakegpu_memory *memory); /* by one of its tables, which is freed */
 u64 fakegpu_offset(const struct fakegpu_memory *memory, u64 address);
 void fakegpu_run_callbacks(struct fakegpu_memory *memory, u64 delay_us); /* tables.c */
 void fakegpu_go_wrong(const struct fakegpu_go_wrong *how);

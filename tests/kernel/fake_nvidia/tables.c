@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * nvidia_p2p_*: page tables as NVIDIA's nv-p2p.c gives them. A callback runs under the lock, and its table
- * is freed after it; a put waits for the lock, and a table that has gone by then is no error. Nor is one
+ * is freed after it; a put waits for the lock, and a table that was freed by then is no error. Nor is one
  * that another process got: without a token, tables are looked for among those of the calling process.
  */
 #include <linux/delay.h>
@@ -115,7 +115,7 @@ void fakegpu_run_callbacks(struct fakegpu_memory *memory, u64 delay_us)
 		if (delay_us)
 			usleep_range(delay_us, delay_us + 1);
 		call_back(table);
-		fakegpu_let_go(memory);
+		fakegpu_release_memory(memory);
 	}
 }
 
@@ -125,7 +125,7 @@ void fakegpu_forget(void)
 
 	list_for_each_entry_safe(table, next, &tables, node) {
 		unlink_table(table);
-		fakegpu_let_go(table->memory);
+		fakegpu_release_memory(table->memory);
 		free_table(table);
 	}
 }
@@ -182,7 +182,7 @@ static int put(u64 address, const struct nvidia_p2p_page_table *given)
 	if (result && table->callback)
 		return result;
 	unlink_table(table);
-	fakegpu_let_go(table->memory);
+	fakegpu_release_memory(table->memory);
 	free_table(table);
 	return result;
 }

@@ -113,7 +113,7 @@ CASE(refused_pointers, EITHER)
 	}
 }
 
-/* Read from but not written to; a pin whose handle cannot be told is undone. */
+/* Read from but not written to; a pin whose handle cannot be returned is undone. */
 CASE(refused_answers, EITHER)
 {
 	struct pinned one = pinned(GPU_PAGE, 0);
@@ -313,7 +313,7 @@ CASE(settings_in_proc, EITHER)
 }
 
 #ifdef __x86_64__
-/* What GET_INFO tells is a part of what the whole call took. */
+/* GET_INFO reports a part of the time that the whole call took. */
 CASE(cycles_of_a_pin, EITHER)
 {
 	struct pinned one = pinned(GPU_PAGE, 0);

@@ -301,7 +301,7 @@ static void *free_slowly(void *argument)
 	return NULL;
 }
 
-/* In the original, an unpin that meets its callback counts the pages as given back twice. */
+/* In the original, an unpin that meets its callback counts the pages as released twice. */
 CASE(unpin_races_with_the_callback, CALLBACK)
 {
 	int i, j;

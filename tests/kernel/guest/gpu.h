@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Memory of the fake GPU, and the driver under test. All answer 0 or an errno where not told otherwise. */
+/* Memory of the fake GPU, and the driver under test. All return 0 or an errno, except where a comment says otherwise. */
 #ifndef GUEST_GPU_H
 #define GUEST_GPU_H
 
@@ -26,7 +26,7 @@ struct fakegpu_look gpu_look(int gpu, const volatile void *at);
 int gpu_plant_entry(int gpu, const volatile void *at);
 int gpu_remove_entry(int gpu, const volatile void *at);
 
-/* A function that gives this result from now on, without being run, after so many calls; "": none. */
+/* A function that gives this result from now on, without being run, after that many calls; "": none. */
 int gpu_fail_call(int gpu, const char *function, int64_t result, uint64_t after);
 uint64_t gpu_failed_calls(int gpu); /* of the last such function; ends it */
 

@@ -19,7 +19,7 @@ static bool has_large_entries(void)
 	return getenv("large_entries") != NULL; /* the harness knows what it has built */
 }
 
-/* Whether so many bytes of the pin are contiguous from there on, and start at a multiple of that. */
+/* Whether that many bytes of the pin are contiguous from there on, and start at a multiple of that. */
 static bool fits(const struct pinned *one, size_t offset, size_t size)
 {
 	uint64_t start = gpu_where(one->gpu, one->address + offset).physical;
@@ -76,7 +76,7 @@ CASE(large_entries, EITHER)
 	end(&one);
 }
 
-/* What is too small for a large entry is not moved to where one would fit: mappings lie side by side. */
+/* What is too small for a large entry is not moved to where one would fit: mappings are adjacent. */
 CASE(small_mappings_take_little_address_space, EITHER)
 {
 	uintptr_t highest = 0, lowest = UINTPTR_MAX, at;
@@ -249,7 +249,7 @@ CASE(a_gibibyte_that_is_moved_and_used, EITHER)
 	move_gibibyte(true);
 }
 
-/* What is told of a half splits the mapping. */
+/* Advice for a half splits the mapping. */
 CASE(a_gibibyte_of_two_kinds, EITHER)
 {
 	struct pinned one = gibibyte();

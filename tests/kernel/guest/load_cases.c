@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Loading and unloading: what may fail, what is looked for, and what is told. The driver is not loaded here. */
+/* Loading and unloading: failures, devices and parameters that matter, and the log. The driver is not loaded here. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -59,7 +59,7 @@ CASE(loading_fails, UNLOADED)
 	expect_nothing();
 }
 
-/* The log tells which driver it is, and in which mode. */
+/* The log says which driver it is, and in which mode. */
 CASE(loading_is_told, UNLOADED)
 {
 	static const char *const modes[][2] = { { "", "persistent" }, { "use_persistent_mapping=0", "callback" } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Mapping, and what is left of a mapping when the memory has gone. */
+/* Mapping, and what remains of a mapping when the memory was released. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ CASE(mapping, EITHER)
 	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
 }
 
-/* In the original, pages that are not in a row are uncached. */
+/* In the original, pages that are not contiguous are uncached. */
 CASE(mapping_of_scattered_pages, EITHER)
 {
 	struct pinned one = mapped(16 * GPU_PAGE, FAKEGPU_SCATTERED);
@@ -142,7 +142,7 @@ CASE(mapping_for_reading, EITHER)
 	EXPECT_EQ(check_write(one.words), 0);
 }
 
-/* An address that a program wishes is taken where it is free; what is mapped there already stays. */
+/* The address that a program asks for is used where it is free; an older mapping there stays. */
 CASE(mapping_at_a_wished_place, EITHER)
 {
 	static const size_t sizes[] = { GPU_PAGE, 64 * GPU_PAGE };

@@ -237,7 +237,7 @@ CASE(opening_for_reading_only, EITHER)
 	EXPECT_EQ(errno, EACCES);
 }
 
-/* What a process leaves at its end is given back by the kernel. */
+/* The kernel releases what a process leaves at its end. */
 CASE(nothing_is_left_at_exit, EITHER)
 {
 	mapped(4 * GPU_PAGE, 0);
