@@ -19,11 +19,15 @@ if [[ ! -e $folder/complete ]]; then
     mkdir "$folder/build"
     tar -xf "$folder"/usr/src/linux-source-$series.tar.xz -C "$folder/build" --strip-components 1
     rm -r "$folder"/*.deb "$folder/usr"
-    {
-        make -C "$folder/build" -s tinyconfig
-        (cd "$folder/build" && scripts/kconfig/merge_config.sh -m .config "$here"/config/{base,"$name"}.config)
-        make -C "$folder/build" -s olddefconfig
-    } > "$folder/config.log" 2>&1
+    (
+        cd "$folder/build"
+        make -s tinyconfig &&
+            scripts/kconfig/merge_config.sh -m .config "$here"/config/{base,"$name"}.config &&
+            make -s olddefconfig
+    ) > "$folder/config.log" 2>&1 || {
+        tail -n 30 "$folder/config.log" >&2
+        exit 1
+    }
     # An option that another one excludes would vanish without a word.
     missing=$(grep -h '^CONFIG' "$here"/config/{base,"$name"}.config | grep -v '=n$' |
         grep -vxFf "$folder/build/.config" || true)

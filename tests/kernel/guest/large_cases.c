@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -163,6 +164,35 @@ CASE(large_entries_for_reading, EITHER)
 	EXPECT_EQ(gpu_look(one.gpu, at).size, has_large_entries() ? LARGE : (size_t)getpagesize());
 	EXPECT_EQ(mprotect(at, one.size, PROT_READ | PROT_WRITE), 0);
 	expect_entries(&one, at, 0, one.size);
+}
+
+static void expect_small_entry(const struct pinned *one, char *at)
+{
+	EXPECT_EQ(check_write(at), 0);
+	EXPECT_EQ(gpu_look(one->gpu, at).size, getpagesize());
+	EXPECT_EQ(gpu_look(one->gpu, at).physical, gpu_where(one->gpu, one->address + (at - (char *)one->words)).physical);
+}
+
+/* Unlike the setting for the system, which is off here, what a program says of itself holds for these, too. */
+CASE(large_entries_that_a_program_excludes, EITHER)
+{
+	struct pinned one = mapped(3 * LARGE, 0), two;
+	char *at = (char *)one.words;
+
+	if (!has_large_entries())
+		return;
+	EXPECT_EQ(madvise(at, one.size, MADV_NOHUGEPAGE), 0);
+	expect_small_entry(&one, at + LARGE);
+	EXPECT_EQ(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
+	two = mapped(3 * LARGE, 0);
+	expect_small_entry(&two, (char *)two.words + LARGE);
+	EXPECT_EQ(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0), 0);
+	/* The small entries stay, and so do those around them; the next 2 MiB are free for a large one. */
+	expect_small_entry(&two, (char *)two.words + LARGE);
+	EXPECT_EQ(check_write((char *)two.words + 2 * LARGE), 0);
+	EXPECT_EQ(gpu_look(two.gpu, (char *)two.words + 2 * LARGE).size, LARGE);
+	end(&two);
+	end(&one);
 }
 
 /*
