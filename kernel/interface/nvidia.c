@@ -7,7 +7,7 @@
 #include <linux/errno.h>
 #include <linux/module.h>
 
-#include "nv-p2p.h"
+#include <nv-p2p.h> /* the one that the build takes, which may not be the one beside this file */
 
 int nvidia_p2p_get_pages(uint64_t p2p_token, uint32_t va_space, uint64_t virtual_address,
 			 uint64_t length, struct nvidia_p2p_page_table **page_table,

@@ -58,7 +58,7 @@ stock() {
     ./boot.sh "$(readlink -f "$kernel/image")" "$architecture" "$folder" boot $more
 }
 
-./interface.sh
+./interface.sh "$(./kernels.sh bookworm amd64 linux-image-cloud-amd64)"
 
 # One is built for either of NVIDIA's drivers, one for the open one.
 stock bookworm amd64 linux-image-cloud-amd64
