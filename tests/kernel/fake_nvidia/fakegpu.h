@@ -55,6 +55,7 @@ enum fakegpu_fault {
 	FAKEGPU_FREE_WHILE_GETTING, /* the callback comes before get_pages returns; value: an error, or 0 */
 	FAKEGPU_SLOW_GET, /* value: milliseconds that it takes */
 	FAKEGPU_FAIL_PUT, /* value: the error; a table with a callback stays */
+	FAKEGPU_FREE_WHILE_PUTTING, /* the callback comes before put_pages returns; value: an error */
 };
 
 /* Something that goes wrong in the next call that it concerns. */

@@ -179,6 +179,10 @@ static int put(u64 address, const struct nvidia_p2p_page_table *given)
 		return result;
 	if (WARN_ON(table->address != address))
 		return -EINVAL;
+	if (table->callback && goes_wrong(FAKEGPU_FREE_WHILE_PUTTING)) {
+		fakegpu_free(table->memory->owner, table->memory->address, 0);
+		return next_fault.value;
+	}
 	if (result && table->callback)
 		return result;
 	unlink_table(table);

@@ -111,6 +111,26 @@ CASE(mapping_of_a_part, EITHER)
 	gpu_expect_pages(&one, FAKEGPU_WRITE_COMBINING);
 }
 
+/* A fault inserts a page of the GPU's, of which a program may have unmapped the beginning or the end before. */
+CASE(mapping_of_parts_of_gpu_pages, EITHER)
+{
+	const size_t cut = 3 * (size_t)getpagesize();
+	struct pinned one = mapped(8 * GPU_PAGE, 0);
+	char *bytes = (char *)one.words;
+	size_t offset;
+
+	EXPECT_EQ(munmap(bytes, cut), 0);
+	EXPECT_EQ(munmap(bytes + one.size - cut, cut), 0);
+	for (offset = cut; offset < one.size - cut; offset += (size_t)getpagesize()) {
+		EXPECT_EQ(check_write(bytes + offset), 0);
+		EXPECT_EQ(gpu_look(one.gpu, bytes + offset).physical, gpu_where(one.gpu, one.address + offset).physical);
+	}
+	EXPECT_EQ(check_read(bytes), SIGSEGV);
+	EXPECT_EQ(check_read(bytes + one.size - 1), SIGSEGV);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	EXPECT_EQ(check_read(bytes + cut), SIGBUS);
+}
+
 CASE(mapping_again, EITHER)
 {
 	struct pinned one = mapped(2 * GPU_PAGE, 0);

@@ -191,6 +191,21 @@ CASE_WITH_LOG(releasing_fails, EITHER, "gdrdrv: nvidia.ko does not release")
 	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 0);
 }
 
+/* Then it does not come any more. */
+CASE_WITH_LOG(memory_is_freed_while_it_is_released, CALLBACK, "gdrdrv: nvidia.ko does not release")
+{
+	struct pinned one = mapped(GPU_PAGE, 0);
+	struct gdrdrv_usage_args usage = { 0 };
+
+	gpu_go_wrong(one.gpu, FAKEGPU_FREE_WHILE_PUTTING, -EIO);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	EXPECT_EQ(check_write(one.words), SIGBUS);
+	EXPECT_EQ(gpu_stats(one.gpu).tables, 0);
+	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 0);
+	EXPECT_EQ(driver_call(one.driver, GDRDRV_GET_USAGE, &usage), 0);
+	EXPECT_EQ(usage.user_pins, 0);
+}
+
 /*
  * Out of another process, nvidia.ko releases nothing and returns 0: the callback comes after the
  * descriptor and its pins are gone. Until then, the driver stays loaded.
