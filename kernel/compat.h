@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * All that depends on the kernel, on the processor, or on whether symbols that are exported for GPL modules
  * only may be used. They may with NVIDIA's open driver (GDRDRV_GPL_SYMBOLS). A module that uses the
@@ -27,18 +27,9 @@ static inline void gdrdrv_init_vm_flags(struct vm_area_struct *vma, unsigned lon
 #endif
 }
 
-static inline int gdrdrv_insert_page(struct vm_area_struct *vma, unsigned long at, unsigned long pfn)
-{
-	vm_fault_t fault = vmf_insert_pfn(vma, at, pfn);
-
-	if (fault == VM_FAULT_NOPAGE)
-		return 0;
-	return fault & VM_FAULT_OOM ? -ENOMEM : -EFAULT;
-}
-
 /*
- * From Linux 6.12 on, one entry of a higher level (a PMD; 2 MiB on x86-64) may map a part of a device, by functions that
- * are GPL-only. Not one of the level above (a PUD, 1 GiB), though there is a function for it: the kernel neither moves
+ * From Linux 6.12 on, one entry of a higher level (a PMD; 2 MiB on x86-64) may map a part of a device, by functions
+ * that are GPL-only. Not one of the level above (a PUD, 1 GiB), though there is a function for it: the kernel neither moves
  * nor splits such an entry of a device. mremap() takes it for a damaged one and clears it without flushing the TLB, so
  * that processors still reach the memory after an unpin; and where madvise() has split the VMA, unmapping warns.
  */
@@ -55,15 +46,15 @@ static inline int gdrdrv_insert_page(struct vm_area_struct *vma, unsigned long a
 #define gdrdrv_large_pfn(pfn) (pfn)
 #endif
 
-static inline vm_fault_t gdrdrv_insert_large(struct vm_fault *vmf, unsigned long pfn)
+static inline vm_fault_t gdrdrv_insert_pmd(struct vm_fault *vmf, unsigned long pfn)
 {
 	return vmf_insert_pfn_pmd(vmf, gdrdrv_large_pfn(pfn), vmf->flags & FAULT_FLAG_WRITE);
 }
 
-static inline unsigned long gdrdrv_find_area(struct file *filp, unsigned long at, unsigned long size,
-					     unsigned long offset, unsigned long flags)
+static inline unsigned long gdrdrv_find_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
+						      unsigned long offset, unsigned long flags)
 {
-#ifdef GDRDRV_FIND_AREA_TAKES_MM
+#ifdef GDRDRV_GET_UNMAPPED_AREA_TAKES_MM
 	return mm_get_unmapped_area(current->mm, filp, at, size, offset, flags);
 #else
 	return mm_get_unmapped_area(filp, at, size, offset, flags);
@@ -117,50 +108,6 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 
 #define GDRDRV_RESERVES_WRITE_COMBINING 1
 
-/*
- * Whether the pages there are mapped so now: 1, 0 or an error. They are not where another driver had reserved them
- * uncached, which the reservation does not tell; but a mapping of the kernel's own shows it.
- */
-static inline int gdrdrv_is_write_combining(phys_addr_t page)
-{
-	void __iomem *mapped = ioremap_wc(page, PAGE_SIZE);
-	unsigned long at = (unsigned long)mapped, mode;
-	pmd_t *table;
-
-	if (!mapped)
-		return -ENOMEM;
-	/* All processes have the kernel's part of the page tables. */
-	table = pmd_offset(pud_offset(p4d_offset(pgd_offset(current->mm, at), at), at), at);
-	mode = pte_flags(*pte_offset_kernel(table, at)) & _PAGE_CACHE_MASK;
-	iounmap(mapped);
-	return mode == cachemode2protval(_PAGE_CACHE_MODE_WC);
-}
-
-/*
- * Inserts a contiguous range that one page of the page table holds. vmf_insert_pfn looks up the memory type of each
- * page, which takes ten times as long as inserting it. The range is reserved, so that all of it is of one type:
- * that of its first page, which is not the wanted one where another driver has reserved it before. The page
- * table stays while the VMA is locked, as it is in a fault.
- */
-static inline int gdrdrv_insert(struct vm_fault *vmf, unsigned long at, unsigned long pfn, size_t size)
-{
-	int result = gdrdrv_insert_page(vmf->vma, at, pfn);
-	unsigned long i, count = size >> PAGE_SHIFT;
-	spinlock_t *lock;
-	pte_t *entries;
-
-	if (result || count == 1)
-		return result;
-	entries = pte_offset_kernel(vmf->pmd, at);
-	lock = pte_lockptr(vmf->vma->vm_mm, vmf->pmd);
-	spin_lock(lock);
-	for (i = 1; i < count; i++)
-		if (pte_none(entries[i]))
-			set_pte(&entries[i], __pte(pte_val(*entries) + (i << PAGE_SHIFT)));
-	spin_unlock(lock);
-	return 0;
-}
-
 #define gdrdrv_cycles() ((u64)get_cycles())
 #define gdrdrv_khz() (cpu_khz)
 
@@ -188,20 +135,6 @@ static inline void gdrdrv_free_memory_type(phys_addr_t start, size_t size)
 }
 
 #define GDRDRV_RESERVES_WRITE_COMBINING 0
-
-static inline int gdrdrv_is_write_combining(phys_addr_t page)
-{
-	return 1;
-}
-
-static inline int gdrdrv_insert(struct vm_fault *vmf, unsigned long at, unsigned long pfn, size_t size)
-{
-	int result = 0;
-
-	for (; size && !result; at += PAGE_SIZE, size -= PAGE_SIZE, pfn++)
-		result = gdrdrv_insert_page(vmf->vma, at, pfn);
-	return result;
-}
 
 #ifdef CONFIG_ARM64
 #define gdrdrv_device pgprot_device

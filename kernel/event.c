@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Invalidation events: what nvidia.ko revoked, delivered by read() and poll(). */
 #include <linux/poll.h>
 #include <linux/slab.h>
@@ -23,14 +23,14 @@ void gdrdrv_free_events(struct gdrdrv_events *events)
 	mutex_destroy(&events->readers);
 }
 
-static void append(struct gdrdrv_events *events, const struct gdrdrv_event *event)
+static void gdrdrv_event_append(struct gdrdrv_events *events, const struct gdrdrv_event *event)
 {
 	events->ring[(events->first + events->count) % GDRDRV_EVENT_CAPACITY] = *event;
 	events->count++;
 }
 
 /* The record that stands for all that was lost since the last one in the ring. */
-static struct gdrdrv_event overflow_record(const struct gdrdrv_events *events, u64 last_lost)
+static struct gdrdrv_event gdrdrv_overflow_record(const struct gdrdrv_events *events, u64 last_lost)
 {
 	return (struct gdrdrv_event){ .reason = GDRDRV_EVENT_OVERFLOW,
 				      .size = events->lost,
@@ -42,7 +42,7 @@ void gdrdrv_push_event(struct gdrdrv_events *events, const struct gdrdrv_pin *pi
 {
 	struct gdrdrv_event event = {
 		.handle = pin->handle,
-		.reason = GDRDRV_EVENT_TAKEN_AWAY,
+		.reason = GDRDRV_EVENT_REVOKED,
 		.va = pin->va,
 		.size = pin->size,
 	};
@@ -56,18 +56,18 @@ void gdrdrv_push_event(struct gdrdrv_events *events, const struct gdrdrv_pin *pi
 		gdrdrv_count(events_lost, 1);
 	} else {
 		if (events->lost) {
-			struct gdrdrv_event record = overflow_record(events, event.sequence - 1);
+			struct gdrdrv_event record = gdrdrv_overflow_record(events, event.sequence - 1);
 
-			append(events, &record);
+			gdrdrv_event_append(events, &record);
 			events->lost = 0;
 		}
-		append(events, &event);
+		gdrdrv_event_append(events, &event);
 	}
 	spin_unlock(&events->lock);
 	wake_up_interruptible_poll(&events->wait, EPOLLIN | EPOLLRDNORM);
 }
 
-static bool is_waiting(struct gdrdrv_events *events)
+static bool gdrdrv_has_events(struct gdrdrv_events *events)
 {
 	bool result;
 
@@ -78,15 +78,15 @@ static bool is_waiting(struct gdrdrv_events *events)
 }
 
 /* Makes sure that events lost after the last record in the ring have a record of their own. */
-static bool peek(struct gdrdrv_events *events, struct gdrdrv_event *event)
+static bool gdrdrv_event_peek(struct gdrdrv_events *events, struct gdrdrv_event *event)
 {
 	bool found;
 
 	spin_lock(&events->lock);
 	if (!events->count && events->lost) {
-		struct gdrdrv_event record = overflow_record(events, events->sequence);
+		struct gdrdrv_event record = gdrdrv_overflow_record(events, events->sequence);
 
-		append(events, &record);
+		gdrdrv_event_append(events, &record);
 		events->lost = 0;
 	}
 	found = events->count;
@@ -96,7 +96,7 @@ static bool peek(struct gdrdrv_events *events, struct gdrdrv_event *event)
 	return found;
 }
 
-static void drop_first(struct gdrdrv_events *events)
+static void gdrdrv_event_drop(struct gdrdrv_events *events)
 {
 	spin_lock(&events->lock);
 	events->first = (events->first + 1) % GDRDRV_EVENT_CAPACITY;
@@ -105,15 +105,15 @@ static void drop_first(struct gdrdrv_events *events)
 }
 
 /* A record is dropped only after it has reached the caller. */
-static ssize_t read_records(struct gdrdrv_events *events, char __user *to, size_t bytes)
+static ssize_t gdrdrv_read_records(struct gdrdrv_events *events, char __user *to, size_t bytes)
 {
 	struct gdrdrv_event event;
 	size_t done = 0;
 
-	while (bytes - done >= sizeof(event) && peek(events, &event)) {
+	while (bytes - done >= sizeof(event) && gdrdrv_event_peek(events, &event)) {
 		if (copy_to_user(to + done, &event, sizeof(event)))
 			return done ? (ssize_t)done : -EFAULT;
-		drop_first(events);
+		gdrdrv_event_drop(events);
 		done += sizeof(event);
 	}
 	return done;
@@ -125,7 +125,7 @@ ssize_t gdrdrv_read(struct file *filp, char __user *to, size_t bytes, loff_t *of
 	struct gdrdrv_events *events = &file->events;
 	ssize_t result;
 
-	if (!gdrdrv_is_this_process(&file->owner))
+	if (!gdrdrv_is_current_program(&file->owner))
 		return -EACCES;
 	if (!events->ring)
 		return -EOPNOTSUPP;
@@ -134,13 +134,13 @@ ssize_t gdrdrv_read(struct file *filp, char __user *to, size_t bytes, loff_t *of
 	for (;;) {
 		if (mutex_lock_interruptible(&events->readers))
 			return -ERESTARTSYS;
-		result = read_records(events, to, bytes);
+		result = gdrdrv_read_records(events, to, bytes);
 		mutex_unlock(&events->readers);
 		if (result)
 			return result;
 		if (filp->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		if (wait_event_interruptible(events->wait, is_waiting(events)))
+		if (wait_event_interruptible(events->wait, gdrdrv_has_events(events)))
 			return -ERESTARTSYS;
 	}
 }
@@ -150,7 +150,7 @@ __poll_t gdrdrv_poll(struct file *filp, struct poll_table_struct *table)
 	struct gdrdrv_file *file = filp->private_data;
 
 	poll_wait(filp, &file->events.wait, table);
-	if (!gdrdrv_is_this_process(&file->owner))
+	if (!gdrdrv_is_current_program(&file->owner))
 		return EPOLLERR;
-	return is_waiting(&file->events) ? EPOLLIN | EPOLLRDNORM : 0;
+	return gdrdrv_has_events(&file->events) ? EPOLLIN | EPOLLRDNORM : 0;
 }

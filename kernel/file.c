@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* An open descriptor, from open to the last close. */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -8,14 +8,14 @@
 #include "compat.h"
 #include "gdrdrv.h"
 
-static int open_file(struct inode *inode, struct file *filp)
+static int gdrdrv_open(struct inode *inode, struct file *filp)
 {
 	struct gdrdrv_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 	int result = -ENOMEM;
 
 	if (!file)
 		return -ENOMEM;
-	file->user = gdrdrv_find_user(current_uid());
+	file->user = gdrdrv_user_find(current_uid());
 	if (!file->user)
 		goto free;
 	result = gdrdrv_init_events(&file->events);
@@ -24,7 +24,7 @@ static int open_file(struct inode *inode, struct file *filp)
 	gdrdrv_remember_process(&file->owner);
 	spin_lock_init(&file->lock);
 	file->pins = RB_ROOT;
-	file->next_handle = 1; /* so that a forgotten handle of 0 is none */
+	file->next_handle = 1; /* so that a handle of 0, which a caller forgot to set, is invalid */
 
 	/* All descriptors of a device share its inode's mapping; offsets mean something on one of them. */
 	address_space_init_once(&file->mapping);
@@ -36,7 +36,7 @@ static int open_file(struct inode *inode, struct file *filp)
 	return nonseekable_open(inode, filp);
 
 put_user:
-	gdrdrv_put_user(file->user);
+	gdrdrv_user_put(file->user);
 free:
 	kfree(file);
 	return result;
@@ -46,23 +46,23 @@ free:
  * Every close of a descriptor comes here, the last one or not. Pins go with their process, also where a
  * child that inherited the descriptor keeps it open.
  */
-static int flush_file(struct file *filp, fl_owner_t id)
+static int gdrdrv_flush(struct file *filp, fl_owner_t id)
 {
 	struct gdrdrv_file *file = filp->private_data;
 
-	if (gdrdrv_ends_with_this_process(&file->owner))
+	if (gdrdrv_is_exiting_process(&file->owner))
 		gdrdrv_unpin_all(file);
 	return 0;
 }
 
-static int release_file(struct inode *inode, struct file *filp)
+static int gdrdrv_release(struct inode *inode, struct file *filp)
 {
 	struct gdrdrv_file *file = filp->private_data;
 
 	gdrdrv_unpin_all(file);
 	filp->f_mapping = inode->i_mapping;
 	gdrdrv_free_events(&file->events);
-	gdrdrv_put_user(file->user);
+	gdrdrv_user_put(file->user);
 	gdrdrv_count(files, -1);
 	kfree(file);
 	return 0;
@@ -70,13 +70,13 @@ static int release_file(struct inode *inode, struct file *filp)
 
 const struct file_operations gdrdrv_file_operations = {
 	.owner = THIS_MODULE,
-	.open = open_file,
-	.flush = flush_file,
-	.release = release_file,
+	.open = gdrdrv_open,
+	.flush = gdrdrv_flush,
+	.release = gdrdrv_release,
 	.unlocked_ioctl = gdrdrv_ioctl,
 	.mmap = gdrdrv_mmap,
 #if GDRDRV_LARGE_ENTRIES
-	.get_unmapped_area = gdrdrv_unmapped_area,
+	.get_unmapped_area = gdrdrv_get_unmapped_area,
 #endif
 	.read = gdrdrv_read,
 	.poll = gdrdrv_poll,

@@ -1,11 +1,13 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Inside the driver. An open descriptor is a gdrdrv_file; it has pins; a pin is mapped by one mmap at a
  * time, whose VMA the kernel may split into several.
  *
  * Locks, from the outside in: tables_lock; locks of nvidia.ko, or the mm's mmap_lock; a pin's lock; the
  * kernel's locks of address space and page tables; the spinlocks of files, callbacks and events. nvidia.ko is
- * never called under a pin's lock, since its callback comes under its own and takes a pin's.
+ * never called under a pin's lock, since its callback comes under its own and takes a pin's. Beside these,
+ * users_lock has no lock under it, and is taken under locks of nvidia.ko's; and an event queue's readers is outside
+ * mmap_lock, since read() copies to user space under it.
  */
 #ifndef GDRDRV_H
 #define GDRDRV_H
@@ -33,15 +35,15 @@ struct nvidia_p2p_page_table;
 /* A process that runs one program: a forked child is another one, and so is the process after exec. */
 struct gdrdrv_process {
 	pid_t tgid;
-	u64 born;
-	u64 image;
+	u64 start_time;
+	u64 exec_id;
 };
 
 /* What all descriptors of one user hold together. */
 struct gdrdrv_user {
 	struct list_head node;
 	kuid_t uid;
-	refcount_t refs; /* files, and pins that are left behind */
+	refcount_t refs; /* files, and orphaned pins */
 	atomic64_t pins;
 	atomic64_t bytes;
 };
@@ -70,10 +72,18 @@ struct gdrdrv_file {
 	struct gdrdrv_events events;
 };
 
+enum gdrdrv_pin_state {
+	GDRDRV_PIN_NEW, /* nvidia.ko has given no page table yet */
+	GDRDRV_PIN_ACTIVE, /* the pin has its page table, and can be mapped */
+	GDRDRV_PIN_RELEASED, /* an unpin has unmapped it, and puts its pages or has put them */
+	GDRDRV_PIN_ORPHANED, /* nvidia.ko keeps the page table until the memory is freed */
+	GDRDRV_PIN_REVOKED, /* nvidia.ko has revoked the memory */
+};
+
 struct gdrdrv_pin {
 	struct kref refs; /* the file's tree, nvidia.ko's callback, each VMA that maps it */
 	struct rb_node node;
-	struct gdrdrv_file *file; /* valid while it is among the file's pins */
+	struct gdrdrv_file *file; /* valid while the file's tree has the pin */
 	struct gdrdrv_user *user; /* as long as it is charged */
 	unsigned long handle;
 	u64 va, size; /* whole GPU pages */
@@ -81,31 +91,29 @@ struct gdrdrv_pin {
 	u32 va_space;
 	bool force_pcie;
 	bool whole_pages; /* the caller's address was the start of a GPU page */
-	struct hlist_node armed; /* in the table of pins that nvidia.ko may call back with */
-	unsigned long callback; /* the number that it passes */
-	struct nvidia_p2p_page_table *given; /* by nvidia.ko, under its locks; kept after the pin has it no more */
+	struct hlist_node callback_node; /* in the table of pins that nvidia.ko may call back with */
+	unsigned long callback_number; /* what it passes */
+	struct nvidia_p2p_page_table *table; /* written by nvidia.ko, under its locks; valid in the state ACTIVE */
 	u64 cycles;
-	atomic_t areas;
+	atomic_t vmas;
 
 	struct rw_semaphore lock; /* guards all below */
-	struct nvidia_p2p_page_table *table; /* NULL: nothing to map any more */
-	bool in_a_row; /* so lie all its pages */
-	bool taken_away;
-	bool left_behind; /* nvidia.ko keeps the table; the pin has it no more */
+	enum gdrdrv_pin_state state;
+	bool contiguous; /* all its pages are */
 	u64 reserved; /* bytes from the start whose physical pages' memory type is reserved */
-	u32 wanted, type; /* enum gdrdrv_mapping; the type is what VMAs ask the kernel for */
+	u32 requested, mapping; /* enum gdrdrv_mapping; the second one is what VMAs ask the kernel for */
 };
 
 /* process.c */
 void gdrdrv_remember_process(struct gdrdrv_process *process);
-bool gdrdrv_is_in_this_process(const struct gdrdrv_process *process);
-bool gdrdrv_is_this_process(const struct gdrdrv_process *process);
-bool gdrdrv_ends_with_this_process(const struct gdrdrv_process *process);
-struct gdrdrv_user *gdrdrv_find_user(kuid_t uid);
-void gdrdrv_get_user(struct gdrdrv_user *user);
-void gdrdrv_put_user(struct gdrdrv_user *user);
-int gdrdrv_charge(struct gdrdrv_user *user, u64 bytes);
-void gdrdrv_uncharge(struct gdrdrv_user *user, u64 bytes);
+bool gdrdrv_is_current_process(const struct gdrdrv_process *process);
+bool gdrdrv_is_current_program(const struct gdrdrv_process *process);
+bool gdrdrv_is_exiting_process(const struct gdrdrv_process *process);
+struct gdrdrv_user *gdrdrv_user_find(kuid_t uid);
+void gdrdrv_user_get(struct gdrdrv_user *user);
+void gdrdrv_user_put(struct gdrdrv_user *user);
+int gdrdrv_user_charge(struct gdrdrv_user *user, u64 bytes);
+void gdrdrv_user_uncharge(struct gdrdrv_user *user, u64 bytes);
 extern unsigned long gdrdrv_max_user_pins, gdrdrv_max_user_bytes;
 
 /* file.c */
@@ -125,27 +133,27 @@ bool gdrdrv_put_pages(struct gdrdrv_pin *pin);
 
 /* map.c */
 extern bool gdrdrv_device_mappings;
-int gdrdrv_request_mapping(struct gdrdrv_pin *pin, u32 type);
-int gdrdrv_mapping_of(struct gdrdrv_pin *pin);
+int gdrdrv_request_mapping(struct gdrdrv_pin *pin, u32 mapping);
+u32 gdrdrv_mapping_of(struct gdrdrv_pin *pin);
 int gdrdrv_mmap(struct file *filp, struct vm_area_struct *vma);
-unsigned long gdrdrv_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
-				   unsigned long offset, unsigned long flags);
-struct nvidia_p2p_page_table *gdrdrv_unmap(struct gdrdrv_pin *pin);
+unsigned long gdrdrv_get_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
+				       unsigned long offset, unsigned long flags);
+void gdrdrv_unmap(struct gdrdrv_pin *pin);
 
 /* provider.c */
 bool gdrdrv_persistent(void);
 bool gdrdrv_offers_force_pcie(void);
-int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, bool *in_a_row);
+int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, bool *contiguous);
 phys_addr_t gdrdrv_page_address(const struct nvidia_p2p_page_table *table, unsigned long index);
 bool gdrdrv_table_is_cacheable(const struct nvidia_p2p_page_table *table);
 
 /* handle.c */
-int gdrdrv_take_handle(struct gdrdrv_file *file, struct gdrdrv_pin *pin);
-void gdrdrv_publish_pin(struct gdrdrv_file *file, struct gdrdrv_pin *pin);
-struct gdrdrv_pin *gdrdrv_get_pin(struct gdrdrv_file *file, u64 handle);
-struct gdrdrv_pin *gdrdrv_withdraw_pin(struct gdrdrv_file *file, u64 handle);
-struct gdrdrv_pin *gdrdrv_withdraw_any_pin(struct gdrdrv_file *file);
-void gdrdrv_put_pin(struct gdrdrv_pin *pin);
+int gdrdrv_allocate_handle(struct gdrdrv_file *file, struct gdrdrv_pin *pin);
+void gdrdrv_pin_insert(struct gdrdrv_file *file, struct gdrdrv_pin *pin);
+struct gdrdrv_pin *gdrdrv_pin_lookup(struct gdrdrv_file *file, u64 handle);
+struct gdrdrv_pin *gdrdrv_pin_remove(struct gdrdrv_file *file, u64 handle);
+struct gdrdrv_pin *gdrdrv_pin_remove_any(struct gdrdrv_file *file);
+void gdrdrv_pin_put(struct gdrdrv_pin *pin);
 
 /* event.c */
 int gdrdrv_init_events(struct gdrdrv_events *events);
@@ -159,7 +167,7 @@ struct gdrdrv_counters {
 	atomic64_t files, pins, bytes, mappings; /* now */
 	atomic64_t pin_objects, user_objects; /* in memory, which their last reference keeps them in */
 	atomic64_t pages_held; /* page tables got from nvidia.ko and not put */
-	atomic64_t pinned, refused, mapped, faults, taken_away, events_lost; /* since loading */
+	atomic64_t pinned, refused, mapped, faults, revoked, events_lost; /* since loading */
 };
 extern struct gdrdrv_counters gdrdrv_counters;
 #define gdrdrv_count(what, by) atomic64_add(by, &gdrdrv_counters.what)

@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The interface of /dev/gdrdrv: the ioctls of gdrdrv 2.0 to 2.6, and those of barmap's driver.
  *
  * The numbers and layouts up to 8, and of 255, are those of gdrcopy's driver, so that its library works
  * on this one. Several of those commands encode the size of a pointer instead of that of their struct,
  * and some structs end in padding: that is the ABI. Commands from 64 on are this driver's own: fixed in
- * size, without pointers, and what is reserved must be 0.
+ * size, without pointers, and reserved fields must be 0.
  */
 #ifndef GDRDRV_ABI_H
 #define GDRDRV_ABI_H
@@ -135,7 +135,7 @@ struct gdrdrv_usage_args {
 #define GDRDRV_GET_USAGE _IOWR(GDRDRV_MAGIC, 65, struct gdrdrv_usage_args)
 
 enum gdrdrv_event_reason {
-	GDRDRV_EVENT_TAKEN_AWAY = 1, /* the GPU driver revoked the memory: it was freed, or its context ended */
+	GDRDRV_EVENT_REVOKED = 1, /* the GPU driver revoked the memory: it was freed, or its context ended */
 	GDRDRV_EVENT_OVERFLOW = 2, /* size events were lost here; handle and va are 0 */
 };
 

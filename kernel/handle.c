@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* A descriptor's pins by their handles, and references to them. */
 #include <linux/errno.h>
 #include <linux/mm.h>
@@ -6,19 +6,19 @@
 
 #include "gdrdrv.h"
 
-static void free_pin(struct kref *refs)
+static void gdrdrv_pin_free(struct kref *refs)
 {
 	kfree(container_of(refs, struct gdrdrv_pin, refs));
 	gdrdrv_count(pin_objects, -1);
 }
 
-void gdrdrv_put_pin(struct gdrdrv_pin *pin)
+void gdrdrv_pin_put(struct gdrdrv_pin *pin)
 {
-	kref_put(&pin->refs, free_pin);
+	kref_put(&pin->refs, gdrdrv_pin_free);
 }
 
 /* Under the file's lock. */
-static struct gdrdrv_pin *find_pin(struct gdrdrv_file *file, u64 handle)
+static struct gdrdrv_pin *gdrdrv_pin_find(struct gdrdrv_file *file, u64 handle)
 {
 	struct rb_node *node = file->pins.rb_node;
 
@@ -32,13 +32,13 @@ static struct gdrdrv_pin *find_pin(struct gdrdrv_file *file, u64 handle)
 	return NULL;
 }
 
-/* The caller's reference, or NULL. A pin that is still being made is not found. */
-struct gdrdrv_pin *gdrdrv_get_pin(struct gdrdrv_file *file, u64 handle)
+/* With a reference for the caller, or NULL. A pin that is still being made is not found. */
+struct gdrdrv_pin *gdrdrv_pin_lookup(struct gdrdrv_file *file, u64 handle)
 {
 	struct gdrdrv_pin *pin;
 
 	spin_lock(&file->lock);
-	pin = find_pin(file, handle);
+	pin = gdrdrv_pin_find(file, handle);
 	if (pin)
 		kref_get(&pin->refs);
 	spin_unlock(&file->lock);
@@ -46,7 +46,7 @@ struct gdrdrv_pin *gdrdrv_get_pin(struct gdrdrv_file *file, u64 handle)
 }
 
 /* From here on, other threads can use it, and unpin it. */
-void gdrdrv_publish_pin(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
+void gdrdrv_pin_insert(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
 {
 	struct rb_node **place = &file->pins.rb_node, *parent = NULL;
 
@@ -65,7 +65,7 @@ void gdrdrv_publish_pin(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
  * A handle is the mmap offset in the CPU's pages. A pin takes as many numbers as it has pages, so that a
  * range of offsets identifies one pin, and a handle is never reused on its file.
  */
-int gdrdrv_take_handle(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
+int gdrdrv_allocate_handle(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
 {
 	const unsigned long most = LLONG_MAX >> PAGE_SHIFT; /* an off_t in bytes must hold it */
 	unsigned long pages = pin->size >> PAGE_SHIFT;
@@ -81,21 +81,21 @@ int gdrdrv_take_handle(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
 	return result;
 }
 
-/* The file's reference passes to the caller. NULL if there is none. */
-struct gdrdrv_pin *gdrdrv_withdraw_pin(struct gdrdrv_file *file, u64 handle)
+/* The file's reference passes to the caller. NULL if there is no such pin. */
+struct gdrdrv_pin *gdrdrv_pin_remove(struct gdrdrv_file *file, u64 handle)
 {
 	struct gdrdrv_pin *pin;
 
 	spin_lock(&file->lock);
-	pin = find_pin(file, handle);
+	pin = gdrdrv_pin_find(file, handle);
 	if (pin)
 		rb_erase(&pin->node, &file->pins);
 	spin_unlock(&file->lock);
 	return pin;
 }
 
-/* The same of any pin. */
-struct gdrdrv_pin *gdrdrv_withdraw_any_pin(struct gdrdrv_file *file)
+/* The same with any pin. */
+struct gdrdrv_pin *gdrdrv_pin_remove_any(struct gdrdrv_file *file)
 {
 	struct gdrdrv_pin *pin;
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
 # Loads gdrdrv.ko from this directory, as gdrcopy's script of this name does; needs root.
 #   kernel/insmod.sh [PARAMETER=VALUE...]       for example use_persistent_mapping=0
 # udev makes the node, or the kernel. Where neither does (in some containers), it is made here.
@@ -14,7 +15,7 @@ fi
 if [ -e /sys/module/gdrdrv ]; then
     $as_root rmmod gdrdrv
 fi
-# What lies here now was made by hand, and has the numbers of a driver that is gone.
+# A node that is still there was made by hand, and has the number of the driver that was unloaded.
 $as_root rm -f /dev/gdrdrv
 $as_root insmod "$here/gdrdrv.ko" "$@"
 

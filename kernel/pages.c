@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* All calls of nvidia.ko, and its callback, by which it revokes memory. */
 #include <linux/errno.h>
 #include <linux/hashtable.h>
@@ -16,113 +16,116 @@
  * identifies a pin while that is in this table, and is invalid later. Each entry has a reference to the pin,
  * and one to the module, whose code is to be called.
  */
-static DEFINE_HASHTABLE(armed, 10);
-static DEFINE_SPINLOCK(armed_lock);
+static DEFINE_HASHTABLE(callbacks, 10);
+static DEFINE_SPINLOCK(callbacks_lock);
 static unsigned long last_number;
 
-static void arm(struct gdrdrv_pin *pin)
+static void gdrdrv_callback_register(struct gdrdrv_pin *pin)
 {
 	kref_get(&pin->refs);
 	__module_get(THIS_MODULE);
-	spin_lock(&armed_lock);
-	pin->callback = ++last_number;
-	hash_add(armed, &pin->armed, pin->callback);
-	spin_unlock(&armed_lock);
+	spin_lock(&callbacks_lock);
+	pin->callback_number = ++last_number;
+	hash_add(callbacks, &pin->callback_node, pin->callback_number);
+	spin_unlock(&callbacks_lock);
 }
 
 /* Does nothing if the callback has come. */
-static void disarm(struct gdrdrv_pin *pin)
+static void gdrdrv_callback_unregister(struct gdrdrv_pin *pin)
 {
-	bool was_armed;
+	bool registered;
 
-	spin_lock(&armed_lock);
-	was_armed = hash_hashed(&pin->armed);
-	hash_del(&pin->armed);
-	spin_unlock(&armed_lock);
-	if (!was_armed)
+	spin_lock(&callbacks_lock);
+	registered = hash_hashed(&pin->callback_node);
+	hash_del(&pin->callback_node);
+	spin_unlock(&callbacks_lock);
+	if (!registered)
 		return;
-	gdrdrv_put_pin(pin);
+	gdrdrv_pin_put(pin);
 	module_put(THIS_MODULE);
 }
 
-/* The pin with the references that it had here, or NULL. */
-static struct gdrdrv_pin *take_out(unsigned long number)
+/* Removes the pin of this number, whose references pass to the caller; NULL if there is none. */
+static struct gdrdrv_pin *gdrdrv_callback_remove(unsigned long number)
 {
 	struct gdrdrv_pin *pin;
 
-	spin_lock(&armed_lock);
-	hash_for_each_possible(armed, pin, armed, number)
-		if (pin->callback == number) {
-			hash_del(&pin->armed);
+	spin_lock(&callbacks_lock);
+	hash_for_each_possible(callbacks, pin, callback_node, number)
+		if (pin->callback_number == number) {
+			hash_del(&pin->callback_node);
 			break;
 		}
-	spin_unlock(&armed_lock);
+	spin_unlock(&callbacks_lock);
 	return pin;
 }
 
 /*
- * It may come in any process, under locks of nvidia.ko's. If the pin no longer has its table, an unpin was
- * first: it waits in nvidia.ko for the end of this, or has left the table behind; then the pin's file may
- * be gone.
+ * It may come in any process, under locks of nvidia.ko's. If the pin is not active, either nvidia.ko has not
+ * returned from giving the table, or an unpin was first: that waits in nvidia.ko for the end of this, or has
+ * orphaned the pin, whose file may be gone.
  */
-static void taken_away(void *number)
+static void gdrdrv_revoke(void *number)
 {
-	struct gdrdrv_pin *pin = take_out((unsigned long)number);
-	struct nvidia_p2p_page_table *table, *given;
-	bool left_behind;
+	struct gdrdrv_pin *pin = gdrdrv_callback_remove((unsigned long)number);
+	struct nvidia_p2p_page_table *table;
+	enum gdrdrv_pin_state before;
 
 	if (!pin)
 		return;
 	down_write(&pin->lock);
-	table = gdrdrv_unmap(pin);
-	pin->taken_away = true;
-	left_behind = pin->left_behind;
-	given = READ_ONCE(pin->given);
-	if (table)
+	before = pin->state;
+	pin->state = GDRDRV_PIN_REVOKED;
+	table = READ_ONCE(pin->table);
+	if (before == GDRDRV_PIN_ACTIVE) {
+		gdrdrv_unmap(pin);
 		gdrdrv_push_event(&pin->file->events, pin);
+	}
 	up_write(&pin->lock);
 	/* NVIDIA demands it of callbacks, and of them alone. */
-	if (given)
-		nvidia_p2p_free_page_table(given);
-	if (table || left_behind)
+	if (table)
+		nvidia_p2p_free_page_table(table);
+	if (before == GDRDRV_PIN_ACTIVE || before == GDRDRV_PIN_ORPHANED)
 		gdrdrv_count(pages_held, -1);
-	if (left_behind) {
-		gdrdrv_uncharge(pin->user, pin->size);
-		gdrdrv_put_user(pin->user);
+	if (before == GDRDRV_PIN_ORPHANED) {
+		gdrdrv_user_uncharge(pin->user, pin->size);
+		gdrdrv_user_put(pin->user);
 	}
-	gdrdrv_count(taken_away, 1);
-	gdrdrv_put_pin(pin);
-	module_put(THIS_MODULE); /* last: the driver may be unloaded from here on */
+	gdrdrv_count(revoked, 1);
+	gdrdrv_pin_put(pin);
+	/* Last; but the return from here is still the module's code (docs/security.md, "Not covered"). */
+	module_put(THIS_MODULE);
 }
 
 /* nvidia.ko uses a code that user space has no name for, and may use one that is none. */
-static int for_programs(int result)
+static int gdrdrv_user_errno(int result)
 {
 	if (result > 0)
 		return -EIO;
 	return result == -ENOTSUPP ? -EOPNOTSUPP : result;
 }
 
-/* In callback mode, taken_away may be called from now on, before this returns, too. */
-static int get(struct gdrdrv_pin *pin)
+/* In callback mode, the callback may come from now on, also before this returns. */
+static int gdrdrv_nv_get_pages(struct gdrdrv_pin *pin)
 {
 #ifdef NVIDIA_P2P_CAP_GET_PAGES_PERSISTENT_API
 	if (gdrdrv_persistent())
 		return nvidia_p2p_get_pages_persistent(
-			pin->va, pin->size, &pin->given,
+			pin->va, pin->size, &pin->table,
 			pin->force_pcie ? NVIDIA_P2P_FLAGS_FORCE_BAR1_MAPPING : 0);
 #endif
-	return nvidia_p2p_get_pages(pin->p2p_token, pin->va_space, pin->va, pin->size, &pin->given,
-				    gdrdrv_persistent() ? NULL : taken_away, (void *)pin->callback);
+	return nvidia_p2p_get_pages(pin->p2p_token, pin->va_space, pin->va, pin->size, &pin->table,
+				    gdrdrv_persistent() ? NULL : gdrdrv_revoke,
+				    (void *)pin->callback_number);
 }
 
-static int put(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table)
+static int gdrdrv_nv_put_pages(struct gdrdrv_pin *pin)
 {
 #ifdef NVIDIA_P2P_CAP_GET_PAGES_PERSISTENT_API
 	if (gdrdrv_persistent())
-		return nvidia_p2p_put_pages_persistent(pin->va, table, 0);
+		return nvidia_p2p_put_pages_persistent(pin->va, pin->table, 0);
 #endif
-	return nvidia_p2p_put_pages(pin->p2p_token, pin->va_space, pin->va, table);
+	return nvidia_p2p_put_pages(pin->p2p_token, pin->va_space, pin->va, pin->table);
 }
 
 /*
@@ -132,80 +135,78 @@ static int put(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table)
  */
 static DEFINE_MUTEX(tables_lock);
 
-static void lock_tables(void)
+static void gdrdrv_lock_tables(void)
 {
 	if (!gdrdrv_persistent())
 		mutex_lock(&tables_lock);
 }
 
-/* Who waits for another's call of nvidia.ko can be killed, where it has nothing to give back. */
-static int lock_tables_killable(void)
+/* A process that waits for another's call of nvidia.ko can be killed where it has nothing to release. */
+static int gdrdrv_lock_tables_killable(void)
 {
 	return gdrdrv_persistent() ? 0 : mutex_lock_killable(&tables_lock);
 }
 
-static void unlock_tables(void)
+static void gdrdrv_unlock_tables(void)
 {
 	if (!gdrdrv_persistent())
 		mutex_unlock(&tables_lock);
 }
 
-/*
- * Makes the table the pin's, unless nvidia.ko has revoked it meanwhile. Then, and if the table cannot be
- * mapped, the pin has none.
- */
-static int adopt(struct gdrdrv_pin *pin)
+/* The pin has got its table, unless nvidia.ko has revoked that meanwhile. If it cannot be mapped, it must be put. */
+static int gdrdrv_activate(struct gdrdrv_pin *pin)
 {
 	int result = -EINVAL;
 
 	down_write(&pin->lock);
-	if (!pin->taken_away) {
+	if (pin->state == GDRDRV_PIN_NEW) {
+		pin->state = GDRDRV_PIN_ACTIVE;
 		gdrdrv_count(pages_held, 1);
-		pin->table = pin->given;
-		result = gdrdrv_check_table(pin->table, pin->size >> GPU_PAGE_SHIFT, &pin->in_a_row);
+		result = gdrdrv_check_table(pin->table, pin->size >> GPU_PAGE_SHIFT, &pin->contiguous);
 	}
 	up_write(&pin->lock);
 	return result;
 }
 
-/* If it fails, the pin may have pages that are to be put. */
+/* If it fails, the pin may have pages all the same: gdrdrv_put_pages() releases them. */
 int gdrdrv_get_pages(struct gdrdrv_pin *pin)
 {
 	u64 begin;
 	int result;
 
-	result = lock_tables_killable();
+	result = gdrdrv_lock_tables_killable();
 	if (result)
 		return result;
 	if (!gdrdrv_persistent())
-		arm(pin);
+		gdrdrv_callback_register(pin);
 	begin = gdrdrv_cycles();
-	result = get(pin);
+	result = gdrdrv_nv_get_pages(pin);
 	pin->cycles = gdrdrv_cycles() - begin;
-	unlock_tables();
+	gdrdrv_unlock_tables();
 	if (!result)
-		return adopt(pin);
+		return gdrdrv_activate(pin);
 	if (!gdrdrv_persistent())
-		disarm(pin);
+		gdrdrv_callback_unregister(pin);
 	pr_debug("nvidia.ko gives no pages for 0x%llx, %llu bytes: %d\n", pin->va, pin->size, result);
-	return for_programs(result);
+	return gdrdrv_user_errno(result);
 }
 
 /*
  * nvidia.ko has not put the pin's pages. Its callback comes when the memory is freed, and ends the charge for
  * them; false if it has come already.
  */
-static bool leave_behind(struct gdrdrv_pin *pin)
+static bool gdrdrv_orphan(struct gdrdrv_pin *pin)
 {
 	bool result;
 
 	down_write(&pin->lock);
-	result = !pin->taken_away;
-	pin->left_behind = result;
-	if (result)
-		gdrdrv_get_user(pin->user);
-	else
+	result = pin->state == GDRDRV_PIN_RELEASED;
+	if (result) {
+		pin->state = GDRDRV_PIN_ORPHANED;
+		gdrdrv_user_get(pin->user);
+	} else {
 		gdrdrv_count(pages_held, -1);
+	}
 	up_write(&pin->lock);
 	return result;
 }
@@ -214,49 +215,60 @@ static bool leave_behind(struct gdrdrv_pin *pin)
  * Whether the callback may still come: nvidia.ko looks only among the tables of the process that calls it,
  * unless it gets a token. Otherwise it has run or will never run once the pages have been put.
  */
-static bool may_be_called_back(const struct gdrdrv_pin *pin, int result)
+static bool gdrdrv_callback_may_come(const struct gdrdrv_pin *pin, int result)
 {
 	return !gdrdrv_persistent() &&
-	       (result || (!pin->p2p_token && !gdrdrv_is_in_this_process(&pin->file->owner)));
+	       (result || (!pin->p2p_token && !gdrdrv_is_current_process(&pin->file->owner)));
 }
 
-/* Once it has none, it gets none any more. */
-static bool has_table(struct gdrdrv_pin *pin)
+/* A pin that is not active does not become so again. */
+static bool gdrdrv_is_active(struct gdrdrv_pin *pin)
 {
 	bool result;
 
 	down_read(&pin->lock);
-	result = pin->table;
+	result = pin->state == GDRDRV_PIN_ACTIVE;
 	up_read(&pin->lock);
 	return result;
 }
 
-/* Unmaps the pin, and gives its pages back. False if nvidia.ko keeps them: then they remain charged. */
+/* Unmaps an active pin, which is released then. False if it is not active any more. */
+static bool gdrdrv_deactivate(struct gdrdrv_pin *pin)
+{
+	bool active;
+
+	down_write(&pin->lock);
+	active = pin->state == GDRDRV_PIN_ACTIVE;
+	if (active) {
+		gdrdrv_unmap(pin);
+		pin->state = GDRDRV_PIN_RELEASED;
+	}
+	up_write(&pin->lock);
+	return active;
+}
+
+/* Unmaps the pin, and puts its pages. False if nvidia.ko keeps them: then they remain charged. */
 bool gdrdrv_put_pages(struct gdrdrv_pin *pin)
 {
-	struct nvidia_p2p_page_table *table;
-	bool left_behind = false;
+	bool orphaned = false;
 
-	if (!has_table(pin))
+	if (!gdrdrv_is_active(pin))
 		return true;
-	lock_tables();
-	down_write(&pin->lock);
-	table = gdrdrv_unmap(pin);
-	up_write(&pin->lock);
-	if (table) {
-		int result = put(pin, table);
+	gdrdrv_lock_tables();
+	if (gdrdrv_deactivate(pin)) {
+		int result = gdrdrv_nv_put_pages(pin);
 
 		if (result)
-			pr_err_ratelimited("nvidia.ko does not take back the pages of 0x%llx: %d\n",
+			pr_err_ratelimited("nvidia.ko does not release the pages of 0x%llx: %d\n",
 					   pin->va, result);
-		if (may_be_called_back(pin, result)) {
-			left_behind = leave_behind(pin);
+		if (gdrdrv_callback_may_come(pin, result)) {
+			orphaned = gdrdrv_orphan(pin);
 		} else {
 			gdrdrv_count(pages_held, -1);
 			if (!gdrdrv_persistent())
-				disarm(pin);
+				gdrdrv_callback_unregister(pin);
 		}
 	}
-	unlock_tables();
-	return !left_behind;
+	gdrdrv_unlock_tables();
+	return !orphaned;
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Pins: made for an address, released by the caller or by the end of its file. */
 #include <linux/err.h>
 #include <linux/overflow.h>
@@ -6,8 +6,8 @@
 
 #include "gdrdrv.h"
 
-static struct gdrdrv_pin *new_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked,
-				  u32 flags)
+static struct gdrdrv_pin *gdrdrv_pin_new(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked,
+					 u32 flags)
 {
 	struct gdrdrv_pin *pin;
 	u64 begin = round_down(asked->address, GPU_PAGE_SIZE), end;
@@ -43,32 +43,32 @@ static struct gdrdrv_pin *new_pin(struct gdrdrv_file *file, const struct gdrdrv_
 }
 
 /* Ends a pin that can no longer be found. */
-static void end_pin(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
+static void gdrdrv_pin_end(struct gdrdrv_file *file, struct gdrdrv_pin *pin)
 {
 	atomic64_dec(&file->live_pins);
 	atomic64_sub(pin->size, &file->live_bytes);
 	gdrdrv_count(pins, -1);
 	gdrdrv_count(bytes, -(s64)pin->size);
 	if (gdrdrv_put_pages(pin))
-		gdrdrv_uncharge(pin->user, pin->size);
-	gdrdrv_put_pin(pin);
+		gdrdrv_user_uncharge(pin->user, pin->size);
+	gdrdrv_pin_put(pin);
 }
 
 int gdrdrv_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked, u32 flags, u64 *handle)
 {
-	struct gdrdrv_pin *pin = new_pin(file, asked, flags);
+	struct gdrdrv_pin *pin = gdrdrv_pin_new(file, asked, flags);
 	int result;
 
 	if (IS_ERR(pin)) {
 		gdrdrv_count(refused, 1);
 		return PTR_ERR(pin);
 	}
-	result = gdrdrv_charge(pin->user, pin->size);
+	result = gdrdrv_user_charge(pin->user, pin->size);
 	if (result)
 		goto refuse;
-	result = gdrdrv_take_handle(file, pin);
+	result = gdrdrv_allocate_handle(file, pin);
 	if (result) {
-		gdrdrv_uncharge(pin->user, pin->size);
+		gdrdrv_user_uncharge(pin->user, pin->size);
 		goto refuse;
 	}
 
@@ -79,27 +79,27 @@ int gdrdrv_pin(struct gdrdrv_file *file, const struct gdrdrv_pin_args *asked, u3
 	result = gdrdrv_get_pages(pin);
 	if (result) {
 		gdrdrv_count(refused, 1);
-		end_pin(file, pin);
+		gdrdrv_pin_end(file, pin);
 		return result;
 	}
 	*handle = pin->handle;
 	gdrdrv_count(pinned, 1);
-	gdrdrv_publish_pin(file, pin);
+	gdrdrv_pin_insert(file, pin);
 	return 0;
 
 refuse:
 	gdrdrv_count(refused, 1);
-	gdrdrv_put_pin(pin);
+	gdrdrv_pin_put(pin);
 	return result;
 }
 
 int gdrdrv_unpin(struct gdrdrv_file *file, u64 handle)
 {
-	struct gdrdrv_pin *pin = gdrdrv_withdraw_pin(file, handle);
+	struct gdrdrv_pin *pin = gdrdrv_pin_remove(file, handle);
 
 	if (!pin)
 		return -EINVAL;
-	end_pin(file, pin);
+	gdrdrv_pin_end(file, pin);
 	return 0;
 }
 
@@ -107,6 +107,6 @@ void gdrdrv_unpin_all(struct gdrdrv_file *file)
 {
 	struct gdrdrv_pin *pin;
 
-	while ((pin = gdrdrv_withdraw_any_pin(file)))
-		end_pin(file, pin);
+	while ((pin = gdrdrv_pin_remove_any(file)))
+		gdrdrv_pin_end(file, pin);
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Who may use a descriptor, and how much each user may hold. */
 #include <linux/cred.h>
 #include <linux/list.h>
@@ -10,34 +10,34 @@
 #include "gdrdrv.h"
 
 /*
- * A struct pid cannot be held (put_pid is GPL-only), and without being held it may be reused for another
- * process. The PID and the start time together are not reused.
+ * The driver cannot hold a struct pid (put_pid is GPL-only), and the kernel may reuse one that nobody holds for
+ * another process. It does not reuse a PID together with the start time. All threads have that of the group's leader.
  */
 void gdrdrv_remember_process(struct gdrdrv_process *process)
 {
 	process->tgid = task_tgid_nr(current);
-	process->born = current->group_leader->start_boottime;
-	process->image = current->self_exec_id;
+	process->start_time = current->group_leader->start_boottime;
+	process->exec_id = current->self_exec_id;
 }
 
-/* Whichever program it runs. */
-bool gdrdrv_is_in_this_process(const struct gdrdrv_process *process)
+/* Also after an exec, with which the process runs another program. */
+bool gdrdrv_is_current_process(const struct gdrdrv_process *process)
 {
 	return process->tgid == task_tgid_nr(current) &&
-	       process->born == current->group_leader->start_boottime;
+	       process->start_time == current->group_leader->start_boottime;
 }
 
 /* GPU memory belongs to the program that allocated it: not to its children, nor to what it executes. */
-bool gdrdrv_is_this_process(const struct gdrdrv_process *process)
+bool gdrdrv_is_current_program(const struct gdrdrv_process *process)
 {
-	return gdrdrv_is_in_this_process(process) && process->image == current->self_exec_id;
+	return gdrdrv_is_current_process(process) && process->exec_id == current->self_exec_id;
 }
 
 /* Whether the last thread of the process is closing its files. */
-bool gdrdrv_ends_with_this_process(const struct gdrdrv_process *process)
+bool gdrdrv_is_exiting_process(const struct gdrdrv_process *process)
 {
 	return (current->flags & PF_EXITING) && !atomic_read(&current->signal->live) &&
-	       gdrdrv_is_in_this_process(process);
+	       gdrdrv_is_current_process(process);
 }
 
 static DEFINE_MUTEX(users_lock);
@@ -46,7 +46,7 @@ static LIST_HEAD(users);
 unsigned long gdrdrv_max_user_pins, gdrdrv_max_user_bytes;
 
 /* With a reference for the caller; NULL without memory. */
-struct gdrdrv_user *gdrdrv_find_user(kuid_t uid)
+struct gdrdrv_user *gdrdrv_user_find(kuid_t uid)
 {
 	struct gdrdrv_user *user, *made = kzalloc(sizeof(*made), GFP_KERNEL_ACCOUNT);
 
@@ -55,7 +55,7 @@ struct gdrdrv_user *gdrdrv_find_user(kuid_t uid)
 	mutex_lock(&users_lock);
 	list_for_each_entry(user, &users, node)
 		if (uid_eq(user->uid, uid)) {
-			gdrdrv_get_user(user);
+			gdrdrv_user_get(user);
 			goto found;
 		}
 	user = made;
@@ -70,12 +70,12 @@ found:
 	return user;
 }
 
-void gdrdrv_get_user(struct gdrdrv_user *user)
+void gdrdrv_user_get(struct gdrdrv_user *user)
 {
 	refcount_inc(&user->refs);
 }
 
-void gdrdrv_put_user(struct gdrdrv_user *user)
+void gdrdrv_user_put(struct gdrdrv_user *user)
 {
 	if (!refcount_dec_and_mutex_lock(&user->refs, &users_lock))
 		return;
@@ -85,26 +85,26 @@ void gdrdrv_put_user(struct gdrdrv_user *user)
 	gdrdrv_count(user_objects, -1);
 }
 
-static bool exceeds(atomic64_t *held, u64 more, unsigned long limit)
+static bool gdrdrv_exceeds(atomic64_t *held, u64 more, unsigned long limit)
 {
 	u64 now = atomic64_add_return(more, held);
 
 	return limit && now > limit;
 }
 
-int gdrdrv_charge(struct gdrdrv_user *user, u64 bytes)
+int gdrdrv_user_charge(struct gdrdrv_user *user, u64 bytes)
 {
-	bool pins = exceeds(&user->pins, 1, READ_ONCE(gdrdrv_max_user_pins));
-	bool size = exceeds(&user->bytes, bytes, READ_ONCE(gdrdrv_max_user_bytes));
+	bool pins = gdrdrv_exceeds(&user->pins, 1, READ_ONCE(gdrdrv_max_user_pins));
+	bool size = gdrdrv_exceeds(&user->bytes, bytes, READ_ONCE(gdrdrv_max_user_bytes));
 
 	if (!pins && !size)
 		return 0;
-	gdrdrv_uncharge(user, bytes);
+	gdrdrv_user_uncharge(user, bytes);
 	pr_debug("a user's limit on %s is reached\n", pins ? "pins" : "bytes");
 	return -EDQUOT;
 }
 
-void gdrdrv_uncharge(struct gdrdrv_user *user, u64 bytes)
+void gdrdrv_user_uncharge(struct gdrdrv_user *user, u64 bytes)
 {
 	atomic64_dec(&user->pins);
 	atomic64_sub(bytes, &user->bytes);

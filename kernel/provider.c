@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* What nvidia.ko can do, and reading its page tables. */
 #include <linux/errno.h>
 #include <linux/moduleparam.h>
@@ -7,10 +7,10 @@
 #include "gdrdrv.h"
 #include "nv-p2p.h"
 
-static bool use_persistent_mapping = true;
-module_param(use_persistent_mapping, bool, 0444);
+static int use_persistent_mapping = 1; /* any number, as in gdrcopy's driver */
+module_param(use_persistent_mapping, int, 0444);
 MODULE_PARM_DESC(use_persistent_mapping,
-		 "pins keep their memory past cuMemFree (default); 0: it is taken away, with an event");
+		 "pins keep their memory past cuMemFree (default); 0: cuMemFree revokes it, with an event");
 
 #if defined(NVIDIA_P2P_CAP_GET_PAGES_PERSISTENT_API)
 #define CAN_PERSIST true
@@ -35,8 +35,8 @@ bool gdrdrv_offers_force_pcie(void)
 #endif
 }
 
-/* Whether so many pages of the table can be mapped; also determines whether they are contiguous. */
-int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, bool *in_a_row)
+/* Whether that many pages of the table can be mapped; also determines whether they are contiguous. */
+int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, bool *contiguous)
 {
 	u32 layout = table->version >> 16, i;
 	phys_addr_t next;
@@ -55,7 +55,7 @@ int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, b
 		pr_err_ratelimited("nvidia.ko gives %u pages of %u\n", table->entries, entries);
 		return -EPROTO;
 	}
-	*in_a_row = true;
+	*contiguous = true;
 	next = gdrdrv_page_address(table, 0);
 	for (i = 0; i < entries; i++, next += GPU_PAGE_SIZE) {
 		phys_addr_t address = table->pages[i]->physical_address;
@@ -66,7 +66,7 @@ int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, b
 			return -EPROTO;
 		}
 		if (address != next)
-			*in_a_row = false;
+			*contiguous = false;
 	}
 	return 0;
 }

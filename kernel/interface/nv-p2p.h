@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * What nvidia.ko offers to other drivers for GPU memory (GPUDirect RDMA), as far as gdrdrv uses it.
  * The build takes the nv-p2p.h of the installed NVIDIA driver where it finds one, and this one

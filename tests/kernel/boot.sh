@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Boots a kernel in QEMU (TCG) with the drivers and the guest's program; judges by what it printed, and by
 # what it wrote into the fake GPU's memory.
 #   boot.sh IMAGE ARCHITECTURE OUT LABEL [NAME=VALUE...]     what follows is for the guest's program
@@ -8,9 +9,10 @@ image=$1 architecture=$2 out=$3 label=$4
 shift 4
 
 bar=$out/$label.bar log=$out/$label.log
-if [[ $architecture == amd64 ]]; then
-    : "${GPU_MIB:=256}"
-fi
+case "$architecture $*" in
+    *large_entries=yes*) : "${GPU_MIB:=2048}" ;; # there are cases of a GiB
+    amd64*) : "${GPU_MIB:=256}" ;;
+esac
 "$here/bar.py" fill "$bar" "${GPU_MIB:=16}"
 (cd "$out/root" && find . | cpio --quiet -o -H newc | gzip -1) > "$out/$label.cpio.gz"
 

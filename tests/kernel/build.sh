@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Builds the driver, the fake nvidia.ko and the guest's program for one kernel.
 #   build.sh KERNEL_BUILD_TREE ARCHITECTURE OUT [VARIABLE=VALUE...]     (amd64, arm64 or ppc64el)
 set -euo pipefail
@@ -28,6 +29,10 @@ log=$out/build.log
 # No warning in the drivers' own files. (Headers of new kernels have some for an older compiler.)
 if grep -E '^([^ ]*/(gdrdrv|nvidia)/)?[a-z0-9_]+\.[ch]:[0-9:]+ warning:|WARNING: modpost' "$log" >&2; then
     echo "the drivers do not build cleanly" >&2
+    exit 1
+fi
+if ! grep -q 'MODULE_INFO(depends, "nvidia");' "$out/gdrdrv/gdrdrv.mod.c"; then
+    echo "gdrdrv.ko says that it depends on: $(grep 'MODULE_INFO(depends' "$out/gdrdrv/gdrdrv.mod.c")" >&2
     exit 1
 fi
 cp "$out"/gdrdrv/gdrdrv.ko "$out"/nvidia/nvidia.ko "$out/root"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Counts the instructions that pin, map, touch, unmap and unpin take in the guest, user space and kernel together.
 #   cost.sh [--long] [GDRCOPY]     a checkout of gdrcopy, whose driver is measured beside ours; --long: in callback
 #                                  mode, too

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # DKMS builds the driver from its configuration for the kernels named, in folders of its own.
 #   dkms.sh KERNEL...       folders of kernels.sh
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Fetches a Debian kernel with its headers, unpacks it into the cache, and prints the folder. In it,
 # "image" is the kernel to boot and "build" the tree to build modules with.
 #   kernels.sh SUITE ARCHITECTURE META_PACKAGE     (bookworm amd64 linux-image-cloud-amd64)

@@ -31,8 +31,8 @@ DRIVER = HERE.parents[1] / "kernel"
 sys.path.insert(0, str(HERE.parent / "mutation"))
 import mutants  # noqa: E402
 
-# The first is never loaded; the second has nothing but gdrcopy's numbers.
-LEFT_OUT = {"nv_p2p_stub.c", "gdrdrv_abi.h"}
+# It has nothing but numbers and layouts.
+LEFT_OUT = {"gdrdrv_abi.h"}
 LIMIT_S = 180  # of a machine; where a case hangs, it is told after a third
 SECTIONS = (".text", ".init.text", ".exit.text", ".data", ".rodata", ".rodata.str1.8", ".rodata.str1.1")
 # What a program that is told to stop says first: a case, the kernel's log, or the kernel's end.
@@ -88,7 +88,6 @@ class Machine:
         environment = os.environ | {"LIMIT": str(LIMIT_S), "KERNEL_OPTIONS": "oops=panic"}
         options = ["stop=yes", f"only={case}"]
         if "NVIDIA_IS_OPENSOURCE=y" in self.variables:
-            environment["GPU_MIB"] = "2048"
             options.append("large_entries=yes")
         image = (self.kernel / "image").resolve()
         told = self.out / "boot.log.text"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Runs kernel/insmod.sh in the guest, and udev with the driver's rule: who makes the node, and its mode.
 #   node.sh KERNEL       a folder of kernels.sh
 set -euo pipefail

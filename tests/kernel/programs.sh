@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Runs libbarmap, libgdrapi and the Python package in the guest, on the driver under test and a libcuda of the
 # fake GPU's.
 #   programs.sh KERNEL BUILD       a folder of kernels.sh, and a build tree of barmap with tools

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The driver uses no symbol that the kernel exports for GPL modules only: with the proprietary nvidia.ko, it
 # could not be loaded then.
 #   symbols.sh MODULE_SYMVERS DRIVER...

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * A libcuda.so.1 over /dev/fakegpu, so that libbarmap and libgdrapi can run in the guest against the driver:
  * one GPU, memory by cuMemAlloc, host memory that it may reach, copies, and streams on which everything is done at

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Memory: allocations, what an address is, and copies. */
 #include "fake_cuda.h"
 
@@ -242,7 +242,7 @@ ENTRY CUresult cuPointerSetAttribute(const void *from, int which, CUdeviceptr ad
 	return which == 6 && find(address) ? SUCCESS : INVALID_VALUE;
 }
 
-/* Page by page, since an allocation's need not be in a row. */
+/* Page by page, since an allocation's need not be contiguous. */
 static CUresult copy(CUdeviceptr address, void *to, const void *from, size_t bytes)
 {
 	while (bytes) {

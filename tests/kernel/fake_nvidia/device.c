@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* The PCI device and /dev/fakegpu. */
 #include <linux/fs.h>
 #include <linux/io.h>
@@ -60,6 +60,7 @@ union arguments {
 	struct fakegpu_go_wrong go_wrong;
 	struct fakegpu_look look;
 	struct fakegpu_map map;
+	struct fakegpu_plant plant;
 	struct fakegpu_fail_call fail_call;
 	struct fakegpu_identity identity;
 };
@@ -102,6 +103,8 @@ static long gpu_ioctl(struct file *filp, unsigned int number, unsigned long argu
 		return -EFAULT;
 	if (number == FAKEGPU_LOOK) {
 		result = fakegpu_look(&with.look); /* takes the mm's lock, which is above ours */
+	} else if (number == FAKEGPU_PLANT) {
+		result = fakegpu_plant(&with.plant);
 	} else if (number == FAKEGPU_FAIL_CALL) {
 		result = fakegpu_fail_call(&with.fail_call);
 	} else {
@@ -115,7 +118,7 @@ static long gpu_ioctl(struct file *filp, unsigned int number, unsigned long argu
 	return result;
 }
 
-/* As at the end of a CUDA context: what is left is freed. Nothing is pretended any more, whoever asked for it. */
+/* As at the end of a CUDA context: remaining memory is freed. Every pretence ends, whoever asked for it. */
 static int gpu_release(struct inode *inode, struct file *filp)
 {
 	fakegpu_fail_call(&(struct fakegpu_fail_call){ .result = 0 });

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Makes a function of the kernel's, or of another module's, answer without being run. */
 #include <linux/errno.h>
 #include <linux/kprobes.h>
@@ -45,7 +45,7 @@ static int instead(struct kprobe *unused, struct pt_regs *registers)
 	return 1; /* the function is not run */
 }
 
-/* Without one, the kernel may make the probe a jump, which goes on in the function whatever it was told. */
+/* Without one, the kernel may make the probe a jump, which continues in the function whatever the handler returns. */
 static void afterwards(struct kprobe *unused, struct pt_regs *registers, unsigned long flags)
 {
 }

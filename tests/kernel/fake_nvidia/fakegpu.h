@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * /dev/fakegpu: the CUDA side of the fake nvidia.ko. Its memory is the second BAR of QEMU's ivshmem device,
  * a file of the host's.
@@ -9,11 +9,11 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define FAKEGPU_SCATTERED 0x1 /* no two pages in a row */
+#define FAKEGPU_SCATTERED 0x1 /* no two pages are contiguous */
 #define FAKEGPU_CACHEABLE 0x2 /* as if the CPU had a coherent link */
 #define FAKEGPU_FIRST_APART 0x4 /* the first page is not right before the second */
 #define FAKEGPU_LAST_APART 0x8 /* nor the last one right after the one before */
-#define FAKEGPU_RUNS(pages) ((__u64)(pages) << 8) /* upwards, with a hole after so many in a row */
+#define FAKEGPU_RUNS(pages) ((__u64)(pages) << 8) /* upwards, with a hole after that many contiguous ones */
 
 struct fakegpu_alloc {
 	__u64 size;
@@ -26,7 +26,7 @@ struct fakegpu_free {
 	__u64 delay_us; /* before each callback, under the driver's lock */
 };
 
-/* Where a byte of the GPU's address space lies in the BAR. */
+/* Where a byte of the GPU's address space is in the BAR. */
 struct fakegpu_where {
 	__u64 address;
 	__u64 offset; /* out */
@@ -55,6 +55,7 @@ enum fakegpu_fault {
 	FAKEGPU_FREE_WHILE_GETTING, /* the callback comes before get_pages returns; value: an error, or 0 */
 	FAKEGPU_SLOW_GET, /* value: milliseconds that it takes */
 	FAKEGPU_FAIL_PUT, /* value: the error; a table with a callback stays */
+	FAKEGPU_FREE_WHILE_PUTTING, /* the callback comes before put_pages returns; value: an error */
 };
 
 /* Something that goes wrong in the next call that it concerns. */
@@ -79,6 +80,12 @@ struct fakegpu_look {
 	__u64 size; /* bytes that one entry of the page tables maps here */
 };
 
+/* An entry of the caller's page tables that is neither empty nor present nor gdrdrv's. x86-64 alone. */
+struct fakegpu_plant {
+	__u64 user_address;
+	__u64 remove; /* 0: where the entry is empty, otherwise EBUSY; 1: ENOENT if it is not there as it was put there */
+};
+
 /* The driver's own mapping of all the memory, uncached; it ends with the descriptor. */
 struct fakegpu_map {
 	__u64 reserved;
@@ -88,7 +95,7 @@ struct fakegpu_map {
 struct fakegpu_fail_call {
 	char function[56]; /* none: all are run, as from the closing of any descriptor on */
 	__s64 result;
-	__u64 after; /* so many calls */
+	__u64 after; /* that many calls */
 	__u64 calls; /* out: how many were failed by the request before this one */
 };
 
@@ -106,6 +113,8 @@ struct fakegpu_identity {
 #define FAKEGPU_MAP _IOW('G', 7, struct fakegpu_map)
 #define FAKEGPU_FAIL_CALL _IOWR('G', 8, struct fakegpu_fail_call) /* EOPNOTSUPP where the kernel cannot */
 #define FAKEGPU_IDENTIFY _IOW('G', 9, struct fakegpu_identity)
-#define FAKEGPU_FORGET _IO('G', 10) /* the page tables that nobody will give back any more */
+#define FAKEGPU_FORGET _IO('G', 10) /* the page tables that nobody will put any more */
+
+#define FAKEGPU_PLANT _IOW('G', 11, struct fakegpu_plant)
 
 #endif /* FAKEGPU_H */

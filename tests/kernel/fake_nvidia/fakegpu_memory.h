@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The fake GPU's memory and who holds it. All under the lock. */
 #ifndef FAKEGPU_MEMORY_H
 #define FAKEGPU_MEMORY_H
@@ -33,12 +33,13 @@ struct fakegpu_memory *fakegpu_find(u64 address, u64 size);
 int fakegpu_allocate(const void *owner, struct fakegpu_alloc *asked);
 int fakegpu_free(const void *owner, u64 address, u64 delay_us);
 void fakegpu_free_all(const void *owner);
-void fakegpu_let_go(struct fakegpu_memory *memory); /* a table of it has gone */
+void fakegpu_release_memory(struct fakegpu_memory *memory); /* by one of its tables, which is freed */
 u64 fakegpu_offset(const struct fakegpu_memory *memory, u64 address);
 void fakegpu_run_callbacks(struct fakegpu_memory *memory, u64 delay_us); /* tables.c */
 void fakegpu_go_wrong(const struct fakegpu_go_wrong *how);
 void fakegpu_forget(void);
 int fakegpu_look(struct fakegpu_look *look); /* look.c; not under the lock, as what follows */
+int fakegpu_plant(struct fakegpu_plant *how); /* plant.c */
 int fakegpu_fail_call(struct fakegpu_fail_call *how); /* fail_call.c */
 
 #endif /* FAKEGPU_MEMORY_H */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* How the processor really maps an address of the caller's. */
 #include <linux/mm.h>
 #include <linux/version.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* The fake GPU's allocator: pages of 64 KiB in the BAR, addresses that are never used again. */
 #include <linux/bitmap.h>
 #include <linux/errno.h>
@@ -110,7 +110,7 @@ static void destroy(struct fakegpu_memory *memory)
 	kfree(memory);
 }
 
-void fakegpu_let_go(struct fakegpu_memory *memory)
+void fakegpu_release_memory(struct fakegpu_memory *memory)
 {
 	if (!--memory->tables && memory->freed)
 		destroy(memory);
@@ -121,7 +121,7 @@ static void free_memory(struct fakegpu_memory *memory, u64 delay_us)
 	memory->tables++; /* so that it stays until here */
 	memory->freed = true;
 	fakegpu_run_callbacks(memory, delay_us);
-	fakegpu_let_go(memory);
+	fakegpu_release_memory(memory);
 }
 
 int fakegpu_free(const void *owner, u64 address, u64 delay_us)

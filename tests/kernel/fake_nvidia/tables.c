@@ -1,13 +1,13 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * nvidia_p2p_*: page tables as NVIDIA's nv-p2p.c gives them. A callback runs under the lock, and its table
- * is freed after it; a put waits for the lock, and a table that has gone by then is no error. Nor is one
+ * is freed after it; a put waits for the lock, and a table that was freed by then is no error. Nor is one
  * that another process got: without a token, tables are looked for among those of the calling process.
  */
 #include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/module.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "fakegpu_memory.h"
@@ -115,7 +115,7 @@ void fakegpu_run_callbacks(struct fakegpu_memory *memory, u64 delay_us)
 		if (delay_us)
 			usleep_range(delay_us, delay_us + 1);
 		call_back(table);
-		fakegpu_let_go(memory);
+		fakegpu_release_memory(memory);
 	}
 }
 
@@ -125,7 +125,7 @@ void fakegpu_forget(void)
 
 	list_for_each_entry_safe(table, next, &tables, node) {
 		unlink_table(table);
-		fakegpu_let_go(table->memory);
+		fakegpu_release_memory(table->memory);
 		free_table(table);
 	}
 }
@@ -179,10 +179,14 @@ static int put(u64 address, const struct nvidia_p2p_page_table *given)
 		return result;
 	if (WARN_ON(table->address != address))
 		return -EINVAL;
+	if (table->callback && goes_wrong(FAKEGPU_FREE_WHILE_PUTTING)) {
+		fakegpu_free(table->memory->owner, table->memory->address, 0);
+		return next_fault.value;
+	}
 	if (result && table->callback)
 		return result;
 	unlink_table(table);
-	fakegpu_let_go(table->memory);
+	fakegpu_release_memory(table->memory);
 	free_table(table);
 	return result;
 }

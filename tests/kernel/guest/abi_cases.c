@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* The numbers and layouts, and one case for each argument that is refused. */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -113,7 +113,7 @@ CASE(refused_pointers, EITHER)
 	}
 }
 
-/* Read from but not written to; a pin whose handle cannot be told is undone. */
+/* Read from but not written to; a pin whose handle cannot be returned is undone. */
 CASE(refused_answers, EITHER)
 {
 	struct pinned one = pinned(GPU_PAGE, 0);
@@ -303,7 +303,8 @@ CASE(settings_in_proc, EITHER)
 
 	for (i = 0; i < 2; i++)
 		snprintf(wanted[i], sizeof(wanted[i]),
-			 "Version: 2.6\nBuilt for NVIDIA driver flavor: %s\nUse persistent mapping: %s\n",
+			 "Version: 2.6\nBuilt for NVIDIA driver flavor: %s\nUse persistent mapping: %s\n"
+			 "dbg_enabled: 0\ninfo_enabled: 0\n",
 			 i ? "opensource" : "proprietary", check_mode == PERSISTENT ? "yes" : "no");
 	EXPECT(file && fread(text, 1, sizeof(text) - 1, file));
 	EXPECT(!strcmp(text, wanted[0]) || !strcmp(text, wanted[1]));
@@ -312,7 +313,7 @@ CASE(settings_in_proc, EITHER)
 }
 
 #ifdef __x86_64__
-/* What GET_INFO tells is a part of what the whole call took. */
+/* GET_INFO reports a part of the time that the whole call took. */
 CASE(cycles_of_a_pin, EITHER)
 {
 	struct pinned one = pinned(GPU_PAGE, 0);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Every allocation of the kernel's on the way of a pin fails once, where the kernel can make it fail. */
 #include <fcntl.h>
 #include <stdlib.h>

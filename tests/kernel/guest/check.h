@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Cases and what they expect. Each runs in a process of its own, in each of the driver's modes that it
  * names, and must leave nothing held in either driver.
@@ -56,7 +56,7 @@ void check_failed(const char *file, int line, const char *what, long got, long w
 			check_failed(__FILE__, __LINE__, #left " == " #right, got_, wanted_); \
 	} while (0)
 
-/* Runs it in a child; tells the signal that ended it, or 0. */
+/* Runs it in a child; returns the signal that ended it, or 0. */
 int check_signal_of(void (*run)(void *), void *argument);
 
 /* The signal that a read or a write of this byte brings, or 0. */

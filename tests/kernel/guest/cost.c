@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 #include "cost.h"
 
 #include <stdio.h>
@@ -24,18 +24,8 @@ static long long now(void)
 /* The stock driver makes no node. */
 static void make_node(void)
 {
-	char line[128];
-	FILE *devices;
-	int number;
-
-	if (access("/dev/gdrdrv", F_OK) == 0)
-		return;
-	devices = fopen("/proc/devices", "r");
-	while (devices && fgets(line, sizeof(line), devices))
-		if (sscanf(line, "%d gdrdrv", &number) == 1 && strstr(line, " gdrdrv"))
-			mknod("/dev/gdrdrv", S_IFCHR | 0666, makedev(number, 0));
-	if (devices)
-		fclose(devices);
+	if (access("/dev/gdrdrv", F_OK))
+		mknod("/dev/gdrdrv", S_IFCHR | 0666, makedev((unsigned int)driver_major(), 0));
 }
 
 enum part { PIN, MAP, FIRST_TOUCH, TOUCHES, UNMAP, UNPIN, PARTS };

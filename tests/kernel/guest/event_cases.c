@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
-/* Memory that the GPU driver takes away, and the events that tell it. */
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Memory that the GPU driver revokes, and the events that report it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
@@ -30,14 +30,14 @@ static void expect_event(int driver, uint64_t handle, uint64_t va, uint64_t size
 
 	EXPECT_EQ(read(driver, &event, sizeof(event)), sizeof(event));
 	EXPECT_EQ(event.handle, handle);
-	EXPECT_EQ(event.reason, GDRDRV_EVENT_TAKEN_AWAY);
+	EXPECT_EQ(event.reason, GDRDRV_EVENT_REVOKED);
 	EXPECT_EQ(event.reserved, 0);
 	EXPECT_EQ(event.va, va);
 	EXPECT_EQ(event.size, size);
 	EXPECT_EQ(event.sequence, sequence);
 }
 
-CASE(memory_is_taken_away, CALLBACK)
+CASE(memory_is_revoked, CALLBACK)
 {
 	struct pinned one = mapped(4 * GPU_PAGE, 0);
 
@@ -75,7 +75,7 @@ CASE(persistent_memory_stays, PERSISTENT)
 	EXPECT_EQ(gpu_stats(one.gpu).allocations, 0);
 }
 
-CASE(requests_after_it_was_taken_away, CALLBACK)
+CASE(requests_after_revocation, CALLBACK)
 {
 	struct pinned one = pinned(GPU_PAGE, 0);
 	struct gdrdrv_request_mapping_args args = { .handle = one.handle,
@@ -88,7 +88,7 @@ CASE(requests_after_it_was_taken_away, CALLBACK)
 }
 
 /* Split and moved VMAs, as for unpin. */
-CASE(taken_away_after_mremap, CALLBACK)
+CASE(revocation_after_mremap, CALLBACK)
 {
 	struct pinned one = mapped(4 * GPU_PAGE, FAKEGPU_SCATTERED);
 	char *bytes = (char *)one.words, *half = bytes + one.size / 2, *moved;
@@ -175,7 +175,7 @@ CASE(overflow_is_told, CALLBACK)
 	EXPECT_EQ(check_number("/proc/driver/gdrdrv/counters", "events_lost"), lost + 44);
 	for (i = 1; i <= 256; i++) {
 		EXPECT_EQ(read(one.driver, &event, sizeof(event)), sizeof(event));
-		EXPECT_EQ(event.reason, GDRDRV_EVENT_TAKEN_AWAY);
+		EXPECT_EQ(event.reason, GDRDRV_EVENT_REVOKED);
 		EXPECT_EQ(event.sequence, i);
 	}
 	EXPECT(is_readable(one.driver));
@@ -301,7 +301,7 @@ static void *free_slowly(void *argument)
 	return NULL;
 }
 
-/* In the original, an unpin that meets its callback counts the pages as given back twice. */
+/* In the original, an unpin that meets its callback counts the pages as released twice. */
 CASE(unpin_races_with_the_callback, CALLBACK)
 {
 	int i, j;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Functions of the kernel's that the driver calls fail, where the kernel can make them (FAKEGPU_FAIL_CALL). */
 #include <fcntl.h>
 #include <signal.h>
@@ -68,21 +68,6 @@ CASE(access_by_debuggers_fails_for_devices, DEVICE)
 
 	expect_access(&one, "ioremap", true);
 	expect_access(&one, "ioremap_wc", false);
-}
-
-/* The type that the memory really has is not known then. */
-CASE(asking_for_the_memory_type_fails, EITHER)
-{
-	struct pinned one = mapped(GPU_PAGE, 0);
-	struct gdrdrv_info_args info = { .handle = one.handle };
-	struct gdrdrv_info_v2_args info_v2 = { .handle = one.handle };
-
-	if (!can_fail(one.gpu, "ioremap_wc", 0, 0))
-		return;
-	EXPECT_EQ(driver_call(one.driver, GDRDRV_GET_INFO, &info), ENOMEM);
-	EXPECT_EQ(driver_call(one.driver, GDRDRV_GET_INFO_V2, &info_v2), ENOMEM);
-	EXPECT_EQ(gpu_failed_calls(one.gpu), 2);
-	EXPECT_EQ(driver_info(one.driver, one.handle).mapping, GDRDRV_MAPPING_WRITE_COMBINING);
 }
 
 /* The mapping fails with the kernel's reason, and what had been reserved by then is not any more. */

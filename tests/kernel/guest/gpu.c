@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 #include "gpu.h"
 
 #include <fcntl.h>
@@ -74,6 +74,23 @@ struct fakegpu_look gpu_look(int gpu, const volatile void *at)
 	return look;
 }
 
+static int change_entry(int gpu, const volatile void *at, bool remove)
+{
+	struct fakegpu_plant how = { .user_address = (uintptr_t)at, .remove = remove };
+
+	return ioctl(gpu, FAKEGPU_PLANT, &how) ? errno : 0;
+}
+
+int gpu_plant_entry(int gpu, const volatile void *at)
+{
+	return change_entry(gpu, at, false);
+}
+
+int gpu_remove_entry(int gpu, const volatile void *at)
+{
+	return change_entry(gpu, at, true);
+}
+
 int gpu_memory_types(int gpu)
 {
 	struct fakegpu_stats stats = gpu_stats(gpu);
@@ -146,6 +163,20 @@ const unsigned long driver_commands[] = {
 	GDRDRV_GET_INFO_V2,  GDRDRV_GET_ATTRIBUTE, GDRDRV_PIN_V2,	     GDRDRV_REQUEST_MAPPING,
 	GDRDRV_GET_FEATURES, GDRDRV_GET_USAGE,	   GDRDRV_GET_VERSION,	     0,
 };
+
+int driver_major(void)
+{
+	FILE *devices = fopen("/proc/devices", "r");
+	int number, major = -1;
+	char line[128], name[100];
+
+	while (devices && fgets(line, sizeof(line), devices))
+		if (sscanf(line, "%d %99s", &number, name) == 2 && !strcmp(name, "gdrdrv"))
+			major = number;
+	if (devices)
+		fclose(devices);
+	return major;
+}
 
 int driver_open(void)
 {

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* Memory of the fake GPU, and the driver under test. All answer 0 or an errno where not told otherwise. */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Memory of the fake GPU, and the driver under test. All return 0 or an errno, except where a comment says otherwise. */
 #ifndef GUEST_GPU_H
 #define GUEST_GPU_H
 
@@ -22,7 +22,11 @@ struct fakegpu_stats gpu_stats(int gpu);
 void gpu_go_wrong(int gpu, enum fakegpu_fault fault, int64_t value);
 struct fakegpu_look gpu_look(int gpu, const volatile void *at);
 
-/* A function that gives this result from now on, without being run, after so many calls; "": none. */
+/* Puts an entry into the page tables that is not the driver's, and removes it; errors as of FAKEGPU_PLANT. */
+int gpu_plant_entry(int gpu, const volatile void *at);
+int gpu_remove_entry(int gpu, const volatile void *at);
+
+/* A function that gives this result from now on, without being run, after that many calls; "": none. */
 int gpu_fail_call(int gpu, const char *function, int64_t result, uint64_t after);
 uint64_t gpu_failed_calls(int gpu); /* of the last such function; ends it */
 
@@ -36,6 +40,7 @@ int module_load(const char *path, const char *parameters);
 int module_unload(const char *name);
 
 extern const unsigned long driver_commands[]; /* all; 0 ends them */
+int driver_major(void); /* in /proc/devices, or -1 */
 int driver_open(void); /* ends the process if it fails */
 int driver_call(int driver, unsigned long number, void *arguments);
 int driver_pin(int driver, uint64_t address, size_t size, uint64_t *handle);

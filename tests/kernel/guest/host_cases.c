@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Before all other cases, the words that the host put into the BAR are read; after all others, words are
- * written for the host to look at when the guest is off. A word tells its own offset.
+ * written for the host to read when the guest is off. Each word contains its own offset.
  */
 #include "check.h"
 #include "gpu.h"

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * The guest's only program: loads the drivers in each mode, runs the cases, looks at the kernel's log, and
+ * The guest's only program: loads the drivers in each mode, runs the cases, reads the kernel's log, and
  * switches off. The last line says how many failed. Selected on the kernel's command line: modes=, only=; with
  * stop=yes, the first case that fails is the last one.
  */
@@ -99,7 +99,7 @@ static void run_one(const struct check *which)
 		fflush(stdout);
 		_exit(check_failures ? 1 : 0);
 	}
-	/* A case that hangs is told even if it cannot be killed, before QEMU's time is over. */
+	/* A case that hangs is reported even if it cannot be killed, before QEMU's time is over. */
 	alarm((unsigned int)atoi(option("limit", "300")) / 3);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
 		printf("    %s hangs\n", which->name);

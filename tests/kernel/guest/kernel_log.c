@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 #include "kernel_log.h"
 
 #include <dirent.h>
@@ -12,11 +12,12 @@
 
 #define WARNING 4
 
-/* What the kernel says of modules from outside and of a slow machine. */
+/* What the kernel says of modules from outside, and of a machine that is slow or was stopped for a while. */
 static const char *const expected[] = {
 	"loading out-of-tree module taints kernel",
 	"module verification failed: signature",
 	"hrtimer: interrupt took",
+	"clocksource: Long readout interval",
 };
 
 static const char *const reports[] = {
@@ -39,7 +40,7 @@ static bool contains_any(const char *line, const char *const *words, size_t coun
 
 /*
  * A data race is the driver's if a function of its own is on the stack of either access. Linux 6.1 has some
- * without, which are told and counted, but are no failure. So are those inside flush_tlb_mm_range, whoever
+ * without, which are printed and counted, but are no failure. So are those inside flush_tlb_mm_range, whoever
  * calls it: it reads which processors use an address space, while others join and leave, by intention.
  */
 struct race {
@@ -78,13 +79,19 @@ static bool belongs_to_foreign_race(struct race *race, const char *text)
 	return !race->of_driver;
 }
 
-/* A line that is limited in its rate tells later how often it was not said. */
+/* Where the rate of a line is limited, the kernel says later how many it suppressed. */
 static bool is_provoked(const char *line, const char *provoked)
 {
 	return provoked && (strstr(line, provoked) || strstr(line, "callbacks suppressed"));
 }
 
 static struct race race;
+
+static bool is_failure(int priority, const char *text, const char *provoked)
+{
+	return !CONTAINS_ANY(text, expected) && !is_provoked(text, provoked) && !belongs_to_foreign_race(&race, text) &&
+	       (priority <= WARNING || CONTAINS_ANY(text, reports));
+}
 
 /* Warnings count from the loading of the first driver on; what the kernel says at start is its own. */
 int kernel_log_dirt(const char *provoked)
@@ -116,10 +123,7 @@ int kernel_log_dirt(const char *provoked)
 			continue;
 		*end = 0;
 		loaded = loaded || strstr(text, "loading out-of-tree module");
-		if (!loaded || CONTAINS_ANY(text, expected) || is_provoked(text, provoked) ||
-		    belongs_to_foreign_race(&race, text))
-			continue;
-		if (priority <= WARNING || CONTAINS_ANY(text, reports)) {
+		if (loaded && is_failure(priority, text, provoked)) {
 			printf("  KERNEL%s\n", text);
 			dirty++;
 		}
@@ -148,7 +152,7 @@ int kernel_log_leaks(void)
 	for (i = 0; i < 2; i++) {
 		int fd = open(path, O_WRONLY);
 
-		sleep(6); /* what is younger than 5 s is not looked at */
+		sleep(6); /* kmemleak ignores what is younger than 5 s */
 		if (write(fd, "scan", 4) < 0)
 			perror("kmemleak");
 		close(fd);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #ifndef GUEST_KERNEL_LOG_H
 #define GUEST_KERNEL_LOG_H
 

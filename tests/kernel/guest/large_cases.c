@@ -1,10 +1,11 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Entries of 2 MiB, where the kernel and the driver's build have them, and what splits them. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -19,7 +20,7 @@ static bool has_large_entries(void)
 	return getenv("large_entries") != NULL; /* the harness knows what it has built */
 }
 
-/* Whether so many bytes of the pin are contiguous from there on, and start at a multiple of that. */
+/* Whether that many bytes of the pin are contiguous from there on, and start at a multiple of that. */
 static bool fits(const struct pinned *one, size_t offset, size_t size)
 {
 	uint64_t start = gpu_where(one->gpu, one->address + offset).physical;
@@ -76,7 +77,7 @@ CASE(large_entries, EITHER)
 	end(&one);
 }
 
-/* What is too small for a large entry is not moved to where one would fit: mappings lie side by side. */
+/* What is too small for a large entry is not moved to where one would fit: mappings are adjacent. */
 CASE(small_mappings_take_little_address_space, EITHER)
 {
 	uintptr_t highest = 0, lowest = UINTPTR_MAX, at;
@@ -165,6 +166,35 @@ CASE(large_entries_for_reading, EITHER)
 	expect_entries(&one, at, 0, one.size);
 }
 
+static void expect_small_entry(const struct pinned *one, char *at)
+{
+	EXPECT_EQ(check_write(at), 0);
+	EXPECT_EQ(gpu_look(one->gpu, at).size, getpagesize());
+	EXPECT_EQ(gpu_look(one->gpu, at).physical, gpu_where(one->gpu, one->address + (at - (char *)one->words)).physical);
+}
+
+/* Unlike the setting for the system, which is off here, what a program says of itself holds for these, too. */
+CASE(large_entries_that_a_program_excludes, EITHER)
+{
+	struct pinned one = mapped(3 * LARGE, 0), two;
+	char *at = (char *)one.words;
+
+	if (!has_large_entries())
+		return;
+	EXPECT_EQ(madvise(at, one.size, MADV_NOHUGEPAGE), 0);
+	expect_small_entry(&one, at + LARGE);
+	EXPECT_EQ(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
+	two = mapped(3 * LARGE, 0);
+	expect_small_entry(&two, (char *)two.words + LARGE);
+	EXPECT_EQ(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0), 0);
+	/* The small entries stay, and so do those around them; the next 2 MiB are free for a large one. */
+	expect_small_entry(&two, (char *)two.words + LARGE);
+	EXPECT_EQ(check_write((char *)two.words + 2 * LARGE), 0);
+	EXPECT_EQ(gpu_look(two.gpu, (char *)two.words + 2 * LARGE).size, LARGE);
+	end(&two);
+	end(&one);
+}
+
 /*
  * A GiB at an address where an entry of a GiB would fit, too; not mapped where the harness gives the GPU less. No kernel
  * can move or split such entries of a device, so the driver must not make any.
@@ -249,7 +279,7 @@ CASE(a_gibibyte_that_is_moved_and_used, EITHER)
 	move_gibibyte(true);
 }
 
-/* What is told of a half splits the mapping. */
+/* Advice for a half splits the mapping. */
 CASE(a_gibibyte_of_two_kinds, EITHER)
 {
 	struct pinned one = gibibyte();

@@ -1,6 +1,9 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
-/* Loading and unloading: what may fail, what is looked for, and what is told. The driver is not loaded here. */
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Loading and unloading: failures, devices and parameters that matter, and the log. The driver is not loaded here. */
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -21,6 +24,7 @@ static void expect_nothing(void)
 	EXPECT_EQ(access("/sys/module/gdrdrv/parameters", F_OK), -1);
 	EXPECT_EQ(access("/proc/driver/gdrdrv", F_OK), -1);
 	EXPECT_EQ(access("/dev/gdrdrv", F_OK), -1);
+	EXPECT_EQ(driver_major(), -1);
 }
 
 /* What has been made by then goes again, so that the driver can be loaded later. */
@@ -34,6 +38,7 @@ CASE(loading_fails, UNLOADED)
 		{ "proc_create_single_data", 0, 0, ENOMEM },
 		{ "proc_create_single_data", 0, 1, ENOMEM },
 		{ "proc_create_single_data", 0, 2, ENOMEM },
+		{ "__register_chrdev", -EBUSY, 0, EBUSY },
 		{ "misc_register", -EBUSY, 0, EBUSY },
 	};
 	int gpu = gpu_open();
@@ -54,7 +59,7 @@ CASE(loading_fails, UNLOADED)
 	expect_nothing();
 }
 
-/* The log tells which driver it is, and in which mode. */
+/* The log says which driver it is, and in which mode. */
 CASE(loading_is_told, UNLOADED)
 {
 	static const char *const modes[][2] = { { "", "persistent" }, { "use_persistent_mapping=0", "callback" } };
@@ -66,6 +71,63 @@ CASE(loading_is_told, UNLOADED)
 		EXPECT_EQ(module_load("/gdrdrv.ko", modes[i][0]), 0);
 		snprintf(text, sizeof(text), "gdrdrv: version 2.6 of barmap, %s mode\n", modes[i][1]);
 		EXPECT_EQ(check_log_lines(log, text), 1);
+		EXPECT_EQ(unload(), 0);
+	}
+}
+
+static void use_node(void *path)
+{
+	int gpu = gpu_open(), driver = open(path, O_RDWR | O_CLOEXEC);
+	uint64_t address = gpu_alloc(gpu, GPU_PAGE, 0), handle;
+	void *at;
+
+	EXPECT_EQ(driver_pin(driver, address, GPU_PAGE, &handle), 0);
+	at = driver_map(driver, handle, GPU_PAGE);
+	EXPECT(at);
+	EXPECT_EQ(check_write(at), 0);
+	EXPECT_EQ(unload(), EWOULDBLOCK);
+	EXPECT_EQ(driver_unpin(driver, handle), 0);
+	EXPECT_EQ(check_write(at), SIGBUS);
+}
+
+/* As gdrcopy's scripts and modprobe rules make it. */
+CASE(a_node_by_the_number_in_proc, UNLOADED)
+{
+	static char path[] = "/tmp/node";
+
+	EXPECT_EQ(load(), 0);
+	EXPECT(driver_major() > 0);
+	EXPECT_EQ(mknod(path, S_IFCHR | 0600, makedev(driver_major(), 0)), 0);
+	EXPECT_EQ(check_signal_of(use_node, path), 0);
+	EXPECT_EQ(unload(), 0);
+	EXPECT_EQ(open(path, O_RDWR | O_CLOEXEC), -1);
+	EXPECT_EQ(errno, ENXIO);
+	EXPECT_EQ(unlink(path), 0);
+	expect_nothing();
+}
+
+/* The original takes any number for each of these, and shows two of them. */
+CASE(settings_of_the_original, UNLOADED)
+{
+	static const struct {
+		const char *settings, *end;
+	} all[] = {
+		{ "", "mapping: yes\ndbg_enabled: 0\ninfo_enabled: 0\n" },
+		{ "use_persistent_mapping=2 dbg_enabled=1 info_enabled=3", "mapping: yes\ndbg_enabled: 1\ninfo_enabled: 3\n" },
+		{ "use_persistent_mapping=0 dbg_enabled=2", "mapping: no\ndbg_enabled: 2\ninfo_enabled: 0\n" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		char text[300] = "";
+		FILE *file;
+
+		EXPECT_EQ(module_load("/gdrdrv.ko", all[i].settings), 0);
+		file = fopen("/proc/driver/gdrdrv/params", "r");
+		EXPECT(file && fread(text, 1, sizeof(text) - 1, file));
+		EXPECT(strlen(text) > strlen(all[i].end) && !strcmp(text + strlen(text) - strlen(all[i].end), all[i].end));
+		if (file)
+			fclose(file);
 		EXPECT_EQ(unload(), 0);
 	}
 }
@@ -135,6 +197,6 @@ CASE_WITH_LOG(unloading_tells_what_is_held, UNLOADED, "gdrdrv: 1 page tables")
 	EXPECT_EQ(gpu_failed_calls(one.gpu), 1);
 	log = check_open_log();
 	EXPECT_EQ(unload(), 0);
-	EXPECT_EQ(check_log_lines(log, "gdrdrv: 1 page tables were not given back"), 1);
+	EXPECT_EQ(check_log_lines(log, "gdrdrv: 1 page tables of nvidia.ko were not released"), 1);
 	EXPECT_EQ(ioctl(one.gpu, FAKEGPU_FORGET), 0);
 }

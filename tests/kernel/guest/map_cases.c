@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
-/* Mapping, and what is left of a mapping when the memory has gone. */
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Mapping, and what remains of a mapping when the memory was released. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ CASE(mapping, EITHER)
 	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
 }
 
-/* In the original, pages that are not in a row are uncached. */
+/* In the original, pages that are not contiguous are uncached. */
 CASE(mapping_of_scattered_pages, EITHER)
 {
 	struct pinned one = mapped(16 * GPU_PAGE, FAKEGPU_SCATTERED);
@@ -63,6 +63,43 @@ CASE(mapping_of_runs, EITHER)
 		}
 }
 
+#ifdef __x86_64__
+/* An entry that is not the driver's stays as it is, and what is beside it is mapped right. */
+static void fault_beside_a_foreign_entry(int place, uint64_t flags)
+{
+	const int pages = GPU_PAGE / 4096;
+	struct pinned one = mapped(2 * GPU_PAGE, flags);
+	char *bytes = (char *)one.words, *foreign = bytes + place * 4096;
+	int i;
+
+	EXPECT_EQ(gpu_plant_entry(one.gpu, foreign), 0);
+	EXPECT_EQ(check_write(bytes + (place + 5) % pages * 4096), 0);
+	for (i = 0; i < pages; i++) {
+		struct fakegpu_look look = gpu_look(one.gpu, bytes + i * 4096);
+
+		EXPECT_EQ(look.present, i != place);
+		if (i == place)
+			continue;
+		EXPECT_EQ(look.physical, gpu_where(one.gpu, one.address + i * 4096).physical);
+		EXPECT_EQ(look.memory_type, FAKEGPU_WRITE_COMBINING);
+	}
+	EXPECT_EQ(gpu_remove_entry(one.gpu, foreign), 0);
+	gpu_expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+}
+
+CASE(foreign_entries_of_page_tables, EITHER)
+{
+	static const int places[] = { 0, 7, 15 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		fault_beside_a_foreign_entry(places[i], 0);
+		fault_beside_a_foreign_entry(places[i], FAKEGPU_SCATTERED);
+	}
+}
+#endif
+
 CASE(mapping_of_a_part, EITHER)
 {
 	struct pinned one = pinned(8 * GPU_PAGE, FAKEGPU_SCATTERED);
@@ -72,6 +109,26 @@ CASE(mapping_of_a_part, EITHER)
 	EXPECT(one.words);
 	one.size = part;
 	gpu_expect_pages(&one, FAKEGPU_WRITE_COMBINING);
+}
+
+/* A fault inserts a page of the GPU's, of which a program may have unmapped the beginning or the end before. */
+CASE(mapping_of_parts_of_gpu_pages, EITHER)
+{
+	const size_t cut = 3 * (size_t)getpagesize();
+	struct pinned one = mapped(8 * GPU_PAGE, 0);
+	char *bytes = (char *)one.words;
+	size_t offset;
+
+	EXPECT_EQ(munmap(bytes, cut), 0);
+	EXPECT_EQ(munmap(bytes + one.size - cut, cut), 0);
+	for (offset = cut; offset < one.size - cut; offset += (size_t)getpagesize()) {
+		EXPECT_EQ(check_write(bytes + offset), 0);
+		EXPECT_EQ(gpu_look(one.gpu, bytes + offset).physical, gpu_where(one.gpu, one.address + offset).physical);
+	}
+	EXPECT_EQ(check_read(bytes), SIGSEGV);
+	EXPECT_EQ(check_read(bytes + one.size - 1), SIGSEGV);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	EXPECT_EQ(check_read(bytes + cut), SIGBUS);
 }
 
 CASE(mapping_again, EITHER)
@@ -105,7 +162,7 @@ CASE(mapping_for_reading, EITHER)
 	EXPECT_EQ(check_write(one.words), 0);
 }
 
-/* An address that a program wishes is taken where it is free; what is mapped there already stays. */
+/* The address that a program asks for is used where it is free; an older mapping there stays. */
 CASE(mapping_at_a_wished_place, EITHER)
 {
 	static const size_t sizes[] = { GPU_PAGE, 64 * GPU_PAGE };

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* What the kernel does with a mapping besides mapping it, and whom it charges for a pin. */
 #define _GNU_SOURCE
 #include <elf.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* Who may use a descriptor, and what becomes of it with its process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -136,6 +136,50 @@ CASE(pins_end_with_their_process, EITHER)
 	close(ready[1]);
 }
 
+struct opened {
+	pthread_t thread;
+	uint64_t address, handle;
+	int driver;
+};
+
+static void *open_and_pin(void *argument)
+{
+	struct opened *by = argument;
+
+	by->driver = driver_open();
+	EXPECT_EQ(driver_pin(by->driver, by->address, GPU_PAGE, &by->handle), 0);
+	return NULL;
+}
+
+static void *unpin_in_thread(void *argument)
+{
+	struct opened *by = argument;
+
+	EXPECT_EQ(driver_unpin(by->driver, by->handle), 0);
+	return NULL;
+}
+
+/* A descriptor is the process's, whichever thread has opened it, and after that thread's end. */
+CASE(threads_share_a_descriptor, EITHER)
+{
+	int gpu = gpu_open();
+	struct opened by = { .address = gpu_alloc(gpu, 2 * GPU_PAGE, 0) };
+	uint64_t handle;
+	void *at;
+
+	usleep(20000); /* the thread starts later than the process, also by a coarse clock */
+	EXPECT_EQ(pthread_create(&by.thread, NULL, open_and_pin, &by), 0);
+	EXPECT_EQ(pthread_join(by.thread, NULL), 0);
+	EXPECT_EQ(driver_pin(by.driver, by.address, 2 * GPU_PAGE, &handle), 0);
+	at = driver_map(by.driver, by.handle, GPU_PAGE);
+	EXPECT(at);
+	EXPECT_EQ(check_write(at), 0);
+	EXPECT_EQ(pthread_create(&by.thread, NULL, unpin_in_thread, &by), 0);
+	EXPECT_EQ(pthread_join(by.thread, NULL), 0);
+	EXPECT_EQ(check_write(at), SIGBUS);
+	EXPECT_EQ(driver_unpin(by.driver, handle), 0);
+}
+
 /* A thread with its own table of descriptors may end without its process. */
 static void *thread_with_own_files(void *argument)
 {
@@ -193,7 +237,7 @@ CASE(opening_for_reading_only, EITHER)
 	EXPECT_EQ(errno, EACCES);
 }
 
-/* What a process leaves at its end is given back by the kernel. */
+/* The kernel releases what a process leaves at its end. */
 CASE(nothing_is_left_at_exit, EITHER)
 {
 	mapped(4 * GPU_PAGE, 0);
@@ -208,6 +252,24 @@ CASE(the_node_is_for_everybody, EITHER)
 
 	EXPECT_EQ(stat("/dev/gdrdrv", &about), 0);
 	EXPECT_EQ(about.st_mode, S_IFCHR | 0666);
+}
+
+static void read_as_another_user(void *unused)
+{
+	(void)unused;
+	EXPECT_EQ(setgid(1000), 0);
+	EXPECT_EQ(setuid(1000), 0);
+	EXPECT(open("/proc/driver/gdrdrv/params", O_RDONLY | O_CLOEXEC) >= 0);
+	EXPECT_EQ(open("/proc/driver/gdrdrv/counters", O_RDONLY | O_CLOEXEC), -1);
+	EXPECT_EQ(errno, EACCES);
+	EXPECT_EQ(open("/proc/driver/gdrdrv/nv_get_pages_refcount", O_RDONLY | O_CLOEXEC), -1);
+	EXPECT_EQ(errno, EACCES);
+}
+
+/* They would show when others pin and map. */
+CASE(counters_are_for_the_administrator, EITHER)
+{
+	EXPECT_EQ(check_signal_of(read_as_another_user, NULL), 0);
 }
 
 #define LIMITS "/sys/module/gdrdrv/parameters/"

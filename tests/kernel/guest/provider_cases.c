@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* What the GPU driver may do wrong, or answer. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -41,7 +41,7 @@ CASE(pages_are_refused, EITHER)
 	EXPECT_EQ(pin_when(FAKEGPU_FAIL_GET, 7), EIO);
 }
 
-/* Each is told, with what is wrong. */
+/* The log has a line for each, which says what is wrong. */
 static void expect_unknown(enum fakegpu_fault fault, int64_t value, const char *text)
 {
 	int log = check_open_log();
@@ -77,7 +77,7 @@ CASE_WITH_LOG(the_log_is_not_flooded, EITHER, "gdrdrv: nvidia.ko's pages are not
 /* What has happened since loading, each by one. */
 CASE(counters_of_events, EITHER)
 {
-	static const char *const names[] = { "pinned", "refused", "mapped", "faults", "taken_away" };
+	static const char *const names[] = { "pinned", "refused", "mapped", "faults", "revoked" };
 	const long wanted[] = { 1, 1, 1, 1, check_mode == CALLBACK };
 	long before[5];
 	struct pinned one;
@@ -102,7 +102,7 @@ CASE(counters_of_events, EITHER)
 		EXPECT_EQ(check_number(COUNTERS, names[i]), before[i] + wanted[i]);
 }
 
-/* Also what is not counted, as far as the kernel tells how much it has allocated. */
+/* Also what is not counted, as far as the kernel reports how much it has allocated. */
 CASE(memory_is_not_lost, EITHER)
 {
 	long before = check_number("/proc/meminfo", "SUnreclaim:");
@@ -173,7 +173,7 @@ CASE(a_pin_that_waits_can_be_killed, CALLBACK)
 }
 
 /* Then the callback may still come. */
-CASE_WITH_LOG(giving_back_fails, EITHER, "gdrdrv: nvidia.ko does not take back")
+CASE_WITH_LOG(releasing_fails, EITHER, "gdrdrv: nvidia.ko does not release")
 {
 	struct pinned one = mapped(GPU_PAGE, 0);
 	int log = check_open_log();
@@ -181,7 +181,7 @@ CASE_WITH_LOG(giving_back_fails, EITHER, "gdrdrv: nvidia.ko does not take back")
 	EXPECT_EQ(check_write(one.words), 0);
 	gpu_go_wrong(one.gpu, FAKEGPU_FAIL_PUT, -EIO);
 	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
-	EXPECT_EQ(check_log_lines(log, "gdrdrv: nvidia.ko does not take back the pages of 0x"), 1);
+	EXPECT_EQ(check_log_lines(log, "gdrdrv: nvidia.ko does not release the pages of 0x"), 1);
 	EXPECT_EQ(check_write(one.words), SIGBUS);
 	EXPECT_EQ(munmap((void *)one.words, one.size), 0);
 	close(one.driver);
@@ -191,11 +191,26 @@ CASE_WITH_LOG(giving_back_fails, EITHER, "gdrdrv: nvidia.ko does not take back")
 	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 0);
 }
 
+/* Then it does not come any more. */
+CASE_WITH_LOG(memory_is_freed_while_it_is_released, CALLBACK, "gdrdrv: nvidia.ko does not release")
+{
+	struct pinned one = mapped(GPU_PAGE, 0);
+	struct gdrdrv_usage_args usage = { 0 };
+
+	gpu_go_wrong(one.gpu, FAKEGPU_FREE_WHILE_PUTTING, -EIO);
+	EXPECT_EQ(driver_unpin(one.driver, one.handle), 0);
+	EXPECT_EQ(check_write(one.words), SIGBUS);
+	EXPECT_EQ(gpu_stats(one.gpu).tables, 0);
+	EXPECT_EQ(check_number(COUNTERS, "pages_held"), 0);
+	EXPECT_EQ(driver_call(one.driver, GDRDRV_GET_USAGE, &usage), 0);
+	EXPECT_EQ(usage.user_pins, 0);
+}
+
 /*
- * Out of another process, nvidia.ko takes nothing back and answers 0: the callback comes after the
+ * Out of another process, nvidia.ko releases nothing and returns 0: the callback comes after the
  * descriptor and its pins are gone. Until then, the driver stays loaded.
  */
-CASE(given_back_by_another_process, CALLBACK)
+CASE(released_by_another_process, CALLBACK)
 {
 	struct pinned one = pinned(GPU_PAGE, 0);
 	uint64_t other = gpu_alloc(one.gpu, GPU_PAGE, 0);
@@ -229,7 +244,7 @@ CASE(given_back_by_another_process, CALLBACK)
 }
 
 /* With a token, the process does not matter. */
-CASE(given_back_by_another_process_with_a_token, CALLBACK)
+CASE(released_by_another_process_with_a_token, CALLBACK)
 {
 	int gpu = gpu_open(), driver = driver_open(), ready[2], status;
 	struct gdrdrv_pin_args args = { .address = gpu_alloc(gpu, GPU_PAGE, 0), .size = GPU_PAGE,

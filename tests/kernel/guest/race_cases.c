@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* A pin ends while it is mapped, or while its pages are put in: nothing of it may be reached afterwards. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static void expect_gone(char *at)
 	EXPECT_EQ(check_write(at), SIGBUS);
 }
 
-/* The pages are touched from the last one on, so that what is zapped first is put in last. */
+/* The pages are touched from the last one on, so that what is unmapped first is inserted last. */
 static void touch(char *at)
 {
 	size_t offset;

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Everything at once: threads that pin, map, write, split, move, unpin and free the same few slots, and
- * processes that fork and close meanwhile. Nothing is expected of a call but that it returns; the kernel's
- * sanitizers, what is left at the end, and the page tables tell the rest.
+ * processes that fork and close meanwhile. A call need only return: the kernel's sanitizers, the counters at the
+ * end, and the page tables show errors.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

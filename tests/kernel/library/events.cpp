@@ -79,13 +79,13 @@ void in_callback_mode(cuda const& driver, barmap::device const& gpu) {
         ::usleep(50'000);
         driver.free(second);
     });
-    check(is_readable(lost, 60'000), "whoever waits is told");
+    check(is_readable(lost, 60'000), "a waiter is woken");
     std::optional<barmap::pin_event> const event = lost.next_event();
     freeing.join();
-    check(event && event->gpu_address == second + 100 && event->size == 1000, "what is gone");
+    check(event && event->gpu_address == second + 100 && event->size == 1000, "the revoked range");
     check(event && event->sequence == 1 && event->lost == 0, "it is the first event");
     check(lost.revoked(), "and it says so when it is asked");
-    check(is_gone(map.data()), "the mapping is taken back before the event is told");
+    check(is_gone(map.data()), "the mapping is revoked before the event is delivered");
     check(!is_readable(kept, 0) && !kept.next_event(), "another pin does not hear of it");
     check(!kept.revoked(), "nor is it gone");
     driver.free(first);
@@ -112,7 +112,7 @@ int main(int count, char** words) {
     cuda const driver;
     barmap::device const gpu = barmap::device::open(0);
     std::string_view const mode = count == 2 ? words[1] : "";
-    check(gpu.backends().front().events == (mode == "callback"), "its report tells of events");
+    check(gpu.backends().front().events == (mode == "callback"), "its report mentions events");
     if (mode == "callback")
         in_callback_mode(driver, gpu);
     else

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # In the guest of node.sh: the driver is loaded when this begins, and is loaded when it ends.
 set -eu
 export PATH=/bin
@@ -17,14 +18,14 @@ expect_parameter() { # WANTED
 
 # The driver is there already.
 sh /insmod.sh use_persistent_mapping=0 info_enabled=1
-expect_parameter N
+expect_parameter 0
 expect_node "loaded again" 666
 
 # A node that gdrcopy's script made stays when its driver goes.
 rmmod gdrdrv
 mknod /dev/gdrdrv c 1 3
 sh /insmod.sh
-expect_parameter Y
+expect_parameter 1
 expect_node "a stale node" 666
 
 # Nobody makes the node.
@@ -33,6 +34,15 @@ rm /dev/gdrdrv
 sed -i 's|^\$as_root insmod.*|&; $as_root rm -f /dev/gdrdrv|' /insmod.sh
 sh /insmod.sh
 expect_node "no udev" 666
+
+# gdrcopy's scripts and its modprobe rule for SUSE make a node of their own.
+rm /dev/gdrdrv
+# shellcheck disable=SC2046
+mknod -m 660 /dev/gdrdrv c $(sed -n 's/ gdrdrv$//p' /proc/devices) 0
+: < /dev/gdrdrv
+rmmod gdrdrv
+rm /dev/gdrdrv
+insmod /gdrdrv.ko
 
 # udev's rule, and an administrator's in its place.
 systemd-udevd --daemon --resolve-names=never

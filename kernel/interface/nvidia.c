@@ -1,12 +1,13 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Gives the build the symbol versions of nvidia.ko's functions. Kernels with CONFIG_MODVERSIONS compare
- * them when gdrdrv is loaded, and nvidia.ko's own list is installed nowhere. Never installed or loaded.
+ * them when gdrdrv is loaded, and nvidia.ko's own list is installed nowhere. Never installed or loaded. It has the name
+ * of the module for which it stands, since gdrdrv.ko says that it depends on this one.
  */
 #include <linux/errno.h>
 #include <linux/module.h>
 
-#include "nv-p2p.h"
+#include <nv-p2p.h> /* the one that the build takes, which may not be the one beside this file */
 
 int nvidia_p2p_get_pages(uint64_t p2p_token, uint32_t va_space, uint64_t virtual_address,
 			 uint64_t length, struct nvidia_p2p_page_table **page_table,

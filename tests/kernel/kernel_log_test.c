@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
-/* Which data races that KCSAN reports are the driver's: what guest/kernel_log.c makes of them. */
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Which lines of the kernel's log fail a case, and which data races that KCSAN reports are the driver's. */
 #include "guest/kernel_log.c"
 
 #define LINE "=================================================================="
@@ -16,7 +16,15 @@ static void expect(bool of_driver, const char *what, const char *const *lines)
 		seen |= !belongs_to_foreign_race(&race, *lines);
 	if (seen == of_driver && race.count == !of_driver && !race.open)
 		return;
-	printf("not judged right: %s\n", what);
+	printf("classified wrongly: %s\n", what);
+	failures++;
+}
+
+static void expect_line(bool fails, int priority, const char *line, const char *provoked)
+{
+	if (is_failure(priority, line, provoked) == fails)
+		return;
+	printf("%s: %s\n", fails ? "does not fail a case" : "fails a case", line);
 	failures++;
 }
 
@@ -46,8 +54,16 @@ int main(void)
 	       REPORT("write to 0x10 of 8 bytes by task 53 on cpu 3:", " flush_tlb_mm_range+0xe3/0x143",
 		      "read to 0x10 of 8 bytes by task 50 on cpu 2:", " gdrdrv_unmap+0x70/0x82 [gdrdrv]"));
 	if (belongs_to_foreign_race(&none, "WARNING: possible circular locking dependency detected")) {
-		printf("not judged right: a warning that is no race\n");
+		printf("classified wrongly: a warning that is no race\n");
 		failures++;
 	}
+	expect_line(true, 4, "WARNING: CPU: 0 PID: 9 at mm/memory.c:1 vmf_insert_pfn_prot+0x1/0x2", NULL);
+	expect_line(true, 6, "BUG: Bad rss-counter state mm:0000 type:MM_SWAPENTS val:-255", NULL);
+	expect_line(false, 6, "gdrdrv: version 2.6 of barmap, persistent mode", NULL);
+	expect_line(true, 3, "gdrdrv: nvidia.ko gives 1 pages of 2", NULL);
+	expect_line(false, 3, "gdrdrv: nvidia.ko gives 1 pages of 2", "gdrdrv: nvidia.ko");
+	/* What a host does that leaves no time for the guest. */
+	expect_line(false, 4, "clocksource: Long readout interval, skipping watchdog check: cs_nsec: 1 wd_nsec: 2", NULL);
+	expect_line(false, 4, "hrtimer: interrupt took 1234567 ns", NULL);
 	return failures != 0;
 }
