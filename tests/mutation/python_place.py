@@ -52,8 +52,8 @@ class PythonPlace(Place):
         # What one of them reads of the others does not change what it says of a mutant.
         return [(self.folder / "installed").read_text()]
 
-    def judges(self, test: Test, file: str) -> bool:
-        return True
+    def rank(self, test: Test, file: str) -> int:
+        return 0
 
     def make(self, targets: list[str], jobs: int = 1) -> tuple[bool, str]:
         """Whether all of the package is Python."""

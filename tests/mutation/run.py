@@ -68,9 +68,9 @@ def judge(place: Place, history: History, mutant: Mutant,
     state: dict[str, bool] = {}  # by target: whether it differs from the unmutated one
     skipped = ""
     used_s = 0.0
-    for test in history.order(mutant.file):
-        if not place.judges(test, mutant.file):
-            continue
+    ranks = {test.name: place.rank(test, mutant.file) for test in history.tests}
+    judges = [test for test in history.order(mutant.file) if ranks[test.name] is not None]
+    for test in sorted(judges, key=lambda test: ranks[test.name]):
         for target in test.targets:
             if target not in state:
                 built, output = place.make([target])

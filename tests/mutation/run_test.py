@@ -254,11 +254,13 @@ class Tests(unittest.TestCase):
     def test_headers_are_judged_by_some(self):
         with tempfile.TemporaryDirectory() as folder:
             place = workplace.Workplace(ROOT, Path(folder), [])
-            some = workplace.Test("some", [], folder, {}, targets=["barmap", "bin/contract_tests"])
-            other = workplace.Test("other", [], folder, {}, targets=["bin/sim_test"])
-            self.assertTrue(place.judges(some, "include/barmap/ring.hpp"))
-            self.assertFalse(place.judges(other, "include/barmap/ring.hpp"))
-            self.assertTrue(place.judges(other, "src/pin.cpp"))
+            def rank(target: str, file: str, name: str = "some") -> int | None:
+                return place.rank(workplace.Test(name, [], folder, {}, targets=["barmap", target]), file)
+            header = "include/barmap/ring.hpp"
+            self.assertLess(rank("bin/memory_order_tests", header), rank("bin/contract_tests", header))
+            self.assertLess(rank("bin/contract_tests", header), rank("", header, "layout.device_headers"))
+            self.assertIsNone(rank("bin/sim_test", header))
+            self.assertEqual(rank("bin/sim_test", "src/pin.cpp"), 0)
             # Folders of sources differ when one of their files does.
             file, sources = "include/barmap/gpu/words.cuh", "include/barmap/gpu"
             path = place.path_of(file)

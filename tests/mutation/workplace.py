@@ -22,8 +22,8 @@ NO_LABELS = {"gpu", "kernel", "install", "docs", "packaging", "runtime", "tools"
 NO_TESTS = {"copy.post_shape"}
 # Tests that compile sources by themselves, and the folders of these.
 COMPILES = {"layout.device_headers": ["include/barmap/gpu"]}
-# What judges a public header: more would be built for minutes.
-FOR_HEADERS = {"barmap", "bin/memory_order_tests", "bin/contract_tests", "bin/copy_tests", *COMPILES["layout.device_headers"]}
+# What judges a public header, the one that is built in the least time first: all would take minutes.
+FOR_HEADERS = ["bin/memory_order_tests", "bin/copy_tests", "bin/contract_tests"]
 LIBRARIES = {"libbarmap.so": "barmap", "libgdrapi.so": "gdrapi", "libvkgdr.so": "vkgdr"}
 BUILD_LIMIT_S = 900
 MEMORY_LIMIT = 8 << 30
@@ -140,9 +140,12 @@ class Workplace(Place):
         """What its result depends on."""
         return [self.pristine[target] for target in test.targets]
 
-    def judges(self, test: Test, file: str) -> bool:
-        """Whether a test is worth its time for a mutant of a file."""
-        return not file.startswith("include/") or set(test.targets) <= FOR_HEADERS
+    def rank(self, test: Test, file: str) -> int | None:
+        """Which tests come first for a mutant of a file; None: it is not worth their time."""
+        if not file.startswith("include/"):
+            return 0
+        programs = [FOR_HEADERS.index(target) for target in test.targets if target in FOR_HEADERS]
+        return programs[0] if programs else len(FOR_HEADERS) if test.name in COMPILES else None
 
     # The tree ------------------------------------------------------------------------------------
 
