@@ -127,6 +127,32 @@ OPERATION_KERNELS = "using namespace barmap::gpu;\n" + "".join(
     f'extern "C" KERNEL void operation_{number}(word* at) {{ {text} }}\n'
     for number, text in enumerate(OPERATIONS))
 
+# Where the threads of a block, and the lanes of a warp, wait for each other: on the CPU there is one.
+COLLECTIVES = {
+    ("block_consumer<two>& in, two* to", "in.pop(*to);"):
+        "ld.acquire, barrier, ld.relaxed, barrier, st.release, "
+        "ld.acquire, barrier, ld.acquire, barrier, ld.relaxed, barrier, st.release",
+    ("ring_to_gpu<two> ring, two* to", "ring.mask = 1023; block_consumer<two>(ring).pop(*to);"):  # no credit yet
+        "ld.relaxed, ld.acquire, barrier, ld.relaxed, barrier, barrier, st.relaxed, barrier, st.release, "
+        "ld.acquire, barrier, ld.acquire, barrier, ld.relaxed, barrier",
+    ("block_consumer<two>* in", "in->~block_consumer();"): "barrier, st.relaxed, barrier, st.release",
+    ("block_producer<two>& out, two const* from", "out.push(*from);"):
+        "ld.acquire, barrier, st.relaxed, barrier, fence, st.release, ld.relaxed, barrier",
+    ("block_producer<two>& out", "out.close();"): "barrier, st.release",
+    ("block_producer<two>* out", "out->~block_producer();"): "barrier, st.relaxed",
+    ("warp_consumer<two>& in, two* to, unsigned* count", "in.pop(*to, *count);"):
+        "ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release, "
+        "ld.acquire, vote, ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release",
+    ("warp_consumer<two>* in", "in->~warp_consumer();"): "st.relaxed, bar.warp.sync, st.release",
+    ("warp_producer<two>& out, two const* from", "out.push(*from, 8);"):
+        "ld.acquire, vote, st.relaxed, st.relaxed, st.release, ld.relaxed, vote",
+    ("warp_producer<two>& out", "out.close();"): "bar.warp.sync, st.release",
+    ("warp_producer<two>* out", "out->~warp_producer();"): "bar.warp.sync, st.relaxed",
+}
+COLLECTIVE_KERNELS = "using namespace barmap::gpu;\nstruct two { word words[2]; };\n" + "".join(
+    f'extern "C" KERNEL void operation_{number}({parameters}) {{ {text} }}\n'
+    for number, (parameters, text) in enumerate(COLLECTIVES))
+
 KERNEL = "#define KERNEL __global__\n#define SHARED __shared__\n"
 INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("mailbox", "ring", "rpc", "signal"))
 WARP_INCLUDES = INCLUDES + "".join(f"#include <barmap/gpu/{name}.cuh>\n"
@@ -138,6 +164,8 @@ _SHARED_WITH_NOBODY = re.compile(r"^(?:ld|st)\.(?:param|local|shared)\b")
 _TOLD = re.compile(r"^(?:(?:ld|st)\.(?:relaxed|acquire|release)\.sys\b|atom\.(?:acq_rel|relaxed)\.gpu\b)")
 # Those that the CPU or other threads see, and fences: in PTX, and in LLVM's intermediate language.
 _ORDERED = re.compile(r"^\s*((?:fence|(?:ld|st|atom)\.(?:relaxed|acquire|release|acq_rel))[\w.]*)", re.MULTILINE)
+_COLLECTIVE = re.compile(r"^\s*(?:\{.*)?\b(fence|barrier(?=\.red\.and)|bar\.warp\.sync|vote(?=\.sync)|"
+                         r"(?:ld|st)\.(?:relaxed|acquire|release))\b", re.MULTILINE)
 _ORDERED_IN_LLVM = re.compile(
     r'^.*?\b((?:load|store)(?= atomic)|fence|cmpxchg|atomicrmw)\b'
     r'(?:.*? syncscope\("(\w+)"\))?'  # none: the whole system
@@ -192,24 +220,26 @@ class DeviceHeaders(unittest.TestCase):
                                "atom.relaxed.gpu.cas", "vote.sync.ballot", "bar.warp.sync"):
                     self.assertIn(wanted, ptx)
 
-    def expect_operations(self, compiled: str, kernel: str, ordered: re.Pattern, which: int):
-        """Each is made of what the table says, and of no other access or fence."""
-        kernels = re.findall(kernel, compiled, re.DOTALL | re.MULTILINE)
-        self.assertEqual(len(OPERATIONS), len(kernels))
-        for text, (operation, wanted) in zip(kernels, OPERATIONS.items()):
+    def expect_operations(self, compiled: str, ordered: re.Pattern, operations: dict[object, str]):
+        """Each is made of what the table says, and of no other access, fence or barrier."""
+        kernels = re.findall(r"\boperation_\d+\((.*?)\n}", compiled, re.DOTALL)
+        self.assertEqual(len(operations), len(kernels))
+        for text, (operation, wanted) in zip(kernels, operations.items()):
             with self.subTest(operation):
-                found = [found if isinstance(found, str) else " ".join(filter(None, map(str.strip, found)))
-                         for found in ordered.findall(text)]
-                self.assertEqual(wanted[which], ", ".join(found))
+                found = [" ".join(group.strip() for group in match.groups() if group) for match in ordered.finditer(text)]
+                self.assertEqual(wanted, ", ".join(found))
 
     def test_cuda_orders_what_it_loads_and_stores(self):
-        self.expect_operations(self.ptx(INCLUDES + OPERATION_KERNELS, "sm_70"),
-                               r"\.entry operation_\d+\((.*?)\n}", _ORDERED, 0)
+        self.expect_operations(self.ptx(INCLUDES + OPERATION_KERNELS, "sm_70"), _ORDERED,
+                               {operation: cuda for operation, (cuda, _) in OPERATIONS.items()})
+
+    def test_cuda_blocks_and_warps_wait_for_each_other(self):
+        self.expect_operations(self.ptx(WARP_INCLUDES + COLLECTIVE_KERNELS, "sm_70"), _COLLECTIVE, COLLECTIVES)
 
     def test_hip_orders_what_it_loads_and_stores(self):
         compiled = self.hip(INCLUDES + OPERATION_KERNELS, "-emit-llvm")
-        self.expect_operations(compiled.replace('syncscope("one-as")', "").replace("-one-as", ""),
-                               r"^define [^\n]*@operation_\d+\((.*?)\n}", _ORDERED_IN_LLVM, 1)
+        self.expect_operations(compiled.replace('syncscope("one-as")', "").replace("-one-as", ""), _ORDERED_IN_LLVM,
+                               {operation: hip for operation, (_, hip) in OPERATIONS.items()})
 
     def test_a_plain_load_would_be_found(self):
         ptx = self.ptx(INCLUDES + "KERNEL void k(barmap::gpu::word* at) { at[1] = at[0]; }\n",
