@@ -146,5 +146,28 @@ TEST_F(look_count_test, callers_ask_every_64_looks_for_a_reply_and_at_each_for_a
     }
 }
 
+// O40: credits are returned for a quarter of the slots at a time.
+TEST_F(look_count_test, consumers_return_credits_for_a_quarter) {
+    constexpr unsigned slots = 8;
+    ring_to_gpu<word> ring{slots_.data(), control_.data(), credits_.data(), slots - 1};
+    for (word i = 0; i < slots; ++i)
+        slots_[i * slot_to_gpu<word>::words + 1] = i + 1; // committed
+    noted::trace.places = {{&credits_[ring_words::read], 1, "C"}};
+    word value = 0;
+    unsigned count = 0;
+    auto const returned = [&](auto pop) {
+        std::string result;
+        for (unsigned i = 0; i < slots; ++i)
+            result += std::to_string(of([&] { return pop(); }).questions);
+        return result;
+    };
+    consumer<word> thread(ring);
+    warp_consumer<word> warp(ring);
+    block_consumer<word> block(ring);
+    EXPECT_EQ(returned([&] { return thread.pop(value); }), "00101010") << "with the next one";
+    EXPECT_EQ(returned([&] { return warp.pop(value, count); }), "01010101");
+    EXPECT_EQ(returned([&] { return block.pop(value); }), "01010101");
+}
+
 } // namespace
 } // namespace barmap::gpu

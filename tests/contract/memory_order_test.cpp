@@ -275,6 +275,17 @@ TEST_F(call_order_test, a_slot_that_was_left_is_used_behind_the_reply_to_it) {
               "load relaxed closed");
 }
 
+// The reply to an earlier call lies in the slot that its caller has not freed: it may still read it.
+TEST_F(call_order_test, a_slot_with_a_reply_is_its_callers_until_that_frees_it) {
+    commit_first<small>();
+    calls_[rpc_words::next] = 4; // the next call in that slot
+    small value{};
+    EXPECT_EQ(call(calls(), {}, value, 0), status::full);
+    EXPECT_EQ((caller<small, small>(calls()).call({}, value, 0)), status::full);
+    owners_[0] = detail::owner::left_by(0);
+    EXPECT_EQ(call(calls(), {}, value, 0), status::timed_out) << "it was made, and nobody answers";
+}
+
 /// The CPU's side, with coherent memory of a simulated GPU: all other stores to it are posted, and
 /// ring_order_test says in which order.
 class host_order_test : public testing::Test {

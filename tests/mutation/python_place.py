@@ -44,9 +44,10 @@ class PythonPlace(Place):
         for path in (self.root / PACKAGE).rglob("*.py"):
             self.restore(str(path.relative_to(self.root)))
         pytest = [str(python), "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--rootdir", str(self.root)]
-        files = sorted((self.root / "tests/python").glob("*_test.py"))
-        return [Test(f"python.{path.stem.removesuffix('_test')}", [*pytest, str(path)], str(self.folder), {},
-                     targets=[PACKAGE]) for path in files if path.name not in NO_TESTS]
+        tests = self.root / "tests/python"
+        return [Test(f"python.{path.relative_to(tests)}".removesuffix("_test.py"), [*pytest, str(path)], str(self.folder),
+                     {"BARMAP_RUNTIME": "cuda"} if "pygpu" in path.parts else {}, targets=[PACKAGE])
+                for path in sorted(tests.rglob("*_test.py")) if path.name not in NO_TESTS]
 
     def state_of(self, test: Test) -> list[str]:
         # What one of them reads of the others does not change what it says of a mutant.

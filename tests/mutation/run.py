@@ -152,9 +152,11 @@ def pass_unmutated(place: Place, tests: list[Test]) -> list[Test]:
         sys.exit("unmutated tests fail: " + " ".join(failed))
     for test in tests:
         test.seconds = known[test.name]["seconds"]
-        if known[test.name]["left_out"]:
-            print(f"left out: {test.name} {known[test.name]['left_out']}", flush=True)
     kept = [t for t in tests if not known[t.name]["left_out"]]
+    for why in ("skips itself", "passes and fails"):
+        names = [t.name for t in tests if known[t.name]["left_out"] == why]
+        if names:
+            print(f"left out, since each {why}: {len(names)}, as {names[0]}", flush=True)
     print(f"{len(kept)} tests take {sum(t.seconds for t in kept):.0f} s", flush=True)
     return kept
 
