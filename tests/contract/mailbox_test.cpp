@@ -11,6 +11,7 @@
 #include <chrono>
 #include <span>
 #include <thread>
+#include <vector>
 
 /// Mailboxes, with threads in the place of kernels.
 namespace barmap::contract {
@@ -78,6 +79,17 @@ TEST_P(mailbox_test, mailboxes_have_values_of_1_byte_to_1_MiB) {
     }
     expect_refusal(refusal_of([&] { rpc_to_cpu<int, int> const calls(words, 3); }),
                    errc::invalid_argument, "a power of two");
+
+    constexpr std::size_t most = std::size_t{1} << 20;
+    arena const large(device::open(0), 8 * most, 8 * most);
+    byte_ring_to_gpu ring(large, most, 1);
+    byte_ring_to_cpu const back(large, most, 1);
+    byte_mailbox_to_gpu box(large, most);
+    byte_mailbox_to_cpu const state(large, most);
+    std::vector<std::byte> const value(most);
+    EXPECT_EQ(ring.push_many(value), 1u);
+    box.write(value);
+    EXPECT_EQ(box.version(), 1u);
 }
 
 template <class Value>

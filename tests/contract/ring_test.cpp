@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "contract/access_hook.hpp"
 #include "contract/numbered.hpp"
 
+#include <barmap/gpu/block_ring.cuh>
 #include <barmap/gpu/warp_ring.cuh>
 #include <barmap/ring.hpp>
 
@@ -8,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -221,6 +224,48 @@ TEST_P(ring_test, says_full_empty_and_timed_out) {
     EXPECT_FALSE(back.wait_for(1ms));
 }
 
+TEST_P(ring_test, a_push_of_many_uses_credit_that_has_come_since_the_last_one) {
+    ring_to_gpu<int> ring(device::open(0), 4);
+    std::array<int, 4> const many{1, 2, 3, 4};
+    ASSERT_EQ(ring.push_many(std::span(many).first(3)), 3u); // it knows of room for one more
+    ring.flush();
+    {
+        gpu::consumer<int> in(ring.handle_for_thread());
+        int value = 0;
+        for (int const each : std::span(many).first(3)) {
+            EXPECT_EQ(in.pop(value), status::ok);
+            EXPECT_EQ(value, each);
+        }
+    }
+    EXPECT_EQ(ring.push_many(many), 4u);
+}
+
+/// Starts `Producer` over a ring of 4 slots, of which 3 hold messages that nobody has read.
+template <class Producer, class... Count>
+void expect_room_for_one(device const& gpu, Count... count) {
+    ring_to_cpu<int> ring(gpu, 4);
+    {
+        gpu::producer<int> before(ring.handle_for_thread());
+        for (int i = 0; i < 3; ++i)
+            EXPECT_EQ(before.push(i), status::ok);
+    }
+    {
+        Producer next(ring.handle_for_thread());
+        EXPECT_EQ(next.push(3, count...), status::ok);
+        EXPECT_EQ(next.push(4, count...), status::full) << "no message is overwritten";
+    }
+    std::array<int, 5> found{};
+    EXPECT_EQ(ring.pop_many(found), 4u);
+    EXPECT_EQ(found, (std::array{0, 1, 2, 3, 0}));
+}
+
+TEST_P(ring_test, a_producer_that_takes_over_overwrites_nothing) {
+    device const gpu = device::open(0);
+    expect_room_for_one<gpu::producer<int>>(gpu);
+    expect_room_for_one<gpu::block_producer<int>>(gpu);
+    expect_room_for_one<gpu::warp_producer<int>>(gpu, 1u);
+}
+
 // A kernel may end, and another one go on: of the same stream, or a replay of the same graph.
 TEST_P(ring_test, the_next_kernel_goes_on_where_one_has_ended) {
     device const gpu = device::open(0);
@@ -284,6 +329,51 @@ TEST_P(ring_test, closing_is_told_after_the_last_message) {
     EXPECT_EQ(gpu::push(back.handle_for_thread(), value), status::closed);
 }
 
+TEST_P(ring_test, nobody_waits_for_room_that_will_not_come) {
+    ring_to_gpu<int> ring(device::open(0), 2);
+    std::array<int, 2> const two{1, 2};
+    gpu::consumer<int> in(ring.handle_for_thread());
+    EXPECT_EQ(ring.push_many(two), 2u);
+    in.close();
+    EXPECT_FALSE(ring.wait_for(1h)) << "it is closed, and full";
+    int value = 0;
+    EXPECT_EQ(in.pop(value), status::ok);
+    EXPECT_EQ(in.pop(value), status::ok); // which returns the credit for the first message
+    EXPECT_TRUE(ring.wait_for(1h)) << "closed or not, there is room";
+}
+
+/// The last message comes, and the end, after a consumer's last look for a message and before it
+/// asks whether the ring is closed.
+template <class Consumer, class... Count>
+void expect_last_message(device const& gpu, Count... count) {
+    ring_to_gpu<sealed<24>> ring(gpu, 4);
+    alignas(access_hook::page) static gpu::word control[access_hook::page / sizeof(gpu::word)];
+    std::memset(control, 0, sizeof control);
+    auto handle = ring.handle_for_thread();
+    handle.control = control;
+    Consumer in(handle);
+    sealed<24> value{};
+    {
+        access_hook hook;
+        hook.at(control, [&] {
+            EXPECT_TRUE(ring.try_push(sealed<24>::of(1)));
+            ring.flush();
+            control[gpu::ring_words::closed_by_producer] = 1;
+        });
+        EXPECT_EQ(in.pop(value, count..., many_looks), status::ok);
+    }
+    EXPECT_EQ(value, sealed<24>::of(1));
+    EXPECT_EQ(in.pop(value, count..., many_looks), status::closed);
+}
+
+TEST_P(ring_test, a_message_that_comes_with_the_end_is_read) {
+    device const gpu = device::open(0);
+    unsigned count = 0;
+    expect_last_message<gpu::consumer<sealed<24>>>(gpu);
+    expect_last_message<gpu::block_consumer<sealed<24>>>(gpu);
+    expect_last_message<gpu::warp_consumer<sealed<24>>>(gpu, std::ref(count));
+}
+
 // A process that dies in the middle of a push has stored some lines, and no commit word of others.
 TEST_P(ring_test, half_a_message_is_none) {
     device const gpu = device::open(0);
@@ -317,41 +407,6 @@ TEST_P(ring_test, slots_are_a_power_of_two) {
     expect_refusal(refusal_of([&] { ring_to_gpu<int> const ring(small, 128); }), errc::out_of_range,
                    "make the arena larger");
     ring_to_gpu<int> const fits(small, 32);
-}
-
-TEST_P(ring_test, an_arena_gives_parts_and_takes_them_back) {
-    device const gpu = device::open(0);
-    arena const words(gpu, 1024, 512);
-    expect_refusal(refusal_of([&] { (void)words.take_gpu(~std::size_t{0}); }), errc::out_of_range,
-                   "make the arena larger");
-    std::vector<arena::part> parts;
-    for (unsigned i = 0; i < 8; ++i) {
-        parts.push_back(words.take_gpu(i == 3 ? 100 : 128));
-        EXPECT_EQ(parts.back().gpu_address() - parts.front().gpu_address(), i * 128u);
-        EXPECT_EQ(parts.back().data() - parts.front().data(), i * 128);
-        EXPECT_EQ(parts.back().window().data, parts.back().data());
-    }
-    expect_refusal(refusal_of([&] { (void)words.take_gpu(1); }), errc::out_of_range,
-                   "make the arena larger");
-    expect_refusal(refusal_of([&] { (void)words.take_gpu(0); }), errc::invalid_argument,
-                   "greater than 0");
-    // Free neighbours are one again, in whatever order they come back.
-    std::byte* const second = parts[1].data();
-    parts[1] = {};
-    parts[3] = {};
-    expect_refusal(refusal_of([&] { (void)words.take_gpu(256); }), errc::out_of_range,
-                   "make the arena larger");
-    parts[2] = {};
-    parts[1] = words.take_gpu(384);
-    EXPECT_EQ(parts[1].data(), second);
-    arena::part const host = words.take_host(500);
-    EXPECT_EQ(host.size(), 500u);
-    EXPECT_EQ(host.window().plan, nullptr);
-    EXPECT_NE(host.gpu_address(), 0u);
-    expect_refusal(refusal_of([&] { (void)words.take_host(1); }), errc::out_of_range,
-                   "make the arena larger");
-    expect_refusal(refusal_of([&] { (void)arena(gpu, 0, 128).take_gpu(1); }), errc::out_of_range,
-                   "make the arena larger");
 }
 
 TEST_P(ring_test, a_ring_outlives_its_arena_and_leaves_nothing) {

@@ -105,32 +105,53 @@ template KERNEL void by_warp(ring_to_gpu<message>, ring_to_cpu<message>);
 template KERNEL void by_warp(ring_to_gpu<large>, ring_to_cpu<large>);
 """
 
-# One operation each, with the accesses that it is to consist of, in order: a fence that is missing is seen
-# by no test with threads in the place of kernels.
+# What each operation on words is made of, for CUDA and for HIP. Of what they are put together to, the order is
+# tested on the CPU (tests/contract/memory_order_test.cpp), but for what differs for CUDA.
 OPERATIONS = {
-    ("write_value", "mailbox_to_cpu<two> box, two value", "mailbox_writer<two>(box).write(value);"):
-        "ld.relaxed fence st.relaxed st.relaxed st.release st.relaxed",
-    ("write_word", "mailbox_to_cpu<word> box, word value", "mailbox_writer<word>(box).write(value);"):
-        "ld.relaxed fence st.relaxed.v2 st.relaxed",
-    ("read_value", "mailbox_to_gpu<two> box, word* at",
-     "two found; if (mailbox_reader<two>(box).read(found) == status::ok) "
-     "store_relaxed(at, found.words[0] + found.words[1]);"):
-        "ld.acquire ld.acquire ld.acquire ld.acquire ld.relaxed.v2 ld.acquire.v2 fence ld.relaxed st.relaxed",
-    ("arrives", "counter_to_cpu counter", "arrive(counter, 4);"): "atom.acq_rel fence st.release",
-    ("advances", "counter_to_cpu counter", "advance(counter, 4);"): "st.release",
-    ("raises", "flag_to_cpu flag", "raise(flag);"): "st.release",
-    ("looks", "counter_to_gpu counter, word* at", "store_relaxed(at, value_of(counter));"):
-        "ld.acquire st.relaxed",
-    ("lowers", "flag_to_gpu flag", "wait_for(flag);"): "ld.acquire st.relaxed",
-    ("pushes", "ring_to_cpu<two> ring, two value", "push(ring, value);"):
-        "ld.relaxed ld.acquire ld.relaxed atom.relaxed st.relaxed st.relaxed st.release",
-    ("pushes_by_block", "ring_to_cpu<two> ring, two value", "block_producer<two>(ring).push(value);"):
-        "ld.relaxed ld.acquire ld.acquire st.relaxed fence st.release ld.relaxed st.relaxed",
-    ("replies", "word* slot, two value", "detail::write_slot(slot, 7, value);"):
-        "st.relaxed st.relaxed st.release",
-    ("frees", "word* slot", "detail::store_after_reading<large>(slot, 7);"): "st.release",
-    ("frees_pairs", "word* slot", "detail::store_after_reading<two>(slot, 7);"): "st.relaxed",
+    "at[8] = load_acquire(at);": ("ld.acquire.sys.u64", "load acquire"),
+    "at[8] = load_relaxed(at);": ("ld.relaxed.sys.u64", "load monotonic"),
+    "at[8] = load_commit(at);": ("ld.relaxed.sys.u64", "load acquire"),
+    "load_pair_acquire(at, at[8], at[9]);": ("ld.acquire.sys.v2.u64", "load acquire, load monotonic"),
+    "load_pair_relaxed(at, at[8], at[9]);": ("ld.relaxed.sys.v2.u64", "load acquire, load monotonic"),
+    "load_two(at, at[8], at[9]);": ("ld.relaxed.sys.v2.u64", "load monotonic, load monotonic"),
+    "store_release(at, 7);": ("st.release.sys.u64", "store release"),
+    "store_relaxed(at, 7);": ("st.relaxed.sys.u64", "store monotonic"),
+    "store_pair(at, 7, 8);": ("st.relaxed.sys.v2.u64", "store monotonic, store release"),
+    "fence_system(); at[8] = 7;": ("fence.acq_rel.sys", "fence acq_rel"),
+    "at[8] = replace(at, 7, 8);": ("atom.relaxed.gpu.cas.b64", "cmpxchg agent monotonic monotonic"),
+    "at[8] = add(at, 7);": ("atom.acq_rel.gpu.add.u64", "atomicrmw agent acq_rel"),
+    "detail::store_after_reading<word[4]>(at, 7);": ("st.relaxed.sys.u64", "store release"),
+    "detail::store_after_reading<word[5]>(at, 7);": ("st.release.sys.u64", "store release"),
 }
+OPERATION_KERNELS = "using namespace barmap::gpu;\n" + "".join(
+    f'extern "C" KERNEL void operation_{number}(word* at) {{ {text} }}\n'
+    for number, text in enumerate(OPERATIONS))
+
+# Where the threads of a block, and the lanes of a warp, wait for each other: on the CPU there is one.
+COLLECTIVES = {
+    ("block_consumer<two>& in, two* to", "in.pop(*to);"):
+        "ld.acquire, barrier, ld.relaxed, barrier, st.release, "
+        "ld.acquire, barrier, ld.acquire, barrier, ld.relaxed, barrier, st.release",
+    ("ring_to_gpu<two> ring, two* to", "ring.mask = 1023; block_consumer<two>(ring).pop(*to);"):  # no credit yet
+        "ld.relaxed, ld.acquire, barrier, ld.relaxed, barrier, barrier, st.relaxed, barrier, st.release, "
+        "ld.acquire, barrier, ld.acquire, barrier, ld.relaxed, barrier",
+    ("block_consumer<two>* in", "in->~block_consumer();"): "barrier, st.relaxed, barrier, st.release",
+    ("block_producer<two>& out, two const* from", "out.push(*from);"):
+        "ld.acquire, barrier, st.relaxed, barrier, fence, st.release, ld.relaxed, barrier",
+    ("block_producer<two>& out", "out.close();"): "barrier, st.release",
+    ("block_producer<two>* out", "out->~block_producer();"): "barrier, st.relaxed",
+    ("warp_consumer<two>& in, two* to, unsigned* count", "in.pop(*to, *count);"):
+        "ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release, "
+        "ld.acquire, vote, ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release",
+    ("warp_consumer<two>* in", "in->~warp_consumer();"): "st.relaxed, bar.warp.sync, st.release",
+    ("warp_producer<two>& out, two const* from", "out.push(*from, 8);"):
+        "ld.acquire, vote, st.relaxed, st.relaxed, st.release, ld.relaxed, vote",
+    ("warp_producer<two>& out", "out.close();"): "bar.warp.sync, st.release",
+    ("warp_producer<two>* out", "out->~warp_producer();"): "bar.warp.sync, st.relaxed",
+}
+COLLECTIVE_KERNELS = "using namespace barmap::gpu;\nstruct two { word words[2]; };\n" + "".join(
+    f'extern "C" KERNEL void operation_{number}({parameters}) {{ {text} }}\n'
+    for number, (parameters, text) in enumerate(COLLECTIVES))
 
 KERNEL = "#define KERNEL __global__\n#define SHARED __shared__\n"
 INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("mailbox", "ring", "rpc", "signal"))
@@ -141,9 +162,14 @@ WARP_INCLUDES = INCLUDES + "".join(f"#include <barmap/gpu/{name}.cuh>\n"
 _ACCESS = re.compile(r"^\s*(?:@%p\d+\s+)?((?:ld|st|atom|red)\.[\w.]+)", re.MULTILINE)
 _SHARED_WITH_NOBODY = re.compile(r"^(?:ld|st)\.(?:param|local|shared)\b")
 _TOLD = re.compile(r"^(?:(?:ld|st)\.(?:relaxed|acquire|release)\.sys\b|atom\.(?:acq_rel|relaxed)\.gpu\b)")
-# Of these, what matters of their kind; and fences.
-_ORDERED = re.compile(r"^\s*(?:@!?%p\d+\s+)?(fence(?=\.acq_rel\.sys)|(?:ld|st|atom)\.(?:relaxed|acquire|release|acq_rel))"
-                      r"(?:\.acq_rel)?\.(?:sys|gpu)(\.v2)?", re.MULTILINE)
+# Those that the CPU or other threads see, and fences: in PTX, and in LLVM's intermediate language.
+_ORDERED = re.compile(r"^\s*((?:fence|(?:ld|st|atom)\.(?:relaxed|acquire|release|acq_rel))[\w.]*)", re.MULTILINE)
+_COLLECTIVE = re.compile(r"^\s*(?:\{.*)?\b(fence|barrier(?=\.red\.and)|bar\.warp\.sync|vote(?=\.sync)|"
+                         r"(?:ld|st)\.(?:relaxed|acquire|release))\b", re.MULTILINE)
+_ORDERED_IN_LLVM = re.compile(
+    r'^.*?\b((?:load|store)(?= atomic)|fence|cmpxchg|atomicrmw)\b'
+    r'(?:.*? syncscope\("(\w+)"\))?'  # none: the whole system
+    r'.*?((?: (?:monotonic|acquire|release|acq_rel|seq_cst))+)', re.MULTILINE)
 
 
 def weak_accesses(ptx: str) -> list[str]:
@@ -194,30 +220,44 @@ class DeviceHeaders(unittest.TestCase):
                                "atom.relaxed.gpu.cas", "vote.sync.ballot", "bar.warp.sync"):
                     self.assertIn(wanted, ptx)
 
-    def test_cuda_orders_what_it_stores(self):
-        text = "using namespace barmap::gpu;\nstruct two { word words[2]; };\nstruct large { word words[9]; };\n"
-        for name, parameters, body in OPERATIONS:
-            text += f'extern "C" KERNEL void {name}({parameters}) {{ {body} }}\n'
-        kernels = dict(re.findall(r"\.entry (\w+)\((.*?)\n}", self.ptx(WARP_INCLUDES + text, "sm_70"), re.DOTALL))
-        for (name, _, _), wanted in OPERATIONS.items():
-            with self.subTest(name):
-                found = _ORDERED.findall(kernels[name])
-                self.assertEqual(wanted, " ".join(kind + ".v2" * bool(two) for kind, two in found))
+    def expect_operations(self, compiled: str, ordered: re.Pattern, operations: dict[object, str]):
+        """Each is made of what the table says, and of no other access, fence or barrier."""
+        kernels = re.findall(r"\boperation_\d+\((.*?)\n}", compiled, re.DOTALL)
+        self.assertEqual(len(operations), len(kernels))
+        for text, (operation, wanted) in zip(kernels, operations.items()):
+            with self.subTest(operation):
+                found = [" ".join(group.strip() for group in match.groups() if group) for match in ordered.finditer(text)]
+                self.assertEqual(wanted, ", ".join(found))
+
+    def test_cuda_orders_what_it_loads_and_stores(self):
+        self.expect_operations(self.ptx(INCLUDES + OPERATION_KERNELS, "sm_70"), _ORDERED,
+                               {operation: cuda for operation, (cuda, _) in OPERATIONS.items()})
+
+    def test_cuda_blocks_and_warps_wait_for_each_other(self):
+        self.expect_operations(self.ptx(WARP_INCLUDES + COLLECTIVE_KERNELS, "sm_70"), _COLLECTIVE, COLLECTIVES)
+
+    def test_hip_orders_what_it_loads_and_stores(self):
+        compiled = self.hip(INCLUDES + OPERATION_KERNELS, "-emit-llvm")
+        self.expect_operations(compiled.replace('syncscope("one-as")', "").replace("-one-as", ""), _ORDERED_IN_LLVM,
+                               {operation: hip for operation, (_, hip) in OPERATIONS.items()})
 
     def test_a_plain_load_would_be_found(self):
         ptx = self.ptx(INCLUDES + "KERNEL void k(barmap::gpu::word* at) { at[1] = at[0]; }\n",
                        "sm_70")
         self.assertEqual(2, len(weak_accesses(ptx)), ptx)
 
-    def test_hip(self):
+    def hip(self, text: str, *options: str) -> str:
         clang = self.needs_clang()
         targets = subprocess.run([clang, "--print-targets"], capture_output=True, text=True,
                                  check=True).stdout
         if "amdgcn" not in targets:
             self.skipTest("this clang++ does not know AMD's GPUs")
-        self.compiled(QUALIFIERS + KERNEL + INCLUDES + USES, ".hip", clang, "-x", "hip",
-                      "--cuda-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
-                      "-std=c++11")
+        return self.compiled(QUALIFIERS + KERNEL + text, ".hip", clang, "-x", "hip",
+                             "--cuda-device-only", "-nogpuinc", "-nogpulib", "--offload-arch=gfx90a",
+                             "-std=c++11", *options)
+
+    def test_hip(self):
+        self.hip(INCLUDES + USES)
 
     def test_warps_are_refused_for_hip(self):
         clang = self.needs_clang()

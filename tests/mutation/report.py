@@ -45,7 +45,7 @@ def summary(rows: list[dict], why: dict, command: str, tests: int, commit: str) 
     explained = [r for r in survivors if key(r) in why]
     open_ = [r for r in survivors if key(r) not in why]
     text = ["# Mutation run", "",
-            "One change at a time in `src` and `shims`; a mutant is killed if a test fails or hangs.",
+            "One change at a time in a source of ours; a mutant is killed if a test fails or hangs.",
             "All verdicts: [mutants.tsv](mutants.tsv).", "",
             f"- command: `{command}`, commit {commit}, {tests} tests",
             f"- not counted: {tried['invalid']} that do not compile, {tried['same']} that compile to the "

@@ -3,6 +3,7 @@
 """That the mutants are what they should be: none in text, each in its place, and the same each time."""
 
 import contextlib
+import shutil
 import sys
 import tempfile
 import unittest
@@ -12,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import mutants  # noqa: E402
+import python_place  # noqa: E402
 import report  # noqa: E402
 import workplace  # noqa: E402
 from cpp_tokens import tokenize  # noqa: E402
@@ -19,9 +21,14 @@ from cpp_tokens import tokenize  # noqa: E402
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def changes(text: str, operator: str | None = None) -> list[str]:
-    return [m.apply(text) for m in mutants.mutants_of("src/some.cpp", text)
-            if operator in (None, m.operator)]
+def changes(text: str, operator: str | None = None, file: str = "src/some.cpp") -> list[str]:
+    return [m.apply(text) for m in mutants.mutants_of(file, text) if operator in (None, m.operator)]
+
+
+def of_python(text: str, operator: str | None = None) -> list[str]:
+    """The changed bodies of a Python function."""
+    before = "def some():\n    "
+    return [m[len(before):].strip() for m in changes(before + text + "\n", operator, "python/barmap/some.py")]
 
 
 def of_body(body: str, operator: str | None = None) -> list[str]:
@@ -86,6 +93,35 @@ class Operators(unittest.TestCase):
                          [";", '__asm__ volatile("lfence" ::: "memory");'])
         self.assertEqual(of_body("std::atomic_thread_fence(x);", "fence"), [";"])
 
+    def test_orders_of_memory(self):
+        for before, after in (("x.load(std::memory_order_acquire);", "x.load(std::memory_order_relaxed);"),
+                              ("y = load_acquire(x);", "y = load_relaxed(x);"),
+                              ("f(x, __ATOMIC_ACQ_REL);", "f(x, __ATOMIC_RELAXED);")):
+            self.assertEqual(of_body(before, "order"), [after])
+        self.assertEqual(of_body("x.load(std::memory_order_relaxed);", "order"), [])
+        self.assertEqual(of_body('asm volatile("ld.acquire.sys.u64 %0, [%1];");', "order"),
+                         ['asm volatile("ld.acquire.gpu.u64 %0, [%1];");',
+                          'asm volatile("ld.relaxed.sys.u64 %0, [%1];");'])
+        self.assertEqual(of_body('asm volatile("fence.acq_rel.sys;");', "fence"),
+                         [";", 'asm volatile("fence.acq_rel.gpu;");'])
+
+    def test_operands(self):
+        self.assertEqual(of_body("if (a(b) && !c.d)\n        f();", "operand"),
+                         ["if ( !c.d)\n        f();", "if (a(b) )\n        f();"])
+        self.assertEqual(of_body("x = a || b && c;", "operand"),
+                         ["x =  b && c;", "x = a ;", "x = a ||  c;", "x = a || b ;"])
+        self.assertEqual(of_body("x = (a + 1) % f(b) * c;", "operand"), ["x = (a + 1)  * c;"])
+        self.assertEqual(of_body("x = a & mask;", "operand"), ["x = a ;"])
+
+    def test_locks_and_handlers(self):
+        self.assertEqual(of_body("std::lock_guard const hold(lock_);", "lock"), [";"])
+        self.assertEqual(of_body("f(std::unique_lock(lock_));", "lock"), [])
+        for before, after in (("std::exception const& failure", "std::runtime_error const& failure"),
+                              ("std::bad_alloc const&", "std::bad_exception const&"),
+                              ("...", "std::bad_exception const&")):
+            self.assertEqual(of_body(f"try {{\n    }} catch ({before}) {{\n    }}", "handler"),
+                             [f"try {{\n    }} catch ({after}) {{\n    }}"])
+
     def test_results(self):
         self.assertEqual(of_body('check(f(a), "text");', "ignored"), ["static_cast<void>(f(a));"])
         self.assertEqual(of_body("return a;", "return"), ["return {};"])
@@ -96,6 +132,35 @@ class Operators(unittest.TestCase):
         self.assertEqual(of_body("f(a, b, c);", "arguments"), ["f(b, a, c);", "f(a, c, b);"])
         self.assertEqual(of_body("f(a, g(b, c));", "arguments"), ["f(g(b, c), a);", "f(a, g(c, b));"])
         self.assertEqual(changes("void f(int a, int b);", "arguments"), [])
+
+
+class PythonOperators(unittest.TestCase):
+    def test_expressions(self):
+        self.assertEqual(of_python("f(a < b)", "relation"), ["f(a <= b)", "f(a >= b)"])
+        self.assertEqual(of_python("f(a is not b)", "relation"), ["f(a is b)"])
+        self.assertEqual(of_python("f(a and b)", "logic"), ["f(a or b)"])
+        self.assertEqual(of_python("f(a and b)", "operand"), ["f(b)", "f(a)"])
+        self.assertEqual(of_python("x = a % n", "operand"), ["x = a"])
+        self.assertEqual(of_python("x = a * (b + c)", "arithmetic"), ["x = a // (b + c)", "x = a * (b - c)"])
+        self.assertEqual(of_python("f(not a)", "negation"), ["f(bool(a))"])
+        self.assertEqual(of_python("f(4, True)", "constant"), ["f(3, True)", "f(5, True)"])
+        self.assertEqual(of_python("f(4, True)", "value"), ["f(4, False)"])
+        self.assertEqual(of_python("x = min(a)", "function"), ["x = max(a)"])
+
+    def test_statements(self):
+        self.assertEqual(of_python("f()", "statement"), ["pass"])
+        self.assertEqual(of_python("self.x = a", "statement"), ["pass"])
+        self.assertEqual(of_python("raise E('a', 4)"), ["pass"])
+        self.assertEqual(of_python("return a", "return"), ["return None"])
+        self.assertEqual(of_python("while a: f()", "condition"), ["while (a) and False: f()"])
+        self.assertEqual(of_python("with lock: f()", "lock"), ["if True: f()"])
+        self.assertEqual(of_python("with a as b: f()", "lock"), [])
+        self.assertEqual(of_python("try: f()\n    except E: g()", "handler"),
+                         ["try: f()\n    except ZeroDivisionError: g()"])
+
+    def test_texts_for_people_and_types(self):
+        for text in ('"""A text of 4."""', "x: Literal[4] = y", "x = f'{a + 4}'", "def f(x: int | None): ..."):
+            self.assertEqual(of_python(text), [], text)
 
 
 class Skipped(unittest.TestCase):
@@ -164,12 +229,18 @@ class Choice(unittest.TestCase):
         self.assertEqual(set(shares), {f for f, all_ in found.items() if all_})
         self.assertTrue(any(m.operator == "fence" for m in found["src/copy/fence.hpp"]))
         self.assertTrue(any(m.function == "post_line" for m in found["include/barmap/copy.hpp"]))
+        self.assertTrue(any(m.function == "load_acquire" for m in found["include/barmap/gpu/words.cuh"]))
+        self.assertTrue(any(m.function == "include_dir" for m in found["python/barmap/_headers.py"]))
+        self.assertTrue(mutants.is_below("include/barmap/gpu/words.cuh", mutants.USUAL))
+        self.assertFalse(mutants.is_below("include/barmap/copy.hpp", mutants.USUAL))
+        for file in mutants.USUAL:
+            self.assertTrue((ROOT / file).exists(), file)
 
 
 class Tests(unittest.TestCase):
     def test_results(self):
         with tempfile.TemporaryDirectory() as folder:
-            place = workplace.Workplace(ROOT, Path(folder), 0)
+            place = workplace.Place(ROOT, Path(folder))
 
             def result(script: str, **how) -> str:
                 test = workplace.Test("some", ["sh", "-c", script], folder, {}, **how)
@@ -179,6 +250,43 @@ class Tests(unittest.TestCase):
             self.assertEqual(result("exit 77", skip_code=77), "skipped")
             self.assertEqual(result("echo no GPU here; exit 3", says=["no GPU|NO_DEVICE"]), "passed")
             self.assertEqual(result("echo a GPU", says=["no GPU|NO_DEVICE"]), "failed")
+
+    def test_headers_are_judged_by_some(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = workplace.Workplace(ROOT, Path(folder), [])
+            def rank(target: str, file: str, name: str = "some") -> int | None:
+                return place.rank(workplace.Test(name, [], folder, {}, targets=["barmap", target]), file)
+            header = "include/barmap/ring.hpp"
+            self.assertLess(rank("bin/memory_order_tests", header), rank("bin/contract_tests", header))
+            self.assertLess(rank("bin/contract_tests", header), rank("", header, "layout.device_headers"))
+            self.assertIsNone(rank("bin/sim_test", header))
+            self.assertEqual(rank("bin/sim_test", "src/pin.cpp"), 0)
+            # Folders of sources differ when one of their files does.
+            file, sources = "include/barmap/gpu/words.cuh", "include/barmap/gpu"
+            path = place.path_of(file)
+            path.parent.mkdir(parents=True)
+            path.write_text("one")
+            place.pristine = {sources: place.fingerprint(sources)}
+            self.assertEqual(place.make([sources]), (True, ""))
+            self.assertFalse(place.changed(sources))
+            place.put(file, "other")
+            self.assertTrue(place.changed(sources))
+
+    def test_python_that_means_the_same_is_not_counted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = python_place.PythonPlace(ROOT, Path(folder))
+            package = place.venv / "lib/python3.1/site-packages"
+            shutil.copytree(ROOT / python_place.PACKAGE, package / "barmap")
+            file, text = "python/barmap/_numbers.py", (ROOT / "python/barmap/_numbers.py").read_text()
+            self.assertFalse(place.changed(python_place.PACKAGE))
+            place.put(file, text + "# more\n")
+            self.assertFalse(place.changed(python_place.PACKAGE))
+            place.put(file, text + "more = 1\n")
+            self.assertTrue(place.changed(python_place.PACKAGE))
+            place.put(file, text + "1 +\n")
+            self.assertFalse(place.make([])[0])
+            place.restore(file)
+            self.assertTrue(place.make([])[0])
 
 
 class Report(unittest.TestCase):

@@ -10,6 +10,7 @@ import select
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -19,6 +20,10 @@ from pathlib import Path
 # shape of the binaries, and what builds a program of its own from an installed tree.
 NO_LABELS = {"gpu", "kernel", "install", "docs", "packaging", "runtime", "tools", "layout", "abi"}
 NO_TESTS = {"copy.post_shape"}
+# Tests that compile sources by themselves, and the folders of these.
+COMPILES = {"layout.device_headers": ["include/barmap/gpu"]}
+# What judges a public header, the one that is built in the least time first: all would take minutes.
+FOR_HEADERS = ["bin/memory_order_tests", "bin/copy_tests", "bin/contract_tests"]
 LIBRARIES = {"libbarmap.so": "barmap", "libgdrapi.so": "gdrapi", "libvkgdr.so": "vkgdr"}
 BUILD_LIMIT_S = 900
 MEMORY_LIMIT = 8 << 30
@@ -62,17 +67,85 @@ def _run(command: list[str], limit_s: float, **options) -> tuple[int | None, str
         return (code if in_time else None), written.read().decode(errors="replace")
 
 
-class Workplace:
-    def __init__(self, root: Path, folder: Path, number: int):
-        self.root, self.folder = root, folder / f"job{number}"
-        self.source, self.build = self.folder / "source", self.folder / "build"
+class Place:
+    """Where mutants are put and judged."""
+
+    def __init__(self, root: Path, folder: Path):
+        self.root, self.folder = root, folder
         self.temporary = self.folder / "tmp"
         self.temporary.mkdir(parents=True, exist_ok=True)
-        self.environment = clean_environment() | {
-            "CCACHE_DIR": str(folder / "ccache"), "CCACHE_BASEDIR": str(self.folder),
-            "TMPDIR": str(self.temporary)}
+        self.environment = clean_environment() | {"TMPDIR": str(self.temporary)}
+
+    def path_of(self, file: str) -> Path:
+        """The copy of a file."""
+        raise NotImplementedError
+
+    def put(self, file: str, text: str) -> None:
+        path = self.path_of(file)
+        if path.read_text() != text:
+            path.write_text(text)
+
+    def restore(self, file: str) -> None:
+        self.put(file, (self.root / file).read_text())
+
+    def run(self, test: Test, limit_s: float) -> str:
+        """passed, skipped, failed or timeout."""
+        code, output = _run(test.command, limit_s, cwd=test.folder,
+                            env=self.environment | test.environment)
+        if code is None:
+            return "timeout"
+        if test.skip_code is not None and code == test.skip_code or "[  SKIPPED ]" in output:
+            return "skipped"
+        if test.says:
+            return "passed" if any(re.search(pattern, output) for pattern in test.says) else "failed"
+        return "passed" if code == 0 else "failed"
+
+    def time(self, test: Test, limit_s: float) -> str:
+        begin = time.monotonic()
+        result = self.run(test, limit_s)
+        test.seconds = max(test.seconds, time.monotonic() - begin)
+        return result
+
+
+class Workplace(Place):
+    """A copy of the source tree, and its build."""
+
+    def __init__(self, root: Path, folder: Path, programs: list[str]):
+        super().__init__(root, folder / "job0")
+        self.programs = programs  # to build; none: all
+        self.source, self.build = self.folder / "source", self.folder / "build"
+        self.environment |= {"CCACHE_DIR": str(folder / "ccache"), "CCACHE_BASEDIR": str(self.folder)}
         self.pristine: dict[str, str] = {}  # what the outputs of the unmutated tree are
         self.needed: dict[str, list[str]] = {}
+
+    def path_of(self, file: str) -> Path:
+        return self.source / file
+
+    def prepare(self, jobs: int) -> list[Test]:
+        """Builds the unmutated tree."""
+        self.synchronise()
+        self.configure()
+        # Which tests there are is asked of the programs; then what they load.
+        built, output = self.make(self.programs, jobs)
+        tests = self.tests() if built else []
+        targets = sorted({target for test in tests for target in test.targets})
+        if built:
+            built, output = self.make(targets, jobs)
+        if not built:
+            sys.exit(output[-4000:] + "\nthe unmutated tree does not build")
+        self.pristine = {target: self.fingerprint(target) for target in targets}
+        return tests
+
+    def state_of(self, test: Test) -> list[str]:
+        """What its result depends on."""
+        return [self.pristine[target] for target in test.targets]
+
+    def rank(self, test: Test, file: str) -> int | None:
+        """Which tests come first for a mutant of a file; None: it is not worth their time."""
+        if not file.startswith("include/"):
+            return 0
+        programs = [FOR_HEADERS.index(target) for target in test.targets if target in FOR_HEADERS]
+        return programs[0] if programs else len(FOR_HEADERS) if test.name in COMPILES else None
 
     # The tree ------------------------------------------------------------------------------------
 
@@ -91,14 +164,6 @@ class Workplace:
         for path in self.source.rglob("*"):
             if path.is_file() and str(path.relative_to(self.source)) not in wanted:
                 path.unlink()
-
-    def put(self, file: str, text: str) -> None:
-        path = self.source / file
-        if path.read_text() != text:
-            path.write_text(text)
-
-    def restore(self, file: str) -> None:
-        self.put(file, (self.root / file).read_text())
 
     # The build -----------------------------------------------------------------------------------
 
@@ -120,24 +185,33 @@ class Workplace:
                        stdout=subprocess.DEVNULL)
 
     def make(self, targets: list[str], jobs: int = 1) -> tuple[bool, str]:
-        code, output = _run(["ninja", "-C", str(self.build), f"-j{jobs}", *targets], BUILD_LIMIT_S,
+        """Whether they can be built, and what was said. Folders of sources need nothing."""
+        programs = [target for target in targets if not (self.source / target).is_dir()]
+        if targets and not programs:
+            return True, ""
+        code, output = _run(["ninja", "-C", str(self.build), f"-j{jobs}", *programs], BUILD_LIMIT_S,
                             env=self.environment)
         return code == 0, output
 
     def fingerprint(self, target: str) -> str:
-        path = self.build / target
-        if not path.is_file():
-            path = next((self.build / "lib").glob(f"lib{target}.so.*"))
-        return hashlib.sha1(path.read_bytes()).hexdigest()
+        if (self.source / target).is_dir():
+            paths = sorted(path for path in (self.source / target).rglob("*") if path.is_file())
+        elif (self.build / target).is_file():
+            paths = [self.build / target]
+        else:
+            paths = [next((self.build / "lib").glob(f"lib{target}.so.*"))]
+        return hashlib.sha1(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
     def changed(self, target: str) -> bool:
         return self.fingerprint(target) != self.pristine[target]
 
-    def remember(self, targets: list[str]) -> None:
-        self.pristine = {target: self.fingerprint(target) for target in targets}
-
     def same_when_optimised(self, file: str, text: str) -> bool:
-        """Whether the optimiser makes the same machine code of the file with this text as without it."""
+        """Whether the optimiser makes the same machine code of the file with this text as without it.
+
+        What it makes of it for a GPU, nobody looks at.
+        """
+        if file.endswith(".cuh"):
+            return False
         commands = json.loads((self.build / "compile_commands.json").read_text())
         users = [c for c in commands if Path(c["file"]).is_relative_to(self.source / "src")
                  or Path(c["file"]).is_relative_to(self.source / "shims")]
@@ -153,8 +227,8 @@ class Workplace:
             for user in users:
                 output = self.temporary / "optimised.o"
                 arguments = [a for a in shlex.split(user["command"]) if not a.endswith("ccache")]
-                arguments[arguments.index("-O0")] = "-O2"
                 arguments[arguments.index("-o") + 1] = str(output)
+                arguments.append("-O2")
                 code, _ = _run(arguments, BUILD_LIMIT_S, cwd=user["directory"], env=self.environment)
                 if code != 0:
                     return None
@@ -187,16 +261,18 @@ class Workplace:
         for entry in json.loads(told)["tests"]:
             properties = {p["name"]: p["value"] for p in entry.get("properties", [])}
             labels = set(properties.get("LABELS", []))
-            if labels & NO_LABELS or entry["name"] in NO_TESTS or "command" not in entry:
+            name = entry["name"]
+            if labels & NO_LABELS and name not in COMPILES or name in NO_TESTS or "command" not in entry:
                 continue
-            if entry["name"].startswith("install.") or properties.get("DISABLED"):
+            if name.startswith("install.") or properties.get("DISABLED"):
                 continue
             test = Test(entry["name"], entry["command"],
                         properties.get("WORKING_DIRECTORY", str(self.build)),
                         self._variables(properties), properties.get("SKIP_RETURN_CODE"),
                         says=properties.get("PASS_REGULAR_EXPRESSION", []))
-            test.targets = self._targets(test)
-            found.append(test)
+            test.targets = COMPILES.get(name) or self._targets(test)
+            if not self.programs or set(test.targets) & {*self.programs, *COMPILES.get(name, [])}:
+                found.append(test)
         return found
 
     def _variables(self, properties: dict) -> dict[str, str]:
@@ -229,24 +305,6 @@ class Workplace:
                                         text=True).stdout
                 targets |= {target for library, target in LIBRARIES.items() if library in linked}
         return sorted(targets)
-
-    def run(self, test: Test, limit_s: float) -> str:
-        """passed, skipped, failed or timeout."""
-        code, output = _run(test.command, limit_s, cwd=test.folder,
-                            env=self.environment | test.environment)
-        if code is None:
-            return "timeout"
-        if test.skip_code is not None and code == test.skip_code or "[  SKIPPED ]" in output:
-            return "skipped"
-        if test.says:
-            return "passed" if any(re.search(pattern, output) for pattern in test.says) else "failed"
-        return "passed" if code == 0 else "failed"
-
-    def time(self, test: Test, limit_s: float) -> str:
-        begin = time.monotonic()
-        result = self.run(test, limit_s)
-        test.seconds = max(test.seconds, time.monotonic() - begin)
-        return result
 
 
 def _which(program: str) -> bool:

@@ -57,6 +57,12 @@ TEST_P(accesses, an_aligned_word_is_one_access) {
     }
 }
 
+TEST_P(accesses, an_edge_that_is_a_word_is_read_without_the_rest_of_its_line) {
+    if (GetParam().width <= 32) { // in a larger line, it is no word
+        EXPECT_EQ(of_read(88, 8 + 32).front(), 88u);
+    }
+}
+
 // Where every byte arrives (routine_test.cpp) and accesses only go up, an access is as wide as the
 // way to the next one, or else two overlap and some width is no power of two or not aligned.
 void expect_aligned_and_disjoint(addresses const& at, std::size_t end) {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "contract/numbered.hpp"
+#include "contract/other_process.hpp"
+
+#include <barmap/arena.hpp>
+
+#include <atomic>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+/// The memory that rings and other signals share.
+namespace barmap::contract {
+namespace {
+
+using arena_test = contract_test;
+
+TEST_P(arena_test, it_gives_parts_and_takes_them_back) {
+    device const gpu = device::open(0);
+    arena const words(gpu, 1024, 512);
+    expect_refusal(refusal_of([&] { (void)words.take_gpu(~std::size_t{0}); }), errc::out_of_range,
+                   "make the arena larger");
+    std::vector<arena::part> parts;
+    for (unsigned i = 0; i < 8; ++i) {
+        parts.push_back(words.take_gpu(i == 3 ? 100 : 128));
+        EXPECT_EQ(parts.back().gpu_address() - parts.front().gpu_address(), i * 128u);
+        EXPECT_EQ(parts.back().data() - parts.front().data(), i * 128);
+        EXPECT_EQ(parts.back().window().data, parts.back().data());
+    }
+    expect_refusal(refusal_of([&] { (void)words.take_gpu(1); }), errc::out_of_range,
+                   "make the arena larger");
+    expect_refusal(refusal_of([&] { (void)words.take_gpu(0); }), errc::invalid_argument,
+                   "greater than 0");
+    // Free neighbours are one again, in whatever order they come back.
+    std::byte* const second = parts[1].data();
+    parts[1] = {};
+    parts[3] = {};
+    expect_refusal(refusal_of([&] { (void)words.take_gpu(256); }), errc::out_of_range,
+                   "make the arena larger");
+    parts[2] = {};
+    parts[1] = words.take_gpu(384);
+    EXPECT_EQ(parts[1].data(), second);
+    arena::part const host = words.take_host(500);
+    EXPECT_EQ(host.size(), 500u);
+    EXPECT_EQ(host.window().plan, nullptr);
+    EXPECT_NE(host.gpu_address(), 0u);
+    expect_refusal(refusal_of([&] { (void)words.take_host(1); }), errc::out_of_range,
+                   "make the arena larger");
+    expect_refusal(refusal_of([&] { (void)arena(gpu, 0, 128).take_gpu(1); }), errc::out_of_range,
+                   "make the arena larger");
+}
+
+// In a child, the lock of an arena may be held by a thread that the child does not have.
+TEST_P(arena_test, a_forked_child_gives_nothing_back) {
+    constexpr std::size_t gaps = 4096;
+    arena const words(device::open(0), 2 * gaps * arena::alignment, 0);
+    std::vector<arena::part> parts;
+    for (std::size_t i = 0; i < 2 * gaps; ++i)
+        parts.push_back(words.take_gpu(1));
+    for (std::size_t i = 0; i < gaps; ++i)
+        parts[2 * i] = {};
+    parts.pop_back(); // the last gap is the first that is large enough
+    std::atomic<bool> stop{false};
+    std::thread searching([&] { // under the lock, most of the time
+        while (!stop)
+            (void)words.take_gpu(2 * arena::alignment);
+    });
+    for (int i = 0; i < 20 && !testing::Test::HasFailure(); ++i)
+        expect_exit(in_child(7,
+                             [&] {
+                                 ::alarm(60); // if it waits for the lock
+                                 parts[1] = {};
+                             }),
+                    7);
+    stop = true;
+    searching.join();
+}
+
+BARMAP_OVER_KINDS_OF_MEMORY(arena_test);
+
+} // namespace
+} // namespace barmap::contract
