@@ -219,9 +219,9 @@ class CopyEngine:
         sizes: npt.ArrayLike,
         after: Optional[Stream] = None,
         then: Optional[Stream] = None,
-        at_most: float = 30.0,
+        at_most: Optional[float] = None,
     ) -> int:
-        """Begins to copy pieces, in no order. Returns when the engine has them all.
+        """Begins to copy pieces, in no order, and returns at once.
 
         Parameters
         ----------
@@ -236,8 +236,9 @@ class CopyEngine:
         then : stream, optional
             All work that it is given later sees the bytes.
         at_most : float, optional
-            With `after`: the longest time until the copy has ended, in seconds, rounded up to whole
-            milliseconds; else it has failed.
+            With `after`: how long the stream may take from now on, in seconds, rounded up to whole
+            milliseconds; a batch of the channel that waits longer has failed. None: as long as it
+            takes.
 
         Returns
         -------
@@ -250,8 +251,9 @@ class CopyEngine:
             For memory that CUDA does not know, for a stream that is being captured into a graph, or
             if no engine works any more. Nothing is copied then.
         TypeError, ValueError
-            For arguments of another kind or of different lengths, for a negative time, and for an
-            address of 0 or one that no GPU has. Nothing is copied then.
+            For arguments of another kind or of different lengths, for a negative time, for an
+            address of 0 or one that no GPU has, and where GPU and host memory are exchanged. Nothing
+            is copied then.
 
         Examples
         --------
@@ -264,7 +266,7 @@ class CopyEngine:
         """
         if direction not in ("to_gpu", "to_cpu"):
             raise ValueError(f'direction is {direction!r}: it must be "to_gpu" or "to_cpu"')
-        patience = seconds(at_most, "at_most")
+        patience = None if at_most is None else seconds(at_most, "at_most")
         from . import _rows
 
         return self._engine.submit(
@@ -274,7 +276,7 @@ class CopyEngine:
             _rows.addresses("sizes", sizes),
             None if after is None else handle_of(after),
             None if then is None else handle_of(then),
-            math.ceil(1000 * min(patience, 1e9)),
+            None if patience is None else math.ceil(1000 * min(patience, 1e9)),
         )
 
     def done(self, ticket: SupportsIndex) -> bool:

@@ -60,14 +60,17 @@ batches& open(int ordinal) {
 
 std::uint64_t submit(batches& of, bool to_gpu, numbers const& gpu, numbers const& host,
                      numbers const& sizes, std::optional<std::uintptr_t> first,
-                     std::optional<std::uintptr_t> last, std::int64_t at_most_ms) {
+                     std::optional<std::uintptr_t> last,
+                     std::optional<std::int64_t> at_most_ms) {
     std::size_t const count = sizes.size();
     if (gpu.size() != count || host.size() != count)
         throw nb::value_error("there must be as many addresses on each side as sizes");
     released_gil const others_run;
     std::optional<after> begin;
     if (first)
-        begin = after{stream_of(*first), std::chrono::milliseconds(at_most_ms)};
+        begin = after{stream_of(*first)};
+    if (begin && at_most_ms)
+        begin->at_most = std::chrono::milliseconds(*at_most_ms);
     std::optional<then> end;
     if (last)
         end = then{stream_of(*last)};
@@ -222,7 +225,7 @@ void bind_batches(nb::module_& module) {
     nb::class_<batches>(module, "CopyEngine")
         .def("submit", &submit, nb::arg("to_gpu"), nb::arg("gpu").noconvert(),
              nb::arg("host").noconvert(), nb::arg("sizes").noconvert(), nb::arg("after").none(),
-             nb::arg("then").none(), nb::arg("at_most_ms"))
+             nb::arg("then").none(), nb::arg("at_most_ms").none())
         .def(
             "done",
             [](batches& of, std::uint64_t ticket) {

@@ -261,7 +261,7 @@ def test_pieces_by_their_addresses(stream):
 
 
 @pytest.mark.parametrize("seconds, milliseconds", [
-    (0, 0), (0.0001, 1), (0.001, 1), (0.0011, 2), (np.float32(2.5), 2500), (1e300, 10**12),
+    (None, None), (0, 0), (0.0001, 1), (0.001, 1), (0.0011, 2), (np.float32(2.5), 2500), (1e300, 10**12),
 ])
 def test_the_time_of_a_batch_is_rounded_up(monkeypatch, seconds, milliseconds):
     given = []
