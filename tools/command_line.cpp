@@ -83,9 +83,10 @@ std::string explain(CLI::App const& app, CLI::ParseError const& wrong) {
     if (!chosen.empty()) {
         CLI::App const& subcommand = *chosen.front();
         std::string const name = subcommand.get_name();
+        // Words may also remain beside another mistake.
+        bool const is_a_word = dynamic_cast<CLI::ExtrasError const*>(&wrong) && !words.empty();
         return formatted("{}: {}; see barmap {} --help", name,
-                         words.empty() ? wrong.what() : explain_word(subcommand, words.front()),
-                         name);
+                         is_a_word ? explain_word(subcommand, words.front()) : wrong.what(), name);
     }
     if (!words.empty() && words.front().starts_with('-'))
         return explain_word(app, words.front()) + "; see barmap --help";

@@ -89,7 +89,7 @@ void engine_path::copy(engine::direction way, std::span<engine::piece const> pie
     engine::outcome result = engine::outcome::failed;
     try {
         engine::ticket const ticket = worker->engine().submit(way, pieces);
-        result = worker->engine().wait(ticket, std::chrono::steady_clock::now() + patience);
+        result = worker->engine().wait(ticket, engine::device_clock::now() + patience);
     } catch (error const&) {
         // It has stopped.
     }

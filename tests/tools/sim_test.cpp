@@ -35,7 +35,7 @@ TEST(sim, refuses_what_the_simulated_gpu_does_not_understand) {
     for (auto const& [options, said] : std::initializer_list<std::pair<char const*, char const*>>{
              {"--fail nonsense", "BARMAP_SIM_FAIL=nonsense"},
              {"--fail cuNoSuchCall:2", "cuNoSuchCall"},
-             {"--driver 999", "none of 535, 550, 570, 580, 610"},
+             {"--driver 999", "BARMAP_SIM_DRIVER=999: must be 535, 550, 570, 580 or 610"},
              {"--devices 99", "--devices"},
              {"--memory foo", "--memory"},
              {"--bar1 0", "--bar1"}}) {
