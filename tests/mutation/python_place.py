@@ -10,8 +10,8 @@ from pathlib import Path
 
 from workplace import Place, Test
 
-# What needs GPU frameworks, draws, or asks for the types that are written in the sources.
-NO_TESTS = {"frameworks_test.py", "plot_test.py", "stubs_test.py", "random_operations_test.py"}
+# What needs GPU frameworks, takes minutes, or asks for the types that are written in the sources.
+NO_TESTS = {"frameworks_test.py", "stubs_test.py", "random_operations_test.py"}
 PACKAGE = "python/barmap"
 
 

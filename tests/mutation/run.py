@@ -85,8 +85,8 @@ def judge(place: Place, history: History, mutant: Mutant,
             break
         limit_s = 10 * test.seconds + 10
         result = place.run(test, limit_s)
-        if result == "failed" and place.run(test, limit_s) == "passed":
-            print(f"  {test.name} failed once and then passed: not counted", flush=True)
+        if result in ("failed", "timeout") and place.run(test, limit_s) == "passed":
+            print(f"  {test.name}: {result} once and then passed: not counted", flush=True)
             continue
         if result in ("failed", "timeout"):
             history.add(mutant.file, test.name)

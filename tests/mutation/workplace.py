@@ -228,7 +228,7 @@ class Workplace(Place):
                 output = self.temporary / "optimised.o"
                 arguments = [a for a in shlex.split(user["command"]) if not a.endswith("ccache")]
                 arguments[arguments.index("-o") + 1] = str(output)
-                arguments.append("-O2")
+                arguments += ["-O2", "-g0"]
                 code, _ = _run(arguments, BUILD_LIMIT_S, cwd=user["directory"], env=self.environment)
                 if code != 0:
                     return None
