@@ -73,16 +73,18 @@ constexpr side host_side{&copy_piece::host, memory_side::host, "host", "pinned h
 
 } // namespace
 
-checked_pieces check(std::span<copy_piece const> pieces) {
+checked_pieces check(std::span<copy_piece const> pieces, known_memory const& known) {
     // A list of thousands is checked before its first piece is copied. Both words stay small where
     // every piece is good and plain: 0 less 1, and what wraps around, has high bits.
     checked_pieces result;
     std::uint64_t addresses = 0, sizes = 0;
+    cuda::address_range const gpu = known.gpu, host = known.host;
     for (copy_piece const& each : pieces) {
         std::uint64_t const more = each.bytes - 1;
         addresses |= (each.gpu - 1) | (each.host - 1) | (each.gpu + more) | (each.host + more);
         sizes |= more;
         result.bytes += each.bytes;
+        result.are_known &= gpu.holds(each.gpu) & host.holds(each.host);
     }
     static_assert(std::has_single_bit(engine::most_piece_bytes));
     result.are_plain = sizes < engine::most_piece_bytes;
@@ -108,7 +110,7 @@ std::vector<copy_piece> plain(std::span<copy_piece const> pieces) {
     return result;
 }
 
-void expect_sides(std::span<copy_piece const> pieces, cuda::address_ranges& remembered) {
+void expect_sides(std::span<copy_piece const> pieces, known_memory& known) {
     // Pieces beside each other in the list mostly lie in the same allocation.
     cuda::address_range gpu, host;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -118,13 +120,15 @@ void expect_sides(std::span<copy_piece const> pieces, cuda::address_ranges& reme
             continue;
         for (auto const& [which, range] : {std::pair(&gpu_side, &gpu), {&host_side, &host}}) {
             std::uint64_t const at = pieces[i].*which->address;
-            *range = remembered.find(at);
+            *range = known.all.find(at);
             if (which->is_exchanged(range->side)) // or something else was there before
-                *range = remembered.find_again(at);
+                *range = known.all.find_again(at);
             if (which->is_exchanged(range->side))
                 which->refuse_exchanged(i, at);
         }
     }
+    known.gpu = gpu;
+    known.host = host;
 }
 
 void expect_known(std::span<copy_piece const> pieces) {

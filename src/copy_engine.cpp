@@ -177,10 +177,9 @@ bool is_done(engine::batch_engine::state now) {
                 "is copied? See dmesg for an Xid, and `barmap info`");
 }
 
-/// What every thread remembers of memory that it has copied. @see expect_sides
-cuda::address_ranges& remembered_ranges() {
-    static thread_local cuda::address_ranges ranges;
-    return ranges;
+known_memory& memory_known_to_this_thread() {
+    static thread_local known_memory known;
+    return known;
 }
 
 } // namespace
@@ -194,7 +193,8 @@ copy_engine::~copy_engine() = default;
 copy_ticket copy_engine::submit(copy_direction direction, std::span<copy_piece const> pieces,
                                 std::optional<after> begin, std::optional<then> end) {
     state_->device->expect_own_process("copy a batch");
-    checked_pieces const checked = check(pieces);
+    known_memory& known = memory_known_to_this_thread();
+    checked_pieces const checked = check(pieces, known);
     if (pieces.empty() && !begin && !end)
         return copy_ticket{};
     engine::stream_order order;
@@ -215,8 +215,8 @@ copy_ticket copy_engine::submit(copy_direction direction, std::span<copy_piece c
         copy_engine_state::at_work const at = state_->get();
         if (at.engine->needs_known_memory())
             expect_known(pieces);
-        else
-            expect_sides(pieces, remembered_ranges());
+        else if (!checked.are_known)
+            expect_sides(pieces, known);
         try {
             std::uint64_t const number = at.engine->submit(
                 way, checked.are_plain ? pieces : std::span<copy_piece const>(cut), checked.bytes,

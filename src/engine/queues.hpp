@@ -4,12 +4,14 @@
 #include "cuda/types.hpp"
 #include "engine/engine.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,7 @@ public:
         std::atomic<bool> is_open{false}; ///< makes `queue` visible
         std::atomic<unsigned> visits{0};  ///< submissions that have chosen it
         CUstream latest = nullptr;        ///< the stream that it waited for; with choice_ held
+        bool is_shared = false;           ///< by streams that found no idle one; with choice_ held
         [[nodiscard]] Queue* get() const noexcept {
             return is_open.load(std::memory_order_acquire) ? queue.get() : nullptr;
         }
@@ -67,19 +70,20 @@ public:
             open(slots_.front());
             return visit(slots_.front());
         }
-        std::size_t const first = which == direction::to_gpu ? 1 : 1 + of_direction_;
         slot* found = nullptr;
-        for (std::size_t i = first; i < first + of_direction_; ++i) {
-            slot& each = slots_[i];
-            bool const is_open = each.is_open.load(std::memory_order_relaxed);
-            if (is_open && each.latest == *after)
-                return visit(each);
-            // In this order: a visit ends when its batch is there.
-            if (!found && (!is_open || (each.visits.load() == 0 && each.queue->is_idle())))
-                found = &each;
+        slot* its_own = nullptr;
+        for (slot& each : of(which)) {
+            if (is_free(each))
+                found = found ? found : &each;
+            if (each.is_open.load(std::memory_order_relaxed) && each.latest == *after)
+                its_own = &each;
         }
-        if (!found)
-            found = &slots_[first + next_shared_++ % of_direction_];
+        // Its batches stay where they are, unless it shared that only for want of another one.
+        if (its_own && (!its_own->is_shared || !found))
+            return visit(*its_own);
+        bool const is_shared = !found;
+        if (is_shared)
+            found = &of(which)[next_shared_++ % of_direction_];
         try {
             open(*found);
         } catch (std::exception const&) {
@@ -88,10 +92,32 @@ public:
                 throw;
         }
         found->latest = *after;
+        found->is_shared = is_shared;
         return visit(*found);
     }
 
+    /// Whether a batch would wait for no other stream's.
+    [[nodiscard]] bool holds_up_nothing(std::optional<CUstream> const& after, direction which) {
+        if (!after)
+            return true;
+        std::lock_guard const hold(choice_);
+        return std::ranges::any_of(of(which), [&](slot& each) {
+            return is_free(each) || (each.latest == *after && !each.is_shared);
+        });
+    }
+
 private:
+    [[nodiscard]] std::span<slot> of(direction which) noexcept {
+        return std::span(slots_).subspan(which == direction::to_gpu ? 1 : 1 + of_direction_,
+                                         of_direction_);
+    }
+
+    [[nodiscard]] static bool is_free(slot& which) {
+        // In this order: a visit ends when its batch is there.
+        return !which.is_open.load(std::memory_order_relaxed) ||
+               (which.visits.load() == 0 && which.queue->is_idle());
+    }
+
     void open(slot& which) {
         if (which.is_open.load(std::memory_order_relaxed))
             return;

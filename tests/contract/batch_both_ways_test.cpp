@@ -203,6 +203,62 @@ TEST(batch_both_ways_test, a_batch_that_is_refused_half_way_copies_nothing) {
     p.expect_done(out);
 }
 
+// Of two streams the second does not wait for the first, though one queue serves their direction.
+TEST(batch_both_ways_test, a_stream_that_waits_holds_up_no_other_on_the_other_engines) {
+    engine_machine machine("channel");
+    both_ways p;
+    gated_stream held, ready;
+    ready.open();
+    machine.gpu().hold(own_engine);
+    copy_ticket const out = p.engine.gather(p.out_list);
+    copy_ticket const waits = p.engine.submit(copy_direction::to_gpu, p.back_list, after{held.get()});
+    copy_ticket const free = p.engine.submit(copy_direction::to_gpu, p.back_list, after{ready.get()});
+    machine.gpu().release();
+    p.expect_done(out);
+    p.expect_done(free);
+    EXPECT_FALSE(p.engine.done(waits));
+    held.open();
+    p.expect_done(waits);
+}
+
+// One engine of two fails while a submission waits for room on the other, which waits for a stream
+// that waits for the failed one.
+TEST(batch_both_ways_test, a_failure_of_one_engine_ends_the_wait_for_room_on_the_other) {
+    engine_machine machine("channel");
+    both_ways p;
+    gated_stream gate, stream;
+    stream.open();
+    stream.synchronize();
+    std::vector<copy_piece> bad = p.back_list;
+    bad.back().gpu = 16; // the second engine's half
+    std::vector<copy_piece> const list(1'300'000, {p.back.address(), p.back_host.address(), 2048});
+    machine.gpu().hold(own_engine);
+    copy_ticket const out = p.engine.gather(p.out_list);
+    copy_ticket const failing =
+        p.engine.submit(copy_direction::to_gpu, bad, after{gate.get()}, then{stream.get()});
+    std::atomic<int> submitted = 0;
+    std::thread submitter([&] {
+        for (int i = 0; i < 3; ++i) {
+            try {
+                (void)p.engine.submit(copy_direction::to_gpu, list, after{stream.get()});
+            } catch (error const&) {
+                // No engine took it.
+            }
+            ++submitted;
+        }
+    });
+    while (submitted < 1)
+        std::this_thread::yield();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_LT(submitted, 3) << "one waits for room";
+    machine.gpu().release();
+    p.expect_done(out);
+    gate.open();
+    stream.synchronize();
+    EXPECT_THROW((void)p.engine.wait(failing, 60s), error);
+    submitter.join();
+}
+
 // More pieces than a ticket of each engine holds; an odd number of them.
 TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
     engine_machine machine("channel");

@@ -6,6 +6,7 @@
 #include "fake/faults.hpp"
 
 #include <future>
+#include <map>
 #include <new>
 
 /// What batches promise while something waits or fails (include/barmap/copy_engine.hpp,
@@ -212,7 +213,7 @@ TEST(batch_refusal_test, memory_that_changed_sides_is_not_refused) {
     };
     cuda::replace_api(&told);
     using enum cuda::memory_side;
-    cuda::address_ranges remembered;
+    known_memory remembered;
     std::vector<copy_piece> const list{{0x1010, 0x3000, 8}, {0x1ff0, 0x3008, 8}, {0x1000, 0x3100, 8}};
     there = {{0x1000, 0x1000, gpu}, {0x3000, 0x1000, host}};
     calls = 0;
@@ -223,7 +224,7 @@ TEST(batch_refusal_test, memory_that_changed_sides_is_not_refused) {
     there = {{0x0800, 0x2000, host}, {0x2800, 0x2000, gpu}};
     std::vector<copy_piece> const back{{0x3010, 0x1010, 8}};
     EXPECT_NO_THROW(expect_sides(back, remembered));
-    EXPECT_EQ(remembered.find(0x0900).bytes, 0x2000u);
+    EXPECT_EQ(remembered.all.find(0x0900).bytes, 0x2000u);
     calls = 0;
     EXPECT_NO_THROW(expect_sides(back, remembered));
     EXPECT_EQ(calls, 0);
@@ -236,7 +237,7 @@ TEST(batch_refusal_test, memory_that_changed_sides_is_not_refused) {
     calls = 0;
     EXPECT_NO_THROW(expect_sides(either, remembered));
     EXPECT_EQ(calls, 1);
-    EXPECT_EQ(remembered.find(0x3010).side, gpu) << "others stay remembered";
+    EXPECT_EQ(remembered.all.find(0x3010).side, gpu) << "others stay remembered";
     cuda::replace_api(nullptr);
 }
 
@@ -339,6 +340,174 @@ TEST(batch_ticket_test, one_that_this_channel_has_not_given_is_refused) {
 
 TEST(batch_ticket_test, one_that_this_driver_engine_has_not_given_is_refused) {
     expect_other_tickets_to_be_refused("driver");
+}
+
+// Four streams have waited once; now one does, and two queues are idle.
+TEST_P(batch_order_test, a_stream_leaves_a_queue_that_it_shared) {
+    batch_program p;
+    constexpr auto to_cpu = copy_direction::to_cpu;
+    auto const list = p.pieces(5, 100);
+    gated_stream first, second, third, last;
+    last.open();
+    copy_ticket const held = p.engine.submit(to_cpu, list, after{first.get()});
+    copy_ticket const also = p.engine.submit(to_cpu, list, after{second.get()});
+    copy_ticket const too = p.engine.submit(to_cpu, list, after{third.get()});
+    copy_ticket const behind = p.engine.submit(to_cpu, list, after{last.get()}); // behind the first
+    second.open();
+    third.open();
+    p.expect_done(also);
+    p.expect_done(too);
+    p.expect_done(p.engine.submit(to_cpu, list, after{last.get()}));
+    EXPECT_FALSE(p.engine.done(held));
+    first.open();
+    p.expect_done(held);
+    p.expect_done(behind);
+}
+
+// A batch on the program's own stream ends before an earlier one of the same queue.
+TEST(batch_queue_test, a_queue_in_which_one_batch_waits_is_not_idle) {
+    engine_machine machine("driver");
+    batch_program p;
+    constexpr auto to_cpu = copy_direction::to_cpu;
+    auto const list = p.pieces(5, 100);
+    gated_stream first, second, third, shares, last;
+    shares.open();
+    last.open();
+    copy_ticket const held = p.engine.submit(to_cpu, list, after{first.get()});
+    copy_ticket const also = p.engine.submit(to_cpu, list, after{second.get()});
+    copy_ticket const too = p.engine.submit(to_cpu, list, after{third.get()});
+    p.expect_done(p.engine.submit(to_cpu, list, after{shares.get()}, then{shares.get()}));
+    second.open();
+    p.expect_done(also); // its queue is idle
+    p.expect_done(p.engine.submit(to_cpu, list, after{last.get()}));
+    first.open();
+    third.open();
+    p.expect_done(held);
+    p.expect_done(too);
+}
+
+// CUDA records an event on streams of its own context only.
+TEST(batch_queue_test, a_thread_with_a_context_of_its_own_may_submit) {
+    engine_machine machine("driver");
+    batch_program p;
+    static cuda::driver_api real;
+    static std::map<CUevent, CUcontext> made;
+    real = cuda::api();
+    cuda::driver_api strict = real;
+    strict.event_create = [](CUevent* event, unsigned flags) {
+        CUresult const result = real.event_create(event, flags);
+        real.ctx_get_current(&made[*event]);
+        return result;
+    };
+    strict.event_record = [](CUevent event, CUstream stream) {
+        static CUcontext const first = made[event]; // of the engine's streams, too
+        return made[event] == first ? real.event_record(event, stream) : CUresult{400};
+    };
+    cuda::replace_api(&strict);
+    p.expect_done(p.engine.gather(p.pieces(5, 100)));
+    CUcontext other = nullptr;
+    expect_success(real.ctx_create(&other, 0, 0));
+    p.expect_done(p.engine.gather(p.pieces(5, 100)));
+    cuda::replace_api(nullptr);
+    expect_success(real.ctx_destroy(other));
+}
+
+// The first copy is refused behind a stream that has not come: nothing is in flight.
+TEST(batch_queue_test, a_refused_first_copy_waits_for_no_stream) {
+    engine_machine machine("driver");
+    batch_program p;
+    gated_stream held;
+    cuda::driver_api refusing = cuda::api();
+    refusing.memcpy_async = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
+        return CUresult{1};
+    };
+    refusing.memcpy_batch_async = [](CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t,
+                                     CUmemcpyAttributes*, std::size_t*, std::size_t, std::size_t*,
+                                     CUstream) { return CUresult{1}; };
+    cuda::replace_api(&refusing);
+    auto const list = p.pieces(5, 100);
+    expect_refusal(refusal_of([&] {
+                       (void)p.engine.submit(copy_direction::to_cpu, list, after{held.get()});
+                   }),
+                   errc::unsupported_memory, "copy a batch");
+    cuda::replace_api(nullptr);
+    held.open();
+    p.expect_to_work(1);
+}
+
+// CUDA keeps the caller in a call for a stream that has too much to do, until the stream goes on:
+// here, when the long list that it waits for is done.
+TEST(batch_room_test, a_submission_inside_a_call_of_cuda_does_not_stop_the_feeding) {
+    engine_machine machine("channel");
+    batch_program p;
+    static batch_program* program;
+    static copy_ticket first;
+    static bool was_done;
+    program = &p;
+    gated_stream stream;
+    stream.open();
+    stream.synchronize();
+    std::vector<copy_piece> const list(90'000, {p.block.address(), p.host.address(), 1});
+    first = p.engine.submit(copy_direction::to_cpu, list, {}, then{stream.get()});
+    static cuda::driver_api real;
+    real = cuda::api();
+    cuda::driver_api full = real;
+    full.stream_wait_value32 = [](CUstream of, CUdeviceptr at, unsigned value, unsigned how) {
+        was_done = program->engine.wait(first, 60s);
+        return real.stream_wait_value32(of, at, value, how);
+    };
+    cuda::replace_api(&full);
+    copy_ticket const second =
+        p.engine.submit(copy_direction::to_cpu, p.pieces(3, 100), {}, then{stream.get()});
+    cuda::replace_api(nullptr);
+    EXPECT_TRUE(was_done);
+    p.expect_done(second);
+}
+
+// More batches behind one stream than it has words for.
+TEST(batch_room_test, more_batches_than_words_for_their_streams_wait_for_room) {
+    engine_machine machine("channel");
+    batch_program p;
+    gated_stream held;
+    constexpr std::size_t most = 8192;
+    std::vector<copy_piece> const one{{p.block.address(), p.host.address(), 1}};
+    std::atomic<std::size_t> submitted = 0;
+    std::vector<copy_ticket> tickets(most + 500);
+    std::thread submitter([&] {
+        for (copy_ticket& each : tickets) {
+            each = p.engine.submit(copy_direction::to_cpu, one, after{held.get()});
+            ++submitted;
+        }
+    });
+    while (submitted < most - 1)
+        std::this_thread::yield();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(submitted, most - 1);
+    held.open();
+    submitter.join();
+    for (copy_ticket const each : tickets)
+        p.expect_done(each);
+}
+
+// A stream that is late is not taken for memory that is not mapped.
+TEST(batch_room_test, a_report_says_that_a_stream_was_late) {
+    engine_machine machine("channel");
+    batch_program p;
+    gated_stream held;
+    copy_ticket const late =
+        p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), after{held.get(), 1ms});
+    EXPECT_THROW((void)p.engine.wait(late, 20s), error);
+    held.open();
+    for (int i = 0; i < 2; ++i) {
+        held.close();
+        copy_ticket const again =
+            p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), after{held.get(), 1ms});
+        EXPECT_THROW((void)p.engine.wait(again, 20s), error);
+        held.open();
+    }
+    EXPECT_THROW((void)p.engine.gather(p.pieces(5, 100)), error);
+    EXPECT_NE(p.report("channel").reason.find("within its at_most"), std::string::npos)
+        << p.report("channel").reason;
 }
 
 // Memory that runs out in the middle of a submission: nothing of the batch is in flight then.

@@ -44,9 +44,9 @@ TEST(batch_race_test, ways_against_each_other_have_their_own_lanes) {
     EXPECT_FALSE(p.engine.done(first));
     for (auto const& each : streams)
         each->open();
+    machine.gpu().release(); // which those that found no queue on the other engines wait for
     for (copy_ticket const each : tickets)
         p.expect_done(each);
-    machine.gpu().release();
     p.expect_done(first);
     p.expect_to_work(3);
     EXPECT_EQ(p.report("channel").failures, 0u);

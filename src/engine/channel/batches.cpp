@@ -94,7 +94,8 @@ public:
         }
         bool is_over = true;
         for (std::size_t i = 0; i < all_slots(); ++i)
-            is_over &= stop(slot(i));
+            if (striped_queue* const each = slot(i).get())
+                is_over &= each->stop();
         return is_over;
     }
 
@@ -121,7 +122,7 @@ private:
 
     queue_set::visit choose(direction which, std::size_t pieces, std::size_t bytes,
                             std::optional<CUstream> const& after) {
-        if (goes_against(which, pieces, bytes)) {
+        if (goes_against(which, pieces, bytes) && shared_.holds_up_nothing(after, which)) {
             try {
                 return shared_.choose(after, which);
             } catch (std::exception const&) {
@@ -155,16 +156,6 @@ private:
                 while (!each->is_idle() && !each->is_in_trouble() &&
                        cuda::drivers_are_up(owner_)) // else no stream comes
                     std::this_thread::sleep_for(pause);
-    }
-
-    static bool stop(queue_set::slot& which) noexcept {
-        striped_queue* const queue = which.get();
-        if (!queue)
-            return true;
-        {
-            std::lock_guard const hold(which.busy); // no submission is half made
-        }
-        return queue->stop(); // may take as long as the driver takes
     }
 
     void wake_watcher(bool& why) noexcept {
@@ -210,20 +201,16 @@ private:
     finding serve_all() noexcept {
         finding result = finding::nothing;
         for (std::size_t i = 0; i < all_slots(); ++i) {
-            queue_set::slot& each = slot(i);
-            striped_queue* const queue = each.get();
+            striped_queue* const queue = slot(i).get();
             if (!queue || queue->is_idle() || queue->is_in_trouble())
                 continue;
             result = std::max(result, finding::batches);
-            if (queue->has_waiting()) {
-                std::unique_lock const hold(each.busy, std::try_to_lock);
-                if (!hold || queue->feed()) // without it, a submission feeds the ring
-                    result = finding::pieces_without_room;
-            }
+            if (queue->has_waiting() && queue->feed())
+                result = finding::pieces_without_room;
             queue->watch();
             if (queue->is_in_trouble()) {
                 stopped_.store(true, std::memory_order_release);
-                (void)stop(each);
+                (void)queue->stop(); // may take as long as the driver takes
             }
         }
         return result;

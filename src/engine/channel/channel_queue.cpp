@@ -115,51 +115,61 @@ semaphore_word channel_queue::word_of(ticket number) const noexcept {
             reinterpret_cast<std::uint32_t const*>(view_.data() + at)};
 }
 
-void channel_queue::prepare(direction which, std::span<piece const> pieces, std::size_t tickets) {
-    auto const has_room = [&] {
-        feed(); // nobody else does while this caller has the queue
-        ticket const in_flight = given_.load(std::memory_order_relaxed) - ring_->progress();
-        return (in_flight == 0 || in_flight + tickets < most_tickets) &&
-               (waiting_.empty() || waiting_pieces_.load(std::memory_order_relaxed) +
-                                            pieces.size() <=
-                                        most_waiting);
-    };
-    if (is_in_trouble() || spin(has_room, [&] { return is_in_trouble(); },
-                                device_clock::time_point::max()) != outcome::done)
-        throw has_stopped("the batches before it did not end in time: see `barmap info`");
-    if (waiting_.empty() && ring_->has_room(pieces.size(), tickets))
-        return;
-    copy::flush_wc_stores(); // another thread may ring the doorbell
-    std::list<waiting_ticket> made;
-    for (; tickets > 0; --tickets) {
-        std::span<piece const> const some =
-            pieces.first(std::min(pieces.size(), command_ring::most_pieces));
-        made.push_back({which, {some.begin(), some.end()}, 0, {}, {}});
-        pieces = pieces.subspan(some.size());
+bool channel_queue::may_take(std::size_t pieces, std::size_t tickets) noexcept {
+    feed();
+    if (is_in_trouble())
+        return false; // what has failed waits no more
+    ticket const in_flight = given_.load(std::memory_order_relaxed) - ring_->progress();
+    std::size_t const waiting = waiting_pieces_.load(std::memory_order_relaxed);
+    return (in_flight == 0 || in_flight + tickets < most_tickets) &&
+           (waiting == 0 || waiting + pieces <= most_waiting);
+}
+
+std::list<channel_queue::waiting_ticket> channel_queue::make_spare(std::size_t pieces,
+                                                                   std::size_t tickets) {
+    {
+        std::lock_guard const hold(ring_lock_);
+        if (waiting_.empty() && ring_->has_room(pieces, tickets))
+            return {}; // only this caller fills it
     }
-    prepared_ = std::move(made);
+    copy::flush_wc_stores(); // another thread may ring the doorbell
+    std::list<waiting_ticket> spare(tickets);
+    for (waiting_ticket& each : spare) {
+        std::size_t const some = std::min(pieces, command_ring::most_pieces);
+        each.pieces.reserve(some);
+        pieces -= some;
+    }
+    return spare;
 }
 
 void channel_queue::give(direction which, std::span<piece const> pieces, std::size_t bytes,
-                         semaphore_word const& begin, device_clock::time_point until) noexcept {
+                         semaphore_word const& begin, device_clock::time_point until,
+                         std::list<waiting_ticket>& spare) noexcept {
+    std::lock_guard const hold(ring_lock_);
     latest_.store(which, std::memory_order_relaxed);
-    if (prepared_.empty()) {
+    ticket const number = given_.fetch_add(1, std::memory_order_release) + 1;
+    if (has_ended()) {
+        std::atomic_ref(*semaphore()).store(word_value(number), std::memory_order_release);
+    } else if (waiting_.empty() && ring_->has_room(pieces.size())) {
         submit(which, pieces, bytes, begin, until);
+        if (!spare.empty())
+            spare.pop_front(); // that of this ticket
     } else {
-        waiting_ticket& first = prepared_.front();
-        if (pieces.empty())
-            first.pieces.clear();
-        first.bytes = bytes;
-        first.begin = begin;
-        first.until = until;
-        waiting_pieces_.fetch_add(first.pieces.size() + 1, std::memory_order_relaxed);
-        waiting_.splice(waiting_.end(), prepared_, prepared_.begin());
+        waiting_ticket& its = spare.front();
+        its.which = which;
+        its.pieces.assign(pieces.begin(), pieces.end());
+        its.bytes = bytes;
+        its.begin = begin;
+        its.until = until;
+        waiting_pieces_.fetch_add(pieces.size() + 1, std::memory_order_relaxed);
+        waiting_.splice(waiting_.end(), spare, spare.begin());
     }
-    given_.fetch_add(1, std::memory_order_release);
 }
 
 bool channel_queue::feed() noexcept {
-    while (!waiting_.empty() && ring_->has_room(waiting_.front().pieces.size())) {
+    std::lock_guard const hold(ring_lock_);
+    while (!has_ended() && !waiting_.empty() &&
+           ring_->has_room(waiting_.front().pieces.size())) {
         waiting_ticket const& first = waiting_.front();
         submit(first.which, first.pieces, first.bytes, first.begin, first.until);
         waiting_pieces_.fetch_sub(first.pieces.size() + 1, std::memory_order_relaxed);
@@ -228,6 +238,8 @@ void channel_queue::watch() noexcept {
                      : now.time_since_epoch().count() > its.until.load(std::memory_order_relaxed);
         // After that, so that what was read is this ticket's.
         is_late = is_late && ring_->progress() < oldest;
+        if (is_late && !has_come)
+            is_stream_late_.store(true, std::memory_order_relaxed);
     }
     if (is_late || std::atomic_ref(notifier().status).load(std::memory_order_acquire) != 0)
         is_in_trouble_.store(true, std::memory_order_release);
@@ -237,10 +249,13 @@ std::string channel_queue::trouble() const {
     if (std::atomic_ref(notifier().status).load(std::memory_order_acquire) != 0)
         return "the driver stopped the channel, error " + std::to_string(notifier().info32) +
                " (Xid; 31: an address that is not mapped)";
-    return {};
+    if (is_stream_late_.load(std::memory_order_relaxed))
+        return "the stream of a batch did not come within its at_most";
+    return "a batch did not end in time";
 }
 
 bool channel_queue::stop() noexcept {
+    std::lock_guard const hold(ring_lock_);
     if (!channel_ || has_failed_.load(std::memory_order_acquire))
         return true;
     known_to_uvm_.reset();

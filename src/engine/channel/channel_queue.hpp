@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,8 +45,8 @@ struct cuda_session {
 
 /// One channel in CUDA's own address space, where every pointer of CUDA's is an address, and the
 /// pieces that its ring has no room for yet. What it is given runs in order.
-/// Thread rule: poll() and the queries that say so at any time; what prepare() to feed() do, by one
-/// caller at a time.
+/// Thread rule: one caller at a time calls make_spare() and give(); feed(), stop() and what says so
+/// may be called beside them.
 class channel_queue {
 public:
     /// Finds CUDA's address space, if no queue has before. @pre the session's context is current
@@ -60,11 +61,21 @@ public:
     /// How many tickets may be in flight or wait, less one: each has a word for its stream.
     static constexpr std::size_t most_tickets = 8192;
 
-    /// Makes all that give() needs for these pieces, in that many tickets of up to
-    /// command_ring::most_pieces each: what the ring has no room for is copied. Waits while too much
-    /// waits already. @throws has_stopped if the channel is in trouble,
-    /// std::bad_alloc; then nothing has begun
-    void prepare(direction which, std::span<piece const> pieces, std::size_t tickets);
+    /// A ticket that the ring has no room for yet.
+    struct waiting_ticket {
+        direction which{};
+        std::vector<piece> pieces;
+        std::size_t bytes = 0;
+        semaphore_word begin;
+        device_clock::time_point until;
+    };
+
+    /// Whether so much may be given. Thread rule: free.
+    [[nodiscard]] bool may_take(std::size_t pieces, std::size_t tickets) noexcept;
+
+    /// What give() needs for that many tickets, if they do not all fit into the ring: memory for
+    /// command_ring::most_pieces each. @throws std::bad_alloc
+    [[nodiscard]] std::list<waiting_ticket> make_spare(std::size_t pieces, std::size_t tickets);
 
     /// The ticket that the next give() makes. Thread rule: free.
     [[nodiscard]] ticket next() const noexcept {
@@ -77,15 +88,14 @@ public:
     /// Where the channel writes the number of the ticket that is done, for a stream to wait on.
     [[nodiscard]] std::uint64_t semaphore_on_gpu() const noexcept { return semaphore_on_gpu_; }
 
-    /// Begins the next ticket, of the pieces that were prepared.
-    /// @param pieces the same ones, up to command_ring::most_pieces; none: only the order is kept
+    /// Begins the next ticket. Once it has been stopped, the ticket has failed.
+    /// @param pieces up to command_ring::most_pieces; none: only the order is kept
     /// @param bytes of them, or more: by which it is late
     /// @param begin what it waits for, until this time
+    /// @param spare of make_spare(); one is taken where the ring has no room
     void give(direction which, std::span<piece const> pieces, std::size_t bytes,
-              semaphore_word const& begin, device_clock::time_point until) noexcept;
-
-    /// Forgets what was prepared and not given.
-    void forget() noexcept { prepared_.clear(); }
+              semaphore_word const& begin, device_clock::time_point until,
+              std::list<waiting_ticket>& spare) noexcept;
 
     /// Moves what waits to the ring, as far as that has room. @return whether anything still waits
     bool feed() noexcept;
@@ -122,22 +132,14 @@ public:
         return has_failed_.load(std::memory_order_acquire);
     }
 
-    /// What the driver says of the trouble, or nothing if a ticket is late.
+    /// What the trouble is, in words.
     [[nodiscard]] std::string trouble() const;
 
-    /// Stops the channel. No submission may be half made. @return whether nothing of it is in
-    /// flight any more: then what was not done has failed, and streams that wait for it are released
+    /// Stops the channel. @return whether nothing of it is in flight any more: then what was not done
+    /// has failed, and streams that wait for it are released
     bool stop() noexcept;
 
 private:
-    /// A ticket that the ring has no room for yet.
-    struct waiting_ticket {
-        direction which;
-        std::vector<piece> pieces;
-        std::size_t bytes;
-        semaphore_word begin;
-        device_clock::time_point until;
-    };
     void submit(direction which, std::span<piece const> pieces, std::size_t bytes,
                 semaphore_word const& begin, device_clock::time_point until) noexcept;
     [[nodiscard]] bool has_begun(ticket number) const noexcept;
@@ -181,10 +183,12 @@ private:
     device_clock::time_point since_{};
 
     std::atomic<ticket> given_{0};
-    std::list<waiting_ticket> prepared_, waiting_;
+    /// Never held while CUDA is called: a stream may count on the ring being fed meanwhile.
+    std::mutex ring_lock_; // of the ring, waiting_ and the end
+    std::list<waiting_ticket> waiting_;
     std::atomic<std::size_t> waiting_pieces_{0}; ///< of waiting_, and one more for each ticket
     std::atomic<direction> latest_{direction::to_cpu};
-    std::atomic<bool> is_in_trouble_{false};
+    std::atomic<bool> is_in_trouble_{false}, is_stream_late_{false};
     std::atomic<bool> has_failed_{false};
     std::atomic<ticket> done_before_failure_{0};
 };

@@ -2,10 +2,12 @@
 #include "engine/channel/striped_queue.hpp"
 
 #include "cuda/driver_api.hpp"
+#include "engine/spin.hpp"
 
 #include <barmap/error.hpp>
 
 #include <algorithm>
+#include <list>
 #include <numeric>
 
 namespace barmap::engine {
@@ -52,27 +54,18 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
         std::size_t const at = std::min(pieces.size(), channel * share);
         return pieces.subspan(at, std::min(share, pieces.size() - at));
     };
-    auto const forget = [&] {
-        for (auto const& each : channels_)
-            each->forget();
+    expect_usable(order);
+    auto const may_take = [&] {
+        return std::ranges::all_of(
+            channels_, [&](auto const& each) { return each->may_take(share, rounds); });
     };
-    auto const give = [&](bool with_pieces, semaphore_word begin) noexcept {
-        auto const until = order.at_most ? device_clock::now() + *order.at_most
-                                         : device_clock::time_point::max();
-        for (std::size_t round = 0; round < rounds; ++round, begin = {})
-            for (std::size_t i = 0; i < channels_.size(); ++i) {
-                auto const part = with_pieces ? part_of(own(i), round) : std::span<piece const>();
-                channels_[i]->give(which, part, rounds == 1 ? bytes : bytes_of(part), begin, until);
-            }
-    };
-    try {
-        expect_usable(order);
-        for (std::size_t i = 0; i < channels_.size(); ++i)
-            channels_[i]->prepare(which, own(i), rounds);
-    } catch (...) {
-        forget();
-        throw;
-    }
+    if (spin(may_take, [&] { return is_in_trouble(); }, device_clock::time_point::max()) !=
+        outcome::done)
+        throw has_stopped("the batches before it did not end in time: see `barmap info`");
+    std::vector<std::list<channel_queue::waiting_ticket>> spare(channels_.size());
+    for (std::size_t i = 0; i < channels_.size(); ++i)
+        spare[i] = channels_[i]->make_spare(own(i).size(), rounds);
+
     ticket const first = channels_.front()->next(), last = first + rounds - 1;
     semaphore_word begin;
     CUresult result = cuda::success;
@@ -90,10 +83,19 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
                                                      cuda::wait_value_geq);
             is_ordered |= result == cuda::success;
         }
-    if (result == cuda::success || is_ordered)
-        give(result == cuda::success, begin);
-    else
-        forget();
+    if (result != cuda::success) {
+        if (!is_ordered)
+            check_stream(result);
+        pieces = {};
+    }
+    auto const until = order.at_most ? device_clock::now() + *order.at_most
+                                     : device_clock::time_point::max();
+    for (std::size_t round = 0; round < rounds; ++round, begin = {})
+        for (std::size_t i = 0; i < channels_.size(); ++i) {
+            auto const part = pieces.empty() ? pieces : part_of(own(i), round);
+            channels_[i]->give(which, part, rounds == 1 ? bytes : bytes_of(part), begin, until,
+                               spare[i]);
+        }
     check_stream(result);
     return last;
 }
@@ -138,10 +140,9 @@ bool striped_queue::has_ended() const noexcept {
 }
 
 std::string striped_queue::trouble() const {
-    for (auto const& each : channels_)
-        if (std::string why = each->trouble(); !why.empty())
-            return why;
-    return "a batch did not end in time";
+    auto const found =
+        std::ranges::find_if(channels_, [](auto const& each) { return each->is_in_trouble(); });
+    return (found == channels_.end() ? channels_.front() : *found)->trouble();
 }
 
 bool striped_queue::stop() noexcept {

@@ -63,17 +63,22 @@ public:
 
     [[nodiscard]] CUstream stream() const noexcept { return stream_; }
 
-    /// Where a submission has failed half-way, `left_on` is the stream that what was ordered is on.
+    /// Where a submission has failed half-way, `left_on` is the stream that its copies are on.
     ticket submit(direction which, std::span<piece const> pieces, stream_order const& order,
                   bool by_batch_call, std::optional<CUstream>& left_on) {
         ticket const number = last_.load(std::memory_order_relaxed) + 1;
         event& end = ends_[number % most_in_flight];
+        cuda::relaxed_capture const relaxed; // of another thread, which this does not end
         if (number > most_in_flight) // its place is free when that one is done
             cuda::check(cuda::api().event_synchronize(end.get()), "wait for an earlier batch");
-        end.make();
+        {
+            cuda::context_scope const scope(context_); // of the stream, whatever the caller's is
+            end.make();
+            placed_.make();
+        }
         CUstream const stream = begin(order);
+        copy(which, pieces, by_batch_call, stream, left_on);
         left_on = stream;
-        copy(which, pieces, by_batch_call, stream);
         // Before the event is another's.
         ended_.store(std::max(number, most_in_flight) - most_in_flight, std::memory_order_release);
         check_stream(cuda::api().event_record(end.get(), stream));
@@ -84,11 +89,13 @@ public:
         return number;
     }
 
-    void copy(direction which, std::span<piece const> pieces, bool by_batch_call, CUstream stream) {
+    /// @param begun_on set to the stream once a copy has been ordered
+    void copy(direction which, std::span<piece const> pieces, bool by_batch_call, CUstream stream,
+              std::optional<CUstream>& begun_on) {
         if (by_batch_call && pieces.size() > 1)
             copy_by_batch_call(which, pieces, stream);
         else
-            copy_one_by_one(which, pieces, stream);
+            copy_one_by_one(which, pieces, stream, begun_on);
     }
 
     /// @param result what CUDA said, where it was asked
@@ -100,16 +107,21 @@ public:
         if (has_ended())
             return done;
         cuda::context_scope const scope(context_);
+        cuda::relaxed_capture const relaxed; // of another thread, which a query would end
         result = cuda::api().event_query(ends_[number % most_in_flight].get());
         if (has_ended())
             return done; // its event marks a later one by now
         return result == cuda::success ? done : result == cuda::error_not_ready ? in_flight : failed;
     }
 
-    [[nodiscard]] bool is_idle() const {
+    /// Thread rule: one caller at a time, since batches on the program's own streams end out of order.
+    [[nodiscard]] bool is_idle() {
         CUresult result = cuda::success;
         ticket const last = last_.load(std::memory_order_acquire);
-        return last == 0 || poll(last, result) == batch_engine::state::done;
+        while (known_to_be_done_ < last &&
+               poll(known_to_be_done_ + 1, result) == batch_engine::state::done)
+            ++known_to_be_done_;
+        return known_to_be_done_ == last;
     }
 
     /// @return whether all batches have ended
@@ -129,20 +141,26 @@ private:
             reinterpret_cast<std::uintptr_t>(*order.after) > per_thread_default)
             return *order.after;
         if (order.after) {
-            placed_.make();
             check_stream(cuda::api().event_record(placed_.get(), *order.after));
             check_stream(cuda::api().stream_wait_event(stream_, placed_.get(), 0));
         }
         return stream_;
     }
 
-    static void check_copy(CUresult result) { cuda::check(result, "copy a batch"); }
+    static void check_copy(CUresult result) {
+        if (result == cuda::error_invalid_value) // its pieces are in memory, or were a moment ago
+            throw error(errc::unsupported_memory, "copy a batch", "",
+                        "CUDA refuses a piece: keep both sides allocated until the batch is done");
+        cuda::check(result, "copy a batch");
+    }
 
-    static void copy_one_by_one(direction which, std::span<piece const> pieces, CUstream stream) {
+    static void copy_one_by_one(direction which, std::span<piece const> pieces, CUstream stream,
+                                std::optional<CUstream>& begun_on) {
         for (piece const& each : pieces) {
             auto const [to, from] = which == direction::to_gpu ? std::pair(each.gpu, each.host)
                                                                : std::pair(each.host, each.gpu);
             check_copy(cuda::api().memcpy_async(to, from, each.bytes, stream));
+            begun_on = stream;
         }
     }
 
@@ -170,6 +188,7 @@ private:
     std::vector<std::size_t> bytes_;
     std::atomic<ticket> last_{0};
     std::atomic<ticket> ended_{0}; ///< of those whose events mark later ones, the last
+    ticket known_to_be_done_ = 0;  ///< and all before it
 };
 
 class driver_batches final : public batch_engine {
@@ -275,7 +294,8 @@ private:
         if (spin([&] { return cuda::api().stream_query(stream) != cuda::error_not_ready; },
                  [] { return false; }, std::chrono::steady_clock::now() + most) != outcome::done)
             throw error(errc::copy_unfinished, "end a batch that CUDA took only a part of", "",
-                        "pieces may still be copied: keep their memory until their stream is idle");
+                        "pieces may still be copied: keep their memory until the stream that the batch "
+                        "comes after is idle");
     }
 
     /// Takes the faster of both forms, for the pieces that batches are made for.
@@ -285,11 +305,12 @@ private:
         for (std::size_t i = 0; i < count; ++i)
             pieces.push_back({memory.gpu() + i * size, memory.host() + i * size, size});
         using clock = std::chrono::steady_clock;
+        std::optional<CUstream> begun_on;
         auto const time = [&](bool by_batch_call) {
             auto best = clock::duration::max();
             for (int i = 0; i < 3; ++i) {
                 clock::time_point const begin = clock::now();
-                queue.copy(direction::to_cpu, pieces, by_batch_call, queue.stream());
+                queue.copy(direction::to_cpu, pieces, by_batch_call, queue.stream(), begun_on);
                 cuda::check(cuda::api().stream_synchronize(queue.stream()), "measure a batch");
                 best = std::min(best, clock::now() - begin);
             }
