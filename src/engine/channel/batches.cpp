@@ -172,9 +172,9 @@ private:
     /// Feeds the rings with what they had no room for, and notices and stops a queue in trouble, so
     /// that its batches fail and its streams are released.
     void watch() noexcept {
-        constexpr std::chrono::milliseconds pause{10};
+        constexpr std::chrono::milliseconds pause{2};
         constexpr std::chrono::microseconds pause_between_feeds{100};
-        constexpr int pauses_before_parking = 100;
+        constexpr int pauses_before_parking = 500;
         for (int quiet = 0;; ++quiet) {
             bool parks = quiet >= pauses_before_parking;
             is_parked_.exchange(parks);
