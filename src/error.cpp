@@ -224,8 +224,8 @@ error::error(std::error_code code, std::string operation, std::string backend, s
     text += ": " + code.message();
     if (!advice.empty())
         text += "; " + advice;
-    parts_ = std::make_shared<parts const>(std::move(operation), std::move(backend),
-                                           std::move(advice), std::move(text));
+    parts_ = std::make_shared<parts const>(parts{std::move(operation), std::move(backend),
+                                                 std::move(advice), std::move(text)});
 }
 
 error::error(error const&) noexcept = default;

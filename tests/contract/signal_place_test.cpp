@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using gpu::status;
 
-using message = numbered<9>;
+using nine_words = numbered<9>;
 
 using signal_context_test = contract_test;
 
@@ -29,35 +29,35 @@ TEST_P(signal_context_test, signals_may_outlive_their_context) {
     {
         device const gpu = device::open(0);
         arena const words(gpu, enough, enough);
-        ring_to_gpu<message> there(words, 4), own(gpu, 4);
-        ring_to_cpu<message> back(words, 4);
+        ring_to_gpu<nine_words> there(words, 4), own(gpu, 4);
+        ring_to_cpu<nine_words> back(words, 4);
         counter_to_gpu in(words);
         counter_to_cpu out(words);
         flag_to_gpu go(words);
         flag_to_cpu done(words);
-        mailbox_to_gpu<message> settings(words);
-        mailbox_to_cpu<message> progress(words);
-        rpc_to_cpu<message, message> calls(words, 2);
-        rpc_to_gpu<message, message> served(words, 2);
+        mailbox_to_gpu<nine_words> settings(words);
+        mailbox_to_cpu<nine_words> progress(words);
+        rpc_to_cpu<nine_words, nine_words> calls(words, 2);
+        rpc_to_gpu<nine_words, nine_words> served(words, 2);
         {
-            gpu::producer<message> before_the_end(back.handle_for_thread());
-            EXPECT_EQ(before_the_end.push(message::of(1)), status::ok);
+            gpu::producer<nine_words> before_the_end(back.handle_for_thread());
+            EXPECT_EQ(before_the_end.push(nine_words::of(1)), status::ok);
         }
         ASSERT_EQ(cu().ctx_destroy(gone), cuda::success);
-        message value{};
+        nine_words value{};
         std::uint64_t number = 0;
         for (unsigned i = 0; i < 8; ++i) {
-            EXPECT_EQ(there.try_push(message::of(i)), i < 4);
-            EXPECT_EQ(own.try_push(message::of(i)), i < 4);
+            EXPECT_EQ(there.try_push(nine_words::of(i)), i < 4);
+            EXPECT_EQ(own.try_push(nine_words::of(i)), i < 4);
             there.flush();
             in.advance(i);
             go.raise();
-            settings.write(message::of(i));
-            calls.reply(i, message::of(i));
-            EXPECT_FALSE(served.call(message::of(i), value, 1us));
+            settings.write(nine_words::of(i));
+            calls.reply(i, nine_words::of(i));
+            EXPECT_FALSE(served.call(nine_words::of(i), value, 1us));
         }
         EXPECT_TRUE(back.try_pop(value)) << "it is in the host's memory";
-        EXPECT_EQ(value, message::of(1));
+        EXPECT_EQ(value, nine_words::of(1));
         EXPECT_FALSE(back.try_pop(value) || out.is_at_least(1) || done.is_raised() ||
                      progress.read(value) || calls.try_take(value, number));
         there.close();
@@ -78,10 +78,10 @@ TEST_P(signal_devices_test, rings_of_two_gpus_are_used_at_once) {
         explicit pair(device const& gpu)
             : there(gpu, 4), back(gpu, 4), in(there.handle_for_thread()),
               out(back.handle_for_thread()) {}
-        ring_to_gpu<message> there;
-        ring_to_cpu<message> back;
-        gpu::consumer<message> in;
-        gpu::producer<message> out;
+        ring_to_gpu<nine_words> there;
+        ring_to_cpu<nine_words> back;
+        gpu::consumer<nine_words> in;
+        gpu::producer<nine_words> out;
     };
     the_machine().use(1); // whichever is current
     pair first(device::open(0)), second(device::open(1));
@@ -92,20 +92,20 @@ TEST_P(signal_devices_test, rings_of_two_gpus_are_used_at_once) {
     EXPECT_EQ(gpu_of(first.back.handle().credits), 0);
     EXPECT_EQ(gpu_of(second.there.handle().slots), 1);
     EXPECT_EQ(gpu_of(second.back.handle().credits), 1);
-    message value{};
+    nine_words value{};
     for (std::uint64_t i = 0; i < 20; ++i) {
         std::uint64_t which = 1000;
         for (pair* const each : {&first, &second}) {
-            EXPECT_TRUE(each->there.try_push(message::of(which + i)));
+            EXPECT_TRUE(each->there.try_push(nine_words::of(which + i)));
             each->there.flush();
             which *= 2;
         }
         for (pair* const each : {&second, &first}) {
             EXPECT_EQ(each->in.pop(value, many_looks), status::ok);
-            EXPECT_EQ(value, message::of((which /= 2) + i));
+            EXPECT_EQ(value, nine_words::of((which /= 2) + i));
             EXPECT_EQ(each->out.push(value), status::ok);
             EXPECT_TRUE(each->back.try_pop(value));
-            EXPECT_EQ(value, message::of(which + i));
+            EXPECT_EQ(value, nine_words::of(which + i));
         }
     }
 }

@@ -32,11 +32,6 @@ int in_child_by(Fork fork, Action action) {
     return status;
 }
 
-template <class Action>
-int in_child(Action action) {
-    return in_child_by(::fork, action);
-}
-
 // Which calls no handler of pthread_atfork.
 long bare_clone() {
     return ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr);
@@ -66,14 +61,14 @@ TEST(process_test, knows_a_child_of_a_bare_clone) {
 
 TEST(process_test, nobodys_identity_is_that_of_no_process) {
     EXPECT_FALSE(is_this_process({}));
-    EXPECT_EQ(in_child([] { ::_exit(is_this_process({}) ? 1 : 0); }), 0)
+    EXPECT_EQ(in_child_by(::fork, [] { ::_exit(is_this_process({}) ? 1 : 0); }), 0)
         << "also where nobody has asked yet";
 }
 
 // Strict mode of seccomp kills a thread that makes any call but read, write and exit.
 TEST(process_test, knows_its_process_without_asking_the_system) {
     constexpr int not_here = 77;
-    int const status = in_child([] {
+    int const status = in_child_by(::fork, [] {
         process_id const own = this_process();
         if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
             ::_exit(not_here);
@@ -101,7 +96,7 @@ bool refuse_advice() {
 }
 
 TEST(process_test, knows_a_child_by_its_number_where_the_kernel_wipes_nothing) {
-    if (in_child([] { ::_exit(refuse_advice() ? 0 : 1); }) != 0)
+    if (in_child_by(::fork, [] { ::_exit(refuse_advice() ? 0 : 1); }) != 0)
         GTEST_SKIP() << "the system lets no process restrict itself";
     testing::FLAGS_gtest_death_test_style = "threadsafe"; // a new process, which has not asked yet
     auto const ask = [] {
@@ -112,7 +107,7 @@ TEST(process_test, knows_a_child_by_its_number_where_the_kernel_wipes_nothing) {
             process_id const own = this_process();
             ::_exit(!before && !is_this_process(parent) && is_this_process(own) ? 0 : 1);
         };
-        bool const right = is_this_process(parent) && in_child(child) == 0 &&
+        bool const right = is_this_process(parent) && in_child_by(::fork, child) == 0 &&
                            in_child_by(bare_clone, child) == 0 && is_this_process(parent);
         ::_exit(refused && right ? 0 : 1);
     };
@@ -123,11 +118,11 @@ TEST(process_test, knows_its_process) {
     process_id const here = this_process();
     EXPECT_TRUE(is_this_process(here));
     EXPECT_EQ(this_process(), here);
-    EXPECT_EQ(in_child([&] { ::_exit(is_this_process(here) ? 1 : 0); }), 0);
+    EXPECT_EQ(in_child_by(::fork, [&] { ::_exit(is_this_process(here) ? 1 : 0); }), 0);
     // A grandchild that ran on while its parent did not must not pass for the first either.
-    EXPECT_EQ(in_child([&] {
+    EXPECT_EQ(in_child_by(::fork, [&] {
                   process_id const child = this_process();
-                  int const status = in_child(
+                  int const status = in_child_by(::fork, 
                       [&] { ::_exit(is_this_process(here) || is_this_process(child) ? 1 : 0); });
                   ::_exit(status == 0 && is_this_process(child) ? 0 : 1);
               }),
@@ -137,7 +132,7 @@ TEST(process_test, knows_its_process) {
 // The first call of a process finds out how to tell; two threads may make it at once.
 TEST(process_test, knows_its_process_in_threads_that_ask_first) {
     for (int i = 0; i < 200; ++i) {
-        int const status = in_child([] {
+        int const status = in_child_by(::fork, [] {
             std::atomic<int> missing{2};
             process_id seen[2];
             auto const ask = [&](process_id& to) {
