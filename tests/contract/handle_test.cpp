@@ -149,7 +149,7 @@ TEST_F(handle_test, a_gpu_is_named_to_the_driver_by_its_handle) {
     exchange_handles();
     std::thread([&] { // without a context
         device const gpu = device::open(0);
-        arena const words(gpu, 4096, 4096);
+        barmap::arena const words(gpu, 4096, 4096);
         counter_to_gpu const counter(words);
         counter.wait(nullptr, 0);
         pin const memory = gpu.allocate(4096);

@@ -17,8 +17,8 @@
 namespace barmap::dropin {
 namespace {
 
-constexpr std::size_t page = 65536;
-constexpr std::size_t size = 16 * page;
+constexpr std::size_t gpu_page = 65536;
+constexpr std::size_t size = 16 * gpu_page;
 constexpr std::size_t least_to_gpu = 32768, least_to_cpu = 1024;
 
 using bytes = std::vector<unsigned char>;
@@ -92,7 +92,7 @@ protected:
 
 TEST_F(gdrapi_engine, small_copies_start_none) {
     pin("auto");
-    map(page);
+    map(gpu_page);
     bytes host(least_to_gpu);
     for (std::size_t count = 1; count < least_to_gpu; count += 1 + count / 3)
         EXPECT_EQ(gdr_copy_to_mapping(handle_, mapped_ + 1, host.data(), count), 0);
@@ -133,11 +133,11 @@ private:
 TEST_F(gdrapi_engine, a_large_mapping_starts_it) {
     pin("auto");
     EXPECT_TRUE(started().empty());
-    map(page + 1);
+    map(gpu_page + 1);
     EXPECT_FALSE(started().empty());
     {
         no_new_memory const refused;
-        bytes host(page);
+        bytes host(gpu_page);
         EXPECT_EQ(gdr_copy_to_mapping(handle_, mapped_, host.data(), host.size()), 0);
         EXPECT_EQ(gdr_copy_from_mapping(handle_, host.data(), mapped_, host.size()), 0);
     }
