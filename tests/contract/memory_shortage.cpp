@@ -139,7 +139,15 @@ void* operator new(std::size_t bytes) {
     return result;
 }
 
+void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
+    return barmap::contract::fails_now() ? nullptr : std::malloc(bytes ? bytes : 1);
+}
+
 void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::nothrow_t const&) noexcept {
     std::free(memory);
 }
 
