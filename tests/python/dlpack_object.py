@@ -12,6 +12,7 @@ _new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _is_valid = _python.PyCapsule_IsValid
 _is_valid.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 _DESTRUCTOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_KEPT = []  # destructors: the collector may free an object before the capsule that calls it
 CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
 
@@ -28,6 +29,7 @@ class DlpackObject:
         self.versioned, self.major = versioned, major
         self.returned, self.streams = 0, []
         self._destructor = _DESTRUCTOR(self._give_back)
+        _KEPT.append(self._destructor)
         self._alive = []
 
     def _give_back(self, capsule):
