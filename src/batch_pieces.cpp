@@ -121,9 +121,9 @@ void expect_sides(std::span<copy_piece const> pieces, known_memory& known) {
         for (auto const& [which, range] : {std::pair(&gpu_side, &gpu), {&host_side, &host}}) {
             std::uint64_t const at = pieces[i].*which->address;
             *range = known.all.find(at);
-            if (which->is_exchanged(range->side)) // or something else was there before
+            if (i == 0 && which->is_exchanged(range->side)) // or something else was there before
                 *range = known.all.find_again(at);
-            if (which->is_exchanged(range->side))
+            if (i == 0 && which->is_exchanged(range->side)) // later ones may go the other way
                 which->refuse_exchanged(i, at);
         }
     }
@@ -145,7 +145,7 @@ void expect_known(std::span<copy_piece const> pieces) {
             *range = asked.find(at);
             if (range->side == memory_side::unknown)
                 which->refuse_unknown(i, at);
-            if (which->is_exchanged(range->side))
+            if (i == 0 && which->is_exchanged(range->side)) // later ones may go the other way
                 which->refuse_exchanged(i, at);
             if (!range->holds(last))
                 which->refuse_end(i, piece, *range);

@@ -144,7 +144,7 @@ TEST_P(batch_order_test, a_refused_batch_waits_for_nothing) {
     other.open();
     auto const good = p.pieces(3, 100);
     std::vector<copy_piece> exchanged = good;
-    exchanged.push_back({p.host.address(), p.block.address(), 8});
+    exchanged.insert(exchanged.begin(), {p.host.address(), p.block.address(), 8});
     auto* const none = reinterpret_cast<CUstream>(std::uintptr_t{0x1230});
     auto const& held_stream = held;
     EXPECT_TRUE(returns([&] {
@@ -169,18 +169,18 @@ TEST_P(batch_order_test, sides_that_are_exchanged_are_refused_and_nothing_is_cop
     batch_program p;
     write_by_driver(p.block.address(), pattern(4096, 3));
     p.host.fill(pattern(4096, 4));
-    std::vector<copy_piece> list{{p.block.address(), p.host.address() + 2048, 8},
-                                 {p.host.address(), p.block.address(), 8}};
+    std::vector<copy_piece> list{{p.host.address(), p.block.address(), 8},
+                                 {p.block.address(), p.host.address() + 2048, 8}};
     for (auto const way : {copy_direction::to_cpu, copy_direction::to_gpu}) {
         expect_refusal(refusal_of([&] { (void)p.engine.submit(way, list); }),
-                       errc::invalid_argument, "copy piece 1 of a batch");
+                       errc::invalid_argument, "copy piece 0 of a batch");
         expect_refusal(refusal_of([&] { (void)p.engine.submit(way, list); }),
                        errc::invalid_argument, "are the two addresses exchanged?");
     }
-    list[1] = {p.block.address(), p.block.address() + 64, 8};
+    list[0] = {p.block.address(), p.block.address() + 64, 8};
     expect_refusal(refusal_of([&] { (void)p.engine.gather(list); }), errc::invalid_argument,
                    "its `host`");
-    list[1] = {p.host.address() + 64, p.host.address(), 8};
+    list[0] = {p.host.address() + 64, p.host.address(), 8};
     expect_refusal(refusal_of([&] { (void)p.engine.gather(list); }), errc::invalid_argument,
                    "its `gpu`");
     EXPECT_TRUE(read_by_driver(p.block.address(), 4096) == pattern(4096, 3));
