@@ -31,8 +31,8 @@ struct checked_pieces {
 /// Without empty pieces, and with large ones cut to what an engine takes.
 [[nodiscard]] std::vector<copy_piece> plain(std::span<copy_piece const> pieces);
 
-/// Refuses pieces whose sides are exchanged, as far as CUDA knows what they are. An address that CUDA
-/// does not know passes.
+/// Refuses a batch whose first piece has its sides exchanged, as far as CUDA knows what they are:
+/// later ones may go the other way. An address that CUDA does not know passes.
 /// @param known of earlier batches, so that the driver is asked of new memory only
 /// @throws error errc::invalid_argument
 void expect_sides(std::span<copy_piece const> pieces, known_memory& known);

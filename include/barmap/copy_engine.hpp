@@ -90,8 +90,8 @@ public:
     /// list, and 8,000 batches in each queue before a submission waits for room; CUDA's own copies
     /// wait sooner, where their driver or 255 batches behind the same stream do.
     /// @param pieces any number; the list may go when the call returns
-    /// @throws error errc::invalid_argument (a null address, one out of range, or GPU and host memory
-    ///         exchanged), errc::unsupported_operation (a stream is being captured into a graph),
+    /// @throws error errc::invalid_argument (a null address, one out of range, or the two addresses
+    ///         of the first piece exchanged), errc::unsupported_operation (a stream is being captured into a graph),
     ///         errc::unsupported_memory, errc::out_of_range (CUDA's own copies: what CUDA does not
     ///         know, or reaches beyond it), errc::backend_broken (no engine works any more),
     ///         errc::forked_child, or what CUDA says of a stream; std::bad_alloc. No piece is in
