@@ -25,6 +25,10 @@ constexpr std::chrono::nanoseconds longest_turn = 200us;
 copy_engine::copy_engine(kernel& host) : host_(host), owner_(::getpid()) {}
 
 copy_engine::~copy_engine() {
+    end();
+}
+
+void copy_engine::end() noexcept {
     if (!thread_.joinable())
         return;
     if (::getpid() != owner_) { // a forked child has no such thread

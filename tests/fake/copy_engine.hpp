@@ -53,6 +53,9 @@ public:
     /// Starts the thread if there is none.
     void start();
 
+    /// Ends the thread, for which the kernel's lock must be free.
+    void end() noexcept;
+
 private:
     void run();
     bool turn();

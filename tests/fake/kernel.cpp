@@ -211,6 +211,8 @@ kernel::kernel() : owner_(::getpid()) {
 }
 
 kernel::~kernel() {
+    for (std::shared_ptr<device_driver> const& each : drivers_)
+        each->shut_down();
     for (auto const& [fd, each] : files_)
         if (each.of_cuda)
             ::close(fd);

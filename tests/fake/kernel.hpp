@@ -49,6 +49,8 @@ public:
     [[nodiscard]] virtual bool serves(std::string_view path) const = 0;
     /// @return 0 or an errno
     virtual int open(std::string_view path, std::shared_ptr<open_file>& file) = 0;
+    /// Ends its threads: the kernel goes, which may be before the driver does.
+    virtual void shut_down() {}
 };
 
 /// While it lives, it is what the library's system calls reach. One at a time.

@@ -42,6 +42,7 @@ public:
 
     [[nodiscard]] bool serves(std::string_view path) const override;
     int open(std::string_view path, std::shared_ptr<open_file>& file) override;
+    void shut_down() override { copy_engine_.end(); }
 
     /// RM objects that are alive, clients included, what is mapped of memory, for the CPU and for
     /// the GPU, and channels that are registered with UVM.
