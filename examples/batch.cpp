@@ -36,10 +36,10 @@ int main() try {
 
     // Offload: what writes the cache has ended, and the CPU waits.
     constexpr std::array<std::size_t, 3> taken{7, 2, 11}, given{4, 14, 0};
-    std::vector<barmap::copy_piece> pieces; // GPU address, host address, bytes
+    std::vector<barmap::copy_piece> pieces; // to, from, bytes
     for (std::size_t i = 0; i < taken.size(); ++i)
-        pieces.push_back({in_cache(taken[i]), in_pool(i), block_bytes});
-    barmap::copy_ticket const ticket = engine.gather(pieces);
+        pieces.push_back({in_pool(i), in_cache(taken[i]), block_bytes});
+    barmap::copy_ticket const ticket = engine.submit(pieces);
     if (!engine.wait(ticket, std::chrono::seconds(1)))
         return 1;
 
@@ -50,8 +50,7 @@ int main() try {
         pieces.push_back({in_cache(given[i]), in_pool(i), block_bytes});
     cuda_driver const cuda(gpu.ordinal());
     void* const stream = nullptr;
-    engine.submit(barmap::copy_direction::to_gpu, pieces, barmap::after{stream},
-                  barmap::then{stream});
+    engine.submit(pieces, barmap::after{stream}, barmap::then{stream});
     cuda.wait();
 
     bool right = true;

@@ -182,13 +182,12 @@ std::function<void()> add(void** parameters, unsigned) {
     };
 }
 
-// barmap_copy_pieces(uint64 const (*pieces)[3], uint32 count, uint32 to_gpu): copies between
-// pieces[i][0] and pieces[i][1] (to the latter unless to_gpu) pieces[i][2] bytes.
+// barmap_copy_pieces(uint64 const (*pieces)[3], uint32 count): copies to pieces[i][0] from
+// pieces[i][1] pieces[i][2] bytes.
 std::function<void()> copy_pieces(void** parameters, unsigned) {
     auto const count = parameter<std::uint32_t>(parameters, 1);
-    bool const to_gpu = parameter<std::uint32_t>(parameters, 2) != 0;
     struct piece {
-        std::byte *gpu, *host;
+        std::byte *to, *from;
         std::uint64_t bytes;
     };
     std::vector<piece> pieces;
@@ -198,11 +197,11 @@ std::function<void()> copy_pieces(void** parameters, unsigned) {
         auto const* const one = words + std::size_t{3} * i;
         pieces.push_back(
             {addresses.resolve(one[0], one[2]), addresses.resolve(one[1], one[2]), one[2]});
-        require(pieces.back().gpu && pieces.back().host);
+        require(pieces.back().to && pieces.back().from);
     }
     return [=] {
         for (piece const& one : pieces)
-            std::memcpy(to_gpu ? one.gpu : one.host, to_gpu ? one.host : one.gpu, one.bytes);
+            std::memcpy(one.to, one.from, one.bytes);
     };
 }
 

@@ -142,8 +142,8 @@ Options known(Options const* or_null, std::uint64_t flags, char const* operation
 // The core takes the caller's list as it is.
 using c_piece = barmap_copy_piece;
 using piece = barmap::copy_piece;
-static_assert(sizeof(c_piece) == sizeof(piece) && offsetof(c_piece, gpu) == offsetof(piece, gpu) &&
-              offsetof(c_piece, host) == offsetof(piece, host) &&
+static_assert(sizeof(c_piece) == sizeof(piece) && offsetof(c_piece, to) == offsetof(piece, to) &&
+              offsetof(c_piece, from) == offsetof(piece, from) &&
               offsetof(c_piece, bytes) == offsetof(piece, bytes) && sizeof(std::uintptr_t) == 8 &&
               sizeof(std::size_t) == 8);
 
@@ -311,7 +311,7 @@ char const* barmap_copy_engine_name(barmap_copy_engine const* engine) {
     return name;
 }
 
-int barmap_submit_batch(barmap_copy_engine* engine, int direction, barmap_copy_piece const* pieces,
+int barmap_submit_batch(barmap_copy_engine* engine, barmap_copy_piece const* pieces,
                         std::size_t count, barmap_batch_options const* or_null,
                         std::uint64_t* ticket) {
     static constexpr char operation[] = "copy a batch";
@@ -319,9 +319,6 @@ int barmap_submit_batch(barmap_copy_engine* engine, int direction, barmap_copy_p
         if (ticket)
             *ticket = 0;
         barmap::copy_engine& through = expect(engine, operation, "open a copy engine first").engine;
-        if (direction != BARMAP_TO_GPU && direction != BARMAP_TO_CPU)
-            throw error(errc::invalid_argument, operation, "",
-                        "the direction is BARMAP_TO_GPU or BARMAP_TO_CPU");
         if (!pieces && count > 0)
             throw error(errc::invalid_argument, operation, "", "give the pieces, not NULL");
         barmap_batch_options const options =
@@ -337,8 +334,6 @@ int barmap_submit_batch(barmap_copy_engine* engine, int direction, barmap_copy_p
         if (options.flags & BARMAP_BATCH_THEN)
             end.emplace().stream = options.then;
         barmap::copy_ticket const given = through.submit(
-            direction == BARMAP_TO_GPU ? barmap::copy_direction::to_gpu
-                                       : barmap::copy_direction::to_cpu,
             {reinterpret_cast<barmap::copy_piece const*>(pieces), count}, begin, end);
         if (ticket)
             *ticket = static_cast<std::uint64_t>(given);

@@ -177,8 +177,8 @@ bool is_done(engine::batch_engine::state now) {
                 "is copied? See dmesg for an Xid, and `barmap info`");
 }
 
-known_memory& memory_known_to_this_thread() {
-    static thread_local known_memory known;
+cuda::address_ranges& memory_known_to_this_thread() {
+    static thread_local cuda::address_ranges known;
     return known;
 }
 
@@ -190,11 +190,10 @@ copy_engine::copy_engine(copy_engine const&) noexcept = default;
 copy_engine& copy_engine::operator=(copy_engine const&) noexcept = default;
 copy_engine::~copy_engine() = default;
 
-copy_ticket copy_engine::submit(copy_direction direction, std::span<copy_piece const> pieces,
-                                std::optional<after> begin, std::optional<then> end) {
+copy_ticket copy_engine::submit(std::span<copy_piece const> pieces, std::optional<after> begin,
+                                std::optional<then> end) {
     state_->device->expect_own_process("copy a batch");
-    known_memory& known = memory_known_to_this_thread();
-    checked_pieces const checked = check(pieces, known);
+    checked_pieces const checked = check(pieces);
     if (pieces.empty() && !begin && !end)
         return copy_ticket{};
     engine::stream_order order;
@@ -206,8 +205,6 @@ copy_ticket copy_engine::submit(copy_direction direction, std::span<copy_piece c
     }
     if (end)
         order.then = static_cast<CUstream>(end->stream);
-    auto const way =
-        direction == copy_direction::to_gpu ? engine::direction::to_gpu : engine::direction::to_cpu;
     std::vector<copy_piece> cut;
     if (!checked.are_plain)
         cut = plain(pieces);
@@ -215,8 +212,7 @@ copy_ticket copy_engine::submit(copy_direction direction, std::span<copy_piece c
         copy_engine_state::at_work const at = state_->get();
         if (at.engine->needs_known_memory())
             expect_known(pieces);
-        else if (!checked.are_known)
-            expect_sides(pieces, known);
+        engine::direction const way = way_of(pieces, memory_known_to_this_thread());
         try {
             std::uint64_t const number = at.engine->submit(
                 way, checked.are_plain ? pieces : std::span<copy_piece const>(cut), checked.bytes,

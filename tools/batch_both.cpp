@@ -33,8 +33,7 @@ public:
         std::vector<left_out> missing; // was reported already
         for (std::size_t i = 0; i < turns; ++i) {
             methods_.push_back(make_batch_method(method, bench.gpu, bench.kernels, missing));
-            methods_.back()->prepare(way,
-                                     std::span(pieces_).subspan(i * shape.pieces, shape.pieces));
+            methods_.back()->prepare(std::span(pieces_).subspan(i * shape.pieces, shape.pieces));
         }
     }
 

@@ -76,7 +76,7 @@ batch_faults verify_batch(batch_pools& pools, copy_direction way, batch_order or
 batch_faults verify_batch(batch_method& method, batch_pools& pools, copy_direction way,
                           batch_order order, batch_shape const& shape, std::uint64_t seed) {
     return verify_batch(pools, way, order, shape, seed, [&](std::span<copy_piece const> pieces) {
-        method.prepare(way, pieces);
+        method.prepare(pieces);
         method.submit();
         method.wait();
     });

@@ -66,7 +66,7 @@ bool check_batches(batch_bench const& bench) {
         std::vector<place> places = random_places(random);
         std::vector<copy_piece> const pieces = pools.pieces(way, places);
         pools.clear(way, room);
-        engine->prepare(way, pieces);
+        engine->prepare(pieces);
         engine->submit();
         engine->wait();
         pieces_done += places.size();

@@ -41,23 +41,18 @@ private:
 class by_one_copy final : public batch_method {
 public:
     by_one_copy() : batch_method("one cuMemcpyAsync") {}
-    void prepare(copy_direction way, std::span<copy_piece const> pieces) override {
-        to_gpu_ = way == copy_direction::to_gpu;
+    void prepare(std::span<copy_piece const> pieces) override {
         all_ = pieces.front();
         all_.bytes = pieces.size() * pieces.front().bytes;
     }
     void submit() override {
-        cuda::driver_api const& cu = cuda::api();
-        auto* const host = reinterpret_cast<void*>(all_.host);
-        cuda::check(to_gpu_ ? cu.memcpy_htod_async(all_.gpu, host, all_.bytes, stream_.get())
-                            : cu.memcpy_dtoh_async(host, all_.gpu, all_.bytes, stream_.get()),
+        cuda::check(cuda::api().memcpy_async(all_.to, all_.from, all_.bytes, stream_.get()),
                     "copy by cuMemcpyAsync");
     }
     void wait() override { stream_.wait(); }
 
 private:
     cuda_stream stream_;
-    bool to_gpu_ = false;
     copy_piece all_{};
 };
 
@@ -149,7 +144,7 @@ bool measure_beside_gemm(batch_bench const& bench) {
                 all[i].pieces = pools.pieces(
                     way, piece_picker(shape.size, pools.size(), order, bench.values.seed)
                              .pick(shape.pieces));
-                all[i].method->prepare(way, all[i].pieces);
+                all[i].method->prepare(all[i].pieces);
             }
             for (beside& each : all)
                 for (std::size_t round = 0; round < rounds; ++round)

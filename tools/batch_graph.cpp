@@ -12,14 +12,14 @@ public:
     ~by_graph() override { forget(); }
 
     [[nodiscard]] bool keeps_pieces() const override { return true; }
-    void prepare(copy_direction way, std::span<copy_piece const> pieces) override {
+    void prepare(std::span<copy_piece const> pieces) override {
         cuda::driver_api const& cu = cuda::api();
         forget();
         CUcontext context = nullptr;
         cuda::check(cu.ctx_get_current(&context), "find the GPU's context");
         cuda::check(cu.graph_create(&graph_, 0), "make a CUDA graph");
         for (copy_piece const& each : pieces) {
-            CUDA_MEMCPY3D const copy = described(way, each);
+            CUDA_MEMCPY3D const copy = described(each);
             CUgraphNode node = nullptr;
             cuda::check(cu.graph_add_memcpy_node(&node, graph_, nullptr, 0, &copy, context),
                         "add a copy to a CUDA graph");
@@ -32,22 +32,13 @@ public:
     void wait() override { stream_.wait(); }
 
 private:
-    static CUDA_MEMCPY3D described(copy_direction way, copy_piece const& piece) {
+    static CUDA_MEMCPY3D described(copy_piece const& piece) {
         CUDA_MEMCPY3D copy{};
         copy.WidthInBytes = piece.bytes;
         copy.Height = copy.Depth = 1;
-        auto* const host = reinterpret_cast<void*>(piece.host);
-        if (way == copy_direction::to_gpu) {
-            copy.srcMemoryType = static_cast<int>(cuda::memory_type_host);
-            copy.srcHost = host;
-            copy.dstMemoryType = static_cast<int>(cuda::memory_type_device);
-            copy.dstDevice = piece.gpu;
-        } else {
-            copy.srcMemoryType = static_cast<int>(cuda::memory_type_device);
-            copy.srcDevice = piece.gpu;
-            copy.dstMemoryType = static_cast<int>(cuda::memory_type_host);
-            copy.dstHost = host;
-        }
+        copy.srcMemoryType = copy.dstMemoryType = static_cast<int>(cuda::memory_type_unified);
+        copy.srcDevice = piece.from;
+        copy.dstDevice = piece.to;
         return copy;
     }
     void forget() {

@@ -21,13 +21,10 @@ public:
     [[nodiscard]] std::string name() const override {
         return formatted("copy_engine ({})", engine_.name());
     }
-    void prepare(copy_direction way, std::span<copy_piece const> pieces) override {
-        way_ = way;
-        pieces_ = pieces;
-    }
-    void submit() override { ticket_ = engine_.submit(way_, pieces_); }
+    void prepare(std::span<copy_piece const> pieces) override { pieces_ = pieces; }
+    void submit() override { ticket_ = engine_.submit(pieces_); }
     void submit_on(CUstream stream) override {
-        ticket_ = engine_.submit(way_, pieces_, after{stream}, then{stream});
+        ticket_ = engine_.submit(pieces_, after{stream}, then{stream});
     }
     void wait() override {
         constexpr std::chrono::seconds patience{30};
@@ -37,7 +34,6 @@ public:
 
 private:
     barmap::copy_engine engine_;
-    copy_direction way_{};
     std::span<copy_piece const> pieces_;
     copy_ticket ticket_{};
 };
@@ -46,14 +42,13 @@ class by_batch_call final : public ordered_method {
 public:
     by_batch_call() : ordered_method("cuMemcpyBatchAsync") {}
 
-    void prepare(copy_direction way, std::span<copy_piece const> pieces) override {
+    void prepare(std::span<copy_piece const> pieces) override {
         to_.clear();
         from_.clear();
         bytes_.clear();
-        bool const to_gpu = way == copy_direction::to_gpu;
         for (copy_piece const& each : pieces) {
-            to_.push_back(to_gpu ? each.gpu : each.host);
-            from_.push_back(to_gpu ? each.host : each.gpu);
+            to_.push_back(each.to);
+            from_.push_back(each.from);
             bytes_.push_back(each.bytes);
         }
     }
@@ -79,25 +74,17 @@ class by_loop final : public batch_method {
 public:
     by_loop() : batch_method("cuMemcpyAsync loop") {}
 
-    void prepare(copy_direction way, std::span<copy_piece const> pieces) override {
-        to_gpu_ = way == copy_direction::to_gpu;
-        pieces_ = pieces;
-    }
+    void prepare(std::span<copy_piece const> pieces) override { pieces_ = pieces; }
     void submit() override {
         cuda::driver_api const& cu = cuda::api();
-        for (copy_piece const& each : pieces_) {
-            auto* const host = reinterpret_cast<void*>(each.host);
-            CUresult const result =
-                to_gpu_ ? cu.memcpy_htod_async(each.gpu, host, each.bytes, stream_.get())
-                        : cu.memcpy_dtoh_async(host, each.gpu, each.bytes, stream_.get());
-            cuda::check(result, "copy by cuMemcpyAsync");
-        }
+        for (copy_piece const& each : pieces_)
+            cuda::check(cu.memcpy_async(each.to, each.from, each.bytes, stream_.get()),
+                        "copy by cuMemcpyAsync");
     }
     void wait() override { stream_.wait(); }
 
 private:
     cuda_stream stream_;
-    bool to_gpu_ = false;
     std::span<copy_piece const> pieces_;
 };
 
@@ -108,20 +95,19 @@ public:
         : batch_method(formatted("kernel, {} SMs", blocks)), blocks_(blocks),
           function_(kernels.named("barmap_copy_pieces")) {}
 
-    void prepare(copy_direction way, std::span<copy_piece const> pieces) override {
+    void prepare(std::span<copy_piece const> pieces) override {
         static_assert(sizeof(copy_piece) == 24, "as the kernel reads it");
         if (room_ < pieces.size_bytes()) {
             room_ = pieces.size_bytes();
             list_.emplace(room_);
         }
         count_ = static_cast<std::uint32_t>(pieces.size());
-        to_gpu_ = way == copy_direction::to_gpu ? 1 : 0;
         std::memcpy(list_->data(), pieces.data(), pieces.size_bytes());
     }
     void submit() override {
         constexpr unsigned threads = 1024;
         CUdeviceptr list = list_->gpu_address();
-        std::array<void*, 3> arguments{&list, &count_, &to_gpu_};
+        std::array<void*, 2> arguments{&list, &count_};
         cuda::check(cuda::api().launch_kernel(function_, blocks_, 1, 1, threads, 1, 1, 0,
                                               stream_.get(), arguments.data(), nullptr),
                     "launch a GPU kernel");
@@ -134,7 +120,7 @@ private:
     CUfunction function_;
     std::optional<pinned_host> list_;
     std::size_t room_ = 0; ///< of the list
-    std::uint32_t count_ = 0, to_gpu_ = 0;
+    std::uint32_t count_ = 0;
 };
 
 /// Asks for a batch of nothing: only a driver that lacks the function does not find it.

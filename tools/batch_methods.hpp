@@ -27,7 +27,7 @@ public:
     [[nodiscard]] virtual bool keeps_pieces() const { return false; }
     /// Gets ready to copy these, before the time begins. They stay where they are until the next
     /// call. @throws error
-    virtual void prepare(copy_direction way, std::span<copy_piece const> pieces) = 0;
+    virtual void prepare(std::span<copy_piece const> pieces) = 0;
     virtual void submit() = 0; ///< @throws error
     virtual void wait() = 0;   ///< until all bytes are there. @throws error, gpu_timeout
 

@@ -16,7 +16,7 @@ namespace {
 class by_nothing final : public ordered_method {
 public:
     by_nothing() : ordered_method("nothing") {}
-    void prepare(copy_direction, std::span<copy_piece const>) override {}
+    void prepare(std::span<copy_piece const>) override {}
     void submit() override {}
     void submit_on(CUstream) override {}
     void wait() override {}
@@ -44,8 +44,8 @@ public:
     }
 
     /// Copies, and waits for nothing but the stream.
-    void copy(ordered_method& method, copy_direction way, std::span<copy_piece const> pieces) {
-        method.prepare(way, pieces);
+    void copy(ordered_method& method, std::span<copy_piece const> pieces) {
+        method.prepare(pieces);
         method.submit_on(stream_.get());
         stream_.wait();
     }
@@ -91,14 +91,14 @@ bool measure_order(batch_bench const& bench) {
             for (std::size_t i = 0; i + 1 < methods.size(); ++i)
                 faults[i] = verify_batch(pools, way, batch_order::random, shape, bench.values.seed,
                                          [&](std::span<copy_piece const> pieces) {
-                                             stream.copy(*methods[i], way, pieces);
+                                             stream.copy(*methods[i], pieces);
                                          });
             piece_picker picker(shape.size, pools.size(), batch_order::random, bench.values.seed);
             for (std::size_t round = 0; round < rounds; ++round)
                 for (std::size_t i = 0; i < methods.size(); ++i) {
                     std::vector<copy_piece> const pieces =
                         pools.pieces(way, picker.pick(shape.pieces));
-                    methods[i]->prepare(way, pieces);
+                    methods[i]->prepare(pieces);
                     times[i].add(stream.time(*methods[i]));
                 }
             for (std::size_t i = 0; i < methods.size(); ++i) {

@@ -58,7 +58,8 @@ std::vector<copy_piece> batch_pools::pieces(copy_direction way,
     std::vector<copy_piece> found;
     found.reserve(places.size());
     for (place const& each : places)
-        found.push_back({gpu + each.gpu, host + each.host, each.bytes});
+        found.push_back(to_gpu ? copy_piece{gpu + each.gpu, host + each.host, each.bytes}
+                               : copy_piece{host + each.host, gpu + each.gpu, each.bytes});
     return found;
 }
 

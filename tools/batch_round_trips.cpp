@@ -41,9 +41,8 @@ public:
         std::array<void*, 6> written{&source, &host, &back, &count, &value, &wait_ns};
         launch(write_, written.data());
         choose();
-        engine_.submit(copy_direction::to_cpu, out_, after{stream_.get()}, then{stream_.get()});
-        ticket_ =
-            engine_.submit(copy_direction::to_gpu, in_, after{stream_.get()}, then{stream_.get()});
+        engine_.submit(out_, after{stream_.get()}, then{stream_.get()});
+        ticket_ = engine_.submit(in_, after{stream_.get()}, then{stream_.get()});
         std::array<void*, 4> checked{&back, &count, &value, &counts};
         launch(check_, checked.data());
     }
@@ -75,8 +74,8 @@ private:
         constexpr std::size_t size = words_of_piece * sizeof(std::uint32_t);
         auto const host = reinterpret_cast<std::uintptr_t>(host_.data());
         for (std::size_t i = 0; i < pieces_each; ++i) {
-            out_[i] = {static_cast<std::uintptr_t>(source_.address()) + i * size,
-                       host + slots[i] * size, size};
+            out_[i] = {host + slots[i] * size,
+                       static_cast<std::uintptr_t>(source_.address()) + i * size, size};
             in_[i] = {static_cast<std::uintptr_t>(back_.address()) + i * size,
                       host + slots[i] * size, size};
         }

@@ -87,7 +87,7 @@ private:
         piece_picker picker(shape.size, pools_.size(), order, seed + 1);
         auto const choose = [&](candidate& each) {
             each.pieces = pools_.pieces(way, picker.pick(shape.pieces));
-            each.method->prepare(way, each.pieces);
+            each.method->prepare(each.pieces);
         };
         for (candidate& each : candidates_)
             each.attempt([&] {

@@ -37,10 +37,10 @@ copier by_engine(engine_path const& path, touched_host const& host) {
         std::vector<engine::piece> pieces;
         for (place const& each : places)
             if (host.kind() == host_memory_kind::pinned)
-                path.add(pieces, each.gpu, each.host, each.bytes);
+                path.add(pieces, way, each.gpu, each.host, each.bytes);
             else
                 path.copy_staged(way, each.gpu, host.bytes().subspan(each.host, each.bytes));
-        path.copy(way, pieces);
+        path.copy(pieces);
     };
 }
 

@@ -58,8 +58,8 @@ std::size_t piece_hammer::some_length() noexcept {
 void piece_hammer::submit(direction way) {
     submitted_.clear();
     for (place const& each : places_)
-        at_.path.add(submitted_, each.gpu, each.host, each.bytes);
-    at_.path.copy(way, submitted_);
+        at_.path.add(submitted_, way, each.gpu, each.host, each.bytes);
+    at_.path.copy(submitted_);
 }
 
 void piece_hammer::to_gpu(std::uint64_t round) {
@@ -150,10 +150,10 @@ std::uint64_t hammer_pairs(anvil const& at, window through, pair_order order, st
         fill_pattern(std::span(written).first(bytes), choice, 0);
         window const target = through.subwindow(place, bytes);
         pieces.clear();
-        at.path.add(pieces, place, 0, bytes);
         if (order == pair_order::engine_then_mapping) {
+            at.path.add(pieces, direction::to_gpu, place, 0, bytes);
             std::memcpy(at.host.data(), written.data(), bytes);
-            at.path.copy(direction::to_gpu, pieces);
+            at.path.copy(pieces);
             read(std::span(seen).first(bytes), target);
         } else {
             if (posts) {
@@ -163,7 +163,8 @@ std::uint64_t hammer_pairs(anvil const& at, window through, pair_order order, st
             } else {
                 write(target, std::span<std::byte const>(written).first(bytes));
             }
-            at.path.copy(direction::to_cpu, pieces);
+            at.path.add(pieces, direction::to_cpu, place, 0, bytes);
+            at.path.copy(pieces);
             std::memcpy(seen.data(), at.host.data(), bytes);
         }
         stale += std::memcmp(seen.data(), written.data(), bytes) != 0;

@@ -68,19 +68,24 @@ engine_path::engine_path(std::shared_ptr<engine::worker> engine,
                          std::unique_ptr<engine::reachable> reached_host)
     : worker(std::move(engine)), gpu(std::move(reached_gpu)), host(std::move(reached_host)) {}
 
-void engine_path::add(std::vector<engine::piece>& pieces, std::size_t gpu_offset,
-                      std::size_t host_offset, std::size_t bytes) const {
+void engine_path::add(std::vector<engine::piece>& pieces, engine::direction way,
+                      std::size_t gpu_offset, std::size_t host_offset, std::size_t bytes) const {
     for (engine::reachable::run const& run : gpu->runs) {
-        std::size_t const from = std::max(gpu_offset, run.at);
-        std::size_t const to = std::min(gpu_offset + bytes, run.at + run.bytes);
-        if (from < to)
-            pieces.push_back({run.address + (from - run.at),
-                              host->runs.front().address + host_offset + (from - gpu_offset),
-                              to - from});
+        std::size_t const begin = std::max(gpu_offset, run.at);
+        std::size_t const end = std::min(gpu_offset + bytes, run.at + run.bytes);
+        if (begin >= end)
+            continue;
+        std::uint64_t const on_gpu = run.address + (begin - run.at);
+        std::uint64_t const on_host =
+            host->runs.front().address + host_offset + (begin - gpu_offset);
+        if (way == engine::direction::to_gpu)
+            pieces.push_back({on_gpu, on_host, end - begin});
+        else
+            pieces.push_back({on_host, on_gpu, end - begin});
     }
 }
 
-void engine_path::copy(engine::direction way, std::span<engine::piece const> pieces) const {
+void engine_path::copy(std::span<engine::piece const> pieces) const {
     // Longer than a copy may take beside others: what is looked for here is whether it is right.
     constexpr std::chrono::seconds patience{10};
     if (pieces.empty())
@@ -88,7 +93,7 @@ void engine_path::copy(engine::direction way, std::span<engine::piece const> pie
     flush_stores();
     engine::outcome result = engine::outcome::failed;
     try {
-        engine::ticket const ticket = worker->engine().submit(way, pieces);
+        engine::ticket const ticket = worker->engine().submit(pieces);
         result = worker->engine().wait(ticket, engine::device_clock::now() + patience);
     } catch (error const&) {
         // It has stopped.

@@ -59,11 +59,11 @@ struct engine_path {
 
     /// Appends what copies between these places: several pieces where the GPU's side is not
     /// contiguous for the engine.
-    void add(std::vector<engine::piece>& pieces, std::size_t gpu_offset, std::size_t host_offset,
-             std::size_t bytes) const;
+    void add(std::vector<engine::piece>& pieces, engine::direction way, std::size_t gpu_offset,
+             std::size_t host_offset, std::size_t bytes) const;
 
     /// Submits them at once, and waits. @throws error if they do not end in time
-    void copy(engine::direction way, std::span<engine::piece const> pieces) const;
+    void copy(std::span<engine::piece const> pieces) const;
     /// One copy, as mapping::copy_to_gpu() and copy_to_cpu() would do it. @throws error
     void copy_direct(engine::direction way, std::size_t gpu_offset, std::size_t host_offset,
                      std::size_t bytes) const;

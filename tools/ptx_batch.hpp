@@ -4,9 +4,9 @@
 /// The GPU kernels of `barmap batch`, in PTX 6.4 for sm_70 as those in ptx.hpp.
 namespace barmap::tool {
 
-// barmap_copy_pieces(pieces, count, to_gpu): a warp copies a piece: 16 bytes a load, four of them
+// barmap_copy_pieces(pieces, count): a warp copies a piece: 16 bytes a load, four of them
 // under way at once, where both sides are aligned for that, else single bytes. `pieces` are
-// copy_piece: three words of 8 bytes, GPU address, host address and bytes. Neighbours go to
+// copy_piece: three words of 8 bytes, to, from and bytes. Neighbours go to
 // different blocks, so that few pieces use all SMs.
 //
 // barmap_spin(time, ns): waits that long, then stores the time at the end. ns = 0 stores the time
@@ -25,16 +25,14 @@ inline constexpr char const* ptx_batch = R"(
 .address_size 64
 
 .visible .entry barmap_copy_pieces(
-    .param .u64 p_pieces, .param .u32 p_count, .param .u32 p_to_gpu)
+    .param .u64 p_pieces, .param .u32 p_count)
 {
     .reg .pred %p<6>;
     .reg .b32 %r<28>;
     .reg .b64 %rd<16>;
     ld.param.u64 %rd1, [p_pieces];
     ld.param.u32 %r1, [p_count];
-    ld.param.u32 %r2, [p_to_gpu];
     cvta.to.global.u64 %rd1, %rd1;
-    setp.ne.u32 %p1, %r2, 0;
     mov.u32 %r3, %ctaid.x;
     mov.u32 %r4, %nctaid.x;
     mov.u32 %r5, %tid.x;
@@ -53,10 +51,8 @@ PIECE:
     ld.global.u64 %rd4, [%rd3];
     ld.global.u64 %rd5, [%rd3+8];
     ld.global.u64 %rd6, [%rd3+16];
-    selp.b64 %rd7, %rd4, %rd5, %p1;
-    selp.b64 %rd8, %rd5, %rd4, %p1;
-    cvta.to.global.u64 %rd7, %rd7;
-    cvta.to.global.u64 %rd8, %rd8;
+    cvta.to.global.u64 %rd7, %rd4;
+    cvta.to.global.u64 %rd8, %rd5;
     or.b64 %rd9, %rd7, %rd8;
     and.b64 %rd9, %rd9, 15;
     mov.u64 %rd10, 0;

@@ -29,7 +29,7 @@ def copy_until(stop, rank):
     places = np.arange(PIECES) * PIECE
     sizes = np.full(PIECES, PIECE, np.int64)
     while not stop.is_set():
-        engine.wait(engine.submit("to_cpu", gpu.data_ptr() + places, host.data_ptr() + places, sizes))
+        engine.wait(engine.submit(host.data_ptr() + places, gpu.data_ptr() + places, sizes))
 
 
 def all_reduce(size):

@@ -299,16 +299,12 @@ BARMAP_API int barmap_open_copy_engine(barmap_device* device, barmap_copy_engine
 ///     puts(barmap_copy_engine_name(engine));
 BARMAP_API char const* barmap_copy_engine_name(barmap_copy_engine const* engine);
 
-/// Where the pieces of a batch go.
-enum barmap_copy_direction {
-    BARMAP_TO_GPU = 0, ///< from host to GPU memory: a scatter
-    BARMAP_TO_CPU = 1  ///< from GPU to host memory: a gather
-};
-
-/// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Never grows.
+/// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
+/// memory of this GPU or host memory that CUDA has pinned (cudaMallocHost, cudaHostRegister). Never
+/// grows.
 typedef struct barmap_copy_piece {
-    uint64_t gpu;   ///< memory of this GPU
-    uint64_t host;  ///< memory that CUDA has pinned: cudaMallocHost, cudaHostRegister
+    uint64_t to;
+    uint64_t from;
     uint64_t bytes; ///< 0: nothing is copied
 } barmap_copy_piece;
 
@@ -335,12 +331,13 @@ typedef struct barmap_batch_options {
 /// the batch is done (with BARMAP_BATCH_THEN: until the stream is past it). An address that CUDA
 /// does not know, or memory that is freed meanwhile, makes the batch fail, and those that the same
 /// channel had not yet done. What this thread wrote before, also by barmap_write(), is copied.
-/// @param direction of enum barmap_copy_direction
-/// @param pieces    so many as `count` says; may go when the call returns. NULL for none
-/// @param or_null   options, or NULL for none
-/// @param ticket    set to what names the batch, 0 for one without work; NULL: nobody will ask
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, GPU
-///         and host memory exchanged, and options that this library does not know;
+/// @param pieces  so many as `count` says, in any mixture of directions; a batch is fastest if all
+///                go the same way, which its first piece tells. May go when the call returns. NULL
+///                for none
+/// @param or_null options, or NULL for none
+/// @param ticket  set to what names the batch, 0 for one without work; NULL: nobody will ask
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, and
+///         options that this library does not know;
 ///         BARMAP_ERROR_UNSUPPORTED_OPERATION for a stream that is being captured into a graph;
 ///         BARMAP_ERROR_UNSUPPORTED_MEMORY or _OUT_OF_RANGE (CUDA's own copies) for what CUDA does
 ///         not know or reaches beyond it; BARMAP_ERROR_CUDA, as CUDA says of a stream;
@@ -350,10 +347,10 @@ typedef struct barmap_batch_options {
 ///
 ///     barmap_batch_options order = {.size = sizeof order, .after = stream, .then = stream,
 ///                                   .flags = BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN};
-///     barmap_submit_batch(engine, BARMAP_TO_GPU, pieces, count, &order, &ticket);
-BARMAP_API int barmap_submit_batch(barmap_copy_engine* engine, int direction,
-                                   barmap_copy_piece const* pieces, size_t count,
-                                   barmap_batch_options const* or_null, uint64_t* ticket);
+///     barmap_submit_batch(engine, pieces, count, &order, &ticket);
+BARMAP_API int barmap_submit_batch(barmap_copy_engine* engine, barmap_copy_piece const* pieces,
+                                   size_t count, barmap_batch_options const* or_null,
+                                   uint64_t* ticket);
 
 /// Whether a batch is done; then this thread sees its bytes. Any thread.
 /// @param done set to 1 or 0

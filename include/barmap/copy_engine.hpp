@@ -21,11 +21,12 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 class device;
 
-/// One contiguous part of a batch: addresses as CUDA knows them, of any alignment.
+/// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
+/// memory of this GPU or host memory that CUDA has pinned (cudaMallocHost, cudaHostRegister).
 struct copy_piece {
-    std::uintptr_t gpu = 0;  ///< memory of this GPU
-    std::uintptr_t host = 0; ///< memory that CUDA has pinned: cudaMallocHost, cudaHostRegister
-    std::size_t bytes = 0;   ///< 0: nothing is copied
+    std::uintptr_t to = 0;
+    std::uintptr_t from = 0;
+    std::size_t bytes = 0; ///< 0: nothing is copied
 };
 
 /// Names a submitted batch; 0 names none, and is done.
@@ -50,10 +51,9 @@ struct then {
 /// channel with no call of the driver for a piece.
 ///
 ///     barmap::copy_engine engine = gpu.copy_engine();
-///     auto const ticket = engine.gather(pieces);                    // GPU to host
+///     barmap::copy_ticket const ticket = engine.submit(pieces);
 ///     if (!engine.wait(ticket, std::chrono::seconds(1))) ...
-///     engine.submit(barmap::copy_direction::to_gpu, pieces, barmap::after{stream},
-///                   barmap::then{stream});                          // as if on that stream
+///     engine.submit(pieces, barmap::after{stream}, barmap::then{stream}); // as if on that stream
 ///
 /// The caller keeps both sides of every piece allocated, and unchanged where they are read, until
 /// the ticket is done (with `then`: until the stream is past it), as with cudaMemcpyAsync. Pieces
@@ -77,28 +77,20 @@ public:
     copy_engine& operator=(copy_engine const&) noexcept;
     ~copy_engine();
 
-    /// Begins to copy from GPU to host memory. @throws error as submit()
-    copy_ticket gather(std::span<copy_piece const> pieces) {
-        return submit(copy_direction::to_cpu, pieces);
-    }
-    /// Begins to copy from host to GPU memory. @throws error as submit()
-    copy_ticket scatter(std::span<copy_piece const> pieces) {
-        return submit(copy_direction::to_gpu, pieces);
-    }
-
     /// Begins to copy, and returns at once. The channel takes about a million pieces, or one longer
     /// list, and 8,000 batches in each queue before a submission waits for room; CUDA's own copies
     /// wait sooner, where their driver or 255 batches behind the same stream do.
-    /// @param pieces any number; the list may go when the call returns
-    /// @throws error errc::invalid_argument (a null address, one out of range, or the two addresses
-    ///         of the first piece exchanged), errc::unsupported_operation (a stream is being captured into a graph),
+    /// @param pieces any number, in any mixture of directions; a batch is fastest if all go the same
+    ///        way, which its first piece tells. The list may go when the call returns
+    /// @throws error errc::invalid_argument (a null address, or one out of range),
+    ///         errc::unsupported_operation (a stream is being captured into a graph),
     ///         errc::unsupported_memory, errc::out_of_range (CUDA's own copies: what CUDA does not
     ///         know, or reaches beyond it), errc::backend_broken (no engine works any more),
     ///         errc::forked_child, or what CUDA says of a stream; std::bad_alloc. No piece is in
     ///         flight then, but for errc::copy_unfinished: CUDA failed half-way and does not say
     ///         when its copies end, so that both sides have to be kept
-    copy_ticket submit(copy_direction direction, std::span<copy_piece const> pieces,
-                       std::optional<after> begin = {}, std::optional<then> end = {});
+    copy_ticket submit(std::span<copy_piece const> pieces, std::optional<after> begin = {},
+                       std::optional<then> end = {});
 
     /// Whether a batch is done. Where it is, this thread sees its bytes.
     /// @throws error errc::copy_unfinished if it has failed: which of its bytes were copied is

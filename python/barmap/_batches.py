@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, List, Literal, Optional, Sequence, SupportsIndex, Union
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, SupportsIndex, Union
 
 from . import _barmap
 from ._error import Error
@@ -198,8 +198,8 @@ class CopyEngine:
     >>> array, host = barmap.alloc(64, "u1"), barmap.pinned(64, "u1")
     >>> array.write(bytes(range(64)))
     >>> there = host.ctypes.data
-    >>> ticket = engine.submit("to_cpu", [array.gpu_address + 9, array.gpu_address],
-    ...                        [there, there + 10], [3, 2])
+    >>> ticket = engine.submit([there, there + 10], [array.gpu_address + 9, array.gpu_address],
+    ...                        [3, 2])
     >>> engine.wait(ticket)
     True
     >>> host[:12].tolist()
@@ -213,9 +213,8 @@ class CopyEngine:
 
     def submit(
         self,
-        direction: Literal["to_gpu", "to_cpu"],
-        gpu_addresses: npt.ArrayLike,
-        host_addresses: npt.ArrayLike,
+        to: npt.ArrayLike,
+        from_: npt.ArrayLike,
         sizes: npt.ArrayLike,
         after: Optional[Stream] = None,
         then: Optional[Stream] = None,
@@ -225,9 +224,9 @@ class CopyEngine:
 
         Parameters
         ----------
-        direction : {"to_gpu", "to_cpu"}
-        gpu_addresses, host_addresses : array of int
-            Of the first byte of each piece.
+        to, from_ : array of int
+            Addresses of the first byte of each piece, in memory of this GPU or in pinned host
+            memory. A batch is fastest if all pieces go the same way, which the first one tells.
         sizes : array of int
             Bytes of each piece. All three have one axis of the same length; those of 64-bit integers
             are taken as they are.
@@ -252,8 +251,7 @@ class CopyEngine:
             if no engine works any more. Nothing is copied then.
         TypeError, ValueError
             For arguments of another kind or of different lengths, for a negative time, for an
-            address of 0 or one that no GPU has, and where GPU and host memory are exchanged. Nothing
-            is copied then.
+            address of 0 or one that no GPU has. Nothing is copied then.
 
         Examples
         --------
@@ -261,18 +259,15 @@ class CopyEngine:
         >>> host = barmap.pinned(8, "u1")
         >>> host[:] = 7
         >>> default_stream = 0
-        >>> ticket = engine.submit("to_gpu", [array.gpu_address], [host.ctypes.data], [8],
+        >>> ticket = engine.submit([array.gpu_address], [host.ctypes.data], [8],
         ...                        after=default_stream, then=default_stream)
         """
-        if direction not in ("to_gpu", "to_cpu"):
-            raise ValueError(f'direction is {direction!r}: it must be "to_gpu" or "to_cpu"')
         patience = None if at_most is None else seconds(at_most, "at_most")
         from . import _rows
 
         return self._engine.submit(
-            direction == "to_gpu",
-            _rows.addresses("gpu_addresses", gpu_addresses),
-            _rows.addresses("host_addresses", host_addresses),
+            _rows.addresses("to", to),
+            _rows.addresses("from_", from_),
             _rows.addresses("sizes", sizes),
             None if after is None else handle_of(after),
             None if then is None else handle_of(then),

@@ -66,7 +66,7 @@ std::int64_t rows::row(std::size_t at) const {
     throw std::out_of_range(named + array + " has " + std::to_string(count) + " rows");
 }
 
-void make_pieces(std::vector<copy_piece>& pieces, rows const& gpu, rows const& host, rows const& to,
+void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& from,
                  std::size_t how_many, std::size_t row_bytes) {
     pieces.clear();
     for (std::size_t i = 0; i < how_many; ++i) {
@@ -74,10 +74,10 @@ void make_pieces(std::vector<copy_piece>& pieces, rows const& gpu, rows const& h
         auto const address = [i](rows const& side) {
             return side.first + static_cast<std::uintptr_t>(side.row(i) * side.stride);
         };
-        copy_piece const next{address(gpu), address(host), row_bytes};
+        copy_piece const next{address(to), address(from), row_bytes};
         if (copy_piece* const before = pieces.empty() ? nullptr : &pieces.back();
-            before && before->gpu + before->bytes == next.gpu &&
-            before->host + before->bytes == next.host)
+            before && before->to + before->bytes == next.to &&
+            before->from + before->bytes == next.from)
             before->bytes += row_bytes;
         else
             pieces.push_back(next);

@@ -28,9 +28,8 @@ struct rows {
 };
 
 /// The pieces that copy rows: neighbours on both sides make one piece.
-/// @param to what is written to. @throws as rows::row(); std::invalid_argument if two of its rows
-/// are one
-void make_pieces(std::vector<copy_piece>& pieces, rows const& gpu, rows const& host, rows const& to,
+/// @throws as rows::row(); std::invalid_argument if a row would be written twice
+void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& from,
                  std::size_t how_many, std::size_t row_bytes);
 
 /// What copies batches for one GPU, kept open until the process ends, and the batches that nobody

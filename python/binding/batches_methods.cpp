@@ -35,20 +35,16 @@ std::vector<copy_piece>& pieces_of_thread() {
     return pieces;
 }
 
-copy_direction direction_of(bool to_gpu) noexcept {
-    return to_gpu ? copy_direction::to_gpu : copy_direction::to_cpu;
-}
-
 void* stream_of(std::uintptr_t handle) noexcept {
     return reinterpret_cast<void*>(handle);
 }
 
-std::span<copy_piece const> list_of(std::int64_t const* gpu, std::int64_t const* host,
+std::span<copy_piece const> list_of(std::int64_t const* to, std::int64_t const* from,
                                     std::int64_t const* sizes, std::size_t count) {
     std::vector<copy_piece>& pieces = pieces_of_thread();
     pieces.resize(count);
     for (std::size_t i = 0; i < count; ++i)
-        pieces[i] = {static_cast<std::uintptr_t>(gpu[i]), static_cast<std::uintptr_t>(host[i]),
+        pieces[i] = {static_cast<std::uintptr_t>(to[i]), static_cast<std::uintptr_t>(from[i]),
                      static_cast<std::size_t>(sizes[i])};
     return pieces;
 }
@@ -58,12 +54,12 @@ batches& open(int ordinal) {
     return batches::of(ordinal);
 }
 
-std::uint64_t submit(batches& of, bool to_gpu, numbers const& gpu, numbers const& host,
-                     numbers const& sizes, std::optional<std::uintptr_t> first,
+std::uint64_t submit(batches& of, numbers const& to, numbers const& from, numbers const& sizes,
+                     std::optional<std::uintptr_t> first,
                      std::optional<std::uintptr_t> last,
                      std::optional<std::int64_t> at_most_ms) {
     std::size_t const count = sizes.size();
-    if (gpu.size() != count || host.size() != count)
+    if (to.size() != count || from.size() != count)
         throw nb::value_error("there must be as many addresses on each side as sizes");
     released_gil const others_run;
     std::optional<after> begin;
@@ -75,7 +71,7 @@ std::uint64_t submit(batches& of, bool to_gpu, numbers const& gpu, numbers const
     if (last)
         end = then{stream_of(*last)};
     return static_cast<std::uint64_t>(of.engine().submit(
-        direction_of(to_gpu), list_of(gpu.data(), host.data(), sizes.data(), count), begin, end));
+        list_of(to.data(), from.data(), sizes.data(), count), begin, end));
 }
 
 bool wait(batches& of, std::uint64_t ticket, std::optional<double> seconds) {
@@ -142,9 +138,8 @@ void expect_pinned(rows const& host, std::size_t row_bytes) {
 }
 
 /// Submits a batch in the order of a stream, which nobody waits for.
-void leave_to_stream(batches& of, copy_direction direction, std::span<copy_piece const> pieces,
-                     void* stream) {
-    of.leave(of.engine().submit(direction, pieces, after{.stream = stream}, then{stream}), {});
+void leave_to_stream(batches& of, std::span<copy_piece const> pieces, void* stream) {
+    of.leave(of.engine().submit(pieces, after{.stream = stream}, then{stream}), {});
 }
 
 /// @param arrays what keeps both sides: the copy keeps it where a signal ends the wait
@@ -168,15 +163,16 @@ void copy_rows(bool to_gpu, axis const& gpu, optional_numbers const& gpu_indices
     {
         released_gil const others_run;
         std::vector<copy_piece>& pieces = pieces_of_thread();
-        make_pieces(pieces, on_gpu, on_host, to_gpu ? on_gpu : on_host, how_many, row_bytes);
+        make_pieces(pieces, to_gpu ? on_gpu : on_host, to_gpu ? on_host : on_gpu, how_many,
+                    row_bytes);
         if (pieces.empty() || row_bytes == 0)
             return;
         engine = &batches::of(device_that_owns(on_gpu.first).ordinal());
         expect_pinned(on_host, row_bytes);
         engine->expect_none_failed(ended);
         if (stream)
-            return leave_to_stream(*engine, direction_of(to_gpu), pieces, stream_of(*stream));
-        ticket = engine->engine().submit(direction_of(to_gpu), pieces);
+            return leave_to_stream(*engine, pieces, stream_of(*stream));
+        ticket = engine->engine().submit(pieces);
     }
     try {
         (void)wait(*engine, static_cast<std::uint64_t>(ticket), std::nullopt);
@@ -186,7 +182,6 @@ void copy_rows(bool to_gpu, axis const& gpu, optional_numbers const& gpu_indices
     }
 }
 
-// Any mixture is copied. The first block says which way of the link most of them take.
 void swap_blocks(batches& of, std::uintptr_t from, std::uintptr_t to, std::uintptr_t sizes,
                  std::size_t count, std::uintptr_t stream) {
     auto const numbers_at = [](std::uintptr_t address) {
@@ -194,11 +189,8 @@ void swap_blocks(batches& of, std::uintptr_t from, std::uintptr_t to, std::uintp
     };
     std::vector<nb::object> ended;
     released_gil const others_run;
-    bool const to_gpu = count != 0 && is_pinned(static_cast<std::uintptr_t>(*numbers_at(from)), 1);
-    std::int64_t const* const gpu = numbers_at(to_gpu ? to : from);
-    std::int64_t const* const host = numbers_at(to_gpu ? from : to);
     of.expect_none_failed(ended);
-    leave_to_stream(of, direction_of(to_gpu), list_of(gpu, host, numbers_at(sizes), count),
+    leave_to_stream(of, list_of(numbers_at(to), numbers_at(from), numbers_at(sizes), count),
                     stream_of(stream));
 }
 
@@ -223,9 +215,9 @@ array_of_bytes pinned(std::size_t bytes, int ordinal) {
 
 void bind_batches(nb::module_& module) {
     nb::class_<batches>(module, "CopyEngine")
-        .def("submit", &submit, nb::arg("to_gpu"), nb::arg("gpu").noconvert(),
-             nb::arg("host").noconvert(), nb::arg("sizes").noconvert(), nb::arg("after").none(),
-             nb::arg("then").none(), nb::arg("at_most_ms").none())
+        .def("submit", &submit, nb::arg("to").noconvert(), nb::arg("from_").noconvert(),
+             nb::arg("sizes").noconvert(), nb::arg("after").none(), nb::arg("then").none(),
+             nb::arg("at_most_ms").none())
         .def(
             "done",
             [](batches& of, std::uint64_t ticket) {

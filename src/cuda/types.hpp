@@ -193,6 +193,7 @@ inline constexpr int pointer_mempool_handle = 17;
 // CUmemorytype
 inline constexpr unsigned memory_type_host = 1;
 inline constexpr unsigned memory_type_device = 2;
+inline constexpr unsigned memory_type_unified = 4; ///< the address says which
 
 // CUdevice_attribute
 inline constexpr int attribute_max_threads_per_block = 1;

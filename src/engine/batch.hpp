@@ -59,12 +59,13 @@ public:
     /// Begins to copy. What this thread has stored and flushed before is seen by the copy. Where a
     /// batch waits, for its stream or for room, it holds up none of other streams and none of the
     /// other direction, as long as no more streams are waited for than it has queues for.
+    /// @param way which most pieces go, for the choice of a queue
     /// @param pieces each of 1 to most_piece_bytes; none: only the order is kept
     /// @param bytes of all pieces
     /// @return the batch's number, below 2^number_bits
     /// @throws has_stopped, error, std::bad_alloc; then nothing of the batch is in flight, but for
     ///         errc::copy_unfinished
-    virtual ticket submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+    virtual ticket submit(direction way, std::span<piece const> pieces, std::size_t bytes,
                           stream_order const& order) = 0;
 
     static constexpr unsigned number_bits = 48;

@@ -34,10 +34,12 @@ void self_test(batch_engine& engine, gpu const& which, batch_test_memory const& 
     cuda::context_scope const scope = cuda::context_scope::on_device(which.handle);
     cuda::nonce_stream const driver;
     // Two pieces, each to where the other one is on the other side.
-    std::array<piece, 2> const pieces{
-        piece{memory.gpu() + 8, memory.host() + far, sizeof(cuda::nonce)},
-        piece{memory.gpu() + far, memory.host() + 8, sizeof(cuda::nonce)}};
-    auto const host = [&](piece const& of) { return memory.data() + (of.host - memory.host()); };
+    constexpr std::size_t bytes = sizeof(cuda::nonce);
+    std::array<piece, 2> const pieces{piece{memory.gpu() + 8, memory.host() + far, bytes},
+                                      piece{memory.gpu() + far, memory.host() + 8, bytes}};
+    std::array<piece, 2> const back{piece{pieces[0].from, pieces[0].to, bytes},
+                                    piece{pieces[1].from, pieces[1].to, bytes}};
+    auto const host = [&](piece const& of) { return memory.data() + (of.from - memory.host()); };
     std::array<cuda::nonce, 2> const up{cuda::random_nonce(), cuda::random_nonce()};
     std::array<cuda::nonce, 2> const down{cuda::random_nonce(), cuda::random_nonce()};
     for (std::size_t i = 0; i < pieces.size(); ++i)
@@ -45,11 +47,11 @@ void self_test(batch_engine& engine, gpu const& which, batch_test_memory const& 
     copy(engine, direction::to_gpu, pieces);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         cuda::nonce seen{};
-        driver.from_gpu(seen, pieces[i].gpu);
+        driver.from_gpu(seen, pieces[i].to);
         expect_same(up[i], seen, "to the GPU when the driver reads it");
-        driver.to_gpu(pieces[i].gpu, down[i]);
+        driver.to_gpu(pieces[i].to, down[i]);
     }
-    copy(engine, direction::to_cpu, pieces);
+    copy(engine, direction::to_cpu, back);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         cuda::nonce seen{};
         std::memcpy(seen.data(), host(pieces[i]), sizeof seen);

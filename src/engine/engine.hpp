@@ -83,7 +83,7 @@ public:
     /// submissions are in the order of their tickets. The memory of both sides stays reachable
     /// until the ticket is done.
     /// @throws error where the engine has stopped
-    virtual ticket submit(direction which, std::span<piece const> pieces) = 0;
+    virtual ticket submit(std::span<piece const> pieces) = 0;
 
     /// Whether all up to this ticket is done: its bytes are where they should be, for every thread
     /// that sees this.

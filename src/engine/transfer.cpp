@@ -29,10 +29,12 @@ void for_each_run(reachable const& memory, std::size_t offset, std::size_t bytes
 /// The pieces of one submission. The usual one or few need no allocation.
 class piece_list {
 public:
+    explicit piece_list(direction which) : which_(which) {}
     void add(reachable const& gpu, std::size_t offset, std::uint64_t host, std::size_t bytes) {
         for_each_run(gpu, offset, bytes,
                      [&](std::uint64_t address, std::size_t at, std::size_t some) {
-                         add({address, host + at, some});
+                         add(which_ == direction::to_gpu ? piece{address, host + at, some}
+                                                         : piece{host + at, address, some});
                      });
     }
     [[nodiscard]] std::span<piece const> all() const noexcept {
@@ -49,6 +51,7 @@ private:
             more_.assign(few_.begin(), few_.end());
         more_.push_back(next);
     }
+    direction which_;
     std::array<piece, 4> few_;
     std::size_t count_ = 0;
     std::vector<piece> more_;
@@ -211,9 +214,9 @@ outcome worker::staged_to_cpu(lane const& through, reachable const& gpu, std::si
         for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {
             std::size_t const slot = submitted / chunk % slots;
             std::size_t const some = std::min(chunk, bytes - submitted);
-            piece_list pieces;
+            piece_list pieces(direction::to_cpu);
             pieces.add(gpu, offset + submitted, through.address + slot * chunk, some);
-            tickets[slot] = engine_->submit(direction::to_cpu, pieces.all());
+            tickets[slot] = engine_->submit(pieces.all());
         }
         std::size_t const slot = i % slots;
         if (outcome const result = engine_->wait(tickets[slot], when_late());
@@ -244,9 +247,9 @@ outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::si
         std::size_t const some = std::min(chunk, bytes - at);
         copy_bytes(through.data + slot * chunk, host + at, some);
         copy::flush_wc_stores(); // for the engine
-        piece_list pieces;
+        piece_list pieces(direction::to_gpu);
         pieces.add(gpu, offset + at, through.address + slot * chunk, some);
-        last = tickets[slot] = engine_->submit(direction::to_gpu, pieces.all());
+        last = tickets[slot] = engine_->submit(pieces.all());
     }
     return engine_->wait(last, when_late());
 }
@@ -254,14 +257,14 @@ outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::si
 outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
                             std::span<reachable::run const> host) noexcept {
     try {
-        piece_list pieces; // all in one submission: each has its latency
+        piece_list pieces(which); // all in one submission: each has its latency
         std::size_t bytes = 0;
         for (reachable::run const& run : host) {
             pieces.add(gpu, offset + run.at, run.address, run.bytes);
             bytes += run.bytes;
         }
         under_way const counted(*this, bytes);
-        ticket const number = engine_->submit(which, pieces.all());
+        ticket const number = engine_->submit(pieces.all());
         return engine_->wait(number, when_late());
     } catch (std::exception const&) {
         return outcome::failed;

@@ -48,8 +48,8 @@ static void set_up(void) {
 // Odd sizes and places, with a gap of a byte at least before and behind each.
 static void scatter_places(barmap_copy_piece* pieces) {
     for (uint64_t i = 0; i < count; ++i) {
-        pieces[i].gpu = barmap_gpu_address(memory) + 1 + i * 1001;
-        pieces[i].host = (uintptr_t)host + 3 + (count - 1 - i) * 1003;
+        pieces[i].to = barmap_gpu_address(memory) + 1 + i * 1001;
+        pieces[i].from = (uintptr_t)host + 3 + (count - 1 - i) * 1003;
         pieces[i].bytes = i * 7 % 1000; // of none, too
     }
 }
@@ -71,9 +71,9 @@ static void pieces_go_both_ways(void) {
     memset(at, 0xee, size);
     for (size_t i = 0; i < count; ++i)
         for (size_t k = 0; k < pieces[i].bytes; ++k)
-            ((unsigned char*)(uintptr_t)pieces[i].host)[k] = value_of(i, k);
+            ((unsigned char*)(uintptr_t)pieces[i].from)[k] = value_of(i, k);
     uint64_t ticket = 0;
-    CHECK(barmap_submit_batch(engine, BARMAP_TO_GPU, pieces, count, NULL, &ticket) == BARMAP_OK);
+    CHECK(barmap_submit_batch(engine, pieces, count, NULL, &ticket) == BARMAP_OK);
     CHECK(ticket != 0 && is_done(ticket));
     size_t wrong = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -84,11 +84,13 @@ static void pieces_go_both_ways(void) {
     }
     CHECK(wrong == 0);
 
+    for (size_t i = 0; i < count; ++i)
+        pieces[i] = (barmap_copy_piece){pieces[i].from, pieces[i].to, pieces[i].bytes};
     memset(host, 0xdd, size);
-    CHECK(barmap_submit_batch(engine, BARMAP_TO_CPU, pieces, count, NULL, &ticket) == BARMAP_OK);
+    CHECK(barmap_submit_batch(engine, pieces, count, NULL, &ticket) == BARMAP_OK);
     CHECK(is_done(ticket));
     for (size_t i = 0; i < count; ++i) {
-        unsigned char const* const there = (unsigned char const*)(uintptr_t)pieces[i].host;
+        unsigned char const* const there = (unsigned char const*)(uintptr_t)pieces[i].to;
         for (size_t k = 0; k < pieces[i].bytes; ++k)
             wrong += there[k] != value_of(i, k);
         wrong += there[-1] != 0xdd || there[pieces[i].bytes] != 0xdd;
@@ -99,7 +101,7 @@ static void pieces_go_both_ways(void) {
 static void a_batch_of_nothing_is_done(void) {
     uint64_t ticket = 77;
     int done = 0;
-    CHECK(barmap_submit_batch(engine, BARMAP_TO_GPU, NULL, 0, NULL, &ticket) == BARMAP_OK);
+    CHECK(barmap_submit_batch(engine, NULL, 0, NULL, &ticket) == BARMAP_OK);
     CHECK(ticket == 0);
     CHECK(barmap_batch_done(engine, ticket, &done) == BARMAP_OK && done == 1);
 }
@@ -113,7 +115,7 @@ static void hold_up(void* unused) {
 
 // A batch comes after what its stream was given before, and before what it is given later.
 static void a_stream_and_a_batch_keep_their_order(void) {
-    barmap_copy_piece const out = {barmap_gpu_address(memory), (uintptr_t)host, 100};
+    barmap_copy_piece const out = {(uintptr_t)host, barmap_gpu_address(memory), 100};
     barmap_copy_piece const in = {barmap_gpu_address(memory) + 4096, (uintptr_t)host, 100};
     barmap_batch_options const after = {.size = sizeof after,
                                         .flags = BARMAP_BATCH_AFTER,
@@ -128,7 +130,7 @@ static void a_stream_and_a_batch_keep_their_order(void) {
     void (*const function)(void*) = hold_up;
     CHECK(cu("cuLaunchHostFunc", stream, *(void* const*)&function, NULL) == 0);
     uint64_t ticket = 0;
-    CHECK(barmap_submit_batch(engine, BARMAP_TO_CPU, &out, 1, &after, &ticket) == BARMAP_OK);
+    CHECK(barmap_submit_batch(engine, &out, 1, &after, &ticket) == BARMAP_OK);
     int done = 7;
     CHECK(barmap_wait_for_batch(engine, ticket, 1000, &done) == BARMAP_OK && done == 0);
     CHECK(barmap_batch_done(engine, ticket, &done) == BARMAP_OK && done == 0);
@@ -138,7 +140,7 @@ static void a_stream_and_a_batch_keep_their_order(void) {
     CHECK(host[0] == 1 && host[99] == 1);
 
     // No ticket: the stream waits for it.
-    CHECK(barmap_submit_batch(engine, BARMAP_TO_GPU, &in, 1, &both, NULL) == BARMAP_OK);
+    CHECK(barmap_submit_batch(engine, &in, 1, &both, NULL) == BARMAP_OK);
     CHECK(cu("cuStreamSynchronize", stream, NULL, NULL) == 0);
     CHECK(at[4096] == 1 && at[4096 + 99] == 1);
 }
@@ -156,16 +158,15 @@ static void every_refusal(void) {
             other, barmap_open_copy_engine(NULL, &other));
     REFUSED_WITHOUT_OUTPUT("give a place", barmap_open_copy_engine(gpu, NULL));
 
-    int const invalid = BARMAP_ERROR_INVALID_ARGUMENT, to_gpu = BARMAP_TO_GPU;
+    int const invalid = BARMAP_ERROR_INVALID_ARGUMENT;
     barmap_copy_piece piece = {barmap_gpu_address(memory), (uintptr_t)host, 1};
-    REFUSED_BATCH(invalid, "open a copy engine first", NULL, to_gpu, &piece, 1, NULL);
-    REFUSED_BATCH(invalid, "BARMAP_TO_GPU or BARMAP_TO_CPU", engine, 2, &piece, 1, NULL);
-    REFUSED_BATCH(invalid, "BARMAP_TO_GPU or BARMAP_TO_CPU", engine, -1, &piece, 1, NULL);
-    REFUSED_BATCH(invalid, "give the pieces, not NULL", engine, to_gpu, NULL, 1, NULL);
-    piece.gpu = 0;
-    REFUSED_BATCH(invalid, "one of its addresses is null", engine, to_gpu, &piece, 1, NULL);
-    piece.gpu = ~(uint64_t)0;
-    REFUSED_BATCH(invalid, "57 bits", engine, BARMAP_TO_CPU, &piece, 1, NULL);
+    REFUSED_BATCH(invalid, "open a copy engine first", NULL, &piece, 1, NULL);
+    REFUSED_BATCH(invalid, "give the pieces, not NULL", engine, NULL, 1, NULL);
+    piece.to = 0;
+    REFUSED_BATCH(invalid, "copy piece 0 of a batch: invalid argument; its `to` is null", engine,
+                  &piece, 1, NULL);
+    piece.to = ~(uint64_t)0;
+    REFUSED_BATCH(invalid, "57 bits", engine, &piece, 1, NULL);
 
     int done = 7;
     refused(invalid, barmap_batch_done(NULL, 0, &done), "open a copy engine first", NULL, __FILE__,
@@ -194,17 +195,17 @@ static void options_of_every_size(void) {
     static size_t const wrong[] = {0, 4, 12, 39, 41, 4104, SIZE_MAX};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         barmap_batch_options const how = {.size = wrong[i]};
-        REFUSED_BATCH(invalid, "sizeof(barmap_batch_options)", engine, 0, &piece, 1, &how);
+        REFUSED_BATCH(invalid, "sizeof(barmap_batch_options)", engine, &piece, 1, &how);
     }
     barmap_batch_options const flag = {.size = sizeof flag, .flags = 4};
-    REFUSED_BATCH(invalid, "a flag that this version does not know", engine, 0, &piece, 1, &flag);
+    REFUSED_BATCH(invalid, "a flag that this version does not know", engine, &piece, 1, &flag);
     // What a shorter structure lacks is 0, whatever lies behind it.
     barmap_batch_options const shorter = {8, ~(uint64_t)0, (void*)1, 1, (void*)1};
-    CHECK(barmap_submit_batch(engine, 0, &piece, 1, &shorter, NULL) == BARMAP_OK);
+    CHECK(barmap_submit_batch(engine, &piece, 1, &shorter, NULL) == BARMAP_OK);
     struct longer_options longer = {{.size = sizeof longer}, {0, 0}};
-    CHECK(barmap_submit_batch(engine, 0, &piece, 1, &longer.known, NULL) == BARMAP_OK);
+    CHECK(barmap_submit_batch(engine, &piece, 1, &longer.known, NULL) == BARMAP_OK);
     longer.unknown[1] = 1;
-    REFUSED_BATCH(invalid, "this version does not have", engine, 0, &piece, 1, &longer.known);
+    REFUSED_BATCH(invalid, "this version does not have", engine, &piece, 1, &longer.known);
 }
 
 static void handles_go_in_any_order(void) {
@@ -227,7 +228,7 @@ static void a_forked_child_is_refused(void) {
         int done;
         barmap_copy_engine* other;
         REFUSED(forked, "parent", other, barmap_open_copy_engine(gpu, &other));
-        REFUSED_BATCH(forked, "parent", engine, BARMAP_TO_GPU, &piece, 1, NULL);
+        REFUSED_BATCH(forked, "parent", engine, &piece, 1, NULL);
         REFUSED_COPY(forked, "parent", barmap_batch_done(engine, 0, &done));
         REFUSED_COPY(forked, "parent", barmap_wait_for_batch(engine, 0, 0, &done));
         CHECK(strcmp(barmap_copy_engine_name(engine), "") == 0);
@@ -237,7 +238,7 @@ static void a_forked_child_is_refused(void) {
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child && status == 0);
     uint64_t ticket = 0;
-    CHECK(barmap_submit_batch(engine, BARMAP_TO_GPU, &piece, 1, NULL, &ticket) == BARMAP_OK);
+    CHECK(barmap_submit_batch(engine, &piece, 1, NULL, &ticket) == BARMAP_OK);
     CHECK(is_done(ticket));
 }
 

@@ -18,7 +18,7 @@ std::vector<copy_piece> large_pieces(device_block const& gpu, pinned_block const
                                      std::size_t each = 64 * kib) {
     std::vector<copy_piece> result;
     for (std::size_t at = 0; at < batch_program::size; at += each)
-        result.push_back({gpu.address() + at, host.address() + at, each});
+        result.push_back({host.address() + at, gpu.address() + at, each});
     return result;
 }
 
@@ -47,11 +47,11 @@ TEST(batch_both_ways_test, the_way_back_takes_the_other_engines) {
         SCOPED_TRACE(round);
         p.fill(round);
         machine.gpu().hold(own_engine);
-        copy_ticket const out = p.engine.gather(p.out_list);
+        copy_ticket const out = p.engine.submit(p.out_list);
         fake::gpu::activity before = machine.gpu().done();
         copy_ticket const back = round == 0
-                                     ? p.engine.scatter(p.back_list)
-                                     : p.engine.submit(copy_direction::to_gpu, p.back_list,
+                                     ? p.engine.submit(turned(p.back_list))
+                                     : p.engine.submit(turned(p.back_list),
                                                        after{other.get()}, then{other.get()});
         p.expect_done(back);
         for (std::uint32_t const each : shared_engines)
@@ -63,7 +63,7 @@ TEST(batch_both_ways_test, the_way_back_takes_the_other_engines) {
         EXPECT_EQ(machine.gpu().done().engine_type, own_engine);
         p.expect_copied(round);
     }
-    p.expect_done(p.engine.scatter(p.back_list)); // nothing goes the other way any more
+    p.expect_done(p.engine.submit(turned(p.back_list))); // nothing goes the other way any more
     EXPECT_EQ(machine.gpu().done().engine_type, own_engine);
 }
 
@@ -77,9 +77,9 @@ TEST(batch_both_ways_test, only_a_large_way_back_takes_other_engines) {
         both_ways p;
         auto const taken_by_others = [&](copy_direction way, std::vector<copy_piece> const& list) {
             machine.gpu().hold(own_engine);
-            copy_ticket const out = p.engine.gather(p.out_list);
+            copy_ticket const out = p.engine.submit(p.out_list);
             fake::gpu::activity before = machine.gpu().done();
-            copy_ticket const ticket = p.engine.submit(way, list);
+            copy_ticket const ticket = p.engine.submit(going(way, list));
             machine.gpu().release();
             p.expect_done(ticket);
             p.expect_done(out);
@@ -91,7 +91,7 @@ TEST(batch_both_ways_test, only_a_large_way_back_takes_other_engines) {
         EXPECT_TRUE(taken_by_others(to_gpu, large_pieces(p.back, p.back_host, least)));
         EXPECT_FALSE(taken_by_others(to_gpu, large_pieces(p.back, p.back_host, least / 2)));
         EXPECT_FALSE(taken_by_others(
-            to_gpu, std::vector<copy_piece>{{p.back.address(), p.back_host.address(), mib - 1}}));
+            to_gpu, std::vector<copy_piece>{{p.back_host.address(), p.back.address(), mib - 1}}));
         EXPECT_FALSE(taken_by_others(copy_direction::to_cpu, p.back_list));
     }
 }
@@ -102,11 +102,11 @@ TEST(batch_both_ways_test, a_batch_that_waits_for_a_stream_sends_nobody_to_other
     both_ways p;
     p.fill(3);
     gated_stream held, other;
-    copy_ticket const out = p.engine.submit(copy_direction::to_cpu, p.out_list, after{held.get()});
+    copy_ticket const out = p.engine.submit(p.out_list, after{held.get()});
     fake::gpu::activity before = machine.gpu().done();
-    p.expect_done(p.engine.scatter(p.back_list));
+    p.expect_done(p.engine.submit(turned(p.back_list)));
     other.open();
-    p.expect_done(p.engine.submit(copy_direction::to_gpu, p.back_list, after{other.get()}));
+    p.expect_done(p.engine.submit(turned(p.back_list), after{other.get()}));
     fake::gpu::activity after = machine.gpu().done();
     for (std::uint32_t const each : shared_engines)
         EXPECT_EQ(after.launches_of[each], before.launches_of[each]);
@@ -124,10 +124,10 @@ TEST(batch_both_ways_test, a_failure_of_either_engine_is_told) {
         both_ways p;
         p.fill(7);
         machine.gpu().hold(own_engine);
-        copy_ticket const waiting = p.engine.gather(p.out_list);
+        copy_ticket const waiting = p.engine.submit(p.out_list);
         std::vector<copy_piece> list = p.back_list;
-        (is_first ? list.front() : list.back()).gpu = 16; // which CUDA has not mapped
-        copy_ticket const bad = p.engine.scatter(list);
+        (is_first ? list.front() : list.back()).from = 16; // which CUDA has not mapped
+        copy_ticket const bad = p.engine.submit(turned(list));
         machine.gpu().release();
         expect_refusal(refusal_of([&] { (void)p.engine.wait(bad, 20s); }), errc::copy_unfinished,
                        "which bytes were copied is unknown");
@@ -175,17 +175,17 @@ TEST(batch_both_ways_test, a_batch_that_is_refused_half_way_copies_nothing) {
         write_by_driver(p.back.address(), pattern(p.size, 9));
         stream.close();
         machine.gpu().hold(own_engine);
-        copy_ticket const out = p.engine.gather(p.out_list);
+        copy_ticket const out = p.engine.submit(p.out_list);
         {
             counted_words const refusing(calls);
-            EXPECT_THROW((void)p.engine.submit(copy_direction::to_gpu, p.back_list,
+            EXPECT_THROW((void)p.engine.submit(turned(p.back_list),
                                                after{stream.get()}, then{stream.get()}),
                          error);
         }
         stream.open();
         stream.synchronize();
         EXPECT_TRUE(read_by_driver(p.back.address(), p.size) == pattern(p.size, 9));
-        copy_ticket const back = p.engine.submit(copy_direction::to_gpu, p.back_list,
+        copy_ticket const back = p.engine.submit(turned(p.back_list),
                                                  after{stream.get()}, then{stream.get()});
         machine.gpu().release();
         p.expect_done(back);
@@ -194,10 +194,10 @@ TEST(batch_both_ways_test, a_batch_that_is_refused_half_way_copies_nothing) {
         EXPECT_EQ(p.report("channel").failures, 0u);
     }
     machine.gpu().hold(own_engine);
-    copy_ticket const out = p.engine.gather(p.out_list);
+    copy_ticket const out = p.engine.submit(p.out_list);
     std::vector<copy_piece> list = p.back_list;
-    list.front().gpu = 16; // which CUDA has not mapped
-    copy_ticket const bad = p.engine.submit(copy_direction::to_gpu, list, after{stream.get()});
+    list.front().from = 16; // which CUDA has not mapped
+    copy_ticket const bad = p.engine.submit(turned(list), after{stream.get()});
     machine.gpu().release();
     EXPECT_THROW((void)p.engine.wait(bad, 20s), error);
     p.expect_done(out);
@@ -210,9 +210,9 @@ TEST(batch_both_ways_test, a_stream_that_waits_holds_up_no_other_on_the_other_en
     gated_stream held, ready;
     ready.open();
     machine.gpu().hold(own_engine);
-    copy_ticket const out = p.engine.gather(p.out_list);
-    copy_ticket const waits = p.engine.submit(copy_direction::to_gpu, p.back_list, after{held.get()});
-    copy_ticket const free = p.engine.submit(copy_direction::to_gpu, p.back_list, after{ready.get()});
+    copy_ticket const out = p.engine.submit(p.out_list);
+    copy_ticket const waits = p.engine.submit(turned(p.back_list), after{held.get()});
+    copy_ticket const free = p.engine.submit(turned(p.back_list), after{ready.get()});
     machine.gpu().release();
     p.expect_done(out);
     p.expect_done(free);
@@ -230,17 +230,17 @@ TEST(batch_both_ways_test, a_failure_of_one_engine_ends_the_wait_for_room_on_the
     stream.open();
     stream.synchronize();
     std::vector<copy_piece> bad = p.back_list;
-    bad.back().gpu = 16; // the second engine's half
-    std::vector<copy_piece> const list(1'300'000, {p.back.address(), p.back_host.address(), 2048});
+    bad.back().from = 16; // the second engine's half
+    std::vector<copy_piece> const list(1'300'000, {p.back_host.address(), p.back.address(), 2048});
     machine.gpu().hold(own_engine);
-    copy_ticket const out = p.engine.gather(p.out_list);
+    copy_ticket const out = p.engine.submit(p.out_list);
     copy_ticket const failing =
-        p.engine.submit(copy_direction::to_gpu, bad, after{gate.get()}, then{stream.get()});
+        p.engine.submit(turned(bad), after{gate.get()}, then{stream.get()});
     std::atomic<int> submitted = 0;
     std::thread submitter([&] {
         for (int i = 0; i < 3; ++i) {
             try {
-                (void)p.engine.submit(copy_direction::to_gpu, list, after{stream.get()});
+                (void)p.engine.submit(turned(list), after{stream.get()});
             } catch (error const&) {
                 // No engine took it.
             }
@@ -269,7 +269,7 @@ TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
         SCOPED_TRACE(round);
         p.fill(round);
         machine.gpu().hold(own_engine);
-        copy_ticket const out = p.engine.gather(p.out_list);
+        copy_ticket const out = p.engine.submit(p.out_list);
         std::vector<copy_piece> list;
         for (unsigned i = 0; i < 20'001; ++i)
             list.push_back(p.back_list[i % p.back_list.size()]);
@@ -282,7 +282,7 @@ TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
         copy_ticket back{};
         {
             counted_words const counting(100);
-            back = p.engine.submit(copy_direction::to_gpu, list, begin, then{stream.get()});
+            back = p.engine.submit(turned(list), begin, then{stream.get()});
         }
         EXPECT_EQ(counted_words::calls, round == 1 ? 3 : 2)
             << "one wait for each engine, and a word for both";
@@ -296,8 +296,8 @@ TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
         p.expect_done(out);
         auto const there = read_by_driver(p.back.address(), p.size);
         for (copy_piece const& each : p.back_list)
-            EXPECT_EQ(std::memcmp(there.data() + (each.gpu - p.back.address()),
-                                  p.back_host.bytes().data() + (each.host - p.back_host.address()),
+            EXPECT_EQ(std::memcmp(there.data() + (each.from - p.back.address()),
+                                  p.back_host.bytes().data() + (each.to - p.back_host.address()),
                                   2048),
                       0);
     }
@@ -309,7 +309,7 @@ TEST(batch_both_ways_test, works_with_one_engine_for_the_way_back) {
     both_ways p;
     p.fill(2);
     machine.gpu().hold(own_engine);
-    copy_ticket const out = p.engine.gather(p.out_list);
+    copy_ticket const out = p.engine.submit(p.out_list);
     static auto const allocate = cuda::api().mem_alloc;
     cuda::driver_api refusing = cuda::api();
     refusing.mem_alloc = [](CUdeviceptr* to, std::size_t bytes) {
@@ -317,7 +317,7 @@ TEST(batch_both_ways_test, works_with_one_engine_for_the_way_back) {
         return left-- > 0 ? allocate(to, bytes) : CUresult{2};
     };
     cuda::replace_api(&refusing);
-    p.expect_done(p.engine.scatter(p.back_list));
+    p.expect_done(p.engine.submit(turned(p.back_list)));
     cuda::replace_api(nullptr);
     EXPECT_EQ(machine.gpu().done().engine_type, shared_engines[0]);
     machine.gpu().release();

@@ -28,12 +28,12 @@ TEST(batch_failure_test, an_address_that_is_not_mapped_is_told) {
     engine_machine machine(nullptr);
     batch_program p;
     p.expect_to_work(1);
-    copy_ticket const before = p.engine.gather(p.pieces(3, 100));
+    copy_ticket const before = p.engine.submit(p.pieces(3, 100));
     p.expect_done(before);
     std::vector<std::byte> const pageable(4096);
     expect_failed(p,
-                  p.engine.gather(std::vector<copy_piece>{
-                      {p.block.address(), reinterpret_cast<std::uintptr_t>(pageable.data()), 64}}));
+                  p.engine.submit(std::vector<copy_piece>{
+                      {reinterpret_cast<std::uintptr_t>(pageable.data()), p.block.address(), 64}}));
     EXPECT_TRUE(p.engine.done(before)) << "what was done stays done";
     EXPECT_EQ(p.engine.name(), "channel") << "another one";
     EXPECT_EQ(p.report("channel").failures, 1u);
@@ -45,7 +45,7 @@ TEST(batch_failure_test, an_address_that_is_not_mapped_is_told) {
         device_block const freed(mib);
         gone = freed.address();
     }
-    expect_failed(p, p.engine.gather(std::vector<copy_piece>{{gone, p.host.address(), 64}}));
+    expect_failed(p, p.engine.submit(std::vector<copy_piece>{{p.host.address(), gone, 64}}));
     p.expect_to_work(3);
 }
 
@@ -54,7 +54,7 @@ TEST(batch_failure_test, after_three_the_driver_copies) {
     batch_program p;
     for (unsigned i = 1; i <= 3; ++i) {
         EXPECT_EQ(p.engine.name(), "channel");
-        expect_failed(p, p.engine.gather(std::vector<copy_piece>{{16, p.host.address(), 64}}));
+        expect_failed(p, p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}));
     }
     EXPECT_EQ(p.engine.name(), "driver");
     EXPECT_EQ(p.report("channel").copies, 3u);
@@ -65,9 +65,9 @@ TEST(batch_failure_test, after_three_the_driver_copies) {
     EXPECT_NE(p.report("channel").reason.find("3 batches"), std::string::npos);
     EXPECT_FALSE(p.report("channel").advice.empty());
     expect_refusal(refusal_of([&] {
-                       (void)p.engine.gather(std::vector<copy_piece>{{16, p.host.address(), 64}});
+                       (void)p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}});
                    }),
-                   errc::unsupported_memory, "no live allocation at its `gpu`, 0x10");
+                   errc::unsupported_memory, "no live allocation at its `from`, 0x10");
     p.expect_to_work(4);
 }
 
@@ -75,8 +75,8 @@ TEST(batch_failure_test, one_that_is_asked_for_and_fails_is_an_error) {
     engine_machine machine("channel");
     batch_program p;
     for (unsigned i = 1; i <= 3; ++i)
-        expect_failed(p, p.engine.gather(std::vector<copy_piece>{{16, p.host.address(), 64}}));
-    expect_refusal(refusal_of([&] { (void)p.engine.gather(p.pieces(3, 100)); }),
+        expect_failed(p, p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}));
+    expect_refusal(refusal_of([&] { (void)p.engine.submit(p.pieces(3, 100)); }),
                    errc::backend_broken, "3 batches failed");
 }
 
@@ -119,18 +119,18 @@ TEST(batch_failure_test, streams_go_on_after_a_failure) {
     gated_stream stream;
     stream.open();
     copy_ticket const bad =
-        p.engine.submit(copy_direction::to_cpu, std::vector<copy_piece>{{16, p.host.address(), 64}},
+        p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}},
                         after{stream.get()}, then{stream.get()});
     stream.synchronize();
     expect_failed(p, bad);
     // Again, after the watcher has had nothing to do for long.
     p.expect_to_work(1);
-    (void)p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), after{stream.get()},
+    (void)p.engine.submit(p.pieces(5, 100), after{stream.get()},
                           then{stream.get()});
     stream.synchronize();
     std::this_thread::sleep_for(1500ms);
     copy_ticket const again =
-        p.engine.submit(copy_direction::to_cpu, std::vector<copy_piece>{{16, p.host.address(), 64}},
+        p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}},
                         {}, then{stream.get()});
     stream.synchronize();
     expect_failed(p, again);
@@ -141,11 +141,11 @@ TEST(batch_failure_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     batch_program p;
     gated_stream held, other;
     other.open();
-    copy_ticket const bounded = p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100),
+    copy_ticket const bounded = p.engine.submit(p.pieces(5, 100),
                                                 after{held.get(), 100ms}, then{other.get()});
     other.synchronize();
     expect_failed(p, bounded);
-    p.expect_done(p.engine.gather(p.pieces(5, 100)));
+    p.expect_done(p.engine.submit(p.pieces(5, 100)));
     held.open();
     held.synchronize(); // writes its word, for nobody
     std::this_thread::sleep_for(20ms);
@@ -154,7 +154,7 @@ TEST(batch_failure_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     // A year is not too long, and a negative time is none.
     held.close();
     copy_ticket const patient =
-        p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100),
+        p.engine.submit(p.pieces(5, 100),
                         after{held.get(), std::chrono::milliseconds::max()});
     EXPECT_FALSE(p.engine.wait(patient, 50ms));
     held.open();
@@ -167,7 +167,7 @@ TEST(batch_failure_test, what_stalls_or_is_never_fetched_is_late) {
     batch_program p;
     p.expect_to_work(1);
     machine.gpu().stall();
-    copy_ticket const late = p.engine.gather(p.pieces(5, 100));
+    copy_ticket const late = p.engine.submit(p.pieces(5, 100));
     EXPECT_FALSE(p.engine.wait(late, 1ms));
     expect_failed(p, late);
     machine.gpu().resume();
@@ -175,7 +175,7 @@ TEST(batch_failure_test, what_stalls_or_is_never_fetched_is_late) {
     while (!machine.gpu().idle())
         std::this_thread::yield();
     machine.gpu().lose_doorbells(100);
-    expect_failed(p, p.engine.scatter(p.pieces(5, 100)));
+    expect_failed(p, p.engine.submit(turned(p.pieces(5, 100))));
     machine.gpu().lose_doorbells(0);
     p.expect_to_work(3);
     EXPECT_EQ(p.report("channel").failures, 2u);
@@ -192,13 +192,13 @@ TEST(batch_failure_test, a_channel_that_does_not_stop_tells_nothing) {
     machine.gpu().stall();
     machine.driver().keep_channels(true);
     copy_ticket const late =
-        p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), {}, then{stream.get()});
+        p.engine.submit(p.pieces(5, 100), {}, then{stream.get()});
     EXPECT_FALSE(p.engine.wait(late, 1500ms));
     EXPECT_FALSE(p.engine.done(late));
     EXPECT_FALSE(stream.is_idle());
     machine.driver().keep_channels(false);
     machine.gpu().resume();
-    p.expect_done(p.engine.gather(p.pieces(5, 100))); // by another channel
+    p.expect_done(p.engine.submit(p.pieces(5, 100))); // by another channel
     EXPECT_EQ(p.report("channel").failures, 1u);
     EXPECT_FALSE(p.engine.done(late));
 }
@@ -211,10 +211,10 @@ TEST(batch_failure_test, a_submission_that_finds_no_room_takes_the_next_engine) 
     p.expect_to_work(1);
     constexpr std::uint32_t own_engine = rm::abi::engine_type_copy0 + 4;
     machine.gpu().hold(own_engine);
-    std::vector<copy_piece> const list(400'000, {p.block.address(), p.host.address(), 1});
+    std::vector<copy_piece> const list(400'000, {p.host.address(), p.block.address(), 1});
     std::vector<copy_ticket> tickets;
     for (int i = 0; i < 2; ++i)
-        tickets.push_back(p.engine.gather(list));
+        tickets.push_back(p.engine.submit(list));
     machine.gpu().stall();
     machine.gpu().release();
     std::thread resumer([&] {
@@ -222,8 +222,8 @@ TEST(batch_failure_test, a_submission_that_finds_no_room_takes_the_next_engine) 
             std::this_thread::sleep_for(1ms);
         machine.gpu().resume();
     });
-    std::vector<copy_piece> const more(800'000, {p.block.address(), p.host.address(), 1});
-    copy_ticket const last = p.engine.gather(more);
+    std::vector<copy_piece> const more(800'000, {p.host.address(), p.block.address(), 1});
+    copy_ticket const last = p.engine.submit(more);
     p.expect_done(last);
     resumer.join();
     for (copy_ticket const each : tickets)
@@ -240,9 +240,9 @@ TEST(batch_failure_test, a_stream_is_released_when_the_rest_of_a_list_can_not_be
     stream.open();
     stream.synchronize();
     machine.gpu().fail_next();
-    std::vector<copy_piece> const list(90'000, {p.block.address(), p.host.address(), 1});
+    std::vector<copy_piece> const list(90'000, {p.host.address(), p.block.address(), 1});
     copy_ticket const bad =
-        p.engine.submit(copy_direction::to_cpu, list, {}, then{stream.get()});
+        p.engine.submit(list, {}, then{stream.get()});
     stream.synchronize();
     expect_failed(p, bad);
     p.expect_to_work(2);
@@ -256,16 +256,16 @@ TEST(batch_failure_test, a_stream_that_is_none_is_refused_and_holds_up_nothing) 
     auto* const none = reinterpret_cast<CUstream>(std::uintptr_t{0x1230});
     auto const list = p.pieces(5, 100);
     for (int i = 0; i < 300; ++i) {
-        EXPECT_THROW((void)p.engine.submit(copy_direction::to_cpu, list, after{none}), error);
-        EXPECT_THROW((void)p.engine.submit(copy_direction::to_cpu, list, {}, then{none}), error);
+        EXPECT_THROW((void)p.engine.submit(list, after{none}), error);
+        EXPECT_THROW((void)p.engine.submit(list, {}, then{none}), error);
         EXPECT_THROW(
-            (void)p.engine.submit(copy_direction::to_cpu, list, after{stream.get()}, then{none}),
+            (void)p.engine.submit(list, after{stream.get()}, then{none}),
             error);
     }
     stream.synchronize();
     EXPECT_EQ(p.host.bytes()[0], std::byte{}) << "nothing is copied";
     p.expect_done(
-        p.engine.submit(copy_direction::to_cpu, list, after{stream.get()}, then{stream.get()}));
+        p.engine.submit(list, after{stream.get()}, then{stream.get()}));
     stream.synchronize();
     p.expect_to_work(2);
 }
@@ -282,7 +282,7 @@ TEST(batch_failure_test, a_word_that_is_ordered_in_vain_is_taken) {
     auto const list = p.pieces(5, 100);
     cuda::replace_api(&refusing);
     for (int i = 0; i < 3; ++i)
-        EXPECT_THROW((void)p.engine.submit(copy_direction::to_cpu, list, after{stream.get()},
+        EXPECT_THROW((void)p.engine.submit(list, after{stream.get()},
                                            then{stream.get()}),
                      error);
     cuda::replace_api(nullptr);
@@ -290,7 +290,7 @@ TEST(batch_failure_test, a_word_that_is_ordered_in_vain_is_taken) {
     stream.synchronize();
     // Another one on the same channel.
     gated_stream other;
-    copy_ticket const next = p.engine.submit(copy_direction::to_cpu, list, after{other.get()});
+    copy_ticket const next = p.engine.submit(list, after{other.get()});
     EXPECT_FALSE(p.engine.wait(next, 20ms)) << "the stream has not come";
     other.open();
     p.expect_done(next);
@@ -334,8 +334,7 @@ TEST(batch_failure_test, lanes_that_are_open_do_the_work_of_those_that_cannot_be
     gated_stream first, second;
     second.open();
     auto const list = p.pieces(5, 100);
-    copy_ticket const begun = p.engine.submit(
-        copy_direction::to_gpu, std::vector<copy_piece>{{p.block.address(), p.host.address(), mib}},
+    copy_ticket const begun = p.engine.submit(turned(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}}),
         after{first.get()});
     cuda::driver_api refusing = cuda::api();
     refusing.mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
@@ -343,8 +342,8 @@ TEST(batch_failure_test, lanes_that_are_open_do_the_work_of_those_that_cannot_be
     // The way back, and another stream: on the lane that waits.
     pinned_block const other(mib);
     p.expect_done(
-        p.engine.gather(std::vector<copy_piece>{{p.block.address(), other.address(), mib}}));
-    copy_ticket const next = p.engine.submit(copy_direction::to_cpu, list, after{second.get()});
+        p.engine.submit(std::vector<copy_piece>{{other.address(), p.block.address(), mib}}));
+    copy_ticket const next = p.engine.submit(list, after{second.get()});
     EXPECT_FALSE(p.engine.wait(next, 20ms));
     first.open();
     p.expect_done(begun);
@@ -363,12 +362,12 @@ TEST(batch_failure_test, what_waits_is_refused_where_no_lane_for_it_can_be_opene
     refusing.mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
     cuda::replace_api(&refusing);
     EXPECT_THROW(
-        (void)p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), after{stream.get()}),
+        (void)p.engine.submit(p.pieces(5, 100), after{stream.get()}),
         error);
     cuda::replace_api(nullptr);
-    p.expect_done(p.engine.gather(p.pieces(5, 100)));
+    p.expect_done(p.engine.submit(p.pieces(5, 100)));
     copy_ticket const later =
-        p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), after{stream.get()});
+        p.engine.submit(p.pieces(5, 100), after{stream.get()});
     stream.open();
     p.expect_done(later);
 }
@@ -386,7 +385,7 @@ TEST(batch_failure_test, finds_the_address_space_of_each_gpu) {
         auto const there = pattern(mib, 5 + static_cast<unsigned>(ordinal));
         write_by_driver(block.address(), there);
         EXPECT_TRUE(engine.wait(
-            engine.gather(std::vector<copy_piece>{{block.address(), host.address(), mib}}), 20s));
+            engine.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}}), 20s));
         EXPECT_TRUE(std::ranges::equal(host.bytes(), there));
     }
 }

@@ -7,7 +7,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <future>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace barmap::contract {
 
@@ -75,6 +78,40 @@ private:
     std::uint32_t closed_ = 0;
 };
 
+/// The same pieces, from where they went to.
+[[nodiscard]] inline std::vector<copy_piece> turned(std::span<copy_piece const> pieces) {
+    std::vector<copy_piece> result(pieces.begin(), pieces.end());
+    for (copy_piece& each : result)
+        std::swap(each.to, each.from);
+    return result;
+}
+
+/// Pieces that go this way, of some that go to the CPU.
+[[nodiscard]] inline std::vector<copy_piece> going(copy_direction way,
+                                                   std::span<copy_piece const> to_cpu) {
+    return way == copy_direction::to_gpu ? turned(to_cpu)
+                                         : std::vector<copy_piece>(to_cpu.begin(), to_cpu.end());
+}
+
+/// Whether the action returns, by a value or an exception.
+[[nodiscard]] inline bool returns(auto action) {
+    std::promise<void> done;
+    std::thread runner([&] {
+        try {
+            action();
+        } catch (error const&) {
+            // It has returned.
+        }
+        done.set_value();
+    });
+    bool const has = done.get_future().wait_for(20s) == std::future_status::ready;
+    if (!has)
+        runner.detach();
+    else
+        runner.join();
+    return has;
+}
+
 /// A program that copies batches.
 struct batch_program {
     static constexpr std::size_t size = mib;
@@ -83,31 +120,30 @@ struct batch_program {
     pinned_block host{size};
     copy_engine engine = gpu.copy_engine();
 
-    /// Pieces of odd sizes at odd places, in no order, with a gap behind each.
+    /// Pieces of odd sizes at odd places, in no order, with a gap behind each, that go to the CPU.
     [[nodiscard]] std::vector<copy_piece> pieces(std::size_t count, std::size_t stride) const {
         std::vector<copy_piece> result;
         for (std::size_t i = 0; i < count; ++i) {
             std::size_t const to = (i * 7 + 3) % count; // 7 divides no count that is used
-            result.push_back({block.address() + i * stride + i % 3,
-                              host.address() + to * stride + i % 5, 1 + i * 13 % (stride - 8)});
+            result.push_back({host.address() + to * stride + i % 5, block.address() + i * stride + i % 3, 1 + i * 13 % (stride - 8)});
         }
         return result;
     }
-    /// What both sides hold after a batch between them.
+    /// What each side holds after a batch to it, by the pieces that go to the CPU.
     [[nodiscard]] std::vector<std::byte> host_after(std::vector<copy_piece> const& list,
                                                     std::vector<std::byte> before,
                                                     std::vector<std::byte> const& gpu_side) const {
         for (copy_piece const& each : list)
-            std::memcpy(before.data() + (each.host - host.address()),
-                        gpu_side.data() + (each.gpu - block.address()), each.bytes);
+            std::memcpy(before.data() + (each.to - host.address()),
+                        gpu_side.data() + (each.from - block.address()), each.bytes);
         return before;
     }
     [[nodiscard]] std::vector<std::byte> gpu_after(std::vector<copy_piece> const& list,
                                                    std::vector<std::byte> before,
                                                    std::vector<std::byte> const& host_side) const {
         for (copy_piece const& each : list)
-            std::memcpy(before.data() + (each.gpu - block.address()),
-                        host_side.data() + (each.host - host.address()), each.bytes);
+            std::memcpy(before.data() + (each.from - block.address()),
+                        host_side.data() + (each.to - host.address()), each.bytes);
         return before;
     }
     void expect_done(copy_ticket ticket) { EXPECT_TRUE(engine.wait(ticket, 100s)); }
@@ -118,10 +154,10 @@ struct batch_program {
         auto const there = pattern(size, seed), here = pattern(size, seed + 1);
         write_by_driver(block.address(), there);
         host.fill(here);
-        expect_done(engine.gather(list));
+        expect_done(engine.submit(list));
         EXPECT_TRUE(std::ranges::equal(host.bytes(), host_after(list, here, there)));
         host.fill(here);
-        expect_done(engine.scatter(list));
+        expect_done(engine.submit(turned(list)));
         EXPECT_TRUE(read_by_driver(block.address(), size) == gpu_after(list, there, here));
     }
     [[nodiscard]] engine_report report(std::string_view name) const {

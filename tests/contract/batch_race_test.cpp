@@ -21,11 +21,11 @@ TEST(batch_race_test, ways_against_each_other_have_their_own_lanes) {
     write_by_driver(more.address(), sent);
     std::vector<copy_piece> large;
     for (std::size_t at = 0; at < 2 * mib; at += half)
-        large.push_back({more.address() + at, there.address() + at, half});
+        large.push_back({there.address() + at, more.address() + at, half});
     constexpr std::uint32_t own_engine = rm::abi::engine_type_copy0 + 4; // which has nobody else
     machine.gpu().hold(own_engine);
-    copy_ticket const first = p.engine.scatter(p.pieces(5, 100));
-    p.expect_done(p.engine.gather(large));
+    copy_ticket const first = p.engine.submit(turned(p.pieces(5, 100)));
+    p.expect_done(p.engine.submit(large));
     EXPECT_TRUE(std::ranges::equal(there.bytes(), sent));
     EXPECT_NE(machine.gpu().done().engine_type, own_engine);
     // More streams that wait than there are queues.
@@ -34,11 +34,11 @@ TEST(batch_race_test, ways_against_each_other_have_their_own_lanes) {
     std::memset(there.bytes().data(), 0, 2 * mib);
     for (int i = 0; i < 5; ++i) {
         streams.push_back(std::make_unique<gated_stream>());
-        tickets.push_back(p.engine.submit(copy_direction::to_cpu, large,
+        tickets.push_back(p.engine.submit(large,
                                           after{streams.back()->get()},
                                           then{streams.back()->get()}));
     }
-    p.expect_done(p.engine.gather(large));
+    p.expect_done(p.engine.submit(large));
     for (copy_ticket const each : tickets)
         EXPECT_FALSE(p.engine.done(each));
     EXPECT_FALSE(p.engine.done(first));
@@ -60,10 +60,10 @@ TEST(batch_race_test, a_limit_is_counted_from_its_submission) {
     held.open();
     held.synchronize();
     for (int i = 0; i < 20; ++i)
-        p.expect_done(p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100),
+        p.expect_done(p.engine.submit(p.pieces(5, 100),
                                       after{held.get(), std::chrono::hours(1)}));
     held.close();
-    copy_ticket const late = p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100),
+    copy_ticket const late = p.engine.submit(p.pieces(5, 100),
                                              after{held.get(), 1ms}, then{held.get()});
     EXPECT_THROW((void)p.engine.wait(late, 20s), error);
     held.open();
@@ -82,7 +82,7 @@ TEST(batch_race_test, streams_that_come_at_once_get_lanes_of_their_own) {
         for (std::size_t i = 0; i < 2; ++i)
             both.emplace_back([&, i] {
                 together.arrive_and_wait();
-                tickets[i] = p.engine.submit(copy_direction::to_cpu, std::span(list).subspan(i, 1),
+                tickets[i] = p.engine.submit(std::span(list).subspan(i, 1),
                                              after{streams[i].get()});
             });
         for (std::thread& each : both)
@@ -141,10 +141,9 @@ TEST(batch_race_test, a_started_channel_needs_no_other_thread) {
     stream.open();
     {
         no_threads const none;
-        p.expect_done(p.engine.submit(copy_direction::to_cpu, p.pieces(5, 100), after{stream.get()},
+        p.expect_done(p.engine.submit(p.pieces(5, 100), after{stream.get()},
                                       then{stream.get()}));
-        copy_ticket const bad = p.engine.submit(
-            copy_direction::to_cpu, std::vector<copy_piece>{{16, p.host.address(), 64}}, {},
+        copy_ticket const bad = p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}, {},
             then{stream.get()});
         EXPECT_THROW((void)p.engine.wait(bad, 20s), error);
         stream.synchronize();
@@ -166,8 +165,7 @@ TEST(batch_race_test, the_last_handle_waits_for_what_is_under_way) {
         std::thread opener;
         {
             copy_engine engine = gpu.copy_engine();
-            (void)engine.submit(copy_direction::to_cpu,
-                                std::vector<copy_piece>{{block.address(), host.address(), mib}},
+            (void)engine.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}},
                                 after{stream.get()}, then{stream.get()});
             stream.copy(seen.address(), host.address(), mib);
             opener = std::thread([&] {
@@ -191,8 +189,7 @@ TEST(batch_race_test, the_last_handle_waits_for_streams_that_look_for_its_end) {
     std::thread opener;
     {
         copy_engine engine = gpu.copy_engine();
-        (void)engine.submit(copy_direction::to_cpu,
-                            std::vector<copy_piece>{{block.address(), host.address(), mib}}, {},
+        (void)engine.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}}, {},
                             then{stream.get()});
         opener = std::thread([&] {
             std::this_thread::sleep_for(50ms);
@@ -214,7 +211,7 @@ TEST(batch_race_test, who_looks_does_not_wait_for_who_submits) {
         std::atomic<int> submitted = 0;
         std::thread submitter([&] {
             for (std::size_t i = 0; i < tickets.size(); ++i, ++submitted)
-                tickets[i] = p.engine.submit(copy_direction::to_cpu, std::span(list).subspan(i, 1),
+                tickets[i] = p.engine.submit(std::span(list).subspan(i, 1),
                                              after{held.get()});
         });
         while (submitted < 250)
@@ -261,8 +258,7 @@ TEST(batch_race_test, what_the_driver_cannot_order_is_not_under_way) {
     });
     cuda::replace_api(&refusing);
     EXPECT_THROW(
-        (void)p.engine.submit(copy_direction::to_cpu,
-                              std::vector<copy_piece>{{p.block.address(), p.host.address(), mib}},
+        (void)p.engine.submit(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}},
                               after{before.get()}, then{behind.get()}),
         error);
     bool const has_ended = std::ranges::equal(p.host.bytes(), sent);

@@ -59,7 +59,7 @@ TEST_P(batch_series_test, moves_pieces_in_the_order_of_streams) {
     std::memset(p.host.bytes().data(), 0, batch_program::size);
     stream.copy(p.block.address(), source.address(), batch_program::size);
     copy_ticket const ticket =
-        p.engine.submit(copy_direction::to_cpu, list, after{stream.get()}, then{stream.get()});
+        p.engine.submit(list, after{stream.get()}, then{stream.get()});
     EXPECT_FALSE(p.engine.wait(ticket, 20ms));
     stream.open();
     stream.synchronize();
@@ -80,17 +80,17 @@ TEST_P(batch_test, moves_scattered_pieces_and_nothing_else) {
 
 TEST_P(batch_test, takes_empty_lists_and_empty_pieces) {
     batch_program p;
-    EXPECT_EQ(p.engine.gather({}), copy_ticket{});
+    EXPECT_EQ(p.engine.submit({}), copy_ticket{});
     EXPECT_TRUE(p.engine.done({}));
     EXPECT_TRUE(p.engine.wait({}, 0s));
     std::vector<copy_piece> list(3);
-    list[1] = {p.block.address(), p.host.address(), 5};
+    list[1] = {p.host.address(), p.block.address(), 5};
     auto const there = pattern(batch_program::size, 3);
     write_by_driver(p.block.address(), there);
-    p.expect_done(p.engine.gather(list));
+    p.expect_done(p.engine.submit(list));
     EXPECT_TRUE(std::equal(there.begin(), there.begin() + 5, p.host.bytes().begin()));
     EXPECT_EQ(p.host.bytes()[5], std::byte{});
-    p.expect_done(p.engine.gather(std::vector<copy_piece>(3))); // nothing of it is copied
+    p.expect_done(p.engine.submit(std::vector<copy_piece>(3))); // nothing of it is copied
 }
 
 TEST_P(batch_test, reaches_every_kind_of_memory_that_CUDA_has) {
@@ -99,8 +99,8 @@ TEST_P(batch_test, reaches_every_kind_of_memory_that_CUDA_has) {
     p.host.fill(sent);
     for (memory_kind const kind : kinds_of_device_memory) {
         auto const memory = make_memory(kind, 64 * kib);
-        std::vector<copy_piece> const list{{memory->address() + 7, p.host.address() + 7, 60000}};
-        p.expect_done(p.engine.scatter(list));
+        std::vector<copy_piece> const list{{p.host.address() + 7, memory->address() + 7, 60000}};
+        p.expect_done(p.engine.submit(turned(list)));
         auto const seen = read_by_driver(memory->address() + 7, 60000);
         EXPECT_TRUE(std::equal(seen.begin(), seen.end(), sent.begin() + 7))
             << static_cast<int>(kind);
@@ -109,15 +109,15 @@ TEST_P(batch_test, reaches_every_kind_of_memory_that_CUDA_has) {
     os::region const pages = os::region::shared_memory(64 * kib);
     expect_success(cuda::api().mem_host_register(pages.data(), pages.size(), 0));
     std::vector<copy_piece> const list{
-        {p.block.address() + 1, reinterpret_cast<std::uintptr_t>(pages.data()) + 2, 5000}};
+        {reinterpret_cast<std::uintptr_t>(pages.data()) + 2, p.block.address() + 1, 5000}};
     write_by_driver(p.block.address(), sent);
-    p.expect_done(p.engine.gather(list));
+    p.expect_done(p.engine.submit(list));
     EXPECT_TRUE(std::equal(sent.begin() + 1, sent.begin() + 5001, pages.data() + 2));
     expect_success(cuda::api().mem_host_unregister(pages.data()));
     // And the library's own.
     host_buffer const own = p.gpu.allocate_host(5000);
-    p.expect_done(p.engine.gather(std::vector<copy_piece>{
-        {p.block.address(), reinterpret_cast<std::uintptr_t>(own.data()), 5000}}));
+    p.expect_done(p.engine.submit(std::vector<copy_piece>{
+        {reinterpret_cast<std::uintptr_t>(own.data()), p.block.address(), 5000}}));
     EXPECT_TRUE(std::equal(sent.begin(), sent.begin() + 5000, own.data()));
 }
 
@@ -128,11 +128,11 @@ TEST_P(batch_test, sees_what_was_written_through_a_mapping) {
         auto const sent = pattern(64, i);
         write(map.window(0, 64), sent);
         p.expect_done(
-            p.engine.gather(std::vector<copy_piece>{{p.block.address(), p.host.address(), 64}}));
+            p.engine.submit(std::vector<copy_piece>{{p.host.address(), p.block.address(), 64}}));
         ASSERT_TRUE(std::equal(sent.begin(), sent.end(), p.host.bytes().begin()));
         p.host.fill(pattern(64, i + 1000));
         p.expect_done(
-            p.engine.scatter(std::vector<copy_piece>{{p.block.address(), p.host.address(), 64}}));
+            p.engine.submit(turned(std::vector<copy_piece>{{p.host.address(), p.block.address(), 64}})));
         std::vector<std::byte> seen(64);
         read(seen, map.window(0, 64));
         ASSERT_TRUE(seen == pattern(64, i + 1000));
@@ -145,18 +145,18 @@ TEST_P(batch_test, refuses_what_cannot_be_meant) {
     constexpr auto top = std::numeric_limits<std::uintptr_t>::max();
     auto const refused = [&](copy_piece bad, std::string_view words) {
         p.host.fill(pattern(100, 1));
-        std::vector<copy_piece> const list{{gpu, host + 200, 5}, bad};
-        expect_refusal(refusal_of([&] { (void)p.engine.gather(list); }), errc::invalid_argument,
+        std::vector<copy_piece> const list{{host + 200, gpu, 5}, bad};
+        expect_refusal(refusal_of([&] { (void)p.engine.submit(list); }), errc::invalid_argument,
                        words);
         EXPECT_EQ(p.host.bytes()[200], std::byte{}) << "nothing is copied";
     };
     write_by_driver(gpu, pattern(4096, 9));
     refused({0, host, 5}, "piece 1");
-    refused({0, host, 5}, "null");
-    refused({gpu, 0, 5}, "null");
+    refused({0, host, 5}, "its `to` is null");
+    refused({gpu, 0, 5}, "its `from` is null");
     refused({top - 3, host, 5}, "57 bits");
     refused({gpu, top - 3, 5}, "57 bits");
-    refused({gpu, host, top}, "57 bits");
+    refused({host, gpu, top}, "57 bits");
     refused({std::uintptr_t{1} << 57, host, 1}, "57 bits");
     expect_refusal(refusal_of([&] { (void)p.engine.done(copy_ticket{77}); }),
                    errc::invalid_argument, "a ticket of this GPU's copy engine");
@@ -176,7 +176,7 @@ TEST_P(batch_test, refuses_a_stream_that_is_captured) {
         *status = 1;
         return cuda::success;
     };
-    std::vector<copy_piece> const list{{p.block.address(), p.host.address(), 5}};
+    std::vector<copy_piece> const list{{p.host.address(), p.block.address(), 5}};
     cuda::replace_api(&capturing);
     for (bool const is_after : {true, false}) {
         std::optional<after> begin;
@@ -186,7 +186,7 @@ TEST_P(batch_test, refuses_a_stream_that_is_captured) {
         else
             end = then{stream.get()};
         expect_refusal(
-            refusal_of([&] { (void)p.engine.submit(copy_direction::to_cpu, list, begin, end); }),
+            refusal_of([&] { (void)p.engine.submit(list, begin, end); }),
             errc::unsupported_operation, "graph");
     }
     cuda::replace_api(nullptr);
@@ -196,8 +196,8 @@ TEST_P(batch_test, refuses_a_stream_that_is_captured) {
 TEST_P(batch_test, a_forked_child_is_refused_and_may_only_drop_it) {
     batch_program p;
     p.expect_to_work(1);
-    std::vector<copy_piece> const list{{p.block.address(), p.host.address(), 5}};
-    copy_ticket const ticket = p.engine.gather(list);
+    std::vector<copy_piece> const list{{p.host.address(), p.block.address(), 5}};
+    copy_ticket const ticket = p.engine.submit(list);
     EXPECT_EQ(in_child(0,
                        [&] {
                            auto const is_refused = [](auto action) {
@@ -208,7 +208,7 @@ TEST_P(batch_test, a_forked_child_is_refused_and_may_only_drop_it) {
                                }
                                return false;
                            };
-                           if (!is_refused([&] { (void)p.engine.gather(list); }) ||
+                           if (!is_refused([&] { (void)p.engine.submit(list); }) ||
                                !is_refused([&] { (void)p.engine.done(ticket); }) ||
                                !is_refused([&] { (void)p.engine.wait(ticket, 1s); }) ||
                                !is_refused([&] { (void)p.engine.name(); }) ||
@@ -229,12 +229,12 @@ TEST_P(batch_test, all_handles_share_one_engine_which_goes_with_the_last) {
     {
         batch_program p;
         copy_engine const other = p.gpu.copy_engine();
-        copy_ticket const ticket = p.engine.gather(p.pieces(10, 100));
+        copy_ticket const ticket = p.engine.submit(p.pieces(10, 100));
         EXPECT_TRUE(other.wait(ticket, 20s));
         EXPECT_EQ(other.reports().size(), 1u);
         gated_stream stream;
         stream.open();
-        (void)p.engine.submit(copy_direction::to_cpu, p.pieces(10, 100), after{stream.get()},
+        (void)p.engine.submit(p.pieces(10, 100), after{stream.get()},
                               then{stream.get()});
         stream.synchronize();
     }
@@ -250,10 +250,10 @@ TEST_P(batch_test, nothing_arrives_after_its_end) {
     for (unsigned round = 0; round < 20; ++round) {
         std::vector<copy_piece> list;
         for (std::size_t at = 0; at < mib; at += 1024)
-            list.push_back({block.address() + at, host.address() + at, 1000});
+            list.push_back({host.address() + at, block.address() + at, 1000});
         {
             copy_engine engine = gpu.copy_engine();
-            (void)engine.gather(list);
+            (void)engine.submit(list);
         }
         std::memset(host.bytes().data(), 0x33, mib);
         std::this_thread::sleep_for(5ms);
@@ -271,8 +271,7 @@ TEST_P(batch_test, the_last_handle_waits_for_what_is_under_way) {
     write_by_driver(block.address(), there);
     gated_stream stream;
     std::optional<copy_engine> engine = gpu.copy_engine();
-    (void)engine->submit(copy_direction::to_cpu,
-                         std::vector<copy_piece>{{block.address(), host.address(), mib}},
+    (void)engine->submit(std::vector<copy_piece>{{host.address(), block.address(), mib}},
                          after{stream.get()}, then{stream.get()});
     std::thread closer([&] { engine.reset(); });
     std::this_thread::sleep_for(20ms);
@@ -294,12 +293,12 @@ TEST_P(batch_test, threads_may_submit_and_wait_at_once) {
             for (int round = 0; round < 20; ++round) {
                 std::vector<copy_piece> list;
                 for (std::size_t at = t * part; at + 1000 < (t + 1) * part; at += 5000)
-                    list.push_back({p.block.address() + at, p.host.address() + at, 999});
+                    list.push_back({p.host.address() + at, p.block.address() + at, 999});
                 std::memset(p.host.bytes().data() + t * part, 0, part);
-                p.expect_done(p.engine.gather(list));
+                p.expect_done(p.engine.submit(list));
                 for (copy_piece const& each : list)
-                    ASSERT_EQ(std::memcmp(reinterpret_cast<void*>(each.host),
-                                          there.data() + (each.gpu - p.block.address()), 999),
+                    ASSERT_EQ(std::memcmp(reinterpret_cast<void*>(each.to),
+                                          there.data() + (each.from - p.block.address()), 999),
                               0);
             }
         });
@@ -320,7 +319,7 @@ TEST_P(batch_test, comes_after_a_stream_and_lets_it_go_on) {
         gated_stream stream;
         stream.copy(p.block.address(), source.address(), 64 * kib); // "the kernel before"
         copy_ticket const ticket =
-            p.engine.submit(copy_direction::to_cpu, list, after{stream.get()}, then{stream.get()});
+            p.engine.submit(list, after{stream.get()}, then{stream.get()});
         stream.copy(seen.address(), p.host.address(), 64 * kib); // "the kernel behind"
         if (round == 0)
             std::this_thread::sleep_for(50ms);
@@ -341,13 +340,13 @@ TEST_P(batch_test, orders_two_streams_by_after_and_then) {
     second.open();
     second.synchronize();
     auto const list = p.pieces(50, 600);
-    std::vector<copy_piece> const one{{p.block.address(), p.host.address(), 4}};
+    std::vector<copy_piece> const one{{p.host.address(), p.block.address(), 4}};
     // Behind nothing of a stream's; the other waits for it.
-    copy_ticket const plain = p.engine.submit(copy_direction::to_cpu, one, {}, then{second.get()});
+    copy_ticket const plain = p.engine.submit(one, {}, then{second.get()});
     second.synchronize();
     EXPECT_TRUE(p.engine.done(plain));
     copy_ticket const held =
-        p.engine.submit(copy_direction::to_cpu, list, after{first.get()}, then{second.get()});
+        p.engine.submit(list, after{first.get()}, then{second.get()});
     EXPECT_FALSE(p.engine.wait(held, 20ms));
     EXPECT_FALSE(second.is_idle());
     first.open();
@@ -356,14 +355,14 @@ TEST_P(batch_test, orders_two_streams_by_after_and_then) {
     // Only an order.
     first.close();
     copy_ticket const empty =
-        p.engine.submit(copy_direction::to_cpu, {}, after{first.get()}, then{second.get()});
+        p.engine.submit({}, after{first.get()}, then{second.get()});
     EXPECT_FALSE(p.engine.wait(empty, 20ms));
     EXPECT_FALSE(second.is_idle());
     first.open();
     second.synchronize();
     p.expect_done(empty);
     // The default stream, which is null.
-    p.expect_done(p.engine.submit(copy_direction::to_cpu, list, after{}, then{}));
+    p.expect_done(p.engine.submit(list, after{}, then{}));
 }
 
 TEST_P(batch_test, what_waits_holds_up_nothing_else) {
@@ -372,11 +371,11 @@ TEST_P(batch_test, what_waits_holds_up_nothing_else) {
     other.open();
     auto const list = p.pieces(50, 600);
     copy_ticket const waiting =
-        p.engine.submit(copy_direction::to_cpu, list, after{held.get()}, then{held.get()});
+        p.engine.submit(list, after{held.get()}, then{held.get()});
     for (int i = 0; i < 10; ++i) {
-        p.expect_done(p.engine.gather(list));
+        p.expect_done(p.engine.submit(list));
         p.expect_done(
-            p.engine.submit(copy_direction::to_cpu, list, after{other.get()}, then{other.get()}));
+            p.engine.submit(list, after{other.get()}, then{other.get()}));
         other.synchronize();
     }
     EXPECT_FALSE(p.engine.done(waiting));
@@ -393,7 +392,7 @@ TEST_P(batch_test, many_streams_all_come_to_their_end) {
     auto const list = p.pieces(20, 600);
     for (std::size_t i = 0; i < streams; ++i) {
         all.push_back(std::make_unique<gated_stream>());
-        tickets.push_back(p.engine.submit(copy_direction::to_cpu, list, after{all[i]->get()},
+        tickets.push_back(p.engine.submit(list, after{all[i]->get()},
                                           then{all[i]->get()}));
     }
     for (std::size_t i = streams; i-- > 0;)
@@ -409,9 +408,9 @@ TEST_P(batch_test, more_than_the_engine_has_room_for_waits_for_room) {
     std::vector<copy_ticket> tickets;
     auto const list = p.pieces(5000, 200);
     for (int i = 0; i < 10; ++i)
-        tickets.push_back(p.engine.gather(list));
+        tickets.push_back(p.engine.submit(list));
     for (int i = 0; i < 600; ++i)
-        tickets.push_back(p.engine.gather(std::span(list).first(1)));
+        tickets.push_back(p.engine.submit(std::span(list).first(1)));
     for (copy_ticket const each : tickets)
         p.expect_done(each);
     p.expect_to_work(6, 5000, 200);

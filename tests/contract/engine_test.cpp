@@ -118,14 +118,14 @@ TEST_P(engine_test, moves_pieces_of_odd_sizes_and_places_and_touches_no_others) 
             if (host_at > size)
                 break;
             if (way == direction::to_cpu) {
-                list.push_back({a.gpu(from), a.on_host_at(to), bytes});
+                list.push_back({a.on_host_at(to), a.gpu(from), bytes});
                 std::copy_n(gpu_bytes.begin() + from, bytes, host_wanted.begin() + to);
             } else {
                 list.push_back({a.gpu(to), a.on_host_at(from), bytes});
                 std::copy_n(host_bytes.begin() + from, bytes, gpu_wanted.begin() + to);
             }
         }
-        engine::ticket const number = which->submit(way, list);
+        engine::ticket const number = which->submit(list);
         ASSERT_EQ(which->wait(number, soon()), outcome::done);
         EXPECT_TRUE(which->is_done(number));
         EXPECT_TRUE(std::ranges::equal(a.on_host(), host_wanted));
@@ -141,9 +141,9 @@ TEST_P(engine_test, keeps_the_order_of_submissions) {
     for (unsigned i = 0; i < 1000; ++i) {
         a.on_host()[0] = std::byte(i);
         piece const there{a.gpu(i % 1000), a.on_host_at(0), 1};
-        piece const back{a.gpu(i % 1000), a.on_host_at(1), 1};
-        engine::ticket const first = which->submit(direction::to_gpu, {&there, 1});
-        engine::ticket const second = which->submit(direction::to_cpu, {&back, 1});
+        piece const back{a.on_host_at(1), a.gpu(i % 1000), 1};
+        engine::ticket const first = which->submit({&there, 1});
+        engine::ticket const second = which->submit({&back, 1});
         EXPECT_LT(last, first);
         EXPECT_LT(first, second);
         last = second;
@@ -161,7 +161,7 @@ TEST_P(engine_test, takes_submissions_without_waiting_for_them) {
     engine::ticket last = 0;
     for (std::size_t at = 0; at < mib; at += 512) {
         piece const next{a.gpu(at), a.on_host_at(at), 512};
-        last = which->submit(direction::to_gpu, {&next, 1});
+        last = which->submit({&next, 1});
     }
     ASSERT_EQ(which->wait(last, soon()), outcome::done);
     EXPECT_TRUE(read_by_driver(a.block.address(), mib) == sent);
@@ -173,8 +173,8 @@ TEST_P(engine_test, leaves_nothing_behind) {
     for (int i = 0; i < 3; ++i) {
         auto const which = started();
         arena a(*which, 64 * kib);
-        piece const one{a.gpu(), a.on_host_at(), 4096};
-        ASSERT_EQ(which->wait(which->submit(direction::to_cpu, {&one, 1}), soon()), outcome::done);
+        piece const one{a.on_host_at(), a.gpu(), 4096};
+        ASSERT_EQ(which->wait(which->submit({&one, 1}), soon()), outcome::done);
     }
     EXPECT_EQ(machine_->held(), before);
 }
@@ -190,7 +190,7 @@ TEST_P(engine_test, is_used_by_several_threads) {
         all.emplace_back([&, t] {
             for (std::size_t at = 0; at < share; at += 1024) {
                 piece const next{a.gpu(t * share + at), a.on_host_at(t * share + at), 1024};
-                EXPECT_EQ(which->wait(which->submit(direction::to_gpu, {&next, 1}), soon()),
+                EXPECT_EQ(which->wait(which->submit({&next, 1}), soon()),
                           outcome::done);
             }
         });
@@ -205,7 +205,7 @@ TEST_P(engine_test, closed_takes_nothing_more) {
     which->close();
     piece const one{a.gpu(), a.on_host_at(), 8};
     EXPECT_EQ(refusal_of([&] {
-                  (void)which->submit(direction::to_cpu, {&one, 1});
+                  (void)which->submit({&one, 1});
               }).code,
               make_error_code(errc::backend_broken));
     EXPECT_NE(which->wait(1000, soon()), outcome::done);

@@ -143,14 +143,15 @@ void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
     return barmap::contract::fails_now() ? nullptr : std::malloc(bytes ? bytes : 1);
 }
 
-void operator delete(void* memory) noexcept {
+// Not inlined: beside a call of operator new, the compiler takes free() for a mistake.
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
 
-void operator delete(void* memory, std::nothrow_t const&) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::nothrow_t const&) noexcept {
     std::free(memory);
 }
 
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }

@@ -57,21 +57,23 @@ protected:
         for (std::size_t i = 0; i < 1000; ++i) {
             std::size_t const from = i * 1000 + i % 7, to = (i * 7 + 3) % 1000 * 1000 + i % 5;
             std::size_t const size = 1 + i * 13 % 990;
-            list.push_back({block.address() + from, host.address() + to, size});
+            list.push_back({host.address() + to, block.address() + from, size});
             std::memcpy(expected.data() + to, sent.data() + from, size);
         }
-        EXPECT_TRUE(engine.wait(engine.gather(list), 10s));
+        EXPECT_TRUE(engine.wait(engine.submit(list), 10s));
         EXPECT_TRUE(std::ranges::equal(host.bytes(), expected));
         // And back to where it was, by another order.
         expect_success(cu().memset_d8(block.address(), 0, mib));
         expect_success(cu().ctx_synchronize());
         std::ranges::reverse(list);
-        EXPECT_TRUE(engine.wait(engine.scatter(list), 10s));
+        for (copy_piece& each : list)
+            std::swap(each.to, each.from);
+        EXPECT_TRUE(engine.wait(engine.submit(list), 10s));
         std::vector<std::byte> seen(mib);
         expect_success(cu().memcpy_dtoh(seen.data(), block.address(), mib));
         for (copy_piece const& each : list)
-            ASSERT_EQ(std::memcmp(seen.data() + (each.gpu - block.address()),
-                                  sent.data() + (each.gpu - block.address()), each.bytes),
+            ASSERT_EQ(std::memcmp(seen.data() + (each.to - block.address()),
+                                  sent.data() + (each.to - block.address()), each.bytes),
                       0);
     }
 
@@ -97,7 +99,7 @@ TEST_F(batch_test, moves_scattered_pieces_of_every_kind_of_memory) {
     std::ranges::copy(sent, host.bytes().begin());
     auto const expect_reached = [&](std::uintptr_t address, char const* what) {
         std::vector<copy_piece> const list{{address + 3, host.address() + 3, size - 5}};
-        EXPECT_TRUE(engine.wait(engine.scatter(list), 10s)) << what;
+        EXPECT_TRUE(engine.wait(engine.submit(list), 10s)) << what;
         std::vector<std::byte> seen(size - 5);
         expect_success(cu().memcpy_dtoh(seen.data(), address + 3, seen.size()));
         EXPECT_EQ(std::memcmp(seen.data(), sent.data() + 3, seen.size()), 0) << what;
@@ -130,10 +132,10 @@ TEST_F(batch_test, takes_streams_and_memory_of_another_context) {
         expect_success(cu().stream_create(&stream, 1));
         device_block const block(mib);
         pinned_block const host(mib);
-        std::vector<copy_piece> const list{{block.address(), host.address(), mib}};
+        std::vector<copy_piece> const list{{host.address(), block.address(), mib}};
         if (by_channel(engine)) {
             copy_ticket const ticket =
-                engine.submit(copy_direction::to_cpu, list, after{stream}, then{stream});
+                engine.submit(list, after{stream}, then{stream});
             expect_success(cu().stream_synchronize(stream));
             EXPECT_TRUE(engine.done(ticket));
         }
@@ -157,10 +159,10 @@ TEST_F(batch_test, tells_of_addresses_that_are_not_mapped_and_goes_on) {
     }
     device_block const block(mib);
     std::array<copy_piece, 2> const bad{
-        copy_piece{block.address(), reinterpret_cast<std::uintptr_t>(pageable.data()), 4096},
-        copy_piece{freed, host.address(), 4096}};
+        copy_piece{reinterpret_cast<std::uintptr_t>(pageable.data()), block.address(), 4096},
+        copy_piece{host.address(), freed, 4096}};
     for (copy_piece const& each : bad) {
-        copy_ticket const ticket = engine.gather({&each, 1});
+        copy_ticket const ticket = engine.submit({&each, 1});
         expect_failed(engine, ticket);
         EXPECT_EQ(engine.name(), "channel") << "another one";
         expect_to_work(engine, 3);
@@ -169,7 +171,7 @@ TEST_F(batch_test, tells_of_addresses_that_are_not_mapped_and_goes_on) {
     CUstream stream = nullptr;
     expect_success(cu().stream_create(&stream, 1));
     copy_ticket const ticket =
-        engine.submit(copy_direction::to_cpu, {&bad[0], 1}, after{stream}, then{stream});
+        engine.submit({&bad[0], 1}, after{stream}, then{stream});
     auto const begin = std::chrono::steady_clock::now();
     expect_success(cu().stream_synchronize(stream));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s) << "the stream goes on";
@@ -192,11 +194,11 @@ TEST_F(batch_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     std::ranges::fill(gate.bytes(), std::byte{});
     auto const word = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate.bytes().data()));
     expect_success(cu().stream_wait_value32(held, gate.address(), 1, cuda::wait_value_geq));
-    std::vector<copy_piece> const list{{block.address(), host.address(), mib}};
+    std::vector<copy_piece> const list{{host.address(), block.address(), mib}};
     copy_ticket const ticket =
-        engine.submit(copy_direction::to_cpu, list, after{held, 200ms}, then{other});
+        engine.submit(list, after{held, 200ms}, then{other});
     for (int i = 0; i < 100; ++i) // meanwhile others are served
-        EXPECT_TRUE(engine.wait(engine.gather(list), 1s));
+        EXPECT_TRUE(engine.wait(engine.submit(list), 1s));
     expect_success(cu().stream_synchronize(other));
     expect_failed(engine, ticket);
     word.store(1);
@@ -218,14 +220,14 @@ TEST_F(batch_test, both_ways_at_once_move_the_right_bytes) {
     std::vector<copy_piece> uploads, downloads;
     for (std::size_t at = 0; at < size; at += piece) {
         uploads.push_back({up.address() + at, from.address() + at, piece});
-        downloads.push_back({down.address() + at, to.address() + at, piece});
+        downloads.push_back({to.address() + at, down.address() + at, piece});
     }
     for (std::size_t i = 0; i < rounds(20); ++i) {
         expect_success(cu().memset_d8(up.address(), 0, size));
         expect_success(cu().ctx_synchronize());
         std::ranges::fill(to.bytes(), std::byte{});
-        copy_ticket const first = engine.scatter(uploads);
-        copy_ticket const second = engine.gather(downloads);
+        copy_ticket const first = engine.submit(uploads);
+        copy_ticket const second = engine.submit(downloads);
         EXPECT_TRUE(engine.wait(second, 5s));
         ASSERT_TRUE(std::ranges::equal(to.bytes(), there));
         EXPECT_TRUE(engine.wait(first, 5s));
@@ -264,9 +266,9 @@ TEST_F(batch_test, the_last_handle_waits_for_streams) {
     std::thread opener;
     {
         copy_engine engine = gpu.copy_engine();
-        std::vector<copy_piece> const list{{block.address(), host.address(), mib}};
+        std::vector<copy_piece> const list{{host.address(), block.address(), mib}};
         expect_success(cu().stream_wait_value32(stream, gate.address(), 1, cuda::wait_value_geq));
-        copy_ticket const ticket = engine.submit(copy_direction::to_cpu, list, {}, then{stream});
+        copy_ticket const ticket = engine.submit(list, {}, then{stream});
         EXPECT_TRUE(engine.wait(ticket, 5s));
         opener = std::thread([word] {
             std::this_thread::sleep_for(300ms);
@@ -290,8 +292,8 @@ TEST_F(batch_test, cuts_pieces_of_more_than_a_gibibyte) {
     pinned_block const host(size);
     auto const sent = pattern(size, 3);
     expect_success(cu().memcpy_htod(block.address(), sent.data(), size));
-    std::vector<copy_piece> const list{{block.address(), host.address(), size}};
-    EXPECT_TRUE(engine.wait(engine.gather(list), 10s));
+    std::vector<copy_piece> const list{{host.address(), block.address(), size}};
+    EXPECT_TRUE(engine.wait(engine.submit(list), 10s));
     EXPECT_TRUE(std::ranges::equal(host.bytes(), sent));
 }
 
@@ -303,9 +305,9 @@ TEST_F(batch_test, starts_and_ends_leave_nothing) {
         expect_success(cu().stream_create(&stream, 1));
         device_block const block(4096);
         pinned_block const host(4096);
-        std::vector<copy_piece> const list{{block.address(), host.address(), 4096}};
-        EXPECT_TRUE(engine.wait(engine.gather(list), 1s));
-        (void)engine.submit(copy_direction::to_cpu, list, after{stream}, then{stream});
+        std::vector<copy_piece> const list{{host.address(), block.address(), 4096}};
+        EXPECT_TRUE(engine.wait(engine.submit(list), 1s));
+        (void)engine.submit(list, after{stream}, then{stream});
         expect_success(cu().stream_synchronize(stream));
         expect_success(cu().stream_destroy(stream));
     };
@@ -332,11 +334,13 @@ TEST_F(batch_test, survives_processes_that_are_killed_in_mid_copy) {
         expect_success(cu().stream_create(&stream, 1));
         std::vector<copy_piece> list;
         for (std::size_t at = 0; at < 64 * mib; at += 16384)
-            list.push_back({block.address() + at, host.address() + at, 16384});
+            list.push_back({host.address() + at, block.address() + at, 16384});
+        std::vector<copy_piece> back = list;
+        for (copy_piece& each : back)
+            std::swap(each.to, each.from);
         for (bool has_told = false;; has_told = true) {
-            (void)engine.gather(list);
-            copy_ticket const ticket =
-                engine.submit(copy_direction::to_gpu, list, after{stream}, then{stream});
+            (void)engine.submit(list);
+            copy_ticket const ticket = engine.submit(back, after{stream}, then{stream});
             if (!has_told && ::write(std::atoi(std::getenv("BATCH_TEST_CHILD")), "x", 1) != 1)
                 ::_exit(1);
             (void)engine.wait(ticket, 1s);

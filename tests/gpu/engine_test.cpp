@@ -117,14 +117,12 @@ TEST_F(engine_test, sees_what_the_mapping_wrote_and_shows_what_it_wrote_itself) 
                 write(map.window(at, 8), std::as_bytes(std::span(&i, 1)));
             else
                 post(map.window(at, 8), i);
-            piece const one{gpu_at, to, 8};
+            piece const there{gpu_at, to, 8}, back{to, gpu_at, 8};
             flush_stores();
-            ASSERT_EQ(which->wait(which->submit(direction::to_cpu, {&one, 1}), within(2s)),
-                      outcome::done);
+            ASSERT_EQ(which->wait(which->submit({&back, 1}), within(2s)), outcome::done);
             stale += *word != i;
             *word = ~i;
-            ASSERT_EQ(which->wait(which->submit(direction::to_gpu, {&one, 1}), within(2s)),
-                      outcome::done);
+            ASSERT_EQ(which->wait(which->submit({&there, 1}), within(2s)), outcome::done);
             std::uint64_t seen = 0;
             read(std::as_writable_bytes(std::span(&seen, 1)), map.window(at, 8));
             stale += seen != ~i;
@@ -165,10 +163,10 @@ TEST_F(engine_test, an_address_that_is_not_mapped_is_an_error_and_CUDA_goes_on) 
         auto const reached = which->reach(cuda::describe(block.address(), mib));
         os::region const host = os::region::shared_memory(os::page_size());
         auto const on_host = which->reach(std::span(host.data(), host.size()));
-        piece const wild{reached->runs.front().address + (std::uint64_t{1} << 36),
-                         on_host->runs.front().address, 4096};
+        piece const wild{on_host->runs.front().address,
+                         reached->runs.front().address + (std::uint64_t{1} << 36), 4096};
         auto const begin = std::chrono::steady_clock::now();
-        EXPECT_EQ(which->wait(which->submit(direction::to_cpu, {&wild, 1}), within(2s)),
+        EXPECT_EQ(which->wait(which->submit({&wild, 1}), within(2s)),
                   outcome::failed);
         std::printf(
             "unmapped address: told after %.1f ms\n",

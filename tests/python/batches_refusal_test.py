@@ -240,7 +240,7 @@ def test_what_is_no_stream(refused, gpu, host, stream):
     refused(TypeError, "is no stream", lambda: barmap.gather(gpu, [0], host, stream=stream))
     refused(TypeError, "is no stream", lambda: barmap.scatter(host, [0], gpu, stream=stream))
     with pytest.raises(TypeError, match="is no stream"):
-        barmap.copy_engine().submit("to_gpu", [1], [1], [1], after=stream)
+        barmap.copy_engine().submit([1], [1], [1], after=stream)
 
 
 def test_rows_of_nothing_are_looked_for_too(host):
@@ -262,17 +262,16 @@ def test_rows_of_nothing_are_looked_for_too(host):
 
 
 @pytest.mark.parametrize("change, error", [
-    ({"direction": "to_host"}, ValueError), ({"direction": None}, ValueError),
-    ({"gpu_addresses": [1, 2]}, ValueError), ({"host_addresses": []}, ValueError),
-    ({"sizes": [1.0]}, TypeError), ({"sizes": 4}, ValueError), ({"gpu_addresses": [True]}, TypeError),
+    ({"to": [1, 2]}, ValueError), ({"from_": []}, ValueError), ({"from_": None}, TypeError),
+    ({"sizes": [1.0]}, TypeError), ({"sizes": 4}, ValueError), ({"to": [True]}, TypeError),
     ({"at_most": -1}, ValueError), ({"at_most": float("nan")}, ValueError), ({"at_most": "1"}, TypeError),
-    ({"gpu_addresses": [0]}, ValueError), ({"host_addresses": [-1]}, ValueError),
+    ({"to": [0]}, ValueError), ({"from_": [-1]}, ValueError),
     ({"sizes": [-1]}, ValueError), ({"sizes": [1 << 63]}, ValueError),
 ])
 def test_pieces_that_are_refused(gpu, host, change, error):
     engine = barmap.copy_engine()
-    given = {"direction": "to_gpu", "gpu_addresses": [gpu.gpu_address],
-             "host_addresses": [host.ctypes.data], "sizes": [4], "after": 0, "then": 0}
+    given = {"to": [gpu.gpu_address], "from_": [host.ctypes.data], "sizes": [4], "after": 0,
+             "then": 0}
     with pytest.raises(error):
         engine.submit(**{**given, **change})
     assert gpu.read() == np.arange(32, dtype="<i4").tobytes()
@@ -320,12 +319,12 @@ barmap.sim()
 gpu, host = barmap.alloc((2, 4), "u1"), barmap.pinned((2, 4), "u1")
 gpu.write(np.uint8([[1] * 4, [2] * 4]))
 driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1")
-ticket = barmap.copy_engine().submit("to_cpu", [gpu.gpu_address], [host.ctypes.data], [4])
+ticket = barmap.copy_engine().submit([host.ctypes.data], [gpu.gpu_address], [4])
 assert barmap.copy_engine().wait(ticket)
 told = ""
 for call in range(40, 0, -1): # one of them asks for the end of what nobody waited for
     barmap.gather(gpu, [0], host, stream=0)
-    ticket = barmap.copy_engine().submit("to_cpu", [], [], [], after=0)
+    ticket = barmap.copy_engine().submit([], [], [], after=0)
     assert barmap.copy_engine().wait(ticket)
     driver.barmap_sim_fail(call, 700)
     try:
@@ -357,7 +356,7 @@ if child == 0:
     for call in (lambda: barmap.gather(gpu, [0], host), lambda: barmap.copy_engine(),
                  lambda: barmap.gather(gpu, [0], host, stream=0), lambda: engine.done(0),
                  lambda: engine.wait(0), lambda: barmap.pinned(4, "u1"), lambda: engine.name,
-                 lambda: engine.submit("to_gpu", [gpu.gpu_address], [host.ctypes.data], [4])):
+                 lambda: engine.submit([gpu.gpu_address], [host.ctypes.data], [4])):
         try:
             call()
         except barmap.Error:

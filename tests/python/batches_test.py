@@ -243,7 +243,7 @@ def test_pieces_by_their_addresses(stream):
     places = np.arange(100, dtype="u8") * 100 + 1
     sizes = np.arange(100) % 90  # of none, too
     first, there = gpu.gpu_address, host.ctypes.data
-    ticket = engine.submit("to_gpu", first + places, (there + places[::-1]).astype("i8"), sizes)
+    ticket = engine.submit(first + places, (there + places[::-1]).astype("i8"), sizes)
     assert isinstance(ticket, int) and engine.wait(ticket) and engine.done(ticket)
     expected = np.zeros(10_000, "u1")
     for i, (place, size) in enumerate(zip(places.astype(int), sizes)):
@@ -252,11 +252,11 @@ def test_pieces_by_their_addresses(stream):
     assert engine.reports[-1].nbytes == before + sizes.sum()
 
     stream.hold()
-    ticket = engine.submit("to_cpu", [first], [there], [8], after=stream, then=0, at_most=20)
+    ticket = engine.submit([there], [first], [8], after=stream, then=0, at_most=20)
     assert not engine.done(ticket) and not engine.wait(ticket, 0) and not engine.wait(ticket, 0.06)
     stream.event.set()
     assert engine.wait(ticket, timeout=30) and (host[:8] == expected[:8]).all()
-    assert engine.done(engine.submit("to_gpu", [], [], []))
+    assert engine.done(engine.submit([], [], []))
 
 
 @pytest.mark.parametrize("seconds, milliseconds", [
@@ -271,7 +271,7 @@ def test_the_time_of_a_batch_is_rounded_up(monkeypatch, seconds, milliseconds):
 
     engine = barmap.copy_engine()
     monkeypatch.setattr(engine, "_engine", Engine())
-    engine.submit("to_gpu", [], [], [], after=0, at_most=seconds)
+    engine.submit([], [], [], after=0, at_most=seconds)
     assert given == [milliseconds]
 
 
@@ -279,7 +279,7 @@ def test_nothing_keeps_the_interpreter_while_it_waits(stream):
     engine = barmap.copy_engine()
     gpu, host = barmap.alloc(8, "u1"), barmap.pinned(8, "u1")
     stream.hold()
-    ticket = engine.submit("to_cpu", [gpu.gpu_address], [host.ctypes.data], [8], after=stream)
+    ticket = engine.submit([host.ctypes.data], [gpu.gpu_address], [8], after=stream)
     threading.Timer(0.1, stream.event.set).start()  # which needs the GIL
     assert engine.wait(ticket)
 

@@ -123,7 +123,7 @@ def test_waiting_for_a_ticket_is_interrupted():
 gpu, host = barmap.alloc((16, 100), "u1"), barmap.pinned((16, 100), "u1")
 gpu.write(rows)
 hold_every_stream()
-ticket = engine.submit("to_cpu", [gpu.gpu_address], [host.ctypes.data], [1600])
+ticket = engine.submit([host.ctypes.data], [gpu.gpu_address], [1600])
 threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     engine.wait(ticket)

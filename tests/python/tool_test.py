@@ -301,7 +301,7 @@ def test_plot_without_the_package_says_what_is_missing(tmp_path):
 
 @needs_program
 def test_a_misspelt_variable_is_named_once():
-    for arguments in (["-c", "import barmap; barmap.info(); barmap.alloc(8); barmap.alloc(8)"], ["-m", "barmap", "info"]):
+    for arguments in (["-c", "import barmap; barmap.info(); barmap.alloc(8, 'u1'); barmap.alloc(8, 'u1')"], ["-m", "barmap", "info"]):
         done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False,
                               env={**os.environ, "BARMAP_SIM": "1", "BARMAP_ENGIN": "none", "BARMAP_RUNTIME": "cuda"})
         assert done.returncode == 0, done.stderr

@@ -105,7 +105,7 @@ TEST(batch, has_tables_of_text) {
 TEST(batch, a_method_that_fails_is_a_failure) {
     outcome const run =
         barmap(small + "--pieces 4 --sizes 4K --methods loop,kernel4 --direction to_cpu",
-               "BARMAP_ENGINE=none BARMAP_SIM_FAIL=cuMemcpyDtoHAsync:999:5");
+               "BARMAP_ENGINE=none BARMAP_SIM_FAIL=cuMemcpyAsync:999:5");
     EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
     auto const failed = rows(run, "method", "cuMemcpyAsync loop");
     ASSERT_FALSE(failed.empty());

@@ -26,7 +26,8 @@ struct known_memory final : engine::reachable {
 class faulty_engine final : public engine::copy_engine {
 public:
     using fault = std::function<piece(std::uint64_t number, direction, piece)>;
-    explicit faulty_engine(fault what) : fault_(std::move(what)) {}
+    faulty_engine(std::span<std::byte const> gpu, fault what)
+        : gpu_(gpu), fault_(std::move(what)) {}
 
     void start() override {}
     std::unique_ptr<engine::reachable> reach(cuda::memory const&) override { return nullptr; }
@@ -36,13 +37,13 @@ public:
     std::unique_ptr<engine::reachable> reach_pinned(std::span<std::byte> memory) override {
         return std::make_unique<known_memory>(memory);
     }
-    engine::ticket submit(direction way, std::span<piece const> pieces) override {
+    engine::ticket submit(std::span<piece const> pieces) override {
         for (piece const& each : pieces) {
+            bool const to_gpu = each.to - reinterpret_cast<std::uintptr_t>(gpu_.data()) < gpu_.size();
+            direction const way = to_gpu ? direction::to_gpu : direction::to_cpu;
             piece const now = fault_ ? fault_(number_++, way, each) : each;
-            auto* const gpu = reinterpret_cast<std::byte*>(now.gpu);
-            auto* const host = reinterpret_cast<std::byte*>(now.host);
-            way == direction::to_gpu ? std::memcpy(gpu, host, now.bytes)
-                                     : std::memcpy(host, gpu, now.bytes);
+            std::memcpy(reinterpret_cast<void*>(now.to), reinterpret_cast<void const*>(now.from),
+                        now.bytes);
         }
         return ++last_;
     }
@@ -53,6 +54,7 @@ public:
     bool close() noexcept override { return true; }
 
 private:
+    std::span<std::byte const> gpu_;
     fault fault_;
     std::uint64_t number_ = 0;
     engine::ticket last_ = 0;
@@ -63,7 +65,8 @@ struct hammered {
     static constexpr std::size_t gpu_bytes = 64 * 1024, around = 256;
     explicit hammered(faulty_engine::fault what)
         : gpu(gpu_bytes + around), host(piece_hammer::host_bytes(gpu_bytes) + around),
-          path(std::make_shared<engine::worker>(std::make_unique<faulty_engine>(std::move(what))),
+          path(std::make_shared<engine::worker>(
+                   std::make_unique<faulty_engine>(gpu, std::move(what))),
                std::make_unique<known_memory>(gpu), std::make_unique<known_memory>(host)) {}
 
     std::uint64_t wrong_pieces(std::uint64_t count = 20'000) {
@@ -122,7 +125,7 @@ TEST(piece_hammer, notices_one_byte_too_few_or_too_many) {
 
 TEST(piece_hammer, notices_a_piece_at_a_wrong_place) {
     for (auto* const change :
-         {+[](piece& which) { which.gpu += 8; }, +[](piece& which) { which.host += 8; }})
+         {+[](piece& which) { which.to += 8; }, +[](piece& which) { which.from += 8; }})
         EXPECT_GT(hammered(once(1001, change)).wrong_pieces(2000), 0u);
 }
 
@@ -130,7 +133,7 @@ TEST(piece_hammer, notices_a_piece_at_a_wrong_place) {
 std::optional<std::string> verified(faulty_engine::fault what) {
     std::vector<std::byte> gpu(std::size_t{4} << 20), host(gpu.size());
     engine_path const path(
-        std::make_shared<engine::worker>(std::make_unique<faulty_engine>(std::move(what))),
+        std::make_shared<engine::worker>(std::make_unique<faulty_engine>(gpu, std::move(what))),
         std::make_unique<known_memory>(gpu), std::make_unique<known_memory>(host));
     gpu_access const access{
         [&](std::span<std::byte const> all) { std::copy(all.begin(), all.end(), gpu.begin()); },
@@ -140,8 +143,8 @@ std::optional<std::string> verified(faulty_engine::fault what) {
         [&](direction way, std::span<place const> places) {
             std::vector<piece> pieces;
             for (place const& each : places)
-                path.add(pieces, each.gpu, each.host, each.bytes);
-            path.copy(way, pieces);
+                path.add(pieces, way, each.gpu, each.host, each.bytes);
+            path.copy(pieces);
         },
         1);
 }
@@ -153,8 +156,8 @@ TEST(verify_copies, finds_a_right_engine_right) {
 TEST(verify_copies, notices_each_fault_in_each_direction) {
     for (auto* const change :
          {+[](piece& which) { which.bytes = 0; }, +[](piece& which) { --which.bytes; },
-          +[](piece& which) { ++which.bytes; }, +[](piece& which) { ++which.gpu; },
-          +[](piece& which) { ++which.host; }})
+          +[](piece& which) { ++which.bytes; }, +[](piece& which) { ++which.to; },
+          +[](piece& which) { ++which.from; }})
         for (direction const faulty : {direction::to_gpu, direction::to_cpu}) {
             bool changed = false;
             auto const once_there = [&](std::uint64_t, direction way, piece which) {

@@ -65,7 +65,7 @@ TEST_F(command_ring_test, writes_words_then_the_end_then_the_doorbell_each_behin
     std::string order;
     for (copy::traced_step const& each :
          copy::trace_steps({memory_.data(), memory_.size()}, true,
-                           [&] { (void)ring.submit(direction::to_gpu, list); })) {
+                           [&] { (void)ring.submit(list); })) {
         char letter = static_cast<char>(each.what);
         if (each.what == copy::step::locked)
             continue; // what an unoptimised build makes of an atomic store
@@ -84,7 +84,7 @@ TEST_F(command_ring_test, writes_words_then_the_end_then_the_doorbell_each_behin
 
 TEST_F(command_ring_test, rings_with_its_token_for_all_entries) {
     command_ring ring(places());
-    (void)ring.submit(direction::to_cpu, pieces(1));
+    (void)ring.submit(pieces(1));
     EXPECT_EQ(at<std::uint32_t>(doorbell_at), token);
     EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put), 2u)
         << "the first leads to what is set once";
@@ -105,9 +105,9 @@ TEST_F(command_ring_test, launches_the_first_alone_and_flushes_behind_the_last) 
                     seen.push_back(value);
         return seen;
     };
-    (void)ring.submit(direction::to_gpu, pieces(3));
+    (void)ring.submit(pieces(3));
     EXPECT_EQ(launches(), (std::vector<std::uint32_t>{0x182, 0x181, 0x18d}));
-    (void)ring.submit(direction::to_gpu, pieces(1));
+    (void)ring.submit(pieces(1));
     EXPECT_EQ(launches(), (std::vector<std::uint32_t>{0x182, 0x181, 0x18d, 0x18e}));
 }
 
@@ -116,13 +116,13 @@ TEST_F(command_ring_test, has_room_again_when_tickets_are_done) {
     auto const one = pieces(1);
     ticket last = 0;
     while (ring.has_room(1))
-        last = ring.submit(direction::to_gpu, one);
+        last = ring.submit(one);
     EXPECT_EQ(last, 255u);
     EXPECT_EQ(ring.progress(), 0u);
     semaphore_ = 1;
     EXPECT_EQ(ring.progress(), 1u);
     EXPECT_TRUE(ring.has_room(1));
-    EXPECT_EQ(ring.submit(direction::to_gpu, one), 256u);
+    EXPECT_EQ(ring.submit(one), 256u);
     EXPECT_FALSE(ring.has_room(1));
     semaphore_ = 256;
     EXPECT_EQ(ring.progress(), 256u);
@@ -131,13 +131,13 @@ TEST_F(command_ring_test, has_room_again_when_tickets_are_done) {
     auto const many = pieces(command_ring::most_pieces);
     std::size_t fit = 0;
     for (; ring.has_room(many.size()); ++fit)
-        last = ring.submit(direction::to_gpu, many);
+        last = ring.submit(many);
     EXPECT_GT(fit, 8u);
     EXPECT_LT(fit, 20u);
     semaphore_ = static_cast<std::uint32_t>(last);
     for (int i = 0; i < 100; ++i) { // round and round
         ASSERT_TRUE(ring.has_room(many.size()));
-        semaphore_ = static_cast<std::uint32_t>(ring.submit(direction::to_gpu, many));
+        semaphore_ = static_cast<std::uint32_t>(ring.submit(many));
     }
 }
 
@@ -148,7 +148,7 @@ TEST_F(command_ring_test, counts_on_where_the_semaphore_wraps) {
     auto const one = pieces(1);
     for (ticket next = first + 1; next < first + 600; ++next) {
         ASSERT_TRUE(ring.has_room(1));
-        ASSERT_EQ(ring.submit(direction::to_gpu, one), next);
+        ASSERT_EQ(ring.submit(one), next);
         EXPECT_EQ(ring.progress(), next - 1);
         semaphore_ = static_cast<std::uint32_t>(next);
         ASSERT_EQ(ring.progress(), next);
@@ -160,7 +160,7 @@ TEST_F(command_ring_test, says_first_where_high_addresses_lie) {
     command_ring::places high = places();
     high.block_on_gpu = (std::uint64_t{0x7f} << 40) + (std::uint64_t{2} << 20);
     command_ring ring(high);
-    (void)ring.submit(direction::to_cpu, pieces(1));
+    (void)ring.submit(pieces(1));
     EXPECT_EQ(at<std::uint64_t>(0), std::uint64_t{0x7f} << 8 | std::uint64_t{4} << 32);
     EXPECT_EQ(at<std::uint64_t>(8) & 0xff'ffff'ffff, (2u << 20) + command_ring::words_at);
     EXPECT_EQ(at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put), 3u);
@@ -168,8 +168,8 @@ TEST_F(command_ring_test, says_first_where_high_addresses_lie) {
 
 TEST_F(command_ring_test, acquires_a_word_before_the_copies) {
     command_ring ring(places());
-    (void)ring.submit(direction::to_cpu, pieces(1));
-    (void)ring.submit(direction::to_cpu, pieces(1), {0x12'3456'7890, 42});
+    (void)ring.submit(pieces(1));
+    (void)ring.submit(pieces(1), {0x12'3456'7890, 42});
     std::uint64_t const entry = at<std::uint64_t>(16);
     std::size_t const begin = (entry & 0xff'ffff'ffff) - (std::uint64_t{1} << 32);
     std::vector<std::uint32_t> first(12);
@@ -193,7 +193,7 @@ TEST_F(command_ring_test, stays_inside_its_block) {
         if (!ring.has_room(list.size()))
             semaphore_ = static_cast<std::uint32_t>(ring.next() - 1);
         ASSERT_TRUE(ring.has_room(list.size()));
-        (void)ring.submit(direction::to_gpu, list, begin);
+        (void)ring.submit(list, begin);
         *reinterpret_cast<std::uint32_t*>(memory_.data() + doorbell_at) = 0x5a5a5a5a;
     }
     EXPECT_TRUE(std::ranges::all_of(
@@ -211,7 +211,7 @@ TEST_F(command_ring_test, never_fills_the_gpfifo) {
             auto const& next = tickets < fives ? five : four;
             if (!ring.has_room(next.size()))
                 break;
-            (void)ring.submit(direction::to_gpu, next);
+            (void)ring.submit(next);
             entries += tickets < fives ? 5 : 4;
         }
         EXPECT_LT(entries, command_ring::gpfifo_entries);
@@ -226,7 +226,7 @@ TEST_F(command_ring_test, sets_each_length_that_differs) {
     std::vector<std::uint32_t> const sizes{65536, 131072, 65536, 65536, 1u << 30, 1};
     for (std::uint32_t const bytes : sizes)
         list.push_back({0x100000, 0x200000, bytes});
-    (void)ring.submit(direction::to_gpu, list);
+    (void)ring.submit(list);
     std::size_t const begin = (at<std::uint64_t>(8) & 0xff'ffff'ffff) - (std::uint64_t{1} << 32);
     std::vector<std::uint32_t> lengths;
     for (std::size_t i = 0; i < at<std::uint64_t>(8) >> 42; ++i)
@@ -248,7 +248,7 @@ TEST_F(command_ring_test, has_room_for_several_tickets_at_once) {
     for (std::size_t left = most; left > 0;) {
         std::size_t const some = std::min(left, many.size());
         ASSERT_TRUE(ring.has_room(some));
-        (void)ring.submit(direction::to_gpu, std::span(many).first(some));
+        (void)ring.submit(std::span(many).first(some));
         left -= some;
     }
 }
@@ -256,13 +256,13 @@ TEST_F(command_ring_test, has_room_for_several_tickets_at_once) {
 // It only keeps an order: an acquire, and the semaphore.
 TEST_F(command_ring_test, takes_a_ticket_without_pieces) {
     command_ring ring(places());
-    EXPECT_EQ(ring.submit(direction::to_cpu, {}), 1u);
+    EXPECT_EQ(ring.submit({}), 1u);
     std::size_t const begin = (at<std::uint64_t>(8) & 0xff'ffff'ffff) - (std::uint64_t{1} << 32);
     EXPECT_EQ(at<std::uint64_t>(8) >> 42, 3u);
     EXPECT_EQ(at<std::uint32_t>(begin + 4), 1u);
     EXPECT_EQ(at<std::uint32_t>(begin + 8),
               abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, 0x18c));
-    EXPECT_EQ(ring.submit(direction::to_cpu, pieces(1)), 2u);
+    EXPECT_EQ(ring.submit(pieces(1)), 2u);
 }
 
 } // namespace

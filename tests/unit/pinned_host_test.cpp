@@ -32,7 +32,7 @@ public:
             run();
         return reach(memory);
     }
-    engine::ticket submit(engine::direction, std::span<engine::piece const>) override { return 1; }
+    engine::ticket submit(std::span<engine::piece const>) override { return 1; }
     bool is_done(engine::ticket) noexcept override { return true; }
     engine::outcome wait(engine::ticket, engine::deadline) noexcept override {
         return engine::outcome::done;

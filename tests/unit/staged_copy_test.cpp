@@ -31,7 +31,7 @@ public:
         return std::make_unique<known_memory>(pages);
     }
     std::unique_ptr<reachable> reach_pinned(std::span<std::byte>) override { return nullptr; }
-    ticket submit(direction, std::span<piece const>) override {
+    ticket submit(std::span<piece const>) override {
         __asm__ volatile("pause" ::: "memory");
         return ++last_;
     }

@@ -85,13 +85,13 @@ public:
         return result;
     }
 
-    ticket submit(direction which, std::span<piece const> pieces) override {
+    ticket submit(std::span<piece const> pieces) override {
         std::lock_guard const hold(lock_);
         ticket last = 0;
         while (!pieces.empty()) {
             std::size_t const some = std::min(pieces.size(), command_ring::most_pieces);
             wait_for_room(some);
-            last = state_->ring->submit(which, pieces.first(some));
+            last = state_->ring->submit(pieces.first(some));
             pieces = pieces.subspan(some);
         }
         return last;

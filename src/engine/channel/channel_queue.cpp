@@ -151,12 +151,11 @@ void channel_queue::give(direction which, std::span<piece const> pieces, std::si
     if (has_ended()) {
         std::atomic_ref(*semaphore()).store(word_value(number), std::memory_order_release);
     } else if (waiting_.empty() && ring_->has_room(pieces.size())) {
-        submit(which, pieces, bytes, begin, until);
+        submit(pieces, bytes, begin, until);
         if (!spare.empty())
             spare.pop_front(); // that of this ticket
     } else {
         waiting_ticket& its = spare.front();
-        its.which = which;
         its.pieces.assign(pieces.begin(), pieces.end());
         its.bytes = bytes;
         its.begin = begin;
@@ -171,14 +170,14 @@ bool channel_queue::feed() noexcept {
     while (!has_ended() && !waiting_.empty() &&
            ring_->has_room(waiting_.front().pieces.size())) {
         waiting_ticket const& first = waiting_.front();
-        submit(first.which, first.pieces, first.bytes, first.begin, first.until);
+        submit(first.pieces, first.bytes, first.begin, first.until);
         waiting_pieces_.fetch_sub(first.pieces.size() + 1, std::memory_order_relaxed);
         waiting_.pop_front();
     }
     return !waiting_.empty();
 }
 
-void channel_queue::submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+void channel_queue::submit(std::span<piece const> pieces, std::size_t bytes,
                            semaphore_word const& begin, device_clock::time_point until) noexcept {
     constexpr std::chrono::microseconds each_piece(1); // 0.02 (H200)
     limit& own = limits_[ring_->next() % limits_.size()];
@@ -188,7 +187,7 @@ void channel_queue::submit(direction which, std::span<piece const> pieces, std::
                            .count(),
                        std::memory_order_relaxed);
     own.word.store(begin.on_cpu, std::memory_order_relaxed);
-    (void)ring_->submit(which, pieces, begin);
+    (void)ring_->submit(pieces, begin);
 }
 
 batch_engine::state channel_queue::poll(ticket number) const noexcept {

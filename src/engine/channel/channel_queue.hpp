@@ -63,7 +63,6 @@ public:
 
     /// A ticket that the ring has no room for yet.
     struct waiting_ticket {
-        direction which{};
         std::vector<piece> pieces;
         std::size_t bytes = 0;
         semaphore_word begin;
@@ -140,7 +139,7 @@ public:
     bool stop() noexcept;
 
 private:
-    void submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+    void submit(std::span<piece const> pieces, std::size_t bytes,
                 semaphore_word const& begin, device_clock::time_point until) noexcept;
     [[nodiscard]] bool has_begun(ticket number) const noexcept;
     [[nodiscard]] bool has_stream_come(ticket number) const noexcept;

@@ -124,8 +124,7 @@ bool command_ring::has_room(std::size_t pieces, std::size_t tickets) const noexc
            used_.entries + chunks - free_from.entries < gpfifo_entries;
 }
 
-ticket command_ring::submit(direction which, std::span<piece const> pieces,
-                            semaphore_word const& begin) noexcept {
+ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const& begin) noexcept {
     ticket const number = next();
     // The first begins when all before it is done; the others overlap.
     std::uint32_t launch = abi::launch_linear | abi::launch_non_pipelined;
@@ -149,10 +148,7 @@ ticket command_ring::submit(direction which, std::span<piece const> pieces,
                     words.put(abi::methods(abi::copy_subchannel, abi::method_semaphore_payload, 1),
                               low(number));
                 }
-                if (which == direction::to_gpu)
-                    words.put_copy(each.host, each.gpu, each.bytes, launch);
-                else
-                    words.put_copy(each.gpu, each.host, each.bytes, launch);
+                words.put_copy(each.from, each.to, each.bytes, launch);
                 launch = abi::launch_linear | abi::launch_pipelined;
             }
         }

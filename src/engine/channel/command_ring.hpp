@@ -57,8 +57,7 @@ public:
 
     /// Begins to copy. @pre has_room(pieces.size()), up to most_pieces pieces of up to
     /// most_piece_bytes
-    ticket submit(direction which, std::span<piece const> pieces,
-                  semaphore_word const& begin = {}) noexcept;
+    ticket submit(std::span<piece const> pieces, semaphore_word const& begin = {}) noexcept;
 
     /// The last ticket that is done. Its copies are seen by the caller. Thread rule: free.
     [[nodiscard]] ticket progress() const noexcept;

@@ -64,8 +64,8 @@ public:
     [[nodiscard]] CUstream stream() const noexcept { return stream_; }
 
     /// Where a submission has failed half-way, `left_on` is the stream that its copies are on.
-    ticket submit(direction which, std::span<piece const> pieces, stream_order const& order,
-                  bool by_batch_call, std::optional<CUstream>& left_on) {
+    ticket submit(std::span<piece const> pieces, stream_order const& order, bool by_batch_call,
+                  std::optional<CUstream>& left_on) {
         ticket const number = last_.load(std::memory_order_relaxed) + 1;
         event& end = ends_[number % most_in_flight];
         cuda::relaxed_capture const relaxed; // of another thread, which this does not end
@@ -77,7 +77,7 @@ public:
             placed_.make();
         }
         CUstream const stream = begin(order);
-        copy(which, pieces, by_batch_call, stream, left_on);
+        copy(pieces, by_batch_call, stream, left_on);
         left_on = stream;
         // Before the event is another's.
         ended_.store(std::max(number, most_in_flight) - most_in_flight, std::memory_order_release);
@@ -90,12 +90,12 @@ public:
     }
 
     /// @param begun_on set to the stream once a copy has been ordered
-    void copy(direction which, std::span<piece const> pieces, bool by_batch_call, CUstream stream,
+    void copy(std::span<piece const> pieces, bool by_batch_call, CUstream stream,
               std::optional<CUstream>& begun_on) {
         if (by_batch_call && pieces.size() > 1)
-            copy_by_batch_call(which, pieces, stream);
+            copy_by_batch_call(pieces, stream);
         else
-            copy_one_by_one(which, pieces, stream, begun_on);
+            copy_one_by_one(pieces, stream, begun_on);
     }
 
     /// @param result what CUDA said, where it was asked
@@ -154,23 +154,21 @@ private:
         cuda::check(result, "copy a batch");
     }
 
-    static void copy_one_by_one(direction which, std::span<piece const> pieces, CUstream stream,
+    static void copy_one_by_one(std::span<piece const> pieces, CUstream stream,
                                 std::optional<CUstream>& begun_on) {
         for (piece const& each : pieces) {
-            auto const [to, from] = which == direction::to_gpu ? std::pair(each.gpu, each.host)
-                                                               : std::pair(each.host, each.gpu);
-            check_copy(cuda::api().memcpy_async(to, from, each.bytes, stream));
+            check_copy(cuda::api().memcpy_async(each.to, each.from, each.bytes, stream));
             begun_on = stream;
         }
     }
 
-    void copy_by_batch_call(direction which, std::span<piece const> pieces, CUstream stream) {
+    void copy_by_batch_call(std::span<piece const> pieces, CUstream stream) {
         to_.clear();
         from_.clear();
         bytes_.clear();
         for (piece const& each : pieces) {
-            to_.push_back(which == direction::to_gpu ? each.gpu : each.host);
-            from_.push_back(which == direction::to_gpu ? each.host : each.gpu);
+            to_.push_back(each.to);
+            from_.push_back(each.from);
             bytes_.push_back(each.bytes);
         }
         CUmemcpyAttributes how{};
@@ -221,7 +219,7 @@ public:
         std::optional<CUstream> left_on;
         try {
             std::lock_guard const hold(to->busy);
-            ticket const number = to->queue->submit(which, pieces, order, by_batch_call_, left_on);
+            ticket const number = to->queue->submit(pieces, order, by_batch_call_, left_on);
             return number | static_cast<ticket>(&*to - &queues_->at(0)) << ticket_bits;
         } catch (...) {
             if (left_on)
@@ -303,14 +301,14 @@ private:
         constexpr std::size_t count = 64, size = batch_test_memory::size / count;
         std::vector<piece> pieces;
         for (std::size_t i = 0; i < count; ++i)
-            pieces.push_back({memory.gpu() + i * size, memory.host() + i * size, size});
+            pieces.push_back({memory.host() + i * size, memory.gpu() + i * size, size});
         using clock = std::chrono::steady_clock;
         std::optional<CUstream> begun_on;
         auto const time = [&](bool by_batch_call) {
             auto best = clock::duration::max();
             for (int i = 0; i < 3; ++i) {
                 clock::time_point const begin = clock::now();
-                queue.copy(direction::to_cpu, pieces, by_batch_call, queue.stream(), begun_on);
+                queue.copy(pieces, by_batch_call, queue.stream(), begun_on);
                 cuda::check(cuda::api().stream_synchronize(queue.stream()), "measure a batch");
                 best = std::min(best, clock::now() - begin);
             }

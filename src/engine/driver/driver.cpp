@@ -86,20 +86,15 @@ public:
         return result;
     }
 
-    ticket submit(direction which, std::span<piece const> pieces) override {
+    ticket submit(std::span<piece const> pieces) override {
         constexpr char what[] = "submit a copy to the driver";
         cuda::driver_api const& cu = cuda::api();
         std::lock_guard const hold(lock_);
         if (stopped_.load(std::memory_order_relaxed))
             throw error(errc::backend_broken, what, "", "it has stopped: see `barmap info`");
         cuda::context_scope const scope(context_.get());
-        for (piece const& each : pieces) {
-            auto* const host = reinterpret_cast<void*>(each.host);
-            cuda::check(which == direction::to_gpu
-                            ? cu.memcpy_htod_async(each.gpu, host, each.bytes, stream_)
-                            : cu.memcpy_dtoh_async(host, each.gpu, each.bytes, stream_),
-                        what);
-        }
+        for (piece const& each : pieces)
+            cuda::check(cu.memcpy_async(each.to, each.from, each.bytes, stream_), what);
         ticket const number = last_.load(std::memory_order_relaxed) + 1;
         if (writes_word_)
             cuda::check(cu.stream_write_value32(stream_, word_on_gpu_,

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "batch_pieces.hpp"
+#include "contract/batch_fixture.hpp"
+
+/// Where the pieces of a batch go, and which are refused.
+namespace barmap::contract {
+namespace {
+
+class batch_pieces_test : public testing::TestWithParam<char const*> {
+protected:
+    engine_machine machine_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(ways, batch_pieces_test, testing::Values("driver", "channel"),
+                         [](auto const& info) { return std::string(info.param); });
+
+// Every piece says by itself where it goes; a batch goes to the queues of its first one's direction.
+TEST_P(batch_pieces_test, pieces_of_one_batch_go_any_way) {
+    batch_program p;
+    auto const there = pattern(batch_program::size, 3), here = pattern(batch_program::size, 4);
+    write_by_driver(p.block.address(), there);
+    p.host.fill(here);
+    std::uintptr_t const gpu = p.block.address(), host = p.host.address();
+    std::vector<copy_piece> const list{{gpu + 4096, gpu, 1000},
+                                       {host + 4096, gpu + 2048, 1000},
+                                       {gpu + 8192, host + 2048, 1000},
+                                       {host + 8192, host, 1000}};
+    auto gpu_wanted = there, host_wanted = here;
+    std::copy_n(there.begin(), 1000, gpu_wanted.begin() + 4096);
+    std::copy_n(there.begin() + 2048, 1000, host_wanted.begin() + 4096);
+    std::copy_n(here.begin() + 2048, 1000, gpu_wanted.begin() + 8192);
+    std::copy_n(here.begin(), 1000, host_wanted.begin() + 8192);
+    p.expect_done(p.engine.submit(list));
+    EXPECT_TRUE(read_by_driver(gpu, batch_program::size) == gpu_wanted);
+    EXPECT_TRUE(std::ranges::equal(p.host.bytes(), host_wanted));
+}
+
+/// A driver that knows these allocations, and no others.
+struct told_allocations {
+    explicit told_allocations() {
+        there.clear();
+        calls = 0;
+        told = cuda::api();
+        told.pointer_get_attributes = [](unsigned, int* names, void** values, CUdeviceptr at) {
+            ++calls;
+            EXPECT_EQ(names[0], cuda::pointer_memory_type);
+            for (cuda::address_range const& each : there) {
+                if (!each.holds(at))
+                    continue;
+                *static_cast<unsigned*>(values[0]) = each.side == cuda::memory_side::gpu
+                                                         ? cuda::memory_type_device
+                                                         : cuda::memory_type_host;
+                *static_cast<int*>(values[1]) = each.side == cuda::memory_side::both;
+                *static_cast<CUdeviceptr*>(values[2]) = each.begin;
+                *static_cast<std::size_t*>(values[3]) = each.bytes;
+            }
+            return cuda::success;
+        };
+        cuda::replace_api(&told);
+    }
+    told_allocations(told_allocations const&) = delete;
+    told_allocations& operator=(told_allocations const&) = delete;
+    ~told_allocations() { cuda::replace_api(nullptr); }
+
+    static inline std::vector<cuda::address_range> there;
+    static inline int calls;
+
+private:
+    static inline cuda::driver_api told;
+};
+
+TEST(batch_pieces, the_first_piece_tells_which_way_a_batch_goes) {
+    engine_machine machine("driver");
+    (void)device::open(0); // loads the driver's table
+    told_allocations driver;
+    using enum cuda::memory_side;
+    using engine::direction;
+    cuda::address_ranges known;
+    auto const way = [&](std::vector<copy_piece> const& list) { return way_of(list, known); };
+    driver.there = {{0x1000, 0x1000, gpu}, {0x3000, 0x1000, host}, {0x10000, 0x1000, both}};
+    EXPECT_EQ(way({{0x1010, 0x3000, 8}, {0x3100, 0x1000, 8}}), direction::to_gpu);
+    EXPECT_EQ(way({{1, 2, 0}, {0x3ff0, 0x1ff0, 8}, {0x1010, 0x3000, 8}}), direction::to_cpu);
+    EXPECT_EQ(driver.calls, 2) << "one for each allocation";
+    EXPECT_EQ(way({}), direction::to_cpu);
+    EXPECT_EQ(way({{0x10000, 0x3000, 8}}), direction::to_gpu);
+    EXPECT_EQ(way({{0x10000, 0x1000, 8}}), direction::to_cpu);
+    EXPECT_EQ(driver.calls, 3);
+    // What CUDA does not know is asked for each time; others stay remembered.
+    EXPECT_EQ(way({{0x1010, 0x50000, 8}}), direction::to_cpu);
+    EXPECT_EQ(way({{0x50000, 0x3010, 8}}), direction::to_gpu);
+    EXPECT_EQ(driver.calls, 5);
+    EXPECT_EQ(known.find(0x3010).side, host);
+    EXPECT_EQ(driver.calls, 5);
+    // An allocation that lies where others were, and is larger.
+    driver.there = {{0x0800, 0x2000, host}, {0x8000, 0x1000, gpu}};
+    EXPECT_EQ(way({{0x3010, 0x1010, 8}}), direction::to_cpu) << "not asked: it was plausible";
+    EXPECT_EQ(way({{0x8000, 0x1010, 8}}), direction::to_gpu) << "from the GPU to the GPU?";
+    EXPECT_EQ(known.find(0x0900).bytes, 0x2000u);
+    // Copies that stay on one side.
+    EXPECT_EQ(way({{0x8000, 0x8100, 8}}), direction::to_cpu);
+    EXPECT_EQ(way({{0x0800, 0x0900, 8}}), direction::to_gpu);
+}
+
+// What CUDA's own copies refuse names the piece, its side and its address.
+TEST(batch_pieces, what_cuda_does_not_know_is_named) {
+    engine_machine machine("driver");
+    batch_program p;
+    std::vector<std::byte> const pageable(4096);
+    auto const there = reinterpret_cast<std::uintptr_t>(pageable.data());
+    std::vector<copy_piece> list(3, {p.host.address(), p.block.address(), 8});
+    auto const expect = [&](copy_piece bad, std::string_view words,
+                            errc code = errc::unsupported_memory) {
+        list[2] = bad;
+        auto const refusal = refusal_of([&] { (void)p.engine.submit(list); });
+        expect_refusal(refusal, code, "copy piece 2 of a batch");
+        expect_refusal(refusal, code, words);
+    };
+    expect({there, p.block.address(), 8}, "at its `to`, 0x");
+    expect({there, p.block.address(), 8}, "cudaHostRegister");
+    expect({p.host.address(), there, 8}, "at its `from`, 0x");
+    expect({p.host.address() + 8, p.block.address(), batch_program::size}, "bytes at `to`, 0x",
+           errc::out_of_range);
+    expect({p.host.address(), p.block.address() + 8, batch_program::size},
+           "reach beyond the allocation, which ends at", errc::out_of_range);
+    std::uintptr_t gone = 0;
+    {
+        device_block const freed(mib);
+        gone = freed.address();
+        list[2] = {p.host.address(), gone, 8};
+        p.expect_done(p.engine.submit(list));
+    }
+    expect({p.host.address(), gone, 8}, "no live allocation");
+}
+
+// Pieces of one allocation cost no call of the driver each.
+TEST_P(batch_pieces_test, the_driver_is_asked_of_allocations_and_not_of_pieces) {
+    batch_program p;
+    auto const list = p.pieces(1000, 1000);
+    static auto const real = cuda::api();
+    static std::atomic<int> calls;
+    calls = 0;
+    cuda::driver_api counting = cuda::api();
+    counting.pointer_get_attributes = [](unsigned count, int* names, void** values,
+                                         CUdeviceptr at) {
+        ++calls;
+        return real.pointer_get_attributes(count, names, values, at);
+    };
+    cuda::replace_api(&counting);
+    p.expect_done(p.engine.submit(list));
+    p.expect_done(p.engine.submit(list));
+    cuda::replace_api(nullptr);
+    EXPECT_LE(calls, 6);
+}
+
+} // namespace
+} // namespace barmap::contract

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "contract/batch_fixture.hpp"
+
+#include <map>
+
+/// The queues of CUDA's own copies.
+namespace barmap::contract {
+namespace {
+
+// A batch on the program's own stream ends before an earlier one of the same queue.
+TEST(batch_queue_test, a_queue_in_which_one_batch_waits_is_not_idle) {
+    engine_machine machine("driver");
+    batch_program p;
+    auto const list = p.pieces(5, 100);
+    gated_stream first, second, third, shares, last;
+    shares.open();
+    last.open();
+    copy_ticket const held = p.engine.submit(list, after{first.get()});
+    copy_ticket const also = p.engine.submit(list, after{second.get()});
+    copy_ticket const too = p.engine.submit(list, after{third.get()});
+    p.expect_done(p.engine.submit(list, after{shares.get()}, then{shares.get()}));
+    second.open();
+    p.expect_done(also); // its queue is idle
+    p.expect_done(p.engine.submit(list, after{last.get()}));
+    first.open();
+    third.open();
+    p.expect_done(held);
+    p.expect_done(too);
+}
+
+// CUDA records an event on streams of its own context only.
+TEST(batch_queue_test, a_thread_with_a_context_of_its_own_may_submit) {
+    engine_machine machine("driver");
+    batch_program p;
+    static cuda::driver_api real;
+    static std::map<CUevent, CUcontext> made;
+    real = cuda::api();
+    cuda::driver_api strict = real;
+    strict.event_create = [](CUevent* event, unsigned flags) {
+        CUresult const result = real.event_create(event, flags);
+        real.ctx_get_current(&made[*event]);
+        return result;
+    };
+    strict.event_record = [](CUevent event, CUstream stream) {
+        static CUcontext const first = made[event]; // of the engine's streams, too
+        return made[event] == first ? real.event_record(event, stream) : CUresult{400};
+    };
+    cuda::replace_api(&strict);
+    p.expect_done(p.engine.submit(p.pieces(5, 100)));
+    CUcontext other = nullptr;
+    expect_success(real.ctx_create(&other, 0, 0));
+    p.expect_done(p.engine.submit(p.pieces(5, 100)));
+    cuda::replace_api(nullptr);
+    expect_success(real.ctx_destroy(other));
+}
+
+// The first copy is refused behind a stream that has not come: nothing is in flight.
+TEST(batch_queue_test, a_refused_first_copy_waits_for_no_stream) {
+    engine_machine machine("driver");
+    batch_program p;
+    gated_stream held;
+    cuda::driver_api refusing = cuda::api();
+    refusing.memcpy_async = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
+        return CUresult{1};
+    };
+    refusing.memcpy_batch_async = [](CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t,
+                                     CUmemcpyAttributes*, std::size_t*, std::size_t, std::size_t*,
+                                     CUstream) { return CUresult{1}; };
+    cuda::replace_api(&refusing);
+    auto const list = p.pieces(5, 100);
+    expect_refusal(refusal_of([&] {
+                       (void)p.engine.submit(list, after{held.get()});
+                   }),
+                   errc::unsupported_memory, "copy a batch");
+    cuda::replace_api(nullptr);
+    held.open();
+    p.expect_to_work(1);
+}
+
+} // namespace
+} // namespace barmap::contract

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "contract/batch_fixture.hpp"
+
+/// What waits for a channel's room, for its stream, or for its end.
+namespace barmap::contract {
+namespace {
+
+// CUDA keeps the caller in a call for a stream that has too much to do, until the stream goes on:
+// here, when the long list that it waits for is done.
+TEST(batch_room_test, a_submission_inside_a_call_of_cuda_does_not_stop_the_feeding) {
+    engine_machine machine("channel");
+    batch_program p;
+    static batch_program* program;
+    static copy_ticket first;
+    static bool was_done;
+    program = &p;
+    gated_stream stream;
+    stream.open();
+    stream.synchronize();
+    std::vector<copy_piece> const list(90'000, {p.host.address(), p.block.address(), 1});
+    first = p.engine.submit(list, {}, then{stream.get()});
+    static cuda::driver_api real;
+    real = cuda::api();
+    cuda::driver_api full = real;
+    full.stream_wait_value32 = [](CUstream of, CUdeviceptr at, unsigned value, unsigned how) {
+        was_done = program->engine.wait(first, 60s);
+        return real.stream_wait_value32(of, at, value, how);
+    };
+    cuda::replace_api(&full);
+    copy_ticket const second =
+        p.engine.submit(p.pieces(3, 100), {}, then{stream.get()});
+    cuda::replace_api(nullptr);
+    EXPECT_TRUE(was_done);
+    p.expect_done(second);
+}
+
+// More batches behind one stream than it has words for.
+TEST(batch_room_test, more_batches_than_words_for_their_streams_wait_for_room) {
+    engine_machine machine("channel");
+    batch_program p;
+    gated_stream held;
+    constexpr std::size_t most = 8192;
+    std::vector<copy_piece> const one{{p.host.address(), p.block.address(), 1}};
+    std::atomic<std::size_t> submitted = 0;
+    std::vector<copy_ticket> tickets(most + 500);
+    std::thread submitter([&] {
+        for (copy_ticket& each : tickets) {
+            each = p.engine.submit(one, after{held.get()});
+            ++submitted;
+        }
+    });
+    while (submitted < most - 1)
+        std::this_thread::yield();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(submitted, most - 1);
+    held.open();
+    submitter.join();
+    for (copy_ticket const each : tickets)
+        p.expect_done(each);
+}
+
+// A stream that is late is not taken for memory that is not mapped.
+TEST(batch_room_test, a_report_says_that_a_stream_was_late) {
+    engine_machine machine("channel");
+    batch_program p;
+    gated_stream held;
+    copy_ticket const late =
+        p.engine.submit(p.pieces(5, 100), after{held.get(), 1ms});
+    EXPECT_THROW((void)p.engine.wait(late, 20s), error);
+    held.open();
+    for (int i = 0; i < 2; ++i) {
+        held.close();
+        copy_ticket const again =
+            p.engine.submit(p.pieces(5, 100), after{held.get(), 1ms});
+        EXPECT_THROW((void)p.engine.wait(again, 20s), error);
+        held.open();
+    }
+    EXPECT_THROW((void)p.engine.submit(p.pieces(5, 100)), error);
+    EXPECT_NE(p.report("channel").reason.find("within its at_most"), std::string::npos)
+        << p.report("channel").reason;
+}
+
+// Long lists wait in host memory for room, and the submitter does not.
+TEST(batch_room_test, a_list_longer_than_the_ring_does_not_stand_in_the_caller) {
+    engine_machine machine("channel");
+    batch_program p;
+    auto const sent = pattern(batch_program::size, 3);
+    write_by_driver(p.block.address(), sent);
+    gated_stream held, behind;
+    behind.open();
+    // Every byte once, in no order, so that each piece counts.
+    std::vector<copy_piece> list;
+    constexpr std::size_t count = 80'000, bytes = 5;
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t const at = i * 7'777 % count * bytes;
+        list.push_back({p.host.address() + at, p.block.address() + at, bytes});
+    }
+    copy_ticket first{}, second{}, third{};
+    ASSERT_TRUE(returns([&] {
+        first = p.engine.submit(list, after{held.get()}, then{behind.get()});
+        second = p.engine.submit(std::span(list).first(40'000),
+                                 after{held.get()});
+        third = p.engine.submit({}, after{held.get()}, then{behind.get()});
+    }));
+    EXPECT_FALSE(p.engine.wait(first, 20ms));
+    EXPECT_FALSE(behind.is_idle());
+    p.expect_done(p.engine.submit(std::span(list).first(3))); // another queue's
+    std::memset(p.host.bytes().data(), 0, 64);
+    held.open();
+    p.expect_done(first);
+    EXPECT_TRUE(std::equal(sent.begin(), sent.begin() + count * bytes, p.host.bytes().begin()));
+    p.expect_done(third);
+    p.expect_done(second);
+    behind.synchronize();
+    // Behind each other without a stream, and the engine goes with what waits.
+    std::memset(p.host.bytes().data(), 0, batch_program::size);
+    first = p.engine.submit(list);
+    second = p.engine.submit(list);
+    p.expect_done(second);
+    EXPECT_TRUE(p.engine.done(first));
+    EXPECT_TRUE(std::equal(sent.begin(), sent.begin() + count * bytes, p.host.bytes().begin()));
+}
+
+TEST(batch_room_test, what_waits_for_room_fails_with_its_channel) {
+    engine_machine machine("channel");
+    batch_program p;
+    p.expect_to_work(1);
+    machine.gpu().stall();
+    std::vector<copy_piece> const list(150'000, {p.host.address(), p.block.address(), 1});
+    copy_ticket const first = p.engine.submit(list), second = p.engine.submit(list);
+    for (copy_ticket const each : {first, second})
+        EXPECT_THROW((void)p.engine.wait(each, 20s), error);
+    machine.gpu().resume();
+    p.expect_to_work(2);
+}
+
+// What is done when its channel fails stays done, up to the last of them.
+TEST(batch_room_test, the_last_batch_before_a_failure_stays_done) {
+    engine_machine machine("channel");
+    batch_program p;
+    std::vector<copy_ticket> tickets;
+    for (int i = 0; i < 5; ++i)
+        tickets.push_back(p.engine.submit(p.pieces(3, 100)));
+    p.expect_done(tickets.back());
+    machine.gpu().stall();
+    copy_ticket const bad = p.engine.submit(p.pieces(3, 100));
+    EXPECT_THROW((void)p.engine.wait(bad, 20s), error);
+    for (copy_ticket const each : tickets)
+        EXPECT_TRUE(p.engine.done(each));
+    machine.gpu().resume();
+}
+
+// Behind long work a batch waits; only its own limit fails it, and only once it is its turn.
+TEST(batch_room_test, a_limit_does_not_fail_what_is_behind_long_work) {
+    engine_machine machine("channel");
+    batch_program p;
+    gated_stream held;
+    auto const list = p.pieces(5, 100);
+    copy_ticket const patient = p.engine.submit(list, after{held.get()});
+    held.close();
+    copy_ticket const behind =
+        p.engine.submit(list, after{held.get(), 1ms});
+    EXPECT_FALSE(p.engine.wait(behind, 200ms)) << "the batch before it still waits";
+    EXPECT_FALSE(p.engine.done(patient));
+    held.open();
+    p.expect_done(patient);
+    p.expect_done(behind);
+    EXPECT_EQ(p.report("channel").failures, 0u);
+}
+
+// A channel that stands still after its stream has come is late all the same.
+TEST(batch_room_test, a_batch_whose_stream_has_come_is_late_when_it_stands_still) {
+    engine_machine machine("channel");
+    batch_program p;
+    p.expect_to_work(1);
+    gated_stream held;
+    copy_ticket const ticket =
+        p.engine.submit(p.pieces(5, 100), after{held.get()});
+    machine.gpu().stall();
+    EXPECT_FALSE(p.engine.wait(ticket, 300ms)) << "a batch that waits for its stream is not late";
+    held.open();
+    EXPECT_THROW((void)p.engine.wait(ticket, 20s), error);
+    machine.gpu().resume();
+    p.expect_to_work(2);
+}
+
+} // namespace
+} // namespace barmap::contract
