@@ -61,9 +61,8 @@ class CopyEngine:
 
     def submit(
         self,
-        to_gpu: bool,
-        gpu: np.ndarray[Any, Any],
-        host: np.ndarray[Any, Any],
+        to: np.ndarray[Any, Any],
+        from_: np.ndarray[Any, Any],
         sizes: np.ndarray[Any, Any],
         after: Optional[int],
         then: Optional[int],

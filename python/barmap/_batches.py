@@ -159,7 +159,7 @@ def pinned(
     barmap.Error
         If there is no GPU, or the system lets this process pin no more memory.
     TypeError, ValueError
-        For a shape or dtype that NumPy refuses, too, and for elements that are Python objects.
+        For a shape or dtype that NumPy refuses, and for elements that are Python objects.
 
     Examples
     --------

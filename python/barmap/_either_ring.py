@@ -105,7 +105,7 @@ class EitherRing(Generic[Ring]):
         Returns
         -------
         bool
-            Whether there is any. False, too, as soon as the other side has closed the ring, and in
+            Whether there is any. Also False as soon as the other side has closed the ring, and in
             a ring to the CPU if all messages have been read.
 
         Raises

@@ -40,7 +40,7 @@ class Error(RuntimeError):
 
 
 class ArgumentError(Error, ValueError):
-    """An `Error` about an argument that no GPU and no driver could take: a `ValueError`, too.
+    """An `Error` about an argument that no GPU and no driver could take. It is also a `ValueError`.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class MailboxToGpu(EitherSignal[_barmap.MailboxToGpu]):
     Parameters
     ----------
     dtype : numpy.dtype or what it is made from
-        Of a value: 1 byte to 1 MiB. Structured ones and sub-arrays, too.
+        Of a value: 1 byte to 1 MiB. It may be structured or a sub-array.
     arena : Arena, optional
         Whose memory it takes, instead of memory of its own.
     device : int or Device, optional
@@ -104,7 +104,7 @@ class MailboxToGpu(EitherSignal[_barmap.MailboxToGpu]):
         Parameters
         ----------
         value : number, tuple, NumPy scalar or array
-            As that of `RingToGpu.try_push`, which has the exceptions, too.
+            As that of `RingToGpu.try_push`, which also lists the exceptions.
 
         Examples
         --------
@@ -164,7 +164,7 @@ class MailboxToCpu(EitherSignal[_barmap.MailboxToCpu]):
         Returns
         -------
         NumPy scalar, or None
-            For a structured dtype a record, for a sub-array an array. None, too, while values come
+            For a structured dtype a record, for a sub-array an array. Also None while values come
             faster than they can be read.
 
         Raises

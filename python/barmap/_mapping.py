@@ -399,7 +399,7 @@ def alloc(
     barmap.Error
         If there is no GPU, no backend or no memory.
     TypeError, ValueError
-        For a shape or dtype that NumPy refuses, too; for elements that are Python objects, an array
+        For a shape or dtype that NumPy refuses; for elements that are Python objects, an array
         without bytes, and a name that no backend has.
 
     Examples

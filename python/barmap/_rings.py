@@ -33,7 +33,7 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
     Parameters
     ----------
     dtype : numpy.dtype or what it is made from
-        Of a message: 1 byte to 1 MiB; 56 bytes fill a line. Structured ones and sub-arrays, too.
+        Of a message: 1 byte to 1 MiB; 56 bytes fill a line. It may be structured or a sub-array.
     slots : int
         How many messages it holds, a power of two.
     device : int or Device, optional

@@ -140,7 +140,7 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
         Returns
         -------
         bool
-            Whether there is one. False, too, if `failed` and there is none.
+            Whether there is one. Also False if `failed` and there is none.
 
         Raises
         ------
@@ -245,7 +245,7 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
         Parameters
         ----------
         stream : optional
-            As that of `StepInputs.load`, which has the exceptions, too.
+            As that of `StepInputs.load`, which also lists the exceptions.
 
         Examples
         --------
@@ -293,7 +293,7 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
         Returns
         -------
         bool
-            Whether there are any. False, too, if `failed` and there are none. Raises as that of
+            Whether there are any. Also False if `failed` and there are none. Raises as that of
             `StepInputs`.
 
         Examples

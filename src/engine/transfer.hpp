@@ -32,7 +32,7 @@ public:
 
     [[nodiscard]] copy_engine& engine() noexcept { return *engine_; }
 
-    /// Whether it has failed, and another one is to be asked for.
+    /// Whether it has failed: ask for another one.
     [[nodiscard]] bool is_retired() const noexcept {
         return is_retired_.load(std::memory_order_acquire);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "os/region.hpp"
+
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,7 @@
 namespace barmap::contract {
 
 /// Runs something at the first access to a page, before it: what happens between two loads of other
-/// code. One at a time, on the thread that accesses.
+/// code. One at a time, on the thread that accesses. Only where pages have 4 KiB: SKIP_WITHOUT_HOOK.
 class access_hook {
 public:
     static constexpr std::size_t page = 4096;
@@ -44,7 +46,7 @@ public:
     void at(void const* address, std::function<void()> run) {
         run_ = std::move(run);
         page_ = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) / page * page);
-        ::mprotect(page_, page, PROT_NONE);
+        EXPECT_EQ(::mprotect(page_, page, PROT_NONE), 0);
     }
 
 private:
@@ -58,3 +60,7 @@ private:
 };
 
 } // namespace barmap::contract
+
+#define SKIP_WITHOUT_HOOK()                                                                        \
+    if (os::page_size() != access_hook::page)                                                      \
+    GTEST_SKIP() << "pages here are larger than what the test watches"

@@ -367,9 +367,9 @@ public:
     explicit copy_hook(std::function<void()> meanwhile) {
         run_ = std::move(meanwhile);
         table_ = cuda::api();
-        real_ = table_.memcpy_htod_async;
-        table_.memcpy_htod_async = [](CUdeviceptr to, void const* from, std::size_t bytes,
-                                      CUstream stream) {
+        real_ = table_.memcpy_async;
+        table_.memcpy_async = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                                 CUstream stream) {
             run_();
             return real_(to, from, bytes, stream);
         };
@@ -381,7 +381,7 @@ public:
 
 private:
     static inline std::function<void()> run_;
-    static inline decltype(cuda::driver_api::memcpy_htod_async) real_ = nullptr;
+    static inline decltype(cuda::driver_api::memcpy_async) real_ = nullptr;
     cuda::driver_api table_;
 };
 

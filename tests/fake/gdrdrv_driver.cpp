@@ -85,7 +85,7 @@ public:
     void take_away(std::uint64_t address) {
         for (auto& [handle, pin] : pins_)
             if (pin.address == address) {
-                pin.taken_away = true;
+                pin.revoked = true;
                 tell({handle, static_cast<std::uint32_t>(abi::event_reason::revoked), 0,
                       pin.address, pin.size, ++sequence_});
             }
@@ -126,7 +126,7 @@ public:
             if (found == pins_.end())
                 return refuse("a question about what is no handle", EINVAL);
             asked.flag =
-                !driver_.how_.persistent && (driver_.taken_away_ || found->second.taken_away);
+                !driver_.how_.persistent && (driver_.revoked_ || found->second.revoked);
             return 0;
         }
         case abi::get_attribute:
@@ -188,7 +188,7 @@ private:
         std::uint64_t offset = 0;
         std::shared_ptr<bool> mapped;
         unsigned type = 0; ///< as requested; 0: the driver's own
-        bool taken_away = false;
+        bool revoked = false;
     };
 
     [[nodiscard]] bool tells_events() const {
@@ -331,7 +331,7 @@ int gdrdrv_driver::open(std::string_view, std::shared_ptr<open_file>& opened) {
 
 void gdrdrv_driver::take_away() {
     std::lock_guard const hold(kernel_.lock());
-    taken_away_ = true;
+    revoked_ = true;
     for (file* each : files_)
         each->tell_of_pins(static_cast<std::uint32_t>(abi::event_reason::revoked));
 }

@@ -57,7 +57,7 @@ private:
     behaviour how_;
     std::set<file*> files_; ///< open ones
     std::size_t pins_ = 0;  ///< under the kernel's lock, like all below
-    bool taken_away_ = false;
+    bool revoked_ = false;
     std::uint64_t last_token_ = 0;
     std::uint32_t last_va_space_ = 0, last_flags_ = 0;
 };

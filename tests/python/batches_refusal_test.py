@@ -262,7 +262,7 @@ def test_rows_of_nothing_are_looked_for_too(host):
 
 
 @pytest.mark.parametrize("change, error", [
-    ({"to": [1, 2]}, ValueError), ({"from_": []}, ValueError), ({"from_": None}, TypeError),
+    ({"to": [1, 2]}, ValueError), ({"from_": []}, ValueError), ({"from_": None}, ValueError),
     ({"sizes": [1.0]}, TypeError), ({"sizes": 4}, ValueError), ({"to": [True]}, TypeError),
     ({"at_most": -1}, ValueError), ({"at_most": float("nan")}, ValueError), ({"at_most": "1"}, TypeError),
     ({"to": [0]}, ValueError), ({"from_": [-1]}, ValueError),

@@ -4,6 +4,9 @@
 import array
 import ctypes
 import gc
+import os
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -12,16 +15,6 @@ import numpy as np
 import pytest
 from dlpack_object import DlpackObject
 from gpu_memory import Interface, bytes_like
-
-
-@pytest.fixture
-def calls(driver):
-    """How many calls of the driver a function makes."""
-    def count(function):
-        before = driver.library.barmap_sim_calls()
-        function()
-        return driver.library.barmap_sim_calls() - before
-    return count
 
 
 class HeldStream:
@@ -124,22 +117,34 @@ def test_rows_may_be_anywhere(memory):
             assert (mine == expected).all()
 
 
+COUNTED = """
+import ctypes, pathlib
+import barmap
+import numpy as np
+driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1")
+gpu, host = barmap.alloc((64, 100), "u1"), barmap.pinned((64, 100), "u1")
+context = ctypes.c_void_p()
+assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert driver.cuCtxSetCurrent(context) == 0
+def calls(indices, places): # on a stream, since how often a wait asks is left to chance
+    assert driver.cuCtxSynchronize() == 0
+    before = driver.barmap_sim_calls()
+    barmap.gather(gpu, indices, host, places, stream=0)
+    return driver.barmap_sim_calls() - before
+calls([0], [0])
+one, rows = calls([0], [0]), np.arange(64)
+assert calls([0, 2], [0, 2]) == one + 1
+assert calls(rows, rows) == calls(rows[:9] + 20, rows[:9] + 7) == calls([3, 4, 5], [9, 10, 11]) == one
+assert calls([0, 1, 2, 10, 11, 3], [0, 1, 2, 10, 11, 12]) == one + 2
+assert calls(rows, rows[::-1]) == one + 63
+"""
+
+
 @pytest.mark.simulated
-def test_neighbours_on_both_sides_are_one_piece(driver, calls):
-    gpu, host = on_gpu(filled((64, 100))), barmap.pinned((64, 100), "u1")
-
-    def of(indices, places):  # on a stream, since how often a wait asks is left to chance
-        driver("cuCtxSynchronize")
-        return calls(lambda: barmap.gather(gpu, indices, host, places, stream=0))
-
-    rows = np.arange(64)
-    of([0], [0])
-    one = of([0], [0])
-    assert of(rows, rows) == of(rows[:9] + 20, rows[:9] + 7) == one
-    assert of([3, 4, 5], [9, 10, 11]) == one
-    per_piece = of([0, 2], [0, 2]) - one
-    assert of([0, 1, 2, 10, 11, 3], [0, 1, 2, 10, 11, 12]) == one + 2 * per_piece
-    assert of(rows, rows[::-1]) == one + 63 * per_piece
+def test_neighbours_on_both_sides_are_one_piece():
+    # Without the batch call, the driver is called for each piece.
+    subprocess.run([sys.executable, "-c", COUNTED], check=True, timeout=120,
+                   env={**os.environ, "BARMAP_SIM_FAIL": "cuMemcpyBatchAsync:801:1"})
 
 
 def test_the_stride_of_an_axis_of_one_does_not_matter(memory):

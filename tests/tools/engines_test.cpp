@@ -219,7 +219,7 @@ TEST(check_engines, leaves_out_what_is_not_asked_for) {
 TEST(check_engines, one_that_fails_is_replaced_and_told) {
     // After its self-test, whose copies are two each way; the first failure ends this one.
     outcome const run = barmap("check --max-size 1M --json",
-                               "BARMAP_ENGINE=driver BARMAP_SIM_FAIL=cuMemcpyDtoHAsync:1:600");
+                               "BARMAP_ENGINE=driver BARMAP_SIM_FAIL=cuMemcpyAsync:1:1200");
     EXPECT_EQ(run.exit_code, 0) << run.out;
     EXPECT_NE(run.out.find("; 1 late"), std::string::npos) << run.out;
 }
@@ -265,7 +265,7 @@ TEST(stress_engines, one_that_fails_is_a_failure) {
     for (char const* what : {"--pieces 100 --pairs 0", "--pieces 0 --pairs 100"}) {
         outcome const run =
             barmap(std::string("stress --threads 1 --iterations 1 --region 4K --json ") + what,
-                   "BARMAP_ENGINE=driver BARMAP_SIM_FAIL=cuMemcpyHtoDAsync:1:20");
+                   "BARMAP_ENGINE=driver BARMAP_SIM_FAIL=cuMemcpyAsync:1:40");
         EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
         EXPECT_FALSE(rows(run, "passed", false).empty()) << run.out;
     }

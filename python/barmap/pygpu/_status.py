@@ -39,8 +39,8 @@ _ADVICE = {
     2: "free arrays that are no longer needed, or use smaller ones; cudaMemGetInfo() says what is "
     "left",
     3: "a forked child cannot use the GPU: start processes with multiprocessing's spawn",
-    35: "install the vendor's driver, or set BARMAP_SIM=1 to use the simulated GPU",
-    100: "give a GPU to this process, or set BARMAP_SIM=1 to use the simulated GPU",
+    35: "install the vendor's driver; with BARMAP_SIM=1 the GPU is simulated",
+    100: "give a GPU to this process; with BARMAP_SIM=1 one is simulated",
     709: "make new arrays, streams and events after cudaDeviceReset()",
 }
 _COMMON_ADVICE = "see the documentation of this code in the vendor's runtime"

@@ -16,7 +16,7 @@ namespace barmap::engine {
 struct semaphore_word {
     std::uint64_t address = 0;
     std::uint32_t value = 0;
-    std::uint32_t const* on_cpu = nullptr; ///< the word as the CPU reads it, for whoever asks
+    std::uint32_t const* on_cpu = nullptr; ///< the same word, where the CPU reads it
 };
 
 /// What is written into a channel: the methods of copies, the GPFIFO's entries that lead to them,

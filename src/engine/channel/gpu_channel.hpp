@@ -48,7 +48,7 @@ private:
     std::optional<cpu_view> view_;
 };
 
-/// @throws error errc::backend_absent where no channel is to be made
+/// @throws error errc::backend_absent where no channel can be made
 void expect_channels(cuda::gpu const& which);
 
 /// Which copy engine to use: one that neither serves graphics nor is one of those that the driver
