@@ -3,7 +3,7 @@
 
 #include "pin_state.hpp"
 
-#include <barmap/engine.hpp>
+#include <barmap/types.hpp>
 
 #include <cstddef>
 

@@ -7,6 +7,7 @@
 
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>
+#include <barmap/mapping.hpp>
 
 #include <algorithm>
 #include <limits>

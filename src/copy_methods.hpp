@@ -4,7 +4,7 @@
 #include "copy/plan.hpp"
 #include "engine_slot.hpp"
 
-#include <barmap/engine.hpp>
+#include <barmap/report.hpp>
 
 #include <array>
 #include <cstddef>

@@ -4,7 +4,7 @@
 #include "engine/self_test.hpp"
 #include "engine/transfer.hpp"
 
-#include <barmap/engine.hpp>
+#include <barmap/report.hpp>
 
 #include <atomic>
 #include <memory>

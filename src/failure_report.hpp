@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/backend.hpp>
 #include <barmap/error.hpp>
+#include <barmap/report.hpp>
 
 #include <exception>
 #include <new>

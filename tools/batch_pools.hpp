@@ -6,7 +6,7 @@
 #include "verify_copies.hpp"
 
 #include <barmap/copy_engine.hpp>
-#include <barmap/engine.hpp>
+#include <barmap/types.hpp>
 
 #include <cstddef>
 #include <cstdint>

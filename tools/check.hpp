@@ -7,9 +7,9 @@
 #include "progress.hpp"
 #include "report.hpp"
 
-#include <barmap/backend.hpp>
 #include <barmap/error.hpp>
 #include <barmap/mapping.hpp>
+#include <barmap/report.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,8 +6,8 @@
 
 #include "engine/transfer.hpp"
 
-#include <barmap/engine.hpp>
 #include <barmap/error.hpp>
+#include <barmap/report.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -12,10 +12,9 @@
 #include "cuda/driver_api.hpp"
 #include "engine/engine.hpp"
 
-#include <barmap/backend.hpp>
 #include <barmap/device.hpp>
-#include <barmap/engine.hpp>
 #include <barmap/error.hpp>
+#include <barmap/report.hpp>
 
 namespace barmap::tool {
 namespace {

@@ -4,7 +4,7 @@
 #include "formatted.hpp"
 #include "units.hpp"
 
-#include <barmap/backend.hpp>
+#include <barmap/report.hpp>
 
 #include <utility>
 

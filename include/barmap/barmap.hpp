@@ -3,17 +3,16 @@
 #pragma once
 
 #include <barmap/arena.hpp>
-#include <barmap/backend.hpp>
 #include <barmap/byte_ring.hpp>
 #include <barmap/copy.hpp>
 #include <barmap/copy_engine.hpp>
 #include <barmap/device.hpp>
-#include <barmap/engine.hpp>
 #include <barmap/error.hpp>
 #include <barmap/host_buffer.hpp>
 #include <barmap/mailbox.hpp>
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
+#include <barmap/report.hpp>
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/engine.hpp>
-#include <barmap/export.hpp>
+#include <barmap/report.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -20,14 +19,6 @@ struct copy_engine_state; ///< inside the library
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 class device;
-
-/// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
-/// memory of this GPU or host memory that CUDA has pinned (cudaMallocHost, cudaHostRegister).
-struct copy_piece {
-    std::uintptr_t to = 0;
-    std::uintptr_t from = 0;
-    std::size_t bytes = 0; ///< 0: nothing is copied
-};
 
 /// Names a submitted batch; 0 names none, and is done.
 enum class copy_ticket : std::uint64_t {};

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/backend.hpp>
 #include <barmap/copy_engine.hpp>
-#include <barmap/engine.hpp>
 #include <barmap/host_buffer.hpp>
 #include <barmap/pin.hpp>
+#include <barmap/report.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,13 +18,6 @@ struct device_state; ///< inside the library
 }
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
-
-/// Size of the GPU's BAR1, the aperture through which the CPU sees GPU memory, in bytes.
-/// 0 if unknown.
-struct bar1_info {
-    std::uint64_t total = 0;
-    std::uint64_t available = 0;
-};
 
 /// One GPU, and the backends by which this process reaches its memory.
 ///

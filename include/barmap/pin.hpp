@@ -18,34 +18,6 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 class device;
 
-/// The page of GPUDirect RDMA, in bytes.
-inline constexpr std::size_t gpu_page_size = 64 * 1024;
-
-/// How to pin. The defaults suit every program but those that follow gdrcopy's rules.
-struct pin_options {
-    std::string backend = {}; ///< name of the backend to use; empty: the first that can
-    /// Widens the range to whole pages of gpu_page_size bytes, and takes with it what else lies in
-    /// the first and the last one. The range may then also start or end outside of the allocation.
-    bool whole_pages = false;
-    /// Through BAR1, even where the CPU has a coherent link to the GPU as well.
-    bool force_pcie = false;
-    /// Report by pin::event_fd() and pin::next_event() when the GPU driver revokes the memory.
-    /// Only barmap's gdrdrv in callback mode does so, and backend_report::events says whether; the
-    /// pin then has a descriptor of its own.
-    bool events = false;
-    std::uint64_t p2p_token = 0; ///< handed to a gdrdrv older than 2.5; otherwise ignored
-    std::uint32_t va_space = 0;  ///< the same
-};
-
-/// The GPU driver has revoked memory of a pin: it was freed, or its context ended.
-struct pin_event {
-    std::uintptr_t gpu_address = 0; ///< of the part of the pin that is gone
-    std::size_t size = 0;           ///< bytes of it
-    std::uint64_t sequence = 0;     ///< counts the pin's events from 1, lost ones included
-    /// If not 0: that many events were lost by a queue overflow, and the range is the whole pin's.
-    std::uint64_t lost = 0;
-};
-
 /// A GPU memory range held reachable for the CPU. Move-only; unpins in its destructor, once no
 /// mapping of it is left. Keeps its device alive.
 /// Thread rule: const members may be called at once; destroying is exclusive.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/engine.hpp>
+#include <barmap/report.hpp>
 
 #include <nanobind/nanobind.h>
 

@@ -6,10 +6,8 @@
 #include "cuda/types.hpp"
 #include "os/fd.hpp"
 
-#include <barmap/backend.hpp>
-#include <barmap/device.hpp>
 #include <barmap/error.hpp>
-#include <barmap/pin.hpp>
+#include <barmap/report.hpp>
 
 #include <cstddef>
 #include <cstdint>

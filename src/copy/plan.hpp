@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/backend.hpp>
+#include <barmap/types.hpp>
 #include <barmap/window.hpp>
 
 #include <array>

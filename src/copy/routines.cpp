@@ -6,6 +6,7 @@
 #include "copy/instruction_sets.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/report.hpp>
 
 namespace barmap::copy {
 

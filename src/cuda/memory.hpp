@@ -4,8 +4,7 @@
 #include "cuda/types.hpp"
 #include "os/fd.hpp"
 
-#include <barmap/backend.hpp>
-#include <barmap/pin.hpp>
+#include <barmap/types.hpp>
 
 #include <cstddef>
 #include <memory>

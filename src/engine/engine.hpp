@@ -5,7 +5,7 @@
 #include "cuda/memory.hpp"
 #include "engine/patience.hpp"
 
-#include <barmap/copy_engine.hpp>
+#include <barmap/types.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -2,7 +2,7 @@
 #include "engine/batch.hpp"
 #include "engine/engine.hpp"
 
-#include <barmap/engine.hpp>
+#include <barmap/report.hpp>
 
 #include <array>
 

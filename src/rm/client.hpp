@@ -5,7 +5,7 @@
 #include "os/process.hpp"
 #include "rm/abi.hpp"
 
-#include <barmap/device.hpp>
+#include <barmap/types.hpp>
 
 #include <cstdint>
 #include <optional>

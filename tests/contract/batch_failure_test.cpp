@@ -2,7 +2,6 @@
 #include "contract/batch_fixture.hpp"
 #include "engine/batch.hpp"
 #include "fake/faults.hpp"
-#include "rm/channel_abi.hpp"
 
 /// What goes wrong with batches by a channel in CUDA's address space, and who is told.
 namespace barmap::contract {
@@ -209,7 +208,6 @@ TEST(batch_failure_test, a_submission_that_finds_no_room_takes_the_next_engine) 
     engine_machine machine(nullptr);
     batch_program p;
     p.expect_to_work(1);
-    constexpr std::uint32_t own_engine = rm::abi::engine_type_copy0 + 4;
     machine.gpu().hold(own_engine);
     std::vector<copy_piece> const list(400'000, {p.host.address(), p.block.address(), 1});
     std::vector<copy_ticket> tickets;

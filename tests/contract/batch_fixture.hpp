@@ -2,6 +2,7 @@
 #pragma once
 
 #include "contract/engine_machine.hpp"
+#include "rm/channel_abi.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +16,10 @@
 namespace barmap::contract {
 
 using namespace std::chrono_literals;
+
+/// Of the fake's engines, as of an H200's, the first two serve graphics, CUDA shares two with
+/// barmap, and this one has nobody else.
+inline constexpr std::uint32_t own_engine = rm::abi::engine_type_copy0 + 4;
 
 /// Pinned memory of the host.
 class pinned_block {

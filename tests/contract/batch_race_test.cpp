@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
 #include "engine/batch.hpp"
-#include "rm/channel_abi.hpp"
 
 #include <barrier>
 #include <pthread.h>
@@ -22,7 +21,6 @@ TEST(batch_race_test, ways_against_each_other_have_their_own_lanes) {
     std::vector<copy_piece> large;
     for (std::size_t at = 0; at < 2 * mib; at += half)
         large.push_back({there.address() + at, more.address() + at, half});
-    constexpr std::uint32_t own_engine = rm::abi::engine_type_copy0 + 4; // which has nobody else
     machine.gpu().hold(own_engine);
     copy_ticket const first = p.engine.submit(turned(p.pieces(5, 100)));
     p.expect_done(p.engine.submit(large));

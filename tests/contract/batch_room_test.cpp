@@ -125,9 +125,11 @@ TEST(batch_room_test, what_waits_for_room_fails_with_its_channel) {
     engine_machine machine("channel");
     batch_program p;
     p.expect_to_work(1);
-    machine.gpu().stall();
+    machine.gpu().hold(own_engine); // until both are submitted, the first must not be late
     std::vector<copy_piece> const list(150'000, {p.host.address(), p.block.address(), 1});
     copy_ticket const first = p.engine.submit(list), second = p.engine.submit(list);
+    machine.gpu().stall();
+    machine.gpu().release();
     for (copy_ticket const each : {first, second})
         EXPECT_THROW((void)p.engine.wait(each, 20s), error);
     machine.gpu().resume();

@@ -126,9 +126,14 @@ ALLOWED_INCLUDES = {
     "copy": {"copy", "config", "log.hpp"},
     "rm": {"rm", "cuda", "os"},
     "engine": {"engine", "rm", "cuda", "copy", "os"},
-    "backend": {"backend", "rm", "cuda", "os"},
+    "backend": {"backend", "rm", "cuda", "copy", "os"},
     "signal": {"signal", "cuda", "os"},
 }
+# Public headers of plain types, for every room, and those that declare what a room defines. The signals are built
+# on the public interface.
+PLAIN_HEADERS = {"error.hpp", "export.hpp", "report.hpp", "types.hpp", "version.hpp"}
+HEADERS_OF = {"copy": {"copy.hpp", "window.hpp"}}
+ABOVE_THE_INTERFACE = {"signal"}
 # Files of the core that belong to the lowest room: everything may throw an error or log.
 LOWEST_FILES = {"error.cpp": set(), "log.hpp": {"config"}, "log.cpp": {"config", "log.hpp"}}
 
@@ -143,6 +148,10 @@ def includes_against_the_flow(root: Path) -> list[str]:
                 beside = (path.parent / included).exists() and len(parts) == 1
                 if parts[0] not in allowed and not beside:
                     found.append(f"{path.relative_to(root)}: {room} includes {included}")
+            headers = PLAIN_HEADERS.union(*(HEADERS_OF.get(each, ()) for each in allowed))
+            for included in re.findall(r"#\s*include\s*<barmap/([^>]+)>", path.read_text()):
+                if room not in ABOVE_THE_INTERFACE and included not in headers:
+                    found.append(f"{path.relative_to(root)}: {room} includes <barmap/{included}>")
     for name, allowed in LOWEST_FILES.items():
         path = root / "src" / name
         text = path.read_text() if path.exists() else ""

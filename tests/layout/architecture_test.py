@@ -95,6 +95,7 @@ PLANTED = {
         "src/error.cpp": LICENCE + '#include "cuda/driver_api.hpp"\n',
         "src/log.cpp": LICENCE + '#include "os/fd.hpp"\n',
         "src/copy/copy.cpp": LICENCE + '#include "os/calls.hpp"\n',
+        "src/rm/client.cpp": LICENCE + "#include <barmap/device.hpp>\n",
         "src/backend/scratch.cpp": LICENCE + '#include "device_state.hpp"\n',
         "src/backend/vulkan/memory.cpp": LICENCE + '#include "backend/rm/ipc_handle.hpp"\n',
         "include/barmap/pin.hpp": LICENCE + '#include "os/fd.hpp"\n',

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "os/calls.hpp"
 
-#include <barmap/backend.hpp>
 #include <barmap/error.hpp>
+#include <barmap/report.hpp>
 
 #include <algorithm>
 #include <cerrno>

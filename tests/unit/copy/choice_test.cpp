@@ -4,6 +4,7 @@
 #include "copy/routines.hpp"
 
 #include <barmap/error.hpp>
+#include <barmap/report.hpp>
 
 #include <gtest/gtest.h>
 

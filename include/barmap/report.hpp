@@ -1,42 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/export.hpp>
+#include <barmap/types.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+/// What `barmap info` prints: which backends, copy engines and copy routines there are, which of
+/// them work here, and why.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
-/// Whether a backend works here.
+/// Whether a backend or a copy engine works here.
 enum class backend_state {
     usable, ///< its self-test moved a random value both ways
     absent, ///< this machine does not offer it; normal
     broken, ///< it is offered, but its start or self-test failed; never used
-};
-
-/// How the CPU caches a mapping. Decides which fences a copy needs.
-enum class cache_kind {
-    write_combining, ///< stores are collected and posted; loads go to the GPU every time
-    cached,          ///< coherent memory (integrated and C2C-attached GPUs, the simulated GPU)
-    uncached,        ///< ordered; slow (device memory, on arm64)
-};
-
-/// What a GPU address points into, as far as mapping is concerned.
-enum class memory_kind {
-    device,             ///< cudaMalloc, cuMemAlloc
-    virtual_exportable, ///< cuMemCreate + cuMemMap with a POSIX-fd handle type
-    virtual_opaque,     ///< the same without an exportable handle type
-    pool,               ///< cudaMallocAsync from a pool without handle types (the default pool)
-    pool_exportable,    ///< cudaMallocAsync from a pool with POSIX-fd handles
-    allocated,          ///< device::allocate
-    imported,           ///< cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer: not CUDA's own
-    managed,            ///< cudaMallocManaged
-    host,               ///< pinned or registered host memory
-    unknown,            ///< no live CUDA allocation is there
 };
 
 /// Version of a kernel module.
@@ -64,13 +46,25 @@ struct backend_report : backend_properties {
     double start_us = 0; ///< time that its start-up and self-test took, microseconds
 };
 
-[[nodiscard]] BARMAP_API std::string_view to_string(backend_state state) noexcept;
-[[nodiscard]] BARMAP_API std::string_view to_string(cache_kind kind) noexcept;
-[[nodiscard]] BARMAP_API std::string_view to_string(memory_kind kind) noexcept;
+/// One copy engine: something that copies between host and GPU memory by itself.
+struct engine_report {
+    std::string name;
+    backend_state state = backend_state::absent;
+    std::string reason;       ///< one sentence: why it is in this state
+    std::string advice;       ///< what to do to make it usable; empty when it is
+    double start_us = 0;      ///< time that its start-up and self-test took, microseconds
+    std::uint64_t copies = 0; ///< that it has done in this process
+    std::uint64_t bytes = 0;  ///< of them
+    unsigned failures = 0;    ///< copies that it did not end in time; after three it stays off
+};
 
-/// Names of all backends that this build knows, in the order in which they are tried.
-/// These are the values of BARMAP_BACKEND.
-[[nodiscard]] BARMAP_API std::vector<std::string> backend_names();
+/// From which size on mapping::copy_to_gpu() and copy_to_cpu() take which method.
+struct copy_crossover {
+    copy_direction direction = copy_direction::to_gpu;
+    host_memory_kind host = host_memory_kind::pageable;
+    std::size_t from_bytes = 0; ///< up to the next one's
+    std::string method;         ///< "mapping": loads and stores; else the engine's name
+};
 
 /// One CPU copy routine that this build has.
 struct copy_routine_report {
@@ -78,6 +72,16 @@ struct copy_routine_report {
     bool supported = false; ///< the CPU and the operating system have what it needs
     std::string needs;      ///< the instruction sets it needs
 };
+
+[[nodiscard]] BARMAP_API std::string_view to_string(backend_state state) noexcept;
+
+/// Names of all backends that this build knows, in the order in which they are tried.
+/// These are the values of BARMAP_BACKEND.
+[[nodiscard]] BARMAP_API std::vector<std::string> backend_names();
+
+/// Names of all copy engines of this build, in order of preference: the values of BARMAP_ENGINE,
+/// beside "auto" and "none".
+[[nodiscard]] BARMAP_API std::vector<std::string> engine_names();
 
 /// All copy routines of this build. These are the values of BARMAP_COPY.
 [[nodiscard]] BARMAP_API std::vector<copy_routine_report> copy_routines();

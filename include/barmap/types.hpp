@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/export.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+/// The page of GPUDirect RDMA, in bytes.
+inline constexpr std::size_t gpu_page_size = 64 * 1024;
+
+/// Size of the GPU's BAR1, the aperture through which the CPU sees GPU memory, in bytes.
+/// 0 if unknown.
+struct bar1_info {
+    std::uint64_t total = 0;
+    std::uint64_t available = 0;
+};
+
+/// How the CPU caches a mapping. Decides which fences a copy needs.
+enum class cache_kind {
+    write_combining, ///< stores are collected and posted; loads go to the GPU every time
+    cached,          ///< coherent memory (integrated and C2C-attached GPUs, the simulated GPU)
+    uncached,        ///< ordered; slow (device memory, on arm64)
+};
+
+/// What a GPU address points into, as far as mapping is concerned.
+enum class memory_kind {
+    device,             ///< cudaMalloc, cuMemAlloc
+    virtual_exportable, ///< cuMemCreate + cuMemMap with a POSIX-fd handle type
+    virtual_opaque,     ///< the same without an exportable handle type
+    pool,               ///< cudaMallocAsync from a pool without handle types (the default pool)
+    pool_exportable,    ///< cudaMallocAsync from a pool with POSIX-fd handles
+    allocated,          ///< device::allocate
+    imported,           ///< cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer: not CUDA's own
+    managed,            ///< cudaMallocManaged
+    host,               ///< pinned or registered host memory
+    unknown,            ///< no live CUDA allocation is there
+};
+
+/// How to pin. The defaults suit every program but those that follow gdrcopy's rules.
+struct pin_options {
+    std::string backend = {}; ///< name of the backend to use; empty: the first that can
+    /// Widens the range to whole pages of gpu_page_size bytes, and takes with it what else lies in
+    /// the first and the last one. The range may then also start or end outside of the allocation.
+    bool whole_pages = false;
+    /// Through BAR1, even where the CPU has a coherent link to the GPU as well.
+    bool force_pcie = false;
+    /// Report by pin::event_fd() and pin::next_event() when the GPU driver revokes the memory.
+    /// Only barmap's gdrdrv in callback mode does so, and backend_report::events says whether; the
+    /// pin then has a descriptor of its own.
+    bool events = false;
+    std::uint64_t p2p_token = 0; ///< handed to a gdrdrv older than 2.5; otherwise ignored
+    std::uint32_t va_space = 0;  ///< the same
+};
+
+/// The GPU driver has revoked memory of a pin: it was freed, or its context ended.
+struct pin_event {
+    std::uintptr_t gpu_address = 0; ///< of the part of the pin that is gone
+    std::size_t size = 0;           ///< bytes of it
+    std::uint64_t sequence = 0;     ///< counts the pin's events from 1, lost ones included
+    /// If not 0: that many events were lost by a queue overflow, and the range is the whole pin's.
+    std::uint64_t lost = 0;
+};
+
+/// Which way a copy goes.
+enum class copy_direction {
+    to_gpu, ///< from host to GPU memory
+    to_cpu, ///< from GPU to host memory
+};
+
+/// The host's side of a copy.
+enum class host_memory_kind {
+    pageable, ///< ordinary memory
+    pinned,   ///< that CUDA has allocated or registered (cudaMallocHost, cudaHostRegister)
+};
+
+/// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
+/// memory of this GPU or host memory that CUDA has pinned (cudaMallocHost, cudaHostRegister).
+struct copy_piece {
+    std::uintptr_t to = 0;
+    std::uintptr_t from = 0;
+    std::size_t bytes = 0; ///< 0: nothing is copied
+};
+
+[[nodiscard]] BARMAP_API std::string_view to_string(cache_kind kind) noexcept;
+[[nodiscard]] BARMAP_API std::string_view to_string(memory_kind kind) noexcept;
+[[nodiscard]] BARMAP_API std::string_view to_string(copy_direction direction) noexcept;
+[[nodiscard]] BARMAP_API std::string_view to_string(host_memory_kind kind) noexcept;
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
