@@ -110,6 +110,7 @@ class Measure(unittest.TestCase):
         head, rows = read(self.out / "copy-cost.csv")
         self.assertEqual(head["machine"], "gpu G")
         self.assertEqual(rows, [["bytes", "ratio"], ["8", "0.9"], ["16", ""]])
+        self.assertFalse((self.out / "info.csv").exists())  # which has no rows
 
     def test_published_results_are_of_this_form(self):
         results = self.root / "docs/results"
