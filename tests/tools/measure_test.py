@@ -101,6 +101,13 @@ class Measure(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("no run has a name that begins with nonsense", done.stderr)
 
+    def test_stale_reads_are_what_their_run_looks_for(self):
+        rows = """echo '{"machine": {}, "results": [{"went_back": 3}]}' > "$output"; [ "$1" != fresh ]\n"""
+        done = self.measure("--only", "fresh,stale", "--program", self.fake(rows))
+        self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("FAILED")],
+                         ["FAILED: fresh. To repeat it, add --only fresh"])
+        self.assertEqual(read(self.out / "stale.csv")[1], [["went_back"], ["3"]])
+
     def test_rows_of_a_line_each_are_read(self):
         (self.out / "copy_cost").write_text("#!/bin/sh\necho '{\"bytes\": 8, \"ratio\": 0.9}'; echo '{\"bytes\": 16}'\n")
         (self.out / "copy_cost").chmod(0o755)
