@@ -4,9 +4,10 @@
 
     python3 tools/python_nccl_beside.py
 
-Microseconds, medians of three turns each. Needs PyTorch with NCCL and two GPUs.
+Prints a JSON object a line: microseconds, medians of three turns each. Needs PyTorch with NCCL and two GPUs.
 """
 
+import json
 import os
 import threading
 import time
@@ -65,7 +66,8 @@ def main(rank):
                 copies.join()
         if rank == 0:
             alone, beside = (sorted(found[each])[1] for each in (False, True))
-            print(f"all_reduce of {size} B: {alone:.1f} alone, {beside:.1f} beside copies, x {beside / alone:.3f}")
+            print(json.dumps({"what": "all_reduce", "size": size, "alone_us": round(alone, 1),
+                              "beside_us": round(beside, 1), "ratio": round(beside / alone, 3)}), flush=True)
     torch.distributed.destroy_process_group()
 
 

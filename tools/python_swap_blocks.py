@@ -4,16 +4,21 @@
 
     python3 tools/python_swap_blocks.py [--pieces N] [--calls N]
 
-Microseconds, medians and p99, for random disjoint blocks between GPU and pinned memory; and beside them
-Mapping.read of 64 KiB and PyTorch's .cpu() of as much. Needs PyTorch and a GPU.
+Prints a JSON object a line: microseconds, medians and p99, for random disjoint blocks between GPU and pinned
+memory; and beside them Mapping.read of 64 KiB and PyTorch's .cpu() of as much. Needs PyTorch and a GPU.
 """
 
 import argparse
+import json
 import time
 
 import barmap.torch
 import numpy as np
 import torch
+
+
+def show(**row):
+    print(json.dumps({name: round(value, 2) if isinstance(value, float) else value for name, value in row.items()}))
 
 
 def times(calls, call, end=lambda: None):
@@ -50,10 +55,8 @@ def main():
                     stream.synchronize,
                 )
             middle, last = values.calls // 2, values.calls * 99 // 100
-            print(
-                f"{way} {values.pieces} x {size} B: call {calls[middle]:.1f} (p99 {calls[last]:.1f}), "
-                f"to the end {whole[middle]:.1f}, {values.pieces * size / whole[middle] / 1e3:.1f} GB/s"
-            )
+            show(what="swap_blocks_batch", direction=way, pieces=values.pieces, size=size, p50_us=calls[middle],
+                 p99_us=calls[last], whole_us=whole[middle], gb_per_s=values.pieces * size / whole[middle] / 1e3)
     data = torch.zeros(65536, dtype=torch.uint8, device="cuda")
     mapping, there = barmap.map(data), np.empty(65536, np.uint8)
     for name, call in (
@@ -61,7 +64,7 @@ def main():
         ("Mapping.read_into", lambda: mapping.read_into(there)),
         ("torch .cpu()", data.cpu),
     ):
-        print(f"{name} of 64 KiB: {times(values.calls, call)[0][values.calls // 2]:.2f}")
+        show(what=name, direction="d2h", pieces=1, size=65536, p50_us=times(values.calls, call)[0][values.calls // 2])
 
 
 if __name__ == "__main__":

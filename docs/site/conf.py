@@ -25,7 +25,7 @@ language = "en"
 
 extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton",
               "sphinx_design"]
-exclude_patterns = ["docs/results/README.md"]  # which the list of the raw results includes
+exclude_patterns = ["docs/results/README.md"]  # which the list of the results includes
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4

@@ -4,9 +4,10 @@
 Usage: plots.py RESULTS DIRECTORY        writes those of the README, which are in docs/plots
 """
 
+import csv
 import io
-import json
 import pathlib
+import re
 import sys
 
 import matplotlib
@@ -17,9 +18,9 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
 
 stand_in.import_package(pathlib.Path(__file__).resolve().parents[2] / "python", "0")
-# What `barmap plot` knows of the files and of axes.
+# What `barmap plot` knows of axes.
 from barmap._plot import COLOURS, bytes_text, time_text  # noqa: E402
-from barmap._plot_data import DIRECTIONS, panels_of  # noqa: E402
+from barmap._plot_data import DIRECTIONS  # noqa: E402
 
 H200, H100 = "h200-580.159.04", "h100-580.159.04"
 NAMES = {"h2d": "to-gpu", "d2h": "from-gpu"}
@@ -29,10 +30,13 @@ THEMES = {"light": {"paper": "#ffffff", "ink": "#1a1a1a", "grid": "#d8d8d8"},
 ORANGE, BLUE, GREEN, RED = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4]
 
 
-def panel(folder, machine, name, title):
-    """What a file has of one title, and the GPU."""
-    found = next(each for each in panels_of(folder / machine / name) if each.title == title)
-    return found, found.machine.split(",")[0]
+def read(path):
+    """The rows of a CSV file of docs/results, and the GPU that its head names."""
+    head, rows = [], []
+    for line in path.read_text().splitlines():
+        (head if line.startswith("# ") else rows).append(line)
+    gpu = re.search("^# machine: .*gpu ([^;]+)", "\n".join(head), re.M)
+    return list(csv.DictReader(rows)), gpu[1]
 
 
 class Series:
@@ -44,17 +48,17 @@ class Series:
 
 def latency(folder, machine, name, direction):
     """Latency by size of the copies that a program would choose from."""
+    rows, gpu = read(folder / machine / name)
     series = []
-    for host, style in (("pageable", "-"), ("pinned", "--")):
-        found, gpu = panel(folder, machine, name, f"{DIRECTIONS[direction]}, {host} memory")
-        for method, title, colour in (("adaptive", "barmap", GREEN), ("cuMemcpy", "cuMemcpy", RED)):
-            points = ((each.size, each.median) for each in found.curves[method] if each.size <= 8 << 20)
+    for method, title, colour in (("adaptive", "barmap", GREEN), ("cuMemcpy", "cuMemcpy", RED)):
+        for host, style in (("pageable", "-"), ("pinned", "--")):
+            points = ((int(row["size"]), float(row[method]) * 1e-9) for row in rows
+                      if (row["direction"], row["host"]) == (direction, host) and int(row["size"]) <= 8 << 20)
             series.append(Series(f"{title}, {host} memory", points, colour, style))
-    series.sort(key=lambda each: each.colour != GREEN)
     if machine == H200:
-        lines = (folder / machine / "copy-cost.jsonl").read_text().splitlines()
+        rows, _ = read(folder / machine / "copy-cost.csv")
         way, column = ("to", "theirs_ns") if direction == "h2d" else ("from", "theirs_fenced_ns")
-        points = ((row["bytes"], row[column] * 1e-9) for row in map(json.loads, lines) if row["direction"] == way)
+        points = ((int(row["bytes"]), float(row[column]) * 1e-9) for row in rows if row["direction"] == way)
         title = "gdrcopy's routines" + (", fenced" if direction == "d2h" else "")
         series.append(Series(title, points, BLUE, ":"))
     return f"{DIRECTIONS[direction]}: time of one copy, {gpu}", series
@@ -62,24 +66,23 @@ def latency(folder, machine, name, direction):
 
 def batches(folder, machine, direction):
     """Bandwidth of batches of pieces, by the size of a piece."""
-    title = next(each.title for each in panels_of(folder / machine / "batch-random.json")
-                 if each.title.startswith(DIRECTIONS[direction]))
-    found, gpu = panel(folder, machine, "batch-random.json", title)
-    pieces = found.title.split()[-3]
+    rows, gpu = read(folder / machine / "batch-random.csv")
+    pieces = max(int(row["pieces"]) for row in rows)
+    rows = [row for row in rows if row["direction"] == direction and int(row["pieces"]) == pieces]
     colours = {"copy_engine (channel)": GREEN, "cuMemcpyBatchAsync": RED, "kernel, 32 SMs": BLUE}
     series = [Series(method.replace("copy_engine (channel)", "barmap's copy_engine"),
-                     ((each.size, each.bandwidth) for each in found.curves[method]), colour)
+                     ((int(row["size"]), float(row["gb_per_s"])) for row in rows if row["method"] == method), colour)
               for method, colour in colours.items()]
-    return f"{DIRECTIONS[direction]}: batches of {int(pieces):,} random pieces, {gpu}", series
+    return f"{DIRECTIONS[direction]}: batches of {pieces:,} random pieces, {gpu}", series
 
 
 def trips(folder):
     """Round trips of small messages on both machines."""
     series = []
     for machine, colour in ((H200, GREEN), (H100, ORANGE)):
-        found, gpu = panel(folder, machine, "ring-trip.json", "message to the GPU and back")
-        points = {name: span.median * 1e6 for name, span in found.spans.items()
-                  if not name.startswith("clock") and not name.endswith("link loaded")}
+        rows, gpu = read(folder / machine / "ring-trip.csv")
+        points = {f"{row['way']}, {row['message_bytes']} B": float(row["p50_ns"]) * 1e-3 for row in rows
+                  if row["way"] != "clock" and row["load"] == "false"}
         series.append(Series(gpu, points, colour))
     return "Message to a running kernel and its answer: median time", series
 
@@ -154,7 +157,7 @@ def bars(title, series, theme):
 def of_readme(folder):
     """The plots of the README: name and SVG of each."""
     for direction, name in NAMES.items():
-        title, series = latency(folder, H200, "lat-engines-1.json", direction)
+        title, series = latency(folder, H200, "lat-engines-1.csv", direction)
         for theme in THEMES:
             yield f"latency-{name}-{theme}.svg", lines(title, series, theme, times=True)
 
@@ -164,7 +167,7 @@ def drawn(folder):
     yield from of_readme(folder)
     for theme in THEMES:
         for direction, name in NAMES.items():
-            title, series = latency(folder, H100, "lat-engines.json", direction)
+            title, series = latency(folder, H100, "lat-engines.csv", direction)
             yield f"latency-{name}-h100-{theme}.svg", lines(title, series, theme, times=True)
             for machine, suffix in ((H200, ""), (H100, "-h100")):
                 title, series = batches(folder, machine, direction)

@@ -13,7 +13,7 @@ import commands
 import plots
 
 DOCUMENTS = ("*.md", "LICENSE", "docs/*.md", "docs/plots/*.svg", "docs/results/**/*.*", "sim/README.md",
-             "tests/**/README.md", "examples/*")
+             "tests/**/README.md", "tests/**/*.tsv", "examples/*")
 LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?\)")
 
 

@@ -13,7 +13,7 @@ namespace barmap::runtime {
 namespace {
 
 // The last power of two at which the mapping is faster than the copy engine on an H200, from pinned
-// host memory (docs/results/h200-580.159.04/lat-compare.json): it writes 128 KiB in 6.8 us against
+// host memory (docs/results/h200-580.159.04/lat-compare.csv): it writes 128 KiB in 6.8 us against
 // 10.3, but 256 KiB in 13.5 against 12.5; it reads 4 KiB in 4.3 us against 7.3, but 8 KiB in 9.1
 // against 7.6.
 std::atomic<std::size_t> largest_write{128 * 1024};

@@ -53,7 +53,7 @@ inline void order_device_loads() noexcept {
 /// x86: a locked instruction, 7 ns of 959 where MFENCE takes 13; LFENCE would take 4, but leave the
 /// stores behind. It adds nothing to a word of the stack. On an H200 a counting kernel's word never
 /// went back in 10^6 polls behind it, nor in 300,000 polls each, behind weaker fences or none, in
-/// turn with streaming loads of its line (word-fences.txt and fresh.json in docs/results).
+/// turn with streaming loads of its line (word-fences.csv and fresh.csv in docs/results).
 inline void order_device_words() noexcept {
 #if defined(__x86_64__)
     __asm__ volatile("lock addl $0, -8(%%rsp)" ::: "memory", "cc");

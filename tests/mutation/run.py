@@ -12,7 +12,7 @@
 Sources are src, shims, the GPU's side of rings and other signals with what the CPU's needs, and the Python
 parts of the package. The tree is copied and built in build/mutation, and the package installed there, where a
 second run starts from. A mutant that does not compile, or that compiles to what was there before, is not
-counted; the next one of its file takes its place. Verdicts go to docs/results/mutation; a run of chosen files
+counted; the next one of its file takes its place. Verdicts go to tests/mutation/verdicts; a run of chosen files
 or mutants changes only theirs.
 Not run are tests that need a GPU, an emulated machine, an installed tree or the program barmap (which has a
 second look at what the library's own tests see), and what judges the text of the source or the shape of the
@@ -253,7 +253,7 @@ def main() -> None:
                         help="test programs that judge, as bin/unit_tests (all)")
     parser.add_argument("--jobs", type=int, default=2, help="files to compile at a time (2)")
     parser.add_argument("--work", type=Path, default=ROOT / "build/mutation", help="where to build")
-    parser.add_argument("--output", type=Path, default=ROOT / "docs/results/mutation",
+    parser.add_argument("--output", type=Path, default=ROOT / "tests/mutation/verdicts",
                         help="where the verdicts go")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)

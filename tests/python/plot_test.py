@@ -4,25 +4,51 @@
 import json
 
 import pytest
-from tool_test import RESULTS, needs_program, tool
+from tool_test import needs_program, tool
 
 
-def test_published_results_are_drawn(tmp_path):
+def timed(measurement, median, **more):
+    """A row as the tool writes it."""
+    return {"measurement": measurement, **more, "min_ns": 0.9 * median, "p50_ns": median, "p99_ns": 2 * median}
+
+
+def file_of(path, rows, gpu="NVIDIA H200"):
+    path.write_text(json.dumps({"machine": {"gpu": gpu, "backend": "rm"}, "results": rows}))
+    return path
+
+
+@pytest.fixture
+def lat(tmp_path):
+    """What `barmap lat` writes."""
+    rows = [timed("copy", size + start, direction=way, size=size, method="auto", gb_per_s=size / (size + start))
+            for way, start in (("h2d", 100), ("d2h", 1000)) for size in (8, 64, 4096)]
+    rows += [timed("read8", 1000, method=method) for method in ("fresh", "plain load")]
+    rows += [timed("post", 4, method=method, size=size) for method in ("new lines", "same line") for size in (8, 64)]
+    return file_of(tmp_path / "lat.json", rows)
+
+
+def compared(path, gpu="NVIDIA H200"):
+    """What `barmap lat --compare` writes."""
+    return file_of(path, [
+        timed("copy", 100, direction=way, size=64, method=f"{method} {host}", host=host, gb_per_s=1)
+        for way in ("h2d", "d2h") for host in ("pageable", "pinned") for method in ("adaptive", "channel", "cuMemcpy")], gpu)
+
+
+def test_a_file_is_drawn(lat, tmp_path):
     from xml.etree import ElementTree
 
-    assert RESULTS
-    done = tool("plot", *RESULTS, "-o", tmp_path / "lat.svg")
+    done = tool("plot", lat, "-o", tmp_path / "lat.svg")
     assert done.returncode == 0, done.stderr
     assert ElementTree.parse(tmp_path / "lat.svg").getroot().tag.endswith("svg")
 
 
-def test_what_is_drawn():
+def test_what_is_drawn(lat):
     from barmap import _plot
 
-    panels = _plot.panels_of(RESULTS[0])
+    panels = _plot.panels_of(lat)
     assert [panel.title for panel in panels] == ["CPU to GPU", "GPU to CPU", "reads and posts of a line or less"]
     assert len(panels[2].spans) == 6
-    row = next(row for row in json.loads(RESULTS[0].read_text())["results"] if row["size"] == 64)
+    row = next(row for row in json.loads(lat.read_text())["results"] if row["size"] == 64)
     (point,) = [point for point in panels[0].curves["auto"] if point.size == 64]
     assert point.median == pytest.approx(row["p50_ns"] * 1e-9)
     assert point.bandwidth == row["gb_per_s"]
@@ -117,69 +143,71 @@ def test_rings_have_a_panel_for_each_direction_and_load(tmp_path):
     assert "message" in axes[0].get_ylabel() and axes[-1].get_xlabel() == "size of a slot"
 
 
-def of_h200(name):
-    return RESULTS[0].parents[1] / "h200-580.159.04" / name
-
-
-@pytest.mark.parametrize("name, title, label, median", [
-    ("pingpong.json", "doorbell to the GPU and answer", "post word, answer in host memory", 1.614e-6),
-    ("ring-trip.json", "message to the GPU and back", "ring, 32 B", 1.666e-6),
-    ("ring-calls.json", "call of the other side", "8 B and 8 B, 1 thread", 1.641e-6),
-    ("ring-steps.json", "step of a loop", "push, 48 of 256 B", 2.266e-6),
-    ("ring-fifo.json", "push, pop and credit of one slot", "fifo", 1.704e-6),
-    ("api.json", "calls", "open, first", 1.224e-3),
+@pytest.mark.parametrize("row, title, label", [
+    (timed("pingpong", 1614, doorbell="post word", answer_in="host memory"),
+     "doorbell to the GPU and answer", "post word, answer in host memory"),
+    (timed("trip", 1666, way="ring", message_bytes=32, load=False), "message to the GPU and back", "ring, 32 B"),
+    (timed("call", 1641, request_bytes=8, reply_bytes=8, threads=1, load=False),
+     "call of the other side", "8 B and 8 B, 1 thread"),
+    (timed("step", 2266, what="push", tensors=48, bytes=256), "step of a loop", "push, 48 of 256 B"),
+    (timed("fifo", 1704, load=True), "push, pop and credit of one slot", "fifo, link loaded"),
+    (timed("api", 1224000, call="open, first"), "calls", "open, first"),
 ])
-def test_what_has_no_size_is_drawn_as_times(name, title, label, median):
+def test_what_has_no_size_is_drawn_as_times(tmp_path, row, title, label):
     from barmap import _plot
 
-    panels = _plot.panels_of(of_h200(name))
-    (panel,) = [panel for panel in panels if panel.title == title]
-    assert panel.spans[label].median == pytest.approx(median, rel=1e-3)
+    (panel,) = _plot.panels_of(file_of(tmp_path / "a.json", [row]))
+    assert panel.title == title
+    assert panel.spans[label].median == pytest.approx(row["p50_ns"] * 1e-9)
     pytest.importorskip("matplotlib")
-    axes = _plot.draw(panels).axes[-1]
+    axes = _plot.draw([panel]).axes[-1]
     assert label in [text.get_text() for text in axes.get_yticklabels()]
 
 
-def test_polls_that_saw_an_older_value_are_counted():
+def test_polls_that_saw_an_older_value_are_counted(tmp_path):
     from barmap import _plot
 
-    (panel,) = _plot.panels_of(of_h200("stale.json"))
+    rows = [{"measurement": "fresh", "size": size, "kernel": "streaming load", "polls": 100032, "went_back": count}
+            for size, count in ((64, 13438), (256, 38973))]
+    (panel,) = _plot.panels_of(file_of(tmp_path / "stale.json", rows))
     assert list(panel.counts.values()) == [13438, 38973] and "100,032 polls" in panel.title
     pytest.importorskip("matplotlib")
     axes = _plot.draw([panel]).axes[0]
     assert [bar.get_width() for bar in axes.patches] == [13438, 38973]
 
 
-def test_calls_of_a_size_have_no_bandwidth():
+def test_calls_of_a_size_have_no_bandwidth(tmp_path):
     from barmap import _plot
 
-    by_size = _plot.panels_of(of_h200("api.json"))[0]
-    assert set(by_size.curves) == {"pin", "map", "pin+map", "unmap", "unpin"} and len(by_size.curves["map"]) == 15
+    rows = [timed("api", 1000, call="open, again")]
+    rows += [timed("api", size / 10, call=call, size=size) for call in ("pin", "map") for size in (65536, 1 << 20)]
+    by_size = _plot.panels_of(file_of(tmp_path / "api.json", rows))[0]
+    assert set(by_size.curves) == {"pin", "map"} and len(by_size.curves["map"]) == 2
     pytest.importorskip("matplotlib")
     assert _plot.draw([by_size]).axes[0].get_ylabel().startswith("time of a call")
 
 
-def test_series_are_chosen_by_patterns(tmp_path):
+def test_series_are_chosen_by_patterns(lat, tmp_path):
     from barmap import _plot, _plot_data
 
-    panels = _plot.panels_of(of_h200("lat-engines-1.json"))
+    panels = _plot.panels_of(compared(tmp_path / "compared.json"))
     kept = _plot_data.chosen(panels, ["adaptive", "cu*"])
     assert [set(panel.curves) for panel in kept] == [{"adaptive", "cuMemcpy"}] * 4
     assert _plot_data.chosen(panels, []) == panels
-    done = tool("plot", RESULTS[0], "--series", "none", "-o", tmp_path / "p.svg")
+    done = tool("plot", lat, "--series", "none", "-o", tmp_path / "p.svg")
     assert done.returncode == 2 and "there is no series 'none': there are auto" in done.stderr
 
 
 def test_files_share_a_picture(tmp_path):
     from barmap import _plot, _plot_data
 
-    two = [of_h200("lat-engines-1.json"), of_h200("../h100-580.159.04/lat-engines.json")]
+    two = [compared(tmp_path / "lat-1.json"), compared(tmp_path / "h100.json", "NVIDIA H100 80GB HBM3")]
     files = [(path, _plot_data.chosen(_plot.panels_of(path), ["adaptive"])) for path in two]
     panels = _plot_data.overlaid(files)
     assert [list(panel.curves) for panel in panels] == [
         ["NVIDIA H200: adaptive", "NVIDIA H100 80GB HBM3: adaptive"]] * 4
-    same = _plot_data.overlaid([files[0], (of_h200("lat-engines-2.json"), files[0][1])])
-    assert list(same[0].curves) == ["lat-engines-1: adaptive", "lat-engines-2: adaptive"]
+    same = _plot_data.overlaid([files[0], (tmp_path / "lat-2.json", files[0][1])])
+    assert list(same[0].curves) == ["lat-1: adaptive", "lat-2: adaptive"]
     assert files[0][1][0].curves.keys() == {"adaptive"}
     done = tool("plot", *two, "--overlay", "--title", "Two GPUs", "--series", "adaptive", "-o", tmp_path / "p.svg")
     assert done.returncode == 0, done.stderr
@@ -244,11 +272,11 @@ def test_a_simulated_gpu_is_said_to_be_one(tmp_path):
     assert _plot.panels_of(path)[0].machine == "G, rm, times of a simulated GPU mean nothing"
 
 
-def test_mistakes_are_told_in_a_sentence(tmp_path, capsys):
+def test_mistakes_are_told_in_a_sentence(lat, capsys):
     from barmap import _plot
 
     pytest.importorskip("matplotlib")
-    assert _plot.main([str(RESULTS[0]), "-o", "/no/such/folder/p.png"]) == 2
+    assert _plot.main([str(lat), "-o", "/no/such/folder/p.png"]) == 2
     assert capsys.readouterr().err == "barmap: cannot write /no/such/folder/p.png: No such file or directory\n"
     with pytest.raises(SystemExit) as exit:
         _plot.main(["a.json", "-o", "p.txt"])
@@ -263,13 +291,12 @@ def test_legends_fit_their_picture():
     assert _plot._legend_columns(["x" * 40] * 9, 9) == 2 and _plot._legend_columns(["x" * 200], 4) == 1
 
 
-def test_files_of_either_name_of_the_smallest_time_are_read(tmp_path):
+def test_files_of_either_name_of_the_smallest_time_are_read(lat, tmp_path):
     from barmap import _plot
 
-    text = RESULTS[0].read_text()
-    assert "p0_ns" in text
-    (tmp_path / "lat.json").write_text(text.replace('"p0_ns"', '"min_ns"'))
-    assert _plot.panels_of(tmp_path / "lat.json") == _plot.panels_of(RESULTS[0])
+    older = tmp_path / "older.json"
+    older.write_text(lat.read_text().replace('"min_ns"', '"p0_ns"'))
+    assert _plot.panels_of(older) == _plot.panels_of(lat)
 
 
 @pytest.mark.parametrize("text, words", [
@@ -290,14 +317,14 @@ def test_files_that_cannot_be_drawn(tmp_path, text, words):
     assert done.stderr.count("\n") == 1 and not (tmp_path / "p.png").exists()
 
 
-def test_plots_that_cannot_be_drawn(tmp_path):
-    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.jpeg2000")
+def test_plots_that_cannot_be_drawn(lat, tmp_path):
+    done = tool("plot", lat, "-o", tmp_path / "p.jpeg2000")
     assert done.returncode == 2 and ".svg" in done.stderr
-    done = tool("plot", RESULTS[0], "-o", tmp_path / "no-directory" / "p.svg")
+    done = tool("plot", lat, "-o", tmp_path / "no-directory" / "p.svg")
     assert done.returncode == 2 and "no-directory" in done.stderr
 
 
-def test_without_matplotlib_it_says_what_to_do(tmp_path):
+def test_without_matplotlib_it_says_what_to_do(lat, tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError\n")
-    done = tool("plot", RESULTS[0], "-o", tmp_path / "p.svg", directory=tmp_path)
+    done = tool("plot", lat, "-o", tmp_path / "p.svg", directory=tmp_path)
     assert done.returncode == 3 and "pip install matplotlib" in done.stderr

@@ -13,7 +13,6 @@ from concurrent import futures
 import barmap
 import pytest
 
-RESULTS = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs" / "results").glob("*/lat.json"))
 # The tool, without what is Python's of it.
 PROGRAM = [sys.executable, "-c", "import os, sys; from barmap import _barmap\n"
                                  "sys.exit(_barmap.run_program([b'barmap', *map(os.fsencode, sys.argv[1:])], []))"]
