@@ -7,8 +7,6 @@ using namespace barmap::sim;
 
 namespace {
 
-constexpr int memory_type_unified = 4;
-
 /// One side of a copy of rows, as the simulated driver sees it.
 struct side {
     std::byte* at = nullptr;
@@ -19,7 +17,7 @@ struct side {
 side find_side(int type, void const* host, CUdeviceptr device, std::size_t pitch, std::size_t x,
                std::size_t y, std::size_t width, std::size_t rows) {
     bool const in_host_memory = type == int(memory_type_host);
-    require(in_host_memory || type == int(memory_type_device) || type == memory_type_unified);
+    require(in_host_memory || type == int(memory_type_device) || type == int(memory_type_unified));
     require(rows == 1 || pitch >= x + width);
     CUdeviceptr const start =
         (in_host_memory ? reinterpret_cast<CUdeviceptr>(host) : device) + y * pitch + x;

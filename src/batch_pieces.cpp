@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace barmap {
@@ -18,11 +17,13 @@ using cuda::memory_side;
 
 constexpr std::uint64_t end_of_addresses = std::uint64_t{1} << 57;
 
+bool is_inside(std::uint64_t begin, std::size_t bytes) noexcept {
+    return begin != 0 && begin < end_of_addresses && bytes <= end_of_addresses - begin;
+}
+
 bool is_good(copy_piece const& each) noexcept {
-    auto const is_inside = [&](std::uint64_t begin) {
-        return begin != 0 && begin < end_of_addresses && each.bytes <= end_of_addresses - begin;
-    };
-    return each.bytes == 0 || (is_inside(each.to) && is_inside(each.from));
+    return each.bytes == 0 ||
+           (is_inside(each.to, each.bytes) && is_inside(each.from, each.bytes));
 }
 
 [[noreturn]] void refuse(std::size_t piece, errc why, std::string advice) {
@@ -40,6 +41,18 @@ std::string named(char const* side, std::uint64_t at) {
     return std::string("`") + side + "`, " + hexadecimal(at);
 }
 
+/// @pre it is not good
+[[noreturn]] void refuse_addresses(std::size_t piece, copy_piece const& bad) {
+    bool const is_to = !is_inside(bad.to, bad.bytes);
+    std::uint64_t const at = is_to ? bad.to : bad.from;
+    char const* const side = is_to ? "to" : "from";
+    refuse(piece, errc::invalid_argument,
+           (at == 0 ? "its `" + std::string(side) + "` is null"
+                    : "its " + std::to_string(bad.bytes) + " bytes at " + named(side, at) +
+                          ", do not lie in the 57 bits of a GPU address") +
+               ": give the address as CUDA knows it, and the size in bytes");
+}
+
 void expect_side_known(std::size_t piece, char const* side, std::uint64_t at, std::size_t bytes,
                        cuda::address_ranges& asked, cuda::address_range& latest) {
     std::uint64_t const last = at + (bytes - 1);
@@ -55,7 +68,7 @@ void expect_side_known(std::size_t piece, char const* side, std::uint64_t at, st
         refuse(piece, errc::out_of_range,
                "its " + std::to_string(bytes) + " bytes at " + named(side, at) +
                    ", reach beyond the allocation, which ends at " +
-                   hexadecimal(latest.begin + latest.bytes));
+                   hexadecimal(latest.begin + latest.bytes) + ": give a smaller piece");
 }
 
 } // namespace
@@ -77,12 +90,7 @@ checked_pieces check(std::span<copy_piece const> pieces) {
         return result;
     auto const bad = std::ranges::find_if_not(pieces, is_good);
     if (bad != pieces.end())
-        refuse(static_cast<std::size_t>(bad - pieces.begin()), errc::invalid_argument,
-               bad->to == 0     ? "its `to` is null: give an address as CUDA knows it"
-               : bad->from == 0 ? "its `from` is null: give an address as CUDA knows it"
-                                : "its " + std::to_string(bad->bytes) + " bytes at " +
-                                      named("to", bad->to) + ", and " + named("from", bad->from) +
-                                      ", do not lie in the 57 bits of a GPU address");
+        refuse_addresses(static_cast<std::size_t>(bad - pieces.begin()), *bad);
     return result;
 }
 
@@ -102,14 +110,17 @@ engine::direction way_of(std::span<copy_piece const> pieces, cuda::address_range
         std::ranges::find_if(pieces, [](copy_piece const& each) { return each.bytes != 0; });
     if (first == pieces.end())
         return engine::direction::to_cpu;
-    memory_side from = known.find(first->from).side;
-    if (from == known.find(first->to).side) // what was remembered of one may be gone
+    memory_side from = known.find(first->from).side, to = known.find(first->to).side;
+    bool const is_plausible = (from == memory_side::host && to == memory_side::gpu) ||
+                              (from == memory_side::gpu && to == memory_side::host);
+    if (!is_plausible) {
+        (void)known.find_again(first->to);
         from = known.find_again(first->from).side;
+    }
     return from == memory_side::host ? engine::direction::to_gpu : engine::direction::to_cpu;
 }
 
-void expect_known(std::span<copy_piece const> pieces) {
-    cuda::address_ranges asked; // of this batch alone: what is freed is unknown
+void expect_known(std::span<copy_piece const> pieces, cuda::address_ranges& asked) {
     cuda::address_range to, from;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         copy_piece const& each = pieces[i];

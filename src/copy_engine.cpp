@@ -210,9 +210,12 @@ copy_ticket copy_engine::submit(std::span<copy_piece const> pieces, std::optiona
         cut = plain(pieces);
     for (;;) {
         copy_engine_state::at_work const at = state_->get();
-        if (at.engine->needs_known_memory())
-            expect_known(pieces);
-        engine::direction const way = way_of(pieces, memory_known_to_this_thread());
+        bool const is_checked = at.engine->needs_known_memory();
+        cuda::address_ranges of_this_batch;
+        if (is_checked)
+            expect_known(pieces, of_this_batch);
+        engine::direction const way =
+            way_of(pieces, is_checked ? of_this_batch : memory_known_to_this_thread());
         try {
             std::uint64_t const number = at.engine->submit(
                 way, checked.are_plain ? pieces : std::span<copy_piece const>(cut), checked.bytes,

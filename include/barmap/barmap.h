@@ -300,8 +300,8 @@ BARMAP_API int barmap_open_copy_engine(barmap_device* device, barmap_copy_engine
 BARMAP_API char const* barmap_copy_engine_name(barmap_copy_engine const* engine);
 
 /// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
-/// memory of this GPU or host memory that CUDA has pinned (cudaMallocHost, cudaHostRegister). Never
-/// grows.
+/// memory of this GPU, but no managed memory, or host memory that CUDA has pinned (cudaMallocHost,
+/// cudaHostRegister); both may be on the same side, where they must not overlap. Never grows.
 typedef struct barmap_copy_piece {
     uint64_t to;
     uint64_t from;
@@ -331,9 +331,10 @@ typedef struct barmap_batch_options {
 /// the batch is done (with BARMAP_BATCH_THEN: until the stream is past it). An address that CUDA
 /// does not know, or memory that is freed meanwhile, makes the batch fail, and those that the same
 /// channel had not yet done. What this thread wrote before, also by barmap_write(), is copied.
-/// @param pieces  so many as `count` says, in any mixture of directions; a batch is fastest if all
-///                go the same way, which its first piece tells. May go when the call returns. NULL
-///                for none
+/// @param pieces  so many as `count` says, in any mixture of directions; none may write what another
+///                one reads or writes. The batch's direction is that of its first piece that is not
+///                empty: to the GPU if that comes from host memory, else to the CPU. A batch is
+///                fastest if all go the same way. May go when the call returns. NULL for none
 /// @param or_null options, or NULL for none
 /// @param ticket  set to what names the batch, 0 for one without work; NULL: nobody will ask
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, and

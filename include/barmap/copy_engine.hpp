@@ -71,8 +71,10 @@ public:
     /// Begins to copy, and returns at once. The channel takes about a million pieces, or one longer
     /// list, and 8,000 batches in each queue before a submission waits for room; CUDA's own copies
     /// wait sooner, where their driver or 255 batches behind the same stream do.
-    /// @param pieces any number, in any mixture of directions; a batch is fastest if all go the same
-    ///        way, which its first piece tells. The list may go when the call returns
+    /// @param pieces any number, in any mixture of directions; none may write what another one reads
+    ///        or writes. The batch's direction is that of its first piece that is not empty: to the
+    ///        GPU if that comes from host memory, else to the CPU. A batch is fastest if all go the
+    ///        same way. The list may go when the call returns
     /// @throws error errc::invalid_argument (a null address, or one out of range),
     ///         errc::unsupported_operation (a stream is being captured into a graph),
     ///         errc::unsupported_memory, errc::out_of_range (CUDA's own copies: what CUDA does not

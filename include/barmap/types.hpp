@@ -79,7 +79,8 @@ enum class host_memory_kind {
 };
 
 /// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
-/// memory of this GPU or host memory that CUDA has pinned (cudaMallocHost, cudaHostRegister).
+/// memory of this GPU, but no managed memory, or host memory that CUDA has pinned (cudaMallocHost,
+/// cudaHostRegister); both may be on the same side, where they must not overlap.
 struct copy_piece {
     std::uintptr_t to = 0;
     std::uintptr_t from = 0;

@@ -55,12 +55,11 @@ batches& open(int ordinal) {
 }
 
 std::uint64_t submit(batches& of, numbers const& to, numbers const& from, numbers const& sizes,
-                     std::optional<std::uintptr_t> first,
-                     std::optional<std::uintptr_t> last,
+                     std::optional<std::uintptr_t> first, std::optional<std::uintptr_t> last,
                      std::optional<std::int64_t> at_most_ms) {
     std::size_t const count = sizes.size();
     if (to.size() != count || from.size() != count)
-        throw nb::value_error("there must be as many addresses on each side as sizes");
+        throw nb::value_error("to, from_ and sizes must have the same length");
     released_gil const others_run;
     std::optional<after> begin;
     if (first)

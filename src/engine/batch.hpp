@@ -59,7 +59,7 @@ public:
     /// Begins to copy. What this thread has stored and flushed before is seen by the copy. Where a
     /// batch waits, for its stream or for room, it holds up none of other streams and none of the
     /// other direction, as long as no more streams are waited for than it has queues for.
-    /// @param way which most pieces go, for the choice of a queue
+    /// @param way of the batch, by which a queue is chosen; its pieces may go any way
     /// @param pieces each of 1 to most_piece_bytes; none: only the order is kept
     /// @param bytes of all pieces
     /// @return the batch's number, below 2^number_bits

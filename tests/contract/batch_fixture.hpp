@@ -130,7 +130,8 @@ struct batch_program {
         std::vector<copy_piece> result;
         for (std::size_t i = 0; i < count; ++i) {
             std::size_t const to = (i * 7 + 3) % count; // 7 divides no count that is used
-            result.push_back({host.address() + to * stride + i % 5, block.address() + i * stride + i % 3, 1 + i * 13 % (stride - 8)});
+            result.push_back({host.address() + to * stride + i % 5,
+                              block.address() + i * stride + i % 3, 1 + i * 13 % (stride - 8)});
         }
         return result;
     }

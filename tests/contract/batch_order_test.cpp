@@ -115,6 +115,21 @@ TEST_P(batch_order_test, more_streams_than_queues_hold_up_their_own_direction_at
     waiting.expect_to_wait_and_end(p);
 }
 
+// Of a mixture the first piece says which direction's queues it takes.
+TEST_P(batch_order_test, the_first_piece_chooses_the_direction) {
+    batch_program p;
+    gated_stream ready;
+    ready.open();
+    std::vector<copy_piece> list = p.pieces(2, 100);
+    std::swap(list[0].to, list[0].from);
+    for (auto const held : {copy_direction::to_cpu, copy_direction::to_gpu}) {
+        waiting_streams waiting(p, 3, 1, held, mix::after_only);
+        p.expect_done(p.engine.submit(list, after{ready.get()}));
+        waiting.expect_to_wait_and_end(p);
+        std::ranges::reverse(list);
+    }
+}
+
 // A refusal waits for no stream, and keeps nobody from submitting.
 TEST_P(batch_order_test, a_refused_batch_waits_for_nothing) {
     batch_program p;

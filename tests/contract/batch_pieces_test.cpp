@@ -13,7 +13,7 @@ protected:
 INSTANTIATE_TEST_SUITE_P(ways, batch_pieces_test, testing::Values("driver", "channel"),
                          [](auto const& info) { return std::string(info.param); });
 
-// Every piece says by itself where it goes; a batch goes to the queues of its first one's direction.
+// Every piece says by itself where it goes.
 TEST_P(batch_pieces_test, pieces_of_one_batch_go_any_way) {
     batch_program p;
     auto const there = pattern(batch_program::size, 3), here = pattern(batch_program::size, 4);
@@ -83,21 +83,58 @@ TEST(batch_pieces, the_first_piece_tells_which_way_a_batch_goes) {
     EXPECT_EQ(way({}), direction::to_cpu);
     EXPECT_EQ(way({{0x10000, 0x3000, 8}}), direction::to_gpu);
     EXPECT_EQ(way({{0x10000, 0x1000, 8}}), direction::to_cpu);
-    EXPECT_EQ(driver.calls, 3);
-    // What CUDA does not know is asked for each time; others stay remembered.
-    EXPECT_EQ(way({{0x1010, 0x50000, 8}}), direction::to_cpu);
+    EXPECT_EQ(way({{0x1010, 0x50000, 8}}), direction::to_cpu) << "CUDA does not know it";
     EXPECT_EQ(way({{0x50000, 0x3010, 8}}), direction::to_gpu);
-    EXPECT_EQ(driver.calls, 5);
-    EXPECT_EQ(known.find(0x3010).side, host);
-    EXPECT_EQ(driver.calls, 5);
-    // An allocation that lies where others were, and is larger.
-    driver.there = {{0x0800, 0x2000, host}, {0x8000, 0x1000, gpu}};
-    EXPECT_EQ(way({{0x3010, 0x1010, 8}}), direction::to_cpu) << "not asked: it was plausible";
-    EXPECT_EQ(way({{0x8000, 0x1010, 8}}), direction::to_gpu) << "from the GPU to the GPU?";
-    EXPECT_EQ(known.find(0x0900).bytes, 0x2000u);
     // Copies that stay on one side.
-    EXPECT_EQ(way({{0x8000, 0x8100, 8}}), direction::to_cpu);
-    EXPECT_EQ(way({{0x0800, 0x0900, 8}}), direction::to_gpu);
+    EXPECT_EQ(way({{0x1000, 0x1100, 8}}), direction::to_cpu);
+    EXPECT_EQ(way({{0x3000, 0x3100, 8}}), direction::to_gpu);
+    driver.calls = 0;
+    EXPECT_EQ(way({{0x1010, 0x3000, 8}}), direction::to_gpu);
+    EXPECT_EQ(driver.calls, 0) << "they stay remembered";
+}
+
+// Whichever side is other memory now, it is asked for once more, and remembered as that.
+TEST(batch_pieces, memory_that_is_other_memory_now_is_asked_for_again) {
+    engine_machine machine("driver");
+    (void)device::open(0); // loads the driver's table
+    using enum cuda::memory_side;
+    using engine::direction;
+    for (auto const before : {gpu, both}) {
+        told_allocations driver;
+        cuda::address_ranges known;
+        auto const way = [&](std::vector<copy_piece> const& list) { return way_of(list, known); };
+        driver.there = {{0x1000, 0x1000, before}, {0x3000, 0x1000, host}, {0x8000, 0x1000, gpu}};
+        (void)way({{0x1000, 0x3000, 8}});
+        (void)way({{0x8000, 0x3000, 8}});
+        driver.there = {{0x0800, 0x2000, host}, {0x3000, 0x1000, host}, {0x8000, 0x1000, gpu}};
+        EXPECT_EQ(way({{0x8000, 0x1010, 8}}), direction::to_gpu);
+        EXPECT_EQ(known.find(0x0900).bytes, 0x2000u);
+        driver.there = {{0x0800, 0x2000, gpu}, {0x3000, 0x1000, host}, {0x8000, 0x1000, gpu}};
+        EXPECT_EQ(way({{0x1010, 0x3000, 8}}), direction::to_gpu);
+        driver.calls = 0;
+        EXPECT_EQ(way({{0x1010, 0x3000, 8}}), direction::to_gpu);
+        EXPECT_EQ(driver.calls, 0);
+    }
+}
+
+TEST(batch_pieces, large_ones_are_cut_and_empty_ones_left_out) {
+    constexpr std::size_t most = engine::most_piece_bytes;
+    constexpr std::uintptr_t there = 0x1'0000'0000'0000, here = 0x1000'0000'0000;
+    EXPECT_TRUE(check(std::vector<copy_piece>{{there, here, most}}).are_plain);
+    EXPECT_FALSE(check(std::vector<copy_piece>{{there, here, most + 1}}).are_plain);
+    EXPECT_FALSE(check(std::vector<copy_piece>{{there, here, 0}}).are_plain);
+    std::vector<copy_piece> const list{{there, here, 2 * most + 5}, {1, 2, 0}, {16, 32, 7}};
+    EXPECT_EQ(check(list).bytes, 2 * most + 12);
+    std::vector<copy_piece> const cut = plain(list), wanted{{there, here, most},
+                                                            {there + most, here + most, most},
+                                                            {there + 2 * most, here + 2 * most, 5},
+                                                            {16, 32, 7}};
+    ASSERT_EQ(cut.size(), wanted.size());
+    for (std::size_t i = 0; i < cut.size(); ++i) {
+        EXPECT_EQ(cut[i].to, wanted[i].to) << i;
+        EXPECT_EQ(cut[i].from, wanted[i].from) << i;
+        EXPECT_EQ(cut[i].bytes, wanted[i].bytes) << i;
+    }
 }
 
 // What CUDA's own copies refuse names the piece, its side and its address.

@@ -132,7 +132,7 @@ TEST_P(batch_test, sees_what_was_written_through_a_mapping) {
         ASSERT_TRUE(std::equal(sent.begin(), sent.end(), p.host.bytes().begin()));
         p.host.fill(pattern(64, i + 1000));
         p.expect_done(
-            p.engine.submit(turned(std::vector<copy_piece>{{p.host.address(), p.block.address(), 64}})));
+            p.engine.submit(std::vector<copy_piece>{{p.block.address(), p.host.address(), 64}}));
         std::vector<std::byte> seen(64);
         read(seen, map.window(0, 64));
         ASSERT_TRUE(seen == pattern(64, i + 1000));
@@ -156,6 +156,9 @@ TEST_P(batch_test, refuses_what_cannot_be_meant) {
     refused({gpu, 0, 5}, "its `from` is null");
     refused({top - 3, host, 5}, "57 bits");
     refused({gpu, top - 3, 5}, "57 bits");
+    constexpr std::uintptr_t end = std::uintptr_t{1} << 57;
+    refused({gpu, end - 4, 8}, "its 8 bytes at `from`, 0x1fffffffffffffc, do not lie in");
+    refused({end - 4, host, 8}, "its 8 bytes at `to`, 0x1fffffffffffffc, do not lie in");
     refused({host, gpu, top}, "57 bits");
     refused({std::uintptr_t{1} << 57, host, 1}, "57 bits");
     expect_refusal(refusal_of([&] { (void)p.engine.done(copy_ticket{77}); }),

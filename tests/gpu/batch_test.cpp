@@ -119,6 +119,41 @@ TEST_F(batch_test, moves_scattered_pieces_of_every_kind_of_memory) {
     EXPECT_EQ(engine.reports().back().failures, 0u);
 }
 
+// Every piece says where it goes, whatever the others do.
+TEST_F(batch_test, moves_pieces_any_way_in_one_batch) {
+    device const gpu = device::open(0);
+    copy_engine engine = gpu.copy_engine();
+    device_block const block(mib);
+    pinned_block const host(mib);
+    constexpr std::size_t quarter = mib / 4, size = 1000;
+    for (unsigned round = 0; round < rounds(100); ++round) {
+        auto const there = pattern(mib, 2 * round), here = pattern(mib, 2 * round + 1);
+        expect_success(cu().memcpy_htod(block.address(), there.data(), mib));
+        std::ranges::copy(here, host.bytes().begin());
+        std::uintptr_t const g = block.address(), h = host.address();
+        std::vector<copy_piece> list;
+        for (std::size_t at = round % 7; at + size <= quarter; at += 1024) {
+            list.push_back({g + 2 * quarter + at, g + at, size});
+            list.push_back({h + 2 * quarter + at, g + quarter + at, size});
+            list.push_back({g + 3 * quarter + at, h + at, size});
+            list.push_back({h + 3 * quarter + at, h + quarter + at, size});
+        }
+        std::ranges::rotate(list, list.begin() + round % 4);
+        ASSERT_TRUE(engine.wait(engine.submit(list), 10s));
+        std::vector<std::byte> seen(mib);
+        expect_success(cu().memcpy_dtoh(seen.data(), g, mib));
+        std::size_t wrong = 0;
+        for (std::size_t at = round % 7; at + size <= quarter; at += 1024) {
+            wrong += std::memcmp(&seen[2 * quarter + at], &there[at], size) != 0;
+            wrong += std::memcmp(&host.bytes()[2 * quarter + at], &there[quarter + at], size) != 0;
+            wrong += std::memcmp(&seen[3 * quarter + at], &here[at], size) != 0;
+            wrong += std::memcmp(&host.bytes()[3 * quarter + at], &here[quarter + at], size) != 0;
+        }
+        ASSERT_EQ(wrong, 0u) << round;
+    }
+    EXPECT_EQ(engine.reports().back().failures, 0u);
+}
+
 // Another context of the process has the same addresses.
 TEST_F(batch_test, takes_streams_and_memory_of_another_context) {
     device const gpu = device::open(0);
