@@ -8,6 +8,8 @@
 #include "gdrapi/boundary.hpp"
 #include "gdrapi/gdrapi.h"
 
+#include <barmap/mapping.hpp>
+
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
