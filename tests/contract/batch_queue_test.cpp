@@ -42,7 +42,7 @@ TEST(batch_queue_test, a_thread_with_a_context_of_its_own_may_submit) {
         return result;
     };
     strict.event_record = [](CUevent event, CUstream stream) {
-        static CUcontext const first = made[event]; // of the engine's streams, too
+        static CUcontext const first = made[event]; // the context of the engine's streams as well
         return made[event] == first ? real.event_record(event, stream) : CUresult{400};
     };
     cuda::replace_api(&strict);
