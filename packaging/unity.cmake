@@ -20,12 +20,6 @@ if(TARGET unit_tests)
   set_source_files_properties(${alone} TARGET_DIRECTORY unit_tests
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
-foreach(target copy_tests barmap_fake fake_tests vulkan_test gpu_test vkgdr_tests runtime_tables
-    dropin_semantics tools_test barmap_python_runtime)
-  if(TARGET ${target})
-    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
-  endif()
-endforeach()
 # It defines what one file of the library does, which then brings others along.
 if(CMAKE_UNITY_BUILD AND TARGET c_api_boundary_test)
   target_link_options(c_api_boundary_test PRIVATE LINKER:--allow-multiple-definition)

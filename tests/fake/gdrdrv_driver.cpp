@@ -17,7 +17,7 @@
 
 namespace barmap::fake {
 
-namespace abi = backend::gdrdrv::abi;
+namespace gdrdrv_abi = backend::gdrdrv::abi;
 
 namespace {
 
@@ -86,42 +86,42 @@ public:
         for (auto& [handle, pin] : pins_)
             if (pin.address == address) {
                 pin.revoked = true;
-                tell({handle, static_cast<std::uint32_t>(abi::event_reason::revoked), 0,
+                tell({handle, static_cast<std::uint32_t>(gdrdrv_abi::event_reason::revoked), 0,
                       pin.address, pin.size, ++sequence_});
             }
     }
 
     void tell_lost(std::uint64_t events) {
         sequence_ += events;
-        tell({0, static_cast<std::uint32_t>(abi::event_reason::overflow), 0, 0, events, sequence_});
+        tell({0, static_cast<std::uint32_t>(gdrdrv_abi::event_reason::overflow), 0, 0, events, sequence_});
     }
 
     int ioctl(unsigned long request, void* argument) override {
         switch (request) {
-        case abi::get_version:
-            return version(*static_cast<abi::version_parameters*>(argument));
-        case abi::pin: {
-            auto& asked = *static_cast<abi::pin_parameters*>(argument);
+        case gdrdrv_abi::get_version:
+            return version(*static_cast<gdrdrv_abi::version_parameters*>(argument));
+        case gdrdrv_abi::pin: {
+            auto& asked = *static_cast<gdrdrv_abi::pin_parameters*>(argument);
             if (asked.handle)
                 return refuse("a pin with fields that should be 0", EINVAL);
             driver_.last_token_ = asked.p2p_token;
             driver_.last_va_space_ = asked.va_space;
             return pin(asked.address, asked.size, asked.handle);
         }
-        case abi::pin_v2: {
-            auto& asked = *static_cast<abi::pin_v2_parameters*>(argument);
+        case gdrdrv_abi::pin_v2: {
+            auto& asked = *static_cast<gdrdrv_abi::pin_v2_parameters*>(argument);
             if (driver_.how_.minor < minor_with_pin_v2)
                 break;
             if (asked.pad || asked.handle)
                 return refuse("a pin with fields that should be 0", EINVAL);
             if (asked.flags &&
-                (asked.flags != abi::pin_flag_force_pcie || !driver_.how_.force_pcie))
+                (asked.flags != gdrdrv_abi::pin_flag_force_pcie || !driver_.how_.force_pcie))
                 return refuse("a pin with flags that are not offered", EINVAL);
             driver_.last_flags_ = asked.flags;
             return pin(asked.address, asked.size, asked.handle);
         }
-        case abi::get_callback_flag: {
-            auto& asked = *static_cast<abi::callback_flag_parameters*>(argument);
+        case gdrdrv_abi::get_callback_flag: {
+            auto& asked = *static_cast<gdrdrv_abi::callback_flag_parameters*>(argument);
             auto const found = pins_.find(asked.handle);
             if (found == pins_.end())
                 return refuse("a question about what is no handle", EINVAL);
@@ -129,30 +129,30 @@ public:
                 !driver_.how_.persistent && (driver_.revoked_ || found->second.revoked);
             return 0;
         }
-        case abi::get_attribute:
+        case gdrdrv_abi::get_attribute:
             if (driver_.how_.minor < minor_with_attributes)
                 break;
-            return attribute(*static_cast<abi::attribute_parameters*>(argument));
-        case abi::get_features:
+            return attribute(*static_cast<gdrdrv_abi::attribute_parameters*>(argument));
+        case gdrdrv_abi::get_features:
             if (!driver_.how_.events)
                 break;
-            return features(*static_cast<abi::features_parameters*>(argument));
-        case abi::get_usage:
+            return features(*static_cast<gdrdrv_abi::features_parameters*>(argument));
+        case gdrdrv_abi::get_usage:
             if (!driver_.how_.events)
                 break;
-            return usage(*static_cast<abi::usage_parameters*>(argument));
-        case abi::request_mapping_type:
+            return usage(*static_cast<gdrdrv_abi::usage_parameters*>(argument));
+        case gdrdrv_abi::request_mapping_type:
             if (driver_.how_.minor < minor_with_requests)
                 break;
-            return request_type(*static_cast<abi::mapping_type_parameters*>(argument));
-        case abi::unpin:
-            return unpin(static_cast<abi::unpin_parameters*>(argument)->handle);
-        case abi::get_info:
-            return info(*static_cast<abi::info_parameters*>(argument));
-        case abi::get_info_v2:
+            return request_type(*static_cast<gdrdrv_abi::mapping_type_parameters*>(argument));
+        case gdrdrv_abi::unpin:
+            return unpin(static_cast<gdrdrv_abi::unpin_parameters*>(argument)->handle);
+        case gdrdrv_abi::get_info:
+            return info(*static_cast<gdrdrv_abi::info_parameters*>(argument));
+        case gdrdrv_abi::get_info_v2:
             if (driver_.how_.minor < minor_with_info_v2)
                 break;
-            return info_v2(*static_cast<abi::info_v2_parameters*>(argument));
+            return info_v2(*static_cast<gdrdrv_abi::info_v2_parameters*>(argument));
         default:
             break;
         }
@@ -178,7 +178,7 @@ public:
     }
 
     [[nodiscard]] bool gives_back(unsigned long request) const override {
-        return request == abi::unpin;
+        return request == gdrdrv_abi::unpin;
     }
 
 private:
@@ -195,21 +195,21 @@ private:
         return driver_.how_.events && !driver_.how_.persistent;
     }
 
-    void tell(abi::event const& event) {
+    void tell(gdrdrv_abi::event const& event) {
         if (events_in_ >= 0 && ::write(events_in_, &event, sizeof(event)) != sizeof(event))
             refuse("an event that has no room", 0);
     }
 
-    int features(abi::features_parameters& asked) {
+    int features(gdrdrv_abi::features_parameters& asked) {
         if (asked.reserved)
             return refuse("a question with fields that should be 0", EINVAL);
-        asked.features = tells_events() ? abi::feature_events : 0;
-        asked.event_size = sizeof(abi::event);
+        asked.features = tells_events() ? gdrdrv_abi::feature_events : 0;
+        asked.event_size = sizeof(gdrdrv_abi::event);
         asked.event_capacity = 256;
         return 0;
     }
 
-    int usage(abi::usage_parameters& asked) {
+    int usage(gdrdrv_abi::usage_parameters& asked) {
         if (asked.reserved)
             return refuse("a question with fields that should be 0", EINVAL);
         asked.pins = pins_.size();
@@ -218,12 +218,12 @@ private:
         return 0;
     }
 
-    int attribute(abi::attribute_parameters& asked) const {
+    int attribute(gdrdrv_abi::attribute_parameters& asked) const {
         switch (asked.attribute) {
-        case abi::attribute_persistent:
+        case gdrdrv_abi::attribute_persistent:
             asked.value = driver_.how_.persistent;
             return 0;
-        case abi::attribute_force_pcie:
+        case gdrdrv_abi::attribute_force_pcie:
             asked.value = driver_.how_.force_pcie;
             return 0;
         default:
@@ -231,7 +231,7 @@ private:
         }
     }
 
-    int request_type(abi::mapping_type_parameters const& asked) {
+    int request_type(gdrdrv_abi::mapping_type_parameters const& asked) {
         auto const found = pins_.find(asked.handle);
         if (found == pins_.end() || *found->second.mapped || asked.mapping > 3)
             return refuse("a mapping type for what cannot have one", EINVAL);
@@ -246,9 +246,9 @@ private:
         return code;
     }
 
-    int version(abi::version_parameters& told) const {
-        told.driver = abi::version(driver_.how_.major, driver_.how_.minor);
-        told.minimum_api = abi::version(2, 0);
+    int version(gdrdrv_abi::version_parameters& told) const {
+        told.driver = gdrdrv_abi::version(driver_.how_.major, driver_.how_.minor);
+        told.minimum_api = gdrdrv_abi::version(2, 0);
         return 0;
     }
 
@@ -296,7 +296,7 @@ private:
         return 0;
     }
 
-    int info(abi::info_parameters& info) {
+    int info(gdrdrv_abi::info_parameters& info) {
         if (int const code = describe(info))
             return code;
         info.mapped = *pins_.at(info.handle).mapped;
@@ -304,7 +304,7 @@ private:
         return 0;
     }
 
-    int info_v2(abi::info_v2_parameters& info) {
+    int info_v2(gdrdrv_abi::info_v2_parameters& info) {
         if (int const code = describe(info))
             return code;
         pinned const& pin = pins_.at(info.handle);
@@ -333,7 +333,7 @@ void gdrdrv_driver::take_away() {
     std::lock_guard const hold(kernel_.lock());
     revoked_ = true;
     for (file* each : files_)
-        each->tell_of_pins(static_cast<std::uint32_t>(abi::event_reason::revoked));
+        each->tell_of_pins(static_cast<std::uint32_t>(gdrdrv_abi::event_reason::revoked));
 }
 
 void gdrdrv_driver::take_away(std::uint64_t address) {
@@ -345,7 +345,7 @@ void gdrdrv_driver::take_away(std::uint64_t address) {
 void gdrdrv_driver::tell_unknown() {
     std::lock_guard const hold(kernel_.lock());
     for (file* each : files_)
-        each->tell_of_pins(static_cast<std::uint32_t>(abi::event_reason::overflow) + 1);
+        each->tell_of_pins(static_cast<std::uint32_t>(gdrdrv_abi::event_reason::overflow) + 1);
 }
 
 void gdrdrv_driver::lose(std::uint64_t events) {

@@ -18,7 +18,7 @@
 namespace barmap::fake {
 namespace {
 
-namespace abi = backend::gdrdrv::abi;
+namespace gdrdrv_abi = backend::gdrdrv::abi;
 
 constexpr std::uint64_t gpu_page = gpu_page_size, block = 2u << 20;
 std::uint64_t const page = os::page_size();
@@ -48,8 +48,8 @@ protected:
         return os::current().ioctl(module_.get(), request, &parameters) ? errno : 0;
     }
     int pin(std::uint64_t address, std::uint64_t bytes, std::uint64_t* handle) {
-        abi::pin_parameters request{address, bytes, 0, 0, 0};
-        int const code = ioctl(abi::pin, request);
+        gdrdrv_abi::pin_parameters request{address, bytes, 0, 0, 0};
+        int const code = ioctl(gdrdrv_abi::pin, request);
         *handle = request.handle;
         return code;
     }
@@ -73,25 +73,25 @@ private:
 };
 
 TEST_P(gdrdrv_driver_test, each_version_knows_its_calls) {
-    abi::version_parameters version{};
-    EXPECT_EQ(ioctl(abi::get_version, version), 0);
-    EXPECT_EQ(version.driver, abi::version(2, GetParam()));
+    gdrdrv_abi::version_parameters version{};
+    EXPECT_EQ(ioctl(gdrdrv_abi::get_version, version), 0);
+    EXPECT_EQ(version.driver, gdrdrv_abi::version(2, GetParam()));
     std::uint64_t handle = 1;
     ASSERT_EQ(pin(address_, gpu_page, &handle), 0);
     EXPECT_EQ(handle, 0u) << "the first one";
-    abi::info_parameters info{};
-    EXPECT_EQ(ioctl(abi::get_info, info), 0);
+    gdrdrv_abi::info_parameters info{};
+    EXPECT_EQ(ioctl(gdrdrv_abi::get_info, info), 0);
     EXPECT_EQ(info.mapped_size, gpu_page);
     EXPECT_FALSE(info.mapped);
     expect_violations(0);
-    abi::info_v2_parameters info_v2{};
+    gdrdrv_abi::info_v2_parameters info_v2{};
     bool const has_info_v2 = GetParam() >= 4, has_pin_v2 = GetParam() >= 5;
-    EXPECT_EQ(ioctl(abi::get_info_v2, info_v2), has_info_v2 ? 0 : ENOTTY);
-    abi::pin_v2_parameters pin_v2{address_, gpu_page, 0, 0, 0};
-    EXPECT_EQ(ioctl(abi::pin_v2, pin_v2), has_pin_v2 ? 0 : ENOTTY);
+    EXPECT_EQ(ioctl(gdrdrv_abi::get_info_v2, info_v2), has_info_v2 ? 0 : ENOTTY);
+    gdrdrv_abi::pin_v2_parameters pin_v2{address_, gpu_page, 0, 0, 0};
+    EXPECT_EQ(ioctl(gdrdrv_abi::pin_v2, pin_v2), has_pin_v2 ? 0 : ENOTTY);
     expect_violations(!has_info_v2 + !has_pin_v2);
     EXPECT_EQ(ioctl(0xda06, info), ENOTTY);
-    EXPECT_EQ(ioctl(_IOWR(abi::magic, 2, abi::pin_parameters), info), ENOTTY) << "another size";
+    EXPECT_EQ(ioctl(_IOWR(gdrdrv_abi::magic, 2, gdrdrv_abi::pin_parameters), info), ENOTTY) << "another size";
     expect_violations(2);
 }
 
@@ -107,8 +107,8 @@ TEST_P(gdrdrv_driver_test, pins_are_whole_pages_of_live_memory) {
         EXPECT_EQ(pin(address, bytes, &handle), EINVAL) << address << " " << bytes;
         expect_violations(1);
     }
-    abi::pin_parameters with_handle{address_, gpu_page, 0, 0, 1};
-    EXPECT_EQ(ioctl(abi::pin, with_handle), EINVAL);
+    gdrdrv_abi::pin_parameters with_handle{address_, gpu_page, 0, 0, 1};
+    EXPECT_EQ(ioctl(gdrdrv_abi::pin, with_handle), EINVAL);
     expect_violations(1);
 }
 
@@ -129,18 +129,18 @@ TEST_P(gdrdrv_driver_test, a_handle_is_mapped_once_at_a_time) {
     EXPECT_EQ(seen, std::byte{4});
     EXPECT_EQ(mmap(second, page), nullptr) << "mapped already";
     expect_violations(1);
-    abi::info_parameters info{};
+    gdrdrv_abi::info_parameters info{};
     info.handle = second;
-    EXPECT_EQ(ioctl(abi::get_info, info), 0);
+    EXPECT_EQ(ioctl(gdrdrv_abi::get_info, info), 0);
     EXPECT_TRUE(info.mapped && info.write_combining);
     os::current().munmap(cpu, 2 * gpu_page);
     cpu = mmap(second, page);
     EXPECT_NE(cpu, nullptr) << "again";
-    abi::unpin_parameters unpin{second};
-    EXPECT_EQ(ioctl(abi::unpin, unpin), 0);
+    gdrdrv_abi::unpin_parameters unpin{second};
+    EXPECT_EQ(ioctl(gdrdrv_abi::unpin, unpin), 0);
     expect_violations(1); // it is still mapped
     os::current().munmap(cpu, page);
-    EXPECT_EQ(ioctl(abi::unpin, unpin), EINVAL) << "twice";
+    EXPECT_EQ(ioctl(gdrdrv_abi::unpin, unpin), EINVAL) << "twice";
     expect_violations(1);
 }
 

@@ -21,7 +21,7 @@
 namespace barmap::fake {
 namespace {
 
-std::size_t const page = os::page_size();
+std::size_t const page_bytes = os::page_size();
 
 /// A device of four pages, which counts.
 class counting_driver final : public device_driver {
@@ -43,7 +43,7 @@ public:
     };
 
     counting_driver() : memory(::memfd_create("test", MFD_CLOEXEC)) {
-        EXPECT_EQ(::ftruncate(memory, 4 * page), 0);
+        EXPECT_EQ(::ftruncate(memory, 4 * page_bytes), 0);
     }
     ~counting_driver() override { ::close(memory); }
     [[nodiscard]] bool serves(std::string_view path) const override {
@@ -76,7 +76,7 @@ TEST_F(kernel_test, other_files_are_the_real_ones) {
 
 TEST_F(kernel_test, a_file_goes_with_its_last_descriptor_and_mapping) {
     {
-        os::region region = os::region::reserve(4 * page);
+        os::region region = os::region::reserve(4 * page_bytes);
         {
             os::fd const first = os::open_file("/dev/counting", O_RDWR);
             {
@@ -84,15 +84,15 @@ TEST_F(kernel_test, a_file_goes_with_its_last_descriptor_and_mapping) {
                 EXPECT_EQ(kernel_.descriptors(), 2u);
                 EXPECT_EQ(driver_->open_files, 1);
             }
-            region.place(page, 2 * page, first.get(), page);
+            region.place(page_bytes, 2 * page_bytes, first.get(), page_bytes);
         }
         EXPECT_EQ(kernel_.descriptors(), 0u);
         EXPECT_EQ(kernel_.mappings(), 3u) << "the reservation's two ends, and the device";
         EXPECT_EQ(driver_->open_files, 1);
         EXPECT_EQ(driver_->mapped, 1);
-        region.data()[page] = std::byte{7};
+        region.data()[page_bytes] = std::byte{7};
         char byte = 0;
-        EXPECT_EQ(::pread(driver_->memory, &byte, 1, page), 1);
+        EXPECT_EQ(::pread(driver_->memory, &byte, 1, page_bytes), 1);
         EXPECT_EQ(byte, 7);
     }
     EXPECT_EQ(kernel_.mappings(), 0u);
@@ -106,24 +106,24 @@ TEST_F(kernel_test, errors_come_as_errno) {
     EXPECT_EQ(os::current().ioctl(file.get(), 1, nullptr), 0);
     EXPECT_EQ(os::current().ioctl(file.get(), 2, nullptr), -1);
     EXPECT_EQ(errno, ENOTTY);
-    EXPECT_EQ(os::current().mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(),
-                                 static_cast<off_t>(page / 2)),
+    EXPECT_EQ(os::current().mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(),
+                                 static_cast<off_t>(page_bytes / 2)),
               MAP_FAILED);
     EXPECT_EQ(errno, EINVAL);
 }
 
 TEST_F(kernel_test, misuse_is_a_violation) {
     os::fd const file = os::open_file("/dev/counting", O_RDWR);
-    void* at = os::current().mmap(nullptr, page, PROT_READ, MAP_SHARED, file.get(), 0);
-    os::current().munmap(at, page);
+    void* at = os::current().mmap(nullptr, page_bytes, PROT_READ, MAP_SHARED, file.get(), 0);
+    os::current().munmap(at, page_bytes);
     EXPECT_EQ(kernel_.violations().size(), 1u) << "read-only";
-    at = os::current().mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
-    os::current().munmap(at, page);
+    at = os::current().mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
+    os::current().munmap(at, page_bytes);
     EXPECT_EQ(kernel_.violations().size(), 2u) << "private";
-    at = os::current().mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-    os::current().munmap(static_cast<std::byte*>(at) + page, page);
+    at = os::current().mmap(nullptr, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    os::current().munmap(static_cast<std::byte*>(at) + page_bytes, page_bytes);
     EXPECT_EQ(kernel_.violations().size(), 3u) << "unmapped in part";
-    os::current().munmap(at, page);
+    os::current().munmap(at, page_bytes);
     EXPECT_EQ(kernel_.mappings(), 0u);
 }
 
@@ -166,7 +166,7 @@ TEST_F(kernel_test, the_nth_call_fails) {
     the_faults().arm(fault_source::system, 3, EMFILE);
     os::fd const first = os::open_file("/dev/counting", O_RDWR);
     EXPECT_EQ(os::current().ioctl(first.get(), 1, nullptr), 0) << "gives back: not counted";
-    os::region const region = os::region::reserve(page);
+    os::region const region = os::region::reserve(page_bytes);
     EXPECT_TRUE(the_faults().fired().empty());
     try {
         (void)os::open_file("/dev/counting", O_RDWR);
@@ -180,15 +180,15 @@ TEST_F(kernel_test, the_nth_call_fails) {
 }
 
 TEST_F(kernel_test, a_failing_fixed_mmap_has_unmapped_what_was_there) {
-    os::region const reserved = os::region::reserve(2 * page);
+    os::region const reserved = os::region::reserve(2 * page_bytes);
     std::size_t const before = kernel_.mappings();
     the_faults().arm(fault_source::system, 1, EIO);
-    EXPECT_EQ(os::current().mmap(reserved.data(), page, PROT_READ, MAP_SHARED | MAP_FIXED, -1, 0),
+    EXPECT_EQ(os::current().mmap(reserved.data(), page_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, -1, 0),
               MAP_FAILED);
     EXPECT_EQ(errno, EIO);
     unsigned char resident = 0;
-    EXPECT_NE(::mincore(reserved.data(), page, &resident), 0) << "a hole";
-    EXPECT_EQ(::mincore(reserved.data() + page, page, &resident), 0);
+    EXPECT_NE(::mincore(reserved.data(), page_bytes, &resident), 0) << "a hole";
+    EXPECT_EQ(::mincore(reserved.data() + page_bytes, page_bytes, &resident), 0);
     EXPECT_EQ(kernel_.mappings(), before) << "the other page";
 }
 

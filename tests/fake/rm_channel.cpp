@@ -11,7 +11,7 @@
 namespace barmap::fake::rm {
 namespace {
 
-constexpr std::uint64_t small_page = 4096, huge_page = 2u << 20;
+constexpr std::uint64_t huge_page = 2u << 20;
 constexpr std::uint64_t userd_alignment = 512;
 constexpr unsigned channels_change_again = 610;
 

@@ -12,6 +12,8 @@ class rm_driver;
 
 namespace barmap::fake::rm {
 
+constexpr std::uint64_t small_page = 4096;
+
 /// GPUs with other classes of channels.
 enum class generation { ampere, ada, hopper, blackwell, unknown };
 

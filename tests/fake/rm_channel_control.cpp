@@ -8,12 +8,6 @@
 
 /// What is done with the objects of a channel: mapping for the GPU, and control commands.
 namespace barmap::fake::rm {
-namespace {
-
-constexpr std::uint64_t small_page = 4096;
-
-} // namespace
-
 template <class Parameters>
 std::uint32_t channel_objects::map_dma(client& owner, Parameters& request) {
     object const* const device = owner.find(request.device, abi::class_device);

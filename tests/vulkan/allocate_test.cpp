@@ -19,8 +19,6 @@ namespace {
 
 using allocate = cuda_test;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-
 TEST_F(allocate, both_sides_see_one_memory_whatever_its_size) {
     std::unique_ptr<backend::backend> const vulkan = started();
     for (std::size_t const bytes :

@@ -14,8 +14,6 @@ namespace {
 
 using failure = cuda_test;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-
 using action = std::function<void(backend::backend&)>;
 
 /// Makes each Vulkan call of an action fail in turn; afterwards everything must be as it was.

@@ -9,8 +9,6 @@ namespace {
 
 using pin = cuda_test;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-
 TEST_F(pin, any_part_of_a_vmm_chunk_is_the_same_memory) {
     vmm_run const memory({4 * mebibyte});
     std::unique_ptr<backend::backend> const vulkan = started();

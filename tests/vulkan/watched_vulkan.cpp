@@ -136,13 +136,13 @@ VKAPI_ATTR void VKAPI_CALL get_shown_memory(VkPhysicalDevice,
     *memory = *watch->memory;
 }
 
-PFN_vkEnumerateDeviceExtensionProperties list_extensions = nullptr;
+PFN_vkEnumerateDeviceExtensionProperties real_extensions = nullptr;
 
 /// A name of nothing stands for the one that is hidden.
 VKAPI_ATTR VkResult VKAPI_CALL list_other_extensions(VkPhysicalDevice physical, char const* layer,
                                                      std::uint32_t* count,
                                                      VkExtensionProperties* properties) {
-    VkResult const result = list_extensions(physical, layer, count, properties);
+    VkResult const result = real_extensions(physical, layer, count, properties);
     for (std::uint32_t i = 0; properties && i < *count; ++i)
         if (properties[i].extensionName == watch->hidden_extension)
             properties[i].extensionName[0] = '\0';
@@ -160,7 +160,7 @@ PFN_vkVoidFunction intercept(char const* symbol, PFN_vkVoidFunction real) {
     if (wanted == "vkGetPhysicalDeviceMemoryProperties" && watch->memory)
         return reinterpret_cast<PFN_vkVoidFunction>(&get_shown_memory);
     if (wanted == "vkEnumerateDeviceExtensionProperties" && !watch->hidden_extension.empty()) {
-        list_extensions = reinterpret_cast<PFN_vkEnumerateDeviceExtensionProperties>(real);
+        real_extensions = reinterpret_cast<PFN_vkEnumerateDeviceExtensionProperties>(real);
         return reinterpret_cast<PFN_vkVoidFunction>(&list_other_extensions);
     }
     if (wanted == "vkGetDeviceProcAddr") {

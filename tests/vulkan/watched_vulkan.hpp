@@ -3,11 +3,14 @@
 
 #include "backend/vulkan/functions.hpp"
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace barmap::test {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 /// What was made with Vulkan and is still there.
 struct live_objects {

@@ -13,8 +13,6 @@ namespace {
 
 using error_test = vkgdr_test;
 
-constexpr std::uint32_t by_context = VKGDR_OPEN_CURRENT_CONTEXT_BIT;
-
 TEST_P(error_test, an_unknown_device) {
     for (CUdevice const device : {-1, 1000}) {
         EXPECT_EQ(vkgdr_open(device, 0), nullptr);

@@ -28,6 +28,8 @@ struct machine {
 [[nodiscard]] std::vector<machine> machines();
 void PrintTo(machine const& which, std::ostream* out);
 
+constexpr std::uint32_t by_context = VKGDR_OPEN_CURRENT_CONTEXT_BIT;
+
 void expect_success(CUresult result);
 
 /// A test on each machine, in a process of its own, with the primary context of GPU 0 current.

@@ -18,13 +18,13 @@ struct access {
 
 alignas(line) std::byte gpu_memory[1024];
 std::byte host_memory[1024];
-std::vector<access> accesses;
+std::vector<access> noted;
 
 struct note_word {
     template <std::size_t Bytes>
     void operator()(width<Bytes>, std::byte* gpu, std::byte const* host) const {
         EXPECT_EQ(gpu - gpu_memory, host - host_memory) << "the two sides went apart";
-        accesses.push_back({static_cast<std::size_t>(gpu - gpu_memory), Bytes});
+        noted.push_back({static_cast<std::size_t>(gpu - gpu_memory), Bytes});
     }
 };
 
@@ -39,15 +39,15 @@ void note_lines(std::byte* gpu, std::byte const*, std::size_t bytes) noexcept {
     EXPECT_GT(bytes, 0u);
     EXPECT_EQ(bytes % line, 0u);
     for (std::size_t i = 0; i < bytes; i += line) {
-        accesses.push_back({static_cast<std::size_t>(gpu - gpu_memory) + i, line});
+        noted.push_back({static_cast<std::size_t>(gpu - gpu_memory) + i, line});
     }
 }
 
 std::vector<access> const& walked(std::size_t at, std::size_t bytes) {
-    accesses.clear();
+    noted.clear();
     std::byte const* const host = host_memory + at;
     walk<line>(gpu_memory + at, host, bytes, note_edge, note_lines);
-    return accesses;
+    return noted;
 }
 
 TEST(walk, covers_every_byte_once_in_order_with_aligned_accesses) {
@@ -84,9 +84,9 @@ TEST(walk, goes_up_and_down_the_words) {
 TEST(walk, needs_no_addresses_for_nothing) {
     std::byte* const gpu = nullptr;
     std::byte const* const host = nullptr;
-    accesses.clear();
+    noted.clear();
     walk<line>(gpu, host, 0, note_edge, note_lines);
-    EXPECT_TRUE(accesses.empty());
+    EXPECT_TRUE(noted.empty());
 }
 
 } // namespace
