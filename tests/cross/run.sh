@@ -2,8 +2,8 @@
 # Builds barmap and its tests for other processors, and runs them in an emulator (qemu-user).
 #   tests/cross/run.sh [--all] [arm64|ppc64le]
 # Without --all: the unit tests and those of the copy routines with pages of 4 and of 64 KiB; on the first
-# processor also the others, with 64 KiB: the contract suite over one version of each backend, its failing
-# calls over the backend rm. With --all: everything with both, on both.
+# processor also what the contract suite says of pages and bytes, with 64 KiB. With --all: everything with both,
+# on both.
 # Ends with 77 where there is no cross compiler or no emulator. docs/install.md says what this does not show.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -51,25 +51,25 @@ left_out=('process_test.knows_a_child_of_a_bare_clone' 'region_test.stays_out_of
     '*a_forked_child_has_no_mapping*'
     '*allocate_test.a_forked_child_may_drop_it*' '*/vulkan')
 echo "left out, for want of MADV_DONTFORK, MADV_WIPEONFORK, mincore and Vulkan there: ${left_out[*]}"
-# The first version of each backend in tests/contract/ways.cpp; and a call that fails is cleaned up after in
-# the same way on every processor, so that the backend with the most calls is enough.
-if [[ ! $all ]]; then
-    more=('*/rm_535' '*engine_test*/channel_[ab56]*' '*/gdrdrv_2_4' '*/gdrdrv_2_0' '*/fault_test.*/[dg]*' '*/loading_test.*/[dg]*')
-    echo "left out without --all: ${more[*]}"
-    left_out+=("${more[@]}")
-fi
 
 jobs=$((($(nproc) + ${#processors[@]} - 1) / ${#processors[@]}))
 # What is the same on every processor is tested on one.
 whole=${processors[0]}
+pages_and_bytes='allocate_test.cpp;data_test.cpp;engine_test.cpp;pages_test.cpp;ring_test.cpp'
 launcher=
 command -v ccache > /dev/null && launcher=ccache
 
 # build PROCESSOR FOLDER
 build() {
     local targets=(unit_tests copy_tests barmap_sim gdrapi vkgdr)
-    [[ ! $all && $1 != "$whole" ]] || targets+=(fake_tests contract_tests)
-    cmake -S tests/cross -B "$2" -G Ninja --toolchain "$here/$1.cmake" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" &&
+    local options=(-DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" -UBARMAP_CONTRACT_TESTS)
+    if [[ $all ]]; then
+        targets+=(fake_tests contract_tests)
+    elif [[ $1 == "$whole" ]]; then
+        targets+=(contract_tests)
+        options+=(-DBARMAP_CONTRACT_TESTS="$pages_and_bytes")
+    fi
+    cmake -S tests/cross -B "$2" -G Ninja --toolchain "$here/$1.cmake" "${options[@]}" &&
         cmake --build "$2" --parallel "$jobs" --target "${targets[@]}"
 }
 
@@ -118,7 +118,7 @@ one() {
 # the_others PROCESSOR: what takes longer than to build, on all of this machine's own processors
 the_others() {
     jobs=$(nproc)
-    tests "$1" "$PWD/build/cross/$1" 65536 fake contract
+    tests "$1" "$PWD/build/cross/$1" 65536 ${all:+fake} contract
 }
 
 export BARMAP_SIM=1
