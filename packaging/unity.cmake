@@ -1,8 +1,8 @@
 # For builds with CMAKE_UNITY_BUILD, which take half the time: what several files of one target give
 # the same name to, each in its unnamed namespace or as a macro.
-file(GLOB alone ${PROJECT_SOURCE_DIR}/src/copy/*.cpp)
+file(GLOB alone ${PROJECT_SOURCE_DIR}/src/transfer/cpu/*.cpp)
 foreach(backend dmabuf gdrdrv rm vulkan)
-  list(APPEND alone ${PROJECT_SOURCE_DIR}/src/backend/${backend}/${backend}.cpp)
+  list(APPEND alone ${PROJECT_SOURCE_DIR}/src/map/${backend}/${backend}.cpp)
 endforeach()
 set_source_files_properties(${alone} TARGET_DIRECTORY barmap_objects
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -20,6 +20,12 @@ if(TARGET unit_tests)
   set_source_files_properties(${alone} TARGET_DIRECTORY unit_tests
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
+# A table of each vendor's runtime.
+foreach(target runtime_tables barmap_python_runtime)
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
+endforeach()
 # It defines what one file of the library does, which then brings others along.
 if(CMAKE_UNITY_BUILD AND TARGET c_api_boundary_test)
   target_link_options(c_api_boundary_test PRIVATE LINKER:--allow-multiple-definition)

@@ -3,7 +3,7 @@
 
 #include "physical.hpp"
 
-#include "cuda/types.hpp"
+#include "driver/cuda/types.hpp"
 
 #include <cstddef>
 #include <cstdint>

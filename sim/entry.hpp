@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/types.hpp"
+#include "driver/cuda/types.hpp"
 
 #include <mutex>
 #include <new>

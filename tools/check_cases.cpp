@@ -5,7 +5,7 @@
 #include "gpu_kernels.hpp"
 #include "units.hpp"
 
-#include "backend/backend.hpp"
+#include "map/backend.hpp"
 
 #include <barmap/copy.hpp>
 

@@ -6,7 +6,7 @@
 #include "units.hpp"
 #include "verify_copies.hpp"
 
-#include "config/config.hpp"
+#include "base/config.hpp"
 
 #include <barmap/copy.hpp>
 

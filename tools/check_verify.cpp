@@ -5,7 +5,7 @@
 #include "pattern.hpp"
 #include "units.hpp"
 
-#include "cuda/driver_api.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #include <barmap/copy.hpp>
 

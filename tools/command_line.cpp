@@ -5,7 +5,7 @@
 #include "formatted.hpp"
 #include "units.hpp"
 
-#include "config/nearest.hpp"
+#include "base/nearest.hpp"
 
 #include <CLI/CLI.hpp>
 

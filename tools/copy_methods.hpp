@@ -8,7 +8,7 @@
 #include "reached_memory.hpp"
 #include "timing.hpp"
 
-#include "copy/plan.hpp"
+#include "transfer/cpu/plan.hpp"
 
 #include <barmap/copy.hpp>
 

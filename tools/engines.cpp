@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engines.hpp"
 
-#include "device_state.hpp"
-#include "open_devices.hpp"
+#include "gpu/device_state.hpp"
+#include "gpu/open_devices.hpp"
 
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>

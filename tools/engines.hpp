@@ -4,7 +4,7 @@
 #include "gpu_kernels.hpp"
 #include "opened_gpu.hpp"
 
-#include "engine/transfer.hpp"
+#include "transfer/engine/transfer.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>

@@ -7,10 +7,10 @@
 #include "table.hpp"
 #include "units.hpp"
 
-#include "backend/backend.hpp"
-#include "config/config.hpp"
-#include "cuda/driver_api.hpp"
-#include "engine/engine.hpp"
+#include "map/backend.hpp"
+#include "base/config.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "transfer/engine/engine.hpp"
 
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
@@ -173,7 +173,7 @@ void tell_no_gpu(report& out, engine_rows& engines) {
         found.advice = advice;
         out.add(to_json(found, nullptr));
     }
-    for (engine::registration const& entry : engine::registry()) {
+    for (engine::copy_registration const& entry : engine::registry()) {
         engine_report found;
         found.name = entry.name;
         found.reason = "there is no GPU: " + why;

@@ -4,7 +4,7 @@
 #include "formatted.hpp"
 #include "gdrcopy/programs.hpp"
 #include "options.hpp"
-#include "os/library.hpp"
+#include "base/library.hpp"
 #include "program.hpp"
 
 #include <cerrno>

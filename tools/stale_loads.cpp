@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "stale_loads.hpp"
 
-#include "copy/cpu.hpp"
+#include "transfer/cpu/cpu.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "engine/engine.hpp"
+#include "transfer/engine/engine.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -20,12 +20,6 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 class pin;
 
-/// Below this size no engine is ever faster than loads and stores, so that none is asked, or
-/// started: an engine takes 3.5 us at least, in which 3 KiB are read and 64 KiB written (H200).
-[[nodiscard]] constexpr std::size_t least_for_engines(copy_direction direction) noexcept {
-    return direction == copy_direction::to_cpu ? 1024 : 32768;
-}
-
 /// CPU addresses of pinned GPU memory. Move-only; unmaps in its destructor and keeps its pin alive.
 ///
 /// Freeing the GPU memory (cuMemFree) under a live mapping is safe where the backend is persistent

@@ -3,7 +3,7 @@
 #include "batches.hpp"
 #include "errors.hpp"
 #include "own_memory.hpp"
-#include "pinned_host.hpp"
+#include "transfer/pinned_host.hpp"
 #include "released_gil.hpp"
 #include "reports.hpp"
 

@@ -4,7 +4,7 @@
 #include "driver_use.hpp"
 #include "released_gil.hpp"
 
-#include "copy_methods.hpp"
+#include "transfer/copy_methods.hpp"
 #include "gdrapi/boundary.hpp"
 #include "gdrapi/gdrapi.h"
 

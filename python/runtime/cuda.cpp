@@ -3,8 +3,8 @@
 #include "runtime/cuda_context.hpp"
 #include "runtime/runtime.hpp"
 
-#include "cuda/driver_api.hpp"
-#include "cuda/driver_lifetime.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/driver_lifetime.hpp"
 
 #include <cstring>
 

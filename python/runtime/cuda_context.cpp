@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cuda_context.hpp"
 
-#include "cuda/driver_api.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #include <atomic>
 #include <mutex>

@@ -3,7 +3,7 @@
 
 #include "runtime/runtime.hpp"
 
-#include "cuda/types.hpp"
+#include "driver/cuda/types.hpp"
 
 namespace barmap::runtime {
 

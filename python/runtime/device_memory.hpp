@@ -3,7 +3,7 @@
 
 #include "runtime/runtime.hpp"
 
-#include "os/region.hpp"
+#include "base/region.hpp"
 
 #include <barmap/mapping.hpp>
 

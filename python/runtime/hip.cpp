@@ -3,10 +3,10 @@
 #include "runtime/hip_api.hpp"
 #include "runtime/runtime.hpp"
 
-#include "config/config.hpp"
-#include "config/simulation.hpp"
-#include "cuda/driver_lifetime.hpp"
-#include "os/library.hpp"
+#include "base/config.hpp"
+#include "base/simulation.hpp"
+#include "driver/cuda/driver_lifetime.hpp"
+#include "base/library.hpp"
 
 #include <cstring>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/queue.hpp"
 
-#include "os/region.hpp"
+#include "base/region.hpp"
 
 #include <unistd.h>
 

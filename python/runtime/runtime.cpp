@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/runtime.hpp"
 
-#include "config/config.hpp"
-#include "cuda/driver_lifetime.hpp"
-#include "os/region.hpp"
+#include "base/config.hpp"
+#include "driver/cuda/driver_lifetime.hpp"
+#include "base/region.hpp"
 
 #include <barmap/error.hpp>
 

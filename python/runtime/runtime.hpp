@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "os/process.hpp"
+#include "base/process.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "boundary.hpp"
 
-#include "config/config.hpp"
-#include "cuda/types.hpp"
+#include "base/config.hpp"
+#include "driver/cuda/types.hpp"
 
 #include <cstdio>
 #include <cstdlib>

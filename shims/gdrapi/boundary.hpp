@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "os/no_cancellation.hpp"
+#include "base/no_cancellation.hpp"
 
 #include <barmap/error.hpp>
 

@@ -3,13 +3,13 @@
 
 #include "boundary.hpp"
 
-#include "backend/gdrdrv/module.hpp"
-#include "config/config.hpp"
-#include "config/simulation.hpp"
-#include "cuda/types.hpp"
-#include "os/calls.hpp"
-#include "os/fd.hpp"
-#include "os/library.hpp"
+#include "map/gdrdrv/module.hpp"
+#include "base/config.hpp"
+#include "base/simulation.hpp"
+#include "driver/cuda/types.hpp"
+#include "base/calls.hpp"
+#include "base/fd.hpp"
+#include "base/library.hpp"
 
 #include <fcntl.h>
 #include <string>

@@ -4,8 +4,8 @@
 #include "boundary.hpp"
 #include "mapped_handle.hpp"
 
-#include "config/config.hpp"
-#include "cuda/driver_api.hpp"
+#include "base/config.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #include <atomic>
 #include <deque>

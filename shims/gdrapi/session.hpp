@@ -4,8 +4,8 @@
 #include "gdrapi.h"
 #include "probe.hpp"
 
-#include "os/fd.hpp"
-#include "os/process.hpp"
+#include "base/fd.hpp"
+#include "base/process.hpp"
 
 #include <barmap/barmap.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gpu_memory.hpp"
 
-#include "cuda/driver_api.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
 

@@ -5,9 +5,9 @@
 #include "handles.hpp"
 #include "last_error.hpp"
 
-#include "os/no_cancellation.hpp"
+#include "base/no_cancellation.hpp"
 
-#include "cuda/types.hpp"
+#include "driver/cuda/types.hpp"
 
 #include <barmap/copy.hpp>
 

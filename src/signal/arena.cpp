@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/arena.hpp>
 
-#include "os/process.hpp"
+#include "base/process.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/host_buffer.hpp>

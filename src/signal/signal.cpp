@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/signal.hpp>
 
-#include "cuda/context_scope.hpp"
-#include "cuda/driver_api.hpp"
+#include "driver/cuda/context_scope.hpp"
+#include "driver/cuda/driver_api.hpp"
 #include "signal/words.hpp"
 
 #include <barmap/error.hpp>

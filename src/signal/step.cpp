@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/step.hpp>
 
-#include "cuda/context_scope.hpp"
-#include "cuda/driver_api.hpp"
-#include "cuda/driver_lifetime.hpp"
-#include "cuda/memory.hpp"
-#include "os/process.hpp"
+#include "driver/cuda/context_scope.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/driver_lifetime.hpp"
+#include "driver/cuda/memory.hpp"
+#include "base/process.hpp"
 #include "signal/ptx_step.hpp"
 #include "signal/step_kernels.cuh"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "os/region.hpp"
+#include "base/region.hpp"
 
 #include <csignal>
 #include <cstddef>

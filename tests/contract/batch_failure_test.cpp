@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
-#include "engine/batch.hpp"
+#include "transfer/engine/batch.hpp"
 #include "fake/faults.hpp"
 
 /// What goes wrong with batches by a channel in CUDA's address space, and who is told.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "contract/engine_machine.hpp"
-#include "rm/channel_abi.hpp"
+#include "driver/rm/channel_abi.hpp"
 
 #include <algorithm>
 #include <atomic>

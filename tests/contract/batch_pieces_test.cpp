@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "batch_pieces.hpp"
+#include "transfer/batch_pieces.hpp"
 #include "contract/batch_fixture.hpp"
 
 /// Where the pieces of a batch go, and which are refused.

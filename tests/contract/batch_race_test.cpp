@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
-#include "engine/batch.hpp"
+#include "transfer/engine/batch.hpp"
 
 #include <barrier>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
 
-#include "backend/backend.hpp"
+#include "map/backend.hpp"
 #include "fake/faults.hpp"
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/rm_driver.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
-#include "copy/routines.hpp"
+#include "transfer/cpu/routines.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "backend/backend.hpp"
+#include "map/backend.hpp"
 #include "contract/machine.hpp"
-#include "cuda/memory.hpp"
-#include "os/region.hpp"
+#include "driver/cuda/memory.hpp"
+#include "base/region.hpp"
 
 #include <sys/mman.h>
 #include <tuple>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "engine/engine.hpp"
+#include "transfer/engine/engine.hpp"
 
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
-#include "cuda/memory.hpp"
-#include "engine/transfer.hpp"
-#include "os/region.hpp"
+#include "driver/cuda/memory.hpp"
+#include "transfer/engine/transfer.hpp"
+#include "base/region.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@
 #include <random>
 #include <thread>
 
-/// The rules of src/engine/engine.hpp and of adaptive copies, over every engine: the driver's on
+/// The rules of src/transfer/engine/engine.hpp and of adaptive copies, over every engine: the driver's on
 /// the simulated GPU, the channel on the fake of NVIDIA's kernel driver, which executes what it is
 /// given.
 namespace barmap::contract {
@@ -60,7 +60,7 @@ protected:
     engine_machine machine_{GetParam().engine, GetParam().how};
 
     static std::unique_ptr<engine::copy_engine> started() {
-        for (engine::registration const& entry : engine::registry())
+        for (engine::copy_registration const& entry : engine::registry())
             if (entry.name == GetParam().engine) {
                 auto made = entry.make(identify(0));
                 made->start();

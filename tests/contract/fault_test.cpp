@@ -3,7 +3,7 @@
 #include "contract/other_process.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"
-#include "os/calls.hpp"
+#include "base/calls.hpp"
 
 #include <algorithm>
 #include <cerrno>

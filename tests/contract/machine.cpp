@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
 
-#include "backend/backend.hpp"
-#include "config/config.hpp"
+#include "map/backend.hpp"
+#include "base/config.hpp"
 
 #include <cstdlib>
 #include <cstring>

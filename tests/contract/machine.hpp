@@ -3,7 +3,7 @@
 
 #include "contract/memory.hpp"
 #include "contract/ways.hpp"
-#include "cuda/driver_api.hpp"
+#include "driver/cuda/driver_api.hpp"
 #include "fake/kernel.hpp"
 #include "fake/left_over.hpp"
 

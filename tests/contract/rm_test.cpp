@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "backend/backend.hpp"
+#include "map/backend.hpp"
 #include "contract/machine.hpp"
-#include "cuda/memory.hpp"
+#include "driver/cuda/memory.hpp"
 #include "fake/faults.hpp"
 #include "fake/rm_driver.hpp"
-#include "os/calls.hpp"
-#include "rm/client.hpp"
-#include "rm/ipc_handle.hpp"
+#include "base/calls.hpp"
+#include "driver/rm/client.hpp"
+#include "driver/rm/ipc_handle.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
-#include "own_allocations.hpp"
+#include "map/own_allocations.hpp"
 
 #include <algorithm>
 #include <cstdint>

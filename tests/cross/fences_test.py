@@ -36,7 +36,7 @@ def disassembly(processor):
         sys.exit(77)
     with tempfile.NamedTemporaryFile(suffix=".o") as compiled:
         subprocess.run([triplet + "-g++", "-std=c++20", "-O2", "-DNDEBUG", f"-I{ROOT}/include",
-                        f"-I{ROOT}/src", "-c", ROOT / "src/copy/copy.cpp", "-o", compiled.name], check=True)
+                        f"-I{ROOT}/src", "-c", ROOT / "src/transfer/cpu/copy.cpp", "-o", compiled.name], check=True)
         text = subprocess.run([triplet + "-objdump", "-dr", "--no-show-raw-insn", "--demangle",
                                compiled.name], check=True, capture_output=True, text=True).stdout
     functions = {}

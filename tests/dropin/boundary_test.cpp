@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "boundary.hpp"
 
-#include "cuda/types.hpp"
+#include "driver/cuda/types.hpp"
 
 #include <gtest/gtest.h>
 #include <stdexcept>

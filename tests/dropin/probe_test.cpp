@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "probe.hpp"
 
-#include "config/config.hpp"
-#include "os/calls.hpp"
+#include "base/config.hpp"
+#include "base/calls.hpp"
 
 #include <barmap/error.hpp>
 

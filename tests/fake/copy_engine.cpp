@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fake/copy_engine.hpp"
 
-#include "rm/channel_abi.hpp"
+#include "driver/rm/channel_abi.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fake/gdrdrv_driver.hpp"
 
-#include "backend/gdrdrv/abi.hpp"
+#include "map/gdrdrv/gdrdrv_abi.hpp"
 #include "fake/simulation.hpp"
 
 #include <barmap/pin.hpp>
@@ -99,7 +99,7 @@ public:
     int ioctl(unsigned long request, void* argument) override {
         switch (request) {
         case gdrdrv_abi::get_version:
-            return version(*static_cast<gdrdrv_abi::version_parameters*>(argument));
+            return version(*static_cast<gdrdrv_abi::driver_version_parameters*>(argument));
         case gdrdrv_abi::pin: {
             auto& asked = *static_cast<gdrdrv_abi::pin_parameters*>(argument);
             if (asked.handle)
@@ -246,7 +246,7 @@ private:
         return code;
     }
 
-    int version(gdrdrv_abi::version_parameters& told) const {
+    int version(gdrdrv_abi::driver_version_parameters& told) const {
         told.driver = gdrdrv_abi::version(driver_.how_.major, driver_.how_.minor);
         told.minimum_api = gdrdrv_abi::version(2, 0);
         return 0;

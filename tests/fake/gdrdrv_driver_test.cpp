@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fake/gdrdrv_driver.hpp"
 
-#include "backend/gdrdrv/abi.hpp"
-#include "cuda/driver_api.hpp"
-#include "os/fd.hpp"
-#include "os/region.hpp"
+#include "map/gdrdrv/gdrdrv_abi.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "base/fd.hpp"
+#include "base/region.hpp"
 
 #include <barmap/pin.hpp>
 
@@ -73,7 +73,7 @@ private:
 };
 
 TEST_P(gdrdrv_driver_test, each_version_knows_its_calls) {
-    gdrdrv_abi::version_parameters version{};
+    gdrdrv_abi::driver_version_parameters version{};
     EXPECT_EQ(ioctl(gdrdrv_abi::get_version, version), 0);
     EXPECT_EQ(version.driver, gdrdrv_abi::version(2, GetParam()));
     std::uint64_t handle = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fake/gpu_channel.hpp"
 
-#include "rm/channel_abi.hpp"
+#include "driver/rm/channel_abi.hpp"
 
 #include <cstddef>
 #include <utility>

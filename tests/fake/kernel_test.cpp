@@ -2,9 +2,9 @@
 #include "fake/kernel.hpp"
 
 #include "fake/faults.hpp"
-#include "os/calls.hpp"
-#include "os/fd.hpp"
-#include "os/region.hpp"
+#include "base/calls.hpp"
+#include "base/fd.hpp"
+#include "base/region.hpp"
 
 #include <barmap/error.hpp>
 

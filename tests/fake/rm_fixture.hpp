@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/driver_api.hpp"
-#include "cuda/memory.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/memory.hpp"
 #include "fake/rm_driver.hpp"
-#include "os/fd.hpp"
-#include "os/region.hpp"
+#include "base/fd.hpp"
+#include "base/region.hpp"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "rm/channel_abi.hpp"
+#include "driver/rm/channel_abi.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include "fake/gpu_channel.hpp"
 #include "fake/kernel.hpp"
 #include "fake/rm_objects.hpp"
-#include "rm/uvm_abi.hpp"
+#include "driver/rm/uvm_abi.hpp"
 
 #include <map>
 #include <memory>

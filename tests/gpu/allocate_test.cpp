@@ -7,8 +7,6 @@
 namespace barmap::gpu_test {
 namespace {
 
-constexpr std::size_t mib = std::size_t{1} << 20;
-
 class allocate_test : public real_gpu {
 protected:
     template <class Check>

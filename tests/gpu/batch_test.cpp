@@ -21,8 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t mib = std::size_t{1} << 20;
-
 class pinned_block {
 public:
     explicit pinned_block(std::size_t bytes) : bytes_(bytes) {

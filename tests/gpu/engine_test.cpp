@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "engine/engine.hpp"
+#include "transfer/engine/engine.hpp"
 
-#include "engine/transfer.hpp"
-#include "gpu_identity.hpp"
+#include "transfer/engine/transfer.hpp"
+#include "gpu/gpu_identity.hpp"
 #include "gpu_memory.hpp"
-#include "os/region.hpp"
+#include "base/region.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,12 +26,10 @@ using engine::direction;
 using engine::outcome;
 using engine::piece;
 
-constexpr std::size_t mib = std::size_t{1} << 20;
-
 class engine_test : public real_gpu {
 protected:
     static std::unique_ptr<engine::copy_engine> started(std::string_view name) {
-        for (engine::registration const& entry : engine::registry())
+        for (engine::copy_registration const& entry : engine::registry())
             if (entry.name == name) {
                 auto made = entry.make(identify(0));
                 made->start();

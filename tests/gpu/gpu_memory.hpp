@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/driver_api.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #include <barmap/barmap.hpp>
 
@@ -12,6 +12,8 @@
 
 /// Memory of a real GPU, and the driver as the judge of what is in it.
 namespace barmap::gpu_test {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
 
 /// Skips where there is no real GPU; makes the primary context of GPU 0 current otherwise.
 class real_gpu : public testing::Test {

@@ -10,8 +10,6 @@
 namespace barmap::gpu_test {
 namespace {
 
-constexpr std::size_t mib = std::size_t{1} << 20;
-
 using lifetime_test = real_gpu;
 
 TEST_F(lifetime_test, children_hold_their_parents) {

@@ -6,8 +6,6 @@
 namespace barmap::gpu_test {
 namespace {
 
-constexpr std::size_t mib = std::size_t{1} << 20;
-
 using memory_test = real_gpu;
 
 TEST_F(memory_test, every_place_inside_an_allocation_can_be_mapped) {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/memory.hpp"
-#include "gpu_identity.hpp"
+#include "driver/cuda/memory.hpp"
+#include "gpu/gpu_identity.hpp"
 #include "gpu_memory.hpp"
-#include "rm/client.hpp"
+#include "driver/rm/client.hpp"
 
 namespace barmap::gpu_test {
 namespace {
-
-constexpr std::size_t mib = std::size_t{1} << 20;
 
 class two_gpus_test : public real_gpu {
 protected:

@@ -50,41 +50,41 @@ def _find(root: Path, files: list[Path], pattern: str, *, keep_strings: bool,
     return found
 
 
-def _outside(folder: Path, *rooms: str) -> list[Path]:
-    return [p for p in sources(folder) if not any(folder / room in p.parents for room in rooms)]
+def _outside(folder: Path, *places: str) -> list[Path]:
+    return [p for p in sources(folder) if not any(folder / place in (p, *p.parents) for place in places)]
 
 
-def system_calls_outside_os(root: Path) -> list[str]:
-    """Only src/os calls open, ioctl, mmap, dlopen and their kin."""
-    files = _outside(root / "src", "os")
+def system_calls_outside_base(root: Path) -> list[str]:
+    """Only src/base calls open, ioctl, mmap, dlopen and their kin."""
+    files = _outside(root / "src", "base")
     # A method or a qualified name is not a call of the system's function; `::name(` is.
     plain = r"(?<![\w.>:])(?:::)?(?:ioctl|mmap|munmap|madvise|mprotect|dlopen|dlsym|dlclose|fcntl|openat|syscall)\s*\("
     qualified = r"(?<!\w)::(?:open|close|dup|dup2|read|write|pread|pwrite|fork)\s*\("
     headers = r"#\s*include\s*<(?:dlfcn\.h|sys/syscall\.h)>"
     found = _find(root, files, f"{plain}|{qualified}|{headers}", keep_strings=True,
                   what="calls the system")
-    abi = [p for p in files if p.name != "abi.hpp"]  # its macros make the request numbers
-    return found + _find(root, abi, r"#\s*include\s*<sys/ioctl\.h>", keep_strings=True,
+    others = [p for p in files if not p.name.endswith("_abi.hpp")]  # whose macros make the request numbers
+    return found + _find(root, others, r"#\s*include\s*<sys/ioctl\.h>", keep_strings=True,
                          what="may call the system")
 
 
 def environment_outside_config(root: Path) -> list[str]:
-    """Only src/config reads the environment, for it knows when not to."""
+    """Only src/base/config.cpp reads the environment, for it knows when not to."""
     folders = [root / "src", root / "shims", root / "python"]
-    files = [p for folder in folders for p in _outside(folder, "config")]
+    files = [p for folder in folders for p in _outside(folder, "base/config.cpp")]
     return _find(root, files, r"\b(?:secure_)?getenv\s*\(|\benviron\b", keep_strings=False,
                  what="reads the environment")
 
 
 def driver_symbols_outside_cuda(root: Path) -> list[str]:
-    """Only src/cuda names the CUDA driver's functions."""
-    return _find(root, _outside(root / "src", "cuda"), r'"cu[A-Z]\w*"|(?<![\w.>:])cu[A-Z]\w*\s*\(',
+    """Only src/driver/cuda names the CUDA driver's functions."""
+    return _find(root, _outside(root / "src", "driver/cuda"), r'"cu[A-Z]\w*"|(?<![\w.>:])cu[A-Z]\w*\s*\(',
                  keep_strings=True, what="names a driver function")
 
 
 def driver_functions_in_the_wrong_group(root: Path) -> list[str]:
     """The table of the CUDA driver's functions tells the library's from those of programs and tests."""
-    table = root / "src/cuda/driver_api.hpp"
+    table = root / "src/driver/cuda/driver_api.hpp"
     text = table.read_text() if table.exists() else ""
     of_library, _, of_others = text.partition("BARMAP_CUDA_OTHER_FUNCTIONS(X)")
     code = "".join(p.read_text() for room in ("src", "shims") for p in sources(root / room)
@@ -96,75 +96,82 @@ def driver_functions_in_the_wrong_group(root: Path) -> list[str]:
 
 
 def vulkan_headers_outside_vulkan(root: Path) -> list[str]:
-    """Only src/backend/vulkan includes Vulkan's headers (and tests/vulkan)."""
+    """Only src/map/vulkan includes Vulkan's headers (and tests/vulkan)."""
     files = [p for p in code_files(root) if p.suffix in CODE_SUFFIXES - {".py"}
-             and root / "src/backend/vulkan" not in p.parents
+             and root / "src/map/vulkan" not in p.parents
              and root / "tests/vulkan" not in p.parents]
     return _find(root, files, r"#\s*include\s*<vulkan/[^>]*>", keep_strings=True,
                  what="includes a Vulkan header")
 
 
 def backends(root: Path) -> list[str]:
-    return sorted(p.name for p in (root / "src/backend").iterdir() if p.is_dir())
+    return sorted(p.name for p in (root / "src/map").iterdir() if p.is_dir())
 
 
-def backends_named_by_the_core(root: Path) -> list[str]:
-    """The core (src/*.cpp, src/*.hpp) reaches backends through the list only."""
-    # error.cpp names error categories, which some backends share their names with.
-    core = [p for p in sources(root / "src")
-            if p.parent == root / "src" and p.name != "error.cpp"]
+def backends_named_outside_the_list(root: Path) -> list[str]:
+    """Only backend.hpp and registry.cpp of src/map know which backends there are."""
+    files = [p for room in ("api", "gpu", "map") for p in sources(root / "src" / room)
+             if p.name not in ("backend.hpp", "registry.cpp") and p.parent.name not in backends(root)]
     names = "|".join(backends(root))
-    return _find(root, core, rf'"(?:{names})"|backend/(?:{names})/|make_(?:{names})\b|\b(?:{names})::',
+    return _find(root, files, rf'"(?:{names})"|map/(?:{names})/|make_(?:{names})\b|\b(?:{names})::',
                  keep_strings=True, what="names a backend")
 
 
-# Which rooms of src a room may include; "." is the core itself.
-ALLOWED_INCLUDES = {
-    "os": {"os"},
-    "config": {"config", "os"},
-    "cuda": {"cuda", "config", "os", "log.hpp"},
-    "copy": {"copy", "config", "log.hpp"},
-    "rm": {"rm", "cuda", "os"},
-    "engine": {"engine", "rm", "cuda", "copy", "os"},
-    "backend": {"backend", "rm", "cuda", "copy", "os"},
-    "signal": {"signal", "cuda", "os"},
-}
-# Public headers of plain types, for every room, and those that declare what a room defines. The signals are built
-# on the public interface.
+# The rooms of src, from the lowest up: each includes those below it. The uppermost stands on the public interface and
+# on the two lowest.
+ROOMS = ("base", "driver", "transfer", "map", "gpu", "api", "signal")
+BELOW = {room: set(ROOMS[:number + 1]) for number, room in enumerate(ROOMS)}
+BELOW["signal"] = {"base", "driver", "signal"}
+# The routines of the CPU know no driver.
+BELOW["transfer/cpu"] = {"base", "transfer/cpu"}
+# Public headers of plain types, for every room, and those that declare what a room defines; classes are the two
+# uppermost rooms' own.
 PLAIN_HEADERS = {"error.hpp", "export.hpp", "report.hpp", "types.hpp", "version.hpp"}
-HEADERS_OF = {"copy": {"copy.hpp", "window.hpp"}}
-ABOVE_THE_INTERFACE = {"signal"}
-# Files of the core that belong to the lowest room: everything may throw an error or log.
-LOWEST_FILES = {"error.cpp": set(), "log.hpp": {"config"}, "log.cpp": {"config", "log.hpp"}}
+HEADERS_OF = {"transfer": {"copy.hpp", "window.hpp"}}
 
 
-def includes_against_the_flow(root: Path) -> list[str]:
-    """Rooms include downwards only, a backend never another one, headers never the inside."""
+def includes_upwards(root: Path) -> list[str]:
+    """Rooms include downwards only, a backend never another one, public headers nothing of src."""
     found = []
-    for room, allowed in ALLOWED_INCLUDES.items():
+    for room, below in BELOW.items():
+        headers = PLAIN_HEADERS.union(*(HEADERS_OF.get(each.split("/")[0], ()) for each in below))
         for path in sources(root / "src" / room):
-            for included in re.findall(r'#\s*include\s*"([^"]+)"', path.read_text()):
-                parts = Path(included).parts
-                beside = (path.parent / included).exists() and len(parts) == 1
-                if parts[0] not in allowed and not beside:
+            text = path.read_text()
+            for included in re.findall(r'#\s*include\s*"([^"]+)"', text):
+                beside = (path.parent / included).exists() and "/" not in included
+                if not beside and not any(included.startswith(each + "/") for each in below):
                     found.append(f"{path.relative_to(root)}: {room} includes {included}")
-            headers = PLAIN_HEADERS.union(*(HEADERS_OF.get(each, ()) for each in allowed))
-            for included in re.findall(r"#\s*include\s*<barmap/([^>]+)>", path.read_text()):
-                if room not in ABOVE_THE_INTERFACE and included not in headers:
+            for included in re.findall(r"#\s*include\s*<barmap/([^>]+)>", text):
+                if room not in ("api", "signal") and included not in headers:
                     found.append(f"{path.relative_to(root)}: {room} includes <barmap/{included}>")
-    for name, allowed in LOWEST_FILES.items():
-        path = root / "src" / name
-        text = path.read_text() if path.exists() else ""
-        for included in re.findall(r'#\s*include\s*"([^"]+)"', text):
-            if Path(included).parts[0] not in allowed:
-                found.append(f"src/{name}: {name} includes {included}")
     for name in backends(root):
-        for path in sources(root / "src/backend" / name):
-            for other in re.findall(r'#\s*include\s*"backend/(\w+)/', path.read_text()):
+        for path in sources(root / "src/map" / name):
+            for other in re.findall(r'#\s*include\s*"map/(\w+)/', path.read_text()):
                 if other != name:
                     found.append(f"{path.relative_to(root)}: backend {name} includes {other}")
     return found + _find(root, sources(root / "include"), r'#\s*include\s*"[^"]*"',
                          keep_strings=True, what="a public header includes by quotes")
+
+
+def loose_files(root: Path) -> list[str]:
+    """Every file of src belongs to a room."""
+    return [f"{p.relative_to(root)}: in no room" for p in sources(root / "src")
+            if p.relative_to(root / "src").parts[0] not in ROOMS]
+
+
+def one_name_in_two_rooms(root: Path) -> list[str]:
+    """A name of a file, or of a type outside of functions, says what it is wherever one meets it."""
+    rooms: dict[str, set[str]] = {}
+    places: dict[str, list[str]] = {}
+    for path in sources(root / "src"):
+        code = without_comments(path.read_text(), keep_strings=False)
+        types = re.findall(r"^(?:class|struct|enum class|enum|union)\s+(\w+)\s*(?:final\s*)?(?::[^:;{][^;{]*)?\{", code,
+                           re.MULTILINE)
+        for name in {f"file {path.stem}", *(f"type {each}" for each in types)}:
+            rooms.setdefault(name, set()).add(path.relative_to(root / "src").parts[0])
+            places.setdefault(name, []).append(str(path.relative_to(root)))
+    return [f"{places[name][-1]}: the same {name} as in {places[name][0]}"
+            for name, found in sorted(rooms.items()) if len(found) > 1]
 
 
 def long_files(root: Path) -> list[str]:
@@ -222,6 +229,7 @@ def headers_that_need_others(root: Path, compiler: str) -> list[str]:
 
 
 # Those that look at text only.
-RULES = (system_calls_outside_os, environment_outside_config, driver_symbols_outside_cuda,
-         driver_functions_in_the_wrong_group, vulkan_headers_outside_vulkan, backends_named_by_the_core,
-         includes_against_the_flow, long_files, files_without_licence, names_that_say_nothing)
+RULES = (system_calls_outside_base, environment_outside_config, driver_symbols_outside_cuda,
+         driver_functions_in_the_wrong_group, vulkan_headers_outside_vulkan, backends_named_outside_the_list,
+         includes_upwards, loose_files, one_name_in_two_rooms, long_files, files_without_licence,
+         names_that_say_nothing)

@@ -34,71 +34,78 @@ class TheTree(unittest.TestCase):
 
 # For each rule, files that keep it and files that break it.
 GOOD = {
-    "src/device.cpp": LICENCE + '#include "os/calls.hpp"\nvoid f() { os::current().mmap(0); open(1); }\n'
+    "src/api/device.cpp": LICENCE + '#include "base/calls.hpp"\nvoid f() { os::current().mmap(0); open(1); }\n'
                       '// ::mmap(a comment) "rm"\n',
-    "src/os/calls.cpp": LICENCE + "#include <sys/mman.h>\nauto a = ::open(b, c); auto d = ::mmap(e);\n",
-    "src/config/config.cpp": LICENCE + '#include "os/fd.hpp"\nauto a = secure_getenv("A");\n',
-    "src/error.cpp": LICENCE + "#include <barmap/error.hpp>\n",
-    "src/log.cpp": LICENCE + '#include "log.hpp"\n',
-    "src/cuda/driver_api.cpp": LICENCE + '#include "config/config.hpp"\nauto a = symbol("cuInit");\n',
-    "src/cuda/driver_api.hpp": LICENCE + '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())\n'
+    "src/base/calls.cpp": LICENCE + "#include <sys/mman.h>\nauto a = ::open(b, c); auto d = ::mmap(e);\n",
+    "src/base/config.cpp": LICENCE + '#include "base/fd.hpp"\nauto a = secure_getenv("A");\n',
+    "src/base/error.cpp": LICENCE + "#include <barmap/error.hpp>\n",
+    "src/base/log.cpp": LICENCE + '#include "base/log.hpp"\n',
+    "src/driver/cuda/driver_api.cpp": LICENCE + '#include "base/config.hpp"\nauto a = symbol("cuInit");\n',
+    "src/driver/cuda/driver_api.hpp": LICENCE + '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())\n'
                                '#define BARMAP_CUDA_OTHER_FUNCTIONS(X) X(mem_free, "cuMemFree", ())\n',
-    "src/cuda/memory.cpp": LICENCE + "int a = cu.init();\n",
-    "src/backend/registry.cpp": LICENCE + '#include "backend/backend.hpp"\nauto a = "rm";\n',
-    "src/rm/abi.hpp": LICENCE + "#include <sys/ioctl.h>\n",
-    "src/backend/rm/rm.cpp": LICENCE + '#include "rm/abi.hpp"\n#include "os/fd.hpp"\n',
-    "src/backend/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
+    "src/driver/cuda/memory.cpp": LICENCE + "int a = cu.init();\nstruct chunk {\n};\n",
+    "src/map/registry.cpp": LICENCE + '#include "map/backend.hpp"\nauto a = "rm";\n',
+    "src/driver/rm/rm_abi.hpp": LICENCE + "#include <sys/ioctl.h>\n",
+    "src/map/rm/rm.cpp": LICENCE + '#include "driver/rm/rm_abi.hpp"\n#include "base/fd.hpp"\n',
+    "src/map/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
     "include/barmap/device.hpp": LICENCE + "#pragma once\nnamespace barmap { struct device {}; }\n",
     "python/tool.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: MIT\n",
     "tools/made.hpp": LICENCE + "// Made by scripts/ptx\n" + "\n" * architecture.MOST_LINES,
 }
 PLANTED = {
-    "system_calls_outside_os": {
-        "src/mapping.cpp": LICENCE + "void f() { ::munmap(a, b); }\n",
-        "src/pin.cpp": LICENCE + "void f() { mmap(a, b); }\n",
-        "src/log.cpp": LICENCE + "int a = ::open(b, c);\n",
-        "src/copy/cpu.cpp": LICENCE + "#include <dlfcn.h>\n",
-        "src/rm/client.cpp": LICENCE + "#include <sys/ioctl.h>\n",
-        "src/backend/vulkan/loader.cpp": LICENCE + "auto a = dlopen(b, c);\n",
+    "system_calls_outside_base": {
+        "src/api/mapping.cpp": LICENCE + "void f() { ::munmap(a, b); }\n",
+        "src/api/pin.cpp": LICENCE + "void f() { mmap(a, b); }\n",
+        "src/gpu/open_devices.cpp": LICENCE + "int a = ::open(b, c);\n",
+        "src/transfer/cpu/cpu.cpp": LICENCE + "#include <dlfcn.h>\n",
+        "src/driver/rm/client.cpp": LICENCE + "#include <sys/ioctl.h>\n",
+        "src/map/vulkan/loader.cpp": LICENCE + "auto a = dlopen(b, c);\n",
     },
     "environment_outside_config": {
-        "src/copy/routines.cpp": LICENCE + 'auto a = std::getenv("A");\n',
+        "src/transfer/cpu/routines.cpp": LICENCE + 'auto a = std::getenv("A");\n',
         "shims/gdrapi/session.cpp": LICENCE + 'auto a = ::secure_getenv("A");\n',
         "python/binding/module.cpp": LICENCE + "auto a = environ;\n",
     },
     "driver_symbols_outside_cuda": {
-        "src/device.cpp": LICENCE + 'auto a = symbol("cuMemAlloc_v2");\n',
-        "src/pin.cpp": LICENCE + "int a = cuMemAlloc(b);\n",
+        "src/api/device.cpp": LICENCE + 'auto a = symbol("cuMemAlloc_v2");\n',
+        "src/api/pin.cpp": LICENCE + "int a = cuMemAlloc(b);\n",
     },
     "driver_functions_in_the_wrong_group": {
-        "src/cuda/driver_api.hpp": LICENCE + '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())'
+        "src/driver/cuda/driver_api.hpp": LICENCE + '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())'
                                              ' X(mem_free, "cuMemFree", ())\n',
     },
     "vulkan_headers_outside_vulkan": {
-        "src/device.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
+        "src/api/device.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
         "tools/info.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
     },
-    "backends_named_by_the_core": {
-        "src/device.cpp": LICENCE + 'bool a = name == "rm";\n',
-        "src/pin.cpp": LICENCE + '#include "backend/vulkan/session.hpp"\n',
-        "src/mapping.cpp": LICENCE + "auto a = make_rm(gpu);\n",
-        "src/log.cpp": LICENCE + "auto a = vulkan::client();\n",
+    "backends_named_outside_the_list": {
+        "src/api/device.cpp": LICENCE + 'bool a = name == "rm";\n',
+        "src/api/pin.cpp": LICENCE + '#include "map/vulkan/session.hpp"\n',
+        "src/api/mapping.cpp": LICENCE + "auto a = make_rm(gpu);\n",
+        "src/map/backend_slot.cpp": LICENCE + "auto a = vulkan::client();\n",
     },
-    "includes_against_the_flow": {
-        "src/os/fd.cpp": LICENCE + '#include "cuda/types.hpp"\n',
-        "src/cuda/memory.cpp": LICENCE + '#include "backend/backend.hpp"\n',
-        "src/config/config.cpp": LICENCE + '#include "cuda/types.hpp"\n',
-        "src/error.cpp": LICENCE + '#include "cuda/driver_api.hpp"\n',
-        "src/log.cpp": LICENCE + '#include "os/fd.hpp"\n',
-        "src/copy/copy.cpp": LICENCE + '#include "os/calls.hpp"\n',
-        "src/rm/client.cpp": LICENCE + "#include <barmap/device.hpp>\n",
-        "src/backend/scratch.cpp": LICENCE + '#include "device_state.hpp"\n',
-        "src/backend/vulkan/memory.cpp": LICENCE + '#include "backend/rm/ipc_handle.hpp"\n',
-        "include/barmap/pin.hpp": LICENCE + '#include "os/fd.hpp"\n',
+    "includes_upwards": {
+        "src/base/fd.cpp": LICENCE + '#include "driver/cuda/types.hpp"\n',
+        "src/driver/cuda/nonce.cpp": LICENCE + '#include "map/backend.hpp"\n',
+        "src/transfer/cpu/copy.cpp": LICENCE + '#include "driver/cuda/types.hpp"\n',
+        "src/transfer/copy_methods.cpp": LICENCE + '#include "gpu/device_state.hpp"\n',
+        "src/driver/rm/client.cpp": LICENCE + "#include <barmap/device.hpp>\n",
+        "src/driver/rm/uvm.cpp": LICENCE + "#include <barmap/copy.hpp>\n",
+        "src/gpu/open_devices.cpp": LICENCE + "#include <barmap/device.hpp>\n",
+        "src/map/scratch.cpp": LICENCE + '#include "gpu/device_state.hpp"\n',
+        "src/map/vulkan/functions.cpp": LICENCE + '#include "map/rm/ipc_handle.hpp"\n',
+        "src/signal/arena.cpp": LICENCE + '#include "transfer/copy_methods.hpp"\n',
+        "include/barmap/pin.hpp": LICENCE + '#include "base/fd.hpp"\n',
+    },
+    "loose_files": {"src/choice.cpp": LICENCE},
+    "one_name_in_two_rooms": {
+        "src/gpu/calls.hpp": LICENCE,
+        "src/map/scratch.hpp": LICENCE + "struct chunk {\n};\n",
+        "src/signal/ring.cpp": LICENCE + "class chunk final : public base<chunk> {\n",
     },
     "long_files": {"tests/unit/long_test.cpp": LICENCE + "\n" * architecture.MOST_LINES},
     "files_without_licence": {
-        "src/pin.cpp": "int a;\n",
+        "src/api/pin.cpp": "int a;\n",
         "tests/empty.cpp": "",
         "python/tool.py": "#!/usr/bin/env python3\nimport os\n",
     },

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(sys.argv[1])
-CONFIG = ROOT / "src/config"
+CONFIG = ROOT / "src/base"
 FOLDERS = ("src", "shims", "sim", "tools", "python", "examples", "scripts", "packaging", "tests")
 NAME = r"(BARMAP_[A-Z][A-Z0-9_]*)"
 READS = {
@@ -41,10 +41,10 @@ def main():
                 for name in read_in(path):
                     read.setdefault(name, path.relative_to(ROOT))
     problems = [f"{path}: reads {name}, which the library would warn of: add it to "
-                "src/config/unknown_variables.cpp"
+                "src/base/unknown_variables.cpp"
                 for name, path in read.items()
                 if name not in table | others and not name.startswith("BARMAP_TEST_")]
-    problems += [f"src/config/unknown_variables.cpp: nothing reads {name}"
+    problems += [f"src/base/unknown_variables.cpp: nothing reads {name}"
                  for name in sorted(others - set(read))]
     page = "packaging/man/barmap.roff"  # tests/examples/docs_test.py looks at the README
     text = (ROOT / page).read_text()

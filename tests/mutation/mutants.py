@@ -14,10 +14,10 @@ SIGNALS = ("arena", "byte_ring", "mailbox", "ring", "rpc", "signal", "signal_wor
 USUAL = ("src", "shims", "python/barmap", "include/barmap/gpu", *(f"include/barmap/{name}.hpp" for name in SIGNALS))
 SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
 # Compiled for other processors only.
-ELSEWHERE = {"src/copy/neon.cpp", "src/copy/ls64.cpp"}
+ELSEWHERE = {"src/transfer/cpu/neon.cpp", "src/transfer/cpu/ls64.cpp"}
 # Run only where the processor has it, by its name in /proc/cpuinfo.
-INSTRUCTIONS = {"src/copy/sse41.cpp": "sse4_1", "src/copy/avx2.cpp": "avx2", "src/copy/avx512.cpp": "avx512f",
-                "src/copy/erms.cpp": "erms", "src/copy/movdir64b.cpp": "movdir64b"}
+INSTRUCTIONS = {"src/transfer/cpu/sse41.cpp": "sse4_1", "src/transfer/cpu/avx2.cpp": "avx2", "src/transfer/cpu/avx512.cpp": "avx512f",
+                "src/transfer/cpu/erms.cpp": "erms", "src/transfer/cpu/movdir64b.cpp": "movdir64b"}
 
 
 def is_below(file: str, places: tuple[str, ...] | list[str]) -> bool:

@@ -3,9 +3,9 @@
 """Changes a source in one place at a time and sees whether a test fails.
 
     tests/mutation/run.py                       # 240 mutants, spread over all files
-    tests/mutation/run.py --files src/backend/rm src/pin.cpp --count 40
+    tests/mutation/run.py --files src/map/rm src/api/pin.cpp --count 40
     tests/mutation/run.py --files include/barmap/copy.hpp --count 10   # public headers are tried if named
-    tests/mutation/run.py --files src/copy --programs bin/copy_tests   # judged by these alone
+    tests/mutation/run.py --files src/transfer/cpu --programs bin/copy_tests   # judged by these alone
     tests/mutation/run.py --only 1a2b3c4d       # these again; "survived": all without an explanation
     tests/mutation/run.py --list                # what would be tried, without doing it
 

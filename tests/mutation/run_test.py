@@ -181,7 +181,7 @@ class Skipped(unittest.TestCase):
                 "#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)\nint f = 6;\n#endif\n")
         names = {t.text for t in tokenize(text) if len(t.text) == 1 and t.text.isalpha()}
         self.assertEqual(names, {"a", "d", "e", "f"})
-        self.assertEqual(mutants.mutants_of("src/copy/neon.cpp", text), [])
+        self.assertEqual(mutants.mutants_of("src/transfer/cpu/neon.cpp", text), [])
 
 
 class Names(unittest.TestCase):
@@ -227,7 +227,7 @@ class Choice(unittest.TestCase):
         shares = mutants.shares({f: len(all_) for f, all_ in found.items()}, 240)
         self.assertGreaterEqual(sum(shares.values()), 240)
         self.assertEqual(set(shares), {f for f, all_ in found.items() if all_})
-        self.assertTrue(any(m.operator == "fence" for m in found["src/copy/fence.hpp"]))
+        self.assertTrue(any(m.operator == "fence" for m in found["src/transfer/cpu/fence.hpp"]))
         self.assertTrue(any(m.function == "post_line" for m in found["include/barmap/copy.hpp"]))
         self.assertTrue(any(m.function == "load_acquire" for m in found["include/barmap/gpu/words.cuh"]))
         self.assertTrue(any(m.function == "include_dir" for m in found["python/barmap/_headers.py"]))
@@ -260,7 +260,7 @@ class Tests(unittest.TestCase):
             self.assertLess(rank("bin/memory_order_tests", header), rank("bin/contract_tests", header))
             self.assertLess(rank("bin/contract_tests", header), rank("", header, "layout.device_headers"))
             self.assertIsNone(rank("bin/sim_test", header))
-            self.assertEqual(rank("bin/sim_test", "src/pin.cpp"), 0)
+            self.assertEqual(rank("bin/sim_test", "src/api/pin.cpp"), 0)
             # Folders of sources differ when one of their files does.
             file, sources = "include/barmap/gpu/words.cuh", "include/barmap/gpu"
             path = place.path_of(file)

@@ -2,7 +2,7 @@
 #include "engine_hammers.hpp"
 #include "verify_copies.hpp"
 
-#include "copy/plan.hpp"
+#include "transfer/cpu/plan.hpp"
 
 #include <gtest/gtest.h>
 

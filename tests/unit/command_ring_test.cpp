@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "engine/channel/command_ring.hpp"
+#include "transfer/engine/channel/command_ring.hpp"
 
-#include "os/region.hpp"
-#include "rm/channel_abi.hpp"
+#include "base/region.hpp"
+#include "driver/rm/channel_abi.hpp"
 
 #if defined(__x86_64__)
 #include "access_trace.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "config/config.hpp"
-#include "config/nearest.hpp"
-#include "config/simulation.hpp"
-#include "config/unknown_variables.hpp"
+#include "base/config.hpp"
+#include "base/nearest.hpp"
+#include "base/simulation.hpp"
+#include "base/unknown_variables.hpp"
 
-#include "log.hpp"
+#include "base/log.hpp"
 
 #include <barmap/error.hpp>
 

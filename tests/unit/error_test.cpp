@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/calls.hpp"
+#include "base/calls.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>

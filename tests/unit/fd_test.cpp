@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/fd.hpp"
+#include "base/fd.hpp"
 
 #include "watched_calls.hpp"
 

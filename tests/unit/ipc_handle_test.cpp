@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "rm/ipc_handle.hpp"
+#include "driver/rm/ipc_handle.hpp"
 
 #include <gtest/gtest.h>
 

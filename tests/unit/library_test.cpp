@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/library.hpp"
+#include "base/library.hpp"
 
 #include "watched_calls.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backend/pages.hpp"
+#include "map/pages.hpp"
 
 #include <gtest/gtest.h>
 #include <random>

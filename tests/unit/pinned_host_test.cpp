@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pinned_host.hpp"
+#include "transfer/pinned_host.hpp"
 
 #include <chrono>
 #include <functional>

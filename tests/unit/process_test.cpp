@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/process.hpp"
+#include "base/process.hpp"
 
 #include <atomic>
 #include <cerrno>

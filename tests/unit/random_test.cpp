@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "os/random.hpp"
+#include "base/random.hpp"
 
-#include "os/calls.hpp"
+#include "base/calls.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "os/region.hpp"
+#include "base/region.hpp"
 
-#include "os/fd.hpp"
+#include "base/fd.hpp"
 #include "watched_calls.hpp"
 
 #include <barmap/error.hpp>

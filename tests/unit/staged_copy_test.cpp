@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "access_trace.hpp"
-#include "engine/transfer.hpp"
+#include "transfer/engine/transfer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "os/calls.hpp"
+#include "base/calls.hpp"
 
 #include <cerrno>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/driver_api.hpp"
+#include "driver/cuda/driver_api.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"
 

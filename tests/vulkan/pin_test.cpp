@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cuda/memory.hpp"
+#include "driver/cuda/memory.hpp"
 #include "placed_layer.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "backend/vulkan/abi.hpp"
+#include "map/vulkan/vulkan_abi.hpp"
 
 #include <string_view>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "software_gpu.hpp"
 
-#include "config/config.hpp"
-#include "cuda/driver_api.hpp"
+#include "base/config.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #define VK_NO_PROTOTYPES
 #include <vulkan/vulkan_core.h>

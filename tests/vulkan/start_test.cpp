@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backend/vulkan/session.hpp"
+#include "map/vulkan/session.hpp"
 #include "placed_layer.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"

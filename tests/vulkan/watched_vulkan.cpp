@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "watched_vulkan.hpp"
 
-#include "os/calls.hpp"
+#include "base/calls.hpp"
 #include "placed_layer.hpp"
 
 #include <gtest/gtest.h>

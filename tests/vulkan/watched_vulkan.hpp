@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "backend/vulkan/functions.hpp"
+#include "map/vulkan/functions.hpp"
 
 #include <cstddef>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "os/fd.hpp"
+#include "base/fd.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 #include "gdrcopy/gdrapi_library.hpp"
 
 #include "formatted.hpp"
-#include "os/library.hpp"
+#include "base/library.hpp"
 
 #include <array>
 #include <cstring>

@@ -3,7 +3,7 @@
 
 #include "gdrcopy/gdrapi_library.hpp"
 
-#include "cuda/types.hpp"
+#include "driver/cuda/types.hpp"
 
 #include <cstddef>
 

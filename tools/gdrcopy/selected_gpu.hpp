@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cuda/context_scope.hpp"
+#include "driver/cuda/context_scope.hpp"
 #include "gpu_memory.hpp"
 
 #include <cstddef>

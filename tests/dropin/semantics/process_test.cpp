@@ -159,7 +159,7 @@ TEST_F(process, may_end_with_everything_open) {
 
 /// Runs an action in a forked child.
 /// @return its exit status as from waitpid; the action's result is the exit code
-int in_child(std::function<int()> const& action) {
+int status_of_child(std::function<int()> const& action) {
     pid_t const child = ::fork();
     if (child == 0) {
         std::signal(SIGSEGV, SIG_DFL);
@@ -178,7 +178,7 @@ TEST_F(forked_child, has_no_handles_and_closes_its_session) {
     gdr_mh_t const handle = pinned(block.address, block.size);
     gdr_mh_t const not_mapped = pinned(block.address, block.size);
     unsigned char* const va = mapped(handle);
-    int const status = in_child([&] {
+    int const status = status_of_child([&] {
         gdr_info_t info{};
         info_v1 old{};
         gdr_mh_t made{};
@@ -222,7 +222,7 @@ TEST_F(forked_child, has_no_handles_and_closes_its_session) {
 TEST_F(forked_child, does_not_inherit_the_mapping) {
     gdr_mh_t const handle = pinned(memory(1000).address, 1000);
     unsigned char volatile* const va = mapped(handle);
-    int const status = in_child([&] { return va[0] == 0 ? 1 : 2; });
+    int const status = status_of_child([&] { return va[0] == 0 ? 1 : 2; });
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) << status;
 }
 
@@ -230,7 +230,7 @@ TEST_F(forked_child, may_end_without_closing) {
     gpu_block const block = memory(1000);
     gdr_mh_t const handle = pinned(block.address, block.size);
     unsigned char* const va = mapped(handle);
-    int const status = in_child([] { return 5; });
+    int const status = status_of_child([] { return 5; });
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5) << status;
     expect_same_memory(handle, va + (block.address - info_of(handle).va), block);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "config/config.hpp"
-#include "copy/cpu.hpp"
-#include "copy/routines.hpp"
+#include "base/config.hpp"
+#include "transfer/cpu/cpu.hpp"
+#include "transfer/cpu/routines.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>

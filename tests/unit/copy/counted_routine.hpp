@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "copy/plan.hpp"
+#include "transfer/cpu/plan.hpp"
 
 #include <ostream>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "copy/cpu.hpp"
+#include "transfer/cpu/cpu.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "copy/routines.hpp"
+#include "transfer/cpu/routines.hpp"
 #include "counted_routine.hpp"
 #include "fake_gpu_memory.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "copy/measure.hpp"
-#include "copy/routines.hpp"
+#include "transfer/cpu/measure.hpp"
+#include "transfer/cpu/routines.hpp"
 #include "fake_gpu_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every routine that this CPU supports, against memcpy, with canaries on both sides.
-#include "copy/routines.hpp"
-#include "copy/walk.hpp"
+#include "transfer/cpu/routines.hpp"
+#include "transfer/cpu/walk.hpp"
 #include "counted_routine.hpp"
 #include "fake_gpu_memory.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the hot path takes besides bytes: values, a constant, a predicate; and windows of nothing.
-#include "copy/routines.hpp"
+#include "transfer/cpu/routines.hpp"
 #include "counted_routine.hpp"
 #include "fake_gpu_memory.hpp"
 

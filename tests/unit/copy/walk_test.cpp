@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The cutting of a transfer, with movers that only take notes.
-#include "copy/walk.hpp"
+#include "transfer/cpu/walk.hpp"
 
 #include <gtest/gtest.h>
 

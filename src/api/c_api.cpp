@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+#include <barmap/barmap.h>
+#include <barmap/barmap.hpp>
+
+#include "api/c_boundary.hpp"
+#include "transfer/cpu/transfer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+struct barmap_pin {
+    barmap::pin pin;
+    std::string backend; ///< with its NUL
+};
+
+struct barmap_mapping {
+    barmap::window window; ///< all of it, so that the hot path has it in one step
+    barmap::mapping mapping;
+};
+
+struct barmap_copy_engine {
+    barmap::copy_engine engine;
+};
+
+namespace {
+
+using barmap::errc;
+using barmap::error;
+using barmap::c::at_most;
+using barmap::c::attempt;
+using barmap::c::expect;
+using barmap::c::free_handle;
+using barmap::c::make;
+
+/// Plain bytes: it may be asked for until the thread's very end, after its destructors. A failure
+/// of every backend takes about 1.5 KiB.
+struct failure_of_thread {
+    std::array<char, 4096> text;
+    int cause;
+};
+thread_local failure_of_thread last_failure{};
+
+barmap_status status_of(errc code) noexcept {
+    switch (code) {
+    case errc::invalid_argument:
+        return BARMAP_ERROR_INVALID_ARGUMENT;
+    case errc::out_of_range:
+        return BARMAP_ERROR_OUT_OF_RANGE;
+    case errc::unsupported_memory:
+        return BARMAP_ERROR_UNSUPPORTED_MEMORY;
+    case errc::unsupported_operation:
+        return BARMAP_ERROR_UNSUPPORTED_OPERATION;
+    case errc::no_device:
+        return BARMAP_ERROR_NO_DEVICE;
+    case errc::backend_absent:
+        return BARMAP_ERROR_BACKEND_ABSENT;
+    case errc::backend_broken:
+        return BARMAP_ERROR_BACKEND_BROKEN;
+    case errc::wrong_device:
+        return BARMAP_ERROR_WRONG_DEVICE;
+    case errc::unknown_layout:
+        return BARMAP_ERROR_UNKNOWN_LAYOUT;
+    case errc::bar1_exhausted:
+        return BARMAP_ERROR_BAR1_EXHAUSTED;
+    case errc::forked_child:
+        return BARMAP_ERROR_FORKED_CHILD;
+    case errc::copy_unfinished:
+        return BARMAP_ERROR_COPY_UNFINISHED;
+    }
+    return BARMAP_ERROR_UNEXPECTED;
+}
+
+} // namespace
+
+int barmap::c::fail(barmap_status status, std::string_view text, int cause) noexcept {
+    std::size_t const length = std::min(text.size(), last_failure.text.size() - 1);
+    std::memcpy(last_failure.text.data(), text.data(), length);
+    last_failure.text[length] = '\0';
+    last_failure.cause = cause;
+    return status;
+}
+
+int barmap::c::fail(error const& failure) noexcept {
+    std::error_code const& code = failure.code();
+    if (code.category() == barmap::category())
+        return fail(status_of(static_cast<errc>(code.value())), failure.what());
+    struct {
+        std::error_category const& category;
+        barmap_status status;
+    } const causes[] = {
+        {std::system_category(), BARMAP_ERROR_SYSTEM},
+        {std::generic_category(), BARMAP_ERROR_SYSTEM},
+        {barmap::cuda_category(), BARMAP_ERROR_CUDA},
+        {barmap::vulkan_category(), BARMAP_ERROR_VULKAN},
+        {barmap::rm_category(), BARMAP_ERROR_RM},
+    };
+    for (auto const& [category, status] : causes)
+        if (code.category() == category)
+            return fail(status, failure.what(), code.value());
+    return fail(BARMAP_ERROR_UNEXPECTED, failure.what(), code.value());
+}
+
+namespace {
+
+barmap_pin handle_of(barmap::pin pin) {
+    std::string backend(pin.backend());
+    return {std::move(pin), std::move(backend)};
+}
+
+/// Options as this library knows them: members that the caller's lack are 0, and those that only
+/// the caller knows must be.
+template <class Options>
+Options known(Options const* or_null, std::uint64_t flags, char const* operation,
+              char const* advice) {
+    auto const refuse = [&](char const* why) {
+        throw error(errc::invalid_argument, operation, "", why);
+    };
+    Options options{};
+    if (!or_null)
+        return options;
+    constexpr std::size_t most = 4096, member = 8;
+    std::size_t const size = or_null->size;
+    if (size < member || size % member != 0 || size > most)
+        refuse(advice);
+    std::memcpy(&options, or_null, std::min(size, sizeof options));
+    auto const* const bytes = reinterpret_cast<unsigned char const*>(or_null);
+    if (size > sizeof options &&
+        std::any_of(bytes + sizeof options, bytes + size, [](auto byte) { return byte; }))
+        refuse("they ask for something that this version does not have: use a newer one");
+    if (options.flags & ~flags)
+        refuse("they have a flag that this version does not know: use a newer one");
+    return options;
+}
+
+// The core takes the caller's list as it is.
+using c_piece = barmap_copy_piece;
+using piece = barmap::copy_piece;
+static_assert(sizeof(c_piece) == sizeof(piece) && offsetof(c_piece, to) == offsetof(piece, to) &&
+              offsetof(c_piece, from) == offsetof(piece, from) &&
+              offsetof(c_piece, bytes) == offsetof(piece, bytes) && sizeof(std::uintptr_t) == 8 &&
+              sizeof(std::size_t) == 8);
+
+/// Asks about a batch, and tells the caller.
+template <class Ask>
+int tell_whether_done(barmap_copy_engine const* engine, int* done, Ask ask) noexcept {
+    static constexpr char operation[] = "look for a batch's end";
+    return attempt([&] {
+        expect(done, operation, "give a place for the answer, not NULL") = 0;
+        *done = ask(expect(engine, operation, "open a copy engine first").engine) ? 1 : 0;
+    });
+}
+
+/// Bytes of the caller's, for a copy of so many.
+template <class Byte, class Void>
+std::span<Byte> host_bytes(Void* data, std::size_t bytes, char const* operation) {
+    if (!data && bytes > 0)
+        throw error(errc::invalid_argument, operation, "", "give host memory, not NULL");
+    return {static_cast<Byte*>(data), bytes};
+}
+
+barmap::window at(barmap_mapping const* mapping, std::size_t offset) noexcept {
+    return mapping->window.subwindow(offset);
+}
+
+} // namespace
+
+char const* barmap_error_message(void) {
+    return last_failure.text.data();
+}
+
+int barmap_error_cause(void) {
+    return last_failure.cause;
+}
+
+char const* barmap_version(void) {
+    return barmap::version().data(); // a literal
+}
+
+int barmap_device_count(void) {
+    barmap::os::no_cancellation const uncancelled;
+    return barmap::device::count();
+}
+
+int barmap_open(int ordinal, barmap_device** out) {
+    return make(out, "open a GPU", [&] { return barmap_device{barmap::device::open(ordinal)}; });
+}
+
+int barmap_open_from_pointer(std::uint64_t gpu_address, barmap_device** out) {
+    return make(out, "open a GPU", [&] {
+        return barmap_device{barmap::device::from_pointer(
+            reinterpret_cast<void const*>(static_cast<std::uintptr_t>(gpu_address)))};
+    });
+}
+
+char const* barmap_device_name(barmap_device const* device) {
+    return device->device.name().c_str();
+}
+
+void barmap_close(barmap_device* device) {
+    free_handle(device);
+}
+
+int barmap_allocate(barmap_device* device, std::size_t bytes, barmap_pin** out) {
+    static constexpr char operation[] = "allocate GPU memory";
+    return make(out, operation, [&] {
+        return handle_of(expect(device, operation, "open a device first").device.allocate(bytes));
+    });
+}
+
+int barmap_pin_memory(barmap_device* device, std::uint64_t gpu_address, std::size_t bytes,
+                      barmap_pin_options const* or_null, barmap_pin** out) {
+    static constexpr char operation[] = "pin GPU memory";
+    return make(out, operation, [&] {
+        barmap::device const& gpu = expect(device, operation, "open a device first").device;
+        barmap_pin_options const options =
+            known(or_null, BARMAP_PIN_WHOLE_PAGES | BARMAP_PIN_FORCE_PCIE,
+                  "take the options of a pin", "set their size to sizeof(barmap_pin_options)");
+        barmap::pin_options how;
+        how.backend = options.backend ? options.backend : "";
+        how.whole_pages = options.flags & BARMAP_PIN_WHOLE_PAGES;
+        how.force_pcie = options.flags & BARMAP_PIN_FORCE_PCIE;
+        return handle_of(gpu.pin(static_cast<std::uintptr_t>(gpu_address), bytes, how));
+    });
+}
+
+std::uint64_t barmap_gpu_address(barmap_pin const* pin) {
+    return pin->pin.gpu_address();
+}
+
+std::size_t barmap_pin_size(barmap_pin const* pin) {
+    return pin->pin.size();
+}
+
+char const* barmap_backend_name(barmap_pin const* pin) {
+    return pin->backend.c_str();
+}
+
+void barmap_unpin(barmap_pin* pin) {
+    free_handle(pin);
+}
+
+int barmap_map(barmap_pin* pin, barmap_mapping** out) {
+    static constexpr char operation[] = "map GPU memory";
+    return make(out, operation, [&] {
+        barmap::mapping mapping = expect(pin, operation, "pin some memory first").pin.map();
+        barmap::window const window = mapping.window();
+        return barmap_mapping{window, std::move(mapping)};
+    });
+}
+
+void* barmap_data(barmap_mapping const* mapping) {
+    return mapping->window.data;
+}
+
+std::size_t barmap_size(barmap_mapping const* mapping) {
+    return mapping->window.size;
+}
+
+int barmap_mapping_kind(barmap_mapping const* mapping) {
+    switch (mapping->mapping.kind()) {
+    case barmap::cache_kind::write_combining:
+        return BARMAP_WRITE_COMBINING;
+    case barmap::cache_kind::cached:
+        return BARMAP_CACHED;
+    case barmap::cache_kind::uncached:
+        break;
+    }
+    return BARMAP_UNCACHED;
+}
+
+void barmap_unmap(barmap_mapping* mapping) {
+    free_handle(mapping);
+}
+
+int barmap_copy_to_gpu(barmap_mapping const* mapping, std::size_t offset, void const* data,
+                       std::size_t bytes) {
+    static constexpr char operation[] = "copy to GPU memory";
+    return attempt([&] {
+        expect(mapping, operation, "map some memory first")
+            .mapping.copy_to_gpu(offset, host_bytes<std::byte const>(data, bytes, operation));
+    });
+}
+
+int barmap_copy_to_cpu(barmap_mapping const* mapping, void* data, std::size_t offset,
+                       std::size_t bytes) {
+    static constexpr char operation[] = "copy from GPU memory";
+    return attempt([&] {
+        expect(mapping, operation, "map some memory first")
+            .mapping.copy_to_cpu(host_bytes<std::byte>(data, bytes, operation), offset);
+    });
+}
+
+int barmap_open_copy_engine(barmap_device* device, barmap_copy_engine** out) {
+    static constexpr char operation[] = "open a copy engine";
+    return make(out, operation, [&] {
+        return barmap_copy_engine{
+            expect(device, operation, "open a device first").device.copy_engine()};
+    });
+}
+
+char const* barmap_copy_engine_name(barmap_copy_engine const* engine) {
+    char const* name = "";
+    (void)attempt([&] { name = engine->engine.name().data(); }); // a literal
+    return name;
+}
+
+int barmap_submit_batch(barmap_copy_engine* engine, barmap_copy_piece const* pieces,
+                        std::size_t count, barmap_batch_options const* or_null,
+                        std::uint64_t* ticket) {
+    static constexpr char operation[] = "copy a batch";
+    return attempt([&] {
+        if (ticket)
+            *ticket = 0;
+        barmap::copy_engine& through = expect(engine, operation, "open a copy engine first").engine;
+        if (!pieces && count > 0)
+            throw error(errc::invalid_argument, operation, "", "give the pieces, not NULL");
+        barmap_batch_options const options =
+            known(or_null, BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN, "take the options of a batch",
+                  "set their size to sizeof(barmap_batch_options)");
+        std::optional<barmap::after> begin;
+        if (options.flags & BARMAP_BATCH_AFTER) {
+            begin.emplace().stream = options.after;
+            if (options.at_most_ms != 0)
+                begin->at_most = at_most<std::chrono::milliseconds>(options.at_most_ms);
+        }
+        std::optional<barmap::then> end;
+        if (options.flags & BARMAP_BATCH_THEN)
+            end.emplace().stream = options.then;
+        barmap::copy_ticket const given = through.submit(
+            {reinterpret_cast<barmap::copy_piece const*>(pieces), count}, begin, end);
+        if (ticket)
+            *ticket = static_cast<std::uint64_t>(given);
+    });
+}
+
+int barmap_batch_done(barmap_copy_engine const* engine, std::uint64_t ticket, int* done) {
+    return tell_whether_done(engine, done, [&](barmap::copy_engine const& of) {
+        return of.done(barmap::copy_ticket{ticket});
+    });
+}
+
+int barmap_wait_for_batch(barmap_copy_engine const* engine, std::uint64_t ticket,
+                          std::uint64_t nanoseconds, int* done) {
+    return tell_whether_done(engine, done, [&](barmap::copy_engine const& of) {
+        return of.wait(barmap::copy_ticket{ticket}, at_most<std::chrono::nanoseconds>(nanoseconds));
+    });
+}
+
+void barmap_close_copy_engine(barmap_copy_engine* engine) {
+    free_handle(engine);
+}
+
+void barmap_write(barmap_mapping const* mapping, std::size_t offset, void const* from,
+                  std::size_t bytes) {
+    barmap::window const to = at(mapping, offset);
+    assert(bytes <= to.size);
+    barmap::copy::write_bytes(to.data, static_cast<std::byte const*>(from), bytes, *to.plan);
+}
+
+void barmap_read(barmap_mapping const* mapping, void* to, std::size_t offset, std::size_t bytes) {
+    barmap::window const from = at(mapping, offset);
+    assert(bytes <= from.size);
+    barmap::copy::read_bytes(static_cast<std::byte*>(to), from.data, bytes, *from.plan);
+}
+
+void barmap_post32(barmap_mapping const* mapping, std::size_t offset, std::uint32_t value) {
+    barmap::post(at(mapping, offset), value);
+}
+
+void barmap_post64(barmap_mapping const* mapping, std::size_t offset, std::uint64_t value) {
+    barmap::post(at(mapping, offset), value);
+}
+
+void barmap_post_line(barmap_mapping const* mapping, std::size_t offset, void const* line) {
+    barmap::post_line(at(mapping, offset),
+                      std::span<std::byte const, 64>(static_cast<std::byte const*>(line), 64));
+}
+
+void barmap_flush_stores(void) {
+    barmap::copy::flush_wc_stores();
+}
+
+void barmap_order_loads(void) {
+    barmap::copy::order_device_loads();
+}

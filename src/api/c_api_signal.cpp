@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+#include <barmap/byte_ring.hpp>
+#include <barmap/mailbox.hpp>
+#include <barmap/signal.h>
+#include <barmap/signal.hpp>
+
+#include "api/c_boundary.hpp"
+
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+struct barmap_arena {
+    barmap::arena arena;
+};
+
+struct barmap_ring_to_gpu {
+    barmap::byte_ring_to_gpu ring;
+};
+
+struct barmap_ring_to_cpu {
+    barmap::byte_ring_to_cpu ring;
+};
+
+struct barmap_counter_to_gpu {
+    barmap::counter_to_gpu counter;
+};
+
+struct barmap_counter_to_cpu {
+    barmap::counter_to_cpu counter;
+};
+
+struct barmap_flag_to_gpu {
+    barmap::flag_to_gpu flag;
+};
+
+struct barmap_flag_to_cpu {
+    barmap::flag_to_cpu flag;
+};
+
+struct barmap_mailbox_to_gpu {
+    barmap::byte_mailbox_to_gpu mailbox;
+};
+
+struct barmap_mailbox_to_cpu {
+    barmap::byte_mailbox_to_cpu mailbox;
+};
+
+namespace {
+
+using barmap::errc;
+using barmap::error;
+using barmap::c::attempt;
+using barmap::c::expect;
+using barmap::c::free_handle;
+using barmap::c::make;
+
+// Kernels take C's structures as those of <barmap/gpu>.
+using c_ring = barmap_ring_handle;
+using c_counter = barmap_counter_handle;
+using c_mailbox = barmap_mailbox_handle;
+using ring = barmap::gpu::ring_handle;
+using counter = barmap::gpu::counter_to_cpu;
+using mailbox = barmap::gpu::mailbox_handle;
+using ring_of_type = barmap::gpu::ring_to_gpu<int>;
+using mailbox_of_type = barmap::gpu::mailbox_to_gpu<int>;
+static_assert(sizeof(c_ring) == sizeof(ring) && sizeof(c_ring) == sizeof(ring_of_type) &&
+              offsetof(c_ring, slots) == offsetof(ring, slots) &&
+              offsetof(c_ring, control) == offsetof(ring, control) &&
+              offsetof(c_ring, credits) == offsetof(ring, credits) &&
+              offsetof(c_ring, mask) == offsetof(ring, mask) &&
+              offsetof(c_ring, slots) == offsetof(ring_of_type, slots) &&
+              offsetof(c_ring, control) == offsetof(ring_of_type, control) &&
+              offsetof(c_ring, credits) == offsetof(ring_of_type, credits) &&
+              offsetof(c_ring, mask) == offsetof(ring_of_type, mask) &&
+              sizeof(barmap::gpu::ring_to_cpu<int>) == sizeof(c_ring));
+static_assert(sizeof(c_counter) == sizeof(counter) &&
+              offsetof(c_counter, value) == offsetof(counter, value) &&
+              offsetof(c_counter, arrived) == offsetof(counter, arrived) &&
+              offsetof(c_counter, first) == offsetof(counter, first));
+static_assert(sizeof(c_mailbox) == sizeof(mailbox) &&
+              sizeof(c_mailbox) == sizeof(mailbox_of_type) &&
+              offsetof(c_mailbox, slots) == offsetof(mailbox, slots) &&
+              offsetof(c_mailbox, version) == offsetof(mailbox, version) &&
+              offsetof(c_mailbox, first) == offsetof(mailbox, first) &&
+              offsetof(c_mailbox, version) == offsetof(mailbox_of_type, version) &&
+              offsetof(c_mailbox, first) == offsetof(mailbox_of_type, first) &&
+              sizeof(barmap::gpu::mailbox_to_cpu<int>) == sizeof(c_mailbox));
+static_assert(sizeof(barmap_word_handle) == sizeof(barmap::gpu::counter_to_gpu) &&
+              sizeof(barmap_word_handle) == sizeof(barmap::gpu::flag_to_gpu) &&
+              sizeof(barmap_word_handle) == sizeof(barmap::gpu::flag_to_cpu));
+
+/// A handle of the C++ interface, as C has it.
+template <class Handle, class Of>
+void hand_over(Of const& of, Handle* out) noexcept {
+    static_assert(std::is_trivially_copyable_v<Of>);
+    *out = std::bit_cast<Handle>(of);
+}
+
+std::chrono::nanoseconds at_most(std::uint64_t nanoseconds) noexcept {
+    return barmap::c::at_most<std::chrono::nanoseconds>(nanoseconds);
+}
+
+std::span<std::byte const> bytes_of(void const* data, std::size_t bytes) noexcept {
+    return {static_cast<std::byte const*>(data), bytes};
+}
+
+std::span<std::byte> bytes_of(void* data, std::size_t bytes) noexcept {
+    return {static_cast<std::byte*>(data), bytes};
+}
+
+/// Makes what lies in an arena.
+template <class Handle, class Make>
+int make_in(barmap_arena* memory, Handle** out, char const* operation, Make body) noexcept {
+    return make(out, operation,
+                [&] { return body(expect(memory, operation, "make an arena first").arena); });
+}
+
+/// Makes a ring, in an arena or in memory of its own.
+template <class Handle>
+int make_ring(barmap_device* device, barmap_arena* memory, std::size_t message_bytes,
+              std::size_t slots, Handle** out) noexcept {
+    static constexpr char operation[] = "make a ring";
+    return make(out, operation, [&] {
+        if (!device == !memory)
+            throw error(errc::invalid_argument, operation, "",
+                        "give a device or an arena, and NULL for the other");
+        return memory ? Handle{{memory->arena, message_bytes, slots}}
+                      : Handle{{device->device, message_bytes, slots}};
+    });
+}
+
+/// Tells a stream to do something with what is not NULL.
+template <class Handle, class Tell>
+int tell_stream(Handle const* handle, char const* operation, Tell tell) noexcept {
+    return attempt([&] { tell(expect(handle, operation, "make one first, not NULL")); });
+}
+
+} // namespace
+
+int barmap_make_arena(barmap_device* device, std::size_t gpu_bytes, std::size_t host_bytes,
+                      barmap_arena** out) {
+    static constexpr char operation[] = "make an arena";
+    return make(out, operation, [&] {
+        return barmap_arena{barmap::arena(expect(device, operation, "open a device first").device,
+                                          gpu_bytes, host_bytes)};
+    });
+}
+
+void barmap_free_arena(barmap_arena* arena) {
+    free_handle(arena);
+}
+
+int barmap_make_ring_to_gpu(barmap_device* device, barmap_arena* arena, std::size_t message_bytes,
+                            std::size_t slots, barmap_ring_to_gpu** out) {
+    return make_ring(device, arena, message_bytes, slots, out);
+}
+
+void barmap_free_ring_to_gpu(barmap_ring_to_gpu* ring) {
+    free_handle(ring);
+}
+
+void barmap_ring_to_gpu_handle(barmap_ring_to_gpu const* ring, barmap_ring_handle* out) {
+    hand_over(ring->ring.handle(), out);
+}
+
+std::size_t barmap_push(barmap_ring_to_gpu* ring, void const* messages, std::size_t count) {
+    return ring->ring.push_many(bytes_of(messages, count * ring->ring.message_bytes()));
+}
+
+void barmap_flush_ring(barmap_ring_to_gpu* ring) {
+    ring->ring.flush();
+}
+
+int barmap_wait_for_room(barmap_ring_to_gpu* ring, std::uint64_t nanoseconds) {
+    return ring->ring.wait_for(at_most(nanoseconds));
+}
+
+std::size_t barmap_ring_to_gpu_depth(barmap_ring_to_gpu const* ring) {
+    return ring->ring.depth();
+}
+
+int barmap_ring_to_gpu_ended(barmap_ring_to_gpu const* ring) {
+    return ring->ring.closed();
+}
+
+void barmap_end_ring_to_gpu(barmap_ring_to_gpu* ring) {
+    ring->ring.close();
+}
+
+int barmap_make_ring_to_cpu(barmap_device* device, barmap_arena* arena, std::size_t message_bytes,
+                            std::size_t slots, barmap_ring_to_cpu** out) {
+    return make_ring(device, arena, message_bytes, slots, out);
+}
+
+void barmap_free_ring_to_cpu(barmap_ring_to_cpu* ring) {
+    free_handle(ring);
+}
+
+void barmap_ring_to_cpu_handle(barmap_ring_to_cpu const* ring, barmap_ring_handle* out) {
+    hand_over(ring->ring.handle(), out);
+}
+
+std::size_t barmap_pop(barmap_ring_to_cpu* ring, void* messages, std::size_t count) {
+    return ring->ring.pop_many(bytes_of(messages, count * ring->ring.message_bytes()));
+}
+
+int barmap_wait_for_message(barmap_ring_to_cpu const* ring, std::uint64_t nanoseconds) {
+    return ring->ring.wait_for(at_most(nanoseconds));
+}
+
+std::size_t barmap_ring_to_cpu_depth(barmap_ring_to_cpu const* ring) {
+    return ring->ring.depth();
+}
+
+int barmap_ring_to_cpu_ended(barmap_ring_to_cpu const* ring) {
+    return ring->ring.closed();
+}
+
+void barmap_end_ring_to_cpu(barmap_ring_to_cpu* ring) {
+    ring->ring.close();
+}
+
+int barmap_make_counter_to_gpu(barmap_arena* arena, std::uint64_t first,
+                               barmap_counter_to_gpu** out) {
+    return make_in(arena, out, "make a counter", [&](barmap::arena const& memory) {
+        return barmap_counter_to_gpu{barmap::counter_to_gpu(memory, first)};
+    });
+}
+
+void barmap_free_counter_to_gpu(barmap_counter_to_gpu* counter) {
+    free_handle(counter);
+}
+
+void barmap_counter_to_gpu_handle(barmap_counter_to_gpu const* counter, barmap_word_handle* out) {
+    hand_over(counter->counter.handle(), out);
+}
+
+void barmap_advance(barmap_counter_to_gpu* counter, std::uint64_t to) {
+    counter->counter.advance(to);
+}
+
+std::uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* counter) {
+    return counter->counter.value();
+}
+
+int barmap_stream_wait_for_counter(barmap_counter_to_gpu const* counter, void* stream,
+                                   std::uint64_t at_least) {
+    return tell_stream(counter, "have a stream wait for a counter",
+                       [&](auto const& it) { it.counter.wait(stream, at_least); });
+}
+
+int barmap_make_counter_to_cpu(barmap_arena* arena, std::uint64_t first,
+                               barmap_counter_to_cpu** out) {
+    return make_in(arena, out, "make a counter", [&](barmap::arena const& memory) {
+        return barmap_counter_to_cpu{barmap::counter_to_cpu(memory, first)};
+    });
+}
+
+void barmap_free_counter_to_cpu(barmap_counter_to_cpu* counter) {
+    free_handle(counter);
+}
+
+void barmap_counter_to_cpu_handle(barmap_counter_to_cpu const* counter,
+                                  barmap_counter_handle* out) {
+    hand_over(counter->counter.handle(), out);
+}
+
+std::uint64_t barmap_counter_to_cpu_value(barmap_counter_to_cpu const* counter) {
+    return counter->counter.value();
+}
+
+int barmap_wait_for_counter(barmap_counter_to_cpu const* counter, std::uint64_t at_least,
+                            std::uint64_t nanoseconds) {
+    return counter->counter.wait_for(at_least, at_most(nanoseconds));
+}
+
+int barmap_record_counter(barmap_counter_to_cpu const* counter, void* stream, std::uint64_t value) {
+    return tell_stream(counter, "have a stream set a counter",
+                       [&](auto const& it) { it.counter.record(stream, value); });
+}
+
+int barmap_make_flag_to_gpu(barmap_arena* arena, barmap_flag_to_gpu** out) {
+    return make_in(arena, out, "make a flag", [](barmap::arena const& memory) {
+        return barmap_flag_to_gpu{barmap::flag_to_gpu(memory)};
+    });
+}
+
+void barmap_free_flag_to_gpu(barmap_flag_to_gpu* flag) {
+    free_handle(flag);
+}
+
+void barmap_flag_to_gpu_handle(barmap_flag_to_gpu const* flag, barmap_word_handle* out) {
+    hand_over(flag->flag.handle(), out);
+}
+
+void barmap_raise_flag(barmap_flag_to_gpu* flag) {
+    flag->flag.raise();
+}
+
+int barmap_stream_wait_for_flag(barmap_flag_to_gpu const* flag, void* stream) {
+    return tell_stream(flag, "have a stream wait for a flag",
+                       [&](auto const& it) { it.flag.wait(stream); });
+}
+
+int barmap_make_flag_to_cpu(barmap_arena* arena, barmap_flag_to_cpu** out) {
+    return make_in(arena, out, "make a flag", [](barmap::arena const& memory) {
+        return barmap_flag_to_cpu{barmap::flag_to_cpu(memory)};
+    });
+}
+
+void barmap_free_flag_to_cpu(barmap_flag_to_cpu* flag) {
+    free_handle(flag);
+}
+
+void barmap_flag_to_cpu_handle(barmap_flag_to_cpu const* flag, barmap_word_handle* out) {
+    hand_over(flag->flag.handle(), out);
+}
+
+int barmap_flag_is_raised(barmap_flag_to_cpu const* flag) {
+    return flag->flag.is_raised();
+}
+
+int barmap_wait_for_flag(barmap_flag_to_cpu const* flag, std::uint64_t nanoseconds) {
+    return flag->flag.wait_for(at_most(nanoseconds));
+}
+
+void barmap_lower_flag(barmap_flag_to_cpu* flag) {
+    flag->flag.lower();
+}
+
+int barmap_record_flag(barmap_flag_to_cpu const* flag, void* stream) {
+    return tell_stream(flag, "have a stream raise a flag",
+                       [&](auto const& it) { it.flag.record(stream); });
+}
+
+int barmap_make_mailbox_to_gpu(barmap_arena* arena, std::size_t value_bytes,
+                               barmap_mailbox_to_gpu** out) {
+    return make_in(arena, out, "make a mailbox", [&](barmap::arena const& memory) {
+        return barmap_mailbox_to_gpu{barmap::byte_mailbox_to_gpu(memory, value_bytes)};
+    });
+}
+
+void barmap_free_mailbox_to_gpu(barmap_mailbox_to_gpu* mailbox) {
+    free_handle(mailbox);
+}
+
+void barmap_mailbox_to_gpu_handle(barmap_mailbox_to_gpu const* mailbox,
+                                  barmap_mailbox_handle* out) {
+    hand_over(mailbox->mailbox.handle(), out);
+}
+
+void barmap_write_mailbox(barmap_mailbox_to_gpu* mailbox, void const* value) {
+    mailbox->mailbox.write(bytes_of(value, mailbox->mailbox.value_bytes()));
+}
+
+int barmap_make_mailbox_to_cpu(barmap_arena* arena, std::size_t value_bytes,
+                               barmap_mailbox_to_cpu** out) {
+    return make_in(arena, out, "make a mailbox", [&](barmap::arena const& memory) {
+        return barmap_mailbox_to_cpu{barmap::byte_mailbox_to_cpu(memory, value_bytes)};
+    });
+}
+
+void barmap_free_mailbox_to_cpu(barmap_mailbox_to_cpu* mailbox) {
+    free_handle(mailbox);
+}
+
+void barmap_mailbox_to_cpu_handle(barmap_mailbox_to_cpu const* mailbox,
+                                  barmap_mailbox_handle* out) {
+    hand_over(mailbox->mailbox.handle(), out);
+}
+
+int barmap_read_mailbox(barmap_mailbox_to_cpu* mailbox, void* value) {
+    return mailbox->mailbox.read(bytes_of(value, mailbox->mailbox.value_bytes()));
+}
+
+int barmap_wait_for_value(barmap_mailbox_to_cpu const* mailbox, std::uint64_t nanoseconds) {
+    return mailbox->mailbox.wait_for(at_most(nanoseconds));
+}

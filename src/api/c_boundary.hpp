@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/// Where the C interface meets the C++ one: how exceptions become statuses, and how handles are
+/// made and freed.
+#pragma once
+
+#include <barmap/barmap.h>
+#include <barmap/device.hpp>
+#include <barmap/error.hpp>
+
+#include "base/no_cancellation.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string_view>
+
+struct barmap_device {
+    barmap::device device;
+};
+
+namespace barmap::c {
+
+/// Notes the thread's last failure. @return the status
+int fail(barmap_status status, std::string_view text, int cause = 0) noexcept;
+/// The same of an exception.
+int fail(error const& failure) noexcept;
+
+/// Where exceptions stop. Runs the body, or says why not.
+template <class Body>
+int attempt(Body body) noexcept {
+    barmap::os::no_cancellation const uncancelled;
+    try {
+        body();
+        return BARMAP_OK;
+    } catch (error const& failure) {
+        return fail(failure);
+    } catch (std::bad_alloc const&) {
+        return fail(BARMAP_ERROR_NO_MEMORY, "out of memory");
+    } catch (std::exception const& failure) {
+        return fail(BARMAP_ERROR_UNEXPECTED, failure.what());
+    }
+}
+
+/// Makes a handle and hands it over.
+template <class Handle, class Make>
+int make(Handle** out, char const* operation, Make body) noexcept {
+    return attempt([&] {
+        if (!out)
+            throw error(errc::invalid_argument, operation, "", "give a place for it, not NULL");
+        *out = nullptr;
+        *out = new Handle(body());
+    });
+}
+
+template <class Handle>
+void free_handle(Handle* handle) noexcept {
+    barmap::os::no_cancellation const uncancelled;
+    delete handle;
+}
+
+template <class Handle>
+Handle& expect(Handle* handle, char const* operation, char const* advice) {
+    if (!handle)
+        throw error(errc::invalid_argument, operation, "", advice);
+    return *handle;
+}
+
+/// Milliseconds or nanoseconds; what no clock reaches is a year.
+template <class Duration>
+Duration at_most(std::uint64_t count) {
+    constexpr auto longest = std::chrono::duration_cast<Duration>(std::chrono::hours(24 * 365));
+    return std::min<std::uint64_t>(count, longest.count()) * Duration(1);
+}
+
+} // namespace barmap::c

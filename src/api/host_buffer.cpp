@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include <barmap/host_buffer.hpp>
+
+#include "api/host_buffer_state.hpp"
+
+namespace barmap {
+
+host_buffer_state::host_buffer_state(std::shared_ptr<device_state> of, std::size_t bytes)
+    : device(std::move(of)), size(bytes), region(os::region::shared_memory(whole_pages(bytes))),
+      registration(device->gpu.handle, std::span(region.data(), region.size())),
+      gpu_address(registration.gpu_address()) {
+    device->pinned.add(std::span(region.data(), region.size()));
+}
+
+host_buffer_state::~host_buffer_state() {
+    if (os::is_this_process(device->owner)) // in a child, a lock may be held for ever
+        device->pinned.remove(region.data());
+}
+
+std::size_t host_buffer_state::whole_pages(std::size_t bytes) {
+    std::size_t const page = os::page_size();
+    if (bytes == 0 || bytes > ~std::size_t{0} - page)
+        throw error(errc::invalid_argument,
+                    "allocate " + std::to_string(bytes) + " bytes of host memory", "",
+                    "give a size greater than 0 that the machine can hold");
+    return (bytes + page - 1) / page * page;
+}
+
+host_buffer::host_buffer() noexcept = default;
+host_buffer::host_buffer(host_buffer&&) noexcept = default;
+host_buffer& host_buffer::operator=(host_buffer&&) noexcept = default;
+host_buffer::~host_buffer() = default;
+host_buffer::host_buffer(std::unique_ptr<host_buffer_state> state) noexcept
+    : state_(std::move(state)) {}
+
+std::byte* host_buffer::data() const noexcept {
+    return state_ ? state_->region.data() : nullptr;
+}
+
+std::size_t host_buffer::size() const noexcept {
+    return state_ ? state_->size : 0;
+}
+
+std::uintptr_t host_buffer::gpu_address() const noexcept {
+    return state_ ? state_->gpu_address : 0;
+}
+
+} // namespace barmap

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver/cuda/host_registration.hpp"
+#include "gpu/device_state.hpp"
+#include "base/region.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace barmap {
+
+struct host_buffer_state {
+    /// @throws error errc::invalid_argument for 0 bytes, or what the system or CUDA reports
+    host_buffer_state(std::shared_ptr<device_state> of, std::size_t bytes);
+    host_buffer_state(host_buffer_state const&) = delete;
+    host_buffer_state& operator=(host_buffer_state const&) = delete;
+    ~host_buffer_state();
+
+    static std::size_t whole_pages(std::size_t bytes);
+
+    std::shared_ptr<device_state> device;
+    std::size_t size;
+    os::region region;
+    cuda::host_registration registration; ///< goes before it
+    std::uintptr_t gpu_address;
+};
+
+} // namespace barmap

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "base/calls.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+namespace barmap::os {
+namespace {
+
+int open_file(char const* path, int flags) {
+    int fd;
+    do {
+        fd = ::open(path, flags | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int duplicate(int fd) {
+    return ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+int control(int fd, unsigned long request, void* argument) {
+    int result;
+    do {
+        result = ::ioctl(fd, request, argument);
+    } while (result < 0 && errno == EINTR);
+    return result;
+}
+
+ssize_t read_file(int fd, void* to, std::size_t bytes) {
+    ssize_t done;
+    do {
+        done = ::read(fd, to, bytes);
+    } while (done < 0 && errno == EINTR);
+    return done;
+}
+
+std::int64_t monotonic_time() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+constexpr calls real{open_file,  ::access,   ::close,   duplicate, control,  read_file,
+                     ::readlink, ::lseek,    ::mmap,    ::munmap,  ::madvise, ::dlopen,
+                     ::dlsym,    ::dlclose,  ::getrandom, monotonic_time};
+
+std::atomic<calls const*> in_force{&real};
+
+} // namespace
+
+calls const& linux_calls() noexcept {
+    return real;
+}
+
+calls const& current() noexcept {
+    return *in_force.load(std::memory_order_acquire);
+}
+
+void replace(calls const* table) noexcept {
+    in_force.store(table ? table : &real, std::memory_order_release);
+}
+
+} // namespace barmap::os

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "base/process.hpp"
+
+namespace barmap::cuda {
+
+/// Whether CUDA (and Vulkan) may still be called for objects of the process `owner`: neither in a
+/// forked child, nor once the process exits, where drivers may be torn down before our objects.
+/// Destructors ask this and abandon their handles where it is false. Thread rule: free.
+[[nodiscard]] bool drivers_are_up(os::process_id owner) noexcept;
+
+/// From now on the exit of the process is noticed. Call once a driver is loaded.
+void watch_exit();
+
+} // namespace barmap::cuda

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver/cuda/memory.hpp"
+#include "driver/rm/client.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+/// CUDA's memory as objects of the resource manager.
+namespace barmap::rm {
+
+/// A reference to one RM memory object, which keeps the memory.
+class memory_object {
+public:
+    memory_object(std::shared_ptr<rm::client const> client, abi::handle handle) noexcept
+        : client_(std::move(client)), handle_(handle) {}
+    memory_object(memory_object&& other) noexcept
+        : client_(std::move(other.client_)), handle_(std::exchange(other.handle_, 0)) {}
+    memory_object& operator=(memory_object&&) = delete;
+    ~memory_object() {
+        if (handle_)
+            client_->free(handle_);
+    }
+    [[nodiscard]] rm::client const& client() const noexcept { return *client_; }
+    [[nodiscard]] abi::handle handle() const noexcept { return handle_; }
+
+private:
+    std::shared_ptr<rm::client const> client_;
+    abi::handle handle_;
+};
+
+/// What a chunk of CUDA memory lies in.
+struct cuda_object {
+    memory_object object;
+    std::uint64_t offset; ///< of the first wanted byte of the chunk (chunk::start()) in the object
+    std::uint64_t size;   ///< of the object, bytes, as far as the chunk needs it
+    abi::handle owner;    ///< CUDA's client; 0 for VMM memory
+};
+
+/// Takes a reference to the object behind each chunk: cudaMalloc memory by its IPC handle, VMM
+/// memory by a file descriptor. Whatever does not look exactly as it should is refused: a wrong
+/// object is worse than none.
+/// @pre the memory's kind is device, or VMM memory that can be exported
+/// @throws error errc::wrong_device, errc::unsupported_memory (of another process),
+///         errc::unknown_layout, or what failed
+[[nodiscard]] std::vector<cuda_object> take(std::shared_ptr<client const> const& client,
+                                            cuda::memory const& memory);
+
+} // namespace barmap::rm

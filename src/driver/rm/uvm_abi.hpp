@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver/rm/rm_abi.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+/// What registers a channel with NVIDIA's unified memory driver (/dev/nvidia-uvm), which owns the
+/// page tables of CUDA's address space and takes the faults in it. Names, numbers and layouts are
+/// those of NVIDIA's MIT-licensed open-gpu-kernel-modules (nvidia-uvm/uvm_ioctl.h), compared from
+/// 535.54.03 to 595.45.04. An ioctl's number is the command itself: no direction and no size.
+namespace barmap::rm::uvm_abi {
+
+inline constexpr unsigned long register_channel = 27;
+inline constexpr unsigned long unregister_channel = 28;
+
+struct register_channel_parameters { // UVM_REGISTER_CHANNEL_PARAMS
+    std::uint8_t gpu_uuid[16];       ///< as cuDeviceGetUuid gives it
+    std::int32_t control_fd;         ///< of the client's /dev/nvidiactl
+    abi::handle client;
+    abi::handle channel;
+    std::uint64_t base;   ///< of a range for the channel's own resources, of which a copy engine's
+    std::uint64_t length; ///< channel has none
+    std::uint32_t status; ///< out: an NV_STATUS
+};
+
+struct unregister_channel_parameters { // UVM_UNREGISTER_CHANNEL_PARAMS since 590
+    abi::handle client;
+    abi::handle channel;
+    std::uint32_t status;
+};
+
+struct unregister_channel_parameters_535 { // the same up to 580
+    std::uint8_t gpu_uuid[16];
+    abi::handle client;
+    abi::handle channel;
+    std::uint32_t status;
+};
+
+static_assert(sizeof(register_channel_parameters) == 56 &&
+              offsetof(register_channel_parameters, status) == 48);
+static_assert(sizeof(unregister_channel_parameters) == 12);
+static_assert(sizeof(unregister_channel_parameters_535) == 28);
+
+} // namespace barmap::rm::uvm_abi

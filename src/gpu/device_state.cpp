@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "gpu/device_state.hpp"
+
+#include "base/config.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "base/region.hpp"
+
+#include <algorithm>
+
+namespace barmap {
+namespace {
+
+std::string list_of_backends() {
+    std::string names;
+    for (std::string const& name : backend_names())
+        names += (names.empty() ? "" : ", ") + name;
+    return names;
+}
+
+[[noreturn]] void refuse_name(std::string_view unknown) {
+    throw error(errc::invalid_argument, "use backend " + std::string(unknown), "",
+                "the backends are " + list_of_backends());
+}
+
+} // namespace
+
+std::string_view forced_backend() {
+    std::string const& wanted = config::current().backend;
+    if (wanted.empty())
+        return {};
+    for (backend::registration const& entry : backend::registry())
+        if (entry.name == wanted)
+            return wanted;
+    refuse_name(wanted);
+}
+
+std::string_view forced_engine() {
+    std::string const& wanted = config::current().engine;
+    if (wanted.empty() || wanted == "none")
+        return wanted;
+    std::string names;
+    for (engine::copy_registration const& entry : engine::registry()) {
+        if (entry.name == wanted)
+            return wanted;
+        names += std::string(entry.name) + ", ";
+    }
+    throw error(errc::invalid_argument, "use copy engine " + wanted, "",
+                "the copy engines are " + names + "and none");
+}
+
+device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
+    config::expect_allowed();
+    (void)copy::routine_forced_by_environment(); // which may be a name that there is not
+    std::string_view const engine_wanted = forced_engine();
+    for (backend::registration const& entry : backend::registry())
+        slots.push_back(std::make_unique<backend_slot>(entry, gpu));
+    for (engine::copy_registration const& entry : engine::registry())
+        engines.push_back(std::make_unique<engine_slot>(entry, gpu));
+    CUcontext current = nullptr;
+    CUdevice current_device = -1;
+    cuda::driver_api const& cu = cuda::api();
+    bool const has_context = cu.ctx_get_current(&current) == cuda::success && current &&
+                             cu.ctx_get_device(&current_device) == cuda::success &&
+                             current_device == gpu.handle;
+    if (!has_context)
+        keep_alive = cuda::primary_context::retain(gpu.handle);
+
+    // Nothing that takes long is started before it is needed, unless it is asked for by name.
+    std::string_view const forced = forced_backend();
+    if (!forced.empty())
+        (void)candidates(forced);
+    for (std::unique_ptr<backend_slot> const& slot : slots)
+        if (forced.empty() && slot->capabilities().quick_start)
+            slot->report();
+    for (std::string const& name : config::current().require)
+        slot(name).require();
+    for (std::unique_ptr<engine_slot> const& each : engines)
+        if (each->name() == engine_wanted)
+            each->require();
+}
+
+std::vector<engine_slot*> device_state::usable_engines() {
+    std::string_view const wanted = forced_engine();
+    std::vector<engine_slot*> result;
+    for (std::unique_ptr<engine_slot> const& each : engines) {
+        if (wanted.empty() ? each->get() != nullptr : each->name() == wanted) {
+            each->require();
+            result.push_back(each.get());
+        }
+    }
+    return result;
+}
+
+std::vector<engine_slot*> device_state::engines_to_measure() {
+    std::string_view const wanted = forced_engine();
+    if (!wanted.empty())
+        return usable_engines();
+    for (std::unique_ptr<engine_slot> const& each : engines)
+        if (each->get())
+            return {each.get()};
+    return {};
+}
+
+void device_state::expect_own_process(std::string_view operation) const {
+    if (!os::is_this_process(owner))
+        throw error(errc::forked_child, std::string(operation), "",
+                    "use barmap in the process that opened the device; a forked child may only "
+                    "destroy its objects, or exec");
+}
+
+backend_slot& device_state::slot(std::string_view name) {
+    for (std::unique_ptr<backend_slot> const& each : slots)
+        if (each->name() == name)
+            return *each;
+    refuse_name(name);
+}
+
+std::vector<backend_slot*> device_state::candidates(std::string_view wanted) {
+    std::string_view const forced = forced_backend();
+    if (wanted.empty())
+        wanted = forced;
+    else if (!forced.empty() && forced != wanted)
+        throw error(errc::backend_absent, "use backend " + std::string(wanted), std::string(wanted),
+                    "BARMAP_BACKEND allows only " + std::string(forced));
+    if (!wanted.empty()) {
+        backend_slot& only = slot(wanted);
+        only.require();
+        return {&only};
+    }
+    std::vector<backend_slot*> all;
+    for (std::unique_ptr<backend_slot> const& each : slots)
+        all.push_back(each.get());
+    return all;
+}
+
+} // namespace barmap

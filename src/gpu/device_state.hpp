@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "map/backend_slot.hpp"
+#include "driver/cuda/context_scope.hpp"
+#include "transfer/engine/engine_slot.hpp"
+#include "base/process.hpp"
+#include "map/own_allocations.hpp"
+#include "transfer/pinned_host.hpp"
+
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace barmap {
+
+struct copy_engine_state;
+
+/// What BARMAP_BACKEND asks for; empty: nothing. @throws error errc::invalid_argument
+[[nodiscard]] std::string_view forced_backend();
+
+/// What BARMAP_ENGINE asks for, "none" included; empty: nothing. @throws error
+/// errc::invalid_argument
+[[nodiscard]] std::string_view forced_engine();
+
+/// What all handles of one GPU share.
+struct device_state {
+    explicit device_state(backend::gpu gpu);
+
+    /// Backends that may be used, in order: all of them, or the one that is asked for.
+    /// @throws error errc::invalid_argument for an unknown name, errc::backend_absent or
+    /// errc::backend_broken if the one asked for is not usable
+    [[nodiscard]] std::vector<backend_slot*> candidates(std::string_view wanted);
+
+    /// The backend of this name. @throws error errc::invalid_argument if there is none
+    [[nodiscard]] backend_slot& slot(std::string_view name);
+
+    /// All copy engines that may be used, in order; starts them. @throws error errc::backend_absent
+    /// or errc::backend_broken if the one asked for is not usable
+    [[nodiscard]] std::vector<engine_slot*> usable_engines();
+
+    /// Copy engines to measure: the first that works, since each beats the next at every size, and
+    /// no more is started than is needed. @throws error errc::backend_absent or
+    /// errc::backend_broken if the one asked for is not usable
+    [[nodiscard]] std::vector<engine_slot*> engines_to_measure();
+
+    /// @throws error errc::forked_child in a child of the process that opened the device
+    void expect_own_process(std::string_view operation) const;
+
+    backend::gpu const gpu;
+    os::process_id const owner = os::this_process();
+    cuda::primary_context keep_alive; ///< where the opening thread had no context on the GPU
+    std::vector<std::unique_ptr<backend_slot>> slots;
+    std::vector<std::unique_ptr<engine_slot>> engines;
+    bool const engine_is_forced = !forced_engine().empty();
+    pinned_host pinned; ///< goes before the engines
+    std::mutex batches_lock;
+    std::weak_ptr<copy_engine_state> batches; ///< under its lock; while a handle of it lives
+
+    own_allocations allocations;
+};
+
+} // namespace barmap

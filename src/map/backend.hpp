@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver/cuda/gpu.hpp"
+#include "driver/cuda/memory.hpp"
+#include "driver/cuda/types.hpp"
+#include "base/fd.hpp"
+
+#include <barmap/error.hpp>
+#include <barmap/report.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// The contract between the core and a backend. Set-up path only. A backend's errors do not name
+/// it: the core adds the name (backend_slot::named). Adding a backend = a directory here, one line
+/// in registry.cpp, one line in the contract suite, one section in docs/backends.md.
+namespace barmap::backend {
+
+using cuda::gpu;
+
+/// CPU addresses. Its destructor unmaps; it is destroyed before its pinned.
+class mapped {
+public:
+    virtual ~mapped() = default;
+    std::byte* data = nullptr; ///< CPU address of the first byte that was pinned
+    cache_kind kind = cache_kind::write_combining;
+};
+
+/// A range held reachable. Its destructor unpins.
+class pinned {
+public:
+    virtual ~pinned() = default;
+    /// @param wanted how to cache the mapping, for backends that have a choice; the core checks
+    /// what came of it. @throws error
+    [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {}) = 0;
+    /// Whether the driver has revoked the memory. @throws error
+    [[nodiscard]] virtual bool revoked() { return false; }
+    /// What becomes readable with an event; -1 of a pin without pin_options::events.
+    [[nodiscard]] virtual int event_fd() const noexcept { return -1; }
+    /// The oldest event, its range in whole pages. @pre event_fd() is not -1. @throws error
+    [[nodiscard]] virtual std::optional<pin_event> next_event() { return std::nullopt; }
+    /// Where memory that the backend allocated lies; 0 for registered memory.
+    [[nodiscard]] virtual CUdeviceptr allocated_address() const noexcept { return 0; }
+    /// What other backends can import memory by that this one allocated; null if they cannot.
+    [[nodiscard]] virtual std::shared_ptr<os::fd const> exported() const noexcept { return {}; }
+};
+
+/// What a backend can do, as known before it is started.
+struct capability_set {
+    std::uint32_t registers = 0;      ///< bit 1 << memory_kind for each kind that pin() takes
+    bool allocates = false;           ///< has an allocate() of its own
+    bool quick_start = true;          ///< false: started only when it is needed
+    bool needs_kernel_driver = false; ///< speaks to a kernel driver, which no simulated GPU has
+
+    [[nodiscard]] constexpr bool can_register(memory_kind kind) const noexcept {
+        return (registers >> static_cast<unsigned>(kind)) & 1u;
+    }
+    /// Whether device::allocate may use it: one without an allocate() of its own registers VMM
+    /// memory that the core makes.
+    [[nodiscard]] constexpr bool can_allocate() const noexcept {
+        return allocates || can_register(memory_kind::virtual_exportable);
+    }
+};
+
+template <class... Kinds>
+[[nodiscard]] constexpr std::uint32_t kinds(Kinds... kinds) noexcept {
+    return ((1u << static_cast<unsigned>(kinds)) | ... | 0u);
+}
+
+/// A backend of one GPU. Thread rule: start() once; afterwards pin() and
+/// allocate() from any thread at once.
+class backend {
+public:
+    virtual ~backend() = default;
+    [[nodiscard]] virtual capability_set capabilities() const noexcept = 0;
+
+    /// Opens what it needs. @throws error errc::backend_absent where this machine does not offer
+    /// it; any other error means broken. what() and advice() are what `barmap info` prints.
+    virtual void start() = 0;
+
+    /// What the start found out. @pre started
+    [[nodiscard]] virtual backend_properties properties() const { return {}; }
+
+    /// Registers memory that the caller owns and that capabilities().can_register().
+    /// @param how its backend and whole_pages are the core's business
+    /// @pre how asks for nothing that properties() does not have. @throws error
+    [[nodiscard]] virtual std::unique_ptr<pinned> pin(cuda::memory const& memory,
+                                                      pin_options const& how = {}) = 0;
+
+    /// Makes memory, if capabilities().allocates. @throws error
+    [[nodiscard]] virtual std::unique_ptr<pinned> allocate(std::size_t bytes);
+
+    /// Total and free BAR1, where this backend can report it.
+    [[nodiscard]] virtual std::optional<bar1_info> bar1() { return std::nullopt; }
+};
+
+/// One line of the ordered list.
+struct registration {
+    std::string_view name;
+    std::unique_ptr<backend> (*make)(gpu const& gpu);
+};
+
+/// All backends, in the order in which they are tried.
+[[nodiscard]] std::span<registration const> registry() noexcept;
+
+std::unique_ptr<backend> make_gdrdrv(gpu const& gpu);
+std::unique_ptr<backend> make_dmabuf(gpu const& gpu);
+std::unique_ptr<backend> make_rm(gpu const& gpu);
+std::unique_ptr<backend> make_vulkan(gpu const& gpu);
+
+} // namespace barmap::backend

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "map/backend.hpp"
+#include "map/pages.hpp"
+#include "base/region.hpp"
+#include "driver/rm/cuda_memory.hpp"
+
+#include <list>
+#include <utility>
+
+/// Through the resource manager of NVIDIA's stock driver: the memory's RM object is duplicated or
+/// imported into a client of our own and mapped through BAR1. No kernel module, no privilege.
+namespace barmap::backend {
+namespace {
+
+class rm_mapped final : public mapped {
+public:
+    rm_mapped(std::vector<rm::memory_object> const& objects, page_layout const& layout,
+              bool force_pcie, cache_kind caching)
+        : region_(os::region::for_files(layout.total)) {
+        for (piece const& piece : layout.pieces) {
+            if (piece.object == no_object) {
+                region_.place_zeros(piece.at, piece.length);
+                continue;
+            }
+            rm::memory_object const& object = objects[piece.object];
+            rm::client::view& view = views_.emplace_back(
+                object.client(), object.handle(), piece.file_offset, piece.length,
+                rm::abi::map_flags_default_caching |
+                    (force_pcie ? rm::abi::map_flags_bus_pcie : 0));
+            region_.place(piece.at, piece.length, view.fd(), 0);
+            view.close_fd();
+        }
+        data = region_.data() + layout.head;
+        kind = caching;
+    }
+
+private:
+    std::list<rm::client::view> views_; // a view does not move; the region goes before them
+    os::region region_;
+};
+
+class rm_pinned final : public pinned {
+public:
+    rm_pinned(std::vector<rm::memory_object> objects, page_layout layout, bool force_pcie,
+              cache_kind caching)
+        : objects_(std::move(objects)), layout_(std::move(layout)), force_pcie_(force_pcie),
+          caching_(caching) {}
+    std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
+        return std::make_unique<rm_mapped>(objects_, layout_, force_pcie_, caching_);
+    }
+
+private:
+    std::vector<rm::memory_object> objects_;
+    page_layout layout_;
+    bool force_pcie_;
+    cache_kind caching_;
+};
+
+class rm_backend final : public backend {
+public:
+    explicit rm_backend(gpu const& gpu) : gpu_(gpu) {}
+
+    capability_set capabilities() const noexcept override {
+        capability_set result;
+        result.needs_kernel_driver = true;
+        result.registers =
+            kinds(memory_kind::device, memory_kind::virtual_exportable, memory_kind::allocated);
+        return result;
+    }
+
+    void start() override {
+        client_ = std::make_shared<rm::client>(
+            rm::pci_location{gpu_.pci_domain, gpu_.pci_bus, gpu_.pci_slot, gpu_.pci_address});
+    }
+
+    std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& how) override {
+        std::vector<rm::memory_object> objects;
+        std::vector<part> parts;
+        std::size_t at = 0;
+        for (rm::cuda_object& taken : rm::take(client_, memory)) {
+            parts.push_back(clip(taken.offset, memory.chunks[at++].extent(), taken.size));
+            objects.push_back(std::move(taken.object));
+        }
+        // Where the CPU has a coherent link to the GPU, RM maps by that, unless PCIe is asked for.
+        bool const cached = gpu_.coherent && !how.force_pcie;
+        return std::make_unique<rm_pinned>(
+            std::move(objects), lay_out(parts, os::page_size()), how.force_pcie,
+            cached ? cache_kind::cached : cache_kind::write_combining);
+    }
+
+    std::optional<bar1_info> bar1() override { return client_->bar1(); }
+
+private:
+    gpu gpu_;
+    std::shared_ptr<rm::client const> client_;
+};
+
+} // namespace
+
+std::unique_ptr<backend> make_rm(gpu const& gpu) {
+    return std::make_unique<rm_backend>(gpu);
+}
+
+} // namespace barmap::backend

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "map/backend.hpp"
+#include "driver/cuda/context_scope.hpp"
+#include "driver/cuda/device_block.hpp"
+#include "driver/cuda/types.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace barmap::backend {
+
+/// A little GPU memory of barmap's own, reached through one backend: the place of the self-test and
+/// of the measuring of copy routines, so that neither ever touches the user's memory.
+class scratch {
+public:
+    /// One block of cudaMalloc, which takes 2 MiB for any size.
+    static constexpr std::size_t size = std::size_t{2} << 20;
+
+    /// Allocates, pins and maps. @throws error
+    scratch(backend& backend, gpu const& gpu);
+    scratch(scratch const&) = delete;
+    scratch& operator=(scratch const&) = delete;
+    ~scratch();
+
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {mapped_->data, size}; }
+    [[nodiscard]] cache_kind kind() const noexcept { return mapped_->kind; }
+    [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+    [[nodiscard]] CUdevice device() const noexcept { return device_; }
+    /// Whether CUDA still has this memory at its address.
+    [[nodiscard]] bool is_still_there() const noexcept {
+        return !block_ || block_->is_still_there();
+    }
+
+private:
+    std::unique_ptr<cuda::device_block> block_; ///< where the backend does not allocate by itself
+    std::unique_ptr<pinned> pinned_;
+    std::unique_ptr<mapped> mapped_;
+    CUdeviceptr address_ = 0;
+    CUdevice device_ = 0;
+};
+
+} // namespace barmap::backend

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "map/self_test.hpp"
+
+#include "driver/cuda/context_scope.hpp"
+#include "driver/cuda/nonce.hpp"
+
+#include <barmap/copy.hpp>
+
+#include <array>
+#include <span>
+
+namespace barmap::backend {
+namespace {
+
+using cuda::nonce;
+using cuda::random_nonce;
+
+void store(std::byte* to, nonce const& from) noexcept {
+    auto* words = reinterpret_cast<std::uint64_t volatile*>(to);
+    for (std::size_t i = 0; i < from.size(); ++i)
+        words[i] = from[i];
+    flush_stores();
+}
+
+void load(nonce& to, std::byte const* from) noexcept {
+    order_loads();
+    auto const* words = reinterpret_cast<std::uint64_t const volatile*>(from);
+    for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = words[i];
+}
+
+void expect_same(nonce const& sent, nonce const& received, char const* direction) {
+    if (sent != received)
+        throw error(errc::backend_broken, std::string("find a random value written ") + direction,
+                    "",
+                    "the mapping does not reach the memory it should: please report this with the "
+                    "driver's version");
+}
+
+} // namespace
+
+void self_test(scratch const& memory) {
+    cuda::context_scope const scope = cuda::context_scope::on_device(memory.device());
+    cuda::nonce_stream const copies;
+    for (std::size_t const offset : {std::size_t{0}, scratch::size - sizeof(nonce)}) {
+        std::byte* const cpu = memory.bytes().data() + offset;
+        nonce const first = random_nonce(), second = random_nonce();
+        nonce seen{};
+        store(cpu, first);
+        copies.from_gpu(seen, memory.address() + offset);
+        expect_same(first, seen, "through the mapping when the driver reads it");
+        copies.to_gpu(memory.address() + offset, second);
+        load(seen, cpu);
+        expect_same(second, seen, "by the driver when it is read through the mapping");
+    }
+}
+
+} // namespace barmap::backend

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/batch_pieces.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace barmap {
+namespace {
+
+using cuda::memory_side;
+
+constexpr std::uint64_t end_of_addresses = std::uint64_t{1} << 57;
+
+bool is_inside(std::uint64_t begin, std::size_t bytes) noexcept {
+    return begin != 0 && begin < end_of_addresses && bytes <= end_of_addresses - begin;
+}
+
+bool is_good(copy_piece const& each) noexcept {
+    return each.bytes == 0 ||
+           (is_inside(each.to, each.bytes) && is_inside(each.from, each.bytes));
+}
+
+[[noreturn]] void refuse(std::size_t piece, errc why, std::string advice) {
+    throw error(why, "copy piece " + std::to_string(piece) + " of a batch", "", std::move(advice));
+}
+
+std::string hexadecimal(std::uint64_t value) {
+    char digits[16];
+    auto const end = std::to_chars(digits, digits + sizeof digits, value, 16);
+    return "0x" + std::string(digits, end.ptr);
+}
+
+/// One side of a piece, for a refusal.
+std::string named(char const* side, std::uint64_t at) {
+    return std::string("`") + side + "`, " + hexadecimal(at);
+}
+
+/// @pre it is not good
+[[noreturn]] void refuse_addresses(std::size_t piece, copy_piece const& bad) {
+    bool const is_to = !is_inside(bad.to, bad.bytes);
+    std::uint64_t const at = is_to ? bad.to : bad.from;
+    char const* const side = is_to ? "to" : "from";
+    refuse(piece, errc::invalid_argument,
+           (at == 0 ? "its `" + std::string(side) + "` is null"
+                    : "its " + std::to_string(bad.bytes) + " bytes at " + named(side, at) +
+                          ", do not lie in the 57 bits of a GPU address") +
+               ": give the address as CUDA knows it, and the size in bytes");
+}
+
+void expect_side_known(std::size_t piece, char const* side, std::uint64_t at, std::size_t bytes,
+                       cuda::address_ranges& asked, cuda::address_range& latest) {
+    std::uint64_t const last = at + (bytes - 1);
+    if (latest.holds(at) && latest.holds(last))
+        return;
+    latest = asked.find(at);
+    if (latest.side == memory_side::unknown)
+        refuse(piece, errc::unsupported_memory,
+               "CUDA knows no live allocation at its " + named(side, at) +
+                   ": give memory of this GPU, or host memory from cudaMallocHost or "
+                   "cudaHostRegister, and free it after the copy");
+    if (!latest.holds(last))
+        refuse(piece, errc::out_of_range,
+               "its " + std::to_string(bytes) + " bytes at " + named(side, at) +
+                   ", reach beyond the allocation, which ends at " +
+                   hexadecimal(latest.begin + latest.bytes) + ": give a smaller piece");
+}
+
+} // namespace
+
+checked_pieces check(std::span<copy_piece const> pieces) {
+    // A list of thousands is checked before its first piece is copied. Both words stay small where
+    // every piece is good and plain: 0 less 1, and what wraps around, has high bits.
+    checked_pieces result;
+    std::uint64_t addresses = 0, sizes = 0;
+    for (copy_piece const& each : pieces) {
+        std::uint64_t const more = each.bytes - 1;
+        addresses |= (each.to - 1) | (each.from - 1) | (each.to + more) | (each.from + more);
+        sizes |= more;
+        result.bytes += each.bytes;
+    }
+    static_assert(std::has_single_bit(engine::most_piece_bytes));
+    result.are_plain = sizes < engine::most_piece_bytes;
+    if (addresses < end_of_addresses && result.are_plain)
+        return result;
+    auto const bad = std::ranges::find_if_not(pieces, is_good);
+    if (bad != pieces.end())
+        refuse_addresses(static_cast<std::size_t>(bad - pieces.begin()), *bad);
+    return result;
+}
+
+std::vector<copy_piece> plain(std::span<copy_piece const> pieces) {
+    std::vector<copy_piece> result;
+    for (copy_piece each : pieces)
+        while (each.bytes != 0) {
+            std::size_t const some = std::min(each.bytes, engine::most_piece_bytes);
+            result.push_back({each.to, each.from, some});
+            each = {each.to + some, each.from + some, each.bytes - some};
+        }
+    return result;
+}
+
+engine::direction way_of(std::span<copy_piece const> pieces, cuda::address_ranges& known) {
+    auto const first =
+        std::ranges::find_if(pieces, [](copy_piece const& each) { return each.bytes != 0; });
+    if (first == pieces.end())
+        return engine::direction::to_cpu;
+    memory_side from = known.find(first->from).side, to = known.find(first->to).side;
+    bool const is_plausible = (from == memory_side::host && to == memory_side::gpu) ||
+                              (from == memory_side::gpu && to == memory_side::host);
+    if (!is_plausible) {
+        (void)known.find_again(first->to);
+        from = known.find_again(first->from).side;
+    }
+    return from == memory_side::host ? engine::direction::to_gpu : engine::direction::to_cpu;
+}
+
+void expect_known(std::span<copy_piece const> pieces, cuda::address_ranges& asked) {
+    cuda::address_range to, from;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        copy_piece const& each = pieces[i];
+        if (each.bytes == 0)
+            continue;
+        expect_side_known(i, "to", each.to, each.bytes, asked, to);
+        expect_side_known(i, "from", each.from, each.bytes, asked, from);
+    }
+}
+
+} // namespace barmap

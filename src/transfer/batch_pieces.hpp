@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver/cuda/address_ranges.hpp"
+#include "transfer/engine/engine.hpp"
+
+#include <barmap/types.hpp>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+/// The pieces of a batch, before an engine gets them. What is refused names the piece.
+namespace barmap {
+
+struct checked_pieces {
+    std::size_t bytes = 0;
+    bool are_plain = true; ///< can go to an engine as they are
+};
+
+/// @throws error errc::invalid_argument: a null address, or one out of range
+[[nodiscard]] checked_pieces check(std::span<copy_piece const> pieces);
+
+/// Without empty pieces, and with large ones cut to what an engine takes.
+[[nodiscard]] std::vector<copy_piece> plain(std::span<copy_piece const> pieces);
+
+/// Which way the first piece goes that is not empty: to the GPU from host memory, else to the CPU.
+/// @param known of earlier batches, so that the driver is asked of new memory only, and where both
+///        sides do not differ as host and GPU memory do: what was there once may be gone. That the
+///        two have changed places is not noticed.
+[[nodiscard]] engine::direction way_of(std::span<copy_piece const> pieces,
+                                       cuda::address_ranges& known);
+
+/// Refuses what CUDA does not know, and what reaches beyond it.
+/// @param asked of this batch alone, since what was freed since is unknown
+/// @throws error errc::unsupported_memory, errc::out_of_range
+void expect_known(std::span<copy_piece const> pieces, cuda::address_ranges& asked);
+
+} // namespace barmap

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "transfer/cpu/plan.hpp"
+#include "transfer/engine/engine_slot.hpp"
+
+#include <barmap/report.hpp>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace barmap {
+
+/// By what mapping::copy_to_gpu() and copy_to_cpu() copy: for each direction, kind of host memory
+/// and size class, the mapping's loads and stores (null) or an engine, whichever was fastest here.
+struct copy_methods {
+    using by_size = std::array<engine_slot*, copy::size_classes>;
+    std::array<std::array<by_size, 2>, 2> chosen{}; ///< by copy_direction, host_memory_kind
+
+    [[nodiscard]] engine_slot* of(copy_direction direction, host_memory_kind host,
+                                  std::size_t bytes) const noexcept {
+        return chosen[static_cast<std::size_t>(direction)][static_cast<std::size_t>(host)]
+                     [copy::size_class(bytes + bytes / 2 - 1)];
+    }
+    [[nodiscard]] std::vector<copy_crossover> crossovers() const;
+};
+
+/// Measures them against each other.
+/// @param gpu  mapped GPU memory that may be overwritten, 2 MiB
+/// @param at   its address
+/// @param is_still_there whether that is still this memory: its context may be gone
+[[nodiscard]] copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu,
+                                           std::uint64_t at,
+                                           std::function<bool()> const& is_still_there);
+
+} // namespace barmap

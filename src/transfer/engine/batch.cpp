@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/engine/batch.hpp"
+
+#include "driver/cuda/driver_api.hpp"
+
+#include <barmap/error.hpp>
+
+namespace barmap::engine {
+
+void check_stream(CUresult result) {
+    cuda::check(result, "bring a batch between a stream's work",
+                "give a stream of this GPU that still exists");
+}
+
+void expect_usable(stream_order const& order) {
+    for (std::optional<CUstream> const& each : {order.after, order.then}) {
+        if (!each)
+            continue;
+        int status = cuda::capture_status_none;
+        check_stream(cuda::api().stream_is_capturing(*each, &status));
+        if (status != cuda::capture_status_none)
+            throw error(errc::unsupported_operation,
+                        "bring a batch between a captured stream's work", "",
+                        "a batch is submitted by the CPU each time: submit it before or after the "
+                        "graph's launch, not into the graph");
+    }
+}
+
+} // namespace barmap::engine

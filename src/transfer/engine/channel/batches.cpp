@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "driver/cuda/driver_lifetime.hpp"
+#include "transfer/engine/batch.hpp"
+#include "transfer/engine/channel/striped_queue.hpp"
+#include "transfer/engine/queues.hpp"
+#include "base/process.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+/// Batches by channels of our own in CUDA's address space: every pointer of CUDA's is an address
+/// there, and a piece costs a few words instead of a call.
+namespace barmap::engine {
+namespace {
+
+class channel_batches final : public batch_engine {
+public:
+    explicit channel_batches(gpu const& which) : gpu_(which) {}
+    ~channel_batches() override { close(); }
+
+    void start(batch_test_memory const&) override {
+        expect_channels(gpu_);
+        session_ = std::make_unique<cuda_session>(gpu_);
+        (void)own_.choose({}, direction::to_cpu);
+        try {
+            watcher_ = std::thread([this] { watch(); });
+        } catch (std::system_error const&) {
+            throw error(errc::backend_broken, "start the thread that watches a channel", "",
+                        "raise the limit of threads (`ulimit -u`), or free memory");
+        }
+    }
+
+    [[nodiscard]] std::string_view form() const noexcept override {
+        return "by a channel in CUDA's address space";
+    }
+
+    [[nodiscard]] bool needs_known_memory() const noexcept override { return false; }
+
+    ticket submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+                  stream_order const& order) override {
+        std::optional<cuda::context_scope> scope;
+        if (order.after || order.then)
+            scope.emplace(cuda::context_scope::on_device(gpu_.handle));
+        queue_set::visit const to = choose(which, pieces.size(), bytes, order.after);
+        ticket number = 0;
+        try {
+            std::lock_guard const hold(to->busy);
+            if (has_stopped())
+                throw engine::has_stopped("it has stopped: see `barmap info`");
+            number = to->queue->submit(which, pieces, bytes, order);
+        } catch (engine::has_stopped const&) {
+            stopped_.store(true, std::memory_order_release);
+            throw;
+        }
+        // Exchanged on both sides: either the watcher sees the batch, or this sees that it sleeps.
+        if (is_parked_.exchange(false) || to->queue->has_waiting())
+            wake_watcher(is_called_);
+        return number | static_cast<ticket>(index_of(*to)) << ticket_bits;
+    }
+
+    [[nodiscard]] state poll(ticket number) noexcept override {
+        std::size_t const index = number >> ticket_bits;
+        striped_queue const* const of = index < all_slots() ? slot(index).get() : nullptr;
+        return of ? of->poll(number & ((ticket{1} << ticket_bits) - 1)) : state::never_given;
+    }
+
+    [[nodiscard]] bool has_stopped() const noexcept override {
+        return stopped_.load(std::memory_order_acquire);
+    }
+
+    [[nodiscard]] std::string why_it_stopped() override {
+        for (std::size_t i = 0; i < all_slots(); ++i)
+            if (striped_queue const* const each = slot(i).get(); each && each->is_in_trouble())
+                return each->trouble();
+        return "it was closed";
+    }
+
+    bool close() noexcept override {
+        if (!os::is_this_process(owner_))
+            return false; // there is none of its threads here, and locks may be held for ever
+        if (watcher_.joinable()) {
+            wait_for_all();
+            stopped_.store(true, std::memory_order_release);
+            wake_watcher(is_closing_);
+            watcher_.join();
+        }
+        bool is_over = true;
+        for (std::size_t i = 0; i < all_slots(); ++i)
+            if (striped_queue* const each = slot(i).get())
+                is_over &= each->stop();
+        return is_over;
+    }
+
+private:
+    using queue_set = queues<striped_queue>;
+    static constexpr unsigned ticket_bits = number_bits - 4; ///< above them, the queue
+
+    [[nodiscard]] std::size_t all_slots() const noexcept { return own_.size() + shared_.size(); }
+    [[nodiscard]] queue_set::slot& slot(std::size_t index) noexcept {
+        return index < own_.size() ? own_.at(index) : shared_.at(index - own_.size());
+    }
+    [[nodiscard]] std::size_t index_of(queue_set::slot const& which) noexcept {
+        std::size_t index = 0;
+        while (&slot(index) != &which)
+            ++index;
+        return index;
+    }
+
+    std::unique_ptr<striped_queue> open(std::span<std::uint32_t const> engine_types) {
+        cuda::relaxed_capture const relaxed;
+        cuda::context_scope const scope(session_->context.get());
+        return std::make_unique<striped_queue>(*session_, engine_types);
+    }
+
+    queue_set::visit choose(direction which, std::size_t pieces, std::size_t bytes,
+                            std::optional<CUstream> const& after) {
+        if (goes_against(which, pieces, bytes) && shared_.holds_up_nothing(after, which)) {
+            try {
+                return shared_.choose(after, which);
+            } catch (std::exception const&) {
+                // None can be had: as any other batch.
+            }
+        }
+        return own_.choose(after, which);
+    }
+
+    /// Whether a batch goes by engines that CUDA uses as well, since it has the link's other
+    /// direction for itself there: batches in both directions then take half the time. Smaller
+    /// pieces gain nothing, and small batches are soon over.
+    bool goes_against(direction which, std::size_t pieces, std::size_t bytes) noexcept {
+        constexpr std::size_t least_batch = std::size_t{1} << 20;
+        std::size_t const least_piece = session_->shared_engines.size() > 1 ? 2048 : 16384;
+        if (bytes < least_batch || bytes / pieces < least_piece || session_->shared_engines.empty())
+            return false;
+        direction const other = which == direction::to_gpu ? direction::to_cpu : direction::to_gpu;
+        for (std::size_t i = 0; i < own_.size(); ++i)
+            if (striped_queue const* const each = own_.at(i).get();
+                each && each->is_copying(other))
+                return true;
+        return false;
+    }
+
+    /// Whoever submitted may have dropped the engine since; streams count on the bytes.
+    void wait_for_all() noexcept {
+        constexpr std::chrono::microseconds pause{20};
+        for (std::size_t i = 0; i < all_slots(); ++i)
+            if (striped_queue const* const each = slot(i).get())
+                while (!each->is_idle() && !each->is_in_trouble() &&
+                       cuda::drivers_are_up(owner_)) // else no stream comes
+                    std::this_thread::sleep_for(pause);
+    }
+
+    void wake_watcher(bool& why) noexcept {
+        {
+            std::lock_guard const hold(watch_lock_);
+            why = true;
+        }
+        wake_.notify_one();
+    }
+
+    /// What the watcher has found to do.
+    enum class finding { nothing, batches, pieces_without_room };
+
+    /// Feeds the rings with what they had no room for, and notices and stops a queue in trouble, so
+    /// that its batches fail and its streams are released.
+    void watch() noexcept {
+        constexpr std::chrono::milliseconds pause{2};
+        constexpr std::chrono::microseconds pause_between_feeds{100};
+        constexpr int pauses_before_parking = 500;
+        for (int quiet = 0;; ++quiet) {
+            bool parks = quiet >= pauses_before_parking;
+            is_parked_.exchange(parks);
+            finding const found = serve_all();
+            if (found != finding::nothing) {
+                quiet = 0;
+                parks = false;
+                is_parked_.store(false);
+            }
+            auto const is_wanted = [&] { return is_closing_ || is_called_; };
+            std::unique_lock hold(watch_lock_);
+            if (parks)
+                wake_.wait(hold, is_wanted);
+            else if (found == finding::pieces_without_room)
+                wake_.wait_for(hold, pause_between_feeds, [&] { return is_closing_; });
+            else
+                wake_.wait_for(hold, pause, is_wanted);
+            is_called_ = false;
+            if (is_closing_)
+                return;
+        }
+    }
+
+    finding serve_all() noexcept {
+        finding result = finding::nothing;
+        for (std::size_t i = 0; i < all_slots(); ++i) {
+            striped_queue* const queue = slot(i).get();
+            if (!queue || queue->is_idle() || queue->is_in_trouble())
+                continue;
+            result = std::max(result, finding::batches);
+            if (queue->has_waiting() && queue->feed())
+                result = finding::pieces_without_room;
+            queue->watch();
+            if (queue->is_in_trouble()) {
+                stopped_.store(true, std::memory_order_release);
+                (void)queue->stop(); // may take as long as the driver takes
+            }
+        }
+        return result;
+    }
+
+    gpu gpu_;
+    os::process_id owner_ = os::this_process();
+    std::unique_ptr<cuda_session> session_; // goes after its queues
+    queue_set own_{[this] { return open(session_->own_engine); }, 3};
+    queue_set shared_{[this] { return open(session_->shared_engines); }, 1};
+    std::atomic<bool> stopped_{false};
+
+    std::thread watcher_;
+    std::mutex watch_lock_; ///< of the next two
+    bool is_closing_ = false, is_called_ = false;
+    std::condition_variable wake_;
+    std::atomic<bool> is_parked_{false};
+};
+
+} // namespace
+
+std::unique_ptr<batch_engine> make_channel_batches(gpu const& which) {
+    return std::make_unique<channel_batches>(which);
+}
+
+} // namespace barmap::engine

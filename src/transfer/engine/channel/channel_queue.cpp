@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/engine/channel/channel_queue.hpp"
+
+#include "transfer/cpu/fence.hpp"
+#include "transfer/engine/patience.hpp"
+#include "transfer/engine/spin.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace barmap::engine {
+
+namespace abi = rm::abi;
+
+namespace {
+
+rm::cuda_object take_block(cuda_session const& session, cuda::device_block const& block) {
+    std::vector<rm::cuda_object> taken =
+        rm::take(session.client, cuda::describe(block.address(), command_ring::block_bytes));
+    if (taken.size() != 1 || taken.front().owner == 0)
+        throw error(errc::unknown_layout, "find the RM object of CUDA's memory", "",
+                    "please report this with the driver's version");
+    return std::move(taken.front());
+}
+
+static_assert(channel_queue::most_tickets * sizeof(std::uint32_t) <= command_ring::spare_bytes);
+
+std::uint32_t word_value(ticket number) noexcept {
+    return static_cast<std::uint32_t>(number);
+}
+
+} // namespace
+
+cuda_session::cuda_session(cuda::gpu const& which)
+    : gpu(which), client(std::make_shared<rm::client>(rm::pci_location{
+                      which.pci_domain, which.pci_bus, which.pci_slot, which.pci_address})),
+      series(series_of(client->driver_version())), kind(generation_of(client->classes())),
+      usermode(*client, kind), own_engine{own_engine_type(*client)},
+      shared_engines(shared_engine_types(*client)),
+      context(cuda::primary_context::retain(which.handle)) {
+    if (!kind.high_entries)
+        throw error(errc::backend_absent,
+                    "place a channel's words in CUDA's address space on " + std::string(kind.name),
+                    "", "BARMAP_ENGINE=driver needs no channel");
+}
+
+channel_queue::channel_queue(cuda_session& session, std::uint32_t engine_type)
+    : session_(session), engine_type_(engine_type),
+      block_(session.gpu.handle, command_ring::block_bytes), object_(take_block(session, block_)),
+      view_(*session.client, object_.object.handle(), object_.offset, command_ring::block_bytes,
+            abi::map_flags_default_caching),
+      host_(os::region::shared_memory(2 * os::page_size())),
+      registration_(session.gpu.handle, std::span(host_.data(), os::page_size())),
+      notifier_page_(session.client, session.client->describe_host(host_.data() + os::page_size(),
+                                                                   os::page_size())) {
+    semaphore_on_gpu_ = registration_.gpu_address();
+    std::memset(view_.data(), 0, command_ring::words_at);
+    if (session.space)
+        open_channel(session.space->handle());
+    else
+        find_space();
+    channel_->schedule();
+    ring_.emplace(command_ring::places{view_.data(), block_.address(), session.usermode.doorbell(),
+                                       channel_->token(), semaphore(), semaphore_on_gpu_,
+                                       session.kind.copy, semaphore_on_gpu_ + begun_at});
+}
+
+// CUDA's objects have consecutive handles; which of them is the address space differs with the
+// driver's version and the number of GPUs. The unified memory driver refuses a channel in another.
+void channel_queue::find_space() {
+    constexpr abi::handle first = 0x5c000001, last = 0x5c000400;
+    std::exception_ptr why;
+    for (abi::handle each = first; each != last; ++each) {
+        std::optional<abi::handle> const copy = session_.client->try_duplicate(object_.owner, each);
+        if (!copy)
+            continue;
+        rm::memory_object object(session_.client, *copy);
+        if (session_.client->class_of(*copy) != abi::class_address_space)
+            continue;
+        try {
+            open_channel(*copy);
+            session_.space.emplace(std::move(object));
+            return;
+        } catch (error const&) {
+            why = std::current_exception();
+            channel_.reset(); // before its address space
+        } catch (...) {
+            channel_.reset();
+            throw;
+        }
+    }
+    if (why)
+        std::rethrow_exception(why);
+    throw error(errc::backend_absent, "find CUDA's address space of the GPU", "",
+                "this driver names it in another way: batches take the driver's copies");
+}
+
+void channel_queue::open_channel(abi::handle space) {
+    channel_.emplace(*session_.client, session_.kind, session_.series,
+                     gpu_channel::parts{space, notifier_page_.handle(), object_.object.handle(),
+                                        object_.offset, block_.address(), engine_type_});
+    known_to_uvm_.emplace(*session_.client, session_.gpu.uuid, channel_->handle(),
+                          session_.series.long_unregister());
+}
+
+semaphore_word channel_queue::word_of(ticket number) const noexcept {
+    std::size_t const at =
+        command_ring::spare_at + number % most_tickets * sizeof(std::uint32_t);
+    return {block_.address() + at, word_value(number),
+            reinterpret_cast<std::uint32_t const*>(view_.data() + at)};
+}
+
+bool channel_queue::may_take(std::size_t pieces, std::size_t tickets) noexcept {
+    feed();
+    if (is_in_trouble())
+        return false; // what has failed waits no more
+    ticket const in_flight = given_.load(std::memory_order_relaxed) - ring_->progress();
+    std::size_t const waiting = waiting_pieces_.load(std::memory_order_relaxed);
+    return (in_flight == 0 || in_flight + tickets < most_tickets) &&
+           (waiting == 0 || waiting + pieces <= most_waiting);
+}
+
+std::list<channel_queue::waiting_ticket> channel_queue::make_spare(std::size_t pieces,
+                                                                   std::size_t tickets) {
+    {
+        std::lock_guard const hold(ring_lock_);
+        if (waiting_.empty() && ring_->has_room(pieces, tickets))
+            return {}; // only this caller fills it
+    }
+    copy::flush_wc_stores(); // another thread may ring the doorbell
+    std::list<waiting_ticket> spare(tickets);
+    for (waiting_ticket& each : spare) {
+        std::size_t const some = std::min(pieces, command_ring::most_pieces);
+        each.pieces.reserve(some);
+        pieces -= some;
+    }
+    return spare;
+}
+
+void channel_queue::give(direction which, std::span<piece const> pieces, std::size_t bytes,
+                         semaphore_word const& begin, device_clock::time_point until,
+                         std::list<waiting_ticket>& spare) noexcept {
+    std::lock_guard const hold(ring_lock_);
+    latest_.store(which, std::memory_order_relaxed);
+    ticket const number = given_.fetch_add(1, std::memory_order_release) + 1;
+    if (has_ended()) {
+        std::atomic_ref(*semaphore()).store(word_value(number), std::memory_order_release);
+    } else if (waiting_.empty() && ring_->has_room(pieces.size())) {
+        submit(pieces, bytes, begin, until);
+        if (!spare.empty())
+            spare.pop_front(); // that of this ticket
+    } else {
+        waiting_ticket& its = spare.front();
+        its.pieces.assign(pieces.begin(), pieces.end());
+        its.bytes = bytes;
+        its.begin = begin;
+        its.until = until;
+        waiting_pieces_.fetch_add(pieces.size() + 1, std::memory_order_relaxed);
+        waiting_.splice(waiting_.end(), spare, spare.begin());
+    }
+}
+
+bool channel_queue::feed() noexcept {
+    std::lock_guard const hold(ring_lock_);
+    while (!has_ended() && !waiting_.empty() &&
+           ring_->has_room(waiting_.front().pieces.size())) {
+        waiting_ticket const& first = waiting_.front();
+        submit(first.pieces, first.bytes, first.begin, first.until);
+        waiting_pieces_.fetch_sub(first.pieces.size() + 1, std::memory_order_relaxed);
+        waiting_.pop_front();
+    }
+    return !waiting_.empty();
+}
+
+void channel_queue::submit(std::span<piece const> pieces, std::size_t bytes,
+                           semaphore_word const& begin, device_clock::time_point until) noexcept {
+    constexpr std::chrono::microseconds each_piece(1); // 0.02 (H200)
+    limit& own = limits_[ring_->next() % limits_.size()];
+    own.until.store(until.time_since_epoch().count(), std::memory_order_relaxed);
+    own.patience.store(device_clock::duration(usual_patience + longest_time_of(bytes) +
+                                              pieces.size() * each_piece)
+                           .count(),
+                       std::memory_order_relaxed);
+    own.word.store(begin.on_cpu, std::memory_order_relaxed);
+    (void)ring_->submit(pieces, begin);
+}
+
+batch_engine::state channel_queue::poll(ticket number) const noexcept {
+    using enum batch_engine::state;
+    if (number == 0 || number >= next())
+        return never_given;
+    // In this order: where a failure has set the semaphore, it has said so before.
+    bool const is_past = ring_->progress() >= number;
+    if (has_failed_.load(std::memory_order_acquire))
+        return number <= done_before_failure_.load(std::memory_order_relaxed) ? done : failed;
+    return is_past ? done : in_flight;
+}
+
+bool channel_queue::has_begun(ticket number) const noexcept {
+    if (!limits_[number % limits_.size()].word.load(std::memory_order_relaxed))
+        return true;
+    std::uint32_t const last = std::atomic_ref(*begun()).load(std::memory_order_acquire);
+    return static_cast<std::int32_t>(last - word_value(number)) >= 0;
+}
+
+// Read from the GPU's memory: a channel that stands still does not say that it has begun.
+bool channel_queue::has_stream_come(ticket number) const noexcept {
+    auto const* const word = limits_[number % limits_.size()].word.load(std::memory_order_relaxed);
+    return !word || *static_cast<std::uint32_t const volatile*>(word) == word_value(number);
+}
+
+bool channel_queue::is_copying(direction which) const noexcept {
+    ticket const oldest = ring_->progress() + 1;
+    return !has_ended() && oldest < ring_->next() &&
+           latest_.load(std::memory_order_relaxed) == which && has_begun(oldest);
+}
+
+void channel_queue::watch() noexcept {
+    bool is_late = false;
+    ticket const oldest = ring_->progress() + 1;
+    if (oldest < ring_->next()) {
+        auto const now = device_clock::now();
+        limit const& its = limits_[oldest % limits_.size()];
+        bool const has_come = has_stream_come(oldest);
+        if (oldest != oldest_seen_ || has_come != had_come_) {
+            oldest_seen_ = oldest;
+            had_come_ = has_come;
+            since_ = now;
+        }
+        is_late =
+            has_come ? (now - since_).count() > its.patience.load(std::memory_order_relaxed)
+                     : now.time_since_epoch().count() > its.until.load(std::memory_order_relaxed);
+        // After that, so that what was read is this ticket's.
+        is_late = is_late && ring_->progress() < oldest;
+        if (is_late && !has_come)
+            is_stream_late_.store(true, std::memory_order_relaxed);
+    }
+    if (is_late || std::atomic_ref(notifier().status).load(std::memory_order_acquire) != 0)
+        is_in_trouble_.store(true, std::memory_order_release);
+}
+
+std::string channel_queue::trouble() const {
+    if (std::atomic_ref(notifier().status).load(std::memory_order_acquire) != 0)
+        return "the driver stopped the channel, error " + std::to_string(notifier().info32) +
+               " (Xid; 31: an address that is not mapped)";
+    if (is_stream_late_.load(std::memory_order_relaxed))
+        return "the stream of a batch did not come within its at_most";
+    return "a batch did not end in time";
+}
+
+bool channel_queue::stop() noexcept {
+    std::lock_guard const hold(ring_lock_);
+    if (!channel_ || has_failed_.load(std::memory_order_acquire))
+        return true;
+    known_to_uvm_.reset();
+    if (!channel_->stop())
+        return false;
+    if (ring_) {
+        done_before_failure_.store(ring_->progress(), std::memory_order_relaxed);
+        has_failed_.store(true, std::memory_order_release);
+        std::atomic_ref(*semaphore())
+            .store(word_value(given_.load(std::memory_order_relaxed)), std::memory_order_release);
+        waiting_.clear();
+        waiting_pieces_.store(0, std::memory_order_relaxed);
+    }
+    return true;
+}
+
+} // namespace barmap::engine

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "transfer/engine/engine.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace barmap::engine {
+
+/// A semaphore acquire: the channel copies once the word at this GPU address has this value. Without
+/// an address it does not wait.
+struct semaphore_word {
+    std::uint64_t address = 0;
+    std::uint32_t value = 0;
+    std::uint32_t const* on_cpu = nullptr; ///< the same word, where the CPU reads it
+};
+
+/// What is written into a channel: the methods of copies, the GPFIFO's entries that lead to them,
+/// and the doorbell. All of it lies in one block of GPU memory that the CPU has mapped: each part
+/// in host memory would cost 0.7 us a copy (H200).
+/// Thread rule: one caller at a time, but progress() and next().
+class command_ring {
+public:
+    static constexpr std::size_t block_bytes = std::size_t{2} << 20;
+    static constexpr std::uint32_t gpfifo_entries = 1024;
+    static constexpr std::size_t userd_at = 0x10000;
+    static constexpr std::size_t most_pieces = 4096; ///< of one ticket
+    static constexpr std::size_t most_tickets = 256; ///< in flight, less one
+    /// Room in the block for what a user of the ring keeps there.
+    static constexpr std::size_t spare_at = 0x18000, spare_bytes = 0x8000;
+
+    struct places {
+        std::byte* block;           ///< as the CPU sees it, write-combining
+        std::uint64_t block_on_gpu; ///< as the channel sees it
+        std::uint32_t* doorbell;
+        std::uint32_t token;
+        std::uint32_t const* semaphore; ///< in host memory, 0 at the start
+        std::uint64_t semaphore_on_gpu;
+        std::uint32_t copy_class;
+        /// Where the channel writes the lower half of a ticket whose wait is over; 0: nowhere.
+        std::uint64_t begun_on_gpu = 0;
+        ticket last = 0; ///< tickets go on behind it; the semaphore holds its lower half
+    };
+
+    explicit command_ring(places const& where) noexcept;
+
+    /// Whether there is room for that many pieces in that many tickets; it comes with progress().
+    [[nodiscard]] bool has_room(std::size_t pieces, std::size_t tickets = 1) const noexcept;
+
+    /// The ticket that the next submission gets. Thread rule: free; what was stored before an
+    /// earlier submission is seen.
+    [[nodiscard]] ticket next() const noexcept { return last_.load(std::memory_order_acquire) + 1; }
+
+    /// Begins to copy. @pre has_room(pieces.size()), up to most_pieces pieces of up to
+    /// most_piece_bytes
+    ticket submit(std::span<piece const> pieces, semaphore_word const& begin = {}) noexcept;
+
+    /// The last ticket that is done. Its copies are seen by the caller. Thread rule: free.
+    [[nodiscard]] ticket progress() const noexcept;
+
+    static constexpr std::size_t words_at = 0x20000; ///< in front of them: GPFIFO, USERD
+
+private:
+    static constexpr std::size_t ring_words = (block_bytes - words_at) / sizeof(std::uint32_t);
+    static constexpr std::size_t words_of_piece = 8, words_of_ticket = 16;
+    static constexpr std::size_t line_words = 16; ///< a chunk begins on a line of 64 bytes
+    // The engine begins while the CPU still writes: 6 to 20 % for long lists (H200).
+    static constexpr std::size_t first_chunk = 32, next_chunk = 128;
+
+    /// How much has been used of each ring since the beginning.
+    struct usage {
+        std::uint64_t words = 0, entries = 0;
+    };
+    class writer;
+    void ring_doorbell() noexcept;
+
+    places where_;
+    std::atomic<ticket> last_{0};   ///< that was submitted
+    std::uint32_t last_length_ = 0; ///< the engine's LINE_LENGTH_IN
+    usage used_;
+    std::array<usage, most_tickets> used_by_; ///< up to and with the ticket of this number
+};
+
+} // namespace barmap::engine

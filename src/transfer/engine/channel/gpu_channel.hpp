@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver/cuda/gpu.hpp"
+#include "transfer/engine/channel/generation.hpp"
+#include "base/region.hpp"
+#include "driver/rm/channel_abi.hpp"
+#include "driver/rm/client.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+/// What a channel is made of, whichever address space it lives in.
+namespace barmap::engine {
+
+/// A part of an RM object that the CPU has mapped.
+class cpu_view {
+public:
+    cpu_view(rm::client const& client, rm::abi::handle object, std::uint64_t offset,
+             std::size_t bytes, std::uint32_t flags)
+        : view_(client, object, offset, bytes, flags), region_(os::region::for_files(bytes)) {
+        region_.place(0, bytes, view_.fd(), 0);
+        view_.close_fd();
+    }
+    [[nodiscard]] std::byte* data() const noexcept { return region_.data(); }
+
+private:
+    rm::client::view view_;
+    os::region region_; // goes before it
+};
+
+/// The page with the doorbell. A child of the subdevice.
+class usermode_page {
+public:
+    usermode_page(rm::client const& client, generation const& gpu);
+    usermode_page(usermode_page const&) = delete;
+    usermode_page& operator=(usermode_page const&) = delete;
+    ~usermode_page();
+    [[nodiscard]] std::uint32_t* doorbell() const noexcept {
+        return reinterpret_cast<std::uint32_t*>(view_->data() + rm::abi::usermode_doorbell);
+    }
+
+private:
+    rm::client const& client_;
+    rm::abi::handle handle_;
+    std::optional<cpu_view> view_;
+};
+
+/// @throws error errc::backend_absent where no channel can be made
+void expect_channels(cuda::gpu const& which);
+
+/// Which copy engine to use: one that neither serves graphics nor is one of those that the driver
+/// gives to several users. CUDA copies by these, and on one that CUDA is using a copy waits for the
+/// end of CUDA's time slice, 1 ms. @throws error errc::backend_absent if there is none
+[[nodiscard]] std::uint32_t own_engine_type(rm::client const& client);
+
+/// Those that CUDA uses as well, two at most.
+[[nodiscard]] std::vector<std::uint32_t> shared_engine_types(rm::client const& client);
+
+/// A channel group with one channel, which its address space, memory and notifier outlive.
+class gpu_channel {
+public:
+    struct parts {
+        rm::abi::handle address_space, notifier;
+        rm::abi::handle block;      ///< the memory object of a command_ring
+        std::uint64_t block_offset; ///< of the ring's block in it
+        std::uint64_t block_on_gpu; ///< address of the ring's block in the address space
+        std::uint32_t engine_type;
+    };
+    gpu_channel(rm::client const& client, generation const& gpu, driver_series series,
+                parts const& of);
+    gpu_channel(gpu_channel const&) = delete;
+    gpu_channel& operator=(gpu_channel const&) = delete;
+    ~gpu_channel() { stop(); }
+
+    [[nodiscard]] rm::abi::handle handle() const noexcept { return channel_; }
+    [[nodiscard]] std::uint32_t token() const noexcept { return token_; }
+
+    /// Lets it run what it is given.
+    void schedule();
+
+    /// Stops it for good. May take as long as the driver takes.
+    /// @return whether nothing of it is under way any more
+    bool stop() noexcept;
+
+private:
+    template <class Parameters>
+    rm::abi::handle allocate(generation const& gpu, parts const& of) const;
+    void add_engine(generation const& gpu, std::uint32_t engine_type);
+
+    static constexpr std::uint64_t time_slice_us = 200;
+    rm::client const& client_;
+    driver_series series_;
+    rm::abi::handle group_ = 0, channel_ = 0;
+    std::uint32_t token_ = 0;
+};
+
+} // namespace barmap::engine

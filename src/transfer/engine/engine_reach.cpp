@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/engine/engine_reach.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+
+namespace barmap {
+
+void engine_reach::describe(cuda::memory const& memory) {
+    memory_ = memory;
+    for (cuda::chunk const& chunk : memory.chunks)
+        ids_.push_back(cuda::allocation_id(chunk.base));
+}
+
+bool engine_reach::is_unchanged() const noexcept {
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+        if (ids_[i] == 0 || cuda::allocation_id(memory_.chunks[i].base) != ids_[i])
+            return false;
+    return !ids_.empty();
+}
+
+std::shared_ptr<engine_reach::reached const> engine_reach::find(engine_slot& slot) const {
+    std::lock_guard const hold(lock_);
+    for (std::shared_ptr<reached const> const& each : reached_)
+        if (each->slot == &slot && !each->worker->is_retired())
+            return each;
+    std::shared_ptr<engine::worker> const worker = slot.get();
+    if (!worker)
+        return nullptr;
+    std::shared_ptr<engine::reachable const> memory;
+    if (is_unchanged()) {
+        try {
+            memory = worker->engine().reach(memory_);
+            if (!is_unchanged()) // freed meanwhile: nobody knows what was reached
+                memory.reset();
+        } catch (error const&) {
+            // The mapping reaches it all the same.
+        }
+    }
+    std::erase_if(reached_, [](auto const& each) { return each->worker->is_retired(); });
+    return reached_.emplace_back(std::make_shared<reached>(reached{&slot, worker, memory}));
+}
+
+} // namespace barmap

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/engine/batch.hpp"
+#include "transfer/engine/engine.hpp"
+
+#include <barmap/report.hpp>
+
+#include <array>
+
+namespace barmap::engine {
+
+std::span<copy_registration const> registry() noexcept {
+    static constexpr std::array<copy_registration, 2> engines{{
+        {"channel", make_channel},
+        {"driver", make_driver},
+    }};
+    return engines;
+}
+
+std::span<batch_registration const> batch_registry() noexcept {
+    static constexpr std::array<batch_registration, 2> engines{{
+        {"channel", make_channel_batches},
+        {"driver", make_driver_batches},
+    }};
+    return engines;
+}
+
+} // namespace barmap::engine
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+std::vector<std::string> engine_names() {
+    std::vector<std::string> names;
+    for (engine::copy_registration const& entry : engine::registry())
+        names.emplace_back(entry.name);
+    return names;
+}
+
+std::string_view to_string(copy_direction direction) noexcept {
+    return direction == copy_direction::to_gpu ? "to the GPU" : "to the CPU";
+}
+
+std::string_view to_string(host_memory_kind kind) noexcept {
+    return kind == host_memory_kind::pageable ? "pageable" : "pinned";
+}
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver/cuda/device_block.hpp"
+#include "driver/cuda/nonce.hpp"
+#include "transfer/engine/transfer.hpp"
+
+namespace barmap::engine {
+
+/// Memory to test an engine in. Kept for as long as the engine may be started again: to free
+/// memory, CUDA waits for running kernels, and one of them may be waiting for the copy that starts
+/// an engine.
+class test_memory {
+public:
+    static constexpr std::size_t size = 65536;
+    /// @throws error
+    explicit test_memory(gpu const& which) : block_(which.handle, size) {}
+    [[nodiscard]] CUdeviceptr address() const noexcept { return block_.address(); }
+    [[nodiscard]] bool is_still_there() const noexcept { return block_.is_still_there(); }
+
+private:
+    cuda::device_block block_;
+};
+
+/// @param direction in words, for the message. @throws error errc::backend_broken if they differ
+void expect_same(cuda::nonce const& sent, cuda::nonce const& received, char const* direction);
+
+/// Moves random values both ways, and looks with the driver whether they are where they should be.
+/// Waits for no kernel. @throws error errc::backend_broken, or what failed
+void self_test(worker& engine, gpu const& which, test_memory const& memory);
+
+} // namespace barmap::engine

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/engine/transfer.hpp"
+
+#include "transfer/cpu/fence.hpp"
+#include "transfer/cpu/routines.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace barmap::engine {
+namespace {
+
+/// Calls with each contiguous part of [offset, offset + bytes): its address for the engine, its
+/// place in the range, its size.
+template <class Action>
+void for_each_run(reachable const& memory, std::size_t offset, std::size_t bytes, Action action) {
+    for (reachable::run const& run : memory.runs) {
+        std::size_t const from = std::max(offset, run.at);
+        std::size_t const to = std::min(offset + bytes, run.at + run.bytes);
+        if (from < to)
+            action(run.address + (from - run.at), from - offset, to - from);
+    }
+}
+
+/// The pieces of one submission. The usual one or few need no allocation.
+class piece_list {
+public:
+    explicit piece_list(direction which) : which_(which) {}
+    void add(reachable const& gpu, std::size_t offset, std::uint64_t host, std::size_t bytes) {
+        for_each_run(gpu, offset, bytes,
+                     [&](std::uint64_t address, std::size_t at, std::size_t some) {
+                         add(which_ == direction::to_gpu ? piece{address, host + at, some}
+                                                         : piece{host + at, address, some});
+                     });
+    }
+    [[nodiscard]] std::span<piece const> all() const noexcept {
+        return more_.empty() ? std::span(few_).first(count_) : std::span(more_);
+    }
+
+private:
+    void add(piece const& next) {
+        if (more_.empty() && count_ < few_.size()) {
+            few_[count_++] = next;
+            return;
+        }
+        if (more_.empty())
+            more_.assign(few_.begin(), few_.end());
+        more_.push_back(next);
+    }
+    direction which_;
+    std::array<piece, 4> few_;
+    std::size_t count_ = 0;
+    std::vector<piece> more_;
+};
+
+// What was fastest on an H200 among 4 KiB to 256 KiB (docs/results): the larger the copy, the less
+// a piece's own cost matters beside the overlap of the engine's work with the CPU's.
+constexpr std::size_t staged_chunk(direction which, std::size_t bytes) noexcept {
+    constexpr std::size_t kib = 1024;
+    if (which == direction::to_cpu)
+        return bytes <= 32 * kib    ? bytes
+               : bytes <= 128 * kib ? 32 * kib
+               : bytes <= 512 * kib ? 64 * kib
+                                    : 128 * kib;
+    return bytes <= 128 * kib ? bytes : bytes <= 512 * kib ? 128 * kib : 256 * kib;
+}
+
+/// What the CPU copies by: where neither side will be in its caches, without reading the
+/// destination first. 8 MiB from the GPU take 600 us so, 790 by memcpy (H200).
+using cpu_copy = void (*)(void* to, void const* from, std::size_t bytes) noexcept;
+
+cpu_copy cpu_copy_for(direction which, std::size_t bytes) noexcept {
+    constexpr std::size_t mib = std::size_t{1} << 20;
+    static cpu_copy const streaming = copy::streaming_store();
+    if (streaming && bytes >= (which == direction::to_cpu ? 2 * mib : mib))
+        return streaming;
+    return
+        [](void* to, void const* from, std::size_t some) noexcept { std::memcpy(to, from, some); };
+}
+
+} // namespace
+
+bool covers(reachable const& memory, std::size_t offset, std::size_t bytes) noexcept {
+    std::size_t covered = 0;
+    for (reachable::run const& run : memory.runs) {
+        std::size_t const from = std::max(offset, run.at);
+        std::size_t const to = std::min(offset + bytes, run.at + run.bytes);
+        covered += from < to ? to - from : 0;
+    }
+    return covered == bytes;
+}
+
+worker::worker(std::unique_ptr<copy_engine> engine, std::chrono::milliseconds patience)
+    : patience_(patience), staging_(os::region::shared_memory(lanes * lane_bytes)),
+      engine_(std::move(engine)) {
+    engine_->start();
+    reached_ = engine_->reach(std::span(staging_.data(), staging_.size()));
+    for (std::size_t i = 0; i < lanes; ++i) {
+        lanes_[i].data = staging_.data() + i * lane_bytes;
+        lanes_[i].address = reached_->runs.front().address + i * lane_bytes;
+    }
+}
+
+/// A lane of the calling thread's own, for as long as it lives.
+class worker::free_lane {
+public:
+    explicit free_lane(worker& all) {
+        for (lane& each : all.lanes_)
+            if ((hold_ = std::unique_lock(each.busy, std::try_to_lock))) {
+                lane_ = &each;
+                return;
+            }
+        lane_ = &all.lanes_[all.next_lane_.fetch_add(1, std::memory_order_relaxed) % lanes];
+        hold_ = std::unique_lock(lane_->busy);
+    }
+    [[nodiscard]] lane const& operator*() const noexcept { return *lane_; }
+
+private:
+    std::unique_lock<std::mutex> hold_;
+    lane* lane_ = nullptr;
+};
+
+bool worker::retire(std::shared_ptr<worker> const& failed,
+                    std::chrono::milliseconds most) noexcept {
+    failed->is_retired_.store(true, std::memory_order_release);
+    try {
+        // Several threads may have found it failed: all wait for the one end.
+        std::call_once(failed->stopping_, [&] {
+            auto stopped = std::make_shared<std::promise<bool>>();
+            std::shared_future<bool> const end = stopped->get_future().share();
+            std::thread([failed, stopped] {
+                bool const is_over = failed->engine_->close();
+                if (!is_over)
+                    (void)new std::shared_ptr(failed); // what may still be written to stays
+                stopped->set_value(is_over);
+            }).detach();
+            failed->stopped_ = end;
+        });
+        return failed->stopped_.wait_for(most) == std::future_status::ready &&
+               failed->stopped_.get();
+    } catch (std::exception const&) {
+        return false; // no thread could be had: nobody knows what is still under way
+    }
+}
+
+class worker::under_way {
+public:
+    under_way(worker& where, std::size_t bytes) noexcept : where_(where), bytes_(bytes) {
+        where_.bytes_under_way_ += bytes_;
+    }
+    under_way(under_way const&) = delete;
+    under_way& operator=(under_way const&) = delete;
+    ~under_way() { where_.bytes_under_way_ -= bytes_; }
+
+private:
+    worker& where_;
+    std::size_t bytes_;
+};
+
+std::chrono::nanoseconds worker::patience(std::size_t bytes) const noexcept {
+    return patience_ + longest_time_of(bytes);
+}
+
+outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t offset,
+                            std::byte* host, std::size_t bytes) noexcept {
+    try {
+        free_lane const through(*this);
+        if (is_retired())
+            return outcome::failed; // its copies may still be under way to or from this lane
+        under_way const counted(*this, bytes);
+        outcome result = outcome::failed;
+        try {
+            result = which == direction::to_cpu ? staged_to_cpu(*through, gpu, offset, host, bytes)
+                                                : staged_to_gpu(*through, gpu, offset, host, bytes);
+        } catch (std::exception const&) {
+            // As one that has failed.
+        }
+        if (result != outcome::done)
+            is_retired_.store(true, std::memory_order_release); // before the lane is another's
+        return result;
+    } catch (std::exception const&) {
+        return outcome::failed;
+    }
+}
+
+outcome worker::copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept {
+    try {
+        lane& through = lanes_.back();
+        std::lock_guard const hold(through.busy);
+        reachable::run const run{0, bytes, through.address};
+        outcome const result =
+            is_retired() ? outcome::failed : copy_direct(which, gpu, 0, {&run, 1});
+        if (result != outcome::done)
+            is_retired_.store(true, std::memory_order_release);
+        return result;
+    } catch (std::exception const&) {
+        return outcome::failed;
+    }
+}
+
+// A lane is a ring of chunks.
+outcome worker::staged_to_cpu(lane const& through, reachable const& gpu, std::size_t offset,
+                              std::byte* host, std::size_t bytes) {
+    std::size_t const chunk = staged_chunk(direction::to_cpu, bytes);
+    cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes);
+    std::size_t const slots = lane_bytes / chunk;
+    std::array<ticket, lane_bytes / 4096> tickets; // no chunk is smaller, unless there is only one
+    std::size_t submitted = 0, taken = 0;
+    for (std::size_t i = 0; taken < bytes; ++i) {
+        for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {
+            std::size_t const slot = submitted / chunk % slots;
+            std::size_t const some = std::min(chunk, bytes - submitted);
+            piece_list pieces(direction::to_cpu);
+            pieces.add(gpu, offset + submitted, through.address + slot * chunk, some);
+            tickets[slot] = engine_->submit(pieces.all());
+        }
+        std::size_t const slot = i % slots;
+        if (outcome const result = engine_->wait(tickets[slot], when_late());
+            result != outcome::done)
+            return result;
+        std::size_t const some = std::min(chunk, bytes - taken);
+        copy_bytes(host + taken, through.data + slot * chunk, some);
+        taken += some;
+    }
+    copy::flush_wc_stores(); // for other threads
+    return outcome::done;
+}
+
+outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::size_t offset,
+                              std::byte const* host, std::size_t bytes) {
+    std::size_t const chunk = staged_chunk(direction::to_gpu, bytes);
+    cpu_copy const copy_bytes = cpu_copy_for(direction::to_gpu, bytes);
+    std::size_t const slots = lane_bytes / chunk;
+    std::array<ticket, lane_bytes / 4096> tickets;
+    ticket last = 0;
+    for (std::size_t at = 0, i = 0; at < bytes; at += chunk, ++i) {
+        std::size_t const slot = i % slots;
+        if (i >= slots) {
+            if (outcome const result = engine_->wait(tickets[slot], when_late());
+                result != outcome::done)
+                return result;
+        }
+        std::size_t const some = std::min(chunk, bytes - at);
+        copy_bytes(through.data + slot * chunk, host + at, some);
+        copy::flush_wc_stores(); // for the engine
+        piece_list pieces(direction::to_gpu);
+        pieces.add(gpu, offset + at, through.address + slot * chunk, some);
+        last = tickets[slot] = engine_->submit(pieces.all());
+    }
+    return engine_->wait(last, when_late());
+}
+
+outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
+                            std::span<reachable::run const> host) noexcept {
+    try {
+        piece_list pieces(which); // all in one submission: each has its latency
+        std::size_t bytes = 0;
+        for (reachable::run const& run : host) {
+            pieces.add(gpu, offset + run.at, run.address, run.bytes);
+            bytes += run.bytes;
+        }
+        under_way const counted(*this, bytes);
+        ticket const number = engine_->submit(pieces.all());
+        return engine_->wait(number, when_late());
+    } catch (std::exception const&) {
+        return outcome::failed;
+    }
+}
+
+} // namespace barmap::engine

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "transfer/engine/engine.hpp"
+#include "transfer/engine/patience.hpp"
+#include "base/region.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <span>
+
+/// Whole copies by an engine: those of pinned memory directly, others through staging memory.
+namespace barmap::engine {
+
+/// An engine at work, with its staging memory.
+/// Thread rule: any number of threads may copy; those of pageable memory share `lanes` lanes.
+class worker {
+public:
+    static constexpr std::size_t lanes = 2;
+    static constexpr std::size_t lane_bytes = std::size_t{2} << 20;
+
+    /// Starts the engine. @throws error
+    explicit worker(std::unique_ptr<copy_engine> engine,
+                    std::chrono::milliseconds patience = usual_patience);
+    worker(worker const&) = delete;
+    worker& operator=(worker const&) = delete;
+    ~worker() { engine_->close(); } // before the memory goes that it may be copying to
+
+    [[nodiscard]] copy_engine& engine() noexcept { return *engine_; }
+
+    /// Whether it has failed: ask for another one.
+    [[nodiscard]] bool is_retired() const noexcept {
+        return is_retired_.load(std::memory_order_acquire);
+    }
+    /// Ends that, and stops the engine by a thread of its own: the driver may take for ever.
+    /// @return whether it has stopped within this time, so that nothing is under way any more
+    static bool retire(std::shared_ptr<worker> const& failed,
+                       std::chrono::milliseconds most) noexcept;
+
+    /// Copies between GPU memory and staging memory, as if that were pinned host memory: to
+    /// measure.
+    /// @pre bytes <= lane_bytes
+    outcome copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept;
+
+    /// What is not in host memory that the engine reaches is copied by the CPU to or from staging
+    /// memory, piece after piece, while the engine copies the next.
+    /// @pre [offset, offset + bytes) is covered by gpu's runs
+    /// @return late or failed: some of the copy may still be under way
+    outcome copy_staged(direction which, reachable const& gpu, std::size_t offset, std::byte* host,
+                        std::size_t bytes) noexcept;
+
+    /// Copies directly to or from memory that the engine reaches.
+    /// @param host where the host's side lies for the engine, `at` counted from its start; in order
+    outcome copy_direct(direction which, reachable const& gpu, std::size_t offset,
+                        std::span<reachable::run const> host) noexcept;
+
+    /// How long that many bytes may take before they are late.
+    [[nodiscard]] std::chrono::nanoseconds patience(std::size_t bytes) const noexcept;
+
+private:
+    class under_way;
+    [[nodiscard]] deadline when_late() const noexcept {
+        return device_clock::now() + patience(bytes_under_way_.load());
+    }
+    struct lane {
+        std::mutex busy;
+        std::byte* data = nullptr;
+        std::uint64_t address = 0;
+    };
+    class free_lane;
+    outcome staged_to_cpu(lane const& through, reachable const& gpu, std::size_t offset,
+                          std::byte* host, std::size_t bytes);
+    outcome staged_to_gpu(lane const& through, reachable const& gpu, std::size_t offset,
+                          std::byte const* host, std::size_t bytes);
+
+    std::chrono::milliseconds patience_;
+    os::region staging_; // outlives the engine, which may still write into it
+    std::unique_ptr<copy_engine> engine_;
+    std::unique_ptr<reachable> reached_; // goes before the engine
+    std::array<lane, lanes> lanes_;
+    std::atomic<unsigned> next_lane_{0};
+    std::atomic<bool> is_retired_{false};
+    std::once_flag stopping_;
+    std::shared_future<bool> stopped_; ///< and nothing is under way any more
+    std::atomic<std::size_t> bytes_under_way_{
+        0}; ///< of all threads: a copy waits for those before it
+};
+
+/// Whether all of [offset, offset + bytes) can be reached.
+[[nodiscard]] bool covers(reachable const& memory, std::size_t offset, std::size_t bytes) noexcept;
+
+} // namespace barmap::engine

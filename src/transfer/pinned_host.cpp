@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/pinned_host.hpp"
+
+#include "driver/cuda/driver_api.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace barmap {
+
+namespace {
+
+pinned_host::allocation ask_cuda(std::byte const* host) noexcept {
+    using allocation = pinned_host::allocation;
+    unsigned type = 0;
+    allocation result;
+    // All in one call, which is quick for ordinary memory, too; cuPointerGetAttribute takes 0.5 us
+    // to say that there is none.
+    unsigned managed = 0; // whose pages move
+    std::array names{cuda::pointer_memory_type, cuda::pointer_buffer_id,
+                     cuda::pointer_range_start_addr, cuda::pointer_range_size,
+                     cuda::pointer_is_managed};
+    std::array<void*, names.size()> values{&type, &result.id, &result.start, &result.size,
+                                           &managed};
+    bool const known =
+        cuda::api().pointer_get_attributes(names.size(), names.data(), values.data(),
+                                           reinterpret_cast<std::uintptr_t>(host)) == cuda::success;
+    // Where the host's address differs from the GPU's, the range is told as the GPU's.
+    bool const pinned = known && type == cuda::memory_type_host && managed == 0 && result.id != 0 &&
+                        result.contains(reinterpret_cast<std::uintptr_t>(host), 1);
+    return pinned ? result : allocation{};
+}
+
+} // namespace
+
+// With the lock held.
+pinned_host::allocation pinned_host::find_own(std::uintptr_t at) const noexcept {
+    for (allocation const& each : own_)
+        if (each.contains(at, 1))
+            return each;
+    return {};
+}
+
+pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
+    if (own_count_.load(std::memory_order_acquire) > 0) {
+        std::lock_guard const hold(lock_);
+        allocation const own = find_own(reinterpret_cast<std::uintptr_t>(host));
+        if (own.size > 0)
+            return own;
+    }
+    return ask_cuda(host);
+}
+
+void pinned_host::add(std::span<std::byte> own) {
+    std::lock_guard const hold(lock_);
+    own_.push_back({reinterpret_cast<std::uintptr_t>(own.data()), own.size(), next_own_--});
+    own_count_ = own_.size();
+}
+
+void pinned_host::remove(std::byte const* own) noexcept {
+    std::lock_guard const hold(lock_);
+    auto const start = reinterpret_cast<std::uintptr_t>(own);
+    std::erase_if(own_, [&](allocation const& each) { return each.start == start; });
+    own_count_ = own_.size();
+    std::erase_if(ranges_, [&](range const& each) { return each.what.start == start; });
+}
+
+void pinned_host::place::add(std::shared_ptr<engine::reachable const> const& held,
+                             engine::reachable::run const& run) {
+    if (++count_ == 1) {
+        first_ = run;
+        held_ = held;
+        return;
+    }
+    if (more_runs_.empty())
+        more_runs_.push_back(first_);
+    more_runs_.push_back(run);
+    more_held_.push_back(held);
+}
+
+// With the lock held.
+pinned_host::range& pinned_host::find_range(std::shared_ptr<engine::worker> const& worker,
+                                            allocation const& what) {
+    for (range& each : ranges_)
+        if (each.what.id == what.id && each.what.start == what.start &&
+            each.what.size == what.size && each.worker == worker)
+            return each;
+    // While at it, release what is gone, and the oldest.
+    std::erase_if(ranges_, [&](range const& each) {
+        return each.worker->is_retired() ||
+               (find_own(each.what.start).id != each.what.id &&
+                ask_cuda(reinterpret_cast<std::byte const*>(each.what.start)).id != each.what.id);
+    });
+    if (ranges_.size() == most_ranges)
+        ranges_.erase(ranges_.begin());
+    range made;
+    made.worker = worker;
+    made.what = what;
+    made.blocks.resize((what.size + block_bytes - 1) / block_bytes);
+    return ranges_.emplace_back(std::move(made));
+}
+
+std::shared_ptr<engine::reachable const>
+pinned_host::reach_block(std::shared_ptr<engine::worker> const& worker, allocation const& what,
+                         std::size_t number) {
+    {
+        std::lock_guard const hold(lock_);
+        range const& found = find_range(worker, what);
+        if (found.unreachable || found.blocks[number])
+            return found.unreachable ? nullptr : found.blocks[number];
+    }
+    std::size_t const at = number * block_bytes;
+    std::shared_ptr<engine::reachable const> block;
+    try {
+        block = worker->engine().reach_pinned({reinterpret_cast<std::byte*>(what.start + at),
+                                               std::min(block_bytes, what.size - at)});
+    } catch (error const&) {
+        // Then nothing of this allocation is reached.
+    }
+    // Another thread may have reached it meanwhile; then the earlier one goes with its last copy.
+    std::lock_guard const hold(lock_);
+    range& found = find_range(worker, what);
+    if (block)
+        found.blocks[number] = block;
+    else
+        found.unreachable = true;
+    return block;
+}
+
+pinned_host::place pinned_host::find(std::shared_ptr<engine::worker> const& worker,
+                                     allocation const& what, std::byte const* host,
+                                     std::size_t bytes) {
+    std::size_t const offset = reinterpret_cast<std::uintptr_t>(host) - what.start;
+    place result;
+    for (std::size_t done = 0; done < bytes;) {
+        std::size_t const number = (offset + done) / block_bytes;
+        std::size_t const inside = (offset + done) % block_bytes;
+        std::shared_ptr<engine::reachable const> const block = reach_block(worker, what, number);
+        if (!block)
+            return {};
+        std::size_t const length = std::min(block_bytes, what.size - number * block_bytes);
+        std::size_t const some = std::min(bytes - done, length - inside);
+        result.add(block, {done, some, block->runs.front().address + inside});
+        done += some;
+    }
+    return result;
+}
+
+} // namespace barmap
