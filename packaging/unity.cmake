@@ -16,7 +16,7 @@ if(TARGET barmap_python)
     TARGET_DIRECTORY barmap_python PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 if(TARGET unit_tests)
-  file(GLOB alone ${PROJECT_SOURCE_DIR}/tests/unit/*_model_test.cpp)
+  file(GLOB alone ${PROJECT_SOURCE_DIR}/tests/unit/signal/*_model_test.cpp)
   set_source_files_properties(${alone} TARGET_DIRECTORY unit_tests
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "transfer/cpu/routines.hpp"
 #include "counted_routine.hpp"
 #include "fake_gpu_memory.hpp"
+#include "transfer/cpu/routines.hpp"
 
 #include <barmap/copy.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "fake_gpu_memory.hpp"
 #include "transfer/cpu/measure.hpp"
 #include "transfer/cpu/routines.hpp"
-#include "fake_gpu_memory.hpp"
 
 #include <gtest/gtest.h>
 

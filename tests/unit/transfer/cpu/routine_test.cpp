@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Every routine that this CPU supports, against memcpy, with canaries on both sides.
-#include "transfer/cpu/routines.hpp"
-#include "transfer/cpu/walk.hpp"
 #include "counted_routine.hpp"
 #include "fake_gpu_memory.hpp"
+#include "transfer/cpu/routines.hpp"
+#include "transfer/cpu/walk.hpp"
 
 #include <barmap/copy.hpp>
 

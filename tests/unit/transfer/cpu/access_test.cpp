@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the compiled routines do to GPU memory, instruction by instruction.
 #include "access_trace.hpp"
-#include "transfer/cpu/routines.hpp"
 #include "counted_routine.hpp"
 #include "fake_gpu_memory.hpp"
+#include "transfer/cpu/routines.hpp"
 
 #include <barmap/copy.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the hot path takes besides bytes: values, a constant, a predicate; and windows of nothing.
-#include "transfer/cpu/routines.hpp"
 #include "counted_routine.hpp"
 #include "fake_gpu_memory.hpp"
+#include "transfer/cpu/routines.hpp"
 
 #include <barmap/copy.hpp>
 

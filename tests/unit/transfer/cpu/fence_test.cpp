@@ -2,9 +2,9 @@
 // Which barrier stands where (docs/ordering.md, the table of fences), in the instructions that are
 // executed: before or behind the accesses to GPU memory, and no other besides.
 #include "access_trace.hpp"
-#include "transfer/cpu/routines.hpp"
 #include "counted_routine.hpp"
 #include "fake_gpu_memory.hpp"
+#include "transfer/cpu/routines.hpp"
 
 #include <barmap/copy.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What barmap says to drivers are numbers. The simulated ones are built with the same declarations,
 // and would follow any slip in them; so the numbers stand here a second time.
-#include "map/gdrdrv/gdrdrv_abi.hpp"
 #include "driver/cuda/types.hpp"
 #include "driver/rm/rm_abi.hpp"
+#include "map/gdrdrv/gdrdrv_abi.hpp"
 
 #include <gtest/gtest.h>
 
