@@ -257,9 +257,10 @@ BARMAP_API void barmap_unmap(barmap_mapping* mapping);
 /// the mapping, or a copy engine of the GPU. Returns when the bytes are there. What this thread
 /// wrote and posted before is not overtaken. Any thread.
 ///
-/// Below 32 KiB it is barmap_write() with checks. The first copy of 32 KiB or more starts the GPU's
-/// engines and measures them, which takes about 30 ms. It may lock, call the driver, and wait; what
-/// must not uses barmap_write().
+/// A copy for which no engine is ever faster is barmap_write() with checks. The first larger one
+/// starts the GPU's engines and measures them; share/doc/barmap/copy-engine.md says from which size
+/// on, and how long it takes. It may lock, call the driver, and wait; what must not uses
+/// barmap_write().
 /// @param data host memory: ordinary, or pinned by CUDA; not NULL unless bytes is 0
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the range leaves the
 ///         mapping; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_NO_MEMORY;
@@ -273,7 +274,7 @@ BARMAP_API int barmap_copy_to_gpu(barmap_mapping const* mapping, size_t offset, 
 
 /// Copies from GPU memory by whatever is fastest: loads through the mapping, or a copy engine. It
 /// sees what this thread wrote and posted before, and never delivers a value older than one that
-/// this thread has already read. Below 1 KiB it is barmap_read() with checks; otherwise as
+/// this thread has already read. Small ones are barmap_read() with checks; others as
 /// barmap_copy_to_gpu(). Any thread.
 ///
 ///     if (barmap_copy_to_cpu(map, result, 0, sizeof result) != BARMAP_OK)

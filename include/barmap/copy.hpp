@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/types.hpp>
 #include <barmap/values.hpp>
 #include <barmap/window.hpp>
 
@@ -23,12 +22,6 @@
 /// Several threads may call these on one mapping at once; overlapping writes are the caller's race,
 /// as with memcpy. The ordering rules are in share/doc/barmap/ordering.md.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
-
-/// Below this size no engine is ever faster than loads and stores, so that none is asked, or
-/// started: an engine takes 3.5 us at least, in which 3 KiB are read and 64 KiB written (H200).
-[[nodiscard]] constexpr std::size_t least_for_engines(copy_direction direction) noexcept {
-    return direction == copy_direction::to_cpu ? 1024 : 32768;
-}
 
 /// A trivially copyable type of 1, 2, 4 or 8 bytes.
 template <class Word>

@@ -54,16 +54,16 @@ public:
     ///
     ///     map.copy_to_gpu(0, std::as_bytes(std::span(weights)));
     ///
-    /// Below 32 KiB it is write(). The first copy of 32 KiB or more starts the GPU's engines and
-    /// measures them, about 30 ms. It may lock, call the driver, and wait: use write() in code that
-    /// must not. Thread rule: any number of threads may copy at once.
+    /// A copy for which no engine is ever faster is write(). The first larger one starts the GPU's
+    /// engines and measures them; share/doc/barmap/copy-engine.md says from which size on, and how
+    /// long it takes. It may lock, call the driver, and wait: use write() in code that must not.
+    /// Thread rule: any number of threads may copy at once.
     /// @throws error errc::out_of_range; errc::copy_unfinished if an engine has failed and could
-    /// not
-    ///         be stopped, after 50 ms and more (where it could be stopped, the copy is done in
-    ///         another way); errc::forked_child; errc::backend_absent or errc::backend_broken if
+    ///         not be stopped (where it could be stopped, the copy is done in another way);
+    ///         errc::forked_child; errc::backend_absent or errc::backend_broken if
     ///         BARMAP_ENGINE names an engine that is not usable; std::bad_alloc
     void copy_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
-        if (holds(offset, bytes.size()) && bytes.size() < least_for_engines(copy_direction::to_gpu))
+        if (holds(offset, bytes.size()) && bytes.size() < contest_from_.to_gpu)
             write(barmap::window{whole_.data + offset, bytes.size(), whole_.plan}, bytes);
         else
             copy_much_to_gpu(offset, bytes);
@@ -83,9 +83,9 @@ public:
     ///     std::vector<float> result(1 << 20);
     ///     map.copy_to_cpu(result, 0);
     ///
-    /// Below 1 KiB it is read(); else as copy_to_gpu(). @throws as copy_to_gpu()
+    /// Small ones are read(); else as copy_to_gpu(). @throws as copy_to_gpu()
     void copy_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
-        if (holds(offset, bytes.size()) && bytes.size() < least_for_engines(copy_direction::to_cpu))
+        if (holds(offset, bytes.size()) && bytes.size() < contest_from_.to_cpu)
             read(bytes, barmap::window{whole_.data + offset, bytes.size(), whole_.plan});
         else
             copy_much_to_cpu(bytes, offset);
@@ -119,6 +119,9 @@ private:
 
     std::unique_ptr<mapping_state> state_;
     barmap::window whole_;
+    struct {
+        std::size_t to_gpu = 1, to_cpu = 1;
+    } contest_from_; ///< the least bytes for which another method than loads and stores is asked
 };
 
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -4,9 +4,9 @@
 #include "driver_use.hpp"
 #include "released_gil.hpp"
 
-#include "transfer/copy_methods.hpp"
 #include "gdrapi/boundary.hpp"
 #include "gdrapi/gdrapi.h"
+#include "transfer/copy_methods.hpp"
 
 #include <barmap/mapping.hpp>
 

@@ -6,9 +6,9 @@
 #include "mapped_handle.hpp"
 #include "session.hpp"
 
-#include "transfer/cpu/transfer.hpp"
-#include "transfer/copy_methods.hpp"
 #include "driver/cuda/memory.hpp"
+#include "transfer/copy_methods.hpp"
+#include "transfer/cpu/transfer.hpp"
 
 #include <cstdint>
 #include <cstring>

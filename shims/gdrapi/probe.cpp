@@ -3,13 +3,13 @@
 
 #include "boundary.hpp"
 
-#include "map/gdrdrv/module.hpp"
-#include "base/config.hpp"
-#include "base/simulation.hpp"
-#include "driver/cuda/types.hpp"
 #include "base/calls.hpp"
+#include "base/config.hpp"
 #include "base/fd.hpp"
 #include "base/library.hpp"
+#include "base/simulation.hpp"
+#include "driver/cuda/types.hpp"
+#include "map/gdrdrv/module.hpp"
 
 #include <fcntl.h>
 #include <string>

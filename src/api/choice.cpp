@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "api/choice.hpp"
 
-#include "driver/cuda/driver_api.hpp"
 #include "base/log.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #include <exception>
 #include <string>

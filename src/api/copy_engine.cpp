@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/copy_engine.hpp>
 
-#include "transfer/batch_pieces.hpp"
 #include "api/copy_engine_state.hpp"
-#include "transfer/engine/spin.hpp"
 #include "base/failure_report.hpp"
 #include "base/log.hpp"
+#include "transfer/batch_pieces.hpp"
+#include "transfer/engine/spin.hpp"
 
 #include <barmap/error.hpp>
 

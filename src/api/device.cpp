@@ -3,9 +3,9 @@
 
 #include "api/choice.hpp"
 #include "api/copy_engine_state.hpp"
+#include "api/host_buffer_state.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "gpu/gpu_identity.hpp"
-#include "api/host_buffer_state.hpp"
 #include "gpu/open_devices.hpp"
 
 #include <new>

@@ -2,8 +2,8 @@
 #include <barmap/mapping.hpp>
 
 #include "api/adaptive.hpp"
-#include "transfer/cpu/plan.hpp"
 #include "api/pin_state.hpp"
+#include "transfer/cpu/plan.hpp"
 
 #include <utility>
 
@@ -11,15 +11,19 @@ namespace barmap {
 
 mapping::mapping() noexcept = default;
 mapping::mapping(mapping&& other) noexcept
-    : state_(std::move(other.state_)), whole_(std::exchange(other.whole_, {})) {}
+    : state_(std::move(other.state_)), whole_(std::exchange(other.whole_, {})),
+      contest_from_(other.contest_from_) {}
 mapping& mapping::operator=(mapping&& other) noexcept {
     whole_ = std::exchange(other.whole_, {});
     state_ = std::move(other.state_);
+    contest_from_ = other.contest_from_;
     return *this;
 }
 mapping::~mapping() = default;
 mapping::mapping(std::unique_ptr<mapping_state> state) noexcept
-    : state_(std::move(state)), whole_{state_->mapped->data, state_->pin->size, &state_->plan} {}
+    : state_(std::move(state)), whole_{state_->mapped->data, state_->pin->size, &state_->plan},
+      contest_from_{least_for_engines(copy_direction::to_gpu),
+                    least_for_engines(copy_direction::to_cpu)} {}
 
 std::byte* mapping::data() const noexcept {
     return whole_.data;

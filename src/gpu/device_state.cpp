@@ -2,8 +2,8 @@
 #include "gpu/device_state.hpp"
 
 #include "base/config.hpp"
-#include "driver/cuda/driver_api.hpp"
 #include "base/region.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #include <algorithm>
 

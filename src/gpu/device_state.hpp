@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "map/backend_slot.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "transfer/engine/engine_slot.hpp"
 #include "base/process.hpp"
+#include "driver/cuda/context_scope.hpp"
+#include "map/backend_slot.hpp"
 #include "map/own_allocations.hpp"
+#include "transfer/engine/engine_slot.hpp"
 #include "transfer/pinned_host.hpp"
 
 #include <memory>

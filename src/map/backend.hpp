@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/fd.hpp"
 #include "driver/cuda/gpu.hpp"
 #include "driver/cuda/memory.hpp"
 #include "driver/cuda/types.hpp"
-#include "base/fd.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>

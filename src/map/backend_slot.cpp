@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "map/backend_slot.hpp"
 
-#include "map/self_test.hpp"
-#include "driver/cuda/driver_api.hpp"
 #include "base/failure_report.hpp"
 #include "base/log.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "map/self_test.hpp"
 
 #include <chrono>
 

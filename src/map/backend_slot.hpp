@@ -3,8 +3,8 @@
 
 #include "map/backend.hpp"
 #include "map/scratch.hpp"
-#include "transfer/cpu/plan.hpp"
 #include "transfer/copy_methods.hpp"
+#include "transfer/cpu/plan.hpp"
 
 #include <atomic>
 #include <memory>

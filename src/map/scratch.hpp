@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "map/backend.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/device_block.hpp"
 #include "driver/cuda/types.hpp"
+#include "map/backend.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "map/backend.hpp"
 #include "base/process.hpp"
+#include "map/backend.hpp"
 
 #include <memory>
 #include <mutex>

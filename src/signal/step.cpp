@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/step.hpp>
 
+#include "base/process.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
 #include "driver/cuda/memory.hpp"
-#include "base/process.hpp"
 #include "signal/ptx_step.hpp"
 #include "signal/step_kernels.cuh"
 

@@ -2,8 +2,8 @@
 #include "transfer/copy_methods.hpp"
 
 #include "base/config.hpp"
-#include "transfer/cpu/measure.hpp"
 #include "base/log.hpp"
+#include "transfer/cpu/measure.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/copy.hpp>

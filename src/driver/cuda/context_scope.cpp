@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cuda/context_scope.hpp"
 
+#include "base/log.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
-#include "base/log.hpp"
 
 #include <new>
 #include <string>

@@ -2,9 +2,9 @@
 #include "driver/cuda/driver_api.hpp"
 
 #include "base/config.hpp"
-#include "base/simulation.hpp"
 #include "base/fd.hpp"
 #include "base/library.hpp"
+#include "base/simulation.hpp"
 
 #include <atomic>
 #include <vector>

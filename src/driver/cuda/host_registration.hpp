@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/context_scope.hpp"
 #include "base/process.hpp"
+#include "driver/cuda/context_scope.hpp"
 
 #include <cstddef>
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/types.hpp"
 #include "base/fd.hpp"
+#include "driver/cuda/types.hpp"
 
 #include <barmap/types.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cuda/nonce.hpp"
 
-#include "driver/cuda/driver_api.hpp"
 #include "base/random.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #include <span>
 

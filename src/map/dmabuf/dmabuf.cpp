@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "map/backend.hpp"
-#include "map/pages.hpp"
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/driver_api.hpp"
 #include "base/fd.hpp"
 #include "base/region.hpp"
+#include "driver/cuda/context_scope.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "map/backend.hpp"
+#include "map/pages.hpp"
 
 #include <exception>
 #include <set>

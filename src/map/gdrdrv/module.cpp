@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "map/gdrdrv/module.hpp"
 
-#include "map/gdrdrv/gdrdrv_abi.hpp"
 #include "base/calls.hpp"
 #include "base/region.hpp"
+#include "map/gdrdrv/gdrdrv_abi.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

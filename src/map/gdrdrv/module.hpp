@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "map/backend.hpp"
 #include "base/fd.hpp"
 #include "base/process.hpp"
+#include "map/backend.hpp"
 
 #include <cstddef>
 #include <cstdint>

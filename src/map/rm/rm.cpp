@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "map/backend.hpp"
-#include "map/pages.hpp"
 #include "base/region.hpp"
 #include "driver/rm/cuda_memory.hpp"
+#include "map/backend.hpp"
+#include "map/pages.hpp"
 
 #include <list>
 #include <utility>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "map/vulkan/cuda_view.hpp"
 
-#include "map/vulkan/device_memory.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
+#include "map/vulkan/device_memory.hpp"
 
 namespace barmap::backend::vulkan {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/process.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/types.hpp"
-#include "base/process.hpp"
 
 #include <cstddef>
 #include <memory>

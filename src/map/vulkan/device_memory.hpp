@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "map/vulkan/session.hpp"
 #include "base/fd.hpp"
+#include "map/vulkan/session.hpp"
 
 #include <memory>
 #include <utility>

@@ -2,8 +2,8 @@
 #include "map/backend.hpp"
 #include "map/shared_view.hpp"
 #include "map/vulkan/cuda_view.hpp"
-#include "map/vulkan/host_view.hpp"
 #include "map/vulkan/device_memory.hpp"
+#include "map/vulkan/host_view.hpp"
 #include "map/vulkan/session.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/region.hpp"
 #include "driver/cuda/device_block.hpp"
 #include "driver/cuda/gpu.hpp"
 #include "driver/cuda/host_registration.hpp"
-#include "base/region.hpp"
 
 #include <cstddef>
 #include <cstdint>

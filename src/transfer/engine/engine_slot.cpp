@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/engine_slot.hpp"
 
-#include "driver/cuda/context_scope.hpp"
-#include "driver/cuda/driver_api.hpp"
 #include "base/failure_report.hpp"
 #include "base/log.hpp"
 #include "base/process.hpp"
+#include "driver/cuda/context_scope.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/gpu.hpp"
 #include "base/calls.hpp"
+#include "driver/cuda/gpu.hpp"
 
 #include <chrono>
 #include <cstddef>

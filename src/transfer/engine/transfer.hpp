@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/region.hpp"
 #include "transfer/engine/engine.hpp"
 #include "transfer/engine/patience.hpp"
-#include "base/region.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "transfer/engine/channel/generation.hpp"
-#include "transfer/engine/engine.hpp"
 #include "driver/rm/channel_abi.hpp"
 #include "driver/rm/client.hpp"
 #include "driver/rm/cuda_memory.hpp"
+#include "transfer/engine/channel/generation.hpp"
+#include "transfer/engine/engine.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "base/process.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
 #include "transfer/engine/batch.hpp"
 #include "transfer/engine/channel/striped_queue.hpp"
 #include "transfer/engine/queues.hpp"
-#include "base/process.hpp"
 
 #include <barmap/error.hpp>
 

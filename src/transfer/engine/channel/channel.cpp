@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "base/process.hpp"
+#include "base/region.hpp"
 #include "transfer/engine/channel/address_space.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
 #include "transfer/engine/channel/generation.hpp"
 #include "transfer/engine/channel/gpu_channel.hpp"
 #include "transfer/engine/engine.hpp"
 #include "transfer/engine/spin.hpp"
-#include "base/process.hpp"
-#include "base/region.hpp"
 
 #include <barmap/error.hpp>
 

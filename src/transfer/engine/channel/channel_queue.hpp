@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/region.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/device_block.hpp"
 #include "driver/cuda/gpu.hpp"
 #include "driver/cuda/host_registration.hpp"
+#include "driver/rm/client.hpp"
+#include "driver/rm/cuda_memory.hpp"
+#include "driver/rm/uvm.hpp"
 #include "transfer/engine/batch.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
 #include "transfer/engine/channel/generation.hpp"
 #include "transfer/engine/channel/gpu_channel.hpp"
 #include "transfer/engine/patience.hpp"
-#include "base/region.hpp"
-#include "driver/rm/client.hpp"
-#include "driver/rm/cuda_memory.hpp"
-#include "driver/rm/uvm.hpp"
 
 #include <array>
 #include <atomic>

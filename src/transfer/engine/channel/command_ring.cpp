@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/channel/command_ring.hpp"
 
-#include "transfer/cpu/fence.hpp"
 #include "driver/rm/channel_abi.hpp"
+#include "transfer/cpu/fence.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "driver/cuda/gpu.hpp"
-#include "transfer/engine/channel/generation.hpp"
 #include "base/region.hpp"
+#include "driver/cuda/gpu.hpp"
 #include "driver/rm/channel_abi.hpp"
 #include "driver/rm/client.hpp"
+#include "transfer/engine/channel/generation.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "base/region.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
 #include "driver/cuda/host_registration.hpp"
 #include "transfer/engine/engine.hpp"
 #include "transfer/engine/spin.hpp"
-#include "base/region.hpp"
 
 #include <barmap/error.hpp>
 
