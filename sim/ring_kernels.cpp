@@ -3,7 +3,7 @@
 
 #include "kernel_parameters.hpp"
 
-#include <ring_kernels.cuh>
+#include <ring/ring_kernels.cuh>
 
 #include <chrono>
 #include <thread>

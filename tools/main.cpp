@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "program.hpp"
+#include "program/program.hpp"
 
 int main(int argc, char** argv) {
     return barmap::tool::run_program(argc, argv);

@@ -3,9 +3,9 @@
 #include "batches.hpp"
 #include "errors.hpp"
 #include "own_memory.hpp"
-#include "transfer/pinned_host.hpp"
 #include "released_gil.hpp"
 #include "reports.hpp"
+#include "transfer/pinned_host.hpp"
 
 #include <barmap/device.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "program.hpp"
 
-#include "execute.hpp"
-#include "tools/program.hpp"
+#include "tools/program/program.hpp"
+#include "program/execute.hpp"
 
 #include "released_gil.hpp"
 

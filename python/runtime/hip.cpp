@@ -4,9 +4,9 @@
 #include "runtime/runtime.hpp"
 
 #include "base/config.hpp"
+#include "base/library.hpp"
 #include "base/simulation.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
-#include "base/library.hpp"
 
 #include <cstring>
 #include <vector>

@@ -2,8 +2,8 @@
 #include "runtime/runtime.hpp"
 
 #include "base/config.hpp"
-#include "driver/cuda/driver_lifetime.hpp"
 #include "base/region.hpp"
+#include "driver/cuda/driver_lifetime.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
-#include "transfer/engine/batch.hpp"
 #include "fake/faults.hpp"
+#include "transfer/engine/batch.hpp"
 
 /// What goes wrong with batches by a channel in CUDA's address space, and who is told.
 namespace barmap::contract {

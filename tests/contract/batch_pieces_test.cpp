@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "transfer/batch_pieces.hpp"
 #include "contract/batch_fixture.hpp"
+#include "transfer/batch_pieces.hpp"
 
 /// Where the pieces of a batch go, and which are refused.
 namespace barmap::contract {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "base/calls.hpp"
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
+#include "fake/faults.hpp"
 #include "transfer/engine/channel/generation.hpp"
 #include "transfer/engine/transfer.hpp"
-#include "fake/faults.hpp"
-#include "base/calls.hpp"
 
 #include <algorithm>
 #include <cerrno>

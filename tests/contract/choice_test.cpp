@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
 
-#include "map/backend.hpp"
 #include "fake/faults.hpp"
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/rm_driver.hpp"
+#include "map/backend.hpp"
 
 #include <algorithm>
 #include <cerrno>

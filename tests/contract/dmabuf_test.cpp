@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "map/backend.hpp"
+#include "base/region.hpp"
 #include "contract/machine.hpp"
 #include "driver/cuda/memory.hpp"
-#include "base/region.hpp"
+#include "map/backend.hpp"
 
 #include <sys/mman.h>
 #include <tuple>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "contract/machine.hpp"
-#include "transfer/engine/engine.hpp"
 #include "fake/rm_driver.hpp"
 #include "gpu/gpu_identity.hpp"
+#include "transfer/engine/engine.hpp"
 
 #include <memory>
 #include <optional>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/engine.hpp"
 
+#include "base/region.hpp"
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
 #include "driver/cuda/memory.hpp"
 #include "transfer/engine/transfer.hpp"
-#include "base/region.hpp"
 
 #include <algorithm>
 #include <chrono>

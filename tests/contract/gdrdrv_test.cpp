@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "map/scratch.hpp"
 #include "contract/machine.hpp"
 #include "fake/gdrdrv_driver.hpp"
 #include "gpu/gpu_identity.hpp"
+#include "map/scratch.hpp"
 
 /// The versions of the gdrdrv module.
 namespace barmap::contract {

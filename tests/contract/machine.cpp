@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
 
-#include "map/backend.hpp"
 #include "base/config.hpp"
+#include "map/backend.hpp"
 
 #include <cstdlib>
 #include <cstring>

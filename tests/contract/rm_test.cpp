@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "map/backend.hpp"
+#include "base/calls.hpp"
 #include "contract/machine.hpp"
 #include "driver/cuda/memory.hpp"
-#include "fake/faults.hpp"
-#include "fake/rm_driver.hpp"
-#include "base/calls.hpp"
 #include "driver/rm/client.hpp"
 #include "driver/rm/ipc_handle.hpp"
+#include "fake/faults.hpp"
+#include "fake/rm_driver.hpp"
+#include "map/backend.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "probe.hpp"
 
-#include "base/config.hpp"
 #include "base/calls.hpp"
+#include "base/config.hpp"
 
 #include <barmap/error.hpp>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Sessions from inside: calls that meet in the midst of others, and which backend a session takes.
 // The library's own sources, so that what lies beneath them can be held up, or replaced.
+#include "base/calls.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/kernel.hpp"
 #include "fake/simulation.hpp"
-#include "base/calls.hpp"
 
 #include <atomic>
 #include <cerrno>

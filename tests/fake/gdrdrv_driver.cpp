@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "fake/gdrdrv_driver.hpp"
 
-#include "map/gdrdrv/gdrdrv_abi.hpp"
 #include "fake/simulation.hpp"
+#include "map/gdrdrv/gdrdrv_abi.hpp"
 
 #include <barmap/pin.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fake/kernel.hpp"
 
-#include "fake/faults.hpp"
 #include "base/calls.hpp"
 #include "base/fd.hpp"
 #include "base/region.hpp"
+#include "fake/faults.hpp"
 
 #include <barmap/error.hpp>
 

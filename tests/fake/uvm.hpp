@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "driver/rm/uvm_abi.hpp"
 #include "fake/gpu_channel.hpp"
 #include "fake/kernel.hpp"
 #include "fake/rm_objects.hpp"
-#include "driver/rm/uvm_abi.hpp"
 
 #include <map>
 #include <memory>

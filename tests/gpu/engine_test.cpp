@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/engine.hpp"
 
-#include "transfer/engine/transfer.hpp"
+#include "base/region.hpp"
 #include "gpu/gpu_identity.hpp"
 #include "gpu_memory.hpp"
-#include "base/region.hpp"
+#include "transfer/engine/transfer.hpp"
 
 #include <algorithm>
 #include <array>

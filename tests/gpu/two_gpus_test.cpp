@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cuda/memory.hpp"
+#include "driver/rm/client.hpp"
 #include "gpu/gpu_identity.hpp"
 #include "gpu_memory.hpp"
-#include "driver/rm/client.hpp"
 
 namespace barmap::gpu_test {
 namespace {

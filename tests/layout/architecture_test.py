@@ -76,7 +76,7 @@ PLANTED = {
     },
     "vulkan_headers_outside_vulkan": {
         "src/api/device.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
-        "tools/info.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
+        "tools/info/info.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
     },
     "backends_named_outside_the_list": {
         "src/api/device.cpp": LICENCE + 'bool a = name == "rm";\n',

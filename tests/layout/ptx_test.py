@@ -16,7 +16,7 @@ class Ptx(unittest.TestCase):
     root: Path
 
     # By the header of the PTX: the simulated GPU's kernels of the same names.
-    headers = {"tools/ptx_ring.hpp": "sim/ring_kernels.cpp", "src/signal/ptx_step.hpp": "sim/step_kernels.cpp"}
+    headers = {"tools/ring/ptx_ring.hpp": "sim/ring_kernels.cpp", "src/signal/ptx_step.hpp": "sim/step_kernels.cpp"}
 
     def each_header(self):
         for path, simulated in self.headers.items():
@@ -24,7 +24,7 @@ class Ptx(unittest.TestCase):
                 yield path, (self.root / path).read_text(), (self.root / simulated).read_text()
 
     def header(self) -> str:
-        return (self.root / "tools/ptx_ring.hpp").read_text()
+        return (self.root / "tools/ring/ptx_ring.hpp").read_text()
 
     def test_is_that_of_the_sources(self):
         if not shutil.which("clang++"):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "batch.hpp"
-#include "ptx_batch.hpp"
-#include "units.hpp"
+#include "batch/batch.hpp"
+#include "batch/ptx_batch.hpp"
+#include "output/units.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "engine_hammers.hpp"
-#include "verify_copies.hpp"
+#include "bench/verify_copies.hpp"
+#include "stress/engine_hammers.hpp"
 
 #include "transfer/cpu/plan.hpp"
 

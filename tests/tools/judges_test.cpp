@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "freshness.hpp"
-#include "pattern.hpp"
-#include "timing.hpp"
+#include "bench/pattern.hpp"
+#include "fresh/freshness.hpp"
+#include "output/timing.hpp"
 
 #include <gtest/gtest.h>
 

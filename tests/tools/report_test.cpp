@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "progress.hpp"
-#include "report.hpp"
+#include "output/progress.hpp"
+#include "output/report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "program.hpp"
-#include "ring_bench.hpp"
+#include "ring/ring_bench.hpp"
 
 #include <gtest/gtest.h>
 

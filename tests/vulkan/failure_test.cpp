@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "base/calls.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/memory.hpp"
-#include "base/calls.hpp"
 #include "placed_layer.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "map/backend.hpp"
 #include "driver/cuda/context_scope.hpp"
+#include "map/backend.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include "gdrcopy/selected_gpu.hpp"
 #include "gdrcopy/short_options.hpp"
 
-#include "timing.hpp"
-#include "units.hpp"
+#include "output/timing.hpp"
+#include "output/units.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gdrcopy/child_process.hpp"
 
-#include "formatted.hpp"
 #include "gdrcopy/sanity.hpp"
+#include "output/formatted.hpp"
 
 #include <array>
 #include <cerrno>

@@ -4,10 +4,10 @@
 #include "gdrcopy/selected_gpu.hpp"
 #include "gdrcopy/short_options.hpp"
 
-#include "gpu_kernels.hpp"
-#include "pattern.hpp"
-#include "timing.hpp"
-#include "units.hpp"
+#include "bench/gpu_kernels.hpp"
+#include "bench/pattern.hpp"
+#include "output/timing.hpp"
+#include "output/units.hpp"
 
 #include <algorithm>
 #include <bit>

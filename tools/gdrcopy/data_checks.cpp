@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gdrcopy/data_checks.hpp"
 
-#include "formatted.hpp"
-#include "pattern.hpp"
+#include "bench/pattern.hpp"
+#include "output/formatted.hpp"
 
 #include <barmap/copy.hpp>
 

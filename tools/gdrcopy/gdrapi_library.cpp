@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gdrcopy/gdrapi_library.hpp"
 
-#include "formatted.hpp"
 #include "base/library.hpp"
+#include "output/formatted.hpp"
 
 #include <array>
 #include <cstring>

@@ -3,8 +3,8 @@
 #include "gdrcopy/shared_memory.hpp"
 #include "gdrcopy/short_options.hpp"
 
-#include "exit_codes.hpp"
-#include "timing.hpp"
+#include "output/timing.hpp"
+#include "program/exit_codes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "formatted.hpp"
+#include "output/formatted.hpp"
 
 #include <cstdio>
 #include <optional>

@@ -3,8 +3,8 @@
 
 #include "gdrcopy/data_checks.hpp"
 
-#include "formatted.hpp"
-#include "pattern.hpp"
+#include "bench/pattern.hpp"
+#include "output/formatted.hpp"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "bench/gpu_memory.hpp"
 #include "driver/cuda/context_scope.hpp"
-#include "gpu_memory.hpp"
 
 #include <cstddef>
 #include <string>

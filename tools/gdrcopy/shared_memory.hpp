@@ -4,7 +4,7 @@
 #include "gdrcopy/mapped_range.hpp"
 #include "gdrcopy/selected_gpu.hpp"
 
-#include "gpu_kernels.hpp"
+#include "bench/gpu_kernels.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "batch/batch_methods.hpp"
+#include "output/report.hpp"
+#include "program/options.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+/// barmap batch: batches of scattered copies by device::copy_engine(), and by what else there is.
+namespace barmap::tool {
+
+struct batch_options : options {
+    std::vector<std::size_t> pieces; ///< empty: what the measurement takes by itself
+    std::vector<std::string> directions{"to_cpu", "to_gpu"};
+    std::vector<std::string> orders{"contiguous", "random"};
+    std::vector<std::string> methods = batch_method_names();
+    std::size_t pool = 0;
+    bool same = false; ///< pieces in each round
+    bool both = false;
+    std::string beside;
+    bool ordered = false;
+    std::uint64_t check = 0, round_trips = 0;
+    std::uint64_t seed = 1;
+};
+
+/// A method, and its name on the command line.
+struct named_method {
+    std::string name;
+    std::unique_ptr<batch_method> method;
+};
+
+/// What every part of the subcommand works with. The GPU's context is current.
+struct batch_bench {
+    report& out;
+    opened_gpu const& gpu;
+    gpu_kernels const& kernels; ///< of ptx_batch.hpp
+    batch_options const& values;
+
+    /// The directions and orders that are asked for.
+    [[nodiscard]] std::vector<copy_direction> directions() const;
+    [[nodiscard]] std::vector<batch_order> orders() const;
+    /// Those of the command line that there are; those that there are not are reported.
+    [[nodiscard]] std::vector<named_method> methods() const;
+    void tell(std::vector<left_out> const& missing) const;
+};
+
+/// So many pieces of one size.
+struct batch_shape {
+    std::size_t pieces, size;
+    [[nodiscard]] std::size_t bytes() const { return pieces * size; }
+    [[nodiscard]] std::string text() const; ///< "64 x 4 KiB"
+};
+
+/// What the command line asks for, or else these, without those that take more than a quarter of
+/// the pools. @throws usage_error if none is left
+[[nodiscard]] std::vector<batch_shape> shapes_of(batch_options const& values,
+                                                 std::vector<std::size_t> const& pieces,
+                                                 std::vector<std::size_t> const& sizes);
+
+/// Has one batch copied, to the end, and looks at every byte of it and around it. @throws error
+[[nodiscard]] batch_faults
+verify_batch(batch_pools& pools, copy_direction way, batch_order order, batch_shape const& shape,
+             std::uint64_t seed, std::function<void(std::span<copy_piece const>)> const& copy);
+[[nodiscard]] batch_faults verify_batch(batch_method& method, batch_pools& pools,
+                                        copy_direction way, batch_order order,
+                                        batch_shape const& shape, std::uint64_t seed);
+
+/// "passed", "FAILED", or "FAILED: " and the problem.
+[[nodiscard]] std::string verdict(bool good, std::string const& problem);
+/// Adds wrong_bytes and guard_bytes to a row.
+void put(json& row, batch_faults const& found);
+
+// Each measures, reports, and returns whether every byte was right. @throws error
+
+/// Every method by number of pieces, size, direction and order.
+[[nodiscard]] bool measure_batches(batch_bench const& bench);
+/// --both: every method in both directions at once.
+[[nodiscard]] bool measure_both_ways(batch_bench const& bench);
+/// --beside gemm: how much each method slows a matrix product. @throws error if there is no cuBLAS
+[[nodiscard]] bool measure_beside_gemm(batch_bench const& bench);
+/// --ordered: what lies between a kernel, a batch and a kernel of one stream.
+[[nodiscard]] bool measure_order(batch_bench const& bench);
+/// --check: random batches, every byte verified.
+[[nodiscard]] bool check_batches(batch_bench const& bench);
+/// --round-trips: a kernel writes, the copy engine copies out and in, a kernel checks.
+[[nodiscard]] bool make_round_trips(batch_bench const& bench);
+
+} // namespace barmap::tool

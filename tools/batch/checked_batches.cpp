@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "batch/batch.hpp"
+
+#include "bench/link_load.hpp"
+#include "output/formatted.hpp"
+#include "output/progress.hpp"
+#include "output/units.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace barmap::tool {
+namespace {
+
+/// Where one batch copies between: with 2 MiB on either side both fit into a CPU core's cache.
+constexpr std::size_t room = 2 * MiB;
+constexpr std::size_t longest = MiB, most_pieces = 4096;
+
+/// Pieces at odd places, in another order on either side, with bytes between them that must not
+/// change. Batches differ in their longest piece; sizes of every order of magnitude up to it are as
+/// likely as each other.
+std::vector<place> random_places(std::mt19937_64& random) {
+    constexpr std::size_t widest_gap = 64, magnitudes = 20;
+    std::size_t const top = random() % (magnitudes + 1);
+    std::vector<place> places;
+    std::size_t at = 1 + random() % widest_gap;
+    while (places.size() < most_pieces) {
+        std::size_t const below = std::size_t{1} << random() % (top + 1);
+        std::size_t const bytes = std::min(1 + random() % below, longest);
+        if (at + bytes > room)
+            break;
+        places.push_back({at, 0, bytes});
+        at += bytes + 1 + random() % widest_gap;
+    }
+    std::shuffle(places.begin(), places.end(), random);
+    at = 1 + random() % widest_gap;
+    for (place& each : places) {
+        each.host = at;
+        at += each.bytes + 1 + random() % widest_gap;
+    }
+    // The gaps differ on either side: what does not fit any more is left out.
+    std::erase_if(places, [](place const& each) { return each.host + each.bytes > room; });
+    return places;
+}
+
+} // namespace
+
+bool check_batches(batch_bench const& bench) {
+    std::uint64_t const batches = bench.values.check, first_beside = batches - batches / 2;
+    batch_pools pools(room, bench.values.seed);
+    std::unique_ptr<ordered_method> const engine = make_engine(bench.gpu);
+    std::mt19937_64 random(bench.values.seed);
+    std::optional<link_load> load;
+    progress bar(batches);
+    batch_faults faults;
+    std::uint64_t done = 0, pieces_done = 0, bytes = 0, wrong_batches = 0;
+    std::string problem;
+    clock::time_point const begin = clock::now();
+    auto const check_one = [&](std::uint64_t i) {
+        bar.reach(i, "batches");
+        if (i == first_beside)
+            load.emplace(bench.gpu);
+        copy_direction const way = i % 2 == 0 ? copy_direction::to_cpu : copy_direction::to_gpu;
+        std::vector<place> places = random_places(random);
+        std::vector<copy_piece> const pieces = pools.pieces(way, places);
+        pools.clear(way, room);
+        engine->prepare(pieces);
+        engine->submit();
+        engine->wait();
+        pieces_done += places.size();
+        for (place const& each : places)
+            bytes += each.bytes;
+        batch_faults const found = pools.compare(way, std::move(places), room);
+        wrong_batches += !found.none();
+        faults += found;
+        ++done;
+    };
+    try {
+        for (std::uint64_t i = 0; i < batches; ++i)
+            check_one(i);
+    } catch (error const& failure) {
+        problem = failure.what();
+    }
+    double const seconds = seconds_since(begin);
+    json row{{"measurement", "check"}, {"method", engine->name()},
+             {"batches", done},        {"batches_beside_copies", load ? done - first_beside : 0},
+             {"pieces", pieces_done},  {"bytes", bytes},
+             {"seconds", seconds},     {"wrong_batches", wrong_batches}};
+    put(row, faults);
+    bool const good = faults.none() && problem.empty();
+    row["problem"] = problem.empty() ? json(nullptr) : json(problem);
+    row["passed"] = good;
+    bench.out.add(std::move(row));
+    bench.out.say(formatted("{}: {} batches, {} pieces, {}, {} wrong bytes, {} guard bytes "
+                            "changed, in {:.1f} s: {}\n",
+                            engine->name(), done, pieces_done, size_text(bytes), faults.wrong,
+                            faults.guards, seconds, verdict(good, problem)));
+    return good;
+}
+
+} // namespace barmap::tool

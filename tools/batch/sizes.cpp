@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "batch/batch.hpp"
+
+#include "output/formatted.hpp"
+#include "output/progress.hpp"
+#include "output/table.hpp"
+#include "output/units.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace barmap::tool {
+namespace {
+
+constexpr std::size_t fewest_rounds = 5, most_rounds = 20'000;
+
+struct measured {
+    std::string method{};
+    samples times{}, submits{};
+    std::optional<batch_faults> faults{}; ///< nothing: it was not verified
+    std::string problem{};                ///< empty: it works
+};
+
+/// A method, and the pieces of its next batch.
+struct candidate {
+    std::string name; ///< on the command line
+    std::unique_ptr<batch_method> method;
+    std::vector<copy_piece> pieces{};
+    measured found{};
+
+    /// A method that fails in a batch is not measured any further in it.
+    template <class Work>
+    void attempt(Work&& work) {
+        if (!found.problem.empty())
+            return;
+        try {
+            work();
+        } catch (error const& failure) {
+            found.problem = failure.what();
+        }
+    }
+};
+
+class table_of_batches {
+public:
+    explicit table_of_batches(batch_bench const& bench)
+        : bench_(bench), pools_(bench.values.pool, bench.values.seed) {
+        for (named_method& each : bench.methods())
+            candidates_.push_back({std::move(each.name), std::move(each.method)});
+    }
+
+    bool measure() {
+        std::vector<std::size_t> const counts{1, 4, 16, 64, 256, 1024, 4096};
+        std::vector<batch_shape> const shapes =
+            shapes_of(bench_.values, counts, bench_.values.sizes);
+        auto const directions = bench_.directions();
+        auto const orders = bench_.orders();
+        if (!candidates_.empty())
+            bench_.out.say(formatted("microseconds of {}; GB/s at the median of each\n",
+                                     candidates_.front().method->name()));
+        progress bar(shapes.size() * directions.size() * orders.size());
+        bool good = true;
+        for (copy_direction const way : directions)
+            for (batch_order const order : orders) {
+                table rows(headings(way, order));
+                for (batch_shape const& shape : shapes) {
+                    bar.step(formatted("{} {} {}", name_of(way), name_of(order), shape.text()));
+                    measure(way, order, shape);
+                    good &= tell(way, order, shape, rows);
+                }
+                bench_.out.say(rows.text() + "\n");
+            }
+        return good;
+    }
+
+private:
+    void measure(copy_direction way, batch_order order, batch_shape const& shape) {
+        std::uint64_t const seed = bench_.values.seed;
+        for (candidate& each : candidates_) {
+            each.found = {};
+            each.attempt([&] {
+                each.found.faults = verify_batch(*each.method, pools_, way, order, shape, seed);
+            });
+        }
+        piece_picker picker(shape.size, pools_.size(), order, seed + 1);
+        auto const choose = [&](candidate& each) {
+            each.pieces = pools_.pieces(way, picker.pick(shape.pieces));
+            each.method->prepare(each.pieces);
+        };
+        for (candidate& each : candidates_)
+            each.attempt([&] {
+                choose(each);
+                each.method->submit(); // first executions are slow
+                each.method->wait();
+            });
+        clock::time_point const begin = clock::now();
+        for (std::size_t round = 0; !enough(round, begin); ++round)
+            for (std::size_t i = 0; i < candidates_.size(); ++i) {
+                candidate& each = candidates_[(i + round) % candidates_.size()];
+                each.attempt([&] {
+                    if (!bench_.values.same && !each.method->keeps_pieces())
+                        choose(each);
+                    time(each);
+                });
+            }
+        for (candidate& each : candidates_)
+            each.found.method = each.method->name(); // another engine may have taken over
+    }
+
+    [[nodiscard]] bool enough(std::size_t rounds, clock::time_point begin) const {
+        if (bench_.values.iterations > 0)
+            return rounds >= bench_.values.iterations;
+        return rounds >= most_rounds ||
+               (rounds >= fewest_rounds && seconds_since(begin) > bench_.values.budget_s);
+    }
+
+    static void time(candidate& each) {
+        clock::time_point const begin = clock::now();
+        each.method->submit();
+        double const submitted = nanoseconds_since(begin);
+        each.method->wait();
+        double const done = nanoseconds_since(begin);
+        each.found.times.add(std::max(0.0, done - clock_cost_ns()));
+        each.found.submits.add(std::max(0.0, submitted - clock_cost_ns()));
+    }
+
+    [[nodiscard]] std::vector<std::string> headings(copy_direction way, batch_order order) const {
+        std::vector<std::string> found{formatted("{} {}", name_of(way), name_of(order)), "p50 us",
+                                       "p99 us", "submit us"};
+        for (candidate const& each : candidates_)
+            found.push_back(each.name + " GB/s");
+        return found;
+    }
+
+    bool tell(copy_direction way, batch_order order, batch_shape const& shape, table& rows) const {
+        bool good = true;
+        std::vector<std::string> cells{shape.text()};
+        for (candidate const& each : candidates_) {
+            measured const& found = each.found;
+            summary const times = found.times.summarise();
+            double const submit_ns = found.submits.summarise().p50_ns;
+            bool const timed = times.samples > 0;
+            double const rate = timed ? gigabytes_per_second(shape.bytes(), times.p50_ns) : 0;
+            if (cells.size() == 1)
+                for (double const ns : {times.p50_ns, times.p99_ns, submit_ns})
+                    cells.push_back(timed ? microseconds(ns) : "-");
+            batch_faults const faults = found.faults.value_or(batch_faults{});
+            bool const works = found.problem.empty();
+            cells.push_back(!works           ? "failed"
+                            : !faults.none() ? "WRONG"
+                                             : formatted("{:.2f}", rate));
+            json row{{"measurement", "batch"},  {"direction", name_of(way)},
+                     {"order", name_of(order)}, {"pieces", shape.pieces},
+                     {"size", shape.size},      {"bytes", shape.bytes()},
+                     {"method", found.method}};
+            put(row, times);
+            row["gb_per_s"] = rate;
+            row["submit_us"] = submit_ns / 1000;
+            put(row, faults);
+            row["verified"] = found.faults.has_value();
+            row["problem"] = works ? json(nullptr) : json(found.problem);
+            bench_.out.add(std::move(row));
+            good &= works && faults.none();
+        }
+        rows.row(std::move(cells));
+        return good;
+    }
+
+    batch_bench const& bench_;
+    batch_pools pools_;
+    std::vector<candidate> candidates_;
+};
+
+} // namespace
+
+bool measure_batches(batch_bench const& bench) {
+    return table_of_batches(bench).measure();
+}
+
+} // namespace barmap::tool

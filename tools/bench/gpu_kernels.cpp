@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "bench/gpu_kernels.hpp"
+
+#include "bench/ptx.hpp"
+#include "output/timing.hpp"
+#include "program/exit_codes.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace barmap::tool {
+namespace {
+
+constexpr unsigned stream_non_blocking = 1; // CU_STREAM_NON_BLOCKING
+
+} // namespace
+
+gpu_kernels::gpu_kernels() : gpu_kernels(ptx) {}
+
+gpu_kernels::gpu_kernels(char const* image) {
+    cuda::check(cuda::api().module_load_data(&module_, image), "load the GPU kernels of barmap",
+                "they are PTX 6.4 for sm_70: the driver needs its PTX compiler "
+                "(libnvidia-ptxjitcompiler.so.1) and the GPU compute capability 7.0");
+}
+
+gpu_kernels::~gpu_kernels() {
+    cuda::api().module_unload(module_);
+}
+
+CUfunction gpu_kernels::named(char const* name) const {
+    CUfunction function = nullptr;
+    cuda::check(cuda::api().module_get_function(&function, module_, name),
+                std::string("find the GPU kernel ") + name);
+    return function;
+}
+
+pinned_host::pinned_host(std::size_t bytes) {
+    cuda::driver_api const& cu = cuda::api();
+    void* pointer = nullptr;
+    cuda::check(cu.mem_host_alloc(&pointer, bytes, 0), "allocate pinned host memory");
+    data_ = static_cast<std::byte*>(pointer);
+    std::memset(data_, 0, bytes);
+    CUresult const found = cu.mem_host_get_device_pointer(&address_, pointer, 0);
+    if (found != cuda::success) {
+        cu.mem_free_host(pointer);
+        cuda::check(found, "find the GPU address of pinned host memory");
+    }
+}
+
+pinned_host::~pinned_host() {
+    cuda::api().mem_free_host(data_);
+}
+
+running_kernel::running_kernel(CUfunction function, unsigned blocks, unsigned threads,
+                               void** arguments, std::function<void(CUstream)> stop)
+    : stop_(std::move(stop)) {
+    cuda::driver_api const& cu = cuda::api();
+    cuda::check(cu.stream_create(&stream_, stream_non_blocking), "create a CUDA stream");
+    CUresult result = cu.stream_create(&control_, stream_non_blocking);
+    if (result == cuda::success)
+        result =
+            cu.launch_kernel(function, blocks, 1, 1, threads, 1, 1, 0, stream_, arguments, nullptr);
+    if (result == cuda::success)
+        return;
+    cu.stream_destroy(stream_);
+    if (control_)
+        cu.stream_destroy(control_);
+    cuda::check(result, "launch a GPU kernel");
+}
+
+running_kernel::~running_kernel() {
+    cuda::driver_api const& cu = cuda::api();
+    constexpr double patience_s = 5;
+    if (cu.stream_query(stream_) == cuda::error_not_ready) {
+        stop_(control_);
+        clock::time_point const begin = clock::now();
+        while (cu.stream_query(stream_) == cuda::error_not_ready) {
+            if (seconds_since(begin) > patience_s) {
+                std::fputs("barmap: a GPU kernel does not end, giving up\n", stderr);
+                std::_Exit(exit_timed_out);
+            }
+            std::this_thread::yield();
+        }
+    }
+    cu.stream_destroy(stream_);
+    cu.stream_destroy(control_);
+}
+
+bool running_kernel::finished() const {
+    CUresult const result = cuda::api().stream_query(stream_);
+    if (result == cuda::error_not_ready)
+        return false;
+    cuda::check(result, "run a GPU kernel");
+    return true;
+}
+
+void running_kernel::wait(double limit_s) const {
+    clock::time_point const begin = clock::now();
+    while (!finished()) {
+        if (seconds_since(begin) > limit_s)
+            throw gpu_timeout("a GPU kernel did not end in time");
+        std::this_thread::yield();
+    }
+}
+
+void fill_by_kernel(gpu_kernels const& kernels, CUdeviceptr address, std::size_t bytes,
+                    std::uint64_t seed) {
+    constexpr unsigned blocks = 256, threads = 256;
+    std::uint64_t length = bytes;
+    std::array<void*, 3> arguments{&address, &length, &seed};
+    cuda::driver_api const& cu = cuda::api();
+    cuda::check(cu.launch_kernel(kernels.named("barmap_fill"), blocks, 1, 1, threads, 1, 1, 0,
+                                 nullptr, arguments.data(), nullptr),
+                "launch a GPU kernel");
+    cuda::check(cu.ctx_synchronize(), "run a GPU kernel");
+}
+
+} // namespace barmap::tool

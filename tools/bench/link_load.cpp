@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "bench/link_load.hpp"
+
+#include "output/units.hpp"
+
+namespace barmap::tool {
+namespace {
+constexpr std::size_t bytes = 4 * MiB;
+} // namespace
+
+link_load::link_load(opened_gpu const& gpu)
+    : gpu_(gpu), host_(host_memory_kind::pinned, 2 * bytes), memory_(gpu_memory::device(2 * bytes)),
+      thread_([this] { work(); }) {}
+
+link_load::~link_load() {
+    ending_ = true;
+    thread_.join();
+}
+
+void link_load::work() {
+    cuda::driver_api const& cu = cuda::api();
+    cuda::context_scope const scope = gpu_.enter();
+    std::byte* const host = host_.bytes().data();
+    while (!ending_) {
+        cu.memcpy_htod_async(memory_.address(), host, bytes, streams_[0].get());
+        cu.memcpy_dtoh_async(host + bytes, memory_.address() + bytes, bytes, streams_[1].get());
+        for (cuda_stream const& each : streams_)
+            cu.stream_synchronize(each.get());
+    }
+}
+
+} // namespace barmap::tool

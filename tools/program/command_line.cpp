@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "program/command_line.hpp"
+
+#include "output/formatted.hpp"
+#include "output/units.hpp"
+#include "program/exit_codes.hpp"
+
+#include "base/nearest.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace barmap::tool {
+namespace {
+
+// More than any machine measures in a lifetime; rounds and their sums stay far below 2^64.
+constexpr std::uint64_t largest_count = 1'000'000'000'000;
+
+/// All of the text as a whole number.
+std::optional<std::uint64_t> number(std::string_view text) {
+    std::uint64_t value = 0;
+    auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+/// All of the text as a decimal number. Not by std::from_chars, which libc++ has for whole numbers
+/// only up to its version 19.
+std::optional<double> decimal_number(std::string const& text) {
+    if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string::npos)
+        return std::nullopt;
+    char* end = nullptr;
+    double const value = std::strtod(text.c_str(), &end);
+    if (end != text.c_str() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+std::string whole_number(std::string const& text, std::uint64_t least, std::uint64_t most) {
+    auto const value = number(text);
+    if (value && *value >= least && *value <= most)
+        return {};
+    return formatted("{} is no whole number from {} to {}", text, least, most);
+}
+
+/// "; did you mean X?", or nothing.
+std::string guess(std::string_view typed, std::vector<std::string> const& names,
+                  char const* dashes = "") {
+    std::vector<std::string_view> const views(names.begin(), names.end());
+    std::string_view const meant = config::nearest(typed, views);
+    return meant.empty() ? "" : formatted("; did you mean {}{}?", dashes, meant);
+}
+
+/// What a word means that nothing on the line takes. @param app whose options it is not one of
+std::string explain_word(CLI::App const& app, std::string const& word) {
+    if (word.size() < 2 || word.front() != '-')
+        return "unexpected argument " + word;
+    std::vector<std::string> names;
+    for (CLI::Option const* each : app.get_options())
+        if (!each->get_group().empty())
+            names.insert(names.end(), each->get_lnames().begin(), each->get_lnames().end());
+    std::string_view const option = std::string_view(word).substr(0, word.find('='));
+    std::string_view const name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+    return formatted("unknown option {}{}", option, guess(name, names, "--"));
+}
+
+/// What is wrong with the line, in a sentence with the command that helps.
+std::string explain(CLI::App const& app, CLI::ParseError const& wrong) {
+    std::vector<CLI::App*> const chosen = app.get_subcommands();
+    std::vector<std::string> const words = app.remaining(true);
+    if (!chosen.empty()) {
+        CLI::App const& subcommand = *chosen.front();
+        std::string const name = subcommand.get_name();
+        // Words may also remain beside another mistake.
+        bool const is_a_word = dynamic_cast<CLI::ExtrasError const*>(&wrong) && !words.empty();
+        return formatted("{}: {}; see barmap {} --help", name,
+                         is_a_word ? explain_word(subcommand, words.front()) : wrong.what(), name);
+    }
+    if (!words.empty() && words.front().starts_with('-'))
+        return explain_word(app, words.front()) + "; see barmap --help";
+    std::vector<std::string> names;
+    std::string list;
+    for (CLI::App const* each : app.get_subcommands([](CLI::App const*) { return true; })) {
+        names.push_back(each->get_name());
+        list += (list.empty() ? "" : ", ") + each->get_name();
+    }
+    return (words.empty() ? "give a subcommand"
+                          : "unknown subcommand " + words.front() + guess(words.front(), names)) +
+           "; the subcommands are " + list;
+}
+
+} // namespace
+
+option& option::with_default() {
+    made_->capture_default_str();
+    return *this;
+}
+
+option& option::with_default(std::string const& text) {
+    made_->default_str(text);
+    return *this;
+}
+
+option& option::between(std::uint64_t least, std::uint64_t most) {
+    made_->type_name("N")->check(
+        [least, most](std::string const& text) { return whole_number(text, least, most); });
+    return *this;
+}
+
+option& option::positive() {
+    return between(1, largest_count);
+}
+
+option& option::seconds() {
+    made_->type_name("SECONDS")->check([](std::string const& text) {
+        auto const value = decimal_number(text);
+        bool const good = value && *value > 0 && std::isfinite(*value);
+        return good ? std::string() : text + " is no time in seconds above 0";
+    });
+    return *this;
+}
+
+option& option::one_of(std::vector<std::string> const& names) {
+    made_->check(CLI::IsMember(names));
+    return *this;
+}
+
+option& option::one_of_this_machine(std::vector<std::string> const& names) {
+    made_->check(CLI::IsMember(names).description(""));
+    return *this;
+}
+
+option& option::bytes() {
+    auto const in_bytes = [](std::string& text) -> std::string {
+        auto const value = parse_size(text);
+        if (!value)
+            return text + " is no size from 1 to 256T, such as 512, 4K or 1M";
+        text = std::to_string(*value);
+        return {};
+    };
+    made_->type_name("SIZE")->transform(CLI::Validator(in_bytes, ""));
+    return *this;
+}
+
+option& option::list() {
+    made_->delimiter(',');
+    return *this;
+}
+
+option& option::repeated() {
+    made_->allow_extra_args(false);
+    return *this;
+}
+
+option& option::required() {
+    made_->required();
+    return *this;
+}
+
+option& option::hidden() {
+    made_->group("");
+    return *this;
+}
+
+option& option::named(std::string const& value) {
+    made_->type_name(value);
+    return *this;
+}
+
+void subcommand::flag(std::string const& name, bool& value, std::string const& help) {
+    app_.add_flag(name, value, help);
+}
+
+void subcommand::hidden_flag(std::string const& name, bool& value, std::string const& help) {
+    app_.add_flag(name, value, help)->group("");
+}
+
+template <class Value>
+option subcommand::add(std::string const& name, Value& value, std::string const& help) {
+    return option(app_.add_option(name, value, help));
+}
+template option subcommand::add(std::string const&, int&, std::string const&);
+template option subcommand::add(std::string const&, unsigned&, std::string const&);
+template option subcommand::add(std::string const&, std::uint64_t&, std::string const&);
+template option subcommand::add(std::string const&, double&, std::string const&);
+template option subcommand::add(std::string const&, std::string&, std::string const&);
+template option subcommand::add(std::string const&, std::vector<std::string>&, std::string const&);
+template option subcommand::add(std::string const&, std::vector<std::size_t>&, std::string const&);
+
+void subcommand::arguments_at_end() {
+    app_.positionals_at_end();
+}
+
+void subcommand::footer(help_end const& end) {
+    std::string text = end.remark;
+    auto const list = [&text](char const* title, std::vector<std::string> const& lines) {
+        text += (text.empty() ? "" : "\n\n") + std::string(title);
+        for (std::string const& line : lines)
+            text += "\n  " + line;
+    };
+    list("Exit codes:", end.exit_codes);
+    list("Examples:", end.examples);
+    app_.footer(text);
+}
+
+void subcommand::runs(std::function<int()> run) {
+    app_.callback([&whole = whole_, run = std::move(run)] { whole.chosen_ = run; });
+}
+
+std::vector<std::string> const& subcommand::words() const noexcept {
+    return whole_.words_;
+}
+
+command_line::command_line(int argc, char** argv, std::string const& description)
+    : argc_(argc), argv_(argv), words_(argv, argv + argc),
+      app_(std::make_unique<CLI::App>(description)) {
+    app_->require_subcommand(1);
+    app_->set_help_flag("-h,--help", "print this help");
+}
+
+command_line::~command_line() = default;
+
+void command_line::footer(std::string const& text) {
+    app_->footer(text);
+}
+
+void command_line::version(std::string const& text) {
+    app_->set_version_flag("--version", text, "print the version");
+}
+
+subcommand command_line::add(std::string const& name, std::string const& description) {
+    return {*app_->add_subcommand(name, description), *this};
+}
+
+int command_line::run() {
+    try {
+        app_->parse(argc_, argv_);
+    } catch (CLI::Success const& help_or_version) {
+        return app_->exit(help_or_version);
+    } catch (CLI::ParseError const& wrong) {
+        std::fputs(formatted("barmap: {}\n", explain(*app_, wrong)).c_str(), stderr);
+        return exit_usage;
+    }
+    return chosen_();
+}
+
+} // namespace barmap::tool

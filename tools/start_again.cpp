@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: MIT
-// For the program that is one of its own; as a part of Python's extension, python/binding/program.cpp does this.
-#include "execute.hpp"
-#include "program.hpp"
-
-void barmap::tool::start_again(std::vector<std::string> const& words) {
-    execute("/proc/self/exe", words);
-}
