@@ -215,8 +215,10 @@ std::uint32_t control_file::free(abi::free_parameters& request) {
             return driver_.refuse("freeing of what is no object", err_object_not_found);
         if (found->second.parent != request.parent)
             return driver_.refuse("freeing under another parent", err_invalid_object_parent);
-        if (driver_.keeps_channels() && found->second.object_class == abi::class_channel_group)
+        if (driver_.keeps_channels() && found->second.object_class == abi::class_channel_group) {
+            driver_.note_kept_channel();
             return err_busy;
+        }
     } else if (request.parent != 0) {
         return driver_.refuse("freeing of a client with a parent", err_invalid_object_parent);
     }

@@ -67,8 +67,11 @@ public:
     /// From now on RM refuses to free channel groups, or frees them again: for a test.
     void keep_channels(bool whether) noexcept { keeps_channels_.store(whether); }
     [[nodiscard]] bool keeps_channels() const noexcept { return keeps_channels_.load(); }
+    /// How often it has refused so.
+    [[nodiscard]] unsigned kept_channels() const noexcept { return kept_channels_.load(); }
 
     // For the driver's own files, with the kernel's lock held.
+    void note_kept_channel() noexcept { ++kept_channels_; }
     void note_map_flags(std::uint32_t flags) noexcept { last_map_flags_ = flags; }
     [[nodiscard]] kernel& host() noexcept { return kernel_; }
     [[nodiscard]] behaviour const& how() const noexcept { return how_; }
@@ -89,6 +92,7 @@ private:
     rm::object_table table_;
     std::uint32_t last_map_flags_ = 0;
     std::atomic<bool> keeps_channels_{false};
+    std::atomic<unsigned> kept_channels_{0};
     std::uint64_t next_linear_address_ = 0x7000'0000'0000;
     rm::channel_objects channel_objects_;
     std::shared_ptr<rm::uvm_file> uvm_;
