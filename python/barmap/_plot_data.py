@@ -52,9 +52,7 @@ class Panel(NamedTuple):
 
 def _span(row: Row, of: float = 1) -> Span:
     """@param of how many things the times are of"""
-    # Older files say p0.
-    names = ("min_ns" if "min_ns" in row else "p0_ns", "p50_ns", "p99_ns")
-    fastest, median, slow = (row[name] * 1e-9 / of for name in names)
+    fastest, median, slow = (row[name] * 1e-9 / of for name in ("min_ns", "p50_ns", "p99_ns"))
     return Span(fastest, median, slow)
 
 

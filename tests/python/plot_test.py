@@ -291,14 +291,6 @@ def test_legends_fit_their_picture():
     assert _plot._legend_columns(["x" * 40] * 9, 9) == 2 and _plot._legend_columns(["x" * 200], 4) == 1
 
 
-def test_files_of_either_name_of_the_smallest_time_are_read(lat, tmp_path):
-    from barmap import _plot
-
-    older = tmp_path / "older.json"
-    older.write_text(lat.read_text().replace('"min_ns"', '"p0_ns"'))
-    assert _plot.panels_of(older) == _plot.panels_of(lat)
-
-
 @pytest.mark.parametrize("text, words", [
     (None, "cannot read"),
     ("no JSON", "is not what"),
