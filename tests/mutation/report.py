@@ -9,6 +9,7 @@ from pathlib import Path
 COUNTED = ("killed", "timeout", "survived")
 COLUMNS = ("id", "file", "line", "function", "operator", "verdict", "by", "seconds", "original", "mutated")
 EXPLAINED = Path("tests/mutation/explained.json")
+BY_HAND = "## How these verdicts came about\n"  # what stands from there on stays
 
 
 def read_table(folder: Path) -> list[dict]:
@@ -85,7 +86,9 @@ def write(root: Path, folder: Path, rows: list[dict], existing: dict, partial: b
     commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=root, check=False,
                             capture_output=True, text=True).stdout.strip()
     why = explanations(root / EXPLAINED)
-    (folder / "README.md").write_text(summary(rows, why, command, tests, commit))
+    readme = folder / "README.md"
+    by_hand = readme.read_text().partition(BY_HAND)[2] if readme.exists() else ""
+    readme.write_text(summary(rows, why, command, tests, commit) + (by_hand and f"\n{BY_HAND}{by_hand}"))
     keys = {(m.file, m.function, m.original, m.mutated) for all_ in existing.values() for m in all_}
     for stale in sorted(set(why) - keys):
         print("explained, but there is no such mutant now:", *stale)

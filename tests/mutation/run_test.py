@@ -314,9 +314,14 @@ class Report(unittest.TestCase):
                                  "run.py", 1)
             write([self.row(one.id, "survived"), self.row(two.id, "survived"),
                    self.row("gone", "survived")], False)
+            readme = Path(folder) / "README.md"
+            readme.write_text(f"superseded\n\n{report.BY_HAND}\nby hand\n")
             write([self.row(one.id, "killed")], True)
             table = {r["id"]: r["verdict"] for r in report.read_table(Path(folder))}
+            text = readme.read_text()
         self.assertEqual(table, {one.id: "killed", two.id: "survived"})
+        self.assertNotIn("superseded", text)
+        self.assertTrue(text.endswith(f"\n\n{report.BY_HAND}\nby hand\n"), text)
 
     def test_the_explanations_are_whole(self):
         for name, why in report.explanations(ROOT / report.EXPLAINED).items():
