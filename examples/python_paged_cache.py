@@ -118,7 +118,7 @@ def main(gpu):
 
     # Offload, while the model goes on with the other request.
     places = [9, 2, 11, 4, 5][: len(first.blocks)]
-    wait = gpu.begin(barmap.gather, gpu.array, first.blocks, pool, places)
+    wait = gpu.begin(barmap.copy_rows, pool, gpu.array, places, first.blocks)
     for _ in range(12):
         model.step(second)
     wait()
@@ -130,7 +130,7 @@ def main(gpu):
     # Reload into whatever blocks are free, beside the model again; the old ones get other bytes.
     first.blocks = [free.pop() for _ in taken]
     gpu.cache[[block for block in taken if block not in first.blocks + second.blocks]] = 12345.0
-    wait = gpu.begin(barmap.scatter, pool, places, gpu.array, first.blocks)
+    wait = gpu.begin(barmap.copy_rows, gpu.array, pool, first.blocks, places)
     for _ in range(4):
         model.step(second)
     wait()

@@ -8,7 +8,7 @@ The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where t
 """
 
 from ._barmap import version as __version__
-from ._batches import CopyEngine, copy_engine, gather, pinned, scatter
+from ._batches import CopyEngine, copy_engine, copy_rows, pinned
 from ._device_struct import device_struct
 from ._either_signal import Arena
 from ._error import ArgumentError, Error
@@ -46,23 +46,22 @@ __all__ = [
     "__version__",
     "alloc",
     "copy_engine",
+    "copy_rows",
     "device_struct",
     "devices",
     "flush_stores",
-    "gather",
     "include_dir",
     "info",
     "map",
     "pinned",
-    "scatter",
     "sim",
 ]
 
 for _each in (
     Arena, ArgumentError, Array, CopyCrossover, CopyEngine, CounterToCpu, CounterToGpu, Device, Engine,
     Error, FlagToCpu, FlagToGpu, MailboxToCpu, MailboxToGpu, Mapping, MappingEvent, MappingEvents,
-    RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, copy_engine, device_struct, devices,
-    flush_stores, gather, include_dir, info, map, pinned, scatter, sim,
+    RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, copy_engine, copy_rows, device_struct, devices,
+    flush_stores, include_dir, info, map, pinned, sim,
 ):
     _each.__module__ = __name__
 del _each

@@ -262,11 +262,11 @@ class StepOutputs:
 
 def copy_engine(ordinal: int) -> CopyEngine: ...
 def copy_rows(
-    to_gpu: bool,
-    gpu: Tuple[int, int, int],
-    gpu_indices: Optional[np.ndarray[Any, Any]],
-    host: Tuple[int, int, int],
-    host_indices: Optional[np.ndarray[Any, Any]],
+    to: Tuple[int, int, int],
+    to_rows: Optional[np.ndarray[Any, Any]],
+    from_: Tuple[int, int, int],
+    from_rows: Optional[np.ndarray[Any, Any]],
+    is_to_gpu: bool,
     row_bytes: int,
     stream: Optional[int],
     arrays: object,

@@ -25,47 +25,48 @@ if TYPE_CHECKING:
     HostArray = Union[SupportsDlpack, "npt.NDArray[Any]", _barmap.Buffer]
 
 
-def gather(
-    gpu: GpuArray,
-    indices: npt.ArrayLike,
-    host: HostArray,
-    host_indices: Optional[npt.ArrayLike] = None,
+def copy_rows(
+    to: Union[GpuArray, HostArray],
+    from_: Union[GpuArray, HostArray],
+    to_rows: Optional[npt.ArrayLike] = None,
+    from_rows: Optional[npt.ArrayLike] = None,
     *,
     stream: Optional[Stream] = None,
 ) -> None:
-    """Copies rows of a GPU array to an array in pinned host memory.
+    """Copies rows between an array on a GPU and one in pinned host memory.
 
-    ``gpu[indices[i]]`` goes to ``host[host_indices[i]]``, in one batch of the GPU's copy engine:
-    with no kernel. Rows that follow each other on both sides are copied as one piece. Everything is
-    checked before the first byte is copied.
+    ``from_[from_rows[i]]`` goes to ``to[to_rows[i]]``, in one batch of a copy engine: with no
+    kernel. Rows that follow each other on both sides are copied as one piece. Everything is checked
+    before the first byte is copied.
 
     Parameters
     ----------
-    gpu : array on a GPU
-        With ``__cuda_array_interface__`` or DLPack, or a `barmap.Mapping`. Each row, an element of
-        its first axis, must be contiguous; the rows may be anywhere.
-    indices : array of int
-        One axis, on the host. Negative ones are refused: in lists of blocks, -1 often means none.
-    host : array in pinned host memory
-        NumPy's or another buffer, or DLPack: `barmap.pinned`, ``torch.empty(..., pin_memory=True)``,
-        ``cupyx.empty_pinned``. The same dtype and shape of a row.
-    host_indices : array of int, optional
-        As many as `indices`, no two the same; 0, 1, 2 and so on, if not given.
+    to, from_ : array
+        One on a GPU: with ``__cuda_array_interface__`` or DLPack, or a `barmap.Mapping`. The other
+        one in pinned host memory: NumPy's or another buffer, or DLPack, as `barmap.pinned`,
+        ``torch.empty(..., pin_memory=True)`` and ``cupyx.empty_pinned`` make them. The same dtype
+        and shape of a row, which is an element of the first axis. Each row must be contiguous; the
+        rows may be anywhere.
+    to_rows, from_rows : array of int, optional
+        One axis each, on the host, equally long; 0, 1, 2 and so on for what is not given: for as
+        many rows as the other names, or for all rows of `from_`. No two of `to_rows` are the same.
+        Negative ones are refused: in lists of blocks, -1 often means none.
     stream : optional
         PyTorch's, CuPy's, an object with ``__cuda_stream__``, or a handle. The copy then comes after
         all work that the stream was given before, and all that it is given later sees the bytes;
         the call returns at once. You keep both arrays until then, as with any asynchronous copy; if
         it fails, the next call raises that error. Without a stream the bytes are there when the
-        call returns, and nothing is waited for first: that what writes `gpu` has ended is yours to
-        see to. Ctrl-C then ends the wait, but not the copy, which may still change what it writes
-        to: both arrays are kept until it has ended.
+        call returns, and nothing is waited for first: that what writes `from_` has ended is yours
+        to see to. Ctrl-C then ends the wait, but not the copy, which may still change `to`: both
+        arrays are kept until it has ended.
 
     Raises
     ------
     IndexError
         If an array has fewer rows.
     TypeError
-        If an array is not where it must be, is read-only, or has another dtype.
+        If not exactly one array is on a GPU, or one is neither there nor in host memory; if `to` is
+        read-only; if they have different dtypes.
     ValueError
         For a negative row; if rows have different shapes or are not contiguous, if a row would be
         written twice, or if the host memory is not pinned.
@@ -77,62 +78,30 @@ def gather(
     >>> cache = barmap.alloc((8, 4), "f4")
     >>> cache.write(np.arange(32, dtype="f4"))
     >>> kept = barmap.pinned((3, 4), "f4")
-    >>> barmap.gather(cache, [6, 0, 7], kept)
+    >>> barmap.copy_rows(kept, cache, from_rows=[6, 0, 7])
     >>> kept[:, 0].tolist()
     [24.0, 0.0, 28.0]
+    >>> barmap.copy_rows(cache, kept, to_rows=[5, 2], from_rows=[0, 2])
+    >>> cache.numpy()[[5, 2], 0].tolist()
+    [24.0, 28.0]
     """
-    _copy(False, gpu, host, indices, host_indices, stream)
-
-
-def scatter(
-    host: HostArray,
-    indices: npt.ArrayLike,
-    gpu: GpuArray,
-    gpu_indices: Optional[npt.ArrayLike] = None,
-    *,
-    stream: Optional[Stream] = None,
-) -> None:
-    """Copies rows of an array in pinned host memory to a GPU array.
-
-    ``host[indices[i]]`` goes to ``gpu[gpu_indices[i]]``. Otherwise as `barmap.gather`.
-
-    Examples
-    --------
-    >>> cache = barmap.alloc((8, 4), "f4")
-    >>> cache.fill(0)
-    >>> kept = barmap.pinned((2, 4), "f4")
-    >>> kept[:] = [[1], [2]]
-    >>> barmap.scatter(kept, [0, 1], cache, [5, 2])
-    >>> cache.numpy()[:, 0].tolist()
-    [0.0, 0.0, 2.0, 0.0, 0.0, 1.0, 0.0, 0.0]
-    """
-    _copy(True, gpu, host, indices, gpu_indices, stream)
-
-
-def _copy(
-    to_gpu: bool,
-    gpu: Any,
-    host: Any,
-    source_indices: npt.ArrayLike,
-    other_indices: Optional[npt.ArrayLike],
-    stream: Optional[Stream],
-) -> None:
     from . import _rows
 
-    on_gpu, on_host = _rows.on_gpu(gpu), _rows.on_host(host)
-    _rows.expect_alike(on_gpu, on_host)
-    to, other_name = (on_gpu, "gpu_indices") if to_gpu else (on_host, "host_indices")
-    _rows.expect_writable(to)
-    of_source = _rows.indices("indices", source_indices)
-    of_other = None if other_indices is None else _rows.indices(other_name, other_indices)
-    if of_other is not None and len(of_other) != len(of_source):
-        raise ValueError(f"{len(of_source)} indices, and {len(of_other)} {other_name}")
+    target, source = _rows.of_array("to", to), _rows.of_array("from_", from_)
+    if target.is_on_gpu == source.is_on_gpu:
+        where = "on a GPU" if target.is_on_gpu else "in host memory"
+        raise TypeError(
+            f"to and from_ are both {where}: give one array on a GPU and one in pinned host memory"
+        )
+    _rows.expect_alike(target, source)
+    _rows.expect_writable(target)
+    places = None if to_rows is None else _rows.indices("to_rows", to_rows)
+    sources = None if from_rows is None else _rows.indices("from_rows", from_rows)
+    if places is not None and sources is not None and len(places) != len(sources):
+        raise ValueError(f"{len(places)} to_rows, and {len(sources)} from_rows")
     _barmap.copy_rows(
-        to_gpu,
-        on_gpu.axis, of_other if to_gpu else of_source,
-        on_host.axis, of_source if to_gpu else of_other,
-        on_gpu.row_nbytes, None if stream is None else handle_of(stream),
-        (on_gpu.owner, on_host.owner),
+        target.axis, places, source.axis, sources, target.is_on_gpu, target.row_nbytes,
+        None if stream is None else handle_of(stream), (target.owner, source.owner),
     )
 
 
@@ -144,8 +113,8 @@ def pinned(
 ) -> npt.NDArray[Any]:
     """A NumPy array of zeros in host memory that a GPU's copy engines reach directly.
 
-    `Mapping.read_into` and `Mapping.write` are fastest with it, `gather` and `scatter` need such
-    memory. It is freed with the last array that is a view of it, which may wait for the GPU.
+    `Mapping.read_into` and `Mapping.write` are fastest with it, `copy_rows` needs such memory. It is
+    freed with the last array that is a view of it, which may wait for the GPU.
 
     Parameters
     ----------
@@ -179,7 +148,7 @@ class CopyEngine:
     """What copies batches of scattered pieces for one GPU, by their addresses. Made by
     `barmap.copy_engine`.
 
-    `gather` and `scatter` are for arrays. Here nothing is checked but the numbers: an address that
+    `copy_rows` is for arrays. Here nothing is checked but the numbers: an address that
     CUDA has not mapped, or memory that is freed before its batch is done, makes the batch fail, and
     those that the engine had not yet done. You keep both sides of every piece until then.
 

@@ -88,14 +88,18 @@ def _device_of(x: Any) -> Tuple[int, str]:
     return device, f"{kind_of(x)} {where}"
 
 
+def is_on_gpu(x: Any) -> bool:
+    """Whether an object with ``__dlpack_device__`` is an array on a CUDA GPU."""
+    return _device_of(x)[0] in (_CUDA, _CUDA_MANAGED)
+
+
 def find(x: Any, says: str, advice: str) -> Source:
     """Finds the GPU memory of an object with ``__dlpack__`` and ``__dlpack_device__``.
 
     Parameters and exceptions as those of `_sources.find_array`.
     """
-    device, it = _device_of(x)
-    if device not in (_CUDA, _CUDA_MANAGED):
-        raise TypeError(f"{says} {it}: {advice}")
+    if not is_on_gpu(x):
+        raise TypeError(f"{says} {_device_of(x)[1]}: {advice}")
     # Stream -1: no synchronisation, which is the caller's business everywhere in barmap.
     return _read(x, _capsule_of(x, -1))
 

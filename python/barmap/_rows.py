@@ -28,6 +28,8 @@ class Rows(NamedTuple):
     row_shape : tuple of int
     stride, row_nbytes : int
         Bytes from one row to the next, and of each.
+    is_on_gpu : bool
+        Whether the rows are GPU memory; if not, they are host memory.
     """
 
     name: str
@@ -39,13 +41,14 @@ class Rows(NamedTuple):
     row_nbytes: int
     dtype: np.dtype[Any]
     read_only: bool
+    is_on_gpu: bool
 
     @property
     def axis(self) -> Tuple[int, int, int]:
         return self.address, self.length, self.stride
 
 
-def _of(name: str, source: Source) -> Rows:
+def _of(name: str, source: Source, is_on_gpu: bool) -> Rows:
     layout = source.layout
     if not layout.shape:
         raise ValueError(f"{name} has no first axis")
@@ -62,12 +65,12 @@ def _of(name: str, source: Source) -> Rows:
         )
     return Rows(
         name, source.owner, source.address, layout.shape[0], layout.strides[0], row_shape, nbytes,
-        layout.dtype, source.read_only,
+        layout.dtype, source.read_only, is_on_gpu,
     )
 
 
-def on_gpu(x: Any) -> Rows:
-    """The rows of an array on a GPU.
+def of_array(name: str, x: Any) -> Rows:
+    """The rows of an array on a GPU or in host memory.
 
     Raises
     ------
@@ -78,25 +81,21 @@ def on_gpu(x: Any) -> Rows:
     """
     if isinstance(x, Mapping):
         address = x.gpu_address + x._layout.offset
-        return _of("gpu", Source(x._bytes(), address, x._layout, x.readonly))  # kept open
-    advice = "give an array on a GPU; are gpu and host exchanged?"
-    return _of("gpu", _sources.find_array(x, "gpu is", advice))
-
-
-def on_host(x: Any) -> Rows:
-    """The rows of an array in host memory. Raises as `on_gpu`."""
-    says, advice = "host is", "give an array in pinned host memory; are gpu and host exchanged?"
-    if isinstance(x, Mapping) or hasattr(x, "__cuda_array_interface__"):
-        raise TypeError(f"{says} {kind_of(x)} on a GPU: {advice}")
-    if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack_device__"):
-        return _of("host", _dlpack.find_on_host(x, says, advice))
+        return _of(name, Source(x._bytes(), address, x._layout, x.readonly), True)  # kept open
+    says, advice = f"{name} is", "give an array on a GPU, or one in pinned host memory"
+    if not isinstance(x, np.ndarray):
+        found = _sources.find_on_gpu(x)
+        if found is not None:
+            return _of(name, found, True)
+        if hasattr(x, "__dlpack_device__"):
+            return _of(name, _dlpack.find_on_host(x, says, advice), False)
     try:
         array = x if isinstance(x, np.ndarray) else np.asarray(memoryview(x))
     except TypeError:
         raise TypeError(f"{says} {kind_of(x)}: {advice}") from None
     layout = Layout.of(array.shape, array.dtype, array.strides)
     address = array.__array_interface__["data"][0]
-    return _of("host", Source(array, address, layout, not array.flags.writeable))
+    return _of(name, Source(array, address, layout, not array.flags.writeable), False)
 
 
 def _comparable(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -104,14 +103,14 @@ def _comparable(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(f"V{dtype.itemsize}") if dtype.kind == "V" and not dtype.names else dtype
 
 
-def expect_alike(gpu: Rows, host: Rows) -> None:
+def expect_alike(to: Rows, from_: Rows) -> None:
     """Refuses different rows: TypeError for another dtype, ValueError for another shape."""
-    if _comparable(gpu.dtype) != _comparable(host.dtype):
+    if _comparable(to.dtype) != _comparable(from_.dtype):
         raise TypeError(
-            f"gpu has elements of {dtype_name(gpu.dtype)}, and host of {dtype_name(host.dtype)}"
+            f"to has elements of {dtype_name(to.dtype)}, and from_ of {dtype_name(from_.dtype)}"
         )
-    if gpu.row_shape != host.row_shape:
-        raise ValueError(f"gpu has rows of shape {gpu.row_shape}, and host of {host.row_shape}")
+    if to.row_shape != from_.row_shape:
+        raise ValueError(f"to has rows of shape {to.row_shape}, and from_ of {from_.row_shape}")
 
 
 def expect_writable(to: Rows) -> None:

@@ -41,14 +41,30 @@ def _from_interface(owner: object, interface: Mapping[str, Any]) -> Source:
     return Source(owner, int(address or 0), layout, bool(read_only))
 
 
-def _of_array(x: Any, says: str, advice: str) -> Optional[Source]:
-    """The GPU memory of an array; None if x is no array that a GPU may have."""
+def _with_interface(x: Any) -> Optional[Source]:
     try:
         interface = x.__cuda_array_interface__
     except (AttributeError, TypeError):  # TypeError: a tensor whose dtype has no typestr
-        interface = None
-    if interface is not None:
-        return _from_interface(x, interface)
+        return None
+    return None if interface is None else _from_interface(x, interface)
+
+
+def find_on_gpu(x: Any) -> Optional[Source]:
+    """The GPU memory of an array; None if x is something else, as an array in host memory."""
+    found = _with_interface(x)
+    if found is None and hasattr(x, "__dlpack_device__"):
+        from . import _dlpack
+
+        if _dlpack.is_on_gpu(x):
+            found = _dlpack.find(x, "", "")
+    return found
+
+
+def _of_array(x: Any, says: str, advice: str) -> Optional[Source]:
+    """The GPU memory of an array; None if x is no array that a GPU may have."""
+    found = _with_interface(x)
+    if found is not None:
+        return found
     if not hasattr(x, "__dlpack_device__"):
         return None
     from . import _dlpack

@@ -131,9 +131,10 @@ void expect_pinned(rows const& host, std::size_t row_bytes) {
     std::int64_t const reach = (host.count - 1) * host.stride;
     auto const first = host.first + static_cast<std::uintptr_t>(std::min<std::int64_t>(reach, 0));
     if (!is_pinned(first, static_cast<std::size_t>(std::abs(reach)) + row_bytes))
-        throw nb::value_error("host is not in pinned memory: allocate it by "
-                              "barmap.pinned(shape, dtype), torch.empty(..., pin_memory=True) or "
-                              "cupyx.empty_pinned(shape, dtype)");
+        throw std::invalid_argument(host.array +
+                                    " is not in pinned memory: allocate it by "
+                                    "barmap.pinned(shape, dtype), torch.empty(..., "
+                                    "pin_memory=True) or cupyx.empty_pinned(shape, dtype)");
 }
 
 /// Submits a batch in the order of a stream, which nobody waits for.
@@ -142,28 +143,28 @@ void leave_to_stream(batches& of, std::span<copy_piece const> pieces, void* stre
 }
 
 /// @param arrays what keeps both sides: the copy keeps it where a signal ends the wait
-void copy_rows(bool to_gpu, axis const& gpu, optional_numbers const& gpu_indices, axis const& host,
-               optional_numbers const& host_indices, std::size_t row_bytes,
+void copy_rows(axis const& to, optional_numbers const& to_rows, axis const& from,
+               optional_numbers const& from_rows, bool is_to_gpu, std::size_t row_bytes,
                std::optional<std::uintptr_t> stream, nb::object arrays) {
-    // One of both sides names its rows, and after it are the others' arguments called.
-    auto const side = [](axis const& at, optional_numbers const& indices, char const* name,
-                         bool is_source) {
+    auto const side = [](axis const& at, optional_numbers const& which, char const* array,
+                         char const* argument) {
         auto const& [first, count, stride] = at;
-        return rows{first,  count,
-                    stride, indices ? indices->data() : nullptr,
-                    name,   is_source ? "indices" : std::string(name) + "_indices"};
+        return rows{first, count, stride, which ? which->data() : nullptr, array, argument};
     };
-    std::size_t const how_many = gpu_indices ? gpu_indices->size() : host_indices->size();
-    rows const on_gpu = side(gpu, gpu_indices, "gpu", !to_gpu);
-    rows const on_host = side(host, host_indices, "host", to_gpu);
+    rows const target = side(to, to_rows, "to", "to_rows");
+    rows const source = side(from, from_rows, "from_", "from_rows");
+    std::size_t const how_many = from_rows ? from_rows->size()
+                                 : to_rows ? to_rows->size()
+                                           : static_cast<std::size_t>(source.count);
+    rows const& on_gpu = is_to_gpu ? target : source;
+    rows const& on_host = is_to_gpu ? source : target;
     std::vector<nb::object> ended;
     batches* engine = nullptr;
     copy_ticket ticket{};
     {
         released_gil const others_run;
         std::vector<copy_piece>& pieces = pieces_of_thread();
-        make_pieces(pieces, to_gpu ? on_gpu : on_host, to_gpu ? on_host : on_gpu, how_many,
-                    row_bytes);
+        make_pieces(pieces, target, source, how_many, row_bytes);
         if (pieces.empty() || row_bytes == 0)
             return;
         engine = &batches::of(device_that_owns(on_gpu.first).ordinal());
@@ -234,8 +235,8 @@ void bind_batches(nb::module_& module) {
                      })
         .def_prop_ro("reports", &reports);
     module.def("copy_engine", &open, nb::arg("ordinal"), nb::rv_policy::reference);
-    module.def("copy_rows", &copy_rows, nb::arg("to_gpu"), nb::arg("gpu"),
-               nb::arg("gpu_indices").none(), nb::arg("host"), nb::arg("host_indices").none(),
+    module.def("copy_rows", &copy_rows, nb::arg("to"), nb::arg("to_rows").none(),
+               nb::arg("from_"), nb::arg("from_rows").none(), nb::arg("is_to_gpu"),
                nb::arg("row_bytes"), nb::arg("stream").none(), nb::arg("arrays"));
     module.def("is_pinned", &is_pinned, nb::arg("address"), nb::arg("nbytes"));
     module.def("pinned", &pinned, nb::arg("nbytes"), nb::arg("device"));

@@ -30,7 +30,7 @@ def host():
 
 @pytest.fixture
 def refused(gpu, host):
-    """Calls gather and scatter, and sees that neither side has changed."""
+    """Calls copy_rows, and sees that neither side has changed."""
     def call(expected, said, function):
         before = gpu.read(), host.tobytes()
         with pytest.raises(expected, match=said):
@@ -40,19 +40,19 @@ def refused(gpu, host):
 
 
 @pytest.mark.parametrize("indices, said", [
-    ([0, 8], r"indices\[1\] is 8, and gpu has 8 rows"), ([1 << 62], "gpu has 8 rows"),
-    (np.array([1 << 63], "u8"), "gpu has 8 rows"),
-    (np.array([(1 << 64) - 1], "u8"), "gpu has 8 rows"),
+    ([0, 8], r"from_rows\[1\] is 8, and from_ has 8 rows"), ([1 << 62], "from_ has 8 rows"),
+    (np.array([1 << 63], "u8"), "from_ has 8 rows"),
+    (np.array([(1 << 64) - 1], "u8"), "from_ has 8 rows"),
 ])
 def test_a_wrong_source(refused, gpu, host, indices, said):
-    refused(IndexError, said, lambda: barmap.gather(gpu, indices, host))
+    refused(IndexError, said, lambda: barmap.copy_rows(host, gpu, from_rows=indices))
 
 
 def test_a_wrong_place(refused, gpu, host):
-    refused(IndexError, r"host_indices\[0\] is 6, and host has 6 rows",
-            lambda: barmap.gather(gpu, [0, 1], host, [6, 0]))
-    refused(IndexError, r"gpu_indices\[1\] is 8, and gpu has 8 rows",
-            lambda: barmap.scatter(host, [0, 1], gpu, [1, 8]))
+    refused(IndexError, r"to_rows\[0\] is 6, and to has 6 rows",
+            lambda: barmap.copy_rows(host, gpu, [6, 0], [0, 1]))
+    refused(IndexError, r"to_rows\[1\] is 8, and to has 8 rows",
+            lambda: barmap.copy_rows(gpu, host, [1, 8], [0, 1]))
 
 
 def in_gpu_memory(numbers):
@@ -68,29 +68,29 @@ def in_gpu_memory(numbers):
 @pytest.mark.parametrize("numbers", [[2, -1, 3], [-1, 2, 3], [2, 3, -6], [-8, 0, 1], [3, 2, -(1 << 7)]], ids=str)
 def test_no_row_is_negative(refused, gpu, host, numbers, form):
     at = next(i for i, number in enumerate(numbers) if number < 0)
-    says = rf"indices\[{at}\] is {numbers[at]}, and rows count from 0: leave out what names no row"
-    refused(ValueError, f"^{says}", lambda: barmap.gather(gpu, form(numbers), host))
-    refused(ValueError, f"^{says}", lambda: barmap.scatter(host, form(numbers), gpu))
-    refused(ValueError, f"^host_{says}", lambda: barmap.gather(gpu, [0, 1, 2], host, form(numbers)))
-    refused(ValueError, f"^gpu_{says}", lambda: barmap.scatter(host, [0, 1, 2], gpu, form(numbers)))
-    refused(ValueError, f"^{says}", lambda: barmap.gather(gpu, form(numbers), host, stream=0))
-    refused(ValueError, f"^{says}", lambda: barmap.scatter(host, form(numbers), gpu, stream=0))
+    says = rf"_rows\[{at}\] is {numbers[at]}, and rows count from 0: leave out what names no row"
+    refused(ValueError, f"^from{says}", lambda: barmap.copy_rows(host, gpu, from_rows=form(numbers)))
+    refused(ValueError, f"^from{says}", lambda: barmap.copy_rows(gpu, host, from_rows=form(numbers)))
+    refused(ValueError, f"^to{says}", lambda: barmap.copy_rows(host, gpu, form(numbers), [0, 1, 2]))
+    refused(ValueError, f"^to{says}", lambda: barmap.copy_rows(gpu, host, form(numbers), [0, 1, 2]))
+    refused(ValueError, f"^from{says}", lambda: barmap.copy_rows(host, gpu, from_rows=form(numbers), stream=0))
+    refused(ValueError, f"^from{says}", lambda: barmap.copy_rows(gpu, host, from_rows=form(numbers), stream=0))
 
 
 def test_more_rows_than_there_are_places(refused, gpu, host):
-    refused(IndexError, "row 6, and host has 6 rows",
-            lambda: barmap.gather(gpu, [0] * 7, host))
-    refused(IndexError, "row 8, and gpu", lambda: barmap.scatter(host, [0] * 9, gpu))
-    refused(IndexError, "host has 6", lambda: barmap.scatter(host, [6], gpu))
+    refused(IndexError, "row 6, and to has 6 rows",
+            lambda: barmap.copy_rows(host, gpu, from_rows=[0] * 7))
+    refused(IndexError, "row 8, and to", lambda: barmap.copy_rows(gpu, host, from_rows=[0] * 9))
+    refused(IndexError, "from_ has 6", lambda: barmap.copy_rows(gpu, host, from_rows=[6]))
 
 
 @pytest.mark.parametrize("places", [[1, 1], [0, 2, 3, 2], [5, 4, 4], [3, 1, 2, 3]])
 def test_a_place_that_is_written_twice(refused, gpu, host, places):
     indices = range(len(places))
-    refused(ValueError, "host_indices.* again",
-            lambda: barmap.gather(gpu, indices, host, places))
-    refused(ValueError, "gpu_indices.* again",
-            lambda: barmap.scatter(host, [0, 1, 2], gpu, [7, 0, 7]))
+    refused(ValueError, "to_rows.* again",
+            lambda: barmap.copy_rows(host, gpu, places, indices))
+    refused(ValueError, "to_rows.* again",
+            lambda: barmap.copy_rows(gpu, host, [7, 0, 7], [0, 1, 2]))
 
 
 @pytest.mark.parametrize("indices, error", [
@@ -99,95 +99,89 @@ def test_a_place_that_is_written_twice(refused, gpu, host, places):
     (np.zeros(1, "M8[s]"), TypeError),
 ])
 def test_what_is_no_row_number(refused, gpu, host, indices, error):
-    refused(error, "indices", lambda: barmap.gather(gpu, indices, host))
     if indices is not None:
-        refused(error, "gpu_indices", lambda: barmap.scatter(host, [0], gpu, indices))
+        refused(error, "from_rows", lambda: barmap.copy_rows(host, gpu, from_rows=indices))
+        refused(error, "to_rows", lambda: barmap.copy_rows(gpu, host, indices, [0]))
 
 
 def test_other_lengths(refused, gpu, host):
-    refused(ValueError, "2 indices, and 3 host_indices",
-            lambda: barmap.gather(gpu, [0, 1], host, [0, 1, 2]))
+    refused(ValueError, "3 to_rows, and 2 from_rows",
+            lambda: barmap.copy_rows(host, gpu, [0, 1, 2], [0, 1]))
 
 
 @pytest.mark.parametrize("dtype", ["<u4", "<f4", ">i4", "<i2", "V4", [("a", "<i4")]], ids=str)
 def test_another_dtype(refused, gpu, dtype):
     other = barmap.pinned((6, 4), dtype)
-    refused(TypeError, "elements of", lambda: barmap.gather(gpu, [0], other))
-    refused(TypeError, "elements of", lambda: barmap.scatter(other, [0], gpu))
+    refused(TypeError, "elements of", lambda: barmap.copy_rows(other, gpu, from_rows=[0]))
+    refused(TypeError, "elements of", lambda: barmap.copy_rows(gpu, other, from_rows=[0]))
 
 
 def test_other_fields_of_the_same_size():
     gpu = barmap.alloc(2, [("a", "<i4"), ("b", "<i4")])
     for fields in ([("a", "<i4"), ("c", "<i4")], [("a", "<i4"), ("b", "<u4")], "V8"):
         with pytest.raises(TypeError, match="elements of"):
-            barmap.gather(gpu, [0], barmap.pinned(2, fields))
+            barmap.copy_rows(barmap.pinned(2, fields), gpu, from_rows=[0])
 
 
 @pytest.mark.parametrize("shape", [(6,), (6, 5), (6, 2, 2), (6, 4, 1)])
 def test_another_shape_of_rows(refused, gpu, shape):
     other = barmap.pinned(shape, "<i4")
-    refused(ValueError, "rows of shape", lambda: barmap.gather(gpu, [0], other))
+    refused(ValueError, "rows of shape", lambda: barmap.copy_rows(other, gpu, from_rows=[0]))
 
 
 def test_rows_that_are_not_contiguous(refused, memory, gpu, host):
     for other in (host.T, barmap.pinned((6, 8), "<i4")[:, ::2], host[:, ::-1]):
         theirs = barmap.alloc((8, other.shape[1]), "<i4")
-        refused(ValueError, "rows of host are not contiguous",
-                lambda: barmap.gather(theirs, [0], other))
+        refused(ValueError, "rows of to are not contiguous",
+                lambda: barmap.copy_rows(other, theirs, from_rows=[0]))
     base = bytes_like(memory)
     strided = base[:256].view("<i4").reshape(8, 8)[:, ::2]
-    refused(ValueError, "rows of gpu are not contiguous",
-            lambda: barmap.gather(Interface(memory, strided, base), [0], host))
+    refused(ValueError, "rows of from_ are not contiguous",
+            lambda: barmap.copy_rows(host, Interface(memory, strided, base), from_rows=[0]))
 
 
 def test_rows_that_overlap(refused, memory, gpu, host):
     base = bytes_like(memory)
     same = Interface(memory, np.lib.stride_tricks.as_strided(base.view("<i4"), (8, 4), (4, 4)), base)
-    refused(ValueError, "rows of gpu overlap", lambda: barmap.scatter(host, [0], same))
-    barmap.gather(same, [1], host)  # may be read
+    refused(ValueError, "rows of to overlap", lambda: barmap.copy_rows(same, host, from_rows=[0]))
+    barmap.copy_rows(host, same, from_rows=[1])  # may be read
     assert host[0].tobytes() == base[4:20].tobytes()
     overlapping = np.lib.stride_tricks.as_strided(host, (6, 4), (0, 4))
-    refused(ValueError, "rows of host overlap", lambda: barmap.gather(gpu, [0], overlapping))
+    refused(ValueError, "rows of to overlap", lambda: barmap.copy_rows(overlapping, gpu, from_rows=[0]))
 
 
 def test_an_array_without_an_axis(refused, gpu, host):
-    refused(ValueError, "no first axis", lambda: barmap.gather(barmap.alloc((), "<i4"), [0], host))
-    refused(ValueError, "no first axis", lambda: barmap.gather(gpu, [0], barmap.pinned((), "<i4")))
+    refused(ValueError, "no first axis", lambda: barmap.copy_rows(host, barmap.alloc((), "<i4"), from_rows=[0]))
+    refused(ValueError, "no first axis", lambda: barmap.copy_rows(barmap.pinned((), "<i4"), gpu, from_rows=[0]))
 
 
 def test_arrays_on_the_wrong_side(refused, memory, gpu, host):
-    def gpu_is(what):
-        return rf"^gpu is {what}: give an array on a GPU; are gpu and host exchanged\?$"
+    def is_none(name, what):
+        return rf"^{name} is {what}: give an array on a GPU, or one in pinned host memory$"
 
-    def host_is(what):
-        return rf"^host is {what}: give an array in pinned host memory; are gpu and host exchanged\?$"
+    def both(where):
+        return rf"^to and from_ are both {where}: give one array on a GPU and one in pinned host memory$"
 
-    of_numpy = gpu_is(r"a numpy\.ndarray in host memory")
-    refused(TypeError, of_numpy, lambda: barmap.gather(host, [0], gpu))
-    refused(TypeError, of_numpy, lambda: barmap.scatter(gpu, [0], host))
-    refused(TypeError, of_numpy, lambda: barmap.gather(host, [0], host))
-    refused(TypeError, gpu_is("a bytearray"), lambda: barmap.gather(bytearray(8), [0], gpu))
-    refused(TypeError, gpu_is("an int"), lambda: barmap.gather(gpu.gpu_address, [0], host))
-    pinned = DlpackObject(host.ctypes.data, (6, 4), (0, 32, 1), device=3)
-    of_another = r"a dlpack_object\.DlpackObject"
-    refused(TypeError, gpu_is(f"{of_another} in pinned host memory"),
-            lambda: barmap.gather(pinned, [0], gpu))
-    refused(TypeError, host_is(r"a barmap\.Array on a GPU"), lambda: barmap.gather(gpu, [0], gpu))
     base = bytes_like(memory)
-    theirs = Interface(memory, base[:96].view("<i4").reshape(6, 4), base)
-    refused(TypeError, host_is(r"a gpu_memory\.Interface on a GPU"),
-            lambda: barmap.scatter(theirs, [0], gpu))
-    with barmap.map(gpu) as mapping:
-        refused(TypeError, host_is(r"a barmap\.Mapping on a GPU"),
-                lambda: barmap.gather(gpu, [0], mapping))
+    pinned = DlpackObject(host.ctypes.data, (6, 4), (0, 32, 1), device=3)
+    for other in (host, pinned, bytearray(8)):
+        refused(TypeError, both("in host memory"), lambda: barmap.copy_rows(host, other, from_rows=[0]))
+        refused(TypeError, both("in host memory"), lambda: barmap.copy_rows(other, host, from_rows=[0]))
     on_gpu = DlpackObject(memory.address, (8, 4), (0, 32, 1))
-    refused(TypeError, host_is(f"{of_another} on a GPU"), lambda: barmap.gather(gpu, [0], on_gpu))
+    managed = DlpackObject(memory.address, (8, 4), (0, 32, 1), device=13)
+    theirs = Interface(memory, base[:96].view("<i4").reshape(6, 4), base)
+    with barmap.map(gpu) as mapping:
+        for other in (gpu, on_gpu, managed, theirs, mapping):
+            refused(TypeError, both("on a GPU"), lambda: barmap.copy_rows(gpu, other, from_rows=[0]))
+            refused(TypeError, both("on a GPU"), lambda: barmap.copy_rows(other, gpu, from_rows=[0]))
+    refused(TypeError, is_none("from_", "an int"),
+            lambda: barmap.copy_rows(host, gpu.gpu_address, from_rows=[0]))
+    refused(TypeError, is_none("to", "a list"), lambda: barmap.copy_rows([[0] * 4], gpu, from_rows=[0]))
     elsewhere = DlpackObject(memory.address, (8, 4), (0, 32, 1), device=10)
-    refused(TypeError, host_is(f"{of_another} on a device of DLPack's type 10"),
-            lambda: barmap.gather(gpu, [0], elsewhere))
-    refused(TypeError, host_is("a list"), lambda: barmap.gather(gpu, [0], [[0] * 4]))
+    refused(TypeError, is_none("to", r"a dlpack_object\.DlpackObject on a device of DLPack's type 10"),
+            lambda: barmap.copy_rows(elsewhere, gpu, from_rows=[0]))
     refused(TypeError, "Python objects",
-            lambda: barmap.gather(gpu, [0], np.empty((6, 4), object)))
+            lambda: barmap.copy_rows(np.empty((6, 4), object), gpu, from_rows=[0]))
 
 
 @pytest.mark.parametrize("make", [
@@ -196,49 +190,49 @@ def test_arrays_on_the_wrong_side(refused, memory, gpu, host):
 ])
 def test_host_memory_that_is_not_pinned(refused, gpu, make):
     other = make()
-    said = r"host is not in pinned memory: .*barmap\.pinned.*pin_memory=True.*cupyx\.empty_pinned"
-    refused(ValueError, said, lambda: barmap.gather(gpu, [0], other))
-    refused(ValueError, said, lambda: barmap.scatter(other, [0], gpu))
+    said = r" is not in pinned memory: .*barmap\.pinned.*pin_memory=True.*cupyx\.empty_pinned"
+    refused(ValueError, "^to" + said, lambda: barmap.copy_rows(other, gpu, from_rows=[0]))
+    refused(ValueError, "^from_" + said, lambda: barmap.copy_rows(gpu, other, from_rows=[0]))
 
 
 def test_host_memory_that_is_pinned_in_part(refused, gpu, host):
     whole = barmap.pinned((1024, 4), "<i4")  # four pages of 4 KiB
     reach = np.lib.stride_tricks.as_strided(whole, (1024, 4), (1 << 30, 4))
-    refused(ValueError, "not in pinned memory", lambda: barmap.gather(gpu, [0], reach))
+    refused(ValueError, "not in pinned memory", lambda: barmap.copy_rows(reach, gpu, from_rows=[0]))
     back = np.lib.stride_tricks.as_strided(whole, (1024, 4), (-(1 << 30), 4))
-    refused(ValueError, "not in pinned memory", lambda: barmap.gather(gpu, [0], back))
-    barmap.gather(gpu, [1], whole[::-1])  # all of which is
+    refused(ValueError, "not in pinned memory", lambda: barmap.copy_rows(back, gpu, from_rows=[0]))
+    barmap.copy_rows(whole[::-1], gpu, from_rows=[1])  # all of which is
     assert whole[-1].tolist() == [4, 5, 6, 7]
 
 
 def test_what_is_read_only(refused, memory, gpu, host):
     base = bytes_like(memory)
     theirs = Interface(memory, base[:128].view("<i4").reshape(8, 4), base, read_only=True)
-    refused(TypeError, "gpu is read-only", lambda: barmap.scatter(host, [0], theirs))
-    barmap.gather(theirs, [0], host)  # may be read
+    refused(TypeError, "to is read-only", lambda: barmap.copy_rows(theirs, host, from_rows=[0]))
+    barmap.copy_rows(host, theirs, from_rows=[0])  # may be read
     host.flags.writeable = False
-    refused(TypeError, "host is read-only", lambda: barmap.gather(gpu, [0], host))
-    barmap.scatter(host, [0], gpu)
+    refused(TypeError, "to is read-only", lambda: barmap.copy_rows(host, gpu, from_rows=[0]))
+    barmap.copy_rows(gpu, host, from_rows=[0])
     flags = DlpackObject(host.ctypes.data, (6, 4), (0, 32, 1), device=3, flags=1)
-    refused(TypeError, "host is read-only", lambda: barmap.gather(gpu, [0], flags))
+    refused(TypeError, "to is read-only", lambda: barmap.copy_rows(flags, gpu, from_rows=[0]))
 
 
 def test_what_is_closed(refused, host):
     closed = barmap.alloc((8, 4), "<i4")
     closed.close()
     with pytest.raises(ValueError, match="closed"):
-        barmap.gather(closed, [0], host)
+        barmap.copy_rows(host, closed, from_rows=[0])
 
 
 def test_memory_that_is_not_there(refused, gpu, host):
     nowhere = DlpackObject(0x1000, (8, 4), (0, 32, 1))
-    refused(barmap.Error, "cannot", lambda: barmap.gather(nowhere, [0], host))
+    refused(barmap.Error, "cannot", lambda: barmap.copy_rows(host, nowhere, from_rows=[0]))
 
 
 @pytest.mark.parametrize("stream", ["x", 1.5, object(), [1]])
 def test_what_is_no_stream(refused, gpu, host, stream):
-    refused(TypeError, "is no stream", lambda: barmap.gather(gpu, [0], host, stream=stream))
-    refused(TypeError, "is no stream", lambda: barmap.scatter(host, [0], gpu, stream=stream))
+    refused(TypeError, "is no stream", lambda: barmap.copy_rows(host, gpu, from_rows=[0], stream=stream))
+    refused(TypeError, "is no stream", lambda: barmap.copy_rows(gpu, host, from_rows=[0], stream=stream))
     with pytest.raises(TypeError, match="is no stream"):
         barmap.copy_engine().submit([1], [1], [1], after=stream)
 
@@ -246,19 +240,19 @@ def test_what_is_no_stream(refused, gpu, host, stream):
 def test_rows_of_nothing_are_looked_for_too(host):
     gpu, none = barmap.alloc((8, 4), "<i4"), np.zeros((6, 0), "<i4")
     with pytest.raises(IndexError):
-        barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [8], none)
+        barmap.copy_rows(none, DlpackObject(0, (8, 0), (0, 32, 1)), from_rows=[8])
     with pytest.raises(IndexError):
-        barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [1], none, [6])
+        barmap.copy_rows(none, DlpackObject(0, (8, 0), (0, 32, 1)), [6], [1])
     with pytest.raises(IndexError):
-        barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [1] * 7, none)
+        barmap.copy_rows(none, DlpackObject(0, (8, 0), (0, 32, 1)), from_rows=[1] * 7)
     with pytest.raises(ValueError, match="rows count from 0"):
-        barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [-1], none)
-    barmap.gather(DlpackObject(0, (8, 0), (0, 32, 1)), [7, 7], none)
-    barmap.gather(gpu, [], np.zeros((6, 4), "<i4"))  # not even pinned
+        barmap.copy_rows(none, DlpackObject(0, (8, 0), (0, 32, 1)), from_rows=[-1])
+    barmap.copy_rows(none, DlpackObject(0, (8, 0), (0, 32, 1)), from_rows=[7, 7])
+    barmap.copy_rows(np.zeros((6, 4), "<i4"), gpu, from_rows=[])  # not even pinned
     empty = barmap.alloc((8, 4), "<i4").__cuda_array_interface__
     nowhere = types.SimpleNamespace(
         __cuda_array_interface__={**empty, "shape": (8, 0), "data": (None, False)})
-    barmap.gather(nowhere, [7], none)
+    barmap.copy_rows(none, nowhere, from_rows=[7])
 
 
 @pytest.mark.parametrize("change, error", [
@@ -323,12 +317,12 @@ ticket = barmap.copy_engine().submit([host.ctypes.data], [gpu.gpu_address], [4])
 assert barmap.copy_engine().wait(ticket)
 told = ""
 for call in range(40, 0, -1): # one of them asks for the end of what nobody waited for
-    barmap.gather(gpu, [0], host, stream=0)
+    barmap.copy_rows(host, gpu, from_rows=[0], stream=0)
     ticket = barmap.copy_engine().submit([], [], [], after=0)
     assert barmap.copy_engine().wait(ticket)
     driver.barmap_sim_fail(call, 700)
     try:
-        barmap.gather(gpu, [1], host, stream=0)
+        barmap.copy_rows(host, gpu, from_rows=[1], stream=0)
     except (barmap.Error, ValueError) as failure:
         told = str(failure)
     driver.barmap_sim_fail(0, 0)
@@ -336,7 +330,7 @@ for call in range(40, 0, -1): # one of them asks for the end of what nobody wait
         break
 assert "cannot copy a batch: " in told and "dmesg" in told, told
 assert host[0, 0] == 1 # the call that told it copied nothing
-barmap.gather(gpu, [1], host) # it is told once
+barmap.copy_rows(host, gpu, from_rows=[1]) # it is told once
 assert host[0, 0] == 2
 """
 
@@ -353,8 +347,8 @@ gpu, host, engine = barmap.alloc((2, 4), "u1"), barmap.pinned((2, 4), "u1"), bar
 child = os.fork()
 if child == 0:
     refused = 0
-    for call in (lambda: barmap.gather(gpu, [0], host), lambda: barmap.copy_engine(),
-                 lambda: barmap.gather(gpu, [0], host, stream=0), lambda: engine.done(0),
+    for call in (lambda: barmap.copy_rows(host, gpu, from_rows=[0]), lambda: barmap.copy_engine(),
+                 lambda: barmap.copy_rows(host, gpu, from_rows=[0], stream=0), lambda: engine.done(0),
                  lambda: engine.wait(0), lambda: barmap.pinned(4, "u1"), lambda: engine.name,
                  lambda: engine.submit([gpu.gpu_address], [host.ctypes.data], [4])):
         try:
@@ -365,7 +359,7 @@ if child == 0:
     os._exit(refused)
 status = os.waitpid(child, 0)[1]
 assert os.waitstatus_to_exitcode(status) == 8, status
-barmap.gather(gpu, [0], host)
+barmap.copy_rows(host, gpu, from_rows=[0])
 """
 
 

@@ -71,21 +71,31 @@ def test_rows_go_both_ways(row, dtype):
     chance = np.random.default_rng(3)
     sources, places = chance.integers(0, 40, 35), chance.permutation(50)[:35]
     expected = np.frombuffer(gpu.read(), dtype).reshape(gpu.shape).copy()
-    barmap.scatter(host, sources, gpu, places)
+    barmap.copy_rows(gpu, host, places, sources)
     expected[places] = host[sources]
     assert gpu.read() == expected.tobytes()  # and nothing beside the rows was touched
     sources, places = chance.integers(0, 50, 20), chance.permutation(30)[:20]
     expected_back = back.copy()
     expected_back[places] = expected[sources]
-    barmap.gather(gpu, sources, back, places)
+    barmap.copy_rows(back, gpu, places, sources)
     assert back.tobytes() == expected_back.tobytes()
+
+
+def test_all_rows_are_copied_if_none_are_named():
+    gpu, host = on_gpu(filled((4, 5))), barmap.pinned((6, 5), "u1")
+    barmap.copy_rows(host, gpu)
+    assert (host[:4] == now(gpu)).all() and not host[4:].any()
+    with pytest.raises(IndexError, match="row 4, and to has 4 rows"):
+        barmap.copy_rows(gpu, host)
+    barmap.copy_rows(gpu, host, to_rows=[3, 1])
+    assert (now(gpu)[[3, 1]] == host[:2]).all()
 
 
 def test_without_places_rows_go_to_the_first_ones():
     gpu, host = on_gpu(filled((6, 5))), barmap.pinned((4, 5), "u1")
-    assert barmap.gather(gpu, [5, 1], host) is None
+    assert barmap.copy_rows(host, gpu, from_rows=[5, 1]) is None
     assert (host[:2] == now(gpu)[[5, 1]]).all() and not host[2:].any()
-    barmap.scatter(host, [1, 1, 1], gpu)
+    barmap.copy_rows(gpu, host, from_rows=[1, 1, 1])
     assert (now(gpu)[:3] == host[1]).all()
 
 
@@ -95,7 +105,7 @@ def test_without_places_rows_go_to_the_first_ones():
 ], ids=repr)
 def test_row_numbers_of_any_kind(indices):
     gpu, host = on_gpu(filled((10, 8))), barmap.pinned((10, 8), "u1")
-    barmap.gather(gpu, indices, host)
+    barmap.copy_rows(host, gpu, from_rows=indices)
     expected = np.zeros_like(host)
     expected[:len(indices)] = now(gpu)[np.asarray(indices, int)]
     assert (host == expected).all()
@@ -108,12 +118,12 @@ def test_rows_may_be_anywhere(memory):
                    base[:9000].reshape(9, 1000)[:, 960:]):
         gpu = Interface(memory, theirs, base)
         for mine in (host, host[::2], host[::-1], host[2:][::-3]):
-            barmap.scatter(mine, [4, 0, 5], gpu, [1, 0, 5])
+            barmap.copy_rows(gpu, mine, [1, 0, 5], [4, 0, 5])
             theirs[[1, 0, 5]] = mine[[4, 0, 5]]
             assert memory.get() == base.tobytes()
             expected = mine.copy()
             expected[[3, 1]] = theirs[[7, 2]]
-            barmap.gather(gpu, [7, 2], mine, [3, 1])
+            barmap.copy_rows(mine, gpu, [3, 1], [7, 2])
             assert (mine == expected).all()
 
 
@@ -129,7 +139,7 @@ assert driver.cuCtxSetCurrent(context) == 0
 def calls(indices, places): # on a stream, since how often a wait asks is left to chance
     assert driver.cuCtxSynchronize() == 0
     before = driver.barmap_sim_calls()
-    barmap.gather(gpu, indices, host, places, stream=0)
+    barmap.copy_rows(host, gpu, places, indices, stream=0)
     return driver.barmap_sim_calls() - before
 calls([0], [0])
 one, rows = calls([0], [0]), np.arange(64)
@@ -151,12 +161,12 @@ def test_the_stride_of_an_axis_of_one_does_not_matter(memory):
     host = filled((8, 4), "<i4")
     gpu = DlpackObject(memory.address, (8, 1, 4), (0, 32, 1), strides=(4, 777, 1))
     mine = np.lib.stride_tricks.as_strided(host, (8, 1, 4), (16, 3, 4))
-    barmap.scatter(mine, [7, 6], gpu, [0, 1])
+    barmap.copy_rows(gpu, mine, [0, 1], [7, 6])
     assert memory.get(0, 32) == host[[7, 6]].tobytes()
-    barmap.gather(gpu, [1], mine, [2])
+    barmap.copy_rows(mine, gpu, [2], [1])
     assert host[2].tobytes() == host[6].tobytes()
     one_row = DlpackObject(memory.address, (1, 4), (0, 32, 1), strides=(1, 1))  # which overlaps none
-    barmap.scatter(host, [5], one_row)
+    barmap.copy_rows(one_row, host, from_rows=[5])
     assert memory.get(0, 16) == host[5].tobytes()
 
 
@@ -165,14 +175,14 @@ def test_a_mapping_and_what_dlpack_gives_are_arrays_too(memory):
     address = host.ctypes.data
     pinned = DlpackObject(address, (8, 16), (2, 16, 1), device=3)
     gpu = DlpackObject(memory.address, (8, 16), (2, 16, 1))
-    barmap.scatter(pinned, [7, 6], gpu, [0, 1])
+    barmap.copy_rows(gpu, pinned, [0, 1], [7, 6])
     assert memory.get(0, 64) == host[[7, 6]].tobytes()
     assert (pinned.streams, gpu.streams) == ([None], [-1])  # there are none on a host
     with barmap.map(gpu) as mapping:
-        barmap.gather(mapping, [1], host, [2])
+        barmap.copy_rows(host, mapping, [2], [1])
     assert host[2].tobytes() == host[6].tobytes()
     brain = DlpackObject(memory.address, (8, 16), (4, 16, 1))  # bfloat16, which NumPy lacks
-    barmap.gather(brain, [0], DlpackObject(address, (8, 16), (4, 16, 1), device=1))
+    barmap.copy_rows(DlpackObject(address, (8, 16), (4, 16, 1), device=1), brain, from_rows=[0])
     assert host[0].tobytes() == host[7].tobytes()
 
 
@@ -180,9 +190,9 @@ def test_arrays_go_with_their_last_reference(memory):
     gpu, host = DlpackObject(memory.address, (8, 16), (4, 16, 1)), barmap.pinned((8, 16), "V2")
     own = barmap.alloc(4, "u1")
     gone = [weakref.ref(each) for each in (gpu, host, own)]
-    barmap.gather(gpu, [1], host)
-    barmap.gather(gpu, [1], host, stream=0)
-    barmap.gather(own, [1], barmap.pinned(4, "u1"))
+    barmap.copy_rows(host, gpu, from_rows=[1])
+    barmap.copy_rows(host, gpu, from_rows=[1], stream=0)
+    barmap.copy_rows(barmap.pinned(4, "u1"), own, from_rows=[1])
     assert gpu.returned == 2
     gc.disable()
     try:
@@ -199,7 +209,7 @@ def test_memory_that_another_library_pinned(driver, memory):
     driver("cuMemHostAlloc", ctypes.byref(where), ctypes.c_size_t(4096), 0)
     theirs = (ctypes.c_uint8 * 4096).from_address(where.value)  # a buffer, as good as an array
     base = bytes_like(memory)
-    barmap.gather(Interface(memory, base[:4096].reshape(4096), base), np.arange(4095, -1, -1), theirs)
+    barmap.copy_rows(theirs, Interface(memory, base[:4096].reshape(4096), base), from_rows=np.arange(4095, -1, -1))
     assert bytes(theirs) == base[4095::-1].tobytes()
     driver("cuMemFreeHost", where)
 
@@ -207,8 +217,8 @@ def test_memory_that_another_library_pinned(driver, memory):
 def test_copies_in_the_order_of_a_stream(stream):
     gpu, host = on_gpu(np.ones((4, 100), "u1")), barmap.pinned((4, 100), "u1")
     stream.hold()
-    barmap.gather(gpu, [0, 2], host, stream=stream)
-    barmap.scatter(host, [0, 1, 2], gpu, [1, 0, 3], stream=stream)
+    barmap.copy_rows(host, gpu, from_rows=[0, 2], stream=stream)
+    barmap.copy_rows(gpu, host, [1, 0, 3], [0, 1, 2], stream=stream)
     gpu.write(np.full(100, 5, "u1"))
     assert not host.any()  # it comes after what the stream was given before
     stream.end()  # and what it is given later comes after the batch
@@ -226,7 +236,7 @@ def test_streams_of_every_library(stream, form):
     }
     gpu, host = on_gpu(np.ones((4, 4), "u1")), barmap.pinned((4, 4), "u1")
     stream.hold()
-    barmap.gather(gpu, [0], host, stream=forms[form])
+    barmap.copy_rows(host, gpu, from_rows=[0], stream=forms[form])
     assert not host.any()
     stream.end()
     assert host[0].all()
@@ -234,7 +244,7 @@ def test_streams_of_every_library(stream, form):
 
 def test_the_default_stream_is_one(driver):
     gpu, host = on_gpu(np.ones((4, 4), "u1")), barmap.pinned((4, 4), "u1")
-    barmap.gather(gpu, [0], host, stream=0)
+    barmap.copy_rows(host, gpu, from_rows=[0], stream=0)
     driver("cuCtxSynchronize")
     assert host[0].all()
 
@@ -299,8 +309,8 @@ def test_many_threads_at_once():
             back = barmap.pinned((64, 33), "u1")
             for _ in range(30):
                 order = chance.permutation(64)
-                barmap.scatter(host, order, gpu)
-                barmap.gather(gpu, np.arange(64), back, order)
+                barmap.copy_rows(gpu, host, from_rows=order)
+                barmap.copy_rows(back, gpu, order, np.arange(64))
                 assert (back == host).all()
                 back[...] = 0
         except BaseException as failure:  # noqa: BLE001: handed to the test's thread

@@ -233,45 +233,45 @@ def jax_default():
         assert np.array_equal(np.frombuffer(mapping.read(), np.int32), np.arange(1024))
 
 
-def _gather_and_scatter(gpu, host, other_host, stream, synchronize, numpy):
+def _rows_both_ways(gpu, host, other_host, stream, synchronize, numpy):
     """Rows of an array of 64 rows go out in an order of their own, and back in another one."""
     order, back = np.random.default_rng(1).permutation(64), np.random.default_rng(2).permutation(64)
     before = numpy(gpu)
-    barmap.gather(gpu, order, host, stream=stream)
-    barmap.gather(gpu, order, other_host, stream=stream)
-    barmap.scatter(host, np.arange(64), gpu, back, stream=stream)
+    barmap.copy_rows(host, gpu, from_rows=order, stream=stream)
+    barmap.copy_rows(other_host, gpu, from_rows=order, stream=stream)
+    barmap.copy_rows(gpu, host, back, np.arange(64), stream=stream)
     synchronize()
     for each in (host, other_host):
         assert np.array_equal(np.asarray(each), before[order])
     expected = before.copy()
     expected[back] = before[order]
     assert np.array_equal(numpy(gpu), expected)
-    barmap.gather(gpu, [63, 0], host)  # waits by itself
+    barmap.copy_rows(host, gpu, from_rows=[63, 0])  # waits by itself
     assert np.array_equal(np.asarray(host)[:2], expected[[63, 0]])
     print(f"64 rows by engine {barmap.copy_engine().name}")
 
 
-def torch_gather():
+def torch_rows():
     import torch
 
     cache = torch.arange(64 * 100, dtype=torch.int32, device="cuda").reshape(64, 100)
     host = torch.zeros((64, 100), dtype=torch.int32, pin_memory=True)
-    _gather_and_scatter(cache, host, barmap.pinned((64, 100), "i4"), torch.cuda.Stream(),
+    _rows_both_ways(cache, host, barmap.pinned((64, 100), "i4"), torch.cuda.Stream(),
                         torch.cuda.synchronize, lambda tensor: tensor.cpu().numpy())
     brain = torch.ones((8, 100), dtype=torch.bfloat16, device="cuda")
     kept = torch.zeros((8, 100), dtype=torch.bfloat16, pin_memory=True)
     torch.cuda.synchronize()
-    barmap.gather(brain, [1, 2], kept)
+    barmap.copy_rows(kept, brain, from_rows=[1, 2])
     assert kept.sum().item() == 200
 
 
-def cupy_gather():
+def cupy_rows():
     import cupy
     import cupyx
 
     cache = cupy.arange(64 * 100, dtype=np.int32).reshape(64, 100)
     stream = cupy.cuda.Stream(non_blocking=True)
-    _gather_and_scatter(cache, cupyx.empty_pinned((64, 100), np.int32), barmap.pinned((64, 100), "i4"),
+    _rows_both_ways(cache, cupyx.empty_pinned((64, 100), np.int32), barmap.pinned((64, 100), "i4"),
                         stream, cupy.cuda.runtime.deviceSynchronize, cupy.asnumpy)
 
 

@@ -54,22 +54,22 @@ rows = np.random.default_rng(1).integers(0, 256, (16, 100), "u1")
 other_gpu, other_host = barmap.alloc(8, "u1"), barmap.pinned(8, "u1")
 """
 
-GATHER = """
+TO_HOST = """
 gpu, host = barmap.alloc((16, 100), "u1"), barmap.pinned((16, 100), "u1")
 gpu.write(rows)
-interrupted(lambda: barmap.gather(gpu, range(16), host))
+interrupted(lambda: barmap.copy_rows(host, gpu, from_rows=range(16)))
 """
-SCATTER = """
+TO_GPU = """
 gpu, host = barmap.alloc((16, 100), "u1"), barmap.pinned((16, 100), "u1")
 gpu.fill(0)
 host[:] = rows
-interrupted(lambda: barmap.scatter(host, range(16), gpu))
+interrupted(lambda: barmap.copy_rows(gpu, host, from_rows=range(16)))
 """
 KEPT = """
 gone = [weakref.ref(gpu), weakref.ref(host)]
 address, there = gpu.gpu_address, (ctypes.c_uint8 * 1600).from_address(host.ctypes.data)
 del gpu, host
-barmap.gather(other_gpu, [0], other_host, stream=probe.value)  # looks at it, and does not wait
+barmap.copy_rows(other_host, other_gpu, from_rows=[0], stream=probe.value)  # looks at it, and does not wait
 gc.collect()
 assert all(each() is not None for each in gone)
 with barmap.map(address, 1600) as mapping:
@@ -78,13 +78,13 @@ with barmap.map(address, 1600) as mapping:
     assert bytes(there) == mapping.read() == rows.tobytes()
 gc.collect()
 assert all(each() is not None for each in gone)  # nobody has looked whether it is done
-barmap.gather(other_gpu, [0], other_host)
+barmap.copy_rows(other_host, other_gpu, from_rows=[0])
 gc.collect()
 assert all(each() is None for each in gone)
 """
 
 
-@pytest.mark.parametrize("copy", [GATHER, SCATTER], ids=["gather", "scatter"])
+@pytest.mark.parametrize("copy", [TO_HOST, TO_GPU], ids=["to_host", "to_gpu"])
 def test_an_interrupted_copy_keeps_its_arrays_until_it_has_ended(copy):
     subprocess.run([sys.executable, "-c", PROGRAM + copy + KEPT], check=True, timeout=120)
 
@@ -98,7 +98,7 @@ def handler(number, frame):
 signal.signal(signal.SIGINT, handler)
 gpu, host = barmap.alloc((16, 100), "u1"), barmap.pinned((16, 100), "u1")
 try:
-    interrupted(lambda: barmap.gather(gpu, range(16), host))
+    interrupted(lambda: barmap.copy_rows(host, gpu, from_rows=range(16)))
 except Stop:
     let_all_end()
 else:
@@ -113,7 +113,7 @@ gpu, host = barmap.alloc((16, 100), "u1"), barmap.pinned((16, 100), "u1")
 gpu.write(rows)
 hold_every_stream()
 threading.Thread(target=interrupt_once_submitted, args=(engine.reports[-1].copies,)).start()
-barmap.gather(gpu, range(16), host)
+barmap.copy_rows(host, gpu, from_rows=range(16))
 assert (host == rows).all()
 """], check=True, timeout=120)
 

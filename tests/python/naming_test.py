@@ -44,8 +44,8 @@ def test_errors_about_messages_name_fields():
     records = barmap.alloc(2, PLAIN)
     with pytest.raises(TypeError, match="elements of float32, since the mapping has id: uint32, x: float64: "):
         records.write(np.zeros(2, "f4"))
-    with pytest.raises(TypeError, match="gpu has elements of id: uint32, x: float64, and host of float32$"):
-        barmap.gather(records, [0], barmap.pinned(2, "f4"))
+    with pytest.raises(TypeError, match="to has elements of float32, and from_ of id: uint32, x: float64$"):
+        barmap.copy_rows(barmap.pinned(2, "f4"), records, from_rows=[0])
     with barmap.StepInputs({"x": records}) as inputs:
         with pytest.raises(TypeError, match=r"elements of id: .* \(aligned\), and the input has id: uint32, x: f"):
             inputs.push(x=np.zeros(2, ALIGNED))
