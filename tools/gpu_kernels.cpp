@@ -2,7 +2,7 @@
 #include "gpu_kernels.hpp"
 
 #include "exit_codes.hpp"
-#include "ptx.hpp"
+#include "gpu_kernels.ptx.hpp"
 #include "timing.hpp"
 
 #include <array>
@@ -18,7 +18,7 @@ constexpr unsigned stream_non_blocking = 1; // CU_STREAM_NON_BLOCKING
 
 } // namespace
 
-gpu_kernels::gpu_kernels() : gpu_kernels(ptx) {}
+gpu_kernels::gpu_kernels() : gpu_kernels(ptx::gpu_kernels) {}
 
 gpu_kernels::gpu_kernels(char const* image) {
     cuda::check(cuda::api().module_load_data(&module_, image), "load the GPU kernels of barmap",
