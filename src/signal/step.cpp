@@ -6,8 +6,8 @@
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
 #include "driver/cuda/memory.hpp"
-#include "signal/ptx_step.hpp"
 #include "signal/step_kernels.cuh"
+#include "signal/step_kernels.ptx.hpp"
 
 #include <barmap/copy.hpp>
 #include <barmap/error.hpp>
@@ -68,7 +68,7 @@ class step_kernel {
 public:
     explicit step_kernel(char const* name) {
         cuda::driver_api const& cu = cuda::api();
-        cuda::check(cu.module_load_data(&module_, step::ptx_step), "load the kernels for steps",
+        cuda::check(cu.module_load_data(&module_, ptx::step_kernels), "load the kernels for steps",
                     "they are PTX 6.4 for sm_70: the driver needs its PTX compiler "
                     "(libnvidia-ptxjitcompiler.so.1) and the GPU compute capability 7.0");
         CUresult const found = cu.module_get_function(&function_, module_, name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "gpu_memory.hpp"
-#include "ptx_signal.hpp"
+#include "signal_kernels.ptx.hpp"
 #include "signal_messages.hpp"
 
 #include <barmap/mailbox.hpp>
@@ -40,11 +40,11 @@ word* on_gpu(arena::part const& part) {
     return reinterpret_cast<word*>(part.gpu_address());
 }
 
-/// The kernels of ptx_signal.hpp, in the context that is current.
+/// The kernels of signal_kernels.ptx, in the context that is current.
 class test_kernels {
 public:
     test_kernels() : wrong_(sizeof(word)) {
-        expect_success(cu_.module_load_data(&module_, ptx_signal));
+        expect_success(cu_.module_load_data(&module_, ptx::signal_kernels));
         expect_success(cu_.stream_create(&stream_, non_blocking));
         expect_success(cu_.memset_d8(wrong_.address(), 0, sizeof(word)));
         expect_success(cu_.ctx_synchronize());
@@ -320,7 +320,7 @@ TEST_F(signal_test, a_kernel_of_another_context_than_its_stream_is_refused) {
     CUmodule module = nullptr;
     CUcontext other = nullptr;
     expect_success(cu().ctx_create(&other, 0, 0));
-    expect_success(cu().module_load_data(&module, ptx_signal));
+    expect_success(cu().module_load_data(&module, ptx::signal_kernels));
     expect_success(cu().module_get_function(&function, module, "barmap_test_flags"));
     std::array<word, 8> nothing{};
     std::array<void*, 6> parameters{};

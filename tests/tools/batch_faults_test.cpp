@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "batch/batch.hpp"
-#include "batch/ptx_batch.hpp"
+#include "batch/batch_kernels.ptx.hpp"
 #include "output/units.hpp"
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ protected:
         cuda::replace_api(&table);
         gpu_.emplace(0);
         scope_.emplace(gpu_->enter());
-        kernels_.emplace(ptx_batch);
+        kernels_.emplace(ptx::batch_kernels);
         engine_.emplace(gpu_->device().copy_engine()); // tests itself while nothing goes wrong
         values_.json = true;                           // no tables
         values_.pool = MiB;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "batch/batch.hpp"
 
-#include "batch/ptx_batch.hpp"
+#include "batch/batch_kernels.ptx.hpp"
 #include "output/formatted.hpp"
 #include "output/units.hpp"
 #include "program/exit_codes.hpp"
@@ -46,7 +46,7 @@ int run(batch_options const& given) {
     report out(values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
-    gpu_kernels const kernels(ptx_batch);
+    gpu_kernels const kernels(ptx::batch_kernels);
     batch_bench const bench{out, gpu, kernels, values};
     out.about(gpu.device());
     out.say(formatted("{}{}, pinned host memory\n\n", gpu.device().name(),

@@ -39,7 +39,7 @@ struct named_method {
 struct batch_bench {
     report& out;
     opened_gpu const& gpu;
-    gpu_kernels const& kernels; ///< of ptx_batch.hpp
+    gpu_kernels const& kernels; ///< of batch_kernels.ptx
     batch_options const& values;
 
     /// The directions and orders that are asked for.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bench/gpu_kernels.hpp"
 
-#include "bench/ptx.hpp"
+#include "bench/gpu_kernels.ptx.hpp"
 #include "output/timing.hpp"
 #include "program/exit_codes.hpp"
 
@@ -18,7 +18,7 @@ constexpr unsigned stream_non_blocking = 1; // CU_STREAM_NON_BLOCKING
 
 } // namespace
 
-gpu_kernels::gpu_kernels() : gpu_kernels(ptx) {}
+gpu_kernels::gpu_kernels() : gpu_kernels(ptx::gpu_kernels) {}
 
 gpu_kernels::gpu_kernels(char const* image) {
     cuda::check(cuda::api().module_load_data(&module_, image), "load the GPU kernels of barmap",

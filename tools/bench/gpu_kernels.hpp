@@ -14,7 +14,7 @@ namespace barmap::tool {
 /// The kernels, loaded into the context that is current. @throws error
 class gpu_kernels {
 public:
-    gpu_kernels();                           ///< those of ptx.hpp
+    gpu_kernels();                           ///< those of gpu_kernels.ptx
     explicit gpu_kernels(char const* image); ///< those of this PTX
     gpu_kernels(gpu_kernels const&) = delete;
     gpu_kernels& operator=(gpu_kernels const&) = delete;

@@ -45,7 +45,7 @@ std::vector<std::uint32_t> data_of(std::uint32_t round, std::size_t bytes) {
     return std::vector<std::uint32_t>(bytes / sizeof(std::uint32_t), round & 1);
 }
 
-/// Both sides and what they share. The kernel's and the CPU's flag hold the round; see ptx.hpp.
+/// Both sides and what they share. The kernel's and the CPU's flag hold the round; see gpu_kernels.ptx.
 class game {
 public:
     game(selected_gpu const& gpu, session const& through, pplat_options const& values);

@@ -2,8 +2,8 @@
 #include "output/formatted.hpp"
 #include "output/units.hpp"
 #include "program/exit_codes.hpp"
-#include "ring/ptx_ring.hpp"
 #include "ring/ring_bench.hpp"
+#include "ring/ring_kernels.ptx.hpp"
 
 #include <barmap/ring.hpp>
 
@@ -35,7 +35,7 @@ int run(ring_options const& values) {
     report out(values);
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
-    gpu_kernels const kernels(ptx_ring);
+    gpu_kernels const kernels(ptx::ring_kernels);
     arena const memory(gpu.device(), values.slots * 256 + 64 * KiB, values.slots * 128 + 64 * KiB);
     ring_bench const bench{out, gpu, kernels, memory, values};
     pin const like_the_arena = gpu.device().allocate(64 * KiB);

@@ -35,7 +35,7 @@ struct ring_options : options {
 struct ring_bench {
     report& out;
     opened_gpu const& gpu;
-    gpu_kernels const& kernels; ///< of ptx_ring.hpp
+    gpu_kernels const& kernels; ///< of ring_kernels.ptx
     arena const& memory;        ///< has room for the rings of a run
     ring_options const& values;
 

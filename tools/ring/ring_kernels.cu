@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernels of `barmap ring`, as scripts/ptx compiles them. No CUDA toolkit is needed.
-// BARMAP_KERNEL is what its headers would call __global__.
+// BARMAP_KERNEL is what its headers would call __global__. Each kernel is described by the function in
+// ring_kernels.cuh that it is named for. Parameters are the handles of the rings, a ring_task, and
+// where the ring_findings go; of those for many threads also how many these are.
 #include "ring_kernels.cuh"
 
 namespace {
