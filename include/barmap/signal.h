@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Rings, counters, flags and mailboxes between a CPU and running GPU code, for C and languages
+/// Rings, counters and mailboxes between a CPU and running GPU code, for C and languages
 /// that call C. No driver call and no synchronisation: each side looks at memory of its own.
 ///
 ///     typedef struct command { uint64_t what; double value; } command;
@@ -49,8 +49,6 @@ typedef struct barmap_ring_to_gpu barmap_ring_to_gpu; ///< messages, in order
 typedef struct barmap_ring_to_cpu barmap_ring_to_cpu;
 typedef struct barmap_counter_to_gpu barmap_counter_to_gpu; ///< a number that does not go back
 typedef struct barmap_counter_to_cpu barmap_counter_to_cpu;
-typedef struct barmap_flag_to_gpu barmap_flag_to_gpu; ///< is raised, waited for and lowered
-typedef struct barmap_flag_to_cpu barmap_flag_to_cpu;
 typedef struct barmap_mailbox_to_gpu barmap_mailbox_to_gpu; ///< the latest value
 typedef struct barmap_mailbox_to_cpu barmap_mailbox_to_cpu;
 
@@ -62,7 +60,7 @@ typedef struct barmap_ring_handle {
     uint64_t mask;                    ///< number of slots less 1
 } barmap_ring_handle;
 
-/// barmap::gpu::counter_to_gpu, flag_to_gpu or flag_to_cpu.
+/// barmap::gpu::counter_to_gpu.
 typedef struct barmap_word_handle {
     uint64_t word; ///< its GPU address
 } barmap_word_handle;
@@ -80,9 +78,10 @@ typedef struct barmap_mailbox_handle {
 } barmap_mailbox_handle;
 
 /// Allocates a block of GPU memory with its mapping, and one of pinned host memory, of which many
-/// rings and flags take parts. Any thread; so may those that take from it.
-/// @param gpu_bytes how much GPU memory; 0 for none. A counter or a flag takes 128 bytes of one or
-///        each kind of memory, a ring 128 of each and its slots, in whole multiples of 128
+/// rings and counters take parts. Any thread; so may those that take from it.
+/// @param gpu_bytes how much GPU memory; 0 for none. A counter takes 128 bytes of it, and
+///        one to the CPU also of host memory; a ring 128 of each and its slots, in whole multiples
+///        of 128
 /// @param host_bytes how much host memory, likewise
 /// @param out to be freed by barmap_free_arena()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_allocate() and barmap_map()
@@ -247,7 +246,7 @@ BARMAP_API void barmap_advance(barmap_counter_to_gpu* counter, uint64_t to);
 BARMAP_API uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* counter);
 
 /// Lets work that a stream is given from now on wait until the number is at least this. Captured
-/// into a graph, each replay waits for the same number. Any thread.
+/// into a graph, each replay waits for the same number: call this before each launch. Any thread.
 /// @param stream a CUstream or cudaStream_t; NULL: the default stream
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_UNSUPPORTED_OPERATION where the driver
 ///         lacks such waits; or BARMAP_ERROR_CUDA
@@ -292,74 +291,6 @@ BARMAP_API int barmap_wait_for_counter(barmap_counter_to_cpu const* counter, uin
 ///     barmap_record_counter(done, stream, 17);
 BARMAP_API int barmap_record_counter(barmap_counter_to_cpu const* counter, void* stream,
                                      uint64_t value);
-
-/// Makes a flag that the CPU raises, and GPU code or a stream waits for and lowers: for graphs that
-/// are replayed, which cannot count. It is lowered. Otherwise as barmap_make_counter_to_gpu().
-/// @param out to be freed by barmap_free_flag_to_gpu()
-///
-///     barmap_make_flag_to_gpu(words, &go);
-BARMAP_API int barmap_make_flag_to_gpu(barmap_arena* arena, barmap_flag_to_gpu** out);
-/// NULL: nothing to do.
-///
-///     barmap_free_flag_to_gpu(go);
-BARMAP_API void barmap_free_flag_to_gpu(barmap_flag_to_gpu* flag);
-
-/// What a kernel takes as its barmap::gpu::flag_to_gpu. Valid as long as the flag.
-///
-///     barmap_flag_to_gpu_handle(go, &handle);
-BARMAP_API void barmap_flag_to_gpu_handle(barmap_flag_to_gpu const* flag, barmap_word_handle* out);
-
-/// Raises it, at once, after all that this thread has written through mappings of this GPU and to
-/// host memory. Before it was lowered, this has no effect.
-///
-///     barmap_raise_flag(go); // once for each replay
-BARMAP_API void barmap_raise_flag(barmap_flag_to_gpu* flag);
-
-/// Lets work that a stream is given from now on wait until the flag is raised, and lowers it.
-/// Otherwise as barmap_stream_wait_for_counter().
-///
-///     barmap_stream_wait_for_flag(go, stream); // also while the stream is captured
-BARMAP_API int barmap_stream_wait_for_flag(barmap_flag_to_gpu const* flag, void* stream);
-
-/// Makes a flag that GPU code or a stream raises, and the CPU waits for and lowers. It is lowered,
-/// and takes host memory. Otherwise as barmap_make_counter_to_gpu().
-/// @param out to be freed by barmap_free_flag_to_cpu()
-///
-///     barmap_make_flag_to_cpu(words, &replayed);
-BARMAP_API int barmap_make_flag_to_cpu(barmap_arena* arena, barmap_flag_to_cpu** out);
-/// NULL: nothing to do.
-///
-///     barmap_free_flag_to_cpu(replayed);
-BARMAP_API void barmap_free_flag_to_cpu(barmap_flag_to_cpu* flag);
-
-/// What a kernel takes as its barmap::gpu::flag_to_cpu. Valid as long as the flag.
-///
-///     barmap_flag_to_cpu_handle(replayed, &handle);
-BARMAP_API void barmap_flag_to_cpu_handle(barmap_flag_to_cpu const* flag, barmap_word_handle* out);
-
-/// 1 if it is raised, else 0. What was stored before it was raised is seen after.
-///
-///     while (!barmap_flag_is_raised(replayed))
-///         do_something_else();
-BARMAP_API int barmap_flag_is_raised(barmap_flag_to_cpu const* flag);
-
-/// Waits until it is raised, without giving up the CPU; does not lower it.
-/// @return 1 if it was raised within so many nanoseconds, else 0
-///
-///     if (barmap_wait_for_flag(replayed, 5000000))
-///         barmap_lower_flag(replayed);
-BARMAP_API int barmap_wait_for_flag(barmap_flag_to_cpu const* flag, uint64_t nanoseconds);
-
-/// Lowers it, after all that this thread has read.
-///
-///     barmap_lower_flag(replayed);
-BARMAP_API void barmap_lower_flag(barmap_flag_to_cpu* flag);
-
-/// Has a stream raise it when all work that it was given before is complete. Otherwise as
-/// barmap_stream_wait_for_counter().
-///
-///     barmap_record_flag(replayed, stream); // also while the stream is captured
-BARMAP_API int barmap_record_flag(barmap_flag_to_cpu const* flag, void* stream);
 
 /// Makes a mailbox for values of the CPU to GPU code: nobody waits, the latest wins. Otherwise as
 /// barmap_make_counter_to_gpu(); it takes 4 slots, as those of a ring.

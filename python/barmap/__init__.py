@@ -18,7 +18,7 @@ from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info
 from ._mailboxes import MailboxToCpu, MailboxToGpu
 from ._mapping import Array, Mapping, alloc, map
 from ._rings import RingToCpu, RingToGpu
-from ._signals import CounterToCpu, CounterToGpu, FlagToCpu, FlagToGpu
+from ._signals import CounterToCpu, CounterToGpu
 from ._steps import StepInputs, StepOutputs
 
 __all__ = [
@@ -32,8 +32,6 @@ __all__ = [
     "Device",
     "Engine",
     "Error",
-    "FlagToCpu",
-    "FlagToGpu",
     "MailboxToCpu",
     "MailboxToGpu",
     "Mapping",
@@ -60,9 +58,9 @@ __all__ = [
 
 for _each in (
     Arena, ArgumentError, Array, CopyCrossover, CopyEngine, CounterToCpu, CounterToGpu, Device, Engine,
-    Error, FlagToCpu, FlagToGpu, MailboxToCpu, MailboxToGpu, Mapping, MappingEvent, MappingEvents,
-    RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, copy_engine, device_struct, devices,
-    flush_stores, gather, include_dir, info, map, pinned, scatter, sim,
+    Error, MailboxToCpu, MailboxToGpu, Mapping, MappingEvent, MappingEvents, RingToCpu, RingToGpu,
+    StepInputs, StepOutputs, alloc, copy_engine, device_struct, devices, flush_stores, gather,
+    include_dir, info, map, pinned, scatter, sim,
 ):
     _each.__module__ = __name__
 del _each

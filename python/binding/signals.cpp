@@ -73,12 +73,6 @@ nb::tuple words_of(gpu::counter_to_gpu const& of) {
 nb::tuple words_of(gpu::counter_to_cpu const& of) {
     return nb::make_tuple(word_of(of.value), word_of(of.arrived), std::uint64_t{of.first});
 }
-nb::tuple words_of(gpu::flag_to_gpu const& of) {
-    return nb::make_tuple(word_of(of.raised));
-}
-nb::tuple words_of(gpu::flag_to_cpu const& of) {
-    return nb::make_tuple(word_of(of.raised));
-}
 nb::tuple words_of(gpu::mailbox_handle const& of) {
     return nb::make_tuple(word_of(of.slots), word_of(of.version), std::uint64_t{of.first});
 }
@@ -183,42 +177,6 @@ void bind_counters(nb::module_& module) {
         .def_prop_ro("value", [](to_cpu& of) { return of.shared()->value(); });
 }
 
-void bind_flags(nb::module_& module) {
-    using to_gpu = held<flag_to_gpu>;
-    using to_cpu = held<flag_to_cpu>;
-    bind_signal<flag_to_gpu>(module, "FlagToGpu")
-        .def(
-            "__init__",
-            [](to_gpu* where, held_arena* memory, int ordinal) {
-                make(where, "flag", memory_for(memory, ordinal, {sizeof(gpu::word), 0}));
-            },
-            nb::arg("arena").none(), nb::arg("device"))
-        .def("raise_",
-             [](to_gpu& of) { of.in_turn(false, [](flag_to_gpu& flag) { flag.raise(); }); })
-        .def(
-            "wait",
-            [](to_gpu& of, std::uintptr_t stream) {
-                at_once(of, [=](flag_to_gpu& flag) { flag.wait(stream_of(stream)); });
-            },
-            nb::arg("stream"));
-    bind_signal<flag_to_cpu>(module, "FlagToCpu")
-        .def(
-            "__init__",
-            [](to_cpu* where, held_arena* memory, int ordinal) {
-                make(where, "flag", memory_for(memory, ordinal, {0, sizeof(gpu::word)}));
-            },
-            nb::arg("arena").none(), nb::arg("device"))
-        .def("wait", &wait<flag_to_cpu>, nb::arg("seconds").none())
-        .def("lower", [](to_cpu& of) { of.shared()->lower(); })
-        .def(
-            "record",
-            [](to_cpu& of, std::uintptr_t stream) {
-                at_once(of, [=](flag_to_cpu& flag) { flag.record(stream_of(stream)); });
-            },
-            nb::arg("stream"))
-        .def_prop_ro("is_raised", [](to_cpu& of) { return of.shared()->is_raised(); });
-}
-
 /// The bytes of a value. @throws nanobind::python_error for another size
 std::span<std::byte> value_in(host_buffer const& buffer, std::size_t value_bytes) {
     if (buffer.bytes().size() != value_bytes)
@@ -291,7 +249,6 @@ void bind_signals(nb::module_& module) {
         .def("release", &held_arena::release)
         .def_prop_ro("released", &held_arena::is_released);
     bind_counters(module);
-    bind_flags(module);
     bind_mailboxes(module);
 }
 

@@ -33,14 +33,6 @@ struct barmap_counter_to_cpu {
     barmap::counter_to_cpu counter;
 };
 
-struct barmap_flag_to_gpu {
-    barmap::flag_to_gpu flag;
-};
-
-struct barmap_flag_to_cpu {
-    barmap::flag_to_cpu flag;
-};
-
 struct barmap_mailbox_to_gpu {
     barmap::byte_mailbox_to_gpu mailbox;
 };
@@ -89,9 +81,7 @@ static_assert(sizeof(c_mailbox) == sizeof(mailbox) &&
               offsetof(c_mailbox, version) == offsetof(mailbox_of_type, version) &&
               offsetof(c_mailbox, first) == offsetof(mailbox_of_type, first) &&
               sizeof(barmap::gpu::mailbox_to_cpu<int>) == sizeof(c_mailbox));
-static_assert(sizeof(barmap_word_handle) == sizeof(barmap::gpu::counter_to_gpu) &&
-              sizeof(barmap_word_handle) == sizeof(barmap::gpu::flag_to_gpu) &&
-              sizeof(barmap_word_handle) == sizeof(barmap::gpu::flag_to_cpu));
+static_assert(sizeof(barmap_word_handle) == sizeof(barmap::gpu::counter_to_gpu));
 
 /// A handle of the C++ interface, as C has it.
 template <class Handle, class Of>
@@ -281,60 +271,6 @@ int barmap_wait_for_counter(barmap_counter_to_cpu const* counter, std::uint64_t 
 int barmap_record_counter(barmap_counter_to_cpu const* counter, void* stream, std::uint64_t value) {
     return tell_stream(counter, "have a stream set a counter",
                        [&](auto const& it) { it.counter.record(stream, value); });
-}
-
-int barmap_make_flag_to_gpu(barmap_arena* arena, barmap_flag_to_gpu** out) {
-    return make_in(arena, out, "make a flag", [](barmap::arena const& memory) {
-        return barmap_flag_to_gpu{barmap::flag_to_gpu(memory)};
-    });
-}
-
-void barmap_free_flag_to_gpu(barmap_flag_to_gpu* flag) {
-    free_handle(flag);
-}
-
-void barmap_flag_to_gpu_handle(barmap_flag_to_gpu const* flag, barmap_word_handle* out) {
-    hand_over(flag->flag.handle(), out);
-}
-
-void barmap_raise_flag(barmap_flag_to_gpu* flag) {
-    flag->flag.raise();
-}
-
-int barmap_stream_wait_for_flag(barmap_flag_to_gpu const* flag, void* stream) {
-    return tell_stream(flag, "have a stream wait for a flag",
-                       [&](auto const& it) { it.flag.wait(stream); });
-}
-
-int barmap_make_flag_to_cpu(barmap_arena* arena, barmap_flag_to_cpu** out) {
-    return make_in(arena, out, "make a flag", [](barmap::arena const& memory) {
-        return barmap_flag_to_cpu{barmap::flag_to_cpu(memory)};
-    });
-}
-
-void barmap_free_flag_to_cpu(barmap_flag_to_cpu* flag) {
-    free_handle(flag);
-}
-
-void barmap_flag_to_cpu_handle(barmap_flag_to_cpu const* flag, barmap_word_handle* out) {
-    hand_over(flag->flag.handle(), out);
-}
-
-int barmap_flag_is_raised(barmap_flag_to_cpu const* flag) {
-    return flag->flag.is_raised();
-}
-
-int barmap_wait_for_flag(barmap_flag_to_cpu const* flag, std::uint64_t nanoseconds) {
-    return flag->flag.wait_for(at_most(nanoseconds));
-}
-
-void barmap_lower_flag(barmap_flag_to_cpu* flag) {
-    flag->flag.lower();
-}
-
-int barmap_record_flag(barmap_flag_to_cpu const* flag, void* stream) {
-    return tell_stream(flag, "have a stream raise a flag",
-                       [&](auto const& it) { it.flag.record(stream); });
 }
 
 int barmap_make_mailbox_to_gpu(barmap_arena* arena, std::size_t value_bytes,

@@ -168,15 +168,11 @@ void a_reader_that_has_ended_is_noticed() {
     barmap_free_ring_to_cpu(ring);
 }
 
-void counters_and_flags_tell_each_side() {
+void counters_tell_each_side() {
     barmap_counter_to_gpu* there = nullptr;
     barmap_counter_to_cpu* back = nullptr;
-    barmap_flag_to_gpu* go = nullptr;
-    barmap_flag_to_cpu* done = nullptr;
     CHECK(barmap_make_counter_to_gpu(words, 6, &there) == BARMAP_OK);
     CHECK(barmap_make_counter_to_cpu(words, 6, &back) == BARMAP_OK);
-    CHECK(barmap_make_flag_to_gpu(words, &go) == BARMAP_OK);
-    CHECK(barmap_make_flag_to_cpu(words, &done) == BARMAP_OK);
     barmap_word_handle one;
     barmap_counter_handle three;
     views view;
@@ -186,11 +182,6 @@ void counters_and_flags_tell_each_side() {
     barmap_counter_to_cpu_handle(back, &three);
     auto out = as_parameter<barmap::gpu::counter_to_cpu>(three);
     out.arrived = view.of(out.arrived, sizeof(word));
-    barmap_flag_to_gpu_handle(go, &one);
-    auto to_gpu = as_parameter<barmap::gpu::flag_to_gpu>(one);
-    to_gpu.raised = view.of(to_gpu.raised, sizeof(word));
-    barmap_flag_to_cpu_handle(done, &one);
-    auto const to_cpu = as_parameter<barmap::gpu::flag_to_cpu>(one);
 
     CHECK(barmap::gpu::value_of(in) == 6);
     CHECK(barmap::gpu::wait_for(in, 7) == status::empty);
@@ -200,19 +191,8 @@ void counters_and_flags_tell_each_side() {
     CHECK(barmap::gpu::arrive(out, 2) && barmap_counter_to_cpu_value(back) == 7);
     barmap::gpu::advance(out, 9);
     CHECK(barmap_wait_for_counter(back, 9, 0) == 1);
-
-    CHECK(barmap::gpu::wait_for(to_gpu) == status::empty);
-    barmap_raise_flag(go);
-    CHECK(barmap::gpu::wait_for(to_gpu) == status::ok);
-    CHECK(barmap::gpu::wait_for(to_gpu) == status::empty);
-    barmap::gpu::raise(to_cpu);
-    CHECK(barmap_flag_is_raised(done) == 1 && barmap_wait_for_flag(done, 0) == 1);
-    barmap_lower_flag(done);
-    CHECK(barmap_flag_is_raised(done) == 0);
     barmap_free_counter_to_gpu(there);
     barmap_free_counter_to_cpu(back);
-    barmap_free_flag_to_gpu(go);
-    barmap_free_flag_to_cpu(done);
 }
 
 template <std::size_t Bytes>
@@ -265,7 +245,7 @@ int main() {
     messages_go_both_ways<57>(nullptr, words);
     messages_go_both_ways<200>(nullptr, words);
     a_reader_that_has_ended_is_noticed();
-    counters_and_flags_tell_each_side();
+    counters_tell_each_side();
     mailboxes_have_the_latest_value<8>();
     mailboxes_have_the_latest_value<200>();
     barmap_free_arena(words);

@@ -184,18 +184,13 @@ TEST_F(memory_order_test, a_push_beside_others_writes_behind_the_credit) {
               "load relaxed next, load acquire read, load relaxed closed");
 }
 
-TEST_F(memory_order_test, what_comes_before_a_counter_or_a_flag_is_seen_behind_it) {
-    word& raised = slots_[0];
+TEST_F(memory_order_test, what_comes_before_a_counter_is_seen_behind_it) {
     counter_to_gpu const in{&slots_[0]};
     counter_to_cpu const out{&slots_[0], &slots_[1], 0};
     EXPECT_EQ(accesses([&] { (void)wait_for(in, 5); }), "load acquire s0");
     EXPECT_EQ(accesses([&] { advance(out, 2); }), "store release s0");
     EXPECT_EQ(accesses([&] { arrive(out, 2); }), "add acq_rel s1");
     EXPECT_EQ(accesses([&] { arrive(out, 2); }), "add acq_rel s1, fence acq_rel, store release s0");
-    raised = 1;
-    EXPECT_EQ(accesses([&] { (void)wait_for(flag_to_gpu{&raised}); }),
-              "load acquire s0, store relaxed s0");
-    EXPECT_EQ(accesses([&] { raise(flag_to_cpu{&raised}); }), "store release s0");
 }
 
 // O44. The version that is found, and whether the one behind it may be under way to its slot.
@@ -349,20 +344,13 @@ TEST_F(host_order_test, rings_begin_with_words_of_a_lap_before) {
     EXPECT_EQ(ring.handle_for_thread().slots[15], word{0});
 }
 
-TEST_F(host_order_test, counters_and_flags_are_set_behind_what_was_written) {
+TEST_F(host_order_test, counters_are_set_behind_what_was_written) {
     barmap::counter_to_gpu there(words_);
     barmap::counter_to_cpu const back(words_);
-    barmap::flag_to_gpu go(words_);
-    barmap::flag_to_cpu done(words_);
     name(there.handle_for_thread().value, 1, "there");
     name(back.handle_for_thread().value, 1, "back");
-    name(go.handle_for_thread().raised, 1, "go");
-    name(done.handle_for_thread().raised, 1, "done");
     EXPECT_EQ(accesses([&] { there.advance(3); }), "store release there");
     EXPECT_EQ(accesses([&] { (void)back.value(); }), "load acquire back");
-    EXPECT_EQ(accesses([&] { go.raise(); }), "store release go");
-    EXPECT_EQ(accesses([&] { (void)done.is_raised(); }), "load acquire done");
-    EXPECT_EQ(accesses([&] { done.lower(); }), "store release done");
 }
 
 TEST_F(host_order_test, mailboxes_are_looked_at_before_and_after_a_value_is_read) {

@@ -176,16 +176,14 @@ TEST_P(ring_order_test, a_version_leaves_after_the_one_before) {
               by_lines ? "128 S" : "128 136 144 152 160 168 176 S 184 S");
 }
 
-TEST_P(ring_order_test, counters_and_flags_leave_after_what_was_written) {
+TEST_P(ring_order_test, counters_leave_after_what_was_written) {
     device const gpu = device::open(0);
     arena const words(gpu, page, page);
     auto* const first = words.take_gpu(64).data();
     std::optional<counter_to_gpu> counter;
     std::string const made = steps(first, page, [&] { counter.emplace(words, 3); });
     EXPECT_TRUE(made.ends_with("S 0 S")) << made;
-    flag_to_gpu flag(words);
     EXPECT_EQ(steps(first, page, [&] { counter->advance(4); }), "S 0 S");
-    EXPECT_EQ(steps(first, page, [&] { flag.raise(); }), "S 128 S");
 }
 
 TEST_P(ring_order_test, answers_leave_after_what_was_written) {

@@ -160,83 +160,6 @@ LBB1_12:
 ret;
 }
 )"
-R"(.visible .entry barmap_test_flags(
-.param .align 8 .b8 barmap_test_flags_param_0[8],
-.param .align 8 .b8 barmap_test_flags_param_1[8],
-.param .u64 barmap_test_flags_param_2,
-.param .u64 barmap_test_flags_param_3,
-.param .u64 barmap_test_flags_param_4,
-.param .u64 barmap_test_flags_param_5
-)
-{
-.reg .pred %p<15>;
-.reg .b64 %rd<40>;
-ld.param.u64 %rd9, [barmap_test_flags_param_2];
-setp.eq.s64 %p6, %rd9, 0;
-@%p6 bra LBB2_13;
-ld.param.u64 %rd12, [barmap_test_flags_param_5];
-ld.param.u64 %rd31, [barmap_test_flags_param_4];
-ld.param.u64 %rd26, [barmap_test_flags_param_3];
-mov.b64 %rd13, barmap_test_flags_param_0;
-mov.b64 %rd14, barmap_test_flags_param_1;
-mov.u64 %rd1, %rd14;
-mov.u64 %rd2, %rd13;
-ld.param.u64 %rd3, [%rd2];
-ld.param.u64 %rd33, [%rd1];
-mov.u64 %rd38, 1;
-mov.pred %p9, -1;
-bra.uni LBB2_2;
-LBB2_12:
-mul.lo.s64 %rd32, %rd38, 7;
-st.relaxed.sys.u64 [%rd31], %rd32;
-mov.u64 %rd34, 1;
-st.release.sys.u64 [%rd33], %rd34;
-add.s64 %rd38, %rd38, 1;
-setp.le.u64 %p12, %rd38, %rd9;
-@%p12 bra LBB2_2;
-bra.uni LBB2_13;
-LBB2_2:
-mov.u64 %rd39, 20000001;
-LBB2_3:
-ld.acquire.sys.u64 %rd17, [%rd3];
-setp.eq.s64 %p13, %rd17, 0;
-@%p13 bra LBB2_5;
-bra.uni LBB2_4;
-LBB2_5:
-ld.acquire.sys.u64 %rd19, [%rd3];
-setp.eq.s64 %p13, %rd19, 0;
-setp.ne.s64 %p7, %rd19, 0;
-@%p7 bra LBB2_4;
-ld.acquire.sys.u64 %rd21, [%rd3];
-setp.eq.s64 %p13, %rd21, 0;
-setp.ne.s64 %p8, %rd21, 0;
-@%p8 bra LBB2_4;
-add.s64 %rd39, %rd39, -3;
-setp.ne.s64 %p10, %rd39, 0;
-mov.pred %p13, %p9;
-@%p10 bra LBB2_3;
-bra.uni LBB2_8;
-LBB2_4:
-mov.u64 %rd24, 0;
-st.relaxed.sys.u64 [%rd3], %rd24;
-LBB2_8:
-@!%p13 bra LBB2_10;
-bra.uni LBB2_9;
-LBB2_10:
-ld.relaxed.sys.u64 %rd25, [%rd26];
-mul.lo.s64 %rd27, %rd38, 3;
-setp.eq.s64 %p11, %rd25, %rd27;
-@%p11 bra LBB2_12;
-mov.u64 %rd30, 1;
-atom.acq_rel.gpu.add.u64 %rd28, [%rd12], %rd30;
-bra.uni LBB2_12;
-LBB2_9:
-mov.u64 %rd37, 1;
-atom.acq_rel.gpu.add.u64 %rd35, [%rd12], %rd37;
-LBB2_13:
-ret;
-}
-)"
 R"(.visible .entry barmap_test_mailboxes(
 .param .align 8 .b8 barmap_test_mailboxes_param_0[24],
 .param .align 8 .b8 barmap_test_mailboxes_param_1[24],
@@ -256,7 +179,7 @@ ld.param.u64 %rd107, [barmap_test_mailboxes_param_1+8];
 ld.relaxed.sys.u64 %rd314, [%rd107];
 setp.eq.s64 %p3, %rd103, 0;
 mov.u64 %rd315, 0;
-@%p3 bra LBB3_14;
+@%p3 bra LBB2_14;
 ld.param.u64 %rd105, [barmap_test_mailboxes_param_4];
 cvta.to.global.u64 %rd2, %rd1;
 cvta.to.global.u64 %rd4, %rd109;
@@ -288,8 +211,8 @@ mov.u64 %rd297, %rd315;
 mov.u64 %rd296, %rd315;
 mov.u64 %rd295, %rd315;
 mov.u64 %rd294, %rd315;
-bra.uni LBB3_2;
-LBB3_13:
+bra.uni LBB2_2;
+LBB2_13:
 fence.acq_rel.sys;
 add.s64 %rd314, %rd314, 1;
 and.b64 %rd242, %rd314, 3;
@@ -339,9 +262,9 @@ add.s64 %rd240, %rd200, 184;
 st.release.sys.u64 [%rd240], %rd314;
 add.s64 %rd315, %rd315, 1;
 setp.ne.s64 %p56, %rd294, %rd103;
-@%p56 bra LBB3_2;
-bra.uni LBB3_14;
-LBB3_2:
+@%p56 bra LBB2_2;
+bra.uni LBB2_14;
+LBB2_2:
 mov.u64 %rd32, %rd293;
 mov.u64 %rd31, %rd294;
 mov.u64 %rd30, %rd295;
@@ -364,8 +287,8 @@ mov.u64 %rd14, %rd311;
 mov.u64 %rd13, %rd312;
 mov.u64 %rd12, %rd313;
 mov.u64 %rd272, 20000001;
-bra.uni LBB3_3;
-LBB3_8:
+bra.uni LBB2_3;
+LBB2_8:
 add.s64 %rd272, %rd272, -1;
 setp.ne.s64 %p16, %rd272, 0;
 mov.u64 %rd293, %rd32;
@@ -390,9 +313,9 @@ mov.u64 %rd311, %rd14;
 mov.u64 %rd312, %rd13;
 mov.u64 %rd313, %rd12;
 mov.pred %p57, %p15;
-@%p16 bra LBB3_3;
-bra.uni LBB3_9;
-LBB3_3:
+@%p16 bra LBB2_3;
+bra.uni LBB2_9;
+LBB2_3:
 ld.acquire.sys.u64 %rd113, [%rd7];
 sub.s64 %rd121, %rd113, %rd32;
 setp.gt.s64 %p4, %rd121, 0;
@@ -410,7 +333,7 @@ sub.s64 %rd127, %rd119, %rd126;
 setp.gt.s64 %p7, %rd127, 0;
 selp.b64 %rd293, %rd119, %rd126, %p7;
 setp.eq.s64 %p8, %rd293, %rd32;
-@%p8 bra LBB3_8;
+@%p8 bra LBB2_8;
 and.b64 %rd135, %rd293, 3;
 mul.lo.s64 %rd136, %rd135, 192;
 add.s64 %rd137, %rd2, %rd136;
@@ -426,9 +349,9 @@ setp.eq.s64 %p10, %rd130, %rd293;
 setp.eq.s64 %p11, %rd128, %rd293;
 and.pred %p12, %p11, %p10;
 and.pred %p1, %p9, %p12;
-@!%p1 bra LBB3_6;
-bra.uni LBB3_5;
-LBB3_5:
+@!%p1 bra LBB2_6;
+bra.uni LBB2_5;
+LBB2_5:
 ld.relaxed.sys.v2.u64 {%rd294, %rd295}, [%rd140];
 add.s64 %rd143, %rd140, 16;
 ld.relaxed.sys.v2.u64 {%rd296, %rd297}, [%rd143];
@@ -450,10 +373,10 @@ add.s64 %rd165, %rd140, 144;
 ld.relaxed.sys.v2.u64 {%rd310, %rd311}, [%rd165];
 add.s64 %rd168, %rd140, 160;
 ld.relaxed.sys.v2.u64 {%rd312, %rd313}, [%rd168];
-LBB3_6:
-@!%p1 bra LBB3_8;
-bra.uni LBB3_7;
-LBB3_7:
+LBB2_6:
+@!%p1 bra LBB2_8;
+bra.uni LBB2_7;
+LBB2_7:
 fence.acq_rel.sys;
 add.s64 %rd171, %rd293, 3;
 and.b64 %rd172, %rd171, 3;
@@ -463,12 +386,12 @@ ld.relaxed.sys.u64 %rd169, [%rd170];
 sub.s64 %rd174, %rd169, %rd171;
 setp.lt.s64 %p14, %rd174, 0;
 mov.pred %p57, %p13;
-@%p14 bra LBB3_9;
-bra.uni LBB3_8;
-LBB3_9:
-@%p57 bra LBB3_11;
-bra.uni LBB3_10;
-LBB3_11:
+@%p14 bra LBB2_9;
+bra.uni LBB2_8;
+LBB2_9:
+@%p57 bra LBB2_11;
+bra.uni LBB2_10;
+LBB2_11:
 add.s64 %rd178, %rd294, -7046029254386353131;
 setp.eq.s64 %p17, %rd295, %rd178;
 add.s64 %rd179, %rd294, 4354685564936845354;
@@ -527,14 +450,14 @@ setp.eq.s64 %p52, %rd313, %rd196;
 and.pred %p53, %p51, %p52;
 setp.gt.u64 %p54, %rd294, %rd31;
 and.pred %p55, %p53, %p54;
-@%p55 bra LBB3_13;
+@%p55 bra LBB2_13;
 mov.u64 %rd199, 1;
 atom.acq_rel.gpu.add.u64 %rd197, [%rd105], %rd199;
-bra.uni LBB3_13;
-LBB3_10:
+bra.uni LBB2_13;
+LBB2_10:
 mov.u64 %rd177, 1;
 atom.acq_rel.gpu.add.u64 %rd175, [%rd105], %rd177;
-LBB3_14:
+LBB2_14:
 st.relaxed.sys.u64 [%rd245], %rd315;
 st.relaxed.sys.u64 [%rd107], %rd314;
 ret;
@@ -584,24 +507,24 @@ mov.pred %p17, -1;
 mov.u16 %rs7, 1;
 mov.pred %p24, 0;
 mov.u64 %rd474, %rd8;
-bra.uni LBB4_1;
-LBB4_38:
+bra.uni LBB3_1;
+LBB3_38:
 mov.u64 %rd434, 1;
 atom.acq_rel.gpu.add.u64 %rd432, [%rd436], %rd434;
-LBB4_1:
+LBB3_1:
 and.b16 %rs6, %rs11, 255;
 setp.eq.s16 %p15, %rs6, 0;
-@%p15 bra LBB4_4;
+@%p15 bra LBB3_4;
 add.s64 %rd604, %rd604, 1;
 and.b64 %rd298, %rd604, %rd4;
 mul.lo.s64 %rd299, %rd298, 192;
 add.s64 %rd473, %rd1, %rd299;
 add.s64 %rd474, %rd474, -1;
 setp.ne.s64 %p16, %rd474, 0;
-@%p16 bra LBB4_4;
+@%p16 bra LBB3_4;
 st.release.sys.u64 [%rd440], %rd604;
 mov.u64 %rd474, %rd8;
-LBB4_4:
+LBB3_4:
 cvta.global.u64 %rd44, %rd470;
 cvta.global.u64 %rd352, %rd473;
 add.s64 %rd52, %rd604, 1;
@@ -619,15 +542,15 @@ add.s64 %rd374, %rd352, 128;
 add.s64 %rd377, %rd352, 144;
 add.s64 %rd380, %rd352, 160;
 mov.u64 %rd495, 20000000;
-bra.uni LBB4_5;
-LBB4_16:
+bra.uni LBB3_5;
+LBB3_16:
 selp.u16 %rs11, 1, 0, %p5;
 mov.pred %p85, %p24;
-LBB4_18:
+LBB3_18:
 add.s64 %rd495, %rd495, -64;
-@%p85 bra LBB4_5;
-bra.uni LBB4_19;
-LBB4_5:
+@%p85 bra LBB3_5;
+bra.uni LBB3_19;
+LBB3_5:
 mov.u32 %r1, %r35;
 mov.u64 %rd85, %rd595;
 mov.u64 %rd84, %rd594;
@@ -655,7 +578,7 @@ or.b32 %r21, %r20, 1;
 selp.b32 %r2, %r21, 64, %p18;
 mov.pred %p84, %p17;
 mov.u32 %r32, %r19;
-LBB4_6:
+LBB3_6:
 ld.relaxed.sys.u64 %rd303, [%rd344];
 ld.relaxed.sys.u64 %rd305, [%rd346];
 ld.acquire.sys.u64 %rd307, [%rd348];
@@ -664,9 +587,9 @@ setp.eq.s64 %p20, %rd305, %rd52;
 setp.eq.s64 %p21, %rd303, %rd52;
 and.pred %p22, %p21, %p20;
 and.pred %p2, %p19, %p22;
-@!%p2 bra LBB4_8;
-bra.uni LBB4_7;
-LBB4_7:
+@!%p2 bra LBB3_8;
+bra.uni LBB3_7;
+LBB3_7:
 ld.relaxed.sys.v2.u64 {%rd582, %rd581}, [%rd352];
 ld.relaxed.sys.v2.u64 {%rd580, %rd579}, [%rd355];
 ld.relaxed.sys.v2.u64 {%rd578, %rd577}, [%rd358];
@@ -678,10 +601,10 @@ ld.relaxed.sys.u64 %rd589, [%rd371];
 ld.relaxed.sys.v2.u64 {%rd590, %rd591}, [%rd374];
 ld.relaxed.sys.v2.u64 {%rd592, %rd593}, [%rd377];
 ld.relaxed.sys.v2.u64 {%rd594, %rd595}, [%rd380];
-LBB4_8:
+LBB3_8:
 mov.u16 %rs11, %rs7;
 mov.u32 %r35, %r19;
-@%p2 bra LBB4_10;
+@%p2 bra LBB3_10;
 add.s32 %r32, %r32, 1;
 setp.lt.u32 %p84, %r32, %r2;
 setp.ne.s32 %p23, %r2, %r32;
@@ -707,13 +630,13 @@ mov.u64 %rd593, %rd83;
 mov.u64 %rd594, %rd84;
 mov.u64 %rd595, %rd85;
 mov.u32 %r35, %r1;
-@%p23 bra LBB4_6;
-LBB4_10:
+@%p23 bra LBB3_6;
+LBB3_10:
 mov.pred %p85, %p24;
-@%p84 bra LBB4_18;
+@%p84 bra LBB3_18;
 ld.acquire.sys.u64 %rd341, [%rd2];
 setp.eq.s64 %p25, %rd341, 0;
-@%p25 bra LBB4_17;
+@%p25 bra LBB3_17;
 ld.relaxed.sys.u64 %rd343, [%rd344];
 ld.relaxed.sys.u64 %rd345, [%rd346];
 ld.acquire.sys.u64 %rd347, [%rd348];
@@ -722,9 +645,9 @@ setp.eq.s64 %p27, %rd345, %rd52;
 setp.eq.s64 %p28, %rd343, %rd52;
 and.pred %p29, %p28, %p27;
 and.pred %p5, %p26, %p29;
-@!%p5 bra LBB4_14;
-bra.uni LBB4_13;
-LBB4_13:
+@!%p5 bra LBB3_14;
+bra.uni LBB3_13;
+LBB3_13:
 ld.relaxed.sys.v2.u64 {%rd555, %rd554}, [%rd352];
 ld.relaxed.sys.v2.u64 {%rd553, %rd552}, [%rd355];
 ld.relaxed.sys.v2.u64 {%rd551, %rd550}, [%rd358];
@@ -736,11 +659,11 @@ ld.relaxed.sys.u64 %rd542, [%rd371];
 ld.relaxed.sys.v2.u64 {%rd541, %rd540}, [%rd374];
 ld.relaxed.sys.v2.u64 {%rd539, %rd538}, [%rd377];
 ld.relaxed.sys.v2.u64 {%rd537, %rd536}, [%rd380];
-LBB4_14:
+LBB3_14:
 mov.u32 %r35, 3;
-@!%p5 bra LBB4_16;
-bra.uni LBB4_15;
-LBB4_15:
+@!%p5 bra LBB3_16;
+bra.uni LBB3_15;
+LBB3_15:
 mov.u32 %r35, 0;
 mov.u64 %rd576, %rd549;
 mov.u64 %rd577, %rd550;
@@ -762,16 +685,16 @@ mov.u64 %rd592, %rd539;
 mov.u64 %rd593, %rd538;
 mov.u64 %rd594, %rd537;
 mov.u64 %rd595, %rd536;
-bra.uni LBB4_16;
-LBB4_17:
+bra.uni LBB3_16;
+LBB3_17:
 setp.ne.s64 %p85, %rd495, 0;
 selp.b32 %r35, 4, %r35, %p18;
-bra.uni LBB4_18;
-LBB4_19:
+bra.uni LBB3_18;
+LBB3_19:
 setp.eq.s32 %p32, %r35, 0;
-@%p32 bra LBB4_26;
-bra.uni LBB4_20;
-LBB4_26:
+@%p32 bra LBB3_26;
+bra.uni LBB3_20;
+LBB3_26:
 add.s64 %rd228, %rd582, -7046029254386353131;
 setp.ne.s64 %p34, %rd581, %rd228;
 add.s64 %rd229, %rd582, 4354685564936845354;
@@ -828,11 +751,11 @@ or.pred %p68, %p67, %p66;
 add.s64 %rd246, %rd582, -4747347317373848177;
 setp.ne.s64 %p69, %rd595, %rd246;
 or.pred %p70, %p69, %p68;
-@%p70 bra LBB4_38;
+@%p70 bra LBB3_38;
 setp.ne.s64 %p71, %rd471, 0;
-@%p71 bra LBB4_36;
-bra.uni LBB4_28;
-LBB4_36:
+@%p71 bra LBB3_36;
+bra.uni LBB3_28;
+LBB3_36:
 mul.lo.s64 %rd389, %rd582, 3;
 shl.b64 %rd381, %rd582, 1;
 add.s64 %rd391, %rd228, %rd381;
@@ -901,18 +824,18 @@ and.b64 %rd430, %rd469, %rd11;
 mul.lo.s64 %rd431, %rd430, 192;
 add.s64 %rd470, %rd9, %rd431;
 mov.u32 %r39, 0;
-LBB4_37:
+LBB3_37:
 setp.eq.s32 %p80, %r39, 0;
-@%p80 bra LBB4_1;
-bra.uni LBB4_38;
-LBB4_28:
+@%p80 bra LBB3_1;
+bra.uni LBB3_38;
+LBB3_28:
 mov.u64 %rd596, 20000000;
-bra.uni LBB4_29;
-LBB4_34:
+bra.uni LBB3_29;
+LBB3_34:
 add.s64 %rd596, %rd596, -64;
-@%p88 bra LBB4_29;
-bra.uni LBB4_35;
-LBB4_29:
+@%p88 bra LBB3_29;
+bra.uni LBB3_35;
+LBB3_29:
 mov.u32 %r9, %r39;
 setp.eq.s64 %p73, %rd596, 0;
 cvt.u32.u64 %r27, %rd596;
@@ -920,50 +843,50 @@ or.b32 %r28, %r27, 1;
 selp.b32 %r10, %r28, 64, %p73;
 mov.pred %p87, %p17;
 mov.u32 %r37, %r19;
-LBB4_31:
+LBB3_31:
 ld.acquire.sys.u64 %rd383, [%rd384];
 sub.s64 %rd385, %rd383, %rd469;
 add.s64 %rd471, %rd15, %rd385;
 setp.eq.s64 %p74, %rd471, 0;
 mov.u32 %r39, %r19;
-@%p74 bra LBB4_30;
-bra.uni LBB4_32;
-LBB4_30:
+@%p74 bra LBB3_30;
+bra.uni LBB3_32;
+LBB3_30:
 add.s32 %r37, %r37, 1;
 setp.lt.u32 %p87, %r37, %r10;
 setp.eq.s32 %p75, %r10, %r37;
 mov.u32 %r39, %r9;
-@%p75 bra LBB4_32;
-bra.uni LBB4_31;
-LBB4_32:
+@%p75 bra LBB3_32;
+bra.uni LBB3_31;
+LBB3_32:
 mov.pred %p88, 0;
-@%p87 bra LBB4_34;
+@%p87 bra LBB3_34;
 setp.ne.s64 %p11, %rd596, 0;
 selp.b32 %r14, 4, %r39, %p73;
 ld.relaxed.sys.u64 %rd386, [%rd387];
 setp.eq.s64 %p78, %rd386, 0;
 and.pred %p88, %p78, %p11;
 selp.b32 %r39, %r14, 3, %p78;
-bra.uni LBB4_34;
-LBB4_35:
+bra.uni LBB3_34;
+LBB3_35:
 setp.ne.s32 %p79, %r39, 0;
-@%p79 bra LBB4_37;
-bra.uni LBB4_36;
-LBB4_20:
+@%p79 bra LBB3_37;
+bra.uni LBB3_36;
+LBB3_20:
 setp.eq.s32 %p33, %r35, 3;
-@%p33 bra LBB4_22;
+@%p33 bra LBB3_22;
 mov.u64 %rd437, 1;
 atom.acq_rel.gpu.add.u64 %rd435, [%rd436], %rd437;
-LBB4_22:
+LBB3_22:
 st.relaxed.sys.u64 [%rd438], %rd469;
 setp.eq.s16 %p81, %rs11, 0;
-@%p81 bra LBB4_25;
+@%p81 bra LBB3_25;
 setp.ne.s64 %p82, %rd474, 1;
 mov.u64 %rd604, %rd52;
-@%p82 bra LBB4_25;
+@%p82 bra LBB3_25;
 st.release.sys.u64 [%rd440], %rd52;
 mov.u64 %rd604, %rd52;
-LBB4_25:
+LBB3_25:
 st.relaxed.sys.u64 [%rd442], %rd604;
 st.release.sys.u64 [%rd440], %rd604;
 ret;
@@ -1021,15 +944,15 @@ mov.pred %p14, -1;
 mov.u16 %rs4, 1;
 mov.pred %p21, 0;
 mov.u16 %rs5, 0;
-bra.uni LBB5_1;
-LBB5_12:
+bra.uni LBB4_1;
+LBB4_12:
 selp.u16 %rs7, 1, 0, %p5;
 mov.pred %p83, %p21;
-LBB5_14:
+LBB4_14:
 add.s64 %rd418, %rd418, -64;
-@%p83 bra LBB5_1;
-bra.uni LBB5_15;
-LBB5_1:
+@%p83 bra LBB4_1;
+bra.uni LBB4_15;
+LBB4_1:
 mov.u32 %r1, %r35;
 mov.u64 %rd47, %rd518;
 mov.u64 %rd46, %rd517;
@@ -1057,7 +980,7 @@ or.b32 %r21, %r20, 1;
 selp.b32 %r2, %r21, 64, %p15;
 mov.pred %p82, %p14;
 mov.u32 %r32, %r19;
-LBB5_2:
+LBB4_2:
 ld.relaxed.sys.u64 %rd238, [%rd279];
 ld.relaxed.sys.u64 %rd240, [%rd281];
 ld.acquire.sys.u64 %rd242, [%rd283];
@@ -1066,9 +989,9 @@ setp.eq.s64 %p17, %rd240, %rd393;
 setp.eq.s64 %p18, %rd238, %rd393;
 and.pred %p19, %p18, %p17;
 and.pred %p2, %p16, %p19;
-@!%p2 bra LBB5_4;
-bra.uni LBB5_3;
-LBB5_3:
+@!%p2 bra LBB4_4;
+bra.uni LBB4_3;
+LBB4_3:
 ld.relaxed.sys.v2.u64 {%rd505, %rd504}, [%rd287];
 ld.relaxed.sys.v2.u64 {%rd503, %rd502}, [%rd290];
 ld.relaxed.sys.v2.u64 {%rd501, %rd500}, [%rd293];
@@ -1080,10 +1003,10 @@ ld.relaxed.sys.u64 %rd512, [%rd306];
 ld.relaxed.sys.v2.u64 {%rd513, %rd514}, [%rd309];
 ld.relaxed.sys.v2.u64 {%rd515, %rd516}, [%rd312];
 ld.relaxed.sys.v2.u64 {%rd517, %rd518}, [%rd315];
-LBB5_4:
+LBB4_4:
 mov.u16 %rs7, %rs4;
 mov.u32 %r35, %r19;
-@%p2 bra LBB5_6;
+@%p2 bra LBB4_6;
 add.s32 %r32, %r32, 1;
 setp.lt.u32 %p82, %r32, %r2;
 setp.ne.s32 %p20, %r2, %r32;
@@ -1109,13 +1032,13 @@ mov.u64 %rd517, %rd46;
 mov.u64 %rd518, %rd47;
 mov.u16 %rs7, %rs5;
 mov.u32 %r35, %r1;
-@%p20 bra LBB5_2;
-LBB5_6:
+@%p20 bra LBB4_2;
+LBB4_6:
 mov.pred %p83, %p21;
-@%p82 bra LBB5_14;
+@%p82 bra LBB4_14;
 ld.acquire.sys.u64 %rd276, [%rd277];
 setp.eq.s64 %p22, %rd276, 0;
-@%p22 bra LBB5_13;
+@%p22 bra LBB4_13;
 ld.relaxed.sys.u64 %rd278, [%rd279];
 ld.relaxed.sys.u64 %rd280, [%rd281];
 ld.acquire.sys.u64 %rd282, [%rd283];
@@ -1124,9 +1047,9 @@ setp.eq.s64 %p24, %rd280, %rd393;
 setp.eq.s64 %p25, %rd278, %rd393;
 and.pred %p26, %p25, %p24;
 and.pred %p5, %p23, %p26;
-@!%p5 bra LBB5_10;
-bra.uni LBB5_9;
-LBB5_9:
+@!%p5 bra LBB4_10;
+bra.uni LBB4_9;
+LBB4_9:
 ld.relaxed.sys.v2.u64 {%rd478, %rd477}, [%rd287];
 ld.relaxed.sys.v2.u64 {%rd476, %rd475}, [%rd290];
 ld.relaxed.sys.v2.u64 {%rd474, %rd473}, [%rd293];
@@ -1138,11 +1061,11 @@ ld.relaxed.sys.u64 %rd465, [%rd306];
 ld.relaxed.sys.v2.u64 {%rd464, %rd463}, [%rd309];
 ld.relaxed.sys.v2.u64 {%rd462, %rd461}, [%rd312];
 ld.relaxed.sys.v2.u64 {%rd460, %rd459}, [%rd315];
-LBB5_10:
+LBB4_10:
 mov.u32 %r35, 3;
-@!%p5 bra LBB5_12;
-bra.uni LBB5_11;
-LBB5_11:
+@!%p5 bra LBB4_12;
+bra.uni LBB4_11;
+LBB4_11:
 mov.u32 %r35, 0;
 mov.u64 %rd499, %rd472;
 mov.u64 %rd500, %rd473;
@@ -1164,14 +1087,14 @@ mov.u64 %rd515, %rd462;
 mov.u64 %rd516, %rd461;
 mov.u64 %rd517, %rd460;
 mov.u64 %rd518, %rd459;
-bra.uni LBB5_12;
-LBB5_13:
+bra.uni LBB4_12;
+LBB4_13:
 setp.ne.s64 %p83, %rd418, 0;
 selp.b32 %r35, 4, %r35, %p15;
-bra.uni LBB5_14;
-LBB5_15:
+bra.uni LBB4_14;
+LBB4_15:
 setp.ne.s32 %p29, %r35, 0;
-@%p29 bra LBB5_28;
+@%p29 bra LBB4_28;
 add.s64 %rd318, %rd505, -7046029254386353131;
 setp.ne.s64 %p30, %rd504, %rd318;
 add.s64 %rd319, %rd505, 4354685564936845354;
@@ -1228,13 +1151,13 @@ or.pred %p64, %p63, %p62;
 add.s64 %rd336, %rd505, -4747347317373848177;
 setp.ne.s64 %p65, %rd518, %rd336;
 or.pred %p66, %p65, %p64;
-@%p66 bra LBB5_28;
+@%p66 bra LBB4_28;
 sub.s64 %rd192, %rd13, %rd521;
 neg.s64 %rd337, %rd226;
 setp.ne.s64 %p67, %rd192, %rd337;
-@%p67 bra LBB5_26;
-bra.uni LBB5_18;
-LBB5_26:
+@%p67 bra LBB4_26;
+bra.uni LBB4_18;
+LBB4_26:
 shl.b64 %rd316, %rd11, 3;
 add.s64 %rd317, %rd7, %rd316;
 cvta.global.u64 %rd344, %rd317;
@@ -1301,43 +1224,43 @@ st.relaxed.sys.u64 [%rd382], %rd383;
 add.s64 %rd384, %rd344, 184;
 st.release.sys.u64 [%rd384], %rd521;
 mov.u32 %r39, 0;
-LBB5_27:
+LBB4_27:
 setp.eq.s32 %p76, %r39, 0;
-@%p76 bra LBB5_29;
-LBB5_28:
+@%p76 bra LBB4_29;
+LBB4_28:
 mov.u64 %rd388, 1;
 atom.acq_rel.gpu.add.u64 %rd386, [%rd387], %rd388;
-LBB5_29:
+LBB4_29:
 st.relaxed.sys.u64 [%rd389], %rd521;
 setp.eq.s16 %p77, %rs7, 0;
-@%p77 bra LBB5_32;
+@%p77 bra LBB4_32;
 add.s64 %rd190, %rd3, 1;
 setp.lt.u64 %p78, %rd3, 4;
 and.b64 %rd391, %rd190, -4;
 setp.eq.s64 %p79, %rd391, 4;
 or.pred %p80, %p78, %p79;
 mov.u64 %rd523, %rd393;
-@!%p80 bra LBB5_32;
-bra.uni LBB5_31;
-LBB5_31:
+@!%p80 bra LBB4_32;
+bra.uni LBB4_31;
+LBB4_31:
 st.release.sys.u64 [%rd392], %rd393;
 mov.u64 %rd523, %rd393;
-LBB5_32:
+LBB4_32:
 st.relaxed.sys.u64 [%rd394], %rd523;
 st.release.sys.u64 [%rd392], %rd523;
 ret;
-LBB5_18:
+LBB4_18:
 add.s64 %rd343, %rd340, 8;
 mov.u64 %rd519, 20000000;
 mov.u32 %r26, 0;
 mov.pred %p68, -1;
 mov.pred %p72, 0;
-bra.uni LBB5_19;
-LBB5_24:
+bra.uni LBB4_19;
+LBB4_24:
 add.s64 %rd519, %rd519, -64;
-@%p86 bra LBB5_19;
-bra.uni LBB5_25;
-LBB5_19:
+@%p86 bra LBB4_19;
+bra.uni LBB4_25;
+LBB4_19:
 mov.u32 %r9, %r39;
 setp.eq.s64 %p69, %rd519, 0;
 cvt.u32.u64 %r27, %rd519;
@@ -1345,34 +1268,34 @@ or.b32 %r28, %r27, 1;
 selp.b32 %r10, %r28, 64, %p69;
 mov.pred %p85, %p68;
 mov.u32 %r37, %r26;
-LBB5_21:
+LBB4_21:
 ld.acquire.sys.u64 %rd339, [%rd340];
 sub.s64 %rd341, %rd521, %rd339;
 setp.eq.s64 %p70, %rd13, %rd341;
 mov.u32 %r39, %r26;
-@%p70 bra LBB5_20;
-bra.uni LBB5_22;
-LBB5_20:
+@%p70 bra LBB4_20;
+bra.uni LBB4_22;
+LBB4_20:
 add.s32 %r37, %r37, 1;
 setp.lt.u32 %p85, %r37, %r10;
 setp.eq.s32 %p71, %r10, %r37;
 mov.u32 %r39, %r9;
-@%p71 bra LBB5_22;
-bra.uni LBB5_21;
-LBB5_22:
+@%p71 bra LBB4_22;
+bra.uni LBB4_21;
+LBB4_22:
 mov.pred %p86, %p72;
-@%p85 bra LBB5_24;
+@%p85 bra LBB4_24;
 setp.ne.s64 %p11, %rd519, 0;
 selp.b32 %r14, 4, %r39, %p69;
 ld.relaxed.sys.u64 %rd342, [%rd343];
 setp.eq.s64 %p74, %rd342, 0;
 and.pred %p86, %p74, %p11;
 selp.b32 %r39, %r14, 3, %p74;
-bra.uni LBB5_24;
-LBB5_25:
+bra.uni LBB4_24;
+LBB4_25:
 setp.ne.s32 %p75, %r39, 0;
-@%p75 bra LBB5_27;
-bra.uni LBB5_26;
+@%p75 bra LBB4_27;
+bra.uni LBB4_26;
 }
 )"
 R"(.visible .entry barmap_test_killed(
@@ -1392,9 +1315,9 @@ add.s64 %rd5, %rd14, 1;
 sub.s64 %rd18, %rd5, %rd9;
 neg.s64 %rd19, %rd11;
 setp.ne.s64 %p7, %rd18, %rd19;
-@%p7 bra LBB6_9;
-bra.uni LBB6_1;
-LBB6_9:
+@%p7 bra LBB5_9;
+bra.uni LBB5_1;
+LBB5_9:
 cvta.to.global.u64 %rd13, %rd1;
 and.b64 %rd15, %rd9, %rd14;
 mul.lo.s64 %rd16, %rd15, 192;
@@ -1462,7 +1385,7 @@ mov.u64 %rd65, -4747347317373848176;
 st.relaxed.sys.u64 [%rd64], %rd65;
 add.s64 %rd66, %rd26, 184;
 st.release.sys.u64 [%rd66], %rd67;
-LBB6_10:
+LBB5_10:
 add.s64 %rd68, %rd1, 192;
 mov.u64 %rd69, 2;
 st.relaxed.sys.u64 [%rd68], %rd69;
@@ -1501,18 +1424,18 @@ mov.u64 %rd91, -3719345503411677975;
 st.relaxed.sys.u64 [%rd90], %rd91;
 fence.acq_rel.sys;
 trap;
-LBB6_1:
+LBB5_1:
 add.s64 %rd25, %rd12, 8;
 mov.u64 %rd92, 20000000;
 mov.u32 %r10, 0;
 mov.pred %p8, -1;
 mov.pred %p12, 0;
-bra.uni LBB6_2;
-LBB6_7:
+bra.uni LBB5_2;
+LBB5_7:
 add.s64 %rd92, %rd92, -64;
-@%p18 bra LBB6_2;
-bra.uni LBB6_8;
-LBB6_2:
+@%p18 bra LBB5_2;
+bra.uni LBB5_8;
+LBB5_2:
 mov.u32 %r1, %r17;
 setp.eq.s64 %p9, %rd92, 0;
 cvt.u32.u64 %r11, %rd92;
@@ -1520,34 +1443,34 @@ or.b32 %r12, %r11, 1;
 selp.b32 %r2, %r12, 64, %p9;
 mov.pred %p17, %p8;
 mov.u32 %r15, %r10;
-LBB6_4:
+LBB5_4:
 ld.acquire.sys.u64 %rd21, [%rd12];
 sub.s64 %rd23, %rd9, %rd21;
 setp.eq.s64 %p10, %rd5, %rd23;
 mov.u32 %r17, %r10;
-@%p10 bra LBB6_3;
-bra.uni LBB6_5;
-LBB6_3:
+@%p10 bra LBB5_3;
+bra.uni LBB5_5;
+LBB5_3:
 add.s32 %r15, %r15, 1;
 setp.lt.u32 %p17, %r15, %r2;
 setp.eq.s32 %p11, %r2, %r15;
 mov.u32 %r17, %r1;
-@%p11 bra LBB6_5;
-bra.uni LBB6_4;
-LBB6_5:
+@%p11 bra LBB5_5;
+bra.uni LBB5_4;
+LBB5_5:
 mov.pred %p18, %p12;
-@%p17 bra LBB6_7;
+@%p17 bra LBB5_7;
 setp.ne.s64 %p4, %rd92, 0;
 selp.b32 %r6, 4, %r17, %p9;
 ld.relaxed.sys.u64 %rd24, [%rd25];
 setp.eq.s64 %p14, %rd24, 0;
 and.pred %p18, %p14, %p4;
 selp.b32 %r17, %r6, 3, %p14;
-bra.uni LBB6_7;
-LBB6_8:
+bra.uni LBB5_7;
+LBB5_8:
 setp.ne.s32 %p15, %r17, 0;
-@%p15 bra LBB6_10;
-bra.uni LBB6_9;
+@%p15 bra LBB5_10;
+bra.uni LBB5_9;
 }
 )";
 // clang-format on

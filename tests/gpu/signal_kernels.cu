@@ -53,21 +53,6 @@ extern "C" BARMAP_KERNEL void barmap_test_arrivals(gpu::counter_to_gpu go, gpu::
     }
 }
 
-extern "C" BARMAP_KERNEL void barmap_test_flags(gpu::flag_to_gpu in, gpu::flag_to_cpu out,
-                                                word rounds, word* in_gpu, word* in_host,
-                                                word* wrong) {
-    for (word i = 1; i <= rounds; ++i) {
-        if (gpu::wait_for(in, many_looks) != status::ok) {
-            gpu::add(wrong, 1);
-            return;
-        }
-        if (gpu::load_relaxed(in_gpu) != i * 3)
-            gpu::add(wrong, 1);
-        gpu::store_relaxed(in_host, i * 7);
-        gpu::raise(out);
-    }
-}
-
 // Sends back what it reads, until the CPU has written its last value.
 extern "C" BARMAP_KERNEL void barmap_test_mailboxes(gpu::mailbox_to_gpu<reading> in,
                                                     gpu::mailbox_to_cpu<reading> out, word last,

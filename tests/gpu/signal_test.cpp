@@ -132,28 +132,6 @@ TEST_F(signal_test, the_last_block_to_arrive_advances_the_counter) {
     kernels.expect_nothing_wrong();
 }
 
-TEST_F(signal_test, what_was_written_before_a_flag_is_seen_after_it) {
-    test_kernels kernels;
-    arena const words(device::open(0), page, page);
-    arena::part const data = words.take_gpu(sizeof(word)), host = words.take_host(sizeof(word));
-    auto* const in_host = reinterpret_cast<word*>(host.data());
-    flag_to_gpu go(words);
-    flag_to_cpu done(words);
-    word const count = rounds(100'000);
-    kernels.launch("barmap_test_flags", 1, go.handle(), done.handle(), count, on_gpu(data), on_gpu(host),
-           kernels.wrong());
-    word wrong_here = 0;
-    for (word i = 1; i <= count; ++i) {
-        write_value(data.window(), i * 3);
-        go.raise();
-        ASSERT_TRUE(done.wait_for(10s)) << i;
-        wrong_here += gpu::load_relaxed(in_host) != i * 7;
-        done.lower();
-    }
-    EXPECT_EQ(wrong_here, 0u);
-    kernels.expect_nothing_wrong();
-}
-
 TEST_F(signal_test, streams_wait_for_words_and_store_them) {
     test_kernels kernels;
     arena const words(device::open(0), page, page);
@@ -161,20 +139,12 @@ TEST_F(signal_test, streams_wait_for_words_and_store_them) {
         SCOPED_TRACE(first);
         counter_to_gpu there(words, first);
         counter_to_cpu back(words, first);
-        flag_to_gpu go(words);
-        flag_to_cpu done(words);
         for (word i = 1; i <= rounds(200); ++i) {
             there.wait(kernels.stream(), first + i);
             back.record(kernels.stream(), first + i);
-            go.wait(kernels.stream());
-            done.record(kernels.stream());
             EXPECT_FALSE(i % 50 == 1 && back.wait_for(first + i, 2ms));
             there.advance(first + i);
             ASSERT_TRUE(back.wait_for(first + i, 10s)) << i;
-            EXPECT_FALSE(i % 50 == 1 && done.wait_for(2ms));
-            go.raise();
-            ASSERT_TRUE(done.wait_for(10s)) << i;
-            done.lower();
         }
         expect_success(cu().stream_synchronize(kernels.stream()));
     }
@@ -321,9 +291,9 @@ TEST_F(signal_test, a_kernel_of_another_context_than_its_stream_is_refused) {
     CUcontext other = nullptr;
     expect_success(cu().ctx_create(&other, 0, 0));
     expect_success(cu().module_load_data(&module, ptx_signal));
-    expect_success(cu().module_get_function(&function, module, "barmap_test_flags"));
+    expect_success(cu().module_get_function(&function, module, "barmap_test_counters"));
     std::array<word, 8> nothing{};
-    std::array<void*, 6> parameters{};
+    std::array<void*, 7> parameters{};
     for (std::size_t i = 0; i < parameters.size(); ++i)
         parameters[i] = &nothing[i];
     constexpr int invalid_handle = 400;

@@ -41,17 +41,15 @@ KERNEL void by_many(ring_to_cpu<T> out, T value) {
     push(out, value, 1000);
 }
 template <class T>
-KERNEL void by_signal(counter_to_gpu in, counter_to_cpu out, flag_to_gpu go, flag_to_cpu done,
-                      mailbox_to_gpu<T> settings, mailbox_to_cpu<T> state) {
+KERNEL void by_signal(counter_to_gpu in, counter_to_cpu out, mailbox_to_gpu<T> settings,
+                      mailbox_to_cpu<T> state) {
     mailbox_reader<T> reader(settings);
     mailbox_writer<T> writer(state);
     T value;
-    if (wait_for(in, 1, 1000) == status::ok && wait_for(go, 1000) == status::ok &&
-        reader.read(value, 1000) == status::ok)
+    if (wait_for(in, 1, 1000) == status::ok && reader.read(value, 1000) == status::ok)
         writer.write(value);
     if (!arrive(out, 32))
         advance(out, 2);
-    raise(done);
 }
 template <class T>
 KERNEL void by_call(rpc_to_cpu<T, T> cpu, rpc_to_gpu<T, T> gpu) {
@@ -64,10 +62,10 @@ KERNEL void by_call(rpc_to_cpu<T, T> cpu, rpc_to_gpu<T, T> gpu) {
     caller<T, T> only(cpu);
     only.call(value, value, 1000);
 }
-template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, flag_to_gpu, flag_to_cpu,
-                               mailbox_to_gpu<message>, mailbox_to_cpu<message>);
-template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, flag_to_gpu, flag_to_cpu,
-                               mailbox_to_gpu<word>, mailbox_to_cpu<word>);
+template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, mailbox_to_gpu<message>,
+                               mailbox_to_cpu<message>);
+template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, mailbox_to_gpu<word>,
+                               mailbox_to_cpu<word>);
 template KERNEL void by_call(rpc_to_cpu<large, large>, rpc_to_gpu<large, large>);
 template KERNEL void by_call(rpc_to_cpu<word, word>, rpc_to_gpu<word, word>);
 template KERNEL void by_thread(ring_to_gpu<message>, ring_to_cpu<message>);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The GPU's side of counters, flags and mailboxes, for a thread that stands for a kernel. message.hpp is
+// The GPU's side of counters and mailboxes, for a thread that stands for a kernel. message.hpp is
 // what barmap.device_struct() wrote.
 #include "message.hpp"
 
@@ -28,14 +28,6 @@ void counter_advance(unsigned long long const* of, unsigned long long to) {
 
 int counter_arrive(unsigned long long const* of, unsigned long long expected) {
     return gpu::arrive(gpu::counter_to_cpu{at(of[0]), at(of[1]), of[2]}, expected);
-}
-
-int flag_wait(unsigned long long const* of) {
-    return static_cast<int>(gpu::wait_for(gpu::flag_to_gpu{at(of[0])}));
-}
-
-void flag_raise(unsigned long long const* of) {
-    gpu::raise(gpu::flag_to_cpu{at(of[0])});
 }
 
 int mailbox_read(unsigned long long const* of, message* to) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counters, flags and mailboxes, with this thread in the place of the kernel."""
+"""Counters and mailboxes, with this thread in the place of the kernel."""
 
 import _thread
 import asyncio
@@ -24,11 +24,10 @@ pytestmark = pytest.mark.simulated  # on a real GPU, no thread can stand for a k
 
 GAINS = np.dtype([("p", "f4"), ("i", "f8"), ("at", "u1", 3)], align=True)
 LARGE = np.dtype([("number", "u8"), ("bytes", "u1", 20000)])
-KINDS = [barmap.CounterToGpu, barmap.CounterToCpu, barmap.FlagToGpu, barmap.FlagToCpu,
+KINDS = [barmap.CounterToGpu, barmap.CounterToCpu,
          lambda **of: barmap.MailboxToGpu(GAINS, **of), lambda **of: barmap.MailboxToCpu(GAINS, **of)]
 WAITING = {"counter": (barmap.CounterToCpu, lambda of, *t: of.wait_for(1, *t), lambda of: of.reached(1)),
-           "flag": (barmap.FlagToCpu, lambda of, *t: of.wait_for(*t), lambda of: of.raised()),
-           "mailbox": (KINDS[5], lambda of, *t: of.wait_for(*t), lambda of: of.get())}
+           "mailbox": (KINDS[-1], lambda of, *t: of.wait_for(*t), lambda of: of.get())}
 
 
 @functools.lru_cache(maxsize=None)
@@ -49,8 +48,6 @@ def act(of, dtype=GAINS):
     """What a kernel does that somebody waits for."""
     if isinstance(of, barmap.CounterToCpu):
         library().counter_advance(words(of), ctypes.c_ulonglong(1))
-    elif isinstance(of, barmap.FlagToCpu):
-        library().flag_raise(words(of))
     else:
         value = np.ones(1, dtype)
         library(dtype).mailbox_write(words(of), ctypes.c_void_p(value.ctypes.data))
@@ -98,19 +95,6 @@ def test_the_cpu_sees_kernels_counters(memory):
         assert counter.wait_for(4) and counter.value == 4
 
 
-def test_flags_are_raised_and_lowered(memory):
-    with barmap.FlagToGpu(**memory) as there, barmap.FlagToCpu(**memory) as back:
-        assert library().flag_wait(words(there)) == EMPTY
-        there.raise_()
-        there.raise_()
-        assert [library().flag_wait(words(there)) for _ in range(2)] == [OK, EMPTY]
-        assert not back.is_raised and not back.wait_for(0) and not back.wait_for(0.02)
-        library().flag_raise(words(back))
-        assert back.wait_for() and back.is_raised and back.wait_for(0)
-        back.lower()
-        assert not back.is_raised
-
-
 @pytest.mark.parametrize("dtype", ["u1", "f8", GAINS, LARGE, ("i4", (2, 3))], ids=str)
 def test_mailboxes_hold_the_latest_value(memory, dtype):
     dtype = np.dtype(dtype)
@@ -142,21 +126,15 @@ def test_mailboxes_hold_the_latest_value(memory, dtype):
 
 
 def test_streams_wait_and_record(driver, stream, memory):
-    with barmap.CounterToGpu(**memory) as go, barmap.CounterToCpu(**memory) as done, \
-            barmap.FlagToGpu(**memory) as start, barmap.FlagToCpu(**memory) as ended:
+    with barmap.CounterToGpu(**memory) as go, barmap.CounterToCpu(**memory) as done:
         go.wait(stream, 2)
         done.record(stream, 9)
-        start.wait(stream)
-        ended.record(stream)
         assert not done.wait_for(9, 0.02)
         go.advance(2)
-        assert done.wait_for(9, 60) and not ended.wait_for(0.02)
-        start.raise_()
-        assert ended.wait_for(60)
+        assert done.wait_for(9, 60)
         driver("cuStreamSynchronize", ctypes.c_void_p(stream))
-        assert library().flag_wait(words(start)) == EMPTY  # the stream has lowered it
-        for call in (lambda: go.wait("s", 1), lambda: done.record(None, 1), lambda: start.wait(1.0),
-                     lambda: ended.record([])):
+        for call in (lambda: go.wait("s", 1), lambda: go.wait(1.0, 1), lambda: done.record(None, 1),
+                     lambda: done.record([], 1)):
             with pytest.raises(TypeError, match="is no stream"):
                 call()
 
@@ -212,8 +190,7 @@ def test_waiting_in_an_event_loop(name):
 
     with kind() as of:
         found = asyncio.run(main(of))
-        assert {"counter": lambda: found == 1, "flag": lambda: of.is_raised,
-                "mailbox": lambda: found["p"] == 1}[name]()
+        assert found == 1 if name == "counter" else found["p"] == 1
 
 
 def test_hundreds_share_an_arena():
@@ -230,7 +207,7 @@ def test_hundreds_share_an_arena():
     for i, each in enumerate(counters):  # the memory is still there
         library().counter_advance(words(each), ctypes.c_ulonglong(i))
     assert [each.value for each in counters] == list(range(300))
-    for call in (lambda: barmap.FlagToCpu(arena=arena), arena.__enter__):
+    for call in (lambda: barmap.CounterToCpu(arena=arena), arena.__enter__):
         with pytest.raises(ValueError, match="^this arena is released$"):
             call()
 
@@ -244,11 +221,11 @@ def test_arenas_that_are_refused():
     with pytest.raises(barmap.Error):
         barmap.Arena(128, 128, device=7)
     with pytest.raises(TypeError, match="arena is an int: give a barmap.Arena"):
-        barmap.FlagToCpu(arena=3)
-    with barmap.Arena(0, 128) as arena:
-        barmap.FlagToCpu(arena=arena)
-        with pytest.raises(barmap.Error, match="take 8 bytes of GPU memory"):
-            barmap.FlagToGpu(arena=arena)
+        barmap.CounterToCpu(arena=3)
+    with barmap.Arena(128, 0) as arena:
+        barmap.CounterToGpu(arena=arena)
+        with pytest.raises(barmap.Error, match="take 8 bytes of host memory"):
+            barmap.CounterToCpu(arena=arena)
 
 
 @pytest.mark.parametrize("kind", [barmap.MailboxToGpu, barmap.MailboxToCpu])
@@ -286,9 +263,8 @@ def test_the_handle_is_a_struct_of_words(kind, memory):
             of.handle[of.handle.dtype.names[0]] = 3
 
 
-CALLS = ["advance(1)", "wait(0, 1)", "wait(0)", "value", "record(0, 1)", "record(0)", "wait_for(1, 0)",
-         "wait_for(0)", "raise_()", "lower()", "is_raised", "write((1, 2, (0, 0, 0)))", "read()", "version",
-         "handle", "handle_words"]
+CALLS = ["advance(1)", "wait(0, 1)", "value", "record(0, 1)", "wait_for(1, 0)", "wait_for(0)",
+         "write((1, 2, (0, 0, 0)))", "read()", "version", "handle", "handle_words"]
 
 
 def calls_of(of):
@@ -298,7 +274,7 @@ def calls_of(of):
         if not hasattr(type(of), name):
             continue
         is_counter = type(of).__name__.startswith("Counter")
-        if name in ("wait", "record", "wait_for") and ("," in given) != is_counter:
+        if name == "wait_for" and ("," in given) != is_counter:
             continue
         yield call
 
@@ -313,7 +289,7 @@ def test_what_is_released_refuses_every_call(kind, memory):
     found = list(calls_of(of))
     assert len(found) >= 4
     for call in [*found, "__enter__()"]:
-        with pytest.raises(ValueError, match="^this (counter|flag|mailbox) is released$"):
+        with pytest.raises(ValueError, match="^this (counter|mailbox) is released$"):
             eval(f"of.{call}")
 
 
@@ -329,13 +305,13 @@ import os
 import barmap
 barmap.sim()
 arena = barmap.Arena(4096, 4096)
-all = [barmap.CounterToGpu(), barmap.CounterToCpu(arena=arena), barmap.FlagToGpu(), barmap.FlagToCpu(),
+all = [barmap.CounterToGpu(), barmap.CounterToCpu(arena=arena),
        barmap.MailboxToGpu("i4"), barmap.MailboxToCpu("i4", arena=arena)]
 child = os.fork()
 if child == 0:
-    calls = [lambda: all[0].advance(1), lambda: all[1].value, all[2].raise_, lambda: all[3].wait_for(0),
-             lambda: all[4].write(1), all[5].read, lambda: barmap.FlagToCpu(),
-             lambda: barmap.FlagToCpu(arena=arena), lambda: barmap.Arena(128, 128)]
+    calls = [lambda: all[0].advance(1), lambda: all[1].value, lambda: all[1].wait_for(1, 0),
+             lambda: all[2].write(1), all[3].read, lambda: barmap.CounterToCpu(),
+             lambda: barmap.CounterToCpu(arena=arena), lambda: barmap.Arena(128, 128)]
     for i, call in enumerate(calls):
         try:
             call()
@@ -349,7 +325,7 @@ if child == 0:
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 all[0].advance(1)
-assert all[5].read() is None
+assert all[3].read() is None
 """
 
 

@@ -4,8 +4,8 @@
 
     tools/python/signals.py [--output results.json]     needs CuPy and PyTorch
 
-A kernel of one thread answers: by a mailbox and a counter each way, by a flag each way, and by a ring
-each way. Steps have 48 inputs of 256 bytes, and a token. Times are of one call or one round, in
+A kernel of one thread answers: by a mailbox and a counter each way, by a counter each way, and by a
+ring each way. Steps have 48 inputs of 256 bytes, and a token. Times are of one call or one round, in
 microseconds, Python's part included.
 """
 
@@ -28,7 +28,7 @@ KERNELS = """
 using namespace barmap::gpu;
 const word looks = 20000000;
 
-extern "C" __global__ void answer(counter_to_gpu asked, counter_to_cpu answered, flag_to_gpu go, flag_to_cpu done,
+extern "C" __global__ void answer(counter_to_gpu asked, counter_to_cpu answered, counter_to_gpu go, counter_to_cpu done,
                                   mailbox_to_gpu<gains> settings, mailbox_to_cpu<gains> state,
                                   unsigned long long rounds, unsigned long long* wrong) {
     mailbox_reader<gains> reader(settings);
@@ -43,11 +43,11 @@ extern "C" __global__ void answer(counter_to_gpu asked, counter_to_cpu answered,
         writer.write(now);
         fence_system();
         advance(answered, i);
-        if (wait_for(go, looks) != status::ok) {
+        if (wait_for(go, i, looks) != status::ok) {
             *wrong = i;
             return;
         }
-        raise(done);
+        advance(done, i);
     }
 }
 
@@ -86,7 +86,7 @@ def check(is_right, what):
 def signals(times, kernel, stream, cupy):
     arena = barmap.Arena(1 << 16, 1 << 16)
     asked, answered = barmap.CounterToGpu(arena=arena), barmap.CounterToCpu(arena=arena)
-    go, done = barmap.FlagToGpu(arena=arena), barmap.FlagToCpu(arena=arena)
+    go, done = barmap.CounterToGpu(arena=arena), barmap.CounterToCpu(arena=arena)
     settings, state = barmap.MailboxToGpu(GAINS, arena=arena), barmap.MailboxToCpu(GAINS, arena=arena)
     wrong, rounds, number = cupy.zeros(1, "u8"), 5000, 0
     with stream:
@@ -104,15 +104,14 @@ def signals(times, kernel, stream, cupy):
         found = state.read()
         check(found["number"] == number and found["a"] == number / 2 + 1, "mailbox")
 
-    def lower():
-        go.raise_()
-        check(done.wait_for(10), "flag")
-        done.lower()
+    def count():
+        go.advance(number)
+        check(done.wait_for(number, 10), "counter")
 
-    times.of("mailbox and counter there and back", ask, lower, rounds // 2)
+    times.of("mailbox and counter there and back", ask, count, rounds // 2)
     ask()
-    times.of("flag there and back", lower, ask, rounds // 2 - 1)
-    lower()
+    times.of("counter there and back", count, ask, rounds // 2 - 1)
+    count()
     stream.synchronize()
     check(int(wrong[0]) == 0, "the kernel's side")
 
