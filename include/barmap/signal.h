@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Rings, counters and mailboxes between a CPU and running GPU code, for C and languages
-/// that call C. No driver call and no synchronisation: each side looks at memory of its own.
+/// Rings and counters between a CPU and running GPU code, for C and languages that call C. No driver call and no synchronisation: each side looks at memory of its own.
 ///
 ///     typedef struct command { uint64_t what; double value; } command;
 ///     barmap_ring_to_gpu *commands;
@@ -17,8 +16,8 @@
 ///     cuStreamSynchronize(stream);
 ///     barmap_free_ring_to_gpu(commands);
 ///
-/// Kernels use <barmap/gpu/ring.cuh>, signal.cuh and mailbox.cuh, with a type of the size that is
-/// given here. The rules are in share/doc/barmap/rings.md and ordering.md.
+/// Kernels use <barmap/gpu/ring.cuh> and signal.cuh, with a type of the size that is given here. The
+/// rules are in share/doc/barmap/rings.md and ordering.md.
 ///
 /// Words: `make` and `free` are of a handle and its memory. `end` says that no message follows, or
 /// that none is read any more; the ring remains to be freed.
@@ -30,9 +29,8 @@
 /// Ownership: free what kernels and streams use when they no longer do. What was taken from an
 /// arena keeps its memory, so that the handles may be freed in any order.
 ///
-/// Threads: one at a time pushes to a ring, pops from one, advances a counter, and writes or reads
-/// a mailbox; what looks at a ring or a mailbox, or waits for it, belongs to that thread as well.
-/// All else may be called at once. Freeing a handle is exclusive.
+/// Threads: one at a time pushes to a ring, pops from one, and advances a counter; what looks at a
+/// ring, or waits for it, belongs to that thread as well. All else may be called at once. Freeing a handle is exclusive.
 ///
 /// fork(): a child may only free the handles.
 #ifndef BARMAP_SIGNAL_H
@@ -49,8 +47,6 @@ typedef struct barmap_ring_to_gpu barmap_ring_to_gpu; ///< messages, in order
 typedef struct barmap_ring_to_cpu barmap_ring_to_cpu;
 typedef struct barmap_counter_to_gpu barmap_counter_to_gpu; ///< a number that does not go back
 typedef struct barmap_counter_to_cpu barmap_counter_to_cpu;
-typedef struct barmap_mailbox_to_gpu barmap_mailbox_to_gpu; ///< the latest value
-typedef struct barmap_mailbox_to_cpu barmap_mailbox_to_cpu;
 
 // What kernels take, by value: GPU addresses and numbers. The layouts never change.
 
@@ -70,12 +66,6 @@ typedef struct barmap_counter_handle {
     uint64_t value, arrived; ///< GPU addresses
     uint64_t first;          ///< where the number begins
 } barmap_counter_handle;
-
-/// barmap::gpu::mailbox_to_gpu<T> or mailbox_to_cpu<T>.
-typedef struct barmap_mailbox_handle {
-    uint64_t slots, version; ///< GPU addresses; no version, 0, in one to the GPU
-    uint64_t first;          ///< of one to the GPU: the version when nothing has been written
-} barmap_mailbox_handle;
 
 /// Allocates a block of GPU memory with its mapping, and one of pinned host memory, of which many
 /// rings and counters take parts. Any thread; so may those that take from it.
@@ -291,64 +281,6 @@ BARMAP_API int barmap_wait_for_counter(barmap_counter_to_cpu const* counter, uin
 ///     barmap_record_counter(done, stream, 17);
 BARMAP_API int barmap_record_counter(barmap_counter_to_cpu const* counter, void* stream,
                                      uint64_t value);
-
-/// Makes a mailbox for values of the CPU to GPU code: nobody waits, the latest wins. Otherwise as
-/// barmap_make_counter_to_gpu(); it takes 4 slots, as those of a ring.
-/// @param value_bytes size of a value, 1 to 2^20
-/// @param out         to be freed by barmap_free_mailbox_to_gpu()
-///
-///     barmap_make_mailbox_to_gpu(words, sizeof(gains), &settings);
-BARMAP_API int barmap_make_mailbox_to_gpu(barmap_arena* arena, size_t value_bytes,
-                                          barmap_mailbox_to_gpu** out);
-/// NULL: nothing to do.
-///
-///     barmap_free_mailbox_to_gpu(settings);
-BARMAP_API void barmap_free_mailbox_to_gpu(barmap_mailbox_to_gpu* mailbox);
-
-/// What a kernel takes as its barmap::gpu::mailbox_to_gpu<T>. Valid as long as the mailbox.
-///
-///     barmap_mailbox_to_gpu_handle(settings, &handle);
-BARMAP_API void barmap_mailbox_to_gpu_handle(barmap_mailbox_to_gpu const* mailbox,
-                                             barmap_mailbox_handle* out);
-
-/// Publishes a value, at once. Never waits.
-/// @param value of the mailbox's size, and any alignment
-///
-///     barmap_write_mailbox(settings, &now);
-BARMAP_API void barmap_write_mailbox(barmap_mailbox_to_gpu* mailbox, void const* value);
-
-/// Makes a mailbox for values of GPU code to the CPU. As barmap_make_mailbox_to_gpu(), with slots
-/// in host memory.
-/// @param out to be freed by barmap_free_mailbox_to_cpu()
-///
-///     barmap_make_mailbox_to_cpu(words, sizeof(progress), &state);
-BARMAP_API int barmap_make_mailbox_to_cpu(barmap_arena* arena, size_t value_bytes,
-                                          barmap_mailbox_to_cpu** out);
-/// NULL: nothing to do.
-///
-///     barmap_free_mailbox_to_cpu(state);
-BARMAP_API void barmap_free_mailbox_to_cpu(barmap_mailbox_to_cpu* mailbox);
-
-/// What a kernel takes as its barmap::gpu::mailbox_to_cpu<T>. Valid as long as the mailbox.
-///
-///     barmap_mailbox_to_cpu_handle(state, &handle);
-BARMAP_API void barmap_mailbox_to_cpu_handle(barmap_mailbox_to_cpu const* mailbox,
-                                             barmap_mailbox_handle* out);
-
-/// Reads the latest value, if it is newer than the last one that was read.
-/// @param value of the mailbox's size, and any alignment; unchanged if nothing is newer
-/// @return 1 if it is; 0 too while values come faster than they can be read, and then what is in
-///         `value` is unknown
-///
-///     if (barmap_read_mailbox(state, &now))
-///         show(&now);
-BARMAP_API int barmap_read_mailbox(barmap_mailbox_to_cpu* mailbox, void* value);
-
-/// Waits for a newer value than the last one that was read, without giving up the CPU.
-/// @return 1 if there was one within so many nanoseconds, else 0
-///
-///     if (barmap_wait_for_value(state, 5000000)) ...
-BARMAP_API int barmap_wait_for_value(barmap_mailbox_to_cpu const* mailbox, uint64_t nanoseconds);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,6 @@ from ._error import ArgumentError, Error
 from ._events import MappingEvent, MappingEvents
 from ._headers import include_dir
 from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info, sim
-from ._mailboxes import MailboxToCpu, MailboxToGpu
 from ._mapping import Array, Mapping, alloc, map
 from ._rings import RingToCpu, RingToGpu
 from ._signals import CounterToCpu, CounterToGpu
@@ -32,8 +31,6 @@ __all__ = [
     "Device",
     "Engine",
     "Error",
-    "MailboxToCpu",
-    "MailboxToGpu",
     "Mapping",
     "MappingEvent",
     "MappingEvents",
@@ -58,9 +55,9 @@ __all__ = [
 
 for _each in (
     Arena, ArgumentError, Array, CopyCrossover, CopyEngine, CounterToCpu, CounterToGpu, Device, Engine,
-    Error, MailboxToCpu, MailboxToGpu, Mapping, MappingEvent, MappingEvents, RingToCpu, RingToGpu,
-    StepInputs, StepOutputs, alloc, copy_engine, device_struct, devices, flush_stores, gather,
-    include_dir, info, map, pinned, scatter, sim,
+    Error, Mapping, MappingEvent, MappingEvents, RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc,
+    copy_engine, device_struct, devices, flush_stores, gather, include_dir, info, map, pinned, scatter,
+    sim,
 ):
     _each.__module__ = __name__
 del _each

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Both sides: the CPU's through the C interface, and the code of kernels, run by a thread that
 // finds GPU memory by a mapping of the addresses in the handles.
-#include <barmap/gpu/mailbox.cuh>
 #include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/signal.cuh>
 #include <barmap/signal.h>
@@ -195,45 +194,6 @@ void counters_tell_each_side() {
     barmap_free_counter_to_cpu(back);
 }
 
-template <std::size_t Bytes>
-void mailboxes_have_the_latest_value() {
-    using type = message<Bytes>;
-    barmap_mailbox_to_gpu* settings = nullptr;
-    barmap_mailbox_to_cpu* state = nullptr;
-    CHECK(barmap_make_mailbox_to_gpu(words, Bytes, &settings) == BARMAP_OK);
-    CHECK(barmap_make_mailbox_to_cpu(words, Bytes, &state) == BARMAP_OK);
-    barmap_mailbox_handle handle;
-    views view;
-    barmap_mailbox_to_gpu_handle(settings, &handle);
-    auto in = as_parameter<barmap::gpu::mailbox_to_gpu<type>>(handle);
-    in.slots =
-        view.of(in.slots, barmap::gpu::mailbox_slots * barmap::gpu::slot_to_gpu<type>::bytes);
-    barmap_mailbox_to_cpu_handle(state, &handle);
-    auto out = as_parameter<barmap::gpu::mailbox_to_cpu<type>>(handle);
-    out.version = view.of(out.version, sizeof(word));
-
-    barmap::gpu::mailbox_reader<type> reader(in);
-    type value;
-    CHECK(reader.read(value) == status::empty);
-    for (word i = 0; i < 10; ++i) {
-        type const written = numbered<Bytes>(i);
-        barmap_write_mailbox(settings, &written);
-    }
-    CHECK(reader.read(value) == status::ok && is_numbered(value, 9));
-    CHECK(reader.read(value) == status::empty);
-    {
-        barmap::gpu::mailbox_writer<type> writer(out);
-        for (word i = 0; i < 10; ++i)
-            writer.write(numbered<Bytes>(i + 20));
-    }
-    CHECK(barmap_wait_for_value(state, 0) == 1);
-    CHECK(barmap_read_mailbox(state, &value) == 1 && is_numbered(value, 29));
-    CHECK(barmap_wait_for_value(state, 0) == 0);
-    CHECK(barmap_read_mailbox(state, &value) == 0 && is_numbered(value, 29));
-    barmap_free_mailbox_to_gpu(settings);
-    barmap_free_mailbox_to_cpu(state);
-}
-
 } // namespace
 
 int main() {
@@ -246,8 +206,6 @@ int main() {
     messages_go_both_ways<200>(nullptr, words);
     a_reader_that_has_ended_is_noticed();
     counters_tell_each_side();
-    mailboxes_have_the_latest_value<8>();
-    mailboxes_have_the_latest_value<200>();
     barmap_free_arena(words);
     barmap_close(device);
     return failures != 0;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/gpu/block_ring.cuh>
-#include <barmap/gpu/mailbox.cuh>
 #include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/signal.cuh>
 #include <barmap/gpu/warp_ring.cuh>
 
-#include <barmap/mailbox.hpp>
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>
@@ -193,29 +191,6 @@ TEST_F(memory_order_test, what_comes_before_a_counter_is_seen_behind_it) {
     EXPECT_EQ(accesses([&] { arrive(out, 2); }), "add acq_rel s1, fence acq_rel, store release s0");
 }
 
-// O44. The version that is found, and whether the one behind it may be under way to its slot.
-TEST_F(memory_order_test, a_mailbox_is_looked_at_before_and_after_a_value_is_read) {
-    mailbox_to_gpu<small> const box{slots_.data(), nullptr, 0};
-    mailbox_reader<small> reader(box);
-    for (unsigned commit : {9u, 11u}) // of version 1
-        slots_[commit] = 1;
-    small value{};
-    EXPECT_EQ(accesses([&] { reader.read(value); }),
-              "load acquire s1, load acquire s9, load acquire s17, load acquire s25, "
-              "load acquire s9, load relaxed s8, load acquire s11, load relaxed s10, "
-              "fence acq_rel, load relaxed s1");
-    EXPECT_EQ(reader.version(), 1u);
-}
-
-TEST_F(memory_order_test, a_version_is_written_behind_the_one_before) {
-    mailbox_to_cpu<small> const box{slots_.data(), &credits_[ring_words::next], 0};
-    std::optional<mailbox_writer<small>> writer;
-    EXPECT_EQ(accesses([&] { writer.emplace(box); }), "load relaxed next");
-    EXPECT_EQ(accesses([&] { writer->write({}); }),
-              "fence acq_rel, store relaxed s8, store relaxed s9, store release s15");
-    EXPECT_EQ(accesses([&] { writer.reset(); }), "store relaxed next");
-}
-
 class call_order_test : public memory_order_test {
 protected:
     call_order_test() {
@@ -351,22 +326,6 @@ TEST_F(host_order_test, counters_are_set_behind_what_was_written) {
     name(back.handle_for_thread().value, 1, "back");
     EXPECT_EQ(accesses([&] { there.advance(3); }), "store release there");
     EXPECT_EQ(accesses([&] { (void)back.value(); }), "load acquire back");
-}
-
-TEST_F(host_order_test, mailboxes_are_looked_at_before_and_after_a_value_is_read) {
-    barmap::mailbox_to_gpu<small> there(words_);
-    barmap::mailbox_to_cpu<small> back(words_);
-    name(there.handle_for_thread().slots, 32, "to");
-    name(back.handle_for_thread().slots, 32, "s");
-    EXPECT_EQ(accesses([&] { there.write({}); }),
-              "store release to8, store release to10, store release to9, store release to11");
-    mailbox_writer<small>(back.handle_for_thread()).write({});
-    small value{};
-    bool found = false;
-    EXPECT_EQ(accesses([&] { found = back.read(value); }),
-              "load acquire s7, load acquire s15, load acquire s23, load acquire s31, "
-              "load acquire s8, load acquire s9, load acquire s7");
-    EXPECT_TRUE(found);
 }
 
 TEST_F(host_order_test, a_call_is_taken_behind_its_commit_word_and_answered_last) {

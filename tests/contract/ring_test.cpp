@@ -410,6 +410,22 @@ TEST_P(ring_test, slots_are_a_power_of_two) {
     ring_to_gpu<int> const fits(small, 32);
 }
 
+TEST_P(ring_test, messages_have_1_byte_to_1_MiB) {
+    arena const words(device::open(0), 4096, 4096);
+    constexpr std::size_t most = std::size_t{1} << 20;
+    for (std::size_t const bytes : {std::size_t{0}, most + 1}) {
+        expect_refusal(refusal_of([&] { byte_ring_to_gpu const ring(words, bytes, 4); }),
+                       errc::invalid_argument, "1 byte to 1 MiB");
+        expect_refusal(refusal_of([&] { byte_ring_to_cpu const ring(words, bytes, 4); }),
+                       errc::invalid_argument, "1 byte to 1 MiB");
+    }
+    arena const large(device::open(0), 2 * most, 2 * most);
+    byte_ring_to_gpu ring(large, most, 1);
+    byte_ring_to_cpu const back(large, most, 1);
+    std::vector<std::byte> const message(most);
+    EXPECT_EQ(ring.push_many(message), 1u);
+}
+
 TEST_P(ring_test, a_ring_outlives_its_arena_and_leaves_nothing) {
     auto const before = the_machine().held();
     {

@@ -266,6 +266,12 @@ TEST_P(rpc_test, nothing_is_there_before_it_comes) {
     EXPECT_EQ(gpu::call(calls.handle_for_thread(), question::of(1), found, 10), status::timed_out);
 }
 
+TEST_P(rpc_test, slots_are_a_power_of_two) {
+    arena const words(device::open(0), enough, enough);
+    expect_refusal(refusal_of([&] { rpc_to_cpu<int, int> const calls(words, 3); }),
+                   errc::invalid_argument, "a power of two");
+}
+
 TEST_P(rpc_test, there_is_room_for_the_answers_to_all_calls) {
     for (auto const& [slots, at_once] :
          {std::pair{1u, 1u}, {2u, 2u}, {8u, 8u}, {8u, 1u}, {16u, 16u}}) {

@@ -160,309 +160,6 @@ LBB1_12:
 ret;
 }
 )"
-R"(.visible .entry barmap_test_mailboxes(
-.param .align 8 .b8 barmap_test_mailboxes_param_0[24],
-.param .align 8 .b8 barmap_test_mailboxes_param_1[24],
-.param .u64 barmap_test_mailboxes_param_2,
-.param .u64 barmap_test_mailboxes_param_3,
-.param .u64 barmap_test_mailboxes_param_4
-)
-{
-.reg .pred %p<58>;
-.reg .b64 %rd<316>;
-ld.param.u64 %rd245, [barmap_test_mailboxes_param_3];
-ld.param.u64 %rd103, [barmap_test_mailboxes_param_2];
-ld.param.u64 %rd1, [barmap_test_mailboxes_param_0];
-ld.param.u64 %rd293, [barmap_test_mailboxes_param_0+16];
-ld.param.u64 %rd109, [barmap_test_mailboxes_param_1];
-ld.param.u64 %rd107, [barmap_test_mailboxes_param_1+8];
-ld.relaxed.sys.u64 %rd314, [%rd107];
-setp.eq.s64 %p3, %rd103, 0;
-mov.u64 %rd315, 0;
-@%p3 bra LBB2_14;
-ld.param.u64 %rd105, [barmap_test_mailboxes_param_4];
-cvta.to.global.u64 %rd2, %rd1;
-cvta.to.global.u64 %rd4, %rd109;
-add.s64 %rd111, %rd2, 56;
-cvta.global.u64 %rd7, %rd111;
-add.s64 %rd116, %rd1, 248;
-add.s64 %rd118, %rd1, 440;
-add.s64 %rd120, %rd1, 632;
-mov.u64 %rd315, 0;
-mov.pred %p15, 0;
-mov.pred %p13, -1;
-mov.u64 %rd313, %rd315;
-mov.u64 %rd312, %rd315;
-mov.u64 %rd311, %rd315;
-mov.u64 %rd310, %rd315;
-mov.u64 %rd309, %rd315;
-mov.u64 %rd308, %rd315;
-mov.u64 %rd307, %rd315;
-mov.u64 %rd306, %rd315;
-mov.u64 %rd305, %rd315;
-mov.u64 %rd304, %rd315;
-mov.u64 %rd303, %rd315;
-mov.u64 %rd302, %rd315;
-mov.u64 %rd301, %rd315;
-mov.u64 %rd300, %rd315;
-mov.u64 %rd299, %rd315;
-mov.u64 %rd298, %rd315;
-mov.u64 %rd297, %rd315;
-mov.u64 %rd296, %rd315;
-mov.u64 %rd295, %rd315;
-mov.u64 %rd294, %rd315;
-bra.uni LBB2_2;
-LBB2_13:
-fence.acq_rel.sys;
-add.s64 %rd314, %rd314, 1;
-and.b64 %rd242, %rd314, 3;
-mul.lo.s64 %rd243, %rd242, 192;
-add.s64 %rd244, %rd4, %rd243;
-cvta.global.u64 %rd200, %rd244;
-st.relaxed.sys.u64 [%rd200], %rd294;
-add.s64 %rd202, %rd200, 8;
-st.relaxed.sys.u64 [%rd202], %rd295;
-add.s64 %rd204, %rd200, 16;
-st.relaxed.sys.u64 [%rd204], %rd296;
-add.s64 %rd206, %rd200, 24;
-st.relaxed.sys.u64 [%rd206], %rd297;
-add.s64 %rd208, %rd200, 32;
-st.relaxed.sys.u64 [%rd208], %rd298;
-add.s64 %rd210, %rd200, 40;
-st.relaxed.sys.u64 [%rd210], %rd299;
-add.s64 %rd212, %rd200, 48;
-st.relaxed.sys.u64 [%rd212], %rd300;
-add.s64 %rd214, %rd200, 56;
-st.relaxed.sys.u64 [%rd214], %rd301;
-add.s64 %rd216, %rd200, 64;
-st.relaxed.sys.u64 [%rd216], %rd302;
-add.s64 %rd218, %rd200, 72;
-st.relaxed.sys.u64 [%rd218], %rd303;
-add.s64 %rd220, %rd200, 80;
-st.relaxed.sys.u64 [%rd220], %rd304;
-add.s64 %rd222, %rd200, 88;
-st.relaxed.sys.u64 [%rd222], %rd305;
-add.s64 %rd224, %rd200, 96;
-st.relaxed.sys.u64 [%rd224], %rd306;
-add.s64 %rd226, %rd200, 104;
-st.relaxed.sys.u64 [%rd226], %rd307;
-add.s64 %rd228, %rd200, 112;
-st.relaxed.sys.u64 [%rd228], %rd308;
-add.s64 %rd230, %rd200, 120;
-st.relaxed.sys.u64 [%rd230], %rd309;
-add.s64 %rd232, %rd200, 128;
-st.relaxed.sys.u64 [%rd232], %rd310;
-add.s64 %rd234, %rd200, 136;
-st.relaxed.sys.u64 [%rd234], %rd311;
-add.s64 %rd236, %rd200, 144;
-st.relaxed.sys.u64 [%rd236], %rd312;
-add.s64 %rd238, %rd200, 152;
-st.relaxed.sys.u64 [%rd238], %rd313;
-add.s64 %rd240, %rd200, 184;
-st.release.sys.u64 [%rd240], %rd314;
-add.s64 %rd315, %rd315, 1;
-setp.ne.s64 %p56, %rd294, %rd103;
-@%p56 bra LBB2_2;
-bra.uni LBB2_14;
-LBB2_2:
-mov.u64 %rd32, %rd293;
-mov.u64 %rd31, %rd294;
-mov.u64 %rd30, %rd295;
-mov.u64 %rd29, %rd296;
-mov.u64 %rd28, %rd297;
-mov.u64 %rd27, %rd298;
-mov.u64 %rd26, %rd299;
-mov.u64 %rd25, %rd300;
-mov.u64 %rd24, %rd301;
-mov.u64 %rd23, %rd302;
-mov.u64 %rd22, %rd303;
-mov.u64 %rd21, %rd304;
-mov.u64 %rd20, %rd305;
-mov.u64 %rd19, %rd306;
-mov.u64 %rd18, %rd307;
-mov.u64 %rd17, %rd308;
-mov.u64 %rd16, %rd309;
-mov.u64 %rd15, %rd310;
-mov.u64 %rd14, %rd311;
-mov.u64 %rd13, %rd312;
-mov.u64 %rd12, %rd313;
-mov.u64 %rd272, 20000001;
-bra.uni LBB2_3;
-LBB2_8:
-add.s64 %rd272, %rd272, -1;
-setp.ne.s64 %p16, %rd272, 0;
-mov.u64 %rd293, %rd32;
-mov.u64 %rd294, %rd31;
-mov.u64 %rd295, %rd30;
-mov.u64 %rd296, %rd29;
-mov.u64 %rd297, %rd28;
-mov.u64 %rd298, %rd27;
-mov.u64 %rd299, %rd26;
-mov.u64 %rd300, %rd25;
-mov.u64 %rd301, %rd24;
-mov.u64 %rd302, %rd23;
-mov.u64 %rd303, %rd22;
-mov.u64 %rd304, %rd21;
-mov.u64 %rd305, %rd20;
-mov.u64 %rd306, %rd19;
-mov.u64 %rd307, %rd18;
-mov.u64 %rd308, %rd17;
-mov.u64 %rd309, %rd16;
-mov.u64 %rd310, %rd15;
-mov.u64 %rd311, %rd14;
-mov.u64 %rd312, %rd13;
-mov.u64 %rd313, %rd12;
-mov.pred %p57, %p15;
-@%p16 bra LBB2_3;
-bra.uni LBB2_9;
-LBB2_3:
-ld.acquire.sys.u64 %rd113, [%rd7];
-sub.s64 %rd121, %rd113, %rd32;
-setp.gt.s64 %p4, %rd121, 0;
-selp.b64 %rd122, %rd113, %rd32, %p4;
-ld.acquire.sys.u64 %rd115, [%rd116];
-sub.s64 %rd123, %rd115, %rd122;
-setp.gt.s64 %p5, %rd123, 0;
-selp.b64 %rd124, %rd115, %rd122, %p5;
-ld.acquire.sys.u64 %rd117, [%rd118];
-sub.s64 %rd125, %rd117, %rd124;
-setp.gt.s64 %p6, %rd125, 0;
-selp.b64 %rd126, %rd117, %rd124, %p6;
-ld.acquire.sys.u64 %rd119, [%rd120];
-sub.s64 %rd127, %rd119, %rd126;
-setp.gt.s64 %p7, %rd127, 0;
-selp.b64 %rd293, %rd119, %rd126, %p7;
-setp.eq.s64 %p8, %rd293, %rd32;
-@%p8 bra LBB2_8;
-and.b64 %rd135, %rd293, 3;
-mul.lo.s64 %rd136, %rd135, 192;
-add.s64 %rd137, %rd2, %rd136;
-cvta.global.u64 %rd140, %rd137;
-add.s64 %rd129, %rd140, 56;
-ld.relaxed.sys.u64 %rd128, [%rd129];
-add.s64 %rd131, %rd140, 120;
-ld.relaxed.sys.u64 %rd130, [%rd131];
-add.s64 %rd133, %rd140, 184;
-ld.acquire.sys.u64 %rd132, [%rd133];
-setp.eq.s64 %p9, %rd132, %rd293;
-setp.eq.s64 %p10, %rd130, %rd293;
-setp.eq.s64 %p11, %rd128, %rd293;
-and.pred %p12, %p11, %p10;
-and.pred %p1, %p9, %p12;
-@!%p1 bra LBB2_6;
-bra.uni LBB2_5;
-LBB2_5:
-ld.relaxed.sys.v2.u64 {%rd294, %rd295}, [%rd140];
-add.s64 %rd143, %rd140, 16;
-ld.relaxed.sys.v2.u64 {%rd296, %rd297}, [%rd143];
-add.s64 %rd146, %rd140, 32;
-ld.relaxed.sys.v2.u64 {%rd298, %rd299}, [%rd146];
-add.s64 %rd148, %rd140, 48;
-ld.relaxed.sys.u64 %rd300, [%rd148];
-add.s64 %rd151, %rd140, 64;
-ld.relaxed.sys.v2.u64 {%rd301, %rd302}, [%rd151];
-add.s64 %rd154, %rd140, 80;
-ld.relaxed.sys.v2.u64 {%rd303, %rd304}, [%rd154];
-add.s64 %rd157, %rd140, 96;
-ld.relaxed.sys.v2.u64 {%rd305, %rd306}, [%rd157];
-add.s64 %rd159, %rd140, 112;
-ld.relaxed.sys.u64 %rd307, [%rd159];
-add.s64 %rd162, %rd140, 128;
-ld.relaxed.sys.v2.u64 {%rd308, %rd309}, [%rd162];
-add.s64 %rd165, %rd140, 144;
-ld.relaxed.sys.v2.u64 {%rd310, %rd311}, [%rd165];
-add.s64 %rd168, %rd140, 160;
-ld.relaxed.sys.v2.u64 {%rd312, %rd313}, [%rd168];
-LBB2_6:
-@!%p1 bra LBB2_8;
-bra.uni LBB2_7;
-LBB2_7:
-fence.acq_rel.sys;
-add.s64 %rd171, %rd293, 3;
-and.b64 %rd172, %rd171, 3;
-mul.lo.s64 %rd173, %rd172, 192;
-add.s64 %rd170, %rd7, %rd173;
-ld.relaxed.sys.u64 %rd169, [%rd170];
-sub.s64 %rd174, %rd169, %rd171;
-setp.lt.s64 %p14, %rd174, 0;
-mov.pred %p57, %p13;
-@%p14 bra LBB2_9;
-bra.uni LBB2_8;
-LBB2_9:
-@%p57 bra LBB2_11;
-bra.uni LBB2_10;
-LBB2_11:
-add.s64 %rd178, %rd294, -7046029254386353131;
-setp.eq.s64 %p17, %rd295, %rd178;
-add.s64 %rd179, %rd294, 4354685564936845354;
-setp.eq.s64 %p18, %rd296, %rd179;
-and.pred %p19, %p17, %p18;
-add.s64 %rd180, %rd294, -2691343689449507777;
-setp.eq.s64 %p20, %rd297, %rd180;
-and.pred %p21, %p19, %p20;
-add.s64 %rd181, %rd294, 8709371129873690708;
-setp.eq.s64 %p22, %rd298, %rd181;
-and.pred %p23, %p21, %p22;
-add.s64 %rd182, %rd294, 1663341875487337577;
-setp.eq.s64 %p24, %rd299, %rd182;
-and.pred %p25, %p23, %p24;
-add.s64 %rd183, %rd294, -5382687378899015554;
-setp.eq.s64 %p26, %rd300, %rd183;
-and.pred %p27, %p25, %p26;
-add.s64 %rd184, %rd294, 6018027440424182931;
-setp.eq.s64 %p28, %rd301, %rd184;
-and.pred %p29, %p27, %p28;
-add.s64 %rd185, %rd294, -1028001813962170200;
-setp.eq.s64 %p30, %rd302, %rd185;
-and.pred %p31, %p29, %p30;
-add.s64 %rd186, %rd294, -8074031068348523331;
-setp.eq.s64 %p32, %rd303, %rd186;
-and.pred %p33, %p31, %p32;
-add.s64 %rd187, %rd294, 3326683750974675154;
-setp.eq.s64 %p34, %rd304, %rd187;
-and.pred %p35, %p33, %p34;
-add.s64 %rd188, %rd294, -3719345503411677977;
-setp.eq.s64 %p36, %rd305, %rd188;
-and.pred %p37, %p35, %p36;
-add.s64 %rd189, %rd294, 7681369315911520508;
-setp.eq.s64 %p38, %rd306, %rd189;
-and.pred %p39, %p37, %p38;
-add.s64 %rd190, %rd294, 635340061525167377;
-setp.eq.s64 %p40, %rd307, %rd190;
-and.pred %p41, %p39, %p40;
-add.s64 %rd191, %rd294, -6410689192861185754;
-setp.eq.s64 %p42, %rd308, %rd191;
-and.pred %p43, %p41, %p42;
-add.s64 %rd192, %rd294, 4990025626462012731;
-setp.eq.s64 %p44, %rd309, %rd192;
-and.pred %p45, %p43, %p44;
-add.s64 %rd193, %rd294, -2056003627924340400;
-setp.eq.s64 %p46, %rd310, %rd193;
-and.pred %p47, %p45, %p46;
-add.s64 %rd194, %rd294, -9102032882310693531;
-setp.eq.s64 %p48, %rd311, %rd194;
-and.pred %p49, %p47, %p48;
-add.s64 %rd195, %rd294, 2298681937012504954;
-setp.eq.s64 %p50, %rd312, %rd195;
-and.pred %p51, %p49, %p50;
-add.s64 %rd196, %rd294, -4747347317373848177;
-setp.eq.s64 %p52, %rd313, %rd196;
-and.pred %p53, %p51, %p52;
-setp.gt.u64 %p54, %rd294, %rd31;
-and.pred %p55, %p53, %p54;
-@%p55 bra LBB2_13;
-mov.u64 %rd199, 1;
-atom.acq_rel.gpu.add.u64 %rd197, [%rd105], %rd199;
-bra.uni LBB2_13;
-LBB2_10:
-mov.u64 %rd177, 1;
-atom.acq_rel.gpu.add.u64 %rd175, [%rd105], %rd177;
-LBB2_14:
-st.relaxed.sys.u64 [%rd245], %rd315;
-st.relaxed.sys.u64 [%rd107], %rd314;
-ret;
-}
-)"
 R"(.visible .entry barmap_test_server(
 .param .align 8 .b8 barmap_test_server_param_0[64],
 .param .u64 barmap_test_server_param_1
@@ -507,24 +204,24 @@ mov.pred %p17, -1;
 mov.u16 %rs7, 1;
 mov.pred %p24, 0;
 mov.u64 %rd474, %rd8;
-bra.uni LBB3_1;
-LBB3_38:
+bra.uni LBB2_1;
+LBB2_38:
 mov.u64 %rd434, 1;
 atom.acq_rel.gpu.add.u64 %rd432, [%rd436], %rd434;
-LBB3_1:
+LBB2_1:
 and.b16 %rs6, %rs11, 255;
 setp.eq.s16 %p15, %rs6, 0;
-@%p15 bra LBB3_4;
+@%p15 bra LBB2_4;
 add.s64 %rd604, %rd604, 1;
 and.b64 %rd298, %rd604, %rd4;
 mul.lo.s64 %rd299, %rd298, 192;
 add.s64 %rd473, %rd1, %rd299;
 add.s64 %rd474, %rd474, -1;
 setp.ne.s64 %p16, %rd474, 0;
-@%p16 bra LBB3_4;
+@%p16 bra LBB2_4;
 st.release.sys.u64 [%rd440], %rd604;
 mov.u64 %rd474, %rd8;
-LBB3_4:
+LBB2_4:
 cvta.global.u64 %rd44, %rd470;
 cvta.global.u64 %rd352, %rd473;
 add.s64 %rd52, %rd604, 1;
@@ -542,15 +239,15 @@ add.s64 %rd374, %rd352, 128;
 add.s64 %rd377, %rd352, 144;
 add.s64 %rd380, %rd352, 160;
 mov.u64 %rd495, 20000000;
-bra.uni LBB3_5;
-LBB3_16:
+bra.uni LBB2_5;
+LBB2_16:
 selp.u16 %rs11, 1, 0, %p5;
 mov.pred %p85, %p24;
-LBB3_18:
+LBB2_18:
 add.s64 %rd495, %rd495, -64;
-@%p85 bra LBB3_5;
-bra.uni LBB3_19;
-LBB3_5:
+@%p85 bra LBB2_5;
+bra.uni LBB2_19;
+LBB2_5:
 mov.u32 %r1, %r35;
 mov.u64 %rd85, %rd595;
 mov.u64 %rd84, %rd594;
@@ -578,7 +275,7 @@ or.b32 %r21, %r20, 1;
 selp.b32 %r2, %r21, 64, %p18;
 mov.pred %p84, %p17;
 mov.u32 %r32, %r19;
-LBB3_6:
+LBB2_6:
 ld.relaxed.sys.u64 %rd303, [%rd344];
 ld.relaxed.sys.u64 %rd305, [%rd346];
 ld.acquire.sys.u64 %rd307, [%rd348];
@@ -587,9 +284,9 @@ setp.eq.s64 %p20, %rd305, %rd52;
 setp.eq.s64 %p21, %rd303, %rd52;
 and.pred %p22, %p21, %p20;
 and.pred %p2, %p19, %p22;
-@!%p2 bra LBB3_8;
-bra.uni LBB3_7;
-LBB3_7:
+@!%p2 bra LBB2_8;
+bra.uni LBB2_7;
+LBB2_7:
 ld.relaxed.sys.v2.u64 {%rd582, %rd581}, [%rd352];
 ld.relaxed.sys.v2.u64 {%rd580, %rd579}, [%rd355];
 ld.relaxed.sys.v2.u64 {%rd578, %rd577}, [%rd358];
@@ -601,10 +298,10 @@ ld.relaxed.sys.u64 %rd589, [%rd371];
 ld.relaxed.sys.v2.u64 {%rd590, %rd591}, [%rd374];
 ld.relaxed.sys.v2.u64 {%rd592, %rd593}, [%rd377];
 ld.relaxed.sys.v2.u64 {%rd594, %rd595}, [%rd380];
-LBB3_8:
+LBB2_8:
 mov.u16 %rs11, %rs7;
 mov.u32 %r35, %r19;
-@%p2 bra LBB3_10;
+@%p2 bra LBB2_10;
 add.s32 %r32, %r32, 1;
 setp.lt.u32 %p84, %r32, %r2;
 setp.ne.s32 %p23, %r2, %r32;
@@ -630,13 +327,13 @@ mov.u64 %rd593, %rd83;
 mov.u64 %rd594, %rd84;
 mov.u64 %rd595, %rd85;
 mov.u32 %r35, %r1;
-@%p23 bra LBB3_6;
-LBB3_10:
+@%p23 bra LBB2_6;
+LBB2_10:
 mov.pred %p85, %p24;
-@%p84 bra LBB3_18;
+@%p84 bra LBB2_18;
 ld.acquire.sys.u64 %rd341, [%rd2];
 setp.eq.s64 %p25, %rd341, 0;
-@%p25 bra LBB3_17;
+@%p25 bra LBB2_17;
 ld.relaxed.sys.u64 %rd343, [%rd344];
 ld.relaxed.sys.u64 %rd345, [%rd346];
 ld.acquire.sys.u64 %rd347, [%rd348];
@@ -645,9 +342,9 @@ setp.eq.s64 %p27, %rd345, %rd52;
 setp.eq.s64 %p28, %rd343, %rd52;
 and.pred %p29, %p28, %p27;
 and.pred %p5, %p26, %p29;
-@!%p5 bra LBB3_14;
-bra.uni LBB3_13;
-LBB3_13:
+@!%p5 bra LBB2_14;
+bra.uni LBB2_13;
+LBB2_13:
 ld.relaxed.sys.v2.u64 {%rd555, %rd554}, [%rd352];
 ld.relaxed.sys.v2.u64 {%rd553, %rd552}, [%rd355];
 ld.relaxed.sys.v2.u64 {%rd551, %rd550}, [%rd358];
@@ -659,11 +356,11 @@ ld.relaxed.sys.u64 %rd542, [%rd371];
 ld.relaxed.sys.v2.u64 {%rd541, %rd540}, [%rd374];
 ld.relaxed.sys.v2.u64 {%rd539, %rd538}, [%rd377];
 ld.relaxed.sys.v2.u64 {%rd537, %rd536}, [%rd380];
-LBB3_14:
+LBB2_14:
 mov.u32 %r35, 3;
-@!%p5 bra LBB3_16;
-bra.uni LBB3_15;
-LBB3_15:
+@!%p5 bra LBB2_16;
+bra.uni LBB2_15;
+LBB2_15:
 mov.u32 %r35, 0;
 mov.u64 %rd576, %rd549;
 mov.u64 %rd577, %rd550;
@@ -685,16 +382,16 @@ mov.u64 %rd592, %rd539;
 mov.u64 %rd593, %rd538;
 mov.u64 %rd594, %rd537;
 mov.u64 %rd595, %rd536;
-bra.uni LBB3_16;
-LBB3_17:
+bra.uni LBB2_16;
+LBB2_17:
 setp.ne.s64 %p85, %rd495, 0;
 selp.b32 %r35, 4, %r35, %p18;
-bra.uni LBB3_18;
-LBB3_19:
+bra.uni LBB2_18;
+LBB2_19:
 setp.eq.s32 %p32, %r35, 0;
-@%p32 bra LBB3_26;
-bra.uni LBB3_20;
-LBB3_26:
+@%p32 bra LBB2_26;
+bra.uni LBB2_20;
+LBB2_26:
 add.s64 %rd228, %rd582, -7046029254386353131;
 setp.ne.s64 %p34, %rd581, %rd228;
 add.s64 %rd229, %rd582, 4354685564936845354;
@@ -751,11 +448,11 @@ or.pred %p68, %p67, %p66;
 add.s64 %rd246, %rd582, -4747347317373848177;
 setp.ne.s64 %p69, %rd595, %rd246;
 or.pred %p70, %p69, %p68;
-@%p70 bra LBB3_38;
+@%p70 bra LBB2_38;
 setp.ne.s64 %p71, %rd471, 0;
-@%p71 bra LBB3_36;
-bra.uni LBB3_28;
-LBB3_36:
+@%p71 bra LBB2_36;
+bra.uni LBB2_28;
+LBB2_36:
 mul.lo.s64 %rd389, %rd582, 3;
 shl.b64 %rd381, %rd582, 1;
 add.s64 %rd391, %rd228, %rd381;
@@ -824,18 +521,18 @@ and.b64 %rd430, %rd469, %rd11;
 mul.lo.s64 %rd431, %rd430, 192;
 add.s64 %rd470, %rd9, %rd431;
 mov.u32 %r39, 0;
-LBB3_37:
+LBB2_37:
 setp.eq.s32 %p80, %r39, 0;
-@%p80 bra LBB3_1;
-bra.uni LBB3_38;
-LBB3_28:
+@%p80 bra LBB2_1;
+bra.uni LBB2_38;
+LBB2_28:
 mov.u64 %rd596, 20000000;
-bra.uni LBB3_29;
-LBB3_34:
+bra.uni LBB2_29;
+LBB2_34:
 add.s64 %rd596, %rd596, -64;
-@%p88 bra LBB3_29;
-bra.uni LBB3_35;
-LBB3_29:
+@%p88 bra LBB2_29;
+bra.uni LBB2_35;
+LBB2_29:
 mov.u32 %r9, %r39;
 setp.eq.s64 %p73, %rd596, 0;
 cvt.u32.u64 %r27, %rd596;
@@ -843,50 +540,50 @@ or.b32 %r28, %r27, 1;
 selp.b32 %r10, %r28, 64, %p73;
 mov.pred %p87, %p17;
 mov.u32 %r37, %r19;
-LBB3_31:
+LBB2_31:
 ld.acquire.sys.u64 %rd383, [%rd384];
 sub.s64 %rd385, %rd383, %rd469;
 add.s64 %rd471, %rd15, %rd385;
 setp.eq.s64 %p74, %rd471, 0;
 mov.u32 %r39, %r19;
-@%p74 bra LBB3_30;
-bra.uni LBB3_32;
-LBB3_30:
+@%p74 bra LBB2_30;
+bra.uni LBB2_32;
+LBB2_30:
 add.s32 %r37, %r37, 1;
 setp.lt.u32 %p87, %r37, %r10;
 setp.eq.s32 %p75, %r10, %r37;
 mov.u32 %r39, %r9;
-@%p75 bra LBB3_32;
-bra.uni LBB3_31;
-LBB3_32:
+@%p75 bra LBB2_32;
+bra.uni LBB2_31;
+LBB2_32:
 mov.pred %p88, 0;
-@%p87 bra LBB3_34;
+@%p87 bra LBB2_34;
 setp.ne.s64 %p11, %rd596, 0;
 selp.b32 %r14, 4, %r39, %p73;
 ld.relaxed.sys.u64 %rd386, [%rd387];
 setp.eq.s64 %p78, %rd386, 0;
 and.pred %p88, %p78, %p11;
 selp.b32 %r39, %r14, 3, %p78;
-bra.uni LBB3_34;
-LBB3_35:
+bra.uni LBB2_34;
+LBB2_35:
 setp.ne.s32 %p79, %r39, 0;
-@%p79 bra LBB3_37;
-bra.uni LBB3_36;
-LBB3_20:
+@%p79 bra LBB2_37;
+bra.uni LBB2_36;
+LBB2_20:
 setp.eq.s32 %p33, %r35, 3;
-@%p33 bra LBB3_22;
+@%p33 bra LBB2_22;
 mov.u64 %rd437, 1;
 atom.acq_rel.gpu.add.u64 %rd435, [%rd436], %rd437;
-LBB3_22:
+LBB2_22:
 st.relaxed.sys.u64 [%rd438], %rd469;
 setp.eq.s16 %p81, %rs11, 0;
-@%p81 bra LBB3_25;
+@%p81 bra LBB2_25;
 setp.ne.s64 %p82, %rd474, 1;
 mov.u64 %rd604, %rd52;
-@%p82 bra LBB3_25;
+@%p82 bra LBB2_25;
 st.release.sys.u64 [%rd440], %rd52;
 mov.u64 %rd604, %rd52;
-LBB3_25:
+LBB2_25:
 st.relaxed.sys.u64 [%rd442], %rd604;
 st.release.sys.u64 [%rd440], %rd604;
 ret;
@@ -944,15 +641,15 @@ mov.pred %p14, -1;
 mov.u16 %rs4, 1;
 mov.pred %p21, 0;
 mov.u16 %rs5, 0;
-bra.uni LBB4_1;
-LBB4_12:
+bra.uni LBB3_1;
+LBB3_12:
 selp.u16 %rs7, 1, 0, %p5;
 mov.pred %p83, %p21;
-LBB4_14:
+LBB3_14:
 add.s64 %rd418, %rd418, -64;
-@%p83 bra LBB4_1;
-bra.uni LBB4_15;
-LBB4_1:
+@%p83 bra LBB3_1;
+bra.uni LBB3_15;
+LBB3_1:
 mov.u32 %r1, %r35;
 mov.u64 %rd47, %rd518;
 mov.u64 %rd46, %rd517;
@@ -980,7 +677,7 @@ or.b32 %r21, %r20, 1;
 selp.b32 %r2, %r21, 64, %p15;
 mov.pred %p82, %p14;
 mov.u32 %r32, %r19;
-LBB4_2:
+LBB3_2:
 ld.relaxed.sys.u64 %rd238, [%rd279];
 ld.relaxed.sys.u64 %rd240, [%rd281];
 ld.acquire.sys.u64 %rd242, [%rd283];
@@ -989,9 +686,9 @@ setp.eq.s64 %p17, %rd240, %rd393;
 setp.eq.s64 %p18, %rd238, %rd393;
 and.pred %p19, %p18, %p17;
 and.pred %p2, %p16, %p19;
-@!%p2 bra LBB4_4;
-bra.uni LBB4_3;
-LBB4_3:
+@!%p2 bra LBB3_4;
+bra.uni LBB3_3;
+LBB3_3:
 ld.relaxed.sys.v2.u64 {%rd505, %rd504}, [%rd287];
 ld.relaxed.sys.v2.u64 {%rd503, %rd502}, [%rd290];
 ld.relaxed.sys.v2.u64 {%rd501, %rd500}, [%rd293];
@@ -1003,10 +700,10 @@ ld.relaxed.sys.u64 %rd512, [%rd306];
 ld.relaxed.sys.v2.u64 {%rd513, %rd514}, [%rd309];
 ld.relaxed.sys.v2.u64 {%rd515, %rd516}, [%rd312];
 ld.relaxed.sys.v2.u64 {%rd517, %rd518}, [%rd315];
-LBB4_4:
+LBB3_4:
 mov.u16 %rs7, %rs4;
 mov.u32 %r35, %r19;
-@%p2 bra LBB4_6;
+@%p2 bra LBB3_6;
 add.s32 %r32, %r32, 1;
 setp.lt.u32 %p82, %r32, %r2;
 setp.ne.s32 %p20, %r2, %r32;
@@ -1032,13 +729,13 @@ mov.u64 %rd517, %rd46;
 mov.u64 %rd518, %rd47;
 mov.u16 %rs7, %rs5;
 mov.u32 %r35, %r1;
-@%p20 bra LBB4_2;
-LBB4_6:
+@%p20 bra LBB3_2;
+LBB3_6:
 mov.pred %p83, %p21;
-@%p82 bra LBB4_14;
+@%p82 bra LBB3_14;
 ld.acquire.sys.u64 %rd276, [%rd277];
 setp.eq.s64 %p22, %rd276, 0;
-@%p22 bra LBB4_13;
+@%p22 bra LBB3_13;
 ld.relaxed.sys.u64 %rd278, [%rd279];
 ld.relaxed.sys.u64 %rd280, [%rd281];
 ld.acquire.sys.u64 %rd282, [%rd283];
@@ -1047,9 +744,9 @@ setp.eq.s64 %p24, %rd280, %rd393;
 setp.eq.s64 %p25, %rd278, %rd393;
 and.pred %p26, %p25, %p24;
 and.pred %p5, %p23, %p26;
-@!%p5 bra LBB4_10;
-bra.uni LBB4_9;
-LBB4_9:
+@!%p5 bra LBB3_10;
+bra.uni LBB3_9;
+LBB3_9:
 ld.relaxed.sys.v2.u64 {%rd478, %rd477}, [%rd287];
 ld.relaxed.sys.v2.u64 {%rd476, %rd475}, [%rd290];
 ld.relaxed.sys.v2.u64 {%rd474, %rd473}, [%rd293];
@@ -1061,11 +758,11 @@ ld.relaxed.sys.u64 %rd465, [%rd306];
 ld.relaxed.sys.v2.u64 {%rd464, %rd463}, [%rd309];
 ld.relaxed.sys.v2.u64 {%rd462, %rd461}, [%rd312];
 ld.relaxed.sys.v2.u64 {%rd460, %rd459}, [%rd315];
-LBB4_10:
+LBB3_10:
 mov.u32 %r35, 3;
-@!%p5 bra LBB4_12;
-bra.uni LBB4_11;
-LBB4_11:
+@!%p5 bra LBB3_12;
+bra.uni LBB3_11;
+LBB3_11:
 mov.u32 %r35, 0;
 mov.u64 %rd499, %rd472;
 mov.u64 %rd500, %rd473;
@@ -1087,14 +784,14 @@ mov.u64 %rd515, %rd462;
 mov.u64 %rd516, %rd461;
 mov.u64 %rd517, %rd460;
 mov.u64 %rd518, %rd459;
-bra.uni LBB4_12;
-LBB4_13:
+bra.uni LBB3_12;
+LBB3_13:
 setp.ne.s64 %p83, %rd418, 0;
 selp.b32 %r35, 4, %r35, %p15;
-bra.uni LBB4_14;
-LBB4_15:
+bra.uni LBB3_14;
+LBB3_15:
 setp.ne.s32 %p29, %r35, 0;
-@%p29 bra LBB4_28;
+@%p29 bra LBB3_28;
 add.s64 %rd318, %rd505, -7046029254386353131;
 setp.ne.s64 %p30, %rd504, %rd318;
 add.s64 %rd319, %rd505, 4354685564936845354;
@@ -1151,13 +848,13 @@ or.pred %p64, %p63, %p62;
 add.s64 %rd336, %rd505, -4747347317373848177;
 setp.ne.s64 %p65, %rd518, %rd336;
 or.pred %p66, %p65, %p64;
-@%p66 bra LBB4_28;
+@%p66 bra LBB3_28;
 sub.s64 %rd192, %rd13, %rd521;
 neg.s64 %rd337, %rd226;
 setp.ne.s64 %p67, %rd192, %rd337;
-@%p67 bra LBB4_26;
-bra.uni LBB4_18;
-LBB4_26:
+@%p67 bra LBB3_26;
+bra.uni LBB3_18;
+LBB3_26:
 shl.b64 %rd316, %rd11, 3;
 add.s64 %rd317, %rd7, %rd316;
 cvta.global.u64 %rd344, %rd317;
@@ -1224,43 +921,43 @@ st.relaxed.sys.u64 [%rd382], %rd383;
 add.s64 %rd384, %rd344, 184;
 st.release.sys.u64 [%rd384], %rd521;
 mov.u32 %r39, 0;
-LBB4_27:
+LBB3_27:
 setp.eq.s32 %p76, %r39, 0;
-@%p76 bra LBB4_29;
-LBB4_28:
+@%p76 bra LBB3_29;
+LBB3_28:
 mov.u64 %rd388, 1;
 atom.acq_rel.gpu.add.u64 %rd386, [%rd387], %rd388;
-LBB4_29:
+LBB3_29:
 st.relaxed.sys.u64 [%rd389], %rd521;
 setp.eq.s16 %p77, %rs7, 0;
-@%p77 bra LBB4_32;
+@%p77 bra LBB3_32;
 add.s64 %rd190, %rd3, 1;
 setp.lt.u64 %p78, %rd3, 4;
 and.b64 %rd391, %rd190, -4;
 setp.eq.s64 %p79, %rd391, 4;
 or.pred %p80, %p78, %p79;
 mov.u64 %rd523, %rd393;
-@!%p80 bra LBB4_32;
-bra.uni LBB4_31;
-LBB4_31:
+@!%p80 bra LBB3_32;
+bra.uni LBB3_31;
+LBB3_31:
 st.release.sys.u64 [%rd392], %rd393;
 mov.u64 %rd523, %rd393;
-LBB4_32:
+LBB3_32:
 st.relaxed.sys.u64 [%rd394], %rd523;
 st.release.sys.u64 [%rd392], %rd523;
 ret;
-LBB4_18:
+LBB3_18:
 add.s64 %rd343, %rd340, 8;
 mov.u64 %rd519, 20000000;
 mov.u32 %r26, 0;
 mov.pred %p68, -1;
 mov.pred %p72, 0;
-bra.uni LBB4_19;
-LBB4_24:
+bra.uni LBB3_19;
+LBB3_24:
 add.s64 %rd519, %rd519, -64;
-@%p86 bra LBB4_19;
-bra.uni LBB4_25;
-LBB4_19:
+@%p86 bra LBB3_19;
+bra.uni LBB3_25;
+LBB3_19:
 mov.u32 %r9, %r39;
 setp.eq.s64 %p69, %rd519, 0;
 cvt.u32.u64 %r27, %rd519;
@@ -1268,34 +965,34 @@ or.b32 %r28, %r27, 1;
 selp.b32 %r10, %r28, 64, %p69;
 mov.pred %p85, %p68;
 mov.u32 %r37, %r26;
-LBB4_21:
+LBB3_21:
 ld.acquire.sys.u64 %rd339, [%rd340];
 sub.s64 %rd341, %rd521, %rd339;
 setp.eq.s64 %p70, %rd13, %rd341;
 mov.u32 %r39, %r26;
-@%p70 bra LBB4_20;
-bra.uni LBB4_22;
-LBB4_20:
+@%p70 bra LBB3_20;
+bra.uni LBB3_22;
+LBB3_20:
 add.s32 %r37, %r37, 1;
 setp.lt.u32 %p85, %r37, %r10;
 setp.eq.s32 %p71, %r10, %r37;
 mov.u32 %r39, %r9;
-@%p71 bra LBB4_22;
-bra.uni LBB4_21;
-LBB4_22:
+@%p71 bra LBB3_22;
+bra.uni LBB3_21;
+LBB3_22:
 mov.pred %p86, %p72;
-@%p85 bra LBB4_24;
+@%p85 bra LBB3_24;
 setp.ne.s64 %p11, %rd519, 0;
 selp.b32 %r14, 4, %r39, %p69;
 ld.relaxed.sys.u64 %rd342, [%rd343];
 setp.eq.s64 %p74, %rd342, 0;
 and.pred %p86, %p74, %p11;
 selp.b32 %r39, %r14, 3, %p74;
-bra.uni LBB4_24;
-LBB4_25:
+bra.uni LBB3_24;
+LBB3_25:
 setp.ne.s32 %p75, %r39, 0;
-@%p75 bra LBB4_27;
-bra.uni LBB4_26;
+@%p75 bra LBB3_27;
+bra.uni LBB3_26;
 }
 )"
 R"(.visible .entry barmap_test_killed(
@@ -1315,9 +1012,9 @@ add.s64 %rd5, %rd14, 1;
 sub.s64 %rd18, %rd5, %rd9;
 neg.s64 %rd19, %rd11;
 setp.ne.s64 %p7, %rd18, %rd19;
-@%p7 bra LBB5_9;
-bra.uni LBB5_1;
-LBB5_9:
+@%p7 bra LBB4_9;
+bra.uni LBB4_1;
+LBB4_9:
 cvta.to.global.u64 %rd13, %rd1;
 and.b64 %rd15, %rd9, %rd14;
 mul.lo.s64 %rd16, %rd15, 192;
@@ -1385,7 +1082,7 @@ mov.u64 %rd65, -4747347317373848176;
 st.relaxed.sys.u64 [%rd64], %rd65;
 add.s64 %rd66, %rd26, 184;
 st.release.sys.u64 [%rd66], %rd67;
-LBB5_10:
+LBB4_10:
 add.s64 %rd68, %rd1, 192;
 mov.u64 %rd69, 2;
 st.relaxed.sys.u64 [%rd68], %rd69;
@@ -1424,18 +1121,18 @@ mov.u64 %rd91, -3719345503411677975;
 st.relaxed.sys.u64 [%rd90], %rd91;
 fence.acq_rel.sys;
 trap;
-LBB5_1:
+LBB4_1:
 add.s64 %rd25, %rd12, 8;
 mov.u64 %rd92, 20000000;
 mov.u32 %r10, 0;
 mov.pred %p8, -1;
 mov.pred %p12, 0;
-bra.uni LBB5_2;
-LBB5_7:
+bra.uni LBB4_2;
+LBB4_7:
 add.s64 %rd92, %rd92, -64;
-@%p18 bra LBB5_2;
-bra.uni LBB5_8;
-LBB5_2:
+@%p18 bra LBB4_2;
+bra.uni LBB4_8;
+LBB4_2:
 mov.u32 %r1, %r17;
 setp.eq.s64 %p9, %rd92, 0;
 cvt.u32.u64 %r11, %rd92;
@@ -1443,34 +1140,34 @@ or.b32 %r12, %r11, 1;
 selp.b32 %r2, %r12, 64, %p9;
 mov.pred %p17, %p8;
 mov.u32 %r15, %r10;
-LBB5_4:
+LBB4_4:
 ld.acquire.sys.u64 %rd21, [%rd12];
 sub.s64 %rd23, %rd9, %rd21;
 setp.eq.s64 %p10, %rd5, %rd23;
 mov.u32 %r17, %r10;
-@%p10 bra LBB5_3;
-bra.uni LBB5_5;
-LBB5_3:
+@%p10 bra LBB4_3;
+bra.uni LBB4_5;
+LBB4_3:
 add.s32 %r15, %r15, 1;
 setp.lt.u32 %p17, %r15, %r2;
 setp.eq.s32 %p11, %r2, %r15;
 mov.u32 %r17, %r1;
-@%p11 bra LBB5_5;
-bra.uni LBB5_4;
-LBB5_5:
+@%p11 bra LBB4_5;
+bra.uni LBB4_4;
+LBB4_5:
 mov.pred %p18, %p12;
-@%p17 bra LBB5_7;
+@%p17 bra LBB4_7;
 setp.ne.s64 %p4, %rd92, 0;
 selp.b32 %r6, 4, %r17, %p9;
 ld.relaxed.sys.u64 %rd24, [%rd25];
 setp.eq.s64 %p14, %rd24, 0;
 and.pred %p18, %p14, %p4;
 selp.b32 %r17, %r6, 3, %p14;
-bra.uni LBB5_7;
-LBB5_8:
+bra.uni LBB4_7;
+LBB4_8:
 setp.ne.s32 %p15, %r17, 0;
-@%p15 bra LBB5_10;
-bra.uni LBB5_9;
+@%p15 bra LBB4_10;
+bra.uni LBB4_9;
 }
 )";
 // clang-format on

@@ -3,7 +3,6 @@
 // BARMAP_KERNEL is what its headers would call __global__.
 #include "signal_messages.hpp"
 
-#include <barmap/gpu/mailbox.cuh>
 #include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/signal.cuh>
@@ -51,28 +50,6 @@ extern "C" BARMAP_KERNEL void barmap_test_arrivals(gpu::counter_to_gpu go, gpu::
             return;
         }
     }
-}
-
-// Sends back what it reads, until the CPU has written its last value.
-extern "C" BARMAP_KERNEL void barmap_test_mailboxes(gpu::mailbox_to_gpu<reading> in,
-                                                    gpu::mailbox_to_cpu<reading> out, word last,
-                                                    word* read, word* wrong) {
-    gpu::mailbox_reader<reading> reader(in);
-    gpu::mailbox_writer<reading> writer(out);
-    reading value = {};
-    word before = 0, count = 0;
-    while (before != last) {
-        if (reader.read(value, many_looks) != status::ok) {
-            gpu::add(wrong, 1);
-            break;
-        }
-        if (!is_whole(value) || value.words[0] <= before)
-            gpu::add(wrong, 1);
-        before = value.words[0];
-        writer.write(value);
-        ++count;
-    }
-    gpu::store_relaxed(read, count);
 }
 
 extern "C" BARMAP_KERNEL void barmap_test_server(gpu::rpc_to_gpu<reading, reading> calls,

@@ -3,7 +3,6 @@
 #include "ptx_signal.hpp"
 #include "signal_messages.hpp"
 
-#include <barmap/mailbox.hpp>
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>
@@ -150,41 +149,6 @@ TEST_F(signal_test, streams_wait_for_words_and_store_them) {
     }
 }
 
-TEST_F(signal_test, values_of_mailboxes_are_whole_and_never_go_back) {
-    test_kernels kernels;
-    for (word const first : firsts) {
-        SCOPED_TRACE(first);
-        arena const words(device::open(0), 2 * page, 2 * page);
-        mailbox_to_gpu<reading> settings(words, first);
-        mailbox_to_cpu<reading> state(words, first);
-        device_block const read(sizeof(word));
-        word const last = rounds(1'000'000);
-        kernels.launch("barmap_test_mailboxes", 1, settings.handle(), state.handle(), last, on_gpu(read),
-               kernels.wrong());
-        word wrong_here = 0, before = 0, count = 0, sent = 0;
-        reading value;
-        auto const until = std::chrono::steady_clock::now() + 60s;
-        while (before != last && std::chrono::steady_clock::now() < until) {
-            if (sent < last)
-                settings.write(reading_of(++sent));
-            if (!state.read(value))
-                continue;
-            ++count;
-            wrong_here += !is_whole(value) || value.words[0] <= before || value.words[0] > sent;
-            before = value.words[0];
-        }
-        EXPECT_EQ(before, last) << "the last one is never missed";
-        EXPECT_EQ(wrong_here, 0u);
-        kernels.expect_nothing_wrong();
-        word there = 0;
-        expect_success(cu().memcpy_dtoh(&there, read.address(), sizeof there));
-        EXPECT_GT(there, 100u);
-        EXPECT_GT(count, 100u);
-        RecordProperty("read by the GPU", std::to_string(there));
-        RecordProperty("read by the CPU", std::to_string(count));
-    }
-}
-
 TEST_F(signal_test, the_cpu_calls_gpu_code) {
     test_kernels kernels;
     rpc_to_gpu<reading, reading> calls(device::open(0), 8);
@@ -311,7 +275,6 @@ TEST_F(signal_test, pushes_to_a_destroyed_context_change_nothing) {
     auto out = std::make_unique<ring_to_cpu<reading>>(gpu, 8);
     auto words = std::make_unique<arena>(gpu, page, page);
     counter_to_gpu there(*words);
-    mailbox_to_gpu<reading> settings(*words);
     expect_success(cu().ctx_destroy(context));
     use(0);
     for (word i = 0; i < 8; ++i)
@@ -319,7 +282,6 @@ TEST_F(signal_test, pushes_to_a_destroyed_context_change_nothing) {
     in->flush();
     EXPECT_FALSE(in->try_push(reading_of(8))) << "nobody reads them";
     there.advance(1);
-    settings.write(reading_of(1));
     in->close();
     in.reset();
     out.reset();

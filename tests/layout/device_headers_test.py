@@ -40,15 +40,8 @@ template <class T>
 KERNEL void by_many(ring_to_cpu<T> out, T value) {
     push(out, value, 1000);
 }
-template <class T>
-KERNEL void by_signal(counter_to_gpu in, counter_to_cpu out, mailbox_to_gpu<T> settings,
-                      mailbox_to_cpu<T> state) {
-    mailbox_reader<T> reader(settings);
-    mailbox_writer<T> writer(state);
-    T value;
-    if (wait_for(in, 1, 1000) == status::ok && reader.read(value, 1000) == status::ok)
-        writer.write(value);
-    if (!arrive(out, 32))
+KERNEL void by_signal(counter_to_gpu in, counter_to_cpu out) {
+    if (wait_for(in, 1, 1000) == status::ok && !arrive(out, 32))
         advance(out, 2);
 }
 template <class T>
@@ -62,10 +55,6 @@ KERNEL void by_call(rpc_to_cpu<T, T> cpu, rpc_to_gpu<T, T> gpu) {
     caller<T, T> only(cpu);
     only.call(value, value, 1000);
 }
-template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, mailbox_to_gpu<message>,
-                               mailbox_to_cpu<message>);
-template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, mailbox_to_gpu<word>,
-                               mailbox_to_cpu<word>);
 template KERNEL void by_call(rpc_to_cpu<large, large>, rpc_to_gpu<large, large>);
 template KERNEL void by_call(rpc_to_cpu<word, word>, rpc_to_gpu<word, word>);
 template KERNEL void by_thread(ring_to_gpu<message>, ring_to_cpu<message>);
@@ -152,7 +141,7 @@ COLLECTIVE_KERNELS = "using namespace barmap::gpu;\nstruct two { word words[2]; 
     for number, (parameters, text) in enumerate(COLLECTIVES))
 
 KERNEL = "#define KERNEL __global__\n#define SHARED __shared__\n"
-INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("mailbox", "ring", "rpc", "signal"))
+INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("ring", "rpc", "signal"))
 WARP_INCLUDES = INCLUDES + "".join(f"#include <barmap/gpu/{name}.cuh>\n"
                                    for name in ("block_ring", "warp_ring"))
 
