@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/gpu/block_ring.cuh>
 #include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/signal.cuh>
 #include <barmap/gpu/warp_ring.cuh>
@@ -112,20 +111,6 @@ TEST_F(memory_order_test, a_warp_reads_lines_behind_their_commit_words) {
     EXPECT_EQ(accesses([&] { in.pop(value, count); }), take_lines + ", store release read");
 }
 
-TEST_F(memory_order_test, a_block_reads_a_message_behind_its_commit_words) {
-    commit_first<small>();
-    small value{};
-    std::optional<block_consumer<small>> in;
-    EXPECT_EQ(accesses([&] { in.emplace(to_gpu<small>()); }), "load relaxed cursor");
-    EXPECT_EQ(accesses([&] { in->pop(value); }),
-              "load acquire s1, load acquire s3, load relaxed s0, load relaxed s2, "
-              "store release read");
-    EXPECT_EQ(accesses([&] { in->pop(value); }), "load acquire s9, load acquire closed")
-        << "the first commit word that is not there will do";
-    EXPECT_EQ(accesses([&] { in->close(); }), "store release closed");
-    EXPECT_EQ(accesses([&] { in.reset(); }), "store relaxed cursor, store release read");
-}
-
 // The slots of a ring to the CPU hold 8 words for a `small`, of which the last one commits.
 TEST_F(memory_order_test, a_producer_commits_behind_the_message) {
     std::optional<producer<small>> out;
@@ -154,19 +139,6 @@ TEST_F(memory_order_test, a_warp_commits_behind_the_message) {
     for (int i = 0; i < 3; ++i)
         out->push({}, 1);
     EXPECT_EQ(accesses([&] { out->push({}, 1); }), "load acquire read, load relaxed closed");
-    EXPECT_EQ(accesses([&] { out->close(); }), "store release closed");
-    EXPECT_EQ(accesses([&] { out.reset(); }), "store relaxed next");
-}
-
-TEST_F(memory_order_test, a_block_commits_behind_what_its_threads_have_written) {
-    std::optional<block_producer<small>> out;
-    EXPECT_EQ(accesses([&] { out.emplace(to_cpu<small>()); }),
-              "load relaxed next, load acquire read");
-    EXPECT_EQ(accesses([&] { out->push({}); }),
-              "store relaxed s0, store relaxed s1, fence acq_rel, store release s7");
-    for (int i = 0; i < 3; ++i)
-        out->push({});
-    EXPECT_EQ(accesses([&] { out->push({}); }), "load acquire read, load relaxed closed");
     EXPECT_EQ(accesses([&] { out->close(); }), "store release closed");
     EXPECT_EQ(accesses([&] { out.reset(); }), "store relaxed next");
 }

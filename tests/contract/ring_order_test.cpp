@@ -181,17 +181,6 @@ TEST_P(ring_order_test, answers_leave_after_what_was_written) {
     EXPECT_EQ(steps(replies, page, [&] { calls.close(); }), "S 256 S") << "behind all answers";
 }
 
-TEST_P(ring_order_test, calls_leave_at_once) {
-    device const gpu = device::open(0);
-    arena const words(gpu, page, page);
-    auto* const requests = words.take_gpu(64).data();
-    rpc_to_gpu<message, small> calls(words, 2);
-    bool sent = false;
-    EXPECT_EQ(steps(requests, page, [&] { sent = calls.try_send({}); }),
-              goes_by_lines(arena(gpu, page, 0)) ? "0" : "0 8 16 24 32 40 48 S 56 S");
-    EXPECT_TRUE(sent);
-}
-
 class coherent_order_test : public ring_order_test {};
 
 TEST_P(coherent_order_test, coherent_memory_needs_no_barriers) {

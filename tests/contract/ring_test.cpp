@@ -2,7 +2,6 @@
 #include "contract/access_hook.hpp"
 #include "contract/numbered.hpp"
 
-#include <barmap/gpu/block_ring.cuh>
 #include <barmap/gpu/warp_ring.cuh>
 #include <barmap/ring.hpp>
 
@@ -262,7 +261,6 @@ void expect_room_for_one(device const& gpu, Count... count) {
 TEST_P(ring_test, a_producer_that_takes_over_overwrites_nothing) {
     device const gpu = device::open(0);
     expect_room_for_one<gpu::producer<int>>(gpu);
-    expect_room_for_one<gpu::block_producer<int>>(gpu);
     expect_room_for_one<gpu::warp_producer<int>>(gpu, 1u);
 }
 
@@ -371,7 +369,6 @@ TEST_P(ring_test, a_message_that_comes_with_the_end_is_read) {
     device const gpu = device::open(0);
     unsigned count = 0;
     expect_last_message<gpu::consumer<sealed<24>>>(gpu);
-    expect_last_message<gpu::block_consumer<sealed<24>>>(gpu);
     expect_last_message<gpu::warp_consumer<sealed<24>>>(gpu, std::ref(count));
 }
 

@@ -161,15 +161,16 @@ ret;
 }
 )"
 R"(.visible .entry barmap_test_server(
-.param .align 8 .b8 barmap_test_server_param_0[64],
-.param .u64 barmap_test_server_param_1
+.param .align 8 .b8 barmap_test_server_param_0[32],
+.param .align 8 .b8 barmap_test_server_param_1[32],
+.param .u64 barmap_test_server_param_2
 )
 {
 .reg .pred %p<89>;
 .reg .b16 %rs<12>;
 .reg .b32 %r<41>;
 .reg .b64 %rd<605>;
-ld.param.u64 %rd436, [barmap_test_server_param_1];
+ld.param.u64 %rd436, [barmap_test_server_param_2];
 ld.param.u64 %rd289, [barmap_test_server_param_0];
 cvta.to.global.u64 %rd1, %rd289;
 ld.param.u64 %rd2, [barmap_test_server_param_0+8];
@@ -184,19 +185,19 @@ setp.lt.u64 %p14, %rd4, 4;
 add.s64 %rd292, %rd4, 1;
 shr.u64 %rd293, %rd292, 2;
 selp.b64 %rd8, 1, %rd293, %p14;
-ld.param.u64 %rd294, [barmap_test_server_param_0+32];
+ld.param.u64 %rd294, [barmap_test_server_param_1];
 cvta.to.global.u64 %rd9, %rd294;
-ld.param.u64 %rd384, [barmap_test_server_param_0+48];
-ld.param.u64 %rd11, [barmap_test_server_param_0+56];
+ld.param.u64 %rd384, [barmap_test_server_param_1+16];
+ld.param.u64 %rd11, [barmap_test_server_param_1+24];
 add.s64 %rd438, %rd384, 16;
-ld.relaxed.sys.u64 %rd469, [%rd438];
-and.b64 %rd295, %rd469, %rd11;
+ld.relaxed.sys.u64 %rd466, [%rd438];
+and.b64 %rd295, %rd466, %rd11;
 mul.lo.s64 %rd296, %rd295, 192;
-add.s64 %rd470, %rd9, %rd296;
+add.s64 %rd467, %rd9, %rd296;
 ld.acquire.sys.u64 %rd286, [%rd384];
 add.s64 %rd15, %rd11, 1;
-sub.s64 %rd297, %rd15, %rd469;
-add.s64 %rd471, %rd297, %rd286;
+sub.s64 %rd297, %rd15, %rd466;
+add.s64 %rd468, %rd297, %rd286;
 add.s64 %rd387, %rd384, 8;
 mov.u16 %rs11, 0;
 mov.u32 %r19, 0;
@@ -222,7 +223,7 @@ setp.ne.s64 %p16, %rd474, 0;
 st.release.sys.u64 [%rd440], %rd604;
 mov.u64 %rd474, %rd8;
 LBB2_4:
-cvta.global.u64 %rd44, %rd470;
+cvta.global.u64 %rd44, %rd467;
 cvta.global.u64 %rd352, %rd473;
 add.s64 %rd52, %rd604, 1;
 add.s64 %rd344, %rd352, 56;
@@ -449,7 +450,7 @@ add.s64 %rd246, %rd582, -4747347317373848177;
 setp.ne.s64 %p69, %rd595, %rd246;
 or.pred %p70, %p69, %p68;
 @%p70 bra LBB2_38;
-setp.ne.s64 %p71, %rd471, 0;
+setp.ne.s64 %p71, %rd468, 0;
 @%p71 bra LBB2_36;
 bra.uni LBB2_28;
 LBB2_36:
@@ -474,7 +475,7 @@ add.s64 %rd421, %rd243, %rd381;
 add.s64 %rd423, %rd244, %rd381;
 add.s64 %rd425, %rd245, %rd381;
 add.s64 %rd427, %rd246, %rd381;
-add.s64 %rd469, %rd469, 1;
+add.s64 %rd466, %rd466, 1;
 st.relaxed.sys.u64 [%rd44], %rd389;
 add.s64 %rd390, %rd44, 8;
 st.relaxed.sys.u64 [%rd390], %rd391;
@@ -515,11 +516,11 @@ st.relaxed.sys.u64 [%rd424], %rd425;
 add.s64 %rd426, %rd44, 152;
 st.relaxed.sys.u64 [%rd426], %rd427;
 add.s64 %rd428, %rd44, 184;
-st.release.sys.u64 [%rd428], %rd469;
-add.s64 %rd471, %rd471, -1;
-and.b64 %rd430, %rd469, %rd11;
+st.release.sys.u64 [%rd428], %rd466;
+add.s64 %rd468, %rd468, -1;
+and.b64 %rd430, %rd466, %rd11;
 mul.lo.s64 %rd431, %rd430, 192;
-add.s64 %rd470, %rd9, %rd431;
+add.s64 %rd467, %rd9, %rd431;
 mov.u32 %r39, 0;
 LBB2_37:
 setp.eq.s32 %p80, %r39, 0;
@@ -542,9 +543,9 @@ mov.pred %p87, %p17;
 mov.u32 %r37, %r19;
 LBB2_31:
 ld.acquire.sys.u64 %rd383, [%rd384];
-sub.s64 %rd385, %rd383, %rd469;
-add.s64 %rd471, %rd15, %rd385;
-setp.eq.s64 %p74, %rd471, 0;
+sub.s64 %rd385, %rd383, %rd466;
+add.s64 %rd468, %rd15, %rd385;
+setp.eq.s64 %p74, %rd468, 0;
 mov.u32 %r39, %r19;
 @%p74 bra LBB2_30;
 bra.uni LBB2_32;
@@ -575,7 +576,7 @@ setp.eq.s32 %p33, %r35, 3;
 mov.u64 %rd437, 1;
 atom.acq_rel.gpu.add.u64 %rd435, [%rd436], %rd437;
 LBB2_22:
-st.relaxed.sys.u64 [%rd438], %rd469;
+st.relaxed.sys.u64 [%rd438], %rd466;
 setp.eq.s16 %p81, %rs11, 0;
 @%p81 bra LBB2_25;
 setp.ne.s64 %p82, %rd474, 1;

@@ -4,7 +4,6 @@
 #include "signal_messages.hpp"
 
 #include <barmap/gpu/ring.cuh>
-#include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/signal.cuh>
 
 using barmap::gpu_test::is_whole;
@@ -52,14 +51,16 @@ extern "C" BARMAP_KERNEL void barmap_test_arrivals(gpu::counter_to_gpu go, gpu::
     }
 }
 
-extern "C" BARMAP_KERNEL void barmap_test_server(gpu::rpc_to_gpu<reading, reading> calls,
-                                                 word* wrong) {
-    gpu::server<reading, reading> server(calls);
+// Answers each message, until the CPU closes the ring.
+extern "C" BARMAP_KERNEL void barmap_test_server(gpu::ring_to_gpu<reading> in,
+                                                 gpu::ring_to_cpu<reading> out, word* wrong) {
+    gpu::consumer<reading> from(in);
+    gpu::producer<reading> to(out);
     reading asked;
     status found;
-    while ((found = server.take(asked, many_looks)) == status::ok)
+    while ((found = from.pop(asked, many_looks)) == status::ok)
         if (!is_whole(asked) ||
-            server.reply(reading_of(asked.words[0] * 3), many_looks) != status::ok)
+            to.push(reading_of(asked.words[0] * 3), many_looks) != status::ok)
             gpu::add(wrong, 1);
     if (found != status::closed)
         gpu::add(wrong, 1);

@@ -4,7 +4,6 @@
 #include "signal_messages.hpp"
 
 #include <barmap/ring.hpp>
-#include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>
 
 #include <algorithm>
@@ -149,21 +148,6 @@ TEST_F(signal_test, streams_wait_for_words_and_store_them) {
     }
 }
 
-TEST_F(signal_test, the_cpu_calls_gpu_code) {
-    test_kernels kernels;
-    rpc_to_gpu<reading, reading> calls(device::open(0), 8);
-    kernels.launch("barmap_test_server", 1, calls.handle(), kernels.wrong());
-    word wrong_here = 0;
-    reading found;
-    for (word i = 0; i < rounds(100'000); ++i) {
-        ASSERT_TRUE(calls.call(reading_of(i), found, 10s)) << i;
-        wrong_here += !is_whole(found) || found.words[0] != i * 3;
-    }
-    EXPECT_EQ(wrong_here, 0u);
-    calls.close();
-    kernels.expect_nothing_wrong();
-}
-
 TEST_F(signal_test, a_ring_goes_on_in_each_replay_of_a_graph) {
     test_kernels kernels;
     auto const begin_capture = reinterpret_cast<CUresult (*)(CUstream, int)>(
@@ -201,8 +185,9 @@ TEST_F(signal_test, two_gpus_at_once) {
         GTEST_SKIP() << "one GPU only";
     struct side {
         test_kernels kernels;
-        rpc_to_gpu<reading, reading> calls; // two rings
-        explicit side(int ordinal) : calls(device::open(ordinal), 8) {}
+        ring_to_gpu<reading> in;
+        ring_to_cpu<reading> out;
+        explicit side(int ordinal) : in(device::open(ordinal), 8), out(device::open(ordinal), 8) {}
     };
     std::vector<std::unique_ptr<side>> sides;
     std::vector<std::thread> threads;
@@ -211,13 +196,17 @@ TEST_F(signal_test, two_gpus_at_once) {
         use(static_cast<int>(i));
         sides.push_back(std::make_unique<side>(static_cast<int>(i)));
         side& each = *sides.back();
-        each.kernels.launch("barmap_test_server", 1, each.calls.handle(), each.kernels.wrong());
+        each.kernels.launch("barmap_test_server", 1, each.in.handle(), each.out.handle(),
+                            each.kernels.wrong());
         threads.emplace_back([&each, &wrong_here, i] {
             reading found;
-            for (word k = i; k < rounds(50'000); ++k)
-                wrong_here += !each.calls.call(reading_of(k), found, 10s) || !is_whole(found) ||
-                    found.words[0] != k * 3;
-            each.calls.close();
+            for (word k = i; k < rounds(50'000); ++k) {
+                bool const sent = each.in.try_push(reading_of(k));
+                each.in.flush();
+                wrong_here += !sent || !each.out.wait_for(10s) || !each.out.try_pop(found) ||
+                    !is_whole(found) || found.words[0] != k * 3;
+            }
+            each.in.close();
         });
     }
     for (unsigned i = 0; i < 2; ++i) {
