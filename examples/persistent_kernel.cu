@@ -4,9 +4,9 @@
 //
 //     nvcc -std=c++20 -o persistent_kernel persistent_kernel.cu $(pkg-config --cflags --libs barmap)
 #include <barmap/barmap.hpp>
-#include <barmap/gpu/mailbox.cuh>
 #include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/rpc.cuh>
+#include <barmap/gpu/signal.cuh>
 
 #include <chrono>
 #include <cstdio>
@@ -25,10 +25,6 @@ struct answer {
 struct question {
     float value;
 };
-struct progress {
-    long long commands;
-    float sum;
-};
 
 namespace rings = barmap::gpu;
 
@@ -36,21 +32,18 @@ namespace rings = barmap::gpu;
 constexpr rings::word patience = 20'000'000;
 
 __global__ void serve(rings::ring_to_gpu<command> in, rings::ring_to_cpu<answer> out,
-                      rings::rpc_to_cpu<question, float> cpu, rings::mailbox_to_cpu<progress> state) {
+                      rings::rpc_to_cpu<question, float> cpu, rings::counter_to_cpu progress) {
     rings::consumer<command> commands(in);
     rings::producer<answer> answers(out);
     rings::caller<question, float> ask(cpu);
-    rings::mailbox_writer<progress> told(state);
-    progress now = {0, 0};
+    rings::word done = 0;
     command next;
     while (commands.pop(next, patience) == rings::status::ok) {
         float result = next.value * 2;
         if (next.number % 100 == 0 &&
             ask.call(question{next.value}, result, patience) != rings::status::ok)
             break;
-        ++now.commands;
-        now.sum += result;
-        told.write(now);
+        rings::advance(progress, ++done);
         if (answers.push(answer{next.number, result}, patience) != rings::status::ok)
             break;
     }
@@ -75,11 +68,12 @@ int main() try {
     barmap::ring_to_gpu<command> commands(memory, 256);
     barmap::ring_to_cpu<answer> answers(memory, 256);
     barmap::rpc_to_cpu<question, float> calls(memory, 16);
-    barmap::mailbox_to_cpu<progress> state(memory);
+    barmap::counter_to_cpu const progress(memory);
 
     cudaStream_t stream;
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    serve<<<1, 1, 0, stream>>>(commands.handle(), answers.handle(), calls.handle(), state.handle());
+    serve<<<1, 1, 0, stream>>>(commands.handle(), answers.handle(), calls.handle(),
+                                 progress.handle());
     check(cudaGetLastError());
 
     constexpr int count = 100'000;
@@ -102,12 +96,11 @@ int main() try {
     }
     commands.close(); // the kernel ends
     check(cudaStreamSynchronize(stream));
-    progress last{};
-    bool const is_told = state.read(last);
+    auto const told = static_cast<long long>(progress.value());
     std::printf("%d of %d commands answered, %d wrong; the kernel told of %lld\n", received, count,
-                wrong, is_told ? last.commands : -1);
+                wrong, told);
     check(cudaStreamDestroy(stream));
-    return received == count && wrong == 0 && last.commands == count ? 0 : 1;
+    return received == count && wrong == 0 && told == count ? 0 : 1;
 } catch (barmap::error const& failure) {
     std::fprintf(stderr, "%s\n", failure.what());
     return 1;

@@ -150,8 +150,8 @@ int main() try {
     barmap::step_inputs in(gpu, where);
     barmap::step_outputs out(gpu, result);
     barmap::arena const memory(gpu, 4096, 4096);
-    barmap::flag_to_cpu done(memory);
-    barmap::flag_to_gpu go(memory);
+    barmap::counter_to_cpu done(memory);
+    barmap::counter_to_gpu go(memory);
     auto const step_of = [&](cudaGraphExec_t graph, bool ahead) {
         // Launched ahead, a step waits on the GPU for its inputs.
         if (ahead)
@@ -182,19 +182,15 @@ int main() try {
     times ahead = loop(step_of(stepped, true));
     check(cudaStreamSynchronize(stream));
 
-    // Flags in a graph: it starts when the CPU says so, and says when it is done.
-    cudaGraphExec_t const flagged = captured(stream, [&] {
-        go.wait(stream);
-        model<<<1, 256, 0, stream>>>(inputs, token);
-        done.record(stream);
-    });
+    // Counters around a graph: a replay starts when the CPU says so, and says when it is done.
     int late = 0;
-    for (int i = 0; i < 1000; ++i) {
-        check(cudaGraphLaunch(flagged, stream));
-        late += done.is_raised();
-        go.raise();
-        late += !done.wait_for(5s);
-        done.lower();
+    for (std::uint64_t i = 1; i <= 1000; ++i) {
+        go.wait(stream, i);
+        check(cudaGraphLaunch(plain, stream));
+        done.record(stream, i);
+        late += done.is_at_least(i);
+        go.advance(i);
+        late += !done.wait_for(i, 5s);
     }
     check(cudaStreamSynchronize(stream));
 
@@ -202,7 +198,7 @@ int main() try {
     by_one_copy.report("one copy in the graph, copy back, synchronise");
     by_barmap.report("push, graph, pop");
     ahead.report("the same, launched ahead");
-    std::printf("1000 replays between flags: %d early or late\n", late);
+    std::printf("1000 replays between counters: %d early or late\n", late);
     bool const good = by_copies.wrong + by_one_copy.wrong + by_barmap.wrong + ahead.wrong + late == 0;
     return good && !in.failed() && !out.failed() ? 0 : 1;
 } catch (barmap::error const& failure) {

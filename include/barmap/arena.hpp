@@ -15,9 +15,9 @@ struct arena_state; ///< inside the library
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
-/// Memory for rings, flags and what else a CPU and a GPU tell each other by: one block of GPU memory
+/// Memory for rings, counters and what else a CPU and a GPU tell each other by: one block of GPU memory
 /// with its mapping, and one of pinned host memory, of which parts are taken and given back. So
-/// hundreds of flags share one pin.
+/// hundreds of counters share one pin.
 ///
 ///     barmap::arena const words(gpu, 1 << 20, 1 << 16);
 ///     barmap::ring_to_gpu<command> commands(words, 1024);

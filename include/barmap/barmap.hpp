@@ -9,7 +9,6 @@
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
 #include <barmap/host_buffer.hpp>
-#include <barmap/mailbox.hpp>
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
 #include <barmap/report.hpp>

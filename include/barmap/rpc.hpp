@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/// Calls between a CPU and running GPU code, in both directions: the CPU's side. The GPU's is
-/// <barmap/gpu/rpc.cuh>, and the rules are in share/doc/barmap/rings.md.
+/// Calls of the CPU by running GPU code: the CPU's side. The GPU's is <barmap/gpu/rpc.cuh>, and the
+/// rules are in share/doc/barmap/rings.md.
 #pragma once
 
 #include <barmap/arena.hpp>
+#include <barmap/byte_ring.hpp>
 #include <barmap/gpu/rpc.cuh>
 #include <barmap/message.hpp>
-#include <barmap/ring.hpp>
 #include <barmap/signal_words.hpp>
 #include <barmap/slots.hpp>
 
@@ -127,74 +127,6 @@ private:
     detail::slots_to_gpu replies_;
     detail::words_to_gpu owners_, control_;
     std::uint64_t mask_, next_;
-};
-
-/// Calls of a CPU thread, which running GPU code serves in order (gpu::server).
-///
-///     barmap::rpc_to_gpu<question, answer> calls(gpu, 256);
-///     serve<<<1, 1>>>(calls.handle());
-///     answer found;
-///     if (calls.call({17}, found, std::chrono::milliseconds(5)))
-///         use(found);
-///     calls.close(); // the kernel ends
-///
-/// One thread at a time calls. The rest is as with rpc_to_cpu.
-template <ring_message Request, ring_message Reply>
-class rpc_to_gpu {
-public:
-    /// As those of rpc_to_cpu.
-    rpc_to_gpu(arena const& memory, std::size_t slots, std::uint64_t first = 0)
-        : requests_(memory, 2 * slots, first), replies_(memory, 2 * slots, first) {}
-    rpc_to_gpu(device const& gpu, std::size_t slots)
-        : requests_(gpu, 2 * slots), replies_(gpu, 2 * slots) {}
-    rpc_to_gpu(rpc_to_gpu const&) = delete;
-    rpc_to_gpu& operator=(rpc_to_gpu const&) = delete;
-
-    [[nodiscard]] gpu::rpc_to_gpu<Request, Reply> handle() const noexcept {
-        return {requests_.handle(), replies_.handle()};
-    }
-    [[nodiscard]] gpu::rpc_to_gpu<Request, Reply> handle_for_thread() const noexcept {
-        return {requests_.handle_for_thread(), replies_.handle_for_thread()};
-    }
-
-    /// Calls, and waits for the answer. Answers to earlier calls that have not been received are
-    /// dropped.
-    /// @param reply unknown where the result is false: it may be an earlier answer
-    /// @return whether there was room for the call and the answer came in time
-    [[nodiscard]] bool call(Request const& request, Reply& reply,
-                            std::chrono::nanoseconds at_most) noexcept {
-        while (replies_.try_pop(reply)) {
-        } // so that they occupy no room
-        if (!try_send(request))
-            return false;
-        std::uint64_t const mine = requests_.number();
-        return detail::look_until(
-            [&] { return replies_.try_pop(reply) && replies_.number() == mine; }, at_most);
-    }
-
-    /// Calls without waiting. @return whether there was room
-    [[nodiscard]] bool try_send(Request const& request) noexcept {
-        // There is room for the answers to all calls that are under way.
-        if (under_way() >= replies_.slots() / 2 || !requests_.try_push(request))
-            return false;
-        requests_.flush();
-        return true;
-    }
-    /// Receives the answer to the oldest call whose answer has not been received.
-    /// @return whether it has come
-    [[nodiscard]] bool try_receive(Reply& reply) noexcept { return replies_.try_pop(reply); }
-    /// Calls whose answers have not been received.
-    [[nodiscard]] std::size_t under_way() const noexcept {
-        return static_cast<std::size_t>(requests_.number() - replies_.number());
-    }
-
-    /// Says that no call will follow. The server answers those before.
-    void close() noexcept { requests_.close(); }
-
-private:
-    /// Twice as many slots as calls: those of answered calls may be without credit for a while.
-    ring_to_gpu<Request> requests_;
-    ring_to_cpu<Reply> replies_;
 };
 
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

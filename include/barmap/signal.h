@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Rings, counters, flags and mailboxes between a CPU and running GPU code, for C and languages
-/// that call C. No driver call and no synchronisation: each side looks at memory of its own.
+/// Rings and counters between a CPU and running GPU code, for C and languages that call C. No driver call and no synchronisation: each side looks at memory of its own.
 ///
 ///     typedef struct command { uint64_t what; double value; } command;
 ///     barmap_ring_to_gpu *commands;
@@ -17,8 +16,8 @@
 ///     cuStreamSynchronize(stream);
 ///     barmap_free_ring_to_gpu(commands);
 ///
-/// Kernels use <barmap/gpu/ring.cuh>, signal.cuh and mailbox.cuh, with a type of the size that is
-/// given here. The rules are in share/doc/barmap/rings.md and ordering.md.
+/// Kernels use <barmap/gpu/ring.cuh> and signal.cuh, with a type of the size that is given here. The
+/// rules are in share/doc/barmap/rings.md and ordering.md.
 ///
 /// Words: `make` and `free` are of a handle and its memory. `end` says that no message follows, or
 /// that none is read any more; the ring remains to be freed.
@@ -30,9 +29,8 @@
 /// Ownership: free what kernels and streams use when they no longer do. What was taken from an
 /// arena keeps its memory, so that the handles may be freed in any order.
 ///
-/// Threads: one at a time pushes to a ring, pops from one, advances a counter, and writes or reads
-/// a mailbox; what looks at a ring or a mailbox, or waits for it, belongs to that thread as well.
-/// All else may be called at once. Freeing a handle is exclusive.
+/// Threads: one at a time pushes to a ring, pops from one, and advances a counter; what looks at a
+/// ring, or waits for it, belongs to that thread as well. All else may be called at once. Freeing a handle is exclusive.
 ///
 /// fork(): a child may only free the handles.
 #ifndef BARMAP_SIGNAL_H
@@ -49,10 +47,6 @@ typedef struct barmap_ring_to_gpu barmap_ring_to_gpu; ///< messages, in order
 typedef struct barmap_ring_to_cpu barmap_ring_to_cpu;
 typedef struct barmap_counter_to_gpu barmap_counter_to_gpu; ///< a number that does not go back
 typedef struct barmap_counter_to_cpu barmap_counter_to_cpu;
-typedef struct barmap_flag_to_gpu barmap_flag_to_gpu; ///< is raised, waited for and lowered
-typedef struct barmap_flag_to_cpu barmap_flag_to_cpu;
-typedef struct barmap_mailbox_to_gpu barmap_mailbox_to_gpu; ///< the latest value
-typedef struct barmap_mailbox_to_cpu barmap_mailbox_to_cpu;
 
 // What kernels take, by value: GPU addresses and numbers. The layouts never change.
 
@@ -62,7 +56,7 @@ typedef struct barmap_ring_handle {
     uint64_t mask;                    ///< number of slots less 1
 } barmap_ring_handle;
 
-/// barmap::gpu::counter_to_gpu, flag_to_gpu or flag_to_cpu.
+/// barmap::gpu::counter_to_gpu.
 typedef struct barmap_word_handle {
     uint64_t word; ///< its GPU address
 } barmap_word_handle;
@@ -73,16 +67,11 @@ typedef struct barmap_counter_handle {
     uint64_t first;          ///< where the number begins
 } barmap_counter_handle;
 
-/// barmap::gpu::mailbox_to_gpu<T> or mailbox_to_cpu<T>.
-typedef struct barmap_mailbox_handle {
-    uint64_t slots, version; ///< GPU addresses; no version, 0, in one to the GPU
-    uint64_t first;          ///< of one to the GPU: the version when nothing has been written
-} barmap_mailbox_handle;
-
 /// Allocates a block of GPU memory with its mapping, and one of pinned host memory, of which many
-/// rings and flags take parts. Any thread; so may those that take from it.
-/// @param gpu_bytes how much GPU memory; 0 for none. A counter or a flag takes 128 bytes of one or
-///        each kind of memory, a ring 128 of each and its slots, in whole multiples of 128
+/// rings and counters take parts. Any thread; so may those that take from it.
+/// @param gpu_bytes how much GPU memory; 0 for none. A counter takes 128 bytes of it, and
+///        one to the CPU also of host memory; a ring 128 of each and its slots, in whole multiples
+///        of 128
 /// @param host_bytes how much host memory, likewise
 /// @param out to be freed by barmap_free_arena()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_allocate() and barmap_map()
@@ -247,7 +236,7 @@ BARMAP_API void barmap_advance(barmap_counter_to_gpu* counter, uint64_t to);
 BARMAP_API uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* counter);
 
 /// Lets work that a stream is given from now on wait until the number is at least this. Captured
-/// into a graph, each replay waits for the same number. Any thread.
+/// into a graph, each replay waits for the same number: call this before each launch. Any thread.
 /// @param stream a CUstream or cudaStream_t; NULL: the default stream
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_UNSUPPORTED_OPERATION where the driver
 ///         lacks such waits; or BARMAP_ERROR_CUDA
@@ -292,132 +281,6 @@ BARMAP_API int barmap_wait_for_counter(barmap_counter_to_cpu const* counter, uin
 ///     barmap_record_counter(done, stream, 17);
 BARMAP_API int barmap_record_counter(barmap_counter_to_cpu const* counter, void* stream,
                                      uint64_t value);
-
-/// Makes a flag that the CPU raises, and GPU code or a stream waits for and lowers: for graphs that
-/// are replayed, which cannot count. It is lowered. Otherwise as barmap_make_counter_to_gpu().
-/// @param out to be freed by barmap_free_flag_to_gpu()
-///
-///     barmap_make_flag_to_gpu(words, &go);
-BARMAP_API int barmap_make_flag_to_gpu(barmap_arena* arena, barmap_flag_to_gpu** out);
-/// NULL: nothing to do.
-///
-///     barmap_free_flag_to_gpu(go);
-BARMAP_API void barmap_free_flag_to_gpu(barmap_flag_to_gpu* flag);
-
-/// What a kernel takes as its barmap::gpu::flag_to_gpu. Valid as long as the flag.
-///
-///     barmap_flag_to_gpu_handle(go, &handle);
-BARMAP_API void barmap_flag_to_gpu_handle(barmap_flag_to_gpu const* flag, barmap_word_handle* out);
-
-/// Raises it, at once, after all that this thread has written through mappings of this GPU and to
-/// host memory. Before it was lowered, this has no effect.
-///
-///     barmap_raise_flag(go); // once for each replay
-BARMAP_API void barmap_raise_flag(barmap_flag_to_gpu* flag);
-
-/// Lets work that a stream is given from now on wait until the flag is raised, and lowers it.
-/// Otherwise as barmap_stream_wait_for_counter().
-///
-///     barmap_stream_wait_for_flag(go, stream); // also while the stream is captured
-BARMAP_API int barmap_stream_wait_for_flag(barmap_flag_to_gpu const* flag, void* stream);
-
-/// Makes a flag that GPU code or a stream raises, and the CPU waits for and lowers. It is lowered,
-/// and takes host memory. Otherwise as barmap_make_counter_to_gpu().
-/// @param out to be freed by barmap_free_flag_to_cpu()
-///
-///     barmap_make_flag_to_cpu(words, &replayed);
-BARMAP_API int barmap_make_flag_to_cpu(barmap_arena* arena, barmap_flag_to_cpu** out);
-/// NULL: nothing to do.
-///
-///     barmap_free_flag_to_cpu(replayed);
-BARMAP_API void barmap_free_flag_to_cpu(barmap_flag_to_cpu* flag);
-
-/// What a kernel takes as its barmap::gpu::flag_to_cpu. Valid as long as the flag.
-///
-///     barmap_flag_to_cpu_handle(replayed, &handle);
-BARMAP_API void barmap_flag_to_cpu_handle(barmap_flag_to_cpu const* flag, barmap_word_handle* out);
-
-/// 1 if it is raised, else 0. What was stored before it was raised is seen after.
-///
-///     while (!barmap_flag_is_raised(replayed))
-///         do_something_else();
-BARMAP_API int barmap_flag_is_raised(barmap_flag_to_cpu const* flag);
-
-/// Waits until it is raised, without giving up the CPU; does not lower it.
-/// @return 1 if it was raised within so many nanoseconds, else 0
-///
-///     if (barmap_wait_for_flag(replayed, 5000000))
-///         barmap_lower_flag(replayed);
-BARMAP_API int barmap_wait_for_flag(barmap_flag_to_cpu const* flag, uint64_t nanoseconds);
-
-/// Lowers it, after all that this thread has read.
-///
-///     barmap_lower_flag(replayed);
-BARMAP_API void barmap_lower_flag(barmap_flag_to_cpu* flag);
-
-/// Has a stream raise it when all work that it was given before is complete. Otherwise as
-/// barmap_stream_wait_for_counter().
-///
-///     barmap_record_flag(replayed, stream); // also while the stream is captured
-BARMAP_API int barmap_record_flag(barmap_flag_to_cpu const* flag, void* stream);
-
-/// Makes a mailbox for values of the CPU to GPU code: nobody waits, the latest wins. Otherwise as
-/// barmap_make_counter_to_gpu(); it takes 4 slots, as those of a ring.
-/// @param value_bytes size of a value, 1 to 2^20
-/// @param out         to be freed by barmap_free_mailbox_to_gpu()
-///
-///     barmap_make_mailbox_to_gpu(words, sizeof(gains), &settings);
-BARMAP_API int barmap_make_mailbox_to_gpu(barmap_arena* arena, size_t value_bytes,
-                                          barmap_mailbox_to_gpu** out);
-/// NULL: nothing to do.
-///
-///     barmap_free_mailbox_to_gpu(settings);
-BARMAP_API void barmap_free_mailbox_to_gpu(barmap_mailbox_to_gpu* mailbox);
-
-/// What a kernel takes as its barmap::gpu::mailbox_to_gpu<T>. Valid as long as the mailbox.
-///
-///     barmap_mailbox_to_gpu_handle(settings, &handle);
-BARMAP_API void barmap_mailbox_to_gpu_handle(barmap_mailbox_to_gpu const* mailbox,
-                                             barmap_mailbox_handle* out);
-
-/// Publishes a value, at once. Never waits.
-/// @param value of the mailbox's size, and any alignment
-///
-///     barmap_write_mailbox(settings, &now);
-BARMAP_API void barmap_write_mailbox(barmap_mailbox_to_gpu* mailbox, void const* value);
-
-/// Makes a mailbox for values of GPU code to the CPU. As barmap_make_mailbox_to_gpu(), with slots
-/// in host memory.
-/// @param out to be freed by barmap_free_mailbox_to_cpu()
-///
-///     barmap_make_mailbox_to_cpu(words, sizeof(progress), &state);
-BARMAP_API int barmap_make_mailbox_to_cpu(barmap_arena* arena, size_t value_bytes,
-                                          barmap_mailbox_to_cpu** out);
-/// NULL: nothing to do.
-///
-///     barmap_free_mailbox_to_cpu(state);
-BARMAP_API void barmap_free_mailbox_to_cpu(barmap_mailbox_to_cpu* mailbox);
-
-/// What a kernel takes as its barmap::gpu::mailbox_to_cpu<T>. Valid as long as the mailbox.
-///
-///     barmap_mailbox_to_cpu_handle(state, &handle);
-BARMAP_API void barmap_mailbox_to_cpu_handle(barmap_mailbox_to_cpu const* mailbox,
-                                             barmap_mailbox_handle* out);
-
-/// Reads the latest value, if it is newer than the last one that was read.
-/// @param value of the mailbox's size, and any alignment; unchanged if nothing is newer
-/// @return 1 if it is; 0 too while values come faster than they can be read, and then what is in
-///         `value` is unknown
-///
-///     if (barmap_read_mailbox(state, &now))
-///         show(&now);
-BARMAP_API int barmap_read_mailbox(barmap_mailbox_to_cpu* mailbox, void* value);
-
-/// Waits for a newer value than the last one that was read, without giving up the CPU.
-/// @return 1 if there was one within so many nanoseconds, else 0
-///
-///     if (barmap_wait_for_value(state, 5000000)) ...
-BARMAP_API int barmap_wait_for_value(barmap_mailbox_to_cpu const* mailbox, uint64_t nanoseconds);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What rings, flags, counters, mailboxes and calls between a CPU and running GPU code are made of.
+/// What rings, counters and calls between a CPU and running GPU code are made of.
 #pragma once
 
 #include <barmap/arena.hpp>

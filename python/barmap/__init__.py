@@ -15,10 +15,9 @@ from ._error import ArgumentError, Error
 from ._events import MappingEvent, MappingEvents
 from ._headers import include_dir
 from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info, sim
-from ._mailboxes import MailboxToCpu, MailboxToGpu
 from ._mapping import Array, Mapping, alloc, map
 from ._rings import RingToCpu, RingToGpu
-from ._signals import CounterToCpu, CounterToGpu, FlagToCpu, FlagToGpu
+from ._signals import CounterToCpu, CounterToGpu
 from ._steps import StepInputs, StepOutputs
 
 __all__ = [
@@ -32,10 +31,6 @@ __all__ = [
     "Device",
     "Engine",
     "Error",
-    "FlagToCpu",
-    "FlagToGpu",
-    "MailboxToCpu",
-    "MailboxToGpu",
     "Mapping",
     "MappingEvent",
     "MappingEvents",
@@ -59,9 +54,8 @@ __all__ = [
 
 for _each in (
     Arena, ArgumentError, Array, CopyCrossover, CopyEngine, CounterToCpu, CounterToGpu, Device, Engine,
-    Error, FlagToCpu, FlagToGpu, MailboxToCpu, MailboxToGpu, Mapping, MappingEvent, MappingEvents,
-    RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, copy_engine, copy_rows, device_struct, devices,
-    flush_stores, include_dir, info, map, pinned, sim,
+    Error, Mapping, MappingEvent, MappingEvents, RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc,
+    copy_engine, copy_rows, device_struct, devices, flush_stores, include_dir, info, map, pinned, sim,
 ):
     _each.__module__ = __name__
 del _each

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What counters, flags and mailboxes of both directions have, and the memory that they share."""
+"""What counters of both directions have, and the memory that they share."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ from ._numbers import unsigned
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-Signal = TypeVar(
-    "Signal", _barmap.CounterToGpu, _barmap.CounterToCpu, _barmap.FlagToGpu, _barmap.FlagToCpu,
-    _barmap.MailboxToGpu, _barmap.MailboxToCpu,
-)
+Signal = TypeVar("Signal", _barmap.CounterToGpu, _barmap.CounterToCpu)
 _Self = TypeVar("_Self", bound="EitherSignal[Any]")
 _Arena = TypeVar("_Arena", bound="Arena")
 
@@ -27,11 +24,10 @@ def ordinal_of(device: Union[SupportsIndex, Device]) -> int:
 
 
 class Arena:
-    """Memory of which counters, flags and mailboxes take parts, so that hundreds share one pin.
+    """Memory of which counters take parts, so that hundreds share one pin.
 
-    Each takes a multiple of 128 bytes: a counter or flag to the GPU takes that of GPU memory, a flag
-    to the CPU of host memory, and a counter to the CPU of both; a mailbox four times its value and
-    some more. What is released gives its part back.
+    A counter to the GPU takes 128 bytes of GPU memory, and one to the CPU 128 of each kind. What is
+    released gives its part back.
 
     The memory stays until the arena and all that took a part of it are released. It is a context
     manager: leaving the block releases it. Any number of threads may use it.
@@ -55,9 +51,9 @@ class Arena:
     Examples
     --------
     >>> with barmap.Arena(1 << 16, 1 << 16) as arena:
-    ...     flags = [barmap.FlagToCpu(arena=arena) for _ in range(500)]
-    ...     any(flag.is_raised for flag in flags)
-    False
+    ...     counters = [barmap.CounterToCpu(arena=arena) for _ in range(500)]
+    ...     sum(counter.value for counter in counters)
+    0
     """
 
     def __init__(
@@ -92,7 +88,7 @@ class Arena:
 
 
 class EitherSignal(Generic[Signal]):
-    """A counter, flag or mailbox of either direction."""
+    """A counter of either direction."""
 
     _WORDS: List[str]
     _signal: Signal
@@ -135,9 +131,9 @@ class EitherSignal(Generic[Signal]):
 
         Examples
         --------
-        >>> flag = barmap.FlagToCpu()
-        >>> flag.release()
-        >>> flag.released
+        >>> counter = barmap.CounterToCpu()
+        >>> counter.release()
+        >>> counter.released
         True
         """
         self._signal.release()

@@ -86,12 +86,10 @@ class MessageMaker:
     Parameters
     ----------
     dtype : numpy.dtype
-    name : str, optional
-        What errors call a value.
     """
 
-    def __init__(self, dtype: np.dtype[Any], name: str = "the message") -> None:
-        self._dtype, self._name = dtype, name
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
         self._pack = _packer(dtype)
         self._is_tuple = dtype.names is not None
 
@@ -107,7 +105,7 @@ class MessageMaker:
         import numpy as np
 
         message = np.zeros(1, self._dtype)
-        expect_value(self._dtype, value, self._name)
+        expect_value(self._dtype, value)
         message[0] = value
         return message
 

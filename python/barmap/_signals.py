@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counters and flags between a CPU, running GPU code and CUDA streams."""
+"""Counters between a CPU, running GPU code and CUDA streams."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class CounterToGpu(EitherSignal[_barmap.CounterToGpu]):
     def wait(self, stream: Stream, at_least: SupportsIndex) -> None:
         """Has a stream wait until the number is at least this. Returns at once.
 
-        In a CUDA graph, each replay waits for the same number: `FlagToGpu` may suit better.
+        In a CUDA graph, each replay waits for the same number: call this before each launch.
 
         Parameters
         ----------
@@ -162,8 +162,8 @@ class CounterToCpu(EitherSignal[_barmap.CounterToCpu]):
     def record(self, stream: Stream, value: SupportsIndex) -> None:
         """Has a stream set the number when all that it was given before is done.
 
-        In a CUDA graph, each replay sets the same number: `FlagToCpu` may suit better. Parameters
-        and exceptions as those of `CounterToGpu.wait`.
+        In a CUDA graph, each replay sets the same number: call this after each launch.
+        Parameters and exceptions as those of `CounterToGpu.wait`.
 
         Examples
         --------
@@ -220,145 +220,3 @@ class CounterToCpu(EitherSignal[_barmap.CounterToCpu]):
         while not self._signal.wait(wanted, 0):
             await pause(begin)
         return self._signal.value
-
-
-class FlagToGpu(EitherSignal[_barmap.FlagToGpu]):
-    """Something that the CPU raises, and GPU code or a stream waits for and lowers: for graphs that
-    are replayed, which cannot count.
-
-    Otherwise as `CounterToGpu`, but that nothing is counted; kernels take a
-    ``barmap::gpu::flag_to_gpu``. Raising it before it was lowered has no effect.
-
-    Attributes
-    ----------
-    released : bool
-    handle : array of 8 bytes
-    handle_words : tuple of int
-
-    Examples
-    --------
-    >>> with barmap.FlagToGpu() as go:
-    ...     go.wait(0)  # also while a stream is captured
-    ...     go.raise_()  # once for each replay
-    """
-
-    _WORDS = ["raised"]
-
-    def __init__(
-        self, *, arena: Optional[Arena] = None, device: Union[SupportsIndex, Device] = 0
-    ) -> None:
-        self._signal = _barmap.FlagToGpu(*self._memory(arena, device))
-
-    def raise_(self) -> None:
-        """Raises it, at once, after all that this thread has written to this GPU's memory and to
-        host memory. Raises as `CounterToGpu.advance`.
-
-        Examples
-        --------
-        >>> with barmap.FlagToGpu() as go:
-        ...     go.raise_()
-        """
-        self._signal.raise_()
-
-    def wait(self, stream: Stream) -> None:
-        """Has a stream wait until the flag is raised, and lower it. Returns at once. Exceptions as
-        those of `CounterToGpu.wait`.
-
-        Examples
-        --------
-        >>> with barmap.FlagToGpu() as go:
-        ...     go.raise_()
-        ...     go.wait(0)
-        """
-        self._signal.wait(handle_of(stream))
-
-
-class FlagToCpu(EitherSignal[_barmap.FlagToCpu]):
-    """Something that GPU code or a stream raises, and the CPU waits for and lowers.
-
-    Otherwise as `FlagToGpu`; kernels take a ``barmap::gpu::flag_to_cpu``.
-
-    Attributes
-    ----------
-    is_raised : bool
-        What was stored before it was raised is seen after.
-    released : bool
-    handle : array of 8 bytes
-    handle_words : tuple of int
-
-    Examples
-    --------
-    >>> with barmap.FlagToCpu() as done:
-    ...     done.record(0)
-    ...     if done.wait_for(60):
-    ...         done.lower()
-    ...     done.is_raised
-    False
-    """
-
-    _WORDS = ["raised"]
-
-    def __init__(
-        self, *, arena: Optional[Arena] = None, device: Union[SupportsIndex, Device] = 0
-    ) -> None:
-        self._signal = _barmap.FlagToCpu(*self._memory(arena, device))
-
-    @property
-    def is_raised(self) -> bool:
-        return self._signal.is_raised
-
-    def _shown(self) -> str:
-        return ": raised" if self.is_raised else ": lowered"
-
-    def record(self, stream: Stream) -> None:
-        """Has a stream raise it when all that it was given before is done. Exceptions as those of
-        `CounterToGpu.wait`.
-
-        Examples
-        --------
-        >>> with barmap.FlagToCpu() as done:
-        ...     done.record(0)
-        """
-        self._signal.record(handle_of(stream))
-
-    def wait_for(self, timeout: Optional[float] = None) -> bool:
-        """Waits until it is raised. Parameters and exceptions as those of `CounterToCpu.wait_for`.
-
-        Returns
-        -------
-        bool
-            Whether it was raised in time.
-
-        Examples
-        --------
-        >>> with barmap.FlagToCpu() as done:
-        ...     done.wait_for(0.001)
-        False
-        """
-        return self._signal.wait(checked(timeout))
-
-    def lower(self) -> None:
-        """Lowers it, for the next time.
-
-        Examples
-        --------
-        >>> with barmap.FlagToCpu() as done:
-        ...     done.lower()
-        """
-        self._signal.lower()
-
-    async def raised(self) -> None:
-        """Waits until it is raised, while the event loop goes on: as `RingToCpu.pop` waits. It may
-        be cancelled at any time. It is still raised then.
-
-        Examples
-        --------
-        >>> async def print_each(done):
-        ...     while True:
-        ...         await done.raised()
-        ...         done.lower()
-        ...         print("done")
-        """
-        begin = time.monotonic()
-        while not self._signal.is_raised:
-            await pause(begin)

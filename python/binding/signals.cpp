@@ -2,20 +2,19 @@
 #include "signals.hpp"
 
 #include "held.hpp"
-#include "host_buffer.hpp"
 
 #include <barmap/arena.hpp>
-#include <barmap/mailbox.hpp>
 #include <barmap/signal.hpp>
 
 #include <nanobind/stl/optional.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
-#include <span>
+#include <type_traits>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -24,44 +23,15 @@ namespace {
 
 using held_arena = held<arena>;
 
-/// How much of an arena something takes.
-struct need {
-    std::size_t gpu = 0, host = 0;
-};
-
-constexpr need a_word_of_each{sizeof(gpu::word), sizeof(gpu::word)};
-constexpr std::size_t largest_value = std::size_t{1} << 20; // more is refused when it is made
-
-need of_mailbox_to_gpu(std::size_t value_bytes) {
-    using slots = detail::slots_to_gpu;
-    return {gpu::mailbox_slots * slots::lines_of(std::min(value_bytes, largest_value)) *
-                slots::line_bytes,
-            0};
-}
-need of_mailbox_to_cpu(std::size_t value_bytes) {
-    return {sizeof(gpu::word),
-            gpu::mailbox_slots * detail::slot_to_cpu_bytes(std::min(value_bytes, largest_value))};
-}
-
-/// The memory that was given, or of its own.
-class memory_for {
-public:
-    memory_for(held_arena* given, int ordinal, need much)
-        : given_(given ? given->shared() : nullptr), ordinal_(ordinal), much_(much) {}
-    /// Needs no GIL.
-    [[nodiscard]] arena get() const {
-        return given_ ? *given_ : arena(opened_device(ordinal_), much_.gpu, much_.host);
-    }
-
-private:
-    std::shared_ptr<arena> given_;
-    int ordinal_;
-    need much_;
-};
-
-template <class Thing, class... Arguments>
-void make(held<Thing>* where, char const* what, memory_for const& memory, Arguments... arguments) {
-    new (where) held<Thing>(what, [&] { return Thing(memory.get(), arguments...); });
+/// Makes a counter in the arena that was given, or in memory of its own.
+template <class Counter>
+void make(held<Counter>* where, held_arena* given, int ordinal, std::uint64_t first) {
+    constexpr std::size_t host_bytes = std::is_same_v<Counter, counter_to_cpu> ? sizeof(gpu::word) : 0;
+    std::shared_ptr<arena> const memory = given ? given->shared() : nullptr;
+    new (where) held<Counter>("counter", [&] { // without the GIL
+        return Counter(memory ? *memory : arena(opened_device(ordinal), sizeof(gpu::word), host_bytes),
+                       first);
+    });
 }
 
 std::uint64_t word_of(gpu::word const* at) {
@@ -72,15 +42,6 @@ nb::tuple words_of(gpu::counter_to_gpu const& of) {
 }
 nb::tuple words_of(gpu::counter_to_cpu const& of) {
     return nb::make_tuple(word_of(of.value), word_of(of.arrived), std::uint64_t{of.first});
-}
-nb::tuple words_of(gpu::flag_to_gpu const& of) {
-    return nb::make_tuple(word_of(of.raised));
-}
-nb::tuple words_of(gpu::flag_to_cpu const& of) {
-    return nb::make_tuple(word_of(of.raised));
-}
-nb::tuple words_of(gpu::mailbox_handle const& of) {
-    return nb::make_tuple(word_of(of.slots), word_of(of.version), std::uint64_t{of.first});
 }
 
 /// Does something that may wait for the driver, in no turn: these are the calls that may be made
@@ -114,14 +75,6 @@ nb::class_<held<Thing>> bind_signal(nb::module_& module, char const* name) {
                      [](self& of) { return words_of(of.shared()->handle_for_thread()); });
 }
 
-/// Waits as long as `wait_for(at_most)` of the thing finds nothing.
-template <class Thing>
-bool wait(held<Thing>& of, std::optional<double> seconds) {
-    return of.wait(seconds, [](Thing& thing, std::chrono::nanoseconds at_most) {
-        return sight_of(thing.wait_for(at_most));
-    });
-}
-
 void bind_counters(nb::module_& module) {
     using to_gpu = held<counter_to_gpu>;
     using to_cpu = held<counter_to_cpu>;
@@ -129,7 +82,7 @@ void bind_counters(nb::module_& module) {
         .def(
             "__init__",
             [](to_gpu* where, held_arena* memory, int ordinal, std::uint64_t first) {
-                make(where, "counter", memory_for(memory, ordinal, {sizeof(gpu::word), 0}), first);
+                make(where, memory, ordinal, first);
             },
             nb::arg("arena").none(), nb::arg("device"), nb::arg("first"))
         .def(
@@ -161,7 +114,7 @@ void bind_counters(nb::module_& module) {
         .def(
             "__init__",
             [](to_cpu* where, held_arena* memory, int ordinal, std::uint64_t first) {
-                make(where, "counter", memory_for(memory, ordinal, a_word_of_each), first);
+                make(where, memory, ordinal, first);
             },
             nb::arg("arena").none(), nb::arg("device"), nb::arg("first"))
         .def(
@@ -183,99 +136,6 @@ void bind_counters(nb::module_& module) {
         .def_prop_ro("value", [](to_cpu& of) { return of.shared()->value(); });
 }
 
-void bind_flags(nb::module_& module) {
-    using to_gpu = held<flag_to_gpu>;
-    using to_cpu = held<flag_to_cpu>;
-    bind_signal<flag_to_gpu>(module, "FlagToGpu")
-        .def(
-            "__init__",
-            [](to_gpu* where, held_arena* memory, int ordinal) {
-                make(where, "flag", memory_for(memory, ordinal, {sizeof(gpu::word), 0}));
-            },
-            nb::arg("arena").none(), nb::arg("device"))
-        .def("raise_",
-             [](to_gpu& of) { of.in_turn(false, [](flag_to_gpu& flag) { flag.raise(); }); })
-        .def(
-            "wait",
-            [](to_gpu& of, std::uintptr_t stream) {
-                at_once(of, [=](flag_to_gpu& flag) { flag.wait(stream_of(stream)); });
-            },
-            nb::arg("stream"));
-    bind_signal<flag_to_cpu>(module, "FlagToCpu")
-        .def(
-            "__init__",
-            [](to_cpu* where, held_arena* memory, int ordinal) {
-                make(where, "flag", memory_for(memory, ordinal, {0, sizeof(gpu::word)}));
-            },
-            nb::arg("arena").none(), nb::arg("device"))
-        .def("wait", &wait<flag_to_cpu>, nb::arg("seconds").none())
-        .def("lower", [](to_cpu& of) { of.shared()->lower(); })
-        .def(
-            "record",
-            [](to_cpu& of, std::uintptr_t stream) {
-                at_once(of, [=](flag_to_cpu& flag) { flag.record(stream_of(stream)); });
-            },
-            nb::arg("stream"))
-        .def_prop_ro("is_raised", [](to_cpu& of) { return of.shared()->is_raised(); });
-}
-
-/// The bytes of a value. @throws nanobind::python_error for another size
-std::span<std::byte> value_in(host_buffer const& buffer, std::size_t value_bytes) {
-    if (buffer.bytes().size() != value_bytes)
-        raise(PyExc_ValueError, "the buffer has %zu bytes, and a value has %zu",
-              buffer.bytes().size(), value_bytes);
-    return buffer.bytes();
-}
-
-void bind_mailboxes(nb::module_& module) {
-    using to_gpu = held<byte_mailbox_to_gpu>;
-    using to_cpu = held<byte_mailbox_to_cpu>;
-    bind_signal<byte_mailbox_to_gpu>(module, "MailboxToGpu")
-        .def(
-            "__init__",
-            [](to_gpu* where, held_arena* memory, int ordinal, std::size_t value_bytes) {
-                make(where, "mailbox", memory_for(memory, ordinal, of_mailbox_to_gpu(value_bytes)),
-                     value_bytes);
-            },
-            nb::arg("arena").none(), nb::arg("device"), nb::arg("value_nbytes"))
-        .def(
-            "write",
-            [](to_gpu& of, nb::handle value) {
-                host_buffer const from(value, PyBUF_SIMPLE);
-                std::span<std::byte const> const bytes =
-                    value_in(from, of.shared()->value_bytes());
-                of.in_turn(bytes.size() > written_with_gil,
-                           [bytes](byte_mailbox_to_gpu& mailbox) { mailbox.write(bytes); });
-            },
-            nb::arg("value"))
-        .def_prop_ro("version", [](to_gpu& of) {
-            return of.in_turn(false, [](byte_mailbox_to_gpu& mailbox) { return mailbox.version(); });
-        });
-    bind_signal<byte_mailbox_to_cpu>(module, "MailboxToCpu")
-        .def(
-            "__init__",
-            [](to_cpu* where, held_arena* memory, int ordinal, std::size_t value_bytes) {
-                make(where, "mailbox", memory_for(memory, ordinal, of_mailbox_to_cpu(value_bytes)),
-                     value_bytes);
-            },
-            nb::arg("arena").none(), nb::arg("device"), nb::arg("value_nbytes"))
-        .def(
-            "read",
-            [](to_cpu& of, nb::handle value) {
-                host_buffer const to(value, PyBUF_WRITABLE);
-                std::span<std::byte> const bytes = value_in(to, of.shared()->value_bytes());
-                return of.in_turn(bytes.size() > written_with_gil,
-                                  [bytes](byte_mailbox_to_cpu& mailbox) {
-                                      return mailbox.read(bytes);
-                                  });
-            },
-            nb::arg("value"))
-        .def("wait", &wait<byte_mailbox_to_cpu>, nb::arg("seconds").none())
-        .def_prop_ro("version", [](to_cpu& of) {
-            return of.in_turn(false, [](byte_mailbox_to_cpu& mailbox) { return mailbox.version(); });
-        });
-}
-
 } // namespace
 
 void bind_signals(nb::module_& module) {
@@ -291,8 +151,6 @@ void bind_signals(nb::module_& module) {
         .def("release", &held_arena::release)
         .def_prop_ro("released", &held_arena::is_released);
     bind_counters(module);
-    bind_flags(module);
-    bind_mailboxes(module);
 }
 
 } // namespace barmap::python

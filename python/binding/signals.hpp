@@ -5,8 +5,7 @@
 
 namespace barmap::python {
 
-/// Adds the classes Arena, CounterToGpu, CounterToCpu, FlagToGpu, FlagToCpu, MailboxToGpu and
-/// MailboxToCpu.
+/// Adds the classes Arena, CounterToGpu and CounterToCpu.
 void bind_signals(nanobind::module_& module);
 
 } // namespace barmap::python

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/byte_ring.hpp>
-#include <barmap/mailbox.hpp>
 #include <barmap/signal.h>
 #include <barmap/signal.hpp>
 
@@ -33,22 +32,6 @@ struct barmap_counter_to_cpu {
     barmap::counter_to_cpu counter;
 };
 
-struct barmap_flag_to_gpu {
-    barmap::flag_to_gpu flag;
-};
-
-struct barmap_flag_to_cpu {
-    barmap::flag_to_cpu flag;
-};
-
-struct barmap_mailbox_to_gpu {
-    barmap::byte_mailbox_to_gpu mailbox;
-};
-
-struct barmap_mailbox_to_cpu {
-    barmap::byte_mailbox_to_cpu mailbox;
-};
-
 namespace {
 
 using barmap::errc;
@@ -61,12 +44,9 @@ using barmap::c::make;
 // Kernels take C's structures as those of <barmap/gpu>.
 using c_ring = barmap_ring_handle;
 using c_counter = barmap_counter_handle;
-using c_mailbox = barmap_mailbox_handle;
 using ring = barmap::gpu::ring_handle;
 using counter = barmap::gpu::counter_to_cpu;
-using mailbox = barmap::gpu::mailbox_handle;
 using ring_of_type = barmap::gpu::ring_to_gpu<int>;
-using mailbox_of_type = barmap::gpu::mailbox_to_gpu<int>;
 static_assert(sizeof(c_ring) == sizeof(ring) && sizeof(c_ring) == sizeof(ring_of_type) &&
               offsetof(c_ring, slots) == offsetof(ring, slots) &&
               offsetof(c_ring, control) == offsetof(ring, control) &&
@@ -81,17 +61,7 @@ static_assert(sizeof(c_counter) == sizeof(counter) &&
               offsetof(c_counter, value) == offsetof(counter, value) &&
               offsetof(c_counter, arrived) == offsetof(counter, arrived) &&
               offsetof(c_counter, first) == offsetof(counter, first));
-static_assert(sizeof(c_mailbox) == sizeof(mailbox) &&
-              sizeof(c_mailbox) == sizeof(mailbox_of_type) &&
-              offsetof(c_mailbox, slots) == offsetof(mailbox, slots) &&
-              offsetof(c_mailbox, version) == offsetof(mailbox, version) &&
-              offsetof(c_mailbox, first) == offsetof(mailbox, first) &&
-              offsetof(c_mailbox, version) == offsetof(mailbox_of_type, version) &&
-              offsetof(c_mailbox, first) == offsetof(mailbox_of_type, first) &&
-              sizeof(barmap::gpu::mailbox_to_cpu<int>) == sizeof(c_mailbox));
-static_assert(sizeof(barmap_word_handle) == sizeof(barmap::gpu::counter_to_gpu) &&
-              sizeof(barmap_word_handle) == sizeof(barmap::gpu::flag_to_gpu) &&
-              sizeof(barmap_word_handle) == sizeof(barmap::gpu::flag_to_cpu));
+static_assert(sizeof(barmap_word_handle) == sizeof(barmap::gpu::counter_to_gpu));
 
 /// A handle of the C++ interface, as C has it.
 template <class Handle, class Of>
@@ -281,102 +251,4 @@ int barmap_wait_for_counter(barmap_counter_to_cpu const* counter, std::uint64_t 
 int barmap_record_counter(barmap_counter_to_cpu const* counter, void* stream, std::uint64_t value) {
     return tell_stream(counter, "have a stream set a counter",
                        [&](auto const& it) { it.counter.record(stream, value); });
-}
-
-int barmap_make_flag_to_gpu(barmap_arena* arena, barmap_flag_to_gpu** out) {
-    return make_in(arena, out, "make a flag", [](barmap::arena const& memory) {
-        return barmap_flag_to_gpu{barmap::flag_to_gpu(memory)};
-    });
-}
-
-void barmap_free_flag_to_gpu(barmap_flag_to_gpu* flag) {
-    free_handle(flag);
-}
-
-void barmap_flag_to_gpu_handle(barmap_flag_to_gpu const* flag, barmap_word_handle* out) {
-    hand_over(flag->flag.handle(), out);
-}
-
-void barmap_raise_flag(barmap_flag_to_gpu* flag) {
-    flag->flag.raise();
-}
-
-int barmap_stream_wait_for_flag(barmap_flag_to_gpu const* flag, void* stream) {
-    return tell_stream(flag, "have a stream wait for a flag",
-                       [&](auto const& it) { it.flag.wait(stream); });
-}
-
-int barmap_make_flag_to_cpu(barmap_arena* arena, barmap_flag_to_cpu** out) {
-    return make_in(arena, out, "make a flag", [](barmap::arena const& memory) {
-        return barmap_flag_to_cpu{barmap::flag_to_cpu(memory)};
-    });
-}
-
-void barmap_free_flag_to_cpu(barmap_flag_to_cpu* flag) {
-    free_handle(flag);
-}
-
-void barmap_flag_to_cpu_handle(barmap_flag_to_cpu const* flag, barmap_word_handle* out) {
-    hand_over(flag->flag.handle(), out);
-}
-
-int barmap_flag_is_raised(barmap_flag_to_cpu const* flag) {
-    return flag->flag.is_raised();
-}
-
-int barmap_wait_for_flag(barmap_flag_to_cpu const* flag, std::uint64_t nanoseconds) {
-    return flag->flag.wait_for(at_most(nanoseconds));
-}
-
-void barmap_lower_flag(barmap_flag_to_cpu* flag) {
-    flag->flag.lower();
-}
-
-int barmap_record_flag(barmap_flag_to_cpu const* flag, void* stream) {
-    return tell_stream(flag, "have a stream raise a flag",
-                       [&](auto const& it) { it.flag.record(stream); });
-}
-
-int barmap_make_mailbox_to_gpu(barmap_arena* arena, std::size_t value_bytes,
-                               barmap_mailbox_to_gpu** out) {
-    return make_in(arena, out, "make a mailbox", [&](barmap::arena const& memory) {
-        return barmap_mailbox_to_gpu{barmap::byte_mailbox_to_gpu(memory, value_bytes)};
-    });
-}
-
-void barmap_free_mailbox_to_gpu(barmap_mailbox_to_gpu* mailbox) {
-    free_handle(mailbox);
-}
-
-void barmap_mailbox_to_gpu_handle(barmap_mailbox_to_gpu const* mailbox,
-                                  barmap_mailbox_handle* out) {
-    hand_over(mailbox->mailbox.handle(), out);
-}
-
-void barmap_write_mailbox(barmap_mailbox_to_gpu* mailbox, void const* value) {
-    mailbox->mailbox.write(bytes_of(value, mailbox->mailbox.value_bytes()));
-}
-
-int barmap_make_mailbox_to_cpu(barmap_arena* arena, std::size_t value_bytes,
-                               barmap_mailbox_to_cpu** out) {
-    return make_in(arena, out, "make a mailbox", [&](barmap::arena const& memory) {
-        return barmap_mailbox_to_cpu{barmap::byte_mailbox_to_cpu(memory, value_bytes)};
-    });
-}
-
-void barmap_free_mailbox_to_cpu(barmap_mailbox_to_cpu* mailbox) {
-    free_handle(mailbox);
-}
-
-void barmap_mailbox_to_cpu_handle(barmap_mailbox_to_cpu const* mailbox,
-                                  barmap_mailbox_handle* out) {
-    hand_over(mailbox->mailbox.handle(), out);
-}
-
-int barmap_read_mailbox(barmap_mailbox_to_cpu* mailbox, void* value) {
-    return mailbox->mailbox.read(bytes_of(value, mailbox->mailbox.value_bytes()));
-}
-
-int barmap_wait_for_value(barmap_mailbox_to_cpu const* mailbox, std::uint64_t nanoseconds) {
-    return mailbox->mailbox.wait_for(at_most(nanoseconds));
 }

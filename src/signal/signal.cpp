@@ -71,32 +71,4 @@ void counter_to_cpu::record(void* stream, std::uint64_t value) const {
     write_on(memory_, stream, word_.gpu_address(), value);
 }
 
-flag_to_gpu::flag_to_gpu(arena const& memory) : memory_(memory), word_(memory, 1) {}
-flag_to_gpu::~flag_to_gpu() = default;
-gpu::flag_to_gpu flag_to_gpu::handle() const noexcept {
-    return {word_at(word_.gpu_address())};
-}
-gpu::flag_to_gpu flag_to_gpu::handle_for_thread() const noexcept {
-    return {word_.word(0)};
-}
-void flag_to_gpu::wait(void* stream) const {
-    wait_on(memory_, stream, word_.gpu_address(), 1);
-    write_on(memory_, stream, word_.gpu_address(), 0);
-}
-
-flag_to_cpu::flag_to_cpu(arena const& memory)
-    : memory_(memory), word_(memory.take_host(sizeof(gpu::word))) {
-    gpu::store_release(word(), 0);
-}
-flag_to_cpu::~flag_to_cpu() = default;
-gpu::flag_to_cpu flag_to_cpu::handle() const noexcept {
-    return {word_at(word_.gpu_address())};
-}
-gpu::flag_to_cpu flag_to_cpu::handle_for_thread() const noexcept {
-    return {word()};
-}
-void flag_to_cpu::record(void* stream) const {
-    write_on(memory_, stream, word_.gpu_address(), 1);
-}
-
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -3,7 +3,7 @@
 /// block, for the simulated one. step_kernels.cu makes kernels of them, and scripts/ptx PTX of those.
 #pragma once
 
-#include <barmap/gpu/block_ring.cuh>
+#include <barmap/gpu/ring.cuh>
 
 namespace barmap {
 namespace step {
@@ -37,12 +37,54 @@ namespace detail {
 
 constexpr unsigned lanes = 32;
 
+BARMAP_DEVICE unsigned thread_in_block() {
+#if defined(BARMAP_ON_CUDA)
+    unsigned x, y, z, width, height;
+    asm("mov.u32 %0, %%tid.x;" : "=r"(x));
+    asm("mov.u32 %0, %%tid.y;" : "=r"(y));
+    asm("mov.u32 %0, %%tid.z;" : "=r"(z));
+    asm("mov.u32 %0, %%ntid.x;" : "=r"(width));
+    asm("mov.u32 %0, %%ntid.y;" : "=r"(height));
+    return x + width * (y + height * z);
+#else
+    return 0;
+#endif
+}
+
+BARMAP_DEVICE unsigned threads_of_block() {
+#if defined(BARMAP_ON_CUDA)
+    unsigned width, height, depth;
+    asm("mov.u32 %0, %%ntid.x;" : "=r"(width));
+    asm("mov.u32 %0, %%ntid.y;" : "=r"(height));
+    asm("mov.u32 %0, %%ntid.z;" : "=r"(depth));
+    return width * height * depth;
+#else
+    return 1;
+#endif
+}
+
+/// Whether all threads of the block say so. What each has loaded and stored comes before what any
+/// loads and stores later.
+BARMAP_DEVICE bool all_of_block(bool says) {
+#if defined(BARMAP_ON_CUDA)
+    unsigned all;
+    asm volatile("{ .reg .pred p, q; setp.ne.u32 p, %1, 0; barrier.red.and.pred q, 0, p; "
+                 "selp.u32 %0, 1, 0, q; }"
+                 : "=r"(all)
+                 : "r"(static_cast<unsigned>(says))
+                 : "memory");
+    return all != 0;
+#else
+    return says;
+#endif
+}
+
 /// Calls `move(place, index, bytes)` for each word of each chunk, or what is left of one: a warp
 /// for each chunk, so that neighbours are accessed together.
 template <class Move>
 BARMAP_DEVICE void for_each_word(task const& of, Move const& move) {
-    unsigned const thread = gpu::detail::thread_in_block();
-    unsigned const threads = gpu::detail::threads_of_block();
+    unsigned const thread = thread_in_block();
+    unsigned const threads = threads_of_block();
     unsigned const width = threads < lanes ? threads : lanes;
     for (gpu::word i = thread / width; i < of.count; i += threads / width) {
         chunk const each = of.chunks[i];
@@ -61,9 +103,9 @@ BARMAP_DEVICE bool is_whole_word(unsigned char const* place, gpu::word bytes) {
 template <class Again>
 BARMAP_DEVICE void load(task const& of, Again again) {
     using namespace gpu;
-    using gpu::detail::all_of_block;
-    unsigned const thread = gpu::detail::thread_in_block();
-    unsigned const threads = gpu::detail::threads_of_block();
+    using detail::all_of_block;
+    unsigned const thread = detail::thread_in_block();
+    unsigned const threads = detail::threads_of_block();
     word const number = load_relaxed(of.ring.control + ring_words::cursor);
     word const commits = gpu::detail::count_of_commits(of.words);
     word const* const slot = of.ring.slots +
@@ -100,8 +142,8 @@ BARMAP_DEVICE void load(task const& of, Again again) {
 template <class Again>
 BARMAP_DEVICE void store(task const& of, Again again) {
     using namespace gpu;
-    using gpu::detail::all_of_block;
-    unsigned const thread = gpu::detail::thread_in_block();
+    using detail::all_of_block;
+    unsigned const thread = detail::thread_in_block();
     word const number = load_relaxed(of.ring.credits + ring_words::next);
     for (word look = 0;; ++look) {
         word const read = load_acquire(of.ring.credits + ring_words::read);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Both sides: the CPU's through the C interface, and the code of kernels, run by a thread that
 // finds GPU memory by a mapping of the addresses in the handles.
-#include <barmap/gpu/mailbox.cuh>
 #include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/signal.cuh>
 #include <barmap/signal.h>
@@ -168,15 +167,11 @@ void a_reader_that_has_ended_is_noticed() {
     barmap_free_ring_to_cpu(ring);
 }
 
-void counters_and_flags_tell_each_side() {
+void counters_tell_each_side() {
     barmap_counter_to_gpu* there = nullptr;
     barmap_counter_to_cpu* back = nullptr;
-    barmap_flag_to_gpu* go = nullptr;
-    barmap_flag_to_cpu* done = nullptr;
     CHECK(barmap_make_counter_to_gpu(words, 6, &there) == BARMAP_OK);
     CHECK(barmap_make_counter_to_cpu(words, 6, &back) == BARMAP_OK);
-    CHECK(barmap_make_flag_to_gpu(words, &go) == BARMAP_OK);
-    CHECK(barmap_make_flag_to_cpu(words, &done) == BARMAP_OK);
     barmap_word_handle one;
     barmap_counter_handle three;
     views view;
@@ -186,11 +181,6 @@ void counters_and_flags_tell_each_side() {
     barmap_counter_to_cpu_handle(back, &three);
     auto out = as_parameter<barmap::gpu::counter_to_cpu>(three);
     out.arrived = view.of(out.arrived, sizeof(word));
-    barmap_flag_to_gpu_handle(go, &one);
-    auto to_gpu = as_parameter<barmap::gpu::flag_to_gpu>(one);
-    to_gpu.raised = view.of(to_gpu.raised, sizeof(word));
-    barmap_flag_to_cpu_handle(done, &one);
-    auto const to_cpu = as_parameter<barmap::gpu::flag_to_cpu>(one);
 
     CHECK(barmap::gpu::value_of(in) == 6);
     CHECK(barmap::gpu::wait_for(in, 7) == status::empty);
@@ -200,58 +190,8 @@ void counters_and_flags_tell_each_side() {
     CHECK(barmap::gpu::arrive(out, 2) && barmap_counter_to_cpu_value(back) == 7);
     barmap::gpu::advance(out, 9);
     CHECK(barmap_wait_for_counter(back, 9, 0) == 1);
-
-    CHECK(barmap::gpu::wait_for(to_gpu) == status::empty);
-    barmap_raise_flag(go);
-    CHECK(barmap::gpu::wait_for(to_gpu) == status::ok);
-    CHECK(barmap::gpu::wait_for(to_gpu) == status::empty);
-    barmap::gpu::raise(to_cpu);
-    CHECK(barmap_flag_is_raised(done) == 1 && barmap_wait_for_flag(done, 0) == 1);
-    barmap_lower_flag(done);
-    CHECK(barmap_flag_is_raised(done) == 0);
     barmap_free_counter_to_gpu(there);
     barmap_free_counter_to_cpu(back);
-    barmap_free_flag_to_gpu(go);
-    barmap_free_flag_to_cpu(done);
-}
-
-template <std::size_t Bytes>
-void mailboxes_have_the_latest_value() {
-    using type = message<Bytes>;
-    barmap_mailbox_to_gpu* settings = nullptr;
-    barmap_mailbox_to_cpu* state = nullptr;
-    CHECK(barmap_make_mailbox_to_gpu(words, Bytes, &settings) == BARMAP_OK);
-    CHECK(barmap_make_mailbox_to_cpu(words, Bytes, &state) == BARMAP_OK);
-    barmap_mailbox_handle handle;
-    views view;
-    barmap_mailbox_to_gpu_handle(settings, &handle);
-    auto in = as_parameter<barmap::gpu::mailbox_to_gpu<type>>(handle);
-    in.slots =
-        view.of(in.slots, barmap::gpu::mailbox_slots * barmap::gpu::slot_to_gpu<type>::bytes);
-    barmap_mailbox_to_cpu_handle(state, &handle);
-    auto out = as_parameter<barmap::gpu::mailbox_to_cpu<type>>(handle);
-    out.version = view.of(out.version, sizeof(word));
-
-    barmap::gpu::mailbox_reader<type> reader(in);
-    type value;
-    CHECK(reader.read(value) == status::empty);
-    for (word i = 0; i < 10; ++i) {
-        type const written = numbered<Bytes>(i);
-        barmap_write_mailbox(settings, &written);
-    }
-    CHECK(reader.read(value) == status::ok && is_numbered(value, 9));
-    CHECK(reader.read(value) == status::empty);
-    {
-        barmap::gpu::mailbox_writer<type> writer(out);
-        for (word i = 0; i < 10; ++i)
-            writer.write(numbered<Bytes>(i + 20));
-    }
-    CHECK(barmap_wait_for_value(state, 0) == 1);
-    CHECK(barmap_read_mailbox(state, &value) == 1 && is_numbered(value, 29));
-    CHECK(barmap_wait_for_value(state, 0) == 0);
-    CHECK(barmap_read_mailbox(state, &value) == 0 && is_numbered(value, 29));
-    barmap_free_mailbox_to_gpu(settings);
-    barmap_free_mailbox_to_cpu(state);
 }
 
 } // namespace
@@ -265,9 +205,7 @@ int main() {
     messages_go_both_ways<57>(nullptr, words);
     messages_go_both_ways<200>(nullptr, words);
     a_reader_that_has_ended_is_noticed();
-    counters_and_flags_tell_each_side();
-    mailboxes_have_the_latest_value<8>();
-    mailboxes_have_the_latest_value<200>();
+    counters_tell_each_side();
     barmap_free_arena(words);
     barmap_close(device);
     return failures != 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rings, counters, flags and mailboxes through the C interface, on a simulated GPU: what the CPU's
+// Rings and counters through the C interface, on a simulated GPU: what the CPU's
 // side of them does, the order of streams, and each refusal with its sentence.
 #include <barmap/signal.h>
 
@@ -112,49 +112,6 @@ static void a_stream_waits_for_a_counter_and_sets_one(void) {
     barmap_free_counter_to_cpu(done);
 }
 
-static void a_stream_lowers_one_flag_and_raises_another(void) {
-    barmap_flag_to_gpu* go = NULL;
-    barmap_flag_to_cpu* done = NULL;
-    CHECK(barmap_make_flag_to_gpu(words, &go) == BARMAP_OK);
-    CHECK(barmap_make_flag_to_cpu(words, &done) == BARMAP_OK);
-    barmap_word_handle in = {0}, out = {0};
-    barmap_flag_to_gpu_handle(go, &in);
-    barmap_flag_to_cpu_handle(done, &out);
-    CHECK(in.word && out.word && in.word != out.word);
-    CHECK(barmap_flag_is_raised(done) == 0);
-    for (int round = 0; round < 2; ++round) { // the second one only if the first has lowered it
-        CHECK(barmap_stream_wait_for_flag(go, stream) == BARMAP_OK);
-        CHECK(barmap_record_flag(done, stream) == BARMAP_OK);
-        CHECK(barmap_wait_for_flag(done, 10 * millisecond) == 0);
-        barmap_raise_flag(go);
-        CHECK(barmap_wait_for_flag(done, long_enough) == 1);
-        CHECK(barmap_flag_is_raised(done) == 1); // waiting does not lower it
-        barmap_lower_flag(done);
-        CHECK(barmap_flag_is_raised(done) == 0);
-    }
-    barmap_free_flag_to_gpu(go);
-    barmap_free_flag_to_cpu(done);
-}
-
-static void mailboxes_never_wait(void) {
-    barmap_mailbox_to_gpu* settings = NULL;
-    barmap_mailbox_to_cpu* state = NULL;
-    CHECK(barmap_make_mailbox_to_gpu(words, message_bytes, &settings) == BARMAP_OK);
-    CHECK(barmap_make_mailbox_to_cpu(words, message_bytes, &state) == BARMAP_OK);
-    barmap_mailbox_handle in = {0, 7, 7}, out = {0, 0, 7};
-    barmap_mailbox_to_gpu_handle(settings, &in);
-    barmap_mailbox_to_cpu_handle(state, &out);
-    CHECK(in.slots && in.version == 0 && in.first == 0);
-    CHECK(out.slots && out.version && out.first == 0);
-    unsigned char value[message_bytes] = {9};
-    for (int i = 0; i < 20; ++i)
-        barmap_write_mailbox(settings, value);
-    CHECK(barmap_read_mailbox(state, value) == 0 && value[0] == 9);
-    CHECK(barmap_wait_for_value(state, millisecond) == 0);
-    barmap_free_mailbox_to_gpu(settings);
-    barmap_free_mailbox_to_cpu(state);
-}
-
 #define REFUSED_RING(expected, sentence, device, arena, bytes, count)                              \
     do {                                                                                           \
         barmap_ring_to_gpu* to_gpu;                                                                \
@@ -222,19 +179,6 @@ static void arenas_are_as_large_as_is_said(void) {
     REFUSED_IN_ARENAS(barmap_counter_to_cpu, 128, 128, first,
                       barmap_make_counter_to_cpu(from, 0, &out));
     barmap_free_counter_to_cpu(kept);
-    REFUSED_IN_ARENAS(barmap_flag_to_gpu, 128, 0, first, barmap_make_flag_to_gpu(from, &out));
-    barmap_raise_flag(kept);
-    barmap_free_flag_to_gpu(kept);
-    REFUSED_IN_ARENAS(barmap_flag_to_cpu, 0, 128, first, barmap_make_flag_to_cpu(from, &out));
-    barmap_lower_flag(kept);
-    barmap_free_flag_to_cpu(kept);
-    REFUSED_IN_ARENAS(barmap_mailbox_to_gpu, 4 * 64, 0, first,
-                      barmap_make_mailbox_to_gpu(from, 56, &out));
-    barmap_write_mailbox(kept, "a text of more than 56 bytes, of which the mailbox takes those");
-    barmap_free_mailbox_to_gpu(kept);
-    REFUSED_IN_ARENAS(barmap_mailbox_to_cpu, 128, 4 * 64, first,
-                      barmap_make_mailbox_to_cpu(from, 56, &out));
-    barmap_free_mailbox_to_cpu(kept);
     REFUSED_IN_ARENAS(barmap_ring_to_gpu, 8 * 128 + 128, 128, "a device or an arena",
                       barmap_make_ring_to_gpu(NULL, from, 57, 8, &out));
     barmap_free_ring_to_gpu(kept);
@@ -243,31 +187,13 @@ static void arenas_are_as_large_as_is_said(void) {
     barmap_free_ring_to_cpu(kept);
 }
 
-#define REFUSED_MAILBOX(expected, sentence, bytes)                                                 \
-    do {                                                                                           \
-        barmap_mailbox_to_gpu* to_gpu;                                                             \
-        barmap_mailbox_to_cpu* to_cpu;                                                             \
-        REFUSED(expected, sentence, to_gpu, barmap_make_mailbox_to_gpu(words, bytes, &to_gpu));    \
-        REFUSED(expected, sentence, to_cpu, barmap_make_mailbox_to_cpu(words, bytes, &to_cpu));    \
-    } while (0)
-
 static void every_other_refusal(void) {
-    REFUSED_MAILBOX(invalid, "1 byte to 1 MiB", 0);
-    REFUSED_MAILBOX(invalid, "1 byte to 1 MiB", (1 << 20) + 1);
-    REFUSED_MAILBOX(no_room, "make the arena larger", enough);
     REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_counter_to_gpu(words, 0, NULL));
     REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_counter_to_cpu(words, 0, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_flag_to_gpu(words, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_flag_to_cpu(words, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_mailbox_to_gpu(words, 8, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_mailbox_to_cpu(words, 8, NULL));
 
     REFUSED_WITHOUT_OUTPUT("cannot have a stream wait for a counter: invalid argument; make one",
                            barmap_stream_wait_for_counter(NULL, stream, 1));
     REFUSED_WITHOUT_OUTPUT("have a stream set a counter", barmap_record_counter(NULL, stream, 1));
-    REFUSED_WITHOUT_OUTPUT("have a stream wait for a flag",
-                           barmap_stream_wait_for_flag(NULL, stream));
-    REFUSED_WITHOUT_OUTPUT("have a stream raise a flag", barmap_record_flag(NULL, stream));
 }
 
 static void null_is_freed(void) {
@@ -276,10 +202,6 @@ static void null_is_freed(void) {
     barmap_free_ring_to_cpu(NULL);
     barmap_free_counter_to_gpu(NULL);
     barmap_free_counter_to_cpu(NULL);
-    barmap_free_flag_to_gpu(NULL);
-    barmap_free_flag_to_cpu(NULL);
-    barmap_free_mailbox_to_gpu(NULL);
-    barmap_free_mailbox_to_cpu(NULL);
 }
 
 #define REFUSED_IN_CHILD(Type, call)                                                               \
@@ -290,9 +212,9 @@ static void null_is_freed(void) {
 
 static void a_forked_child_may_only_free(void) {
     barmap_ring_to_gpu* ring = NULL;
-    barmap_flag_to_cpu* flag = NULL;
+    barmap_counter_to_cpu* counter = NULL;
     CHECK(barmap_make_ring_to_gpu(NULL, words, 8, 2, &ring) == BARMAP_OK);
-    CHECK(barmap_make_flag_to_cpu(words, &flag) == BARMAP_OK);
+    CHECK(barmap_make_counter_to_cpu(words, 0, &counter) == BARMAP_OK);
     pid_t const child = fork();
     if (child == 0) {
         failures = 0;
@@ -302,12 +224,8 @@ static void a_forked_child_may_only_free(void) {
         REFUSED_RING(forked, "parent", NULL, words, 8, 2);
         REFUSED_IN_CHILD(barmap_counter_to_gpu, barmap_make_counter_to_gpu(words, 0, &out));
         REFUSED_IN_CHILD(barmap_counter_to_cpu, barmap_make_counter_to_cpu(words, 0, &out));
-        REFUSED_IN_CHILD(barmap_flag_to_gpu, barmap_make_flag_to_gpu(words, &out));
-        REFUSED_IN_CHILD(barmap_flag_to_cpu, barmap_make_flag_to_cpu(words, &out));
-        REFUSED_IN_CHILD(barmap_mailbox_to_gpu, barmap_make_mailbox_to_gpu(words, 8, &out));
-        REFUSED_IN_CHILD(barmap_mailbox_to_cpu, barmap_make_mailbox_to_cpu(words, 8, &out));
         barmap_free_ring_to_gpu(ring);
-        barmap_free_flag_to_cpu(flag);
+        barmap_free_counter_to_cpu(counter);
         barmap_free_arena(words);
         _exit(failures);
     }
@@ -316,7 +234,7 @@ static void a_forked_child_may_only_free(void) {
     uint64_t const message = 1;
     CHECK(barmap_push(ring, &message, 1) == 1);
     barmap_free_ring_to_gpu(ring);
-    barmap_free_flag_to_cpu(flag);
+    barmap_free_counter_to_cpu(counter);
 }
 
 int main(void) {
@@ -328,8 +246,6 @@ int main(void) {
     a_ring_to_the_cpu_is_empty_at_first(gpu, NULL);
     a_ring_to_the_cpu_is_empty_at_first(NULL, words);
     a_stream_waits_for_a_counter_and_sets_one();
-    a_stream_lowers_one_flag_and_raises_another();
-    mailboxes_never_wait();
     every_refusal_of_a_ring();
     arenas_are_as_large_as_is_said();
     every_other_refusal();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/gpu/block_ring.cuh>
-#include <barmap/gpu/mailbox.cuh>
 #include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/signal.cuh>
 #include <barmap/gpu/warp_ring.cuh>
@@ -57,7 +55,6 @@ TEST_F(look_count_test, consumers_ask_every_64_looks) {
     unsigned count = 0;
     consumer<word> thread(to_gpu());
     warp_consumer<word> warp(to_gpu());
-    block_consumer<word> block(to_gpu());
     for (auto const& [more, expected] :
          {std::pair<word, counts>{0, {1, 1}}, {1, {2, 1}}, {63, {64, 1}}, {64, {65, 2}}, {128, {129, 3}}}) {
         status const nothing = more == 0 ? status::empty : status::timed_out;
@@ -65,20 +62,16 @@ TEST_F(look_count_test, consumers_ask_every_64_looks) {
         EXPECT_EQ(result_, nothing);
         EXPECT_EQ(of([&, looks = more] { return warp.pop(value, count, looks); }), expected);
         EXPECT_EQ(result_, nothing);
-        EXPECT_EQ(of([&, looks = more] { return block.pop(value, looks); }), expected);
-        EXPECT_EQ(result_, nothing);
     }
     control_[ring_words::closed_by_producer] = 1;
     EXPECT_EQ(of([&] { return thread.pop(value, 1000); }), (counts{65, 1})) << "one look more";
     EXPECT_EQ(of([&] { return warp.pop(value, count, 1000); }), (counts{65, 1}));
-    EXPECT_EQ(of([&] { return block.pop(value, 1000); }), (counts{65, 1}));
     EXPECT_EQ(result_, status::closed);
 }
 
 TEST_F(look_count_test, producers_ask_every_64_looks) {
     producer<word> thread(to_cpu());
     warp_producer<word> warp(to_cpu());
-    block_producer<word> block(to_cpu());
     for (auto const& [more, expected] :
          {std::pair<word, counts>{0, {1, 1}}, {1, {2, 1}}, {63, {64, 1}}, {64, {65, 2}}, {128, {129, 3}}}) {
         status const nothing = more == 0 ? status::full : status::timed_out;
@@ -86,13 +79,10 @@ TEST_F(look_count_test, producers_ask_every_64_looks) {
         EXPECT_EQ(result_, nothing);
         EXPECT_EQ(of([&, looks = more] { return warp.push(5, 1, looks); }), expected);
         EXPECT_EQ(result_, nothing);
-        EXPECT_EQ(of([&, looks = more] { return block.push(5, looks); }), expected);
-        EXPECT_EQ(result_, nothing);
     }
     credits_[ring_words::closed_by_consumer] = 1;
     EXPECT_EQ(of([&] { return thread.push(5, 1000); }), (counts{64, 1}));
     EXPECT_EQ(of([&] { return warp.push(5, 1, 1000); }), (counts{64, 1}));
-    EXPECT_EQ(of([&] { return block.push(5, 1000); }), (counts{64, 1}));
     EXPECT_EQ(result_, status::closed);
 }
 
@@ -105,18 +95,10 @@ TEST_F(look_count_test, a_push_beside_others_asks_at_each_look) {
 
 TEST_F(look_count_test, whoever_waits_for_a_word_looks_once_more_than_said) {
     counter_to_gpu const counter{&looked_at_};
-    flag_to_gpu const flag{&looked_at_};
-    mailbox_reader<word> reader({slots_.data(), nullptr, 0});
     for (word more : {0u, 1u, 9u}) {
         status const nothing = more == 0 ? status::empty : status::timed_out;
-        noted::trace.places = {{&looked_at_, 1, "L"}, {&slots_[1], 1, "L"}};
         std::ptrdiff_t const looks = static_cast<std::ptrdiff_t>(more) + 1;
         EXPECT_EQ(of([&] { return wait_for(counter, 1, more); }), (counts{looks, 0}));
-        EXPECT_EQ(result_, nothing);
-        EXPECT_EQ(of([&] { return wait_for(flag, more); }), (counts{looks, 0}));
-        EXPECT_EQ(result_, nothing);
-        word value = 0;
-        EXPECT_EQ(of([&] { return reader.read(value, more); }), (counts{looks, 0}));
         EXPECT_EQ(result_, nothing);
     }
 }
@@ -163,10 +145,8 @@ TEST_F(look_count_test, consumers_return_credits_for_a_quarter) {
     };
     consumer<word> thread(ring);
     warp_consumer<word> warp(ring);
-    block_consumer<word> block(ring);
     EXPECT_EQ(returned([&] { return thread.pop(value); }), "00101010") << "with the next one";
     EXPECT_EQ(returned([&] { return warp.pop(value, count); }), "01010101");
-    EXPECT_EQ(returned([&] { return block.pop(value); }), "01010101");
 }
 
 } // namespace

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/gpu/block_ring.cuh>
-#include <barmap/gpu/mailbox.cuh>
 #include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/signal.cuh>
 #include <barmap/gpu/warp_ring.cuh>
 
-#include <barmap/mailbox.hpp>
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>
@@ -114,20 +111,6 @@ TEST_F(memory_order_test, a_warp_reads_lines_behind_their_commit_words) {
     EXPECT_EQ(accesses([&] { in.pop(value, count); }), take_lines + ", store release read");
 }
 
-TEST_F(memory_order_test, a_block_reads_a_message_behind_its_commit_words) {
-    commit_first<small>();
-    small value{};
-    std::optional<block_consumer<small>> in;
-    EXPECT_EQ(accesses([&] { in.emplace(to_gpu<small>()); }), "load relaxed cursor");
-    EXPECT_EQ(accesses([&] { in->pop(value); }),
-              "load acquire s1, load acquire s3, load relaxed s0, load relaxed s2, "
-              "store release read");
-    EXPECT_EQ(accesses([&] { in->pop(value); }), "load acquire s9, load acquire closed")
-        << "the first commit word that is not there will do";
-    EXPECT_EQ(accesses([&] { in->close(); }), "store release closed");
-    EXPECT_EQ(accesses([&] { in.reset(); }), "store relaxed cursor, store release read");
-}
-
 // The slots of a ring to the CPU hold 8 words for a `small`, of which the last one commits.
 TEST_F(memory_order_test, a_producer_commits_behind_the_message) {
     std::optional<producer<small>> out;
@@ -160,19 +143,6 @@ TEST_F(memory_order_test, a_warp_commits_behind_the_message) {
     EXPECT_EQ(accesses([&] { out.reset(); }), "store relaxed next");
 }
 
-TEST_F(memory_order_test, a_block_commits_behind_what_its_threads_have_written) {
-    std::optional<block_producer<small>> out;
-    EXPECT_EQ(accesses([&] { out.emplace(to_cpu<small>()); }),
-              "load relaxed next, load acquire read");
-    EXPECT_EQ(accesses([&] { out->push({}); }),
-              "store relaxed s0, store relaxed s1, fence acq_rel, store release s7");
-    for (int i = 0; i < 3; ++i)
-        out->push({});
-    EXPECT_EQ(accesses([&] { out->push({}); }), "load acquire read, load relaxed closed");
-    EXPECT_EQ(accesses([&] { out->close(); }), "store release closed");
-    EXPECT_EQ(accesses([&] { out.reset(); }), "store relaxed next");
-}
-
 // O40: a slot is written only behind the credit for the message that was in it.
 TEST_F(memory_order_test, a_push_beside_others_writes_behind_the_credit) {
     EXPECT_EQ(accesses([&] { push(to_cpu<small>(), small{}); }),
@@ -184,41 +154,13 @@ TEST_F(memory_order_test, a_push_beside_others_writes_behind_the_credit) {
               "load relaxed next, load acquire read, load relaxed closed");
 }
 
-TEST_F(memory_order_test, what_comes_before_a_counter_or_a_flag_is_seen_behind_it) {
-    word& raised = slots_[0];
+TEST_F(memory_order_test, what_comes_before_a_counter_is_seen_behind_it) {
     counter_to_gpu const in{&slots_[0]};
     counter_to_cpu const out{&slots_[0], &slots_[1], 0};
     EXPECT_EQ(accesses([&] { (void)wait_for(in, 5); }), "load acquire s0");
     EXPECT_EQ(accesses([&] { advance(out, 2); }), "store release s0");
     EXPECT_EQ(accesses([&] { arrive(out, 2); }), "add acq_rel s1");
     EXPECT_EQ(accesses([&] { arrive(out, 2); }), "add acq_rel s1, fence acq_rel, store release s0");
-    raised = 1;
-    EXPECT_EQ(accesses([&] { (void)wait_for(flag_to_gpu{&raised}); }),
-              "load acquire s0, store relaxed s0");
-    EXPECT_EQ(accesses([&] { raise(flag_to_cpu{&raised}); }), "store release s0");
-}
-
-// O44. The version that is found, and whether the one behind it may be under way to its slot.
-TEST_F(memory_order_test, a_mailbox_is_looked_at_before_and_after_a_value_is_read) {
-    mailbox_to_gpu<small> const box{slots_.data(), nullptr, 0};
-    mailbox_reader<small> reader(box);
-    for (unsigned commit : {9u, 11u}) // of version 1
-        slots_[commit] = 1;
-    small value{};
-    EXPECT_EQ(accesses([&] { reader.read(value); }),
-              "load acquire s1, load acquire s9, load acquire s17, load acquire s25, "
-              "load acquire s9, load relaxed s8, load acquire s11, load relaxed s10, "
-              "fence acq_rel, load relaxed s1");
-    EXPECT_EQ(reader.version(), 1u);
-}
-
-TEST_F(memory_order_test, a_version_is_written_behind_the_one_before) {
-    mailbox_to_cpu<small> const box{slots_.data(), &credits_[ring_words::next], 0};
-    std::optional<mailbox_writer<small>> writer;
-    EXPECT_EQ(accesses([&] { writer.emplace(box); }), "load relaxed next");
-    EXPECT_EQ(accesses([&] { writer->write({}); }),
-              "fence acq_rel, store relaxed s8, store relaxed s9, store release s15");
-    EXPECT_EQ(accesses([&] { writer.reset(); }), "store relaxed next");
 }
 
 class call_order_test : public memory_order_test {
@@ -349,36 +291,13 @@ TEST_F(host_order_test, rings_begin_with_words_of_a_lap_before) {
     EXPECT_EQ(ring.handle_for_thread().slots[15], word{0});
 }
 
-TEST_F(host_order_test, counters_and_flags_are_set_behind_what_was_written) {
+TEST_F(host_order_test, counters_are_set_behind_what_was_written) {
     barmap::counter_to_gpu there(words_);
     barmap::counter_to_cpu const back(words_);
-    barmap::flag_to_gpu go(words_);
-    barmap::flag_to_cpu done(words_);
     name(there.handle_for_thread().value, 1, "there");
     name(back.handle_for_thread().value, 1, "back");
-    name(go.handle_for_thread().raised, 1, "go");
-    name(done.handle_for_thread().raised, 1, "done");
     EXPECT_EQ(accesses([&] { there.advance(3); }), "store release there");
     EXPECT_EQ(accesses([&] { (void)back.value(); }), "load acquire back");
-    EXPECT_EQ(accesses([&] { go.raise(); }), "store release go");
-    EXPECT_EQ(accesses([&] { (void)done.is_raised(); }), "load acquire done");
-    EXPECT_EQ(accesses([&] { done.lower(); }), "store release done");
-}
-
-TEST_F(host_order_test, mailboxes_are_looked_at_before_and_after_a_value_is_read) {
-    barmap::mailbox_to_gpu<small> there(words_);
-    barmap::mailbox_to_cpu<small> back(words_);
-    name(there.handle_for_thread().slots, 32, "to");
-    name(back.handle_for_thread().slots, 32, "s");
-    EXPECT_EQ(accesses([&] { there.write({}); }),
-              "store release to8, store release to10, store release to9, store release to11");
-    mailbox_writer<small>(back.handle_for_thread()).write({});
-    small value{};
-    bool found = false;
-    EXPECT_EQ(accesses([&] { found = back.read(value); }),
-              "load acquire s7, load acquire s15, load acquire s23, load acquire s31, "
-              "load acquire s8, load acquire s9, load acquire s7");
-    EXPECT_TRUE(found);
 }
 
 TEST_F(host_order_test, a_call_is_taken_behind_its_commit_word_and_answered_last) {

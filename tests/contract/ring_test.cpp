@@ -2,7 +2,6 @@
 #include "contract/access_hook.hpp"
 #include "contract/numbered.hpp"
 
-#include <barmap/gpu/block_ring.cuh>
 #include <barmap/gpu/warp_ring.cuh>
 #include <barmap/ring.hpp>
 
@@ -262,7 +261,6 @@ void expect_room_for_one(device const& gpu, Count... count) {
 TEST_P(ring_test, a_producer_that_takes_over_overwrites_nothing) {
     device const gpu = device::open(0);
     expect_room_for_one<gpu::producer<int>>(gpu);
-    expect_room_for_one<gpu::block_producer<int>>(gpu);
     expect_room_for_one<gpu::warp_producer<int>>(gpu, 1u);
 }
 
@@ -371,7 +369,6 @@ TEST_P(ring_test, a_message_that_comes_with_the_end_is_read) {
     device const gpu = device::open(0);
     unsigned count = 0;
     expect_last_message<gpu::consumer<sealed<24>>>(gpu);
-    expect_last_message<gpu::block_consumer<sealed<24>>>(gpu);
     expect_last_message<gpu::warp_consumer<sealed<24>>>(gpu, std::ref(count));
 }
 
@@ -408,6 +405,22 @@ TEST_P(ring_test, slots_are_a_power_of_two) {
     expect_refusal(refusal_of([&] { ring_to_gpu<int> const ring(small, 128); }), errc::out_of_range,
                    "make the arena larger");
     ring_to_gpu<int> const fits(small, 32);
+}
+
+TEST_P(ring_test, messages_have_1_byte_to_1_MiB) {
+    arena const words(device::open(0), 4096, 4096);
+    constexpr std::size_t most = std::size_t{1} << 20;
+    for (std::size_t const bytes : {std::size_t{0}, most + 1}) {
+        expect_refusal(refusal_of([&] { byte_ring_to_gpu const ring(words, bytes, 4); }),
+                       errc::invalid_argument, "1 byte to 1 MiB");
+        expect_refusal(refusal_of([&] { byte_ring_to_cpu const ring(words, bytes, 4); }),
+                       errc::invalid_argument, "1 byte to 1 MiB");
+    }
+    arena const large(device::open(0), 2 * most, 2 * most);
+    byte_ring_to_gpu ring(large, most, 1);
+    byte_ring_to_cpu const back(large, most, 1);
+    std::vector<std::byte> const message(most);
+    EXPECT_EQ(ring.push_many(message), 1u);
 }
 
 TEST_P(ring_test, a_ring_outlives_its_arena_and_leaves_nothing) {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-/// Calls in both directions, with threads in the place of kernels.
+/// Calls of the CPU, with threads in the place of kernels.
 namespace barmap::contract {
 namespace {
 
@@ -187,74 +187,6 @@ TEST_P(rpc_thread_test, callers_learn_that_who_serves_has_thrown) {
     EXPECT_EQ(wrong, 0u);
 }
 
-TEST_P(rpc_thread_test, the_cpu_calls_gpu_code) {
-    device const gpu = device::open(0);
-    for (std::size_t const slots : {1u, 2u, 8u}) {
-        rpc_to_gpu<question, answer> calls(gpu, slots);
-        std::atomic<unsigned> wrong{0};
-        std::thread kernel([&, handle = calls.handle_for_thread()] {
-            gpu::server<question, answer> server(handle);
-            question asked{};
-            status got;
-            while ((got = server.take(asked, many_looks)) == status::ok)
-                wrong += server.reply(answer::of(asked.words[0] * 3), many_looks) != status::ok;
-            wrong += got != status::closed;
-        });
-        answer found{};
-        for (std::uint64_t i = 0; i < 200; ++i) {
-            wrong += !calls.call(question::of(i), found, 60s);
-            wrong += found != answer::of(i * 3);
-        }
-        std::uint64_t sent = 0;
-        while (calls.try_send(question::of(1000 + sent)))
-            ++sent;
-        EXPECT_EQ(calls.under_way(), slots);
-        for (std::uint64_t i = 0; i < sent;)
-            if (calls.try_receive(found))
-                wrong += found != answer::of((1000 + i++) * 3);
-        calls.close();
-        kernel.join();
-        EXPECT_EQ(sent, slots);
-        EXPECT_EQ(wrong, 0u);
-    }
-}
-
-TEST_P(rpc_test, an_answer_that_comes_late_is_nobodys) {
-    rpc_to_gpu<question, answer> calls(device::open(0), 4);
-    answer found = answer::of(1);
-    EXPECT_FALSE(calls.call(question::of(10), found, 1ms));
-    EXPECT_TRUE(calls.try_send(question::of(11)));
-    gpu::server<question, answer> server(calls.handle_for_thread());
-    question asked{};
-    for (std::uint64_t i = 10; i < 12; ++i) {
-        EXPECT_EQ(server.take(asked), status::ok);
-        EXPECT_EQ(server.reply(answer::of(i)), status::ok);
-    }
-    EXPECT_FALSE(calls.call(question::of(12), found, 1ms)) << "those are not its own";
-    EXPECT_EQ(server.take(asked), status::ok);
-    EXPECT_EQ(asked, question::of(12));
-    EXPECT_EQ(calls.under_way(), 1u);
-}
-
-TEST_P(rpc_thread_test, the_answer_to_an_earlier_call_is_dropped) {
-    rpc_to_gpu<question, answer> calls(device::open(0), 2);
-    answer found{};
-    EXPECT_FALSE(calls.call(question::of(1), found, 1ms));
-    std::atomic<unsigned> wrong{0};
-    std::thread kernel([&, handle = calls.handle_for_thread()] {
-        gpu::server<question, answer> server(handle);
-        question first{}, second{};
-        wrong += server.take(first, many_looks) != status::ok;
-        wrong += server.take(second, many_looks) != status::ok;
-        for (question const& each : {first, second})
-            wrong += server.reply(answer::of(each.words[0])) != status::ok;
-    });
-    EXPECT_TRUE(calls.call(question::of(2), found, 60s));
-    kernel.join();
-    EXPECT_EQ(found, answer::of(2));
-    EXPECT_EQ(wrong, 0u);
-}
-
 // Memory of zeros is neither a call nor an answer, whatever the numbers are.
 TEST_P(rpc_test, nothing_is_there_before_it_comes) {
     arena const words(device::open(0), enough, enough);
@@ -266,40 +198,10 @@ TEST_P(rpc_test, nothing_is_there_before_it_comes) {
     EXPECT_EQ(gpu::call(calls.handle_for_thread(), question::of(1), found, 10), status::timed_out);
 }
 
-TEST_P(rpc_test, there_is_room_for_the_answers_to_all_calls) {
-    for (auto const& [slots, at_once] :
-         {std::pair{1u, 1u}, {2u, 2u}, {8u, 8u}, {8u, 1u}, {16u, 16u}}) {
-        SCOPED_TRACE(testing::Message() << slots << ", taken " << at_once << " at once");
-        arena const words(device::open(0), enough, enough);
-        rpc_to_gpu<question, answer> calls(words, slots, ~std::uint64_t{0} - 10);
-        gpu::server<question, answer> server(calls.handle_for_thread());
-        question asked{};
-        answer found{};
-        // One after another is received, so that there is credit for each number of them.
-        for (std::uint64_t sent = 0, received = 0; received < 3 * slots;) {
-            while (calls.try_send(question::of(sent)))
-                ++sent;
-            EXPECT_EQ(sent - received, slots);
-            for (unsigned i = 0; i < at_once && server.take(asked) == status::ok; ++i)
-                EXPECT_EQ(server.reply(answer::of(asked.words[0])), status::ok)
-                    << "without waiting";
-            ASSERT_TRUE(calls.try_receive(found));
-            EXPECT_EQ(found, answer::of(received++));
-        }
-    }
-}
-
-TEST_P(rpc_test, answers_that_come_late_occupy_no_room) {
-    rpc_to_gpu<question, answer> calls(device::open(0), 1);
-    answer found{};
-    gpu::server<question, answer> server(calls.handle_for_thread());
-    question asked{};
-    for (std::uint64_t i = 0; i < 5; ++i) {
-        EXPECT_FALSE(calls.call(question::of(i), found, 1ms));
-        EXPECT_EQ(server.take(asked), status::ok) << "there was room";
-        EXPECT_EQ(asked, question::of(i));
-        EXPECT_EQ(server.reply(answer::of(i)), status::ok);
-    }
+TEST_P(rpc_test, slots_are_a_power_of_two) {
+    arena const words(device::open(0), enough, enough);
+    expect_refusal(refusal_of([&] { rpc_to_cpu<int, int> const calls(words, 3); }),
+                   errc::invalid_argument, "a power of two");
 }
 
 BARMAP_OVER_KINDS_OF_MEMORY(rpc_test);

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-/// Counters and flags, with threads in the place of kernels.
+/// Counters, with threads in the place of kernels.
 namespace barmap::contract {
 namespace {
 
@@ -112,49 +112,21 @@ TEST(look_until_test, looks_once_more_after_the_time_and_waits_however_long) {
         detail::look_until([&] { return ++looks == 1000; }, std::chrono::nanoseconds::max()));
 }
 
-TEST_P(signal_test, flags_are_lowered_by_whoever_waits) {
-    arena const words(device::open(0), enough, enough);
-    flag_to_gpu go(words);
-    flag_to_cpu done(words);
-    gpu::flag_to_gpu const in = go.handle_for_thread();
-    gpu::flag_to_cpu const out = done.handle_for_thread();
-    for (unsigned i = 0; i < 3; ++i) {
-        EXPECT_EQ(gpu::wait_for(in), status::empty);
-        EXPECT_EQ(gpu::wait_for(in, 100), status::timed_out);
-        go.raise();
-        go.raise();
-        EXPECT_EQ(gpu::wait_for(in), status::ok);
-        EXPECT_FALSE(done.is_raised() || done.wait_for(1ms));
-        gpu::raise(out);
-        EXPECT_TRUE(done.wait_for(1h) && done.is_raised());
-        done.lower();
-    }
-}
-
 TEST_P(signal_test, streams_wait_for_words_and_store_them) {
     arena const words(device::open(0), enough, enough);
     counter_to_gpu there(words, 5);
     counter_to_cpu back(words, 5);
-    flag_to_gpu go(words);
-    flag_to_cpu done(words);
     constexpr unsigned non_blocking = 1;
     CUstream stream = nullptr;
     ASSERT_EQ(cu().stream_create(&stream, non_blocking), cuda::success);
     for (std::uint64_t round = 1; round <= 3; ++round) {
         there.wait(stream, 5 + round);
         back.record(stream, 5 + round);
-        go.wait(stream);
-        done.record(stream);
         EXPECT_FALSE(back.wait_for(5 + round, 20ms));
         there.advance(5 + round);
         EXPECT_TRUE(back.wait_for(5 + round, 60s));
-        EXPECT_FALSE(done.wait_for(20ms));
-        go.raise();
-        EXPECT_TRUE(done.wait_for(60s));
-        done.lower();
     }
     EXPECT_EQ(cu().stream_synchronize(stream), cuda::success);
-    EXPECT_EQ(gpu::wait_for(go.handle_for_thread()), status::empty) << "the stream has lowered it";
     EXPECT_EQ(cu().stream_destroy(stream), cuda::success);
 }
 

@@ -3,9 +3,7 @@
 // BARMAP_KERNEL is what its headers would call __global__.
 #include "signal_messages.hpp"
 
-#include <barmap/gpu/mailbox.cuh>
 #include <barmap/gpu/ring.cuh>
-#include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/signal.cuh>
 
 using barmap::gpu_test::is_whole;
@@ -53,51 +51,16 @@ extern "C" BARMAP_KERNEL void barmap_test_arrivals(gpu::counter_to_gpu go, gpu::
     }
 }
 
-extern "C" BARMAP_KERNEL void barmap_test_flags(gpu::flag_to_gpu in, gpu::flag_to_cpu out,
-                                                word rounds, word* in_gpu, word* in_host,
-                                                word* wrong) {
-    for (word i = 1; i <= rounds; ++i) {
-        if (gpu::wait_for(in, many_looks) != status::ok) {
-            gpu::add(wrong, 1);
-            return;
-        }
-        if (gpu::load_relaxed(in_gpu) != i * 3)
-            gpu::add(wrong, 1);
-        gpu::store_relaxed(in_host, i * 7);
-        gpu::raise(out);
-    }
-}
-
-// Sends back what it reads, until the CPU has written its last value.
-extern "C" BARMAP_KERNEL void barmap_test_mailboxes(gpu::mailbox_to_gpu<reading> in,
-                                                    gpu::mailbox_to_cpu<reading> out, word last,
-                                                    word* read, word* wrong) {
-    gpu::mailbox_reader<reading> reader(in);
-    gpu::mailbox_writer<reading> writer(out);
-    reading value = {};
-    word before = 0, count = 0;
-    while (before != last) {
-        if (reader.read(value, many_looks) != status::ok) {
-            gpu::add(wrong, 1);
-            break;
-        }
-        if (!is_whole(value) || value.words[0] <= before)
-            gpu::add(wrong, 1);
-        before = value.words[0];
-        writer.write(value);
-        ++count;
-    }
-    gpu::store_relaxed(read, count);
-}
-
-extern "C" BARMAP_KERNEL void barmap_test_server(gpu::rpc_to_gpu<reading, reading> calls,
-                                                 word* wrong) {
-    gpu::server<reading, reading> server(calls);
+// Answers each message, until the CPU closes the ring.
+extern "C" BARMAP_KERNEL void barmap_test_server(gpu::ring_to_gpu<reading> in,
+                                                 gpu::ring_to_cpu<reading> out, word* wrong) {
+    gpu::consumer<reading> from(in);
+    gpu::producer<reading> to(out);
     reading asked;
     status found;
-    while ((found = server.take(asked, many_looks)) == status::ok)
+    while ((found = from.pop(asked, many_looks)) == status::ok)
         if (!is_whole(asked) ||
-            server.reply(reading_of(asked.words[0] * 3), many_looks) != status::ok)
+            to.push(reading_of(asked.words[0] * 3), many_looks) != status::ok)
             gpu::add(wrong, 1);
     if (found != status::closed)
         gpu::add(wrong, 1);

@@ -3,9 +3,7 @@
 #include "signal_kernels.ptx.hpp"
 #include "signal_messages.hpp"
 
-#include <barmap/mailbox.hpp>
 #include <barmap/ring.hpp>
-#include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>
 
 #include <algorithm>
@@ -132,28 +130,6 @@ TEST_F(signal_test, the_last_block_to_arrive_advances_the_counter) {
     kernels.expect_nothing_wrong();
 }
 
-TEST_F(signal_test, what_was_written_before_a_flag_is_seen_after_it) {
-    test_kernels kernels;
-    arena const words(device::open(0), page, page);
-    arena::part const data = words.take_gpu(sizeof(word)), host = words.take_host(sizeof(word));
-    auto* const in_host = reinterpret_cast<word*>(host.data());
-    flag_to_gpu go(words);
-    flag_to_cpu done(words);
-    word const count = rounds(100'000);
-    kernels.launch("barmap_test_flags", 1, go.handle(), done.handle(), count, on_gpu(data), on_gpu(host),
-           kernels.wrong());
-    word wrong_here = 0;
-    for (word i = 1; i <= count; ++i) {
-        write_value(data.window(), i * 3);
-        go.raise();
-        ASSERT_TRUE(done.wait_for(10s)) << i;
-        wrong_here += gpu::load_relaxed(in_host) != i * 7;
-        done.lower();
-    }
-    EXPECT_EQ(wrong_here, 0u);
-    kernels.expect_nothing_wrong();
-}
-
 TEST_F(signal_test, streams_wait_for_words_and_store_them) {
     test_kernels kernels;
     arena const words(device::open(0), page, page);
@@ -161,73 +137,15 @@ TEST_F(signal_test, streams_wait_for_words_and_store_them) {
         SCOPED_TRACE(first);
         counter_to_gpu there(words, first);
         counter_to_cpu back(words, first);
-        flag_to_gpu go(words);
-        flag_to_cpu done(words);
         for (word i = 1; i <= rounds(200); ++i) {
             there.wait(kernels.stream(), first + i);
             back.record(kernels.stream(), first + i);
-            go.wait(kernels.stream());
-            done.record(kernels.stream());
             EXPECT_FALSE(i % 50 == 1 && back.wait_for(first + i, 2ms));
             there.advance(first + i);
             ASSERT_TRUE(back.wait_for(first + i, 10s)) << i;
-            EXPECT_FALSE(i % 50 == 1 && done.wait_for(2ms));
-            go.raise();
-            ASSERT_TRUE(done.wait_for(10s)) << i;
-            done.lower();
         }
         expect_success(cu().stream_synchronize(kernels.stream()));
     }
-}
-
-TEST_F(signal_test, values_of_mailboxes_are_whole_and_never_go_back) {
-    test_kernels kernels;
-    for (word const first : firsts) {
-        SCOPED_TRACE(first);
-        arena const words(device::open(0), 2 * page, 2 * page);
-        mailbox_to_gpu<reading> settings(words, first);
-        mailbox_to_cpu<reading> state(words, first);
-        device_block const read(sizeof(word));
-        word const last = rounds(1'000'000);
-        kernels.launch("barmap_test_mailboxes", 1, settings.handle(), state.handle(), last, on_gpu(read),
-               kernels.wrong());
-        word wrong_here = 0, before = 0, count = 0, sent = 0;
-        reading value;
-        auto const until = std::chrono::steady_clock::now() + 60s;
-        while (before != last && std::chrono::steady_clock::now() < until) {
-            if (sent < last)
-                settings.write(reading_of(++sent));
-            if (!state.read(value))
-                continue;
-            ++count;
-            wrong_here += !is_whole(value) || value.words[0] <= before || value.words[0] > sent;
-            before = value.words[0];
-        }
-        EXPECT_EQ(before, last) << "the last one is never missed";
-        EXPECT_EQ(wrong_here, 0u);
-        kernels.expect_nothing_wrong();
-        word there = 0;
-        expect_success(cu().memcpy_dtoh(&there, read.address(), sizeof there));
-        EXPECT_GT(there, 100u);
-        EXPECT_GT(count, 100u);
-        RecordProperty("read by the GPU", std::to_string(there));
-        RecordProperty("read by the CPU", std::to_string(count));
-    }
-}
-
-TEST_F(signal_test, the_cpu_calls_gpu_code) {
-    test_kernels kernels;
-    rpc_to_gpu<reading, reading> calls(device::open(0), 8);
-    kernels.launch("barmap_test_server", 1, calls.handle(), kernels.wrong());
-    word wrong_here = 0;
-    reading found;
-    for (word i = 0; i < rounds(100'000); ++i) {
-        ASSERT_TRUE(calls.call(reading_of(i), found, 10s)) << i;
-        wrong_here += !is_whole(found) || found.words[0] != i * 3;
-    }
-    EXPECT_EQ(wrong_here, 0u);
-    calls.close();
-    kernels.expect_nothing_wrong();
 }
 
 TEST_F(signal_test, a_ring_goes_on_in_each_replay_of_a_graph) {
@@ -267,8 +185,9 @@ TEST_F(signal_test, two_gpus_at_once) {
         GTEST_SKIP() << "one GPU only";
     struct side {
         test_kernels kernels;
-        rpc_to_gpu<reading, reading> calls; // two rings
-        explicit side(int ordinal) : calls(device::open(ordinal), 8) {}
+        ring_to_gpu<reading> in;
+        ring_to_cpu<reading> out;
+        explicit side(int ordinal) : in(device::open(ordinal), 8), out(device::open(ordinal), 8) {}
     };
     std::vector<std::unique_ptr<side>> sides;
     std::vector<std::thread> threads;
@@ -277,13 +196,17 @@ TEST_F(signal_test, two_gpus_at_once) {
         use(static_cast<int>(i));
         sides.push_back(std::make_unique<side>(static_cast<int>(i)));
         side& each = *sides.back();
-        each.kernels.launch("barmap_test_server", 1, each.calls.handle(), each.kernels.wrong());
+        each.kernels.launch("barmap_test_server", 1, each.in.handle(), each.out.handle(),
+                            each.kernels.wrong());
         threads.emplace_back([&each, &wrong_here, i] {
             reading found;
-            for (word k = i; k < rounds(50'000); ++k)
-                wrong_here += !each.calls.call(reading_of(k), found, 10s) || !is_whole(found) ||
-                    found.words[0] != k * 3;
-            each.calls.close();
+            for (word k = i; k < rounds(50'000); ++k) {
+                bool const sent = each.in.try_push(reading_of(k));
+                each.in.flush();
+                wrong_here += !sent || !each.out.wait_for(10s) || !each.out.try_pop(found) ||
+                    !is_whole(found) || found.words[0] != k * 3;
+            }
+            each.in.close();
         });
     }
     for (unsigned i = 0; i < 2; ++i) {
@@ -321,9 +244,9 @@ TEST_F(signal_test, a_kernel_of_another_context_than_its_stream_is_refused) {
     CUcontext other = nullptr;
     expect_success(cu().ctx_create(&other, 0, 0));
     expect_success(cu().module_load_data(&module, ptx::signal_kernels));
-    expect_success(cu().module_get_function(&function, module, "barmap_test_flags"));
+    expect_success(cu().module_get_function(&function, module, "barmap_test_counters"));
     std::array<word, 8> nothing{};
-    std::array<void*, 6> parameters{};
+    std::array<void*, 7> parameters{};
     for (std::size_t i = 0; i < parameters.size(); ++i)
         parameters[i] = &nothing[i];
     constexpr int invalid_handle = 400;
@@ -341,7 +264,6 @@ TEST_F(signal_test, pushes_to_a_destroyed_context_change_nothing) {
     auto out = std::make_unique<ring_to_cpu<reading>>(gpu, 8);
     auto words = std::make_unique<arena>(gpu, page, page);
     counter_to_gpu there(*words);
-    mailbox_to_gpu<reading> settings(*words);
     expect_success(cu().ctx_destroy(context));
     use(0);
     for (word i = 0; i < 8; ++i)
@@ -349,7 +271,6 @@ TEST_F(signal_test, pushes_to_a_destroyed_context_change_nothing) {
     in->flush();
     EXPECT_FALSE(in->try_push(reading_of(8))) << "nobody reads them";
     there.advance(1);
-    settings.write(reading_of(1));
     in->close();
     in.reset();
     out.reset();

@@ -18,7 +18,6 @@ QUALIFIERS = """
 #define __device__ __attribute__((device))
 #define __host__ __attribute__((host))
 #define __global__ __attribute__((global))
-#define __shared__ __attribute__((shared))
 """
 
 USES = """
@@ -40,36 +39,19 @@ template <class T>
 KERNEL void by_many(ring_to_cpu<T> out, T value) {
     push(out, value, 1000);
 }
-template <class T>
-KERNEL void by_signal(counter_to_gpu in, counter_to_cpu out, flag_to_gpu go, flag_to_cpu done,
-                      mailbox_to_gpu<T> settings, mailbox_to_cpu<T> state) {
-    mailbox_reader<T> reader(settings);
-    mailbox_writer<T> writer(state);
-    T value;
-    if (wait_for(in, 1, 1000) == status::ok && wait_for(go, 1000) == status::ok &&
-        reader.read(value, 1000) == status::ok)
-        writer.write(value);
-    if (!arrive(out, 32))
+KERNEL void by_signal(counter_to_gpu in, counter_to_cpu out) {
+    if (wait_for(in, 1, 1000) == status::ok && !arrive(out, 32))
         advance(out, 2);
-    raise(done);
 }
 template <class T>
-KERNEL void by_call(rpc_to_cpu<T, T> cpu, rpc_to_gpu<T, T> gpu) {
-    server<T, T> calls(gpu);
-    T value;
-    while (calls.take(value, 1000) == status::ok) {
-        call(cpu, value, value, 1000);
-        calls.reply(value, 1000);
-    }
+KERNEL void by_call(rpc_to_cpu<T, T> cpu) {
+    T value = T();
+    call(cpu, value, value, 1000);
     caller<T, T> only(cpu);
     only.call(value, value, 1000);
 }
-template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, flag_to_gpu, flag_to_cpu,
-                               mailbox_to_gpu<message>, mailbox_to_cpu<message>);
-template KERNEL void by_signal(counter_to_gpu, counter_to_cpu, flag_to_gpu, flag_to_cpu,
-                               mailbox_to_gpu<word>, mailbox_to_cpu<word>);
-template KERNEL void by_call(rpc_to_cpu<large, large>, rpc_to_gpu<large, large>);
-template KERNEL void by_call(rpc_to_cpu<word, word>, rpc_to_gpu<word, word>);
+template KERNEL void by_call(rpc_to_cpu<large, large>);
+template KERNEL void by_call(rpc_to_cpu<word, word>);
 template KERNEL void by_thread(ring_to_gpu<message>, ring_to_cpu<message>);
 template KERNEL void by_thread(ring_to_gpu<large>, ring_to_cpu<large>);
 template KERNEL void by_thread(ring_to_gpu<word>, ring_to_cpu<word>);
@@ -89,18 +71,6 @@ KERNEL void by_warp(ring_to_gpu<T> in, ring_to_cpu<T> out) {
     from.close();
     to.close();
 }
-template <class T>
-KERNEL void by_block(ring_to_gpu<T> in, ring_to_cpu<T> out) {
-    SHARED T shared;
-    block_consumer<T> from(in);
-    block_producer<T> to(out);
-    while (from.pop(shared, 1000) == status::ok)
-        to.push(shared, 1000);
-    from.close();
-    to.close();
-}
-template KERNEL void by_block(ring_to_gpu<message>, ring_to_cpu<message>);
-template KERNEL void by_block(ring_to_gpu<large>, ring_to_cpu<large>);
 template KERNEL void by_warp(ring_to_gpu<message>, ring_to_cpu<message>);
 template KERNEL void by_warp(ring_to_gpu<large>, ring_to_cpu<large>);
 """
@@ -127,19 +97,8 @@ OPERATION_KERNELS = "using namespace barmap::gpu;\n" + "".join(
     f'extern "C" KERNEL void operation_{number}(word* at) {{ {text} }}\n'
     for number, text in enumerate(OPERATIONS))
 
-# Where the threads of a block, and the lanes of a warp, wait for each other: on the CPU there is one.
+# Where the lanes of a warp wait for each other: on the CPU there is one.
 COLLECTIVES = {
-    ("block_consumer<two>& in, two* to", "in.pop(*to);"):
-        "ld.acquire, barrier, ld.relaxed, barrier, st.release, "
-        "ld.acquire, barrier, ld.acquire, barrier, ld.relaxed, barrier, st.release",
-    ("ring_to_gpu<two> ring, two* to", "ring.mask = 1023; block_consumer<two>(ring).pop(*to);"):  # no credit yet
-        "ld.relaxed, ld.acquire, barrier, ld.relaxed, barrier, barrier, st.relaxed, barrier, st.release, "
-        "ld.acquire, barrier, ld.acquire, barrier, ld.relaxed, barrier",
-    ("block_consumer<two>* in", "in->~block_consumer();"): "barrier, st.relaxed, barrier, st.release",
-    ("block_producer<two>& out, two const* from", "out.push(*from);"):
-        "ld.acquire, barrier, st.relaxed, barrier, fence, st.release, ld.relaxed, barrier",
-    ("block_producer<two>& out", "out.close();"): "barrier, st.release",
-    ("block_producer<two>* out", "out->~block_producer();"): "barrier, st.relaxed",
     ("warp_consumer<two>& in, two* to, unsigned* count", "in.pop(*to, *count);"):
         "ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release, "
         "ld.acquire, vote, ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release",
@@ -152,15 +111,23 @@ COLLECTIVES = {
 COLLECTIVE_KERNELS = "using namespace barmap::gpu;\nstruct two { word words[2]; };\n" + "".join(
     f'extern "C" KERNEL void operation_{number}({parameters}) {{ {text} }}\n'
     for number, (parameters, text) in enumerate(COLLECTIVES))
+# And where the threads of the block of a step do.
+STEPS = {
+    "load": "ld.relaxed, barrier, ld.acquire, st.release, ld.relaxed, barrier, st.relaxed, st.release",
+    "store": "ld.relaxed, ld.acquire, barrier, st.release, st.relaxed, st.relaxed, barrier, fence, st.release, st.relaxed",
+}
+STEP_KERNELS = "".join(
+    f'extern "C" KERNEL void operation_{number}(barmap::step::task task) '
+    f'{{ barmap::step::{name}(task, barmap::step::give_up()); }}\n'
+    for number, name in enumerate(STEPS))
 
-KERNEL = "#define KERNEL __global__\n#define SHARED __shared__\n"
-INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("mailbox", "ring", "rpc", "signal"))
-WARP_INCLUDES = INCLUDES + "".join(f"#include <barmap/gpu/{name}.cuh>\n"
-                                   for name in ("block_ring", "warp_ring"))
+KERNEL = "#define KERNEL __global__\n"
+INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("ring", "rpc", "signal"))
+WARP_INCLUDES = INCLUDES + "#include <barmap/gpu/warp_ring.cuh>\n"
 
 # Of PTX: neither a kernel's parameters nor what one thread or block keeps.
 _ACCESS = re.compile(r"^\s*(?:@%p\d+\s+)?((?:ld|st|atom|red)\.[\w.]+)", re.MULTILINE)
-_SHARED_WITH_NOBODY = re.compile(r"^(?:ld|st)\.(?:param|local|shared)\b")
+_SHARED_WITH_NOBODY = re.compile(r"^(?:ld|st)\.(?:param|local)\b")
 _TOLD = re.compile(r"^(?:(?:ld|st)\.(?:relaxed|acquire|release)\.sys\b|atom\.(?:acq_rel|relaxed)\.gpu\b)")
 # Those that the CPU or other threads see, and fences: in PTX, and in LLVM's intermediate language.
 _ORDERED = re.compile(r"^\s*((?:fence|(?:ld|st|atom)\.(?:relaxed|acquire|release|acq_rel))[\w.]*)", re.MULTILINE)
@@ -208,7 +175,7 @@ class DeviceHeaders(unittest.TestCase):
         for compiler in filter(shutil.which, ("g++", "clang++")):
             for standard in ("c++11", "c++20"):
                 with self.subTest(f"{compiler} {standard}"):
-                    self.compiled("#define KERNEL\n#define SHARED\n" + WARP_INCLUDES + USES + WARP_USES, ".cpp",
+                    self.compiled("#define KERNEL\n" + WARP_INCLUDES + USES + WARP_USES, ".cpp",
                                   compiler, f"-std={standard}")
 
     def test_cuda_reaches_memory_as_the_other_side_is_told(self):
@@ -233,8 +200,12 @@ class DeviceHeaders(unittest.TestCase):
         self.expect_operations(self.ptx(INCLUDES + OPERATION_KERNELS, "sm_70"), _ORDERED,
                                {operation: cuda for operation, (cuda, _) in OPERATIONS.items()})
 
-    def test_cuda_blocks_and_warps_wait_for_each_other(self):
+    def test_cuda_warps_wait_for_each_other(self):
         self.expect_operations(self.ptx(WARP_INCLUDES + COLLECTIVE_KERNELS, "sm_70"), _COLLECTIVE, COLLECTIVES)
+
+    def test_cuda_blocks_of_steps_wait_for_each_other(self):
+        include = f'#include "{self.include.parent}/src/signal/step_kernels.cuh"\n'
+        self.expect_operations(self.ptx(include + STEP_KERNELS, "sm_70"), _COLLECTIVE, STEPS)
 
     def test_hip_orders_what_it_loads_and_stores(self):
         compiled = self.hip(INCLUDES + OPERATION_KERNELS, "-emit-llvm")

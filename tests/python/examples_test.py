@@ -19,8 +19,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 WITH_EXAMPLES = (  # in methods
     barmap.Mapping, barmap.CopyEngine, barmap.RingToGpu, barmap.RingToCpu, barmap.StepInputs,
-    barmap.StepOutputs, barmap.CounterToGpu, barmap.CounterToCpu, barmap.FlagToGpu, barmap.FlagToCpu,
-    barmap.MailboxToGpu, barmap.MailboxToCpu,
+    barmap.StepOutputs, barmap.CounterToGpu, barmap.CounterToCpu,
 )
 
 

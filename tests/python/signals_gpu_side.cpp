@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The GPU's side of counters, flags and mailboxes, for a thread that stands for a kernel. message.hpp is
-// what barmap.device_struct() wrote.
-#include "message.hpp"
-
-#include <barmap/gpu/mailbox.cuh>
+// The GPU's side of counters, for a thread that stands for a kernel.
 #include <barmap/gpu/signal.cuh>
 
 namespace gpu = barmap::gpu;
@@ -28,23 +24,5 @@ void counter_advance(unsigned long long const* of, unsigned long long to) {
 
 int counter_arrive(unsigned long long const* of, unsigned long long expected) {
     return gpu::arrive(gpu::counter_to_cpu{at(of[0]), at(of[1]), of[2]}, expected);
-}
-
-int flag_wait(unsigned long long const* of) {
-    return static_cast<int>(gpu::wait_for(gpu::flag_to_gpu{at(of[0])}));
-}
-
-void flag_raise(unsigned long long const* of) {
-    gpu::raise(gpu::flag_to_cpu{at(of[0])});
-}
-
-int mailbox_read(unsigned long long const* of, message* to) {
-    gpu::mailbox_reader<message> reader(gpu::mailbox_to_gpu<message>{at(of[0]), at(of[1]), of[2]});
-    return static_cast<int>(reader.read(*to));
-}
-
-void mailbox_write(unsigned long long const* of, message const* from) {
-    gpu::mailbox_writer<message> writer(gpu::mailbox_to_cpu<message>{at(of[0]), at(of[1]), of[2]});
-    writer.write(*from);
 }
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counters, flags and mailboxes, with this thread in the place of the kernel."""
+"""Counters, with this thread in the place of the kernel."""
 
 import _thread
 import asyncio
@@ -22,22 +22,14 @@ from process_test import run_threads
 
 pytestmark = pytest.mark.simulated  # on a real GPU, no thread can stand for a kernel
 
-GAINS = np.dtype([("p", "f4"), ("i", "f8"), ("at", "u1", 3)], align=True)
-LARGE = np.dtype([("number", "u8"), ("bytes", "u1", 20000)])
-KINDS = [barmap.CounterToGpu, barmap.CounterToCpu, barmap.FlagToGpu, barmap.FlagToCpu,
-         lambda **of: barmap.MailboxToGpu(GAINS, **of), lambda **of: barmap.MailboxToCpu(GAINS, **of)]
-WAITING = {"counter": (barmap.CounterToCpu, lambda of, *t: of.wait_for(1, *t), lambda of: of.reached(1)),
-           "flag": (barmap.FlagToCpu, lambda of, *t: of.wait_for(*t), lambda of: of.raised()),
-           "mailbox": (KINDS[5], lambda of, *t: of.wait_for(*t), lambda of: of.get())}
+KINDS = [barmap.CounterToGpu, barmap.CounterToCpu]
 
 
 @functools.lru_cache(maxsize=None)
-def library(dtype=GAINS):
+def library():
     source = pathlib.Path(__file__).with_name("signals_gpu_side.cpp")
     with tempfile.TemporaryDirectory() as directory:
-        pathlib.Path(directory, "message.hpp").write_text(barmap.device_struct(dtype, "message"))
-        made = compile_library(source, directory, f"-I{directory}")
-    return made
+        return compile_library(source, directory)
 
 
 def words(of):
@@ -45,15 +37,9 @@ def words(of):
     return (ctypes.c_ulonglong * len(found))(*found)
 
 
-def act(of, dtype=GAINS):
+def advance(counter):
     """What a kernel does that somebody waits for."""
-    if isinstance(of, barmap.CounterToCpu):
-        library().counter_advance(words(of), ctypes.c_ulonglong(1))
-    elif isinstance(of, barmap.FlagToCpu):
-        library().flag_raise(words(of))
-    else:
-        value = np.ones(1, dtype)
-        library(dtype).mailbox_write(words(of), ctypes.c_void_p(value.ctypes.data))
+    library().counter_advance(words(counter), ctypes.c_ulonglong(1))
 
 
 @pytest.fixture(params=[None, "arena"])
@@ -98,122 +84,66 @@ def test_the_cpu_sees_kernels_counters(memory):
         assert counter.wait_for(4) and counter.value == 4
 
 
-def test_flags_are_raised_and_lowered(memory):
-    with barmap.FlagToGpu(**memory) as there, barmap.FlagToCpu(**memory) as back:
-        assert library().flag_wait(words(there)) == EMPTY
-        there.raise_()
-        there.raise_()
-        assert [library().flag_wait(words(there)) for _ in range(2)] == [OK, EMPTY]
-        assert not back.is_raised and not back.wait_for(0) and not back.wait_for(0.02)
-        library().flag_raise(words(back))
-        assert back.wait_for() and back.is_raised and back.wait_for(0)
-        back.lower()
-        assert not back.is_raised
-
-
-@pytest.mark.parametrize("dtype", ["u1", "f8", GAINS, LARGE, ("i4", (2, 3))], ids=str)
-def test_mailboxes_hold_the_latest_value(memory, dtype):
-    dtype = np.dtype(dtype)
-    base, shape = dtype.subdtype or (dtype, ())
-
-    def value(number):
-        return np.frombuffer(bytes((number + i) % 100 for i in range(dtype.itemsize)), base).reshape(
-            shape)
-
-    def of_gpu(box):
-        found = np.zeros(shape, base)
-        status = library(dtype).mailbox_read(words(box), ctypes.c_void_p(found.ctypes.data))
-        return found if status == OK else status
-
-    with barmap.MailboxToGpu(dtype, **memory) as there, barmap.MailboxToCpu(dtype, **memory) as back:
-        assert there.dtype == back.dtype == dtype and of_gpu(there) == EMPTY and back.read() is None
-        for number in range(9):
-            there.write(value(number)[()])
-            made = value(number * 3).copy()
-            library(dtype).mailbox_write(words(back), ctypes.c_void_p(made.ctypes.data))
-            if number % 3 == 0:
-                continue
-            assert np.array_equal(of_gpu(there), value(number)) and there.version == number + 1
-            assert back.wait_for() and back.wait_for(0)
-            found = back.read()
-            assert found.dtype == base and np.array_equal(found, value(number * 3))
-            assert back.version == number + 1
-            assert back.read() is None and not back.wait_for(0) and not back.wait_for(0.01)
-
-
 def test_streams_wait_and_record(driver, stream, memory):
-    with barmap.CounterToGpu(**memory) as go, barmap.CounterToCpu(**memory) as done, \
-            barmap.FlagToGpu(**memory) as start, barmap.FlagToCpu(**memory) as ended:
+    with barmap.CounterToGpu(**memory) as go, barmap.CounterToCpu(**memory) as done:
         go.wait(stream, 2)
         done.record(stream, 9)
-        start.wait(stream)
-        ended.record(stream)
         assert not done.wait_for(9, 0.02)
         go.advance(2)
-        assert done.wait_for(9, 60) and not ended.wait_for(0.02)
-        start.raise_()
-        assert ended.wait_for(60)
+        assert done.wait_for(9, 60)
         driver("cuStreamSynchronize", ctypes.c_void_p(stream))
-        assert library().flag_wait(words(start)) == EMPTY  # the stream has lowered it
-        for call in (lambda: go.wait("s", 1), lambda: done.record(None, 1), lambda: start.wait(1.0),
-                     lambda: ended.record([])):
+        for call in (lambda: go.wait("s", 1), lambda: go.wait(1.0, 1), lambda: done.record(None, 1),
+                     lambda: done.record([], 1)):
             with pytest.raises(TypeError, match="is no stream"):
                 call()
 
 
-@pytest.mark.parametrize("name", WAITING)
-def test_waiting_lets_others_run_and_can_be_interrupted(name):
-    kind, wait, _ = WAITING[name]
-    with kind() as of:
+def test_waiting_lets_others_run_and_can_be_interrupted():
+    with barmap.CounterToCpu() as counter:
         order = []
 
         def waits():
             order.append("waits")
-            assert wait(of)
+            assert counter.wait_for(1)
 
-        def acts():
+        def advances():
             while not order:
                 pass
-            act(of)
+            advance(counter)
 
-        run_threads(waits, acts)
+        run_threads(waits, advances)
         with pytest.raises(ValueError, match="a time is not negative"):
-            wait(of, -1)
+            counter.wait_for(1, -1)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with kind() as of, pytest.raises(KeyboardInterrupt):
+        with barmap.CounterToCpu() as counter, pytest.raises(KeyboardInterrupt):
             threading.Timer(0.02, _thread.interrupt_main).start()
-            wait(of)
+            counter.wait_for(1)
     finally:
         signal.signal(signal.SIGINT, before)
-    of, begun = kind(), threading.Event()
+    counter, begun = barmap.CounterToCpu(), threading.Event()
 
     def ends():
         begun.set()
         with pytest.raises(ValueError, match="is released"):
-            wait(of)
+            counter.wait_for(1)
 
-    run_threads(ends, lambda: (begun.wait(), of.release()))
+    run_threads(ends, lambda: (begun.wait(), counter.release()))
 
 
-@pytest.mark.parametrize("name", WAITING)
-def test_waiting_in_an_event_loop(name):
-    kind, _, reached = WAITING[name]
-
-    async def main(of):
-        cancelled = asyncio.ensure_future(reached(of))
+def test_waiting_in_an_event_loop():
+    async def main(counter):
+        cancelled = asyncio.ensure_future(counter.reached(1))
         await asyncio.sleep(0)
         cancelled.cancel()
-        waiting = asyncio.ensure_future(reached(of))
+        waiting = asyncio.ensure_future(counter.reached(1))
         await asyncio.sleep(0.02)
         assert not waiting.done()
-        act(of)
+        advance(counter)
         return await waiting
 
-    with kind() as of:
-        found = asyncio.run(main(of))
-        assert {"counter": lambda: found == 1, "flag": lambda: of.is_raised,
-                "mailbox": lambda: found["p"] == 1}[name]()
+    with barmap.CounterToCpu() as counter:
+        assert asyncio.run(main(counter)) == 1
 
 
 def test_hundreds_share_an_arena():
@@ -230,7 +160,7 @@ def test_hundreds_share_an_arena():
     for i, each in enumerate(counters):  # the memory is still there
         library().counter_advance(words(each), ctypes.c_ulonglong(i))
     assert [each.value for each in counters] == list(range(300))
-    for call in (lambda: barmap.FlagToCpu(arena=arena), arena.__enter__):
+    for call in (lambda: barmap.CounterToCpu(arena=arena), arena.__enter__):
         with pytest.raises(ValueError, match="^this arena is released$"):
             call()
 
@@ -244,32 +174,14 @@ def test_arenas_that_are_refused():
     with pytest.raises(barmap.Error):
         barmap.Arena(128, 128, device=7)
     with pytest.raises(TypeError, match="arena is an int: give a barmap.Arena"):
-        barmap.FlagToCpu(arena=3)
-    with barmap.Arena(0, 128) as arena:
-        barmap.FlagToCpu(arena=arena)
-        with pytest.raises(barmap.Error, match="take 8 bytes of GPU memory"):
-            barmap.FlagToGpu(arena=arena)
+        barmap.CounterToCpu(arena=3)
+    with barmap.Arena(128, 0) as arena:
+        barmap.CounterToGpu(arena=arena)
+        with pytest.raises(barmap.Error, match="take 8 bytes of host memory"):
+            barmap.CounterToCpu(arena=arena)
 
 
-@pytest.mark.parametrize("kind", [barmap.MailboxToGpu, barmap.MailboxToCpu])
-def test_dtypes_that_are_refused(kind):
-    with pytest.raises(TypeError, match="cannot hold Python objects"):
-        kind("O")
-    with pytest.raises(TypeError):
-        kind("nothing")
-    for dtype in ("S0", "V1048577"):
-        with pytest.raises(ValueError, match="give values of 1 byte to 1 MiB"):
-            kind(dtype)
-
-
-def test_values_that_are_refused():
-    with barmap.MailboxToGpu("u2") as box, barmap.MailboxToGpu(GAINS) as gains:
-        for wrong, error in ((1.5, TypeError), (1 << 16, OverflowError), ("1", TypeError)):
-            with pytest.raises(error):
-                box.write(wrong)
-        with pytest.raises(TypeError, match="the value is a list: give a tuple"):
-            gains.write([1, 2, 3])
-        assert box.version == gains.version == 0
+def test_numbers_that_are_refused():
     with barmap.CounterToGpu() as there, barmap.CounterToCpu() as back:
         for call in (lambda: there.advance(-1), lambda: there.wait(0, 1 << 64), lambda: back.wait_for(-1),
                      lambda: back.record(0, -1), lambda: barmap.CounterToGpu(-1)):
@@ -286,21 +198,7 @@ def test_the_handle_is_a_struct_of_words(kind, memory):
             of.handle[of.handle.dtype.names[0]] = 3
 
 
-CALLS = ["advance(1)", "wait(0, 1)", "wait(0)", "value", "record(0, 1)", "record(0)", "wait_for(1, 0)",
-         "wait_for(0)", "raise_()", "lower()", "is_raised", "write((1, 2, (0, 0, 0)))", "read()", "version",
-         "handle", "handle_words"]
-
-
-def calls_of(of):
-    """Those of the calls that it has, without the wrong number of arguments."""
-    for call in CALLS:
-        name, _, given = call.partition("(")
-        if not hasattr(type(of), name):
-            continue
-        is_counter = type(of).__name__.startswith("Counter")
-        if name in ("wait", "record", "wait_for") and ("," in given) != is_counter:
-            continue
-        yield call
+CALLS = ["advance(1)", "wait(0, 1)", "value", "record(0, 1)", "wait_for(1, 0)", "handle", "handle_words"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -310,10 +208,10 @@ def test_what_is_released_refuses_every_call(kind, memory):
         assert not of.released and repr(of).startswith(f"<barmap.{name}")
     of.release()
     assert of.released and repr(of) == f"<barmap.{name}, released>"
-    found = list(calls_of(of))
+    found = [call for call in CALLS if hasattr(type(of), call.partition("(")[0])]
     assert len(found) >= 4
     for call in [*found, "__enter__()"]:
-        with pytest.raises(ValueError, match="^this (counter|flag|mailbox) is released$"):
+        with pytest.raises(ValueError, match="^this counter is released$"):
             eval(f"of.{call}")
 
 
@@ -329,13 +227,12 @@ import os
 import barmap
 barmap.sim()
 arena = barmap.Arena(4096, 4096)
-all = [barmap.CounterToGpu(), barmap.CounterToCpu(arena=arena), barmap.FlagToGpu(), barmap.FlagToCpu(),
-       barmap.MailboxToGpu("i4"), barmap.MailboxToCpu("i4", arena=arena)]
+all = [barmap.CounterToGpu(), barmap.CounterToCpu(arena=arena)]
 child = os.fork()
 if child == 0:
-    calls = [lambda: all[0].advance(1), lambda: all[1].value, all[2].raise_, lambda: all[3].wait_for(0),
-             lambda: all[4].write(1), all[5].read, lambda: barmap.FlagToCpu(),
-             lambda: barmap.FlagToCpu(arena=arena), lambda: barmap.Arena(128, 128)]
+    calls = [lambda: all[0].advance(1), lambda: all[1].value, lambda: all[1].wait_for(1, 0),
+             lambda: barmap.CounterToCpu(), lambda: barmap.CounterToCpu(arena=arena),
+             lambda: barmap.Arena(128, 128)]
     for i, call in enumerate(calls):
         try:
             call()
@@ -349,7 +246,7 @@ if child == 0:
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 all[0].advance(1)
-assert all[5].read() is None
+assert all[1].value == 0
 """
 
 

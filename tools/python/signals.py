@@ -4,8 +4,7 @@
 
     tools/python/signals.py [--output results.json]     needs CuPy and PyTorch
 
-A kernel of one thread answers: by a mailbox and a counter each way, by a flag each way, and by a ring
-each way. Steps have 48 inputs of 256 bytes, and a token. Times are of one call or one round, in
+A kernel of one thread answers: by a counter each way, and by a ring each way. Steps have 48 inputs of 256 bytes, and a token. Times are of one call or one round, in
 microseconds, Python's part included.
 """
 
@@ -19,35 +18,19 @@ import time
 import barmap
 import numpy as np
 
-GAINS = np.dtype([("a", "f8"), ("b", "f8", 8), ("number", "u8")], align=True)
 KERNELS = """
-#include <barmap/gpu/mailbox.cuh>
 #include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/signal.cuh>
-%s
 using namespace barmap::gpu;
 const word looks = 20000000;
 
-extern "C" __global__ void answer(counter_to_gpu asked, counter_to_cpu answered, flag_to_gpu go, flag_to_cpu done,
-                                  mailbox_to_gpu<gains> settings, mailbox_to_cpu<gains> state,
-                                  unsigned long long rounds, unsigned long long* wrong) {
-    mailbox_reader<gains> reader(settings);
-    mailbox_writer<gains> writer(state);
-    gains now;
+extern "C" __global__ void answer(counter_to_gpu asked, counter_to_cpu answered, word rounds, word* wrong) {
     for (word i = 1; i <= rounds; ++i) {
-        if (wait_for(asked, i, looks) != status::ok || reader.read(now) != status::ok || now.number != i) {
+        if (wait_for(asked, i, looks) != status::ok) {
             *wrong = i;
             return;
         }
-        now.a += 1;
-        writer.write(now);
-        fence_system();
         advance(answered, i);
-        if (wait_for(go, looks) != status::ok) {
-            *wrong = i;
-            return;
-        }
-        raise(done);
     }
 }
 
@@ -86,33 +69,17 @@ def check(is_right, what):
 def signals(times, kernel, stream, cupy):
     arena = barmap.Arena(1 << 16, 1 << 16)
     asked, answered = barmap.CounterToGpu(arena=arena), barmap.CounterToCpu(arena=arena)
-    go, done = barmap.FlagToGpu(arena=arena), barmap.FlagToCpu(arena=arena)
-    settings, state = barmap.MailboxToGpu(GAINS, arena=arena), barmap.MailboxToCpu(GAINS, arena=arena)
     wrong, rounds, number = cupy.zeros(1, "u8"), 5000, 0
     with stream:
-        kernel((1,), (1,), (asked.handle, answered.handle, go.handle, done.handle, settings.handle,
-                            state.handle, np.uint64(rounds), wrong))
-    value = np.zeros((), GAINS)
+        kernel((1,), (1,), (asked.handle, answered.handle, np.uint64(rounds), wrong))
 
     def ask():
         nonlocal number
         number += 1
-        value["a"], value["number"] = number / 2, number
-        settings.write(value)
         asked.advance(number)
         check(answered.wait_for(number, 10), "counter")
-        found = state.read()
-        check(found["number"] == number and found["a"] == number / 2 + 1, "mailbox")
 
-    def lower():
-        go.raise_()
-        check(done.wait_for(10), "flag")
-        done.lower()
-
-    times.of("mailbox and counter there and back", ask, lower, rounds // 2)
-    ask()
-    times.of("flag there and back", lower, ask, rounds // 2 - 1)
-    lower()
+    times.of("counter there and back", ask, rounds=rounds)
     stream.synchronize()
     check(int(wrong[0]) == 0, "the kernel's side")
 
@@ -202,8 +169,7 @@ def main(output):
     import torch
 
     times, stream = Times(), cupy.cuda.Stream(non_blocking=True)
-    module = cupy.RawModule(code=KERNELS % barmap.device_struct(GAINS, "gains"),
-                            options=("-std=c++17", f"-I{barmap.include_dir()}"))
+    module = cupy.RawModule(code=KERNELS, options=("-std=c++17", f"-I{barmap.include_dir()}"))
     signals(times, module.get_function("answer"), stream, cupy)
     rings(times, module.get_function("increment"), stream)
     steps(times, torch)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Calls between a CPU and running GPU code: the GPU's side. <barmap/rpc.hpp> makes them, and the rules
-/// are in share/doc/barmap/rings.md.
+/// Calls of the CPU by running GPU code: the GPU's side. <barmap/rpc.hpp> makes them, and the rules are
+/// in share/doc/barmap/rings.md.
 ///
 ///     __global__ void work(barmap::gpu::rpc_to_cpu<question, answer> cpu) {
 ///         answer found;
@@ -11,7 +11,9 @@
 /// The structs are plain and are passed to kernels by value. Compiles as <barmap/gpu/words.cuh>.
 #pragma once
 
-#include <barmap/gpu/ring.cuh>
+#include <barmap/gpu/slots.cuh>
+#include <barmap/gpu/status.cuh>
+#include <barmap/gpu/words.cuh>
 
 namespace barmap {
 namespace gpu {
@@ -24,13 +26,6 @@ struct rpc_to_cpu {
     word* owners;   ///< GPU memory: a word for each slot, of detail::owner
     word* control;  ///< GPU memory: of rpc_words
     word mask;      ///< number of slots less 1, a power of two less 1
-};
-
-/// Calls of the CPU, which the GPU serves.
-template <class Request, class Reply>
-struct rpc_to_gpu {
-    ring_to_gpu<Request> requests;
-    ring_to_cpu<Reply> replies;
 };
 
 struct rpc_words {
@@ -150,28 +145,6 @@ private:
     rpc_to_cpu<Request, Reply> to_;
     word number_;
     word unsure_; ///< calls whose slots others may have left without a reply
-};
-
-/// Serves calls of the CPU, in order. One at a time, as a consumer.
-template <class Request, class Reply>
-class server {
-public:
-    BARMAP_DEVICE explicit server(rpc_to_gpu<Request, Reply> const& of)
-        : requests_(of.requests), replies_(of.replies) {}
-
-    /// Waits for the next call. @return as consumer::pop()
-    BARMAP_DEVICE status take(Request& request, word more_looks = 0) {
-        return requests_.pop(request, more_looks);
-    }
-    /// Answers the oldest call that has not been answered. @return as producer::push(); there is
-    /// room where the CPU has room for the call
-    BARMAP_DEVICE status reply(Reply const& reply, word more_looks = 0) {
-        return replies_.push(reply, more_looks);
-    }
-
-private:
-    consumer<Request> requests_;
-    producer<Reply> replies_;
 };
 
 } // namespace gpu

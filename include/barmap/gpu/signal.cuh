@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Counters and flags between a CPU and running GPU code: the GPU's side. <barmap/signal.hpp> makes
-/// them, and the rules are in share/doc/barmap/rings.md.
+/// Counters between a CPU and running GPU code: the GPU's side. <barmap/signal.hpp> makes them, and
+/// the rules are in share/doc/barmap/rings.md.
 ///
 ///     __global__ void step(barmap::gpu::counter_to_gpu inputs, barmap::gpu::counter_to_cpu done,
 ///                          unsigned long long number) {
@@ -28,16 +28,6 @@ struct counter_to_cpu {
     word* value;   ///< host memory
     word* arrived; ///< GPU memory: how many calls of arrive() there were
     word first;    ///< where the number has begun
-};
-
-/// Something that the CPU raises, and that whoever waits for it lowers.
-struct flag_to_gpu {
-    word* raised; ///< GPU memory
-};
-
-/// Something that GPU code raises, or a stream, and the CPU lowers.
-struct flag_to_cpu {
-    word* raised; ///< host memory
 };
 
 /// The number, as it is now. Later loads of this thread see what the CPU published before.
@@ -73,22 +63,6 @@ BARMAP_DEVICE bool arrive(counter_to_cpu const& counter, word expected) {
     store_release(counter.value, counter.first + (before + 1) / expected);
     return true;
 }
-
-/// Waits until the CPU has raised the flag, and lowers it. One thread at a time.
-/// @return as wait_for() of a counter
-BARMAP_DEVICE status wait_for(flag_to_gpu const& flag, word more_looks = 0) {
-    for (word look = 0;; ++look) {
-        if (load_acquire(flag.raised) != 0) {
-            store_relaxed(flag.raised, 0);
-            return status::ok;
-        }
-        if (look >= more_looks)
-            return detail::without(status::empty, more_looks);
-    }
-}
-
-/// Raises the flag, after all that this thread has stored. Any thread.
-BARMAP_DEVICE void raise(flag_to_cpu const& flag) { store_release(flag.raised, 1); }
 
 } // namespace gpu
 } // namespace barmap

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// How messages lie in the slots of rings, mailboxes and calls. Compiles as <barmap/gpu/words.cuh>.
+/// How messages lie in the slots of rings and calls. Compiles as <barmap/gpu/words.cuh>.
 ///
 /// To the GPU, a slot is one or more lines of 64 bytes. A message of up to 32 bytes lies in pairs of
 /// words, each with a commit word of its own, so that a reader gets message and commit words by the
@@ -159,12 +159,6 @@ BARMAP_DEVICE void store_after_reading(word* to, word value) {
     }
 #endif
     store_release(to, value);
-}
-
-/// One of the commit words.
-template <class T>
-BARMAP_DEVICE word const* a_commit(word const* slot) {
-    return slot + place_of_commit(0, slot_to_gpu<T>::payload_words);
 }
 
 /// Writes a message to the CPU and its commit word.

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-/// The protocol of counters and flags (include/barmap/signal.hpp, gpu/signal.cuh) as a model, as
-/// ring_model_test has that of rings (O43): data is stored, then the counter; and several threads
-/// arrive, of which the last one stores it.
+/// The protocol of counters (include/barmap/signal.hpp, gpu/signal.cuh) as a model, as ring_model_test
+/// has that of rings (O43): data is stored, then the counter; and several threads arrive, of which the
+/// last one stores it.
 namespace barmap::model {
 namespace {
 
