@@ -7,14 +7,14 @@ barmap allocates. Small data then moves by plain loads and stores, without a dri
 The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where there is no GPU.
 """
 
+from . import types
 from ._barmap import version as __version__
 from ._batches import CopyEngine, copy_engine, copy_rows, pinned
 from ._device_struct import device_struct
 from ._either_signal import Arena
 from ._error import ArgumentError, Error
-from ._events import MappingEvent, MappingEvents
 from ._headers import include_dir
-from ._machine import CopyCrossover, Device, Engine, devices, flush_stores, info, sim
+from ._machine import Device, devices, flush_stores, info, sim
 from ._mapping import Array, Mapping, alloc, map
 from ._rings import RingToCpu, RingToGpu
 from ._signals import CounterToCpu, CounterToGpu
@@ -24,16 +24,12 @@ __all__ = [
     "Arena",
     "ArgumentError",
     "Array",
-    "CopyCrossover",
     "CopyEngine",
     "CounterToCpu",
     "CounterToGpu",
     "Device",
-    "Engine",
     "Error",
     "Mapping",
-    "MappingEvent",
-    "MappingEvents",
     "RingToCpu",
     "RingToGpu",
     "StepInputs",
@@ -53,9 +49,9 @@ __all__ = [
 ]
 
 for _each in (
-    Arena, ArgumentError, Array, CopyCrossover, CopyEngine, CounterToCpu, CounterToGpu, Device, Engine,
-    Error, Mapping, MappingEvent, MappingEvents, RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc,
-    copy_engine, copy_rows, device_struct, devices, flush_stores, include_dir, info, map, pinned, sim,
+    Arena, ArgumentError, Array, CopyEngine, CounterToCpu, CounterToGpu, Device, Error, Mapping, RingToCpu,
+    RingToGpu, StepInputs, StepOutputs, alloc, copy_engine, copy_rows, device_struct, devices,
+    flush_stores, include_dir, info, map, pinned, sim,
 ):
     _each.__module__ = __name__
 del _each

@@ -27,7 +27,7 @@ class MappingEvent(NamedTuple):
 
     Examples
     --------
-    >>> gone = barmap.MappingEvent(gpu_address=0x7F0000000000, nbytes=65536, sequence=1, lost=0)
+    >>> gone = barmap.types.MappingEvent(gpu_address=0x7F0000000000, nbytes=65536, sequence=1, lost=0)
     >>> gone.nbytes
     65536
     """

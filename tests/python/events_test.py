@@ -21,7 +21,7 @@ RECORD = struct.Struct("QQQQ")
 
 
 class PipedMapping(bytearray):
-    """What `barmap.MappingEvents` needs of a mapping of 300 bytes at 1000."""
+    """What `barmap.types.MappingEvents` needs of a mapping of 300 bytes at 1000."""
 
     def __init__(self):
         super().__init__(300)
@@ -58,13 +58,13 @@ def mapping():
 
 @pytest.fixture
 def events(mapping):
-    return barmap.MappingEvents(mapping)
+    return barmap.types.MappingEvents(mapping)
 
 
 def test_poll_never_waits(mapping, events):
     assert events.poll() is None
     mapping.tell(1000, 100, 1)
-    assert events.poll() == barmap.MappingEvent(gpu_address=1000, nbytes=100, sequence=1, lost=0)
+    assert events.poll() == barmap.types.MappingEvent(gpu_address=1000, nbytes=100, sequence=1, lost=0)
     assert events.poll() is None
 
 
@@ -78,7 +78,7 @@ def test_iteration_ends_when_all_is_gone(mapping, events):
     mapping.tell(1200, 100, 1)
     mapping.tell(1000, 200, 2)
     assert [event.sequence for event in events] == [1, 2]
-    assert list(events) == [] and list(barmap.MappingEvents(mapping)) == []
+    assert list(events) == [] and list(barmap.types.MappingEvents(mapping)) == []
 
 
 def test_after_lost_events_all_is_gone(mapping, events):
@@ -155,7 +155,7 @@ def test_asyncio(mapping, events):
 def test_one_waits_at_a_time(mapping):
     async def run():
         first, second = (
-            asyncio.create_task(barmap.MappingEvents(mapping).__anext__()) for _ in range(2)
+            asyncio.create_task(barmap.types.MappingEvents(mapping).__anext__()) for _ in range(2)
         )
         await asyncio.sleep(0.01)
         with pytest.raises(RuntimeError, match="waits"):

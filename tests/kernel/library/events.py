@@ -42,7 +42,7 @@ def wait_by_iterating():
         freeing.start()
         seen = list(mapping.events())
         freeing.join()
-        assert seen == [barmap.MappingEvent(address, 1000, 1, 0)], seen
+        assert seen == [barmap.types.MappingEvent(address, 1000, 1, 0)], seen
         assert list(mapping.events()) == [] and mapping.events().poll() is None
 
 
