@@ -20,9 +20,9 @@ int main() try {
     barmap::device const gpu = barmap::device::open(0);
     barmap::pin const cache = gpu.allocate(blocks * block_bytes); // or your own, of cudaMalloc
     barmap::host_buffer const pool = gpu.allocate_host(blocks * block_bytes); // or cudaMallocHost
-    barmap::copy_engine engine = gpu.copy_engine(); // keep it: to start one takes milliseconds
+    barmap::batch_queue queue = gpu.batches(); // keep it: to start one takes milliseconds
     std::printf("%s%s: batches by engine %s\n", gpu.name().c_str(),
-                gpu.simulated() ? " (simulated)" : "", std::string(engine.name()).c_str());
+                gpu.simulated() ? " (simulated)" : "", std::string(queue.name()).c_str());
 
     auto const in_cache = [&](std::size_t block) {
         return static_cast<std::uintptr_t>(cache.gpu_address()) + block * block_bytes;
@@ -39,8 +39,8 @@ int main() try {
     std::vector<barmap::copy_piece> pieces; // to, from, bytes
     for (std::size_t i = 0; i < taken.size(); ++i)
         pieces.push_back({in_pool(i), in_cache(taken[i]), block_bytes});
-    barmap::copy_ticket const ticket = engine.submit(pieces);
-    if (!engine.wait(ticket, std::chrono::seconds(1)))
+    barmap::batch_ticket const ticket = queue.submit(pieces);
+    if (!queue.wait(ticket, std::chrono::seconds(1)))
         return 1;
 
     // Reload: after what the stream was given before, and before what it is given later. Neither
@@ -50,7 +50,7 @@ int main() try {
         pieces.push_back({in_cache(given[i]), in_pool(i), block_bytes});
     cuda_driver const cuda(gpu.ordinal());
     void* const stream = nullptr;
-    engine.submit(pieces, barmap::after{stream}, barmap::then{stream});
+    queue.submit(pieces, barmap::after{stream}, barmap::then{stream});
     cuda.wait();
 
     bool right = true;

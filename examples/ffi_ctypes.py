@@ -18,21 +18,21 @@ class Options(ctypes.Structure):
 
 # What each function returns and takes; handles are opaque pointers.
 FUNCTIONS = {
-    "barmap_open": (c_int, c_int, POINTER(c_void_p)),
-    "barmap_allocate": (c_int, c_void_p, c_size_t, POINTER(c_void_p)),
-    "barmap_pin_memory": (c_int, c_void_p, c_uint64, c_size_t, POINTER(Options),
+    "barmap_device_create": (c_int, c_int, POINTER(c_void_p)),
+    "barmap_pin_allocate": (c_int, c_void_p, c_size_t, POINTER(c_void_p)),
+    "barmap_pin_create": (c_int, c_void_p, c_uint64, c_size_t, POINTER(Options),
                           POINTER(c_void_p)),
-    "barmap_gpu_address": (c_uint64, c_void_p),
+    "barmap_pin_gpu_address": (c_uint64, c_void_p),
     "barmap_pin_size": (c_size_t, c_void_p),
-    "barmap_map": (c_int, c_void_p, POINTER(c_void_p)),
-    "barmap_data": (c_void_p, c_void_p),
-    "barmap_size": (c_size_t, c_void_p),
-    "barmap_write": (None, c_void_p, c_size_t, c_void_p, c_size_t),
-    "barmap_read": (None, c_void_p, c_void_p, c_size_t, c_size_t),
-    "barmap_post64": (None, c_void_p, c_size_t, c_uint64),
-    "barmap_unmap": (None, c_void_p),
-    "barmap_unpin": (None, c_void_p),
-    "barmap_close": (None, c_void_p),
+    "barmap_mapping_create": (c_int, c_void_p, POINTER(c_void_p)),
+    "barmap_mapping_data": (c_void_p, c_void_p),
+    "barmap_mapping_size": (c_size_t, c_void_p),
+    "barmap_mapping_write": (None, c_void_p, c_size_t, c_void_p, c_size_t),
+    "barmap_mapping_read": (None, c_void_p, c_void_p, c_size_t, c_size_t),
+    "barmap_mapping_post64": (None, c_void_p, c_size_t, c_uint64),
+    "barmap_mapping_destroy": (None, c_void_p),
+    "barmap_pin_destroy": (None, c_void_p),
+    "barmap_device_destroy": (None, c_void_p),
     "barmap_error_message": (c_char_p,),
     "barmap_version": (c_char_p,),
 }
@@ -58,32 +58,32 @@ def made(barmap, function, *arguments):
 def main(path):
     barmap = load(path)
     print("barmap", barmap.barmap_version().decode())
-    gpu = made(barmap, "barmap_open", 0)
-    memory = made(barmap, "barmap_allocate", gpu, 1 << 20)
-    address = barmap.barmap_gpu_address(memory)
+    gpu = made(barmap, "barmap_device_create", 0)
+    memory = made(barmap, "barmap_pin_allocate", gpu, 1 << 20)
+    address = barmap.barmap_pin_gpu_address(memory)
 
     # Stands for memory of yours: a second pin, of a part of it and of the pages around.
     options = Options(ctypes.sizeof(Options), None, WHOLE_PAGES)
-    pin = made(barmap, "barmap_pin_memory", gpu, address + 70000, 1000, byref(options))
-    mapping = made(barmap, "barmap_map", pin)
-    print(f"{barmap.barmap_size(mapping)} bytes at GPU address "
-          f"{barmap.barmap_gpu_address(pin):#x}, mapped at {barmap.barmap_data(mapping):#x}")
+    pin = made(barmap, "barmap_pin_create", gpu, address + 70000, 1000, byref(options))
+    mapping = made(barmap, "barmap_mapping_create", pin)
+    print(f"{barmap.barmap_mapping_size(mapping)} bytes at GPU address "
+          f"{barmap.barmap_pin_gpu_address(pin):#x}, mapped at {barmap.barmap_mapping_data(mapping):#x}")
 
     message = b"written by plain stores"
     back = ctypes.create_string_buffer(len(message))
-    barmap.barmap_write(mapping, 100, message, len(message))
-    barmap.barmap_read(mapping, back, 100, len(message))
-    barmap.barmap_post64(mapping, 4096, 42)
+    barmap.barmap_mapping_write(mapping, 100, message, len(message))
+    barmap.barmap_mapping_read(mapping, back, 100, len(message))
+    barmap.barmap_mapping_post64(mapping, 4096, 42)
     print("read back:", back.raw.decode())
 
     # The same bytes through all of the memory: two mappings of one place.
-    whole = made(barmap, "barmap_map", memory)
-    offset = barmap.barmap_gpu_address(pin) - address
+    whole = made(barmap, "barmap_mapping_create", memory)
+    offset = barmap.barmap_pin_gpu_address(pin) - address
     word = c_uint64()
-    barmap.barmap_read(whole, byref(word), offset + 4096, 8)
-    for free, handle in (("close", gpu), ("unpin", memory), ("unpin", pin), ("unmap", mapping),
-                         ("unmap", whole)):
-        getattr(barmap, f"barmap_{free}")(handle)
+    barmap.barmap_mapping_read(whole, byref(word), offset + 4096, 8)
+    for kind, handle in (("device", gpu), ("pin", memory), ("pin", pin), ("mapping", mapping),
+                         ("mapping", whole)):
+        getattr(barmap, f"barmap_{kind}_destroy")(handle)
     return 0 if back.raw == message and word.value == 42 else 1
 
 

@@ -141,9 +141,9 @@ def main(gpu):
 
     assert first.tokens == alone(gpu, 1, 28), "the interrupted request"
     assert second.tokens == alone(gpu, 2, 24), "the other request"
-    engine = barmap.copy_engine()
+    queue = barmap.batch_queue()
     print(f"{len(places)} blocks of {before[0].nbytes} bytes went out and back by engine "
-          f"{engine.name}: all bytes and {len(first.tokens) + len(second.tokens)} tokens are right")
+          f"{queue.name}: all bytes and {len(first.tokens) + len(second.tokens)} tokens are right")
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def check(count=1000, size=4096):
     assert pool[places].tobytes() == bytes_before[out].tobytes(), "what was offloaded"
     assert gpu.read() == expected.tobytes(), "what was reloaded"
     print(f"{count} blocks of {size} bytes offloaded and reloaded by engine "
-          f"{barmap.copy_engine().name}: all bytes are right")
+          f"{barmap.batch_queue().name}: all bytes are right")
 
 
 if __name__ == "__main__":

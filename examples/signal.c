@@ -27,10 +27,10 @@ int main(void) {
     barmap_counter_to_gpu* inputs = NULL;
     barmap_counter_to_cpu* done = NULL;
     // One block of memory of each kind for all of them.
-    if (barmap_open(0, &gpu) || barmap_make_arena(gpu, 1 << 16, 1 << 12, &words) ||
-        barmap_make_ring_to_gpu(NULL, words, sizeof(command), slots, &commands) ||
-        barmap_make_counter_to_gpu(words, 0, &inputs) ||
-        barmap_make_counter_to_cpu(words, 0, &done))
+    if (barmap_device_create(0, &gpu) || barmap_arena_create(gpu, 1 << 16, 1 << 12, &words) ||
+        barmap_ring_to_gpu_create(NULL, words, sizeof(command), slots, &commands) ||
+        barmap_counter_to_gpu_create(words, 0, &inputs) ||
+        barmap_counter_to_cpu_create(words, 0, &done))
         return fail();
 
     // What a kernel takes, by value: __global__ void serve(barmap::gpu::ring_to_gpu<command> in)
@@ -41,26 +41,26 @@ int main(void) {
 
     // Nobody pops them here, so that the ring is full in the end.
     uint64_t pushed = 0;
-    for (command next = {0, 0.5}; barmap_push(commands, &next, 1) == 1; next.what = ++pushed)
-        barmap_flush_ring(commands);
-    barmap_end_ring_to_gpu(commands); // a kernel would end after the last one
+    for (command next = {0, 0.5}; barmap_ring_to_gpu_push(commands, &next, 1) == 1; next.what = ++pushed)
+        barmap_ring_to_gpu_flush(commands);
+    barmap_ring_to_gpu_close(commands); // a kernel would end after the last one
     printf("pushed %llu, %zu under way\n", (unsigned long long)pushed,
            barmap_ring_to_gpu_depth(commands));
 
     // The default stream goes on when the CPU says so, and tells how far it is.
-    if (barmap_stream_wait_for_counter(inputs, NULL, step) ||
-        barmap_record_counter(done, NULL, step))
+    if (barmap_counter_to_gpu_stream_wait(inputs, NULL, step) ||
+        barmap_counter_to_cpu_record(done, NULL, step))
         return fail();
-    int const early = barmap_wait_for_counter(done, step, second / 100);
-    barmap_advance(inputs, step);
-    int const reached = barmap_wait_for_counter(done, step, 10 * second);
+    int const early = barmap_counter_to_cpu_wait(done, step, second / 100);
+    barmap_counter_to_gpu_advance(inputs, step);
+    int const reached = barmap_counter_to_cpu_wait(done, step, 10 * second);
     printf("the stream is at step %llu\n", (unsigned long long)barmap_counter_to_cpu_value(done));
 
     // When no kernel and no stream uses them any more; in any order.
-    barmap_close(gpu);
-    barmap_free_arena(words);
-    barmap_free_ring_to_gpu(commands);
-    barmap_free_counter_to_gpu(inputs);
-    barmap_free_counter_to_cpu(done);
+    barmap_device_destroy(gpu);
+    barmap_arena_destroy(words);
+    barmap_ring_to_gpu_destroy(commands);
+    barmap_counter_to_gpu_destroy(inputs);
+    barmap_counter_to_cpu_destroy(done);
     return pushed == slots && !early && reached ? 0 : 1;
 }

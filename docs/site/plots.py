@@ -69,8 +69,8 @@ def batches(folder, machine, direction):
     rows, gpu = read(folder / machine / "batch-random.csv")
     pieces = max(int(row["pieces"]) for row in rows)
     rows = [row for row in rows if row["direction"] == direction and int(row["pieces"]) == pieces]
-    colours = {"copy_engine (channel)": GREEN, "cuMemcpyBatchAsync": RED, "kernel, 32 SMs": BLUE}
-    series = [Series(method.replace("copy_engine (channel)", "barmap's copy_engine"),
+    colours = {"batch_queue (channel)": GREEN, "cuMemcpyBatchAsync": RED, "kernel, 32 SMs": BLUE}
+    series = [Series(method.replace("batch_queue (channel)", "barmap's batch_queue"),
                      ((int(row["size"]), float(row["gb_per_s"])) for row in rows if row["method"] == method), colour)
               for method, colour in colours.items()]
     return f"{DIRECTIONS[direction]}: batches of {pieces:,} random pieces, {gpu}", series

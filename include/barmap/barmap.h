@@ -9,16 +9,16 @@
 ///     barmap_pin *pin;
 ///     barmap_mapping *map;
 ///     double value = 42.0;
-///     if (barmap_open(0, &gpu) || barmap_allocate(gpu, 4096, &pin) || barmap_map(pin, &map))
+///     if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, 4096, &pin) || barmap_mapping_create(pin, &map))
 ///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
-///     barmap_write(map, 0, &value, sizeof value);
-///     barmap_unmap(map);
-///     barmap_unpin(pin);
-///     barmap_close(gpu);
+///     barmap_mapping_write(map, 0, &value, sizeof value);
+///     barmap_mapping_destroy(map);
+///     barmap_pin_destroy(pin);
+///     barmap_device_destroy(gpu);
 ///
 /// Sizes and offsets are in bytes, GPU addresses those of CUDA (a CUdeviceptr).
 ///
-/// Errors: a function that makes a handle, barmap_copy_to_gpu(), barmap_copy_to_cpu() and those of
+/// Errors: a function that makes a handle, barmap_mapping_copy_to_gpu(), barmap_mapping_copy_to_cpu() and those of
 /// batches return 0 or a value of enum barmap_status, and leave a sentence in
 /// barmap_error_message(); the output of one that fails is NULL or 0. A NULL where one is not
 /// allowed is BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions that free, and
@@ -26,7 +26,7 @@
 ///
 /// Ownership: the caller frees each handle, once, in any order: a mapping keeps its pin alive, a
 /// pin and a copy engine their device. GPU memory that is pinned remains its owner's; that of
-/// barmap_allocate() lives as long as its pin and the mappings of it.
+/// barmap_pin_allocate() lives as long as its pin and the mappings of it.
 ///
 /// Threads: a device may be used by several threads at once, so may a pin, a copy engine, and a
 /// mapping for copies; overlapping writes are the caller's race, as with memcpy. Freeing a handle
@@ -55,7 +55,7 @@ extern "C" {
 typedef struct barmap_device barmap_device;   ///< one GPU
 typedef struct barmap_pin barmap_pin;         ///< a range of its memory, reachable for the CPU
 typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of that
-typedef struct barmap_copy_engine barmap_copy_engine; ///< what copies batches for one GPU
+typedef struct barmap_batch_queue barmap_batch_queue; ///< what copies batches for one GPU
 
 /// Returned by functions that can fail. Values are never reused; later versions may add some, so
 /// treat an unknown one as a failure.
@@ -93,7 +93,7 @@ BARMAP_API char const* barmap_error_message(void);
 /// The number that the system, CUDA, Vulkan or NVIDIA's resource manager gave for the last failure
 /// in this thread; 0 for a refusal of barmap's own, and before the first failure.
 ///
-///     if (barmap_allocate(gpu, bytes, &pin) == BARMAP_ERROR_CUDA &&
+///     if (barmap_pin_allocate(gpu, bytes, &pin) == BARMAP_ERROR_CUDA &&
 ///         barmap_error_cause() == CUDA_ERROR_OUT_OF_MEMORY)
 ///         free_something();
 BARMAP_API int barmap_error_cause(void);
@@ -113,23 +113,23 @@ BARMAP_API int barmap_device_count(void);
 ///
 /// Uses the calling thread's CUDA context on that GPU if there is one, else the primary context.
 /// @param ordinal CUDA's number of the GPU, from 0 on
-/// @param out     to be freed by barmap_close()
+/// @param out     to be freed by barmap_device_destroy()
 /// @return 0; BARMAP_ERROR_NO_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if a backend
 ///         that BARMAP_BACKEND or BARMAP_REQUIRE names, or the copy engine that BARMAP_ENGINE
 ///         names, is not usable; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CUDA
 ///
 ///     barmap_device *gpu;
-///     if (barmap_open(0, &gpu) != BARMAP_OK)
+///     if (barmap_device_create(0, &gpu) != BARMAP_OK)
 ///         fail(barmap_error_message());
-BARMAP_API int barmap_open(int ordinal, barmap_device** out);
+BARMAP_API int barmap_device_create(int ordinal, barmap_device** out);
 
-/// Opens the GPU that owns an address. Otherwise as barmap_open().
+/// Opens the GPU that owns an address. Otherwise as barmap_device_create().
 /// @param gpu_address any address inside memory of a GPU
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for address 0; BARMAP_ERROR_UNSUPPORTED_MEMORY if no
-///         GPU owns it; or as barmap_open()
+///         GPU owns it; or as barmap_device_create()
 ///
-///     barmap_open_from_pointer((uint64_t)cuda_malloc_pointer, &gpu);
-BARMAP_API int barmap_open_from_pointer(uint64_t gpu_address, barmap_device** out);
+///     barmap_device_create_from_pointer((uint64_t)cuda_malloc_pointer, &gpu);
+BARMAP_API int barmap_device_create_from_pointer(uint64_t gpu_address, barmap_device** out);
 
 /// The GPU's name, for example "NVIDIA H200". Valid as long as the handle. Any thread.
 ///
@@ -139,20 +139,20 @@ BARMAP_API char const* barmap_device_name(barmap_device const* device);
 /// Frees the handle. Pins and mappings made through it remain usable. NULL: nothing to do.
 /// The end of the last handle of a GPU frees memory with CUDA, which waits for running kernels.
 ///
-///     barmap_close(gpu);
-BARMAP_API void barmap_close(barmap_device* device);
+///     barmap_device_destroy(gpu);
+BARMAP_API void barmap_device_destroy(barmap_device* device);
 
 /// Allocates GPU memory that can be mapped, and pins it. Any thread.
 /// @param bytes greater than 0
-/// @param out   to be freed by barmap_unpin()
+/// @param out   to be freed by barmap_pin_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for 0 bytes; BARMAP_ERROR_BACKEND_ABSENT or
 ///         _BACKEND_BROKEN if no backend is usable; BARMAP_ERROR_UNSUPPORTED_OPERATION;
 ///         BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CUDA with the driver's out-of-memory
 ///
 ///     barmap_pin *pin;
-///     barmap_allocate(gpu, 1 << 20, &pin);
-///     launch_kernel((void *)barmap_gpu_address(pin));
-BARMAP_API int barmap_allocate(barmap_device* device, size_t bytes, barmap_pin** out);
+///     barmap_pin_allocate(gpu, 1 << 20, &pin);
+///     launch_kernel((void *)barmap_pin_gpu_address(pin));
+BARMAP_API int barmap_pin_allocate(barmap_device* device, size_t bytes, barmap_pin** out);
 
 /// Values of barmap_pin_options::flags, to be combined by |.
 enum barmap_pin_flags {
@@ -178,7 +178,7 @@ typedef struct barmap_pin_options {
 /// @param gpu_address on this GPU
 /// @param bytes       greater than 0
 /// @param or_null     options, or NULL for none
-/// @param out         to be freed by barmap_unpin()
+/// @param out         to be freed by barmap_pin_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for options that this library does not know;
 ///         BARMAP_ERROR_OUT_OF_RANGE; BARMAP_ERROR_UNSUPPORTED_MEMORY, and the message names
 ///         memory that can be mapped; BARMAP_ERROR_WRONG_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or
@@ -186,14 +186,14 @@ typedef struct barmap_pin_options {
 ///         BARMAP_ERROR_FORKED_CHILD; or what the system or the driver reports
 ///
 ///     barmap_pin_options how = {.size = sizeof how, .flags = BARMAP_PIN_WHOLE_PAGES};
-///     barmap_pin_memory(gpu, (uint64_t)cuda_malloc_pointer, bytes, &how, &pin);
-BARMAP_API int barmap_pin_memory(barmap_device* device, uint64_t gpu_address, size_t bytes,
+///     barmap_pin_create(gpu, (uint64_t)cuda_malloc_pointer, bytes, &how, &pin);
+BARMAP_API int barmap_pin_create(barmap_device* device, uint64_t gpu_address, size_t bytes,
                                  barmap_pin_options const* or_null, barmap_pin** out);
 
 /// The GPU address of the pin's first byte. Any thread.
 ///
-///     cuMemsetD8(barmap_gpu_address(pin), 0, barmap_pin_size(pin));
-BARMAP_API uint64_t barmap_gpu_address(barmap_pin const* pin);
+///     cuMemsetD8(barmap_pin_gpu_address(pin), 0, barmap_pin_size(pin));
+BARMAP_API uint64_t barmap_pin_gpu_address(barmap_pin const* pin);
 
 /// The pin's size in bytes, as asked for; with BARMAP_PIN_WHOLE_PAGES that of the pages. Any
 /// thread.
@@ -204,37 +204,37 @@ BARMAP_API size_t barmap_pin_size(barmap_pin const* pin);
 /// The name of the backend that reaches the memory, for example "rm". Valid as long as the pin. Any
 /// thread.
 ///
-///     puts(barmap_backend_name(pin));
-BARMAP_API char const* barmap_backend_name(barmap_pin const* pin);
+///     puts(barmap_pin_backend(pin));
+BARMAP_API char const* barmap_pin_backend(barmap_pin const* pin);
 
 /// Frees the handle. The memory remains pinned as long as mappings of it are left. NULL: nothing to
 /// do. Not while another thread uses the handle.
 ///
-///     barmap_unpin(pin);
-BARMAP_API void barmap_unpin(barmap_pin* pin);
+///     barmap_pin_destroy(pin);
+BARMAP_API void barmap_pin_destroy(barmap_pin* pin);
 
 /// Makes CPU addresses for the whole pin. The first mapping through a backend takes a few
 /// milliseconds, in which the copy routines are measured. Any thread.
-/// @param out to be freed by barmap_unmap()
+/// @param out to be freed by barmap_mapping_destroy()
 /// @return 0; BARMAP_ERROR_BAR1_EXHAUSTED; BARMAP_ERROR_FORKED_CHILD; or what the system or the
 ///         driver reports
 ///
 ///     barmap_mapping *map;
-///     if (barmap_map(pin, &map) != BARMAP_OK)
+///     if (barmap_mapping_create(pin, &map) != BARMAP_OK)
 ///         fail(barmap_error_message());
-BARMAP_API int barmap_map(barmap_pin* pin, barmap_mapping** out);
+BARMAP_API int barmap_mapping_create(barmap_pin* pin, barmap_mapping** out);
 
 /// The CPU address of the pin's first byte. Plain loads and stores through it reach GPU memory;
 /// the fences that order them are in share/doc/barmap/ordering.md, and depend on
-/// barmap_mapping_kind(). Valid until barmap_unmap(). Any thread.
+/// barmap_mapping_kind(). Valid until barmap_mapping_destroy(). Any thread.
 ///
-///     volatile uint32_t *flag = barmap_data(map);
-BARMAP_API void* barmap_data(barmap_mapping const* mapping);
+///     volatile uint32_t *flag = barmap_mapping_data(map);
+BARMAP_API void* barmap_mapping_data(barmap_mapping const* mapping);
 
 /// The mapping's size in bytes, that of its pin. Any thread.
 ///
-///     memset(host_copy, 0, barmap_size(map));
-BARMAP_API size_t barmap_size(barmap_mapping const* mapping);
+///     memset(host_copy, 0, barmap_mapping_size(map));
+BARMAP_API size_t barmap_mapping_size(barmap_mapping const* mapping);
 
 /// How the CPU caches a mapping.
 enum barmap_cache_kind {
@@ -250,55 +250,55 @@ BARMAP_API int barmap_mapping_kind(barmap_mapping const* mapping);
 
 /// Frees the CPU addresses. NULL: nothing to do. Not while another thread copies through them.
 ///
-///     barmap_unmap(map);
-BARMAP_API void barmap_unmap(barmap_mapping* mapping);
+///     barmap_mapping_destroy(map);
+BARMAP_API void barmap_mapping_destroy(barmap_mapping* mapping);
 
 /// Copies to GPU memory by whatever is fastest for this size and this host memory: stores through
 /// the mapping, or a copy engine of the GPU. Returns when the bytes are there. What this thread
 /// wrote and posted before is not overtaken. Any thread.
 ///
-/// A copy for which no engine is ever faster is barmap_write() with checks. The first larger one
+/// A copy for which no engine is ever faster is barmap_mapping_write() with checks. The first larger one
 /// starts the GPU's engines and measures them; share/doc/barmap/copy-engine.md says from which size
 /// on, and how long it takes. It may lock, call the driver, and wait; what must not uses
-/// barmap_write().
+/// barmap_mapping_write().
 /// @param data host memory: ordinary, or pinned by CUDA; not NULL unless bytes is 0
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the range leaves the
 ///         mapping; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_NO_MEMORY;
 ///         BARMAP_ERROR_COPY_UNFINISHED if an engine failed and could not be stopped: neither side
 ///         may be used again; or what the driver reports when the engines are started
 ///
-///     if (barmap_copy_to_gpu(map, 0, weights, sizeof weights) != BARMAP_OK)
+///     if (barmap_mapping_copy_to_gpu(map, 0, weights, sizeof weights) != BARMAP_OK)
 ///         fail(barmap_error_message());
-BARMAP_API int barmap_copy_to_gpu(barmap_mapping const* mapping, size_t offset, void const* data,
+BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t offset, void const* data,
                                   size_t bytes);
 
 /// Copies from GPU memory by whatever is fastest: loads through the mapping, or a copy engine. It
 /// sees what this thread wrote and posted before, and never delivers a value older than one that
-/// this thread has already read. Small ones are barmap_read() with checks; others as
-/// barmap_copy_to_gpu(). Any thread.
+/// this thread has already read. Small ones are barmap_mapping_read() with checks; others as
+/// barmap_mapping_copy_to_gpu(). Any thread.
 ///
-///     if (barmap_copy_to_cpu(map, result, 0, sizeof result) != BARMAP_OK)
+///     if (barmap_mapping_copy_to_cpu(map, result, 0, sizeof result) != BARMAP_OK)
 ///         fail(barmap_error_message());
-BARMAP_API int barmap_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
+BARMAP_API int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
                                   size_t bytes);
 
 /// Opens what copies batches of scattered pieces between GPU memory and pinned host memory, with no
 /// kernel, and in the order of CUDA streams where that is wanted. Starts the engine, about 15 ms,
 /// unless a handle of it is open: keep one. Any thread.
-/// @param out to be freed by barmap_close_copy_engine()
+/// @param out to be freed by barmap_batch_queue_destroy()
 /// @return 0; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if none is usable, or BARMAP_ENGINE
 ///         allows none; BARMAP_ERROR_FORKED_CHILD
 ///
-///     barmap_copy_engine *engine;
-///     if (barmap_open_copy_engine(gpu, &engine) != BARMAP_OK)
+///     barmap_batch_queue *queue;
+///     if (barmap_batch_queue_create(gpu, &queue) != BARMAP_OK)
 ///         fail(barmap_error_message());
-BARMAP_API int barmap_open_copy_engine(barmap_device* device, barmap_copy_engine** out);
+BARMAP_API int barmap_batch_queue_create(barmap_device* device, barmap_batch_queue** out);
 
 /// "channel" or "driver": what takes batches now; "" if none works any more, and then
 /// barmap_error_message() says why. Valid as long as the library. Any thread.
 ///
-///     puts(barmap_copy_engine_name(engine));
-BARMAP_API char const* barmap_copy_engine_name(barmap_copy_engine const* engine);
+///     puts(barmap_batch_queue_name(queue));
+BARMAP_API char const* barmap_batch_queue_name(barmap_batch_queue const* queue);
 
 /// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
 /// memory of this GPU, but no managed memory, or host memory that CUDA has pinned (cudaMallocHost,
@@ -320,7 +320,7 @@ typedef struct barmap_batch_options {
     size_t size;         ///< sizeof(barmap_batch_options), as the program was compiled
     uint64_t flags;      ///< of enum barmap_batch_flags
     void* after;         ///< a CUstream or cudaStream_t; NULL: the default stream
-    uint64_t at_most_ms; ///< with `after` and "channel": how long the stream may take. 0: any time
+    uint64_t at_most_ns; ///< with `after` and "channel": how long the stream may take. 0: any time
     void* then;          ///< as `after`
 } barmap_batch_options;
 
@@ -331,7 +331,7 @@ typedef struct barmap_batch_options {
 /// The caller keeps both sides of every piece allocated, and unchanged where they are read, until
 /// the batch is done (with BARMAP_BATCH_THEN: until the stream is past it). An address that CUDA
 /// does not know, or memory that is freed meanwhile, makes the batch fail, and those that the same
-/// channel had not yet done. What this thread wrote before, also by barmap_write(), is copied.
+/// channel had not yet done. What this thread wrote before, also by barmap_mapping_write(), is copied.
 /// @param pieces  so many as `count` says, in any mixture of directions; none may write what another
 ///                one reads or writes. The batch's direction is that of its first piece that is not
 ///                empty: to the GPU if that comes from host memory, else to the CPU. A batch is
@@ -349,33 +349,33 @@ typedef struct barmap_batch_options {
 ///
 ///     barmap_batch_options order = {.size = sizeof order, .after = stream, .then = stream,
 ///                                   .flags = BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN};
-///     barmap_submit_batch(engine, pieces, count, &order, &ticket);
-BARMAP_API int barmap_submit_batch(barmap_copy_engine* engine, barmap_copy_piece const* pieces,
+///     barmap_batch_queue_submit(queue, pieces, count, &order, &ticket);
+BARMAP_API int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const* pieces,
                                    size_t count, barmap_batch_options const* or_null,
                                    uint64_t* ticket);
 
 /// Whether a batch is done; then this thread sees its bytes. Any thread.
 /// @param done set to 1 or 0
 /// @return 0; BARMAP_ERROR_COPY_UNFINISHED if the batch has failed: which of its bytes were copied
-///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket that the GPU's copy engine has
+///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket that the GPU's batch queue has
 ///         not given, or had given before its last handle was closed; BARMAP_ERROR_FORKED_CHILD
 ///
-///     while (barmap_batch_done(engine, ticket, &done) == BARMAP_OK && !done)
+///     while (barmap_batch_queue_done(queue, ticket, &done) == BARMAP_OK && !done)
 ///         do_something_else();
-BARMAP_API int barmap_batch_done(barmap_copy_engine const* engine, uint64_t ticket, int* done);
+BARMAP_API int barmap_batch_queue_done(barmap_batch_queue const* queue, uint64_t ticket, int* done);
 
 /// Waits until a batch is done, or the time is over, without giving up the CPU. Otherwise as
-/// barmap_batch_done().
+/// barmap_batch_queue_done().
 ///
-///     barmap_wait_for_batch(engine, ticket, 1000000000, &done); // for a second
-BARMAP_API int barmap_wait_for_batch(barmap_copy_engine const* engine, uint64_t ticket,
+///     barmap_batch_queue_wait(queue, ticket, 1000000000, &done); // for a second
+BARMAP_API int barmap_batch_queue_wait(barmap_batch_queue const* queue, uint64_t ticket,
                                      uint64_t nanoseconds, int* done);
 
 /// Frees the handle. Batches that are under way go on; the last handle of a GPU's waits for them.
 /// NULL: nothing to do.
 ///
-///     barmap_close_copy_engine(engine);
-BARMAP_API void barmap_close_copy_engine(barmap_copy_engine* engine);
+///     barmap_batch_queue_destroy(queue);
+BARMAP_API void barmap_batch_queue_destroy(barmap_batch_queue* queue);
 
 // The hot path. It takes no lock, allocates nothing, makes no system call and cannot fail: the
 // range lies inside the mapping, which is not checked, and the mapping is not NULL. Any number of
@@ -383,47 +383,47 @@ BARMAP_API void barmap_close_copy_engine(barmap_copy_engine* engine);
 
 /// Copies to GPU memory. Its stores leave this CPU before any later store of this thread. An
 /// aligned 1, 2, 4 or 8-byte write is one transaction.
-/// @pre offset + bytes <= barmap_size(mapping)
+/// @pre offset + bytes <= barmap_mapping_size(mapping)
 ///
-///     barmap_write(map, 0, &job, sizeof job);
-BARMAP_API void barmap_write(barmap_mapping const* mapping, size_t offset, void const* from,
+///     barmap_mapping_write(map, 0, &job, sizeof job);
+BARMAP_API void barmap_mapping_write(barmap_mapping const* mapping, size_t offset, void const* from,
                              size_t bytes);
 
 /// Copies from GPU memory. Never delivers a value older than one that this thread has already read
 /// from the same address. An aligned 1, 2, 4 or 8-byte read is one transaction.
-/// @pre offset + bytes <= barmap_size(mapping)
+/// @pre offset + bytes <= barmap_mapping_size(mapping)
 ///
-///     barmap_read(map, &result, 64, sizeof result);
-BARMAP_API void barmap_read(barmap_mapping const* mapping, void* to, size_t offset, size_t bytes);
+///     barmap_mapping_read(map, &result, 64, sizeof result);
+BARMAP_API void barmap_mapping_read(barmap_mapping const* mapping, void* to, size_t offset, size_t bytes);
 
 /// Issues an aligned word with no fence: a doorbell. One transaction; it leaves the CPU at the
 /// latest with barmap_flush_stores().
-/// @pre barmap_data() + offset is a multiple of the word's size, and the word lies inside
+/// @pre barmap_mapping_data() + offset is a multiple of the word's size, and the word lies inside
 ///
-///     barmap_post32(map, doorbell, sequence);
-BARMAP_API void barmap_post32(barmap_mapping const* mapping, size_t offset, uint32_t value);
-/// As barmap_post32().
+///     barmap_mapping_post32(map, doorbell, sequence);
+BARMAP_API void barmap_mapping_post32(barmap_mapping const* mapping, size_t offset, uint32_t value);
+/// As barmap_mapping_post32().
 ///
-///     barmap_post64(map, doorbell, sequence);
-BARMAP_API void barmap_post64(barmap_mapping const* mapping, size_t offset, uint64_t value);
+///     barmap_mapping_post64(map, doorbell, sequence);
+BARMAP_API void barmap_mapping_post64(barmap_mapping const* mapping, size_t offset, uint64_t value);
 
 /// Issues an aligned line of 64 bytes with no fence: one transaction where the CPU can, otherwise
 /// normally one.
 /// @param line 64 bytes of any alignment
-/// @pre barmap_data() + offset is a multiple of 64, and the line lies inside
+/// @pre barmap_mapping_data() + offset is a multiple of 64, and the line lies inside
 ///
-///     barmap_post_line(map, slot * 64, message);
-BARMAP_API void barmap_post_line(barmap_mapping const* mapping, size_t offset, void const* line);
+///     barmap_mapping_post_line(map, slot * 64, message);
+BARMAP_API void barmap_mapping_post_line(barmap_mapping const* mapping, size_t offset, void const* line);
 
 /// Makes every earlier store of this thread to a mapping leave the CPU before any later store of
 /// it.
 ///
-///     barmap_post64(map, doorbell, sequence);
+///     barmap_mapping_post64(map, doorbell, sequence);
 ///     barmap_flush_stores();
 BARMAP_API void barmap_flush_stores(void);
 
 /// Makes every later load of this thread from a mapping happen after every earlier load of it: for
-/// programs that load through barmap_data(). barmap_read() needs none.
+/// programs that load through barmap_mapping_data(). barmap_mapping_read() needs none.
 ///
 ///     while (*flag == 0)
 ///         barmap_order_loads();

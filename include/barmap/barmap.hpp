@@ -5,7 +5,7 @@
 #include <barmap/arena.hpp>
 #include <barmap/byte_ring.hpp>
 #include <barmap/copy.hpp>
-#include <barmap/copy_engine.hpp>
+#include <barmap/batch_queue.hpp>
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
 #include <barmap/host_buffer.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/copy_engine.hpp>
+#include <barmap/batch_queue.hpp>
 #include <barmap/host_buffer.hpp>
 #include <barmap/pin.hpp>
 #include <barmap/report.hpp>
@@ -101,7 +101,7 @@ public:
     /// it is alive.
     /// @throws error errc::backend_absent or errc::backend_broken where none is usable, or none is
     ///         allowed (BARMAP_ENGINE); errc::forked_child
-    [[nodiscard]] barmap::copy_engine copy_engine() const;
+    [[nodiscard]] barmap::batch_queue batches() const;
 
     [[nodiscard]] int ordinal() const noexcept;
     [[nodiscard]] std::string const& name() const noexcept;

@@ -5,16 +5,16 @@
 ///     barmap_ring_to_gpu *commands;
 ///     barmap_ring_handle handle;
 ///     command const next = {17, 0.5};
-///     if (barmap_make_ring_to_gpu(gpu, NULL, sizeof next, 1024, &commands))
+///     if (barmap_ring_to_gpu_create(gpu, NULL, sizeof next, 1024, &commands))
 ///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
 ///     barmap_ring_to_gpu_handle(commands, &handle);
 ///     void *arguments[] = {&handle}; // of serve(barmap::gpu::ring_to_gpu<command>)
 ///     cuLaunchKernel(serve, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL);
-///     if (barmap_push(commands, &next, 1) == 1)
-///         barmap_flush_ring(commands);
-///     barmap_end_ring_to_gpu(commands); // no message follows: the kernel ends
+///     if (barmap_ring_to_gpu_push(commands, &next, 1) == 1)
+///         barmap_ring_to_gpu_flush(commands);
+///     barmap_ring_to_gpu_close(commands); // no message follows: the kernel ends
 ///     cuStreamSynchronize(stream);
-///     barmap_free_ring_to_gpu(commands);
+///     barmap_ring_to_gpu_destroy(commands);
 ///
 /// Kernels use <barmap/gpu/ring.cuh> and signal.cuh, with a type of the size that is given here. The
 /// rules are in share/doc/barmap/rings.md and ordering.md.
@@ -73,39 +73,39 @@ typedef struct barmap_counter_handle {
 ///        one to the CPU also of host memory; a ring 128 of each and its slots, in whole multiples
 ///        of 128
 /// @param host_bytes how much host memory, likewise
-/// @param out to be freed by barmap_free_arena()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_allocate() and barmap_map()
+/// @param out to be freed by barmap_arena_destroy()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_allocate() and barmap_mapping_create()
 ///
 ///     barmap_arena *words;
-///     if (barmap_make_arena(gpu, 1 << 20, 1 << 16, &words) != BARMAP_OK)
+///     if (barmap_arena_create(gpu, 1 << 20, 1 << 16, &words) != BARMAP_OK)
 ///         fail(barmap_error_message());
-BARMAP_API int barmap_make_arena(barmap_device* device, size_t gpu_bytes, size_t host_bytes,
+BARMAP_API int barmap_arena_create(barmap_device* device, size_t gpu_bytes, size_t host_bytes,
                                  barmap_arena** out);
 
 /// Frees the handle. The memory lives as long as what was taken of it; its end frees it with CUDA,
 /// which waits for running kernels. NULL: nothing to do.
 ///
-///     barmap_free_arena(words);
-BARMAP_API void barmap_free_arena(barmap_arena* arena);
+///     barmap_arena_destroy(words);
+BARMAP_API void barmap_arena_destroy(barmap_arena* arena);
 
 /// Makes a ring for messages of the CPU to GPU code. Any thread.
 /// @param device        allocates memory for this ring only; NULL with an arena
 /// @param arena         whose memory is taken; NULL with a device
 /// @param message_bytes size of a message, 1 to 2^20; 56 fill a line of GPU memory
 /// @param slots         how many messages it holds, a power of two, up to 2^32
-/// @param out           to be freed by barmap_free_ring_to_gpu()
+/// @param out           to be freed by barmap_ring_to_gpu_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for both a device and an arena, or neither;
 ///         BARMAP_ERROR_OUT_OF_RANGE if the arena has no room; BARMAP_ERROR_FORKED_CHILD; or, with
-///         a device, as barmap_make_arena()
+///         a device, as barmap_arena_create()
 ///
-///     barmap_make_ring_to_gpu(NULL, words, sizeof(command), 1024, &commands);
-BARMAP_API int barmap_make_ring_to_gpu(barmap_device* device, barmap_arena* arena,
+///     barmap_ring_to_gpu_create(NULL, words, sizeof(command), 1024, &commands);
+BARMAP_API int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* arena,
                                        size_t message_bytes, size_t slots,
                                        barmap_ring_to_gpu** out);
 /// Frees the ring, without a word to its consumer. NULL: nothing to do.
 ///
-///     barmap_free_ring_to_gpu(commands);
-BARMAP_API void barmap_free_ring_to_gpu(barmap_ring_to_gpu* ring);
+///     barmap_ring_to_gpu_destroy(commands);
+BARMAP_API void barmap_ring_to_gpu_destroy(barmap_ring_to_gpu* ring);
 
 /// What a kernel takes as its barmap::gpu::ring_to_gpu<T>. Valid as long as the ring.
 ///
@@ -114,26 +114,26 @@ BARMAP_API void barmap_free_ring_to_gpu(barmap_ring_to_gpu* ring);
 BARMAP_API void barmap_ring_to_gpu_handle(barmap_ring_to_gpu const* ring, barmap_ring_handle* out);
 
 /// Writes messages, as many as there is room for, in order. They arrive at the latest with
-/// barmap_flush_ring().
+/// barmap_ring_to_gpu_flush().
 /// @param messages `count` of them, one after another, of any alignment; not read if count is 0
 /// @return how many were written, 0 if the ring is full
 ///
-///     sent += barmap_push(commands, list + sent, count - sent);
-BARMAP_API size_t barmap_push(barmap_ring_to_gpu* ring, void const* messages, size_t count);
+///     sent += barmap_ring_to_gpu_push(commands, list + sent, count - sent);
+BARMAP_API size_t barmap_ring_to_gpu_push(barmap_ring_to_gpu* ring, void const* messages, size_t count);
 
 /// Makes all messages arrive without waiting for more.
 ///
-///     barmap_flush_ring(commands);
-BARMAP_API void barmap_flush_ring(barmap_ring_to_gpu* ring);
+///     barmap_ring_to_gpu_flush(commands);
+BARMAP_API void barmap_ring_to_gpu_flush(barmap_ring_to_gpu* ring);
 
 /// Waits for room for a message, without giving up the CPU. Flush first: who reads makes room.
 /// @param nanoseconds how long; 0: looks only
 /// @return 1 if there is any; 0 if the time is over, or the consumer has ended the ring
 ///
-///     while (barmap_push(commands, &next, 1) == 0)
-///         if (!barmap_wait_for_room(commands, 5000000)) // 5 ms
+///     while (barmap_ring_to_gpu_push(commands, &next, 1) == 0)
+///         if (!barmap_ring_to_gpu_wait_for_room(commands, 5000000)) // 5 ms
 ///             return TOO_SLOW;
-BARMAP_API int barmap_wait_for_room(barmap_ring_to_gpu* ring, uint64_t nanoseconds);
+BARMAP_API int barmap_ring_to_gpu_wait_for_room(barmap_ring_to_gpu* ring, uint64_t nanoseconds);
 
 /// How many messages were pushed that the consumer has not yet given credit for, which it does for
 /// a quarter of the slots at a time.
@@ -149,21 +149,21 @@ BARMAP_API int barmap_ring_to_gpu_ended(barmap_ring_to_gpu const* ring);
 /// Says that no message follows, and flushes. The consumer reads those before, and then is told
 /// `closed`. Frees nothing.
 ///
-///     barmap_end_ring_to_gpu(commands);
-BARMAP_API void barmap_end_ring_to_gpu(barmap_ring_to_gpu* ring);
+///     barmap_ring_to_gpu_close(commands);
+BARMAP_API void barmap_ring_to_gpu_close(barmap_ring_to_gpu* ring);
 
-/// Makes a ring for messages of GPU code to the CPU. As barmap_make_ring_to_gpu(), but for a slot,
+/// Makes a ring for messages of GPU code to the CPU. As barmap_ring_to_gpu_create(), but for a slot,
 /// which takes host memory: 16 bytes for messages of up to 8, otherwise a multiple of 64.
-/// @param out to be freed by barmap_free_ring_to_cpu()
+/// @param out to be freed by barmap_ring_to_cpu_destroy()
 ///
-///     barmap_make_ring_to_cpu(gpu, NULL, sizeof(answer), 1024, &answers);
-BARMAP_API int barmap_make_ring_to_cpu(barmap_device* device, barmap_arena* arena,
+///     barmap_ring_to_cpu_create(gpu, NULL, sizeof(answer), 1024, &answers);
+BARMAP_API int barmap_ring_to_cpu_create(barmap_device* device, barmap_arena* arena,
                                        size_t message_bytes, size_t slots,
                                        barmap_ring_to_cpu** out);
 /// Frees the ring, without a word to its producers. NULL: nothing to do.
 ///
-///     barmap_free_ring_to_cpu(answers);
-BARMAP_API void barmap_free_ring_to_cpu(barmap_ring_to_cpu* ring);
+///     barmap_ring_to_cpu_destroy(answers);
+BARMAP_API void barmap_ring_to_cpu_destroy(barmap_ring_to_cpu* ring);
 
 /// What a kernel takes as its barmap::gpu::ring_to_cpu<T>. Valid as long as the ring.
 ///
@@ -174,16 +174,16 @@ BARMAP_API void barmap_ring_to_cpu_handle(barmap_ring_to_cpu const* ring, barmap
 /// @param messages room for `count`, one after another, of any alignment
 /// @return how many were read; what is behind them is unchanged
 ///
-///     size_t const got = barmap_pop(answers, list, 16);
-BARMAP_API size_t barmap_pop(barmap_ring_to_cpu* ring, void* messages, size_t count);
+///     size_t const got = barmap_ring_to_cpu_pop(answers, list, 16);
+BARMAP_API size_t barmap_ring_to_cpu_pop(barmap_ring_to_cpu* ring, void* messages, size_t count);
 
 /// Waits for a message, without giving up the CPU.
 /// @param nanoseconds how long; 0: looks only
 /// @return 1 if there is one; 0 if the time is over, or the producers have ended the ring and all
 ///         was read
 ///
-///     if (barmap_wait_for_message(answers, 5000000) && barmap_pop(answers, &next, 1)) ...
-BARMAP_API int barmap_wait_for_message(barmap_ring_to_cpu const* ring, uint64_t nanoseconds);
+///     if (barmap_ring_to_cpu_wait(answers, 5000000) && barmap_ring_to_cpu_pop(answers, &next, 1)) ...
+BARMAP_API int barmap_ring_to_cpu_wait(barmap_ring_to_cpu const* ring, uint64_t nanoseconds);
 
 /// How many messages have arrived and were not read.
 ///
@@ -193,29 +193,29 @@ BARMAP_API size_t barmap_ring_to_cpu_depth(barmap_ring_to_cpu const* ring);
 /// Whether a producer has said, by its close(), that no message follows: 1 or 0. Some that came
 /// before may be left.
 ///
-///     if (barmap_pop(answers, &next, 1) == 0 && barmap_ring_to_cpu_ended(answers)) ...
+///     if (barmap_ring_to_cpu_pop(answers, &next, 1) == 0 && barmap_ring_to_cpu_ended(answers)) ...
 BARMAP_API int barmap_ring_to_cpu_ended(barmap_ring_to_cpu const* ring);
 
 /// Says that no message will be read any more: producers that find the ring full are told `closed`.
 /// Frees nothing.
 ///
-///     barmap_end_ring_to_cpu(answers);
-BARMAP_API void barmap_end_ring_to_cpu(barmap_ring_to_cpu* ring);
+///     barmap_ring_to_cpu_close(answers);
+BARMAP_API void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring);
 
 /// Makes a number that the CPU advances, and GPU code and streams wait for. Any thread.
 /// @param arena whose GPU memory is taken
 /// @param first where it begins
-/// @param out   to be freed by barmap_free_counter_to_gpu()
+/// @param out   to be freed by barmap_counter_to_gpu_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the arena has no room;
 ///         BARMAP_ERROR_FORKED_CHILD
 ///
-///     barmap_make_counter_to_gpu(words, 0, &inputs);
-BARMAP_API int barmap_make_counter_to_gpu(barmap_arena* arena, uint64_t first,
+///     barmap_counter_to_gpu_create(words, 0, &inputs);
+BARMAP_API int barmap_counter_to_gpu_create(barmap_arena* arena, uint64_t first,
                                           barmap_counter_to_gpu** out);
 /// NULL: nothing to do.
 ///
-///     barmap_free_counter_to_gpu(inputs);
-BARMAP_API void barmap_free_counter_to_gpu(barmap_counter_to_gpu* counter);
+///     barmap_counter_to_gpu_destroy(inputs);
+BARMAP_API void barmap_counter_to_gpu_destroy(barmap_counter_to_gpu* counter);
 
 /// What a kernel takes as its barmap::gpu::counter_to_gpu. Valid as long as the counter.
 ///
@@ -226,13 +226,13 @@ BARMAP_API void barmap_counter_to_gpu_handle(barmap_counter_to_gpu const* counte
 /// Sets the number, at once, after all that this thread has written through mappings of this GPU
 /// and to host memory. It must not go back. One thread at a time.
 ///
-///     barmap_write(map, 0, values, sizeof values);
-///     barmap_advance(inputs, 17);
-BARMAP_API void barmap_advance(barmap_counter_to_gpu* counter, uint64_t to);
+///     barmap_mapping_write(map, 0, values, sizeof values);
+///     barmap_counter_to_gpu_advance(inputs, 17);
+BARMAP_API void barmap_counter_to_gpu_advance(barmap_counter_to_gpu* counter, uint64_t to);
 
-/// The number, as it was set last. Not beside barmap_advance().
+/// The number, as it was set last. Not beside barmap_counter_to_gpu_advance().
 ///
-///     barmap_advance(inputs, barmap_counter_to_gpu_value(inputs) + 1);
+///     barmap_counter_to_gpu_advance(inputs, barmap_counter_to_gpu_value(inputs) + 1);
 BARMAP_API uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* counter);
 
 /// Lets work that a stream is given from now on wait until the number is at least this. Captured
@@ -241,21 +241,21 @@ BARMAP_API uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* cou
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_UNSUPPORTED_OPERATION where the driver
 ///         lacks such waits; or BARMAP_ERROR_CUDA
 ///
-///     barmap_stream_wait_for_counter(inputs, stream, 17);
-BARMAP_API int barmap_stream_wait_for_counter(barmap_counter_to_gpu const* counter, void* stream,
+///     barmap_counter_to_gpu_stream_wait(inputs, stream, 17);
+BARMAP_API int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* counter, void* stream,
                                               uint64_t at_least);
 
 /// Makes a number that GPU code or a stream advances, and the CPU waits for. As
-/// barmap_make_counter_to_gpu(); it takes host memory as well.
-/// @param out to be freed by barmap_free_counter_to_cpu()
+/// barmap_counter_to_gpu_create(); it takes host memory as well.
+/// @param out to be freed by barmap_counter_to_cpu_destroy()
 ///
-///     barmap_make_counter_to_cpu(words, 0, &done);
-BARMAP_API int barmap_make_counter_to_cpu(barmap_arena* arena, uint64_t first,
+///     barmap_counter_to_cpu_create(words, 0, &done);
+BARMAP_API int barmap_counter_to_cpu_create(barmap_arena* arena, uint64_t first,
                                           barmap_counter_to_cpu** out);
 /// NULL: nothing to do.
 ///
-///     barmap_free_counter_to_cpu(done);
-BARMAP_API void barmap_free_counter_to_cpu(barmap_counter_to_cpu* counter);
+///     barmap_counter_to_cpu_destroy(done);
+BARMAP_API void barmap_counter_to_cpu_destroy(barmap_counter_to_cpu* counter);
 
 /// What a kernel takes as its barmap::gpu::counter_to_cpu. Valid as long as the counter.
 ///
@@ -271,15 +271,16 @@ BARMAP_API uint64_t barmap_counter_to_cpu_value(barmap_counter_to_cpu const* cou
 /// Waits until the number is at least this, without giving up the CPU.
 /// @return 1 if it was reached within so many nanoseconds, else 0
 ///
-///     if (!barmap_wait_for_counter(done, 17, 5000000)) ...
-BARMAP_API int barmap_wait_for_counter(barmap_counter_to_cpu const* counter, uint64_t at_least,
+///     if (!barmap_counter_to_cpu_wait(done, 17, 5000000)) ...
+BARMAP_API int barmap_counter_to_cpu_wait(barmap_counter_to_cpu const* counter, uint64_t at_least,
                                        uint64_t nanoseconds);
 
-/// Has a stream set the number when all work that it was given before is complete. Otherwise as
-/// barmap_stream_wait_for_counter().
+/// Has a stream set the number when all work that it was given before is complete. Captured into a
+/// graph, each replay sets the same number: call this after each launch. Otherwise as
+/// barmap_counter_to_gpu_stream_wait().
 ///
-///     barmap_record_counter(done, stream, 17);
-BARMAP_API int barmap_record_counter(barmap_counter_to_cpu const* counter, void* stream,
+///     barmap_counter_to_cpu_record(done, stream, 17);
+BARMAP_API int barmap_counter_to_cpu_record(barmap_counter_to_cpu const* counter, void* stream,
                                      uint64_t value);
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@ The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where t
 
 from . import types
 from ._barmap import version as __version__
-from ._batches import CopyEngine, copy_engine, copy_rows, pinned
+from ._batches import BatchQueue, batch_queue, copy_rows, pinned
 from ._device_struct import device_struct
 from ._either_signal import Arena
 from ._error import ArgumentError, Error
@@ -24,7 +24,7 @@ __all__ = [
     "Arena",
     "ArgumentError",
     "Array",
-    "CopyEngine",
+    "BatchQueue",
     "CounterToCpu",
     "CounterToGpu",
     "Device",
@@ -36,7 +36,7 @@ __all__ = [
     "StepOutputs",
     "__version__",
     "alloc",
-    "copy_engine",
+    "batch_queue",
     "copy_rows",
     "device_struct",
     "devices",
@@ -49,8 +49,8 @@ __all__ = [
 ]
 
 for _each in (
-    Arena, ArgumentError, Array, CopyEngine, CounterToCpu, CounterToGpu, Device, Error, Mapping, RingToCpu,
-    RingToGpu, StepInputs, StepOutputs, alloc, copy_engine, copy_rows, device_struct, devices,
+    Arena, ArgumentError, Array, BatchQueue, CounterToCpu, CounterToGpu, Device, Error, Mapping, RingToCpu,
+    RingToGpu, StepInputs, StepOutputs, alloc, batch_queue, copy_rows, device_struct, devices,
     flush_stores, include_dir, info, map, pinned, sim,
 ):
     _each.__module__ = __name__

@@ -56,7 +56,7 @@ class MappedMemory:
     @property
     def closed(self) -> bool: ...
 
-class CopyEngine:
+class BatchQueue:
     """What copies batches for one GPU. The package's class of this name is over it."""
 
     def submit(
@@ -66,7 +66,7 @@ class CopyEngine:
         sizes: np.ndarray[Any, Any],
         after: Optional[int],
         then: Optional[int],
-        at_most_ms: Optional[int],
+        at_most_ns: Optional[int],
     ) -> int: ...
     def done(self, ticket: int) -> bool: ...
     def wait(self, ticket: int, seconds: Optional[float]) -> bool: ...
@@ -198,7 +198,7 @@ class StepOutputs:
     @property
     def nbytes(self) -> int: ...
 
-def copy_engine(ordinal: int) -> CopyEngine: ...
+def batch_queue(ordinal: int) -> BatchQueue: ...
 def copy_rows(
     to: Tuple[int, int, int],
     to_rows: Optional[np.ndarray[Any, Any]],

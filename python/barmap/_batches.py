@@ -144,9 +144,9 @@ def pinned(
     return np.ndarray(layout.shape, layout.dtype, _barmap.pinned(layout.nbytes, ordinal))
 
 
-class CopyEngine:
+class BatchQueue:
     """What copies batches of scattered pieces for one GPU, by their addresses. Made by
-    `barmap.copy_engine`.
+    `barmap.batch_queue`.
 
     `copy_rows` is for arrays. Here nothing is checked but the numbers: an address that
     CUDA has not mapped, or memory that is freed before its batch is done, makes the batch fail, and
@@ -163,13 +163,13 @@ class CopyEngine:
 
     Examples
     --------
-    >>> engine = barmap.copy_engine()
+    >>> queue = barmap.batch_queue()
     >>> array, host = barmap.alloc(64, "u1"), barmap.pinned(64, "u1")
     >>> array.write(bytes(range(64)))
     >>> there = host.ctypes.data
-    >>> ticket = engine.submit([there, there + 10], [array.gpu_address + 9, array.gpu_address],
+    >>> ticket = queue.submit([there, there + 10], [array.gpu_address + 9, array.gpu_address],
     ...                        [3, 2])
-    >>> engine.wait(ticket)
+    >>> queue.wait(ticket)
     True
     >>> host[:12].tolist()
     [9, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0, 1]
@@ -178,7 +178,7 @@ class CopyEngine:
     def __init__(self, device: Union[SupportsIndex, Device] = 0) -> None:
         ordinal = device.ordinal if isinstance(device, Device) else device
         self._ordinal = unsigned(ordinal, "device", 31)
-        self._engine = _barmap.copy_engine(self._ordinal)
+        self._engine = _barmap.batch_queue(self._ordinal)
 
     def submit(
         self,
@@ -224,11 +224,11 @@ class CopyEngine:
 
         Examples
         --------
-        >>> engine, array = barmap.copy_engine(), barmap.alloc(8, "u1")
+        >>> queue, array = barmap.batch_queue(), barmap.alloc(8, "u1")
         >>> host = barmap.pinned(8, "u1")
         >>> host[:] = 7
         >>> default_stream = 0
-        >>> ticket = engine.submit([array.gpu_address], [host.ctypes.data], [8],
+        >>> ticket = queue.submit([array.gpu_address], [host.ctypes.data], [8],
         ...                        after=default_stream, then=default_stream)
         """
         patience = None if at_most is None else seconds(at_most, "at_most")
@@ -240,7 +240,7 @@ class CopyEngine:
             _rows.addresses("sizes", sizes),
             None if after is None else handle_of(after),
             None if then is None else handle_of(then),
-            None if patience is None else math.ceil(1000 * min(patience, 1e9)),
+            None if patience is None else math.ceil(1e9 * min(patience, 1e9)),
         )
 
     def done(self, ticket: SupportsIndex) -> bool:
@@ -255,7 +255,7 @@ class CopyEngine:
 
         Examples
         --------
-        >>> barmap.copy_engine().done(0)
+        >>> barmap.batch_queue().done(0)
         True
         """
         return self._engine.done(unsigned(ticket, "the ticket"))
@@ -276,7 +276,7 @@ class CopyEngine:
 
         Examples
         --------
-        >>> barmap.copy_engine().wait(0, timeout=0.001)
+        >>> barmap.batch_queue().wait(0, timeout=0.001)
         True
         """
         return self._engine.wait(unsigned(ticket, "the ticket"), checked(timeout))
@@ -294,10 +294,10 @@ class CopyEngine:
             usable = [each.name for each in self.reports if each.state == "usable"]
         except Error:  # in a forked child
             usable = []
-        return f"<barmap.CopyEngine of GPU {self._ordinal}: {usable[0] if usable else 'none usable'}>"
+        return f"<barmap.BatchQueue of GPU {self._ordinal}: {usable[0] if usable else 'none usable'}>"
 
 
-def copy_engine(device_or_ordinal: Union[SupportsIndex, Device] = 0) -> CopyEngine:
+def batch_queue(device_or_ordinal: Union[SupportsIndex, Device] = 0) -> BatchQueue:
     """Opens what copies batches of scattered pieces for a GPU. It stays open until the process ends.
 
     The first call for a GPU starts the engine, which takes about 15 ms.
@@ -309,7 +309,7 @@ def copy_engine(device_or_ordinal: Union[SupportsIndex, Device] = 0) -> CopyEngi
 
     Examples
     --------
-    >>> barmap.copy_engine().name
+    >>> barmap.batch_queue().name
     'driver'
     """
-    return CopyEngine(device_or_ordinal)
+    return BatchQueue(device_or_ordinal)

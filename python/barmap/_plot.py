@@ -73,7 +73,7 @@ def limits(series: Iterable[Sequence[Tuple[float, float]]], whole: Iterable[floa
 
 def _styles(panels: Sequence[Panel]) -> Dict[str, Dict[str, Any]]:
     methods = list(dict.fromkeys(method for panel in panels for method in panel.curves))
-    ours = (m for m in methods if m == "adaptive" or m.startswith("copy_engine"))
+    ours = (m for m in methods if m == "adaptive" or m.startswith("batch_queue"))
     black = next(ours, "auto")
     first = ("auto", "channel", "driver", "cuMemcpy")  # which get a colour of their own
     others = sorted(set(methods) - {black}, key=lambda m: (not m.startswith(first), m))

@@ -104,7 +104,7 @@ def swap_blocks_batch(
             "the current stream is being captured into a CUDA graph, and a batch of barmap's "
             "cannot be part of one: copy before or after the graph"
         )
-    _barmap.copy_engine(stream.device_index).swap_blocks(
+    _barmap.batch_queue(stream.device_index).swap_blocks(
         src_ptrs.data_ptr(), dst_ptrs.data_ptr(), sizes.data_ptr(), count, stream.cuda_stream
     )
 

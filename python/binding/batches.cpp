@@ -86,15 +86,15 @@ void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& fr
 }
 
 batches& batches::of(int ordinal) {
-    expect_not_forked("open a copy engine");
+    expect_not_forked("open a batch queue");
     std::lock_guard const guard(kept().lock);
     std::unique_ptr<batches>& found = kept().of[ordinal];
     if (!found)
-        found.reset(new batches(opened_device(ordinal).copy_engine()));
+        found.reset(new batches(opened_device(ordinal).batches()));
     return *found;
 }
 
-void batches::leave(copy_ticket ticket, nb::object arrays) {
+void batches::leave(batch_ticket ticket, nb::object arrays) {
     std::lock_guard const guard(lock_);
     left_.push_back({ticket, std::move(arrays)});
 }
@@ -106,7 +106,7 @@ void batches::expect_none_failed(std::vector<nb::object>& ended) {
     // All of them: one whose stream does not come keeps no other's failure.
     std::erase_if(left_, [&](left_batch& each) {
         try {
-            if (!engine_.done(each.ticket))
+            if (!queue_.done(each.ticket))
                 return false;
         } catch (error const&) {
             failure = failure ? failure : std::current_exception();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <barmap/copy_engine.hpp>
+#include <barmap/batch_queue.hpp>
 
 #include <nanobind/nanobind.h>
 
@@ -36,32 +36,32 @@ void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& fr
 /// has a ticket of. Thread rule: members may be called at once. None needs the GIL.
 class batches {
 public:
-    /// @throws error as device::open and device::copy_engine
+    /// @throws error as device::open and device::batches
     [[nodiscard]] static batches& of(int ordinal);
 
-    [[nodiscard]] copy_engine& engine() noexcept { return engine_; }
+    [[nodiscard]] batch_queue& queue() noexcept { return queue_; }
 
     /// Has the next call of expect_none_failed() report how a batch ended.
     /// @param arrays what Python keeps until then
-    void leave(copy_ticket ticket, nanobind::object arrays);
+    void leave(batch_ticket ticket, nanobind::object arrays);
 
     /// @param ended receives the arrays of those that have ended: release them with the GIL
     /// @throws error by which a batch that nobody has a ticket of has failed, once
     void expect_none_failed(std::vector<nanobind::object>& ended);
 
 private:
-    explicit batches(copy_engine engine) : engine_(std::move(engine)) {}
+    explicit batches(batch_queue queue) : queue_(std::move(queue)) {}
 
     struct left_batch {
-        copy_ticket ticket;
+        batch_ticket ticket;
         nanobind::object arrays;
     };
-    copy_engine engine_;
+    batch_queue queue_;
     std::mutex lock_;
     std::deque<left_batch> left_;
 };
 
-/// Adds the class CopyEngine, and pinned host memory.
+/// Adds the class BatchQueue, and pinned host memory.
 void bind_batches(nanobind::module_& module);
 
 } // namespace barmap::python

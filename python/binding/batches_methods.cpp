@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The class CopyEngine, as the Python part of the package calls it.
+// The class BatchQueue, as the Python part of the package calls it.
 #include "batches.hpp"
 #include "errors.hpp"
 #include "own_memory.hpp"
@@ -56,7 +56,7 @@ batches& open(int ordinal) {
 
 std::uint64_t submit(batches& of, numbers const& to, numbers const& from, numbers const& sizes,
                      std::optional<std::uintptr_t> first, std::optional<std::uintptr_t> last,
-                     std::optional<std::int64_t> at_most_ms) {
+                     std::optional<std::int64_t> at_most_ns) {
     std::size_t const count = sizes.size();
     if (to.size() != count || from.size() != count)
         throw nb::value_error("to, from_ and sizes must have the same length");
@@ -64,12 +64,12 @@ std::uint64_t submit(batches& of, numbers const& to, numbers const& from, number
     std::optional<after> begin;
     if (first)
         begin = after{stream_of(*first)};
-    if (begin && at_most_ms)
-        begin->at_most = std::chrono::milliseconds(*at_most_ms);
+    if (begin && at_most_ns)
+        begin->at_most = std::chrono::nanoseconds(*at_most_ns);
     std::optional<then> end;
     if (last)
         end = then{stream_of(*last)};
-    return static_cast<std::uint64_t>(of.engine().submit(
+    return static_cast<std::uint64_t>(of.queue().submit(
         list_of(to.data(), from.data(), sizes.data(), count), begin, end));
 }
 
@@ -90,7 +90,7 @@ bool wait(batches& of, std::uint64_t ticket, std::optional<double> seconds) {
         }
         {
             released_gil const others_run;
-            if (of.engine().wait(copy_ticket{ticket}, slice))
+            if (of.queue().wait(batch_ticket{ticket}, slice))
                 return true;
         }
         if (is_last)
@@ -104,7 +104,7 @@ nb::list reports(batches& of) {
     std::vector<engine_report> found;
     {
         released_gil const others_run;
-        found = of.engine().reports();
+        found = of.queue().reports();
     }
     return rows_of(found);
 }
@@ -139,7 +139,7 @@ void expect_pinned(rows const& host, std::size_t row_bytes) {
 
 /// Submits a batch in the order of a stream, which nobody waits for.
 void leave_to_stream(batches& of, std::span<copy_piece const> pieces, void* stream) {
-    of.leave(of.engine().submit(pieces, after{.stream = stream}, then{stream}), {});
+    of.leave(of.queue().submit(pieces, after{.stream = stream}, then{stream}), {});
 }
 
 /// @param arrays what keeps both sides: the copy keeps it where a signal ends the wait
@@ -160,7 +160,7 @@ void copy_rows(axis const& to, optional_numbers const& to_rows, axis const& from
     rows const& on_host = is_to_gpu ? source : target;
     std::vector<nb::object> ended;
     batches* engine = nullptr;
-    copy_ticket ticket{};
+    batch_ticket ticket{};
     {
         released_gil const others_run;
         std::vector<copy_piece>& pieces = pieces_of_thread();
@@ -172,7 +172,7 @@ void copy_rows(axis const& to, optional_numbers const& to_rows, axis const& from
         engine->expect_none_failed(ended);
         if (stream)
             return leave_to_stream(*engine, pieces, stream_of(*stream));
-        ticket = engine->engine().submit(pieces);
+        ticket = engine->queue().submit(pieces);
     }
     try {
         (void)wait(*engine, static_cast<std::uint64_t>(ticket), std::nullopt);
@@ -214,15 +214,15 @@ array_of_bytes pinned(std::size_t bytes, int ordinal) {
 } // namespace
 
 void bind_batches(nb::module_& module) {
-    nb::class_<batches>(module, "CopyEngine")
+    nb::class_<batches>(module, "BatchQueue")
         .def("submit", &submit, nb::arg("to").noconvert(), nb::arg("from_").noconvert(),
              nb::arg("sizes").noconvert(), nb::arg("after").none(), nb::arg("then").none(),
-             nb::arg("at_most_ms").none())
+             nb::arg("at_most_ns").none())
         .def(
             "done",
             [](batches& of, std::uint64_t ticket) {
                 released_gil const others_run;
-                return of.engine().done(copy_ticket{ticket});
+                return of.queue().done(batch_ticket{ticket});
             },
             nb::arg("ticket"))
         .def("wait", &wait, nb::arg("ticket"), nb::arg("seconds").none())
@@ -231,10 +231,10 @@ void bind_batches(nb::module_& module) {
         .def_prop_ro("name",
                      [](batches& of) {
                          released_gil const others_run;
-                         return std::string(of.engine().name());
+                         return std::string(of.queue().name());
                      })
         .def_prop_ro("reports", &reports);
-    module.def("copy_engine", &open, nb::arg("ordinal"), nb::rv_policy::reference);
+    module.def("batch_queue", &open, nb::arg("ordinal"), nb::rv_policy::reference);
     module.def("copy_rows", &copy_rows, nb::arg("to"), nb::arg("to_rows").none(),
                nb::arg("from_"), nb::arg("from_rows").none(), nb::arg("is_to_gpu"),
                nb::arg("row_bytes"), nb::arg("stream").none(), nb::arg("arrays"));

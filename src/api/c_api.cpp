@@ -25,8 +25,8 @@ struct barmap_mapping {
     barmap::mapping mapping;
 };
 
-struct barmap_copy_engine {
-    barmap::copy_engine engine;
+struct barmap_batch_queue {
+    barmap::batch_queue queue;
 };
 
 namespace {
@@ -149,11 +149,11 @@ static_assert(sizeof(c_piece) == sizeof(piece) && offsetof(c_piece, to) == offse
 
 /// Asks about a batch, and tells the caller.
 template <class Ask>
-int tell_whether_done(barmap_copy_engine const* engine, int* done, Ask ask) noexcept {
+int tell_whether_done(barmap_batch_queue const* queue, int* done, Ask ask) noexcept {
     static constexpr char operation[] = "look for a batch's end";
     return attempt([&] {
         expect(done, operation, "give a place for the answer, not NULL") = 0;
-        *done = ask(expect(engine, operation, "open a copy engine first").engine) ? 1 : 0;
+        *done = ask(expect(queue, operation, "create a batch queue first").queue) ? 1 : 0;
     });
 }
 
@@ -188,11 +188,11 @@ int barmap_device_count(void) {
     return barmap::device::count();
 }
 
-int barmap_open(int ordinal, barmap_device** out) {
+int barmap_device_create(int ordinal, barmap_device** out) {
     return make(out, "open a GPU", [&] { return barmap_device{barmap::device::open(ordinal)}; });
 }
 
-int barmap_open_from_pointer(std::uint64_t gpu_address, barmap_device** out) {
+int barmap_device_create_from_pointer(std::uint64_t gpu_address, barmap_device** out) {
     return make(out, "open a GPU", [&] {
         return barmap_device{barmap::device::from_pointer(
             reinterpret_cast<void const*>(static_cast<std::uintptr_t>(gpu_address)))};
@@ -203,18 +203,18 @@ char const* barmap_device_name(barmap_device const* device) {
     return device->device.name().c_str();
 }
 
-void barmap_close(barmap_device* device) {
+void barmap_device_destroy(barmap_device* device) {
     free_handle(device);
 }
 
-int barmap_allocate(barmap_device* device, std::size_t bytes, barmap_pin** out) {
+int barmap_pin_allocate(barmap_device* device, std::size_t bytes, barmap_pin** out) {
     static constexpr char operation[] = "allocate GPU memory";
     return make(out, operation, [&] {
         return handle_of(expect(device, operation, "open a device first").device.allocate(bytes));
     });
 }
 
-int barmap_pin_memory(barmap_device* device, std::uint64_t gpu_address, std::size_t bytes,
+int barmap_pin_create(barmap_device* device, std::uint64_t gpu_address, std::size_t bytes,
                       barmap_pin_options const* or_null, barmap_pin** out) {
     static constexpr char operation[] = "pin GPU memory";
     return make(out, operation, [&] {
@@ -230,7 +230,7 @@ int barmap_pin_memory(barmap_device* device, std::uint64_t gpu_address, std::siz
     });
 }
 
-std::uint64_t barmap_gpu_address(barmap_pin const* pin) {
+std::uint64_t barmap_pin_gpu_address(barmap_pin const* pin) {
     return pin->pin.gpu_address();
 }
 
@@ -238,15 +238,15 @@ std::size_t barmap_pin_size(barmap_pin const* pin) {
     return pin->pin.size();
 }
 
-char const* barmap_backend_name(barmap_pin const* pin) {
+char const* barmap_pin_backend(barmap_pin const* pin) {
     return pin->backend.c_str();
 }
 
-void barmap_unpin(barmap_pin* pin) {
+void barmap_pin_destroy(barmap_pin* pin) {
     free_handle(pin);
 }
 
-int barmap_map(barmap_pin* pin, barmap_mapping** out) {
+int barmap_mapping_create(barmap_pin* pin, barmap_mapping** out) {
     static constexpr char operation[] = "map GPU memory";
     return make(out, operation, [&] {
         barmap::mapping mapping = expect(pin, operation, "pin some memory first").pin.map();
@@ -255,11 +255,11 @@ int barmap_map(barmap_pin* pin, barmap_mapping** out) {
     });
 }
 
-void* barmap_data(barmap_mapping const* mapping) {
+void* barmap_mapping_data(barmap_mapping const* mapping) {
     return mapping->window.data;
 }
 
-std::size_t barmap_size(barmap_mapping const* mapping) {
+std::size_t barmap_mapping_size(barmap_mapping const* mapping) {
     return mapping->window.size;
 }
 
@@ -275,11 +275,11 @@ int barmap_mapping_kind(barmap_mapping const* mapping) {
     return BARMAP_UNCACHED;
 }
 
-void barmap_unmap(barmap_mapping* mapping) {
+void barmap_mapping_destroy(barmap_mapping* mapping) {
     free_handle(mapping);
 }
 
-int barmap_copy_to_gpu(barmap_mapping const* mapping, std::size_t offset, void const* data,
+int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, std::size_t offset, void const* data,
                        std::size_t bytes) {
     static constexpr char operation[] = "copy to GPU memory";
     return attempt([&] {
@@ -288,7 +288,7 @@ int barmap_copy_to_gpu(barmap_mapping const* mapping, std::size_t offset, void c
     });
 }
 
-int barmap_copy_to_cpu(barmap_mapping const* mapping, void* data, std::size_t offset,
+int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, std::size_t offset,
                        std::size_t bytes) {
     static constexpr char operation[] = "copy from GPU memory";
     return attempt([&] {
@@ -297,28 +297,28 @@ int barmap_copy_to_cpu(barmap_mapping const* mapping, void* data, std::size_t of
     });
 }
 
-int barmap_open_copy_engine(barmap_device* device, barmap_copy_engine** out) {
-    static constexpr char operation[] = "open a copy engine";
+int barmap_batch_queue_create(barmap_device* device, barmap_batch_queue** out) {
+    static constexpr char operation[] = "create a batch queue";
     return make(out, operation, [&] {
-        return barmap_copy_engine{
-            expect(device, operation, "open a device first").device.copy_engine()};
+        return barmap_batch_queue{
+            expect(device, operation, "open a device first").device.batches()};
     });
 }
 
-char const* barmap_copy_engine_name(barmap_copy_engine const* engine) {
+char const* barmap_batch_queue_name(barmap_batch_queue const* queue) {
     char const* name = "";
-    (void)attempt([&] { name = engine->engine.name().data(); }); // a literal
+    (void)attempt([&] { name = queue->queue.name().data(); }); // a literal
     return name;
 }
 
-int barmap_submit_batch(barmap_copy_engine* engine, barmap_copy_piece const* pieces,
+int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const* pieces,
                         std::size_t count, barmap_batch_options const* or_null,
                         std::uint64_t* ticket) {
     static constexpr char operation[] = "copy a batch";
     return attempt([&] {
         if (ticket)
             *ticket = 0;
-        barmap::copy_engine& through = expect(engine, operation, "open a copy engine first").engine;
+        barmap::batch_queue& through = expect(queue, operation, "create a batch queue first").queue;
         if (!pieces && count > 0)
             throw error(errc::invalid_argument, operation, "", "give the pieces, not NULL");
         barmap_batch_options const options =
@@ -327,58 +327,58 @@ int barmap_submit_batch(barmap_copy_engine* engine, barmap_copy_piece const* pie
         std::optional<barmap::after> begin;
         if (options.flags & BARMAP_BATCH_AFTER) {
             begin.emplace().stream = options.after;
-            if (options.at_most_ms != 0)
-                begin->at_most = at_most<std::chrono::milliseconds>(options.at_most_ms);
+            if (options.at_most_ns != 0)
+                begin->at_most = at_most(options.at_most_ns);
         }
         std::optional<barmap::then> end;
         if (options.flags & BARMAP_BATCH_THEN)
             end.emplace().stream = options.then;
-        barmap::copy_ticket const given = through.submit(
+        barmap::batch_ticket const given = through.submit(
             {reinterpret_cast<barmap::copy_piece const*>(pieces), count}, begin, end);
         if (ticket)
             *ticket = static_cast<std::uint64_t>(given);
     });
 }
 
-int barmap_batch_done(barmap_copy_engine const* engine, std::uint64_t ticket, int* done) {
-    return tell_whether_done(engine, done, [&](barmap::copy_engine const& of) {
-        return of.done(barmap::copy_ticket{ticket});
+int barmap_batch_queue_done(barmap_batch_queue const* queue, std::uint64_t ticket, int* done) {
+    return tell_whether_done(queue, done, [&](barmap::batch_queue const& of) {
+        return of.done(barmap::batch_ticket{ticket});
     });
 }
 
-int barmap_wait_for_batch(barmap_copy_engine const* engine, std::uint64_t ticket,
+int barmap_batch_queue_wait(barmap_batch_queue const* queue, std::uint64_t ticket,
                           std::uint64_t nanoseconds, int* done) {
-    return tell_whether_done(engine, done, [&](barmap::copy_engine const& of) {
-        return of.wait(barmap::copy_ticket{ticket}, at_most<std::chrono::nanoseconds>(nanoseconds));
+    return tell_whether_done(queue, done, [&](barmap::batch_queue const& of) {
+        return of.wait(barmap::batch_ticket{ticket}, at_most(nanoseconds));
     });
 }
 
-void barmap_close_copy_engine(barmap_copy_engine* engine) {
-    free_handle(engine);
+void barmap_batch_queue_destroy(barmap_batch_queue* queue) {
+    free_handle(queue);
 }
 
-void barmap_write(barmap_mapping const* mapping, std::size_t offset, void const* from,
+void barmap_mapping_write(barmap_mapping const* mapping, std::size_t offset, void const* from,
                   std::size_t bytes) {
     barmap::window const to = at(mapping, offset);
     assert(bytes <= to.size);
     barmap::copy::write_bytes(to.data, static_cast<std::byte const*>(from), bytes, *to.plan);
 }
 
-void barmap_read(barmap_mapping const* mapping, void* to, std::size_t offset, std::size_t bytes) {
+void barmap_mapping_read(barmap_mapping const* mapping, void* to, std::size_t offset, std::size_t bytes) {
     barmap::window const from = at(mapping, offset);
     assert(bytes <= from.size);
     barmap::copy::read_bytes(static_cast<std::byte*>(to), from.data, bytes, *from.plan);
 }
 
-void barmap_post32(barmap_mapping const* mapping, std::size_t offset, std::uint32_t value) {
+void barmap_mapping_post32(barmap_mapping const* mapping, std::size_t offset, std::uint32_t value) {
     barmap::post(at(mapping, offset), value);
 }
 
-void barmap_post64(barmap_mapping const* mapping, std::size_t offset, std::uint64_t value) {
+void barmap_mapping_post64(barmap_mapping const* mapping, std::size_t offset, std::uint64_t value) {
     barmap::post(at(mapping, offset), value);
 }
 
-void barmap_post_line(barmap_mapping const* mapping, std::size_t offset, void const* line) {
+void barmap_mapping_post_line(barmap_mapping const* mapping, std::size_t offset, void const* line) {
     barmap::post_line(at(mapping, offset),
                       std::span<std::byte const, 64>(static_cast<std::byte const*>(line), 64));
 }

@@ -36,6 +36,7 @@ namespace {
 
 using barmap::errc;
 using barmap::error;
+using barmap::c::at_most;
 using barmap::c::attempt;
 using barmap::c::expect;
 using barmap::c::free_handle;
@@ -68,10 +69,6 @@ template <class Handle, class Of>
 void hand_over(Of const& of, Handle* out) noexcept {
     static_assert(std::is_trivially_copyable_v<Of>);
     *out = std::bit_cast<Handle>(of);
-}
-
-std::chrono::nanoseconds at_most(std::uint64_t nanoseconds) noexcept {
-    return barmap::c::at_most<std::chrono::nanoseconds>(nanoseconds);
 }
 
 std::span<std::byte const> bytes_of(void const* data, std::size_t bytes) noexcept {
@@ -111,7 +108,7 @@ int tell_stream(Handle const* handle, char const* operation, Tell tell) noexcept
 
 } // namespace
 
-int barmap_make_arena(barmap_device* device, std::size_t gpu_bytes, std::size_t host_bytes,
+int barmap_arena_create(barmap_device* device, std::size_t gpu_bytes, std::size_t host_bytes,
                       barmap_arena** out) {
     static constexpr char operation[] = "make an arena";
     return make(out, operation, [&] {
@@ -120,16 +117,16 @@ int barmap_make_arena(barmap_device* device, std::size_t gpu_bytes, std::size_t 
     });
 }
 
-void barmap_free_arena(barmap_arena* arena) {
+void barmap_arena_destroy(barmap_arena* arena) {
     free_handle(arena);
 }
 
-int barmap_make_ring_to_gpu(barmap_device* device, barmap_arena* arena, std::size_t message_bytes,
+int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* arena, std::size_t message_bytes,
                             std::size_t slots, barmap_ring_to_gpu** out) {
     return make_ring(device, arena, message_bytes, slots, out);
 }
 
-void barmap_free_ring_to_gpu(barmap_ring_to_gpu* ring) {
+void barmap_ring_to_gpu_destroy(barmap_ring_to_gpu* ring) {
     free_handle(ring);
 }
 
@@ -137,15 +134,15 @@ void barmap_ring_to_gpu_handle(barmap_ring_to_gpu const* ring, barmap_ring_handl
     hand_over(ring->ring.handle(), out);
 }
 
-std::size_t barmap_push(barmap_ring_to_gpu* ring, void const* messages, std::size_t count) {
+std::size_t barmap_ring_to_gpu_push(barmap_ring_to_gpu* ring, void const* messages, std::size_t count) {
     return ring->ring.push_many(bytes_of(messages, count * ring->ring.message_bytes()));
 }
 
-void barmap_flush_ring(barmap_ring_to_gpu* ring) {
+void barmap_ring_to_gpu_flush(barmap_ring_to_gpu* ring) {
     ring->ring.flush();
 }
 
-int barmap_wait_for_room(barmap_ring_to_gpu* ring, std::uint64_t nanoseconds) {
+int barmap_ring_to_gpu_wait_for_room(barmap_ring_to_gpu* ring, std::uint64_t nanoseconds) {
     return ring->ring.wait_for(at_most(nanoseconds));
 }
 
@@ -157,16 +154,16 @@ int barmap_ring_to_gpu_ended(barmap_ring_to_gpu const* ring) {
     return ring->ring.closed();
 }
 
-void barmap_end_ring_to_gpu(barmap_ring_to_gpu* ring) {
+void barmap_ring_to_gpu_close(barmap_ring_to_gpu* ring) {
     ring->ring.close();
 }
 
-int barmap_make_ring_to_cpu(barmap_device* device, barmap_arena* arena, std::size_t message_bytes,
+int barmap_ring_to_cpu_create(barmap_device* device, barmap_arena* arena, std::size_t message_bytes,
                             std::size_t slots, barmap_ring_to_cpu** out) {
     return make_ring(device, arena, message_bytes, slots, out);
 }
 
-void barmap_free_ring_to_cpu(barmap_ring_to_cpu* ring) {
+void barmap_ring_to_cpu_destroy(barmap_ring_to_cpu* ring) {
     free_handle(ring);
 }
 
@@ -174,11 +171,11 @@ void barmap_ring_to_cpu_handle(barmap_ring_to_cpu const* ring, barmap_ring_handl
     hand_over(ring->ring.handle(), out);
 }
 
-std::size_t barmap_pop(barmap_ring_to_cpu* ring, void* messages, std::size_t count) {
+std::size_t barmap_ring_to_cpu_pop(barmap_ring_to_cpu* ring, void* messages, std::size_t count) {
     return ring->ring.pop_many(bytes_of(messages, count * ring->ring.message_bytes()));
 }
 
-int barmap_wait_for_message(barmap_ring_to_cpu const* ring, std::uint64_t nanoseconds) {
+int barmap_ring_to_cpu_wait(barmap_ring_to_cpu const* ring, std::uint64_t nanoseconds) {
     return ring->ring.wait_for(at_most(nanoseconds));
 }
 
@@ -190,18 +187,18 @@ int barmap_ring_to_cpu_ended(barmap_ring_to_cpu const* ring) {
     return ring->ring.closed();
 }
 
-void barmap_end_ring_to_cpu(barmap_ring_to_cpu* ring) {
+void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring) {
     ring->ring.close();
 }
 
-int barmap_make_counter_to_gpu(barmap_arena* arena, std::uint64_t first,
+int barmap_counter_to_gpu_create(barmap_arena* arena, std::uint64_t first,
                                barmap_counter_to_gpu** out) {
     return make_in(arena, out, "make a counter", [&](barmap::arena const& memory) {
         return barmap_counter_to_gpu{barmap::counter_to_gpu(memory, first)};
     });
 }
 
-void barmap_free_counter_to_gpu(barmap_counter_to_gpu* counter) {
+void barmap_counter_to_gpu_destroy(barmap_counter_to_gpu* counter) {
     free_handle(counter);
 }
 
@@ -209,7 +206,7 @@ void barmap_counter_to_gpu_handle(barmap_counter_to_gpu const* counter, barmap_w
     hand_over(counter->counter.handle(), out);
 }
 
-void barmap_advance(barmap_counter_to_gpu* counter, std::uint64_t to) {
+void barmap_counter_to_gpu_advance(barmap_counter_to_gpu* counter, std::uint64_t to) {
     counter->counter.advance(to);
 }
 
@@ -217,20 +214,20 @@ std::uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* counter) 
     return counter->counter.value();
 }
 
-int barmap_stream_wait_for_counter(barmap_counter_to_gpu const* counter, void* stream,
+int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* counter, void* stream,
                                    std::uint64_t at_least) {
     return tell_stream(counter, "have a stream wait for a counter",
                        [&](auto const& it) { it.counter.wait(stream, at_least); });
 }
 
-int barmap_make_counter_to_cpu(barmap_arena* arena, std::uint64_t first,
+int barmap_counter_to_cpu_create(barmap_arena* arena, std::uint64_t first,
                                barmap_counter_to_cpu** out) {
     return make_in(arena, out, "make a counter", [&](barmap::arena const& memory) {
         return barmap_counter_to_cpu{barmap::counter_to_cpu(memory, first)};
     });
 }
 
-void barmap_free_counter_to_cpu(barmap_counter_to_cpu* counter) {
+void barmap_counter_to_cpu_destroy(barmap_counter_to_cpu* counter) {
     free_handle(counter);
 }
 
@@ -243,12 +240,12 @@ std::uint64_t barmap_counter_to_cpu_value(barmap_counter_to_cpu const* counter) 
     return counter->counter.value();
 }
 
-int barmap_wait_for_counter(barmap_counter_to_cpu const* counter, std::uint64_t at_least,
+int barmap_counter_to_cpu_wait(barmap_counter_to_cpu const* counter, std::uint64_t at_least,
                             std::uint64_t nanoseconds) {
     return counter->counter.wait_for(at_least, at_most(nanoseconds));
 }
 
-int barmap_record_counter(barmap_counter_to_cpu const* counter, void* stream, std::uint64_t value) {
+int barmap_counter_to_cpu_record(barmap_counter_to_cpu const* counter, void* stream, std::uint64_t value) {
     return tell_stream(counter, "have a stream set a counter",
                        [&](auto const& it) { it.counter.record(stream, value); });
 }

@@ -67,11 +67,10 @@ Handle& expect(Handle* handle, char const* operation, char const* advice) {
     return *handle;
 }
 
-/// Milliseconds or nanoseconds; what no clock reaches is a year.
-template <class Duration>
-Duration at_most(std::uint64_t count) {
-    constexpr auto longest = std::chrono::duration_cast<Duration>(std::chrono::hours(24 * 365));
-    return std::min<std::uint64_t>(count, longest.count()) * Duration(1);
+/// What no clock reaches is a year.
+inline std::chrono::nanoseconds at_most(std::uint64_t nanoseconds) noexcept {
+    constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
+    return std::chrono::nanoseconds(std::min<std::uint64_t>(nanoseconds, longest.count()));
 }
 
 } // namespace barmap::c

@@ -2,7 +2,7 @@
 #include <barmap/device.hpp>
 
 #include "api/choice.hpp"
-#include "api/copy_engine_state.hpp"
+#include "api/batch_queue_state.hpp"
 #include "api/host_buffer_state.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "gpu/gpu_identity.hpp"
@@ -78,16 +78,16 @@ host_buffer device::allocate_host(std::size_t bytes) const {
     return host_buffer(std::make_unique<host_buffer_state>(state_, bytes));
 }
 
-copy_engine device::copy_engine() const {
+batch_queue device::batches() const {
     state_->expect_own_process("copy batches");
     std::lock_guard const hold(state_->batches_lock);
-    std::shared_ptr<copy_engine_state> batches = state_->batches.lock();
+    std::shared_ptr<batch_queue_state> batches = state_->batches.lock();
     if (!batches) {
-        batches = std::make_shared<copy_engine_state>(state_);
+        batches = std::make_shared<batch_queue_state>(state_);
         (void)batches->get();
         state_->batches = batches;
     }
-    return barmap::copy_engine(std::move(batches));
+    return barmap::batch_queue(std::move(batches));
 }
 
 int device::ordinal() const noexcept {

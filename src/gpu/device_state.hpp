@@ -15,7 +15,7 @@
 
 namespace barmap {
 
-struct copy_engine_state;
+struct batch_queue_state;
 
 /// What BARMAP_BACKEND asks for; empty: nothing. @throws error errc::invalid_argument
 [[nodiscard]] std::string_view forced_backend();
@@ -56,7 +56,7 @@ struct device_state {
     bool const engine_is_forced = !forced_engine().empty();
     pinned_host pinned; ///< goes before the engines
     std::mutex batches_lock;
-    std::weak_ptr<copy_engine_state> batches; ///< under its lock; while a handle of it lives
+    std::weak_ptr<batch_queue_state> batches; ///< under its lock; while a handle of it lives
 
     own_allocations allocations;
 };

@@ -109,7 +109,7 @@ class TheCInterface(unittest.TestCase):
         self.expect_noticed(CHANGE, r"(char const\* backend;.*\n) +(uint64_t flags;)", r"\2 \1")
 
     def test_a_changed_parameter_is_noticed(self):
-        self.expect_noticed(CHANGE, r"int barmap_open\(int ordinal", "int barmap_open(long ordinal")
+        self.expect_noticed(CHANGE, r"int barmap_device_create\(int ordinal", "int barmap_device_create(long ordinal")
 
     def test_a_changed_result_is_noticed(self):
         self.expect_noticed(CHANGE, r"int barmap_mapping_kind", "char barmap_mapping_kind")
@@ -120,12 +120,12 @@ class TheCInterface(unittest.TestCase):
         self.expect_noticed(CHANGE, r"BARMAP_PIN_FORCE_PCIE = 2", "BARMAP_PIN_FORCE_PCIE = 4")
 
     def test_a_function_less_is_noticed(self):
-        self.expect_noticed(INCOMPATIBLE, r"    barmap_size;\n", "", of="script")
+        self.expect_noticed(INCOMPATIBLE, r"    barmap_mapping_size;\n", "", of="script")
 
     def test_a_function_more_is_noticed(self):
         self.header = re.sub(r"(BARMAP_API int barmap_device_count)", r"BARMAP_API int barmap_x(void);\n\1",
                              self.header)
-        self.expect_noticed(CHANGE, r"    barmap_write;\n", "    barmap_write;\n    barmap_x;\n",
+        self.expect_noticed(CHANGE, r"    barmap_mapping_write;\n", "    barmap_mapping_write;\n    barmap_x;\n",
                             of="script")
 
     def test_another_node_is_noticed(self):

@@ -18,7 +18,7 @@ static barmap_pin* memory; // of that GPU
 static barmap_mapping* map;
 static unsigned char* at; // the same, mapped
 static unsigned char* host;
-static barmap_copy_engine* engine;
+static barmap_batch_queue* queue;
 static void* stream;
 
 // The simulated driver's functions, by which programs pin host memory and make streams.
@@ -30,12 +30,12 @@ static int cu(char const* name, void* a, void* b, void* c) {
 }
 
 static void set_up(void) {
-    if (barmap_open(0, &gpu) || barmap_allocate(gpu, size, &memory) || barmap_map(memory, &map) ||
-        barmap_open_copy_engine(gpu, &engine)) {
+    if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, size, &memory) || barmap_mapping_create(memory, &map) ||
+        barmap_batch_queue_create(gpu, &queue)) {
         fprintf(stderr, "%s\n", barmap_error_message());
         exit(1);
     }
-    at = barmap_data(map);
+    at = barmap_mapping_data(map);
     driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     void *context = NULL, *memory_of_host = NULL;
     CHECK(cu("cuDevicePrimaryCtxRetain", &context, NULL, NULL) == 0);
@@ -48,7 +48,7 @@ static void set_up(void) {
 // Odd sizes and places, with a gap of a byte at least before and behind each.
 static void scatter_places(barmap_copy_piece* pieces) {
     for (uint64_t i = 0; i < count; ++i) {
-        pieces[i].to = barmap_gpu_address(memory) + 1 + i * 1001;
+        pieces[i].to = barmap_pin_gpu_address(memory) + 1 + i * 1001;
         pieces[i].from = (uintptr_t)host + 3 + (count - 1 - i) * 1003;
         pieces[i].bytes = i * 7 % 1000; // of none, too
     }
@@ -60,8 +60,8 @@ static unsigned char value_of(size_t i, size_t k) {
 
 static int is_done(uint64_t ticket) {
     int done = 7;
-    CHECK(barmap_wait_for_batch(engine, ticket, 20 * second, &done) == BARMAP_OK);
-    return done == 1 && barmap_batch_done(engine, ticket, &done) == BARMAP_OK && done == 1;
+    CHECK(barmap_batch_queue_wait(queue, ticket, 20 * second, &done) == BARMAP_OK);
+    return done == 1 && barmap_batch_queue_done(queue, ticket, &done) == BARMAP_OK && done == 1;
 }
 
 static void pieces_go_both_ways(void) {
@@ -73,7 +73,7 @@ static void pieces_go_both_ways(void) {
         for (size_t k = 0; k < pieces[i].bytes; ++k)
             ((unsigned char*)(uintptr_t)pieces[i].from)[k] = value_of(i, k);
     uint64_t ticket = 0;
-    CHECK(barmap_submit_batch(engine, pieces, count, NULL, &ticket) == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, pieces, count, NULL, &ticket) == BARMAP_OK);
     CHECK(ticket != 0 && is_done(ticket));
     size_t wrong = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -87,7 +87,7 @@ static void pieces_go_both_ways(void) {
     for (size_t i = 0; i < count; ++i)
         pieces[i] = (barmap_copy_piece){pieces[i].from, pieces[i].to, pieces[i].bytes};
     memset(host, 0xdd, size);
-    CHECK(barmap_submit_batch(engine, pieces, count, NULL, &ticket) == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, pieces, count, NULL, &ticket) == BARMAP_OK);
     CHECK(is_done(ticket));
     for (size_t i = 0; i < count; ++i) {
         unsigned char const* const there = (unsigned char const*)(uintptr_t)pieces[i].to;
@@ -101,9 +101,9 @@ static void pieces_go_both_ways(void) {
 static void a_batch_of_nothing_is_done(void) {
     uint64_t ticket = 77;
     int done = 0;
-    CHECK(barmap_submit_batch(engine, NULL, 0, NULL, &ticket) == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, NULL, 0, NULL, &ticket) == BARMAP_OK);
     CHECK(ticket == 0);
-    CHECK(barmap_batch_done(engine, ticket, &done) == BARMAP_OK && done == 1);
+    CHECK(barmap_batch_queue_done(queue, ticket, &done) == BARMAP_OK && done == 1);
 }
 
 static atomic_int go_on;
@@ -115,12 +115,12 @@ static void hold_up(void* unused) {
 
 // A batch comes after what its stream was given before, and before what it is given later.
 static void a_stream_and_a_batch_keep_their_order(void) {
-    barmap_copy_piece const out = {(uintptr_t)host, barmap_gpu_address(memory), 100};
-    barmap_copy_piece const in = {barmap_gpu_address(memory) + 4096, (uintptr_t)host, 100};
+    barmap_copy_piece const out = {(uintptr_t)host, barmap_pin_gpu_address(memory), 100};
+    barmap_copy_piece const in = {barmap_pin_gpu_address(memory) + 4096, (uintptr_t)host, 100};
     barmap_batch_options const after = {.size = sizeof after,
                                         .flags = BARMAP_BATCH_AFTER,
                                         .after = stream,
-                                        .at_most_ms = UINT64_MAX};
+                                        .at_most_ns = UINT64_MAX};
     barmap_batch_options const both = {.size = sizeof both,
                                        .after = stream,
                                        .then = stream,
@@ -130,17 +130,17 @@ static void a_stream_and_a_batch_keep_their_order(void) {
     void (*const function)(void*) = hold_up;
     CHECK(cu("cuLaunchHostFunc", stream, *(void* const*)&function, NULL) == 0);
     uint64_t ticket = 0;
-    CHECK(barmap_submit_batch(engine, &out, 1, &after, &ticket) == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, &out, 1, &after, &ticket) == BARMAP_OK);
     int done = 7;
-    CHECK(barmap_wait_for_batch(engine, ticket, 1000, &done) == BARMAP_OK && done == 0);
-    CHECK(barmap_batch_done(engine, ticket, &done) == BARMAP_OK && done == 0);
+    CHECK(barmap_batch_queue_wait(queue, ticket, 1000, &done) == BARMAP_OK && done == 0);
+    CHECK(barmap_batch_queue_done(queue, ticket, &done) == BARMAP_OK && done == 0);
     CHECK(host[0] == 2 && host[99] == 2);
     atomic_store(&go_on, 1);
     CHECK(is_done(ticket));
     CHECK(host[0] == 1 && host[99] == 1);
 
     // No ticket: the stream waits for it.
-    CHECK(barmap_submit_batch(engine, &in, 1, &both, NULL) == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, &in, 1, &both, NULL) == BARMAP_OK);
     CHECK(cu("cuStreamSynchronize", stream, NULL, NULL) == 0);
     CHECK(at[4096] == 1 && at[4096 + 99] == 1);
 }
@@ -148,37 +148,37 @@ static void a_stream_and_a_batch_keep_their_order(void) {
 #define REFUSED_BATCH(expected, sentence, ...)                                                     \
     do {                                                                                           \
         uint64_t ticket = 77;                                                                      \
-        int const status = barmap_submit_batch(__VA_ARGS__, &ticket);                              \
+        int const status = barmap_batch_queue_submit(__VA_ARGS__, &ticket);                              \
         refused(expected, status, sentence, (void*)(uintptr_t)ticket, __FILE__, __LINE__);         \
     } while (0)
 
 static void every_refusal(void) {
-    barmap_copy_engine* other;
-    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot open a copy engine: invalid argument; open",
-            other, barmap_open_copy_engine(NULL, &other));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_open_copy_engine(gpu, NULL));
+    barmap_batch_queue* other;
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot create a batch queue: invalid argument; open",
+            other, barmap_batch_queue_create(NULL, &other));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_batch_queue_create(gpu, NULL));
 
     int const invalid = BARMAP_ERROR_INVALID_ARGUMENT;
-    barmap_copy_piece piece = {barmap_gpu_address(memory), (uintptr_t)host, 1};
-    REFUSED_BATCH(invalid, "open a copy engine first", NULL, &piece, 1, NULL);
-    REFUSED_BATCH(invalid, "give the pieces, not NULL", engine, NULL, 1, NULL);
+    barmap_copy_piece piece = {barmap_pin_gpu_address(memory), (uintptr_t)host, 1};
+    REFUSED_BATCH(invalid, "create a batch queue first", NULL, &piece, 1, NULL);
+    REFUSED_BATCH(invalid, "give the pieces, not NULL", queue, NULL, 1, NULL);
     piece.to = 0;
-    REFUSED_BATCH(invalid, "copy piece 0 of a batch: invalid argument; its `to` is null", engine,
+    REFUSED_BATCH(invalid, "copy piece 0 of a batch: invalid argument; its `to` is null", queue,
                   &piece, 1, NULL);
     piece.to = ~(uint64_t)0;
-    REFUSED_BATCH(invalid, "57 bits", engine, &piece, 1, NULL);
+    REFUSED_BATCH(invalid, "57 bits", queue, &piece, 1, NULL);
 
     int done = 7;
-    refused(invalid, barmap_batch_done(NULL, 0, &done), "open a copy engine first", NULL, __FILE__,
+    refused(invalid, barmap_batch_queue_done(NULL, 0, &done), "create a batch queue first", NULL, __FILE__,
             __LINE__);
     CHECK(done == 0);
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_batch_done(engine, 0, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_wait_for_batch(engine, 0, 0, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_batch_queue_done(queue, 0, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_batch_queue_wait(queue, 0, 0, NULL));
     done = 7;
-    REFUSED_COPY(invalid, "give a ticket", barmap_batch_done(engine, ~(uint64_t)0, &done));
+    REFUSED_COPY(invalid, "give a ticket", barmap_batch_queue_done(queue, ~(uint64_t)0, &done));
     CHECK(done == 0);
     done = 7;
-    REFUSED_COPY(invalid, "give a ticket", barmap_wait_for_batch(engine, ~(uint64_t)0, 0, &done));
+    REFUSED_COPY(invalid, "give a ticket", barmap_batch_queue_wait(queue, ~(uint64_t)0, 0, &done));
     CHECK(done == 0);
 }
 
@@ -190,71 +190,71 @@ struct longer_options {
 
 static void options_of_every_size(void) {
     _Static_assert(sizeof(barmap_batch_options) == 40, "all of it is members");
-    barmap_copy_piece const piece = {barmap_gpu_address(memory), (uintptr_t)host, 1};
+    barmap_copy_piece const piece = {barmap_pin_gpu_address(memory), (uintptr_t)host, 1};
     int const invalid = BARMAP_ERROR_INVALID_ARGUMENT;
     static size_t const wrong[] = {0, 4, 12, 39, 41, 4104, SIZE_MAX};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         barmap_batch_options const how = {.size = wrong[i]};
-        REFUSED_BATCH(invalid, "sizeof(barmap_batch_options)", engine, &piece, 1, &how);
+        REFUSED_BATCH(invalid, "sizeof(barmap_batch_options)", queue, &piece, 1, &how);
     }
     barmap_batch_options const flag = {.size = sizeof flag, .flags = 4};
-    REFUSED_BATCH(invalid, "a flag that this version does not know", engine, &piece, 1, &flag);
+    REFUSED_BATCH(invalid, "a flag that this version does not know", queue, &piece, 1, &flag);
     // What a shorter structure lacks is 0, whatever lies behind it.
     barmap_batch_options const shorter = {8, ~(uint64_t)0, (void*)1, 1, (void*)1};
-    CHECK(barmap_submit_batch(engine, &piece, 1, &shorter, NULL) == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, &piece, 1, &shorter, NULL) == BARMAP_OK);
     struct longer_options longer = {{.size = sizeof longer}, {0, 0}};
-    CHECK(barmap_submit_batch(engine, &piece, 1, &longer.known, NULL) == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, &piece, 1, &longer.known, NULL) == BARMAP_OK);
     longer.unknown[1] = 1;
-    REFUSED_BATCH(invalid, "this version does not have", engine, &piece, 1, &longer.known);
+    REFUSED_BATCH(invalid, "this version does not have", queue, &piece, 1, &longer.known);
 }
 
 static void handles_go_in_any_order(void) {
     barmap_device* device = NULL;
-    barmap_copy_engine* other = NULL;
-    CHECK(barmap_open(1, &device) == BARMAP_OK);
-    CHECK(barmap_open_copy_engine(device, &other) == BARMAP_OK);
-    barmap_close(device);
-    CHECK(strcmp(barmap_copy_engine_name(other), barmap_copy_engine_name(engine)) == 0);
-    barmap_close_copy_engine(other);
-    barmap_close_copy_engine(NULL);
+    barmap_batch_queue* other = NULL;
+    CHECK(barmap_device_create(1, &device) == BARMAP_OK);
+    CHECK(barmap_batch_queue_create(device, &other) == BARMAP_OK);
+    barmap_device_destroy(device);
+    CHECK(strcmp(barmap_batch_queue_name(other), barmap_batch_queue_name(queue)) == 0);
+    barmap_batch_queue_destroy(other);
+    barmap_batch_queue_destroy(NULL);
 }
 
 static void a_forked_child_is_refused(void) {
-    barmap_copy_piece const piece = {barmap_gpu_address(memory), (uintptr_t)host, 1};
+    barmap_copy_piece const piece = {barmap_pin_gpu_address(memory), (uintptr_t)host, 1};
     pid_t const child = fork();
     if (child == 0) {
         failures = 0;
         int const forked = BARMAP_ERROR_FORKED_CHILD;
         int done;
-        barmap_copy_engine* other;
-        REFUSED(forked, "parent", other, barmap_open_copy_engine(gpu, &other));
-        REFUSED_BATCH(forked, "parent", engine, &piece, 1, NULL);
-        REFUSED_COPY(forked, "parent", barmap_batch_done(engine, 0, &done));
-        REFUSED_COPY(forked, "parent", barmap_wait_for_batch(engine, 0, 0, &done));
-        CHECK(strcmp(barmap_copy_engine_name(engine), "") == 0);
-        barmap_close_copy_engine(engine);
+        barmap_batch_queue* other;
+        REFUSED(forked, "parent", other, barmap_batch_queue_create(gpu, &other));
+        REFUSED_BATCH(forked, "parent", queue, &piece, 1, NULL);
+        REFUSED_COPY(forked, "parent", barmap_batch_queue_done(queue, 0, &done));
+        REFUSED_COPY(forked, "parent", barmap_batch_queue_wait(queue, 0, 0, &done));
+        CHECK(strcmp(barmap_batch_queue_name(queue), "") == 0);
+        barmap_batch_queue_destroy(queue);
         _exit(failures);
     }
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child && status == 0);
     uint64_t ticket = 0;
-    CHECK(barmap_submit_batch(engine, &piece, 1, NULL, &ticket) == BARMAP_OK);
+    CHECK(barmap_batch_queue_submit(queue, &piece, 1, NULL, &ticket) == BARMAP_OK);
     CHECK(is_done(ticket));
 }
 
 int main(int argc, char** argv) {
     (void)argv;
     if (argc > 1) { // BARMAP_ENGINE=none
-        CHECK(barmap_open(0, &gpu) == BARMAP_OK);
-        REFUSED(BARMAP_ERROR_BACKEND_ABSENT, "allows no copy engine", engine,
-                barmap_open_copy_engine(gpu, &engine));
-        barmap_close(gpu);
+        CHECK(barmap_device_create(0, &gpu) == BARMAP_OK);
+        REFUSED(BARMAP_ERROR_BACKEND_ABSENT, "allows no copy engine", queue,
+                barmap_batch_queue_create(gpu, &queue));
+        barmap_device_destroy(gpu);
         return failures != 0;
     }
     set_up();
     if (failures)
         return 1;
-    CHECK(strlen(barmap_copy_engine_name(engine)) > 0);
+    CHECK(strlen(barmap_batch_queue_name(queue)) > 0);
     pieces_go_both_ways();
     a_batch_of_nothing_is_done();
     a_stream_and_a_batch_keep_their_order();
@@ -262,9 +262,9 @@ int main(int argc, char** argv) {
     options_of_every_size();
     handles_go_in_any_order();
     a_forked_child_is_refused();
-    barmap_close_copy_engine(engine);
-    barmap_unmap(map);
-    barmap_unpin(memory);
-    barmap_close(gpu);
+    barmap_batch_queue_destroy(queue);
+    barmap_mapping_destroy(map);
+    barmap_pin_destroy(memory);
+    barmap_device_destroy(gpu);
     return failures != 0;
 }

@@ -8,10 +8,10 @@ int main() {
     barmap_device* device = nullptr;
     barmap_pin_options how = barmap_pin_options();
     how.size = sizeof how;
-    int (*const open)(int, barmap_device**) = barmap_open;
-    barmap_flag_to_cpu* flag = nullptr;
-    int (*const make)(barmap_arena*, barmap_flag_to_cpu**) = barmap_make_flag_to_cpu;
-    if (make(nullptr, &flag) != BARMAP_ERROR_INVALID_ARGUMENT)
+    int (*const open)(int, barmap_device**) = barmap_device_create;
+    barmap_counter_to_cpu* counter = nullptr;
+    int (*const make)(barmap_arena*, uint64_t, barmap_counter_to_cpu**) = barmap_counter_to_cpu_create;
+    if (make(nullptr, 0, &counter) != BARMAP_ERROR_INVALID_ARGUMENT)
         return 1;
     return open(-1, &device) == BARMAP_ERROR_NO_DEVICE && barmap_device_count() > 0 ? 0 : 1;
 }

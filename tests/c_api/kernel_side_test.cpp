@@ -40,17 +40,17 @@ public:
     views& operator=(views const&) = delete;
     ~views() {
         for (barmap_mapping* each : mappings_)
-            barmap_unmap(each);
+            barmap_mapping_destroy(each);
     }
     word* of(word const* gpu, std::size_t bytes) {
         barmap_pin* pin = nullptr;
         barmap_mapping* map = nullptr;
-        CHECK(barmap_pin_memory(device, reinterpret_cast<std::uintptr_t>(gpu), bytes, nullptr,
+        CHECK(barmap_pin_create(device, reinterpret_cast<std::uintptr_t>(gpu), bytes, nullptr,
                                 &pin) == BARMAP_OK);
-        CHECK(barmap_map(pin, &map) == BARMAP_OK);
-        barmap_unpin(pin);
+        CHECK(barmap_mapping_create(pin, &map) == BARMAP_OK);
+        barmap_pin_destroy(pin);
         mappings_.push_back(map);
-        return static_cast<word*>(barmap_data(map));
+        return static_cast<word*>(barmap_mapping_data(map));
     }
 
 private:
@@ -92,8 +92,8 @@ void messages_go_both_ways(barmap_device* own, barmap_arena* arena) {
     constexpr std::size_t slots = 8, count = 1000;
     barmap_ring_to_gpu* there = nullptr;
     barmap_ring_to_cpu* back = nullptr;
-    CHECK(barmap_make_ring_to_gpu(own, arena, Bytes, slots, &there) == BARMAP_OK);
-    CHECK(barmap_make_ring_to_cpu(own, arena, Bytes, slots, &back) == BARMAP_OK);
+    CHECK(barmap_ring_to_gpu_create(own, arena, Bytes, slots, &there) == BARMAP_OK);
+    CHECK(barmap_ring_to_cpu_create(own, arena, Bytes, slots, &back) == BARMAP_OK);
     barmap_ring_handle handle;
     barmap_ring_to_gpu_handle(there, &handle);
     auto in = as_parameter<barmap::gpu::ring_to_gpu<type>>(handle);
@@ -125,34 +125,34 @@ void messages_go_both_ways(barmap_device* own, barmap_arena* arena) {
     type received[5];
     while (got < count) {
         std::size_t const wanted = count - sent < 3 ? count - sent : 3;
-        sent += barmap_push(there, messages.data() + sent, wanted);
-        barmap_flush_ring(there);
-        if (!barmap_wait_for_message(back, long_enough))
+        sent += barmap_ring_to_gpu_push(there, messages.data() + sent, wanted);
+        barmap_ring_to_gpu_flush(there);
+        if (!barmap_ring_to_cpu_wait(back, long_enough))
             break;
         CHECK(barmap_ring_to_cpu_depth(back) >= 1);
-        std::size_t const popped = barmap_pop(back, received, 5);
+        std::size_t const popped = barmap_ring_to_cpu_pop(back, received, 5);
         for (std::size_t i = 0; i < popped; ++i)
             wrong += !is_numbered(received[i], got + i);
         got += popped;
     }
     CHECK(sent == count && got == count);
     CHECK(barmap_ring_to_gpu_ended(there) == 0 && barmap_ring_to_cpu_ended(back) == 0);
-    barmap_end_ring_to_gpu(there); // or the thread waits for ever
+    barmap_ring_to_gpu_close(there); // or the thread waits for ever
     kernel.join();
     CHECK(wrong == 0);
     CHECK(barmap_ring_to_gpu_ended(there) == 1 && barmap_ring_to_cpu_ended(back) == 1);
-    CHECK(barmap_wait_for_message(back, UINT64_MAX) == 0); // nothing will come
-    CHECK(barmap_pop(back, received, 5) == 0);
+    CHECK(barmap_ring_to_cpu_wait(back, UINT64_MAX) == 0); // nothing will come
+    CHECK(barmap_ring_to_cpu_pop(back, received, 5) == 0);
     CHECK(barmap_ring_to_gpu_depth(there) == 0);
-    CHECK(barmap_push(there, messages.data(), slots) == slots);
-    CHECK(barmap_wait_for_room(there, UINT64_MAX) == 0); // nor is there room
-    barmap_free_ring_to_gpu(there);
-    barmap_free_ring_to_cpu(back);
+    CHECK(barmap_ring_to_gpu_push(there, messages.data(), slots) == slots);
+    CHECK(barmap_ring_to_gpu_wait_for_room(there, UINT64_MAX) == 0); // nor is there room
+    barmap_ring_to_gpu_destroy(there);
+    barmap_ring_to_cpu_destroy(back);
 }
 
 void a_reader_that_has_ended_is_noticed() {
     barmap_ring_to_cpu* ring = nullptr;
-    CHECK(barmap_make_ring_to_cpu(nullptr, words, 8, 2, &ring) == BARMAP_OK);
+    CHECK(barmap_ring_to_cpu_create(nullptr, words, 8, 2, &ring) == BARMAP_OK);
     barmap_ring_handle handle;
     barmap_ring_to_cpu_handle(ring, &handle);
     auto out = as_parameter<barmap::gpu::ring_to_cpu<word>>(handle);
@@ -162,16 +162,16 @@ void a_reader_that_has_ended_is_noticed() {
     CHECK(barmap::gpu::push(out, word{2}) == status::ok);
     CHECK(barmap::gpu::push(out, word{3}) == status::full);
     CHECK(barmap_ring_to_cpu_depth(ring) == 2);
-    barmap_end_ring_to_cpu(ring);
+    barmap_ring_to_cpu_close(ring);
     CHECK(barmap::gpu::push(out, word{3}) == status::closed);
-    barmap_free_ring_to_cpu(ring);
+    barmap_ring_to_cpu_destroy(ring);
 }
 
 void counters_tell_each_side() {
     barmap_counter_to_gpu* there = nullptr;
     barmap_counter_to_cpu* back = nullptr;
-    CHECK(barmap_make_counter_to_gpu(words, 6, &there) == BARMAP_OK);
-    CHECK(barmap_make_counter_to_cpu(words, 6, &back) == BARMAP_OK);
+    CHECK(barmap_counter_to_gpu_create(words, 6, &there) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_create(words, 6, &back) == BARMAP_OK);
     barmap_word_handle one;
     barmap_counter_handle three;
     views view;
@@ -184,20 +184,20 @@ void counters_tell_each_side() {
 
     CHECK(barmap::gpu::value_of(in) == 6);
     CHECK(barmap::gpu::wait_for(in, 7) == status::empty);
-    barmap_advance(there, 7);
+    barmap_counter_to_gpu_advance(there, 7);
     CHECK(barmap::gpu::wait_for(in, 7) == status::ok);
     CHECK(!barmap::gpu::arrive(out, 2) && barmap_counter_to_cpu_value(back) == 6);
     CHECK(barmap::gpu::arrive(out, 2) && barmap_counter_to_cpu_value(back) == 7);
     barmap::gpu::advance(out, 9);
-    CHECK(barmap_wait_for_counter(back, 9, 0) == 1);
-    barmap_free_counter_to_gpu(there);
-    barmap_free_counter_to_cpu(back);
+    CHECK(barmap_counter_to_cpu_wait(back, 9, 0) == 1);
+    barmap_counter_to_gpu_destroy(there);
+    barmap_counter_to_cpu_destroy(back);
 }
 
 } // namespace
 
 int main() {
-    if (barmap_open(0, &device) || barmap_make_arena(device, 1 << 17, 1 << 17, &words)) {
+    if (barmap_device_create(0, &device) || barmap_arena_create(device, 1 << 17, 1 << 17, &words)) {
         std::fprintf(stderr, "%s\n", barmap_error_message());
         return 1;
     }
@@ -206,7 +206,7 @@ int main() {
     messages_go_both_ways<200>(nullptr, words);
     a_reader_that_has_ended_is_noticed();
     counters_tell_each_side();
-    barmap_free_arena(words);
-    barmap_close(device);
+    barmap_arena_destroy(words);
+    barmap_device_destroy(device);
     return failures != 0;
 }

@@ -27,7 +27,7 @@ static int cu(char const* name, void* a, void* b) {
 }
 
 static void set_up(void) {
-    if (barmap_open(0, &gpu) || barmap_make_arena(gpu, enough, enough, &words)) {
+    if (barmap_device_create(0, &gpu) || barmap_arena_create(gpu, enough, enough, &words)) {
         fprintf(stderr, "%s\n", barmap_error_message());
         exit(1);
     }
@@ -41,7 +41,7 @@ static void set_up(void) {
 static void a_ring_to_the_gpu_takes_what_there_is_room_for(barmap_device* device,
                                                            barmap_arena* arena) {
     barmap_ring_to_gpu* ring = NULL;
-    CHECK(barmap_make_ring_to_gpu(device, arena, message_bytes, slots, &ring) == BARMAP_OK);
+    CHECK(barmap_ring_to_gpu_create(device, arena, message_bytes, slots, &ring) == BARMAP_OK);
     if (!ring)
         return;
     static unsigned char const messages[slots + 1][message_bytes] = {{1}};
@@ -49,46 +49,46 @@ static void a_ring_to_the_gpu_takes_what_there_is_room_for(barmap_device* device
     barmap_ring_to_gpu_handle(ring, &handle);
     CHECK(handle.slots && handle.control && handle.credits && handle.mask == slots - 1);
     CHECK(barmap_ring_to_gpu_depth(ring) == 0);
-    CHECK(barmap_push(ring, NULL, 0) == 0);
-    CHECK(barmap_wait_for_room(ring, 0) == 1);
-    CHECK(barmap_push(ring, messages, 3) == 3);
+    CHECK(barmap_ring_to_gpu_push(ring, NULL, 0) == 0);
+    CHECK(barmap_ring_to_gpu_wait_for_room(ring, 0) == 1);
+    CHECK(barmap_ring_to_gpu_push(ring, messages, 3) == 3);
     CHECK(barmap_ring_to_gpu_depth(ring) == 3);
-    CHECK(barmap_push(ring, messages, slots) == slots - 3);
-    CHECK(barmap_push(ring, messages, 1) == 0);
+    CHECK(barmap_ring_to_gpu_push(ring, messages, slots) == slots - 3);
+    CHECK(barmap_ring_to_gpu_push(ring, messages, 1) == 0);
     CHECK(barmap_ring_to_gpu_depth(ring) == slots);
-    barmap_flush_ring(ring);
-    CHECK(barmap_wait_for_room(ring, millisecond) == 0);
+    barmap_ring_to_gpu_flush(ring);
+    CHECK(barmap_ring_to_gpu_wait_for_room(ring, millisecond) == 0);
     CHECK(barmap_ring_to_gpu_ended(ring) == 0); // that is what the consumer says
-    barmap_end_ring_to_gpu(ring);
+    barmap_ring_to_gpu_close(ring);
     CHECK(barmap_ring_to_gpu_ended(ring) == 0);
-    barmap_free_ring_to_gpu(ring);
+    barmap_ring_to_gpu_destroy(ring);
 }
 
 static void a_ring_to_the_cpu_is_empty_at_first(barmap_device* device, barmap_arena* arena) {
     barmap_ring_to_cpu* ring = NULL;
-    CHECK(barmap_make_ring_to_cpu(device, arena, message_bytes, slots, &ring) == BARMAP_OK);
+    CHECK(barmap_ring_to_cpu_create(device, arena, message_bytes, slots, &ring) == BARMAP_OK);
     if (!ring)
         return;
     barmap_ring_handle handle;
     barmap_ring_to_cpu_handle(ring, &handle);
     CHECK(handle.slots && handle.control && handle.credits && handle.mask == slots - 1);
     unsigned char message[message_bytes] = {7};
-    CHECK(barmap_pop(ring, message, 1) == 0 && message[0] == 7);
-    CHECK(barmap_pop(ring, NULL, 0) == 0);
+    CHECK(barmap_ring_to_cpu_pop(ring, message, 1) == 0 && message[0] == 7);
+    CHECK(barmap_ring_to_cpu_pop(ring, NULL, 0) == 0);
     CHECK(barmap_ring_to_cpu_depth(ring) == 0);
-    CHECK(barmap_wait_for_message(ring, 0) == 0);
-    CHECK(barmap_wait_for_message(ring, millisecond) == 0);
+    CHECK(barmap_ring_to_cpu_wait(ring, 0) == 0);
+    CHECK(barmap_ring_to_cpu_wait(ring, millisecond) == 0);
     CHECK(barmap_ring_to_cpu_ended(ring) == 0);
-    barmap_end_ring_to_cpu(ring);
+    barmap_ring_to_cpu_close(ring);
     CHECK(barmap_ring_to_cpu_ended(ring) == 0);
-    barmap_free_ring_to_cpu(ring);
+    barmap_ring_to_cpu_destroy(ring);
 }
 
 static void a_stream_waits_for_a_counter_and_sets_one(void) {
     barmap_counter_to_gpu* inputs = NULL;
     barmap_counter_to_cpu* done = NULL;
-    CHECK(barmap_make_counter_to_gpu(words, 5, &inputs) == BARMAP_OK);
-    CHECK(barmap_make_counter_to_cpu(words, 3, &done) == BARMAP_OK);
+    CHECK(barmap_counter_to_gpu_create(words, 5, &inputs) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_create(words, 3, &done) == BARMAP_OK);
     CHECK(barmap_counter_to_gpu_value(inputs) == 5 && barmap_counter_to_cpu_value(done) == 3);
     barmap_word_handle in = {0};
     barmap_counter_handle out = {0, 0, 0};
@@ -96,20 +96,20 @@ static void a_stream_waits_for_a_counter_and_sets_one(void) {
     barmap_counter_to_cpu_handle(done, &out);
     CHECK(in.word && out.value && out.arrived && out.first == 3);
 
-    CHECK(barmap_stream_wait_for_counter(inputs, stream, 17) == BARMAP_OK);
-    CHECK(barmap_record_counter(done, stream, 9) == BARMAP_OK);
-    CHECK(barmap_wait_for_counter(done, 9, 10 * millisecond) == 0);
-    barmap_advance(inputs, 16);
-    CHECK(barmap_wait_for_counter(done, 9, 10 * millisecond) == 0);
-    barmap_advance(inputs, 17);
+    CHECK(barmap_counter_to_gpu_stream_wait(inputs, stream, 17) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_record(done, stream, 9) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_wait(done, 9, 10 * millisecond) == 0);
+    barmap_counter_to_gpu_advance(inputs, 16);
+    CHECK(barmap_counter_to_cpu_wait(done, 9, 10 * millisecond) == 0);
+    barmap_counter_to_gpu_advance(inputs, 17);
     CHECK(barmap_counter_to_gpu_value(inputs) == 17);
-    CHECK(barmap_wait_for_counter(done, 9, long_enough) == 1);
+    CHECK(barmap_counter_to_cpu_wait(done, 9, long_enough) == 1);
     CHECK(barmap_counter_to_cpu_value(done) == 9);
-    CHECK(barmap_wait_for_counter(done, 8, 0) == 1 && barmap_wait_for_counter(done, 10, 0) == 0);
-    CHECK(barmap_record_counter(done, NULL, 10) == BARMAP_OK); // the default stream
-    CHECK(barmap_wait_for_counter(done, 10, UINT64_MAX) == 1);
-    barmap_free_counter_to_gpu(inputs);
-    barmap_free_counter_to_cpu(done);
+    CHECK(barmap_counter_to_cpu_wait(done, 8, 0) == 1 && barmap_counter_to_cpu_wait(done, 10, 0) == 0);
+    CHECK(barmap_counter_to_cpu_record(done, NULL, 10) == BARMAP_OK); // the default stream
+    CHECK(barmap_counter_to_cpu_wait(done, 10, UINT64_MAX) == 1);
+    barmap_counter_to_gpu_destroy(inputs);
+    barmap_counter_to_cpu_destroy(done);
 }
 
 #define REFUSED_RING(expected, sentence, device, arena, bytes, count)                              \
@@ -117,21 +117,21 @@ static void a_stream_waits_for_a_counter_and_sets_one(void) {
         barmap_ring_to_gpu* to_gpu;                                                                \
         barmap_ring_to_cpu* to_cpu;                                                                \
         REFUSED(expected, sentence, to_gpu,                                                        \
-                barmap_make_ring_to_gpu(device, arena, bytes, count, &to_gpu));                    \
+                barmap_ring_to_gpu_create(device, arena, bytes, count, &to_gpu));                    \
         REFUSED(expected, sentence, to_cpu,                                                        \
-                barmap_make_ring_to_cpu(device, arena, bytes, count, &to_cpu));                    \
+                barmap_ring_to_cpu_create(device, arena, bytes, count, &to_cpu));                    \
     } while (0)
 
 static void every_refusal_of_a_ring(void) {
     barmap_arena* arena;
     REFUSED(invalid, "cannot make an arena: invalid argument; open a device first", arena,
-            barmap_make_arena(NULL, 1, 1, &arena));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_arena(gpu, 1, 1, NULL));
+            barmap_arena_create(NULL, 1, 1, &arena));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_arena_create(gpu, 1, 1, NULL));
 
     REFUSED_WITHOUT_OUTPUT("give a place",
-                           barmap_make_ring_to_gpu(gpu, NULL, message_bytes, slots, NULL));
+                           barmap_ring_to_gpu_create(gpu, NULL, message_bytes, slots, NULL));
     REFUSED_WITHOUT_OUTPUT("give a place",
-                           barmap_make_ring_to_cpu(gpu, NULL, message_bytes, slots, NULL));
+                           barmap_ring_to_cpu_create(gpu, NULL, message_bytes, slots, NULL));
     REFUSED_RING(invalid, "give a device or an arena", NULL, NULL, message_bytes, slots);
     REFUSED_RING(invalid, "give a device or an arena", gpu, words, message_bytes, slots);
     static size_t const not_powers[] = {0, 3, 7, SIZE_MAX, (size_t)1 << 33};
@@ -157,14 +157,14 @@ static void every_refusal_of_a_ring(void) {
         for (int host = 0; host < 2; ++host) {                                                     \
             if ((host ? need_host : need_gpu) == 0)                                                \
                 continue;                                                                          \
-            CHECK(barmap_make_arena(gpu, host ? (need_gpu) : (need_gpu)-128,                       \
+            CHECK(barmap_arena_create(gpu, host ? (need_gpu) : (need_gpu)-128,                       \
                                     host ? (need_host)-128 : (need_host), &from) == BARMAP_OK);    \
             REFUSED(no_room, "make the arena larger", out, make);                                  \
-            barmap_free_arena(from);                                                               \
+            barmap_arena_destroy(from);                                                               \
         }                                                                                          \
-        CHECK(barmap_make_arena(gpu, need_gpu, need_host, &from) == BARMAP_OK);                    \
+        CHECK(barmap_arena_create(gpu, need_gpu, need_host, &from) == BARMAP_OK);                    \
         CHECK(make == BARMAP_OK);                                                                  \
-        barmap_free_arena(from); /* it keeps what it needs */                                      \
+        barmap_arena_destroy(from); /* it keeps what it needs */                                      \
         CHECK(out != NULL);                                                                        \
         kept = out;                                                                                \
     } while (0)
@@ -173,35 +173,35 @@ static void arenas_are_as_large_as_is_said(void) {
     static char const first[] = "make an arena first";
     void* kept;
     REFUSED_IN_ARENAS(barmap_counter_to_gpu, 128, 0, first,
-                      barmap_make_counter_to_gpu(from, 0, &out));
-    barmap_advance(kept, 1);
-    barmap_free_counter_to_gpu(kept);
+                      barmap_counter_to_gpu_create(from, 0, &out));
+    barmap_counter_to_gpu_advance(kept, 1);
+    barmap_counter_to_gpu_destroy(kept);
     REFUSED_IN_ARENAS(barmap_counter_to_cpu, 128, 128, first,
-                      barmap_make_counter_to_cpu(from, 0, &out));
-    barmap_free_counter_to_cpu(kept);
+                      barmap_counter_to_cpu_create(from, 0, &out));
+    barmap_counter_to_cpu_destroy(kept);
     REFUSED_IN_ARENAS(barmap_ring_to_gpu, 8 * 128 + 128, 128, "a device or an arena",
-                      barmap_make_ring_to_gpu(NULL, from, 57, 8, &out));
-    barmap_free_ring_to_gpu(kept);
+                      barmap_ring_to_gpu_create(NULL, from, 57, 8, &out));
+    barmap_ring_to_gpu_destroy(kept);
     REFUSED_IN_ARENAS(barmap_ring_to_cpu, 128, 8 * 64 + 128, "a device or an arena",
-                      barmap_make_ring_to_cpu(NULL, from, 56, 8, &out));
-    barmap_free_ring_to_cpu(kept);
+                      barmap_ring_to_cpu_create(NULL, from, 56, 8, &out));
+    barmap_ring_to_cpu_destroy(kept);
 }
 
 static void every_other_refusal(void) {
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_counter_to_gpu(words, 0, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_make_counter_to_cpu(words, 0, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_gpu_create(words, 0, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_cpu_create(words, 0, NULL));
 
     REFUSED_WITHOUT_OUTPUT("cannot have a stream wait for a counter: invalid argument; make one",
-                           barmap_stream_wait_for_counter(NULL, stream, 1));
-    REFUSED_WITHOUT_OUTPUT("have a stream set a counter", barmap_record_counter(NULL, stream, 1));
+                           barmap_counter_to_gpu_stream_wait(NULL, stream, 1));
+    REFUSED_WITHOUT_OUTPUT("have a stream set a counter", barmap_counter_to_cpu_record(NULL, stream, 1));
 }
 
 static void null_is_freed(void) {
-    barmap_free_arena(NULL);
-    barmap_free_ring_to_gpu(NULL);
-    barmap_free_ring_to_cpu(NULL);
-    barmap_free_counter_to_gpu(NULL);
-    barmap_free_counter_to_cpu(NULL);
+    barmap_arena_destroy(NULL);
+    barmap_ring_to_gpu_destroy(NULL);
+    barmap_ring_to_cpu_destroy(NULL);
+    barmap_counter_to_gpu_destroy(NULL);
+    barmap_counter_to_cpu_destroy(NULL);
 }
 
 #define REFUSED_IN_CHILD(Type, call)                                                               \
@@ -213,28 +213,28 @@ static void null_is_freed(void) {
 static void a_forked_child_may_only_free(void) {
     barmap_ring_to_gpu* ring = NULL;
     barmap_counter_to_cpu* counter = NULL;
-    CHECK(barmap_make_ring_to_gpu(NULL, words, 8, 2, &ring) == BARMAP_OK);
-    CHECK(barmap_make_counter_to_cpu(words, 0, &counter) == BARMAP_OK);
+    CHECK(barmap_ring_to_gpu_create(NULL, words, 8, 2, &ring) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_create(words, 0, &counter) == BARMAP_OK);
     pid_t const child = fork();
     if (child == 0) {
         failures = 0;
         int const forked = BARMAP_ERROR_FORKED_CHILD;
-        REFUSED_IN_CHILD(barmap_arena, barmap_make_arena(gpu, 1, 1, &out));
+        REFUSED_IN_CHILD(barmap_arena, barmap_arena_create(gpu, 1, 1, &out));
         REFUSED_RING(forked, "parent", gpu, NULL, 8, 2);
         REFUSED_RING(forked, "parent", NULL, words, 8, 2);
-        REFUSED_IN_CHILD(barmap_counter_to_gpu, barmap_make_counter_to_gpu(words, 0, &out));
-        REFUSED_IN_CHILD(barmap_counter_to_cpu, barmap_make_counter_to_cpu(words, 0, &out));
-        barmap_free_ring_to_gpu(ring);
-        barmap_free_counter_to_cpu(counter);
-        barmap_free_arena(words);
+        REFUSED_IN_CHILD(barmap_counter_to_gpu, barmap_counter_to_gpu_create(words, 0, &out));
+        REFUSED_IN_CHILD(barmap_counter_to_cpu, barmap_counter_to_cpu_create(words, 0, &out));
+        barmap_ring_to_gpu_destroy(ring);
+        barmap_counter_to_cpu_destroy(counter);
+        barmap_arena_destroy(words);
         _exit(failures);
     }
     int status = -1;
     CHECK(waitpid(child, &status, 0) == child && status == 0);
     uint64_t const message = 1;
-    CHECK(barmap_push(ring, &message, 1) == 1);
-    barmap_free_ring_to_gpu(ring);
-    barmap_free_counter_to_cpu(counter);
+    CHECK(barmap_ring_to_gpu_push(ring, &message, 1) == 1);
+    barmap_ring_to_gpu_destroy(ring);
+    barmap_counter_to_cpu_destroy(counter);
 }
 
 int main(void) {
@@ -251,7 +251,7 @@ int main(void) {
     every_other_refusal();
     null_is_freed();
     a_forked_child_may_only_free();
-    barmap_close(gpu); // the arena keeps it
-    barmap_free_arena(words);
+    barmap_device_destroy(gpu); // the arena keeps it
+    barmap_arena_destroy(words);
     return failures != 0;
 }

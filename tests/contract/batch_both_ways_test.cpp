@@ -43,23 +43,23 @@ TEST(batch_both_ways_test, the_way_back_takes_the_other_engines) {
         SCOPED_TRACE(round);
         p.fill(round);
         machine.gpu().hold(own_engine);
-        copy_ticket const out = p.engine.submit(p.out_list);
+        batch_ticket const out = p.queue.submit(p.out_list);
         fake::gpu::activity before = machine.gpu().done();
-        copy_ticket const back = round == 0
-                                     ? p.engine.submit(turned(p.back_list))
-                                     : p.engine.submit(turned(p.back_list),
+        batch_ticket const back = round == 0
+                                     ? p.queue.submit(turned(p.back_list))
+                                     : p.queue.submit(turned(p.back_list),
                                                        after{other.get()}, then{other.get()});
         p.expect_done(back);
         for (std::uint32_t const each : shared_engines)
             EXPECT_GE(machine.gpu().done().launches_of[each] - before.launches_of[each],
                       p.back_list.size() / 2);
-        EXPECT_FALSE(p.engine.done(out)) << "its ticket is its own";
+        EXPECT_FALSE(p.queue.done(out)) << "its ticket is its own";
         machine.gpu().release();
         p.expect_done(out);
         EXPECT_EQ(machine.gpu().done().engine_type, own_engine);
         p.expect_copied(round);
     }
-    p.expect_done(p.engine.submit(turned(p.back_list))); // nothing goes the other way any more
+    p.expect_done(p.queue.submit(turned(p.back_list))); // nothing goes the other way any more
     EXPECT_EQ(machine.gpu().done().engine_type, own_engine);
 }
 
@@ -73,9 +73,9 @@ TEST(batch_both_ways_test, only_a_large_way_back_takes_other_engines) {
         both_ways p;
         auto const taken_by_others = [&](copy_direction way, std::vector<copy_piece> const& list) {
             machine.gpu().hold(own_engine);
-            copy_ticket const out = p.engine.submit(p.out_list);
+            batch_ticket const out = p.queue.submit(p.out_list);
             fake::gpu::activity before = machine.gpu().done();
-            copy_ticket const ticket = p.engine.submit(going(way, list));
+            batch_ticket const ticket = p.queue.submit(going(way, list));
             machine.gpu().release();
             p.expect_done(ticket);
             p.expect_done(out);
@@ -98,15 +98,15 @@ TEST(batch_both_ways_test, a_batch_that_waits_for_a_stream_sends_nobody_to_other
     both_ways p;
     p.fill(3);
     gated_stream held, other;
-    copy_ticket const out = p.engine.submit(p.out_list, after{held.get()});
+    batch_ticket const out = p.queue.submit(p.out_list, after{held.get()});
     fake::gpu::activity before = machine.gpu().done();
-    p.expect_done(p.engine.submit(turned(p.back_list)));
+    p.expect_done(p.queue.submit(turned(p.back_list)));
     other.open();
-    p.expect_done(p.engine.submit(turned(p.back_list), after{other.get()}));
+    p.expect_done(p.queue.submit(turned(p.back_list), after{other.get()}));
     fake::gpu::activity after = machine.gpu().done();
     for (std::uint32_t const each : shared_engines)
         EXPECT_EQ(after.launches_of[each], before.launches_of[each]);
-    EXPECT_FALSE(p.engine.done(out));
+    EXPECT_FALSE(p.queue.done(out));
     held.open();
     p.expect_done(out);
     p.expect_copied(3);
@@ -120,12 +120,12 @@ TEST(batch_both_ways_test, a_failure_of_either_engine_is_told) {
         both_ways p;
         p.fill(7);
         machine.gpu().hold(own_engine);
-        copy_ticket const waiting = p.engine.submit(p.out_list);
+        batch_ticket const waiting = p.queue.submit(p.out_list);
         std::vector<copy_piece> list = p.back_list;
         (is_first ? list.front() : list.back()).from = 16; // which CUDA has not mapped
-        copy_ticket const bad = p.engine.submit(turned(list));
+        batch_ticket const bad = p.queue.submit(turned(list));
         machine.gpu().release();
-        expect_refusal(refusal_of([&] { (void)p.engine.wait(bad, 20s); }), errc::copy_unfinished,
+        expect_refusal(refusal_of([&] { (void)p.queue.wait(bad, 20s); }), errc::copy_unfinished,
                        "which bytes were copied is unknown");
         p.expect_done(waiting); // another queue's
         p.expect_to_work(8);
@@ -171,17 +171,17 @@ TEST(batch_both_ways_test, a_batch_that_is_refused_half_way_copies_nothing) {
         write_by_driver(p.back.address(), pattern(p.size, 9));
         stream.close();
         machine.gpu().hold(own_engine);
-        copy_ticket const out = p.engine.submit(p.out_list);
+        batch_ticket const out = p.queue.submit(p.out_list);
         {
             counted_words const refusing(calls);
-            EXPECT_THROW((void)p.engine.submit(turned(p.back_list),
+            EXPECT_THROW((void)p.queue.submit(turned(p.back_list),
                                                after{stream.get()}, then{stream.get()}),
                          error);
         }
         stream.open();
         stream.synchronize();
         EXPECT_TRUE(read_by_driver(p.back.address(), p.size) == pattern(p.size, 9));
-        copy_ticket const back = p.engine.submit(turned(p.back_list),
+        batch_ticket const back = p.queue.submit(turned(p.back_list),
                                                  after{stream.get()}, then{stream.get()});
         machine.gpu().release();
         p.expect_done(back);
@@ -190,12 +190,12 @@ TEST(batch_both_ways_test, a_batch_that_is_refused_half_way_copies_nothing) {
         EXPECT_EQ(p.report("channel").failures, 0u);
     }
     machine.gpu().hold(own_engine);
-    copy_ticket const out = p.engine.submit(p.out_list);
+    batch_ticket const out = p.queue.submit(p.out_list);
     std::vector<copy_piece> list = p.back_list;
     list.front().from = 16; // which CUDA has not mapped
-    copy_ticket const bad = p.engine.submit(turned(list), after{stream.get()});
+    batch_ticket const bad = p.queue.submit(turned(list), after{stream.get()});
     machine.gpu().release();
-    EXPECT_THROW((void)p.engine.wait(bad, 20s), error);
+    EXPECT_THROW((void)p.queue.wait(bad, 20s), error);
     p.expect_done(out);
 }
 
@@ -206,13 +206,13 @@ TEST(batch_both_ways_test, a_stream_that_waits_holds_up_no_other_on_the_other_en
     gated_stream held, ready;
     ready.open();
     machine.gpu().hold(own_engine);
-    copy_ticket const out = p.engine.submit(p.out_list);
-    copy_ticket const waits = p.engine.submit(turned(p.back_list), after{held.get()});
-    copy_ticket const free = p.engine.submit(turned(p.back_list), after{ready.get()});
+    batch_ticket const out = p.queue.submit(p.out_list);
+    batch_ticket const waits = p.queue.submit(turned(p.back_list), after{held.get()});
+    batch_ticket const free = p.queue.submit(turned(p.back_list), after{ready.get()});
     machine.gpu().release();
     p.expect_done(out);
     p.expect_done(free);
-    EXPECT_FALSE(p.engine.done(waits));
+    EXPECT_FALSE(p.queue.done(waits));
     held.open();
     p.expect_done(waits);
 }
@@ -230,14 +230,14 @@ TEST(batch_both_ways_test, a_failure_of_one_engine_ends_the_wait_for_room_on_the
     // The first nearly fills both engines' queues, and fails; the second is for the next channel.
     std::vector<copy_piece> const list(1'900'000, {p.back.address(), p.back_host.address(), 2048});
     machine.gpu().hold(own_engine);
-    copy_ticket const out = p.engine.submit(p.out_list);
-    copy_ticket const failing =
-        p.engine.submit(turned(bad), after{gate.get()}, then{stream.get()});
+    batch_ticket const out = p.queue.submit(p.out_list);
+    batch_ticket const failing =
+        p.queue.submit(turned(bad), after{gate.get()}, then{stream.get()});
     std::atomic<int> submitted = 0;
     std::thread submitter([&] {
         for (std::size_t const pieces : {list.size(), std::size_t{250'000}}) {
             try {
-                (void)p.engine.submit(std::span(list).first(pieces), after{stream.get()});
+                (void)p.queue.submit(std::span(list).first(pieces), after{stream.get()});
             } catch (error const&) {
                 // No engine took it.
             }
@@ -252,7 +252,7 @@ TEST(batch_both_ways_test, a_failure_of_one_engine_ends_the_wait_for_room_on_the
     p.expect_done(out);
     gate.open();
     stream.synchronize();
-    EXPECT_THROW((void)p.engine.wait(failing, 60s), error);
+    EXPECT_THROW((void)p.queue.wait(failing, 60s), error);
     submitter.join();
 }
 
@@ -266,7 +266,7 @@ TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
         SCOPED_TRACE(round);
         p.fill(round);
         machine.gpu().hold(own_engine);
-        copy_ticket const out = p.engine.submit(p.out_list);
+        batch_ticket const out = p.queue.submit(p.out_list);
         std::vector<copy_piece> list;
         for (unsigned i = 0; i < 20'001; ++i)
             list.push_back(p.back_list[i % p.back_list.size()]);
@@ -276,10 +276,10 @@ TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
         std::optional<after> begin;
         if (round == 1)
             begin = after{stream.get()};
-        copy_ticket back{};
+        batch_ticket back{};
         {
             counted_words const counting(100);
-            back = p.engine.submit(turned(list), begin, then{stream.get()});
+            back = p.queue.submit(turned(list), begin, then{stream.get()});
         }
         EXPECT_EQ(counted_words::calls, round == 1 ? 3 : 2)
             << "one wait for each engine, and a word for both";
@@ -306,7 +306,7 @@ TEST(batch_both_ways_test, works_with_one_engine_for_the_way_back) {
     both_ways p;
     p.fill(2);
     machine.gpu().hold(own_engine);
-    copy_ticket const out = p.engine.submit(p.out_list);
+    batch_ticket const out = p.queue.submit(p.out_list);
     static auto const allocate = cuda::api().mem_alloc;
     cuda::driver_api refusing = cuda::api();
     refusing.mem_alloc = [](CUdeviceptr* to, std::size_t bytes) {
@@ -314,7 +314,7 @@ TEST(batch_both_ways_test, works_with_one_engine_for_the_way_back) {
         return left-- > 0 ? allocate(to, bytes) : CUresult{2};
     };
     cuda::replace_api(&refusing);
-    p.expect_done(p.engine.submit(turned(p.back_list)));
+    p.expect_done(p.queue.submit(turned(p.back_list)));
     cuda::replace_api(nullptr);
     EXPECT_EQ(machine.gpu().done().engine_type, shared_engines[0]);
     machine.gpu().release();

@@ -11,15 +11,15 @@ std::unique_ptr<engine::batch_engine> make_batches() {
     return engine::batch_registry().front().make(identify(0));
 }
 
-void expect_failed(batch_program const& p, copy_ticket ticket) {
+void expect_failed(batch_program const& p, batch_ticket ticket) {
     auto const until = std::chrono::steady_clock::now() + 20s;
     expect_refusal(refusal_of([&] {
-                       while (!p.engine.wait(ticket, 1s) &&
+                       while (!p.queue.wait(ticket, 1s) &&
                               std::chrono::steady_clock::now() < until)
                            ;
                    }),
                    errc::copy_unfinished, "which bytes were copied is unknown");
-    expect_refusal(refusal_of([&] { (void)p.engine.done(ticket); }), errc::copy_unfinished,
+    expect_refusal(refusal_of([&] { (void)p.queue.done(ticket); }), errc::copy_unfinished,
                    "pinned");
 }
 
@@ -27,16 +27,16 @@ TEST(batch_failure_test, an_address_that_is_not_mapped_is_told) {
     engine_machine machine(nullptr);
     batch_program p;
     p.expect_to_work(1);
-    copy_ticket const before = p.engine.submit(p.pieces(3, 100));
+    batch_ticket const before = p.queue.submit(p.pieces(3, 100));
     p.expect_done(before);
     std::vector<std::byte> const pageable(4096);
     expect_failed(p,
-                  p.engine.submit(std::vector<copy_piece>{
+                  p.queue.submit(std::vector<copy_piece>{
                       {reinterpret_cast<std::uintptr_t>(pageable.data()), p.block.address(), 64}}));
-    EXPECT_TRUE(p.engine.done(before)) << "what was done stays done";
-    EXPECT_EQ(p.engine.name(), "channel") << "another one";
+    EXPECT_TRUE(p.queue.done(before)) << "what was done stays done";
+    EXPECT_EQ(p.queue.name(), "channel") << "another one";
     EXPECT_EQ(p.report("channel").failures, 1u);
-    EXPECT_TRUE(p.engine.done(before));
+    EXPECT_TRUE(p.queue.done(before));
     p.expect_to_work(2);
 
     std::uintptr_t gone = 0;
@@ -44,7 +44,7 @@ TEST(batch_failure_test, an_address_that_is_not_mapped_is_told) {
         device_block const freed(mib);
         gone = freed.address();
     }
-    expect_failed(p, p.engine.submit(std::vector<copy_piece>{{p.host.address(), gone, 64}}));
+    expect_failed(p, p.queue.submit(std::vector<copy_piece>{{p.host.address(), gone, 64}}));
     p.expect_to_work(3);
 }
 
@@ -52,10 +52,10 @@ TEST(batch_failure_test, after_three_the_driver_copies) {
     engine_machine machine(nullptr);
     batch_program p;
     for (unsigned i = 1; i <= 3; ++i) {
-        EXPECT_EQ(p.engine.name(), "channel");
-        expect_failed(p, p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}));
+        EXPECT_EQ(p.queue.name(), "channel");
+        expect_failed(p, p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}));
     }
-    EXPECT_EQ(p.engine.name(), "driver");
+    EXPECT_EQ(p.queue.name(), "driver");
     EXPECT_EQ(p.report("channel").copies, 3u);
     EXPECT_EQ(p.report("driver").copies, 0u) << "each engine counts its own";
     p.expect_to_work(3);
@@ -64,7 +64,7 @@ TEST(batch_failure_test, after_three_the_driver_copies) {
     EXPECT_NE(p.report("channel").reason.find("3 batches"), std::string::npos);
     EXPECT_FALSE(p.report("channel").advice.empty());
     expect_refusal(refusal_of([&] {
-                       (void)p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}});
+                       (void)p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}});
                    }),
                    errc::unsupported_memory, "no live allocation at its `from`, 0x10");
     p.expect_to_work(4);
@@ -74,8 +74,8 @@ TEST(batch_failure_test, one_that_is_asked_for_and_fails_is_an_error) {
     engine_machine machine("channel");
     batch_program p;
     for (unsigned i = 1; i <= 3; ++i)
-        expect_failed(p, p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}));
-    expect_refusal(refusal_of([&] { (void)p.engine.submit(p.pieces(3, 100)); }),
+        expect_failed(p, p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}));
+    expect_refusal(refusal_of([&] { (void)p.queue.submit(p.pieces(3, 100)); }),
                    errc::backend_broken, "3 batches failed");
 }
 
@@ -85,15 +85,15 @@ TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
     engine_machine machine(nullptr, how);
     {
         device const gpu = device::open(0);
-        copy_engine const engine = gpu.copy_engine();
-        EXPECT_EQ(engine.name(), "driver");
-        ASSERT_EQ(engine.reports().size(), 2u);
-        EXPECT_EQ(engine.reports()[0].state, backend_state::absent);
-        EXPECT_NE(engine.reports()[0].reason.find("/dev/nvidia-uvm"), std::string::npos);
+        batch_queue const queue = gpu.batches();
+        EXPECT_EQ(queue.name(), "driver");
+        ASSERT_EQ(queue.reports().size(), 2u);
+        EXPECT_EQ(queue.reports()[0].state, backend_state::absent);
+        EXPECT_NE(queue.reports()[0].reason.find("/dev/nvidia-uvm"), std::string::npos);
     }
     set_environment("BARMAP_ENGINE", "none");
     device const gpu = device::open(0);
-    expect_refusal(refusal_of([&] { (void)gpu.copy_engine(); }), errc::backend_absent,
+    expect_refusal(refusal_of([&] { (void)gpu.batches(); }), errc::backend_absent,
                    "BARMAP_ENGINE");
 }
 
@@ -104,7 +104,7 @@ TEST(batch_failure_test, older_generations_take_the_driver) {
         how.gpu = which;
         engine_machine machine(nullptr, how);
         batch_program p;
-        EXPECT_EQ(p.engine.name(), "driver");
+        EXPECT_EQ(p.queue.name(), "driver");
         EXPECT_EQ(p.report("channel").state, backend_state::absent);
         EXPECT_NE(p.report("channel").reason.find("address space on A"), std::string::npos);
         p.expect_to_work(1);
@@ -117,19 +117,19 @@ TEST(batch_failure_test, streams_go_on_after_a_failure) {
     batch_program p;
     gated_stream stream;
     stream.open();
-    copy_ticket const bad =
-        p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}},
+    batch_ticket const bad =
+        p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}},
                         after{stream.get()}, then{stream.get()});
     stream.synchronize();
     expect_failed(p, bad);
     // Again, after the watcher has had nothing to do for long.
     p.expect_to_work(1);
-    (void)p.engine.submit(p.pieces(5, 100), after{stream.get()},
+    (void)p.queue.submit(p.pieces(5, 100), after{stream.get()},
                           then{stream.get()});
     stream.synchronize();
     std::this_thread::sleep_for(1500ms);
-    copy_ticket const again =
-        p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}},
+    batch_ticket const again =
+        p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}},
                         {}, then{stream.get()});
     stream.synchronize();
     expect_failed(p, again);
@@ -140,11 +140,11 @@ TEST(batch_failure_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     batch_program p;
     gated_stream held, other;
     other.open();
-    copy_ticket const bounded = p.engine.submit(p.pieces(5, 100),
+    batch_ticket const bounded = p.queue.submit(p.pieces(5, 100),
                                                 after{held.get(), 100ms}, then{other.get()});
     other.synchronize();
     expect_failed(p, bounded);
-    p.expect_done(p.engine.submit(p.pieces(5, 100)));
+    p.expect_done(p.queue.submit(p.pieces(5, 100)));
     held.open();
     held.synchronize(); // writes its word, for nobody
     std::this_thread::sleep_for(20ms);
@@ -152,13 +152,13 @@ TEST(batch_failure_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     EXPECT_EQ(p.report("channel").failures, 1u);
     // A year is not too long, and a negative time is none.
     held.close();
-    copy_ticket const patient =
-        p.engine.submit(p.pieces(5, 100),
-                        after{held.get(), std::chrono::milliseconds::max()});
-    EXPECT_FALSE(p.engine.wait(patient, 50ms));
+    batch_ticket const patient =
+        p.queue.submit(p.pieces(5, 100),
+                        after{held.get(), std::chrono::nanoseconds::max()});
+    EXPECT_FALSE(p.queue.wait(patient, 50ms));
     held.open();
-    EXPECT_TRUE(p.engine.wait(patient, std::chrono::nanoseconds::max()));
-    EXPECT_TRUE(p.engine.wait(patient, -1s));
+    EXPECT_TRUE(p.queue.wait(patient, std::chrono::nanoseconds::max()));
+    EXPECT_TRUE(p.queue.wait(patient, -1s));
 }
 
 TEST(batch_failure_test, what_stalls_or_is_never_fetched_is_late) {
@@ -166,15 +166,15 @@ TEST(batch_failure_test, what_stalls_or_is_never_fetched_is_late) {
     batch_program p;
     p.expect_to_work(1);
     machine.gpu().stall();
-    copy_ticket const late = p.engine.submit(p.pieces(5, 100));
-    EXPECT_FALSE(p.engine.wait(late, 1ms));
+    batch_ticket const late = p.queue.submit(p.pieces(5, 100));
+    EXPECT_FALSE(p.queue.wait(late, 1ms));
     expect_failed(p, late);
     machine.gpu().resume();
     p.expect_to_work(2);
     while (!machine.gpu().idle())
         std::this_thread::yield();
     machine.gpu().lose_doorbells(100);
-    expect_failed(p, p.engine.submit(turned(p.pieces(5, 100))));
+    expect_failed(p, p.queue.submit(turned(p.pieces(5, 100))));
     machine.gpu().lose_doorbells(0);
     p.expect_to_work(3);
     EXPECT_EQ(p.report("channel").failures, 2u);
@@ -190,17 +190,17 @@ TEST(batch_failure_test, a_channel_that_does_not_stop_tells_nothing) {
     p.expect_to_work(1);
     machine.gpu().stall();
     machine.driver().keep_channels(true);
-    copy_ticket const late =
-        p.engine.submit(p.pieces(5, 100), {}, then{stream.get()});
+    batch_ticket const late =
+        p.queue.submit(p.pieces(5, 100), {}, then{stream.get()});
     while (machine.driver().kept_channels() == 0) // it is late, and the driver does not stop it
-        EXPECT_FALSE(p.engine.wait(late, 1ms));
-    EXPECT_FALSE(p.engine.done(late));
+        EXPECT_FALSE(p.queue.wait(late, 1ms));
+    EXPECT_FALSE(p.queue.done(late));
     EXPECT_FALSE(stream.is_idle());
     machine.driver().keep_channels(false);
     machine.gpu().resume();
-    p.expect_done(p.engine.submit(p.pieces(5, 100))); // by another channel
+    p.expect_done(p.queue.submit(p.pieces(5, 100))); // by another channel
     EXPECT_EQ(p.report("channel").failures, 1u);
-    EXPECT_FALSE(p.engine.done(late));
+    EXPECT_FALSE(p.queue.done(late));
 }
 
 // What the ring has no room for waits in host memory, up to a million pieces; a submission that
@@ -211,9 +211,9 @@ TEST(batch_failure_test, a_submission_that_finds_no_room_takes_the_next_engine) 
     p.expect_to_work(1);
     machine.gpu().hold(own_engine);
     std::vector<copy_piece> const list(400'000, {p.host.address(), p.block.address(), 1});
-    std::vector<copy_ticket> tickets;
+    std::vector<batch_ticket> tickets;
     for (int i = 0; i < 2; ++i)
-        tickets.push_back(p.engine.submit(list));
+        tickets.push_back(p.queue.submit(list));
     machine.gpu().stall();
     machine.gpu().release();
     std::thread resumer([&] {
@@ -222,10 +222,10 @@ TEST(batch_failure_test, a_submission_that_finds_no_room_takes_the_next_engine) 
         machine.gpu().resume();
     });
     std::vector<copy_piece> const more(800'000, {p.host.address(), p.block.address(), 1});
-    copy_ticket const last = p.engine.submit(more);
+    batch_ticket const last = p.queue.submit(more);
     p.expect_done(last);
     resumer.join();
-    for (copy_ticket const each : tickets)
+    for (batch_ticket const each : tickets)
         expect_failed(p, each);
     p.expect_to_work(2);
 }
@@ -240,8 +240,8 @@ TEST(batch_failure_test, a_stream_is_released_when_the_rest_of_a_list_can_not_be
     stream.synchronize();
     machine.gpu().fail_next();
     std::vector<copy_piece> const list(90'000, {p.host.address(), p.block.address(), 1});
-    copy_ticket const bad =
-        p.engine.submit(list, {}, then{stream.get()});
+    batch_ticket const bad =
+        p.queue.submit(list, {}, then{stream.get()});
     stream.synchronize();
     expect_failed(p, bad);
     p.expect_to_work(2);
@@ -255,16 +255,16 @@ TEST(batch_failure_test, a_stream_that_is_none_is_refused_and_holds_up_nothing) 
     auto* const none = reinterpret_cast<CUstream>(std::uintptr_t{0x1230});
     auto const list = p.pieces(5, 100);
     for (int i = 0; i < 300; ++i) {
-        EXPECT_THROW((void)p.engine.submit(list, after{none}), error);
-        EXPECT_THROW((void)p.engine.submit(list, {}, then{none}), error);
+        EXPECT_THROW((void)p.queue.submit(list, after{none}), error);
+        EXPECT_THROW((void)p.queue.submit(list, {}, then{none}), error);
         EXPECT_THROW(
-            (void)p.engine.submit(list, after{stream.get()}, then{none}),
+            (void)p.queue.submit(list, after{stream.get()}, then{none}),
             error);
     }
     stream.synchronize();
     EXPECT_EQ(p.host.bytes()[0], std::byte{}) << "nothing is copied";
     p.expect_done(
-        p.engine.submit(list, after{stream.get()}, then{stream.get()}));
+        p.queue.submit(list, after{stream.get()}, then{stream.get()}));
     stream.synchronize();
     p.expect_to_work(2);
 }
@@ -281,7 +281,7 @@ TEST(batch_failure_test, a_word_that_is_ordered_in_vain_is_taken) {
     auto const list = p.pieces(5, 100);
     cuda::replace_api(&refusing);
     for (int i = 0; i < 3; ++i)
-        EXPECT_THROW((void)p.engine.submit(list, after{stream.get()},
+        EXPECT_THROW((void)p.queue.submit(list, after{stream.get()},
                                            then{stream.get()}),
                      error);
     cuda::replace_api(nullptr);
@@ -289,8 +289,8 @@ TEST(batch_failure_test, a_word_that_is_ordered_in_vain_is_taken) {
     stream.synchronize();
     // Another one on the same channel.
     gated_stream other;
-    copy_ticket const next = p.engine.submit(list, after{other.get()});
-    EXPECT_FALSE(p.engine.wait(next, 20ms)) << "the stream has not come";
+    batch_ticket const next = p.queue.submit(list, after{other.get()});
+    EXPECT_FALSE(p.queue.wait(next, 20ms)) << "the stream has not come";
     other.open();
     p.expect_done(next);
 }
@@ -333,7 +333,7 @@ TEST(batch_failure_test, lanes_that_are_open_do_the_work_of_those_that_cannot_be
     gated_stream first, second;
     second.open();
     auto const list = p.pieces(5, 100);
-    copy_ticket const begun = p.engine.submit(turned(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}}),
+    batch_ticket const begun = p.queue.submit(turned(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}}),
         after{first.get()});
     cuda::driver_api refusing = cuda::api();
     refusing.mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
@@ -341,9 +341,9 @@ TEST(batch_failure_test, lanes_that_are_open_do_the_work_of_those_that_cannot_be
     // The way back, and another stream: on the lane that waits.
     pinned_block const other(mib);
     p.expect_done(
-        p.engine.submit(std::vector<copy_piece>{{other.address(), p.block.address(), mib}}));
-    copy_ticket const next = p.engine.submit(list, after{second.get()});
-    EXPECT_FALSE(p.engine.wait(next, 20ms));
+        p.queue.submit(std::vector<copy_piece>{{other.address(), p.block.address(), mib}}));
+    batch_ticket const next = p.queue.submit(list, after{second.get()});
+    EXPECT_FALSE(p.queue.wait(next, 20ms));
     first.open();
     p.expect_done(begun);
     p.expect_done(next);
@@ -361,12 +361,12 @@ TEST(batch_failure_test, what_waits_is_refused_where_no_lane_for_it_can_be_opene
     refusing.mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
     cuda::replace_api(&refusing);
     EXPECT_THROW(
-        (void)p.engine.submit(p.pieces(5, 100), after{stream.get()}),
+        (void)p.queue.submit(p.pieces(5, 100), after{stream.get()}),
         error);
     cuda::replace_api(nullptr);
-    p.expect_done(p.engine.submit(p.pieces(5, 100)));
-    copy_ticket const later =
-        p.engine.submit(p.pieces(5, 100), after{stream.get()});
+    p.expect_done(p.queue.submit(p.pieces(5, 100)));
+    batch_ticket const later =
+        p.queue.submit(p.pieces(5, 100), after{stream.get()});
     stream.open();
     p.expect_done(later);
 }
@@ -378,13 +378,13 @@ TEST(batch_failure_test, finds_the_address_space_of_each_gpu) {
     for (int ordinal : {2, 0, 1}) {
         machine->use(ordinal);
         device const gpu = device::open(ordinal);
-        copy_engine engine = gpu.copy_engine();
+        batch_queue queue = gpu.batches();
         device_block const block(mib);
         pinned_block const host(mib);
         auto const there = pattern(mib, 5 + static_cast<unsigned>(ordinal));
         write_by_driver(block.address(), there);
-        EXPECT_TRUE(engine.wait(
-            engine.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}}), 20s));
+        EXPECT_TRUE(queue.wait(
+            queue.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}}), 20s));
         EXPECT_TRUE(std::ranges::equal(host.bytes(), there));
     }
 }

@@ -123,7 +123,7 @@ struct batch_program {
     device gpu = device::open(0);
     device_block block{size};
     pinned_block host{size};
-    copy_engine engine = gpu.copy_engine();
+    batch_queue queue = gpu.batches();
 
     /// Pieces of odd sizes at odd places, in no order, with a gap behind each, that go to the CPU.
     [[nodiscard]] std::vector<copy_piece> pieces(std::size_t count, std::size_t stride) const {
@@ -152,7 +152,7 @@ struct batch_program {
                         host_side.data() + (each.to - host.address()), each.bytes);
         return before;
     }
-    void expect_done(copy_ticket ticket) { EXPECT_TRUE(engine.wait(ticket, 100s)); }
+    void expect_done(batch_ticket ticket) { EXPECT_TRUE(queue.wait(ticket, 100s)); }
 
     /// Copies a batch both ways, and looks at every byte.
     void expect_to_work(unsigned seed, std::size_t count = 100, std::size_t stride = 200) {
@@ -160,14 +160,14 @@ struct batch_program {
         auto const there = pattern(size, seed), here = pattern(size, seed + 1);
         write_by_driver(block.address(), there);
         host.fill(here);
-        expect_done(engine.submit(list));
+        expect_done(queue.submit(list));
         EXPECT_TRUE(std::ranges::equal(host.bytes(), host_after(list, here, there)));
         host.fill(here);
-        expect_done(engine.submit(turned(list)));
+        expect_done(queue.submit(turned(list)));
         EXPECT_TRUE(read_by_driver(block.address(), size) == gpu_after(list, there, here));
     }
     [[nodiscard]] engine_report report(std::string_view name) const {
-        for (engine_report const& each : engine.reports())
+        for (engine_report const& each : queue.reports())
             if (each.name == name)
                 return each;
         return {};

@@ -6,7 +6,7 @@
 
 #include <new>
 
-/// What batches promise while something waits or fails (include/barmap/copy_engine.hpp,
+/// What batches promise while something waits or fails (include/barmap/batch_queue.hpp,
 /// docs/batches.md), over each engine.
 namespace barmap::contract {
 namespace {
@@ -22,7 +22,7 @@ INSTANTIATE_TEST_SUITE_P(ways, batch_order_test, testing::Values("driver", "chan
 enum class mix { none, after_only, then_only, after_and_then };
 constexpr mix all_mixes[] = {mix::none, mix::after_only, mix::then_only, mix::after_and_then};
 
-copy_ticket submit(copy_engine& engine, copy_direction way, std::span<copy_piece const> list,
+batch_ticket submit(batch_queue& queue, copy_direction way, std::span<copy_piece const> list,
                    mix how, CUstream stream) {
     std::optional<after> begin;
     std::optional<then> end;
@@ -30,7 +30,7 @@ copy_ticket submit(copy_engine& engine, copy_direction way, std::span<copy_piece
         begin = after{stream};
     if (how == mix::then_only || how == mix::after_and_then)
         end = then{stream};
-    return engine.submit(going(way, list), begin, end);
+    return queue.submit(going(way, list), begin, end);
 }
 
 /// Streams that come no further until they are opened, each with batches that wait for it.
@@ -41,19 +41,19 @@ struct waiting_streams {
         for (std::size_t i = 0; i < streams; ++i) {
             all.push_back(std::make_unique<gated_stream>());
             for (std::size_t k = 0; k < batches; ++k)
-                tickets.push_back(submit(p.engine, way, list, how, all.back()->get()));
+                tickets.push_back(submit(p.queue, way, list, how, all.back()->get()));
         }
     }
     void expect_to_wait_and_end(batch_program& p) {
-        for (copy_ticket const each : tickets)
-            EXPECT_FALSE(p.engine.done(each));
+        for (batch_ticket const each : tickets)
+            EXPECT_FALSE(p.queue.done(each));
         for (auto const& each : all)
             each->open();
-        for (copy_ticket const each : tickets)
+        for (batch_ticket const each : tickets)
             p.expect_done(each);
     }
     std::vector<std::unique_ptr<gated_stream>> all;
-    std::vector<copy_ticket> tickets;
+    std::vector<batch_ticket> tickets;
 };
 
 // As many batches behind each as there are queues, so that none is left if they are shared out.
@@ -74,8 +74,8 @@ TEST_P(batch_order_test, streams_that_wait_hold_up_no_other_stream) {
                     // Of its own direction the ready stream is the third at most.
                     if (streams < 3 || each == mix::none || each == mix::then_only)
                         for (int i = 0; i < 4; ++i)
-                            p.expect_done(submit(p.engine, way, list, each, ready.get()));
-                    p.expect_done(submit(p.engine, other, list, each, ready.get()));
+                            p.expect_done(submit(p.queue, way, list, each, ready.get()));
+                    p.expect_done(submit(p.queue, other, list, each, ready.get()));
                 }
                 ready.synchronize();
                 waiting.expect_to_wait_and_end(p);
@@ -90,13 +90,13 @@ TEST_P(batch_order_test, many_batches_pass_one_that_waits) {
     gated_stream ready;
     ready.open();
     waiting_streams waiting(p, 1, 1, copy_direction::to_cpu, mix::after_only);
-    std::vector<copy_ticket> tickets;
+    std::vector<batch_ticket> tickets;
     for (int i = 0; i < 300; ++i) {
-        tickets.push_back(p.engine.submit(list));
+        tickets.push_back(p.queue.submit(list));
         tickets.push_back(
-            submit(p.engine, copy_direction::to_cpu, list, mix::after_and_then, ready.get()));
+            submit(p.queue, copy_direction::to_cpu, list, mix::after_and_then, ready.get()));
     }
-    for (copy_ticket const each : tickets)
+    for (batch_ticket const each : tickets)
         p.expect_done(each);
     waiting.expect_to_wait_and_end(p);
 }
@@ -110,8 +110,8 @@ TEST_P(batch_order_test, more_streams_than_queues_hold_up_their_own_direction_at
     ready.open();
     waiting_streams waiting(p, 9, 1, copy_direction::to_cpu, mix::after_and_then);
     for (mix const each : all_mixes)
-        p.expect_done(submit(p.engine, copy_direction::to_gpu, list, each, ready.get()));
-    p.expect_done(p.engine.submit(list));
+        p.expect_done(submit(p.queue, copy_direction::to_gpu, list, each, ready.get()));
+    p.expect_done(p.queue.submit(list));
     waiting.expect_to_wait_and_end(p);
 }
 
@@ -124,7 +124,7 @@ TEST_P(batch_order_test, the_first_piece_chooses_the_direction) {
     std::swap(list[0].to, list[0].from);
     for (auto const held : {copy_direction::to_cpu, copy_direction::to_gpu}) {
         waiting_streams waiting(p, 3, 1, held, mix::after_only);
-        p.expect_done(p.engine.submit(list, after{ready.get()}));
+        p.expect_done(p.queue.submit(list, after{ready.get()}));
         waiting.expect_to_wait_and_end(p);
         std::ranges::reverse(list);
     }
@@ -141,18 +141,18 @@ TEST_P(batch_order_test, a_refused_batch_waits_for_nothing) {
     auto* const none = reinterpret_cast<CUstream>(std::uintptr_t{0x1230});
     auto const& held_stream = held;
     EXPECT_TRUE(returns([&] {
-        EXPECT_THROW((void)p.engine.submit(bad,
+        EXPECT_THROW((void)p.queue.submit(bad,
                                            after{held_stream.get()}, then{held_stream.get()}),
                      error);
-        EXPECT_THROW((void)p.engine.submit(bad,
+        EXPECT_THROW((void)p.queue.submit(bad,
                                            after{held_stream.get()}, then{other.get()}),
                      error);
-        EXPECT_THROW((void)p.engine.submit(good, after{held_stream.get()},
+        EXPECT_THROW((void)p.queue.submit(good, after{held_stream.get()},
                                            then{none}),
                      error);
-        p.expect_done(p.engine.submit(good));
+        p.expect_done(p.queue.submit(good));
         p.expect_done(
-            p.engine.submit(good, after{other.get()}, then{other.get()}));
+            p.queue.submit(good, after{other.get()}, then{other.get()}));
     }));
     held.open();
     p.expect_to_work(2);
@@ -164,16 +164,16 @@ TEST_P(batch_order_test, a_stream_leaves_a_queue_that_it_shared) {
     auto const list = p.pieces(5, 100);
     gated_stream first, second, third, last;
     last.open();
-    copy_ticket const held = p.engine.submit(list, after{first.get()});
-    copy_ticket const also = p.engine.submit(list, after{second.get()});
-    copy_ticket const too = p.engine.submit(list, after{third.get()});
-    copy_ticket const behind = p.engine.submit(list, after{last.get()}); // behind the first
+    batch_ticket const held = p.queue.submit(list, after{first.get()});
+    batch_ticket const also = p.queue.submit(list, after{second.get()});
+    batch_ticket const too = p.queue.submit(list, after{third.get()});
+    batch_ticket const behind = p.queue.submit(list, after{last.get()}); // behind the first
     second.open();
     third.open();
     p.expect_done(also);
     p.expect_done(too);
-    p.expect_done(p.engine.submit(list, after{last.get()}));
-    EXPECT_FALSE(p.engine.done(held));
+    p.expect_done(p.queue.submit(list, after{last.get()}));
+    EXPECT_FALSE(p.queue.done(held));
     first.open();
     p.expect_done(held);
     p.expect_done(behind);
@@ -193,11 +193,11 @@ TEST_P(batch_order_test, every_allocation_fails_once) {
         ASSERT_LT(n, 2000u);
         has_failed = false;
         for (bool const is_large : {false, true}) {
-            std::optional<copy_ticket> ticket;
+            std::optional<batch_ticket> ticket;
             {
                 memory_shortage const one(n);
                 try {
-                    ticket = p.engine.submit(is_large ? large : list,
+                    ticket = p.queue.submit(is_large ? large : list,
                                              after{stream.get()}, then{stream.get()});
                 } catch (std::bad_alloc const&) {
                     // Nothing of it is in flight.
@@ -235,12 +235,12 @@ TEST_P(batch_order_test, every_call_fails_once) {
             stream.open();
             other.open();
             std::memset(p.host.bytes().data(), 0, batch_program::size);
-            std::optional<copy_ticket> ticket;
+            std::optional<batch_ticket> ticket;
             std::vector<std::byte> at_refusal;
             fake::the_faults().arm(source, n, code);
             try {
                 auto const way = n % 2 ? copy_direction::to_cpu : copy_direction::to_gpu;
-                ticket = p.engine.submit(going(way, list), after{stream.get()}, then{other.get()});
+                ticket = p.queue.submit(going(way, list), after{stream.get()}, then{other.get()});
             } catch (error const&) {
                 at_refusal.assign(p.host.bytes().begin(), p.host.bytes().end());
             }
@@ -252,7 +252,7 @@ TEST_P(batch_order_test, every_call_fails_once) {
                 p.expect_done(*ticket);
             else
                 EXPECT_TRUE(std::ranges::equal(p.host.bytes(), at_refusal)) << "it is in flight";
-            p.expect_done(p.engine.submit(list));
+            p.expect_done(p.queue.submit(list));
         }
         EXPECT_EQ(p.report(GetParam()).failures, 0u);
         p.expect_to_work(4);

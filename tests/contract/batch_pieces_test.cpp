@@ -29,7 +29,7 @@ TEST_P(batch_pieces_test, pieces_of_one_batch_go_any_way) {
     std::copy_n(there.begin() + 2048, 1000, host_wanted.begin() + 4096);
     std::copy_n(here.begin() + 2048, 1000, gpu_wanted.begin() + 8192);
     std::copy_n(here.begin(), 1000, host_wanted.begin() + 8192);
-    p.expect_done(p.engine.submit(list));
+    p.expect_done(p.queue.submit(list));
     EXPECT_TRUE(read_by_driver(gpu, batch_program::size) == gpu_wanted);
     EXPECT_TRUE(std::ranges::equal(p.host.bytes(), host_wanted));
 }
@@ -147,7 +147,7 @@ TEST(batch_pieces, what_cuda_does_not_know_is_named) {
     auto const expect = [&](copy_piece bad, std::string_view words,
                             errc code = errc::unsupported_memory) {
         list[2] = bad;
-        auto const refusal = refusal_of([&] { (void)p.engine.submit(list); });
+        auto const refusal = refusal_of([&] { (void)p.queue.submit(list); });
         expect_refusal(refusal, code, "copy piece 2 of a batch");
         expect_refusal(refusal, code, words);
     };
@@ -163,7 +163,7 @@ TEST(batch_pieces, what_cuda_does_not_know_is_named) {
         device_block const freed(mib);
         gone = freed.address();
         list[2] = {p.host.address(), gone, 8};
-        p.expect_done(p.engine.submit(list));
+        p.expect_done(p.queue.submit(list));
     }
     expect({p.host.address(), gone, 8}, "no live allocation");
 }
@@ -182,8 +182,8 @@ TEST_P(batch_pieces_test, the_driver_is_asked_of_allocations_and_not_of_pieces) 
         return real.pointer_get_attributes(count, names, values, at);
     };
     cuda::replace_api(&counting);
-    p.expect_done(p.engine.submit(list));
-    p.expect_done(p.engine.submit(list));
+    p.expect_done(p.queue.submit(list));
+    p.expect_done(p.queue.submit(list));
     cuda::replace_api(nullptr);
     EXPECT_LE(calls, 6);
 }

@@ -15,13 +15,13 @@ TEST(batch_queue_test, a_queue_in_which_one_batch_waits_is_not_idle) {
     gated_stream first, second, third, shares, last;
     shares.open();
     last.open();
-    copy_ticket const held = p.engine.submit(list, after{first.get()});
-    copy_ticket const also = p.engine.submit(list, after{second.get()});
-    copy_ticket const too = p.engine.submit(list, after{third.get()});
-    p.expect_done(p.engine.submit(list, after{shares.get()}, then{shares.get()}));
+    batch_ticket const held = p.queue.submit(list, after{first.get()});
+    batch_ticket const also = p.queue.submit(list, after{second.get()});
+    batch_ticket const too = p.queue.submit(list, after{third.get()});
+    p.expect_done(p.queue.submit(list, after{shares.get()}, then{shares.get()}));
     second.open();
     p.expect_done(also); // its queue is idle
-    p.expect_done(p.engine.submit(list, after{last.get()}));
+    p.expect_done(p.queue.submit(list, after{last.get()}));
     first.open();
     third.open();
     p.expect_done(held);
@@ -46,10 +46,10 @@ TEST(batch_queue_test, a_thread_with_a_context_of_its_own_may_submit) {
         return made[event] == first ? real.event_record(event, stream) : CUresult{400};
     };
     cuda::replace_api(&strict);
-    p.expect_done(p.engine.submit(p.pieces(5, 100)));
+    p.expect_done(p.queue.submit(p.pieces(5, 100)));
     CUcontext other = nullptr;
     expect_success(real.ctx_create(&other, 0, 0));
-    p.expect_done(p.engine.submit(p.pieces(5, 100)));
+    p.expect_done(p.queue.submit(p.pieces(5, 100)));
     cuda::replace_api(nullptr);
     expect_success(real.ctx_destroy(other));
 }
@@ -69,7 +69,7 @@ TEST(batch_queue_test, a_refused_first_copy_waits_for_no_stream) {
     cuda::replace_api(&refusing);
     auto const list = p.pieces(5, 100);
     expect_refusal(refusal_of([&] {
-                       (void)p.engine.submit(list, after{held.get()});
+                       (void)p.queue.submit(list, after{held.get()});
                    }),
                    errc::unsupported_memory, "copy a batch");
     cuda::replace_api(nullptr);

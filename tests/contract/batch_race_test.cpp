@@ -22,28 +22,28 @@ TEST(batch_race_test, ways_against_each_other_have_their_own_lanes) {
     for (std::size_t at = 0; at < 2 * mib; at += half)
         large.push_back({there.address() + at, more.address() + at, half});
     machine.gpu().hold(own_engine);
-    copy_ticket const first = p.engine.submit(turned(p.pieces(5, 100)));
-    p.expect_done(p.engine.submit(large));
+    batch_ticket const first = p.queue.submit(turned(p.pieces(5, 100)));
+    p.expect_done(p.queue.submit(large));
     EXPECT_TRUE(std::ranges::equal(there.bytes(), sent));
     EXPECT_NE(machine.gpu().done().engine_type, own_engine);
     // More streams that wait than there are queues.
     std::vector<std::unique_ptr<gated_stream>> streams;
-    std::vector<copy_ticket> tickets;
+    std::vector<batch_ticket> tickets;
     std::memset(there.bytes().data(), 0, 2 * mib);
     for (int i = 0; i < 5; ++i) {
         streams.push_back(std::make_unique<gated_stream>());
-        tickets.push_back(p.engine.submit(large,
+        tickets.push_back(p.queue.submit(large,
                                           after{streams.back()->get()},
                                           then{streams.back()->get()}));
     }
-    p.expect_done(p.engine.submit(large));
-    for (copy_ticket const each : tickets)
-        EXPECT_FALSE(p.engine.done(each));
-    EXPECT_FALSE(p.engine.done(first));
+    p.expect_done(p.queue.submit(large));
+    for (batch_ticket const each : tickets)
+        EXPECT_FALSE(p.queue.done(each));
+    EXPECT_FALSE(p.queue.done(first));
     for (auto const& each : streams)
         each->open();
     machine.gpu().release(); // which those that found no queue on the other engines wait for
-    for (copy_ticket const each : tickets)
+    for (batch_ticket const each : tickets)
         p.expect_done(each);
     p.expect_done(first);
     p.expect_to_work(3);
@@ -58,12 +58,12 @@ TEST(batch_race_test, a_limit_is_counted_from_its_submission) {
     held.open();
     held.synchronize();
     for (int i = 0; i < 20; ++i)
-        p.expect_done(p.engine.submit(p.pieces(5, 100),
+        p.expect_done(p.queue.submit(p.pieces(5, 100),
                                       after{held.get(), std::chrono::hours(1)}));
     held.close();
-    copy_ticket const late = p.engine.submit(p.pieces(5, 100),
+    batch_ticket const late = p.queue.submit(p.pieces(5, 100),
                                              after{held.get(), 1ms}, then{held.get()});
-    EXPECT_THROW((void)p.engine.wait(late, 20s), error);
+    EXPECT_THROW((void)p.queue.wait(late, 20s), error);
     held.open();
 }
 
@@ -74,20 +74,20 @@ TEST(batch_race_test, streams_that_come_at_once_get_lanes_of_their_own) {
     auto const list = p.pieces(5, 100);
     for (int round = 0; round < 300; ++round) {
         std::array<gated_stream, 2> streams;
-        std::array<copy_ticket, 2> tickets{};
+        std::array<batch_ticket, 2> tickets{};
         std::barrier together(2);
         std::vector<std::thread> both;
         for (std::size_t i = 0; i < 2; ++i)
             both.emplace_back([&, i] {
                 together.arrive_and_wait();
-                tickets[i] = p.engine.submit(std::span(list).subspan(i, 1),
+                tickets[i] = p.queue.submit(std::span(list).subspan(i, 1),
                                              after{streams[i].get()});
             });
         for (std::thread& each : both)
             each.join();
         for (std::size_t i : {1U, 0U}) {
             streams[i].open();
-            ASSERT_TRUE(p.engine.wait(tickets[i], 2s)) << round << ", stream " << i;
+            ASSERT_TRUE(p.queue.wait(tickets[i], 2s)) << round << ", stream " << i;
         }
     }
 }
@@ -139,11 +139,11 @@ TEST(batch_race_test, a_started_channel_needs_no_other_thread) {
     stream.open();
     {
         no_threads const none;
-        p.expect_done(p.engine.submit(p.pieces(5, 100), after{stream.get()},
+        p.expect_done(p.queue.submit(p.pieces(5, 100), after{stream.get()},
                                       then{stream.get()}));
-        copy_ticket const bad = p.engine.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}, {},
+        batch_ticket const bad = p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}, {},
             then{stream.get()});
-        EXPECT_THROW((void)p.engine.wait(bad, 20s), error);
+        EXPECT_THROW((void)p.queue.wait(bad, 20s), error);
         stream.synchronize();
     }
     p.expect_to_work(2);
@@ -162,8 +162,8 @@ TEST(batch_race_test, the_last_handle_waits_for_what_is_under_way) {
         gated_stream stream;
         std::thread opener;
         {
-            copy_engine engine = gpu.copy_engine();
-            (void)engine.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}},
+            batch_queue queue = gpu.batches();
+            (void)queue.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}},
                                 after{stream.get()}, then{stream.get()});
             stream.copy(seen.address(), host.address(), mib);
             opener = std::thread([&] {
@@ -186,8 +186,8 @@ TEST(batch_race_test, the_last_handle_waits_for_streams_that_look_for_its_end) {
     gated_stream stream;
     std::thread opener;
     {
-        copy_engine engine = gpu.copy_engine();
-        (void)engine.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}}, {},
+        batch_queue queue = gpu.batches();
+        (void)queue.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}}, {},
                             then{stream.get()});
         opener = std::thread([&] {
             std::this_thread::sleep_for(50ms);
@@ -205,11 +205,11 @@ TEST(batch_race_test, who_looks_does_not_wait_for_who_submits) {
         batch_program p;
         gated_stream held;
         auto const list = p.pieces(260, 100);
-        std::array<copy_ticket, 260> tickets{};
+        std::array<batch_ticket, 260> tickets{};
         std::atomic<int> submitted = 0;
         std::thread submitter([&] {
             for (std::size_t i = 0; i < tickets.size(); ++i, ++submitted)
-                tickets[i] = p.engine.submit(std::span(list).subspan(i, 1),
+                tickets[i] = p.queue.submit(std::span(list).subspan(i, 1),
                                              after{held.get()});
         });
         while (submitted < 250)
@@ -217,8 +217,8 @@ TEST(batch_race_test, who_looks_does_not_wait_for_who_submits) {
         std::this_thread::sleep_for(20ms);
         std::atomic<bool> has_looked = false;
         std::thread looker([&] {
-            EXPECT_FALSE(p.engine.done(tickets[0]));
-            EXPECT_FALSE(p.engine.wait(tickets[0], 1ms));
+            EXPECT_FALSE(p.queue.done(tickets[0]));
+            EXPECT_FALSE(p.queue.wait(tickets[0], 1ms));
             has_looked = true;
         });
         auto const until = std::chrono::steady_clock::now() + 10s;
@@ -228,7 +228,7 @@ TEST(batch_race_test, who_looks_does_not_wait_for_who_submits) {
         held.open();
         looker.join();
         submitter.join();
-        for (copy_ticket const each : tickets)
+        for (batch_ticket const each : tickets)
             p.expect_done(each);
         p.expect_to_work(2);
     }
@@ -256,7 +256,7 @@ TEST(batch_race_test, what_the_driver_cannot_order_is_not_under_way) {
     });
     cuda::replace_api(&refusing);
     EXPECT_THROW(
-        (void)p.engine.submit(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}},
+        (void)p.queue.submit(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}},
                               after{before.get()}, then{behind.get()}),
         error);
     bool const has_ended = std::ranges::equal(p.host.bytes(), sent);

@@ -11,24 +11,24 @@ TEST(batch_room_test, a_submission_inside_a_call_of_cuda_does_not_stop_the_feedi
     engine_machine machine("channel");
     batch_program p;
     static batch_program* program;
-    static copy_ticket first;
+    static batch_ticket first;
     static bool was_done;
     program = &p;
     gated_stream stream;
     stream.open();
     stream.synchronize();
     std::vector<copy_piece> const list(90'000, {p.host.address(), p.block.address(), 1});
-    first = p.engine.submit(list, {}, then{stream.get()});
+    first = p.queue.submit(list, {}, then{stream.get()});
     static cuda::driver_api real;
     real = cuda::api();
     cuda::driver_api full = real;
     full.stream_wait_value32 = [](CUstream of, CUdeviceptr at, unsigned value, unsigned how) {
-        was_done = program->engine.wait(first, 60s);
+        was_done = program->queue.wait(first, 60s);
         return real.stream_wait_value32(of, at, value, how);
     };
     cuda::replace_api(&full);
-    copy_ticket const second =
-        p.engine.submit(p.pieces(3, 100), {}, then{stream.get()});
+    batch_ticket const second =
+        p.queue.submit(p.pieces(3, 100), {}, then{stream.get()});
     cuda::replace_api(nullptr);
     EXPECT_TRUE(was_done);
     p.expect_done(second);
@@ -42,10 +42,10 @@ TEST(batch_room_test, more_batches_than_words_for_their_streams_wait_for_room) {
     constexpr std::size_t most = 8192;
     std::vector<copy_piece> const one{{p.host.address(), p.block.address(), 1}};
     std::atomic<std::size_t> submitted = 0;
-    std::vector<copy_ticket> tickets(most + 500);
+    std::vector<batch_ticket> tickets(most + 500);
     std::thread submitter([&] {
-        for (copy_ticket& each : tickets) {
-            each = p.engine.submit(one, after{held.get()});
+        for (batch_ticket& each : tickets) {
+            each = p.queue.submit(one, after{held.get()});
             ++submitted;
         }
     });
@@ -55,7 +55,7 @@ TEST(batch_room_test, more_batches_than_words_for_their_streams_wait_for_room) {
     EXPECT_EQ(submitted, most - 1);
     held.open();
     submitter.join();
-    for (copy_ticket const each : tickets)
+    for (batch_ticket const each : tickets)
         p.expect_done(each);
 }
 
@@ -64,18 +64,18 @@ TEST(batch_room_test, a_report_says_that_a_stream_was_late) {
     engine_machine machine("channel");
     batch_program p;
     gated_stream held;
-    copy_ticket const late =
-        p.engine.submit(p.pieces(5, 100), after{held.get(), 1ms});
-    EXPECT_THROW((void)p.engine.wait(late, 20s), error);
+    batch_ticket const late =
+        p.queue.submit(p.pieces(5, 100), after{held.get(), 1ms});
+    EXPECT_THROW((void)p.queue.wait(late, 20s), error);
     held.open();
     for (int i = 0; i < 2; ++i) {
         held.close();
-        copy_ticket const again =
-            p.engine.submit(p.pieces(5, 100), after{held.get(), 1ms});
-        EXPECT_THROW((void)p.engine.wait(again, 20s), error);
+        batch_ticket const again =
+            p.queue.submit(p.pieces(5, 100), after{held.get(), 1ms});
+        EXPECT_THROW((void)p.queue.wait(again, 20s), error);
         held.open();
     }
-    EXPECT_THROW((void)p.engine.submit(p.pieces(5, 100)), error);
+    EXPECT_THROW((void)p.queue.submit(p.pieces(5, 100)), error);
     EXPECT_NE(p.report("channel").reason.find("within its at_most"), std::string::npos)
         << p.report("channel").reason;
 }
@@ -95,16 +95,16 @@ TEST(batch_room_test, a_list_longer_than_the_ring_does_not_stand_in_the_caller) 
         std::size_t const at = i * 7'777 % count * bytes;
         list.push_back({p.host.address() + at, p.block.address() + at, bytes});
     }
-    copy_ticket first{}, second{}, third{};
+    batch_ticket first{}, second{}, third{};
     ASSERT_TRUE(returns([&] {
-        first = p.engine.submit(list, after{held.get()}, then{behind.get()});
-        second = p.engine.submit(std::span(list).first(40'000),
+        first = p.queue.submit(list, after{held.get()}, then{behind.get()});
+        second = p.queue.submit(std::span(list).first(40'000),
                                  after{held.get()});
-        third = p.engine.submit({}, after{held.get()}, then{behind.get()});
+        third = p.queue.submit({}, after{held.get()}, then{behind.get()});
     }));
-    EXPECT_FALSE(p.engine.wait(first, 20ms));
+    EXPECT_FALSE(p.queue.wait(first, 20ms));
     EXPECT_FALSE(behind.is_idle());
-    p.expect_done(p.engine.submit(std::span(list).first(3))); // another queue's
+    p.expect_done(p.queue.submit(std::span(list).first(3))); // another queue's
     std::memset(p.host.bytes().data(), 0, 64);
     held.open();
     p.expect_done(first);
@@ -114,10 +114,10 @@ TEST(batch_room_test, a_list_longer_than_the_ring_does_not_stand_in_the_caller) 
     behind.synchronize();
     // Behind each other without a stream, and the engine goes with what waits.
     std::memset(p.host.bytes().data(), 0, batch_program::size);
-    first = p.engine.submit(list);
-    second = p.engine.submit(list);
+    first = p.queue.submit(list);
+    second = p.queue.submit(list);
     p.expect_done(second);
-    EXPECT_TRUE(p.engine.done(first));
+    EXPECT_TRUE(p.queue.done(first));
     EXPECT_TRUE(std::equal(sent.begin(), sent.begin() + count * bytes, p.host.bytes().begin()));
 }
 
@@ -127,11 +127,11 @@ TEST(batch_room_test, what_waits_for_room_fails_with_its_channel) {
     p.expect_to_work(1);
     machine.gpu().hold(own_engine); // until both are submitted, the first must not be late
     std::vector<copy_piece> const list(150'000, {p.host.address(), p.block.address(), 1});
-    copy_ticket const first = p.engine.submit(list), second = p.engine.submit(list);
+    batch_ticket const first = p.queue.submit(list), second = p.queue.submit(list);
     machine.gpu().stall();
     machine.gpu().release();
-    for (copy_ticket const each : {first, second})
-        EXPECT_THROW((void)p.engine.wait(each, 20s), error);
+    for (batch_ticket const each : {first, second})
+        EXPECT_THROW((void)p.queue.wait(each, 20s), error);
     machine.gpu().resume();
     p.expect_to_work(2);
 }
@@ -140,15 +140,15 @@ TEST(batch_room_test, what_waits_for_room_fails_with_its_channel) {
 TEST(batch_room_test, the_last_batch_before_a_failure_stays_done) {
     engine_machine machine("channel");
     batch_program p;
-    std::vector<copy_ticket> tickets;
+    std::vector<batch_ticket> tickets;
     for (int i = 0; i < 5; ++i)
-        tickets.push_back(p.engine.submit(p.pieces(3, 100)));
+        tickets.push_back(p.queue.submit(p.pieces(3, 100)));
     p.expect_done(tickets.back());
     machine.gpu().stall();
-    copy_ticket const bad = p.engine.submit(p.pieces(3, 100));
-    EXPECT_THROW((void)p.engine.wait(bad, 20s), error);
-    for (copy_ticket const each : tickets)
-        EXPECT_TRUE(p.engine.done(each));
+    batch_ticket const bad = p.queue.submit(p.pieces(3, 100));
+    EXPECT_THROW((void)p.queue.wait(bad, 20s), error);
+    for (batch_ticket const each : tickets)
+        EXPECT_TRUE(p.queue.done(each));
     machine.gpu().resume();
 }
 
@@ -158,12 +158,12 @@ TEST(batch_room_test, a_limit_does_not_fail_what_is_behind_long_work) {
     batch_program p;
     gated_stream held;
     auto const list = p.pieces(5, 100);
-    copy_ticket const patient = p.engine.submit(list, after{held.get()});
+    batch_ticket const patient = p.queue.submit(list, after{held.get()});
     held.close();
-    copy_ticket const behind =
-        p.engine.submit(list, after{held.get(), 1ms});
-    EXPECT_FALSE(p.engine.wait(behind, 200ms)) << "the batch before it still waits";
-    EXPECT_FALSE(p.engine.done(patient));
+    batch_ticket const behind =
+        p.queue.submit(list, after{held.get(), 1ms});
+    EXPECT_FALSE(p.queue.wait(behind, 200ms)) << "the batch before it still waits";
+    EXPECT_FALSE(p.queue.done(patient));
     held.open();
     p.expect_done(patient);
     p.expect_done(behind);
@@ -176,12 +176,12 @@ TEST(batch_room_test, a_batch_whose_stream_has_come_is_late_when_it_stands_still
     batch_program p;
     p.expect_to_work(1);
     gated_stream held;
-    copy_ticket const ticket =
-        p.engine.submit(p.pieces(5, 100), after{held.get()});
+    batch_ticket const ticket =
+        p.queue.submit(p.pieces(5, 100), after{held.get()});
     machine.gpu().stall();
-    EXPECT_FALSE(p.engine.wait(ticket, 300ms)) << "a batch that waits for its stream is not late";
+    EXPECT_FALSE(p.queue.wait(ticket, 300ms)) << "a batch that waits for its stream is not late";
     held.open();
-    EXPECT_THROW((void)p.engine.wait(ticket, 20s), error);
+    EXPECT_THROW((void)p.queue.wait(ticket, 20s), error);
     machine.gpu().resume();
     p.expect_to_work(2);
 }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-/// What batches promise (include/barmap/copy_engine.hpp), over what copies them: channels in CUDA's
+/// What batches promise (include/barmap/batch_queue.hpp), over what copies them: channels in CUDA's
 /// address space on the fake of NVIDIA's kernel driver, and CUDA's own copies.
 namespace barmap::contract {
 namespace {
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(ways, batch_series_test,
 
 TEST_P(batch_series_test, moves_pieces_in_the_order_of_streams) {
     batch_program p;
-    ASSERT_EQ(p.engine.name(), "channel");
+    ASSERT_EQ(p.queue.name(), "channel");
     p.expect_to_work(1, 165, 1000);
     gated_stream stream;
     auto const list = p.pieces(100, 600);
@@ -58,19 +58,19 @@ TEST_P(batch_series_test, moves_pieces_in_the_order_of_streams) {
     source.fill(there);
     std::memset(p.host.bytes().data(), 0, batch_program::size);
     stream.copy(p.block.address(), source.address(), batch_program::size);
-    copy_ticket const ticket =
-        p.engine.submit(list, after{stream.get()}, then{stream.get()});
-    EXPECT_FALSE(p.engine.wait(ticket, 20ms));
+    batch_ticket const ticket =
+        p.queue.submit(list, after{stream.get()}, then{stream.get()});
+    EXPECT_FALSE(p.queue.wait(ticket, 20ms));
     stream.open();
     stream.synchronize();
-    EXPECT_TRUE(p.engine.done(ticket));
+    EXPECT_TRUE(p.queue.done(ticket));
     EXPECT_TRUE(std::ranges::equal(
         p.host.bytes(), p.host_after(list, std::vector<std::byte>(batch_program::size), there)));
 }
 
 TEST_P(batch_test, moves_scattered_pieces_and_nothing_else) {
     batch_program p;
-    EXPECT_EQ(p.engine.name(), GetParam().engine);
+    EXPECT_EQ(p.queue.name(), GetParam().engine);
     for (std::size_t const count : {1, 2, 31, 32, 33, 160, 165, 1000})
         p.expect_to_work(static_cast<unsigned>(count), count, 1000);
     p.expect_to_work(7, 5000, 200);
@@ -80,17 +80,17 @@ TEST_P(batch_test, moves_scattered_pieces_and_nothing_else) {
 
 TEST_P(batch_test, takes_empty_lists_and_empty_pieces) {
     batch_program p;
-    EXPECT_EQ(p.engine.submit({}), copy_ticket{});
-    EXPECT_TRUE(p.engine.done({}));
-    EXPECT_TRUE(p.engine.wait({}, 0s));
+    EXPECT_EQ(p.queue.submit({}), batch_ticket{});
+    EXPECT_TRUE(p.queue.done({}));
+    EXPECT_TRUE(p.queue.wait({}, 0s));
     std::vector<copy_piece> list(3);
     list[1] = {p.host.address(), p.block.address(), 5};
     auto const there = pattern(batch_program::size, 3);
     write_by_driver(p.block.address(), there);
-    p.expect_done(p.engine.submit(list));
+    p.expect_done(p.queue.submit(list));
     EXPECT_TRUE(std::equal(there.begin(), there.begin() + 5, p.host.bytes().begin()));
     EXPECT_EQ(p.host.bytes()[5], std::byte{});
-    p.expect_done(p.engine.submit(std::vector<copy_piece>(3))); // nothing of it is copied
+    p.expect_done(p.queue.submit(std::vector<copy_piece>(3))); // nothing of it is copied
 }
 
 TEST_P(batch_test, reaches_every_kind_of_memory_that_CUDA_has) {
@@ -100,7 +100,7 @@ TEST_P(batch_test, reaches_every_kind_of_memory_that_CUDA_has) {
     for (memory_kind const kind : kinds_of_device_memory) {
         auto const memory = make_memory(kind, 64 * kib);
         std::vector<copy_piece> const list{{p.host.address() + 7, memory->address() + 7, 60000}};
-        p.expect_done(p.engine.submit(turned(list)));
+        p.expect_done(p.queue.submit(turned(list)));
         auto const seen = read_by_driver(memory->address() + 7, 60000);
         EXPECT_TRUE(std::equal(seen.begin(), seen.end(), sent.begin() + 7))
             << static_cast<int>(kind);
@@ -111,12 +111,12 @@ TEST_P(batch_test, reaches_every_kind_of_memory_that_CUDA_has) {
     std::vector<copy_piece> const list{
         {reinterpret_cast<std::uintptr_t>(pages.data()) + 2, p.block.address() + 1, 5000}};
     write_by_driver(p.block.address(), sent);
-    p.expect_done(p.engine.submit(list));
+    p.expect_done(p.queue.submit(list));
     EXPECT_TRUE(std::equal(sent.begin() + 1, sent.begin() + 5001, pages.data() + 2));
     expect_success(cuda::api().mem_host_unregister(pages.data()));
     // And the library's own.
     host_buffer const own = p.gpu.allocate_host(5000);
-    p.expect_done(p.engine.submit(std::vector<copy_piece>{
+    p.expect_done(p.queue.submit(std::vector<copy_piece>{
         {reinterpret_cast<std::uintptr_t>(own.data()), p.block.address(), 5000}}));
     EXPECT_TRUE(std::equal(sent.begin(), sent.begin() + 5000, own.data()));
 }
@@ -128,11 +128,11 @@ TEST_P(batch_test, sees_what_was_written_through_a_mapping) {
         auto const sent = pattern(64, i);
         write(map.window(0, 64), sent);
         p.expect_done(
-            p.engine.submit(std::vector<copy_piece>{{p.host.address(), p.block.address(), 64}}));
+            p.queue.submit(std::vector<copy_piece>{{p.host.address(), p.block.address(), 64}}));
         ASSERT_TRUE(std::equal(sent.begin(), sent.end(), p.host.bytes().begin()));
         p.host.fill(pattern(64, i + 1000));
         p.expect_done(
-            p.engine.submit(std::vector<copy_piece>{{p.block.address(), p.host.address(), 64}}));
+            p.queue.submit(std::vector<copy_piece>{{p.block.address(), p.host.address(), 64}}));
         std::vector<std::byte> seen(64);
         read(seen, map.window(0, 64));
         ASSERT_TRUE(seen == pattern(64, i + 1000));
@@ -146,7 +146,7 @@ TEST_P(batch_test, refuses_what_cannot_be_meant) {
     auto const refused = [&](copy_piece bad, std::string_view words) {
         p.host.fill(pattern(100, 1));
         std::vector<copy_piece> const list{{host + 200, gpu, 5}, bad};
-        expect_refusal(refusal_of([&] { (void)p.engine.submit(list); }), errc::invalid_argument,
+        expect_refusal(refusal_of([&] { (void)p.queue.submit(list); }), errc::invalid_argument,
                        words);
         EXPECT_EQ(p.host.bytes()[200], std::byte{}) << "nothing is copied";
     };
@@ -161,11 +161,11 @@ TEST_P(batch_test, refuses_what_cannot_be_meant) {
     refused({end - 4, host, 8}, "its 8 bytes at `to`, 0x1fffffffffffffc, do not lie in");
     refused({host, gpu, top}, "57 bits");
     refused({std::uintptr_t{1} << 57, host, 1}, "57 bits");
-    expect_refusal(refusal_of([&] { (void)p.engine.done(copy_ticket{77}); }),
-                   errc::invalid_argument, "a ticket of this GPU's copy engine");
+    expect_refusal(refusal_of([&] { (void)p.queue.done(batch_ticket{77}); }),
+                   errc::invalid_argument, "a ticket of this GPU's batch queue");
     expect_refusal(
-        refusal_of([&] { (void)p.engine.wait(copy_ticket{std::uint64_t{9} << 56}, 1s); }),
-        errc::invalid_argument, "a ticket of this GPU's copy engine");
+        refusal_of([&] { (void)p.queue.wait(batch_ticket{std::uint64_t{9} << 56}, 1s); }),
+        errc::invalid_argument, "a ticket of this GPU's batch queue");
     p.expect_to_work(2);
 }
 
@@ -189,7 +189,7 @@ TEST_P(batch_test, refuses_a_stream_that_is_captured) {
         else
             end = then{stream.get()};
         expect_refusal(
-            refusal_of([&] { (void)p.engine.submit(list, begin, end); }),
+            refusal_of([&] { (void)p.queue.submit(list, begin, end); }),
             errc::unsupported_operation, "graph");
     }
     cuda::replace_api(nullptr);
@@ -200,7 +200,7 @@ TEST_P(batch_test, a_forked_child_is_refused_and_may_only_drop_it) {
     batch_program p;
     p.expect_to_work(1);
     std::vector<copy_piece> const list{{p.host.address(), p.block.address(), 5}};
-    copy_ticket const ticket = p.engine.submit(list);
+    batch_ticket const ticket = p.queue.submit(list);
     EXPECT_EQ(in_child(0,
                        [&] {
                            auto const is_refused = [](auto action) {
@@ -211,14 +211,14 @@ TEST_P(batch_test, a_forked_child_is_refused_and_may_only_drop_it) {
                                }
                                return false;
                            };
-                           if (!is_refused([&] { (void)p.engine.submit(list); }) ||
-                               !is_refused([&] { (void)p.engine.done(ticket); }) ||
-                               !is_refused([&] { (void)p.engine.wait(ticket, 1s); }) ||
-                               !is_refused([&] { (void)p.engine.name(); }) ||
-                               !is_refused([&] { (void)p.engine.reports(); }) ||
-                               !is_refused([&] { (void)p.gpu.copy_engine(); }))
+                           if (!is_refused([&] { (void)p.queue.submit(list); }) ||
+                               !is_refused([&] { (void)p.queue.done(ticket); }) ||
+                               !is_refused([&] { (void)p.queue.wait(ticket, 1s); }) ||
+                               !is_refused([&] { (void)p.queue.name(); }) ||
+                               !is_refused([&] { (void)p.queue.reports(); }) ||
+                               !is_refused([&] { (void)p.gpu.batches(); }))
                                ::_exit(1);
-                           p.engine = copy_engine(p.engine);
+                           p.queue = batch_queue(p.queue);
                        }),
               0);
     p.expect_done(ticket);
@@ -231,13 +231,13 @@ TEST_P(batch_test, all_handles_share_one_engine_which_goes_with_the_last) {
     fake::left_over const before = machine_->held();
     {
         batch_program p;
-        copy_engine const other = p.gpu.copy_engine();
-        copy_ticket const ticket = p.engine.submit(p.pieces(10, 100));
+        batch_queue const other = p.gpu.batches();
+        batch_ticket const ticket = p.queue.submit(p.pieces(10, 100));
         EXPECT_TRUE(other.wait(ticket, 20s));
         EXPECT_EQ(other.reports().size(), 1u);
         gated_stream stream;
         stream.open();
-        (void)p.engine.submit(p.pieces(10, 100), after{stream.get()},
+        (void)p.queue.submit(p.pieces(10, 100), after{stream.get()},
                               then{stream.get()});
         stream.synchronize();
     }
@@ -255,8 +255,8 @@ TEST_P(batch_test, nothing_arrives_after_its_end) {
         for (std::size_t at = 0; at < mib; at += 1024)
             list.push_back({host.address() + at, block.address() + at, 1000});
         {
-            copy_engine engine = gpu.copy_engine();
-            (void)engine.submit(list);
+            batch_queue queue = gpu.batches();
+            (void)queue.submit(list);
         }
         std::memset(host.bytes().data(), 0x33, mib);
         std::this_thread::sleep_for(5ms);
@@ -273,10 +273,10 @@ TEST_P(batch_test, the_last_handle_waits_for_what_is_under_way) {
     auto const there = pattern(mib, 5);
     write_by_driver(block.address(), there);
     gated_stream stream;
-    std::optional<copy_engine> engine = gpu.copy_engine();
-    (void)engine->submit(std::vector<copy_piece>{{host.address(), block.address(), mib}},
+    std::optional<batch_queue> queue = gpu.batches();
+    (void)queue->submit(std::vector<copy_piece>{{host.address(), block.address(), mib}},
                          after{stream.get()}, then{stream.get()});
-    std::thread closer([&] { engine.reset(); });
+    std::thread closer([&] { queue.reset(); });
     std::this_thread::sleep_for(20ms);
     EXPECT_FALSE(stream.is_idle());
     stream.open();
@@ -298,7 +298,7 @@ TEST_P(batch_test, threads_may_submit_and_wait_at_once) {
                 for (std::size_t at = t * part; at + 1000 < (t + 1) * part; at += 5000)
                     list.push_back({p.host.address() + at, p.block.address() + at, 999});
                 std::memset(p.host.bytes().data() + t * part, 0, part);
-                p.expect_done(p.engine.submit(list));
+                p.expect_done(p.queue.submit(list));
                 for (copy_piece const& each : list)
                     ASSERT_EQ(std::memcmp(reinterpret_cast<void*>(each.to),
                                           there.data() + (each.from - p.block.address()), 999),
@@ -321,17 +321,17 @@ TEST_P(batch_test, comes_after_a_stream_and_lets_it_go_on) {
         std::memset(p.host.bytes().data(), 0, p.host.bytes().size());
         gated_stream stream;
         stream.copy(p.block.address(), source.address(), 64 * kib); // "the kernel before"
-        copy_ticket const ticket =
-            p.engine.submit(list, after{stream.get()}, then{stream.get()});
+        batch_ticket const ticket =
+            p.queue.submit(list, after{stream.get()}, then{stream.get()});
         stream.copy(seen.address(), p.host.address(), 64 * kib); // "the kernel behind"
         if (round == 0)
             std::this_thread::sleep_for(50ms);
-        EXPECT_FALSE(p.engine.done(ticket));
-        EXPECT_FALSE(p.engine.wait(ticket, 1ms));
+        EXPECT_FALSE(p.queue.done(ticket));
+        EXPECT_FALSE(p.queue.wait(ticket, 1ms));
         EXPECT_FALSE(stream.is_idle());
         stream.open();
         stream.synchronize();
-        EXPECT_TRUE(p.engine.done(ticket));
+        EXPECT_TRUE(p.queue.done(ticket));
         auto const expected = p.host_after(list, std::vector<std::byte>(64 * kib), later);
         EXPECT_TRUE(std::ranges::equal(seen.bytes(), expected));
     }
@@ -345,27 +345,27 @@ TEST_P(batch_test, orders_two_streams_by_after_and_then) {
     auto const list = p.pieces(50, 600);
     std::vector<copy_piece> const one{{p.host.address(), p.block.address(), 4}};
     // Behind nothing of a stream's; the other waits for it.
-    copy_ticket const plain = p.engine.submit(one, {}, then{second.get()});
+    batch_ticket const plain = p.queue.submit(one, {}, then{second.get()});
     second.synchronize();
-    EXPECT_TRUE(p.engine.done(plain));
-    copy_ticket const held =
-        p.engine.submit(list, after{first.get()}, then{second.get()});
-    EXPECT_FALSE(p.engine.wait(held, 20ms));
+    EXPECT_TRUE(p.queue.done(plain));
+    batch_ticket const held =
+        p.queue.submit(list, after{first.get()}, then{second.get()});
+    EXPECT_FALSE(p.queue.wait(held, 20ms));
     EXPECT_FALSE(second.is_idle());
     first.open();
     second.synchronize();
-    EXPECT_TRUE(p.engine.done(held));
+    EXPECT_TRUE(p.queue.done(held));
     // Only an order.
     first.close();
-    copy_ticket const empty =
-        p.engine.submit({}, after{first.get()}, then{second.get()});
-    EXPECT_FALSE(p.engine.wait(empty, 20ms));
+    batch_ticket const empty =
+        p.queue.submit({}, after{first.get()}, then{second.get()});
+    EXPECT_FALSE(p.queue.wait(empty, 20ms));
     EXPECT_FALSE(second.is_idle());
     first.open();
     second.synchronize();
     p.expect_done(empty);
     // The default stream, which is null.
-    p.expect_done(p.engine.submit(list, after{}, then{}));
+    p.expect_done(p.queue.submit(list, after{}, then{}));
 }
 
 TEST_P(batch_test, what_waits_holds_up_nothing_else) {
@@ -373,15 +373,15 @@ TEST_P(batch_test, what_waits_holds_up_nothing_else) {
     gated_stream held, other;
     other.open();
     auto const list = p.pieces(50, 600);
-    copy_ticket const waiting =
-        p.engine.submit(list, after{held.get()}, then{held.get()});
+    batch_ticket const waiting =
+        p.queue.submit(list, after{held.get()}, then{held.get()});
     for (int i = 0; i < 10; ++i) {
-        p.expect_done(p.engine.submit(list));
+        p.expect_done(p.queue.submit(list));
         p.expect_done(
-            p.engine.submit(list, after{other.get()}, then{other.get()}));
+            p.queue.submit(list, after{other.get()}, then{other.get()}));
         other.synchronize();
     }
-    EXPECT_FALSE(p.engine.done(waiting));
+    EXPECT_FALSE(p.queue.done(waiting));
     held.open();
     p.expect_done(waiting);
 }
@@ -391,11 +391,11 @@ TEST_P(batch_test, many_streams_all_come_to_their_end) {
     batch_program p;
     constexpr std::size_t streams = 9;
     std::vector<std::unique_ptr<gated_stream>> all;
-    std::vector<copy_ticket> tickets;
+    std::vector<batch_ticket> tickets;
     auto const list = p.pieces(20, 600);
     for (std::size_t i = 0; i < streams; ++i) {
         all.push_back(std::make_unique<gated_stream>());
-        tickets.push_back(p.engine.submit(list, after{all[i]->get()},
+        tickets.push_back(p.queue.submit(list, after{all[i]->get()},
                                           then{all[i]->get()}));
     }
     for (std::size_t i = streams; i-- > 0;)
@@ -408,13 +408,13 @@ TEST_P(batch_test, many_streams_all_come_to_their_end) {
 
 TEST_P(batch_test, more_than_the_engine_has_room_for_waits_for_room) {
     batch_program p;
-    std::vector<copy_ticket> tickets;
+    std::vector<batch_ticket> tickets;
     auto const list = p.pieces(5000, 200);
     for (int i = 0; i < 10; ++i)
-        tickets.push_back(p.engine.submit(list));
+        tickets.push_back(p.queue.submit(list));
     for (int i = 0; i < 600; ++i)
-        tickets.push_back(p.engine.submit(std::span(list).first(1)));
-    for (copy_ticket const each : tickets)
+        tickets.push_back(p.queue.submit(std::span(list).first(1)));
+    for (batch_ticket const each : tickets)
         p.expect_done(each);
     p.expect_to_work(6, 5000, 200);
 }

@@ -8,43 +8,43 @@ namespace {
 void expect_other_tickets_to_be_refused(char const* engine_name) {
     set_environment("BARMAP_SIM_DEVICES", "2");
     engine_machine machine(engine_name);
-    auto const expect_refused = [](copy_engine const& engine, std::uint64_t value) {
+    auto const expect_refused = [](batch_queue const& queue, std::uint64_t value) {
         for (bool const waits : {false, true})
             expect_refusal(refusal_of([&] {
                                if (waits)
-                                   (void)engine.wait(copy_ticket{value}, 1ms);
+                                   (void)queue.wait(batch_ticket{value}, 1ms);
                                else
-                                   (void)engine.done(copy_ticket{value});
+                                   (void)queue.done(batch_ticket{value});
                            }),
-                           errc::invalid_argument, "give a ticket of this GPU's copy engine");
+                           errc::invalid_argument, "give a ticket of this GPU's batch queue");
     };
     std::uint64_t old = 0;
     {
         batch_program p;
-        old = static_cast<std::uint64_t>(p.engine.submit(p.pieces(3, 100)));
-        p.expect_done(copy_ticket{old});
+        old = static_cast<std::uint64_t>(p.queue.submit(p.pieces(3, 100)));
+        p.expect_done(batch_ticket{old});
         for (std::uint64_t const distance : {std::uint64_t{1}, std::uint64_t{1000},
                                              std::uint64_t{1} << 40, std::uint64_t{1} << 44,
                                              std::uint64_t{9} << 44, std::uint64_t{15} << 44,
                                              std::uint64_t{1} << 48, std::uint64_t{1} << 63})
-            expect_refused(p.engine, old + distance);
-        expect_refused(p.engine, old & ~std::uint64_t{0xffff'ffff}); // its first, less one
-        expect_refused(p.engine, 1);
-        expect_refused(p.engine, ~std::uint64_t{0});
+            expect_refused(p.queue, old + distance);
+        expect_refused(p.queue, old & ~std::uint64_t{0xffff'ffff}); // its first, less one
+        expect_refused(p.queue, 1);
+        expect_refused(p.queue, ~std::uint64_t{0});
         machine->use(1);
         device const other = device::open(1);
-        copy_engine another = other.copy_engine();
+        batch_queue another = other.batches();
         expect_refused(another, old);
         device_block const block(4096);
         std::uint64_t const its = static_cast<std::uint64_t>(another.submit(
             std::vector<copy_piece>{{p.host.address(), block.address(), 8}}));
-        expect_refused(p.engine, its);
-        EXPECT_TRUE(another.wait(copy_ticket{its}, 20s));
+        expect_refused(p.queue, its);
+        EXPECT_TRUE(another.wait(batch_ticket{its}, 20s));
         machine->use(0);
     }
     batch_program again;
-    (void)again.engine.submit(again.pieces(3, 100));
-    expect_refused(again.engine, old);
+    (void)again.queue.submit(again.pieces(3, 100));
+    expect_refused(again.queue, old);
 }
 
 TEST(batch_ticket_test, one_that_this_channel_has_not_given_is_refused) {

@@ -134,7 +134,7 @@ TEST(channel_test, descriptors_may_go_while_that_of_uvm_is_looked_for) {
         engine_machine machine("channel");
         device const gpu = device::open(0);
         descriptor_that_goes const meanwhile(each);
-        EXPECT_EQ(gpu.copy_engine().name(), "channel");
+        EXPECT_EQ(gpu.batches().name(), "channel");
         EXPECT_TRUE(meanwhile.went());
         EXPECT_EQ(meanwhile.wrong(), 0u);
     }

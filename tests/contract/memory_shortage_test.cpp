@@ -21,23 +21,23 @@ int use_all_of_it(std::uint64_t address, std::size_t bytes, void* host) {
     barmap_device* gpu = nullptr;
     barmap_pin* pin = nullptr;
     barmap_mapping* map = nullptr;
-    int status = barmap_open(0, &gpu);
+    int status = barmap_device_create(0, &gpu);
     if (!status)
-        status = barmap_pin_memory(gpu, address, bytes, nullptr, &pin);
+        status = barmap_pin_create(gpu, address, bytes, nullptr, &pin);
     if (!status)
-        status = barmap_map(pin, &map);
+        status = barmap_mapping_create(pin, &map);
     if (!status)
-        status = barmap_copy_to_gpu(map, 0, host, bytes);
+        status = barmap_mapping_copy_to_gpu(map, 0, host, bytes);
     if (!status)
-        status = barmap_copy_to_cpu(map, host, 0, bytes);
+        status = barmap_mapping_copy_to_cpu(map, host, 0, bytes);
     if (!status) {
         barmap_pin* none = nullptr;
-        int const refused = barmap_pin_memory(gpu, address, 0, nullptr, &none);
+        int const refused = barmap_pin_create(gpu, address, 0, nullptr, &none);
         status = refused == BARMAP_ERROR_INVALID_ARGUMENT ? 0 : refused;
     }
-    barmap_unmap(map);
-    barmap_unpin(pin);
-    barmap_close(gpu);
+    barmap_mapping_destroy(map);
+    barmap_pin_destroy(pin);
+    barmap_device_destroy(gpu);
     return status;
 }
 

@@ -101,24 +101,24 @@ TEST_P(ring_order_test, each_line_has_a_commit_word) {
     EXPECT_TRUE(pushed);
 }
 
-// That messages arrive by barmap_flush_ring() is not seen where memory is cached.
+// That messages arrive by barmap_ring_to_gpu_flush() is not seen where memory is cached.
 TEST_P(ring_order_test, the_c_interface_has_the_same_barriers) {
     alignas(page) static std::byte elsewhere[page];
     auto const barriers = [](auto run) { return steps(elsewhere, page, run); };
     barmap_device* device = nullptr;
     barmap_ring_to_gpu* ring = nullptr;
-    ASSERT_EQ(barmap_open(0, &device), BARMAP_OK) << barmap_error_message();
-    ASSERT_EQ(barmap_make_ring_to_gpu(device, nullptr, sizeof(message), 32, &ring), BARMAP_OK)
+    ASSERT_EQ(barmap_device_create(0, &device), BARMAP_OK) << barmap_error_message();
+    ASSERT_EQ(barmap_ring_to_gpu_create(device, nullptr, sizeof(message), 32, &ring), BARMAP_OK)
         << barmap_error_message();
     message const sent[2] = {};
     std::size_t count = 0;
     bool const by_lines = goes_by_lines(arena(device::open(0), page, 0));
-    EXPECT_EQ(barriers([&] { count = barmap_push(ring, sent, 2); }), by_lines ? "" : "S");
+    EXPECT_EQ(barriers([&] { count = barmap_ring_to_gpu_push(ring, sent, 2); }), by_lines ? "" : "S");
     EXPECT_EQ(count, 2u);
-    EXPECT_EQ(barriers([&] { barmap_flush_ring(ring); }), by_lines ? "" : "S");
-    EXPECT_EQ(barriers([&] { barmap_end_ring_to_gpu(ring); }), "S S");
-    barmap_free_ring_to_gpu(ring);
-    barmap_close(device);
+    EXPECT_EQ(barriers([&] { barmap_ring_to_gpu_flush(ring); }), by_lines ? "" : "S");
+    EXPECT_EQ(barriers([&] { barmap_ring_to_gpu_close(ring); }), "S S");
+    barmap_ring_to_gpu_destroy(ring);
+    barmap_device_destroy(device);
 }
 
 // Nothing is asked of the GPU to find out whether there is room, or a message.

@@ -41,10 +41,10 @@ private:
 
 class batch_test : public real_gpu {
 protected:
-    static bool by_channel(copy_engine const& engine) { return engine.name() == "channel"; }
+    static bool by_channel(batch_queue const& queue) { return queue.name() == "channel"; }
 
     /// Copies a list out, and looks at every byte.
-    static void expect_to_work(copy_engine& engine, unsigned seed) {
+    static void expect_to_work(batch_queue& queue, unsigned seed) {
         device_block const block(mib);
         pinned_block const host(mib);
         auto const sent = pattern(mib, seed);
@@ -58,7 +58,7 @@ protected:
             list.push_back({host.address() + to, block.address() + from, size});
             std::memcpy(expected.data() + to, sent.data() + from, size);
         }
-        EXPECT_TRUE(engine.wait(engine.submit(list), 10s));
+        EXPECT_TRUE(queue.wait(queue.submit(list), 10s));
         EXPECT_TRUE(std::ranges::equal(host.bytes(), expected));
         // And back to where it was, by another order.
         expect_success(cu().memset_d8(block.address(), 0, mib));
@@ -66,7 +66,7 @@ protected:
         std::ranges::reverse(list);
         for (copy_piece& each : list)
             std::swap(each.to, each.from);
-        EXPECT_TRUE(engine.wait(engine.submit(list), 10s));
+        EXPECT_TRUE(queue.wait(queue.submit(list), 10s));
         std::vector<std::byte> seen(mib);
         expect_success(cu().memcpy_dtoh(seen.data(), block.address(), mib));
         for (copy_piece const& each : list)
@@ -75,9 +75,9 @@ protected:
                       0);
     }
 
-    static void expect_failed(copy_engine& engine, copy_ticket ticket) {
+    static void expect_failed(batch_queue& queue, batch_ticket ticket) {
         auto const begin = std::chrono::steady_clock::now();
-        EXPECT_EQ(code_of([&] { (void)engine.wait(ticket, 5s); }), errc::copy_unfinished);
+        EXPECT_EQ(code_of([&] { (void)queue.wait(ticket, 5s); }), errc::copy_unfinished);
         auto const took = std::chrono::steady_clock::now() - begin;
         EXPECT_LT(took, 1s);
         std::printf("told after %.1f ms\n",
@@ -87,17 +87,17 @@ protected:
 
 TEST_F(batch_test, moves_scattered_pieces_of_every_kind_of_memory) {
     device const gpu = device::open(0);
-    copy_engine engine = gpu.copy_engine();
-    std::printf("by %s\n", std::string(engine.name()).c_str());
+    batch_queue queue = gpu.batches();
+    std::printf("by %s\n", std::string(queue.name()).c_str());
     for (unsigned i = 0; i < rounds(5); ++i)
-        expect_to_work(engine, i);
+        expect_to_work(queue, i);
     constexpr std::size_t size = 4 * mib;
     auto const sent = pattern(size, 77);
     pinned_block const host(size);
     std::ranges::copy(sent, host.bytes().begin());
     auto const expect_reached = [&](std::uintptr_t address, char const* what) {
         std::vector<copy_piece> const list{{address + 3, host.address() + 3, size - 5}};
-        EXPECT_TRUE(engine.wait(engine.submit(list), 10s)) << what;
+        EXPECT_TRUE(queue.wait(queue.submit(list), 10s)) << what;
         std::vector<std::byte> seen(size - 5);
         expect_success(cu().memcpy_dtoh(seen.data(), address + 3, seen.size()));
         EXPECT_EQ(std::memcmp(seen.data(), sent.data() + 3, seen.size()), 0) << what;
@@ -114,13 +114,13 @@ TEST_F(batch_test, moves_scattered_pieces_of_every_kind_of_memory) {
     expect_success(cu().mem_free_async(pooled, stream));
     expect_success(cu().stream_synchronize(stream));
     expect_success(cu().stream_destroy(stream));
-    EXPECT_EQ(engine.reports().back().failures, 0u);
+    EXPECT_EQ(queue.reports().back().failures, 0u);
 }
 
 // Every piece says where it goes, whatever the others do.
 TEST_F(batch_test, moves_pieces_any_way_in_one_batch) {
     device const gpu = device::open(0);
-    copy_engine engine = gpu.copy_engine();
+    batch_queue queue = gpu.batches();
     device_block const block(mib);
     pinned_block const host(mib);
     constexpr std::size_t quarter = mib / 4, size = 1000;
@@ -137,7 +137,7 @@ TEST_F(batch_test, moves_pieces_any_way_in_one_batch) {
             list.push_back({h + 3 * quarter + at, h + quarter + at, size});
         }
         std::ranges::rotate(list, list.begin() + round % 4);
-        ASSERT_TRUE(engine.wait(engine.submit(list), 10s));
+        ASSERT_TRUE(queue.wait(queue.submit(list), 10s));
         std::vector<std::byte> seen(mib);
         expect_success(cu().memcpy_dtoh(seen.data(), g, mib));
         std::size_t wrong = 0;
@@ -149,40 +149,40 @@ TEST_F(batch_test, moves_pieces_any_way_in_one_batch) {
         }
         ASSERT_EQ(wrong, 0u) << round;
     }
-    EXPECT_EQ(engine.reports().back().failures, 0u);
+    EXPECT_EQ(queue.reports().back().failures, 0u);
 }
 
 // Another context of the process has the same addresses.
 TEST_F(batch_test, takes_streams_and_memory_of_another_context) {
     device const gpu = device::open(0);
-    copy_engine engine = gpu.copy_engine();
+    batch_queue queue = gpu.batches();
     CUcontext other = nullptr;
     if (cu().ctx_create(&other, 0, 0) != cuda::success)
         GTEST_SKIP() << "no second context here";
     {
-        expect_to_work(engine, 5);
+        expect_to_work(queue, 5);
         CUstream stream = nullptr;
         expect_success(cu().stream_create(&stream, 1));
         device_block const block(mib);
         pinned_block const host(mib);
         std::vector<copy_piece> const list{{host.address(), block.address(), mib}};
-        if (by_channel(engine)) {
-            copy_ticket const ticket =
-                engine.submit(list, after{stream}, then{stream});
+        if (by_channel(queue)) {
+            batch_ticket const ticket =
+                queue.submit(list, after{stream}, then{stream});
             expect_success(cu().stream_synchronize(stream));
-            EXPECT_TRUE(engine.done(ticket));
+            EXPECT_TRUE(queue.done(ticket));
         }
         expect_success(cu().stream_destroy(stream));
     }
     expect_success(cu().ctx_destroy(other));
-    expect_to_work(engine, 6);
+    expect_to_work(queue, 6);
 }
 
 TEST_F(batch_test, tells_of_addresses_that_are_not_mapped_and_goes_on) {
     device const gpu = device::open(0);
-    copy_engine engine = gpu.copy_engine();
-    if (!by_channel(engine))
-        GTEST_SKIP() << engine.reports().front().reason;
+    batch_queue queue = gpu.batches();
+    if (!by_channel(queue))
+        GTEST_SKIP() << queue.reports().front().reason;
     pinned_block const host(mib);
     std::vector<std::byte> const pageable(mib);
     std::uintptr_t freed = 0;
@@ -195,30 +195,30 @@ TEST_F(batch_test, tells_of_addresses_that_are_not_mapped_and_goes_on) {
         copy_piece{reinterpret_cast<std::uintptr_t>(pageable.data()), block.address(), 4096},
         copy_piece{host.address(), freed, 4096}};
     for (copy_piece const& each : bad) {
-        copy_ticket const ticket = engine.submit({&each, 1});
-        expect_failed(engine, ticket);
-        EXPECT_EQ(engine.name(), "channel") << "another one";
-        expect_to_work(engine, 3);
+        batch_ticket const ticket = queue.submit({&each, 1});
+        expect_failed(queue, ticket);
+        EXPECT_EQ(queue.name(), "channel") << "another one";
+        expect_to_work(queue, 3);
         expect_success(cu().ctx_synchronize()); // CUDA goes on
     }
     CUstream stream = nullptr;
     expect_success(cu().stream_create(&stream, 1));
-    copy_ticket const ticket =
-        engine.submit({&bad[0], 1}, after{stream}, then{stream});
+    batch_ticket const ticket =
+        queue.submit({&bad[0], 1}, after{stream}, then{stream});
     auto const begin = std::chrono::steady_clock::now();
     expect_success(cu().stream_synchronize(stream));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s) << "the stream goes on";
-    expect_failed(engine, ticket);
+    expect_failed(queue, ticket);
     expect_success(cu().stream_destroy(stream));
-    EXPECT_EQ(engine.name(), "driver") << "after three";
-    expect_to_work(engine, 4);
+    EXPECT_EQ(queue.name(), "driver") << "after three";
+    expect_to_work(queue, 4);
 }
 
 TEST_F(batch_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     device const gpu = device::open(0);
-    copy_engine engine = gpu.copy_engine();
-    if (!by_channel(engine))
-        GTEST_SKIP() << engine.reports().front().reason;
+    batch_queue queue = gpu.batches();
+    if (!by_channel(queue))
+        GTEST_SKIP() << queue.reports().front().reason;
     CUstream held = nullptr, other = nullptr;
     expect_success(cu().stream_create(&held, 1));
     expect_success(cu().stream_create(&other, 1));
@@ -228,22 +228,22 @@ TEST_F(batch_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     auto const word = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate.bytes().data()));
     expect_success(cu().stream_wait_value32(held, gate.address(), 1, cuda::wait_value_geq));
     std::vector<copy_piece> const list{{host.address(), block.address(), mib}};
-    copy_ticket const ticket =
-        engine.submit(list, after{held, 200ms}, then{other});
+    batch_ticket const ticket =
+        queue.submit(list, after{held, 200ms}, then{other});
     for (int i = 0; i < 100; ++i) // meanwhile others are served
-        EXPECT_TRUE(engine.wait(engine.submit(list), 1s));
+        EXPECT_TRUE(queue.wait(queue.submit(list), 1s));
     expect_success(cu().stream_synchronize(other));
-    expect_failed(engine, ticket);
+    expect_failed(queue, ticket);
     word.store(1);
     expect_success(cu().stream_synchronize(held));
-    expect_to_work(engine, 8);
+    expect_to_work(queue, 8);
     expect_success(cu().stream_destroy(held));
     expect_success(cu().stream_destroy(other));
 }
 
 TEST_F(batch_test, both_ways_at_once_move_the_right_bytes) {
     device const gpu = device::open(0);
-    copy_engine engine = gpu.copy_engine();
+    batch_queue queue = gpu.batches();
     constexpr std::size_t size = 64 * mib, piece = 65536;
     device_block const up(size), down(size);
     pinned_block const from(size), to(size);
@@ -259,16 +259,16 @@ TEST_F(batch_test, both_ways_at_once_move_the_right_bytes) {
         expect_success(cu().memset_d8(up.address(), 0, size));
         expect_success(cu().ctx_synchronize());
         std::ranges::fill(to.bytes(), std::byte{});
-        copy_ticket const first = engine.submit(uploads);
-        copy_ticket const second = engine.submit(downloads);
-        EXPECT_TRUE(engine.wait(second, 5s));
+        batch_ticket const first = queue.submit(uploads);
+        batch_ticket const second = queue.submit(downloads);
+        EXPECT_TRUE(queue.wait(second, 5s));
         ASSERT_TRUE(std::ranges::equal(to.bytes(), there));
-        EXPECT_TRUE(engine.wait(first, 5s));
+        EXPECT_TRUE(queue.wait(first, 5s));
         std::vector<std::byte> seen(size);
         expect_success(cu().memcpy_dtoh(seen.data(), up.address(), size));
         ASSERT_TRUE(seen == sent);
     }
-    EXPECT_EQ(engine.reports().back().failures, 0u);
+    EXPECT_EQ(queue.reports().back().failures, 0u);
 }
 
 // Each has an address space of its own in CUDA's client.
@@ -278,10 +278,10 @@ TEST_F(batch_test, each_gpu_is_reached_by_its_own_engine) {
     for (int const ordinal : {1, 0, 1}) {
         use(ordinal);
         device const gpu = device::open(ordinal);
-        copy_engine engine = gpu.copy_engine();
-        std::printf("GPU %d by %s\n", ordinal, std::string(engine.name()).c_str());
-        expect_to_work(engine, static_cast<unsigned>(ordinal));
-        EXPECT_EQ(engine.reports().back().failures, 0u);
+        batch_queue queue = gpu.batches();
+        std::printf("GPU %d by %s\n", ordinal, std::string(queue.name()).c_str());
+        expect_to_work(queue, static_cast<unsigned>(ordinal));
+        EXPECT_EQ(queue.reports().back().failures, 0u);
     }
 }
 
@@ -298,11 +298,11 @@ TEST_F(batch_test, the_last_handle_waits_for_streams) {
     expect_success(cu().memcpy_htod(block.address(), sent.data(), mib));
     std::thread opener;
     {
-        copy_engine engine = gpu.copy_engine();
+        batch_queue queue = gpu.batches();
         std::vector<copy_piece> const list{{host.address(), block.address(), mib}};
         expect_success(cu().stream_wait_value32(stream, gate.address(), 1, cuda::wait_value_geq));
-        copy_ticket const ticket = engine.submit(list, {}, then{stream});
-        EXPECT_TRUE(engine.wait(ticket, 5s));
+        batch_ticket const ticket = queue.submit(list, {}, then{stream});
+        EXPECT_TRUE(queue.wait(ticket, 5s));
         opener = std::thread([word] {
             std::this_thread::sleep_for(300ms);
             word.store(1);
@@ -312,35 +312,35 @@ TEST_F(batch_test, the_last_handle_waits_for_streams) {
     expect_success(cu().stream_synchronize(stream));
     EXPECT_TRUE(std::ranges::equal(host.bytes(), sent));
     expect_success(cu().stream_destroy(stream));
-    copy_engine engine = gpu.copy_engine();
-    expect_to_work(engine, 3);
+    batch_queue queue = gpu.batches();
+    expect_to_work(queue, 3);
 }
 
 // An engine takes at most 1 GiB as a piece.
 TEST_F(batch_test, cuts_pieces_of_more_than_a_gibibyte) {
     constexpr std::size_t size = (std::size_t{1} << 30) + 12345;
     device const gpu = device::open(0);
-    copy_engine engine = gpu.copy_engine();
+    batch_queue queue = gpu.batches();
     device_block const block(size);
     pinned_block const host(size);
     auto const sent = pattern(size, 3);
     expect_success(cu().memcpy_htod(block.address(), sent.data(), size));
     std::vector<copy_piece> const list{{host.address(), block.address(), size}};
-    EXPECT_TRUE(engine.wait(engine.submit(list), 10s));
+    EXPECT_TRUE(queue.wait(queue.submit(list), 10s));
     EXPECT_TRUE(std::ranges::equal(host.bytes(), sent));
 }
 
 TEST_F(batch_test, starts_and_ends_leave_nothing) {
     device const gpu = device::open(0);
     auto const cycle = [&] {
-        copy_engine engine = gpu.copy_engine();
+        batch_queue queue = gpu.batches();
         CUstream stream = nullptr;
         expect_success(cu().stream_create(&stream, 1));
         device_block const block(4096);
         pinned_block const host(4096);
         std::vector<copy_piece> const list{{host.address(), block.address(), 4096}};
-        EXPECT_TRUE(engine.wait(engine.submit(list), 1s));
-        (void)engine.submit(list, after{stream}, then{stream});
+        EXPECT_TRUE(queue.wait(queue.submit(list), 1s));
+        (void)queue.submit(list, after{stream}, then{stream});
         expect_success(cu().stream_synchronize(stream));
         expect_success(cu().stream_destroy(stream));
     };
@@ -360,7 +360,7 @@ TEST_F(batch_test, starts_and_ends_leave_nothing) {
 TEST_F(batch_test, survives_processes_that_are_killed_in_mid_copy) {
     if (std::getenv("BATCH_TEST_CHILD")) {
         device const gpu = device::open(0);
-        copy_engine engine = gpu.copy_engine();
+        batch_queue queue = gpu.batches();
         device_block const block(64 * mib);
         pinned_block const host(64 * mib);
         CUstream stream = nullptr;
@@ -372,15 +372,15 @@ TEST_F(batch_test, survives_processes_that_are_killed_in_mid_copy) {
         for (copy_piece& each : back)
             std::swap(each.to, each.from);
         for (bool has_told = false;; has_told = true) {
-            (void)engine.submit(list);
-            copy_ticket const ticket = engine.submit(back, after{stream}, then{stream});
+            (void)queue.submit(list);
+            batch_ticket const ticket = queue.submit(back, after{stream}, then{stream});
             if (!has_told && ::write(std::atoi(std::getenv("BATCH_TEST_CHILD")), "x", 1) != 1)
                 ::_exit(1);
-            (void)engine.wait(ticket, 1s);
+            (void)queue.wait(ticket, 1s);
         }
     }
     device const gpu = device::open(0);
-    copy_engine engine = gpu.copy_engine();
+    batch_queue queue = gpu.batches();
     for (std::size_t i = 0; i < rounds(3); ++i) {
         std::array<int, 2> ends{};
         ASSERT_EQ(::pipe(ends.data()), 0);
@@ -402,10 +402,10 @@ TEST_F(batch_test, survives_processes_that_are_killed_in_mid_copy) {
         ::waitpid(child, &status, 0);
         EXPECT_TRUE(WIFSIGNALED(status));
         ::close(ends[0]);
-        expect_to_work(engine, static_cast<unsigned>(i));
+        expect_to_work(queue, static_cast<unsigned>(i));
     }
     ::unsetenv("BATCH_TEST_CHILD");
-    EXPECT_EQ(engine.reports().back().failures, 0u);
+    EXPECT_EQ(queue.reports().back().failures, 0u);
 }
 
 } // namespace

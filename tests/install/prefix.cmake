@@ -28,8 +28,8 @@ set(expected
   ${LIBDIR}/cmake/barmap/barmapConfig.cmake ${LIBDIR}/cmake/barmap/barmapConfigVersion.cmake
   ${LIBDIR}/cmake/barmap/barmapTargets.cmake
   ${LIBDIR}/pkgconfig/barmap.pc
-  share/man/man3/barmap.3 share/man/man3/barmap_open.3 share/man/man3/barmap_pin_memory.3
-  share/man/man3/barmap-signal.3 share/man/man3/barmap_push.3)
+  share/man/man3/barmap.3 share/man/man3/barmap_device_create.3 share/man/man3/barmap_pin_create.3
+  share/man/man3/barmap-signal.3 share/man/man3/barmap_ring_to_gpu_push.3)
 if(SHIMS)
   set(dropins ${LIBDIR}/barmap-dropins)
   list(APPEND expected ${dropins}/lib/libvkgdr.so ${dropins}/lib/libvkgdr.so.1

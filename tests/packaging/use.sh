@@ -19,4 +19,4 @@ python3 -c "import barmap; print('python3-barmap', barmap.info()['barmap'])"
 python3 use_barmap.py
 BARMAP_SIM=1 python3 -m barmap info | grep imulated > /dev/null
 test -e /usr/share/doc/barmap/ordering.md || exit 1 # which the headers cite
-man -w barmap barmap_open barmap-lat barmap-check gdrcopy_copybw > /dev/null
+man -w barmap barmap_device_create barmap-lat barmap-check gdrcopy_copybw > /dev/null

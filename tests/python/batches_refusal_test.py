@@ -234,7 +234,7 @@ def test_what_is_no_stream(refused, gpu, host, stream):
     refused(TypeError, "is no stream", lambda: barmap.copy_rows(host, gpu, from_rows=[0], stream=stream))
     refused(TypeError, "is no stream", lambda: barmap.copy_rows(gpu, host, from_rows=[0], stream=stream))
     with pytest.raises(TypeError, match="is no stream"):
-        barmap.copy_engine().submit([1], [1], [1], after=stream)
+        barmap.batch_queue().submit([1], [1], [1], after=stream)
 
 
 def test_rows_of_nothing_are_looked_for_too(host):
@@ -263,11 +263,11 @@ def test_rows_of_nothing_are_looked_for_too(host):
     ({"sizes": [-1]}, ValueError), ({"sizes": [1 << 63]}, ValueError),
 ])
 def test_pieces_that_are_refused(gpu, host, change, error):
-    engine = barmap.copy_engine()
+    queue = barmap.batch_queue()
     given = {"to": [gpu.gpu_address], "from_": [host.ctypes.data], "sizes": [4], "after": 0,
              "then": 0}
     with pytest.raises(error):
-        engine.submit(**{**given, **change})
+        queue.submit(**{**given, **change})
     assert gpu.read() == np.arange(32, dtype="<i4").tobytes()
 
 
@@ -275,8 +275,8 @@ def test_pieces_that_are_refused(gpu, host, change, error):
     (-1, OverflowError), (1 << 64, OverflowError), ("1", TypeError), ((1 << 64) - 1, ValueError),
 ])
 def test_what_is_no_ticket(ticket, error):
-    engine = barmap.copy_engine()
-    for ask in (engine.done, engine.wait):
+    queue = barmap.batch_queue()
+    for ask in (queue.done, queue.wait):
         with pytest.raises(error):
             ask(ticket)
 
@@ -284,10 +284,10 @@ def test_what_is_no_ticket(ticket, error):
 def test_times_that_are_none():
     for timeout in (-1, float("nan")):
         with pytest.raises(ValueError):
-            barmap.copy_engine().wait(0, timeout)
+            barmap.batch_queue().wait(0, timeout)
     for timeout in ("1", [1], 1j):
         with pytest.raises(TypeError, match="^timeout is a (str|list|complex): give seconds, as a number"):
-            barmap.copy_engine().wait(0, timeout)
+            barmap.batch_queue().wait(0, timeout)
 
 
 @pytest.mark.parametrize("shape, dtype, error", [
@@ -300,11 +300,11 @@ def test_pinned_memory_that_cannot_be(shape, dtype, error):
 
 
 def test_gpus_that_are_not_there():
-    for call in (lambda: barmap.copy_engine(77), lambda: barmap.pinned(1, "u1", device=77)):
+    for call in (lambda: barmap.batch_queue(77), lambda: barmap.pinned(1, "u1", device=77)):
         with pytest.raises(barmap.Error):
             call()
     with pytest.raises(OverflowError):
-        barmap.copy_engine(-1)
+        barmap.batch_queue(-1)
 
 
 FAILING = """
@@ -313,13 +313,13 @@ barmap.sim()
 gpu, host = barmap.alloc((2, 4), "u1"), barmap.pinned((2, 4), "u1")
 gpu.write(np.uint8([[1] * 4, [2] * 4]))
 driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1")
-ticket = barmap.copy_engine().submit([host.ctypes.data], [gpu.gpu_address], [4])
-assert barmap.copy_engine().wait(ticket)
+ticket = barmap.batch_queue().submit([host.ctypes.data], [gpu.gpu_address], [4])
+assert barmap.batch_queue().wait(ticket)
 told = ""
 for call in range(40, 0, -1): # one of them asks for the end of what nobody waited for
     barmap.copy_rows(host, gpu, from_rows=[0], stream=0)
-    ticket = barmap.copy_engine().submit([], [], [], after=0)
-    assert barmap.copy_engine().wait(ticket)
+    ticket = barmap.batch_queue().submit([], [], [], after=0)
+    assert barmap.batch_queue().wait(ticket)
     driver.barmap_sim_fail(call, 700)
     try:
         barmap.copy_rows(host, gpu, from_rows=[1], stream=0)
@@ -343,14 +343,14 @@ def test_a_copy_that_failed_is_told_by_the_next_call():
 CHILD = """
 import os, barmap, numpy as np
 barmap.sim()
-gpu, host, engine = barmap.alloc((2, 4), "u1"), barmap.pinned((2, 4), "u1"), barmap.copy_engine()
+gpu, host, queue = barmap.alloc((2, 4), "u1"), barmap.pinned((2, 4), "u1"), barmap.batch_queue()
 child = os.fork()
 if child == 0:
     refused = 0
-    for call in (lambda: barmap.copy_rows(host, gpu, from_rows=[0]), lambda: barmap.copy_engine(),
-                 lambda: barmap.copy_rows(host, gpu, from_rows=[0], stream=0), lambda: engine.done(0),
-                 lambda: engine.wait(0), lambda: barmap.pinned(4, "u1"), lambda: engine.name,
-                 lambda: engine.submit([gpu.gpu_address], [host.ctypes.data], [4])):
+    for call in (lambda: barmap.copy_rows(host, gpu, from_rows=[0]), lambda: barmap.batch_queue(),
+                 lambda: barmap.copy_rows(host, gpu, from_rows=[0], stream=0), lambda: queue.done(0),
+                 lambda: queue.wait(0), lambda: barmap.pinned(4, "u1"), lambda: queue.name,
+                 lambda: queue.submit([gpu.gpu_address], [host.ctypes.data], [4])):
         try:
             call()
         except barmap.Error:
@@ -370,7 +370,7 @@ def test_a_forked_child_is_refused():
 
 @pytest.mark.simulated
 def test_no_engine_is_allowed():
-    program = "import barmap; barmap.sim(); barmap.copy_engine()"
+    program = "import barmap; barmap.sim(); barmap.batch_queue()"
     done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "BARMAP_ENGINE": "none"},
                           capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1 and "barmap.Error: cannot copy a batch" in done.stderr

@@ -18,7 +18,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
 WITH_EXAMPLES = (  # in methods
-    barmap.Mapping, barmap.CopyEngine, barmap.RingToGpu, barmap.RingToCpu, barmap.StepInputs,
+    barmap.Mapping, barmap.BatchQueue, barmap.RingToGpu, barmap.RingToCpu, barmap.StepInputs,
     barmap.StepOutputs, barmap.CounterToGpu, barmap.CounterToCpu,
 )
 
@@ -40,7 +40,7 @@ THINGS = dict(documented())
 
 
 SIMULATED = [pytest.mark.simulated]
-ON_SIMULATED_GPU = ("Device", "copy_engine", "devices", "info", "sim")  # of which these print what is so
+ON_SIMULATED_GPU = ("Device", "batch_queue", "devices", "info", "sim")  # of which these print what is so
 
 
 @pytest.mark.parametrize("name", [
@@ -72,8 +72,8 @@ STAND_IN = """
 import sys
 import barmap, torch_stand_in
 def synchronize():
-    engine = barmap.copy_engine()
-    assert engine.wait(engine.submit([], [], [], after=0))
+    queue = barmap.batch_queue()
+    assert queue.wait(queue.submit([], [], [], after=0))
 torch_stand_in.Cuda.stream.synchronize = synchronize
 sys.modules[__name__] = torch_stand_in.module
 """

@@ -14,7 +14,7 @@ import ctypes, gc, os, pathlib, signal, threading, time, weakref
 import barmap, numpy as np
 
 barmap.sim()
-engine = barmap.copy_engine()
+queue = barmap.batch_queue()
 driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1")
 context, probe = ctypes.c_void_p(), ctypes.c_void_p()
 assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
@@ -31,13 +31,13 @@ def hold_every_stream():
             assert driver.cuLaunchHostFunc(ctypes.c_void_p(handle), hold, None) == 0
 
 def interrupt_once_submitted(before):
-    while engine.reports[-1].copies == before:
+    while queue.reports[-1].copies == before:
         time.sleep(0.001)
     os.kill(os.getpid(), signal.SIGINT)
 
 def interrupted(call):
     hold_every_stream()
-    asks = threading.Thread(target=interrupt_once_submitted, args=(engine.reports[-1].copies,))
+    asks = threading.Thread(target=interrupt_once_submitted, args=(queue.reports[-1].copies,))
     asks.start()
     try:
         call()
@@ -112,7 +112,7 @@ signal.signal(signal.SIGINT, lambda number, frame: go_on.set())
 gpu, host = barmap.alloc((16, 100), "u1"), barmap.pinned((16, 100), "u1")
 gpu.write(rows)
 hold_every_stream()
-threading.Thread(target=interrupt_once_submitted, args=(engine.reports[-1].copies,)).start()
+threading.Thread(target=interrupt_once_submitted, args=(queue.reports[-1].copies,)).start()
 barmap.copy_rows(host, gpu, from_rows=range(16))
 assert (host == rows).all()
 """], check=True, timeout=120)
@@ -123,15 +123,15 @@ def test_waiting_for_a_ticket_is_interrupted():
 gpu, host = barmap.alloc((16, 100), "u1"), barmap.pinned((16, 100), "u1")
 gpu.write(rows)
 hold_every_stream()
-ticket = engine.submit([host.ctypes.data], [gpu.gpu_address], [1600])
+ticket = queue.submit([host.ctypes.data], [gpu.gpu_address], [1600])
 threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    engine.wait(ticket)
+    queue.wait(ticket)
 except KeyboardInterrupt:
     pass
 else:
     raise SystemExit("the wait was not interrupted")
-assert not engine.done(ticket) and not host.any()
+assert not queue.done(ticket) and not host.any()
 go_on.set()
-assert engine.wait(ticket) and (host == rows).all()
+assert queue.wait(ticket) and (host == rows).all()
 """], check=True, timeout=120)

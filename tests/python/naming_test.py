@@ -60,7 +60,7 @@ def test_reprs_of_arrays_and_rings():
 
 @pytest.mark.simulated
 def test_the_repr_of_an_engine():
-    assert repr(barmap.copy_engine()) == "<barmap.CopyEngine of GPU 0: driver>"
+    assert repr(barmap.batch_queue()) == "<barmap.BatchQueue of GPU 0: driver>"
 
 
 def test_reprs_say_values():
@@ -75,10 +75,10 @@ def test_reprs_say_values():
 @pytest.mark.simulated
 def test_reprs_in_a_forked_child():
     with barmap.CounterToGpu() as there, barmap.CounterToCpu() as back:
-        engine = barmap.copy_engine()
+        queue = barmap.batch_queue()
         child = os.fork()
         if child == 0:
-            found = [repr(there), repr(back), repr(engine)]
+            found = [repr(there), repr(back), repr(queue)]
             os._exit(0 if found == ["<barmap.CounterToGpu>", "<barmap.CounterToCpu>",
-                                    "<barmap.CopyEngine of GPU 0: none usable>"] else 1)
+                                    "<barmap.BatchQueue of GPU 0: none usable>"] else 1)
         assert os.waitpid(child, 0)[1] == 0

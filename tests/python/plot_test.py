@@ -88,7 +88,7 @@ def test_batches_have_a_panel_for_each_direction_and_order(tmp_path):
                 "p99_ns": 300 * pieces, "gb_per_s": pieces, "problem": problem}
 
     rows = [row(method, direction, order, pieces, size)
-            for method in ("graph", "copy_engine (channel)") for direction in ("d2h", "h2d")
+            for method in ("graph", "batch_queue (channel)") for direction in ("d2h", "h2d")
             for order in ("random", "contiguous") for pieces in (1, 64) for size in (512, 4096)]
     rows.insert(0, row("graph", "d2h", "random", 16, 65536))
     rows.append(row("loop", "d2h", "random", 64, problem="no"))
@@ -99,12 +99,12 @@ def test_batches_have_a_panel_for_each_direction_and_order(tmp_path):
         f"{way}, up to 64 {order} pieces"
         for way in ("CPU to GPU", "GPU to CPU") for order in ("contiguous", "random")]
     random = panels[3].curves
-    assert set(random) == {"graph", "copy_engine (channel)"}
+    assert set(random) == {"graph", "batch_queue (channel)"}
     assert [(point.size, point.bandwidth) for point in random["graph"]] == [
         (512, 64), (4096, 64), (65536, 16)]
     assert random["graph"][0].median == pytest.approx(200e-9)
     lines = {line.get_label(): line for line in _plot.draw(panels).axes[0].lines}
-    assert lines["copy_engine (channel)"].get_color() == "black"
+    assert lines["batch_queue (channel)"].get_color() == "black"
     assert lines["graph"].get_color() != "black"
 
 
@@ -225,7 +225,7 @@ def test_axes_show_all_of_what_is_barmaps():
     from barmap._plot_data import Panel, Point
 
     pytest.importorskip("matplotlib")
-    curves = {"copy_engine (driver)": [Point(512, 2e-3, 3e-3, 4e-3, 0.001)],
+    curves = {"batch_queue (driver)": [Point(512, 2e-3, 3e-3, 4e-3, 0.001)],
               "graph": [Point(512, 1e-7, 1e-6, 1e-5, 5.0)]}
     latency, bandwidth = _plot.draw([Panel("batches", "G", curves)]).axes
     low, high = latency.get_ylim()

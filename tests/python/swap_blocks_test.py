@@ -154,6 +154,6 @@ def test_threads_swap_at_once(swap, cache):
         thread.start()
     for thread in threads:
         thread.join()
-    engine = barmap.copy_engine()
-    assert engine.wait(engine.submit([], [], [], after=0))
+    queue = barmap.batch_queue()
+    assert queue.wait(queue.submit([], [], [], after=0))
     assert (cache.host == cache.now()).all()

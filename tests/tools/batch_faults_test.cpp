@@ -105,7 +105,7 @@ protected:
         gpu_.emplace(0);
         scope_.emplace(gpu_->enter());
         kernels_.emplace(ptx::batch_kernels);
-        engine_.emplace(gpu_->device().copy_engine()); // tests itself while nothing goes wrong
+        engine_.emplace(gpu_->device().batches()); // tests itself while nothing goes wrong
         values_.json = true;                           // no tables
         values_.pool = MiB;
         values_.pieces = {16};
@@ -139,7 +139,7 @@ protected:
     std::optional<opened_gpu> gpu_;
     std::optional<cuda::context_scope> scope_;
     std::optional<gpu_kernels> kernels_;
-    std::optional<copy_engine> engine_;
+    std::optional<batch_queue> engine_;
     batch_options values_;
 
 private:

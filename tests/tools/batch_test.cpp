@@ -34,7 +34,7 @@ TEST(batch, measures_every_method_by_shape_direction_and_order) {
     expect_right(found);
     std::set<std::string> const methods = methods_of(found);
     for (char const* name :
-         {"copy_engine (driver)", "cuMemcpyAsync loop", "kernel, 4 SMs", "kernel, 32 SMs"})
+         {"batch_queue (driver)", "cuMemcpyAsync loop", "kernel, 4 SMs", "kernel, 32 SMs"})
         EXPECT_TRUE(methods.contains(name)) << name;
     EXPECT_EQ(found.size(), methods.size() * 3 * 3 * 2 * 2);
     for (auto const& row : found) {
@@ -68,7 +68,7 @@ TEST(batch, says_what_is_left_out_and_why) {
     EXPECT_EQ(methods_of(rows(run, "measurement", "batch")).size(), 1u);
     outcome const none = barmap(small + "--pieces 4 --sizes 4K", "BARMAP_ENGINE=none");
     ASSERT_EQ(none.exit_code, 0) << none.err;
-    EXPECT_TRUE(methods_of(rows(none, "measurement", "left out")).contains("copy_engine"));
+    EXPECT_TRUE(methods_of(rows(none, "measurement", "left out")).contains("batch_queue"));
 }
 
 TEST(batch, measures_only_what_is_asked_for) {
@@ -120,7 +120,7 @@ TEST(batch, copies_in_both_directions_at_once) {
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
     auto const found = rows(run, "measurement", "both");
     expect_right(found);
-    EXPECT_TRUE(methods_of(found).contains("copy_engine (driver)"));
+    EXPECT_TRUE(methods_of(found).contains("batch_queue (driver)"));
     for (auto const& row : found) {
         EXPECT_GT(row.at("d2h_gb_per_s"), 0.0);
         EXPECT_GT(row.at("h2d_gb_per_s"), 0.0);
@@ -135,7 +135,7 @@ TEST(batch, measures_from_kernel_to_kernel) {
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
     auto const found = rows(run, "measurement", "ordered");
     expect_right(found);
-    for (char const* name : {"copy_engine (driver)", "nothing"})
+    for (char const* name : {"batch_queue (driver)", "nothing"})
         EXPECT_EQ(rows(run, "method", name).size(), 2u) << name;
     for (auto const& row : found) {
         EXPECT_EQ(row.at("pieces"), 64);
@@ -212,7 +212,7 @@ TEST(batch, measures_beside_a_product_of_matrices) {
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
     auto const found = rows(run, "measurement", "beside gemm");
     expect_right(found);
-    for (char const* name : {"one cuMemcpyAsync", "copy_engine (driver)"})
+    for (char const* name : {"one cuMemcpyAsync", "batch_queue (driver)"})
         EXPECT_EQ(rows(run, "method", name).size(), 2u) << name;
     for (auto const& row : found) {
         EXPECT_GT(row.at("over_alone"), 0.0);

@@ -14,19 +14,19 @@ namespace barmap::tool {
 namespace {
 
 /// Each new engine takes time to start: this one lives while the program measures.
-std::optional<copy_engine> started_engine(opened_gpu const& gpu) {
+std::optional<batch_queue> started_queue(opened_gpu const& gpu) {
     try {
-        return gpu.device().copy_engine();
+        return gpu.device().batches();
     } catch (error const&) {
         return std::nullopt; // whoever needs one says why there is none
     }
 }
 
-json reports_of(std::optional<copy_engine> const& engine) {
+json reports_of(std::optional<batch_queue> const& queue) {
     json found = json::array();
-    if (!engine)
+    if (!queue)
         return found;
-    for (engine_report const& each : engine->reports())
+    for (engine_report const& each : queue->reports())
         found.push_back({{"name", each.name},
                          {"state", to_string(each.state)},
                          {"reason", each.reason},
@@ -51,7 +51,7 @@ int run(batch_options const& given) {
     out.about(gpu.device());
     out.say(formatted("{}{}, pinned host memory\n\n", gpu.device().name(),
                       gpu.device().simulated() ? " (simulated GPU)" : ""));
-    auto const engine = started_engine(gpu);
+    auto const engine = started_queue(gpu);
     bool good = true;
     auto const part = [&](bool wanted, bool (*measure)(batch_bench const&)) {
         if (wanted)

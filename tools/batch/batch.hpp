@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-/// barmap batch: batches of scattered copies by device::copy_engine(), and by what else there is.
+/// barmap batch: batches of scattered copies by device::batches(), and by what else there is.
 namespace barmap::tool {
 
 struct batch_options : options {

@@ -16,10 +16,10 @@ namespace {
 class by_engine final : public ordered_method {
 public:
     explicit by_engine(opened_gpu const& gpu)
-        : ordered_method("copy_engine"), engine_(gpu.device().copy_engine()) {}
+        : ordered_method("batch_queue"), engine_(gpu.device().batches()) {}
 
     [[nodiscard]] std::string name() const override {
-        return formatted("copy_engine ({})", engine_.name());
+        return formatted("batch_queue ({})", engine_.name());
     }
     void prepare(std::span<copy_piece const> pieces) override { pieces_ = pieces; }
     void submit() override { ticket_ = engine_.submit(pieces_); }
@@ -33,9 +33,9 @@ public:
     }
 
 private:
-    barmap::copy_engine engine_;
+    barmap::batch_queue engine_;
     std::span<copy_piece const> pieces_;
-    copy_ticket ticket_{};
+    batch_ticket ticket_{};
 };
 
 class by_batch_call final : public ordered_method {
@@ -159,7 +159,7 @@ std::unique_ptr<batch_method> make_batch_method(std::string_view name, opened_gp
         try {
             return make_engine(gpu);
         } catch (error const& none) {
-            missing.push_back({"copy_engine", none.what()});
+            missing.push_back({"batch_queue", none.what()});
             return nullptr;
         }
     }

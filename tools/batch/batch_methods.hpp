@@ -21,7 +21,7 @@ public:
     batch_method& operator=(batch_method const&) = delete;
     virtual ~batch_method() = default;
 
-    /// As people read it: "copy_engine (channel)", "cuMemcpyAsync loop", ...
+    /// As people read it: "batch_queue (channel)", "cuMemcpyAsync loop", ...
     [[nodiscard]] virtual std::string name() const { return name_; }
     /// Whether getting ready takes so long that it is done once, and not for each batch.
     [[nodiscard]] virtual bool keeps_pieces() const { return false; }
@@ -60,7 +60,7 @@ struct left_out {
                                                               std::vector<left_out>& missing);
 [[nodiscard]] std::unique_ptr<batch_method> make_graph(std::vector<left_out>& missing);
 
-/// By device::copy_engine(). @throws error
+/// By device::batches(). @throws error
 [[nodiscard]] std::unique_ptr<ordered_method> make_engine(opened_gpu const& gpu);
 /// By cuMemcpyBatchAsync; null where the driver lacks it.
 [[nodiscard]] std::unique_ptr<ordered_method> make_batch_call(std::vector<left_out>& missing);

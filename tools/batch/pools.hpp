@@ -5,7 +5,7 @@
 #include "bench/gpu_memory.hpp"
 #include "bench/verify_copies.hpp"
 
-#include <barmap/copy_engine.hpp>
+#include <barmap/batch_queue.hpp>
 #include <barmap/types.hpp>
 
 #include <cstddef>

@@ -23,7 +23,7 @@ constexpr std::size_t bytes = words * sizeof(std::uint32_t);
 class round_trip {
 public:
     explicit round_trip(batch_bench const& bench)
-        : engine_(bench.gpu.device().copy_engine()),
+        : engine_(bench.gpu.device().batches()),
           write_(bench.kernels.named("barmap_write_words")),
           check_(bench.kernels.named("barmap_check_words")), source_(gpu_memory::device(bytes)),
           back_(gpu_memory::device(bytes)), host_(bytes), counts_(2 * sizeof(std::uint64_t)),
@@ -81,14 +81,14 @@ private:
         }
     }
 
-    copy_engine engine_;
+    batch_queue engine_;
     cuda_stream stream_;
     CUfunction write_, check_;
     gpu_memory source_, back_;
     pinned_host host_, counts_;
     std::mt19937_64 random_;
     std::array<copy_piece, pieces_each> out_{}, in_{};
-    copy_ticket ticket_{};
+    batch_ticket ticket_{};
 };
 
 } // namespace

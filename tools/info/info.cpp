@@ -87,7 +87,7 @@ void tell_engines(report& out, char const* what, std::vector<engine_report> cons
 /// What copies batches: the first that works, and those before it that do not.
 std::vector<engine_report> batch_engines(device const& gpu) {
     try {
-        return gpu.copy_engine().reports();
+        return gpu.batches().reports();
     } catch (error const& failure) {
         engine_report none;
         none.name = "none";

@@ -24,13 +24,13 @@ PIECES, PIECE = 4096, 16384
 
 
 def copy_until(stop, rank):
-    engine = barmap.copy_engine(rank)
+    queue = barmap.batch_queue(rank)
     gpu = torch.zeros(PIECES * PIECE, dtype=torch.uint8, device=f"cuda:{rank}")
     host = torch.zeros(PIECES * PIECE, dtype=torch.uint8, pin_memory=True)
     places = np.arange(PIECES) * PIECE
     sizes = np.full(PIECES, PIECE, np.int64)
     while not stop.is_set():
-        engine.wait(engine.submit(host.data_ptr() + places, gpu.data_ptr() + places, sizes))
+        queue.wait(queue.submit(host.data_ptr() + places, gpu.data_ptr() + places, sizes))
 
 
 def all_reduce(size):

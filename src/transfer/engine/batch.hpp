@@ -23,7 +23,7 @@ namespace barmap::engine {
 /// A batch's ordering relative to CUDA streams.
 struct stream_order {
     std::optional<CUstream> after, then;
-    std::optional<std::chrono::milliseconds> at_most; ///< how long it may wait for `after`
+    std::optional<std::chrono::nanoseconds> at_most; ///< how long it may wait for `after`
 };
 
 /// @throws error if CUDA says that a call for a stream has failed

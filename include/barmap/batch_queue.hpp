@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace barmap {
-struct copy_engine_state; ///< inside the library
+struct batch_queue_state; ///< inside the library
 }
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
@@ -21,7 +21,7 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 class device;
 
 /// Names a submitted batch; 0 names none, and is done.
-enum class copy_ticket : std::uint64_t {};
+enum class batch_ticket : std::uint64_t {};
 
 /// Start after all work already enqueued on the stream.
 struct after {
@@ -29,7 +29,7 @@ struct after {
     /// How long the batch may wait for the stream, from its submission on; without a value, as long
     /// as the stream takes. With the channel, a batch that waits longer has failed, once those
     /// before it in its queue are done; CUDA's own copies always wait.
-    std::optional<std::chrono::milliseconds> at_most{};
+    std::optional<std::chrono::nanoseconds> at_most{};
 };
 
 /// Hold up work enqueued on the stream later until the batch is done: that work sees its bytes.
@@ -41,10 +41,10 @@ struct then {
 /// the order of CUDA streams where that is wanted: with no kernel, and where the engine is the
 /// channel with no call of the driver for a piece.
 ///
-///     barmap::copy_engine engine = gpu.copy_engine();
-///     barmap::copy_ticket const ticket = engine.submit(pieces);
-///     if (!engine.wait(ticket, std::chrono::seconds(1))) ...
-///     engine.submit(pieces, barmap::after{stream}, barmap::then{stream}); // as if on that stream
+///     barmap::batch_queue queue = gpu.batches();
+///     barmap::batch_ticket const ticket = queue.submit(pieces);
+///     if (!queue.wait(ticket, std::chrono::seconds(1))) ...
+///     queue.submit(pieces, barmap::after{stream}, barmap::then{stream}); // as if on that stream
 ///
 /// The caller keeps both sides of every piece allocated, and unchanged where they are read, until
 /// the ticket is done (with `then`: until the stream is past it), as with cudaMemcpyAsync. Pieces
@@ -62,11 +62,11 @@ struct then {
 /// one waits for the batches in flight, and so for the streams that those wait for. Thread rule: any
 /// number of threads may use one at once. In a forked child every member but copies, assignments
 /// and the destructor throws.
-class BARMAP_API copy_engine {
+class BARMAP_API batch_queue {
 public:
-    copy_engine(copy_engine const&) noexcept;
-    copy_engine& operator=(copy_engine const&) noexcept;
-    ~copy_engine();
+    batch_queue(batch_queue const&) noexcept;
+    batch_queue& operator=(batch_queue const&) noexcept;
+    ~batch_queue();
 
     /// Begins to copy, and returns at once. The channel takes about a million pieces, or one longer
     /// list, and 8,000 batches in each queue before a submission waits for room; CUDA's own copies
@@ -82,17 +82,17 @@ public:
     ///         errc::forked_child, or what CUDA says of a stream; std::bad_alloc. No piece is in
     ///         flight then, but for errc::copy_unfinished: CUDA failed half-way and does not say
     ///         when its copies end, so that both sides have to be kept
-    copy_ticket submit(std::span<copy_piece const> pieces, std::optional<after> begin = {},
+    batch_ticket submit(std::span<copy_piece const> pieces, std::optional<after> begin = {},
                        std::optional<then> end = {});
 
     /// Whether a batch is done. Where it is, this thread sees its bytes.
     /// @throws error errc::copy_unfinished if it has failed: which of its bytes were copied is
-    ///         unknown; errc::invalid_argument for a ticket that this GPU's copy engine has not
+    ///         unknown; errc::invalid_argument for a ticket that this GPU's batch queue has not
     ///         given, or had given before its last handle was destroyed
-    [[nodiscard]] bool done(copy_ticket ticket) const;
+    [[nodiscard]] bool done(batch_ticket ticket) const;
 
     /// Waits without giving up the CPU. @return whether it is done. @throws error as done()
-    bool wait(copy_ticket ticket, std::chrono::nanoseconds at_most) const;
+    bool wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const;
 
     /// "channel" or "driver": what takes batches now.
     [[nodiscard]] std::string_view name() const;
@@ -102,8 +102,8 @@ public:
 
 private:
     friend class device;
-    explicit copy_engine(std::shared_ptr<copy_engine_state> state) noexcept;
-    std::shared_ptr<copy_engine_state> state_;
+    explicit batch_queue(std::shared_ptr<batch_queue_state> state) noexcept;
+    std::shared_ptr<batch_queue_state> state_;
 };
 
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/copy_engine.hpp>
+#include <barmap/batch_queue.hpp>
 
-#include "api/copy_engine_state.hpp"
+#include "api/batch_queue_state.hpp"
 #include "base/failure_report.hpp"
 #include "base/log.hpp"
 #include "transfer/batch_pieces.hpp"
@@ -26,14 +26,14 @@ std::uint64_t next_identity() noexcept {
 
 } // namespace
 
-copy_engine_state::~copy_engine_state() {
+batch_queue_state::~batch_queue_state() {
     for (started& each : all_)
         if (each.engine && !each.engine->close())
             (void)each.engine.release(); // what may still be written to stays
 }
 
 // With the lock held.
-bool copy_engine_state::start(engine::batch_registration const& entry, engine_report& report) {
+bool batch_queue_state::start(engine::batch_registration const& entry, engine_report& report) {
     report.name = entry.name;
     using clock = std::chrono::steady_clock;
     clock::time_point const begin = clock::now();
@@ -66,7 +66,7 @@ bool copy_engine_state::start(engine::batch_registration const& entry, engine_re
     return report.state == backend_state::usable;
 }
 
-copy_engine_state::at_work copy_engine_state::get() {
+batch_queue_state::at_work batch_queue_state::get() {
     std::lock_guard const hold(lock_);
     if (current_.engine) {
         if (!current_.engine->has_stopped())
@@ -106,7 +106,7 @@ copy_engine_state::at_work copy_engine_state::get() {
                 why.empty() ? "BARMAP_ENGINE=none allows no copy engine: unset it" : why);
 }
 
-engine::batch_engine* copy_engine_state::find(std::uint64_t identity) noexcept {
+engine::batch_engine* batch_queue_state::find(std::uint64_t identity) noexcept {
     std::size_t const count = count_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < count; ++i)
         if (all_[i].identity == identity)
@@ -114,7 +114,7 @@ engine::batch_engine* copy_engine_state::find(std::uint64_t identity) noexcept {
     return nullptr;
 }
 
-std::vector<engine_report> copy_engine_state::reports() {
+std::vector<engine_report> batch_queue_state::reports() {
     std::lock_guard const hold(lock_);
     std::vector<engine_report> result;
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
@@ -145,10 +145,10 @@ struct batch {
 
 [[noreturn]] void refuse_ticket() {
     throw error(errc::invalid_argument, "find a batch by its ticket", "",
-                "give a ticket of this GPU's copy engine, while a handle of that is open");
+                "give a ticket of this GPU's batch queue, while a handle of that is open");
 }
 
-batch find_batch(copy_engine_state& of, copy_ticket ticket) {
+batch find_batch(batch_queue_state& of, batch_ticket ticket) {
     of.device->expect_own_process("ask whether a batch is done");
     auto const value = static_cast<std::uint64_t>(ticket);
     if (value == 0)
@@ -184,22 +184,22 @@ cuda::address_ranges& memory_known_to_this_thread() {
 
 } // namespace
 
-copy_engine::copy_engine(std::shared_ptr<copy_engine_state> state) noexcept
+batch_queue::batch_queue(std::shared_ptr<batch_queue_state> state) noexcept
     : state_(std::move(state)) {}
-copy_engine::copy_engine(copy_engine const&) noexcept = default;
-copy_engine& copy_engine::operator=(copy_engine const&) noexcept = default;
-copy_engine::~copy_engine() = default;
+batch_queue::batch_queue(batch_queue const&) noexcept = default;
+batch_queue& batch_queue::operator=(batch_queue const&) noexcept = default;
+batch_queue::~batch_queue() = default;
 
-copy_ticket copy_engine::submit(std::span<copy_piece const> pieces, std::optional<after> begin,
+batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::optional<after> begin,
                                 std::optional<then> end) {
     state_->device->expect_own_process("copy a batch");
     checked_pieces const checked = check(pieces);
     if (pieces.empty() && !begin && !end)
-        return copy_ticket{};
+        return batch_ticket{};
     engine::stream_order order;
     if (begin) {
         order.after = static_cast<CUstream>(begin->stream);
-        constexpr std::chrono::milliseconds least{0}, longest = std::chrono::hours(24 * 365);
+        constexpr std::chrono::nanoseconds least{0}, longest = std::chrono::hours(24 * 365);
         if (begin->at_most)
             order.at_most = std::clamp(*begin->at_most, least, longest);
     }
@@ -209,7 +209,7 @@ copy_ticket copy_engine::submit(std::span<copy_piece const> pieces, std::optiona
     if (!checked.are_plain)
         cut = plain(pieces);
     for (;;) {
-        copy_engine_state::at_work const at = state_->get();
+        batch_queue_state::at_work const at = state_->get();
         bool const is_checked = at.engine->needs_known_memory();
         cuda::address_ranges of_this_batch;
         if (is_checked)
@@ -221,18 +221,18 @@ copy_ticket copy_engine::submit(std::span<copy_piece const> pieces, std::optiona
                 way, checked.are_plain ? pieces : std::span<copy_piece const>(cut), checked.bytes,
                 order);
             state_->count(at.kind, checked.bytes);
-            return copy_ticket{at.identity << number_bits | number};
+            return batch_ticket{at.identity << number_bits | number};
         } catch (engine::has_stopped const&) {
             // By another batch: the next engine takes this one.
         }
     }
 }
 
-bool copy_engine::done(copy_ticket ticket) const {
+bool batch_queue::done(batch_ticket ticket) const {
     return is_done(find_batch(*state_, ticket).poll());
 }
 
-bool copy_engine::wait(copy_ticket ticket, std::chrono::nanoseconds at_most) const {
+bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const {
     using clock = std::chrono::steady_clock;
     // A time that no clock reaches is as good as none.
     constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
@@ -248,12 +248,12 @@ bool copy_engine::wait(copy_ticket ticket, std::chrono::nanoseconds at_most) con
     return is_done(now);
 }
 
-std::string_view copy_engine::name() const {
+std::string_view batch_queue::name() const {
     state_->device->expect_own_process("ask which engine copies batches");
     return engine::batch_registry()[state_->get().kind].name;
 }
 
-std::vector<engine_report> copy_engine::reports() const {
+std::vector<engine_report> batch_queue::reports() const {
     state_->device->expect_own_process("ask what copies batches");
     return state_->reports();
 }

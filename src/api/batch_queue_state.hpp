@@ -4,7 +4,7 @@
 #include "gpu/device_state.hpp"
 #include "transfer/engine/batch.hpp"
 
-#include <barmap/copy_engine.hpp>
+#include <barmap/batch_queue.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace barmap {
 /// What all handles of one GPU's batches share: the engine at work, and those before it that have
 /// failed, for the tickets that they gave.
 /// Thread rule: every member may be called at once.
-struct copy_engine_state {
-    explicit copy_engine_state(std::shared_ptr<device_state> of) : device(std::move(of)) {}
-    copy_engine_state(copy_engine_state const&) = delete;
-    copy_engine_state& operator=(copy_engine_state const&) = delete;
-    ~copy_engine_state();
+struct batch_queue_state {
+    explicit batch_queue_state(std::shared_ptr<device_state> of) : device(std::move(of)) {}
+    batch_queue_state(batch_queue_state const&) = delete;
+    batch_queue_state& operator=(batch_queue_state const&) = delete;
+    ~batch_queue_state();
 
     /// An engine at work, with the number by which tickets name it. It lives as long as this.
     struct at_work {
