@@ -228,7 +228,7 @@ TEST(batch_both_ways_test, a_failure_of_one_engine_ends_the_wait_for_room_on_the
     std::vector<copy_piece> bad = p.back_list;
     bad.back().from = 16; // the second engine's half
     // The first nearly fills both engines' queues, and fails; the second is for the next channel.
-    std::vector<copy_piece> const list(1'900'000, {p.back.address(), p.back_host.address(), 2048});
+    std::vector<copy_piece> const list(1'900'000, {p.back.address(), p.back_host.address(), 8});
     machine.gpu().hold(own_engine);
     batch_ticket const out = p.queue.submit(p.out_list);
     batch_ticket const failing =

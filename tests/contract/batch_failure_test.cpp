@@ -216,8 +216,8 @@ TEST(batch_failure_test, a_submission_that_finds_no_room_takes_the_next_engine) 
         tickets.push_back(p.queue.submit(list));
     machine.gpu().stall();
     machine.gpu().release();
-    std::thread resumer([&] {
-        while (p.report("channel").failures == 0)
+    std::jthread resumer([&](std::stop_token const& stop) {
+        while (!stop.stop_requested() && p.report("channel").failures == 0)
             std::this_thread::sleep_for(1ms);
         machine.gpu().resume();
     });

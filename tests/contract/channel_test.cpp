@@ -288,6 +288,7 @@ TEST(channel_test, a_copy_that_stalls_is_made_in_another_way) {
     }
     engine_report const last = report_of(p.gpu, "channel");
     EXPECT_EQ(last.state, backend_state::broken) << "after three it stays off";
+    EXPECT_EQ(report_of(p.gpu, "driver").copies, 0u) << "the one that was asked for, or none";
     EXPECT_NE(last.reason.find("3 copies"), std::string::npos) << last.reason;
     EXPECT_FALSE(last.advice.empty());
 }
