@@ -121,6 +121,23 @@ TEST(batch_room_test, a_list_longer_than_the_ring_does_not_stand_in_the_caller) 
     EXPECT_TRUE(std::equal(sent.begin(), sent.begin() + count * bytes, p.host.bytes().begin()));
 }
 
+// Longer than all that may wait: taken where nothing waits, the second time as the first.
+TEST(batch_room_test, a_list_longer_than_all_room_is_taken_where_nothing_waits) {
+    engine_machine machine("channel");
+    batch_program p;
+    p.expect_to_work(1);
+    std::vector<copy_piece> const list(1'100'000, {p.block.address(), p.host.address(), 1});
+    for (unsigned round = 0; round < 2; ++round) {
+        SCOPED_TRACE(round);
+        machine.gpu().hold(own_engine);
+        batch_ticket ticket{};
+        bool const is_taken = returns([&] { ticket = p.queue.submit(list); });
+        machine.gpu().release();
+        ASSERT_TRUE(is_taken);
+        p.expect_done(ticket);
+    }
+}
+
 TEST(batch_room_test, what_waits_for_room_fails_with_its_channel) {
     engine_machine machine("channel");
     batch_program p;
