@@ -9,7 +9,8 @@
 ///     barmap_pin *pin;
 ///     barmap_mapping *map;
 ///     double value = 42.0;
-///     if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, 4096, &pin) || barmap_mapping_create(pin, &map))
+///     if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, 4096, &pin) ||
+///     barmap_mapping_create(pin, &map))
 ///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
 ///     barmap_mapping_write(map, 0, &value, sizeof value);
 ///     barmap_mapping_destroy(map);
@@ -18,17 +19,17 @@
 ///
 /// Sizes and offsets are in bytes, GPU addresses those of CUDA (a CUdeviceptr).
 ///
-/// Errors: a function that makes a handle, barmap_mapping_copy_to_gpu(), barmap_mapping_copy_to_cpu() and those of
-/// batches return 0 or a value of enum barmap_status, and leave a sentence in
-/// barmap_error_message(); the output of one that fails is NULL or 0. A NULL where one is not
-/// allowed is BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions that free, and
-/// the caller's error elsewhere.
+/// Errors: a function that makes a handle, barmap_mapping_copy_to_gpu(),
+/// barmap_mapping_copy_to_cpu() and those of batches return 0 or a value of enum barmap_status, and
+/// leave a sentence in barmap_error_message(); the output of one that fails is NULL or 0. A NULL
+/// where one is not allowed is BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions
+/// that free, and the caller's error elsewhere.
 ///
 /// Ownership: the caller frees each handle, once, in any order: a mapping keeps its pin alive, a
-/// pin and a copy engine their device. GPU memory that is pinned remains its owner's; that of
+/// pin and a batch queue their device. GPU memory that is pinned remains its owner's; that of
 /// barmap_pin_allocate() lives as long as its pin and the mappings of it.
 ///
-/// Threads: a device may be used by several threads at once, so may a pin, a copy engine, and a
+/// Threads: a device may be used by several threads at once, so may a pin, a batch queue, and a
 /// mapping for copies; overlapping writes are the caller's race, as with memcpy. Freeing a handle
 /// is exclusive.
 ///
@@ -257,9 +258,9 @@ BARMAP_API void barmap_mapping_destroy(barmap_mapping* mapping);
 /// the mapping, or a copy engine of the GPU. Returns when the bytes are there. What this thread
 /// wrote and posted before is not overtaken. Any thread.
 ///
-/// A copy for which no engine is ever faster is barmap_mapping_write() with checks. The first larger one
-/// starts the GPU's engines and measures them; share/doc/barmap/copy-engine.md says from which size
-/// on, and how long it takes. It may lock, call the driver, and wait; what must not uses
+/// A copy for which no engine is ever faster is barmap_mapping_write() with checks. The first
+/// larger one starts the GPU's engines and measures them; share/doc/barmap/copy-engine.md says from
+/// which size on, and how long it takes. It may lock, call the driver, and wait; what must not uses
 /// barmap_mapping_write().
 /// @param data host memory: ordinary, or pinned by CUDA; not NULL unless bytes is 0
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the range leaves the
@@ -269,8 +270,8 @@ BARMAP_API void barmap_mapping_destroy(barmap_mapping* mapping);
 ///
 ///     if (barmap_mapping_copy_to_gpu(map, 0, weights, sizeof weights) != BARMAP_OK)
 ///         fail(barmap_error_message());
-BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t offset, void const* data,
-                                  size_t bytes);
+BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t offset,
+                                          void const* data, size_t bytes);
 
 /// Copies from GPU memory by whatever is fastest: loads through the mapping, or a copy engine. It
 /// sees what this thread wrote and posted before, and never delivers a value older than one that
@@ -280,11 +281,11 @@ BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t 
 ///     if (barmap_mapping_copy_to_cpu(map, result, 0, sizeof result) != BARMAP_OK)
 ///         fail(barmap_error_message());
 BARMAP_API int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
-                                  size_t bytes);
+                                          size_t bytes);
 
-/// Opens what copies batches of scattered pieces between GPU memory and pinned host memory, with no
+/// Makes what copies batches of scattered pieces between GPU memory and pinned host memory, with no
 /// kernel, and in the order of CUDA streams where that is wanted. Starts the engine, about 15 ms,
-/// unless a handle of it is open: keep one. Any thread.
+/// unless another handle of it exists: keep one. Any thread.
 /// @param out to be freed by barmap_batch_queue_destroy()
 /// @return 0; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if none is usable, or BARMAP_ENGINE
 ///         allows none; BARMAP_ERROR_FORKED_CHILD
@@ -324,15 +325,17 @@ typedef struct barmap_batch_options {
     void* then;          ///< as `after`
 } barmap_batch_options;
 
-/// Begins to copy the pieces of a batch, in no order, and returns at once. The channel takes about a
-/// million pieces, or one longer list, in each of its queues before a submission waits for room;
+/// Begins to copy the pieces of a batch, in no order, and returns at once. The channel takes about
+/// a million pieces, or one longer list, in each of its queues before a submission waits for room;
 /// CUDA's own copies wait sooner. Any thread.
 ///
 /// The caller keeps both sides of every piece allocated, and unchanged where they are read, until
 /// the batch is done (with BARMAP_BATCH_THEN: until the stream is past it). An address that CUDA
 /// does not know, or memory that is freed meanwhile, makes the batch fail, and those that the same
-/// channel had not yet done. What this thread wrote before, also by barmap_mapping_write(), is copied.
-/// @param pieces  so many as `count` says, in any mixture of directions; none may write what another
+/// channel had not yet done. What this thread wrote before, also by barmap_mapping_write(), is
+/// copied.
+/// @param pieces  so many as `count` says, in any mixture of directions; none may write what
+/// another
 ///                one reads or writes. The batch's direction is that of its first piece that is not
 ///                empty: to the GPU if that comes from host memory, else to the CPU. A batch is
 ///                fastest if all go the same way. May go when the call returns. NULL for none
@@ -351,14 +354,14 @@ typedef struct barmap_batch_options {
 ///                                   .flags = BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN};
 ///     barmap_batch_queue_submit(queue, pieces, count, &order, &ticket);
 BARMAP_API int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const* pieces,
-                                   size_t count, barmap_batch_options const* or_null,
-                                   uint64_t* ticket);
+                                         size_t count, barmap_batch_options const* or_null,
+                                         uint64_t* ticket);
 
 /// Whether a batch is done; then this thread sees its bytes. Any thread.
 /// @param done set to 1 or 0
 /// @return 0; BARMAP_ERROR_COPY_UNFINISHED if the batch has failed: which of its bytes were copied
 ///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket that the GPU's batch queue has
-///         not given, or had given before its last handle was closed; BARMAP_ERROR_FORKED_CHILD
+///         not given, or had given before its last handle was destroyed; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     while (barmap_batch_queue_done(queue, ticket, &done) == BARMAP_OK && !done)
 ///         do_something_else();
@@ -369,7 +372,7 @@ BARMAP_API int barmap_batch_queue_done(barmap_batch_queue const* queue, uint64_t
 ///
 ///     barmap_batch_queue_wait(queue, ticket, 1000000000, &done); // for a second
 BARMAP_API int barmap_batch_queue_wait(barmap_batch_queue const* queue, uint64_t ticket,
-                                     uint64_t nanoseconds, int* done);
+                                       uint64_t nanoseconds, int* done);
 
 /// Frees the handle. Batches that are under way go on; the last handle of a GPU's waits for them.
 /// NULL: nothing to do.
@@ -387,14 +390,15 @@ BARMAP_API void barmap_batch_queue_destroy(barmap_batch_queue* queue);
 ///
 ///     barmap_mapping_write(map, 0, &job, sizeof job);
 BARMAP_API void barmap_mapping_write(barmap_mapping const* mapping, size_t offset, void const* from,
-                             size_t bytes);
+                                     size_t bytes);
 
 /// Copies from GPU memory. Never delivers a value older than one that this thread has already read
 /// from the same address. An aligned 1, 2, 4 or 8-byte read is one transaction.
 /// @pre offset + bytes <= barmap_mapping_size(mapping)
 ///
 ///     barmap_mapping_read(map, &result, 64, sizeof result);
-BARMAP_API void barmap_mapping_read(barmap_mapping const* mapping, void* to, size_t offset, size_t bytes);
+BARMAP_API void barmap_mapping_read(barmap_mapping const* mapping, void* to, size_t offset,
+                                    size_t bytes);
 
 /// Issues an aligned word with no fence: a doorbell. One transaction; it leaves the CPU at the
 /// latest with barmap_flush_stores().
@@ -413,7 +417,8 @@ BARMAP_API void barmap_mapping_post64(barmap_mapping const* mapping, size_t offs
 /// @pre barmap_mapping_data() + offset is a multiple of 64, and the line lies inside
 ///
 ///     barmap_mapping_post_line(map, slot * 64, message);
-BARMAP_API void barmap_mapping_post_line(barmap_mapping const* mapping, size_t offset, void const* line);
+BARMAP_API void barmap_mapping_post_line(barmap_mapping const* mapping, size_t offset,
+                                         void const* line);
 
 /// Makes every earlier store of this thread to a mapping leave the CPU before any later store of
 /// it.

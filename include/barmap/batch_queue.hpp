@@ -54,14 +54,14 @@ struct then {
 ///
 /// An address that CUDA has not mapped for this GPU, or memory that is freed while it is copied,
 /// makes the batch fail, and with it those that the same channel had not yet done: within 100 ms
-/// done() and wait() throw for them, and streams that wait for them are released. A batch that waits
-/// for a stream holds up no batch of the other direction, and no other of its own direction as long
-/// as those wait for three streams at most.
+/// done() and wait() throw for them, and streams that wait for them are released. A batch that
+/// waits for a stream holds up no batch of the other direction, and no other of its own direction
+/// as long as those wait for three streams at most.
 ///
 /// A cheap handle; copies share one state, which keeps the device. The destructor of a GPU's last
-/// one waits for the batches in flight, and so for the streams that those wait for. Thread rule: any
-/// number of threads may use one at once. In a forked child every member but copies, assignments
-/// and the destructor throws.
+/// one waits for the batches in flight, and so for the streams that those wait for. Thread rule:
+/// any number of threads may use one at once. In a forked child every member but copies,
+/// assignments and the destructor throws.
 class BARMAP_API batch_queue {
 public:
     batch_queue(batch_queue const&) noexcept;
@@ -71,7 +71,8 @@ public:
     /// Begins to copy, and returns at once. The channel takes about a million pieces, or one longer
     /// list, and 8,000 batches in each queue before a submission waits for room; CUDA's own copies
     /// wait sooner, where their driver or 255 batches behind the same stream do.
-    /// @param pieces any number, in any mixture of directions; none may write what another one reads
+    /// @param pieces any number, in any mixture of directions; none may write what another one
+    /// reads
     ///        or writes. The batch's direction is that of its first piece that is not empty: to the
     ///        GPU if that comes from host memory, else to the CPU. A batch is fastest if all go the
     ///        same way. The list may go when the call returns
@@ -83,7 +84,7 @@ public:
     ///         flight then, but for errc::copy_unfinished: CUDA failed half-way and does not say
     ///         when its copies end, so that both sides have to be kept
     batch_ticket submit(std::span<copy_piece const> pieces, std::optional<after> begin = {},
-                       std::optional<then> end = {});
+                        std::optional<then> end = {});
 
     /// Whether a batch is done. Where it is, this thread sees its bytes.
     /// @throws error errc::copy_unfinished if it has failed: which of its bytes were copied is

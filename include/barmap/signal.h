@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Rings and counters between a CPU and running GPU code, for C and languages that call C. No driver call and no synchronisation: each side looks at memory of its own.
+/// Rings and counters between a CPU and running GPU code, for C and languages that call C. No
+/// driver call and no synchronisation: each side looks at memory of its own.
 ///
 ///     typedef struct command { uint64_t what; double value; } command;
 ///     barmap_ring_to_gpu *commands;
@@ -16,11 +17,11 @@
 ///     cuStreamSynchronize(stream);
 ///     barmap_ring_to_gpu_destroy(commands);
 ///
-/// Kernels use <barmap/gpu/ring.cuh> and signal.cuh, with a type of the size that is given here. The
-/// rules are in share/doc/barmap/rings.md and ordering.md.
+/// Kernels use <barmap/gpu/ring.cuh> and signal.cuh, with a type of the size that is given here.
+/// The rules are in share/doc/barmap/rings.md and ordering.md.
 ///
-/// Words: `make` and `free` are of a handle and its memory. `end` says that no message follows, or
-/// that none is read any more; the ring remains to be freed.
+/// Words: `create` and `destroy` are of a handle and its memory. `close` says that no message
+/// follows, or that none is read any more; the ring remains to be destroyed.
 ///
 /// Errors: as in <barmap/barmap.h>, for functions that make a handle and those that take a stream.
 /// The others cannot fail, and check nothing: NULL is the caller's error. They take no lock,
@@ -30,7 +31,8 @@
 /// arena keeps its memory, so that the handles may be freed in any order.
 ///
 /// Threads: one at a time pushes to a ring, pops from one, and advances a counter; what looks at a
-/// ring, or waits for it, belongs to that thread as well. All else may be called at once. Freeing a handle is exclusive.
+/// ring, or waits for it, belongs to that thread as well. All else may be called at once. Freeing a
+/// handle is exclusive.
 ///
 /// fork(): a child may only free the handles.
 #ifndef BARMAP_SIGNAL_H
@@ -74,13 +76,14 @@ typedef struct barmap_counter_handle {
 ///        of 128
 /// @param host_bytes how much host memory, likewise
 /// @param out to be freed by barmap_arena_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_allocate() and barmap_mapping_create()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_allocate() and
+/// barmap_mapping_create()
 ///
 ///     barmap_arena *words;
 ///     if (barmap_arena_create(gpu, 1 << 20, 1 << 16, &words) != BARMAP_OK)
 ///         fail(barmap_error_message());
 BARMAP_API int barmap_arena_create(barmap_device* device, size_t gpu_bytes, size_t host_bytes,
-                                 barmap_arena** out);
+                                   barmap_arena** out);
 
 /// Frees the handle. The memory lives as long as what was taken of it; its end frees it with CUDA,
 /// which waits for running kernels. NULL: nothing to do.
@@ -100,8 +103,8 @@ BARMAP_API void barmap_arena_destroy(barmap_arena* arena);
 ///
 ///     barmap_ring_to_gpu_create(NULL, words, sizeof(command), 1024, &commands);
 BARMAP_API int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* arena,
-                                       size_t message_bytes, size_t slots,
-                                       barmap_ring_to_gpu** out);
+                                         size_t message_bytes, size_t slots,
+                                         barmap_ring_to_gpu** out);
 /// Frees the ring, without a word to its consumer. NULL: nothing to do.
 ///
 ///     barmap_ring_to_gpu_destroy(commands);
@@ -119,7 +122,8 @@ BARMAP_API void barmap_ring_to_gpu_handle(barmap_ring_to_gpu const* ring, barmap
 /// @return how many were written, 0 if the ring is full
 ///
 ///     sent += barmap_ring_to_gpu_push(commands, list + sent, count - sent);
-BARMAP_API size_t barmap_ring_to_gpu_push(barmap_ring_to_gpu* ring, void const* messages, size_t count);
+BARMAP_API size_t barmap_ring_to_gpu_push(barmap_ring_to_gpu* ring, void const* messages,
+                                          size_t count);
 
 /// Makes all messages arrive without waiting for more.
 ///
@@ -152,14 +156,14 @@ BARMAP_API int barmap_ring_to_gpu_ended(barmap_ring_to_gpu const* ring);
 ///     barmap_ring_to_gpu_close(commands);
 BARMAP_API void barmap_ring_to_gpu_close(barmap_ring_to_gpu* ring);
 
-/// Makes a ring for messages of GPU code to the CPU. As barmap_ring_to_gpu_create(), but for a slot,
-/// which takes host memory: 16 bytes for messages of up to 8, otherwise a multiple of 64.
+/// Makes a ring for messages of GPU code to the CPU. As barmap_ring_to_gpu_create(), but for a
+/// slot, which takes host memory: 16 bytes for messages of up to 8, otherwise a multiple of 64.
 /// @param out to be freed by barmap_ring_to_cpu_destroy()
 ///
 ///     barmap_ring_to_cpu_create(gpu, NULL, sizeof(answer), 1024, &answers);
 BARMAP_API int barmap_ring_to_cpu_create(barmap_device* device, barmap_arena* arena,
-                                       size_t message_bytes, size_t slots,
-                                       barmap_ring_to_cpu** out);
+                                         size_t message_bytes, size_t slots,
+                                         barmap_ring_to_cpu** out);
 /// Frees the ring, without a word to its producers. NULL: nothing to do.
 ///
 ///     barmap_ring_to_cpu_destroy(answers);
@@ -182,7 +186,8 @@ BARMAP_API size_t barmap_ring_to_cpu_pop(barmap_ring_to_cpu* ring, void* message
 /// @return 1 if there is one; 0 if the time is over, or the producers have ended the ring and all
 ///         was read
 ///
-///     if (barmap_ring_to_cpu_wait(answers, 5000000) && barmap_ring_to_cpu_pop(answers, &next, 1)) ...
+///     if (barmap_ring_to_cpu_wait(answers, 5000000) && barmap_ring_to_cpu_pop(answers, &next, 1))
+///     ...
 BARMAP_API int barmap_ring_to_cpu_wait(barmap_ring_to_cpu const* ring, uint64_t nanoseconds);
 
 /// How many messages have arrived and were not read.
@@ -211,7 +216,7 @@ BARMAP_API void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring);
 ///
 ///     barmap_counter_to_gpu_create(words, 0, &inputs);
 BARMAP_API int barmap_counter_to_gpu_create(barmap_arena* arena, uint64_t first,
-                                          barmap_counter_to_gpu** out);
+                                            barmap_counter_to_gpu** out);
 /// NULL: nothing to do.
 ///
 ///     barmap_counter_to_gpu_destroy(inputs);
@@ -243,7 +248,7 @@ BARMAP_API uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* cou
 ///
 ///     barmap_counter_to_gpu_stream_wait(inputs, stream, 17);
 BARMAP_API int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* counter, void* stream,
-                                              uint64_t at_least);
+                                                 uint64_t at_least);
 
 /// Makes a number that GPU code or a stream advances, and the CPU waits for. As
 /// barmap_counter_to_gpu_create(); it takes host memory as well.
@@ -251,7 +256,7 @@ BARMAP_API int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* co
 ///
 ///     barmap_counter_to_cpu_create(words, 0, &done);
 BARMAP_API int barmap_counter_to_cpu_create(barmap_arena* arena, uint64_t first,
-                                          barmap_counter_to_cpu** out);
+                                            barmap_counter_to_cpu** out);
 /// NULL: nothing to do.
 ///
 ///     barmap_counter_to_cpu_destroy(done);
@@ -273,7 +278,7 @@ BARMAP_API uint64_t barmap_counter_to_cpu_value(barmap_counter_to_cpu const* cou
 ///
 ///     if (!barmap_counter_to_cpu_wait(done, 17, 5000000)) ...
 BARMAP_API int barmap_counter_to_cpu_wait(barmap_counter_to_cpu const* counter, uint64_t at_least,
-                                       uint64_t nanoseconds);
+                                          uint64_t nanoseconds);
 
 /// Has a stream set the number when all work that it was given before is complete. Captured into a
 /// graph, each replay sets the same number: call this after each launch. Otherwise as
@@ -281,7 +286,7 @@ BARMAP_API int barmap_counter_to_cpu_wait(barmap_counter_to_cpu const* counter, 
 ///
 ///     barmap_counter_to_cpu_record(done, stream, 17);
 BARMAP_API int barmap_counter_to_cpu_record(barmap_counter_to_cpu const* counter, void* stream,
-                                     uint64_t value);
+                                            uint64_t value);
 
 #ifdef __cplusplus
 }

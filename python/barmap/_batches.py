@@ -150,7 +150,7 @@ class BatchQueue:
 
     `copy_rows` is for arrays. Here nothing is checked but the numbers: an address that
     CUDA has not mapped, or memory that is freed before its batch is done, makes the batch fail, and
-    those that the engine had not yet done. You keep both sides of every piece until then.
+    those that the same channel had not yet done. You keep both sides of every piece until then.
 
     Any number of threads may use one at once.
 
@@ -178,7 +178,7 @@ class BatchQueue:
     def __init__(self, device: Union[SupportsIndex, Device] = 0) -> None:
         ordinal = device.ordinal if isinstance(device, Device) else device
         self._ordinal = unsigned(ordinal, "device", 31)
-        self._engine = _barmap.batch_queue(self._ordinal)
+        self._queue = _barmap.batch_queue(self._ordinal)
 
     def submit(
         self,
@@ -204,9 +204,8 @@ class BatchQueue:
         then : stream, optional
             All work that it is given later sees the bytes.
         at_most : float, optional
-            With `after`: how long the stream may take from now on, in seconds, rounded up to whole
-            milliseconds; a batch of the channel that waits longer has failed. None: as long as it
-            takes.
+            With `after`: how long the stream may take from now on, in seconds; a batch of the
+            channel that waits longer has failed. None: as long as it takes.
 
         Returns
         -------
@@ -234,7 +233,7 @@ class BatchQueue:
         patience = None if at_most is None else seconds(at_most, "at_most")
         from . import _rows
 
-        return self._engine.submit(
+        return self._queue.submit(
             _rows.addresses("to", to),
             _rows.addresses("from_", from_),
             _rows.addresses("sizes", sizes),
@@ -251,14 +250,14 @@ class BatchQueue:
         barmap.Error
             If the batch has failed: which of its bytes were copied is unknown.
         ValueError
-            For a ticket of another engine.
+            For a ticket that this GPU's batch queue has not given.
 
         Examples
         --------
         >>> barmap.batch_queue().done(0)
         True
         """
-        return self._engine.done(unsigned(ticket, "the ticket"))
+        return self._queue.done(unsigned(ticket, "the ticket"))
 
     def wait(self, ticket: SupportsIndex, timeout: Optional[float] = None) -> bool:
         """Waits for a batch, without giving up the CPU, but without the GIL. Ctrl-C ends the wait,
@@ -279,15 +278,15 @@ class BatchQueue:
         >>> barmap.batch_queue().wait(0, timeout=0.001)
         True
         """
-        return self._engine.wait(unsigned(ticket, "the ticket"), checked(timeout))
+        return self._queue.wait(unsigned(ticket, "the ticket"), checked(timeout))
 
     @property
     def name(self) -> str:
-        return self._engine.name
+        return self._queue.name
 
     @property
     def reports(self) -> List[Engine]:
-        return [Engine(**row) for row in self._engine.reports]
+        return [Engine(**row) for row in self._queue.reports]
 
     def __repr__(self) -> str:
         try:

@@ -25,7 +25,7 @@ class Engine(NamedTuple):
     Examples
     --------
     >>> engine = barmap.devices()[0].engines()[-1]
-    >>> queue.name, engine.state, engine.failures
+    >>> engine.name, engine.state, engine.failures
     ('driver', 'usable', 0)
     """
 
@@ -87,7 +87,7 @@ class Device(NamedTuple):
 
         Examples
         --------
-        >>> [queue.name for engine in barmap.devices()[0].engines() if engine.state == "usable"]
+        >>> [engine.name for engine in barmap.devices()[0].engines() if engine.state == "usable"]
         ['driver']
         """
         return [Engine(**row) for row in _barmap.engines(self.ordinal)]

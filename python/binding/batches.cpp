@@ -86,7 +86,7 @@ void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& fr
 }
 
 batches& batches::of(int ordinal) {
-    expect_not_forked("open a batch queue");
+    expect_not_forked("create a batch queue");
     std::lock_guard const guard(kept().lock);
     std::unique_ptr<batches>& found = kept().of[ordinal];
     if (!found)

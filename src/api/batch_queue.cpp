@@ -145,7 +145,7 @@ struct batch {
 
 [[noreturn]] void refuse_ticket() {
     throw error(errc::invalid_argument, "find a batch by its ticket", "",
-                "give a ticket of this GPU's batch queue, while a handle of that is open");
+                "give a ticket of this GPU's batch queue, while a handle of it exists");
 }
 
 batch find_batch(batch_queue_state& of, batch_ticket ticket) {
@@ -191,7 +191,7 @@ batch_queue& batch_queue::operator=(batch_queue const&) noexcept = default;
 batch_queue::~batch_queue() = default;
 
 batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::optional<after> begin,
-                                std::optional<then> end) {
+                                 std::optional<then> end) {
     state_->device->expect_own_process("copy a batch");
     checked_pieces const checked = check(pieces);
     if (pieces.empty() && !begin && !end)

@@ -210,7 +210,7 @@ void barmap_device_destroy(barmap_device* device) {
 int barmap_pin_allocate(barmap_device* device, std::size_t bytes, barmap_pin** out) {
     static constexpr char operation[] = "allocate GPU memory";
     return make(out, operation, [&] {
-        return handle_of(expect(device, operation, "open a device first").device.allocate(bytes));
+        return handle_of(expect(device, operation, "create a device first").device.allocate(bytes));
     });
 }
 
@@ -218,7 +218,7 @@ int barmap_pin_create(barmap_device* device, std::uint64_t gpu_address, std::siz
                       barmap_pin_options const* or_null, barmap_pin** out) {
     static constexpr char operation[] = "pin GPU memory";
     return make(out, operation, [&] {
-        barmap::device const& gpu = expect(device, operation, "open a device first").device;
+        barmap::device const& gpu = expect(device, operation, "create a device first").device;
         barmap_pin_options const options =
             known(or_null, BARMAP_PIN_WHOLE_PAGES | BARMAP_PIN_FORCE_PCIE,
                   "take the options of a pin", "set their size to sizeof(barmap_pin_options)");
@@ -280,7 +280,7 @@ void barmap_mapping_destroy(barmap_mapping* mapping) {
 }
 
 int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, std::size_t offset, void const* data,
-                       std::size_t bytes) {
+                               std::size_t bytes) {
     static constexpr char operation[] = "copy to GPU memory";
     return attempt([&] {
         expect(mapping, operation, "map some memory first")
@@ -289,7 +289,7 @@ int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, std::size_t offset
 }
 
 int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, std::size_t offset,
-                       std::size_t bytes) {
+                               std::size_t bytes) {
     static constexpr char operation[] = "copy from GPU memory";
     return attempt([&] {
         expect(mapping, operation, "map some memory first")
@@ -301,7 +301,7 @@ int barmap_batch_queue_create(barmap_device* device, barmap_batch_queue** out) {
     static constexpr char operation[] = "create a batch queue";
     return make(out, operation, [&] {
         return barmap_batch_queue{
-            expect(device, operation, "open a device first").device.batches()};
+            expect(device, operation, "create a device first").device.batches()};
     });
 }
 
@@ -312,8 +312,8 @@ char const* barmap_batch_queue_name(barmap_batch_queue const* queue) {
 }
 
 int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const* pieces,
-                        std::size_t count, barmap_batch_options const* or_null,
-                        std::uint64_t* ticket) {
+                              std::size_t count, barmap_batch_options const* or_null,
+                              std::uint64_t* ticket) {
     static constexpr char operation[] = "copy a batch";
     return attempt([&] {
         if (ticket)
@@ -347,7 +347,7 @@ int barmap_batch_queue_done(barmap_batch_queue const* queue, std::uint64_t ticke
 }
 
 int barmap_batch_queue_wait(barmap_batch_queue const* queue, std::uint64_t ticket,
-                          std::uint64_t nanoseconds, int* done) {
+                            std::uint64_t nanoseconds, int* done) {
     return tell_whether_done(queue, done, [&](barmap::batch_queue const& of) {
         return of.wait(barmap::batch_ticket{ticket}, at_most(nanoseconds));
     });
@@ -358,13 +358,14 @@ void barmap_batch_queue_destroy(barmap_batch_queue* queue) {
 }
 
 void barmap_mapping_write(barmap_mapping const* mapping, std::size_t offset, void const* from,
-                  std::size_t bytes) {
+                          std::size_t bytes) {
     barmap::window const to = at(mapping, offset);
     assert(bytes <= to.size);
     barmap::copy::write_bytes(to.data, static_cast<std::byte const*>(from), bytes, *to.plan);
 }
 
-void barmap_mapping_read(barmap_mapping const* mapping, void* to, std::size_t offset, std::size_t bytes) {
+void barmap_mapping_read(barmap_mapping const* mapping, void* to, std::size_t offset,
+                         std::size_t bytes) {
     barmap::window const from = at(mapping, offset);
     assert(bytes <= from.size);
     barmap::copy::read_bytes(static_cast<std::byte*>(to), from.data, bytes, *from.plan);

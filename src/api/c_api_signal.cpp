@@ -109,10 +109,10 @@ int tell_stream(Handle const* handle, char const* operation, Tell tell) noexcept
 } // namespace
 
 int barmap_arena_create(barmap_device* device, std::size_t gpu_bytes, std::size_t host_bytes,
-                      barmap_arena** out) {
+                        barmap_arena** out) {
     static constexpr char operation[] = "make an arena";
     return make(out, operation, [&] {
-        return barmap_arena{barmap::arena(expect(device, operation, "open a device first").device,
+        return barmap_arena{barmap::arena(expect(device, operation, "create a device first").device,
                                           gpu_bytes, host_bytes)};
     });
 }
@@ -122,7 +122,7 @@ void barmap_arena_destroy(barmap_arena* arena) {
 }
 
 int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* arena, std::size_t message_bytes,
-                            std::size_t slots, barmap_ring_to_gpu** out) {
+                              std::size_t slots, barmap_ring_to_gpu** out) {
     return make_ring(device, arena, message_bytes, slots, out);
 }
 
@@ -134,7 +134,8 @@ void barmap_ring_to_gpu_handle(barmap_ring_to_gpu const* ring, barmap_ring_handl
     hand_over(ring->ring.handle(), out);
 }
 
-std::size_t barmap_ring_to_gpu_push(barmap_ring_to_gpu* ring, void const* messages, std::size_t count) {
+std::size_t barmap_ring_to_gpu_push(barmap_ring_to_gpu* ring, void const* messages,
+                                    std::size_t count) {
     return ring->ring.push_many(bytes_of(messages, count * ring->ring.message_bytes()));
 }
 
@@ -159,7 +160,7 @@ void barmap_ring_to_gpu_close(barmap_ring_to_gpu* ring) {
 }
 
 int barmap_ring_to_cpu_create(barmap_device* device, barmap_arena* arena, std::size_t message_bytes,
-                            std::size_t slots, barmap_ring_to_cpu** out) {
+                              std::size_t slots, barmap_ring_to_cpu** out) {
     return make_ring(device, arena, message_bytes, slots, out);
 }
 
@@ -192,7 +193,7 @@ void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring) {
 }
 
 int barmap_counter_to_gpu_create(barmap_arena* arena, std::uint64_t first,
-                               barmap_counter_to_gpu** out) {
+                                 barmap_counter_to_gpu** out) {
     return make_in(arena, out, "make a counter", [&](barmap::arena const& memory) {
         return barmap_counter_to_gpu{barmap::counter_to_gpu(memory, first)};
     });
@@ -215,13 +216,13 @@ std::uint64_t barmap_counter_to_gpu_value(barmap_counter_to_gpu const* counter) 
 }
 
 int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* counter, void* stream,
-                                   std::uint64_t at_least) {
+                                      std::uint64_t at_least) {
     return tell_stream(counter, "have a stream wait for a counter",
                        [&](auto const& it) { it.counter.wait(stream, at_least); });
 }
 
 int barmap_counter_to_cpu_create(barmap_arena* arena, std::uint64_t first,
-                               barmap_counter_to_cpu** out) {
+                                 barmap_counter_to_cpu** out) {
     return make_in(arena, out, "make a counter", [&](barmap::arena const& memory) {
         return barmap_counter_to_cpu{barmap::counter_to_cpu(memory, first)};
     });
@@ -241,11 +242,12 @@ std::uint64_t barmap_counter_to_cpu_value(barmap_counter_to_cpu const* counter) 
 }
 
 int barmap_counter_to_cpu_wait(barmap_counter_to_cpu const* counter, std::uint64_t at_least,
-                            std::uint64_t nanoseconds) {
+                               std::uint64_t nanoseconds) {
     return counter->counter.wait_for(at_least, at_most(nanoseconds));
 }
 
-int barmap_counter_to_cpu_record(barmap_counter_to_cpu const* counter, void* stream, std::uint64_t value) {
+int barmap_counter_to_cpu_record(barmap_counter_to_cpu const* counter, void* stream,
+                                 std::uint64_t value) {
     return tell_stream(counter, "have a stream set a counter",
                        [&](auto const& it) { it.counter.record(stream, value); });
 }

@@ -154,7 +154,7 @@ static void a_stream_and_a_batch_keep_their_order(void) {
 
 static void every_refusal(void) {
     barmap_batch_queue* other;
-    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot create a batch queue: invalid argument; open",
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot create a batch queue: invalid argument; create a device",
             other, barmap_batch_queue_create(NULL, &other));
     REFUSED_WITHOUT_OUTPUT("give a place", barmap_batch_queue_create(gpu, NULL));
 

@@ -125,7 +125,7 @@ static void every_refusal(void) {
     REFUSED(BARMAP_ERROR_CUDA, "CUDA_ERROR_OUT_OF_MEMORY", pin,
             barmap_pin_allocate(gpu, (size_t)1 << 46, &pin));
     CHECK(barmap_error_cause() == 2); // CUDA_ERROR_OUT_OF_MEMORY
-    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot allocate GPU memory: invalid argument; open",
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot allocate GPU memory: invalid argument; create a device",
             pin, barmap_pin_allocate(NULL, 1, &pin));
     CHECK(barmap_error_cause() == 0);
     REFUSED_WITHOUT_OUTPUT("cannot allocate GPU memory: invalid argument; give a place",
@@ -137,7 +137,7 @@ static void every_refusal(void) {
             barmap_pin_create(gpu, address, size + 1, NULL, &pin));
     REFUSED(BARMAP_ERROR_UNSUPPORTED_MEMORY, "CUDA knows no live allocation", pin,
             barmap_pin_create(gpu, (uintptr_t)&device, 1, NULL, &pin));
-    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot pin GPU memory: invalid argument; open", pin,
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot pin GPU memory: invalid argument; create a device", pin,
             barmap_pin_create(NULL, address, 1, NULL, &pin));
     REFUSED_WITHOUT_OUTPUT("cannot pin GPU memory: invalid argument; give a place",
                            barmap_pin_create(gpu, address, 1, NULL, NULL));

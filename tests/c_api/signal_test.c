@@ -124,7 +124,7 @@ static void a_stream_waits_for_a_counter_and_sets_one(void) {
 
 static void every_refusal_of_a_ring(void) {
     barmap_arena* arena;
-    REFUSED(invalid, "cannot make an arena: invalid argument; open a device first", arena,
+    REFUSED(invalid, "cannot make an arena: invalid argument; create a device first", arena,
             barmap_arena_create(NULL, 1, 1, &arena));
     REFUSED_WITHOUT_OUTPUT("give a place", barmap_arena_create(gpu, 1, 1, NULL));
 

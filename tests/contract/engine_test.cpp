@@ -79,8 +79,8 @@ INSTANTIATE_TEST_SUITE_P(ways, engine_test, testing::ValuesIn(engine_ways()),
                          [](auto const& info) { return std::string(info.param.name); });
 
 /// GPU memory and host memory that an engine reaches, and what should be in both.
-struct arena {
-    explicit arena(engine::copy_engine& which, std::size_t size)
+struct reached_memory {
+    explicit reached_memory(engine::copy_engine& which, std::size_t size)
         : bytes(size), block(size), host(os::region::shared_memory(size)),
           gpu_side(which.reach(cuda::describe(block.address(), size))),
           host_side(which.reach(std::span(host.data(), host.size()))) {}
@@ -100,7 +100,7 @@ struct arena {
 TEST_P(engine_test, moves_pieces_of_odd_sizes_and_places_and_touches_no_others) {
     auto const which = started();
     constexpr std::size_t size = 4 * mib, pieces = 9000;
-    arena a(*which, size);
+    reached_memory a(*which, size);
     std::mt19937 random(1);
     auto const gpu_bytes = pattern(size, 1), host_bytes = pattern(size, 2);
     for (direction const way : {direction::to_cpu, direction::to_gpu}) {
@@ -135,7 +135,7 @@ TEST_P(engine_test, moves_pieces_of_odd_sizes_and_places_and_touches_no_others) 
 
 TEST_P(engine_test, keeps_the_order_of_submissions) {
     auto const which = started();
-    arena a(*which, 64 * kib);
+    reached_memory a(*which, 64 * kib);
     engine::ticket last = 0;
     // More than any ring holds: each copies what the one before has brought.
     for (unsigned i = 0; i < 400; ++i) {
@@ -155,7 +155,7 @@ TEST_P(engine_test, keeps_the_order_of_submissions) {
 
 TEST_P(engine_test, takes_submissions_without_waiting_for_them) {
     auto const which = started();
-    arena a(*which, mib);
+    reached_memory a(*which, mib);
     auto const sent = pattern(mib, 3);
     std::ranges::copy(sent, a.on_host().begin());
     engine::ticket last = 0;
@@ -172,7 +172,7 @@ TEST_P(engine_test, leaves_nothing_behind) {
     fake::left_over const before = machine_->held();
     for (int i = 0; i < 3; ++i) {
         auto const which = started();
-        arena a(*which, 64 * kib);
+        reached_memory a(*which, 64 * kib);
         piece const one{a.on_host_at(), a.gpu(), 4096};
         ASSERT_EQ(which->wait(which->submit({&one, 1}), soon()), outcome::done);
     }
@@ -182,7 +182,7 @@ TEST_P(engine_test, leaves_nothing_behind) {
 TEST_P(engine_test, is_used_by_several_threads) {
     auto const which = started();
     constexpr std::size_t threads = 4, share = 64 * kib;
-    arena a(*which, threads * share);
+    reached_memory a(*which, threads * share);
     auto const sent = pattern(threads * share, 4);
     std::ranges::copy(sent, a.on_host().begin());
     std::vector<std::thread> all;
@@ -201,7 +201,7 @@ TEST_P(engine_test, is_used_by_several_threads) {
 
 TEST_P(engine_test, closed_takes_nothing_more) {
     auto const which = started();
-    arena a(*which, 4096);
+    reached_memory a(*which, 4096);
     which->close();
     piece const one{a.gpu(), a.on_host_at(), 8};
     EXPECT_EQ(refusal_of([&] {

@@ -280,12 +280,12 @@ def test_pieces_by_their_addresses(stream):
 def test_the_time_of_a_batch_is_rounded_up(monkeypatch, seconds, nanoseconds):
     given = []
 
-    class Engine:
+    class Taker:
         def submit(self, *arguments):
             given.append(arguments[-1])
 
     queue = barmap.batch_queue()
-    monkeypatch.setattr(queue, "_engine", Engine())
+    monkeypatch.setattr(queue, "_queue", Taker())
     queue.submit([], [], [], after=0, at_most=seconds)
     assert given == [nanoseconds]
 

@@ -25,8 +25,7 @@ WITH_EXAMPLES = (  # in methods
 
 def documented():
     """All that is public, with its docstring's owner: classes, functions, methods."""
-    for name in barmap.__all__:
-        thing = getattr(barmap, name)
+    for name, thing in [(name, getattr(of, name)) for of in (barmap, barmap.types) for name in of.__all__]:
         if not callable(thing):
             continue
         yield name, thing
