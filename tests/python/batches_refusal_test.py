@@ -330,7 +330,7 @@ for call in range(40, 0, -1): # one of them asks for the end of what nobody wait
         break
 assert "cannot copy a batch: " in told and "dmesg" in told, told
 assert host[0, 0] == 1 # the call that told it copied nothing
-barmap.copy_rows(host, gpu, from_rows=[1]) # it is told once
+barmap.copy_rows(host, gpu, from_rows=[1]) # the failure is reported once
 assert host[0, 0] == 2
 """
 

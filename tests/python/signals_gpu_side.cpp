@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The GPU's side of counters, for a thread that stands for a kernel.
+// The GPU's side of counters, which a CPU thread runs in the place of a kernel.
 #include <barmap/gpu/signal.cuh>
 
 namespace gpu = barmap::gpu;

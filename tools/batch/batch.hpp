@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-/// barmap batch: batches of scattered copies by device::batches(), and by what else there is.
+/// barmap batch: batches of scattered copies by device::batches(), beside the other methods of this machine.
 namespace barmap::tool {
 
 struct batch_options : options {
