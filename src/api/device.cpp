@@ -137,11 +137,7 @@ std::vector<engine_report> device::engines() const {
 }
 
 std::vector<engine_report> device::started_engines() const {
-    std::vector<engine_report> reports;
-    for (std::unique_ptr<engine_slot> const& slot : state_->engines)
-        if (slot->is_started())
-            reports.push_back(slot->report());
-    return reports;
+    return known_reports(state_->engines);
 }
 
 std::vector<copy_crossover> device::copy_crossovers(std::string_view backend) const {

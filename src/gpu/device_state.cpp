@@ -54,8 +54,7 @@ device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
     std::string_view const engine_wanted = forced_engine();
     for (backend::registration const& entry : backend::registry())
         slots.push_back(std::make_unique<backend_slot>(entry, gpu));
-    for (engine::copy_registration const& entry : engine::registry())
-        engines.push_back(std::make_unique<engine_slot>(entry, gpu));
+    engines = engine_slots(gpu, engine::lane::held);
     CUcontext current = nullptr;
     CUdevice current_device = -1;
     cuda::driver_api const& cu = cuda::api();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
 #include "fake/faults.hpp"
-#include "transfer/engine/batch.hpp"
+#include "transfer/engine/engine.hpp"
 
 /// What goes wrong with batches by a channel in CUDA's address space, and who is told.
 namespace barmap::contract {
 namespace {
 
-std::unique_ptr<engine::batch_engine> make_batches() {
-    return engine::batch_registry().front().make(identify(0));
+std::unique_ptr<engine::copy_engine> make_batches() {
+    return engine::registry().front().make(identify(0), engine::lane::cuda);
 }
 
 void expect_failed(batch_program const& p, batch_ticket ticket) {
@@ -298,8 +298,7 @@ TEST(batch_failure_test, a_word_that_is_ordered_in_vain_is_taken) {
 TEST(batch_failure_test, every_refused_call_is_cleaned_up_after) {
     engine_machine machine(nullptr);
     device const gpu = device::open(0);
-    engine::batch_test_memory const memory(identify(0));
-    make_batches()->start(memory); // what CUDA keeps after its first use
+    make_batches()->start(); // what CUDA keeps after its first use
     fake::left_over const before = machine->held();
     for (auto const& [source, code] : {std::pair{fake::fault_source::system, EINVAL},
                                        {fake::fault_source::status, 0x1a},
@@ -310,7 +309,7 @@ TEST(batch_failure_test, every_refused_call_is_cleaned_up_after) {
             {
                 auto const made = make_batches();
                 try {
-                    made->start(memory);
+                    made->start();
                 } catch (error const&) {
                     // Or the call was not needed.
                 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
-#include "transfer/engine/batch.hpp"
+#include "transfer/engine/engine.hpp"
 
 #include <barrier>
 #include <pthread.h>
@@ -118,16 +118,15 @@ private:
 TEST(batch_race_test, a_channel_is_not_started_without_its_thread) {
     engine_machine machine("channel");
     device const gpu = device::open(0);
-    engine::batch_test_memory const memory(identify(0));
     {
-        auto const good = engine::batch_registry().front().make(identify(0));
-        good->start(memory); // what CUDA keeps after its first use
+        auto const good = engine::registry().front().make(identify(0), engine::lane::cuda);
+        good->start(); // what CUDA keeps after its first use
     }
     fake::left_over const before = machine->held();
     {
-        auto const engine = engine::batch_registry().front().make(identify(0));
+        auto const engine = engine::registry().front().make(identify(0), engine::lane::cuda);
         no_threads const none;
-        expect_refusal(refusal_of([&] { engine->start(memory); }), errc::backend_broken, "ulimit -u");
+        expect_refusal(refusal_of([&] { engine->start(); }), errc::backend_broken, "ulimit -u");
     }
     EXPECT_EQ(machine->held(), before);
 }

@@ -26,7 +26,7 @@ engine_report report_of(device const& gpu, std::string_view name) {
 }
 
 std::unique_ptr<engine::copy_engine> make_channel() {
-    return engine::registry().front().make(identify(0));
+    return engine::registry().front().make(identify(0), engine::lane::held);
 }
 
 /// A program that copies adaptively.
@@ -147,7 +147,7 @@ TEST(channel_test, is_absent_where_it_has_not_been_tried) {
     coherent.coherent = true;
     for (auto const& [gpu, words] : {std::pair{slice, "MIG"}, {coherent, "coherent"}})
         expect_refusal(
-            refusal_of([&, &which = gpu] { engine::registry().front().make(which)->start(); }),
+            refusal_of([&, &which = gpu] { engine::registry().front().make(which, engine::lane::held)->start(); }),
             errc::backend_absent, words);
 }
 

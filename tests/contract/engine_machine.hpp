@@ -8,6 +8,8 @@
 
 #include <memory>
 #include <optional>
+#include <ostream>
+#include <vector>
 
 namespace barmap::contract {
 
@@ -37,5 +39,33 @@ private:
     std::shared_ptr<fake::rm_driver> driver_;
     std::optional<machine> machine_;
 };
+
+/// An engine, and the machine that a suite runs it on.
+struct engine_way {
+    char const* name;
+    char const* engine;
+    fake::rm_driver::behaviour how;
+    engine::lane lane = engine::lane::held;
+};
+
+inline void PrintTo(engine_way const& which, std::ostream* out) {
+    *out << which.name;
+}
+
+// Every generation, and every structure that differs between series of the driver.
+inline std::vector<engine_way> held_ways() {
+    auto const of = [](fake::rm::generation gpu, unsigned series) {
+        fake::rm_driver::behaviour how;
+        how.gpu = gpu;
+        how.series = series;
+        return how;
+    };
+    using fake::rm::generation;
+    return {{"driver", "driver", {}},
+            {"channel_hopper_580", "channel", of(generation::hopper, 580)},
+            {"channel_ampere_570", "channel", of(generation::ampere, 570)},
+            {"channel_ada_535", "channel", of(generation::ada, 535)},
+            {"channel_blackwell_610", "channel", of(generation::blackwell, 610)}};
+}
 
 } // namespace barmap::contract

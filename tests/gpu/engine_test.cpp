@@ -26,12 +26,16 @@ using engine::direction;
 using engine::outcome;
 using engine::piece;
 
+engine::ticket submit(engine::copy_engine& to, std::span<piece const> pieces) {
+    return to.submit(direction::to_cpu, pieces, 0, {});
+}
+
 class engine_test : public real_gpu {
 protected:
     static std::unique_ptr<engine::copy_engine> started(std::string_view name) {
         for (engine::copy_registration const& entry : engine::registry())
             if (entry.name == name) {
-                auto made = entry.make(identify(0));
+                auto made = entry.make(identify(0), engine::lane::held);
                 made->start();
                 return made;
             }
@@ -44,7 +48,7 @@ protected:
                 return each.reason;
         return {};
     }
-    static engine::deadline within(std::chrono::milliseconds time) {
+    static engine::device_clock::time_point within(std::chrono::milliseconds time) {
         return engine::device_clock::now() + time;
     }
 };
@@ -117,10 +121,10 @@ TEST_F(engine_test, sees_what_the_mapping_wrote_and_shows_what_it_wrote_itself) 
                 post(map.window(at, 8), i);
             piece const there{gpu_at, to, 8}, back{to, gpu_at, 8};
             flush_stores();
-            ASSERT_EQ(which->wait(which->submit({&back, 1}), within(2s)), outcome::done);
+            ASSERT_EQ(engine::wait(*which, submit(*which, {&back, 1}), within(2s)), outcome::done);
             stale += *word != i;
             *word = ~i;
-            ASSERT_EQ(which->wait(which->submit({&there, 1}), within(2s)), outcome::done);
+            ASSERT_EQ(engine::wait(*which, submit(*which, {&there, 1}), within(2s)), outcome::done);
             std::uint64_t seen = 0;
             read(std::as_writable_bytes(std::span(&seen, 1)), map.window(at, 8));
             stale += seen != ~i;
@@ -164,7 +168,7 @@ TEST_F(engine_test, an_address_that_is_not_mapped_is_an_error_and_CUDA_goes_on) 
         piece const wild{on_host->runs.front().address,
                          reached->runs.front().address + (std::uint64_t{1} << 36), 4096};
         auto const begin = std::chrono::steady_clock::now();
-        EXPECT_EQ(which->wait(which->submit({&wild, 1}), within(2s)),
+        EXPECT_EQ(engine::wait(*which, submit(*which, {&wild, 1}), within(2s)),
                   outcome::failed);
         std::printf(
             "unmapped address: told after %.1f ms\n",

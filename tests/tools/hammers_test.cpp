@@ -2,6 +2,7 @@
 #include "bench/verify_copies.hpp"
 #include "stress/engine_hammers.hpp"
 
+#include "fake/instant_engine.hpp"
 #include "transfer/cpu/plan.hpp"
 
 #include <gtest/gtest.h>
@@ -15,29 +16,17 @@ namespace {
 
 using engine::direction;
 using engine::piece;
-
-struct known_memory final : engine::reachable {
-    explicit known_memory(std::span<std::byte> memory) {
-        runs.push_back({0, memory.size(), reinterpret_cast<std::uintptr_t>(memory.data())});
-    }
-};
+using fake::known_memory;
 
 /// Copies within the process, and does with each piece whatever a test wants.
-class faulty_engine final : public engine::copy_engine {
+class faulty_engine final : public fake::instant_engine {
 public:
     using fault = std::function<piece(std::uint64_t number, direction, piece)>;
     faulty_engine(std::span<std::byte const> gpu, fault what)
         : gpu_(gpu), fault_(std::move(what)) {}
 
-    void start() override {}
-    std::unique_ptr<engine::reachable> reach(cuda::memory const&) override { return nullptr; }
-    std::unique_ptr<engine::reachable> reach(std::span<std::byte> pages) override {
-        return std::make_unique<known_memory>(pages);
-    }
-    std::unique_ptr<engine::reachable> reach_pinned(std::span<std::byte> memory) override {
-        return std::make_unique<known_memory>(memory);
-    }
-    engine::ticket submit(std::span<piece const> pieces) override {
+    engine::ticket submit(direction, std::span<piece const> pieces, std::size_t,
+                          engine::stream_order const&) override {
         for (piece const& each : pieces) {
             bool const to_gpu = each.to - reinterpret_cast<std::uintptr_t>(gpu_.data()) < gpu_.size();
             direction const way = to_gpu ? direction::to_gpu : direction::to_cpu;
@@ -47,17 +36,11 @@ public:
         }
         return ++last_;
     }
-    bool is_done(engine::ticket) noexcept override { return true; }
-    engine::outcome wait(engine::ticket, engine::deadline) noexcept override {
-        return engine::outcome::done;
-    }
-    bool close() noexcept override { return true; }
 
 private:
     std::span<std::byte const> gpu_;
     fault fault_;
     std::uint64_t number_ = 0;
-    engine::ticket last_ = 0;
 };
 
 /// Memory of both sides, and a path between them with such a fault.

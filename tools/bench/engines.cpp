@@ -93,8 +93,9 @@ void engine_path::copy(std::span<engine::piece const> pieces) const {
     flush_stores();
     engine::outcome result = engine::outcome::failed;
     try {
-        engine::ticket const ticket = worker->engine().submit(pieces);
-        result = worker->engine().wait(ticket, engine::device_clock::now() + patience);
+        // Any way: in lane held there is one queue.
+        engine::ticket const ticket = worker->engine().submit(engine::direction::to_cpu, pieces, 0, {});
+        result = engine::wait(worker->engine(), ticket, engine::device_clock::now() + patience);
     } catch (error const&) {
         // It has stopped.
     }

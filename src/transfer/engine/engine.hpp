@@ -3,35 +3,45 @@
 
 #include "driver/cuda/gpu.hpp"
 #include "driver/cuda/memory.hpp"
-#include "transfer/engine/patience.hpp"
+#include "transfer/engine/stream_order.hpp"
 
+#include <barmap/error.hpp>
 #include <barmap/types.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// The contract between the core and a copy engine: something of the GPU or its driver that copies
 /// between host and GPU memory by itself, while the CPU waits or does other work.
-/// Adding one = a directory here, one line in registry.cpp, one line in the engine suite in
-/// tests/contract, one section in docs/copy-engine.md. Its errors do not name it: the core does.
+/// Its errors do not name it: the core does. How to add one: docs/design.md.
 namespace barmap::engine {
 
 using cuda::gpu;
 
 enum class direction { to_gpu, to_cpu };
 
-/// One contiguous part of a copy, of 1 to most_piece_bytes, with addresses as the engine knows
-/// them.
+/// Which addresses an engine copies between.
+enum class lane {
+    held, ///< its own, of what reach() returned: that memory stays what it was
+    cuda  ///< CUDA's, which need not be reached first; whoever submits keeps both sides
+};
+
+/// One contiguous part of a copy, of 1 to most_piece_bytes, with addresses of the engine's lane.
 using piece = copy_piece;
 inline constexpr std::size_t most_piece_bytes = std::size_t{1} << 30;
 
-/// Numbers a submission; they grow by one, from 1.
+/// Names a submission: above 0 and below 2^number_bits.
 using ticket = std::uint64_t;
+inline constexpr unsigned number_bits = 48;
+
+/// Where a submission is. Of one in parts, the last one counts.
+enum class state { done, failed, in_flight, never_given };
 
 /// Memory that an engine reaches. Its destructor ends that; the engine outlives it.
 class reachable {
@@ -49,16 +59,14 @@ public:
     [[nodiscard]] virtual bool is_unchanged() const noexcept { return true; }
 };
 
-enum class outcome {
-    done,
-    late,  ///< the deadline has passed
-    failed ///< the engine has stopped: nothing that was submitted after it will be done
+/// Thrown by a submission to an engine that takes no more.
+struct has_stopped : error {
+    explicit has_stopped(std::string advice)
+        : error(errc::backend_broken, "submit a copy to a copy engine", "", std::move(advice)) {}
 };
 
-using deadline = device_clock::time_point;
-
-/// A copy engine of one GPU. Thread rule: start() once; afterwards every member from any thread at
-/// once, but close(), which is the last.
+/// A copy engine of one GPU, in one lane. Thread rule: start() once; afterwards every member from
+/// any thread at once, but measure(), which comes before the first submission.
 class copy_engine {
 public:
     virtual ~copy_engine() = default;
@@ -78,35 +86,57 @@ public:
     /// @throws error
     [[nodiscard]] virtual std::unique_ptr<reachable> reach_pinned(std::span<std::byte> memory) = 0;
 
+    /// Takes the fastest of several ways to copy, where it has them. @throws error
+    virtual void measure(reachable const& /*gpu*/, reachable const& /*host*/) {}
+
+    /// How it copies, for a report's reason. One clause.
+    [[nodiscard]] virtual std::string_view form() const noexcept = 0;
+
+    /// Whether a piece in memory that CUDA does not know would do harm, so that whoever submits has
+    /// to refuse it first.
+    [[nodiscard]] virtual bool needs_known_memory() const noexcept { return false; }
+
     /// Begins to copy. All that earlier stores and flush_stores() of this thread sent, to either
-    /// side, is seen by the copy. The pieces of one submission are in no order among each other;
-    /// submissions are in the order of their tickets. The memory of both sides stays reachable
-    /// until the ticket is done.
-    /// @throws error where the engine has stopped
-    virtual ticket submit(std::span<piece const> pieces) = 0;
+    /// side, is seen by the copy. The pieces of one submission are in no order among each other.
+    /// In lane held, submissions are in the order of their tickets. In lane cuda, one that waits,
+    /// for its stream or for room, holds up none of other streams and none of the other direction,
+    /// as long as no more streams are waited for than the engine has queues for.
+    /// @param way by which a queue is chosen; the pieces may go any way
+    /// @param pieces none: only the order is kept
+    /// @param bytes of all pieces
+    /// @param order of streams, in lane cuda
+    /// @throws has_stopped, error, std::bad_alloc; then nothing of it is in flight, but for
+    ///         errc::copy_unfinished
+    virtual ticket submit(direction way, std::span<piece const> pieces, std::size_t bytes,
+                          stream_order const& order) = 0;
 
-    /// Whether all up to this ticket is done: its bytes are where they should be, for every thread
-    /// that sees this.
-    [[nodiscard]] virtual bool is_done(ticket number) noexcept = 0;
+    /// Where a submission is. Of one that is done, this thread sees the bytes. Makes no system call
+    /// and takes no lock.
+    [[nodiscard]] virtual state poll(ticket number) noexcept = 0;
 
-    /// Waits for it, without giving up the CPU.
-    [[nodiscard]] virtual outcome wait(ticket number, deadline until) noexcept = 0;
+    /// Whether it takes no submissions any more.
+    [[nodiscard]] virtual bool has_stopped() const noexcept = 0;
+
+    /// Why, once it has. One clause.
+    [[nodiscard]] virtual std::string why_it_stopped() = 0;
 
     /// Stops the engine for good, whatever it is doing. May take as long as the driver takes.
-    /// @return whether nothing that was submitted is still under way; false if nobody knows
+    /// poll() may be called afterwards.
+    /// @return whether nothing that was submitted is still in flight; false if nobody knows
     virtual bool close() noexcept = 0;
 };
 
 /// One line of the ordered list.
 struct copy_registration {
     std::string_view name;
-    std::unique_ptr<copy_engine> (*make)(gpu const& gpu);
+    std::unique_ptr<copy_engine> (*make)(gpu const& gpu, lane which);
 };
 
 /// All engines, in the order in which they are preferred.
 [[nodiscard]] std::span<copy_registration const> registry() noexcept;
 
-std::unique_ptr<copy_engine> make_channel(gpu const& gpu);
-std::unique_ptr<copy_engine> make_driver(gpu const& gpu);
+std::unique_ptr<copy_engine> make_channel_held(gpu const& gpu);
+std::unique_ptr<copy_engine> make_channel_cuda(gpu const& gpu);
+std::unique_ptr<copy_engine> make_driver(gpu const& gpu, lane which);
 
 } // namespace barmap::engine

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "transfer/engine/batch.hpp"
 #include "transfer/engine/engine.hpp"
 
 #include <barmap/report.hpp>
@@ -8,18 +7,18 @@
 
 namespace barmap::engine {
 
+namespace {
+
+std::unique_ptr<copy_engine> make_channel(gpu const& gpu, lane which) {
+    return which == lane::held ? make_channel_held(gpu) : make_channel_cuda(gpu);
+}
+
+} // namespace
+
 std::span<copy_registration const> registry() noexcept {
     static constexpr std::array<copy_registration, 2> engines{{
         {"channel", make_channel},
         {"driver", make_driver},
-    }};
-    return engines;
-}
-
-std::span<batch_registration const> batch_registry() noexcept {
-    static constexpr std::array<batch_registration, 2> engines{{
-        {"channel", make_channel_batches},
-        {"driver", make_driver_batches},
     }};
     return engines;
 }

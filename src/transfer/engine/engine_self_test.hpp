@@ -2,7 +2,6 @@
 #pragma once
 
 #include "driver/cuda/device_block.hpp"
-#include "driver/cuda/nonce.hpp"
 #include "transfer/engine/transfer.hpp"
 
 namespace barmap::engine {
@@ -12,7 +11,7 @@ namespace barmap::engine {
 /// an engine.
 class test_memory {
 public:
-    static constexpr std::size_t size = 65536;
+    static constexpr std::size_t size = 262144;
     /// @throws error
     explicit test_memory(gpu const& which) : block_(which.handle, size) {}
     [[nodiscard]] CUdeviceptr address() const noexcept { return block_.address(); }
@@ -22,11 +21,9 @@ private:
     cuda::device_block block_;
 };
 
-/// @param direction in words, for the message. @throws error errc::backend_broken if they differ
-void expect_same(cuda::nonce const& sent, cuda::nonce const& received, char const* direction);
-
-/// Moves random values both ways, and looks with the driver whether they are where they should be.
-/// Waits for no kernel. @throws error errc::backend_broken, or what failed
-void self_test(worker& engine, gpu const& which, test_memory const& memory);
+/// Lets the engine take the fastest of its ways to copy, moves random values both ways, and looks
+/// with the driver whether they are where they should be. Waits for no kernel.
+/// @throws error errc::backend_broken, or what failed
+void self_test(worker& at_work, gpu const& which, test_memory const& memory);
 
 } // namespace barmap::engine

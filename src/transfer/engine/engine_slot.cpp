@@ -23,13 +23,18 @@ void engine_slot::start() {
     std::shared_ptr<engine::worker> worker;
     cuda::relaxed_capture const relaxed; // of another thread, which this is not to end
     try {
-        worker = std::make_shared<engine::worker>(entry_.make(gpu_), engine::patience_with(gpu_));
+        // What CUDA copies at the same time may take longer than a copy by a mapping may.
+        worker = std::make_shared<engine::worker>(entry_.make(gpu_, lane_),
+                                                  lane_ == engine::lane::cuda
+                                                      ? std::chrono::seconds(2)
+                                                      : engine::patience_with(gpu_));
         if (!test_memory_ || !test_memory_->is_still_there())
             test_memory_ = std::make_unique<engine::test_memory>(gpu_);
         engine::self_test(*worker, gpu_, *test_memory_);
         worker_ = worker;
         report_.state = backend_state::usable;
-        report_.reason = "its self-test moved random bytes both ways";
+        report_.reason = "its self-test moved random bytes both ways " +
+                         std::string(worker->engine().form());
         report_.advice.clear();
         is_started_ = true;
     } catch (...) {
@@ -38,25 +43,32 @@ void engine_slot::start() {
         record_failure(report_);
         // In the place of one that has failed, it may be tried again.
         is_started_ = failures_ == 0 || ++failures_ >= most_failures;
-        if (failures_ >= most_failures)
-            give_up();
     }
     report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
-    log::info("GPU " + gpu_.pci_address + ": copy engine " + report_.name + " is " +
-              std::string(to_string(report_.state)) + " (" + report_.reason + ")");
+    was_tried_.store(true, std::memory_order_release);
+    note("is " + std::string(to_string(report_.state)) + " (" + report_.reason + ")");
 }
 
-// With the lock held.
-void engine_slot::give_up() {
-    report_.state = backend_state::broken;
-    report_.reason = std::to_string(failures_) + " copies did not end in time";
-    report_.advice = "it is not used again by this process: please report this with the driver's "
-                     "version and what dmesg says";
+void engine_slot::note(std::string const& what) const {
+    log::info("GPU " + gpu_.pci_address + ": copy engine " + std::string(name()) +
+              (lane_ == engine::lane::cuda ? " for batches " : " ") + what);
 }
 
 engine_report engine_slot::report() {
     std::lock_guard const hold(lock_);
     start();
+    return report_now();
+}
+
+std::optional<engine_report> engine_slot::known_report() {
+    if (!was_tried_.load(std::memory_order_acquire)) // it may be starting
+        return std::nullopt;
+    std::lock_guard const hold(lock_);
+    return report_now();
+}
+
+// With the lock held.
+engine_report engine_slot::report_now() const {
     engine_report result = report_;
     result.copies = copies_.load(std::memory_order_relaxed);
     result.bytes = bytes_.load(std::memory_order_relaxed);
@@ -78,22 +90,47 @@ void engine_slot::require() {
                     "use copy engine " + now.name, now.name, now.reason + "; " + now.advice);
 }
 
+void engine_slot::give_up(std::shared_ptr<engine::worker> const& failed, std::string const& why) {
+    std::lock_guard const hold(lock_);
+    if (worker_ != failed)
+        return; // another thread has seen it as well
+    worker_.reset();
+    is_started_ = ++failures_ >= most_failures; // else the next one that wants it starts another
+    note("has failed " + std::to_string(failures_) + " times, the last since " + why);
+    if (!is_started_)
+        return;
+    report_.state = backend_state::broken;
+    bool const takes_batches = lane_ == engine::lane::cuda;
+    report_.reason = std::to_string(failures_) + (takes_batches ? " batches" : " copies") +
+                     " failed, the last since " + why;
+    report_.advice = takes_batches
+                         ? "it takes no more batches in this process: is each piece in memory that "
+                           "is allocated, and pinned on the host's side, until it is copied?"
+                         : "it is not used again by this process: please report this with the "
+                           "driver's version and what dmesg says";
+}
+
 bool engine_slot::retire(std::shared_ptr<engine::worker> const& failed) {
-    {
-        std::lock_guard const hold(lock_);
-        if (worker_ == failed) {
-            worker_.reset();
-            ++failures_;
-            if (failures_ < most_failures)
-                is_started_ = false; // the next one that wants it starts another
-            else
-                give_up();
-            log::info("GPU " + gpu_.pci_address + ": copy engine " + std::string(name()) +
-                      " did not end a copy in time, failure " + std::to_string(failures_));
-        }
-    }
+    give_up(failed, failed->engine().has_stopped() ? failed->engine().why_it_stopped()
+                                                   : "a copy did not end in time");
     constexpr std::chrono::milliseconds most{100};
     return engine::worker::retire(failed, most);
+}
+
+std::vector<std::unique_ptr<engine_slot>> engine_slots(engine::gpu const& gpu, engine::lane lane) {
+    std::vector<std::unique_ptr<engine_slot>> result;
+    for (engine::copy_registration const& entry : engine::registry())
+        result.push_back(std::make_unique<engine_slot>(entry, gpu, lane));
+    return result;
+}
+
+std::vector<engine_report>
+known_reports(std::vector<std::unique_ptr<engine_slot>> const& slots) {
+    std::vector<engine_report> result;
+    for (std::unique_ptr<engine_slot> const& slot : slots)
+        if (std::optional<engine_report> const known = slot->known_report())
+            result.push_back(*known);
+    return result;
 }
 
 } // namespace barmap

@@ -2,10 +2,19 @@
 #pragma once
 
 #include "transfer/engine/engine.hpp"
+#include "transfer/engine/patience.hpp"
 
 #include <barmap/copy.hpp>
 
+#include <chrono>
+
 namespace barmap::engine {
+
+enum class outcome {
+    done,
+    late,  ///< the deadline has passed
+    failed ///< the engine has stopped: nothing that was submitted after it will be done
+};
 
 /// Waits for a condition, without giving up the CPU.
 /// @param until by the device's clock if it may be late, or by the caller's
@@ -30,6 +39,18 @@ outcome spin(Condition const& is_met, Failure const& has_failed,
         if (Clock::now() > until)
             return is_met() ? outcome::done : outcome::late;
     }
+}
+
+/// Waits for a submission, without giving up the CPU.
+inline outcome wait(copy_engine& by, ticket number, device_clock::time_point until) noexcept {
+    state now = state::in_flight;
+    outcome const result = spin(
+        [&] {
+            now = by.poll(number);
+            return now != state::in_flight;
+        },
+        [] { return false; }, until);
+    return result == outcome::done && now != state::done ? outcome::failed : result;
 }
 
 } // namespace barmap::engine

@@ -36,7 +36,10 @@ public:
                          add(which_ == direction::to_gpu ? piece{address, host + at, some}
                                                          : piece{host + at, address, some});
                      });
+        bytes_ += bytes;
     }
+    [[nodiscard]] direction way() const noexcept { return which_; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] std::span<piece const> all() const noexcept {
         return more_.empty() ? std::span(few_).first(count_) : std::span(more_);
     }
@@ -55,7 +58,12 @@ private:
     std::array<piece, 4> few_;
     std::size_t count_ = 0;
     std::vector<piece> more_;
+    std::size_t bytes_ = 0;
 };
+
+ticket submit(copy_engine& to, piece_list const& pieces) {
+    return to.submit(pieces.way(), pieces.all(), pieces.bytes(), {});
+}
 
 // What was fastest on an H200 among 4 KiB to 256 KiB (docs/results): the larger the copy, the less
 // a piece's own cost matters beside the overlap of the engine's work with the CPU's.
@@ -95,33 +103,33 @@ bool covers(reachable const& memory, std::size_t offset, std::size_t bytes) noex
 }
 
 worker::worker(std::unique_ptr<copy_engine> engine, std::chrono::milliseconds patience)
-    : patience_(patience), staging_(os::region::shared_memory(lanes * lane_bytes)),
+    : patience_(patience), staging_(os::region::shared_memory(buffers * buffer_bytes)),
       engine_(std::move(engine)) {
     engine_->start();
     reached_ = engine_->reach(std::span(staging_.data(), staging_.size()));
-    for (std::size_t i = 0; i < lanes; ++i) {
-        lanes_[i].data = staging_.data() + i * lane_bytes;
-        lanes_[i].address = reached_->runs.front().address + i * lane_bytes;
+    for (std::size_t i = 0; i < buffers; ++i) {
+        buffers_[i].data = staging_.data() + i * buffer_bytes;
+        buffers_[i].address = reached_->runs.front().address + i * buffer_bytes;
     }
 }
 
-/// A lane of the calling thread's own, for as long as it lives.
-class worker::free_lane {
+/// A buffer of the calling thread's own, for as long as it lives.
+class worker::free_buffer {
 public:
-    explicit free_lane(worker& all) {
-        for (lane& each : all.lanes_)
+    explicit free_buffer(worker& all) {
+        for (buffer& each : all.buffers_)
             if ((hold_ = std::unique_lock(each.busy, std::try_to_lock))) {
-                lane_ = &each;
+                buffer_ = &each;
                 return;
             }
-        lane_ = &all.lanes_[all.next_lane_.fetch_add(1, std::memory_order_relaxed) % lanes];
-        hold_ = std::unique_lock(lane_->busy);
+        buffer_ = &all.buffers_[all.next_buffer_.fetch_add(1, std::memory_order_relaxed) % buffers];
+        hold_ = std::unique_lock(buffer_->busy);
     }
-    [[nodiscard]] lane const& operator*() const noexcept { return *lane_; }
+    [[nodiscard]] buffer const& operator*() const noexcept { return *buffer_; }
 
 private:
     std::unique_lock<std::mutex> hold_;
-    lane* lane_ = nullptr;
+    buffer* buffer_ = nullptr;
 };
 
 bool worker::retire(std::shared_ptr<worker> const& failed,
@@ -165,12 +173,17 @@ std::chrono::nanoseconds worker::patience(std::size_t bytes) const noexcept {
     return patience_ + longest_time_of(bytes);
 }
 
+outcome worker::wait(ticket number) noexcept {
+    return engine::wait(*engine_, number,
+                        device_clock::now() + patience(bytes_under_way_.load()));
+}
+
 outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t offset,
                             std::byte* host, std::size_t bytes) noexcept {
     try {
-        free_lane const through(*this);
+        free_buffer const through(*this);
         if (is_retired())
-            return outcome::failed; // its copies may still be under way to or from this lane
+            return outcome::failed; // its copies may still be under way to or from this buffer
         under_way const counted(*this, bytes);
         outcome result = outcome::failed;
         try {
@@ -180,7 +193,7 @@ outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t o
             // As one that has failed.
         }
         if (result != outcome::done)
-            is_retired_.store(true, std::memory_order_release); // before the lane is another's
+            is_retired_.store(true, std::memory_order_release); // before the buffer is another's
         return result;
     } catch (std::exception const&) {
         return outcome::failed;
@@ -189,7 +202,7 @@ outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t o
 
 outcome worker::copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept {
     try {
-        lane& through = lanes_.back();
+        buffer& through = buffers_.back();
         std::lock_guard const hold(through.busy);
         reachable::run const run{0, bytes, through.address};
         outcome const result =
@@ -202,13 +215,13 @@ outcome worker::copy_pinned(direction which, reachable const& gpu, std::size_t b
     }
 }
 
-// A lane is a ring of chunks.
-outcome worker::staged_to_cpu(lane const& through, reachable const& gpu, std::size_t offset,
+// A buffer is a ring of chunks.
+outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::size_t offset,
                               std::byte* host, std::size_t bytes) {
     std::size_t const chunk = staged_chunk(direction::to_cpu, bytes);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes);
-    std::size_t const slots = lane_bytes / chunk;
-    std::array<ticket, lane_bytes / 4096> tickets; // no chunk is smaller, unless there is only one
+    std::size_t const slots = buffer_bytes / chunk;
+    std::array<ticket, buffer_bytes / 4096> tickets; // no chunk is smaller, unless there is only one
     std::size_t submitted = 0, taken = 0;
     for (std::size_t i = 0; taken < bytes; ++i) {
         for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {
@@ -216,10 +229,10 @@ outcome worker::staged_to_cpu(lane const& through, reachable const& gpu, std::si
             std::size_t const some = std::min(chunk, bytes - submitted);
             piece_list pieces(direction::to_cpu);
             pieces.add(gpu, offset + submitted, through.address + slot * chunk, some);
-            tickets[slot] = engine_->submit(pieces.all());
+            tickets[slot] = submit(*engine_, pieces);
         }
         std::size_t const slot = i % slots;
-        if (outcome const result = engine_->wait(tickets[slot], when_late());
+        if (outcome const result = wait(tickets[slot]);
             result != outcome::done)
             return result;
         std::size_t const some = std::min(chunk, bytes - taken);
@@ -230,17 +243,17 @@ outcome worker::staged_to_cpu(lane const& through, reachable const& gpu, std::si
     return outcome::done;
 }
 
-outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::size_t offset,
+outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::size_t offset,
                               std::byte const* host, std::size_t bytes) {
     std::size_t const chunk = staged_chunk(direction::to_gpu, bytes);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_gpu, bytes);
-    std::size_t const slots = lane_bytes / chunk;
-    std::array<ticket, lane_bytes / 4096> tickets;
+    std::size_t const slots = buffer_bytes / chunk;
+    std::array<ticket, buffer_bytes / 4096> tickets;
     ticket last = 0;
     for (std::size_t at = 0, i = 0; at < bytes; at += chunk, ++i) {
         std::size_t const slot = i % slots;
         if (i >= slots) {
-            if (outcome const result = engine_->wait(tickets[slot], when_late());
+            if (outcome const result = wait(tickets[slot]);
                 result != outcome::done)
                 return result;
         }
@@ -249,23 +262,20 @@ outcome worker::staged_to_gpu(lane const& through, reachable const& gpu, std::si
         copy::flush_wc_stores(); // for the engine
         piece_list pieces(direction::to_gpu);
         pieces.add(gpu, offset + at, through.address + slot * chunk, some);
-        last = tickets[slot] = engine_->submit(pieces.all());
+        last = tickets[slot] = submit(*engine_, pieces);
     }
-    return engine_->wait(last, when_late());
+    return wait(last);
 }
 
 outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
                             std::span<reachable::run const> host) noexcept {
     try {
         piece_list pieces(which); // all in one submission: each has its latency
-        std::size_t bytes = 0;
-        for (reachable::run const& run : host) {
+        for (reachable::run const& run : host)
             pieces.add(gpu, offset + run.at, run.address, run.bytes);
-            bytes += run.bytes;
-        }
-        under_way const counted(*this, bytes);
-        ticket const number = engine_->submit(pieces.all());
-        return engine_->wait(number, when_late());
+        under_way const counted(*this, pieces.bytes());
+        ticket const number = submit(*engine_, pieces);
+        return wait(number);
     } catch (std::exception const&) {
         return outcome::failed;
     }

@@ -4,6 +4,7 @@
 #include "base/region.hpp"
 #include "transfer/engine/engine.hpp"
 #include "transfer/engine/patience.hpp"
+#include "transfer/engine/spin.hpp"
 
 #include <array>
 #include <atomic>
@@ -17,11 +18,11 @@
 namespace barmap::engine {
 
 /// An engine at work, with its staging memory.
-/// Thread rule: any number of threads may copy; those of pageable memory share `lanes` lanes.
+/// Thread rule: any number of threads may copy; those of pageable memory share staging memory.
 class worker {
 public:
-    static constexpr std::size_t lanes = 2;
-    static constexpr std::size_t lane_bytes = std::size_t{2} << 20;
+    static constexpr std::size_t buffers = 2;
+    static constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
     /// Starts the engine. @throws error
     explicit worker(std::unique_ptr<copy_engine> engine,
@@ -31,6 +32,8 @@ public:
     ~worker() { engine_->close(); } // before the memory goes that it may be copying to
 
     [[nodiscard]] copy_engine& engine() noexcept { return *engine_; }
+    [[nodiscard]] reachable const& staging() const noexcept { return *reached_; }
+    [[nodiscard]] std::byte* staging_data() const noexcept { return staging_.data(); }
 
     /// Whether it has failed: ask for another one.
     [[nodiscard]] bool is_retired() const noexcept {
@@ -43,7 +46,7 @@ public:
 
     /// Copies between GPU memory and staging memory, as if that were pinned host memory: to
     /// measure.
-    /// @pre bytes <= lane_bytes
+    /// @pre bytes <= buffer_bytes
     outcome copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept;
 
     /// What is not in host memory that the engine reaches is copied by the CPU to or from staging
@@ -63,26 +66,24 @@ public:
 
 private:
     class under_way;
-    [[nodiscard]] deadline when_late() const noexcept {
-        return device_clock::now() + patience(bytes_under_way_.load());
-    }
-    struct lane {
+    [[nodiscard]] outcome wait(ticket number) noexcept;
+    struct buffer {
         std::mutex busy;
         std::byte* data = nullptr;
         std::uint64_t address = 0;
     };
-    class free_lane;
-    outcome staged_to_cpu(lane const& through, reachable const& gpu, std::size_t offset,
+    class free_buffer;
+    outcome staged_to_cpu(buffer const& through, reachable const& gpu, std::size_t offset,
                           std::byte* host, std::size_t bytes);
-    outcome staged_to_gpu(lane const& through, reachable const& gpu, std::size_t offset,
+    outcome staged_to_gpu(buffer const& through, reachable const& gpu, std::size_t offset,
                           std::byte const* host, std::size_t bytes);
 
     std::chrono::milliseconds patience_;
     os::region staging_; // outlives the engine, which may still write into it
     std::unique_ptr<copy_engine> engine_;
     std::unique_ptr<reachable> reached_; // goes before the engine
-    std::array<lane, lanes> lanes_;
-    std::atomic<unsigned> next_lane_{0};
+    std::array<buffer, buffers> buffers_;
+    std::atomic<unsigned> next_buffer_{0};
     std::atomic<bool> is_retired_{false};
     std::once_flag stopping_;
     std::shared_future<bool> stopped_; ///< and nothing is under way any more

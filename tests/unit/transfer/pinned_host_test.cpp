@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/pinned_host.hpp"
 
+#include "fake/instant_engine.hpp"
+
 #include <chrono>
 #include <functional>
 #include <future>
@@ -13,31 +15,18 @@
 namespace barmap {
 namespace {
 
-/// Reaches whatever it is asked to, and counts.
-class counting_engine final : public engine::copy_engine {
+/// Counts what it reaches.
+class counting_engine final : public fake::instant_engine {
 public:
     explicit counting_engine(unsigned& reached) : reached_(reached) {}
     std::function<void()> meanwhile; ///< run once, while memory is being reached
 
-    void start() override {}
-    std::unique_ptr<engine::reachable> reach(cuda::memory const&) override { return nullptr; }
-    std::unique_ptr<engine::reachable> reach(std::span<std::byte> pages) override {
-        auto result = std::make_unique<engine::reachable>();
-        result->runs.push_back({0, pages.size(), reinterpret_cast<std::uintptr_t>(pages.data())});
-        return result;
-    }
     std::unique_ptr<engine::reachable> reach_pinned(std::span<std::byte> memory) override {
         ++reached_;
         if (auto const run = std::exchange(meanwhile, nullptr))
             run();
         return reach(memory);
     }
-    engine::ticket submit(std::span<engine::piece const>) override { return 1; }
-    bool is_done(engine::ticket) noexcept override { return true; }
-    engine::outcome wait(engine::ticket, engine::deadline) noexcept override {
-        return engine::outcome::done;
-    }
-    bool close() noexcept override { return true; }
 
 private:
     unsigned& reached_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "access_trace.hpp"
+#include "fake/instant_engine.hpp"
 #include "transfer/engine/transfer.hpp"
 
 #include <gtest/gtest.h>
@@ -13,45 +14,33 @@
 namespace barmap::engine {
 namespace {
 
-struct known_memory final : reachable {
-    explicit known_memory(std::span<std::byte> memory) {
-        runs.push_back({0, memory.size(), reinterpret_cast<std::uintptr_t>(memory.data())});
-    }
-};
-
 /// An engine that copies nothing. A PAUSE in the trace says that it was given a copy, or waited for.
-class noted_engine final : public copy_engine {
+class noted_engine final : public fake::instant_engine {
 public:
     explicit noted_engine(std::span<std::byte>& staging) : staging_(staging) {}
 
-    void start() override {}
-    std::unique_ptr<reachable> reach(cuda::memory const&) override { return nullptr; }
     std::unique_ptr<reachable> reach(std::span<std::byte> pages) override {
         staging_ = pages;
-        return std::make_unique<known_memory>(pages);
+        return std::make_unique<fake::known_memory>(pages);
     }
-    std::unique_ptr<reachable> reach_pinned(std::span<std::byte>) override { return nullptr; }
-    ticket submit(std::span<piece const>) override {
+    ticket submit(direction, std::span<piece const>, std::size_t, stream_order const&) override {
         __asm__ volatile("pause" ::: "memory");
         return ++last_;
     }
-    bool is_done(ticket) noexcept override { return true; }
-    outcome wait(ticket, deadline) noexcept override {
+    [[nodiscard]] state poll(ticket) noexcept override {
         __asm__ volatile("pause" ::: "memory");
-        return outcome::done;
+        return state::done;
     }
-    bool close() noexcept override { return true; }
 
 private:
     std::span<std::byte>& staging_;
-    ticket last_ = 0;
 };
 
 std::string order_of(direction which) {
     std::span<std::byte> staging;
     worker at_work(std::make_unique<noted_engine>(staging));
     std::array<std::byte, 256> gpu{}, host{};
-    known_memory const reached(gpu);
+    fake::known_memory const reached(gpu);
     outcome result = outcome::failed;
     std::string seen = copy::trace_order(staging, [&] {
         result = at_work.copy_staged(which, reached, 0, host.data(), host.size());

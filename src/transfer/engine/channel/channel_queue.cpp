@@ -190,8 +190,8 @@ void channel_queue::submit(std::span<piece const> pieces, std::size_t bytes,
     (void)ring_->submit(pieces, begin);
 }
 
-batch_engine::state channel_queue::poll(ticket number) const noexcept {
-    using enum batch_engine::state;
+state channel_queue::poll(ticket number) const noexcept {
+    using enum state;
     if (number == 0 || number >= next())
         return never_given;
     // In this order: where a failure has set the semaphore, it has said so before.

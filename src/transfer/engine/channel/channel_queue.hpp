@@ -9,7 +9,6 @@
 #include "driver/rm/client.hpp"
 #include "driver/rm/cuda_memory.hpp"
 #include "driver/rm/uvm.hpp"
-#include "transfer/engine/batch.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
 #include "transfer/engine/channel/generation.hpp"
 #include "transfer/engine/channel/gpu_channel.hpp"
@@ -105,7 +104,7 @@ public:
     }
 
     /// Where a batch is. Thread rule: free.
-    [[nodiscard]] batch_engine::state poll(ticket number) const noexcept;
+    [[nodiscard]] state poll(ticket number) const noexcept;
 
     /// Whether nothing is in flight: also once it has been stopped. Thread rule: free.
     [[nodiscard]] bool is_idle() const noexcept {

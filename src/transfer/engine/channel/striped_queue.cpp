@@ -100,8 +100,8 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
     return last;
 }
 
-batch_engine::state striped_queue::poll(ticket number) const noexcept {
-    auto result = batch_engine::state::done;
+state striped_queue::poll(ticket number) const noexcept {
+    auto result = state::done;
     for (auto const& each : channels_)
         result = std::max(result, each->poll(number));
     return result;

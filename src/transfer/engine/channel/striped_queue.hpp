@@ -27,7 +27,7 @@ public:
                   stream_order const& order);
 
     /// Where a batch is: done if each channel has done its part.
-    [[nodiscard]] batch_engine::state poll(ticket number) const noexcept;
+    [[nodiscard]] state poll(ticket number) const noexcept;
 
     // As those of channel_queue.
     bool feed() noexcept;

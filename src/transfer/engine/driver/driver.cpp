@@ -1,184 +1,203 @@
 // SPDX-License-Identifier: MIT
-#include "base/region.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
-#include "driver/cuda/host_registration.hpp"
-#include "transfer/engine/engine.hpp"
+#include "transfer/engine/cuda_reach.hpp"
+#include "transfer/engine/driver/driver_queue.hpp"
+#include "transfer/engine/queues.hpp"
 #include "transfer/engine/spin.hpp"
 
 #include <barmap/error.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 
-/// CUDA's own asynchronous copies, on a stream of our own.
+/// CUDA's own asynchronous copies, on streams of ours: its batch call, or where that is missing or
+/// slower a copy for each piece. No kernel of our own, which would take multiprocessors from the
+/// program's.
 namespace barmap::engine {
 namespace {
 
-/// GPU memory, whose address is CUDA's. Nothing keeps it: a copy has to look whether it is still
-/// the same.
-struct gpu_memory final : reachable {
-    struct identity {
-        CUdeviceptr address;
-        unsigned long long id; ///< CUDA's; no two allocations of a process have the same
-    };
-    std::vector<identity> chunks;
-
-    [[nodiscard]] bool is_unchanged() const noexcept override {
-        for (identity const& each : chunks)
-            if (cuda::allocation_id(each.address) != each.id)
-                return false;
-        return true;
-    }
-};
-
-/// Pages that CUDA has pinned for us.
-struct host_memory final : reachable {
-    host_memory(CUdevice device, std::span<std::byte> pages) : registration(device, pages) {
-        runs.push_back({0, pages.size(), reinterpret_cast<std::uintptr_t>(pages.data())});
-    }
-    cuda::host_registration registration;
-};
-
 class driver_engine final : public copy_engine {
 public:
-    explicit driver_engine(gpu const& which) : gpu_(which) {}
-    ~driver_engine() override { close(); }
+    driver_engine(gpu const& of, lane which) : gpu_(of), lane_(which) {}
+    ~driver_engine() override {
+        close();
+        try {
+            if (cuda::drivers_are_up(owner_)) {
+                cuda::context_scope const scope(context_.get());
+                queues_.reset();
+            }
+        } catch (error const&) {
+            // The context is gone, and all of it.
+        }
+        (void)queues_.release();
+    }
 
     void start() override {
-        constexpr unsigned non_blocking = 1;
         context_ = cuda::primary_context::retain(gpu_.handle);
-        cuda::context_scope const scope(context_.get());
-        cuda::driver_api const& cu = cuda::api();
-        cuda::check(cu.stream_create(&stream_, non_blocking), "make a CUDA stream");
-        page_ = os::region::shared_memory(os::page_size());
-        registered_ =
-            std::make_unique<host_memory>(gpu_.handle, std::span(page_.data(), os::page_size()));
-        word_on_gpu_ = registered_->registration.gpu_address();
-        // From CUDA 11.7 on; before, a stream's end is all that can be asked for.
-        writes_word_ = cu.stream_write_value32(stream_, word_on_gpu_, 0, 0) == cuda::success;
+        queues_ = std::make_unique<queue_set>([this] { return open(); }, 3);
+        (void)queues_->choose({}, direction::to_cpu);
         cuda::watch_exit();
     }
 
     std::unique_ptr<reachable> reach(cuda::memory const& memory) override {
-        auto result = std::make_unique<gpu_memory>();
-        std::size_t at = 0;
-        for (cuda::chunk const& chunk : memory.chunks) {
-            unsigned long long id = 0;
-            cuda::check(cuda::api().pointer_get_attribute(&id, cuda::pointer_buffer_id, chunk.base),
-                        "identify GPU memory");
-            result->chunks.push_back({chunk.base, id});
-            // What lies before or behind an allocation is not CUDA's to copy.
-            result->runs.push_back({at + chunk.before, chunk.length, chunk.base + chunk.offset});
-            at += chunk.extent();
-        }
-        return result;
+        return reach_by_cuda(memory);
     }
-
     std::unique_ptr<reachable> reach(std::span<std::byte> pages) override {
-        return std::make_unique<host_memory>(gpu_.handle, pages);
+        return reach_by_cuda(gpu_.handle, pages);
     }
-
     std::unique_ptr<reachable> reach_pinned(std::span<std::byte> memory) override {
-        auto result = std::make_unique<reachable>();
-        result->runs.push_back({0, memory.size(), reinterpret_cast<std::uintptr_t>(memory.data())});
-        return result;
+        return reach_pinned_by_cuda(memory);
     }
 
-    ticket submit(std::span<piece const> pieces) override {
-        constexpr char what[] = "submit a copy to the driver";
-        cuda::driver_api const& cu = cuda::api();
-        std::lock_guard const hold(lock_);
-        if (stopped_.load(std::memory_order_relaxed))
-            throw error(errc::backend_broken, what, "", "it has stopped: see `barmap info`");
+    /// Takes the faster form, for the pieces that batches are made for.
+    void measure(reachable const& gpu, reachable const& host) override {
+        if (lane_ == lane::held)
+            return; // which copies few pieces at once
+        constexpr std::size_t count = 64, size = 4096;
+        std::vector<piece> pieces;
+        for (std::size_t i = 0; i < count; ++i)
+            pieces.push_back({host.runs.front().address + i * size,
+                              gpu.runs.front().address + i * size, size});
+        driver_queue& queue = *queues_->at(0).queue;
         cuda::context_scope const scope(context_.get());
-        for (piece const& each : pieces)
-            cuda::check(cu.memcpy_async(each.to, each.from, each.bytes, stream_), what);
-        ticket const number = last_.load(std::memory_order_relaxed) + 1;
-        if (writes_word_)
-            cuda::check(cu.stream_write_value32(stream_, word_on_gpu_,
-                                                static_cast<std::uint32_t>(number), 0),
-                        what);
-        last_.store(number, std::memory_order_release);
-        return number;
+        using clock = std::chrono::steady_clock;
+        std::optional<CUstream> begun_on;
+        auto const time = [&](bool by_batch_call) {
+            auto best = clock::duration::max();
+            for (int i = 0; i < 3; ++i) {
+                clock::time_point const begin = clock::now();
+                queue.copy(pieces, by_batch_call, queue.stream(), begun_on);
+                cuda::check(cuda::api().stream_synchronize(queue.stream()), "measure a batch");
+                best = std::min(best, clock::now() - begin);
+            }
+            return best;
+        };
+        auto const each = time(false);
+        try {
+            by_batch_call_ = time(true) < each;
+        } catch (error const&) {
+            by_batch_call_ = false; // a driver before CUDA 12.8
+        }
     }
 
-    bool is_done(ticket number) noexcept override {
-        return writes_word_ ? word_says(number) : stream_says(number);
+    [[nodiscard]] std::string_view form() const noexcept override {
+        return by_batch_call_ ? "by CUDA's batch call" : "by a call of CUDA for each piece";
     }
 
-    outcome wait(ticket number, deadline until) noexcept override {
-        return spin([&] { return is_done(number); },
-                    [&] { return stopped_.load(std::memory_order_acquire); }, until);
+    /// CUDA copies ordinary memory as well, by reading it before it returns, and an address of
+    /// none ends the process.
+    [[nodiscard]] bool needs_known_memory() const noexcept override { return true; }
+
+    ticket submit(direction way, std::span<piece const> pieces, std::size_t /*bytes*/,
+                  stream_order const& order) override {
+        // A stream may be of another context than the queues'.
+        cuda::context_scope const scope = lane_ == lane::held
+                                              ? cuda::context_scope(context_.get())
+                                              : cuda::context_scope::on_device(gpu_.handle);
+        expect_usable(order);
+        queue_set::visit const to = queues_->choose(order.after, way);
+        std::optional<CUstream> left_on;
+        try {
+            std::lock_guard const hold(to->busy);
+            if (has_stopped())
+                throw engine::has_stopped("it has stopped: see `barmap info`");
+            ticket const number = to->queue->submit(pieces, order, by_batch_call_, left_on);
+            return number | static_cast<ticket>(&*to - &queues_->at(0)) << ticket_bits;
+        } catch (...) {
+            if (left_on)
+                expect_end(*left_on);
+            throw;
+        }
+    }
+
+    [[nodiscard]] state poll(ticket number) noexcept override {
+        try {
+            std::size_t const index = number >> ticket_bits;
+            driver_queue const* const of =
+                index < queues_->size() ? queues_->at(index).get() : nullptr;
+            if (!of)
+                return state::never_given;
+            if (!cuda::drivers_are_up(owner_))
+                return state::failed;
+            CUresult result = cuda::success;
+            state const now = of->poll(number & ((ticket{1} << ticket_bits) - 1), result);
+            if (now == state::failed) // an earlier piece of work has broken the context
+                stopped_.store(true, std::memory_order_release);
+            return now == state::in_flight && lane_ == lane::held && has_stopped() ? state::failed
+                                                                                  : now;
+        } catch (std::exception const&) {
+            return state::failed; // the context is gone
+        }
+    }
+
+    [[nodiscard]] bool has_stopped() const noexcept override {
+        return stopped_.load(std::memory_order_acquire);
+    }
+
+    [[nodiscard]] std::string why_it_stopped() override {
+        return "CUDA reported an error of earlier work";
     }
 
     bool close() noexcept override {
         if (!os::is_this_process(owner_))
-            return false; // another thread of the parent may have held the lock at the fork
-        CUstream stream = nullptr;
-        {
-            std::lock_guard const hold(lock_);
-            stopped_.store(true, std::memory_order_release);
-            stream = std::exchange(stream_, nullptr);
-        }
-        if (!stream)
+            return false; // another thread of the parent may have held a lock at the fork
+        stopped_.store(true, std::memory_order_release);
+        if (!queues_ || !context_.get())
             return true;
         if (!cuda::drivers_are_up(owner_))
             return false;
         try {
             cuda::context_scope const scope(context_.get());
-            bool const is_idle = cuda::api().stream_synchronize(stream) == cuda::success;
-            cuda::api().stream_destroy(stream);
+            bool is_idle = true;
+            for (std::size_t i = 0; i < queues_->size(); ++i) {
+                queue_set::slot& each = queues_->at(i);
+                std::lock_guard const hold(each.busy); // no submission is half made
+                if (driver_queue const* const queue = each.get())
+                    is_idle &= queue->wait_for_all();
+            }
             return is_idle;
         } catch (error const&) {
-            return true; // the context is gone, and the stream with it
+            return true; // the context is gone, and all of it
         }
     }
 
 private:
-    [[nodiscard]] bool word_says(ticket number) const noexcept {
-        ticket const last = last_.load(std::memory_order_acquire);
-        std::uint32_t const done = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(page_.data()))
-                                       .load(std::memory_order_acquire);
-        auto const ahead = static_cast<std::int32_t>(done - static_cast<std::uint32_t>(last));
-        return last + static_cast<std::uint64_t>(static_cast<std::int64_t>(ahead)) >= number;
+    using queue_set = queues<driver_queue>;
+    static constexpr unsigned ticket_bits = number_bits - 4; ///< above them, the queue
+
+    std::unique_ptr<driver_queue> open() {
+        cuda::relaxed_capture const relaxed;
+        cuda::context_scope const scope(context_.get());
+        return std::make_unique<driver_queue>(gpu_.handle, context_.get(), lane_);
     }
 
-    [[nodiscard]] bool stream_says(ticket number) noexcept {
-        if (number <= known_done_.load(std::memory_order_acquire))
-            return true;
-        ticket const last = last_.load(std::memory_order_acquire);
-        try {
-            std::lock_guard const hold(lock_); // the stream may be closed
-            cuda::context_scope const scope(context_.get());
-            if (!stream_ || cuda::api().stream_query(stream_) != cuda::success)
-                return false;
-        } catch (error const&) {
-            return false;
-        }
-        known_done_.store(last, std::memory_order_release);
-        return number <= last;
+    /// After a submission that failed half-way: so that nothing of it is in flight.
+    static void expect_end(CUstream stream) {
+        constexpr std::chrono::seconds most{10};
+        if (spin([&] { return cuda::api().stream_query(stream) != cuda::error_not_ready; },
+                 [] { return false; }, std::chrono::steady_clock::now() + most) != outcome::done)
+            throw error(errc::copy_unfinished, "end a batch that CUDA took only a part of", "",
+                        "pieces may still be copied: keep their memory until the stream that the batch "
+                        "comes after is idle");
     }
 
     gpu gpu_;
+    lane lane_;
     os::process_id owner_ = os::this_process();
     cuda::primary_context context_;
-    os::region page_; ///< in its first word, the last ticket that is done
-    std::unique_ptr<host_memory> registered_;
-    CUdeviceptr word_on_gpu_ = 0;
-    std::mutex lock_;
-    CUstream stream_ = nullptr;
-    bool writes_word_ = false;
-    std::atomic<ticket> last_{0};       ///< that was submitted
-    std::atomic<ticket> known_done_{0}; ///< at least; where the stream is asked
+    std::unique_ptr<queue_set> queues_;
+    bool by_batch_call_ = false;
     std::atomic<bool> stopped_{false};
 };
 
 } // namespace
 
-std::unique_ptr<copy_engine> make_driver(gpu const& which) {
-    return std::make_unique<driver_engine>(which);
+std::unique_ptr<copy_engine> make_driver(gpu const& of, lane which) {
+    return std::make_unique<driver_engine>(of, which);
 }
 
 } // namespace barmap::engine

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/process.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
-#include "transfer/engine/batch.hpp"
 #include "transfer/engine/channel/striped_queue.hpp"
+#include "transfer/engine/cuda_reach.hpp"
+#include "transfer/engine/engine.hpp"
 #include "transfer/engine/queues.hpp"
 
 #include <barmap/error.hpp>
@@ -16,17 +17,17 @@
 #include <system_error>
 #include <thread>
 
-/// Batches by channels of our own in CUDA's address space: every pointer of CUDA's is an address
-/// there, and a piece costs a few words instead of a call.
+/// The channel in lane cuda: channels of our own in CUDA's address space. Every pointer of CUDA's is
+/// an address there, and a piece costs a few words instead of a call.
 namespace barmap::engine {
 namespace {
 
-class channel_batches final : public batch_engine {
+class cuda_lane final : public copy_engine {
 public:
-    explicit channel_batches(gpu const& which) : gpu_(which) {}
-    ~channel_batches() override { close(); }
+    explicit cuda_lane(gpu const& which) : gpu_(which) {}
+    ~cuda_lane() override { close(); }
 
-    void start(batch_test_memory const&) override {
+    void start() override {
         expect_channels(gpu_);
         session_ = std::make_unique<cuda_session>(gpu_);
         (void)own_.choose({}, direction::to_cpu);
@@ -42,7 +43,15 @@ public:
         return "by a channel in CUDA's address space";
     }
 
-    [[nodiscard]] bool needs_known_memory() const noexcept override { return false; }
+    std::unique_ptr<reachable> reach(cuda::memory const& memory) override {
+        return reach_by_cuda(memory);
+    }
+    std::unique_ptr<reachable> reach(std::span<std::byte> pages) override {
+        return reach_by_cuda(gpu_.handle, pages);
+    }
+    std::unique_ptr<reachable> reach_pinned(std::span<std::byte> memory) override {
+        return reach_pinned_by_cuda(memory);
+    }
 
     ticket submit(direction which, std::span<piece const> pieces, std::size_t bytes,
                   stream_order const& order) override {
@@ -232,8 +241,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<batch_engine> make_channel_batches(gpu const& which) {
-    return std::make_unique<channel_batches>(which);
+std::unique_ptr<copy_engine> make_channel_cuda(gpu const& which) {
+    return std::make_unique<cuda_lane>(which);
 }
 
 } // namespace barmap::engine

@@ -15,9 +15,11 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
-/// A channel of our own on one of the GPU's copy engines, made through the resource manager of
+/// The channel in lane held: one of our own on one of the GPU's copy engines, made through the resource manager of
 /// NVIDIA's stock driver: a copy is submitted with a few stores, and done when a word in host
 /// memory says so. No privilege, no CUDA stream, no SM.
 namespace barmap::engine {
@@ -44,24 +46,24 @@ abi::handle allocate_block(rm::client const& client) {
                            "allocate the channel's GPU memory");
 }
 
-class channel_engine final : public copy_engine {
+class held_lane final : public copy_engine {
 public:
-    explicit channel_engine(gpu const& which) : gpu_(which) {}
+    explicit held_lane(gpu const& which) : gpu_(which) {}
 
     void start() override {
         expect_channels(gpu_);
-        state_ = std::make_unique<state>(gpu_);
+        made_ = std::make_unique<parts>(gpu_);
     }
 
     std::unique_ptr<reachable> reach(cuda::memory const& memory) override {
-        auto result = std::make_unique<mapped_memory>(state_->space);
+        auto result = std::make_unique<mapped_memory>(made_->space);
         std::size_t at = 0, chunk = 0;
-        for (rm::cuda_object& taken : rm::take(state_->client, memory)) {
+        for (rm::cuda_object& taken : rm::take(made_->client, memory)) {
             std::uint64_t const offset = taken.offset;
             std::size_t const bytes =
                 std::min<std::uint64_t>(memory.chunks[chunk].extent(), taken.size - offset);
             address_space::mapping const& mapped = result->mappings.emplace_back(
-                state_->space->map(std::move(taken.object), taken.size));
+                made_->space->map(std::move(taken.object), taken.size));
             result->runs.push_back({at, bytes, mapped.address() + offset});
             at += memory.chunks[chunk++].extent(); // of which the object may lack the end
         }
@@ -69,8 +71,8 @@ public:
     }
 
     std::unique_ptr<reachable> reach(std::span<std::byte> pages) override {
-        auto result = std::make_unique<mapped_memory>(state_->space);
-        result->mappings.push_back(state_->space->map_host(pages.data(), pages.size()));
+        auto result = std::make_unique<mapped_memory>(made_->space);
+        result->mappings.push_back(made_->space->map_host(pages.data(), pages.size()));
         result->runs.push_back({0, pages.size(), result->mappings.back().address()});
         return result;
     }
@@ -85,22 +87,37 @@ public:
         return result;
     }
 
-    ticket submit(std::span<piece const> pieces) override {
+    [[nodiscard]] std::string_view form() const noexcept override {
+        return "by a channel in an address space of its own";
+    }
+
+    ticket submit(direction /*way*/, std::span<piece const> pieces, std::size_t /*bytes*/,
+                  stream_order const& /*order*/) override {
         std::lock_guard const hold(lock_);
         ticket last = 0;
         while (!pieces.empty()) {
             std::size_t const some = std::min(pieces.size(), command_ring::most_pieces);
             wait_for_room(some);
-            last = state_->ring->submit(pieces.first(some));
+            last = made_->ring->submit(pieces.first(some));
             pieces = pieces.subspan(some);
         }
         return last;
     }
 
-    bool is_done(ticket number) noexcept override { return state_->ring->progress() >= number; }
+    [[nodiscard]] state poll(ticket number) noexcept override {
+        if (number == 0 || number >= made_->ring->next())
+            return state::never_given;
+        if (made_->ring->progress() >= number)
+            return state::done;
+        return has_stopped() ? state::failed : state::in_flight;
+    }
 
-    outcome wait(ticket number, deadline until) noexcept override {
-        return spin([&] { return is_done(number); }, [&] { return has_failed(); }, until);
+    [[nodiscard]] bool has_stopped() const noexcept override {
+        return stopped_.load(std::memory_order_acquire) || error_of_driver() != 0;
+    }
+
+    [[nodiscard]] std::string why_it_stopped() override {
+        return error_of_driver() != 0 ? "the driver stopped the channel" : "it was closed";
     }
 
     bool close() noexcept override {
@@ -110,12 +127,12 @@ public:
         {
             std::lock_guard const hold(lock_); // no submission is half made
         }
-        return !state_ || state_->own->stop(); // without the lock, as the driver takes its time
+        return !made_ || made_->own->stop(); // without the lock, as the driver takes its time
     }
 
 private:
-    struct state {
-        explicit state(gpu const& which)
+    struct parts {
+        explicit parts(gpu const& which)
             : client(std::make_shared<rm::client>(rm::pci_location{
                   which.pci_domain, which.pci_bus, which.pci_slot, which.pci_address})),
               series(series_of(client->driver_version())), kind(generation_of(client->classes())),
@@ -156,35 +173,33 @@ private:
         std::optional<gpu_channel> own;
     };
 
-    [[nodiscard]] bool has_failed() const noexcept {
+    [[nodiscard]] std::uint16_t error_of_driver() const noexcept {
         auto* const status = reinterpret_cast<std::uint16_t*>(
-            state_->host.data() + os::page_size() + offsetof(abi::notification, status));
-        return stopped_.load(std::memory_order_acquire) ||
-               std::atomic_ref(*status).load(std::memory_order_acquire) != 0;
+            made_->host.data() + os::page_size() + offsetof(abi::notification, status));
+        return std::atomic_ref(*status).load(std::memory_order_acquire);
     }
 
     void wait_for_room(std::size_t pieces) {
-        if (!stopped_.load(std::memory_order_relaxed) && state_->ring->has_room(pieces))
+        if (!stopped_.load(std::memory_order_relaxed) && made_->ring->has_room(pieces))
             return;
         outcome const result =
-            spin([&] { return state_->ring->has_room(pieces); }, [&] { return has_failed(); },
+            spin([&] { return made_->ring->has_room(pieces); }, [&] { return has_stopped(); },
                  device_clock::now() + std::chrono::seconds(10));
         if (result != outcome::done || stopped_.load(std::memory_order_relaxed))
-            throw error(errc::backend_broken, "submit a copy to the channel", "",
-                        "it has stopped: see `barmap info`");
+            throw engine::has_stopped("it has stopped: see `barmap info`");
     }
 
     gpu gpu_;
     os::process_id owner_ = os::this_process();
     std::mutex lock_;
     std::atomic<bool> stopped_{false};
-    std::unique_ptr<state> state_;
+    std::unique_ptr<parts> made_;
 };
 
 } // namespace
 
-std::unique_ptr<copy_engine> make_channel(gpu const& which) {
-    return std::make_unique<channel_engine>(which);
+std::unique_ptr<copy_engine> make_channel_held(gpu const& which) {
+    return std::make_unique<held_lane>(which);
 }
 
 } // namespace barmap::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "transfer/engine/batch.hpp"
+#include "transfer/engine/stream_order.hpp"
 
 #include "driver/cuda/driver_api.hpp"
 

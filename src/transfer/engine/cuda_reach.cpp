@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/engine/cuda_reach.hpp"
+
+#include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/host_registration.hpp"
+
+namespace barmap::engine {
+namespace {
+
+std::uint64_t address_of(std::span<std::byte> memory) noexcept {
+    return reinterpret_cast<std::uintptr_t>(memory.data());
+}
+
+struct gpu_memory final : reachable {
+    struct identity {
+        CUdeviceptr address;
+        unsigned long long id; ///< CUDA's; no two allocations of a process have the same
+    };
+    std::vector<identity> chunks;
+
+    [[nodiscard]] bool is_unchanged() const noexcept override {
+        for (identity const& each : chunks)
+            if (cuda::allocation_id(each.address) != each.id)
+                return false;
+        return true;
+    }
+};
+
+struct host_memory final : reachable {
+    host_memory(CUdevice device, std::span<std::byte> pages) : registration(device, pages) {
+        runs.push_back({0, pages.size(), address_of(pages)});
+    }
+    cuda::host_registration registration;
+};
+
+} // namespace
+
+std::unique_ptr<reachable> reach_by_cuda(cuda::memory const& memory) {
+    auto result = std::make_unique<gpu_memory>();
+    std::size_t at = 0;
+    for (cuda::chunk const& chunk : memory.chunks) {
+        unsigned long long id = 0;
+        cuda::check(cuda::api().pointer_get_attribute(&id, cuda::pointer_buffer_id, chunk.base),
+                    "identify GPU memory");
+        result->chunks.push_back({chunk.base, id});
+        // What lies before or behind an allocation is not CUDA's to copy.
+        result->runs.push_back({at + chunk.before, chunk.length, chunk.base + chunk.offset});
+        at += chunk.extent();
+    }
+    return result;
+}
+
+std::unique_ptr<reachable> reach_by_cuda(CUdevice device, std::span<std::byte> pages) {
+    return std::make_unique<host_memory>(device, pages);
+}
+
+std::unique_ptr<reachable> reach_pinned_by_cuda(std::span<std::byte> memory) {
+    auto result = std::make_unique<reachable>();
+    result->runs.push_back({0, memory.size(), address_of(memory)});
+    return result;
+}
+
+} // namespace barmap::engine

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "contract/engine_machine.hpp"
+#include "contract/machine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <future>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+/// Copies by mapping::copy_to_gpu() and copy_to_cpu(), over every engine, for all but small ones.
+namespace barmap::contract {
+namespace {
+
+class adaptive_copy_test : public testing::TestWithParam<engine_way> {
+protected:
+    engine_machine machine_{GetParam().engine, GetParam().how};
+
+    static engine_report report_of(device const& gpu, std::string_view name) {
+        for (engine_report const& each : gpu.started_engines())
+            if (each.name == name)
+                return each;
+        return {};
+    }
+};
+INSTANTIATE_TEST_SUITE_P(ways, adaptive_copy_test, testing::ValuesIn(held_ways()),
+                         [](auto const& info) { return std::string(info.param.name); });
+
+void round_trip(mapping const& map, std::span<std::byte> host, std::size_t offset, unsigned seed) {
+    auto const sent = pattern(host.size(), seed);
+    std::memcpy(host.data(), sent.data(), sent.size());
+    map.copy_to_gpu(offset, host);
+    std::memset(host.data(), 0, host.size());
+    map.copy_to_cpu(host, offset);
+    EXPECT_EQ(std::memcmp(host.data(), sent.data(), sent.size()), 0) << host.size() << " bytes at " << offset;
+    std::vector<std::byte> seen(host.size());
+    read(seen, map.window(offset, host.size()));
+    EXPECT_TRUE(seen == sent) << "the mapping sees what the engine wrote";
+}
+
+TEST_P(adaptive_copy_test, copies_adaptively_whatever_the_size) {
+    device const gpu = device::open(0);
+    device_block block(8 * mib);
+    mapping const map = gpu.pin(block.address(), 8 * mib).map();
+    unsigned seed = 10;
+    for (std::size_t const bytes :
+         {std::size_t{1}, std::size_t{1023}, std::size_t{1024}, 32 * kib - 1, 32 * kib,
+          40 * kib + 7, 129 * kib + 1, 600 * kib + 3, 3 * mib + 5, 5 * mib + 9}) {
+        std::vector<std::byte> host(bytes);
+        round_trip(map, host, 3 + seed, seed);
+        ++seed;
+    }
+    engine_report const used = report_of(gpu, GetParam().engine);
+    EXPECT_EQ(used.state, backend_state::usable) << used.reason;
+    EXPECT_GE(used.copies, 13u);
+    EXPECT_GT(used.bytes, 16 * mib);
+    EXPECT_EQ(used.failures, 0u);
+}
+
+TEST_P(adaptive_copy_test, copies_directly_to_and_from_pinned_memory) {
+    device const gpu = device::open(0);
+    device_block block(12 * mib);
+    mapping const map = gpu.pin(block.address(), 12 * mib).map();
+    void* allocated = nullptr;
+    expect_success(cuda::api().mem_host_alloc(&allocated, 11 * mib, 0));
+    round_trip(map, {static_cast<std::byte*>(allocated) + 5, 10 * mib}, 1, 30);
+    std::vector<std::byte> own(2 * mib);
+    expect_success(cuda::api().mem_host_register(own.data() + 77, mib, 0));
+    round_trip(map, std::span(own).subspan(100, 300 * kib), 9, 31);
+    // Partly registered: staged.
+    round_trip(map, std::span(own).subspan(mib, 300 * kib), 9, 32);
+    expect_success(cuda::api().mem_host_unregister(own.data() + 77));
+    round_trip(map, std::span(own).subspan(100, 300 * kib), 9, 33);
+    expect_success(cuda::api().mem_free_host(allocated));
+    EXPECT_EQ(report_of(gpu, GetParam().engine).copies, 8u);
+}
+
+TEST_P(adaptive_copy_test, copies_directly_to_and_from_host_buffers) {
+    device const gpu = device::open(0);
+    device_block block(12 * mib);
+    mapping const map = gpu.pin(block.address(), 12 * mib).map();
+    { // what the first copy starts stays
+        std::vector<std::byte> some(64 * kib);
+        round_trip(map, some, 0, 59);
+    }
+    fake::left_over const before = machine_->held();
+    for (std::size_t const bytes : {std::size_t{1}, 64 * kib, 5 * mib + 3, 9 * mib}) {
+        host_buffer const buffer = gpu.allocate_host(bytes);
+        ASSERT_EQ(buffer.size(), bytes);
+        EXPECT_TRUE(
+            std::ranges::all_of(buffer.bytes(), [](std::byte b) { return b == std::byte{}; }));
+        round_trip(map, buffer.bytes(), 7, 60);
+        std::size_t const half = bytes / 2;
+        round_trip(map, buffer.bytes().subspan(half, bytes - half), 7, 61);
+        unsigned type = 0;
+        expect_success(cuda::api().pointer_get_attribute(
+            &type, cuda::pointer_memory_type, reinterpret_cast<std::uintptr_t>(buffer.data())));
+        EXPECT_EQ(type, cuda::memory_type_host) << "CUDA knows it, too";
+    }
+    host_buffer first = gpu.allocate_host(100), second = std::move(first);
+    EXPECT_EQ(first.data(), nullptr);
+    EXPECT_EQ(first.size(), 0u);
+    EXPECT_EQ(second.size(), 100u);
+    second = {};
+    EXPECT_EQ(refusal_of([&] { (void)gpu.allocate_host(0); }).code,
+              make_error_code(errc::invalid_argument));
+    EXPECT_EQ(refusal_of([&] { (void)gpu.allocate_host(~std::size_t{0}); }).code,
+              make_error_code(errc::invalid_argument));
+    EXPECT_EQ(machine_->held(), before);
+}
+
+TEST_P(adaptive_copy_test, copies_to_chunks_in_a_row) {
+    device const gpu = device::open(0);
+    virtual_block block(0, {2 * mib, 4 * mib, 2 * mib});
+    mapping const map = gpu.pin(block.address() + 100, 8 * mib - 200).map();
+    std::vector<std::byte> host(7 * mib);
+    round_trip(map, host, 55, 40);
+    EXPECT_EQ(report_of(gpu, GetParam().engine).copies, 2u);
+}
+
+TEST_P(adaptive_copy_test, copies_to_memory_of_its_own) {
+    device const gpu = device::open(0);
+    mapping const map = gpu.allocate(3 * mib).map();
+    std::vector<std::byte> host(2 * mib);
+    round_trip(map, host, 4096, 41);
+    EXPECT_EQ(report_of(gpu, GetParam().engine).copies, 2u);
+}
+
+// The mapping keeps the memory; another allocation may by then be at the address.
+TEST_P(adaptive_copy_test, never_reaches_the_memory_that_took_a_freed_ones_place) {
+    device const gpu = device::open(0);
+    for (bool const copied_before : {false, true}) {
+        std::vector<std::size_t> const chunk{2 * mib};
+        auto first = std::make_unique<virtual_block>(0, chunk);
+        std::uintptr_t const address = first->address();
+        mapping const map = gpu.pin(address, mib).map();
+        std::vector<std::byte> host = pattern(mib, 50);
+        write(map.window(), host);
+        if (copied_before)
+            map.copy_to_cpu(host, 0);
+        first.reset();
+        virtual_block const second(0, chunk, cuda::handle_type_posix_fd, address);
+        ASSERT_EQ(second.address(), address) << "or nothing is tested";
+        auto const theirs = pattern(2 * mib, 51);
+        write_by_driver(address, theirs);
+        round_trip(map, host, 0, 52);
+        EXPECT_TRUE(read_by_driver(address, 2 * mib) == theirs);
+    }
+}
+
+TEST_P(adaptive_copy_test, copies_adaptively_in_several_threads) {
+    device const gpu = device::open(0);
+    device_block block(8 * mib);
+    mapping const map = gpu.pin(block.address(), 8 * mib).map();
+    std::vector<std::thread> all;
+    for (unsigned t = 0; t < 4; ++t)
+        all.emplace_back([&, t] {
+            std::vector<std::byte> host(300 * kib + t);
+            for (unsigned i = 0; i < 5; ++i)
+                round_trip(map, host, t * 2 * mib + i, 100 * t + i);
+        });
+    for (std::thread& each : all)
+        each.join();
+}
+
+TEST_P(adaptive_copy_test, is_not_started_for_small_copies) {
+    clear_environment("BARMAP_ENGINE");
+    device const gpu = device::open(0);
+    device_block block(mib);
+    mapping const map = gpu.pin(block.address(), mib).map();
+    std::vector<std::byte> host(32 * kib - 1);
+    map.copy_to_gpu(0, host);
+    map.copy_to_cpu(std::span(host).first(1023), 0);
+    EXPECT_TRUE(gpu.started_engines().empty());
+}
+
+/// Runs `meanwhile` before each of CUDA's copies to the GPU.
+class copy_hook {
+public:
+    explicit copy_hook(std::function<void()> meanwhile) {
+        run_ = std::move(meanwhile);
+        table_ = cuda::api();
+        real_ = table_.memcpy_async;
+        table_.memcpy_async = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                                 CUstream stream) {
+            run_();
+            return real_(to, from, bytes, stream);
+        };
+        cuda::replace_api(&table_);
+    }
+    copy_hook(copy_hook const&) = delete;
+    copy_hook& operator=(copy_hook const&) = delete;
+    ~copy_hook() { cuda::replace_api(nullptr); }
+
+private:
+    static inline std::function<void()> run_;
+    static inline decltype(cuda::driver_api::memcpy_async) real_ = nullptr;
+    cuda::driver_api table_;
+};
+
+TEST(adaptive_test, memory_is_mapped_while_another_thread_measures_engines) {
+    engine_machine machine(nullptr, [] {
+        fake::rm_driver::behaviour without_channel;
+        without_channel.gpu = fake::rm::generation::unknown;
+        return without_channel;
+    }());
+    device const gpu = device::open(0);
+    device_block block(mib);
+    pin const pinned = gpu.pin(block.address(), mib);
+    mapping const map = pinned.map();
+    std::future<std::size_t> mapped;
+    copy_hook const hook([&] {
+        auto const started = gpu.started_engines();
+        bool const is_tested = std::ranges::any_of(
+            started, [](engine_report const& each) { return each.name == "driver"; });
+        if (mapped.valid() || !is_tested) // its self-test copies as well
+            return;
+        mapped = std::async(std::launch::async, [&] { return pinned.map().size(); });
+        EXPECT_EQ(mapped.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+    });
+    std::vector<std::byte> host(64 * kib);
+    map.copy_to_gpu(0, host);
+    ASSERT_TRUE(mapped.valid()) << "nothing was measured";
+    EXPECT_EQ(mapped.get(), mib);
+}
+
+TEST_P(adaptive_copy_test, stays_inside_the_mapping) {
+    device const gpu = device::open(0);
+    device_block block(mib);
+    mapping const map = gpu.pin(block.address(), mib).map();
+    std::vector<std::byte> host(2 * mib);
+    for (auto const& [offset, bytes] : {std::pair{std::size_t{0}, mib + 1},
+                                        {mib, std::size_t{1}},
+                                        {~std::size_t{0}, std::size_t{2}},
+                                        {mib / 2, mib}}) {
+        auto const part = std::span(host).first(bytes);
+        std::size_t const at = offset; // clang 14 captures no structured binding
+        expect_refusal(refusal_of([&] { map.copy_to_gpu(at, part); }), errc::out_of_range, "copy");
+        expect_refusal(refusal_of([&] { map.copy_to_cpu(part, at); }), errc::out_of_range, "copy");
+    }
+    map.copy_to_gpu(mib, std::span<std::byte>{}); // nothing, at the end
+    mapping().copy_to_cpu(std::span<std::byte>{}, 0);
+    EXPECT_EQ(refusal_of([&] { mapping().copy_to_gpu(0, std::span(host)); }).code,
+              make_error_code(errc::out_of_range));
+}
+
+} // namespace
+} // namespace barmap::contract
