@@ -54,8 +54,8 @@ batch_queue_state::at_work batch_queue_state::get() {
         }
         engine_report const report = slot->report();
         have_failed |= report.failures != 0;
-        why += (why.empty() ? "" : "; ") + report.name + ": " + report.reason + "; " +
-               report.advice;
+        why +=
+            (why.empty() ? "" : "; ") + report.name + ": " + report.reason + "; " + report.advice;
     }
     throw error(have_failed ? errc::backend_broken : errc::backend_absent, "copy a batch", "",
                 why.empty() ? "BARMAP_ENGINE=none allows no copy engine: unset it" : why);

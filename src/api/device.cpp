@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/device.hpp>
 
-#include "api/choice.hpp"
 #include "api/batch_queue_state.hpp"
+#include "api/choice.hpp"
 #include "api/host_buffer_state.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "gpu/gpu_identity.hpp"

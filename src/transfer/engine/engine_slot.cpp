@@ -24,17 +24,16 @@ void engine_slot::start() {
     cuda::relaxed_capture const relaxed; // of another thread, which this is not to end
     try {
         // What CUDA copies at the same time may take longer than a copy by a mapping may.
-        worker = std::make_shared<engine::worker>(entry_.make(gpu_, lane_),
-                                                  lane_ == engine::lane::cuda
-                                                      ? std::chrono::seconds(2)
-                                                      : engine::patience_with(gpu_));
+        worker = std::make_shared<engine::worker>(
+            entry_.make(gpu_, lane_),
+            lane_ == engine::lane::cuda ? std::chrono::seconds(2) : engine::patience_with(gpu_));
         if (!test_memory_ || !test_memory_->is_still_there())
             test_memory_ = std::make_unique<engine::test_memory>(gpu_);
         engine::self_test(*worker, gpu_, *test_memory_);
         worker_ = worker;
         report_.state = backend_state::usable;
-        report_.reason = "its self-test moved random bytes both ways " +
-                         std::string(worker->engine().form());
+        report_.reason =
+            "its self-test moved random bytes both ways " + std::string(worker->engine().form());
         report_.advice.clear();
         is_started_ = true;
     } catch (...) {
@@ -124,8 +123,7 @@ std::vector<std::unique_ptr<engine_slot>> engine_slots(engine::gpu const& gpu, e
     return result;
 }
 
-std::vector<engine_report>
-known_reports(std::vector<std::unique_ptr<engine_slot>> const& slots) {
+std::vector<engine_report> known_reports(std::vector<std::unique_ptr<engine_slot>> const& slots) {
     std::vector<engine_report> result;
     for (std::unique_ptr<engine_slot> const& slot : slots)
         if (std::optional<engine_report> const known = slot->known_report())

@@ -16,9 +16,9 @@
 
 namespace barmap {
 
-/// One copy engine on one GPU, in one lane: started and self-tested when it is first needed. One that
-/// fails is never used again; another one is started in its place, three times at most.
-/// Thread rule: every member may be called at once.
+/// One copy engine on one GPU, in one lane: started and self-tested when it is first needed. One
+/// that fails is never used again; another one is started in its place, three times at most. Thread
+/// rule: every member may be called at once.
 class engine_slot {
 public:
     engine_slot(engine::copy_registration const& entry, engine::gpu const& gpu, engine::lane lane)

@@ -17,11 +17,10 @@
 
 namespace barmap::engine {
 
-/// The queues of a batch engine, each of which runs its batches in their order: one for batches that
-/// wait for no stream, and a few for each direction for those that do. A stream's batches stay in one
-/// queue, so that they hold up no other stream's; where more streams wait than there are queues,
-/// they share them.
-/// Thread rule: every member may be called at once.
+/// The queues of a batch engine, each of which runs its batches in their order: one for batches
+/// that wait for no stream, and a few for each direction for those that do. A stream's batches stay
+/// in one queue, so that they hold up no other stream's; where more streams wait than there are
+/// queues, they share them. Thread rule: every member may be called at once.
 /// @tparam Queue has is_idle(), which any thread may ask
 template <class Queue>
 class queues {

@@ -174,8 +174,7 @@ std::chrono::nanoseconds worker::patience(std::size_t bytes) const noexcept {
 }
 
 outcome worker::wait(ticket number) noexcept {
-    return engine::wait(*engine_, number,
-                        device_clock::now() + patience(bytes_under_way_.load()));
+    return engine::wait(*engine_, number, device_clock::now() + patience(bytes_under_way_.load()));
 }
 
 outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t offset,
@@ -221,7 +220,8 @@ outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::
     std::size_t const chunk = staged_chunk(direction::to_cpu, bytes);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes);
     std::size_t const slots = buffer_bytes / chunk;
-    std::array<ticket, buffer_bytes / 4096> tickets; // no chunk is smaller, unless there is only one
+    std::array<ticket, buffer_bytes / 4096>
+        tickets; // no chunk is smaller, unless there is only one
     std::size_t submitted = 0, taken = 0;
     for (std::size_t i = 0; taken < bytes; ++i) {
         for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {
@@ -232,8 +232,7 @@ outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::
             tickets[slot] = submit(*engine_, pieces);
         }
         std::size_t const slot = i % slots;
-        if (outcome const result = wait(tickets[slot]);
-            result != outcome::done)
+        if (outcome const result = wait(tickets[slot]); result != outcome::done)
             return result;
         std::size_t const some = std::min(chunk, bytes - taken);
         copy_bytes(host + taken, through.data + slot * chunk, some);
@@ -253,8 +252,7 @@ outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::
     for (std::size_t at = 0, i = 0; at < bytes; at += chunk, ++i) {
         std::size_t const slot = i % slots;
         if (i >= slots) {
-            if (outcome const result = wait(tickets[slot]);
-                result != outcome::done)
+            if (outcome const result = wait(tickets[slot]); result != outcome::done)
                 return result;
         }
         std::size_t const some = std::min(chunk, bytes - at);

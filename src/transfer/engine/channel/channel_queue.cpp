@@ -109,8 +109,7 @@ void channel_queue::open_channel(abi::handle space) {
 }
 
 semaphore_word channel_queue::word_of(ticket number) const noexcept {
-    std::size_t const at =
-        command_ring::spare_at + number % most_tickets * sizeof(std::uint32_t);
+    std::size_t const at = command_ring::spare_at + number % most_tickets * sizeof(std::uint32_t);
     return {block_.address() + at, word_value(number),
             reinterpret_cast<std::uint32_t const*>(view_.data() + at)};
 }
@@ -167,8 +166,7 @@ void channel_queue::give(direction which, std::span<piece const> pieces, std::si
 
 bool channel_queue::feed() noexcept {
     std::lock_guard const hold(ring_lock_);
-    while (!has_ended() && !waiting_.empty() &&
-           ring_->has_room(waiting_.front().pieces.size())) {
+    while (!has_ended() && !waiting_.empty() && ring_->has_room(waiting_.front().pieces.size())) {
         waiting_ticket const& first = waiting_.front();
         submit(first.pieces, first.bytes, first.begin, first.until);
         waiting_pieces_.fetch_sub(first.pieces.size() + 1, std::memory_order_relaxed);
@@ -182,10 +180,10 @@ void channel_queue::submit(std::span<piece const> pieces, std::size_t bytes,
     constexpr std::chrono::microseconds each_piece(1); // 0.02 (H200)
     limit& own = limits_[ring_->next() % limits_.size()];
     own.until.store(until.time_since_epoch().count(), std::memory_order_relaxed);
-    own.patience.store(device_clock::duration(usual_patience + longest_time_of(bytes) +
-                                              pieces.size() * each_piece)
-                           .count(),
-                       std::memory_order_relaxed);
+    own.patience.store(
+        device_clock::duration(usual_patience + longest_time_of(bytes) + pieces.size() * each_piece)
+            .count(),
+        std::memory_order_relaxed);
     own.word.store(begin.on_cpu, std::memory_order_relaxed);
     (void)ring_->submit(pieces, begin);
 }
@@ -232,9 +230,9 @@ void channel_queue::watch() noexcept {
             had_come_ = has_come;
             since_ = now;
         }
-        is_late =
-            has_come ? (now - since_).count() > its.patience.load(std::memory_order_relaxed)
-                     : now.time_since_epoch().count() > its.until.load(std::memory_order_relaxed);
+        is_late = has_come
+                      ? (now - since_).count() > its.patience.load(std::memory_order_relaxed)
+                      : now.time_since_epoch().count() > its.until.load(std::memory_order_relaxed);
         // After that, so that what was read is this ticket's.
         is_late = is_late && ring_->progress() < oldest;
         if (is_late && !has_come)

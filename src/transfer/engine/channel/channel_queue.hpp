@@ -116,8 +116,8 @@ public:
     [[nodiscard]] bool is_copying(direction which) const noexcept;
 
     /// Finds out whether the driver has stopped the channel, or its oldest ticket is late: counted
-    /// from when this has first seen it as the oldest one, and its stream has come. Thread rule: one
-    /// watcher calls it.
+    /// from when this has first seen it as the oldest one, and its stream has come. Thread rule:
+    /// one watcher calls it.
     void watch() noexcept;
 
     /// Whether watch() has found that. Thread rule: free.
@@ -133,13 +133,13 @@ public:
     /// What the trouble is, in words.
     [[nodiscard]] std::string trouble() const;
 
-    /// Stops the channel. @return whether nothing of it is in flight any more: then what was not done
-    /// has failed, and streams that wait for it are released
+    /// Stops the channel. @return whether nothing of it is in flight any more: then what was not
+    /// done has failed, and streams that wait for it are released
     bool stop() noexcept;
 
 private:
-    void submit(std::span<piece const> pieces, std::size_t bytes,
-                semaphore_word const& begin, device_clock::time_point until) noexcept;
+    void submit(std::span<piece const> pieces, std::size_t bytes, semaphore_word const& begin,
+                device_clock::time_point until) noexcept;
     [[nodiscard]] bool has_begun(ticket number) const noexcept;
     [[nodiscard]] bool has_stream_come(ticket number) const noexcept;
     void find_space();
@@ -171,8 +171,8 @@ private:
 
     /// Of a ticket in the ring, for the watcher, in nanoseconds.
     struct limit {
-        std::atomic<device_clock::rep> until{0};    ///< when its stream is late
-        std::atomic<device_clock::rep> patience{0}; ///< how long its copies may take
+        std::atomic<device_clock::rep> until{0};         ///< when its stream is late
+        std::atomic<device_clock::rep> patience{0};      ///< how long its copies may take
         std::atomic<std::uint32_t const*> word{nullptr}; ///< of its stream; null: it waits for none
     };
     std::array<limit, command_ring::most_tickets> limits_;

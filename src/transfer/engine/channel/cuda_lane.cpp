@@ -17,8 +17,8 @@
 #include <system_error>
 #include <thread>
 
-/// The channel in lane cuda: channels of our own in CUDA's address space. Every pointer of CUDA's is
-/// an address there, and a piece costs a few words instead of a call.
+/// The channel in lane cuda: channels of our own in CUDA's address space. Every pointer of CUDA's
+/// is an address there, and a piece costs a few words instead of a call.
 namespace barmap::engine {
 namespace {
 
@@ -151,8 +151,7 @@ private:
             return false;
         direction const other = which == direction::to_gpu ? direction::to_cpu : direction::to_gpu;
         for (std::size_t i = 0; i < own_.size(); ++i)
-            if (striped_queue const* const each = own_.at(i).get();
-                each && each->is_copying(other))
+            if (striped_queue const* const each = own_.at(i).get(); each && each->is_copying(other))
                 return true;
         return false;
     }

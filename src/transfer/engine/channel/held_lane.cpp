@@ -19,9 +19,9 @@
 #include <string_view>
 #include <utility>
 
-/// The channel in lane held: one of our own on one of the GPU's copy engines, made through the resource manager of
-/// NVIDIA's stock driver: a copy is submitted with a few stores, and done when a word in host
-/// memory says so. No privilege, no CUDA stream, no SM.
+/// The channel in lane held: one of our own on one of the GPU's copy engines, made through the
+/// resource manager of NVIDIA's stock driver: a copy is submitted with a few stores, and done when
+/// a word in host memory says so. No privilege, no CUDA stream, no SM.
 namespace barmap::engine {
 namespace {
 
@@ -174,8 +174,8 @@ private:
     };
 
     [[nodiscard]] std::uint16_t error_of_driver() const noexcept {
-        auto* const status = reinterpret_cast<std::uint16_t*>(
-            made_->host.data() + os::page_size() + offsetof(abi::notification, status));
+        auto* const status = reinterpret_cast<std::uint16_t*>(made_->host.data() + os::page_size() +
+                                                              offsetof(abi::notification, status));
         return std::atomic_ref(*status).load(std::memory_order_acquire);
     }
 

@@ -18,9 +18,8 @@ constexpr std::size_t rounded_up(std::size_t number, std::size_t by) noexcept {
 }
 
 std::size_t bytes_of(std::span<piece const> pieces) noexcept {
-    return std::accumulate(
-        pieces.begin(), pieces.end(), std::size_t{0},
-        [](std::size_t sum, piece const& each) { return sum + each.bytes; });
+    return std::accumulate(pieces.begin(), pieces.end(), std::size_t{0},
+                           [](std::size_t sum, piece const& each) { return sum + each.bytes; });
 }
 
 /// What one channel copies in one ticket.
@@ -56,10 +55,11 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
     };
     expect_usable(order);
     auto const may_take = [&] {
-        return std::ranges::all_of(
-            channels_, [&](auto const& each) { return each->may_take(share, rounds); });
+        return std::ranges::all_of(channels_,
+                                   [&](auto const& each) { return each->may_take(share, rounds); });
     };
-    if (spin(may_take, [&] { return is_in_trouble(); }, device_clock::time_point::max()) !=
+    if (spin(
+            may_take, [&] { return is_in_trouble(); }, device_clock::time_point::max()) !=
         outcome::done)
         throw has_stopped("the batches before it did not end in time: see `barmap info`");
     std::vector<std::list<channel_queue::waiting_ticket>> spare(channels_.size());
@@ -88,8 +88,8 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
             check_stream(result);
         pieces = {};
     }
-    auto const until = order.at_most ? device_clock::now() + *order.at_most
-                                     : device_clock::time_point::max();
+    auto const until =
+        order.at_most ? device_clock::now() + *order.at_most : device_clock::time_point::max();
     for (std::size_t round = 0; round < rounds; ++round, begin = {})
         for (std::size_t i = 0; i < channels_.size(); ++i) {
             auto const part = pieces.empty() ? pieces : part_of(own(i), round);
@@ -123,7 +123,8 @@ bool striped_queue::is_idle() const noexcept {
 }
 
 bool striped_queue::is_copying(direction which) const noexcept {
-    return std::ranges::any_of(channels_, [=](auto const& each) { return each->is_copying(which); });
+    return std::ranges::any_of(channels_,
+                               [=](auto const& each) { return each->is_copying(which); });
 }
 
 void striped_queue::watch() noexcept {

@@ -60,8 +60,8 @@ public:
         constexpr std::size_t count = 64, size = 4096;
         std::vector<piece> pieces;
         for (std::size_t i = 0; i < count; ++i)
-            pieces.push_back({host.runs.front().address + i * size,
-                              gpu.runs.front().address + i * size, size});
+            pieces.push_back(
+                {host.runs.front().address + i * size, gpu.runs.front().address + i * size, size});
         driver_queue& queue = *queues_->at(0).queue;
         cuda::context_scope const scope(context_.get());
         using clock = std::chrono::steady_clock;
@@ -128,7 +128,7 @@ public:
             if (now == state::failed) // an earlier piece of work has broken the context
                 stopped_.store(true, std::memory_order_release);
             return now == state::in_flight && lane_ == lane::held && has_stopped() ? state::failed
-                                                                                  : now;
+                                                                                   : now;
         } catch (std::exception const&) {
             return state::failed; // the context is gone
         }
@@ -180,9 +180,10 @@ private:
         constexpr std::chrono::seconds most{10};
         if (spin([&] { return cuda::api().stream_query(stream) != cuda::error_not_ready; },
                  [] { return false; }, std::chrono::steady_clock::now() + most) != outcome::done)
-            throw error(errc::copy_unfinished, "end a batch that CUDA took only a part of", "",
-                        "pieces may still be copied: keep their memory until the stream that the batch "
-                        "comes after is idle");
+            throw error(
+                errc::copy_unfinished, "end a batch that CUDA took only a part of", "",
+                "pieces may still be copied: keep their memory until the stream that the batch "
+                "comes after is idle");
     }
 
     gpu gpu_;

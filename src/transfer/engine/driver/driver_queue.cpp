@@ -62,9 +62,9 @@ std::unique_ptr<stream_word> stream_word::make(CUdevice device, CUstream stream)
 }
 
 void stream_word::write_in(CUstream stream, ticket number) {
-    cuda::check(cuda::api().stream_write_value32(stream, on_gpu_,
-                                                 static_cast<std::uint32_t>(number), 0),
-                "copy a batch");
+    cuda::check(
+        cuda::api().stream_write_value32(stream, on_gpu_, static_cast<std::uint32_t>(number), 0),
+        "copy a batch");
 }
 
 bool stream_word::says(ticket number, ticket last) const noexcept {
@@ -137,9 +137,9 @@ state driver_queue::poll(ticket number, CUresult& result) const {
     result = cuda::api().event_query(ends_[number % most_in_flight].get());
     if (has_ended())
         return state::done; // its event marks a later one by now
-    return result == cuda::success            ? state::done
+    return result == cuda::success           ? state::done
            : result == cuda::error_not_ready ? state::in_flight
-                                              : state::failed;
+                                             : state::failed;
 }
 
 bool driver_queue::is_idle() {
