@@ -26,7 +26,7 @@ std::uint64_t next_identity() noexcept {
 
 batch_queue_state::~batch_queue_state() {
     for (started& each : all_)
-        if (each.worker && !each.worker->engine().close())
+        if (each.worker && !each.engine->close())
             (void)new std::shared_ptr(each.worker); // what may still be written to stays
 }
 
@@ -48,7 +48,7 @@ batch_queue_state::at_work batch_queue_state::get() {
         if (std::shared_ptr<engine::worker> worker = slot->get()) {
             std::size_t const at = count_.load(std::memory_order_relaxed);
             current_ = {&worker->engine(), next_identity(), slot.get()};
-            all_[at] = {current_.identity, std::move(worker)};
+            all_[at] = {current_.identity, current_.engine, std::move(worker)};
             count_.store(at + 1, std::memory_order_release);
             return current_;
         }
@@ -65,7 +65,7 @@ engine::copy_engine* batch_queue_state::find(std::uint64_t identity) noexcept {
     std::size_t const count = count_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < count; ++i)
         if (all_[i].identity == identity)
-            return &all_[i].worker->engine();
+            return all_[i].engine;
     return nullptr;
 }
 

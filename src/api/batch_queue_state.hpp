@@ -43,7 +43,8 @@ struct batch_queue_state {
 private:
     struct started {
         std::uint64_t identity = 0;
-        std::shared_ptr<engine::worker> worker;
+        engine::copy_engine* engine = nullptr;
+        std::shared_ptr<engine::worker> worker; ///< which has it
     };
     std::mutex lock_; // for what follows
     /// In the order of their start: each slot starts engines until it has failed too often.
