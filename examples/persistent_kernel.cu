@@ -28,8 +28,8 @@ struct question {
 
 namespace rings = barmap::gpu;
 
-/// Some seconds: nothing on the GPU waits for ever.
-constexpr rings::word patience = 20'000'000;
+/// 20 s: nothing on the GPU waits for ever.
+constexpr rings::word patience = 20'000'000'000;
 
 __global__ void serve(rings::ring_to_gpu<command> in, rings::ring_to_cpu<answer> out,
                       rings::rpc_to_cpu<question, float> cpu, rings::counter_to_cpu progress) {

@@ -24,7 +24,7 @@ import numpy as np
 COMMAND = np.dtype([("id", "u4"), ("x", "f8")], align=True)
 ANSWER = np.dtype([("id", "u4"), ("y", "f8")], align=True)
 
-# It ends when the ring of commands is closed, or nothing has come for about a minute.
+# It ends when the ring of commands is closed, or nothing has come for a minute.
 SOURCE = f"""
 #include <barmap/gpu/ring.cuh>
 {barmap.device_struct(COMMAND, "command")}
@@ -34,13 +34,13 @@ namespace rings = barmap::gpu;
 extern "C" __global__ void serve(rings::ring_to_gpu<command> in, rings::ring_to_cpu<answer> out) {{
     rings::consumer<command> commands(in);
     rings::producer<answer> answers(out);
-    const unsigned long long looks = LOOKS;
+    const unsigned long long minute = 60000000000; // ns
     command next;
-    while (commands.pop(next, looks) == rings::status::ok) {{
+    while (commands.pop(next, minute) == rings::status::ok) {{
         answer to_it;
         to_it.id = next.id;
         to_it.y = next.x * next.x + 1;
-        if (answers.push(to_it, looks) != rings::status::ok)
+        if (answers.push(to_it, minute) != rings::status::ok)
             break;
     }}
     answers.close();
@@ -53,7 +53,7 @@ def kernel(commands, answers):
     """The kernel runs inside the block, which must close the commands."""
     import cupy
 
-    serve = cupy.RawKernel(SOURCE, "serve", options=("-std=c++11", "-DLOOKS=50000000", f"-I{barmap.include_dir()}"))
+    serve = cupy.RawKernel(SOURCE, "serve", options=("-std=c++11", f"-I{barmap.include_dir()}"))
     stream = cupy.cuda.Stream(non_blocking=True)
     with stream:
         serve((1,), (1,), (commands.handle, answers.handle))
@@ -74,9 +74,8 @@ def thread(commands, answers):
     with tempfile.TemporaryDirectory() as folder:
         source, library = pathlib.Path(folder, "serve.cpp"), pathlib.Path(folder, "serve.so")
         source.write_text(SOURCE)
-        # A look of a CPU takes less than a nanosecond.
-        subprocess.run(["g++", "-O2", "-D__global__=", "-DLOOKS=100000000000", "-shared", "-fPIC",
-                        f"-I{barmap.include_dir()}", "-o", library, source], check=True)
+        subprocess.run(["g++", "-O2", "-D__global__=", "-shared", "-fPIC", f"-I{barmap.include_dir()}",
+                        "-o", library, source], check=True)
         serve = ctypes.CDLL(str(library)).serve
     serve.argtypes = [Handle, Handle]
     handles = [Handle(*ring._ring._handle_for_thread) for ring in (commands, answers)]

@@ -40,7 +40,7 @@ T* resolved(T* address, std::uint64_t count) {
     return reinterpret_cast<T*>(found);
 }
 
-/// Lets other threads run between looks of a kernel, for as long as it takes: there may be few
+/// Lets other threads run between polls of a kernel, for as long as it takes: there may be few
 /// processors.
 struct again_later {
     bool operator()() const {

@@ -47,7 +47,7 @@ auto handle_to_cpu(void** parameters, int index) {
 
 ring_task task_of(void** parameters, int index) {
     auto task = parameter<ring_task>(parameters, index);
-    task.looks = 500; // and then again_later
+    task.nanoseconds = 100'000; // and then again_later
     return task;
 }
 

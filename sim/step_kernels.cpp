@@ -33,7 +33,7 @@ std::shared_ptr<resolved_task> step_of(void** parameters, std::uint64_t slot_wor
     for (step::chunk& each : result->chunks)
         each.at = resolved(each.at, each.bytes);
     task.chunks = result->chunks.data();
-    task.looks = 500; // and then again_later
+    task.nanoseconds = 100'000; // and then again_later
     return result;
 }
 

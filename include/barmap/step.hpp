@@ -38,7 +38,7 @@ struct step_tensor {
 ///
 /// What is pushed lies in a slot of GPU memory until a load() has laid it into the tensors, so that
 /// no step reads what is meant for a later one. Loads and pushes pair up in order. A load waits on
-/// the GPU for its push, for some seconds; if none comes, the tensors stay as they were, later work
+/// the GPU for its push, for 10 seconds; if none comes, the tensors stay as they were, later work
 /// goes on, and failed() says so.
 ///
 /// One thread at a time fills and pushes. After fork() the child may only destroy it. Not movable.
@@ -85,7 +85,7 @@ private:
 ///     if (tokens.wait_for(std::chrono::milliseconds(50)) && tokens.try_pop())
 ///         use(tokens.staging(0));
 ///
-/// The rest is as with step_inputs. A store waits on the GPU for room, for some seconds.
+/// The rest is as with step_inputs. A store waits on the GPU for room, for 10 seconds.
 class BARMAP_API step_outputs {
 public:
     /// As that of step_inputs.

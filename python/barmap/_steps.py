@@ -25,7 +25,7 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
     which does so again. The kernels that read the arrays need no change.
 
     Loads and pushes pair up in order, and a push may come before or after its load. A load waits on
-    the GPU for its push, for some seconds; if none comes, the GPU arrays stay as they were, later
+    the GPU for its push, for 10 seconds; if none comes, the GPU arrays stay as they were, later
     work goes on, and `failed` says so: make a new one then.
 
     It is a context manager: leaving the block releases it. After `release` calls raise `ValueError`;
@@ -198,7 +198,7 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
 
     `store` has a stream publish what the arrays hold, by one kernel of one block, after what the
     stream was given before; in a CUDA graph, each replay does so. A store waits on the GPU for
-    room, for some seconds; if nothing is popped, that step's results are lost, and `failed` says so.
+    room, for 10 seconds; if nothing is popped, that step's results are lost, and `failed` says so.
 
     Parameters, exceptions and lifetime are as with `StepInputs`, and read-only arrays are allowed.
     Any number of threads may use one: their calls take turns.

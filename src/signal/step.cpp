@@ -126,12 +126,12 @@ struct step_state {
 
     void launch(gpu::ring_handle const& ring, void* stream) const {
         constexpr unsigned most_threads = 512, warp = 32;
-        constexpr gpu::word looks = 10'000'000; // of about a microsecond
+        constexpr gpu::word nanoseconds = 10'000'000'000;
         step::task task{ring,
                         reinterpret_cast<step::chunk const*>(chunks.gpu_address()),
                         layout.chunks.size(),
                         layout.words,
-                        looks,
+                        nanoseconds,
                         reinterpret_cast<gpu::word*>(failures.gpu_address())};
         void* arguments[] = {&task};
         auto const threads = static_cast<unsigned>(

@@ -24,11 +24,11 @@ struct task {
     chunk const* chunks;
     gpu::word count; ///< of chunks
     gpu::word words; ///< of a message
-    gpu::word looks; ///< how often to look again before giving up
+    gpu::word nanoseconds; ///< how long to wait before giving up
     gpu::word* failures; ///< host memory: the status of a step that has given up
 };
 
-/// Whether to go on where all looks were in vain: never, on a GPU.
+/// Whether to go on when the time is over: never, on a GPU.
 struct give_up {
     BARMAP_DEVICE bool operator()() const { return false; }
 };
@@ -99,6 +99,26 @@ BARMAP_DEVICE bool is_whole_word(unsigned char const* place, gpu::word bytes) {
 
 } // namespace detail
 
+namespace detail {
+
+/// Waits until all threads of a block say so. @return false: gave up, which the CPU then sees
+template <class IsThere, class Again>
+BARMAP_DEVICE bool wait_in_block(task const& of, IsThere const& is_there, Again again) {
+    for (gpu::detail::time_limit limit(of.nanoseconds);;) {
+        BARMAP_ROLL
+        for (unsigned polls = limit.polls(); polls != 0; --polls)
+            if (all_of_block(is_there()))
+                return true;
+        if (all_of_block(limit.is_over()) && !again())
+            break;
+    }
+    if (thread_in_block() == 0)
+        gpu::store_release(of.failures, static_cast<gpu::word>(gpu::status::timed_out));
+    return false;
+}
+
+} // namespace detail
+
 /// A block waits for the next message, and lays its parts into their tensors.
 template <class Again>
 BARMAP_DEVICE void load(task const& of, Again again) {
@@ -110,19 +130,15 @@ BARMAP_DEVICE void load(task const& of, Again again) {
     word const commits = gpu::detail::count_of_commits(of.words);
     word const* const slot = of.ring.slots +
         (number & of.ring.mask) * gpu::detail::lines_of(of.words) * layout_to_gpu::line_words;
-    for (word look = 0;; ++look) {
+    auto const has_arrived = [&] {
         bool is_there = true;
         for (word i = thread; i < commits; i += threads)
             is_there = is_there &&
                 load_acquire(slot + gpu::detail::place_of_commit(i, of.words)) == number + 1;
-        if (all_of_block(is_there))
-            break;
-        if (look < of.looks || again())
-            continue;
-        if (thread == 0)
-            store_release(of.failures, static_cast<word>(status::timed_out));
+        return is_there;
+    };
+    if (!detail::wait_in_block(of, has_arrived, again))
         return;
-    }
     detail::for_each_word(of, [&](unsigned char* to, word index, word bytes) {
         word const value = load_relaxed(slot + gpu::detail::place_of_word(index, of.words));
         if (detail::is_whole_word(to, bytes))
@@ -145,16 +161,11 @@ BARMAP_DEVICE void store(task const& of, Again again) {
     using detail::all_of_block;
     unsigned const thread = detail::thread_in_block();
     word const number = load_relaxed(of.ring.credits + ring_words::next);
-    for (word look = 0;; ++look) {
-        word const read = load_acquire(of.ring.credits + ring_words::read);
-        if (all_of_block(number - read <= of.ring.mask))
-            break;
-        if (look < of.looks || again())
-            continue;
-        if (thread == 0)
-            store_release(of.failures, static_cast<word>(status::timed_out));
+    auto const is_room = [&] {
+        return number - load_acquire(of.ring.credits + ring_words::read) <= of.ring.mask;
+    };
+    if (!detail::wait_in_block(of, is_room, again))
         return;
-    }
     word const slot_words = of.words == 1 ? 2 : (of.words + 8) / 8 * 8;
     word* const slot = of.ring.slots + (number & of.ring.mask) * slot_words;
     detail::for_each_word(of, [&](unsigned char const* from, word index, word bytes) {

@@ -17,7 +17,7 @@ using barmap::gpu::status;
 using barmap::gpu::word;
 
 constexpr std::uint64_t second = 1000000000, long_enough = 20 * second;
-constexpr word many_looks = 1000000000;
+constexpr word patience = 60000000000; // ns
 
 int failures;
 #define CHECK(condition)                                                                           \
@@ -110,9 +110,9 @@ void messages_go_both_ways(barmap_device* own, barmap_arena* arena) {
         barmap::gpu::producer<type> answers(out);
         type next;
         word number = 0;
-        while (commands.pop(next, many_looks) == status::ok) {
+        while (commands.pop(next, patience) == status::ok) {
             wrong += !is_numbered(next, number++);
-            wrong += answers.push(next, many_looks) != status::ok;
+            wrong += answers.push(next, patience) != status::ok;
         }
         wrong += number != count;
         commands.close();

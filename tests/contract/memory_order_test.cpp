@@ -203,7 +203,7 @@ TEST_F(call_order_test, a_slot_is_left_behind_the_request) {
                   take_pairs + ", load acquire closed, store release owner0");
     // The last look is one behind that at `closed`.
     calls_[rpc_words::closed_by_cpu] = 1;
-    EXPECT_EQ(accesses([&] { (void)detail::make_call(calls(), 0, small{}, value, 0); }),
+    EXPECT_EQ(accesses([&] { (void)detail::make_call(calls(), 0, small{}, value, detail::time_limit(0)); }),
               request + ", " + take_pairs + ", load acquire closed, " + take_pairs +
                   ", store release owner0");
 }

@@ -2,7 +2,8 @@
 /// The order of each atomic operation that the public headers make on words, noted as it is executed:
 /// an x86 processor orders nearly all of them by itself, so that no test there would miss an acquire
 /// or a release. Included before anything else in each source of a program of its own (-include): in
-/// another one, the linker would merge its inline functions with those that are not noted.
+/// another one, the linker would merge its inline functions with those that are not noted. Time, too, is the
+/// test's.
 #pragma once
 
 // What must not see the macros below.
@@ -19,6 +20,7 @@
 #include <span>
 #include <string>
 #include <system_error>
+#include <time.h>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -37,6 +39,17 @@ struct notes {
     bool is_on = false;
 };
 inline notes trace;
+
+/// Of the clock that GPU code reads: each reading is so much later.
+constexpr long tick = 1000;
+inline timespec now{1, 0};
+inline std::function<void()> at_reading = [] {};
+inline int read_clock(timespec* to) {
+    *to = now;
+    now.tv_nsec += tick;
+    at_reading();
+    return 0;
+}
 
 inline char const* name_of(int order) {
     switch (order) {
@@ -105,3 +118,4 @@ inline std::string accesses(std::function<void()> const& run) {
 #define __atomic_fetch_add(to, number, order) ::barmap::noted::add<unsigned long long>(to, number, order)
 #define __atomic_compare_exchange_n ::barmap::noted::replace<unsigned long long>
 #define __atomic_thread_fence(order) ::barmap::noted::fence(order)
+#define clock_gettime(clock, to) ::barmap::noted::read_clock(to)

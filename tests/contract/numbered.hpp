@@ -12,7 +12,8 @@
 /// For tests of what a CPU and GPU code tell each other by, with threads in the place of kernels.
 namespace barmap::contract {
 
-constexpr std::uint64_t many_looks = 2'000'000'000;
+/// Nanoseconds that GPU code waits for what comes.
+constexpr std::uint64_t patience = 60'000'000'000;
 /// Bytes of each kind of memory for what a test makes.
 constexpr std::size_t enough = 1 << 16;
 

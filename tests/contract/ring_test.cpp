@@ -53,13 +53,13 @@ void expect_all_to_arrive(device const& gpu, std::size_t slots, std::uint64_t fi
         gpu::producer<Message> answers(out);
         Message message{};
         for (std::uint64_t i = 0;; ++i) {
-            status const got = requests.pop(message, many_looks);
+            status const got = requests.pop(message, patience);
             if (got != status::ok) {
                 wrong += got != status::closed || i != count;
                 break;
             }
             wrong += message != Message::of(first + i) || requests.number() != first + i + 1;
-            wrong += answers.push(message, many_looks) != status::ok;
+            wrong += answers.push(message, patience) != status::ok;
         }
         answers.close();
     });
@@ -121,7 +121,7 @@ TEST_P(ring_thread_test, many_threads_push_at_once) {
     for (std::uint64_t i = 0; i < threads; ++i)
         kernel.emplace_back([&, i, out = ring.handle_for_thread()] {
             for (std::uint64_t k = 0; k < each; ++k)
-                failed += gpu::push(out, numbered{i, k, i ^ k}, many_looks) != status::ok;
+                failed += gpu::push(out, numbered{i, k, i ^ k}, patience) != status::ok;
         });
     std::array<std::uint64_t, threads> next{};
     std::uint64_t wrong = 0;
@@ -153,9 +153,9 @@ TEST_P(ring_thread_test, warps_move_several_at_a_time) {
         sealed<40> message{};
         unsigned found = 0;
         std::uint64_t number = 0;
-        while (requests.pop(message, found, many_looks) == status::ok) {
+        while (requests.pop(message, found, patience) == status::ok) {
             wrong += found != 1 || message != sealed<40>::of(number);
-            wrong += answers.push(sealed<8>::of(number), 1, many_looks) != status::ok;
+            wrong += answers.push(sealed<8>::of(number), 1, patience) != status::ok;
             wrong += requests.number() != ++number;
         }
         wrong += number != count;
@@ -358,10 +358,10 @@ void expect_last_message(device const& gpu, Count... count) {
             ring.flush();
             control[gpu::ring_words::closed_by_producer] = 1;
         });
-        EXPECT_EQ(in.pop(value, count..., many_looks), status::ok);
+        EXPECT_EQ(in.pop(value, count..., patience), status::ok);
     }
     EXPECT_EQ(value, sealed<24>::of(1));
-    EXPECT_EQ(in.pop(value, count..., many_looks), status::closed);
+    EXPECT_EQ(in.pop(value, count..., patience), status::closed);
 }
 
 TEST_P(ring_test, a_message_that_comes_with_the_end_is_read) {

@@ -38,7 +38,7 @@ TEST_P(rpc_thread_test, gpu_threads_call_the_cpu) {
                 for (std::uint64_t k = 0; k < each; ++k) {
                     answer found{};
                     wrong +=
-                        gpu::call(cpu, question::of(i * 1000 + k), found, many_looks) != status::ok;
+                        gpu::call(cpu, question::of(i * 1000 + k), found, patience) != status::ok;
                     wrong += found != answer::of(i * 2000 + k * 2);
                 }
             });
@@ -92,7 +92,7 @@ TEST_P(rpc_thread_test, one_thread_may_call_alone) {
                 gpu::caller<question, answer> one(cpu);
                 for (std::uint64_t k = 0; k < 20; ++k) {
                     answer found{};
-                    wrong += one.call(question::of(k), found, many_looks) != status::ok;
+                    wrong += one.call(question::of(k), found, patience) != status::ok;
                     wrong += found != answer::of(k * 2);
                 }
             }
@@ -123,7 +123,7 @@ TEST_P(rpc_test, who_calls_alone_waits_for_slots_that_were_left) {
     EXPECT_EQ(one.call(question::of(3), found, 0), status::timed_out) << "now there is a slot";
     EXPECT_EQ(found, answer::of(5));
     calls.close();
-    EXPECT_EQ(one.call(question::of(4), found, many_looks), status::closed);
+    EXPECT_EQ(one.call(question::of(4), found, patience), status::closed);
 }
 
 TEST_P(rpc_test, callers_are_told_that_nobody_serves) {
@@ -131,9 +131,9 @@ TEST_P(rpc_test, callers_are_told_that_nobody_serves) {
     auto const cpu = calls.handle_for_thread();
     answer found{};
     calls.close();
-    EXPECT_EQ(gpu::call(cpu, question::of(1), found, many_looks), status::closed);
-    EXPECT_EQ(gpu::call(cpu, question::of(1), found, many_looks), status::closed);
-    EXPECT_EQ(gpu::call(cpu, question::of(1), found, many_looks), status::closed) << "no slot";
+    EXPECT_EQ(gpu::call(cpu, question::of(1), found, patience), status::closed);
+    EXPECT_EQ(gpu::call(cpu, question::of(1), found, patience), status::closed);
+    EXPECT_EQ(gpu::call(cpu, question::of(1), found, patience), status::closed) << "no slot";
 }
 
 TEST_P(rpc_test, an_answer_before_the_end_is_received) {
@@ -150,9 +150,10 @@ TEST_P(rpc_test, an_answer_before_the_end_is_received) {
     });
     cpu.control = control;
     answer found{};
-    EXPECT_EQ(gpu::detail::make_call(cpu, 0, question::of(1), found, many_looks), status::ok);
+    gpu::detail::time_limit const limit(patience);
+    EXPECT_EQ(gpu::detail::make_call(cpu, 0, question::of(1), found, limit), status::ok);
     EXPECT_EQ(found, answer::of(2));
-    EXPECT_EQ(gpu::detail::make_call(cpu, 1, question::of(1), found, many_looks), status::closed);
+    EXPECT_EQ(gpu::detail::make_call(cpu, 1, question::of(1), found, limit), status::closed);
 }
 
 // A call without an answer would keep its slot for ever.
@@ -174,7 +175,7 @@ TEST_P(rpc_thread_test, callers_learn_that_who_serves_has_thrown) {
     std::thread kernel([&, cpu = calls.handle_for_thread()] {
         for (answer const& told : {answer{}, answer::of(77)}) {
             answer found = answer::of(5);
-            wrong += gpu::call(cpu, question::of(1), found, many_looks) != status::ok;
+            wrong += gpu::call(cpu, question::of(1), found, patience) != status::ok;
             wrong += found != told;
         }
     });

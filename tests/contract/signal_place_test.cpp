@@ -90,7 +90,7 @@ TEST_P(signal_devices_test, rings_of_two_gpus_are_used_at_once) {
             which *= 2;
         }
         for (pair* const each : {&second, &first}) {
-            EXPECT_EQ(each->in.pop(value, many_looks), status::ok);
+            EXPECT_EQ(each->in.pop(value, patience), status::ok);
             EXPECT_EQ(value, nine_words::of((which /= 2) + i));
             EXPECT_EQ(each->out.push(value), status::ok);
             EXPECT_TRUE(each->back.try_pop(value));

@@ -59,7 +59,7 @@ TEST_P(signal_thread_test, what_was_written_before_a_counter_is_seen_after_it) {
     constexpr std::uint64_t rounds = 300;
     std::thread kernel([&, in = there.handle_for_thread(), out = back.handle_for_thread()] {
         for (std::uint64_t i = 1; i <= rounds; ++i) {
-            wrong += gpu::wait_for(in, i, many_looks) != status::ok;
+            wrong += gpu::wait_for(in, i, patience) != status::ok;
             wrong += gpu::load_relaxed(in_gpu) != i * 3;
             gpu::store_relaxed(in_host, i * 7);
             gpu::advance(out, i);

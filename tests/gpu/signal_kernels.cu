@@ -15,7 +15,7 @@ using gpu::word;
 
 namespace {
 
-constexpr word many_looks = 20'000'000; // some ten seconds
+constexpr word patience = 10'000'000'000; // ns
 
 __device__ unsigned block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 __device__ unsigned blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
@@ -27,7 +27,7 @@ extern "C" BARMAP_KERNEL void barmap_test_counters(gpu::counter_to_gpu in, gpu::
                                                    word first, word rounds, word* in_gpu,
                                                    word* in_host, word* wrong) {
     for (word i = 1; i <= rounds; ++i) {
-        if (gpu::wait_for(in, first + i, many_looks) != status::ok) {
+        if (gpu::wait_for(in, first + i, patience) != status::ok) {
             gpu::add(wrong, 1);
             return;
         }
@@ -44,7 +44,7 @@ extern "C" BARMAP_KERNEL void barmap_test_arrivals(gpu::counter_to_gpu go, gpu::
     for (word i = 1; i <= rounds; ++i) {
         gpu::store_relaxed(in_host + block(), i);
         gpu::arrive(done, blocks());
-        if (gpu::wait_for(go, i, many_looks) != status::ok) {
+        if (gpu::wait_for(go, i, patience) != status::ok) {
             gpu::add(wrong, 1);
             return;
         }
@@ -58,9 +58,9 @@ extern "C" BARMAP_KERNEL void barmap_test_server(gpu::ring_to_gpu<reading> in,
     gpu::producer<reading> to(out);
     reading asked;
     status found;
-    while ((found = from.pop(asked, many_looks)) == status::ok)
+    while ((found = from.pop(asked, patience)) == status::ok)
         if (!is_whole(asked) ||
-            to.push(reading_of(asked.words[0] * 3), many_looks) != status::ok)
+            to.push(reading_of(asked.words[0] * 3), patience) != status::ok)
             gpu::add(wrong, 1);
     if (found != status::closed)
         gpu::add(wrong, 1);
@@ -72,15 +72,15 @@ extern "C" BARMAP_KERNEL void barmap_test_step(gpu::ring_to_gpu<reading> in,
     gpu::consumer<reading> from(in);
     gpu::producer<reading> to(out);
     reading value;
-    if (from.pop(value, many_looks) != status::ok || !is_whole(value) ||
-        to.push(reading_of(value.words[0] + 1), many_looks) != status::ok)
+    if (from.pop(value, patience) != status::ok || !is_whole(value) ||
+        to.push(reading_of(value.words[0] + 1), patience) != status::ok)
         gpu::add(wrong, 1);
 }
 
 // Pushes a message, begins a second one, and fails: as a kernel that is killed in between.
 extern "C" BARMAP_KERNEL void barmap_test_killed(gpu::ring_to_cpu<reading> out) {
     gpu::producer<reading> to(out);
-    to.push(reading_of(1), many_looks);
+    to.push(reading_of(1), patience);
     reading const second = reading_of(2);
     using slot = gpu::slot_to_cpu<reading>;
     word* const next = out.slots + slot::words;

@@ -101,10 +101,10 @@ OPERATION_KERNELS = "using namespace barmap::gpu;\n" + "".join(
 COLLECTIVES = {
     ("warp_consumer<two>& in, two* to, unsigned* count", "in.pop(*to, *count);"):
         "ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release, "
-        "ld.acquire, vote, ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release",
+        "ld.acquire, vote, vote, ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release",
     ("warp_consumer<two>* in", "in->~warp_consumer();"): "st.relaxed, bar.warp.sync, st.release",
     ("warp_producer<two>& out, two const* from", "out.push(*from, 8);"):
-        "ld.acquire, vote, st.relaxed, st.relaxed, st.release, ld.relaxed, vote",
+        "ld.acquire, vote, ld.relaxed, vote, vote, st.relaxed, st.relaxed, st.release",
     ("warp_producer<two>& out", "out.close();"): "bar.warp.sync, st.release",
     ("warp_producer<two>* out", "out->~warp_producer();"): "bar.warp.sync, st.relaxed",
 }
@@ -113,8 +113,8 @@ COLLECTIVE_KERNELS = "using namespace barmap::gpu;\nstruct two { word words[2]; 
     for number, (parameters, text) in enumerate(COLLECTIVES))
 # And where the threads of the block of a step do.
 STEPS = {
-    "load": "ld.relaxed, barrier, ld.acquire, st.release, ld.relaxed, barrier, st.relaxed, st.release",
-    "store": "ld.relaxed, ld.acquire, barrier, st.release, st.relaxed, st.relaxed, barrier, fence, st.release, st.relaxed",
+    "load": "ld.relaxed, barrier, ld.acquire, barrier, ld.relaxed, st.release, barrier, st.relaxed, st.release",
+    "store": "ld.relaxed, barrier, ld.acquire, barrier, st.relaxed, st.relaxed, st.release, barrier, fence, st.release, st.relaxed",
 }
 STEP_KERNELS = "".join(
     f'extern "C" KERNEL void operation_{number}(barmap::step::task task) '
@@ -184,7 +184,7 @@ class DeviceHeaders(unittest.TestCase):
                 ptx = self.ptx(WARP_INCLUDES + USES + WARP_USES, architecture)
                 self.assertEqual([], weak_accesses(ptx))
                 for wanted in ("ld.acquire.sys", "st.release.sys", "st.relaxed.sys.v2.u64",
-                               "atom.relaxed.gpu.cas", "vote.sync.ballot", "bar.warp.sync"):
+                               "atom.relaxed.gpu.cas", "vote.sync.ballot", "bar.warp.sync", "%globaltimer"):
                     self.assertIn(wanted, ptx)
 
     def expect_operations(self, compiled: str, ordered: re.Pattern, operations: dict[object, str]):
@@ -228,7 +228,7 @@ class DeviceHeaders(unittest.TestCase):
                              "-std=c++11", *options)
 
     def test_hip(self):
-        self.hip(INCLUDES + USES)
+        self.assertIn("@llvm.amdgcn.s.memrealtime", self.hip(INCLUDES + USES, "-emit-llvm"))
 
     def test_warps_are_refused_for_hip(self):
         clang = self.needs_clang()

@@ -49,14 +49,14 @@ void close_producer(unsigned long long const* ring) {
     gpu::producer<message>(to_cpu(ring)).close();
 }
 
-/// Sends back what comes until the ring is closed, or for so many looks in vain.
-int echo(unsigned long long const* in, unsigned long long const* out, unsigned long long looks) {
+/// Sends back what comes until the ring is closed, or nothing comes for so many nanoseconds.
+int echo(unsigned long long const* in, unsigned long long const* out, unsigned long long nanoseconds) {
     gpu::consumer<message> from(to_gpu(in));
     gpu::producer<message> to(to_cpu(out));
     message value;
     gpu::status got = gpu::status::ok;
-    while ((got = from.pop(value, looks)) == gpu::status::ok &&
-           (got = to.push(value, looks)) == gpu::status::ok) {
+    while ((got = from.pop(value, nanoseconds)) == gpu::status::ok &&
+           (got = to.push(value, nanoseconds)) == gpu::status::ok) {
     }
     to.close();
     return static_cast<int>(got);

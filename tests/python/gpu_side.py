@@ -14,7 +14,7 @@ import numpy as np
 from compiled import compile_library
 
 OK, FULL, EMPTY, CLOSED, TIMED_OUT = range(5)  # barmap::gpu::status
-MANY_LOOKS = 1 << 40
+PATIENCE_NS = 60_000_000_000
 
 SOURCE = pathlib.Path(__file__).with_name("gpu_side.cpp")
 
@@ -62,8 +62,8 @@ class GpuSide:
         ended = []
 
         def run():
-            looks = ctypes.c_ulonglong(MANY_LOOKS)
-            ended.append(self.library.echo(_words(to_gpu), _words(to_cpu), looks))
+            patience = ctypes.c_ulonglong(PATIENCE_NS)
+            ended.append(self.library.echo(_words(to_gpu), _words(to_cpu), patience))
 
         thread = threading.Thread(target=run)
         thread.start()

@@ -22,11 +22,11 @@ KERNELS = """
 #include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/signal.cuh>
 using namespace barmap::gpu;
-const word looks = 20000000;
+const word patience = 20000000000; // ns
 
 extern "C" __global__ void answer(counter_to_gpu asked, counter_to_cpu answered, word rounds, word* wrong) {
     for (word i = 1; i <= rounds; ++i) {
-        if (wait_for(asked, i, looks) != status::ok) {
+        if (wait_for(asked, i, patience) != status::ok) {
             *wrong = i;
             return;
         }
@@ -38,7 +38,7 @@ extern "C" __global__ void increment(ring_to_gpu<word> in, ring_to_cpu<word> out
     consumer<word> from(in);
     producer<word> to(out);
     word value;
-    while (from.pop(value, looks) == status::ok && to.push(value + 1, looks) == status::ok)
+    while (from.pop(value, patience) == status::ok && to.push(value + 1, patience) == status::ok)
         ;
     to.close();
 }

@@ -48,7 +48,7 @@ call_result run_calls(ring_bench const& bench, call_run const& what) {
     call_result result;
     clock::time_point const begin = clock::now();
     kernel.launch_with(
-        {0, what.each, ring_kernel::looks}, [&] { calls.close(); }, times.gpu_address(),
+        {0, what.each, ring_kernel::nanoseconds}, [&] { calls.close(); }, times.gpu_address(),
         calls.handle());
     while (served < all)
         wait_until([&] { return calls.try_serve(serve) && ++served != 0; }, "a call of the kernel");

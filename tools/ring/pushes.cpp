@@ -25,7 +25,7 @@ push_cost cost_of_pushes(ring_bench const& bench, std::size_t burst, std::size_t
     ring_to_gpu<sealed_message<Bytes>> ring(bench.memory, bench.values.slots);
     ring_kernel kernel(bench, formatted("barmap_ring_sink_warp_{}", Bytes), 1, ring_kernel::lanes);
     kernel.launch(
-        {0, 0, ring_kernel::looks}, [&] { ring.close(); }, ring.handle());
+        {0, 0, ring_kernel::nanoseconds}, [&] { ring.close(); }, ring.handle());
     // Credits come for a quarter at a time, so that less than that may seem to be left.
     std::size_t const empty = gpu::detail::quarter_of(bench.values.slots - 1);
     std::uint64_t pushed = 0;

@@ -95,8 +95,8 @@ void put(json& row, ring_result const& found);
 /// A kernel of ring_kernels.cu while it runs, and what it finds.
 class ring_kernel {
 public:
-    /// How often GPU code looks for a message before it gives up: some 10 to 20 s.
-    static constexpr std::uint64_t looks = 20'000'000;
+    /// How long GPU code waits for a message before it gives up.
+    static constexpr std::uint64_t nanoseconds = 20'000'000'000;
     static constexpr unsigned lanes = 32;
 
     /// Makes what launch() needs, so that nothing has to be loaded while a kernel runs.

@@ -84,7 +84,7 @@ BARMAP_DEVICE gpu::word sum_of(sealed_message<Bytes> const& message) {
     return sum;
 }
 
-/// Whether to go on where all looks were in vain: never, on a GPU.
+/// Whether to go on when the time is over: never, on a GPU.
 struct give_up {
     BARMAP_DEVICE bool operator()() const { return false; }
 };
@@ -94,7 +94,7 @@ struct ring_task {
     gpu::word first; ///< number of the first message
     gpu::word
         count; ///< of messages that a thread (or the warp) pushes; a reader goes on until closed
-    gpu::word looks; ///< how often to look again before giving up
+    gpu::word nanoseconds; ///< how long to wait before giving up
 };
 
 BARMAP_DEVICE void leave(ring_findings& found, gpu::status how, ring_findings* findings) {
@@ -112,7 +112,7 @@ BARMAP_DEVICE void sink_of_thread(gpu::ring_to_gpu<sealed_message<Bytes>> const&
     sealed_message<Bytes> message;
     gpu::status how;
     do {
-        while ((how = from.pop(message, task.looks)) == gpu::status::ok)
+        while ((how = from.pop(message, task.nanoseconds)) == gpu::status::ok)
             inspect(message, task.first + found.count, found);
     } while (how == gpu::status::timed_out && again());
     from.close();
@@ -131,7 +131,7 @@ BARMAP_DEVICE void sink_of_warp(gpu::ring_to_gpu<sealed_message<Bytes>> const& r
     unsigned count;
     gpu::status how;
     do {
-        while ((how = from.pop(message, count, task.looks)) == gpu::status::ok) {
+        while ((how = from.pop(message, count, task.nanoseconds)) == gpu::status::ok) {
             if (lane < count)
                 inspect(message, next + lane, found);
             next += count;
@@ -151,7 +151,7 @@ BARMAP_DEVICE void source_of_thread(gpu::ring_to_cpu<sealed_message<Bytes>> cons
     while (found.count < task.count && how == gpu::status::ok) {
         sealed_message<Bytes> const message = make_sealed<Bytes>(task.first + found.count);
         do
-            how = to.push(message, task.looks);
+            how = to.push(message, task.nanoseconds);
         while (how == gpu::status::timed_out && again());
         if (how == gpu::status::ok) {
             ++found.count;
@@ -176,7 +176,7 @@ BARMAP_DEVICE void source_of_warp(gpu::ring_to_cpu<sealed_message<Bytes>> const&
         unsigned const now = static_cast<unsigned>(left < most ? left : most);
         sealed_message<Bytes> const message = make_sealed<Bytes>(task.first + done + lane);
         do
-            how = to.push(message, now, task.looks);
+            how = to.push(message, now, task.nanoseconds);
         while (how == gpu::status::timed_out && again());
         if (how == gpu::status::ok && lane < now) {
             ++found.count;
@@ -200,7 +200,7 @@ BARMAP_DEVICE void source_of_many(gpu::ring_to_cpu<sealed_message<Bytes>> const&
         sealed_message<Bytes> const message =
             make_sealed<Bytes>(task.first + index + found.count * threads);
         do
-            how = gpu::push(ring, message, task.looks);
+            how = gpu::push(ring, message, task.nanoseconds);
         while (how == gpu::status::timed_out && again());
         if (how == gpu::status::ok) {
             ++found.count;
@@ -221,11 +221,11 @@ BARMAP_DEVICE void echo(gpu::ring_to_gpu<sealed_message<Bytes>> const& in,
     sealed_message<Bytes> message;
     gpu::status how;
     do {
-        while ((how = from.pop(message, task.looks)) == gpu::status::ok) {
+        while ((how = from.pop(message, task.nanoseconds)) == gpu::status::ok) {
             // The answer first: what is found is for later.
             sealed_message<8> const answer = {{message.words[0]}};
             do
-                how = to.push(answer, task.looks);
+                how = to.push(answer, task.nanoseconds);
             while (how == gpu::status::timed_out && again());
             if (how != gpu::status::ok)
                 break;
@@ -238,7 +238,7 @@ BARMAP_DEVICE void echo(gpu::ring_to_gpu<sealed_message<Bytes>> const& in,
 }
 
 /// As echo(), with no more than what a round trip needs: what the rest costs is the difference. Ends
-/// after task.count messages, or when none has come for task.looks.
+/// after task.count messages, or when none has come for task.nanoseconds.
 template <class Again>
 BARMAP_DEVICE void echo_bare(gpu::ring_to_gpu<sealed_message<32>> const& in,
                              gpu::ring_to_cpu<sealed_message<8>> const& out, ring_task const& task,
@@ -249,9 +249,10 @@ BARMAP_DEVICE void echo_bare(gpu::ring_to_gpu<sealed_message<32>> const& in,
     for (gpu::word number = 0; number < task.count; ++number) {
         gpu::word const* const slot = in.slots + (number & in.mask) * 8;
         gpu::word* const answer = out.slots + (number & out.mask) * 2;
-        gpu::word look = 0;
+        unsigned polls = 0;
+        gpu::detail::time_limit limit(task.nanoseconds);
         while (how == gpu::status::ok && gpu::load_relaxed(slot + 1) != number + 1)
-            if (++look > task.looks && !again())
+            if (++polls % limit.polls() == 0 && limit.is_over() && !again())
                 how = gpu::status::timed_out;
         if (how != gpu::status::ok)
             break;
@@ -293,12 +294,12 @@ call_cpu(gpu::rpc_to_cpu<sealed_message<Request>, sealed_message<Reply>> const& 
     if (threads == 1) {
         gpu::caller<sealed_message<Request>, sealed_message<Reply>> one(cpu);
         call_all([&](auto const& request, auto& reply) {
-            return one.call(request, reply, task.looks);
+            return one.call(request, reply, task.nanoseconds);
         });
     } else {
         call_all([&](auto const& request, auto& reply) {
             return gpu::call<sealed_message<Request>, sealed_message<Reply>>(cpu, request, reply,
-                                                                            task.looks);
+                                                                            task.nanoseconds);
         });
     }
     if (index == 0) {

@@ -26,7 +26,7 @@ public:
           rounds_(rounds) {}
     void start() {
         kernel_.launch(
-            {0, rounds_, ring_kernel::looks}, [this] { there_.close(); }, there_.handle(),
+            {0, rounds_, ring_kernel::nanoseconds}, [this] { there_.close(); }, there_.handle(),
             back_.handle());
     }
 
@@ -176,7 +176,7 @@ bool measure_ring_fifo(ring_bench const& bench) {
         ring_to_cpu<sealed_message<8>> ring(bench.memory, 1);
         ring_kernel kernel(bench, "barmap_ring_source_thread_8");
         kernel.launch(
-            {0, rounds + warm_up, ring_kernel::looks}, [&] { ring.close(); }, ring.handle());
+            {0, rounds + warm_up, ring_kernel::nanoseconds}, [&] { ring.close(); }, ring.handle());
         samples taken;
         taken.reserve(rounds);
         ring_findings found{};

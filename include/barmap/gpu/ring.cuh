@@ -6,9 +6,12 @@
 ///         barmap::gpu::consumer<command> commands(in);
 ///         barmap::gpu::producer<answer> answers(out);
 ///         command next;
-///         while (commands.pop(next, 1000000) == barmap::gpu::status::ok)
-///             answers.push(work(next), 1000000);
+///         while (commands.pop(next, 1000000000) == barmap::gpu::status::ok) // 1 s
+///             answers.push(work(next), 1000000000);
 ///     }
+///
+/// Times are in nanoseconds. The clock is read after each 64 polls, of about a microsecond each: who waits in
+/// vain waits for up to 128 polls longer, and a message that is there at once costs no reading.
 ///
 /// The structs are plain and are passed to kernels by value. Compiles as <barmap/gpu/words.cuh>.
 #pragma once
@@ -83,23 +86,20 @@ public:
     }
 
     /// Waits for the next message. The credit for the one before may be returned only now.
-    /// @param more_looks how often to look again
-    /// @return ok, empty (more_looks is 0), closed or timed_out
-    BARMAP_DEVICE status pop(T& value, word more_looks = 0) {
+    /// @param nanoseconds how long; 0: polls once
+    /// @return ok, empty (nanoseconds is 0), closed or timed_out
+    BARMAP_DEVICE status pop(T& value, word nanoseconds = 0) {
         finish();
-        bool const is_only_look = more_looks == 0;
-        for (;; more_looks -= detail::looks_per_question) {
-            bool const is_end = more_looks < detail::looks_per_question;
-            unsigned const looks =
-                static_cast<unsigned>(is_end ? more_looks + 1 : detail::looks_per_question);
-            for (unsigned i = 0; i < looks; ++i) // with nothing between them
+        for (detail::time_limit limit(nanoseconds);;) {
+            BARMAP_ROLL
+            for (unsigned polls = limit.polls(); polls != 0; --polls) // with nothing between them
                 if (take(value))
                     return status::ok;
             // What was pushed before the ring was closed is there by then.
             if (load_acquire(ring_.control + ring_words::closed_by_producer) != 0)
                 return take(value) ? status::ok : status::closed;
-            if (is_end)
-                return is_only_look ? status::empty : status::timed_out;
+            if (limit.is_over())
+                return limit.without(status::empty);
         }
     }
 
@@ -160,11 +160,11 @@ public:
 
     /// Waits for room, and publishes a message. Other memory that the CPU is to see with it needs a
     /// fence_system() before.
-    /// @param more_looks how often to look again for room
-    /// @return ok, full (more_looks is 0), closed or timed_out
-    BARMAP_DEVICE status push(T const& value, word more_looks = 0) {
+    /// @param nanoseconds how long; 0: polls once
+    /// @return ok, full (nanoseconds is 0), closed or timed_out
+    BARMAP_DEVICE status push(T const& value, word nanoseconds = 0) {
         if (__builtin_expect(room_ == 0, 0)) {
-            status const room = wait_for_room(more_looks);
+            status const room = wait_for_room(nanoseconds);
             if (room != status::ok)
                 return room;
         }
@@ -181,13 +181,10 @@ public:
     }
 
 private:
-    BARMAP_DEVICE status wait_for_room(word more_looks) {
-        bool const is_only_look = more_looks == 0;
-        for (;; more_looks -= detail::looks_per_question) {
-            bool const is_end = more_looks < detail::looks_per_question;
-            unsigned const looks =
-                static_cast<unsigned>(is_end ? more_looks + 1 : detail::looks_per_question);
-            for (unsigned i = 0; i < looks; ++i) {
+    BARMAP_DEVICE status wait_for_room(word nanoseconds) {
+        for (detail::time_limit limit(nanoseconds);;) {
+            BARMAP_ROLL
+            for (unsigned polls = limit.polls(); polls != 0; --polls) {
                 word const read = load_acquire(ring_.credits + ring_words::read);
                 room_ = ring_.mask + 1 - (next_ - read);
                 if (room_ != 0)
@@ -195,8 +192,8 @@ private:
             }
             if (load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0)
                 return status::closed;
-            if (is_end)
-                return is_only_look ? status::full : status::timed_out;
+            if (limit.is_over())
+                return limit.without(status::full);
         }
     }
 
@@ -208,26 +205,30 @@ private:
 
 /// Publishes a message from any thread of the GPU, beside others that do so. Nothing is pushed
 /// unless there is room, so that a thread that gives up leaves no hole.
-/// @return ok, full (more_looks is 0), closed or timed_out
+/// @param nanoseconds how long to wait for room; 0: polls once
+/// @return ok, full (nanoseconds is 0), closed or timed_out
 template <class T>
-BARMAP_DEVICE status push(ring_to_cpu<T> const& ring, T const& value, word more_looks = 0) {
+BARMAP_DEVICE status push(ring_to_cpu<T> const& ring, T const& value, word nanoseconds = 0) {
     word* const next = ring.credits + ring_words::next;
-    for (word look = 0;; ++look) {
-        word const number = load_relaxed(next);
-        word const read = load_acquire(ring.credits + ring_words::read);
-        // What is read may be ahead of a number that others have taken since.
-        if (static_cast<long long>(number - read) <= static_cast<long long>(ring.mask)) {
-            if (replace(next, number, number + 1)) {
-                detail::write_slot(detail::slot_of(ring, number), number + 1, value);
-                return status::ok;
+    for (detail::time_limit limit(nanoseconds);;) {
+        BARMAP_ROLL
+        for (unsigned polls = limit.polls(); polls != 0;) {
+            word const number = load_relaxed(next);
+            word const read = load_acquire(ring.credits + ring_words::read);
+            // What is read may be ahead of a number that others have taken since.
+            if (static_cast<long long>(number - read) <= static_cast<long long>(ring.mask)) {
+                if (replace(next, number, number + 1)) {
+                    detail::write_slot(detail::slot_of(ring, number), number + 1, value);
+                    return status::ok;
+                }
+                continue; // another thread has taken the number: that bounds it
             }
-            --look; // another thread has gone on: that bounds it
-            continue;
+            if (load_relaxed(ring.credits + ring_words::closed_by_consumer) != 0)
+                return status::closed;
+            --polls;
         }
-        if (load_relaxed(ring.credits + ring_words::closed_by_consumer) != 0)
-            return status::closed;
-        if (look == more_looks)
-            return detail::without(status::full, more_looks);
+        if (limit.is_over())
+            return limit.without(status::full);
     }
 }
 

@@ -4,7 +4,7 @@
 ///
 ///     __global__ void work(barmap::gpu::rpc_to_cpu<question, answer> cpu) {
 ///         answer found;
-///         if (barmap::gpu::call(cpu, question{threadIdx.x}, found, 10000000) == barmap::gpu::status::ok)
+///         if (barmap::gpu::call(cpu, question{threadIdx.x}, found, 1000000000) == barmap::gpu::status::ok)
 ///             ...
 ///     }
 ///
@@ -67,19 +67,18 @@ BARMAP_DEVICE bool take_reply(rpc_to_cpu<Request, Reply> const& to, word number,
 /// Makes the call of a number whose slot may be used.
 template <class Request, class Reply>
 BARMAP_DEVICE status make_call(rpc_to_cpu<Request, Reply> const& to, word number,
-                               Request const& request, Reply& reply, word more_looks) {
+                               Request const& request, Reply& reply, time_limit limit) {
     write_slot(to.requests + (number & to.mask) * slot_to_cpu<Request>::words, number + 1, request);
-    for (;; more_looks -= looks_per_question) {
-        bool const is_end = more_looks < looks_per_question;
-        unsigned const looks = static_cast<unsigned>(is_end ? more_looks + 1 : looks_per_question);
-        for (unsigned i = 0; i < looks; ++i)
+    for (;;) {
+        BARMAP_ROLL
+        for (unsigned polls = limit.polls(); polls != 0; --polls)
             if (take_reply(to, number, reply))
                 return status::ok;
         // What was answered before it was closed is there by then.
         bool const is_closed = load_acquire(to.control + rpc_words::closed_by_cpu) != 0;
         if (is_closed && take_reply(to, number, reply))
             return status::ok;
-        if (is_end || is_closed) {
+        if (is_closed || limit.is_over()) {
             store_release(to.owners + (number & to.mask), owner::left_by(number));
             return is_closed ? status::closed : status::timed_out;
         }
@@ -91,24 +90,29 @@ BARMAP_DEVICE status make_call(rpc_to_cpu<Request, Reply> const& to, word number
 /// Calls the CPU, and waits for its reply. Any thread, beside others that do so; lanes of a warp
 /// may call at once from sm_70 on.
 /// Other memory that the CPU is to see with the request needs a fence_system() before.
-/// @param more_looks how often to look again, for a free slot and then for the reply
-/// @return ok; full (more_looks is 0) or timed_out without a free slot, and then the CPU knows of
+/// @param nanoseconds how long in all, for a free slot and the reply, by a clock that is read after each 64
+///        polls; 0: polls once for each
+/// @return ok; full (nanoseconds is 0) or timed_out without a free slot, and then the CPU knows of
 ///         nothing; timed_out without a reply, which is then dropped when it comes; closed
 template <class Request, class Reply>
 BARMAP_DEVICE status call(rpc_to_cpu<Request, Reply> const& to, Request const& request,
-                          Reply& reply, word more_looks) {
+                          Reply& reply, word nanoseconds) {
     word* const next = to.control + rpc_words::next;
-    for (word look = 0;;) {
-        word const number = load_relaxed(next);
-        if (detail::may_use(to, number)) {
-            if (replace(next, number, number + 1))
-                return detail::make_call(to, number, request, reply, more_looks);
-            continue; // another thread has gone on: that bounds it
+    for (detail::time_limit limit(nanoseconds);;) {
+        BARMAP_ROLL
+        for (unsigned polls = limit.polls(); polls != 0;) {
+            word const number = load_relaxed(next);
+            if (detail::may_use(to, number)) {
+                if (replace(next, number, number + 1))
+                    return detail::make_call(to, number, request, reply, limit);
+                continue; // another thread has taken the number: that bounds it
+            }
+            if (load_relaxed(to.control + rpc_words::closed_by_cpu) != 0)
+                return status::closed;
+            --polls;
         }
-        if (load_relaxed(to.control + rpc_words::closed_by_cpu) != 0)
-            return status::closed;
-        if (look++ >= more_looks)
-            return detail::without(status::full, more_looks);
+        if (limit.is_over())
+            return limit.without(status::full);
     }
 }
 
@@ -124,17 +128,15 @@ public:
     BARMAP_DEVICE ~caller() { store_relaxed(to_.control + rpc_words::next, number_); }
 
     /// As barmap::gpu::call().
-    BARMAP_DEVICE status call(Request const& request, Reply& reply, word more_looks) {
+    BARMAP_DEVICE status call(Request const& request, Reply& reply, word nanoseconds) {
+        detail::time_limit limit(nanoseconds);
         if (unsure_ != 0) {
-            for (word look = 0; !detail::may_use(to_, number_); ++look) {
-                if (load_relaxed(to_.control + rpc_words::closed_by_cpu) != 0)
-                    return status::closed;
-                if (look >= more_looks)
-                    return detail::without(status::full, more_looks);
-            }
+            status const slot = wait_for_slot(limit);
+            if (slot != status::ok)
+                return slot;
             --unsure_;
         }
-        status const result = detail::make_call(to_, number_, request, reply, more_looks);
+        status const result = detail::make_call(to_, number_, request, reply, limit);
         ++number_;
         if (result != status::ok)
             unsure_ = to_.mask + 1;
@@ -142,6 +144,20 @@ public:
     }
 
 private:
+    BARMAP_DEVICE status wait_for_slot(detail::time_limit& limit) {
+        for (;;) {
+            BARMAP_ROLL
+            for (unsigned polls = limit.polls(); polls != 0; --polls) {
+                if (detail::may_use(to_, number_))
+                    return status::ok;
+                if (load_relaxed(to_.control + rpc_words::closed_by_cpu) != 0)
+                    return status::closed;
+            }
+            if (limit.is_over())
+                return limit.without(status::full);
+        }
+    }
+
     rpc_to_cpu<Request, Reply> to_;
     word number_;
     word unsure_; ///< calls whose slots others may have left without a reply

@@ -4,7 +4,7 @@
 ///
 ///     __global__ void step(barmap::gpu::counter_to_gpu inputs, barmap::gpu::counter_to_cpu done,
 ///                          unsigned long long number) {
-///         if (barmap::gpu::wait_for(inputs, number, 1000000) == barmap::gpu::status::ok)
+///         if (barmap::gpu::wait_for(inputs, number, 1000000000) == barmap::gpu::status::ok)
 ///             ...
 ///         barmap::gpu::advance(done, number);
 ///     }
@@ -34,14 +34,16 @@ struct counter_to_cpu {
 BARMAP_DEVICE word value_of(counter_to_gpu const& counter) { return load_acquire(counter.value); }
 
 /// Waits until the number is at least this.
-/// @param more_looks how often to look again
-/// @return ok, empty (more_looks is 0) or timed_out
-BARMAP_DEVICE status wait_for(counter_to_gpu const& counter, word at_least, word more_looks = 0) {
-    for (word look = 0;; ++look) {
-        if (static_cast<long long>(value_of(counter) - at_least) >= 0)
-            return status::ok;
-        if (look >= more_looks)
-            return detail::without(status::empty, more_looks);
+/// @param nanoseconds how long, by a clock that is read after each 64 polls; 0: polls once
+/// @return ok, empty (nanoseconds is 0) or timed_out
+BARMAP_DEVICE status wait_for(counter_to_gpu const& counter, word at_least, word nanoseconds = 0) {
+    for (detail::time_limit limit(nanoseconds);;) {
+        BARMAP_ROLL
+        for (unsigned polls = limit.polls(); polls != 0; --polls)
+            if (static_cast<long long>(value_of(counter) - at_least) >= 0)
+                return status::ok;
+        if (limit.is_over())
+            return limit.without(status::empty);
     }
 }
 

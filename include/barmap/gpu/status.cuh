@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// How what waits on the GPU ends. Compiles as <barmap/gpu/words.cuh>.
+/// How waits on the GPU end, and when. Compiles as <barmap/gpu/words.cuh>.
 #pragma once
 
 #include <barmap/gpu/words.cuh>
@@ -9,21 +9,38 @@ namespace gpu {
 
 enum class status : int {
     ok,
-    full,     ///< no room, and no look was to be repeated
-    empty,    ///< nothing there, and no look was to be repeated
+    full,     ///< no room, and 0 ns to wait for it
+    empty,    ///< nothing there, and 0 ns to wait for it
     closed,   ///< the other side has closed it, and all messages have been read
-    timed_out ///< none of the repeated looks found room, or what was waited for
+    timed_out ///< the time is over: there was no room, or what was waited for did not come
 };
 
 namespace detail {
 
-/// @return how a wait without result has ended
-BARMAP_DEVICE status without(status nothing, word more_looks) {
-    return more_looks == 0 ? nothing : status::timed_out;
-}
+/// Bounds a wait, for which 0 ns are one poll. Otherwise the clock is read after each 64 polls, and the
+/// time begins with the first reading: what is there by then costs no reading.
+class time_limit {
+public:
+    BARMAP_DEVICE explicit time_limit(word nanoseconds) : nanoseconds_(nanoseconds), begin_(0) {}
 
-/// How many looks there are between two at whether the other side has closed.
-constexpr word looks_per_question = 64;
+    /// How often to poll before the other side's end and is_over() are asked for.
+    BARMAP_DEVICE unsigned polls() const { return nanoseconds_ == 0 ? 1 : 64; }
+    BARMAP_DEVICE bool is_over() {
+        if (nanoseconds_ == 0)
+            return true;
+        word const now = nanoseconds_now();
+        if (begin_ == 0)
+            begin_ = now;
+        return now - begin_ >= nanoseconds_;
+    }
+    /// How a wait ends for which there was nothing.
+    BARMAP_DEVICE status without(status nothing) const {
+        return nanoseconds_ == 0 ? nothing : status::timed_out;
+    }
+
+private:
+    word nanoseconds_, begin_; ///< 0: has not begun
+};
 
 } // namespace detail
 } // namespace gpu

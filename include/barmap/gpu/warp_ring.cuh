@@ -79,19 +79,20 @@ public:
 
     /// Waits for messages. @param value in lane i < count: that of number() - count + i
     /// @param count how many there were, 1 to 32, where the result is ok. The same in all lanes
-    BARMAP_DEVICE status pop(T& value, unsigned& count, word more_looks = 0) {
-        for (word look = 0;; ++look) {
-            if ((count = take(value)) != 0)
-                return status::ok;
-            bool const is_last = look >= more_looks;
-            if (is_last || look % detail::looks_per_question == detail::looks_per_question - 1) {
-                bool const is_closed =
-                    load_acquire(ring_.control + ring_words::closed_by_producer) != 0;
-                if (detail::ready_lanes(is_closed) == detail::lanes()) // alike in all
-                    return (count = take(value)) != 0 ? status::ok : status::closed;
-                if (is_last)
-                    return detail::without(status::empty, more_looks);
-            }
+    /// @param nanoseconds how long; 0: polls once
+    BARMAP_DEVICE status pop(T& value, unsigned& count, word nanoseconds = 0) {
+        for (detail::time_limit limit(nanoseconds);;) {
+            BARMAP_ROLL
+            for (unsigned polls = limit.polls(); polls != 0; --polls)
+                if ((count = take(value)) != 0)
+                    return status::ok;
+            // Lanes agree on how it ends.
+            bool const is_closed =
+                load_acquire(ring_.control + ring_words::closed_by_producer) != 0;
+            if (detail::ready_lanes(is_closed) == detail::lanes())
+                return (count = take(value)) != 0 ? status::ok : status::closed;
+            if (detail::ready_lanes(limit.is_over()) == detail::lanes())
+                return limit.without(status::empty);
         }
     }
 
@@ -153,23 +154,12 @@ public:
 
     /// Waits for room for the messages of lanes 0 to count - 1, and publishes them in that order.
     /// @param count the same in all lanes, 1 to 32, and at most the number of slots
-    BARMAP_DEVICE status push(T const& value, unsigned count, word more_looks = 0) {
-        for (word look = 0; next_ + count - read_ > ring_.mask + 1; ++look) {
-            word const read = load_acquire(ring_.credits + ring_words::read);
-            bool const is_room = next_ + count - read <= ring_.mask + 1;
-            if (detail::ready_lanes(is_room) == detail::lanes()) { // alike in all
-                read_ = read;
-                break;
-            }
-            bool const is_last = look >= more_looks;
-            if (is_last || look % detail::looks_per_question == detail::looks_per_question - 1) {
-                bool const is_closed =
-                    load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0;
-                if (detail::ready_lanes(is_closed) == detail::lanes())
-                    return status::closed;
-            }
-            if (is_last)
-                return detail::without(status::full, more_looks);
+    /// @param nanoseconds how long; 0: polls once
+    BARMAP_DEVICE status push(T const& value, unsigned count, word nanoseconds = 0) {
+        if (next_ + count - read_ > ring_.mask + 1) {
+            status const room = wait_for_room(count, nanoseconds);
+            if (room != status::ok)
+                return room;
         }
         if (detail::lane() < count)
             detail::write_slot(detail::slot_of(ring_, next_ + detail::lane()),
@@ -186,6 +176,26 @@ public:
     }
 
 private:
+    BARMAP_DEVICE status wait_for_room(unsigned count, word nanoseconds) {
+        for (detail::time_limit limit(nanoseconds);;) {
+            BARMAP_ROLL
+            for (unsigned polls = limit.polls(); polls != 0; --polls) {
+                word const read = load_acquire(ring_.credits + ring_words::read);
+                bool const is_room = next_ + count - read <= ring_.mask + 1;
+                if (detail::ready_lanes(is_room) == detail::lanes()) { // alike in all
+                    read_ = read;
+                    return status::ok;
+                }
+            }
+            bool const is_closed =
+                load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0;
+            if (detail::ready_lanes(is_closed) == detail::lanes())
+                return status::closed;
+            if (detail::ready_lanes(limit.is_over()) == detail::lanes())
+                return limit.without(status::full);
+        }
+    }
+
     ring_to_cpu<T> ring_;
     word next_, read_; ///< the latter differs between lanes, and is never ahead
 };

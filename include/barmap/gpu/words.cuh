@@ -2,7 +2,7 @@
 /// Words that a GPU and a CPU share, as code on either side loads and stores them.
 ///
 /// Compiles as CUDA (sm_70 and newer: nvcc, NVRTC, clang), as HIP, and as C++11 for the CPU, where
-/// a thread can stand for a kernel. Needs no other header.
+/// a thread can stand for a kernel. Needs no other header on a GPU.
 #pragma once
 
 #if defined(__CUDA__) || defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__HIP__) ||     \
@@ -15,8 +15,10 @@
 // Before a loop over the words of a message, which then stay in registers.
 #if defined(__clang__) || defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define BARMAP_UNROLL _Pragma("unroll")
+#define BARMAP_ROLL _Pragma("unroll 1") // before a loop of polls
 #else
 #define BARMAP_UNROLL
+#define BARMAP_ROLL
 #endif
 
 #if defined(__SANITIZE_THREAD__)
@@ -32,6 +34,8 @@
 #define BARMAP_ON_CUDA 1
 #elif defined(__HIP_DEVICE_COMPILE__)
 #define BARMAP_ON_HIP 1
+#else
+#include <time.h>
 #endif
 
 namespace barmap {
@@ -196,6 +200,23 @@ BARMAP_DEVICE word add(word* to, word number) {
     return __hip_atomic_fetch_add(to, number, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
 #else
     return __atomic_fetch_add(to, number, __ATOMIC_ACQ_REL);
+#endif
+}
+
+/// Nanoseconds since some moment, by a clock that runs at a constant rate: on NVIDIA's GPUs %globaltimer,
+/// which proceeds by up to a microsecond at a time; on AMD's a counter of 100 MHz. Where that counter is
+/// slower, as on some, a time takes as much longer.
+BARMAP_DEVICE word nanoseconds_now() {
+#if defined(BARMAP_ON_CUDA)
+    word now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+#elif defined(BARMAP_ON_HIP)
+    return __builtin_amdgcn_s_memrealtime() * 10;
+#else
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<word>(now.tv_sec) * 1000000000 + static_cast<word>(now.tv_nsec);
 #endif
 }
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-/// Kernels of steps that wait in vain, with a thread in the place of the block: how many looks they
+/// Kernels of steps that wait in vain, with a thread in the place of the block: how long they
 /// take, and what they leave.
 namespace barmap::step {
 namespace {
@@ -15,7 +15,7 @@ using gpu::status;
 using gpu::word;
 
 constexpr unsigned control_words = ring_words::bytes / sizeof(word);
-constexpr word slots = 2, looks = 10;
+constexpr word slots = 2;
 
 /// Memory of a ring of one word each message, and of a tensor that holds 7.
 struct step_kernel_test : testing::Test {
@@ -23,11 +23,11 @@ struct step_kernel_test : testing::Test {
                       credits = control;
     word tensor = 7, failure = 0;
     chunk const whole{reinterpret_cast<unsigned char*>(&tensor), 0, sizeof tensor};
-    task const of{{ring.data(), control.data(), credits.data(), slots - 1}, &whole, 1, 1, looks,
+    task of{{ring.data(), control.data(), credits.data(), slots - 1}, &whole, 1, 1, 0,
                   &failure};
     unsigned asked = 0;
 
-    /// Whether to go on after all looks: so often.
+    /// Whether to go on when the time is over: so often.
     auto once_more(unsigned times) {
         return [this, times] { return ++asked <= times; };
     }
@@ -35,7 +35,7 @@ struct step_kernel_test : testing::Test {
 
 constexpr word timed_out = static_cast<word>(status::timed_out);
 
-TEST_F(step_kernel_test, a_load_gives_up_after_its_looks_and_takes_nothing) {
+TEST_F(step_kernel_test, a_load_gives_up_after_its_time_and_takes_nothing) {
     load(of, once_more(3));
     EXPECT_EQ(asked, 4u);
     EXPECT_EQ(failure, timed_out);
@@ -68,6 +68,7 @@ TEST_F(step_kernel_test, a_store_uses_every_slot_and_then_gives_up) {
 
 TEST_F(step_kernel_test, gpus_do_not_go_on) {
     EXPECT_FALSE(give_up()());
+    of.nanoseconds = 1;
     load(of, give_up());
     EXPECT_EQ(failure, timed_out);
 }
