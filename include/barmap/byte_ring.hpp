@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Rings between a CPU and running GPU code, of messages whose size is known at run time only, as
-/// other languages need them. <barmap/ring.hpp> has those of a C++ type.
+/// What <barmap/ring.hpp> makes rings of, and the C interface and Python: of messages whose size is known at
+/// run time only.
 #pragma once
 
 #include <barmap/arena.hpp>
@@ -18,21 +18,18 @@
 #include <span>
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
-
 namespace detail {
 
 /// @return the number of slots
 /// @throws error errc::invalid_argument unless it is a power of two, and messages have 1 byte to 1 MiB
 BARMAP_API std::size_t checked_slots(std::size_t slots, std::size_t message_bytes);
 
-} // namespace detail
-
 /// As ring_to_gpu, of messages of a size that is given at run time. Thread rules as there.
 class BARMAP_API byte_ring_to_gpu {
 public:
     /// @param message_bytes size of a message, 1 to 2^20
     /// @param slots how many messages it holds, a power of two
-    /// @param first number of the first message; for tests of what happens when numbers wrap
+    /// @param first number of the first message
     /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
     ///         the arena of its own
     byte_ring_to_gpu(arena const& memory, std::size_t message_bytes, std::size_t slots,
@@ -63,7 +60,7 @@ public:
     /// Waits for room for a message.
     /// @return whether there is any; false too where the consumer has closed the ring
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept {
-        return detail::look_until([&] { return room_for(1) != 0 || closed(); }, at_most) &&
+        return look_until([&] { return room_for(1) != 0 || closed(); }, at_most) &&
             room_for(1) != 0;
     }
 
@@ -121,9 +118,9 @@ private:
     }
 
     std::size_t message_bytes_;
-    detail::slots_to_gpu slots_;
+    slots_to_gpu slots_;
     arena::part credits_;
-    detail::words_to_gpu control_;
+    words_to_gpu control_;
     std::uint64_t mask_, next_, read_; ///< the latter as last seen
 };
 
@@ -156,7 +153,7 @@ public:
     /// Waits for a message.
     /// @return whether there is one; false too where the producers have closed the ring
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) const noexcept {
-        return detail::look_until([&] { return has_message() || closed(); }, at_most) &&
+        return look_until([&] { return has_message() || closed(); }, at_most) &&
             has_message();
     }
 
@@ -185,8 +182,8 @@ protected:
     template <class Size>
     bool pop(Size bytes, std::byte* message) noexcept {
         std::byte const* const slot = slots_.data() +
-            static_cast<std::size_t>(next_ & mask_) * detail::slot_to_cpu_bytes(bytes);
-        if (gpu::load_acquire(commit_in(slot, detail::slot_to_cpu_bytes(bytes))) != next_ + 1)
+            static_cast<std::size_t>(next_ & mask_) * slot_to_cpu_bytes(bytes);
+        if (gpu::load_acquire(commit_in(slot, slot_to_cpu_bytes(bytes))) != next_ + 1)
             return false;
         std::memcpy(message, slot, bytes);
         ++next_;
@@ -209,7 +206,7 @@ private:
         return gpu::load_acquire(commit_of(next_)) == next_ + 1;
     }
     void give_credit() noexcept {
-        detail::order_loads_before_stores(); // what has been read
+        order_loads_before_stores(); // what has been read
         credits_.store(words::read, next_);
         credits_.flush(); // at once: somebody may wait for it
         returned_ = next_;
@@ -217,8 +214,9 @@ private:
 
     std::size_t message_bytes_, slot_bytes_;
     arena::part slots_, control_;
-    detail::words_to_gpu credits_;
+    words_to_gpu credits_;
     std::uint64_t mask_, next_, returned_;
 };
 
+} // namespace detail
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -38,25 +38,25 @@ Handle typed(gpu::ring_handle const& of) noexcept {
 /// any more.
 /// @tparam Message trivially copyable, of any size up to 1 MiB; 56 bytes fill a line
 template <ring_message Message>
-class ring_to_gpu : private byte_ring_to_gpu {
+class ring_to_gpu : private detail::byte_ring_to_gpu {
+    using core = detail::byte_ring_to_gpu;
+
 public:
     /// @param slots how many messages it holds, a power of two
-    /// @param first number of the first message; for tests of what happens when numbers wrap
     /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
     ///         the arena of its own
-    ring_to_gpu(arena const& memory, std::size_t slots, std::uint64_t first = 0)
-        : byte_ring_to_gpu(memory, sizeof(Message), slots, first) {}
+    ring_to_gpu(arena const& memory, std::size_t slots) : ring_to_gpu(memory, slots, 0) {}
     ring_to_gpu(device const& gpu, std::size_t slots)
-        : byte_ring_to_gpu(gpu, sizeof(Message), slots) {}
+        : core(gpu, sizeof(Message), slots) {}
 
     /// What kernels take, by value.
     [[nodiscard]] gpu::ring_to_gpu<Message> handle() const noexcept {
-        return detail::typed<gpu::ring_to_gpu<Message>>(byte_ring_to_gpu::handle());
+        return detail::typed<gpu::ring_to_gpu<Message>>(core::handle());
     }
     /// The same for a thread of this process that stands for a kernel, as in tests and on the
     /// simulated GPU.
     [[nodiscard]] gpu::ring_to_gpu<Message> handle_for_thread() const noexcept {
-        return detail::typed<gpu::ring_to_gpu<Message>>(byte_ring_to_gpu::handle_for_thread());
+        return detail::typed<gpu::ring_to_gpu<Message>>(core::handle_for_thread());
     }
 
     /// Writes a message unless the ring is full. It arrives at the latest with flush().
@@ -71,15 +71,19 @@ public:
         return push(size, reinterpret_cast<std::byte const*>(messages.data()), messages.size());
     }
 
-    using byte_ring_to_gpu::close;
-    using byte_ring_to_gpu::closed;
-    using byte_ring_to_gpu::depth;
-    using byte_ring_to_gpu::flush;
-    using byte_ring_to_gpu::number;
-    using byte_ring_to_gpu::slots;
-    using byte_ring_to_gpu::wait_for;
+    using core::close;
+    using core::closed;
+    using core::depth;
+    using core::flush;
+    using core::number;
+    using core::slots;
+    using core::wait_for;
 
 private:
+    friend detail::first_number;
+    ring_to_gpu(arena const& memory, std::size_t slots, std::uint64_t first)
+        : core(memory, sizeof(Message), slots, first) {}
+
     static constexpr detail::fixed_size<sizeof(Message)> size{};
     static_assert(gpu::slot_to_gpu<Message>::lines == detail::slots_to_gpu::lines_of(sizeof(Message)));
 };
@@ -95,21 +99,22 @@ private:
 /// One thread at a time pops. Producers are one gpu::producer, or any number of threads that call
 /// gpu::push(). The rest is as with ring_to_gpu.
 template <ring_message Message>
-class ring_to_cpu : private byte_ring_to_cpu {
+class ring_to_cpu : private detail::byte_ring_to_cpu {
+    using core = detail::byte_ring_to_cpu;
+
 public:
     /// As those of ring_to_gpu.
-    ring_to_cpu(arena const& memory, std::size_t slots, std::uint64_t first = 0)
-        : byte_ring_to_cpu(memory, sizeof(Message), slots, first) {}
+    ring_to_cpu(arena const& memory, std::size_t slots) : ring_to_cpu(memory, slots, 0) {}
     ring_to_cpu(device const& gpu, std::size_t slots)
-        : byte_ring_to_cpu(gpu, sizeof(Message), slots) {}
+        : core(gpu, sizeof(Message), slots) {}
 
     /// What kernels take, by value.
     [[nodiscard]] gpu::ring_to_cpu<Message> handle() const noexcept {
-        return detail::typed<gpu::ring_to_cpu<Message>>(byte_ring_to_cpu::handle());
+        return detail::typed<gpu::ring_to_cpu<Message>>(core::handle());
     }
     /// As that of ring_to_gpu.
     [[nodiscard]] gpu::ring_to_cpu<Message> handle_for_thread() const noexcept {
-        return detail::typed<gpu::ring_to_cpu<Message>>(byte_ring_to_cpu::handle_for_thread());
+        return detail::typed<gpu::ring_to_cpu<Message>>(core::handle_for_thread());
     }
 
     /// Reads the next message, if it has arrived.
@@ -126,14 +131,18 @@ public:
         return count;
     }
 
-    using byte_ring_to_cpu::close;
-    using byte_ring_to_cpu::closed;
-    using byte_ring_to_cpu::depth;
-    using byte_ring_to_cpu::number;
-    using byte_ring_to_cpu::slots;
-    using byte_ring_to_cpu::wait_for;
+    using core::close;
+    using core::closed;
+    using core::depth;
+    using core::number;
+    using core::slots;
+    using core::wait_for;
 
 private:
+    friend detail::first_number;
+    ring_to_cpu(arena const& memory, std::size_t slots, std::uint64_t first)
+        : core(memory, sizeof(Message), slots, first) {}
+
     static constexpr detail::fixed_size<sizeof(Message)> size{};
     static_assert(gpu::slot_to_cpu<Message>::bytes == detail::slot_to_cpu_bytes(sizeof(Message)));
 };

@@ -31,22 +31,9 @@ template <ring_message Request, ring_message Reply>
 class rpc_to_cpu {
 public:
     /// @param slots how many calls may be under way at once, a power of two
-    /// @param first number of the first call; for tests of what happens when numbers wrap
     /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
     ///         the arena of its own
-    rpc_to_cpu(arena const& memory, std::size_t slots, std::uint64_t first = 0)
-        : requests_(memory.take_host(detail::checked_slots(slots, sizeof(Request)) * slot::bytes)),
-          replies_(memory, slots, sizeof(Reply)), owners_(memory, slots),
-          control_(memory, gpu::rpc_words::count), mask_(slots - 1), next_(first) {
-        std::memset(requests_.data(), 0, requests_.size());
-        for (std::uint64_t i = 0; i < slots; ++i) {
-            std::uint64_t const number = first + i, before = number - slots;
-            gpu::store_release(request_of(number) + slot::words - 1, before + 1);
-            replies_.clear(number & mask_, before + 1);
-            owners_.store(number & mask_, gpu::detail::owner::free_for(number));
-        }
-        control_.publish(gpu::rpc_words::next, first);
-    }
+    rpc_to_cpu(arena const& memory, std::size_t slots) : rpc_to_cpu(memory, slots, 0) {}
     rpc_to_cpu(device const& gpu, std::size_t slots)
         : rpc_to_cpu(arena(gpu, gpu_bytes(slots), slots * slot::bytes), slots) {}
     rpc_to_cpu(rpc_to_cpu const&) = delete;
@@ -110,6 +97,21 @@ public:
 
 private:
     using slot = gpu::slot_to_cpu<Request>;
+
+    friend detail::first_number;
+    rpc_to_cpu(arena const& memory, std::size_t slots, std::uint64_t first)
+        : requests_(memory.take_host(detail::checked_slots(slots, sizeof(Request)) * slot::bytes)),
+          replies_(memory, slots, sizeof(Reply)), owners_(memory, slots),
+          control_(memory, gpu::rpc_words::count), mask_(slots - 1), next_(first) {
+        std::memset(requests_.data(), 0, requests_.size());
+        for (std::uint64_t i = 0; i < slots; ++i) {
+            std::uint64_t const number = first + i, before = number - slots;
+            gpu::store_release(request_of(number) + slot::words - 1, before + 1);
+            replies_.clear(number & mask_, before + 1);
+            owners_.store(number & mask_, gpu::detail::owner::free_for(number));
+        }
+        control_.publish(gpu::rpc_words::next, first);
+    }
 
     static std::size_t gpu_bytes(std::size_t slots) {
         detail::checked_slots(slots, sizeof(Request));

@@ -15,6 +15,14 @@
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
+/// Makes rings and calls whose numbers begin elsewhere than at 0, to show what happens when numbers wrap.
+struct first_number {
+    template <class Signal>
+    static Signal of(arena const& memory, std::size_t slots, std::uint64_t first) {
+        return Signal(memory, slots, first);
+    }
+};
+
 /// How the CPU publishes lines in GPU memory.
 enum class publication {
     by_line,  ///< message and commit word in one transaction (MOVDIR64B)

@@ -16,6 +16,9 @@ namespace nb = nanobind;
 
 namespace barmap::python {
 
+using detail::byte_ring_to_cpu;
+using detail::byte_ring_to_gpu;
+
 template <class Ring>
 held_ring<Ring>::held_ring(std::size_t message_bytes, std::size_t slots, int ordinal)
     : held<Ring>("ring", [&] { return Ring(opened_device(ordinal), message_bytes, slots); }) {}

@@ -13,7 +13,7 @@
 
 namespace barmap::python {
 
-/// A ring that Python holds: byte_ring_to_gpu or byte_ring_to_cpu.
+/// A ring that Python holds: detail::byte_ring_to_gpu or detail::byte_ring_to_cpu.
 template <class Ring>
 class held_ring : public held<Ring> {
 public:

@@ -17,11 +17,11 @@ struct barmap_arena {
 };
 
 struct barmap_ring_to_gpu {
-    barmap::byte_ring_to_gpu ring;
+    barmap::detail::byte_ring_to_gpu ring;
 };
 
 struct barmap_ring_to_cpu {
-    barmap::byte_ring_to_cpu ring;
+    barmap::detail::byte_ring_to_cpu ring;
 };
 
 struct barmap_counter_to_gpu {

@@ -8,8 +8,9 @@
 #include <string>
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace detail {
 
-std::size_t detail::checked_slots(std::size_t slots, std::size_t message_bytes) {
+std::size_t checked_slots(std::size_t slots, std::size_t message_bytes) {
     constexpr std::size_t most_bytes = std::size_t{1} << 20, most_slots = std::size_t{1} << 32;
     auto const refuse = [&](char const* advice) {
         throw error(errc::invalid_argument,
@@ -29,8 +30,8 @@ namespace {
 using words = gpu::ring_words;
 
 std::size_t gpu_bytes(std::size_t slots, std::size_t message_bytes) {
-    return slots * detail::slots_to_gpu::lines_of(message_bytes) *
-        detail::slots_to_gpu::line_bytes;
+    return slots * slots_to_gpu::lines_of(message_bytes) *
+        slots_to_gpu::line_bytes;
 }
 
 gpu::ring_handle handle_at(std::uintptr_t slots, std::uintptr_t control, std::uintptr_t credits,
@@ -50,7 +51,7 @@ constexpr std::size_t count_of_words = words::bytes / sizeof(gpu::word);
 byte_ring_to_gpu::byte_ring_to_gpu(arena const& memory, std::size_t message_bytes,
                                    std::size_t slots, std::uint64_t first)
     : message_bytes_(message_bytes),
-      slots_(memory, detail::checked_slots(slots, message_bytes), message_bytes),
+      slots_(memory, checked_slots(slots, message_bytes), message_bytes),
       credits_(memory.take_host(words::bytes)), control_(memory, count_of_words), mask_(slots - 1),
       next_(first), read_(first) {
     for (std::uint64_t i = 0; i < slots; ++i) // as a lap before
@@ -62,7 +63,7 @@ byte_ring_to_gpu::byte_ring_to_gpu(arena const& memory, std::size_t message_byte
 
 byte_ring_to_gpu::byte_ring_to_gpu(device const& gpu, std::size_t message_bytes, std::size_t slots)
     : byte_ring_to_gpu(arena(gpu,
-                             gpu_bytes(detail::checked_slots(slots, message_bytes),
+                             gpu_bytes(checked_slots(slots, message_bytes),
                                        message_bytes) +
                                  2 * arena::alignment,
                              arena::alignment),
@@ -81,8 +82,8 @@ gpu::ring_handle byte_ring_to_gpu::handle_for_thread() const noexcept {
 
 byte_ring_to_cpu::byte_ring_to_cpu(arena const& memory, std::size_t message_bytes,
                                    std::size_t slots, std::uint64_t first)
-    : message_bytes_(message_bytes), slot_bytes_(detail::slot_to_cpu_bytes(message_bytes)),
-      slots_(memory.take_host(detail::checked_slots(slots, message_bytes) * slot_bytes_)),
+    : message_bytes_(message_bytes), slot_bytes_(slot_to_cpu_bytes(message_bytes)),
+      slots_(memory.take_host(checked_slots(slots, message_bytes) * slot_bytes_)),
       control_(memory.take_host(words::bytes)), credits_(memory, count_of_words), mask_(slots - 1),
       next_(first), returned_(first) {
     std::memset(slots_.data(), 0, slots_.size());
@@ -95,8 +96,8 @@ byte_ring_to_cpu::byte_ring_to_cpu(arena const& memory, std::size_t message_byte
 
 byte_ring_to_cpu::byte_ring_to_cpu(device const& gpu, std::size_t message_bytes, std::size_t slots)
     : byte_ring_to_cpu(arena(gpu, arena::alignment,
-                             detail::checked_slots(slots, message_bytes) *
-                                     detail::slot_to_cpu_bytes(message_bytes) +
+                             checked_slots(slots, message_bytes) *
+                                     slot_to_cpu_bytes(message_bytes) +
                                  2 * arena::alignment),
                        message_bytes, slots) {}
 
@@ -112,4 +113,5 @@ gpu::ring_handle byte_ring_to_cpu::handle_for_thread() const noexcept {
                      address_of(credits_.word(0)), mask_);
 }
 
+} // namespace detail
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

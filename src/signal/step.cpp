@@ -151,8 +151,8 @@ struct step_state {
     CUcontext context = nullptr; ///< of the kernel
     std::unique_ptr<step_kernel> kernel;
     os::process_id const owner = os::this_process();
-    std::optional<byte_ring_to_gpu> to_gpu;
-    std::optional<byte_ring_to_cpu> to_cpu;
+    std::optional<detail::byte_ring_to_gpu> to_gpu;
+    std::optional<detail::byte_ring_to_cpu> to_cpu;
 };
 
 inline namespace BARMAP_INLINE_NAMESPACE {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 /// Rings, with a thread in the place of the kernel: it runs the GPU's side of the same headers.
@@ -45,8 +46,8 @@ void expect_all_to_arrive(device const& gpu, std::size_t slots, std::uint64_t fi
     SCOPED_TRACE(testing::Message()
                  << sizeof(Message) << " bytes, " << slots << " slots, from " << first);
     arena const words(gpu, 1 << 20, 1 << 20);
-    ring_to_gpu<Message> there(words, slots, first);
-    ring_to_cpu<Message> back(words, slots, first);
+    auto there = detail::first_number::of<ring_to_gpu<Message>>(words, slots, first);
+    auto back = detail::first_number::of<ring_to_cpu<Message>>(words, slots, first);
     std::atomic<std::uint64_t> wrong{0};
     std::thread kernel([&, in = there.handle_for_thread(), out = back.handle_for_thread()] {
         gpu::consumer<Message> requests(in);
@@ -100,6 +101,11 @@ TEST_P(ring_thread_test, one_slot_is_enough) {
     expect_all_to_arrive<sealed<24>>(gpu, 1, 0, 200);
     expect_all_to_arrive<sealed<100>>(gpu, 2, 0, 200);
 }
+
+// Where numbers begin is not for programs to say.
+template <class Signal>
+constexpr bool takes_first = std::is_constructible_v<Signal, arena const&, std::size_t, std::uint64_t>;
+static_assert(!takes_first<ring_to_gpu<int>> && !takes_first<ring_to_cpu<int>>);
 
 TEST_P(ring_thread_test, numbers_may_wrap) {
     device const gpu = device::open(0);
@@ -411,14 +417,14 @@ TEST_P(ring_test, messages_have_1_byte_to_1_MiB) {
     arena const words(device::open(0), 4096, 4096);
     constexpr std::size_t most = std::size_t{1} << 20;
     for (std::size_t const bytes : {std::size_t{0}, most + 1}) {
-        expect_refusal(refusal_of([&] { byte_ring_to_gpu const ring(words, bytes, 4); }),
+        expect_refusal(refusal_of([&] { detail::byte_ring_to_gpu const ring(words, bytes, 4); }),
                        errc::invalid_argument, "1 byte to 1 MiB");
-        expect_refusal(refusal_of([&] { byte_ring_to_cpu const ring(words, bytes, 4); }),
+        expect_refusal(refusal_of([&] { detail::byte_ring_to_cpu const ring(words, bytes, 4); }),
                        errc::invalid_argument, "1 byte to 1 MiB");
     }
     arena const large(device::open(0), 2 * most, 2 * most);
-    byte_ring_to_gpu ring(large, most, 1);
-    byte_ring_to_cpu const back(large, most, 1);
+    detail::byte_ring_to_gpu ring(large, most, 1);
+    detail::byte_ring_to_cpu const back(large, most, 1);
     std::vector<std::byte> const message(most);
     EXPECT_EQ(ring.push_many(message), 1u);
 }

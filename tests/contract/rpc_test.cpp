@@ -8,6 +8,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,9 @@ using rpc_thread_test = signalling_threads;
 
 using question = numbered<3>;
 using answer = numbered<9>;
+using server = rpc_to_cpu<question, answer>;
+
+static_assert(!std::is_constructible_v<server, arena const&, std::size_t, std::uint64_t>);
 
 TEST_P(rpc_thread_test, gpu_threads_call_the_cpu) {
     device const gpu = device::open(0);
@@ -30,7 +34,7 @@ TEST_P(rpc_thread_test, gpu_threads_call_the_cpu) {
     for (std::size_t const slots : {1u, 2u, 8u}) {
         SCOPED_TRACE(slots);
         arena const words(gpu, enough, enough);
-        rpc_to_cpu<question, answer> calls(words, slots, ~std::uint64_t{0} - 50);
+        auto calls = detail::first_number::of<server>(words, slots, ~std::uint64_t{0} - 50);
         std::atomic<unsigned> wrong{0};
         std::vector<std::thread> kernel;
         for (std::uint64_t i = 0; i < threads; ++i)
@@ -191,7 +195,7 @@ TEST_P(rpc_thread_test, callers_learn_that_who_serves_has_thrown) {
 // Memory of zeros is neither a call nor an answer, whatever the numbers are.
 TEST_P(rpc_test, nothing_is_there_before_it_comes) {
     arena const words(device::open(0), enough, enough);
-    rpc_to_cpu<question, answer> calls(words, 2, ~std::uint64_t{0});
+    auto calls = detail::first_number::of<server>(words, 2, ~std::uint64_t{0});
     question asked{};
     answer found{};
     std::uint64_t number = 0;

@@ -100,7 +100,8 @@ template <unsigned Bytes>
 ring_result run_to_gpu(ring_bench const& bench, ring_run const& what,
                        std::function<void(std::uint64_t)> const& tell) {
     unsigned const threads = what.who == ring_threads::warp ? ring_kernel::lanes : 1;
-    ring_to_gpu<sealed_message<Bytes>> ring(bench.memory, what.slots, what.first);
+    auto ring =
+        detail::first_number::of<ring_to_gpu<sealed_message<Bytes>>>(bench.memory, what.slots, what.first);
     ring_kernel kernel(bench, name_of_kernel(what), 1, threads);
     kernel.launch(
         {what.first, 0, ring_kernel::nanoseconds}, [&] { ring.close(); }, ring.handle());
@@ -173,7 +174,8 @@ ring_result run_to_cpu(ring_bench const& bench, ring_run const& what,
     unsigned const sources = is_many ? blocks * threads : 1;
     std::uint64_t const each = std::max<std::uint64_t>(what.messages / sources, 1);
     std::uint64_t const messages = each * sources;
-    ring_to_cpu<sealed_message<Bytes>> ring(bench.memory, what.slots, what.first);
+    auto ring =
+        detail::first_number::of<ring_to_cpu<sealed_message<Bytes>>>(bench.memory, what.slots, what.first);
     ring_kernel kernel(bench, name_of_kernel(what), blocks, threads);
     kernel.launch(
         {what.first, each, ring_kernel::nanoseconds}, [&] { ring.close(); }, ring.handle());
