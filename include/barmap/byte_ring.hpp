@@ -178,17 +178,29 @@ public:
     void close() noexcept { credits_.publish(words::closed_by_consumer, 1); }
 
 protected:
-    /// Reads the next message, of a size that may be known when this is compiled.
+    /// Where the next message lies, of a size that may be known when this is compiled; null: none has arrived.
     template <class Size>
-    bool pop(Size bytes, std::byte* message) noexcept {
+    [[nodiscard]] std::byte const* front(Size bytes) const noexcept {
         std::byte const* const slot = slots_.data() +
             static_cast<std::size_t>(next_ & mask_) * slot_to_cpu_bytes(bytes);
-        if (gpu::load_acquire(commit_in(slot, slot_to_cpu_bytes(bytes))) != next_ + 1)
-            return false;
-        std::memcpy(message, slot, bytes);
+        bool const has_arrived =
+            gpu::load_acquire(commit_in(slot, slot_to_cpu_bytes(bytes))) == next_ + 1;
+        return has_arrived ? slot : nullptr;
+    }
+    /// Frees the slot of front().
+    void pop_front() noexcept {
         ++next_;
         if (next_ - returned_ >= gpu::detail::quarter_of(mask_))
             give_credit();
+    }
+    /// Reads the next message. @return whether there is one
+    template <class Size>
+    bool pop(Size bytes, std::byte* message) noexcept {
+        std::byte const* const slot = front(bytes);
+        if (!slot)
+            return false;
+        std::memcpy(message, slot, bytes);
+        pop_front();
         return true;
     }
 

@@ -11,8 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
@@ -92,15 +95,25 @@ private:
 ///
 ///     barmap::ring_to_cpu<answer> answers(gpu, 1024);
 ///     serve<<<1, 32>>>(answers.handle());
-///     answer next;
-///     if (answers.wait_for(std::chrono::milliseconds(5)) && answers.try_pop(next))
-///         use(next);
+///     if (answers.wait_for(std::chrono::milliseconds(5)))
+///         use(*answers.try_pop());
 ///
 /// One thread at a time pops. Producers are one gpu::producer, or any number of threads that call
 /// gpu::push(). The rest is as with ring_to_gpu.
 template <ring_message Message>
 class ring_to_cpu : private detail::byte_ring_to_cpu {
     using core = detail::byte_ring_to_cpu;
+    /// Becomes the message, where it goes: a copy from elsewhere would cost as much as the rest of a pop.
+    struct taken {
+        ring_to_cpu& ring;
+        std::byte const* slot;
+        operator Message() const noexcept {
+            Message message;
+            std::memcpy(&message, slot, sizeof message);
+            ring.pop_front();
+            return message;
+        }
+    };
 
 public:
     /// As those of ring_to_gpu.
@@ -118,15 +131,19 @@ public:
     }
 
     /// Reads the next message, if it has arrived.
-    [[nodiscard]] bool try_pop(Message& message) noexcept {
-        return pop(size, reinterpret_cast<std::byte*>(&message));
+    [[nodiscard]] std::optional<Message> try_pop() noexcept {
+        std::byte const* const slot = this->front(size);
+        if (!slot)
+            return std::nullopt;
+        return std::optional<Message>(std::in_place, taken{*this, slot});
     }
 
     /// Reads as many messages as have arrived and are asked for, in order.
     /// @return how many
     [[nodiscard]] std::size_t pop_many(std::span<Message> messages) noexcept {
         std::size_t count = 0;
-        while (count < messages.size() && try_pop(messages[count]))
+        while (count < messages.size() &&
+               this->pop(size, reinterpret_cast<std::byte*>(&messages[count])))
             ++count;
         return count;
     }

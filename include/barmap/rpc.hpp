@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
@@ -50,15 +51,20 @@ public:
         return {request_of(0), replies_.on_cpu(), owners_.word(0), control_.word(0), mask_};
     }
 
+    /// A call that reply() is to answer.
+    struct call {
+        std::uint64_t number; ///< names it for reply()
+        Request request;
+    };
     /// Takes the next call, if there is one. Calls may be answered in any order, each once, until
     /// which it occupies its slot.
-    /// @param number names the call for reply()
-    [[nodiscard]] bool try_take(Request& request, std::uint64_t& number) noexcept {
+    [[nodiscard]] std::optional<call> try_take() noexcept {
         if (!has_call())
-            return false;
-        std::memcpy(&request, request_of(next_), sizeof request);
-        number = next_++;
-        return true;
+            return std::nullopt;
+        std::optional<call> taken(std::in_place);
+        std::memcpy(&taken->request, request_of(next_), sizeof(Request));
+        taken->number = next_++;
+        return taken;
     }
     /// Answers a call, at once. What this thread has written before, by write() or to host memory, is
     /// seen by the caller.
@@ -73,14 +79,13 @@ public:
     ///        try_serve(). Give a value that callers can tell from other answers.
     template <class Serve>
     bool try_serve(Serve&& serve, Reply const& if_it_throws = Reply{}) {
-        Request request{};
-        std::uint64_t number = 0;
-        if (!try_take(request, number))
+        std::optional<call> const taken = try_take();
+        if (!taken)
             return false;
         try {
-            reply(number, std::forward<Serve>(serve)(std::as_const(request)));
+            reply(taken->number, std::forward<Serve>(serve)(taken->request));
         } catch (...) {
-            reply(number, if_it_throws);
+            reply(taken->number, if_it_throws);
             throw;
         }
         return true;

@@ -135,7 +135,7 @@ TEST_P(ring_order_test, nobody_reads_through_the_mapping) {
     bool done = true;
     EXPECT_EQ(steps(begin, page,
                     [&] {
-                        done = there.try_push(value) || there.wait_for({}) || back.try_pop(value) ||
+                        done = there.try_push(value) || there.wait_for({}) || back.try_pop() ||
                                back.wait_for({}) || there.depth() != 4 || back.depth() != 0 ||
                                there.closed() || back.closed();
                     })
@@ -153,9 +153,8 @@ TEST_P(ring_order_test, credits_leave_at_once) {
         gpu::producer<message> out(ring.handle_for_thread());
         EXPECT_EQ(out.push({}), gpu::status::ok);
     }
-    message value{};
     bool popped = false;
-    EXPECT_EQ(steps(credits, page, [&] { popped = ring.try_pop(value); }), "0 S");
+    EXPECT_EQ(steps(credits, page, [&] { popped = ring.try_pop().has_value(); }), "0 S");
     EXPECT_TRUE(popped);
     EXPECT_EQ(steps(credits, page, [&] { ring.close(); }), "S 8 S");
 }

@@ -65,7 +65,6 @@ void expect_all_to_arrive(device const& gpu, std::size_t slots, std::uint64_t fi
         answers.close();
     });
     std::uint64_t sent = 0, received = 0;
-    Message message{};
     std::vector<Message> several;
     while (received < count) {
         several.clear();
@@ -73,13 +72,13 @@ void expect_all_to_arrive(device const& gpu, std::size_t slots, std::uint64_t fi
             several.push_back(Message::of(first + i));
         sent += there.push_many(several);
         there.flush();
-        while (back.try_pop(message))
-            wrong += message != Message::of(first + received++);
+        while (auto const message = back.try_pop())
+            wrong += *message != Message::of(first + received++);
     }
     there.close();
     kernel.join();
     EXPECT_EQ(wrong, 0u);
-    EXPECT_FALSE(back.try_pop(message));
+    EXPECT_FALSE(back.try_pop());
     EXPECT_TRUE(back.closed());
     EXPECT_FALSE(back.wait_for(1h)) << "it is closed";
 }
@@ -131,20 +130,21 @@ TEST_P(ring_thread_test, many_threads_push_at_once) {
         });
     std::array<std::uint64_t, threads> next{};
     std::uint64_t wrong = 0;
-    numbered message{};
     for (std::uint64_t i = 0; i < threads * each; ++i) {
-        if (!ring.wait_for(60s) || !ring.try_pop(message) || message.thread >= threads) {
+        bool const is_there = ring.wait_for(60s);
+        auto const message = ring.try_pop();
+        if (!is_there || !message || message->thread >= threads) {
             ADD_FAILURE() << "message " << i;
             break;
         }
-        wrong += message.number != next[message.thread]++ ||
-                 message.seal != (message.thread ^ message.number);
+        wrong += message->number != next[message->thread]++ ||
+                 message->seal != (message->thread ^ message->number);
     }
     for (std::thread& one : kernel)
         one.join();
     EXPECT_EQ(wrong, 0u) << "each thread's own are in order";
     EXPECT_EQ(failed, 0u);
-    EXPECT_FALSE(ring.try_pop(message));
+    EXPECT_FALSE(ring.try_pop());
 }
 
 TEST_P(ring_thread_test, warps_move_several_at_a_time) {
@@ -169,13 +169,12 @@ TEST_P(ring_thread_test, warps_move_several_at_a_time) {
         answers.close();
     });
     std::uint64_t sent = 0;
-    sealed<8> answer{};
     for (std::uint64_t received = 0; received < count;) {
         if (sent < count)
             sent += there.try_push(sealed<40>::of(sent)) ? 1 : 0;
         there.flush();
-        while (back.try_pop(answer))
-            wrong += answer != sealed<8>::of(received++);
+        while (auto const answer = back.try_pop())
+            wrong += *answer != sealed<8>::of(received++);
     }
     there.close();
     kernel.join();
@@ -290,10 +289,8 @@ TEST_P(ring_test, the_next_kernel_goes_on_where_one_has_ended) {
         }
     }
     EXPECT_EQ(there.depth(), 0u) << "the end of a consumer returns all credits";
-    for (message i = 0; i < 6; ++i) {
-        EXPECT_TRUE(back.try_pop(value));
-        EXPECT_EQ(value, i * 10);
-    }
+    for (message i = 0; i < 6; ++i)
+        EXPECT_EQ(back.try_pop(), i * 10);
 }
 
 TEST_P(ring_test, closing_is_told_after_the_last_message) {
@@ -321,8 +318,7 @@ TEST_P(ring_test, closing_is_told_after_the_last_message) {
     }
     EXPECT_TRUE(back.closed());
     EXPECT_TRUE(back.wait_for(1ms));
-    EXPECT_TRUE(back.try_pop(value));
-    EXPECT_EQ(value, message::of(2));
+    EXPECT_EQ(back.try_pop(), message::of(2));
     back.close();
     {
         gpu::producer<message> out(back.handle_for_thread());

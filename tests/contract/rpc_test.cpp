@@ -64,25 +64,24 @@ TEST_P(rpc_test, a_call_without_answer_occupies_its_slot_until_the_answer_comes)
     rpc_to_cpu<question, answer> calls(gpu, 2);
     auto const cpu = calls.handle_for_thread();
     answer found = answer::of(5);
-    question asked{};
-    std::uint64_t first = 0, second = 0, third = 0;
     EXPECT_EQ(gpu::call(cpu, question::of(1), found, 10), status::timed_out);
     EXPECT_EQ(gpu::call(cpu, question::of(2), found, 0), status::timed_out);
     EXPECT_EQ(gpu::call(cpu, question::of(3), found, 0), status::full);
     EXPECT_EQ(gpu::call(cpu, question::of(3), found, 10), status::timed_out) << "no slot";
     EXPECT_EQ(found, answer::of(5));
-    EXPECT_TRUE(calls.try_take(asked, first));
-    EXPECT_EQ(asked, question::of(1));
-    EXPECT_TRUE(calls.try_take(asked, second));
-    EXPECT_EQ(asked, question::of(2));
-    EXPECT_FALSE(calls.try_take(asked, third)) << "the CPU knows nothing of those without a slot";
+    auto const first = calls.try_take(), second = calls.try_take();
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->request, question::of(1));
+    EXPECT_EQ(second->request, question::of(2));
+    EXPECT_FALSE(calls.try_take()) << "the CPU knows nothing of those without a slot";
     EXPECT_EQ(gpu::call(cpu, question::of(3), found, 0), status::full);
-    calls.reply(second, answer::of(20));
+    calls.reply(second->number, answer::of(20));
     EXPECT_EQ(gpu::call(cpu, question::of(3), found, 0), status::full) << "slots go in turn";
-    calls.reply(first, answer::of(10));
+    calls.reply(first->number, answer::of(10));
     EXPECT_EQ(gpu::call(cpu, question::of(3), found, 0), status::timed_out);
-    EXPECT_TRUE(calls.try_take(asked, third));
-    EXPECT_EQ(asked, question::of(3));
+    auto const third = calls.try_take();
+    ASSERT_TRUE(third);
+    EXPECT_EQ(third->request, question::of(3));
     EXPECT_EQ(found, answer::of(5)) << "late answers are nobody's";
 }
 
@@ -114,16 +113,15 @@ TEST_P(rpc_test, who_calls_alone_waits_for_slots_that_were_left) {
     rpc_to_cpu<question, answer> calls(device::open(0), 2);
     gpu::caller<question, answer> one(calls.handle_for_thread());
     answer found = answer::of(5);
-    question asked{};
-    std::uint64_t first = 0, second = 0;
     EXPECT_EQ(one.call(question::of(1), found, 0), status::timed_out);
     EXPECT_EQ(one.call(question::of(2), found, 10), status::timed_out);
     EXPECT_EQ(one.call(question::of(3), found, 0), status::full);
     EXPECT_EQ(one.call(question::of(3), found, 10), status::timed_out);
-    EXPECT_TRUE(calls.try_take(asked, first) && calls.try_take(asked, second));
-    EXPECT_EQ(asked, question::of(2));
+    auto const first = calls.try_take(), second = calls.try_take();
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(second->request, question::of(2));
     EXPECT_EQ(one.call(question::of(3), found, 0), status::full);
-    calls.reply(first, answer::of(10));
+    calls.reply(first->number, answer::of(10));
     EXPECT_EQ(one.call(question::of(3), found, 0), status::timed_out) << "now there is a slot";
     EXPECT_EQ(found, answer::of(5));
     calls.close();
@@ -196,10 +194,8 @@ TEST_P(rpc_thread_test, callers_learn_that_who_serves_has_thrown) {
 TEST_P(rpc_test, nothing_is_there_before_it_comes) {
     arena const words(device::open(0), enough, enough);
     auto calls = detail::first_number::of<server>(words, 2, ~std::uint64_t{0});
-    question asked{};
     answer found{};
-    std::uint64_t number = 0;
-    EXPECT_FALSE(calls.try_take(asked, number));
+    EXPECT_FALSE(calls.try_take());
     EXPECT_EQ(gpu::call(calls.handle_for_thread(), question::of(1), found, 10), status::timed_out);
 }
 

@@ -166,13 +166,14 @@ TEST_F(signal_test, a_ring_goes_on_in_each_replay_of_a_graph) {
     expect_success(end_capture(kernels.stream(), &graph));
     expect_success(cu().graph_instantiate(&ready, graph, 0));
     word wrong_here = 0;
-    reading found;
     for (word i = 0; i < rounds(10'000); ++i) {
         expect_success(cu().graph_launch(ready, kernels.stream()));
         ASSERT_TRUE(in.try_push(reading_of(i * 5)));
         in.flush();
-        ASSERT_TRUE(out.wait_for(10s) && out.try_pop(found)) << i;
-        wrong_here += !is_whole(found) || found.words[0] != i * 5 + 1;
+        ASSERT_TRUE(out.wait_for(10s)) << i;
+        auto const found = out.try_pop();
+        ASSERT_TRUE(found) << i;
+        wrong_here += !is_whole(*found) || found->words[0] != i * 5 + 1;
     }
     EXPECT_EQ(wrong_here, 0u);
     kernels.expect_nothing_wrong();
@@ -199,12 +200,13 @@ TEST_F(signal_test, two_gpus_at_once) {
         each.kernels.launch("barmap_test_server", 1, each.in.handle(), each.out.handle(),
                             each.kernels.wrong());
         threads.emplace_back([&each, &wrong_here, i] {
-            reading found;
             for (word k = i; k < rounds(50'000); ++k) {
                 bool const sent = each.in.try_push(reading_of(k));
                 each.in.flush();
-                wrong_here += !sent || !each.out.wait_for(10s) || !each.out.try_pop(found) ||
-                    !is_whole(found) || found.words[0] != k * 3;
+                bool const is_there = each.out.wait_for(10s);
+                auto const found = each.out.try_pop();
+                wrong_here += !sent || !is_there || !found || !is_whole(*found) ||
+                    found->words[0] != k * 3;
             }
             each.in.close();
         });
@@ -226,10 +228,11 @@ TEST_F(signal_test, a_message_of_a_kernel_that_was_killed_is_none) {
             auto* const kernels = new test_kernels;
             ring_to_cpu<reading> ring(device::open(0), 8);
             kernels->launch("barmap_test_killed", 1, ring.handle());
-            reading found{};
-            bool const first = ring.wait_for(10s) && ring.try_pop(found) && is_whole(found);
+            bool const is_there = ring.wait_for(10s);
+            auto const found = ring.try_pop();
+            bool const first = is_there && found && is_whole(*found);
             bool const lost = cu().stream_synchronize(kernels->stream()) != cuda::success;
-            bool const second = ring.wait_for(10ms) || ring.try_pop(found);
+            bool const second = ring.wait_for(10ms) || ring.try_pop();
             std::fprintf(stderr, "first %d lost %d second %d", first, lost, second);
             std::exit(0);
         },

@@ -150,11 +150,13 @@ void wait_until(Condition const& is_so, char const* what) {
 
 /// The next message, unless the kernel has ended before it.
 /// @throws gpu_timeout
-template <class Ring, class Message>
-[[nodiscard]] bool wait_and_pop(Ring& ring, Message& message, char const* what) {
-    bool got = false;
-    wait_until([&] { return (got = ring.try_pop(message)) || ring.closed(); }, what);
-    return got || ring.try_pop(message); // it may have come just before the end
+template <class Ring>
+[[nodiscard]] auto wait_and_pop(Ring& ring, char const* what) {
+    if (auto message = ring.try_pop())
+        return message;
+    decltype(ring.try_pop()) late;
+    wait_until([&] { return (late = ring.try_pop()) || ring.closed(); }, what);
+    return late ? late : ring.try_pop(); // it may have come just before the end
 }
 
 // Each measures, reports, and returns whether every message was right. @throws error, gpu_timeout

@@ -138,27 +138,27 @@ public:
 
     /// The next message, if the kernel has not ended before it.
     bool pop() {
-        if (!wait_and_pop(ring_, message_, "a message of the kernel"))
+        auto const message = wait_and_pop(ring_, "a message of the kernel");
+        if (!message)
             return false;
         if (sources_ == 1) {
-            inspect(message_, first_ + found_.count, found_);
+            inspect(*message, first_ + found_.count, found_);
         } else { // each source's own come in order
-            std::uint64_t const number = message_.words[0] * seal::unit_inverse - first_;
+            std::uint64_t const number = message->words[0] * seal::unit_inverse - first_;
             std::uint64_t const source = number & (sources_ - 1);
-            inspect(message_, first_ + source + counts_[source]++ * sources_, found_);
+            inspect(*message, first_ + source + counts_[source]++ * sources_, found_);
         }
         return true;
     }
     [[nodiscard]] ring_findings const& found() const { return found_; }
     /// Whether there are more than there should be.
-    bool extra() { return ring_.try_pop(message_); }
+    bool extra() { return ring_.try_pop().has_value(); }
 
 private:
     ring_to_cpu<sealed_message<Bytes>>& ring_;
     std::uint64_t first_;
     unsigned sources_; ///< a power of two
     std::vector<std::uint64_t> counts_;
-    sealed_message<Bytes> message_{};
     ring_findings found_{};
 };
 
