@@ -27,15 +27,14 @@ int main(void) {
     barmap_counter_to_gpu* inputs = NULL;
     barmap_counter_to_cpu* done = NULL;
     // One block of memory of each kind for all of them.
-    if (barmap_device_create(0, &gpu) || barmap_arena_create(gpu, 1 << 16, 1 << 12, &words) ||
-        barmap_ring_to_gpu_create(NULL, words, sizeof(command), slots, &commands) ||
-        barmap_counter_to_gpu_create(words, 0, &inputs) ||
-        barmap_counter_to_cpu_create(words, 0, &done))
-        return fail();
-
     // What a kernel takes, by value: __global__ void serve(barmap::gpu::ring_to_gpu<command> in)
     barmap_ring_handle handle;
-    barmap_ring_to_gpu_handle(commands, &handle);
+    if (barmap_device_create(0, &gpu) || barmap_arena_create(gpu, 1 << 16, 1 << 12, &words) ||
+        barmap_ring_to_gpu_create(NULL, words, sizeof(command), slots, &handle, &commands) ||
+        barmap_counter_to_gpu_create(words, 0, NULL, &inputs) ||
+        barmap_counter_to_cpu_create(words, 0, NULL, &done))
+        return fail();
+
     printf("%s: a ring of %llu messages at GPU address %#llx\n", barmap_device_name(gpu),
            (unsigned long long)handle.mask + 1, (unsigned long long)handle.slots);
 
@@ -44,8 +43,10 @@ int main(void) {
     for (command next = {0, 0.5}; barmap_ring_to_gpu_push(commands, &next, 1) == 1; next.what = ++pushed)
         barmap_ring_to_gpu_flush(commands);
     barmap_ring_to_gpu_close(commands); // a kernel would end after the last one
-    printf("pushed %llu, %zu under way\n", (unsigned long long)pushed,
-           barmap_ring_to_gpu_depth(commands));
+    barmap_ring_state state;
+    barmap_ring_to_gpu_state(commands, &state);
+    printf("pushed %llu, %llu in flight\n", (unsigned long long)pushed,
+           (unsigned long long)state.depth);
 
     // The default stream goes on when the CPU says so, and tells how far it is.
     if (barmap_counter_to_gpu_stream_wait(inputs, NULL, step) ||

@@ -6,9 +6,8 @@
 ///     barmap_ring_to_gpu *commands;
 ///     barmap_ring_handle handle;
 ///     command const next = {17, 0.5};
-///     if (barmap_ring_to_gpu_create(gpu, NULL, sizeof next, 1024, &commands))
+///     if (barmap_ring_to_gpu_create(gpu, NULL, sizeof next, 1024, &handle, &commands))
 ///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
-///     barmap_ring_to_gpu_handle(commands, &handle);
 ///     void *arguments[] = {&handle}; // of serve(barmap::gpu::ring_to_gpu<command>)
 ///     cuLaunchKernel(serve, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL);
 ///     if (barmap_ring_to_gpu_push(commands, &next, 1) == 1)
@@ -50,13 +49,25 @@ typedef struct barmap_ring_to_cpu barmap_ring_to_cpu;
 typedef struct barmap_counter_to_gpu barmap_counter_to_gpu; ///< a number that does not go back
 typedef struct barmap_counter_to_cpu barmap_counter_to_cpu;
 
-// What kernels take, by value: GPU addresses and numbers. The layouts never change.
+// What kernels take, by value: GPU addresses and numbers. The layouts never change. Each is valid as
+// long as what it was made with.
 
 /// barmap::gpu::ring_to_gpu<T> or ring_to_cpu<T>.
 typedef struct barmap_ring_handle {
     uint64_t slots, control, credits; ///< GPU addresses
     uint64_t mask;                    ///< number of slots less 1
 } barmap_ring_handle;
+
+/// What is in a ring, and whether its other side goes on.
+typedef struct barmap_ring_state {
+    /// To the GPU: messages that were pushed, and for which the consumer has not yet given credit,
+    /// as it does for a quarter of the slots at a time. To the CPU: those that have arrived and were
+    /// not read.
+    uint64_t depth;
+    /// 1: the kernel's side has said, by its close(), that it reads no more, or that no message
+    /// follows; else 0.
+    uint64_t closed;
+} barmap_ring_state;
 
 /// barmap::gpu::counter_to_gpu.
 typedef struct barmap_word_handle {
@@ -96,25 +107,21 @@ BARMAP_API void barmap_arena_destroy(barmap_arena* arena);
 /// @param arena         whose memory is taken; NULL with a device
 /// @param message_bytes size of a message, 1 to 2^20; 56 fill a line of GPU memory
 /// @param slots         how many messages it holds, a power of two, up to 2^32
+/// @param handle        what a kernel takes as its barmap::gpu::ring_to_gpu<T>; NULL: not wanted.
+///                      A failure leaves it unchanged
 /// @param out           to be freed by barmap_ring_to_gpu_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for both a device and an arena, or neither;
 ///         BARMAP_ERROR_OUT_OF_RANGE if the arena has no room; BARMAP_ERROR_FORKED_CHILD; or, with
 ///         a device, as barmap_arena_create()
 ///
-///     barmap_ring_to_gpu_create(NULL, words, sizeof(command), 1024, &commands);
+///     barmap_ring_to_gpu_create(NULL, words, sizeof(command), 1024, &handle, &commands);
 BARMAP_API int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* arena,
                                          size_t message_bytes, size_t slots,
-                                         barmap_ring_to_gpu** out);
+                                         barmap_ring_handle* handle, barmap_ring_to_gpu** out);
 /// Frees the ring, without a word to its consumer. NULL: nothing to do.
 ///
 ///     barmap_ring_to_gpu_destroy(commands);
 BARMAP_API void barmap_ring_to_gpu_destroy(barmap_ring_to_gpu* ring);
-
-/// What a kernel takes as its barmap::gpu::ring_to_gpu<T>. Valid as long as the ring.
-///
-///     barmap_ring_handle handle;
-///     barmap_ring_to_gpu_handle(commands, &handle);
-BARMAP_API void barmap_ring_to_gpu_handle(barmap_ring_to_gpu const* ring, barmap_ring_handle* out);
 
 /// Writes messages, as many as there is room for, in order. They arrive at the latest with
 /// barmap_ring_to_gpu_flush().
@@ -132,23 +139,19 @@ BARMAP_API void barmap_ring_to_gpu_flush(barmap_ring_to_gpu* ring);
 
 /// Waits for room for a message, without giving up the CPU. Flush first: who reads makes room.
 /// @param nanoseconds how long; 0: looks only
-/// @return 1 if there is any; 0 if the time is over, or the consumer has ended the ring
+/// @return 1 if there is any; 0 if the time is over, or the consumer has closed the ring
 ///
 ///     while (barmap_ring_to_gpu_push(commands, &next, 1) == 0)
-///         if (!barmap_ring_to_gpu_wait_for_room(commands, 5000000)) // 5 ms
+///         if (!barmap_ring_to_gpu_wait(commands, 5000000)) // 5 ms
 ///             return TOO_SLOW;
-BARMAP_API int barmap_ring_to_gpu_wait_for_room(barmap_ring_to_gpu* ring, uint64_t nanoseconds);
+BARMAP_API int barmap_ring_to_gpu_wait(barmap_ring_to_gpu* ring, uint64_t nanoseconds);
 
-/// How many messages were pushed that the consumer has not yet given credit for, which it does for
-/// a quarter of the slots at a time.
+/// What is in the ring, and whether the consumer has closed it.
 ///
-///     printf("%zu under way\n", barmap_ring_to_gpu_depth(commands));
-BARMAP_API size_t barmap_ring_to_gpu_depth(barmap_ring_to_gpu const* ring);
-
-/// Whether the consumer has said, by its close(), that it will read no more: 1 or 0.
-///
-///     if (barmap_ring_to_gpu_ended(commands)) ...
-BARMAP_API int barmap_ring_to_gpu_ended(barmap_ring_to_gpu const* ring);
+///     barmap_ring_state state;
+///     barmap_ring_to_gpu_state(commands, &state);
+///     printf("%llu in flight\n", (unsigned long long)state.depth);
+BARMAP_API void barmap_ring_to_gpu_state(barmap_ring_to_gpu const* ring, barmap_ring_state* out);
 
 /// Says that no message follows, and flushes. The consumer reads those before, and then is told
 /// `closed`. Frees nothing.
@@ -158,21 +161,17 @@ BARMAP_API void barmap_ring_to_gpu_close(barmap_ring_to_gpu* ring);
 
 /// Makes a ring for messages of GPU code to the CPU. As barmap_ring_to_gpu_create(), but for a
 /// slot, which takes host memory: 16 bytes for messages of up to 8, otherwise a multiple of 64.
-/// @param out to be freed by barmap_ring_to_cpu_destroy()
+/// @param handle what a kernel takes as its barmap::gpu::ring_to_cpu<T>; NULL: not wanted
+/// @param out    to be freed by barmap_ring_to_cpu_destroy()
 ///
-///     barmap_ring_to_cpu_create(gpu, NULL, sizeof(answer), 1024, &answers);
+///     barmap_ring_to_cpu_create(gpu, NULL, sizeof(answer), 1024, &handle, &answers);
 BARMAP_API int barmap_ring_to_cpu_create(barmap_device* device, barmap_arena* arena,
                                          size_t message_bytes, size_t slots,
-                                         barmap_ring_to_cpu** out);
+                                         barmap_ring_handle* handle, barmap_ring_to_cpu** out);
 /// Frees the ring, without a word to its producers. NULL: nothing to do.
 ///
 ///     barmap_ring_to_cpu_destroy(answers);
 BARMAP_API void barmap_ring_to_cpu_destroy(barmap_ring_to_cpu* ring);
-
-/// What a kernel takes as its barmap::gpu::ring_to_cpu<T>. Valid as long as the ring.
-///
-///     barmap_ring_to_cpu_handle(answers, &handle);
-BARMAP_API void barmap_ring_to_cpu_handle(barmap_ring_to_cpu const* ring, barmap_ring_handle* out);
 
 /// Reads messages, as many as have arrived and are asked for, in order.
 /// @param messages room for `count`, one after another, of any alignment
@@ -183,23 +182,18 @@ BARMAP_API size_t barmap_ring_to_cpu_pop(barmap_ring_to_cpu* ring, void* message
 
 /// Waits for a message, without giving up the CPU.
 /// @param nanoseconds how long; 0: looks only
-/// @return 1 if there is one; 0 if the time is over, or the producers have ended the ring and all
+/// @return 1 if there is one; 0 if the time is over, or the producers have closed the ring and all
 ///         was read
 ///
 ///     if (barmap_ring_to_cpu_wait(answers, 5000000) && barmap_ring_to_cpu_pop(answers, &next, 1))
 ///     ...
 BARMAP_API int barmap_ring_to_cpu_wait(barmap_ring_to_cpu const* ring, uint64_t nanoseconds);
 
-/// How many messages have arrived and were not read.
+/// What is in the ring, and whether a producer has closed it. Messages that came before may be left.
 ///
-///     size_t const waiting = barmap_ring_to_cpu_depth(answers);
-BARMAP_API size_t barmap_ring_to_cpu_depth(barmap_ring_to_cpu const* ring);
-
-/// Whether a producer has said, by its close(), that no message follows: 1 or 0. Some that came
-/// before may be left.
-///
-///     if (barmap_ring_to_cpu_pop(answers, &next, 1) == 0 && barmap_ring_to_cpu_ended(answers)) ...
-BARMAP_API int barmap_ring_to_cpu_ended(barmap_ring_to_cpu const* ring);
+///     barmap_ring_to_cpu_state(answers, &state);
+///     if (state.closed && state.depth == 0) ...
+BARMAP_API void barmap_ring_to_cpu_state(barmap_ring_to_cpu const* ring, barmap_ring_state* out);
 
 /// Says that no message will be read any more: producers that find the ring full are told `closed`.
 /// Frees nothing.
@@ -208,25 +202,22 @@ BARMAP_API int barmap_ring_to_cpu_ended(barmap_ring_to_cpu const* ring);
 BARMAP_API void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring);
 
 /// Makes a number that the CPU advances, and GPU code and streams wait for. Any thread.
-/// @param arena whose GPU memory is taken
-/// @param first where it begins
-/// @param out   to be freed by barmap_counter_to_gpu_destroy()
+/// @param arena  whose GPU memory is taken
+/// @param first  where it begins
+/// @param handle what a kernel takes as its barmap::gpu::counter_to_gpu; NULL: not wanted. A failure
+///               leaves it unchanged
+/// @param out    to be freed by barmap_counter_to_gpu_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the arena has no room;
 ///         BARMAP_ERROR_FORKED_CHILD
 ///
-///     barmap_counter_to_gpu_create(words, 0, &inputs);
+///     barmap_counter_to_gpu_create(words, 0, NULL, &inputs);
 BARMAP_API int barmap_counter_to_gpu_create(barmap_arena* arena, uint64_t first,
+                                            barmap_word_handle* handle,
                                             barmap_counter_to_gpu** out);
 /// NULL: nothing to do.
 ///
 ///     barmap_counter_to_gpu_destroy(inputs);
 BARMAP_API void barmap_counter_to_gpu_destroy(barmap_counter_to_gpu* counter);
-
-/// What a kernel takes as its barmap::gpu::counter_to_gpu. Valid as long as the counter.
-///
-///     barmap_counter_to_gpu_handle(inputs, &handle);
-BARMAP_API void barmap_counter_to_gpu_handle(barmap_counter_to_gpu const* counter,
-                                             barmap_word_handle* out);
 
 /// Sets the number, at once, after all that this thread has written through mappings of this GPU
 /// and to host memory. It must not go back. One thread at a time.
@@ -252,21 +243,17 @@ BARMAP_API int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* co
 
 /// Makes a number that GPU code or a stream advances, and the CPU waits for. As
 /// barmap_counter_to_gpu_create(); it takes host memory as well.
-/// @param out to be freed by barmap_counter_to_cpu_destroy()
+/// @param handle what a kernel takes as its barmap::gpu::counter_to_cpu; NULL: not wanted
+/// @param out    to be freed by barmap_counter_to_cpu_destroy()
 ///
-///     barmap_counter_to_cpu_create(words, 0, &done);
+///     barmap_counter_to_cpu_create(words, 0, &handle, &done);
 BARMAP_API int barmap_counter_to_cpu_create(barmap_arena* arena, uint64_t first,
+                                            barmap_counter_handle* handle,
                                             barmap_counter_to_cpu** out);
 /// NULL: nothing to do.
 ///
 ///     barmap_counter_to_cpu_destroy(done);
 BARMAP_API void barmap_counter_to_cpu_destroy(barmap_counter_to_cpu* counter);
-
-/// What a kernel takes as its barmap::gpu::counter_to_cpu. Valid as long as the counter.
-///
-///     barmap_counter_to_cpu_handle(done, &handle);
-BARMAP_API void barmap_counter_to_cpu_handle(barmap_counter_to_cpu const* counter,
-                                             barmap_counter_handle* out);
 
 /// The number, as it is now. What was stored before it was advanced is seen after.
 ///

@@ -64,11 +64,19 @@ static_assert(sizeof(c_counter) == sizeof(counter) &&
               offsetof(c_counter, first) == offsetof(counter, first));
 static_assert(sizeof(barmap_word_handle) == sizeof(barmap::gpu::counter_to_gpu));
 
-/// A handle of the C++ interface, as C has it.
-template <class Handle, class Of>
-void hand_over(Of const& of, Handle* out) noexcept {
-    static_assert(std::is_trivially_copyable_v<Of>);
-    *out = std::bit_cast<Handle>(of);
+/// Makes something, and fills in what kernels take of it, as C has that.
+/// @param what the member that has it
+template <class Out, class Handle, class Member, class Make>
+int make_with(Out** out, Handle* handle, char const* operation, Member what, Make body) noexcept {
+    int const result = make(out, operation, body);
+    if (result == BARMAP_OK && handle)
+        *handle = std::bit_cast<Handle>(((*out)->*what).handle());
+    return result;
+}
+
+template <class Ring>
+void put_state(Ring const& ring, barmap_ring_state* out) noexcept {
+    *out = {ring.depth(), ring.closed() ? 1u : 0u};
 }
 
 std::span<std::byte const> bytes_of(void const* data, std::size_t bytes) noexcept {
@@ -79,24 +87,26 @@ std::span<std::byte> bytes_of(void* data, std::size_t bytes) noexcept {
     return {static_cast<std::byte*>(data), bytes};
 }
 
-/// Makes what lies in an arena.
-template <class Handle, class Make>
-int make_in(barmap_arena* memory, Handle** out, char const* operation, Make body) noexcept {
-    return make(out, operation,
-                [&] { return body(expect(memory, operation, "make an arena first").arena); });
+template <class Counter, class Handle>
+int make_counter(barmap_arena* memory, std::uint64_t first, Handle* handle, Counter** out) noexcept {
+    static constexpr char operation[] = "make a counter";
+    return make_with(out, handle, operation, &Counter::counter, [&] {
+        barmap::arena const& from = expect(memory, operation, "make an arena first").arena;
+        return Counter{decltype(Counter::counter)(from, first)};
+    });
 }
 
 /// Makes a ring, in an arena or in memory of its own.
-template <class Handle>
+template <class Ring>
 int make_ring(barmap_device* device, barmap_arena* memory, std::size_t message_bytes,
-              std::size_t slots, Handle** out) noexcept {
+              std::size_t slots, barmap_ring_handle* handle, Ring** out) noexcept {
     static constexpr char operation[] = "make a ring";
-    return make(out, operation, [&] {
+    return make_with(out, handle, operation, &Ring::ring, [&] {
         if (!device == !memory)
             throw error(errc::invalid_argument, operation, "",
                         "give a device or an arena, and NULL for the other");
-        return memory ? Handle{{memory->arena, message_bytes, slots}}
-                      : Handle{{device->device, message_bytes, slots}};
+        return memory ? Ring{{memory->arena, message_bytes, slots}}
+                      : Ring{{device->device, message_bytes, slots}};
     });
 }
 
@@ -122,16 +132,13 @@ void barmap_arena_destroy(barmap_arena* arena) {
 }
 
 int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* arena, std::size_t message_bytes,
-                              std::size_t slots, barmap_ring_to_gpu** out) {
-    return make_ring(device, arena, message_bytes, slots, out);
+                              std::size_t slots, barmap_ring_handle* handle,
+                              barmap_ring_to_gpu** out) {
+    return make_ring(device, arena, message_bytes, slots, handle, out);
 }
 
 void barmap_ring_to_gpu_destroy(barmap_ring_to_gpu* ring) {
     free_handle(ring);
-}
-
-void barmap_ring_to_gpu_handle(barmap_ring_to_gpu const* ring, barmap_ring_handle* out) {
-    hand_over(ring->ring.handle(), out);
 }
 
 std::size_t barmap_ring_to_gpu_push(barmap_ring_to_gpu* ring, void const* messages,
@@ -143,16 +150,12 @@ void barmap_ring_to_gpu_flush(barmap_ring_to_gpu* ring) {
     ring->ring.flush();
 }
 
-int barmap_ring_to_gpu_wait_for_room(barmap_ring_to_gpu* ring, std::uint64_t nanoseconds) {
+int barmap_ring_to_gpu_wait(barmap_ring_to_gpu* ring, std::uint64_t nanoseconds) {
     return ring->ring.wait_for(at_most(nanoseconds));
 }
 
-std::size_t barmap_ring_to_gpu_depth(barmap_ring_to_gpu const* ring) {
-    return ring->ring.depth();
-}
-
-int barmap_ring_to_gpu_ended(barmap_ring_to_gpu const* ring) {
-    return ring->ring.closed();
+void barmap_ring_to_gpu_state(barmap_ring_to_gpu const* ring, barmap_ring_state* out) {
+    put_state(ring->ring, out);
 }
 
 void barmap_ring_to_gpu_close(barmap_ring_to_gpu* ring) {
@@ -160,16 +163,13 @@ void barmap_ring_to_gpu_close(barmap_ring_to_gpu* ring) {
 }
 
 int barmap_ring_to_cpu_create(barmap_device* device, barmap_arena* arena, std::size_t message_bytes,
-                              std::size_t slots, barmap_ring_to_cpu** out) {
-    return make_ring(device, arena, message_bytes, slots, out);
+                              std::size_t slots, barmap_ring_handle* handle,
+                              barmap_ring_to_cpu** out) {
+    return make_ring(device, arena, message_bytes, slots, handle, out);
 }
 
 void barmap_ring_to_cpu_destroy(barmap_ring_to_cpu* ring) {
     free_handle(ring);
-}
-
-void barmap_ring_to_cpu_handle(barmap_ring_to_cpu const* ring, barmap_ring_handle* out) {
-    hand_over(ring->ring.handle(), out);
 }
 
 std::size_t barmap_ring_to_cpu_pop(barmap_ring_to_cpu* ring, void* messages, std::size_t count) {
@@ -180,12 +180,8 @@ int barmap_ring_to_cpu_wait(barmap_ring_to_cpu const* ring, std::uint64_t nanose
     return ring->ring.wait_for(at_most(nanoseconds));
 }
 
-std::size_t barmap_ring_to_cpu_depth(barmap_ring_to_cpu const* ring) {
-    return ring->ring.depth();
-}
-
-int barmap_ring_to_cpu_ended(barmap_ring_to_cpu const* ring) {
-    return ring->ring.closed();
+void barmap_ring_to_cpu_state(barmap_ring_to_cpu const* ring, barmap_ring_state* out) {
+    put_state(ring->ring, out);
 }
 
 void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring) {
@@ -193,18 +189,12 @@ void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring) {
 }
 
 int barmap_counter_to_gpu_create(barmap_arena* arena, std::uint64_t first,
-                                 barmap_counter_to_gpu** out) {
-    return make_in(arena, out, "make a counter", [&](barmap::arena const& memory) {
-        return barmap_counter_to_gpu{barmap::counter_to_gpu(memory, first)};
-    });
+                                 barmap_word_handle* handle, barmap_counter_to_gpu** out) {
+    return make_counter(arena, first, handle, out);
 }
 
 void barmap_counter_to_gpu_destroy(barmap_counter_to_gpu* counter) {
     free_handle(counter);
-}
-
-void barmap_counter_to_gpu_handle(barmap_counter_to_gpu const* counter, barmap_word_handle* out) {
-    hand_over(counter->counter.handle(), out);
 }
 
 void barmap_counter_to_gpu_advance(barmap_counter_to_gpu* counter, std::uint64_t to) {
@@ -222,19 +212,12 @@ int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* counter, void
 }
 
 int barmap_counter_to_cpu_create(barmap_arena* arena, std::uint64_t first,
-                                 barmap_counter_to_cpu** out) {
-    return make_in(arena, out, "make a counter", [&](barmap::arena const& memory) {
-        return barmap_counter_to_cpu{barmap::counter_to_cpu(memory, first)};
-    });
+                                 barmap_counter_handle* handle, barmap_counter_to_cpu** out) {
+    return make_counter(arena, first, handle, out);
 }
 
 void barmap_counter_to_cpu_destroy(barmap_counter_to_cpu* counter) {
     free_handle(counter);
-}
-
-void barmap_counter_to_cpu_handle(barmap_counter_to_cpu const* counter,
-                                  barmap_counter_handle* out) {
-    hand_over(counter->counter.handle(), out);
 }
 
 std::uint64_t barmap_counter_to_cpu_value(barmap_counter_to_cpu const* counter) {

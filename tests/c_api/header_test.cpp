@@ -10,8 +10,9 @@ int main() {
     how.size = sizeof how;
     int (*const open)(int, barmap_device**) = barmap_device_create;
     barmap_counter_to_cpu* counter = nullptr;
-    int (*const make)(barmap_arena*, uint64_t, barmap_counter_to_cpu**) = barmap_counter_to_cpu_create;
-    if (make(nullptr, 0, &counter) != BARMAP_ERROR_INVALID_ARGUMENT)
+    int (*const make)(barmap_arena*, uint64_t, barmap_counter_handle*, barmap_counter_to_cpu**) =
+        barmap_counter_to_cpu_create;
+    if (make(nullptr, 0, nullptr, &counter) != BARMAP_ERROR_INVALID_ARGUMENT)
         return 1;
     return open(-1, &device) == BARMAP_ERROR_NO_DEVICE && barmap_device_count() > 0 ? 0 : 1;
 }

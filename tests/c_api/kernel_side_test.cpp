@@ -85,6 +85,18 @@ bool is_numbered(message<Bytes> const& value, word number) {
     return std::memcmp(&value, &expected, sizeof value) == 0;
 }
 
+barmap_ring_state state_of(barmap_ring_to_gpu const* ring) {
+    barmap_ring_state result;
+    barmap_ring_to_gpu_state(ring, &result);
+    return result;
+}
+
+barmap_ring_state state_of(barmap_ring_to_cpu const* ring) {
+    barmap_ring_state result;
+    barmap_ring_to_cpu_state(ring, &result);
+    return result;
+}
+
 /// All that a thread pops it pushes back; by the end, both sides know of it.
 template <std::size_t Bytes>
 void messages_go_both_ways(barmap_device* own, barmap_arena* arena) {
@@ -92,13 +104,11 @@ void messages_go_both_ways(barmap_device* own, barmap_arena* arena) {
     constexpr std::size_t slots = 8, count = 1000;
     barmap_ring_to_gpu* there = nullptr;
     barmap_ring_to_cpu* back = nullptr;
-    CHECK(barmap_ring_to_gpu_create(own, arena, Bytes, slots, &there) == BARMAP_OK);
-    CHECK(barmap_ring_to_cpu_create(own, arena, Bytes, slots, &back) == BARMAP_OK);
-    barmap_ring_handle handle;
-    barmap_ring_to_gpu_handle(there, &handle);
-    auto in = as_parameter<barmap::gpu::ring_to_gpu<type>>(handle);
-    barmap_ring_to_cpu_handle(back, &handle);
-    auto out = as_parameter<barmap::gpu::ring_to_cpu<type>>(handle);
+    barmap_ring_handle to_gpu, to_cpu;
+    CHECK(barmap_ring_to_gpu_create(own, arena, Bytes, slots, &to_gpu, &there) == BARMAP_OK);
+    CHECK(barmap_ring_to_cpu_create(own, arena, Bytes, slots, &to_cpu, &back) == BARMAP_OK);
+    auto in = as_parameter<barmap::gpu::ring_to_gpu<type>>(to_gpu);
+    auto out = as_parameter<barmap::gpu::ring_to_cpu<type>>(to_cpu);
     views view;
     in.slots = view.of(in.slots, slots * barmap::gpu::slot_to_gpu<type>::bytes);
     in.control = view.of(in.control, barmap::gpu::ring_words::bytes);
@@ -129,39 +139,38 @@ void messages_go_both_ways(barmap_device* own, barmap_arena* arena) {
         barmap_ring_to_gpu_flush(there);
         if (!barmap_ring_to_cpu_wait(back, long_enough))
             break;
-        CHECK(barmap_ring_to_cpu_depth(back) >= 1);
+        CHECK(state_of(back).depth >= 1);
         std::size_t const popped = barmap_ring_to_cpu_pop(back, received, 5);
         for (std::size_t i = 0; i < popped; ++i)
             wrong += !is_numbered(received[i], got + i);
         got += popped;
     }
     CHECK(sent == count && got == count);
-    CHECK(barmap_ring_to_gpu_ended(there) == 0 && barmap_ring_to_cpu_ended(back) == 0);
+    CHECK(state_of(there).closed == 0 && state_of(back).closed == 0);
     barmap_ring_to_gpu_close(there); // or the thread waits for ever
     kernel.join();
     CHECK(wrong == 0);
-    CHECK(barmap_ring_to_gpu_ended(there) == 1 && barmap_ring_to_cpu_ended(back) == 1);
+    CHECK(state_of(there).closed == 1 && state_of(back).closed == 1);
     CHECK(barmap_ring_to_cpu_wait(back, UINT64_MAX) == 0); // nothing will come
     CHECK(barmap_ring_to_cpu_pop(back, received, 5) == 0);
-    CHECK(barmap_ring_to_gpu_depth(there) == 0);
+    CHECK(state_of(there).depth == 0);
     CHECK(barmap_ring_to_gpu_push(there, messages.data(), slots) == slots);
-    CHECK(barmap_ring_to_gpu_wait_for_room(there, UINT64_MAX) == 0); // nor is there room
+    CHECK(barmap_ring_to_gpu_wait(there, UINT64_MAX) == 0); // nor is there room
     barmap_ring_to_gpu_destroy(there);
     barmap_ring_to_cpu_destroy(back);
 }
 
 void a_reader_that_has_ended_is_noticed() {
     barmap_ring_to_cpu* ring = nullptr;
-    CHECK(barmap_ring_to_cpu_create(nullptr, words, 8, 2, &ring) == BARMAP_OK);
     barmap_ring_handle handle;
-    barmap_ring_to_cpu_handle(ring, &handle);
+    CHECK(barmap_ring_to_cpu_create(nullptr, words, 8, 2, &handle, &ring) == BARMAP_OK);
     auto out = as_parameter<barmap::gpu::ring_to_cpu<word>>(handle);
     views view;
     out.credits = view.of(out.credits, barmap::gpu::ring_words::bytes);
     CHECK(barmap::gpu::push(out, word{1}) == status::ok);
     CHECK(barmap::gpu::push(out, word{2}) == status::ok);
     CHECK(barmap::gpu::push(out, word{3}) == status::full);
-    CHECK(barmap_ring_to_cpu_depth(ring) == 2);
+    CHECK(state_of(ring).depth == 2);
     barmap_ring_to_cpu_close(ring);
     CHECK(barmap::gpu::push(out, word{3}) == status::closed);
     barmap_ring_to_cpu_destroy(ring);
@@ -170,15 +179,13 @@ void a_reader_that_has_ended_is_noticed() {
 void counters_tell_each_side() {
     barmap_counter_to_gpu* there = nullptr;
     barmap_counter_to_cpu* back = nullptr;
-    CHECK(barmap_counter_to_gpu_create(words, 6, &there) == BARMAP_OK);
-    CHECK(barmap_counter_to_cpu_create(words, 6, &back) == BARMAP_OK);
     barmap_word_handle one;
     barmap_counter_handle three;
+    CHECK(barmap_counter_to_gpu_create(words, 6, &one, &there) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_create(words, 6, &three, &back) == BARMAP_OK);
     views view;
-    barmap_counter_to_gpu_handle(there, &one);
     auto in = as_parameter<barmap::gpu::counter_to_gpu>(one);
     in.value = view.of(in.value, sizeof(word));
-    barmap_counter_to_cpu_handle(back, &three);
     auto out = as_parameter<barmap::gpu::counter_to_cpu>(three);
     out.arrived = view.of(out.arrived, sizeof(word));
 

@@ -38,62 +38,72 @@ static void set_up(void) {
     CHECK(cu("cuStreamCreate", &stream, (void*)1) == 0);
 }
 
+static size_t depth_to_gpu(barmap_ring_to_gpu const* ring, int closed) {
+    barmap_ring_state state;
+    barmap_ring_to_gpu_state(ring, &state);
+    CHECK(state.closed == (uint64_t)closed);
+    return (size_t)state.depth;
+}
+
+static size_t depth_to_cpu(barmap_ring_to_cpu const* ring, int closed) {
+    barmap_ring_state state;
+    barmap_ring_to_cpu_state(ring, &state);
+    CHECK(state.closed == (uint64_t)closed);
+    return (size_t)state.depth;
+}
+
 static void a_ring_to_the_gpu_takes_what_there_is_room_for(barmap_device* device,
                                                            barmap_arena* arena) {
     barmap_ring_to_gpu* ring = NULL;
-    CHECK(barmap_ring_to_gpu_create(device, arena, message_bytes, slots, &ring) == BARMAP_OK);
+    barmap_ring_handle handle = {0, 0, 0, 0};
+    CHECK(barmap_ring_to_gpu_create(device, arena, message_bytes, slots, &handle, &ring) == BARMAP_OK);
     if (!ring)
         return;
     static unsigned char const messages[slots + 1][message_bytes] = {{1}};
-    barmap_ring_handle handle;
-    barmap_ring_to_gpu_handle(ring, &handle);
     CHECK(handle.slots && handle.control && handle.credits && handle.mask == slots - 1);
-    CHECK(barmap_ring_to_gpu_depth(ring) == 0);
+    CHECK(depth_to_gpu(ring, 0) == 0);
     CHECK(barmap_ring_to_gpu_push(ring, NULL, 0) == 0);
-    CHECK(barmap_ring_to_gpu_wait_for_room(ring, 0) == 1);
+    CHECK(barmap_ring_to_gpu_wait(ring, 0) == 1);
     CHECK(barmap_ring_to_gpu_push(ring, messages, 3) == 3);
-    CHECK(barmap_ring_to_gpu_depth(ring) == 3);
+    CHECK(depth_to_gpu(ring, 0) == 3);
     CHECK(barmap_ring_to_gpu_push(ring, messages, slots) == slots - 3);
     CHECK(barmap_ring_to_gpu_push(ring, messages, 1) == 0);
-    CHECK(barmap_ring_to_gpu_depth(ring) == slots);
+    CHECK(depth_to_gpu(ring, 0) == slots);
     barmap_ring_to_gpu_flush(ring);
-    CHECK(barmap_ring_to_gpu_wait_for_room(ring, millisecond) == 0);
-    CHECK(barmap_ring_to_gpu_ended(ring) == 0); // that is what the consumer says
+    CHECK(barmap_ring_to_gpu_wait(ring, millisecond) == 0);
+    CHECK(depth_to_gpu(ring, 0) == slots); // that is what the consumer says
     barmap_ring_to_gpu_close(ring);
-    CHECK(barmap_ring_to_gpu_ended(ring) == 0);
+    CHECK(depth_to_gpu(ring, 0) == slots);
     barmap_ring_to_gpu_destroy(ring);
 }
 
 static void a_ring_to_the_cpu_is_empty_at_first(barmap_device* device, barmap_arena* arena) {
     barmap_ring_to_cpu* ring = NULL;
-    CHECK(barmap_ring_to_cpu_create(device, arena, message_bytes, slots, &ring) == BARMAP_OK);
+    barmap_ring_handle handle = {0, 0, 0, 0};
+    CHECK(barmap_ring_to_cpu_create(device, arena, message_bytes, slots, &handle, &ring) == BARMAP_OK);
     if (!ring)
         return;
-    barmap_ring_handle handle;
-    barmap_ring_to_cpu_handle(ring, &handle);
     CHECK(handle.slots && handle.control && handle.credits && handle.mask == slots - 1);
     unsigned char message[message_bytes] = {7};
     CHECK(barmap_ring_to_cpu_pop(ring, message, 1) == 0 && message[0] == 7);
     CHECK(barmap_ring_to_cpu_pop(ring, NULL, 0) == 0);
-    CHECK(barmap_ring_to_cpu_depth(ring) == 0);
+    CHECK(depth_to_cpu(ring, 0) == 0);
     CHECK(barmap_ring_to_cpu_wait(ring, 0) == 0);
     CHECK(barmap_ring_to_cpu_wait(ring, millisecond) == 0);
-    CHECK(barmap_ring_to_cpu_ended(ring) == 0);
+    CHECK(depth_to_cpu(ring, 0) == 0);
     barmap_ring_to_cpu_close(ring);
-    CHECK(barmap_ring_to_cpu_ended(ring) == 0);
+    CHECK(depth_to_cpu(ring, 0) == 0);
     barmap_ring_to_cpu_destroy(ring);
 }
 
 static void a_stream_waits_for_a_counter_and_sets_one(void) {
     barmap_counter_to_gpu* inputs = NULL;
     barmap_counter_to_cpu* done = NULL;
-    CHECK(barmap_counter_to_gpu_create(words, 5, &inputs) == BARMAP_OK);
-    CHECK(barmap_counter_to_cpu_create(words, 3, &done) == BARMAP_OK);
-    CHECK(barmap_counter_to_gpu_value(inputs) == 5 && barmap_counter_to_cpu_value(done) == 3);
     barmap_word_handle in = {0};
     barmap_counter_handle out = {0, 0, 0};
-    barmap_counter_to_gpu_handle(inputs, &in);
-    barmap_counter_to_cpu_handle(done, &out);
+    CHECK(barmap_counter_to_gpu_create(words, 5, &in, &inputs) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_create(words, 3, &out, &done) == BARMAP_OK);
+    CHECK(barmap_counter_to_gpu_value(inputs) == 5 && barmap_counter_to_cpu_value(done) == 3);
     CHECK(in.word && out.value && out.arrived && out.first == 3);
 
     CHECK(barmap_counter_to_gpu_stream_wait(inputs, stream, 17) == BARMAP_OK);
@@ -116,10 +126,12 @@ static void a_stream_waits_for_a_counter_and_sets_one(void) {
     do {                                                                                           \
         barmap_ring_to_gpu* to_gpu;                                                                \
         barmap_ring_to_cpu* to_cpu;                                                                \
+        barmap_ring_handle unchanged = {1, 2, 3, 4};                                               \
         REFUSED(expected, sentence, to_gpu,                                                        \
-                barmap_ring_to_gpu_create(device, arena, bytes, count, &to_gpu));                    \
+                barmap_ring_to_gpu_create(device, arena, bytes, count, &unchanged, &to_gpu));      \
         REFUSED(expected, sentence, to_cpu,                                                        \
-                barmap_ring_to_cpu_create(device, arena, bytes, count, &to_cpu));                    \
+                barmap_ring_to_cpu_create(device, arena, bytes, count, &unchanged, &to_cpu));      \
+        CHECK(unchanged.slots == 1 && unchanged.mask == 4);                                        \
     } while (0)
 
 static void every_refusal_of_a_ring(void) {
@@ -129,9 +141,9 @@ static void every_refusal_of_a_ring(void) {
     REFUSED_WITHOUT_OUTPUT("give a place", barmap_arena_create(gpu, 1, 1, NULL));
 
     REFUSED_WITHOUT_OUTPUT("give a place",
-                           barmap_ring_to_gpu_create(gpu, NULL, message_bytes, slots, NULL));
+                           barmap_ring_to_gpu_create(gpu, NULL, message_bytes, slots, NULL, NULL));
     REFUSED_WITHOUT_OUTPUT("give a place",
-                           barmap_ring_to_cpu_create(gpu, NULL, message_bytes, slots, NULL));
+                           barmap_ring_to_cpu_create(gpu, NULL, message_bytes, slots, NULL, NULL));
     REFUSED_RING(invalid, "give a device or an arena", NULL, NULL, message_bytes, slots);
     REFUSED_RING(invalid, "give a device or an arena", gpu, words, message_bytes, slots);
     static size_t const not_powers[] = {0, 3, 7, SIZE_MAX, (size_t)1 << 33};
@@ -173,23 +185,23 @@ static void arenas_are_as_large_as_is_said(void) {
     static char const first[] = "make an arena first";
     void* kept;
     REFUSED_IN_ARENAS(barmap_counter_to_gpu, 128, 0, first,
-                      barmap_counter_to_gpu_create(from, 0, &out));
+                      barmap_counter_to_gpu_create(from, 0, NULL, &out));
     barmap_counter_to_gpu_advance(kept, 1);
     barmap_counter_to_gpu_destroy(kept);
     REFUSED_IN_ARENAS(barmap_counter_to_cpu, 128, 128, first,
-                      barmap_counter_to_cpu_create(from, 0, &out));
+                      barmap_counter_to_cpu_create(from, 0, NULL, &out));
     barmap_counter_to_cpu_destroy(kept);
     REFUSED_IN_ARENAS(barmap_ring_to_gpu, 8 * 128 + 128, 128, "a device or an arena",
-                      barmap_ring_to_gpu_create(NULL, from, 57, 8, &out));
+                      barmap_ring_to_gpu_create(NULL, from, 57, 8, NULL, &out));
     barmap_ring_to_gpu_destroy(kept);
     REFUSED_IN_ARENAS(barmap_ring_to_cpu, 128, 8 * 64 + 128, "a device or an arena",
-                      barmap_ring_to_cpu_create(NULL, from, 56, 8, &out));
+                      barmap_ring_to_cpu_create(NULL, from, 56, 8, NULL, &out));
     barmap_ring_to_cpu_destroy(kept);
 }
 
 static void every_other_refusal(void) {
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_gpu_create(words, 0, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_cpu_create(words, 0, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_gpu_create(words, 0, NULL, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_cpu_create(words, 0, NULL, NULL));
 
     REFUSED_WITHOUT_OUTPUT("cannot have a stream wait for a counter: invalid argument; make one",
                            barmap_counter_to_gpu_stream_wait(NULL, stream, 1));
@@ -213,8 +225,8 @@ static void null_is_freed(void) {
 static void a_forked_child_may_only_free(void) {
     barmap_ring_to_gpu* ring = NULL;
     barmap_counter_to_cpu* counter = NULL;
-    CHECK(barmap_ring_to_gpu_create(NULL, words, 8, 2, &ring) == BARMAP_OK);
-    CHECK(barmap_counter_to_cpu_create(words, 0, &counter) == BARMAP_OK);
+    CHECK(barmap_ring_to_gpu_create(NULL, words, 8, 2, NULL, &ring) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_create(words, 0, NULL, &counter) == BARMAP_OK);
     pid_t const child = fork();
     if (child == 0) {
         failures = 0;
@@ -222,8 +234,8 @@ static void a_forked_child_may_only_free(void) {
         REFUSED_IN_CHILD(barmap_arena, barmap_arena_create(gpu, 1, 1, &out));
         REFUSED_RING(forked, "parent", gpu, NULL, 8, 2);
         REFUSED_RING(forked, "parent", NULL, words, 8, 2);
-        REFUSED_IN_CHILD(barmap_counter_to_gpu, barmap_counter_to_gpu_create(words, 0, &out));
-        REFUSED_IN_CHILD(barmap_counter_to_cpu, barmap_counter_to_cpu_create(words, 0, &out));
+        REFUSED_IN_CHILD(barmap_counter_to_gpu, barmap_counter_to_gpu_create(words, 0, NULL, &out));
+        REFUSED_IN_CHILD(barmap_counter_to_cpu, barmap_counter_to_cpu_create(words, 0, NULL, &out));
         barmap_ring_to_gpu_destroy(ring);
         barmap_counter_to_cpu_destroy(counter);
         barmap_arena_destroy(words);

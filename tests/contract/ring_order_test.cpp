@@ -108,7 +108,7 @@ TEST_P(ring_order_test, the_c_interface_has_the_same_barriers) {
     barmap_device* device = nullptr;
     barmap_ring_to_gpu* ring = nullptr;
     ASSERT_EQ(barmap_device_create(0, &device), BARMAP_OK) << barmap_error_message();
-    ASSERT_EQ(barmap_ring_to_gpu_create(device, nullptr, sizeof(message), 32, &ring), BARMAP_OK)
+    ASSERT_EQ(barmap_ring_to_gpu_create(device, nullptr, sizeof(message), 32, nullptr, &ring), BARMAP_OK)
         << barmap_error_message();
     message const sent[2] = {};
     std::size_t count = 0;
