@@ -6,11 +6,6 @@ foreach(backend dmabuf gdrdrv rm vulkan)
 endforeach()
 set_source_files_properties(${alone} TARGET_DIRECTORY barmap_objects
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-if(TARGET barmap_tool)
-  file(GLOB alone ${PROJECT_SOURCE_DIR}/tools/gdrcopy/*.cpp)
-  set_source_files_properties(${alone} TARGET_DIRECTORY barmap_tool_parts
-    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endif()
 if(TARGET barmap_python)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/python/binding/own_memory.cpp
     TARGET_DIRECTORY barmap_python PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -222,7 +222,7 @@ bool pop_to(held_steps<step_outputs>& from, std::uintptr_t address, std::size_t 
 }
 
 /// The same into a writable buffer.
-bool pop(held_steps<step_outputs>& from, nb::handle buffer) {
+bool pop_outputs(held_steps<step_outputs>& from, nb::handle buffer) {
     host_buffer const to(buffer, PyBUF_WRITABLE);
     std::span<std::byte> const bytes = to.bytes();
     return pop_to(from, reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size());
@@ -250,7 +250,7 @@ void bind_steps(nb::module_& module) {
         .def("push", &held_inputs::push, nb::arg("arrays").none())
         .def("staging", &staging);
     bind_either<held_steps<step_outputs>>(module, "StepOutputs", "store")
-        .def("pop", &pop, nb::arg("buffer"))
+        .def("pop", &pop_outputs, nb::arg("buffer"))
         .def("pop_to", &pop_to, nb::arg("address"), nb::arg("nbytes"));
 }
 

@@ -14,7 +14,7 @@ outcome sanity(std::string const& arguments, std::string const& environment = {}
     return barmap_named("gdrcopy_sanity", arguments, environment);
 }
 
-constexpr char const* names[] = {
+constexpr char const* every_name[] = {
     "attributes_sanity",
     "basic_child_thread_pins_buffer_cumemalloc",
     "basic_child_thread_pins_buffer_vmmalloc",
@@ -55,7 +55,7 @@ constexpr char const* names[] = {
 
 TEST(gdrcopy_sanity, lists_the_known_tests) {
     std::string expected = "List of all available tests:\n";
-    for (char const* name : names)
+    for (char const* name : every_name)
         expected += std::string("    ") + name + "\n";
     expected += "\nList of all available extended tests:\n    leakage_pin_pages_fork_cumemalloc\n";
     outcome const run = sanity("-l");

@@ -14,7 +14,7 @@
 namespace barmap::tool {
 namespace {
 
-constexpr std::byte guard{0xc5};
+constexpr std::byte left_alone{0xc5};
 
 /// Pieces of every order of magnitude at odd places, in another order on either side, with bytes
 /// between them that must not change.
@@ -59,7 +59,7 @@ std::optional<std::string> verify_copies(gpu_access const& gpu, std::span<std::b
     std::vector<std::byte> expected(bytes), content(bytes);
     for (int round = 0; round < rounds; ++round) {
         std::vector<place> const places = random_places(bytes, random);
-        std::memset(expected.data(), static_cast<int>(guard), bytes);
+        std::memset(expected.data(), static_cast<int>(left_alone), bytes);
         gpu.write(expected);
         fill_pattern(host, random(), 0);
         for (place const& each : places)
@@ -71,8 +71,8 @@ std::optional<std::string> verify_copies(gpu_access const& gpu, std::span<std::b
 
         fill_pattern(content, random(), 0);
         gpu.write(content);
-        std::memset(host.data(), static_cast<int>(guard), bytes);
-        std::memset(expected.data(), static_cast<int>(guard), bytes);
+        std::memset(host.data(), static_cast<int>(left_alone), bytes);
+        std::memset(expected.data(), static_cast<int>(left_alone), bytes);
         for (place const& each : places)
             std::memcpy(&expected[each.host], &content[each.gpu], each.bytes);
         copy(engine::direction::to_cpu, places);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "gdrcopy/buckets.hpp"
 #include "gdrcopy/mapped_range.hpp"
 #include "gdrcopy/programs.hpp"
 #include "gdrcopy/selected_gpu.hpp"
@@ -16,8 +17,6 @@
 namespace barmap::tool::gdrcopy {
 namespace {
 
-constexpr std::uint64_t most_buckets = 100;
-
 struct copylat_options {
     std::uint64_t size = 16 * MiB;
     std::uint64_t writes = 10000, reads = 100;
@@ -27,18 +26,6 @@ struct copylat_options {
 };
 
 using preparation = std::function<void(std::size_t bytes)>;
-
-/// Copies are timed a bucket at a time, so that a bucket has the same number of them.
-std::uint64_t whole_buckets(std::uint64_t iterations, char const* option) {
-    if (iterations <= most_buckets || iterations % most_buckets == 0)
-        return iterations;
-    std::uint64_t const more = round_up(iterations, most_buckets);
-    std::fputs(formatted("WARNING: {} {} is not a multiple of {}: {} are done\n", option,
-                         iterations, most_buckets, more)
-                   .c_str(),
-               stderr);
-    return more;
-}
 
 /// @param once   copies so many bytes
 /// @param before what each copy is preceded by, and its own time subtracted; may be empty

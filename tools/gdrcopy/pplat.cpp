@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "gdrcopy/buckets.hpp"
 #include "gdrcopy/programs.hpp"
 #include "gdrcopy/shared_memory.hpp"
 #include "gdrcopy/short_options.hpp"
@@ -15,7 +16,6 @@
 namespace barmap::tool::gdrcopy {
 namespace {
 
-constexpr std::uint64_t most_buckets = 100;
 enum benchmark_mode : std::uint64_t { cpu_produces, gpu_produces };
 
 struct pplat_options {
@@ -28,17 +28,6 @@ struct pplat_options {
     std::string gpu_flag = "gpumem", cpu_flag = "hostmem", data = "gpumem";
     std::string allocation = "cuMemAlloc", mapping_type = "default";
 };
-
-std::uint64_t whole_buckets(std::uint64_t rounds) {
-    if (rounds <= most_buckets || rounds % most_buckets == 0)
-        return rounds;
-    std::uint64_t const more = round_up(rounds, most_buckets);
-    std::fputs(formatted("WARNING: -t {} is not a multiple of {}: {} are done\n", rounds,
-                         most_buckets, more)
-                   .c_str(),
-               stderr);
-    return more;
-}
 
 /// The data of a round: all its words are the round's last bit, so that a word that is late shows.
 std::vector<std::uint32_t> data_of(std::uint32_t round, std::size_t bytes) {
@@ -215,7 +204,7 @@ int run(pplat_options values) {
     constexpr std::uint64_t most_rounds = flag_stop / 2;
     if (values.rounds > most_rounds)
         throw std::runtime_error(formatted("-t: at most {} iterations", most_rounds));
-    values.rounds = whole_buckets(values.rounds);
+    values.rounds = whole_buckets(values.rounds, "-t");
     (void)gdrapi(); // before anything is started
 
     say_gpus(values.device);

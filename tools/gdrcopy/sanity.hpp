@@ -45,6 +45,8 @@ void expect(bool holds, std::string_view what);
 /// @throws failed if the call gave 0
 void expect_refused(int result, std::string_view call);
 
+constexpr std::size_t some_pages = 5 * GPU_PAGE_SIZE;
+
 /// What most tests begin with: CUDA, a buffer of known content, and an open libgdrapi.
 struct bench {
     /// @param function cuMemAlloc or cuMemCreate

@@ -9,8 +9,6 @@
 namespace barmap::tool::gdrcopy::sanity {
 namespace {
 
-constexpr std::size_t some_pages = 5 * GPU_PAGE_SIZE;
-
 void pin_and_unpin(settings const& with, char const* function) {
     bench on(with, function, some_pages);
     mapped_range range(on.through, on.buffer.address(), some_pages);
@@ -198,34 +196,37 @@ void look_at_attributes(settings const&) {
     through.close();
 }
 
-constexpr test tests[] = {
-    {"attributes_sanity", look_at_attributes},
-    {"basic_child_thread_pins_buffer_cumemalloc",
-     [](settings const& with) { use_threads(with, "cuMemAlloc"); }},
-    {"basic_child_thread_pins_buffer_vmmalloc",
-     [](settings const& with) { use_threads(with, "cuMemCreate"); }},
-    {"basic_cumemalloc", [](settings const& with) { pin_and_unpin(with, "cuMemAlloc"); }},
-    {"basic_small_buffers_mapping", map_small_buffers},
-    {"basic_unaligned_mapping", map_unaligned},
-    {"basic_v2_cumemalloc",
-     [](settings const& with) { pin_and_unpin_by_v2(with, "cuMemAlloc", GDR_PIN_FLAG_DEFAULT); }},
-    {"basic_v2_forcepci_cumemalloc",
-     [](settings const& with) {
-         pin_and_unpin_by_v2(with, "cuMemAlloc", GDR_PIN_FLAG_FORCE_PCIE);
-     }},
-    {"basic_v2_forcepci_vmmalloc",
-     [](settings const& with) {
-         pin_and_unpin_by_v2(with, "cuMemCreate", GDR_PIN_FLAG_FORCE_PCIE);
-     }},
-    {"basic_v2_vmmalloc",
-     [](settings const& with) { pin_and_unpin_by_v2(with, "cuMemCreate", GDR_PIN_FLAG_DEFAULT); }},
-    {"basic_vmmalloc", [](settings const& with) { pin_and_unpin(with, "cuMemCreate"); }},
-    {"basic_with_tokens", pin_with_tokens},
-};
-
 } // namespace
 
 std::span<test const> basic_tests() {
+    static constexpr test tests[] = {
+        {"attributes_sanity", look_at_attributes},
+        {"basic_child_thread_pins_buffer_cumemalloc",
+         [](settings const& with) { use_threads(with, "cuMemAlloc"); }},
+        {"basic_child_thread_pins_buffer_vmmalloc",
+         [](settings const& with) { use_threads(with, "cuMemCreate"); }},
+        {"basic_cumemalloc", [](settings const& with) { pin_and_unpin(with, "cuMemAlloc"); }},
+        {"basic_small_buffers_mapping", map_small_buffers},
+        {"basic_unaligned_mapping", map_unaligned},
+        {"basic_v2_cumemalloc",
+         [](settings const& with) {
+              pin_and_unpin_by_v2(with, "cuMemAlloc", GDR_PIN_FLAG_DEFAULT);
+          }},
+        {"basic_v2_forcepci_cumemalloc",
+         [](settings const& with) {
+             pin_and_unpin_by_v2(with, "cuMemAlloc", GDR_PIN_FLAG_FORCE_PCIE);
+         }},
+        {"basic_v2_forcepci_vmmalloc",
+         [](settings const& with) {
+             pin_and_unpin_by_v2(with, "cuMemCreate", GDR_PIN_FLAG_FORCE_PCIE);
+         }},
+        {"basic_v2_vmmalloc",
+         [](settings const& with) {
+              pin_and_unpin_by_v2(with, "cuMemCreate", GDR_PIN_FLAG_DEFAULT);
+          }},
+        {"basic_vmmalloc", [](settings const& with) { pin_and_unpin(with, "cuMemCreate"); }},
+        {"basic_with_tokens", pin_with_tokens},
+    };
     return tests;
 }
 

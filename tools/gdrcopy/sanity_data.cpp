@@ -11,7 +11,6 @@
 namespace barmap::tool::gdrcopy::sanity {
 namespace {
 
-constexpr std::size_t some_pages = 5 * GPU_PAGE_SIZE;
 constexpr std::size_t offsets[] = {1, 2, 3, 4, 5, 6, 7, 11, 129, 1023};
 
 void expect_right(std::optional<std::string> const& wrong, std::string const& check) {
@@ -90,19 +89,20 @@ void validate_two_types(settings const& with) {
     across(cached, combining, 3);
 }
 
-constexpr test tests[] = {
-    {"data_validation_cumemalloc", [](settings const& with) { validate_data(with, "cuMemAlloc"); }},
-    {"data_validation_mix_mappings_cumemalloc", validate_two_types},
-    {"data_validation_v2_cumemalloc",
-     [](settings const& with) { validate_data_by_v2(with, GDR_PIN_FLAG_DEFAULT); }},
-    {"data_validation_v2_forcepci_cumemalloc",
-     [](settings const& with) { validate_data_by_v2(with, GDR_PIN_FLAG_FORCE_PCIE); }},
-    {"data_validation_vmmalloc", [](settings const& with) { validate_data(with, "cuMemCreate"); }},
-};
-
 } // namespace
 
 std::span<test const> data_tests() {
+    static constexpr test tests[] = {
+        {"data_validation_cumemalloc",
+         [](settings const& with) { validate_data(with, "cuMemAlloc"); }},
+        {"data_validation_mix_mappings_cumemalloc", validate_two_types},
+        {"data_validation_v2_cumemalloc",
+         [](settings const& with) { validate_data_by_v2(with, GDR_PIN_FLAG_DEFAULT); }},
+        {"data_validation_v2_forcepci_cumemalloc",
+         [](settings const& with) { validate_data_by_v2(with, GDR_PIN_FLAG_FORCE_PCIE); }},
+        {"data_validation_vmmalloc",
+         [](settings const& with) { validate_data(with, "cuMemCreate"); }},
+    };
     return tests;
 }
 

@@ -15,7 +15,7 @@ void waive_unless_shared(selected_gpu const& gpu) {
 }
 
 /// A parent that reads through a mapping of what it has freed must not see another process's data.
-void access_after_free(settings const& with, char const* function) {
+void read_what_the_parent_freed(settings const& with, char const* function) {
     channel talk;
     child_process child([&] {
         talk.in_child();
@@ -171,34 +171,33 @@ void count_leaked_pages(settings const&) {
     throw waived("counts the pages that gdrdrv holds, from inside a gdr_t of gdrcopy's own");
 }
 
-constexpr test tests[] = {
-    {"invalidation_fork_access_after_free_cumemalloc",
-     [](settings const& with) { access_after_free(with, "cuMemAlloc"); }},
-    {"invalidation_fork_access_after_free_vmmalloc",
-     [](settings const& with) { access_after_free(with, "cuMemCreate"); }},
-    {"invalidation_fork_after_gdr_map_cumemalloc",
-     [](settings const& with) { fork_with_a_mapping(with, "cuMemAlloc"); }},
-    {"invalidation_fork_after_gdr_map_vmmalloc",
-     [](settings const& with) { fork_with_a_mapping(with, "cuMemCreate"); }},
-    {"invalidation_fork_child_gdr_map_parent_cumemalloc",
-     [](settings const& with) { map_what_the_parent_pinned(with, "cuMemAlloc"); }},
-    {"invalidation_fork_child_gdr_map_parent_vmmalloc",
-     [](settings const& with) { map_what_the_parent_pinned(with, "cuMemCreate"); }},
-    {"invalidation_fork_child_gdr_pin_parent_with_tokens", pin_memory_of_the_parent},
-    {"invalidation_fork_map_and_free_cumemalloc",
-     [](settings const& with) { free_in_the_child(with, "cuMemAlloc"); }},
-    {"invalidation_fork_map_and_free_vmmalloc",
-     [](settings const& with) { free_in_the_child(with, "cuMemCreate"); }},
-    {"invalidation_unix_sock_shared_fd_gdr_map_cumemalloc", share_a_descriptor},
-    {"invalidation_unix_sock_shared_fd_gdr_map_vmmalloc", share_a_descriptor},
-    {"invalidation_unix_sock_shared_fd_gdr_pin_buffer_cumemalloc", share_a_descriptor},
-    {"invalidation_unix_sock_shared_fd_gdr_pin_buffer_vmmalloc", share_a_descriptor},
-    {"leakage_pin_pages_fork_cumemalloc", count_leaked_pages, true},
-};
-
 } // namespace
 
 std::span<test const> fork_tests() {
+    static constexpr test tests[] = {
+        {"invalidation_fork_access_after_free_cumemalloc",
+         [](settings const& with) { read_what_the_parent_freed(with, "cuMemAlloc"); }},
+        {"invalidation_fork_access_after_free_vmmalloc",
+         [](settings const& with) { read_what_the_parent_freed(with, "cuMemCreate"); }},
+        {"invalidation_fork_after_gdr_map_cumemalloc",
+         [](settings const& with) { fork_with_a_mapping(with, "cuMemAlloc"); }},
+        {"invalidation_fork_after_gdr_map_vmmalloc",
+         [](settings const& with) { fork_with_a_mapping(with, "cuMemCreate"); }},
+        {"invalidation_fork_child_gdr_map_parent_cumemalloc",
+         [](settings const& with) { map_what_the_parent_pinned(with, "cuMemAlloc"); }},
+        {"invalidation_fork_child_gdr_map_parent_vmmalloc",
+         [](settings const& with) { map_what_the_parent_pinned(with, "cuMemCreate"); }},
+        {"invalidation_fork_child_gdr_pin_parent_with_tokens", pin_memory_of_the_parent},
+        {"invalidation_fork_map_and_free_cumemalloc",
+         [](settings const& with) { free_in_the_child(with, "cuMemAlloc"); }},
+        {"invalidation_fork_map_and_free_vmmalloc",
+         [](settings const& with) { free_in_the_child(with, "cuMemCreate"); }},
+        {"invalidation_unix_sock_shared_fd_gdr_map_cumemalloc", share_a_descriptor},
+        {"invalidation_unix_sock_shared_fd_gdr_map_vmmalloc", share_a_descriptor},
+        {"invalidation_unix_sock_shared_fd_gdr_pin_buffer_cumemalloc", share_a_descriptor},
+        {"invalidation_unix_sock_shared_fd_gdr_pin_buffer_vmmalloc", share_a_descriptor},
+        {"leakage_pin_pages_fork_cumemalloc", count_leaked_pages, true},
+    };
     return tests;
 }
 

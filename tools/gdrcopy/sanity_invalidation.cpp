@@ -64,24 +64,23 @@ void free_one_of_two(settings const& with, char const* function) {
     on.through.close();
 }
 
-constexpr test tests[] = {
-    {"invalidation_access_after_free_cumemalloc",
-     [](settings const& with) { access_after_free(with, "cuMemAlloc"); }},
-    {"invalidation_access_after_free_vmmalloc",
-     [](settings const& with) { access_after_free(with, "cuMemCreate"); }},
-    {"invalidation_access_after_gdr_close_cumemalloc",
-     [](settings const& with) { access_after_close(with, "cuMemAlloc"); }},
-    {"invalidation_access_after_gdr_close_vmmalloc",
-     [](settings const& with) { access_after_close(with, "cuMemCreate"); }},
-    {"invalidation_two_mappings_cumemalloc",
-     [](settings const& with) { free_one_of_two(with, "cuMemAlloc"); }},
-    {"invalidation_two_mappings_vmmalloc",
-     [](settings const& with) { free_one_of_two(with, "cuMemCreate"); }},
-};
-
 } // namespace
 
 std::span<test const> invalidation_tests() {
+    static constexpr test tests[] = {
+        {"invalidation_access_after_free_cumemalloc",
+         [](settings const& with) { access_after_free(with, "cuMemAlloc"); }},
+        {"invalidation_access_after_free_vmmalloc",
+         [](settings const& with) { access_after_free(with, "cuMemCreate"); }},
+        {"invalidation_access_after_gdr_close_cumemalloc",
+         [](settings const& with) { access_after_close(with, "cuMemAlloc"); }},
+        {"invalidation_access_after_gdr_close_vmmalloc",
+         [](settings const& with) { access_after_close(with, "cuMemCreate"); }},
+        {"invalidation_two_mappings_cumemalloc",
+         [](settings const& with) { free_one_of_two(with, "cuMemAlloc"); }},
+        {"invalidation_two_mappings_vmmalloc",
+         [](settings const& with) { free_one_of_two(with, "cuMemCreate"); }},
+    };
     return tests;
 }
 

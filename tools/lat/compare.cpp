@@ -49,7 +49,7 @@ measured_method const* find(measured_size const& size, std::string_view name) {
 }
 
 /// How one method does beside the best of others.
-struct verdict {
+struct judgement {
     measured_method const* judged;
     measured_method const* best;
     [[nodiscard]] double ratio() const { return judged->times.p50_ns / best->times.p50_ns; }
@@ -57,7 +57,7 @@ struct verdict {
 };
 
 /// The automatic choice of a copy routine beside every routine.
-verdict judge_choice(measured_size const& size) {
+judgement judge_choice(measured_size const& size) {
     return {best_of(size,
                     [](measured_method const& one) {
                         return one.by == mover::chosen && one.host == host_memory_kind::pageable;
@@ -66,7 +66,7 @@ verdict judge_choice(measured_size const& size) {
 }
 
 /// Adaptive copies beside every other method with such host memory.
-verdict judge_adaptive(measured_size const& size, host_memory_kind host) {
+judgement judge_adaptive(measured_size const& size, host_memory_kind host) {
     return {best_of(size,
                     [&](measured_method const& one) {
                         return one.by == mover::adaptive && one.host == host;
@@ -99,7 +99,7 @@ private:
 void add_rows(report& out, direction way, measured_size const& size, crossovers const& methods) {
     for (measured_method const& one : size.methods)
         out.add(row_of(one, way, size.bytes));
-    if (verdict const chosen = judge_choice(size))
+    if (judgement const chosen = judge_choice(size))
         out.add({{"measurement", "choice"},
                  {"direction", name_of(way)},
                  {"size", size.bytes},
@@ -107,7 +107,7 @@ void add_rows(report& out, direction way, measured_size const& size, crossovers 
                  {"best", chosen.best->name},
                  {"auto_over_best", chosen.ratio()}});
     for (host_memory_kind const host : both_kinds)
-        if (verdict const adaptive = judge_adaptive(size, host))
+        if (judgement const adaptive = judge_adaptive(size, host))
             out.add({{"measurement", "adaptive"},
                      {"direction", name_of(way)},
                      {"size", size.bytes},
@@ -138,7 +138,7 @@ void tell_methods(report& out, direction way, host_memory_kind host,
     headings.insert(headings.end(), {"GB/s", "best", "adaptive/best", "adaptive is"});
     table rows(headings);
     for (measured_size const& size : sizes) {
-        verdict const adaptive = judge_adaptive(size, host);
+        judgement const adaptive = judge_adaptive(size, host);
         std::vector<std::string> row{size_text(size.bytes)};
         add_medians(row, size, names);
         row.push_back(
@@ -163,7 +163,7 @@ void tell_routines(report& out, direction way, std::vector<copy_method> const& m
     headings.insert(headings.end(), {"auto GB/s", "best", "auto/best", "auto is"});
     table rows(headings);
     for (measured_size const& size : sizes) {
-        verdict const chosen = judge_choice(size);
+        judgement const chosen = judge_choice(size);
         if (!chosen)
             continue;
         std::vector<std::string> row{size_text(size.bytes)};

@@ -13,7 +13,6 @@
 namespace barmap::tool {
 namespace {
 
-using engine::direction;
 
 constexpr std::uint64_t report_every = 4096;
 
@@ -41,7 +40,7 @@ piece_hammer::piece_hammer(anvil const& at, std::uint64_t seed)
     fill_pattern(source, seed, 0);
     std::copy(source.begin(), source.end(), gpu_now_.begin());
     places_.push_back({0, source_, at.gpu_bytes});
-    submit(direction::to_gpu);
+    submit(engine::direction::to_gpu);
 }
 
 std::uint64_t piece_hammer::next() noexcept {
@@ -55,7 +54,7 @@ std::size_t piece_hammer::some_length() noexcept {
     return 1 + ((random >> 8) & ((std::uint64_t{1} << random % magnitudes) - 1));
 }
 
-void piece_hammer::submit(direction way) {
+void piece_hammer::submit(engine::direction way) {
     submitted_.clear();
     for (place const& each : places_)
         at_.path.add(submitted_, way, each.gpu, each.host, each.bytes);
@@ -73,7 +72,7 @@ void piece_hammer::to_gpu(std::uint64_t round) {
         places_.push_back({at, from, length});
         at += length;
     }
-    submit(direction::to_gpu);
+    submit(engine::direction::to_gpu);
 }
 
 /// All of the GPU memory, in pieces that lie elsewhere and in another order on the host.
@@ -94,7 +93,7 @@ void piece_hammer::to_cpu() {
         used += each.bytes;
         left -= each.bytes;
     }
-    submit(direction::to_cpu);
+    submit(engine::direction::to_cpu);
     verify(std::min(used + widest_gap, source_));
 }
 
@@ -151,7 +150,7 @@ std::uint64_t hammer_pairs(anvil const& at, window through, pair_order order, st
         window const target = through.subwindow(place, bytes);
         pieces.clear();
         if (order == pair_order::engine_then_mapping) {
-            at.path.add(pieces, direction::to_gpu, place, 0, bytes);
+            at.path.add(pieces, engine::direction::to_gpu, place, 0, bytes);
             std::memcpy(at.host.data(), written.data(), bytes);
             at.path.copy(pieces);
             read(std::span(seen).first(bytes), target);
@@ -163,7 +162,7 @@ std::uint64_t hammer_pairs(anvil const& at, window through, pair_order order, st
             } else {
                 write(target, std::span<std::byte const>(written).first(bytes));
             }
-            at.path.add(pieces, direction::to_cpu, place, 0, bytes);
+            at.path.add(pieces, engine::direction::to_cpu, place, 0, bytes);
             at.path.copy(pieces);
             std::memcpy(seen.data(), at.host.data(), bytes);
         }
