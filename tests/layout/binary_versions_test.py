@@ -109,8 +109,8 @@ class TheLanguage(unittest.TestCase):
             for header in headers:
                 with self.subTest(compiler=compiler, header=header.name):
                     unit = f"#include <{header.relative_to(INCLUDE)}>\n"
-                    built = run(compiler, "-std=c++17", "-fsyntax-only", f"-I{INCLUDE}", "-xc++",
-                                "-", input=unit)
+                    built = run(compiler, "-std=c++17", "-fsyntax-only", "-Wfatal-errors", f"-I{INCLUDE}",
+                                "-xc++", "-", input=unit)
                     self.assertNotEqual(0, built.returncode)
                     first = next(line for line in built.stderr.splitlines() if "error:" in line)
                     self.assertIn("need -std=c++20", first)

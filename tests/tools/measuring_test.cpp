@@ -123,7 +123,8 @@ TEST(fresh, runs_its_demonstration) {
 }
 
 TEST(stress, verifies_every_byte) {
-    outcome const run = barmap("stress --threads 3 --iterations 500 --region 64K --json");
+    outcome const run = barmap(
+        "stress --threads 3 --iterations 500 --region 64K --pieces 2000 --pairs 200 --json");
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
     auto const threads = rows(run, "measurement", "stress");
     EXPECT_EQ(threads.size(), 3u);

@@ -242,11 +242,12 @@ TEST_P(full_output, exits_3) {
 
 INSTANTIATE_TEST_SUITE_P(
     every, full_output,
-    testing::Values("info", "demo --sizes 8 --budget 0.01", "check --max-size 1M",
+    testing::Values("info", "demo --sizes 8 --budget 0.01", "check --backend dmabuf --max-size 1M",
                     "lat --sizes 8 --budget 0.01", "bw --sizes 8 --budget 0.01",
                     "api --max 64K --iterations 1", "batch --pool 64K --pieces 1 --iterations 1",
                     "pingpong --iterations 10", "ring --only fifo --iterations 10",
-                    "fresh --sizes 8 --iterations 100", "stress --threads 1 --iterations 10"),
+                    "fresh --sizes 8 --iterations 100",
+                    "stress --threads 1 --iterations 10 --pieces 0 --pairs 0"),
     [](auto const& info) {
         std::string const line = info.param;
         return line.substr(0, line.find(' '));
