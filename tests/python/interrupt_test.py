@@ -13,6 +13,7 @@ PROGRAM = """
 import ctypes, gc, os, pathlib, signal, threading, time, weakref
 import barmap, numpy as np
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell in the background turns off
 barmap.sim()
 queue = barmap.batch_queue()
 driver = ctypes.CDLL(pathlib.Path(barmap.__file__).parent / "barmap-sim" / "libcuda.so.1")

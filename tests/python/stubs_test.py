@@ -113,20 +113,23 @@ def test_a_stub_names_what_is_there(stub):
                 assert re.search(rf"\b{name}\b", text), f"{stub.name} does not name {name}"
 
 
-def mypy(tmp_path, *arguments):
-    """Checks strictly, without what is not of this package."""
-    settings = tmp_path / "mypy.ini"
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
+    """Checks strictly, without what is not of this package, and reads NumPy's types once for all tests."""
+    directory = tmp_path_factory.mktemp("mypy")
+    settings = directory / "mypy.ini"
     settings.write_text("[mypy]\nstrict = True\n[mypy-torch,cupy,numba,pycuda.*,vllm.*]\n"
-                        "follow_imports = skip\nignore_missing_imports = True\n")
-    return subprocess.run(
-        [sys.executable, "-m", "mypy", "--config-file", settings, "--cache-dir", tmp_path / "cache",
+                        "follow_imports = skip\nignore_missing_imports = True\n"
+                        "[mypy-docs_python_md]\nallow_untyped_defs = True\n")  # kernels of Numba
+    return lambda *arguments: subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", settings, "--cache-dir", directory / "cache",
          *arguments],
         capture_output=True, text=True, check=False,
     )
 
 
-def test_the_package_is_typed(tmp_path):
-    done = mypy(tmp_path, "-p", "barmap")
+def test_the_package_is_typed(mypy):
+    done = mypy("-p", "barmap")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -144,7 +147,7 @@ DOCUMENTS = {
 }
 
 
-def test_the_documents_programs_are_typed(tmp_path):
+def test_the_documents_programs_are_typed(mypy, tmp_path):
     for document, names in DOCUMENTS.items():
         programs = re.findall(r"^```python\n(.*?)^```", (REPOSITORY / document).read_text(), re.M | re.S)
         assert programs, document
@@ -153,7 +156,7 @@ def test_the_documents_programs_are_typed(tmp_path):
         body = textwrap.indent("\n".join(given + programs), "    ")  # may wait: async for
         (tmp_path / f"{re.sub(r'[^a-z]', '_', document.lower())}.py").write_text(
             f"from typing import Any\n\nasync def program() -> None:\n{body}")
-    done = mypy(tmp_path, "--allow-untyped-defs", *tmp_path.glob("*.py"))  # Numba's kernels
+    done = mypy(*tmp_path.glob("*.py"))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -182,10 +185,10 @@ REFUSED = [
 ]
 
 
-def test_checkers_refuse_what_is_refused(tmp_path):
+def test_checkers_refuse_what_is_refused(mypy, tmp_path):
     program = tmp_path / "program.py"
     program.write_text("\n".join([PROGRAM, *REFUSED]))
-    done = mypy(tmp_path, program)
+    done = mypy(program)
     found = [int(line) for line in re.findall(r"program\.py:(\d+): error", done.stdout)]
     first = PROGRAM.count("\n") + 2
     assert found == [*range(first, first + len(REFUSED))], done.stdout + done.stderr
