@@ -162,7 +162,7 @@ void gdrdrv_push_event(struct gdrdrv_events *events, const struct gdrdrv_pin *pi
 ssize_t gdrdrv_read(struct file *filp, char __user *to, size_t bytes, loff_t *offset);
 __poll_t gdrdrv_poll(struct file *filp, struct poll_table_struct *table);
 
-/* counter.c */
+/* statistics.c */
 struct gdrdrv_counters {
 	atomic64_t files, pins, bytes, mappings; /* now */
 	atomic64_t pin_objects, user_objects; /* in memory, which their last reference keeps them in */

@@ -15,6 +15,6 @@
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>
-#include <barmap/step.hpp>
+#include <barmap/step_tensors.hpp>
 #include <barmap/version.hpp>
 #include <barmap/window.hpp>

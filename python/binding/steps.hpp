@@ -3,7 +3,7 @@
 
 #include "held.hpp"
 
-#include <barmap/step.hpp>
+#include <barmap/step_tensors.hpp>
 
 #include <nanobind/nanobind.h>
 

@@ -2,7 +2,7 @@
 #include "contract/machine.hpp"
 
 #include <barmap/signal.hpp>
-#include <barmap/step.hpp>
+#include <barmap/step_tensors.hpp>
 
 #include <array>
 #include <atomic>

@@ -3,7 +3,7 @@
 
 #include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>
-#include <barmap/step.hpp>
+#include <barmap/step_tensors.hpp>
 
 #include <chrono>
 #include <cstdint>

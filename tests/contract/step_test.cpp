@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/numbered.hpp"
 
-#include <barmap/step.hpp>
+#include <barmap/step_tensors.hpp>
 
 #include <algorithm>
 #include <cstring>

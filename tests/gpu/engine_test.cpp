@@ -3,7 +3,7 @@
 
 #include "base/region.hpp"
 #include "gpu/gpu_identity.hpp"
-#include "gpu_memory.hpp"
+#include "real_gpu.hpp"
 #include "transfer/engine/transfer.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gpu_memory.hpp"
+#include "real_gpu.hpp"
 
 #include <thread>
 

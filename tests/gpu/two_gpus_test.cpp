@@ -2,7 +2,7 @@
 #include "driver/cuda/memory.hpp"
 #include "driver/rm/client.hpp"
 #include "gpu/gpu_identity.hpp"
-#include "gpu_memory.hpp"
+#include "real_gpu.hpp"
 
 namespace barmap::gpu_test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "bench/engines.hpp"
+#include "bench/engine_paths.hpp"
 #include "bench/gpu_memory.hpp"
 #include "bench/verify_copies.hpp"
 

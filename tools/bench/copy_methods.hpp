@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "bench/engines.hpp"
+#include "bench/engine_paths.hpp"
 #include "bench/gpu_kernels.hpp"
 #include "bench/opened_gpu.hpp"
 #include "bench/reached_memory.hpp"

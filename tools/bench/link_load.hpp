@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/cuda_stream.hpp"
-#include "bench/engines.hpp"
+#include "bench/engine_paths.hpp"
 #include "bench/gpu_memory.hpp"
 
 #include <array>

@@ -6,7 +6,7 @@
 #include "output/units.hpp"
 #include "ring/ring_bench.hpp"
 
-#include <barmap/step.hpp>
+#include <barmap/step_tensors.hpp>
 
 #include <cstring>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "bench/engines.hpp"
+#include "bench/engine_paths.hpp"
 
 #include <barmap/window.hpp>
 

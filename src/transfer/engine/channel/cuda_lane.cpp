@@ -2,7 +2,7 @@
 #include "base/process.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
 #include "transfer/engine/channel/striped_queue.hpp"
-#include "transfer/engine/cuda_reach.hpp"
+#include "transfer/engine/cuda_addresses.hpp"
 #include "transfer/engine/engine.hpp"
 #include "transfer/engine/queues.hpp"
 

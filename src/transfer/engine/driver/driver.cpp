@@ -2,7 +2,7 @@
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
-#include "transfer/engine/cuda_reach.hpp"
+#include "transfer/engine/cuda_addresses.hpp"
 #include "transfer/engine/driver/driver_queue.hpp"
 #include "transfer/engine/queues.hpp"
 #include "transfer/engine/spin.hpp"

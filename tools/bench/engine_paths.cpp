@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/engines.hpp"
+#include "bench/engine_paths.hpp"
 
 #include "gpu/device_state.hpp"
 #include "gpu/open_devices.hpp"

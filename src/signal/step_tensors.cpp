@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/step.hpp>
+#include <barmap/step_tensors.hpp>
 
 #include "base/process.hpp"
 #include "driver/cuda/context_scope.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "transfer/engine/cuda_reach.hpp"
+#include "transfer/engine/cuda_addresses.hpp"
 
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/host_registration.hpp"
