@@ -26,7 +26,7 @@ using engine::outcome;
 using engine::piece;
 
 // The batch tests have the other generations of this lane.
-std::vector<engine_way> all_ways() {
+std::vector<engine_way> ways_of_every_lane() {
     std::vector<engine_way> result = held_ways();
     result.push_back({"driver_cuda", "driver", {}, engine::lane::cuda});
     result.push_back({"channel_cuda", "channel", {}, engine::lane::cuda});
@@ -56,12 +56,18 @@ protected:
         return nullptr;
     }
 };
-INSTANTIATE_TEST_SUITE_P(ways, engine_test, testing::ValuesIn(all_ways()),
+INSTANTIATE_TEST_SUITE_P(ways, engine_test, testing::ValuesIn(ways_of_every_lane()),
                          [](auto const& info) { return std::string(info.param.name); });
 
 /// What it promises in lane held alone.
 class held_engine_test : public engine_test {};
 INSTANTIATE_TEST_SUITE_P(ways, held_engine_test, testing::ValuesIn(held_ways()),
+                         [](auto const& info) { return std::string(info.param.name); });
+
+/// What only a channel of the library's own meets.
+class channel_engine_test : public engine_test {};
+INSTANTIATE_TEST_SUITE_P(ways, channel_engine_test,
+                         testing::Values(held_ways().back(), ways_of_every_lane().back()),
                          [](auto const& info) { return std::string(info.param.name); });
 
 /// GPU memory and host memory that an engine reaches, and what should be in both.
@@ -183,6 +189,33 @@ TEST_P(engine_test, is_used_by_several_threads) {
     for (std::thread& each : all)
         each.join();
     EXPECT_TRUE(read_by_driver(a.block.address(), threads * share) == sent);
+}
+
+TEST_P(engine_test, says_where_a_submission_is) {
+    auto const which = started();
+    reached_memory a(*which, 4096);
+    EXPECT_EQ(which->poll(0), engine::state::never_given);
+    EXPECT_EQ(which->poll(1), engine::state::never_given);
+    piece const one{a.gpu(), a.on_host_at(), 8};
+    engine::ticket const number = submit(*which, {&one, 1});
+    ASSERT_EQ(engine::wait(*which, number, soon()), outcome::done);
+    EXPECT_EQ(which->poll(number + 1), engine::state::never_given);
+    EXPECT_FALSE(which->has_stopped());
+    EXPECT_TRUE(which->close());
+    EXPECT_EQ(which->poll(number), engine::state::done) << "what was done stays done";
+    EXPECT_TRUE(which->has_stopped());
+    EXPECT_FALSE(which->why_it_stopped().empty());
+}
+
+TEST_P(channel_engine_test, tells_that_the_driver_has_stopped_it) {
+    auto const which = started();
+    reached_memory a(*which, 4096);
+    piece const one{a.gpu(), a.on_host_at(), 8};
+    machine_.gpu().fail_next();
+    engine::ticket const number = submit(*which, {&one, 1});
+    EXPECT_EQ(engine::wait(*which, number, soon()), outcome::failed);
+    EXPECT_TRUE(which->has_stopped());
+    EXPECT_FALSE(which->why_it_stopped().empty());
 }
 
 TEST_P(engine_test, closed_takes_nothing_more) {

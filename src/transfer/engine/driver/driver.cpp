@@ -127,8 +127,7 @@ public:
             state const now = of->poll(number & ((ticket{1} << ticket_bits) - 1), result);
             if (now == state::failed) // an earlier piece of work has broken the context
                 stopped_.store(true, std::memory_order_release);
-            return now == state::in_flight && lane_ == lane::held && has_stopped() ? state::failed
-                                                                                   : now;
+            return now;
         } catch (std::exception const&) {
             return state::failed; // the context is gone
         }
