@@ -54,6 +54,25 @@ TEST(batch_queue_test, a_thread_with_a_context_of_its_own_may_submit) {
     expect_success(real.ctx_destroy(other));
 }
 
+TEST(batch_queue_test, tries_the_batch_call_before_the_first_batch) {
+    engine_machine machine("driver");
+    static cuda::driver_api real;
+    static int tried;
+    real = cuda::api();
+    tried = 0;
+    cuda::driver_api counting = real;
+    counting.memcpy_batch_async = [](auto... arguments) {
+        ++tried;
+        return real.memcpy_batch_async(arguments...);
+    };
+    cuda::replace_api(&counting);
+    {
+        batch_program const p;
+        EXPECT_GT(tried, 0);
+    }
+    cuda::replace_api(nullptr);
+}
+
 // The first copy is refused behind a stream that has not come: nothing is in flight.
 TEST(batch_queue_test, a_refused_first_copy_waits_for_no_stream) {
     engine_machine machine("driver");

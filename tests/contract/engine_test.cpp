@@ -5,6 +5,9 @@
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
 #include "driver/cuda/memory.hpp"
+#include "fake/instant_engine.hpp"
+#include "transfer/engine/cuda_addresses.hpp"
+#include "transfer/engine/engine_self_test.hpp"
 #include "transfer/engine/transfer.hpp"
 
 #include <algorithm>
@@ -218,6 +221,17 @@ TEST_P(channel_engine_test, tells_that_the_driver_has_stopped_it) {
     EXPECT_FALSE(which->why_it_stopped().empty());
 }
 
+TEST_P(engine_test, closed_has_nothing_in_flight) {
+    auto const which = started();
+    reached_memory a(*which, 4 * mib);
+    piece const large{a.on_host_at(), a.gpu(), 4 * mib};
+    engine::ticket last = 0;
+    for (int i = 0; i < 20; ++i)
+        last = submit(*which, {&large, 1});
+    ASSERT_TRUE(which->close());
+    EXPECT_NE(which->poll(last), engine::state::in_flight);
+}
+
 TEST_P(engine_test, closed_takes_nothing_more) {
     auto const which = started();
     reached_memory a(*which, 4096);
@@ -228,6 +242,42 @@ TEST_P(engine_test, closed_takes_nothing_more) {
               }).code,
               make_error_code(errc::backend_broken));
     EXPECT_NE(engine::wait(*which, 1000, soon()), outcome::done);
+}
+
+/// Copies one way, and takes the other for done.
+class one_way_engine final : public fake::instant_engine {
+public:
+    explicit one_way_engine(direction works) : works_(works) {}
+    std::unique_ptr<engine::reachable> reach(cuda::memory const& memory) override {
+        return engine::reach_by_cuda(memory);
+    }
+    using instant_engine::reach;
+    engine::ticket submit(direction way, std::span<piece const> pieces, std::size_t bytes,
+                          engine::stream_order const& order) override {
+        for (piece const& each : pieces)
+            if (way == direction::to_gpu && works_ == way)
+                expect_success(cuda::api().memcpy_htod(
+                    each.to, reinterpret_cast<void const*>(each.from), each.bytes));
+            else if (works_ == way)
+                expect_success(cuda::api().memcpy_dtoh(reinterpret_cast<void*>(each.to), each.from,
+                                                       each.bytes));
+        return instant_engine::submit(way, pieces, bytes, order);
+    }
+
+private:
+    direction works_;
+};
+
+TEST(engine_self_test, finds_an_engine_that_copies_one_way) {
+    engine_machine machine(nullptr);
+    device const gpu = device::open(0);
+    engine::test_memory const memory(identify(0));
+    auto const refusal = [&](direction works) {
+        engine::worker at_work(std::make_unique<one_way_engine>(works));
+        return refusal_of([&] { engine::self_test(at_work, identify(0), memory); });
+    };
+    expect_refusal(refusal(direction::to_cpu), errc::backend_broken, "to the GPU");
+    expect_refusal(refusal(direction::to_gpu), errc::backend_broken, "from the GPU");
 }
 
 } // namespace
