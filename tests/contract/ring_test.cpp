@@ -113,6 +113,61 @@ TEST_P(ring_thread_test, numbers_may_wrap) {
             expect_all_to_arrive<sealed<24>>(gpu, 8, edge - before, 50);
 }
 
+/// Where numbers begin: in a ring of 4 slots, at 0 or just before they wrap.
+constexpr std::uint64_t beginnings[]{0,
+                                     ~std::uint64_t{0},
+                                     ~std::uint64_t{0} - 1,
+                                     ~std::uint64_t{0} - 3,
+                                     ~std::uint64_t{0} - 5,
+                                     (std::uint64_t{1} << 63) - 2,
+                                     (std::uint64_t{1} << 32) - 2};
+
+template <class Message>
+void expect_empty_slots(arena const& words, std::uint64_t first) {
+    SCOPED_TRACE(testing::Message() << sizeof(Message) << " bytes, from " << first);
+    auto there = detail::first_number::of<ring_to_gpu<Message>>(words, 4, first);
+    auto back = detail::first_number::of<ring_to_cpu<Message>>(words, 4, first);
+    gpu::consumer<Message> in(there.handle_for_thread());
+    gpu::producer<Message> out(back.handle_for_thread());
+    for (std::uint64_t i = 0; i < 10; ++i) { // each slot of the first lap, and those of the next
+        Message value{};
+        EXPECT_EQ(in.pop(value), status::empty) << i;
+        EXPECT_FALSE(back.try_pop()) << i;
+        EXPECT_TRUE(there.try_push(Message::of(i)));
+        there.flush();
+        EXPECT_EQ(in.pop(value), status::ok);
+        EXPECT_EQ(value, Message::of(i));
+        EXPECT_EQ(out.push(value), status::ok);
+        EXPECT_EQ(back.try_pop(), Message::of(i));
+    }
+}
+
+TEST_P(ring_test, no_slot_of_a_new_ring_holds_a_message_wherever_numbers_begin) {
+    device const gpu = device::open(0);
+    arena const words(gpu, enough, enough);
+    for (std::uint64_t const first : beginnings) {
+        expect_empty_slots<sealed<8>>(words, first);
+        expect_empty_slots<sealed<24>>(words, first);
+        expect_empty_slots<sealed<150>>(words, first);
+    }
+}
+
+TEST_P(ring_test, threads_that_push_find_all_the_room_there_is_wherever_numbers_begin) {
+    device const gpu = device::open(0);
+    arena const words(gpu, enough, enough);
+    for (std::uint64_t const first : beginnings) {
+        SCOPED_TRACE(first);
+        auto ring = detail::first_number::of<ring_to_cpu<int>>(words, 4, first);
+        for (int lap = 0; lap < 3; ++lap) {
+            for (int i = 0; i < 4; ++i)
+                EXPECT_EQ(gpu::push(ring.handle_for_thread(), lap * 4 + i), status::ok) << i;
+            EXPECT_EQ(gpu::push(ring.handle_for_thread(), 0), status::full);
+            for (int i = 0; i < 4; ++i)
+                EXPECT_EQ(ring.try_pop(), lap * 4 + i);
+        }
+    }
+}
+
 TEST_P(ring_thread_test, many_threads_push_at_once) {
     device const gpu = device::open(0);
     constexpr std::uint64_t threads = 4, each = 300;
