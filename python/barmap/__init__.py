@@ -11,7 +11,7 @@ from . import types
 from ._barmap import version as __version__
 from ._batches import BatchQueue, batch_queue, copy_rows, pinned
 from ._device_struct import device_struct
-from ._either_signal import Arena
+from ._either_counter import Arena
 from ._error import ArgumentError, Error
 from ._headers import include_dir
 from ._machine import Device, devices, flush_stores, info, sim

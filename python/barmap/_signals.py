@@ -7,14 +7,14 @@ import time
 from typing import Optional, SupportsIndex, Union
 
 from . import _barmap
-from ._either_signal import Arena, EitherSignal
+from ._either_counter import Arena, EitherCounter
 from ._machine import Device
 from ._numbers import unsigned
 from ._streams import Stream, handle_of
 from ._waiting import checked, pause
 
 
-class CounterToGpu(EitherSignal[_barmap.CounterToGpu]):
+class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
     """A 64-bit number that the CPU advances, and GPU code and streams wait for.
 
     Kernels take `handle` as a ``barmap::gpu::counter_to_gpu`` of ``barmap/gpu/signal.cuh``;
@@ -65,11 +65,11 @@ class CounterToGpu(EitherSignal[_barmap.CounterToGpu]):
         arena: Optional[Arena] = None,
         device: Union[SupportsIndex, Device] = 0,
     ) -> None:
-        self._signal = _barmap.CounterToGpu(*self._memory(arena, device), unsigned(first, "first"))
+        self._counter = _barmap.CounterToGpu(*self._memory(arena, device), unsigned(first, "first"))
 
     @property
     def value(self) -> int:
-        return self._signal.value
+        return self._counter.value
 
     def _shown(self) -> str:
         return f": {self.value}"
@@ -90,7 +90,7 @@ class CounterToGpu(EitherSignal[_barmap.CounterToGpu]):
         >>> with barmap.CounterToGpu() as inputs:
         ...     inputs.advance(inputs.value + 1)
         """
-        self._signal.advance(unsigned(to, "to"))
+        self._counter.advance(unsigned(to, "to"))
 
     def wait(self, stream: Stream, at_least: SupportsIndex) -> None:
         """Has a stream wait until the number is at least this. Returns at once.
@@ -117,10 +117,10 @@ class CounterToGpu(EitherSignal[_barmap.CounterToGpu]):
         >>> with barmap.CounterToGpu(first=3) as inputs:
         ...     inputs.wait(0, 3)
         """
-        self._signal.wait(handle_of(stream), unsigned(at_least, "at_least"))
+        self._counter.wait(handle_of(stream), unsigned(at_least, "at_least"))
 
 
-class CounterToCpu(EitherSignal[_barmap.CounterToCpu]):
+class CounterToCpu(EitherCounter[_barmap.CounterToCpu]):
     """A 64-bit number that GPU code or a stream advances, and the CPU waits for.
 
     Otherwise as `CounterToGpu`; kernels take a ``barmap::gpu::counter_to_cpu``.
@@ -150,11 +150,11 @@ class CounterToCpu(EitherSignal[_barmap.CounterToCpu]):
         arena: Optional[Arena] = None,
         device: Union[SupportsIndex, Device] = 0,
     ) -> None:
-        self._signal = _barmap.CounterToCpu(*self._memory(arena, device), unsigned(first, "first"))
+        self._counter = _barmap.CounterToCpu(*self._memory(arena, device), unsigned(first, "first"))
 
     @property
     def value(self) -> int:
-        return self._signal.value
+        return self._counter.value
 
     def _shown(self) -> str:
         return f": {self.value}"
@@ -170,7 +170,7 @@ class CounterToCpu(EitherSignal[_barmap.CounterToCpu]):
         >>> with barmap.CounterToCpu() as done:
         ...     done.record(0, 1)
         """
-        self._signal.record(handle_of(stream), unsigned(value, "value"))
+        self._counter.record(handle_of(stream), unsigned(value, "value"))
 
     def wait_for(self, at_least: SupportsIndex, timeout: Optional[float] = None) -> bool:
         """Waits until the number is at least this: as `RingToCpu.wait_for` waits.
@@ -199,7 +199,7 @@ class CounterToCpu(EitherSignal[_barmap.CounterToCpu]):
         ...     done.wait_for(0), done.wait_for(1, timeout=0.001)
         (True, False)
         """
-        return self._signal.wait(unsigned(at_least, "at_least"), checked(timeout))
+        return self._counter.wait(unsigned(at_least, "at_least"), checked(timeout))
 
     async def reached(self, at_least: SupportsIndex) -> int:
         """Waits until the number is at least this, while the event loop goes on: as `RingToCpu.pop`
@@ -217,6 +217,6 @@ class CounterToCpu(EitherSignal[_barmap.CounterToCpu]):
         ...         print(await done.reached(number))
         """
         wanted, begin = unsigned(at_least, "at_least"), time.monotonic()
-        while not self._signal.wait(wanted, 0):
+        while not self._counter.wait(wanted, 0):
             await pause(begin)
-        return self._signal.value
+        return self._counter.value

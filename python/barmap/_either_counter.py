@@ -14,8 +14,8 @@ from ._numbers import unsigned
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-Signal = TypeVar("Signal", _barmap.CounterToGpu, _barmap.CounterToCpu)
-_Self = TypeVar("_Self", bound="EitherSignal[Any]")
+Counter = TypeVar("Counter", _barmap.CounterToGpu, _barmap.CounterToCpu)
+_Self = TypeVar("_Self", bound="EitherCounter[Any]")
 _Arena = TypeVar("_Arena", bound="Arena")
 
 
@@ -87,11 +87,11 @@ class Arena:
         return f"<barmap.Arena{', released' if self.released else ''}>"
 
 
-class EitherSignal(Generic[Signal]):
+class EitherCounter(Generic[Counter]):
     """A counter of either direction."""
 
     _WORDS: List[str]
-    _signal: Signal
+    _counter: Counter
 
     @staticmethod
     def _memory(
@@ -103,7 +103,7 @@ class EitherSignal(Generic[Signal]):
 
     @property
     def released(self) -> bool:
-        return self._signal.released
+        return self._counter.released
 
     @property
     def handle(self) -> npt.NDArray[Any]:
@@ -114,14 +114,14 @@ class EitherSignal(Generic[Signal]):
         import numpy as np
 
         made: npt.NDArray[Any] = np.zeros((), np.dtype([(name, np.uint64) for name in self._WORDS]))
-        made[()] = self._signal.handle_words
+        made[()] = self._counter.handle_words
         made.setflags(write=False)
         return made
 
     @property
     def handle_words(self) -> Tuple[int, ...]:
         """The same as integers of 64 bits, as Numba passes them."""
-        return self._signal.handle_words
+        return self._counter.handle_words
 
     def release(self) -> None:
         """Frees the memory, or gives it back to its arena. Releasing twice is allowed.
@@ -136,11 +136,11 @@ class EitherSignal(Generic[Signal]):
         >>> counter.released
         True
         """
-        self._signal.release()
+        self._counter.release()
 
     def __enter__(self: _Self) -> _Self:
         if self.released:
-            self._signal.handle_words  # says that it is released
+            self._counter.handle_words  # says that it is released
         return self
 
     def __exit__(self, *_: object) -> None:
