@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/signal.cuh>
+#include <barmap/gpu/warp_ring.cuh>
 
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
@@ -93,11 +93,11 @@ TEST_F(memory_order_test, a_warp_reads_a_message_behind_its_commit_words) {
     commit_first<small>();
     small value{};
     unsigned count = 0;
-    std::optional<consumer<small, by_warp>> in;
+    std::optional<warp_consumer<small>> in;
     EXPECT_EQ(accesses([&] { in.emplace(to_gpu<small>()); }), "load relaxed cursor");
-    EXPECT_EQ(accesses([&] { in->pop(value, count); }), take_pairs);
+    EXPECT_EQ(accesses([&] { in->pop(value, count); }), take_pairs + ", store release read");
     EXPECT_EQ(accesses([&] { in->pop(value, count); }),
-              "store release read, load acquire s9, load relaxed s8, load acquire s11, load relaxed s10, "
+              "load acquire s9, load relaxed s8, load acquire s11, load relaxed s10, "
               "load acquire closed");
     EXPECT_EQ(accesses([&] { in->close(); }), "store release closed");
     EXPECT_EQ(accesses([&] { in.reset(); }), "store relaxed cursor, store release read");
@@ -107,8 +107,8 @@ TEST_F(memory_order_test, a_warp_reads_lines_behind_their_commit_words) {
     commit_first<large>();
     large value{};
     unsigned count = 0;
-    consumer<large, by_warp> in(to_gpu<large>());
-    EXPECT_EQ(accesses([&] { in.pop(value, count); }), take_lines);
+    warp_consumer<large> in(to_gpu<large>());
+    EXPECT_EQ(accesses([&] { in.pop(value, count); }), take_lines + ", store release read");
 }
 
 // The slots of a ring to the CPU hold 8 words for a `small`, of which the last one commits.
@@ -131,7 +131,7 @@ TEST_F(memory_order_test, one_word_and_its_commit_word_are_a_pair) {
 }
 
 TEST_F(memory_order_test, a_warp_commits_behind_the_message) {
-    std::optional<producer<small, by_warp>> out;
+    std::optional<warp_producer<small>> out;
     EXPECT_EQ(accesses([&] { out.emplace(to_cpu<small>()); }),
               "load relaxed next, load acquire read");
     EXPECT_EQ(accesses([&] { out->push({}, 1); }),

@@ -2,6 +2,7 @@
 #include "contract/access_hook.hpp"
 #include "contract/numbered.hpp"
 
+#include <barmap/gpu/warp_ring.cuh>
 #include <barmap/ring.hpp>
 
 #include <array>
@@ -208,8 +209,8 @@ TEST_P(ring_thread_test, warps_move_several_at_a_time) {
     std::atomic<std::uint64_t> wrong{0};
     constexpr std::uint64_t count = 500;
     std::thread kernel([&, in = there.handle_for_thread(), out = back.handle_for_thread()] {
-        gpu::consumer<sealed<40>, gpu::by_warp> requests(in);
-        gpu::producer<sealed<8>, gpu::by_warp> answers(out);
+        gpu::warp_consumer<sealed<40>> requests(in);
+        gpu::warp_producer<sealed<8>> answers(out);
         sealed<40> message{};
         unsigned found = 0;
         std::uint64_t number = 0;
@@ -320,7 +321,7 @@ void expect_room_for_one(device const& gpu, Count... count) {
 TEST_P(ring_test, a_producer_that_takes_over_overwrites_nothing) {
     device const gpu = device::open(0);
     expect_room_for_one<gpu::producer<int>>(gpu);
-    expect_room_for_one<gpu::producer<int, gpu::by_warp>>(gpu, 1u);
+    expect_room_for_one<gpu::warp_producer<int>>(gpu, 1u);
 }
 
 // A kernel may end, and another one go on: of the same stream, or a replay of the same graph.
@@ -425,7 +426,7 @@ TEST_P(ring_test, a_message_that_comes_with_the_end_is_read) {
     device const gpu = device::open(0);
     unsigned count = 0;
     expect_last_message<gpu::consumer<sealed<24>>>(gpu);
-    expect_last_message<gpu::consumer<sealed<24>, gpu::by_warp>>(gpu, std::ref(count));
+    expect_last_message<gpu::warp_consumer<sealed<24>>>(gpu, std::ref(count));
 }
 
 // A process that dies in the middle of a push has stored some lines, and no commit word of others.

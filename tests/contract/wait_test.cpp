@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/signal.cuh>
+#include <barmap/gpu/warp_ring.cuh>
 
 #include <algorithm>
 #include <array>
@@ -68,7 +68,7 @@ TEST_F(wait_test, consumers_ask_after_64_polls) {
     word value = 0;
     unsigned count = 0;
     consumer<word> thread(to_gpu());
-    consumer<word, by_warp> warp(to_gpu());
+    warp_consumer<word> warp(to_gpu());
     for (auto const& [ns, expected, unused] : waits) {
         status const nothing = ns == 0 ? status::empty : status::timed_out;
         EXPECT_EQ(of([&, time = ns] { return thread.pop(value, time); }), expected);
@@ -84,7 +84,7 @@ TEST_F(wait_test, consumers_ask_after_64_polls) {
 
 TEST_F(wait_test, producers_ask_after_64_polls) {
     producer<word> thread(to_cpu());
-    producer<word, by_warp> warp(to_cpu());
+    warp_producer<word> warp(to_cpu());
     for (auto const& [ns, expected, unused] : waits) {
         status const nothing = ns == 0 ? status::full : status::timed_out;
         EXPECT_EQ(of([&, time = ns] { return thread.push(5, time); }), expected);
@@ -176,9 +176,9 @@ TEST_F(wait_test, consumers_return_credits_for_a_quarter) {
         return result;
     };
     consumer<word> thread(ring);
-    consumer<word, by_warp> warp(ring);
+    warp_consumer<word> warp(ring);
     EXPECT_EQ(returned([&] { return thread.pop(value); }), "00101010") << "with the next one";
-    EXPECT_EQ(returned([&] { return warp.pop(value, count); }), "00101010");
+    EXPECT_EQ(returned([&] { return warp.pop(value, count); }), "01010101");
 }
 
 } // namespace

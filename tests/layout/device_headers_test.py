@@ -26,7 +26,7 @@ struct large { unsigned char bytes[200]; };
 using namespace barmap::gpu;
 
 template <class T>
-KERNEL void one_thread(ring_to_gpu<T> in, ring_to_cpu<T> out) {
+KERNEL void by_thread(ring_to_gpu<T> in, ring_to_cpu<T> out) {
     consumer<T> from(in);
     producer<T> to(out);
     T value;
@@ -52,18 +52,18 @@ KERNEL void by_call(rpc_to_cpu<T, T> cpu) {
 }
 template KERNEL void by_call(rpc_to_cpu<large, large>);
 template KERNEL void by_call(rpc_to_cpu<word, word>);
-template KERNEL void one_thread(ring_to_gpu<message>, ring_to_cpu<message>);
-template KERNEL void one_thread(ring_to_gpu<large>, ring_to_cpu<large>);
-template KERNEL void one_thread(ring_to_gpu<word>, ring_to_cpu<word>);
+template KERNEL void by_thread(ring_to_gpu<message>, ring_to_cpu<message>);
+template KERNEL void by_thread(ring_to_gpu<large>, ring_to_cpu<large>);
+template KERNEL void by_thread(ring_to_gpu<word>, ring_to_cpu<word>);
 template KERNEL void by_many(ring_to_cpu<word>, word);
 template KERNEL void by_many(ring_to_cpu<large>, large);
 """
 
 WARP_USES = """
 template <class T>
-KERNEL void one_warp(ring_to_gpu<T> in, ring_to_cpu<T> out) {
-    consumer<T, by_warp> from(in);
-    producer<T, by_warp> to(out);
+KERNEL void by_warp(ring_to_gpu<T> in, ring_to_cpu<T> out) {
+    warp_consumer<T> from(in);
+    warp_producer<T> to(out);
     T value;
     unsigned count;
     while (from.pop(value, count, 1000) == status::ok)
@@ -71,8 +71,8 @@ KERNEL void one_warp(ring_to_gpu<T> in, ring_to_cpu<T> out) {
     from.close();
     to.close();
 }
-template KERNEL void one_warp(ring_to_gpu<message>, ring_to_cpu<message>);
-template KERNEL void one_warp(ring_to_gpu<large>, ring_to_cpu<large>);
+template KERNEL void by_warp(ring_to_gpu<message>, ring_to_cpu<message>);
+template KERNEL void by_warp(ring_to_gpu<large>, ring_to_cpu<large>);
 """
 
 # What each operation on words is made of, for CUDA and for HIP. Of what they are put together to, the order is
@@ -99,14 +99,14 @@ OPERATION_KERNELS = "using namespace barmap::gpu;\n" + "".join(
 
 # Where the lanes of a warp wait for each other: on the CPU there is one.
 COLLECTIVES = {
-    ("consumer<two, by_warp>& in, two* to, unsigned* count", "in.pop(*to, *count);"):
-        "bar.warp.sync, st.release, ld.relaxed, ld.acquire, vote, "
-        "ld.acquire, vote, vote, ld.relaxed, ld.acquire, vote",
-    ("consumer<two, by_warp>* in", "in->~consumer();"): "bar.warp.sync, st.release, st.relaxed, bar.warp.sync, st.release",
-    ("producer<two, by_warp>& out, two const* from", "out.push(*from, 8);"):
-        "st.relaxed, st.relaxed, st.release, ld.acquire, match, ld.relaxed, vote, vote",
-    ("producer<two, by_warp>& out", "out.close();"): "bar.warp.sync, st.release",
-    ("producer<two, by_warp>* out", "out->~producer();"): "bar.warp.sync, st.relaxed",
+    ("warp_consumer<two>& in, two* to, unsigned* count", "in.pop(*to, *count);"):
+        "ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release, "
+        "ld.acquire, vote, vote, ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release",
+    ("warp_consumer<two>* in", "in->~warp_consumer();"): "st.relaxed, bar.warp.sync, st.release",
+    ("warp_producer<two>& out, two const* from", "out.push(*from, 8);"):
+        "ld.acquire, vote, ld.relaxed, vote, vote, st.relaxed, st.relaxed, st.release",
+    ("warp_producer<two>& out", "out.close();"): "bar.warp.sync, st.release",
+    ("warp_producer<two>* out", "out->~warp_producer();"): "bar.warp.sync, st.relaxed",
 }
 COLLECTIVE_KERNELS = "using namespace barmap::gpu;\nstruct two { word words[2]; };\n" + "".join(
     f'extern "C" KERNEL void operation_{number}({parameters}) {{ {text} }}\n'
@@ -123,6 +123,7 @@ STEP_KERNELS = "".join(
 
 KERNEL = "#define KERNEL __global__\n"
 INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("ring", "rpc", "signal"))
+WARP_INCLUDES = INCLUDES + "#include <barmap/gpu/warp_ring.cuh>\n"
 
 # Of PTX: neither a kernel's parameters nor what one thread or block keeps.
 _ACCESS = re.compile(r"^\s*(?:@%p\d+\s+)?((?:ld|st|atom|red)\.[\w.]+)", re.MULTILINE)
@@ -130,7 +131,7 @@ _SHARED_WITH_NOBODY = re.compile(r"^(?:ld|st)\.(?:param|local)\b")
 _TOLD = re.compile(r"^(?:(?:ld|st)\.(?:relaxed|acquire|release)\.sys\b|atom\.(?:acq_rel|relaxed)\.gpu\b)")
 # Those that the CPU or other threads see, and fences: in PTX, and in LLVM's intermediate language.
 _ORDERED = re.compile(r"^\s*((?:fence|(?:ld|st|atom)\.(?:relaxed|acquire|release|acq_rel))[\w.]*)", re.MULTILINE)
-_COLLECTIVE = re.compile(r"^\s*(?:\{.*)?\b(fence|barrier(?=\.red\.and)|bar\.warp\.sync|vote(?=\.sync)|match(?=\.all\.sync)|"
+_COLLECTIVE = re.compile(r"^\s*(?:\{.*)?\b(fence|barrier(?=\.red\.and)|bar\.warp\.sync|vote(?=\.sync)|"
                          r"(?:ld|st)\.(?:relaxed|acquire|release))\b", re.MULTILINE)
 _ORDERED_IN_LLVM = re.compile(
     r'^.*?\b((?:load|store)(?= atomic)|fence|cmpxchg|atomicrmw)\b'
@@ -174,13 +175,13 @@ class DeviceHeaders(unittest.TestCase):
         for compiler in filter(shutil.which, ("g++", "clang++")):
             for standard in ("c++11", "c++20"):
                 with self.subTest(f"{compiler} {standard}"):
-                    self.compiled("#define KERNEL\n" + INCLUDES + USES + WARP_USES, ".cpp",
+                    self.compiled("#define KERNEL\n" + WARP_INCLUDES + USES + WARP_USES, ".cpp",
                                   compiler, f"-std={standard}")
 
     def test_cuda_reaches_memory_as_the_other_side_is_told(self):
         for architecture in ("sm_70", "sm_80", "sm_86"):
             with self.subTest(architecture):
-                ptx = self.ptx(INCLUDES + USES + WARP_USES, architecture)
+                ptx = self.ptx(WARP_INCLUDES + USES + WARP_USES, architecture)
                 self.assertEqual([], weak_accesses(ptx))
                 for wanted in ("ld.acquire.sys", "st.release.sys", "st.relaxed.sys.v2.u64",
                                "atom.relaxed.gpu.cas", "vote.sync.ballot", "bar.warp.sync", "%globaltimer"):
@@ -200,7 +201,7 @@ class DeviceHeaders(unittest.TestCase):
                                {operation: cuda for operation, (cuda, _) in OPERATIONS.items()})
 
     def test_cuda_warps_wait_for_each_other(self):
-        self.expect_operations(self.ptx(INCLUDES + COLLECTIVE_KERNELS, "sm_70"), _COLLECTIVE, COLLECTIVES)
+        self.expect_operations(self.ptx(WARP_INCLUDES + COLLECTIVE_KERNELS, "sm_70"), _COLLECTIVE, COLLECTIVES)
 
     def test_cuda_blocks_of_steps_wait_for_each_other(self):
         include = f'#include "{self.include.parent}/src/signal/step_kernels.cuh"\n'
@@ -233,11 +234,10 @@ class DeviceHeaders(unittest.TestCase):
         clang = self.needs_clang()
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "uses.cpp"
-            source.write_text(QUALIFIERS + "#define __HIP__ 1\n" + INCLUDES +
-                              "void f(barmap::gpu::consumer<int, barmap::gpu::by_warp>& of) { of.close(); }\n")
+            source.write_text(QUALIFIERS + "#define __HIP__ 1\n" + WARP_INCLUDES)
             result = subprocess.run([clang, f"-I{self.include}", "-ferror-limit=0", "-fsyntax-only", str(source)],
                                     capture_output=True, text=True, check=False)
-        self.assertRegex(result.stderr, "incomplete type .*by_warp")
+        self.assertIn("use barmap/gpu/ring.cuh", result.stderr)
 
 
 if __name__ == "__main__":

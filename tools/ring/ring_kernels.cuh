@@ -4,8 +4,8 @@
 /// those.
 #pragma once
 
-#include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/rpc.cuh>
+#include <barmap/gpu/warp_ring.cuh>
 
 #if defined(__clang__)
 #define BARMAP_UNROLLED _Pragma("unroll")
@@ -125,7 +125,7 @@ BARMAP_DEVICE void sink_of_warp(gpu::ring_to_gpu<sealed_message<Bytes>> const& r
                                 ring_task const& task, ring_findings* findings, unsigned lane,
                                 Again again) {
     ring_findings found = {};
-    gpu::consumer<sealed_message<Bytes>, gpu::by_warp> from(ring);
+    gpu::warp_consumer<sealed_message<Bytes>> from(ring);
     sealed_message<Bytes> message;
     gpu::word next = task.first;
     unsigned count;
@@ -168,7 +168,7 @@ BARMAP_DEVICE void source_of_warp(gpu::ring_to_cpu<sealed_message<Bytes>> const&
                                   ring_task const& task, ring_findings* findings, unsigned lane,
                                   unsigned lanes, Again again) {
     ring_findings found = {};
-    gpu::producer<sealed_message<Bytes>, gpu::by_warp> to(ring);
+    gpu::warp_producer<sealed_message<Bytes>> to(ring);
     gpu::status how = gpu::status::ok;
     gpu::word const most = ring.mask < lanes ? ring.mask + 1 : lanes;
     for (gpu::word done = 0; done < task.count && how == gpu::status::ok;) {

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/// The GPU's side of rings for whole warps, whose 32 lanes read or write a message each: the fastest
+/// way. Not for HIP, whose wavefronts differ. For the CPU a warp has one lane.
+#pragma once
+
+#include <barmap/gpu/ring.cuh>
+
+#if defined(__HIP__) || defined(__HIPCC__)
+#error "barmap's rings for warps are for CUDA: use barmap/gpu/ring.cuh"
+#endif
+
+namespace barmap {
+namespace gpu {
+
+namespace detail {
+
+constexpr unsigned all_lanes = 0xffffffff;
+
+/// Of a warp; a thread of the CPU is a warp of one.
+BARMAP_DEVICE unsigned lane() {
+#if defined(BARMAP_ON_CUDA)
+    unsigned result;
+    asm("mov.u32 %0, %%laneid;" : "=r"(result));
+    return result;
+#else
+    return 0;
+#endif
+}
+
+BARMAP_DEVICE unsigned lanes() {
+#if defined(BARMAP_ON_CUDA)
+    return 32;
+#else
+    return 1;
+#endif
+}
+
+/// How many lanes from the first on are ready.
+BARMAP_DEVICE unsigned ready_lanes(bool is_ready) {
+#if defined(BARMAP_ON_CUDA)
+    unsigned ready;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2; }"
+                 : "=r"(ready)
+                 : "r"(static_cast<unsigned>(is_ready)), "r"(all_lanes)
+                 : "memory");
+    unsigned first_zero;
+    asm("{ .reg .b32 r; brev.b32 r, %1; bfind.shiftamt.u32 %0, r; }"
+        : "=r"(first_zero)
+        : "r"(~ready));
+    return first_zero > 32 ? 32 : first_zero;
+#else
+    return is_ready ? 1 : 0;
+#endif
+}
+
+/// What each lane has loaded and stored comes before what any loads and stores later.
+BARMAP_DEVICE void join_lanes() {
+#if defined(BARMAP_ON_CUDA)
+    asm volatile("bar.warp.sync %0;" : : "r"(all_lanes) : "memory");
+#endif
+}
+
+} // namespace detail
+
+/// As consumer, by a whole warp, whose lanes take a message each.
+/// All 32 lanes make, use and destroy it together.
+template <class T>
+class warp_consumer {
+public:
+    BARMAP_DEVICE explicit warp_consumer(ring_to_gpu<T> const& ring)
+        : ring_(ring), next_(load_relaxed(ring.control + ring_words::cursor)), returned_(next_) {}
+    warp_consumer(warp_consumer const&) = delete;
+    warp_consumer& operator=(warp_consumer const&) = delete;
+    BARMAP_DEVICE ~warp_consumer() {
+        if (detail::lane() == 0)
+            store_relaxed(ring_.control + ring_words::cursor, next_);
+        give_credit();
+    }
+
+    /// Waits for messages. @param value in lane i < count: that of number() - count + i
+    /// @param count how many there were, 1 to 32, where the result is ok. The same in all lanes
+    /// @param nanoseconds how long; 0: polls once
+    BARMAP_DEVICE status pop(T& value, unsigned& count, word nanoseconds = 0) {
+        for (detail::time_limit limit(nanoseconds);;) {
+            BARMAP_ROLL
+            for (unsigned polls = limit.polls(); polls != 0; --polls)
+                if ((count = take(value)) != 0)
+                    return status::ok;
+            // Lanes agree on how it ends.
+            bool const is_closed =
+                load_acquire(ring_.control + ring_words::closed_by_producer) != 0;
+            if (detail::ready_lanes(is_closed) == detail::lanes())
+                return (count = take(value)) != 0 ? status::ok : status::closed;
+            if (detail::ready_lanes(limit.is_over()) == detail::lanes())
+                return limit.without(status::empty);
+        }
+    }
+
+    /// Lets the producer know that nothing will be read any more.
+    BARMAP_DEVICE void close() {
+        if (detail::lane() == 0)
+            store_release(ring_.credits + ring_words::closed_by_consumer, 1);
+    }
+
+    /// The number of the next message, counted from the ring's first.
+    BARMAP_DEVICE word number() const { return next_; }
+
+private:
+    BARMAP_DEVICE unsigned take(T& value) {
+        word const number = next_ + detail::lane();
+        word const* const slot = detail::slot_of(ring_, number);
+        typedef slot_to_gpu<T> slot_type;
+        word words[slot_type::payload_words];
+        unsigned count;
+        if (slot_type::is_in_pairs) {
+            count = detail::ready_lanes(detail::take_words<T>(slot, number + 1, words));
+        } else {
+            count = detail::ready_lanes(detail::has_arrived<T>(slot, number + 1));
+            if (detail::lane() < count)
+                detail::read_lines<T>(slot, words);
+        }
+        if (detail::lane() < count)
+            copy_bytes(&value, words, sizeof value);
+        next_ += count;
+        if (next_ - returned_ >= detail::quarter_of(ring_.mask))
+            give_credit();
+        return count;
+    }
+    BARMAP_DEVICE void give_credit() {
+        detail::join_lanes(); // all have read theirs
+        if (detail::lane() == 0)
+            store_release(ring_.credits + ring_words::read, next_);
+        returned_ = next_;
+    }
+
+    ring_to_gpu<T> ring_;
+    word next_, returned_;
+};
+
+/// As producer, by a whole warp. All 32 lanes make, use and destroy it together.
+template <class T>
+class warp_producer {
+public:
+    BARMAP_DEVICE explicit warp_producer(ring_to_cpu<T> const& ring)
+        : ring_(ring), next_(load_relaxed(ring.credits + ring_words::next)),
+          read_(load_acquire(ring.credits + ring_words::read)) {}
+    warp_producer(warp_producer const&) = delete;
+    warp_producer& operator=(warp_producer const&) = delete;
+    BARMAP_DEVICE ~warp_producer() {
+        detail::join_lanes();
+        if (detail::lane() == 0)
+            store_relaxed(ring_.credits + ring_words::next, next_);
+    }
+
+    /// Waits for room for the messages of lanes 0 to count - 1, and publishes them in that order.
+    /// @param count the same in all lanes, 1 to 32, and at most the number of slots
+    /// @param nanoseconds how long; 0: polls once
+    BARMAP_DEVICE status push(T const& value, unsigned count, word nanoseconds = 0) {
+        if (next_ + count - read_ > ring_.mask + 1) {
+            status const room = wait_for_room(count, nanoseconds);
+            if (room != status::ok)
+                return room;
+        }
+        if (detail::lane() < count)
+            detail::write_slot(detail::slot_of(ring_, next_ + detail::lane()),
+                               next_ + detail::lane() + 1, value);
+        next_ += count;
+        return status::ok;
+    }
+
+    /// Lets the consumer know that nothing more will be pushed.
+    BARMAP_DEVICE void close() {
+        detail::join_lanes();
+        if (detail::lane() == 0)
+            store_release(ring_.control + ring_words::closed_by_producer, 1);
+    }
+
+private:
+    BARMAP_DEVICE status wait_for_room(unsigned count, word nanoseconds) {
+        for (detail::time_limit limit(nanoseconds);;) {
+            BARMAP_ROLL
+            for (unsigned polls = limit.polls(); polls != 0; --polls) {
+                word const read = load_acquire(ring_.credits + ring_words::read);
+                bool const is_room = next_ + count - read <= ring_.mask + 1;
+                if (detail::ready_lanes(is_room) == detail::lanes()) { // alike in all
+                    read_ = read;
+                    return status::ok;
+                }
+            }
+            bool const is_closed =
+                load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0;
+            if (detail::ready_lanes(is_closed) == detail::lanes())
+                return status::closed;
+            if (detail::ready_lanes(limit.is_over()) == detail::lanes())
+                return limit.without(status::full);
+        }
+    }
+
+    ring_to_cpu<T> ring_;
+    word next_, read_; ///< the latter differs between lanes, and is never ahead
+};
+
+} // namespace gpu
+} // namespace barmap
