@@ -115,13 +115,8 @@ TEST_P(ring_thread_test, numbers_may_wrap) {
 }
 
 /// Where numbers begin: in a ring of 4 slots, at 0 or just before they wrap.
-constexpr std::uint64_t beginnings[]{0,
-                                     ~std::uint64_t{0},
-                                     ~std::uint64_t{0} - 1,
-                                     ~std::uint64_t{0} - 3,
-                                     ~std::uint64_t{0} - 5,
-                                     (std::uint64_t{1} << 63) - 2,
-                                     (std::uint64_t{1} << 32) - 2};
+constexpr std::uint64_t last = ~std::uint64_t{0}, half = std::uint64_t{1} << 32;
+constexpr std::uint64_t beginnings[]{0, last, last - 1, last - 3, last - 5, last / 2 - 1, half - 2};
 
 template <class Message>
 void expect_empty_slots(arena const& words, std::uint64_t first) {

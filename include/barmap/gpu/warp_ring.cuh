@@ -53,6 +53,20 @@ BARMAP_DEVICE unsigned ready_lanes(bool is_ready) {
 #endif
 }
 
+/// The first lane's value, in all lanes.
+BARMAP_DEVICE word of_first_lane(word value) {
+#if defined(BARMAP_ON_CUDA)
+    unsigned low = static_cast<unsigned>(value), high = static_cast<unsigned>(value >> 32);
+    asm volatile("shfl.sync.idx.b32 %0, %0, 0, 31, %2;\n\tshfl.sync.idx.b32 %1, %1, 0, 31, %2;"
+                 : "+r"(low), "+r"(high)
+                 : "r"(all_lanes)
+                 : "memory");
+    return static_cast<word>(high) << 32 | low;
+#else
+    return value;
+#endif
+}
+
 /// What each lane has loaded and stored comes before what any loads and stores later.
 BARMAP_DEVICE void join_lanes() {
 #if defined(BARMAP_ON_CUDA)
@@ -143,7 +157,7 @@ class warp_producer {
 public:
     BARMAP_DEVICE explicit warp_producer(ring_to_cpu<T> const& ring)
         : ring_(ring), next_(load_relaxed(ring.credits + ring_words::next)),
-          read_(load_acquire(ring.credits + ring_words::read)) {}
+          read_(read()) {}
     warp_producer(warp_producer const&) = delete;
     warp_producer& operator=(warp_producer const&) = delete;
     BARMAP_DEVICE ~warp_producer() {
@@ -176,16 +190,19 @@ public:
     }
 
 private:
+    /// How many messages the consumer has read, alike in all lanes, which so agree on whether there is room.
+    BARMAP_DEVICE word read() const {
+        word const seen = detail::of_first_lane(load_acquire(ring_.credits + ring_words::read));
+        detail::join_lanes();
+        return seen;
+    }
     BARMAP_DEVICE status wait_for_room(unsigned count, word nanoseconds) {
         for (detail::time_limit limit(nanoseconds);;) {
             BARMAP_ROLL
             for (unsigned polls = limit.polls(); polls != 0; --polls) {
-                word const read = load_acquire(ring_.credits + ring_words::read);
-                bool const is_room = next_ + count - read <= ring_.mask + 1;
-                if (detail::ready_lanes(is_room) == detail::lanes()) { // alike in all
-                    read_ = read;
+                read_ = read();
+                if (next_ + count - read_ <= ring_.mask + 1)
                     return status::ok;
-                }
             }
             bool const is_closed =
                 load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0;
@@ -197,7 +214,7 @@ private:
     }
 
     ring_to_cpu<T> ring_;
-    word next_, read_; ///< the latter differs between lanes, and is never ahead
+    word next_, read_;
 };
 
 } // namespace gpu
