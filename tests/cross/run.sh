@@ -55,7 +55,7 @@ echo "left out, for want of MADV_DONTFORK, MADV_WIPEONFORK, mincore and Vulkan t
 jobs=$((($(nproc) + ${#processors[@]} - 1) / ${#processors[@]}))
 # What is the same on every processor is tested on one.
 whole=${processors[0]}
-pages_and_bytes='adaptive_copy_test.cpp;allocate_test.cpp;data_test.cpp;engine_test.cpp;pages_test.cpp;ring_test.cpp'
+pages_and_bytes='adaptive_copy_test.cpp;allocate_test.cpp;data_test.cpp;engine_test.cpp;pages_test.cpp;ring_test.cpp;ring_wrap_test.cpp'
 launcher=
 command -v ccache > /dev/null && launcher=ccache
 
