@@ -104,7 +104,7 @@ COLLECTIVES = {
         "ld.acquire, vote, vote, ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release",
     ("warp_consumer<two>* in", "in->~warp_consumer();"): "st.relaxed, bar.warp.sync, st.release",
     ("warp_producer<two>& out, two const* from", "out.push(*from, 8);"):
-        "ld.acquire, vote, ld.relaxed, vote, vote, st.relaxed, st.relaxed, st.release",
+        "ld.acquire, shfl, shfl, bar.warp.sync, ld.relaxed, vote, vote, st.relaxed, st.relaxed, st.release",
     ("warp_producer<two>& out", "out.close();"): "bar.warp.sync, st.release",
     ("warp_producer<two>* out", "out->~warp_producer();"): "bar.warp.sync, st.relaxed",
 }
@@ -131,7 +131,7 @@ _SHARED_WITH_NOBODY = re.compile(r"^(?:ld|st)\.(?:param|local)\b")
 _TOLD = re.compile(r"^(?:(?:ld|st)\.(?:relaxed|acquire|release)\.sys\b|atom\.(?:acq_rel|relaxed)\.gpu\b)")
 # Those that the CPU or other threads see, and fences: in PTX, and in LLVM's intermediate language.
 _ORDERED = re.compile(r"^\s*((?:fence|(?:ld|st|atom)\.(?:relaxed|acquire|release|acq_rel))[\w.]*)", re.MULTILINE)
-_COLLECTIVE = re.compile(r"^\s*(?:\{.*)?\b(fence|barrier(?=\.red\.and)|bar\.warp\.sync|vote(?=\.sync)|"
+_COLLECTIVE = re.compile(r"^\s*(?:\{.*)?\b(fence|barrier(?=\.red\.and)|bar\.warp\.sync|vote(?=\.sync)|shfl(?=\.sync)|"
                          r"(?:ld|st)\.(?:relaxed|acquire|release))\b", re.MULTILINE)
 _ORDERED_IN_LLVM = re.compile(
     r'^.*?\b((?:load|store)(?= atomic)|fence|cmpxchg|atomicrmw)\b'
