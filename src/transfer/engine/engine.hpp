@@ -29,7 +29,7 @@ enum class direction { to_gpu, to_cpu };
 /// Which addresses an engine copies between.
 enum class lane {
     held, ///< its own, of what reach() returned: that memory stays what it was
-    cuda  ///< CUDA's, which need not be reached first; whoever submits keeps both sides
+    cuda  ///< CUDA's own, which need no reach(); the caller of submit() keeps both sides
 };
 
 /// One contiguous part of a copy, of 1 to most_piece_bytes, with addresses of the engine's lane.
@@ -92,8 +92,8 @@ public:
     /// How it copies, for a report's reason. One clause.
     [[nodiscard]] virtual std::string_view form() const noexcept = 0;
 
-    /// Whether a piece in memory that CUDA does not know would do harm, so that whoever submits has
-    /// to refuse it first.
+    /// Whether the caller of submit() has to refuse pieces in memory that CUDA does not know: this
+    /// engine would do harm there.
     [[nodiscard]] virtual bool needs_known_memory() const noexcept { return false; }
 
     /// Begins to copy. All that earlier stores and flush_stores() of this thread sent, to either
