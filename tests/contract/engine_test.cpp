@@ -268,10 +268,25 @@ private:
     direction works_;
 };
 
+// A copy that comes late would else go to memory that is another's.
+TEST(engine_self_test, memory_stays_until_the_engine_is_closed) {
+    engine_machine machine(nullptr);
+    device const gpu = device::open(0);
+    auto memory = std::make_shared<engine::test_memory const>(identify(0));
+    std::weak_ptr<engine::test_memory const> const left = memory;
+    {
+        engine::worker at_work(std::make_unique<one_way_engine>(direction::to_cpu));
+        EXPECT_THROW(engine::self_test(at_work, identify(0), memory), error);
+        memory.reset();
+        EXPECT_FALSE(left.expired());
+    }
+    EXPECT_TRUE(left.expired());
+}
+
 TEST(engine_self_test, finds_an_engine_that_copies_one_way) {
     engine_machine machine(nullptr);
     device const gpu = device::open(0);
-    engine::test_memory const memory(identify(0));
+    auto const memory = std::make_shared<engine::test_memory const>(identify(0));
     auto const refusal = [&](direction works) {
         engine::worker at_work(std::make_unique<one_way_engine>(works));
         return refusal_of([&] { engine::self_test(at_work, identify(0), memory); });

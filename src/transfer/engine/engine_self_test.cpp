@@ -31,13 +31,15 @@ void expect_same(cuda::nonce const& sent, cuda::nonce const& received, char cons
 
 } // namespace
 
-void self_test(worker& at_work, gpu const& which, test_memory const& memory) {
+void self_test(worker& at_work, gpu const& which,
+               std::shared_ptr<test_memory const> const& memory) {
+    at_work.keep(memory);
     constexpr std::size_t bytes = sizeof(cuda::nonce), near = 8, far = test_memory::size - 1024;
     cuda::context_scope const scope = cuda::context_scope::on_device(which.handle);
     cuda::nonce_stream const driver;
     copy_engine& engine = at_work.engine();
     std::unique_ptr<reachable> const reached =
-        engine.reach(cuda::describe(memory.address(), test_memory::size));
+        engine.reach(cuda::describe(memory->address(), test_memory::size));
     engine.measure(*reached, at_work.staging());
     std::uint64_t const gpu = reached->runs.front().address;
     std::uint64_t const host = at_work.staging().runs.front().address;
@@ -54,9 +56,9 @@ void self_test(worker& at_work, gpu const& which, test_memory const& memory) {
     copy(at_work, direction::to_gpu, there);
     for (std::size_t i = 0; i < there.size(); ++i) {
         cuda::nonce seen{};
-        driver.from_gpu(seen, memory.address() + on_gpu[i]);
+        driver.from_gpu(seen, memory->address() + on_gpu[i]);
         expect_same(up[i], seen, "to the GPU when the driver reads it");
-        driver.to_gpu(memory.address() + on_gpu[i], down[i]);
+        driver.to_gpu(memory->address() + on_gpu[i], down[i]);
     }
     copy(at_work, direction::to_cpu, back);
     for (std::size_t i = 0; i < there.size(); ++i) {

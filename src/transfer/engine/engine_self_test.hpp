@@ -4,6 +4,8 @@
 #include "driver/cuda/device_block.hpp"
 #include "transfer/engine/transfer.hpp"
 
+#include <memory>
+
 namespace barmap::engine {
 
 /// Memory to test an engine in. Kept for as long as the engine may be started again: to free
@@ -22,8 +24,9 @@ private:
 };
 
 /// Lets the engine take the fastest of its ways to copy, moves random values both ways, and looks
-/// with the driver whether they are where they should be. Waits for no kernel.
+/// with the driver whether they are where they should be. Waits for no kernel. The worker keeps the
+/// memory, into which a copy may come late.
 /// @throws error errc::backend_broken, or what failed
-void self_test(worker& at_work, gpu const& which, test_memory const& memory);
+void self_test(worker& at_work, gpu const& which, std::shared_ptr<test_memory const> const& memory);
 
 } // namespace barmap::engine

@@ -28,8 +28,8 @@ void engine_slot::start() {
             entry_.make(gpu_, lane_),
             lane_ == engine::lane::cuda ? std::chrono::seconds(2) : engine::patience_with(gpu_));
         if (!test_memory_ || !test_memory_->is_still_there())
-            test_memory_ = std::make_unique<engine::test_memory>(gpu_);
-        engine::self_test(*worker, gpu_, *test_memory_);
+            test_memory_ = std::make_shared<engine::test_memory const>(gpu_);
+        engine::self_test(*worker, gpu_, test_memory_);
         worker_ = worker;
         report_.state = backend_state::usable;
         report_.reason =

@@ -62,7 +62,7 @@ private:
     engine::gpu const& gpu_;
     engine::lane const lane_;
     std::mutex lock_; // for what follows
-    std::unique_ptr<engine::test_memory> test_memory_;
+    std::shared_ptr<engine::test_memory const> test_memory_;
     std::shared_ptr<engine::worker> worker_;
     engine_report report_;
     unsigned failures_ = 0;

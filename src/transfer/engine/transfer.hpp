@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 
 /// Whole copies by an engine: those of pinned memory directly, others through staging memory.
 namespace barmap::engine {
@@ -34,6 +35,9 @@ public:
     [[nodiscard]] copy_engine& engine() noexcept { return *engine_; }
     [[nodiscard]] reachable const& staging() const noexcept { return *reached_; }
     [[nodiscard]] std::byte* staging_data() const noexcept { return staging_.data(); }
+
+    /// Keeps what its copies may go to, for as long as it lives. Before the first copy.
+    void keep(std::shared_ptr<void const> memory) noexcept { kept_ = std::move(memory); }
 
     /// Whether it has failed: ask for another one.
     [[nodiscard]] bool is_retired() const noexcept {
@@ -79,7 +83,8 @@ private:
                           std::byte const* host, std::size_t bytes);
 
     std::chrono::milliseconds patience_;
-    os::region staging_; // outlives the engine, which may still write into it
+    std::shared_ptr<void const> kept_; // outlives the engine
+    os::region staging_;               // outlives the engine, which may still write into it
     std::unique_ptr<copy_engine> engine_;
     std::unique_ptr<reachable> reached_; // goes before the engine
     std::array<buffer, buffers> buffers_;
