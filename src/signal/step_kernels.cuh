@@ -97,19 +97,13 @@ BARMAP_DEVICE bool is_whole_word(unsigned char const* place, gpu::word bytes) {
     return bytes == 8 && reinterpret_cast<gpu::word>(place) % 8 == 0;
 }
 
-} // namespace detail
-
-namespace detail {
-
 /// Waits until all threads of a block say so. @return false: gave up, which the CPU then sees
 template <class IsThere, class Again>
 BARMAP_DEVICE bool wait_in_block(task const& of, IsThere const& is_there, Again again) {
     for (gpu::detail::time_limit limit(of.nanoseconds);;) {
-        BARMAP_ROLL
-        for (unsigned polls = limit.polls(); polls != 0; --polls)
-            if (all_of_block(is_there()))
-                return true;
-        if (all_of_block(limit.is_over()) && !again())
+        if (all_of_block(is_there()))
+            return true;
+        if (!limit.polls_again() && all_of_block(limit.is_over()) && !again())
             break;
     }
     if (thread_in_block() == 0)

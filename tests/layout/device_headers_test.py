@@ -100,8 +100,7 @@ OPERATION_KERNELS = "using namespace barmap::gpu;\n" + "".join(
 # Where the lanes of a warp wait for each other: on the CPU there is one.
 COLLECTIVES = {
     ("warp_consumer<two>& in, two* to, unsigned* count", "in.pop(*to, *count);"):
-        "ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release, "
-        "ld.acquire, vote, vote, ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release",
+        "ld.relaxed, ld.acquire, vote, bar.warp.sync, st.release, ld.acquire, vote, vote",
     ("warp_consumer<two>* in", "in->~warp_consumer();"): "st.relaxed, bar.warp.sync, st.release",
     ("warp_producer<two>& out, two const* from", "out.push(*from, 8);"):
         "ld.acquire, shfl, shfl, bar.warp.sync, ld.relaxed, vote, vote, st.relaxed, st.relaxed, st.release",
@@ -113,8 +112,8 @@ COLLECTIVE_KERNELS = "using namespace barmap::gpu;\nstruct two { word words[2]; 
     for number, (parameters, text) in enumerate(COLLECTIVES))
 # And where the threads of the block of a step do.
 STEPS = {
-    "load": "ld.relaxed, barrier, ld.acquire, barrier, ld.relaxed, st.release, barrier, st.relaxed, st.release",
-    "store": "ld.relaxed, barrier, ld.acquire, barrier, st.relaxed, st.relaxed, st.release, barrier, fence, st.release, st.relaxed",
+    "load": "ld.relaxed, barrier, ld.acquire, barrier, ld.relaxed, barrier, st.relaxed, st.release, st.release",
+    "store": "ld.relaxed, barrier, ld.acquire, barrier, st.relaxed, st.relaxed, barrier, fence, st.release, st.relaxed, st.release",
 }
 STEP_KERNELS = "".join(
     f'extern "C" KERNEL void operation_{number}(barmap::step::task task) '

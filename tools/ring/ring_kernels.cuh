@@ -249,10 +249,9 @@ BARMAP_DEVICE void echo_bare(gpu::ring_to_gpu<sealed_message<32>> const& in,
     for (gpu::word number = 0; number < task.count; ++number) {
         gpu::word const* const slot = in.slots + (number & in.mask) * 8;
         gpu::word* const answer = out.slots + (number & out.mask) * 2;
-        unsigned polls = 0;
         gpu::detail::time_limit limit(task.nanoseconds);
         while (how == gpu::status::ok && gpu::load_relaxed(slot + 1) != number + 1)
-            if (++polls % limit.polls() == 0 && limit.is_over() && !again())
+            if (!limit.polls_again() && limit.is_over() && !again())
                 how = gpu::status::timed_out;
         if (how != gpu::status::ok)
             break;

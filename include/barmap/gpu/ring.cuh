@@ -91,10 +91,10 @@ public:
     BARMAP_DEVICE status pop(T& value, word nanoseconds = 0) {
         finish();
         for (detail::time_limit limit(nanoseconds);;) {
-            BARMAP_ROLL
-            for (unsigned polls = limit.polls(); polls != 0; --polls) // with nothing between them
-                if (take(value))
-                    return status::ok;
+            if (take(value))
+                return status::ok;
+            if (limit.polls_again())
+                continue;
             // What was pushed before the ring was closed is there by then.
             if (load_acquire(ring_.control + ring_words::closed_by_producer) != 0)
                 return take(value) ? status::ok : status::closed;
@@ -183,13 +183,12 @@ public:
 private:
     BARMAP_DEVICE status wait_for_room(word nanoseconds) {
         for (detail::time_limit limit(nanoseconds);;) {
-            BARMAP_ROLL
-            for (unsigned polls = limit.polls(); polls != 0; --polls) {
-                word const read = load_acquire(ring_.credits + ring_words::read);
-                room_ = ring_.mask + 1 - (next_ - read);
-                if (room_ != 0)
-                    return status::ok;
-            }
+            word const read = load_acquire(ring_.credits + ring_words::read);
+            room_ = ring_.mask + 1 - (next_ - read);
+            if (room_ != 0)
+                return status::ok;
+            if (limit.polls_again())
+                continue;
             if (load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0)
                 return status::closed;
             if (limit.is_over())
@@ -211,23 +210,19 @@ template <class T>
 BARMAP_DEVICE status push(ring_to_cpu<T> const& ring, T const& value, word nanoseconds = 0) {
     word* const next = ring.credits + ring_words::next;
     for (detail::time_limit limit(nanoseconds);;) {
-        BARMAP_ROLL
-        for (unsigned polls = limit.polls(); polls != 0;) {
-            word const number = load_relaxed(next);
-            word const read = load_acquire(ring.credits + ring_words::read);
-            // What is read may be ahead of a number that others have taken since.
-            if (static_cast<long long>(number - read) <= static_cast<long long>(ring.mask)) {
-                if (replace(next, number, number + 1)) {
-                    detail::write_slot(detail::slot_of(ring, number), number + 1, value);
-                    return status::ok;
-                }
-                continue; // another thread has taken the number: that bounds it
+        word const number = load_relaxed(next);
+        word const read = load_acquire(ring.credits + ring_words::read);
+        // What is read may be ahead of a number that others have taken since.
+        if (static_cast<long long>(number - read) <= static_cast<long long>(ring.mask)) {
+            if (replace(next, number, number + 1)) {
+                detail::write_slot(detail::slot_of(ring, number), number + 1, value);
+                return status::ok;
             }
-            if (load_relaxed(ring.credits + ring_words::closed_by_consumer) != 0)
-                return status::closed;
-            --polls;
+            continue; // another thread has taken the number: that bounds it
         }
-        if (limit.is_over())
+        if (load_relaxed(ring.credits + ring_words::closed_by_consumer) != 0)
+            return status::closed;
+        if (!limit.polls_again() && limit.is_over())
             return limit.without(status::full);
     }
 }

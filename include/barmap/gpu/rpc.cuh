@@ -69,19 +69,19 @@ template <class Request, class Reply>
 BARMAP_DEVICE status make_call(rpc_to_cpu<Request, Reply> const& to, word number,
                                Request const& request, Reply& reply, time_limit limit) {
     write_slot(to.requests + (number & to.mask) * slot_to_cpu<Request>::words, number + 1, request);
-    for (;;) {
-        BARMAP_ROLL
-        for (unsigned polls = limit.polls(); polls != 0; --polls)
-            if (take_reply(to, number, reply))
-                return status::ok;
-        // What was answered before it was closed is there by then.
-        bool const is_closed = load_acquire(to.control + rpc_words::closed_by_cpu) != 0;
-        if (is_closed && take_reply(to, number, reply))
+    for (bool is_closed = false;;) {
+        if (take_reply(to, number, reply))
             return status::ok;
-        if (is_closed || limit.is_over()) {
-            store_release(to.owners + (number & to.mask), owner::left_by(number));
-            return is_closed ? status::closed : status::timed_out;
+        if (!is_closed) {
+            if (limit.polls_again())
+                continue;
+            // What was answered before it was closed is there by then.
+            is_closed = load_acquire(to.control + rpc_words::closed_by_cpu) != 0;
+            if (is_closed || !limit.is_over())
+                continue;
         }
+        store_release(to.owners + (number & to.mask), owner::left_by(number));
+        return is_closed ? status::closed : status::timed_out;
     }
 }
 
@@ -99,19 +99,15 @@ BARMAP_DEVICE status call(rpc_to_cpu<Request, Reply> const& to, Request const& r
                           Reply& reply, word nanoseconds) {
     word* const next = to.control + rpc_words::next;
     for (detail::time_limit limit(nanoseconds);;) {
-        BARMAP_ROLL
-        for (unsigned polls = limit.polls(); polls != 0;) {
-            word const number = load_relaxed(next);
-            if (detail::may_use(to, number)) {
-                if (replace(next, number, number + 1))
-                    return detail::make_call(to, number, request, reply, limit);
-                continue; // another thread has taken the number: that bounds it
-            }
-            if (load_relaxed(to.control + rpc_words::closed_by_cpu) != 0)
-                return status::closed;
-            --polls;
+        word const number = load_relaxed(next);
+        if (detail::may_use(to, number)) {
+            if (replace(next, number, number + 1))
+                return detail::make_call(to, number, request, reply, limit);
+            continue; // another thread has taken the number: that bounds it
         }
-        if (limit.is_over())
+        if (load_relaxed(to.control + rpc_words::closed_by_cpu) != 0)
+            return status::closed;
+        if (!limit.polls_again() && limit.is_over())
             return limit.without(status::full);
     }
 }
@@ -146,14 +142,11 @@ public:
 private:
     BARMAP_DEVICE status wait_for_slot(detail::time_limit& limit) {
         for (;;) {
-            BARMAP_ROLL
-            for (unsigned polls = limit.polls(); polls != 0; --polls) {
-                if (detail::may_use(to_, number_))
-                    return status::ok;
-                if (load_relaxed(to_.control + rpc_words::closed_by_cpu) != 0)
-                    return status::closed;
-            }
-            if (limit.is_over())
+            if (detail::may_use(to_, number_))
+                return status::ok;
+            if (load_relaxed(to_.control + rpc_words::closed_by_cpu) != 0)
+                return status::closed;
+            if (!limit.polls_again() && limit.is_over())
                 return limit.without(status::full);
         }
     }

@@ -38,11 +38,9 @@ BARMAP_DEVICE word value_of(counter_to_gpu const& counter) { return load_acquire
 /// @return ok, empty (nanoseconds is 0) or timed_out
 BARMAP_DEVICE status wait_for(counter_to_gpu const& counter, word at_least, word nanoseconds = 0) {
     for (detail::time_limit limit(nanoseconds);;) {
-        BARMAP_ROLL
-        for (unsigned polls = limit.polls(); polls != 0; --polls)
-            if (static_cast<long long>(value_of(counter) - at_least) >= 0)
-                return status::ok;
-        if (limit.is_over())
+        if (static_cast<long long>(value_of(counter) - at_least) >= 0)
+            return status::ok;
+        if (!limit.polls_again() && limit.is_over())
             return limit.without(status::empty);
     }
 }

@@ -21,11 +21,13 @@ namespace detail {
 /// time begins with the first reading: what is there by then costs no reading.
 class time_limit {
 public:
-    BARMAP_DEVICE explicit time_limit(word nanoseconds) : nanoseconds_(nanoseconds), begin_(0) {}
+    BARMAP_DEVICE explicit time_limit(word nanoseconds)
+        : nanoseconds_(nanoseconds), begin_(0), polls_left_(nanoseconds == 0 ? 1 : 64) {}
 
-    /// How often to poll before the other side's end and is_over() are asked for.
-    BARMAP_DEVICE unsigned polls() const { return nanoseconds_ == 0 ? 1 : 64; }
+    /// After a poll that found nothing: whether to poll again at once, without is_over().
+    BARMAP_DEVICE bool polls_again() { return --polls_left_ != 0; }
     BARMAP_DEVICE bool is_over() {
+        polls_left_ = 64;
         if (nanoseconds_ == 0)
             return true;
         word const now = nanoseconds_now();
@@ -40,6 +42,7 @@ public:
 
 private:
     word nanoseconds_, begin_; ///< 0: has not begun
+    unsigned polls_left_; ///< before is_over() is asked
 };
 
 } // namespace detail

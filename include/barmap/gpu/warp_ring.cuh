@@ -95,17 +95,20 @@ public:
     /// @param count how many there were, 1 to 32, where the result is ok. The same in all lanes
     /// @param nanoseconds how long; 0: polls once
     BARMAP_DEVICE status pop(T& value, unsigned& count, word nanoseconds = 0) {
+        bool is_closed = false;
         for (detail::time_limit limit(nanoseconds);;) {
-            BARMAP_ROLL
-            for (unsigned polls = limit.polls(); polls != 0; --polls)
-                if ((count = take(value)) != 0)
-                    return status::ok;
-            // Lanes agree on how it ends.
-            bool const is_closed =
-                load_acquire(ring_.control + ring_words::closed_by_producer) != 0;
-            if (detail::ready_lanes(is_closed) == detail::lanes())
-                return (count = take(value)) != 0 ? status::ok : status::closed;
-            if (detail::ready_lanes(limit.is_over()) == detail::lanes())
+            // In one place: a second copy of it costs a warp up to 9 %, while a thread gains by one.
+            if ((count = take(value)) != 0)
+                return status::ok;
+            if (is_closed)
+                return status::closed;
+            if (limit.polls_again())
+                continue;
+            // What was pushed before the ring was closed is there by then. Lanes agree on how it ends.
+            is_closed = detail::ready_lanes(load_acquire(ring_.control +
+                                                         ring_words::closed_by_producer) != 0) ==
+                detail::lanes();
+            if (!is_closed && detail::ready_lanes(limit.is_over()) == detail::lanes())
                 return limit.without(status::empty);
         }
     }
@@ -198,12 +201,11 @@ private:
     }
     BARMAP_DEVICE status wait_for_room(unsigned count, word nanoseconds) {
         for (detail::time_limit limit(nanoseconds);;) {
-            BARMAP_ROLL
-            for (unsigned polls = limit.polls(); polls != 0; --polls) {
-                read_ = read();
-                if (next_ + count - read_ <= ring_.mask + 1)
-                    return status::ok;
-            }
+            read_ = read();
+            if (next_ + count - read_ <= ring_.mask + 1)
+                return status::ok;
+            if (limit.polls_again())
+                continue;
             bool const is_closed =
                 load_relaxed(ring_.credits + ring_words::closed_by_consumer) != 0;
             if (detail::ready_lanes(is_closed) == detail::lanes())

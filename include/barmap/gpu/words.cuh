@@ -15,10 +15,8 @@
 // Before a loop over the words of a message, which then stay in registers.
 #if defined(__clang__) || defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define BARMAP_UNROLL _Pragma("unroll")
-#define BARMAP_ROLL _Pragma("unroll 1") // before a loop of polls
 #else
 #define BARMAP_UNROLL
-#define BARMAP_ROLL
 #endif
 
 #if defined(__SANITIZE_THREAD__)
