@@ -6,7 +6,6 @@
 
 #include "gdrapi/boundary.hpp"
 #include "gdrapi/gdrapi.h"
-#include "transfer/copy_methods.hpp"
 
 #include <barmap/mapping.hpp>
 
@@ -155,13 +154,13 @@ public:
         });
     }
 
-    /// Runs copy(handle): up to `with_gil` bytes under the GIL, where nobody can begin to unmap,
-    /// more of them while other threads run Python.
+    /// Runs copy(handle): small ones under the GIL, where nobody can begin to unmap, larger ones
+    /// while other threads run Python.
     template <class Copy>
-    int copied(std::size_t size, std::size_t with_gil, Copy copy) {
+    int copied(copy_direction which, std::size_t size, Copy copy) {
         if (!mapped_ || !is_pinned())
             return EINVAL;
-        if (size <= with_gil)
+        if (keeps_gil(which, size))
             return copy(handle_);
         copies_.begin();
         session_->copies.begin();
@@ -232,15 +231,14 @@ nb::tuple callback_flag(pinned const& which) {
 }
 
 int copy_to(pinned& which, std::uintptr_t mapped, std::uintptr_t host, std::size_t size) {
-    return which.copied(size, written_with_gil, [&](gdr_mh_t handle) {
+    return which.copied(copy_direction::to_gpu, size, [&](gdr_mh_t handle) {
         return ::gdr_copy_to_mapping(handle, reinterpret_cast<void*>(mapped),
                                      reinterpret_cast<void const*>(host), size);
     });
 }
 
 int copy_from(pinned& which, std::uintptr_t host, std::uintptr_t mapped, std::size_t size) {
-    constexpr std::size_t by_loads = least_for_engines(copy_direction::to_cpu) - 1;
-    return which.copied(size, std::min(read_with_gil, by_loads), [&](gdr_mh_t handle) {
+    return which.copied(copy_direction::to_cpu, size, [&](gdr_mh_t handle) {
         return ::gdr_copy_from_mapping(handle, reinterpret_cast<void*>(host),
                                        reinterpret_cast<void const*>(mapped), size);
     });

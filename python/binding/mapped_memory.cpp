@@ -48,11 +48,10 @@ std::uint64_t word_of(nb::handle value, int size) {
 /// Lets other threads run during a long copy, and keeps them from closing.
 class mapped_memory::copy_without_gil {
 public:
-    /// @param most largest copy that keeps the GIL, in bytes
-    copy_without_gil(mapped_memory& memory, Py_ssize_t bytes, std::size_t most) noexcept
+    copy_without_gil(mapped_memory& memory, copy_direction which, std::size_t bytes) noexcept
         : memory_(memory) {
         ++memory_.users_;
-        if (static_cast<std::size_t>(bytes) > most)
+        if (!keeps_gil(which, bytes))
             released_.emplace();
     }
     ~copy_without_gil() {
@@ -174,35 +173,25 @@ void mapped_memory::write(nb::handle self, nb::handle buffer, Py_ssize_t offset)
     expect_open(); // after what may have run Python
     expect_writable();
     window const to = part(offset, from.size());
-    copy_without_gil const others_run(*this, from.size(), written_with_gil);
-    if (to.size <= written_with_gil)
-        barmap::write(to, from.bytes());
-    else
-        mapping_->copy_to_gpu(offset_of(to), from.bytes());
+    copy_without_gil const others_run(*this, copy_direction::to_gpu, to.size);
+    mapping_->copy_to_gpu(offset_of(to), from.bytes());
 }
 
 std::size_t mapped_memory::offset_of(window part) const noexcept {
     return static_cast<std::size_t>(part.data - mapping_->data());
 }
 
-void mapped_memory::copy_from(std::span<std::byte> to, window from) const {
-    if (from.size <= read_with_gil)
-        barmap::read(to, from);
-    else
-        mapping_->copy_to_cpu(to, offset_of(from));
-}
-
 nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) {
     expect_open();
     window const from = part(offset, bytes);
-    auto const wanted = static_cast<Py_ssize_t>(from.size);
-    nb::bytes const result = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, wanted));
+    nb::bytes const result = nb::steal<nb::bytes>(
+        PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(from.size)));
     if (!result.is_valid())
         throw nb::python_error();
     auto* const to = reinterpret_cast<std::byte*>(PyBytes_AsString(result.ptr()));
     {
-        copy_without_gil const others_run(*this, wanted, read_with_gil);
-        copy_from({to, from.size}, from);
+        copy_without_gil const others_run(*this, copy_direction::to_cpu, from.size);
+        mapping_->copy_to_cpu({to, from.size}, offset_of(from));
     }
     return result;
 }
@@ -212,8 +201,8 @@ Py_ssize_t mapped_memory::read_into(nb::handle self, nb::handle buffer, Py_ssize
     expect_same_elements(self, buffer);
     expect_open();
     window const from = part(offset, to.size());
-    copy_without_gil const others_run(*this, to.size(), read_with_gil);
-    copy_from(to.bytes(), from);
+    copy_without_gil const others_run(*this, copy_direction::to_cpu, from.size);
+    mapping_->copy_to_cpu(to.bytes(), offset_of(from));
     return to.size();
 }
 
@@ -248,7 +237,7 @@ void mapped_memory::fill(Py_ssize_t byte, Py_ssize_t offset, std::optional<Py_ss
     window to = part(offset, bytes);
     std::array<std::byte, 4096> pattern;
     pattern.fill(static_cast<std::byte>(byte));
-    copy_without_gil const others_run(*this, static_cast<Py_ssize_t>(to.size), written_with_gil);
+    copy_without_gil const others_run(*this, copy_direction::to_gpu, to.size);
     while (to.size != 0) {
         std::size_t const piece = std::min(to.size, pattern.size());
         barmap::write(to, {pattern.data(), piece});

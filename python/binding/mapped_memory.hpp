@@ -86,7 +86,6 @@ private:
     [[nodiscard]] window part(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const;
     [[nodiscard]] std::size_t offset_of(window part) const noexcept; ///< in the mapping
     /// What keeps the GIL is read by loads, all else by what is fastest.
-    void copy_from(std::span<std::byte> to, window from) const;
     void unmap();
 
     struct elements {

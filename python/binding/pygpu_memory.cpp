@@ -41,7 +41,8 @@ public:
         host_buffer const from(buffer, PyBUF_SIMPLE);
         auto const bytes = static_cast<std::size_t>(from.size());
         expect_inside(offset, bytes);
-        if (bytes <= written_with_gil && range_->write_now(offset, from.data(), bytes))
+        if (keeps_gil(copy_direction::to_gpu, bytes) &&
+            range_->write_now(offset, from.data(), bytes))
             return runtime::success;
         return without_gil([&] { return range_->write(offset, from.data(), bytes); });
     }
@@ -50,7 +51,7 @@ public:
         host_buffer const to(buffer, PyBUF_WRITABLE);
         auto const bytes = static_cast<std::size_t>(to.size());
         expect_inside(offset, bytes);
-        if (bytes <= read_with_gil && range_->read_now(to.data(), offset, bytes))
+        if (keeps_gil(copy_direction::to_cpu, bytes) && range_->read_now(to.data(), offset, bytes))
             return runtime::success;
         return without_gil([&] { return range_->read(to.data(), offset, bytes); });
     }
@@ -236,16 +237,7 @@ void bind_pygpu_memory(nb::module_& module) {
         .def(nb::init<>());
     module.def("address_range", &address_range, nb::arg("address"));
     module.def("owner", &owner, nb::arg("address"));
-    module.def("largest_mapped", [] {
-        auto const now = runtime::largest_mapped();
-        return std::make_tuple(now.write, now.read);
-    });
-    module.def(
-        "set_largest_mapped",
-        [](std::size_t write, std::size_t read) {
-            runtime::set_largest_mapped({write, read});
-        },
-        nb::arg("write"), nb::arg("read"));
+    module.def("use_mapping", &runtime::use_mapping, nb::arg("on"));
 }
 
 } // namespace barmap::python

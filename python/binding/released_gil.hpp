@@ -2,6 +2,7 @@
 #pragma once
 
 #include "restore_thread.h"
+#include "transfer/copy_methods.hpp"
 
 #include <nanobind/nanobind.h>
 
@@ -9,11 +10,11 @@
 
 namespace barmap::python {
 
-/// Largest copies, in bytes, that keep the GIL: about a microsecond's worth on an H200 (1.0 us to
-/// the GPU, 1.2 us from it). To get the GIL back may take as long as another thread cares to run.
-/// What a copy engine may make never keeps it.
-inline constexpr std::size_t written_with_gil = 16384;
-inline constexpr std::size_t read_with_gil = 1024;
+/// Whether a copy keeps the GIL: one that no engine ever makes, which is over in a microsecond or
+/// two. To get the GIL back may take as long as another thread cares to run.
+[[nodiscard]] constexpr bool keeps_gil(copy_direction which, std::size_t bytes) noexcept {
+    return bytes < least_for_engines(which);
+}
 
 /// Lets other threads run Python until it goes out of scope.
 ///

@@ -83,7 +83,7 @@ nb::class_<held_ring<Ring>> bind_ring(nb::module_& module, char const* name) {
 std::size_t push(held_ring<byte_ring_to_gpu>& to, nb::handle messages) {
     host_buffer const from(messages, PyBUF_SIMPLE);
     std::span<std::byte const> const bytes = from.bytes();
-    return to.in_turn(bytes.size() > written_with_gil,
+    return to.in_turn(!keeps_gil(copy_direction::to_gpu, bytes.size()),
                       [bytes](byte_ring_to_gpu& ring) { return ring.push_many(bytes); });
 }
 
@@ -92,7 +92,7 @@ std::size_t pop(held_ring<byte_ring_to_cpu>& from, nb::handle messages) {
     host_buffer const to(messages, PyBUF_WRITABLE);
     std::span<std::byte> const bytes = to.bytes();
     // Out of the CPU's own memory: as much of it is read in a microsecond as is written elsewhere.
-    return from.in_turn(bytes.size() > written_with_gil,
+    return from.in_turn(!keeps_gil(copy_direction::to_gpu, bytes.size()),
                         [bytes](byte_ring_to_cpu& ring) { return ring.pop_many(bytes); });
 }
 

@@ -185,7 +185,7 @@ bool held_inputs::push(nb::handle arrays) {
             given.emplace_back(*this, is_next ? next : index_of(name), array);
         }
     }
-    return in_turn(bytes() > written_with_gil, [&given](step_inputs& inputs) {
+    return in_turn(!keeps_gil(copy_direction::to_gpu, bytes()), [&given](step_inputs& inputs) {
         for (given_array const& each : given)
             each.copy_to(inputs);
         return inputs.try_push();
@@ -213,7 +213,7 @@ bool pop_to(held_steps<step_outputs>& from, std::uintptr_t address, std::size_t 
     if (bytes != from.bytes())
         raise(PyExc_ValueError, "the buffer has %zu bytes, and not %zu", bytes, from.bytes());
     // Out of the CPU's own memory, as with rings.
-    return from.in_turn(bytes > written_with_gil, [=](step_outputs& outputs) {
+    return from.in_turn(!keeps_gil(copy_direction::to_gpu, bytes), [=](step_outputs& outputs) {
         if (!outputs.try_pop())
             return false;
         std::memcpy(reinterpret_cast<void*>(address), outputs.staging(0).data(), bytes);

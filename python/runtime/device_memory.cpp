@@ -12,15 +12,10 @@
 namespace barmap::runtime {
 namespace {
 
-// The last power of two at which the mapping is faster than the copy engine on an H200, from pinned
-// host memory (docs/results/h200-580.159.04/lat-compare.csv): it writes 128 KiB in 6.8 us against
-// 10.3, but 256 KiB in 13.5 against 12.5; it reads 4 KiB in 4.3 us against 7.3, but 8 KiB in 9.1
-// against 7.6.
-std::atomic<std::size_t> largest_write{128 * 1024};
-std::atomic<std::size_t> largest_read{4 * 1024};
+std::atomic<bool> mapping_is_used{true};
 
-// A mapping costs some 20 us to make and undo, and 4 us more for each MiB; a small transfer through
-// it saves some 4 us.
+// A mapping costs some 20 us to make and undo, and 4 us more for each MiB; a transfer through it
+// saves some 4 us.
 constexpr unsigned transfers_for_mapping = 5;
 constexpr std::size_t bytes_for_one_more = 1 << 20;
 
@@ -53,14 +48,8 @@ mapping make_mapping(std::uintptr_t address, std::size_t bytes, int device) {
 
 } // namespace
 
-mapped_sizes largest_mapped() noexcept {
-    return {largest_write.load(std::memory_order_relaxed),
-            largest_read.load(std::memory_order_relaxed)};
-}
-
-void set_largest_mapped(mapped_sizes sizes) noexcept {
-    largest_write.store(sizes.write, std::memory_order_relaxed);
-    largest_read.store(sizes.read, std::memory_order_relaxed);
+bool use_mapping(bool on) noexcept {
+    return mapping_is_used.exchange(on, std::memory_order_relaxed);
 }
 
 device_memory::device_memory(std::size_t bytes) : size_(bytes), owner_(os::this_process()) {
@@ -92,8 +81,9 @@ status device_memory::usable() const {
     return resets_ == resets_of(device_) ? success : context_is_destroyed;
 }
 
-bool device_memory::mapping_serves(std::size_t bytes, std::size_t largest) const {
-    if (bytes > largest || state_.load(std::memory_order_acquire) != mapping_state::made)
+bool device_memory::mapping_serves() const {
+    if (!mapping_is_used.load(std::memory_order_relaxed) ||
+        state_.load(std::memory_order_acquire) != mapping_state::made)
         return false;
     // On another device's default stream there may be nothing to wait for while there is on its
     // own.
@@ -101,29 +91,28 @@ bool device_memory::mapping_serves(std::size_t bytes, std::size_t largest) const
 }
 
 bool device_memory::write_now(std::size_t offset, void const* host, std::size_t bytes) {
-    if (!mapping_serves(bytes, largest_mapped().write))
+    if (!mapping_serves())
         return false;
-    barmap::write(mapping_.window().subwindow(offset, bytes),
-                  {static_cast<std::byte const*>(host), bytes});
+    mapping_.copy_to_gpu(offset, {static_cast<std::byte const*>(host), bytes});
     transfers_by_mapping_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }
 
 bool device_memory::read_now(void* host, std::size_t offset, std::size_t bytes) {
-    if (!mapping_serves(bytes, largest_mapped().read))
+    if (!mapping_serves())
         return false;
-    barmap::read({static_cast<std::byte*>(host), bytes},
-                 mapping_.window().subwindow(offset, bytes));
+    mapping_.copy_to_cpu({static_cast<std::byte*>(host), bytes}, offset);
     transfers_by_mapping_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }
 
-void device_memory::consider_mapping(std::size_t bytes, std::size_t largest) {
-    if (bytes > largest || state_.load(std::memory_order_acquire) != mapping_state::none ||
+void device_memory::consider_mapping() {
+    if (!mapping_is_used.load(std::memory_order_relaxed) ||
+        state_.load(std::memory_order_acquire) != mapping_state::none ||
         !current().nothing_to_wait_for)
         return;
     std::size_t const wanted = transfers_for_mapping + size_ / bytes_for_one_more;
-    if (small_transfers_.fetch_add(1, std::memory_order_relaxed) + 1 < wanted)
+    if (transfers_.fetch_add(1, std::memory_order_relaxed) + 1 < wanted)
         return;
     std::lock_guard const guard(making_);
     if (state_.load(std::memory_order_relaxed) != mapping_state::none)
@@ -131,7 +120,7 @@ void device_memory::consider_mapping(std::size_t bytes, std::size_t largest) {
     try {
         mapping_ = make_mapping(address_, size_, device_);
         state_.store(mapping_state::made, std::memory_order_release);
-    } catch (std::exception const&) { // the copy engine does it; barmap.map() says why not
+    } catch (std::exception const&) { // the runtime copies; barmap.map() says why not
         state_.store(mapping_state::impossible, std::memory_order_release);
     }
 }
@@ -142,7 +131,7 @@ status device_memory::write(std::size_t offset, void const* host, std::size_t by
     if (bytes == 0)
         return success;
     device_scope const here(device_);
-    consider_mapping(bytes, largest_mapped().write);
+    consider_mapping();
     if (write_now(offset, host, bytes))
         return success;
     return current().copy(reinterpret_cast<void*>(address_ + offset), host, bytes,
@@ -155,7 +144,7 @@ status device_memory::read(void* host, std::size_t offset, std::size_t bytes) {
     if (bytes == 0)
         return success;
     device_scope const here(device_);
-    consider_mapping(bytes, largest_mapped().read);
+    consider_mapping();
     if (read_now(host, offset, bytes))
         return success;
     return current().copy(host, reinterpret_cast<void const*>(address_ + offset), bytes,

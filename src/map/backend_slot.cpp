@@ -5,6 +5,7 @@
 #include "base/log.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "map/self_test.hpp"
+#include "transfer/measured_plan.hpp"
 
 #include <chrono>
 

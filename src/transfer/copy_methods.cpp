@@ -3,12 +3,12 @@
 
 #include "base/config.hpp"
 #include "base/log.hpp"
-#include "transfer/cpu/measure.hpp"
+#include "transfer/contest.hpp"
 
-#include <barmap/error.hpp>
 #include <barmap/copy.hpp>
+#include <barmap/error.hpp>
 
-#include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace barmap {
@@ -22,30 +22,23 @@ constexpr direction as_engine(copy_direction which) noexcept {
 }
 
 constexpr std::size_t largest = std::size_t{1} << 20; ///< beyond it, the choice stays
-constexpr std::size_t rounds = 9;
-constexpr double hopeless = 3; ///< times the best
-
-/// The memory of the contest.
-struct arena {
-    window gpu;
-    std::uint64_t address;
-    std::function<bool()> const& is_still_there;
-    os::region pageable = os::region::shared_memory(largest);
-    os::region pinned = os::region::shared_memory(largest);
-};
+constexpr std::int64_t budget = 50'000'000;           ///< nanoseconds of each of two measurements
 
 /// One method: an engine, or with none the mapping.
-class contestant {
+class method {
 public:
-    contestant(arena& where, engine_slot* slot) : where_(where), slot_(slot) {
+    /// @param slot null: the mapping
+    method(engine_slot* slot, window gpu, std::uint64_t at,
+           std::function<bool()> const& is_still_there)
+        : slot_(slot), mapped_(gpu) {
         if (!slot)
             return;
         worker_ = slot->get();
         if (!worker_)
             return;
         try {
-            gpu_ = worker_->engine().reach(cuda::describe(where.address, where.gpu.size));
-            if (!where.is_still_there()) // but perhaps other memory at its address
+            gpu_ = worker_->engine().reach(cuda::describe(at, gpu.size));
+            if (!is_still_there()) // but perhaps other memory at its address
                 worker_.reset();
         } catch (error const&) {
             worker_.reset();
@@ -54,32 +47,21 @@ public:
     [[nodiscard]] engine_slot* slot() const noexcept { return slot_; }
     [[nodiscard]] bool competes() const noexcept { return !slot_ || worker_; }
 
-    /// Microseconds of one copy; infinity for one that does not end.
-    double time(copy_direction which, host_memory_kind host, std::size_t bytes) {
-        std::int64_t const begin = copy::steady_nanoseconds();
-        if (!copy(which, host, bytes))
-            return std::numeric_limits<double>::infinity();
-        return static_cast<double>(copy::steady_nanoseconds() - begin) / 1000;
-    }
-
-private:
-    bool copy(copy_direction which, host_memory_kind host, std::size_t bytes) {
-        std::byte* const data =
-            (host == host_memory_kind::pinned ? where_.pinned : where_.pageable).data();
+    /// @return whether the copy was made
+    bool copy(copy_direction which, host_memory_kind kind, std::span<std::byte> host) {
         if (!slot_) {
             if (which == copy_direction::to_gpu)
-                write(where_.gpu, std::span<std::byte const>(data, bytes));
+                write(mapped_, std::span<std::byte const>(host));
             else
-                read(std::span(data, bytes), where_.gpu);
+                read(host, mapped_);
             return true;
         }
-        if (!worker_)
+        if (!worker_ || !gpu_->is_unchanged())
             return false;
-        if (!gpu_->is_unchanged())
-            return false;
-        outcome const result = host == host_memory_kind::pinned
-                                   ? worker_->copy_pinned(as_engine(which), *gpu_, bytes)
-                                   : worker_->copy_staged(as_engine(which), *gpu_, 0, data, bytes);
+        outcome const result =
+            kind == host_memory_kind::pinned
+                ? worker_->copy_pinned(as_engine(which), *gpu_, host.size())
+                : worker_->copy_staged(as_engine(which), *gpu_, 0, host.data(), host.size());
         if (result == outcome::done)
             return true;
         slot_->retire(worker_);
@@ -87,43 +69,12 @@ private:
         return false;
     }
 
-    arena& where_;
+private:
     engine_slot* slot_;
+    window mapped_;
     std::shared_ptr<engine::worker> worker_;
     std::unique_ptr<engine::reachable> gpu_; // goes before the worker
 };
-
-/// Size after size, all of them in turn, round after round, so that what disturbs one disturbs all.
-void compete(std::vector<std::unique_ptr<contestant>> const& all, copy_direction which,
-             host_memory_kind host, copy_methods::by_size& chosen) {
-    std::vector<contestant*> still;
-    for (std::unique_ptr<contestant> const& each : all)
-        still.push_back(each.get());
-    engine_slot* winner = nullptr;
-    for (std::size_t bytes = least_for_engines(which); bytes <= largest; bytes *= 2) {
-        std::vector<std::array<double, rounds>> times(still.size());
-        for (contestant* each : still)
-            (void)each->time(which, host, bytes); // page faults, and what else comes once
-        for (std::size_t round = 0; round < rounds; ++round)
-            for (std::size_t i = 0; i < still.size(); ++i)
-                times[i][round] = still[i]->time(which, host, bytes);
-        std::vector<double> typical;
-        for (std::array<double, rounds>& samples : times) {
-            // The lower quartile: what disturbs a sample only ever makes it longer.
-            auto const quartile = samples.begin() + rounds / 4;
-            std::nth_element(samples.begin(), quartile, samples.end());
-            typical.push_back(*quartile);
-        }
-        winner = still[copy::prefer(typical)]->slot();
-        chosen[copy::size_class(bytes)] = winner;
-        // An engine's own cost matters less and less; loads through BAR1 only get worse.
-        double const best = *std::min_element(typical.begin(), typical.end());
-        if (!still.front()->slot() && typical.front() > hopeless * best)
-            still.erase(still.begin());
-    }
-    for (std::size_t i = copy::size_class(largest) + 1; i < chosen.size(); ++i)
-        chosen[i] = winner;
-}
 
 std::string name_of(engine_slot const* slot) {
     return slot ? std::string(slot->name()) : "mapping";
@@ -143,18 +94,35 @@ copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu, 
                     by_size[i] = engines.empty() ? nullptr : engines.front();
         return result;
     }
-    arena where{gpu, at, is_still_there};
-    std::vector<std::unique_ptr<contestant>> all;
-    all.push_back(std::make_unique<contestant>(where, nullptr));
+    std::vector<std::unique_ptr<method>> all;
+    all.push_back(std::make_unique<method>(nullptr, gpu, at, is_still_there));
     for (engine_slot* const slot : engines)
-        if (auto one = std::make_unique<contestant>(where, slot); one->competes())
+        if (auto one = std::make_unique<method>(slot, gpu, at, is_still_there); one->competes())
             all.push_back(std::move(one));
     if (all.size() == 1)
         return result;
+    os::region const pageable = os::region::shared_memory(largest),
+                     pinned = os::region::shared_memory(largest);
     for (copy_direction const which : {copy_direction::to_gpu, copy_direction::to_cpu})
-        for (host_memory_kind const host : {host_memory_kind::pageable, host_memory_kind::pinned})
-            compete(all, which, host,
-                    result.chosen[static_cast<std::size_t>(which)][static_cast<std::size_t>(host)]);
+        for (host_memory_kind const kind : {host_memory_kind::pageable, host_memory_kind::pinned}) {
+            std::byte* const host = (kind == host_memory_kind::pinned ? pinned : pageable).data();
+            std::memset(host, 0x5a, largest); // page faults
+            contest among(all.size(), least_for_engines(which), largest,
+                          [&](std::size_t candidate, std::size_t bytes, unsigned repeats) {
+                              std::int64_t const begin = steady_nanoseconds();
+                              for (unsigned i = 0; i < repeats; ++i)
+                                  if (!all[candidate]->copy(which, kind, {host, bytes}))
+                                      return std::numeric_limits<double>::infinity();
+                              return static_cast<double>(steady_nanoseconds() - begin);
+                          });
+            for (int twice = 0; twice < 2; ++twice)
+                among.measure(budget);
+            auto const winners = among.winners();
+            copy_methods::by_size& chosen =
+                result.chosen[static_cast<std::size_t>(which)][static_cast<std::size_t>(kind)];
+            for (std::size_t i = 0; i < chosen.size(); ++i)
+                chosen[i] = all[winners[i]]->slot();
+        }
     for (copy_crossover const& each : result.crossovers())
         log::info(std::string(to_string(each.direction)) + ", " +
                   std::string(to_string(each.host)) + " memory, from " +

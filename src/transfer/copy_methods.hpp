@@ -14,8 +14,9 @@
 
 namespace barmap {
 
-/// Below this size no engine is ever faster than loads and stores, so that none is asked, or
-/// started: an engine takes 3.5 us at least, in which 3 KiB are read and 64 KiB written (H200).
+/// Where the contest begins: below this size, in bytes, no engine is ever faster than loads and
+/// stores, so that none is asked, or started. An engine takes 3.5 us at least, in which 3 KiB are
+/// read and 64 KiB written (H200).
 [[nodiscard]] constexpr std::size_t least_for_engines(copy_direction direction) noexcept {
     return direction == copy_direction::to_cpu ? 1024 : 32768;
 }

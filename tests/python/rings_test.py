@@ -132,7 +132,7 @@ def test_threads_take_turns():
 
 
 def test_large_batches_let_other_threads_run():
-    messages = numbered(LARGE, 512)  # more than 16 KiB
+    messages = numbered(LARGE, 512)  # more than 32 KiB
     with barmap.RingToGpu(LARGE, slots=512) as there, barmap.RingToCpu(LARGE, slots=512) as back:
         with GpuSide(LARGE).echoing(there, back):
             assert there.push_many(messages) == 512

@@ -63,11 +63,6 @@ from ._gpu_array import (
     GPUArray,
     to_gpu,
 )
-from ._limits import (
-    MappedSizes,
-    mapped_sizes,
-    set_mapped_sizes,
-)
 from ._pointers import (
     pointer_wrapper,
     pointer_wrapper_complex64,
@@ -116,6 +111,7 @@ from ._typed_allocators import (
     PagelockedAllocator_uint32,
     PagelockedAllocator_uint64,
 )
+from ._use_mapping import use_mapping
 
 # The version of PybindGPU whose names are here.
 major_version, minor_version, release_version = 0, 2, 1
@@ -168,7 +164,6 @@ __all__ = [
     "HostAllocator_uint16",
     "HostAllocator_uint32",
     "HostAllocator_uint64",
-    "MappedSizes",
     "PagelockedAllocator",
     "PagelockedAllocator_complex128",
     "PagelockedAllocator_complex64",
@@ -208,7 +203,6 @@ __all__ = [
     "dtype",
     "gpuarray",
     "major_version",
-    "mapped_sizes",
     "minor_version",
     "pointer_wrapper",
     "pointer_wrapper_complex128",
@@ -232,8 +226,8 @@ __all__ = [
     "ptr_wrapper_uint32",
     "ptr_wrapper_uint64",
     "release_version",
-    "set_mapped_sizes",
     "to_gpu",
+    "use_mapping",
 ]
 
 

@@ -17,7 +17,8 @@ namespace barmap::copy {
 /// What a copy routine needs of the CPU; src/transfer/cpu/cpu.hpp finds out what there is.
 using cpu_features = std::uint32_t;
 
-/// One way to move bytes, for one instruction set. Plain data; src/transfer/cpu/routines.cpp lists them all.
+/// One way to move bytes, for one instruction set. Plain data; src/transfer/cpu/routines.cpp lists
+/// them all.
 struct copy_routine {
     std::string_view name;
     cpu_features needs;
@@ -47,11 +48,6 @@ inline constexpr std::size_t size_classes = 32;
 
 /// The same routines for a mapping of another kind: its fences, and how it posts.
 [[nodiscard]] copy_plan plan_for_kind(copy_plan plan, cache_kind kind) noexcept;
-
-/// The best routine for each size class and direction, measured on a mapping of GPU memory that
-/// nobody else uses. Overwrites the scratch. Takes a few milliseconds.
-/// @param scratch at least 1 MiB, 4 KiB-aligned; a smaller one is measured as far as it goes
-[[nodiscard]] copy_plan measure_plan(std::span<std::byte> scratch, cache_kind kind) noexcept;
 
 } // namespace barmap::copy
 

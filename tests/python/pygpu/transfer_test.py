@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Which way a transfer takes, and that both ways are right, in order with work on streams."""
 
-import sys
 import threading
 import time
 
@@ -18,14 +17,14 @@ def maps(vendor):
 
 
 @pytest.fixture
-def all_sizes_mapped():
-    before = pygpu.set_mapped_sizes(write=sys.maxsize, read=sys.maxsize)
+def switched_back():
+    before = pygpu.use_mapping(True)
     yield
-    pygpu.set_mapped_sizes(*before)
+    pygpu.use_mapping(before)
 
 
 def mapped_array(*arguments, **options):
-    """An array whose small transfers go through the mapping."""
+    """An array whose transfers go through the mapping."""
     array = pygpu.GPUArray(*arguments, **options)
     array[...] = 0
     for _ in range(20):
@@ -47,20 +46,15 @@ def test_nothing_is_mapped_where_that_does_not_pay(nothing_left):
     assert not a.mapped  # two transfers
 
 
-def test_small_transfers_are_mapped(maps, nothing_left):
+def test_transfers_of_every_size_go_through_the_mapping(maps, nothing_left):
     a = mapped_array((1 << 20,), "uint16")
     assert a.mapped
-    sizes = pygpu.mapped_sizes()
-    for way, n in (("write", sizes.write), ("read", sizes.read)):
-        for elements, mapped in ((n // 2, 1), (n // 2 + 1, 0), (1, 1), (1 << 20, 0)):
-            part, given = a[:elements], np.arange(elements).astype("u2")
-            if way == "write":
-                assert by_mapping(a, lambda: part.set(given)) == mapped  # noqa: B023
-            else:
-                part.set(given)
-                assert by_mapping(a, part.get) == mapped
-            pygpu.cudaDeviceSynchronize()
-            assert np.array_equal(part.get(), given)
+    for elements in (1, 2048, 40_000, 1 << 20):
+        part, given = a[:elements], np.arange(elements).astype("u2")
+        assert by_mapping(a, lambda: part.set(given)) == 1  # noqa: B023
+        pygpu.cudaDeviceSynchronize()
+        assert by_mapping(a, part.get) == 1
+        assert np.array_equal(part.get(), given)
 
 
 def test_nothing_is_mapped_on_amd(vendor):
@@ -70,49 +64,47 @@ def test_nothing_is_mapped_on_amd(vendor):
     assert not a.mapped and a._memory.mapped_transfers == 0
 
 
-def test_the_sizes_can_be_set(maps):
+def test_the_mapping_can_be_switched_off(maps, switched_back):
     a = mapped_array(64, "uint64")
-    before = pygpu.set_mapped_sizes(write=8, read=0)
-    try:
-        assert pygpu.mapped_sizes() == (8, 0)
-        assert by_mapping(a, lambda: a[:1].set(np.zeros(1, "u8"))) == 1
-        assert by_mapping(a, lambda: a[:2].set(np.zeros(2, "u8"))) == 0
-        assert by_mapping(a, a[:1].get) == 0
-        with pytest.raises(ValueError, match="not negative"):
-            pygpu.set_mapped_sizes(read=-1)
-    finally:
-        pygpu.set_mapped_sizes(*before)
+    assert pygpu.use_mapping(False) is True
+    assert by_mapping(a, lambda: a[:1].set(np.zeros(1, "u8"))) == 0
+    assert by_mapping(a, a[:1].get) == 0
+    assert not mapped_array(64, "uint64").mapped
+    assert pygpu.use_mapping(True) is False
+    assert by_mapping(a, lambda: a[:1].set(np.zeros(1, "u8"))) == 1
+    assert by_mapping(a, a[:1].get) == 1
 
 
 @pytest.mark.parametrize("offset", [0, 1, 3])
-def test_both_ways_give_the_same(offset, maps, all_sizes_mapped):
+def test_both_ways_give_the_same(offset, maps, switched_back):
     a = mapped_array((100_000,), "int16")
     rng = np.random.default_rng(offset)
     for n in (1, 2, 3, 5, 31, 32, 33, 127, 1000, 4097, 50_000):
         given = rng.integers(-30_000, 30_000, n).astype("i2")
         part = a[offset : offset + n]
-        for write in (sys.maxsize, 0):
-            for read in (sys.maxsize, 0):
+        for write in (True, False):
+            for read in (True, False):
                 a[...] = -1
-                pygpu.set_mapped_sizes(write, read)
+                pygpu.use_mapping(write)
                 part.set(given)
+                pygpu.use_mapping(read)
                 assert np.array_equal(part.get(), given)
                 assert a[offset + n].item() == -1 and (offset == 0 or a[offset - 1].item() == -1)
 
 
-def test_ways_alternate(maps):
+def test_ways_alternate(maps, switched_back):
     a = mapped_array((4096,), "int64")
-    wanted, sizes = np.zeros(4096, "i8"), pygpu.mapped_sizes()
+    wanted = np.zeros(4096, "i8")
     rng = np.random.default_rng(5)
     for k in range(300):
-        pygpu.set_mapped_sizes(sizes.write * (k % 2), sizes.read * (k // 2 % 2))
+        pygpu.use_mapping(k % 2 == 1)
         at = int(rng.integers(0, 4096))
         n = int(rng.integers(1, 4097 - at))
         wanted[at : at + n] = rng.integers(0, 1 << 60, n)
         a[at : at + n] = wanted[at : at + n]
         other = int(rng.integers(0, 4096))
+        pygpu.use_mapping(k // 2 % 2 == 1)
         assert a[other].item() == wanted[other]
-    pygpu.set_mapped_sizes(*sizes)
     assert np.array_equal(a.get(), wanted)
 
 

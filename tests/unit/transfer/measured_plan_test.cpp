@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "fake_gpu_memory.hpp"
-#include "transfer/cpu/measure.hpp"
 #include "transfer/cpu/routines.hpp"
+#include "transfer/measured_plan.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 #include <utility>
-#include <vector>
 
 namespace barmap::copy {
 namespace {
-
-std::size_t preferred(std::vector<double> const& times) {
-    return prefer(times);
-}
-
-TEST(measure, prefers_the_earlier_one_unless_another_clearly_wins) {
-    EXPECT_EQ(preferred({100}), 0u);
-    EXPECT_EQ(preferred({100, 100}), 0u);
-    EXPECT_EQ(preferred({100, 99, 98.5}), 0u);
-    EXPECT_EQ(preferred({100, 98.5, 96}), 2u); // within the noise of 100, but not 100 of 96
-    EXPECT_EQ(preferred({100, 95, 94}), 1u);
-    EXPECT_EQ(preferred({200, 300, 100}), 2u);
-}
 
 // Kernels that move nothing, and a clock that only they put forward.
 std::int64_t fake_time = 0;
@@ -59,7 +45,7 @@ copy_plan measured(std::initializer_list<copy_routine const*> routines, std::siz
                               cache_kind::cached, fake_now);
 }
 
-TEST(measure, chooses_each_direction_by_itself) {
+TEST(measured_plan, chooses_each_direction_by_itself) {
     copy_plan const plan = measured({&slow, &fast}, 4096);
     for (std::size_t bytes : {16, 64, 1024, 4096, 1 << 20}) {
         EXPECT_EQ(plan.store[size_class(bytes)]->name, "fast") << bytes;
@@ -67,7 +53,7 @@ TEST(measure, chooses_each_direction_by_itself) {
     }
 }
 
-TEST(measure, chooses_each_size_by_itself_and_lets_larger_ones_inherit) {
+TEST(measured_plan, chooses_each_size_by_itself_and_lets_larger_ones_inherit) {
     copy_plan const plan = measured({&large, &small}, 4096);
     EXPECT_EQ(plan.store[size_class(16)]->name, "small");
     EXPECT_EQ(plan.store[size_class(512)]->name, "small");
@@ -82,7 +68,7 @@ void counts_itself(void*, void const*, std::size_t) noexcept {
     ++loads;
 }
 
-TEST(measure, measures_a_shared_load_once) {
+TEST(measured_plan, measures_a_shared_load_once) {
     constexpr copy_routine one{"one", 0, 8, takes<200>, counts_itself};
     constexpr copy_routine other{"other", 0, 8, takes<300>, counts_itself};
     (void)measured({&one}, 4096);
@@ -99,7 +85,7 @@ void counts_its_transfers(void*, void const*, std::size_t) noexcept {
     ++transfers_of[Which];
 }
 
-TEST(measure, measures_each_of_three_as_often) {
+TEST(measured_plan, measures_each_of_three_as_often) {
     constexpr copy_routine one{"one", 0, 8, counts_its_transfers<0>, takes<200>};
     constexpr copy_routine two{"two", 0, 8, counts_its_transfers<1>, takes<200>};
     constexpr copy_routine three{"three", 0, 8, counts_its_transfers<2>, takes<200>};
@@ -110,7 +96,7 @@ TEST(measure, measures_each_of_three_as_often) {
     EXPECT_EQ(transfers_of[0], transfers_of[1] + guesses);
 }
 
-TEST(measure, leaves_out_what_was_hopeless_at_smaller_sizes) {
+TEST(measured_plan, leaves_out_what_was_hopeless_at_smaller_sizes) {
     constexpr copy_routine steady{"steady", 0, 8, takes<1000>, takes<200>};
     constexpr copy_routine byte_by_byte{"byte_by_byte", 0, 8, takes_per_byte<10>, takes<200>};
     copy_plan const plan = measured({&steady, &byte_by_byte}, 1 << 20);
@@ -119,7 +105,7 @@ TEST(measure, leaves_out_what_was_hopeless_at_smaller_sizes) {
     EXPECT_EQ(largest_store, 256u) << "more than twice the best at 256 bytes, so never larger";
 }
 
-TEST(measure, keeps_to_its_time) {
+TEST(measured_plan, keeps_to_its_time) {
     constexpr copy_routine link{"link", 0, 8, takes_per_byte<1>, takes_per_byte<10>};
     std::int64_t const begin = fake_time;
     (void)measured({&link}, 1 << 20);
@@ -148,7 +134,7 @@ void takes_longer_at_times(void*, void const*, std::size_t) noexcept {
     fake_time += noise_source() % 100 < 1 ? 20 * Nanoseconds : Nanoseconds;
 }
 
-TEST(measure, does_not_believe_one_disturbed_moment) {
+TEST(measured_plan, does_not_believe_one_disturbed_moment) {
     constexpr copy_routine best{"best", 0, 8, moves_slowly_for_a_while<100, 20>,
                                 moves_slowly_for_a_while<1000, 1>};
     constexpr copy_routine other{"other", 0, 8, moves<120, 16>, moves<1200, 1>};
@@ -164,7 +150,7 @@ TEST(measure, does_not_believe_one_disturbed_moment) {
     }
 }
 
-TEST(measure, sees_through_transfers_that_are_disturbed_now_and_then) {
+TEST(measured_plan, sees_through_transfers_that_are_disturbed_now_and_then) {
     constexpr copy_routine best{"best", 0, 8, takes_longer_at_times<1000>,
                                 takes_longer_at_times<1000>};
     constexpr copy_routine other{"other", 0, 8, takes<1100>, takes<1100>};
@@ -184,7 +170,7 @@ void is_fast_in_one_sample_of_four(void*, void const*, std::size_t) noexcept {
     fake_time += transfers_of_lucky++ % 120 < 30 ? 150 : 250;
 }
 
-TEST(measure, one_lucky_sample_does_not_decide) {
+TEST(measured_plan, one_lucky_sample_does_not_decide) {
     constexpr copy_routine steady{"steady", 0, 8, takes<200>, takes<200>};
     constexpr copy_routine lucky{"lucky", 0, 8, is_fast_in_one_sample_of_four, takes<200>};
     copy_plan const plan = measured({&steady, &lucky}, 4096);
@@ -194,7 +180,7 @@ TEST(measure, one_lucky_sample_does_not_decide) {
     }
 }
 
-TEST(measure, falls_back_on_the_preferred_routine_without_scratch) {
+TEST(measured_plan, falls_back_on_the_preferred_routine_without_scratch) {
     for (std::size_t bytes : {0, 1, 15}) {
         std::int64_t const before = fake_time;
         copy_plan const plan = measured({&slow, &fast}, bytes);
@@ -204,7 +190,7 @@ TEST(measure, falls_back_on_the_preferred_routine_without_scratch) {
     }
 }
 
-TEST(measure, plans_with_the_routines_of_this_cpu_inside_the_scratch) {
+TEST(measured_plan, plans_with_the_routines_of_this_cpu_inside_the_scratch) {
     for (std::size_t bytes : {std::size_t{16}, std::size_t{5000}, std::size_t{1} << 20}) {
         guarded_pages const pages(bytes);
         copy_plan const plan = measure_plan({pages.begin(), bytes}, cache_kind::write_combining);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/contest.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace barmap {
+namespace {
+
+constexpr double noise = 1.02;
+// A candidate that takes so many times the best, and falls further behind, is not tried on larger
+// sizes. One that catches up may have a long start and win later.
+constexpr double hopeless = 2;
+
+// Nanoseconds. One sample must be long against the clock's own 25 ns.
+constexpr double sample_time = 6'000;
+constexpr double long_sample_time = 10'000;
+constexpr std::size_t rounds_of_long_samples = 3;
+
+} // namespace
+
+std::size_t prefer(std::span<double const> times) noexcept {
+    double const least = *std::min_element(times.begin(), times.end());
+    auto const first = std::find_if(times.begin(), times.end(),
+                                    [&](double time) { return time <= least * noise; });
+    return static_cast<std::size_t>(first - times.begin());
+}
+
+std::int64_t steady_nanoseconds() noexcept {
+    auto const now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+contest::contest(std::size_t candidates, std::size_t smallest, std::size_t largest,
+                 timed_copies time)
+    : count_(candidates), smallest_(smallest), largest_(largest), time_(std::move(time)) {
+    assert(candidates >= 1 && candidates <= max_candidates);
+    for (auto& times : shortest_)
+        times.fill(std::numeric_limits<double>::infinity());
+}
+
+/// Measures all candidates in turn, round after round, so that what disturbs one disturbs all.
+/// @return nanoseconds that it took
+double contest::compete(std::span<candidate> candidates, std::size_t bytes) {
+    double const guess = std::max(1.0, time_(candidates[0].number, bytes, 1));
+    auto const repeats =
+        static_cast<unsigned>(std::clamp(std::ceil(sample_time / guess), 1.0, 64.0));
+    std::size_t const count = guess * repeats < long_sample_time ? rounds : rounds_of_long_samples;
+    double spent = guess;
+    for (std::size_t round = 0; round < count; ++round)
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            candidate& turn = candidates[(round + i) % candidates.size()];
+            double const sample = time_(turn.number, bytes, repeats);
+            turn.samples[round] = sample / repeats;
+            if (std::isfinite(sample))
+                spent += sample;
+        }
+    for (candidate& each : candidates) {
+        // The lower quartile: what disturbs a sample, on a machine that others share, only ever
+        // makes it longer, and often for more than half of so few.
+        auto const quartile = each.samples.begin() + static_cast<std::ptrdiff_t>(count / 4);
+        std::nth_element(each.samples.begin(), quartile,
+                         each.samples.begin() + static_cast<std::ptrdiff_t>(count));
+        each.typical = *quartile;
+    }
+    return spent;
+}
+
+void contest::measure(std::int64_t nanoseconds) {
+    std::array<candidate, max_candidates> storage;
+    for (std::size_t i = 0; i < count_; ++i)
+        storage[i].number = i;
+    std::span<candidate> candidates(storage.data(), count_);
+    // A round that does not count: page faults, the power-up of wide registers, the clock's rise.
+    (void)compete(candidates, smallest_);
+    double left = static_cast<double>(nanoseconds), spent = 0;
+    for (std::size_t bytes = smallest_; bytes <= largest_ && 2 * spent <= left; bytes *= 2) {
+        spent = compete(candidates, bytes);
+        left -= spent;
+
+        double best = std::numeric_limits<double>::infinity();
+        for (candidate const& each : candidates) {
+            double& shortest = shortest_[copy::size_class(bytes)][each.number];
+            shortest = std::min(shortest, each.typical);
+            best = std::min(best, each.typical);
+        }
+        auto const lost =
+            std::remove_if(candidates.begin(), candidates.end(), [&](candidate& each) {
+                double const before = std::exchange(each.times_best, each.typical / best);
+                return each.times_best > hopeless && each.times_best >= before;
+            });
+        candidates = candidates.first(static_cast<std::size_t>(lost - candidates.begin()));
+    }
+}
+
+std::array<std::size_t, copy::size_classes> contest::winners() const {
+    std::array<std::size_t, copy::size_classes> result;
+    std::size_t winner = 0;
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        std::span<double const> const times(shortest_[i].data(), count_);
+        if (std::isfinite(*std::min_element(times.begin(), times.end())))
+            winner = prefer(times);
+        result[i] = winner;
+    }
+    return result;
+}
+
+} // namespace barmap
