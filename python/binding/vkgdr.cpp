@@ -165,7 +165,8 @@ void bind_vkgdr(nb::module_& module) {
         throw nb::python_error();
     vkgdr_module.attr("HasMemory") = has_memory;
     vkgdr_module.def("open", &open);
-    vkgdr_module.def("allocate", &allocate, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+    vkgdr_module.def("allocate", &allocate, nb::arg("on"), nb::arg("size"), nb::arg("flags"),
+                     nb::arg("kept").none());
     vkgdr_module.def("last_error", &last_error);
     vkgdr_module.attr("OPEN_CURRENT_CONTEXT_BIT") =
         static_cast<int>(VKGDR_OPEN_CURRENT_CONTEXT_BIT);
