@@ -78,7 +78,7 @@ def thread(commands, answers):
                         "-o", library, source], check=True)
         serve = ctypes.CDLL(str(library)).serve
     serve.argtypes = [Handle, Handle]
-    handles = [Handle(*ring._ring._handle_for_thread) for ring in (commands, answers)]
+    handles = [Handle(*ring._held._handle_for_thread) for ring in (commands, answers)]
     running = threading.Thread(target=serve, args=handles)
     running.start()
     try:

@@ -11,13 +11,12 @@ from . import types
 from ._barmap import version as __version__
 from ._batches import BatchQueue, batch_queue, copy_rows, pinned
 from ._device_struct import device_struct
-from ._either_counter import Arena
 from ._error import ArgumentError, Error
 from ._headers import include_dir
 from ._machine import Device, devices, flush_stores, info, sim
 from ._mapping import Array, Mapping, alloc, map
 from ._rings import RingToCpu, RingToGpu
-from ._signals import CounterToCpu, CounterToGpu
+from ._signals import Arena, CounterToCpu, CounterToGpu
 from ._steps import StepInputs, StepOutputs
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Sequence, SupportsIndex, 
 from . import _barmap
 from ._error import Error
 from ._layout import Layout, lengths
-from ._machine import Device, Engine
+from ._machine import Device, Engine, ordinal_of
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
 from ._streams import Stream, handle_of
@@ -176,8 +176,7 @@ class BatchQueue:
     """
 
     def __init__(self, device: Union[SupportsIndex, Device] = 0) -> None:
-        ordinal = device.ordinal if isinstance(device, Device) else device
-        self._ordinal = unsigned(ordinal, "device", 31)
+        self._ordinal = ordinal_of(device)
         self._queue = _barmap.batch_queue(self._ordinal)
 
     def submit(

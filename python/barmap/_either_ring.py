@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Optional, SupportsIndex, Tuple, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, Tuple, TypeVar, Union
 
 from . import _barmap
-from ._machine import Device
+from ._held import HeldWithHandle
+from ._machine import Device, ordinal_of
 from ._naming import in_brackets
 from ._numbers import unsigned
 from ._waiting import checked
@@ -16,34 +17,31 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Ring = TypeVar("Ring", _barmap.RingToGpu, _barmap.RingToCpu)
-_Self = TypeVar("_Self", bound="EitherRing[Any]")
-
-# Of barmap::gpu::ring_to_gpu<T> and ring_to_cpu<T>.
-_HANDLE = ["slots", "control", "credits", "mask"]
 
 
-class EitherRing(Generic[Ring]):
+class EitherRing(HeldWithHandle[Ring]):
     """A ring of either direction."""
 
-    _ring: Ring
+    _CALLED = "ring"
+    # Of barmap::gpu::ring_to_gpu<T> and ring_to_cpu<T>.
+    _WORDS = ["slots", "control", "credits", "mask"]
     _dtype: np.dtype[Any]
     _slots: int
 
     def __init__(
-        self, dtype: npt.DTypeLike, slots: SupportsIndex, device: Union[SupportsIndex, Device]
+        self,
+        dtype: npt.DTypeLike,
+        slots: SupportsIndex,
+        *,
+        device: Union[SupportsIndex, Device] = 0,
     ) -> None:
         import numpy as np
 
         self._dtype = np.dtype(dtype)
         if self._dtype.hasobject:
             raise TypeError("GPU memory cannot hold Python objects")
-        ordinal = device.ordinal if isinstance(device, Device) else device
         self._slots = unsigned(slots, "slots")
-        self._ring = self._make(self._dtype.itemsize, self._slots, unsigned(ordinal, "device", 31))
-
-    @staticmethod
-    def _make(message_nbytes: int, slots: int, device: int) -> Ring:
-        raise NotImplementedError
+        self._held = self._TYPE(self._dtype.itemsize, self._slots, ordinal_of(device))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -55,41 +53,22 @@ class EitherRing(Generic[Ring]):
 
     @property
     def depth(self) -> int:
-        return self._ring.depth
+        return self._held.depth
 
     @property
     def number(self) -> int:
-        return self._ring.number
+        return self._held.number
 
     @property
     def closed(self) -> bool:
-        return self._ring.closed
-
-    @property
-    def released(self) -> bool:
-        return self._ring.released
-
-    @property
-    def handle(self) -> npt.NDArray[Any]:
-        """What kernels take by value: 32 bytes, as a NumPy array without axes.
-
-        CuPy passes such an array as a struct of its 32 bytes. ``handle.tobytes()`` are these bytes,
-        and ``handle.ctypes.data`` is their address, for a launch by CUDA's own functions. It does
-        not keep the ring.
-        """
-        import numpy as np
-
-        made: npt.NDArray[Any] = np.zeros((), np.dtype([(name, np.uint64) for name in _HANDLE]))
-        made[()] = self._ring.handle_words
-        made.setflags(write=False)
-        return made
+        return self._held.closed
 
     @property
     def handle_words(self) -> Tuple[int, int, int, int]:
         """The same as four integers of 64 bits, as Numba passes them: the GPU addresses of slots,
         control words and credits, and the number of slots less 1.
         """
-        return self._ring.handle_words
+        return self._held.handle_words
 
     def wait_for(self, timeout: Optional[float] = None) -> bool:
         """Waits for room, in a ring to the GPU, or for a message, in one to the CPU.
@@ -126,7 +105,7 @@ class EitherRing(Generic[Ring]):
         ...     ring.wait_for(0.001)
         False
         """
-        return self._ring.wait(checked(timeout))
+        return self._held.wait(checked(timeout))
 
     def close(self) -> None:
         """Tells the other side that this one has ended. Closing twice is allowed.
@@ -148,38 +127,14 @@ class EitherRing(Generic[Ring]):
         ...     ring.close()
         ...     ring.close()
         """
-        self._ring.close()
-
-    def release(self) -> None:
-        """Frees the ring's memory. Releasing twice is allowed.
-
-        No kernel may use the ring any more, and none may wait for what only this program would tell
-        it: as `cudaFree` does, this waits for all kernels that run. Calls of other threads end
-        first. Garbage collection does the same.
-
-        Examples
-        --------
-        >>> ring = barmap.RingToGpu("i4", slots=2)
-        >>> ring.release()
-        >>> try:
-        ...     ring.try_push(1)
-        ... except ValueError as refused:
-        ...     print(refused)
-        this ring is released
-        """
-        self._ring.release()
-
-    def __enter__(self: _Self) -> _Self:
-        if self.released:
-            raise ValueError("this ring is released")
-        return self
+        self._held.close()
 
     def __exit__(self, *_: object) -> None:
         try:
             if not self.released:
                 self.close()
         finally:
-            self.release()
+            super().__exit__()
 
     def __repr__(self) -> str:
         state = "released" if self.released else f"{self.slots} slots"

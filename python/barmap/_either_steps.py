@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from typing import (
-    TYPE_CHECKING, Any, Dict, Generic, Mapping, Optional, SupportsIndex, Tuple, TypeVar,
-)
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, SupportsIndex, Tuple, TypeVar
 
 from . import _barmap
+from ._held import Held
 from ._layout import Layout, Source
 from ._naming import kind_of
 from ._numbers import unsigned
@@ -16,8 +15,7 @@ from ._streams import Stream, current_of, handle_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-Held = TypeVar("Held", _barmap.StepInputs, _barmap.StepOutputs)
-_Self = TypeVar("_Self", bound="EitherSteps[Any]")
+Steps = TypeVar("Steps", _barmap.StepInputs, _barmap.StepOutputs)
 
 
 def tensor(name: Any, x: Any, is_written: bool) -> Source:
@@ -48,10 +46,10 @@ def tensor(name: Any, x: Any, is_written: bool) -> Source:
     return source
 
 
-class EitherSteps(Generic[Held]):
+class EitherSteps(Held[Steps]):
     """What inputs and outputs have."""
 
-    _held: Held
+    _ARE_WRITTEN: bool  # the tensors, by the kernel
     _layouts: Dict[str, Layout]
     _arrays: Tuple[Any, ...]
 
@@ -61,21 +59,13 @@ class EitherSteps(Generic[Held]):
             raise TypeError(
                 f"tensors is {kind_of(tensors)}: give a dict of arrays on a GPU, by names"
             )
-        sources = {name: tensor(name, x, self._are_written()) for name, x in tensors.items()}
+        sources = {name: tensor(name, x, self._ARE_WRITTEN) for name, x in tensors.items()}
         self._layouts = {name: each.layout for name, each in sources.items()}
-        self._held = self._make(
+        self._held = self._TYPE(
             [(each.address, each.layout.nbytes) for each in sources.values()], self._versions
         )
         self._arrays = tuple(tensors.values())
         self._owners = [each.owner for each in sources.values()]
-
-    @staticmethod
-    def _are_written() -> bool:
-        raise NotImplementedError
-
-    @staticmethod
-    def _make(tensors: Any, versions: int) -> Held:
-        raise NotImplementedError
 
     def _views(self, of: npt.NDArray[Any]) -> Dict[str, npt.NDArray[Any]]:
         """The parts of the bytes of a step, as arrays by name."""
@@ -97,34 +87,9 @@ class EitherSteps(Generic[Held]):
     def failed(self) -> bool:
         return self._held.failed
 
-    @property
-    def released(self) -> bool:
-        return self._held.released
-
     def release(self) -> None:
-        """Frees the memory, and lets go of the tensors. Releasing twice is allowed.
-
-        No stream and no graph may use it any more: as `cudaFree` does, this waits for all kernels
-        that run. Garbage collection does the same. The memory stays as long as somebody has an
-        array of `StepInputs.host`.
-
-        Examples
-        --------
-        >>> inputs = barmap.StepInputs({"x": barmap.alloc(2, "i4")})
-        >>> inputs.release()
-        >>> inputs.released
-        True
-        """
         self._arrays, self._owners = (), []
-        self._held.release()
-
-    def __enter__(self: _Self) -> _Self:
-        if self.released:
-            raise ValueError(f"this {type(self).__name__} is released")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
+        super().release()
 
     def __repr__(self) -> str:
         state = "released" if self.released else f"{self._versions} versions"

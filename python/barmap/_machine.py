@@ -7,11 +7,12 @@ import json
 import os
 import subprocess
 import sys
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, SupportsIndex, Union
 
 from . import _barmap
 from ._error import Error
 from ._mapping import _backend_name
+from ._numbers import unsigned
 
 
 class Engine(NamedTuple):
@@ -114,6 +115,10 @@ class Device(NamedTuple):
         """
         rows = _barmap.copy_crossovers(self.ordinal, _backend_name(backend))
         return [CopyCrossover(**row) for row in rows]
+
+
+def ordinal_of(device: Union[SupportsIndex, Device]) -> int:
+    return unsigned(device.ordinal if isinstance(device, Device) else device, "device", 31)
 
 
 def devices() -> List[Device]:

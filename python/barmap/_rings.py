@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, Union
+from typing import TYPE_CHECKING, Any, Optional, SupportsIndex
 
 from . import _barmap
 from ._either_ring import EitherRing
-from ._machine import Device
 from ._messages import MessageMaker, expect_messages
 from ._numbers import unsigned
 from ._waiting import pause
@@ -72,19 +72,11 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
     (True, 3, 4)
     """
 
-    @staticmethod
-    def _make(message_nbytes: int, slots: int, device: int) -> _barmap.RingToGpu:
-        return _barmap.RingToGpu(message_nbytes, slots, device)
+    _TYPE = _barmap.RingToGpu
 
-    def __init__(
-        self,
-        dtype: npt.DTypeLike,
-        slots: SupportsIndex,
-        *,
-        device: Union[SupportsIndex, Device] = 0,
-    ) -> None:
-        super().__init__(dtype, slots, device)
-        self._message_of = MessageMaker(self._dtype)
+    @functools.cached_property
+    def _message_of(self) -> MessageMaker:
+        return MessageMaker(self._dtype)
 
     def try_push(self, value: Any) -> bool:
         """Writes a message, unless the ring is full. It arrives at the latest with `flush`.
@@ -117,7 +109,7 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         ...     ring.try_push(1), ring.try_push(np.uint16(2)), ring.try_push(3)
         (True, True, False)
         """
-        return self._ring.push(self._message_of(value)) == 1
+        return self._held.push(self._message_of(value)) == 1
 
     def push_many(self, messages: npt.NDArray[Any]) -> int:
         """Writes as many messages as there is room for, in order. They arrive at the latest with
@@ -150,7 +142,7 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         (3, 1, 4)
         """
         expect_messages(self._dtype, messages, "messages")
-        return self._ring.push(messages)
+        return self._held.push(messages)
 
     def flush(self) -> None:
         """Makes all messages arrive without waiting for more.
@@ -168,7 +160,7 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         ...     if ring.try_push(0.5):
         ...         ring.flush()
         """
-        self._ring.flush()
+        self._held.flush()
 
 
 class RingToCpu(EitherRing[_barmap.RingToCpu]):
@@ -203,18 +195,7 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
     None 0 False
     """
 
-    @staticmethod
-    def _make(message_nbytes: int, slots: int, device: int) -> _barmap.RingToCpu:
-        return _barmap.RingToCpu(message_nbytes, slots, device)
-
-    def __init__(
-        self,
-        dtype: npt.DTypeLike,
-        slots: SupportsIndex,
-        *,
-        device: Union[SupportsIndex, Device] = 0,
-    ) -> None:
-        super().__init__(dtype, slots, device)
+    _TYPE = _barmap.RingToCpu
 
     def try_pop(self) -> Any:
         """Reads the next message, if it has arrived.
@@ -240,7 +221,7 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
         import numpy as np
 
         message = np.empty(1, self._dtype)
-        return message[0] if self._ring.pop(message) else None
+        return message[0] if self._held.pop(message) else None
 
     def pop_many(
         self, n: Optional[SupportsIndex] = None, *, out: Optional[npt.NDArray[Any]] = None
@@ -288,7 +269,7 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
             expect_messages(self._dtype, out, "out")
             if not out.flags.writeable:
                 raise TypeError("out is read-only")
-        return out[: self._ring.pop(out)]
+        return out[: self._held.pop(out)]
 
     async def pop(self) -> Any:
         """Waits for the next message, while the event loop goes on.

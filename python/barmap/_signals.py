@@ -1,17 +1,106 @@
 # SPDX-License-Identifier: MIT
-"""Counters between a CPU, running GPU code and CUDA streams."""
+"""Counters between a CPU, running GPU code and CUDA streams, and the memory that they share."""
 
 from __future__ import annotations
 
 import time
-from typing import Optional, SupportsIndex, Union
+from typing import Optional, SupportsIndex, Tuple, TypeVar, Union
 
 from . import _barmap
-from ._either_counter import Arena, EitherCounter
-from ._machine import Device
+from ._error import Error
+from ._held import Held, HeldWithHandle
+from ._machine import Device, ordinal_of
+from ._naming import kind_of
 from ._numbers import unsigned
 from ._streams import Stream, handle_of
 from ._waiting import checked, pause
+
+Counter = TypeVar("Counter", _barmap.CounterToGpu, _barmap.CounterToCpu)
+
+
+class Arena(Held[_barmap.Arena]):
+    """Memory of which counters take parts, so that hundreds share one pin.
+
+    A counter to the GPU takes 128 bytes of GPU memory, and one to the CPU 128 of each kind. What is
+    released gives its part back.
+
+    The memory stays until the arena and all that took a part of it are released. It is a context
+    manager: leaving the block releases it. Any number of threads may use it.
+
+    Parameters
+    ----------
+    gpu_bytes, host_bytes : int
+        Bytes of each kind of memory; 0 for none.
+    device : int or Device, optional
+        The GPU, or its ordinal.
+
+    Raises
+    ------
+    barmap.Error
+        If there is no GPU or no memory; in a forked child.
+
+    Attributes
+    ----------
+    released : bool
+
+    Examples
+    --------
+    >>> with barmap.Arena(1 << 16, 1 << 16) as arena:
+    ...     counters = [barmap.CounterToCpu(arena=arena) for _ in range(500)]
+    ...     sum(counter.value for counter in counters)
+    0
+    """
+
+    _TYPE = _barmap.Arena
+    _CALLED = "arena"
+
+    def __init__(
+        self,
+        gpu_bytes: SupportsIndex,
+        host_bytes: SupportsIndex,
+        device: Union[SupportsIndex, Device] = 0,
+    ) -> None:
+        self._held = self._TYPE(
+            unsigned(gpu_bytes, "gpu_bytes", 63), unsigned(host_bytes, "host_bytes", 63),
+            ordinal_of(device),
+        )
+
+    def __repr__(self) -> str:
+        return f"<barmap.Arena{', released' if self.released else ''}>"
+
+
+class EitherCounter(HeldWithHandle[Counter]):
+    """A counter of either direction."""
+
+    _CALLED = "counter"
+
+    def __init__(
+        self,
+        first: SupportsIndex = 0,
+        *,
+        arena: Optional[Arena] = None,
+        device: Union[SupportsIndex, Device] = 0,
+    ) -> None:
+        if arena is not None and not isinstance(arena, Arena):
+            raise TypeError(f"arena is {kind_of(arena)}: give a barmap.Arena")
+        memory = None if arena is None else arena._held
+        self._held = self._TYPE(memory, ordinal_of(device), unsigned(first, "first"))
+
+    @property
+    def value(self) -> int:
+        return self._held.value
+
+    @property
+    def handle_words(self) -> Tuple[int, ...]:
+        """The same as integers of 64 bits, as Numba passes them."""
+        return self._held.handle_words
+
+    def __repr__(self) -> str:
+        try:
+            state = ", released" if self.released else f": {self.value}"
+        except (Error, ValueError):  # in a forked child; released by another thread meanwhile
+            state = ""
+        return f"<barmap.{type(self).__name__}{state}>"
 
 
 class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
@@ -56,23 +145,8 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
     17
     """
 
+    _TYPE = _barmap.CounterToGpu
     _WORDS = ["value"]
-
-    def __init__(
-        self,
-        first: SupportsIndex = 0,
-        *,
-        arena: Optional[Arena] = None,
-        device: Union[SupportsIndex, Device] = 0,
-    ) -> None:
-        self._counter = _barmap.CounterToGpu(*self._memory(arena, device), unsigned(first, "first"))
-
-    @property
-    def value(self) -> int:
-        return self._counter.value
-
-    def _shown(self) -> str:
-        return f": {self.value}"
 
     def advance(self, to: SupportsIndex) -> None:
         """Sets the number, at once, after all that this thread has written to this GPU's memory and
@@ -90,7 +164,7 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
         >>> with barmap.CounterToGpu() as inputs:
         ...     inputs.advance(inputs.value + 1)
         """
-        self._counter.advance(unsigned(to, "to"))
+        self._held.advance(unsigned(to, "to"))
 
     def wait(self, stream: Stream, at_least: SupportsIndex) -> None:
         """Has a stream wait until the number is at least this. Returns at once.
@@ -117,7 +191,7 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
         >>> with barmap.CounterToGpu(first=3) as inputs:
         ...     inputs.wait(0, 3)
         """
-        self._counter.wait(handle_of(stream), unsigned(at_least, "at_least"))
+        self._held.wait(handle_of(stream), unsigned(at_least, "at_least"))
 
 
 class CounterToCpu(EitherCounter[_barmap.CounterToCpu]):
@@ -141,23 +215,8 @@ class CounterToCpu(EitherCounter[_barmap.CounterToCpu]):
     (True, 17)
     """
 
+    _TYPE = _barmap.CounterToCpu
     _WORDS = ["value", "arrived", "first"]
-
-    def __init__(
-        self,
-        first: SupportsIndex = 0,
-        *,
-        arena: Optional[Arena] = None,
-        device: Union[SupportsIndex, Device] = 0,
-    ) -> None:
-        self._counter = _barmap.CounterToCpu(*self._memory(arena, device), unsigned(first, "first"))
-
-    @property
-    def value(self) -> int:
-        return self._counter.value
-
-    def _shown(self) -> str:
-        return f": {self.value}"
 
     def record(self, stream: Stream, value: SupportsIndex) -> None:
         """Has a stream set the number when all that it was given before is done.
@@ -170,7 +229,7 @@ class CounterToCpu(EitherCounter[_barmap.CounterToCpu]):
         >>> with barmap.CounterToCpu() as done:
         ...     done.record(0, 1)
         """
-        self._counter.record(handle_of(stream), unsigned(value, "value"))
+        self._held.record(handle_of(stream), unsigned(value, "value"))
 
     def wait_for(self, at_least: SupportsIndex, timeout: Optional[float] = None) -> bool:
         """Waits until the number is at least this: as `RingToCpu.wait_for` waits.
@@ -199,7 +258,7 @@ class CounterToCpu(EitherCounter[_barmap.CounterToCpu]):
         ...     done.wait_for(0), done.wait_for(1, timeout=0.001)
         (True, False)
         """
-        return self._counter.wait(unsigned(at_least, "at_least"), checked(timeout))
+        return self._held.wait(unsigned(at_least, "at_least"), checked(timeout))
 
     async def reached(self, at_least: SupportsIndex) -> int:
         """Waits until the number is at least this, while the event loop goes on: as `RingToCpu.pop`
@@ -217,6 +276,6 @@ class CounterToCpu(EitherCounter[_barmap.CounterToCpu]):
         ...         print(await done.reached(number))
         """
         wanted, begin = unsigned(at_least, "at_least"), time.monotonic()
-        while not self._counter.wait(wanted, 0):
+        while not self._held.wait(wanted, 0):
             await pause(begin)
-        return self._counter.value
+        return self._held.value

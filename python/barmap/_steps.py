@@ -71,6 +71,9 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
     ([1, 0], True)
     """
 
+    _TYPE = _barmap.StepInputs
+    _CALLED = "StepInputs"
+    _ARE_WRITTEN = True
     host: Dict[str, Any]
 
     def __init__(self, tensors: Mapping[str, GpuArray], versions: SupportsIndex = 4) -> None:
@@ -80,14 +83,6 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
         )
         self.host = self._views(self._held.staging())
         self._push = self._held.push
-
-    @staticmethod
-    def _are_written() -> bool:
-        return True
-
-    @staticmethod
-    def _make(tensors: Any, versions: int) -> _barmap.StepInputs:
-        return _barmap.StepInputs(tensors, versions)
 
     def push(
         self, arrays: Optional[Mapping[str, HostArray]] = None, /, **named: HostArray
@@ -189,8 +184,6 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
         self.host = {}
         super().release()
 
-    release.__doc__ = EitherSteps.release.__doc__
-
 
 class StepOutputs(EitherSteps[_barmap.StepOutputs]):
     """GPU arrays whose contents the CPU gets after each step, without a synchronisation: the tokens
@@ -227,17 +220,13 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
     {'tokens': array([5, 6, 7])}
     """
 
+    _TYPE = _barmap.StepOutputs
+    _CALLED = "StepOutputs"
+    _ARE_WRITTEN = False
+
     def __init__(self, tensors: Mapping[str, GpuArray], versions: SupportsIndex = 64) -> None:
         super().__init__(tensors, versions)
         self._nbytes = self._held.nbytes
-
-    @staticmethod
-    def _are_written() -> bool:
-        return False
-
-    @staticmethod
-    def _make(tensors: Any, versions: int) -> _barmap.StepOutputs:
-        return _barmap.StepOutputs(tensors, versions)
 
     def store(self, stream: Optional[Stream] = None) -> None:
         """Has a stream publish what the GPU arrays hold, after what it was given before.

@@ -158,8 +158,6 @@ class _TorchInputs(StepInputs):
                     f"{name} has the shape {tuple(x.shape)}, and the input has {tuple(to.shape)}"
                 )
 
-    push.__doc__ = StepInputs.push.__doc__
-
 
 def step_inputs(tensors: Mapping[str, torch.Tensor], versions: SupportsIndex = 4) -> StepInputs:
     """`barmap.StepInputs` of PyTorch's tensors, with tensors on the CPU to fill.

@@ -27,7 +27,7 @@ def _library(dtype):
 
 
 def _words(ring):
-    return (ctypes.c_ulonglong * 4)(*ring._ring._handle_for_thread)
+    return (ctypes.c_ulonglong * 4)(*ring._held._handle_for_thread)
 
 
 class GpuSide:

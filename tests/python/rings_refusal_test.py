@@ -110,7 +110,7 @@ def test_values_become_messages(dtype, value, stored, monkeypatch):
     with barmap.RingToGpu(dtype, slots=2) as ring:
         assert ring.try_push(value) and ring.depth == 1
         with monkeypatch.context() as patch:
-            patch.setattr(ring, "_ring", Pushed())
+            patch.setattr(ring, "_held", Pushed())
             assert ring.try_push(value)
     expected = np.zeros(1, dtype)
     expected[0] = stored

@@ -33,7 +33,7 @@ def library():
 
 
 def words(of):
-    found = of._counter._handle_for_thread
+    found = of._held._handle_for_thread
     return (ctypes.c_ulonglong * len(found))(*found)
 
 

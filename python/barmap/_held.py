@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What the package has of memory that a CPU and a GPU share, until it is released."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, List, Protocol, Tuple, Type, TypeVar
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+class _Releasable(Protocol):
+    @property
+    def released(self) -> bool: ...
+    def release(self) -> None: ...
+
+
+class _WithWords(_Releasable, Protocol):
+    @property
+    def handle_words(self) -> Tuple[int, ...]: ...
+
+
+Thing = TypeVar("Thing", bound=_Releasable)
+ThingOfKernels = TypeVar("ThingOfKernels", bound=_WithWords)
+_Self = TypeVar("_Self", bound="Held[Any]")
+
+
+class Held(Generic[Thing]):
+    """Something of the extension, which leaving a block releases."""
+
+    _TYPE: Type[Thing]
+    _CALLED: str  # as messages call it
+    _held: Thing
+
+    @property
+    def released(self) -> bool:
+        return self._held.released
+
+    def release(self) -> None:
+        """Frees the memory, or gives it back to its arena. Releasing twice is allowed.
+
+        No kernel, stream or graph may use it any more, and no kernel may wait for what only this
+        program would tell it: memory is freed as `cudaFree` does it, which waits for all kernels
+        that run. Calls of other threads end first. Garbage collection does the same.
+
+        What is in use stays: an arena's memory until the last counter in it is released, that of
+        steps as long as somebody has an array of `StepInputs.host`.
+
+        Examples
+        --------
+        >>> ring = barmap.RingToGpu("i4", slots=2)
+        >>> ring.release()
+        >>> ring.released
+        True
+        >>> try:
+        ...     ring.try_push(1)
+        ... except ValueError as refused:
+        ...     print(refused)
+        this ring is released
+        """
+        self._held.release()
+
+    def __enter__(self: _Self) -> _Self:
+        if self.released:
+            raise ValueError(f"this {self._CALLED} is released")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+class HeldWithHandle(Held[ThingOfKernels]):
+    """The same of what kernels use."""
+
+    _WORDS: List[str]  # what the words of a handle are
+
+    @property
+    def handle(self) -> npt.NDArray[Any]:
+        """What kernels take by value, as a NumPy array without axes of 64-bit words.
+
+        CuPy passes such an array as a struct of its bytes. ``handle.tobytes()`` are these bytes, and
+        ``handle.ctypes.data`` is their address, for a launch by CUDA's own functions. It does not
+        keep the memory.
+        """
+        import numpy as np
+
+        made: npt.NDArray[Any] = np.zeros((), np.dtype([(name, np.uint64) for name in self._WORDS]))
+        made[()] = self._held.handle_words
+        made.setflags(write=False)
+        return made
