@@ -11,6 +11,7 @@ from ._layout import Layout, Source
 from ._naming import kind_of
 from ._numbers import unsigned
 from ._streams import Stream, current_of, handle_of
+from ._waiting import checked
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -86,6 +87,40 @@ class EitherSteps(Held[Steps]):
     @property
     def failed(self) -> bool:
         return self._held.failed
+
+    def wait_for(self, timeout: Optional[float] = None) -> bool:
+        """Waits for a free version of inputs, or for results of outputs.
+
+        Other threads run meanwhile, and Ctrl-C ends it. For the first millisecond it keeps looking;
+        after that it looks every 100 microseconds.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            In seconds; for as long as it takes, if not given.
+
+        Returns
+        -------
+        bool
+            Whether there are any. Also False if `failed` and there are none.
+
+        Raises
+        ------
+        barmap.Error
+            In a forked child.
+        ValueError
+            For a negative time; if this is released, also while it waits.
+
+        Examples
+        --------
+        >>> with barmap.StepInputs({"x": barmap.alloc(2, "f4")}) as inputs:
+        ...     inputs.wait_for(0.001)
+        True
+        >>> with barmap.StepOutputs({"x": barmap.alloc(2, "f4")}) as outputs:
+        ...     outputs.wait_for(0.001)
+        False
+        """
+        return self._held.wait(checked(timeout))
 
     def release(self) -> None:
         self._arrays, self._owners = (), []

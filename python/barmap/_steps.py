@@ -10,7 +10,7 @@ from . import _barmap
 from ._either_steps import EitherSteps
 from ._error import Error
 from ._streams import Stream
-from ._waiting import checked, pause
+from ._waiting import pause
 
 if TYPE_CHECKING:
     from ._batches import GpuArray, HostArray
@@ -123,34 +123,6 @@ class StepInputs(EitherSteps[_barmap.StepInputs]):
         if named or not isinstance(arrays, dict):
             arrays = {**arrays, **named}
         return self._push(arrays)
-
-    def wait_for(self, timeout: Optional[float] = None) -> bool:
-        """Waits for a free version. Other threads run meanwhile, and Ctrl-C ends it.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            In seconds; for as long as it takes, if not given.
-
-        Returns
-        -------
-        bool
-            Whether there is one. Also False if `failed` and there is none.
-
-        Raises
-        ------
-        barmap.Error
-            In a forked child.
-        ValueError
-            For a negative time; if this is released, also while it waits.
-
-        Examples
-        --------
-        >>> with barmap.StepInputs({"x": barmap.alloc(2, "f4")}) as inputs:
-        ...     inputs.wait_for(0.001)
-        True
-        """
-        return self._held.wait(checked(timeout))
 
     def load(self, stream: Optional[Stream] = None) -> None:
         """Has a stream lay the next push into the GPU arrays, before what it is given later.
@@ -268,30 +240,6 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
 
         results = np.empty(self._nbytes, np.uint8)
         return self._views(results) if self._held.pop(results) else None
-
-    def wait_for(self, timeout: Optional[float] = None) -> bool:
-        """Waits for results. Other threads run meanwhile, and Ctrl-C ends it.
-
-        For the first millisecond it keeps looking; after that it looks every 100 microseconds.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            In seconds; for as long as it takes, if not given.
-
-        Returns
-        -------
-        bool
-            Whether there are any. Also False if `failed` and there are none. Raises as that of
-            `StepInputs`.
-
-        Examples
-        --------
-        >>> with barmap.StepOutputs({"x": barmap.alloc(2, "f4")}) as outputs:
-        ...     outputs.wait_for(0.001)
-        False
-        """
-        return self._held.wait(checked(timeout))
 
     async def get(self) -> Any:
         """Waits for results, while the event loop goes on: as `RingToCpu.pop` waits.
