@@ -5,15 +5,16 @@ The libraries themselves are in frameworks_test.py.
 """
 
 import ctypes
+import functools
 import gc
 import random
 import subprocess
 import sys
-import threading
 
 import barmap
 import pytest
 from barmap import _barmap
+from concurrency import run_threads
 
 SLAB = 2 << 20
 
@@ -121,35 +122,25 @@ def test_a_mapping_of_an_array_shares_its_mapping_and_outlives_it():
 
 
 def test_threads_allocate_and_free(open_slab, no_leak):
-    failures = []
-
     def work(seed):
         chance = random.Random(seed)
         held = {}
-        try:
-            for turn in range(400):
-                if held and chance.random() < 0.5:
-                    address, value = held.popitem()
-                    with barmap.map(address, 8) as mapping:
-                        assert mapping.read(0, 8) == bytes([value]) * 8
-                    _barmap.library_free(address)
-                else:
-                    address = _barmap.library_malloc(chance.choice((8, 4000, 600_000)), 0)
-                    value = chance.randrange(256)
-                    with barmap.map(address, 8) as mapping:
-                        mapping.write(bytes([value]) * 8)
-                    held[address] = value
-            for address in held:
+        for turn in range(400):
+            if held and chance.random() < 0.5:
+                address, value = held.popitem()
+                with barmap.map(address, 8) as mapping:
+                    assert mapping.read(0, 8) == bytes([value]) * 8
                 _barmap.library_free(address)
-        except BaseException as failure:  # noqa: BLE001: handed to the test's thread
-            failures.append(failure)
+            else:
+                address = _barmap.library_malloc(chance.choice((8, 4000, 600_000)), 0)
+                value = chance.randrange(256)
+                with barmap.map(address, 8) as mapping:
+                    mapping.write(bytes([value]) * 8)
+                held[address] = value
+        for address in held:
+            _barmap.library_free(address)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures[0]
+    run_threads(*[functools.partial(work, seed) for seed in range(4)])
     gc.collect()
 
 

@@ -10,6 +10,7 @@ import types
 import barmap
 import numpy as np
 import pytest
+from concurrency import expect_refused, in_child
 from dlpack_object import DlpackObject
 from gpu_memory import Interface, bytes_like
 
@@ -340,32 +341,23 @@ def test_a_copy_that_failed_is_told_by_the_next_call():
     subprocess.run([sys.executable, "-c", FAILING], check=True, timeout=120)
 
 
-CHILD = """
-import os, barmap, numpy as np
-barmap.sim()
-gpu, host, queue = barmap.alloc((2, 4), "u1"), barmap.pinned((2, 4), "u1"), barmap.batch_queue()
-child = os.fork()
-if child == 0:
-    refused = 0
-    for call in (lambda: barmap.copy_rows(host, gpu, from_rows=[0]), lambda: barmap.batch_queue(),
-                 lambda: barmap.copy_rows(host, gpu, from_rows=[0], stream=0), lambda: queue.done(0),
-                 lambda: queue.wait(0), lambda: barmap.pinned(4, "u1"), lambda: queue.name,
-                 lambda: queue.submit([gpu.gpu_address], [host.ctypes.data], [4])):
-        try:
-            call()
-        except barmap.Error:
-            refused += 1
-    del host
-    os._exit(refused)
-status = os.waitpid(child, 0)[1]
-assert os.waitstatus_to_exitcode(status) == 8, status
-barmap.copy_rows(host, gpu, from_rows=[0])
-"""
-
-
 @pytest.mark.simulated
 def test_a_forked_child_is_refused():
-    subprocess.run([sys.executable, "-c", CHILD], check=True, timeout=120)
+    gpu, host = barmap.alloc((2, 4), "u1"), barmap.pinned((2, 4), "u1")
+    queue = barmap.batch_queue()
+
+    def child():
+        nonlocal host
+        expect_refused(
+            lambda: barmap.copy_rows(host, gpu, from_rows=[0]), barmap.batch_queue,
+            lambda: barmap.copy_rows(host, gpu, from_rows=[0], stream=0), lambda: queue.done(0),
+            lambda: queue.wait(0), lambda: barmap.pinned(4, "u1"), lambda: queue.name,
+            lambda: queue.submit([gpu.gpu_address], [host.ctypes.data], [4]),
+        )
+        del host
+
+    assert in_child(child) == 0
+    barmap.copy_rows(host, gpu, from_rows=[0])
 
 
 @pytest.mark.simulated

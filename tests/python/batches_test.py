@@ -3,6 +3,7 @@
 
 import array
 import ctypes
+import functools
 import gc
 import os
 import subprocess
@@ -13,6 +14,7 @@ import weakref
 import barmap
 import numpy as np
 import pytest
+from concurrency import run_threads
 from dlpack_object import DlpackObject
 from gpu_memory import Interface, bytes_like
 
@@ -300,28 +302,18 @@ def test_nothing_keeps_the_interpreter_while_it_waits(stream):
 
 
 def test_many_threads_at_once():
-    failures = []
-
     def work(seed):
         chance = np.random.default_rng(seed)
-        try:
-            gpu, host = barmap.alloc((64, 33), "u1"), filled((64, 33), seed=seed)
-            back = barmap.pinned((64, 33), "u1")
-            for _ in range(30):
-                order = chance.permutation(64)
-                barmap.copy_rows(gpu, host, from_rows=order)
-                barmap.copy_rows(back, gpu, order, np.arange(64))
-                assert (back == host).all()
-                back[...] = 0
-        except BaseException as failure:  # noqa: BLE001: handed to the test's thread
-            failures.append(failure)
+        gpu, host = barmap.alloc((64, 33), "u1"), filled((64, 33), seed=seed)
+        back = barmap.pinned((64, 33), "u1")
+        for _ in range(30):
+            order = chance.permutation(64)
+            barmap.copy_rows(gpu, host, from_rows=order)
+            barmap.copy_rows(back, gpu, order, np.arange(64))
+            assert (back == host).all()
+            back[...] = 0
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures[0]
+    run_threads(*[functools.partial(work, seed) for seed in range(4)])
 
 
 def test_pinned_memory_is_an_array_and_goes_with_its_last_view(driver):

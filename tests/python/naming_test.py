@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What errors and reprs call things."""
 
-import os
 
 import barmap
 import numpy as np
 import pytest
 from barmap._naming import array_name, dtype_name, kind_of
+from concurrency import in_child
 
 PLAIN = np.dtype([("id", "u4"), ("x", "f8")])
 ALIGNED = np.dtype([("id", "u4"), ("x", "f8")], align=True)
@@ -76,9 +76,10 @@ def test_reprs_say_values():
 def test_reprs_in_a_forked_child():
     with barmap.CounterToGpu() as there, barmap.CounterToCpu() as back:
         queue = barmap.batch_queue()
-        child = os.fork()
-        if child == 0:
-            found = [repr(there), repr(back), repr(queue)]
-            os._exit(0 if found == ["<barmap.CounterToGpu>", "<barmap.CounterToCpu>",
-                                    "<barmap.BatchQueue of GPU 0: none usable>"] else 1)
-        assert os.waitpid(child, 0)[1] == 0
+
+        def child():
+            assert [repr(there), repr(back), repr(queue)] == [
+                "<barmap.CounterToGpu>", "<barmap.CounterToCpu>",
+                "<barmap.BatchQueue of GPU 0: none usable>"]
+
+        assert in_child(child) == 0

@@ -1,38 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Threads and forks."""
 
-import faulthandler
-import os
-import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
-import warnings
 
 import barmap
 import numpy as np
 import pytest
-
-
-def run_threads(*functions):
-    failures = []
-
-    def guarded(function):
-        try:
-            function()
-        except BaseException as failure:  # noqa: BLE001: handed to the test's thread
-            failures.append(failure)
-
-    threads = [threading.Thread(target=guarded, args=(function,)) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive()
-    if failures:
-        raise failures[0]
+from concurrency import expect_refused, in_child, run_threads
 
 
 def test_threads_copy_through_one_mapping():
@@ -127,25 +105,6 @@ def test_long_copies_let_other_threads_run():
     assert not array.closed
 
 
-def in_child(function):
-    """Runs a function in a forked child. Returns the exit status, or minus the signal."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python 3.12 warns of fork with threads
-        child = os.fork()
-    if child == 0:
-        status = 1
-        faulthandler.disable()  # a SIGSEGV may be what is expected
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        try:
-            function()
-            status = 0
-        except BaseException as failure:  # noqa: BLE001
-            os.write(2, f"in the child: {failure!r}\n".encode())
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
 def test_fork(memory):
     mapping = barmap.map(memory.address, 4096)
     array = barmap.alloc(16, "u1")
@@ -154,15 +113,10 @@ def test_fork(memory):
 
     def child():
         for x in (mapping, array):
-            for call in (lambda: x.write(b"child"), lambda: x.read(0, 1), lambda: x.post(1, 0),
-                         lambda: x.read_into(bytearray(1)), lambda: x.fill(0), lambda: x.numpy(),
-                         lambda: memoryview(x)):
-                with pytest.raises(barmap.Error, match="parent") as caught:
-                    call()
-                assert caught.value.code == 11
-        for call in (lambda: barmap.map(memory.address, 64), lambda: barmap.alloc(16, "u1")):
-            with pytest.raises(barmap.Error):
-                call()
+            expect_refused(lambda: x.write(b"child"), lambda: x.read(0, 1), lambda: x.post(1, 0),
+                           lambda: x.read_into(bytearray(1)), lambda: x.fill(0), lambda: x.numpy(),
+                           lambda: memoryview(x))
+        expect_refused(lambda: barmap.map(memory.address, 64), lambda: barmap.alloc(16, "u1"))
         array.close()  # its own side only
         with pytest.raises(BufferError):
             mapping.close()
@@ -206,20 +160,6 @@ data = bytes(1 << 20)
 
 
 def test_a_forked_child_learns_that_it_is_one():
-    program = """
-import os, sys, barmap
-barmap.sim()
-array = barmap.alloc(8, "u1")
-child = os.fork()
-if child == 0:
-    for look in (barmap.devices, lambda: barmap.alloc(8, "u1")):
-        try:
-            look()
-        except barmap.Error as refused:
-            assert "spawn" in refused.advice, refused.advice
-        else:
-            os._exit(1)
-    os._exit(0)
-sys.exit(os.waitpid(child, 0)[1] != 0)
-"""
-    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+    array = barmap.alloc(8, "u1")
+    assert in_child(lambda: expect_refused(barmap.devices, lambda: barmap.alloc(8, "u1"))) == 0
+    array.close()

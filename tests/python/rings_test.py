@@ -3,16 +3,14 @@
 
 import _thread
 import signal
-import subprocess
-import sys
 import threading
 
 import barmap
 import numpy as np
 import pytest
 
+from concurrency import expect_refused, in_child, run_threads
 from gpu_side import CLOSED, EMPTY, FULL, OK, GpuSide
-from process_test import run_threads
 
 pytestmark = pytest.mark.simulated  # on a real GPU, no thread can stand for a kernel
 
@@ -293,37 +291,19 @@ def test_the_handle_is_a_struct_of_four_words(kind):
             handle["mask"] = 3
 
 
-CHILD = """
-import os, sys
-import barmap, numpy as np
-barmap.sim()
-there, back = barmap.RingToGpu("i4", slots=2), barmap.RingToCpu("i4", slots=2)
-child = os.fork()
-if child == 0:
-    calls = [lambda: there.try_push(1), there.flush, lambda: there.wait_for(0), there.close,
-             lambda: there.depth, lambda: there.handle, lambda: back.try_pop(),
-             lambda: back.pop_many(1), lambda: back.closed, lambda: barmap.RingToGpu("i4", slots=2)]
-    for call in calls:
-        try:
-            call()
-        except barmap.Error as refused:
-            if "spawn" not in refused.advice:
-                os._exit(2)
-        else:
-            os._exit(1)
-    there.release()
-    try:
-        with back:
-            pass
-    except barmap.Error:
-        os._exit(0 if back.released else 3)
-    os._exit(4)
-assert os.waitpid(child, 0)[1] == 0
-assert there.try_push(1) and back.try_pop() is None
-"""
-
-
 def test_a_forked_child_is_refused():
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", CHILD], capture_output=True, text=True,
-                          check=False)
-    assert done.returncode == 0, done.stderr
+    there, back = barmap.RingToGpu("i4", slots=2), barmap.RingToCpu("i4", slots=2)
+
+    def child():
+        expect_refused(
+            lambda: there.try_push(1), there.flush, lambda: there.wait_for(0), there.close,
+            lambda: there.depth, lambda: there.handle, back.try_pop, lambda: back.pop_many(1),
+            lambda: back.closed, lambda: barmap.RingToGpu("i4", slots=2),
+        )
+        there.release()
+        with pytest.raises(barmap.Error), back:
+            pass
+        assert back.released
+
+    assert in_child(child) == 0
+    assert there.try_push(1) and back.try_pop() is None

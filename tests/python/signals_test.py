@@ -7,8 +7,6 @@ import ctypes
 import functools
 import pathlib
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 
@@ -17,8 +15,8 @@ import numpy as np
 import pytest
 
 from compiled import compile_library
+from concurrency import expect_refused, in_child, run_threads
 from gpu_side import EMPTY, OK
-from process_test import run_threads
 
 pytestmark = pytest.mark.simulated  # on a real GPU, no thread can stand for a kernel
 
@@ -222,35 +220,19 @@ def test_they_leave_nothing_behind(no_leak):
             kind(arena=barmap.Arena(1 << 12, 1 << 12)).release()
 
 
-CHILD = """
-import os
-import barmap
-barmap.sim()
-arena = barmap.Arena(4096, 4096)
-all = [barmap.CounterToGpu(), barmap.CounterToCpu(arena=arena)]
-child = os.fork()
-if child == 0:
-    calls = [lambda: all[0].advance(1), lambda: all[1].value, lambda: all[1].wait_for(1, 0),
-             lambda: barmap.CounterToCpu(), lambda: barmap.CounterToCpu(arena=arena),
-             lambda: barmap.Arena(128, 128)]
-    for i, call in enumerate(calls):
-        try:
-            call()
-        except barmap.Error as refused:
-            if "spawn" not in refused.advice:
-                os._exit(100 + i)
-        else:
-            os._exit(1 + i)
-    for each in [*all, arena]:
-        each.release()
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-all[0].advance(1)
-assert all[1].value == 0
-"""
-
-
 def test_a_forked_child_is_refused():
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", CHILD], capture_output=True, text=True,
-                          check=False)
-    assert done.returncode == 0, done.stderr
+    arena = barmap.Arena(4096, 4096)
+    there, back = barmap.CounterToGpu(), barmap.CounterToCpu(arena=arena)
+
+    def child():
+        expect_refused(
+            lambda: there.advance(1), lambda: back.value, lambda: back.wait_for(1, 0),
+            barmap.CounterToCpu, lambda: barmap.CounterToCpu(arena=arena),
+            lambda: barmap.Arena(128, 128),
+        )
+        for each in (there, back, arena):
+            each.release()
+
+    assert in_child(child) == 0
+    there.advance(1)
+    assert back.value == 0

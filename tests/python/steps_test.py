@@ -5,9 +5,7 @@ import _thread
 import asyncio
 import ctypes
 import gc
-import os
 import signal
-import subprocess
 import sys
 import threading
 import types
@@ -16,9 +14,9 @@ import barmap
 import numpy as np
 import pytest
 
+from concurrency import expect_refused, in_child, run_threads
 from dlpack_object import DlpackObject
 from gpu_memory import Interface
-from process_test import run_threads
 
 RECORD = np.dtype([("id", "u4"), ("gain", "f8")], align=True)
 KINDS = {"positions": ((5,), "i8"), "mask": ((3, 3), "?"), "scale": ((), "f4"), "odd": ((7,), "u1"),
@@ -322,35 +320,20 @@ def test_steps_leave_nothing_behind(no_leak):
         outputs.release()
 
 
-CHILD = """
-import os
-import barmap, numpy as np
-barmap.sim()
-x = {"x": barmap.alloc(1, "i4")}
-inputs, outputs = barmap.StepInputs(x), barmap.StepOutputs(x)
-child = os.fork()
-if child == 0:
-    calls = [inputs.push, lambda: inputs.push(x=np.int32([1])), inputs.load, outputs.store, outputs.pop,
-             lambda: inputs.wait_for(0), lambda: outputs.wait_for(0), lambda: inputs.failed,
-             lambda: barmap.StepInputs(x)]
-    for i, call in enumerate(calls):
-        try:
-            call()
-        except barmap.Error as refused:
-            if "spawn" not in refused.advice:
-                os._exit(100 + i)
-        else:
-            os._exit(1 + i)
-    inputs.release()
-    del outputs
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-assert inputs.push() and outputs.pop() is None
-"""
-
-
 @pytest.mark.simulated
 def test_a_forked_child_is_refused():
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", CHILD], capture_output=True, text=True,
-                          env={**os.environ, "BARMAP_SIM": "1"}, check=False)
-    assert done.returncode == 0, done.stderr
+    x = {"x": barmap.alloc(1, "i4")}
+    inputs, outputs = barmap.StepInputs(x), barmap.StepOutputs(x)
+
+    def child():
+        nonlocal outputs
+        expect_refused(
+            inputs.push, lambda: inputs.push(x=np.int32([1])), inputs.load, outputs.store, outputs.pop,
+            lambda: inputs.wait_for(0), lambda: outputs.wait_for(0), lambda: inputs.failed,
+            lambda: barmap.StepInputs(x),
+        )
+        inputs.release()
+        del outputs
+
+    assert in_child(child) == 0
+    assert inputs.push() and outputs.pop() is None

@@ -2,6 +2,7 @@
 """barmap.torch.swap_blocks_batch, against a stand-in of PyTorch."""
 
 import ctypes
+import functools
 import importlib
 import sys
 import threading
@@ -10,6 +11,7 @@ import barmap
 import numpy as np
 import pytest
 import torch_stand_in
+from concurrency import run_threads
 from torch_stand_in import Tensor
 
 
@@ -149,11 +151,7 @@ def test_threads_swap_at_once(swap, cache):
         for _ in range(50):
             swap(*cache.lists(*[("gpu", first + i, "host", first + i) for i in range(16)]))
 
-    threads = [threading.Thread(target=work, args=(16 * each,)) for each in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_threads(*[functools.partial(work, 16 * each) for each in range(4)])
     queue = barmap.batch_queue()
     assert queue.wait(queue.submit([], [], [], after=0))
     assert (cache.host == cache.now()).all()

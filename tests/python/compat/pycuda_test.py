@@ -6,12 +6,12 @@ import importlib.util
 import pathlib
 import subprocess
 import sys
-import threading
 
 import barmap
 import numpy as np
 import pytest
 import vkgdr
+from concurrency import run_threads
 
 STAND_INS = str(pathlib.Path(__file__).parent / "stand_ins")
 
@@ -88,18 +88,11 @@ def test_it_is_garbage_collected(kind, gpu, no_leak):
 
 
 def test_refusals(kind, gpu):
-    caught = []
-
-    def run():
-        try:
+    def without_context():
+        with pytest.raises(vkgdr.VkgdrError, match="no current CUDA context"):
             kind(gpu, 64)
-        except vkgdr.VkgdrError as error:
-            caught.append(str(error))
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    assert "no current CUDA context" in caught[0]
+    run_threads(without_context)
     for arguments in ((0,), (10**15,), (64, 1)):
         with pytest.raises(vkgdr.VkgdrError):
             kind(gpu, *arguments)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The package vkgdr: what it does, and what it refuses."""
 
-import threading
-
 import barmap
 import barmap.vkgdr
 import numpy as np
 import pytest
 import vkgdr
+from concurrency import run_threads
 from gpu_memory import Block
 
 FORCED = vkgdr.OpenFlags.FORCE_NON_COHERENT_BIT
@@ -29,18 +28,7 @@ def refused(call, *words):
 def without_context(call):
     """Runs a function in a thread that has no current context."""
     result = []
-
-    def run():
-        try:
-            result.append(call())
-        except BaseException as failure:  # noqa: BLE001: handed to the test's thread
-            result.append(failure)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if isinstance(result[0], BaseException):
-        raise result[0]
+    run_threads(lambda: result.append(call()))
     return result[0]
 
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Threads and forked children, as tests start them."""
+
+import faulthandler
+import os
+import resource
+import threading
+import warnings
+
+import barmap
+import pytest
+
+
+def run_threads(*functions):
+    """Runs each in a thread of its own, and raises what the first that failed has raised."""
+    failures = []
+
+    def guarded(function):
+        try:
+            function()
+        except BaseException as failure:  # noqa: BLE001: handed to the test's thread
+            failures.append(failure)
+
+    threads = [threading.Thread(target=guarded, args=(function,)) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    if failures:
+        raise failures[0]
+
+
+def in_child(function):
+    """Runs a function in a forked child. Returns the exit status, or minus the signal."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns of fork with threads
+        child = os.fork()
+    if child == 0:
+        status = 1
+        faulthandler.disable()  # a SIGSEGV may be what is expected
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        try:
+            function()
+            status = 0
+        except BaseException as failure:  # noqa: BLE001
+            os.write(2, f"in the child: {failure!r}\n".encode())
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def expect_refused(*calls):
+    """Expects that a forked child is refused each of them, and is told what to do."""
+    for call in calls:
+        with pytest.raises(barmap.Error, match="parent") as refused:
+            call()
+        assert refused.value.code == 11  # barmap::errc::forked_child
+        assert "spawn" in refused.value.advice or "forked child" in refused.value.advice
