@@ -62,11 +62,13 @@ sight sight_of(bool is_found) {
     return is_found ? sight::found : sight::nothing;
 }
 
-/// What all of them have.
-template <class Thing>
-nb::class_<held<Thing>> bind_signal(nb::module_& module, char const* name) {
-    using self = held<Thing>;
+/// What both directions have.
+template <class Counter>
+nb::class_<held<Counter>> bind_counter(nb::module_& module, char const* name) {
+    using self = held<Counter>;
     return nb::class_<self>(module, name)
+        .def("__init__", &make<Counter>, nb::arg("arena").none(), nb::arg("device"),
+             nb::arg("first"))
         .def("release", &self::release)
         .def_prop_ro("released", &self::is_released)
         .def_prop_ro("handle_words", [](self& of) { return words_of(of.shared()->handle()); })
@@ -78,13 +80,7 @@ nb::class_<held<Thing>> bind_signal(nb::module_& module, char const* name) {
 void bind_counters(nb::module_& module) {
     using to_gpu = held<counter_to_gpu>;
     using to_cpu = held<counter_to_cpu>;
-    bind_signal<counter_to_gpu>(module, "CounterToGpu")
-        .def(
-            "__init__",
-            [](to_gpu* where, held_arena* memory, int ordinal, std::uint64_t first) {
-                make(where, memory, ordinal, first);
-            },
-            nb::arg("arena").none(), nb::arg("device"), nb::arg("first"))
+    bind_counter<counter_to_gpu>(module, "CounterToGpu")
         .def(
             "advance",
             [](to_gpu& of, std::uint64_t to) {
@@ -110,13 +106,7 @@ void bind_counters(nb::module_& module) {
         .def_prop_ro("value", [](to_gpu& of) {
             return of.in_turn(false, [](counter_to_gpu& counter) { return counter.value(); });
         });
-    bind_signal<counter_to_cpu>(module, "CounterToCpu")
-        .def(
-            "__init__",
-            [](to_cpu* where, held_arena* memory, int ordinal, std::uint64_t first) {
-                make(where, memory, ordinal, first);
-            },
-            nb::arg("arena").none(), nb::arg("device"), nb::arg("first"))
+    bind_counter<counter_to_cpu>(module, "CounterToCpu")
         .def(
             "wait",
             [](to_cpu& of, std::uint64_t at_least, std::optional<double> seconds) {
