@@ -8,9 +8,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace barmap::python {
+
+/// A stream, which Python has as a number.
+inline void* stream_of(std::uintptr_t handle) noexcept {
+    return reinterpret_cast<void*>(handle);
+}
 
 /// Puts what a function was called with (METH_FASTCALL | METH_KEYWORDS) into the order of its
 /// parameters; null for those that were not given.

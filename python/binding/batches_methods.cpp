@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The class BatchQueue, as the Python part of the package calls it.
+#include "arguments.hpp"
 #include "batches.hpp"
 #include "errors.hpp"
 #include "own_memory.hpp"
@@ -33,10 +34,6 @@ using numbers = nb::ndarray<std::int64_t const, nb::ndim<1>, nb::c_contig, nb::d
 std::vector<copy_piece>& pieces_of_thread() {
     thread_local std::vector<copy_piece> pieces;
     return pieces;
-}
-
-void* stream_of(std::uintptr_t handle) noexcept {
-    return reinterpret_cast<void*>(handle);
 }
 
 std::span<copy_piece const> list_of(std::int64_t const* to, std::int64_t const* from,

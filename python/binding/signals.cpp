@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "signals.hpp"
 
+#include "arguments.hpp"
 #include "held.hpp"
 
 #include <barmap/arena.hpp>
@@ -52,10 +53,6 @@ auto at_once(held<Thing> const& of, Action const& action) {
     released_gil const others_run;
     std::shared_ptr<Thing> const mine = std::move(here);
     return action(*mine);
-}
-
-void* stream_of(std::uintptr_t handle) {
-    return reinterpret_cast<void*>(handle);
 }
 
 sight sight_of(bool is_found) {
