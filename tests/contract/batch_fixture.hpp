@@ -21,29 +21,6 @@ using namespace std::chrono_literals;
 /// barmap, and this one has nobody else.
 inline constexpr std::uint32_t own_engine = rm::abi::engine_type_copy0 + 4;
 
-/// Pinned memory of the host.
-class pinned_block {
-public:
-    explicit pinned_block(std::size_t bytes) : bytes_(bytes) {
-        expect_success(cuda::api().mem_host_alloc(&data_, bytes, 0));
-        std::memset(data_, 0, bytes);
-    }
-    pinned_block(pinned_block const&) = delete;
-    pinned_block& operator=(pinned_block const&) = delete;
-    ~pinned_block() { cuda::api().mem_free_host(data_); }
-    [[nodiscard]] std::span<std::byte> bytes() const {
-        return {static_cast<std::byte*>(data_), bytes_};
-    }
-    [[nodiscard]] std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(data_); }
-    void fill(std::vector<std::byte> const& with) const {
-        std::memcpy(data_, with.data(), with.size());
-    }
-
-private:
-    void* data_ = nullptr;
-    std::size_t bytes_;
-};
-
 /// A stream that comes no further than here, until it is opened.
 class gated_stream {
 public:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "contract/memory.hpp"
 #include "contract/ways.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "fake/kernel.hpp"
 #include "fake/left_over.hpp"
+#include "shared/memory.hpp"
 
 #include <barmap/barmap.hpp>
 
@@ -15,6 +15,8 @@
 #include <system_error>
 
 namespace barmap::contract {
+
+using namespace test;
 
 /// Sets or clears a variable of the environment, which the library then reads again. The simulated
 /// GPU reads its own once, at first use, which is why every test runs in a process of its own.

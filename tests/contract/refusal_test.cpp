@@ -25,7 +25,7 @@ protected:
 
 TEST_P(refusal_test, what_is_no_memory_of_a_gpu) {
     managed_block const managed(mib);
-    host_block const host(mib);
+    pinned_block const host(mib);
     std::vector<std::byte> const ordinary(64 * kib);
     expect_kind(managed.address(), memory_kind::managed, "use it directly");
     expect_kind(host.address(), memory_kind::host, "use it directly");

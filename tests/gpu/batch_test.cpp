@@ -21,24 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class pinned_block {
-public:
-    explicit pinned_block(std::size_t bytes) : bytes_(bytes) {
-        expect_success(cuda::api().mem_host_alloc(&data_, bytes, 0));
-    }
-    pinned_block(pinned_block const&) = delete;
-    pinned_block& operator=(pinned_block const&) = delete;
-    ~pinned_block() { cuda::api().mem_free_host(data_); }
-    [[nodiscard]] std::span<std::byte> bytes() const {
-        return {static_cast<std::byte*>(data_), bytes_};
-    }
-    [[nodiscard]] std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(data_); }
-
-private:
-    void* data_ = nullptr;
-    std::size_t bytes_;
-};
-
 class batch_test : public real_gpu {
 protected:
     static bool by_channel(batch_queue const& queue) { return queue.name() == "channel"; }
@@ -103,8 +85,9 @@ TEST_F(batch_test, moves_scattered_pieces_of_every_kind_of_memory) {
         EXPECT_EQ(std::memcmp(seen.data(), sent.data() + 3, seen.size()), 0) << what;
     };
     expect_reached(device_block(size).address(), "cuMemAlloc");
-    expect_reached(virtual_block(0, 2).address(), "VMM memory");
-    expect_reached(virtual_block(0, 2, 0).address(), "VMM memory that cannot be exported");
+    expect_reached(virtual_block(0, {2 * mib, 2 * mib}).address(), "VMM memory");
+    expect_reached(virtual_block(0, {2 * mib, 2 * mib}, cuda::handle_type_none).address(),
+                   "VMM memory that cannot be exported");
     CUstream stream = nullptr;
     expect_success(cu().stream_create(&stream, 1));
     CUdeviceptr pooled = 0;
@@ -167,8 +150,7 @@ TEST_F(batch_test, takes_streams_and_memory_of_another_context) {
         pinned_block const host(mib);
         std::vector<copy_piece> const list{{host.address(), block.address(), mib}};
         if (by_channel(queue)) {
-            batch_ticket const ticket =
-                queue.submit(list, after{stream}, then{stream});
+            batch_ticket const ticket = queue.submit(list, after{stream}, then{stream});
             expect_success(cu().stream_synchronize(stream));
             EXPECT_TRUE(queue.done(ticket));
         }
@@ -203,8 +185,7 @@ TEST_F(batch_test, tells_of_addresses_that_are_not_mapped_and_goes_on) {
     }
     CUstream stream = nullptr;
     expect_success(cu().stream_create(&stream, 1));
-    batch_ticket const ticket =
-        queue.submit({&bad[0], 1}, after{stream}, then{stream});
+    batch_ticket const ticket = queue.submit({&bad[0], 1}, after{stream}, then{stream});
     auto const begin = std::chrono::steady_clock::now();
     expect_success(cu().stream_synchronize(stream));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s) << "the stream goes on";
@@ -228,8 +209,7 @@ TEST_F(batch_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     auto const word = std::atomic_ref(*reinterpret_cast<std::uint32_t*>(gate.bytes().data()));
     expect_success(cu().stream_wait_value32(held, gate.address(), 1, cuda::wait_value_geq));
     std::vector<copy_piece> const list{{host.address(), block.address(), mib}};
-    batch_ticket const ticket =
-        queue.submit(list, after{held, 200ms}, then{other});
+    batch_ticket const ticket = queue.submit(list, after{held, 200ms}, then{other});
     for (int i = 0; i < 100; ++i) // meanwhile others are served
         EXPECT_TRUE(queue.wait(queue.submit(list), 1s));
     expect_success(cu().stream_synchronize(other));

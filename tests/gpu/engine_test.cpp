@@ -61,7 +61,7 @@ TEST_F(engine_test, moves_random_bytes_between_all_kinds_of_memory) {
     device const gpu = device::open(0);
     constexpr std::size_t size = 16 * mib;
     device_block const block(size);
-    virtual_block const chunks(0, 8);
+    virtual_block const chunks(0, std::vector(8, 2 * mib));
     pin const own = gpu.allocate(size);
     std::array<mapping, 3> maps{gpu.pin(block.address(), size).map(),
                                 gpu.pin(chunks.address(), size).map(), own.map()};
@@ -168,8 +168,7 @@ TEST_F(engine_test, an_address_that_is_not_mapped_is_an_error_and_CUDA_goes_on) 
         piece const wild{on_host->runs.front().address,
                          reached->runs.front().address + (std::uint64_t{1} << 36), 4096};
         auto const begin = std::chrono::steady_clock::now();
-        EXPECT_EQ(engine::wait(*which, submit(*which, {&wild, 1}), within(2s)),
-                  outcome::failed);
+        EXPECT_EQ(engine::wait(*which, submit(*which, {&wild, 1}), within(2s)), outcome::failed);
         std::printf(
             "unmapped address: told after %.1f ms\n",
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)

@@ -67,7 +67,7 @@ TEST_F(memory_test, neighbours_in_one_page_keep_apart) {
 
 TEST_F(memory_test, contiguous_chunks_become_one_cpu_range) {
     device const gpu = device::open(0);
-    virtual_block const block(0, 5);
+    virtual_block const block(0, std::vector(5, 2 * mib));
     expect_same_memory(gpu.pin(block.address(), block.size()).map(), block.address(), 3);
     std::uintptr_t const inside = block.address() + 3 * mib + 5;
     expect_same_memory(gpu.pin(inside, 4 * mib + 77).map(), inside, 4);
@@ -76,7 +76,7 @@ TEST_F(memory_test, contiguous_chunks_become_one_cpu_range) {
 TEST_F(memory_test, a_thread_without_a_context_can_pin) {
     device const gpu = device::open(0);
     device_block const block(mib);
-    virtual_block const chunks(0, 2);
+    virtual_block const chunks(0, {2 * mib, 2 * mib});
     mapping first, second;
     std::thread([&] {
         CUcontext current = nullptr;
@@ -116,7 +116,7 @@ TEST_F(memory_test, what_cannot_be_adopted_is_refused_by_kind) {
     EXPECT_EQ(refusal(exportable), errc::unsupported_memory);
     EXPECT_EQ(refusal(reinterpret_cast<std::uintptr_t>(ordinary.data())), errc::unsupported_memory);
     {
-        virtual_block const opaque(0, 1, cuda::handle_type_none);
+        virtual_block const opaque(0, {2 * mib}, cuda::handle_type_none);
         EXPECT_EQ(refusal(opaque.address()), errc::unsupported_memory);
     }
     device_block freed(8 * mib);
@@ -146,7 +146,7 @@ TEST_F(memory_test, events_are_refused_where_nothing_tells_of_them) {
 TEST_F(memory_test, a_range_past_the_end_or_of_no_size_is_refused) {
     device const gpu = device::open(0);
     device_block const block(mib);
-    virtual_block const chunks(0, 2);
+    virtual_block const chunks(0, {2 * mib, 2 * mib});
     EXPECT_EQ(code_of([&] { (void)gpu.pin(block.address(), 0); }), errc::invalid_argument);
     EXPECT_EQ(code_of([&] { (void)gpu.pin(block.address() + mib - 8, 9); }), errc::out_of_range);
     EXPECT_EQ(code_of([&] { (void)gpu.pin(chunks.address() + 1, chunks.size()); }),

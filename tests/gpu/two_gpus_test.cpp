@@ -26,7 +26,7 @@ TEST_F(two_gpus_test, memory_of_each_is_reached_through_that_one) {
         use(i);
         device const gpu = device::open(i);
         sides[i].block = std::make_unique<device_block>(8 * mib);
-        sides[i].chunks = std::make_unique<virtual_block>(i, 5);
+        sides[i].chunks = std::make_unique<virtual_block>(i, std::vector(5, 2 * mib));
         sides[i].block_map = gpu.pin(sides[i].block->address(), 8 * mib).map();
         sides[i].chunks_map = gpu.pin(sides[i].chunks->address(), sides[i].chunks->size()).map();
     }
@@ -56,7 +56,7 @@ TEST_F(two_gpus_test, memory_of_each_is_reached_through_that_one) {
 TEST_F(two_gpus_test, memory_of_the_other_is_refused) {
     device const second = device::open(1);
     device_block const block(mib);
-    virtual_block const chunks(0, 1);
+    virtual_block const chunks(0, {2 * mib});
     EXPECT_EQ(code_of([&] { (void)second.pin(block.address(), mib); }), errc::wrong_device);
     EXPECT_EQ(code_of([&] { (void)second.pin(chunks.address(), mib); }), errc::wrong_device);
     EXPECT_EQ(device::from_pointer(reinterpret_cast<void const*>(block.address())).ordinal(), 0);
@@ -64,7 +64,7 @@ TEST_F(two_gpus_test, memory_of_the_other_is_refused) {
 
 // RM itself answers success here and would map the wrong memory.
 TEST_F(two_gpus_test, rm_refuses_a_descriptor_of_the_other) {
-    virtual_block const chunks(0, 1);
+    virtual_block const chunks(0, {2 * mib});
     os::fd const descriptor =
         cuda::export_chunk({chunks.address(), chunks.size(), 0, chunks.size()});
     for (int ordinal = 0; ordinal < 2; ++ordinal) {

@@ -23,7 +23,7 @@ TEST_F(allocate, both_sides_see_one_memory_whatever_its_size) {
     std::unique_ptr<backend::backend> const vulkan = started();
     for (std::size_t const bytes :
          {std::size_t{1}, std::size_t{63}, std::size_t{4096}, std::size_t{65535},
-          std::size_t{65536}, std::size_t{65537}, 3 * mebibyte + 17, 64 * mebibyte}) {
+          std::size_t{65536}, std::size_t{65537}, 3 * mib + 17, 64 * mib}) {
         std::unique_ptr<backend::pinned> const pinned = vulkan->allocate(bytes);
         ASSERT_NE(pinned->allocated_address(), 0u);
         std::unique_ptr<backend::mapped> const mapped = pinned->map();
@@ -44,7 +44,7 @@ TEST_F(allocate, nothing_is_left_behind) {
     vulkan = started();
     std::size_t const descriptors = open_descriptors(), mappings = memory_mappings();
     {
-        std::unique_ptr<backend::pinned> const first = vulkan->allocate(mebibyte);
+        std::unique_ptr<backend::pinned> const first = vulkan->allocate(mib);
         std::unique_ptr<backend::pinned> const second = vulkan->allocate(5);
         std::unique_ptr<backend::mapped> const mapped = first->map();
         EXPECT_EQ(watched.live(), (live_objects{1, 1, 2, 1}));
@@ -60,18 +60,18 @@ TEST_F(allocate, nothing_is_left_behind) {
 TEST_F(allocate, two_mappings_share_their_addresses_and_the_last_one_unmaps) {
     watched_vulkan watched;
     std::unique_ptr<backend::backend> const vulkan = started();
-    std::unique_ptr<backend::pinned> const pinned = vulkan->allocate(mebibyte);
+    std::unique_ptr<backend::pinned> const pinned = vulkan->allocate(mib);
     std::unique_ptr<backend::mapped> first = pinned->map();
     std::unique_ptr<backend::mapped> second = pinned->map();
     EXPECT_EQ(first->data, second->data);
     EXPECT_EQ(watched.live().maps, 1);
     first.reset();
     EXPECT_EQ(watched.live().maps, 1);
-    expect_same_memory(second->data, pinned->allocated_address(), mebibyte);
+    expect_same_memory(second->data, pinned->allocated_address(), mib);
     second.reset();
     EXPECT_EQ(watched.live().maps, 0);
     std::unique_ptr<backend::mapped> const third = pinned->map();
-    expect_same_memory(third->data, pinned->allocated_address(), mebibyte);
+    expect_same_memory(third->data, pinned->allocated_address(), mib);
 }
 
 TEST_F(allocate, more_than_there_is_is_out_of_device_memory) {
@@ -96,7 +96,7 @@ TEST_F(allocate, a_whole_heap_may_be_asked_for_and_no_more) {
     watched_vulkan watched;
     VkPhysicalDeviceMemoryProperties memory{};
     memory.memoryHeapCount = memory.memoryTypeCount = 1;
-    memory.memoryHeaps[0] = {mebibyte, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+    memory.memoryHeaps[0] = {mib, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
     memory.memoryTypes[0].propertyFlags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
                                           VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                           VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -111,13 +111,13 @@ TEST_F(allocate, a_whole_heap_may_be_asked_for_and_no_more) {
         }
         return int{VK_SUCCESS};
     };
-    EXPECT_EQ(answer(mebibyte), VK_ERROR_OUT_OF_HOST_MEMORY) << "it was not asked for";
-    EXPECT_EQ(answer(mebibyte + 1), VK_ERROR_OUT_OF_DEVICE_MEMORY) << "it was asked for";
+    EXPECT_EQ(answer(mib), VK_ERROR_OUT_OF_HOST_MEMORY) << "it was not asked for";
+    EXPECT_EQ(answer(mib + 1), VK_ERROR_OUT_OF_DEVICE_MEMORY) << "it was asked for";
 }
 
 TEST_F(allocate, what_is_exported_can_be_pinned_and_is_the_same_memory) {
     std::unique_ptr<backend::backend> const vulkan = started();
-    std::size_t const bytes = mebibyte + 100;
+    std::size_t const bytes = mib + 100;
     std::unique_ptr<backend::pinned> const owner = vulkan->allocate(bytes);
     ASSERT_NE(owner->exported(), nullptr);
     std::size_t const descriptors = open_descriptors();
@@ -200,7 +200,7 @@ TEST_F(allocate, threads_may_do_it_at_once) {
 
 TEST_F(allocate, a_forked_child_has_no_mapping_and_may_drop_its_objects) {
     std::unique_ptr<backend::backend> vulkan = started();
-    std::unique_ptr<backend::pinned> pinned = vulkan->allocate(mebibyte);
+    std::unique_ptr<backend::pinned> pinned = vulkan->allocate(mib);
     std::unique_ptr<backend::mapped> mapped = pinned->map();
     auto const child = [](auto&& body) {
         pid_t const id = ::fork();
@@ -227,7 +227,7 @@ TEST_F(allocate, a_forked_child_has_no_mapping_and_may_drop_its_objects) {
         ::_exit(refused ? 0 : 1);
     });
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-    expect_same_memory(mapped->data, pinned->allocated_address(), mebibyte);
+    expect_same_memory(mapped->data, pinned->allocated_address(), mib);
 }
 
 /// Objects that the user forgot in static storage, made before Vulkan was loaded.

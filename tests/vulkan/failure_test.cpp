@@ -46,13 +46,12 @@ void expect_clean_failures(watched_vulkan& watched, backend::backend& vulkan, un
 TEST_F(failure, of_any_vulkan_call_while_allocating_and_mapping) {
     watched_vulkan watched;
     std::unique_ptr<backend::backend> const vulkan = started();
-    expect_clean_failures(watched, *vulkan, 3, [](backend::backend& backend) {
-        (void)backend.allocate(mebibyte)->map();
-    });
+    expect_clean_failures(watched, *vulkan, 3,
+                          [](backend::backend& backend) { (void)backend.allocate(mib)->map(); });
 }
 
 TEST_F(failure, of_any_vulkan_call_while_pinning_and_mapping) {
-    vmm_run const memory({2 * mebibyte});
+    virtual_block const memory(0, {2 * mib});
     watched_vulkan watched;
     std::unique_ptr<backend::backend> const vulkan = started();
     expect_clean_failures(watched, *vulkan, 2, [&](backend::backend& backend) {
@@ -61,7 +60,7 @@ TEST_F(failure, of_any_vulkan_call_while_pinning_and_mapping) {
 }
 
 TEST_F(failure, of_any_vulkan_call_while_pinning_and_mapping_several_chunks) {
-    vmm_run const memory({2 * mebibyte, 2 * mebibyte, 2 * mebibyte});
+    virtual_block const memory(0, {2 * mib, 2 * mib, 2 * mib});
     watched_vulkan watched;
     watched.add_placed_mapping();
     std::unique_ptr<backend::backend> const vulkan = started();
@@ -82,7 +81,7 @@ TEST_F(failure, of_any_vulkan_call_while_pinning_and_mapping_several_chunks) {
 }
 
 TEST_F(failure, to_unmap_keeps_the_addresses_from_being_given_to_someone_else) {
-    vmm_run const memory({2 * mebibyte, 2 * mebibyte});
+    virtual_block const memory(0, {2 * mib, 2 * mib});
     static void* released = nullptr;
     watched_vulkan watched;
     watched.add_placed_mapping();
@@ -104,7 +103,7 @@ TEST_F(failure, to_unmap_keeps_the_addresses_from_being_given_to_someone_else) {
 // Vulkan may have unmapped what was reserved there, and another thread may use the addresses by
 // now.
 TEST_F(failure, to_place_a_mapping_leaves_its_addresses_alone_and_frees_all_others) {
-    vmm_run const memory({2 * mebibyte, 4 * mebibyte, 2 * mebibyte});
+    virtual_block const memory(0, {2 * mib, 4 * mib, 2 * mib});
     static std::uintptr_t reserved, lost_begin, lost_end; // what is not freed of it is lost
     watched_vulkan watched;
     watched.add_placed_mapping();
@@ -134,8 +133,8 @@ TEST_F(failure, to_place_a_mapping_leaves_its_addresses_alone_and_frees_all_othe
     os::replace(nullptr);
     std::uintptr_t const data =
         (reserved + placed_layer_alignment - 1) / placed_layer_alignment * placed_layer_alignment;
-    EXPECT_EQ(lost_begin - data, 2 * mebibyte);
-    EXPECT_EQ(lost_end - lost_begin, 4 * mebibyte);
+    EXPECT_EQ(lost_begin - data, 2 * mib);
+    EXPECT_EQ(lost_end - lost_begin, 4 * mib);
     os::linux_calls().munmap(reinterpret_cast<void*>(lost_begin), lost_end - lost_begin);
 }
 
@@ -191,7 +190,7 @@ TEST_F(failure, of_any_cuda_call_while_allocating) {
 }
 
 TEST_F(failure, of_any_system_call) {
-    vmm_run const memory({2 * mebibyte, 2 * mebibyte});
+    virtual_block const memory(0, {2 * mib, 2 * mib});
     watched_vulkan watched;
     watched.add_placed_mapping();
     std::unique_ptr<backend::backend> const vulkan = started();

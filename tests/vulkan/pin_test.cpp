@@ -10,13 +10,13 @@ namespace {
 using pin = cuda_test;
 
 TEST_F(pin, any_part_of_a_vmm_chunk_is_the_same_memory) {
-    vmm_run const memory({4 * mebibyte});
+    virtual_block const memory(0, {4 * mib});
     std::unique_ptr<backend::backend> const vulkan = started();
     std::size_t const descriptors = open_descriptors(), mappings = memory_mappings();
     for (auto const& [offset, bytes] :
-         {std::pair{std::size_t{0}, std::size_t{1}}, std::pair{std::size_t{0}, 4 * mebibyte},
-          std::pair{std::size_t{4095}, std::size_t{2}}, std::pair{mebibyte + 3, 2 * mebibyte},
-          std::pair{4 * mebibyte - 1, std::size_t{1}}}) {
+         {std::pair{std::size_t{0}, std::size_t{1}}, std::pair{std::size_t{0}, 4 * mib},
+          std::pair{std::size_t{4095}, std::size_t{2}}, std::pair{mib + 3, 2 * mib},
+          std::pair{4 * mib - 1, std::size_t{1}}}) {
         CUdeviceptr const address = memory.address() + offset;
         std::unique_ptr<backend::pinned> const pinned = vulkan->pin(cuda::describe(address, bytes));
         EXPECT_EQ(pinned->allocated_address(), 0u);
@@ -28,7 +28,7 @@ TEST_F(pin, any_part_of_a_vmm_chunk_is_the_same_memory) {
 }
 
 TEST_F(pin, keeps_the_memory_when_cuda_has_freed_it) {
-    auto memory = std::make_unique<vmm_run>(std::vector{2 * mebibyte});
+    auto memory = std::make_unique<virtual_block>(0, std::vector{2 * mib});
     std::unique_ptr<backend::backend> const vulkan = started();
     std::unique_ptr<backend::pinned> const pinned =
         vulkan->pin(cuda::describe(memory->address(), 100));
@@ -39,7 +39,7 @@ TEST_F(pin, keeps_the_memory_when_cuda_has_freed_it) {
 }
 
 TEST_F(pin, several_chunks_are_refused_where_vulkan_cannot_place_mappings) {
-    vmm_run const memory({2 * mebibyte, 2 * mebibyte});
+    virtual_block const memory(0, {2 * mib, 2 * mib});
     watched_vulkan watched;
     std::unique_ptr<backend::backend> vulkan = started();
     for (bool const offered : {false, true}) {
@@ -61,13 +61,13 @@ TEST_F(pin, several_chunks_are_refused_where_vulkan_cannot_place_mappings) {
 }
 
 TEST_F(pin, several_chunks_become_one_range) {
-    vmm_run const memory({2 * mebibyte, 6 * mebibyte, 2 * mebibyte});
+    virtual_block const memory(0, {2 * mib, 6 * mib, 2 * mib});
     watched_vulkan watched;
     watched.add_placed_mapping();
     std::unique_ptr<backend::backend> const vulkan = started();
     std::size_t const mappings = memory_mappings();
     {
-        std::size_t const offset = mebibyte + 5, bytes = 8 * mebibyte;
+        std::size_t const offset = mib + 5, bytes = 8 * mib;
         CUdeviceptr const address = memory.address() + offset;
         std::unique_ptr<backend::pinned> const pinned = vulkan->pin(cuda::describe(address, bytes));
         std::unique_ptr<backend::mapped> first = pinned->map();
@@ -86,7 +86,7 @@ TEST_F(pin, several_chunks_become_one_range) {
 
 // Vulkan may put each object where there is room.
 TEST_F(pin, several_chunks_are_cached_only_if_all_are) {
-    vmm_run const memory({2 * mebibyte, 2 * mebibyte});
+    virtual_block const memory(0, {2 * mib, 2 * mib});
     watched_vulkan watched;
     watched.add_placed_mapping();
     constexpr VkMemoryPropertyFlags mappable = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
@@ -109,7 +109,7 @@ TEST_F(pin, several_chunks_are_cached_only_if_all_are) {
 }
 
 TEST_F(pin, what_is_more_than_the_heap_is_refused_before_vulkan_is_asked) {
-    vmm_run const memory({2 * mebibyte});
+    virtual_block const memory(0, {2 * mib});
     watched_vulkan watched;
     std::unique_ptr<backend::backend> const vulkan = started();
     cuda::memory described = cuda::describe(memory.address(), 100);

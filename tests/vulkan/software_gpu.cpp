@@ -162,57 +162,6 @@ std::unique_ptr<backend::backend> cuda_test::started() {
     return made;
 }
 
-vmm_run::vmm_run(std::vector<std::size_t> chunk_sizes) : sizes_(std::move(chunk_sizes)) {
-    cuda::driver_api const& cu = cuda::api();
-    CUmemAllocationProp properties{};
-    properties.type = cuda::allocation_type_pinned;
-    properties.requestedHandleTypes = cuda::handle_type_posix_fd;
-    properties.location = {cuda::location_type_device, 0};
-    for (std::size_t const bytes : sizes_)
-        size_ += bytes;
-    cuda::check(cu.mem_address_reserve(&address_, size_, 0, 0, 0), "reserve addresses");
-    CUdeviceptr at = address_;
-    for (std::size_t const bytes : sizes_) {
-        CUmemGenericAllocationHandle& handle = handles_.emplace_back();
-        cuda::check(cu.mem_create(&handle, bytes, &properties, 0), "create VMM memory");
-        cuda::check(cu.mem_map(at, bytes, 0, handle, 0), "map VMM memory");
-        at += bytes;
-    }
-    CUmemAccessDesc const access{properties.location, cuda::access_read_write};
-    cuda::check(cu.mem_set_access(address_, size_, &access, 1), "set the access");
-}
-
-vmm_run::~vmm_run() {
-    cuda::driver_api const& cu = cuda::api();
-    CUdeviceptr at = address_;
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-        cu.mem_unmap(at, sizes_[i]);
-        cu.mem_release(handles_[i]);
-        at += sizes_[i];
-    }
-    cu.mem_address_free(address_, size_);
-}
-
-std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
-    std::vector<std::byte> result(bytes);
-    std::uint32_t state = seed * 2654435761u + 1;
-    for (std::byte& value : result) {
-        state = state * 1664525u + 1013904223u;
-        value = static_cast<std::byte>(state >> 24);
-    }
-    return result;
-}
-
-std::vector<std::byte> read_by_driver(CUdeviceptr from, std::size_t bytes) {
-    std::vector<std::byte> result(bytes);
-    cuda::check(cuda::api().memcpy_dtoh(result.data(), from, bytes), "read GPU memory");
-    return result;
-}
-
-void write_by_driver(CUdeviceptr to, std::vector<std::byte> const& bytes) {
-    cuda::check(cuda::api().memcpy_htod(to, bytes.data(), bytes.size()), "write GPU memory");
-}
-
 void expect_same_memory(std::byte* cpu, CUdeviceptr gpu, std::size_t bytes) {
     std::vector<std::byte> const there = pattern(bytes, 1), back = pattern(bytes, 2);
     std::memcpy(cpu, there.data(), bytes);

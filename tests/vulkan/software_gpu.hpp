@@ -3,6 +3,7 @@
 
 #include "driver/cuda/context_scope.hpp"
 #include "map/backend.hpp"
+#include "shared/memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,30 +42,6 @@ private:
     CUcontext context_ = nullptr;
     std::size_t live_before_ = 0;
 };
-
-/// VMM chunks with a POSIX-fd handle type in a row.
-class vmm_run {
-public:
-    explicit vmm_run(std::vector<std::size_t> chunk_sizes);
-    vmm_run(vmm_run const&) = delete;
-    vmm_run& operator=(vmm_run const&) = delete;
-    ~vmm_run();
-    [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
-
-private:
-    std::vector<std::size_t> sizes_;
-    std::vector<CUmemGenericAllocationHandle> handles_;
-    CUdeviceptr address_ = 0;
-    std::size_t size_ = 0;
-};
-
-/// Bytes that differ from place to place and from seed to seed.
-[[nodiscard]] std::vector<std::byte> pattern(std::size_t bytes, unsigned seed);
-
-/// Through the driver. The context must be current.
-[[nodiscard]] std::vector<std::byte> read_by_driver(CUdeviceptr from, std::size_t bytes);
-void write_by_driver(CUdeviceptr to, std::vector<std::byte> const& bytes);
 
 /// Writes random-looking bytes on one side and expects them on the other, both ways.
 void expect_same_memory(std::byte* cpu, CUdeviceptr gpu, std::size_t bytes);

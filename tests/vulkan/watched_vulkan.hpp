@@ -10,8 +10,6 @@
 
 namespace barmap::test {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-
 /// What was made with Vulkan and is still there.
 struct live_objects {
     int instances = 0, devices = 0, memories = 0, maps = 0;

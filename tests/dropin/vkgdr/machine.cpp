@@ -3,7 +3,6 @@
 
 #include "vulkan/software_gpu.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -48,13 +47,6 @@ std::vector<machine> machines() {
 
 void PrintTo(machine const& which, std::ostream* out) {
     *out << which.name;
-}
-
-void expect_success(CUresult result) {
-    char const* name = nullptr;
-    if (result != cuda::success)
-        cuda::api().get_error_name(result, &name);
-    ASSERT_EQ(result, cuda::success) << (name ? name : "unknown CUresult");
 }
 
 void vkgdr_test::SetUp() {
@@ -113,18 +105,6 @@ void opened::close() {
 allocated::allocated(opened const& gpu, std::size_t bytes)
     : handle_(vkgdr_memory_alloc(gpu.get(), bytes, 0)) {
     EXPECT_NE(handle_, nullptr) << bytes << " bytes: " << last_error();
-}
-
-std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
-    std::vector<std::byte> result(bytes);
-    std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
-    for (std::size_t at = 0; at < bytes; at += sizeof state) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        std::memcpy(result.data() + at, &state, std::min(sizeof state, bytes - at));
-    }
-    return result;
 }
 
 } // namespace barmap::vkgdr_test

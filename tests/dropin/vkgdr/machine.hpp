@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/cuda/driver_api.hpp"
+#include "shared/memory.hpp"
 
 #include <vkgdr.h>
 
@@ -14,6 +15,8 @@
 
 /// libvkgdr as a program meets it, and the CUDA driver as the judge of what is in its memory.
 namespace barmap::vkgdr_test {
+
+using namespace test;
 
 /// A machine on which the library is to work.
 struct machine {
@@ -29,8 +32,6 @@ struct machine {
 void PrintTo(machine const& which, std::ostream* out);
 
 constexpr std::uint32_t by_context = VKGDR_OPEN_CURRENT_CONTEXT_BIT;
-
-void expect_success(CUresult result);
 
 /// A test on each machine, in a process of its own, with the primary context of GPU 0 current.
 class vkgdr_test : public testing::TestWithParam<machine> {
@@ -88,8 +89,5 @@ public:
 private:
     vkgdr_memory_t handle_;
 };
-
-/// Bytes that differ from place to place and from seed to seed.
-[[nodiscard]] std::vector<std::byte> pattern(std::size_t bytes, unsigned seed);
 
 } // namespace barmap::vkgdr_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "contract/memory.hpp"
+#include "shared/memory.hpp"
 
 #include "driver/cuda/driver_api.hpp"
 
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <utility>
 
-namespace barmap::contract {
+namespace barmap::test {
 namespace {
 
 cuda::driver_api const& cu() {
@@ -107,14 +107,15 @@ managed_block::~managed_block() {
     cu().mem_free(address_);
 }
 
-host_block::host_block(std::size_t bytes) {
+pinned_block::pinned_block(std::size_t bytes) : size_(bytes) {
     void* pointer = nullptr;
     expect_success(cu().mem_host_alloc(&pointer, bytes, 0));
+    std::memset(pointer, 0, bytes);
     address_ = reinterpret_cast<std::uintptr_t>(pointer);
 }
 
-host_block::~host_block() {
-    cu().mem_free_host(reinterpret_cast<void*>(address_));
+pinned_block::~pinned_block() {
+    cu().mem_free_host(bytes().data());
 }
 
 external_block::external_block(std::size_t bytes) {
@@ -158,7 +159,7 @@ std::unique_ptr<memory> make_memory(memory_kind kind, std::size_t bytes) {
     case memory_kind::managed:
         return std::make_unique<managed_block>(bytes);
     case memory_kind::host:
-        return std::make_unique<host_block>(bytes);
+        return std::make_unique<pinned_block>(bytes);
     case memory_kind::imported:
         return std::make_unique<external_block>(rounded);
     case memory_kind::allocated:
@@ -205,4 +206,4 @@ void expect_same_memory(mapping const& mapping, std::uintptr_t gpu_address, unsi
                                 << " bytes, written by the driver, read through the mapping";
 }
 
-} // namespace barmap::contract
+} // namespace barmap::test

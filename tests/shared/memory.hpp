@@ -9,11 +9,12 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
-/// Memory of the simulated GPU of every kind, and the driver as the judge of what is in it.
+/// Memory of a GPU of every kind, and the driver as the judge of what is in it.
 /// All of this needs a context that is current on the calling thread.
-namespace barmap::contract {
+namespace barmap::test {
 
 inline constexpr std::size_t kib = 1024;
 inline constexpr std::size_t mib = std::size_t{1} << 20;
@@ -79,10 +80,20 @@ public:
     ~managed_block() override;
 };
 
-class host_block final : public memory {
+/// cuMemHostAlloc, zeros at first.
+class pinned_block final : public memory {
 public:
-    explicit host_block(std::size_t bytes);
-    ~host_block() override;
+    explicit pinned_block(std::size_t bytes);
+    ~pinned_block() override;
+    [[nodiscard]] std::span<std::byte> bytes() const {
+        return {reinterpret_cast<std::byte*>(address_), size_};
+    }
+    void fill(std::vector<std::byte> const& with) const {
+        std::memcpy(bytes().data(), with.data(), with.size());
+    }
+
+private:
+    std::size_t size_;
 };
 
 /// VMM memory that came back into CUDA as external memory.
@@ -120,4 +131,4 @@ void write_by_driver(std::uintptr_t to, std::vector<std::byte> const& bytes);
 /// Writes through the mapping and reads with the driver, then the other way round: every byte.
 void expect_same_memory(mapping const& mapping, std::uintptr_t gpu_address, unsigned seed);
 
-} // namespace barmap::contract
+} // namespace barmap::test
