@@ -18,7 +18,7 @@ using arena_test = contract_test;
 TEST_P(arena_test, it_gives_parts_and_takes_them_back) {
     device const gpu = device::open(0);
     arena const words(gpu, 1024, 512);
-    expect_refusal(refusal_of([&] { (void)words.take_gpu(~std::size_t{0}); }), errc::out_of_range,
+    expect_refusal([&] { (void)words.take_gpu(~std::size_t{0}); }, errc::out_of_range,
                    "make the arena larger");
     std::vector<arena::part> parts;
     for (unsigned i = 0; i < 8; ++i) {
@@ -27,16 +27,13 @@ TEST_P(arena_test, it_gives_parts_and_takes_them_back) {
         EXPECT_EQ(parts.back().data() - parts.front().data(), i * 128);
         EXPECT_EQ(parts.back().window().data, parts.back().data());
     }
-    expect_refusal(refusal_of([&] { (void)words.take_gpu(1); }), errc::out_of_range,
-                   "make the arena larger");
-    expect_refusal(refusal_of([&] { (void)words.take_gpu(0); }), errc::invalid_argument,
-                   "greater than 0");
+    expect_refusal([&] { (void)words.take_gpu(1); }, errc::out_of_range, "make the arena larger");
+    expect_refusal([&] { (void)words.take_gpu(0); }, errc::invalid_argument, "greater than 0");
     // Free neighbours are one again, in whatever order they come back.
     std::byte* const second = parts[1].data();
     parts[1] = {};
     parts[3] = {};
-    expect_refusal(refusal_of([&] { (void)words.take_gpu(256); }), errc::out_of_range,
-                   "make the arena larger");
+    expect_refusal([&] { (void)words.take_gpu(256); }, errc::out_of_range, "make the arena larger");
     parts[2] = {};
     parts[1] = words.take_gpu(384);
     EXPECT_EQ(parts[1].data(), second);
@@ -44,9 +41,8 @@ TEST_P(arena_test, it_gives_parts_and_takes_them_back) {
     EXPECT_EQ(host.size(), 500u);
     EXPECT_EQ(host.window().plan, nullptr);
     EXPECT_NE(host.gpu_address(), 0u);
-    expect_refusal(refusal_of([&] { (void)words.take_host(1); }), errc::out_of_range,
-                   "make the arena larger");
-    expect_refusal(refusal_of([&] { (void)arena(gpu, 0, 128).take_gpu(1); }), errc::out_of_range,
+    expect_refusal([&] { (void)words.take_host(1); }, errc::out_of_range, "make the arena larger");
+    expect_refusal([&] { (void)arena(gpu, 0, 128).take_gpu(1); }, errc::out_of_range,
                    "make the arena larger");
 }
 

@@ -125,7 +125,7 @@ TEST(batch_both_ways_test, a_failure_of_either_engine_is_told) {
         (is_first ? list.front() : list.back()).from = 16; // which CUDA has not mapped
         batch_ticket const bad = p.queue.submit(turned(list));
         machine.gpu().release();
-        expect_refusal(refusal_of([&] { (void)p.queue.wait(bad, 20s); }), errc::copy_unfinished,
+        expect_refusal([&] { (void)p.queue.wait(bad, 20s); }, errc::copy_unfinished,
                        "which bytes were copied is unknown");
         p.expect_done(waiting); // another queue's
         p.expect_to_work(8);

@@ -13,14 +13,13 @@ std::unique_ptr<engine::copy_engine> make_batches() {
 
 void expect_failed(batch_program const& p, batch_ticket ticket) {
     auto const until = std::chrono::steady_clock::now() + 20s;
-    expect_refusal(refusal_of([&] {
-                       while (!p.queue.wait(ticket, 1s) &&
-                              std::chrono::steady_clock::now() < until)
-                           ;
-                   }),
-                   errc::copy_unfinished, "which bytes were copied is unknown");
-    expect_refusal(refusal_of([&] { (void)p.queue.done(ticket); }), errc::copy_unfinished,
-                   "pinned");
+    expect_refusal(
+        [&] {
+            while (!p.queue.wait(ticket, 1s) && std::chrono::steady_clock::now() < until)
+                ;
+        },
+        errc::copy_unfinished, "which bytes were copied is unknown");
+    expect_refusal([&] { (void)p.queue.done(ticket); }, errc::copy_unfinished, "pinned");
 }
 
 TEST(batch_failure_test, an_address_that_is_not_mapped_is_told) {
@@ -63,10 +62,11 @@ TEST(batch_failure_test, after_three_the_driver_copies) {
     EXPECT_EQ(p.report("channel").state, backend_state::broken);
     EXPECT_NE(p.report("channel").reason.find("3 batches"), std::string::npos);
     EXPECT_FALSE(p.report("channel").advice.empty());
-    expect_refusal(refusal_of([&] {
-                       (void)p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}});
-                   }),
-                   errc::unsupported_memory, "no live allocation at its `from`, 0x10");
+    expect_refusal(
+        [&] {
+            (void)p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}});
+        },
+        errc::unsupported_memory, "no live allocation at its `from`, 0x10");
     p.expect_to_work(4);
 }
 
@@ -75,8 +75,8 @@ TEST(batch_failure_test, one_that_is_asked_for_and_fails_is_an_error) {
     batch_program p;
     for (unsigned i = 1; i <= 3; ++i)
         expect_failed(p, p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}));
-    expect_refusal(refusal_of([&] { (void)p.queue.submit(p.pieces(3, 100)); }),
-                   errc::backend_broken, "3 batches failed");
+    expect_refusal([&] { (void)p.queue.submit(p.pieces(3, 100)); }, errc::backend_broken,
+                   "3 batches failed");
 }
 
 TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
@@ -93,8 +93,7 @@ TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
     }
     set_environment("BARMAP_ENGINE", "none");
     device const gpu = device::open(0);
-    expect_refusal(refusal_of([&] { (void)gpu.batches(); }), errc::backend_absent,
-                   "BARMAP_ENGINE");
+    expect_refusal([&] { (void)gpu.batches(); }, errc::backend_absent, "BARMAP_ENGINE");
 }
 
 // Before Hopper a GPFIFO's entries do not lead to where CUDA's memory is.

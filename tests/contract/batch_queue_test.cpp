@@ -87,10 +87,8 @@ TEST(batch_queue_test, a_refused_first_copy_waits_for_no_stream) {
                                      CUstream) { return CUresult{1}; };
     cuda::replace_api(&refusing);
     auto const list = p.pieces(5, 100);
-    expect_refusal(refusal_of([&] {
-                       (void)p.queue.submit(list, after{held.get()});
-                   }),
-                   errc::unsupported_memory, "copy a batch");
+    expect_refusal([&] { (void)p.queue.submit(list, after{held.get()}); }, errc::unsupported_memory,
+                   "copy a batch");
     cuda::replace_api(nullptr);
     held.open();
     p.expect_to_work(1);

@@ -126,7 +126,7 @@ TEST(batch_race_test, a_channel_is_not_started_without_its_thread) {
     {
         auto const engine = engine::registry().front().make(identify(0), engine::lane::cuda);
         no_threads const none;
-        expect_refusal(refusal_of([&] { engine->start(); }), errc::backend_broken, "ulimit -u");
+        expect_refusal([&] { engine->start(); }, errc::backend_broken, "ulimit -u");
     }
     EXPECT_EQ(machine->held(), before);
 }

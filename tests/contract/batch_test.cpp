@@ -146,8 +146,7 @@ TEST_P(batch_test, refuses_what_cannot_be_meant) {
     auto const refused = [&](copy_piece bad, std::string_view words) {
         p.host.fill(pattern(100, 1));
         std::vector<copy_piece> const list{{host + 200, gpu, 5}, bad};
-        expect_refusal(refusal_of([&] { (void)p.queue.submit(list); }), errc::invalid_argument,
-                       words);
+        expect_refusal([&] { (void)p.queue.submit(list); }, errc::invalid_argument, words);
         EXPECT_EQ(p.host.bytes()[200], std::byte{}) << "nothing is copied";
     };
     write_by_driver(gpu, pattern(4096, 9));
@@ -161,11 +160,10 @@ TEST_P(batch_test, refuses_what_cannot_be_meant) {
     refused({end - 4, host, 8}, "its 8 bytes at `to`, 0x1fffffffffffffc, do not lie in");
     refused({host, gpu, top}, "57 bits");
     refused({std::uintptr_t{1} << 57, host, 1}, "57 bits");
-    expect_refusal(refusal_of([&] { (void)p.queue.done(batch_ticket{77}); }),
+    expect_refusal([&] { (void)p.queue.done(batch_ticket{77}); }, errc::invalid_argument,
+                   "a ticket of this GPU's batch queue");
+    expect_refusal([&] { (void)p.queue.wait(batch_ticket{std::uint64_t{9} << 56}, 1s); },
                    errc::invalid_argument, "a ticket of this GPU's batch queue");
-    expect_refusal(
-        refusal_of([&] { (void)p.queue.wait(batch_ticket{std::uint64_t{9} << 56}, 1s); }),
-        errc::invalid_argument, "a ticket of this GPU's batch queue");
     p.expect_to_work(2);
 }
 
@@ -188,9 +186,8 @@ TEST_P(batch_test, refuses_a_stream_that_is_captured) {
             begin = after{stream.get()};
         else
             end = then{stream.get()};
-        expect_refusal(
-            refusal_of([&] { (void)p.queue.submit(list, begin, end); }),
-            errc::unsupported_operation, "graph");
+        expect_refusal([&] { (void)p.queue.submit(list, begin, end); }, errc::unsupported_operation,
+                       "graph");
     }
     cuda::replace_api(nullptr);
     p.expect_to_work(4);

@@ -10,13 +10,14 @@ void expect_other_tickets_to_be_refused(char const* engine_name) {
     engine_machine machine(engine_name);
     auto const expect_refused = [](batch_queue const& queue, std::uint64_t value) {
         for (bool const waits : {false, true})
-            expect_refusal(refusal_of([&] {
-                               if (waits)
-                                   (void)queue.wait(batch_ticket{value}, 1ms);
-                               else
-                                   (void)queue.done(batch_ticket{value});
-                           }),
-                           errc::invalid_argument, "give a ticket of this GPU's batch queue");
+            expect_refusal(
+                [&] {
+                    if (waits)
+                        (void)queue.wait(batch_ticket{value}, 1ms);
+                    else
+                        (void)queue.done(batch_ticket{value});
+                },
+                errc::invalid_argument, "give a ticket of this GPU's batch queue");
     };
     std::uint64_t old = 0;
     {

@@ -70,7 +70,7 @@ TEST(channel_test, is_absent_where_the_driver_or_the_gpu_is_not_known) {
     for (auto const& each : cases) {
         engine_machine machine(nullptr, each.how);
         auto const which = make_channel();
-        expect_refusal(refusal_of([&] { which->start(); }), errc::backend_absent, each.words);
+        expect_refusal([&] { which->start(); }, errc::backend_absent, each.words);
         device const gpu = device::open(0);
         EXPECT_EQ(report_of(gpu, "channel").state, backend_state::absent);
         EXPECT_NE(report_of(gpu, "channel").reason.find(each.words), std::string::npos);
@@ -147,7 +147,9 @@ TEST(channel_test, is_absent_where_it_has_not_been_tried) {
     coherent.coherent = true;
     for (auto const& [gpu, words] : {std::pair{slice, "MIG"}, {coherent, "coherent"}})
         expect_refusal(
-            refusal_of([&, &which = gpu] { engine::registry().front().make(which, engine::lane::held)->start(); }),
+            [&, &which = gpu] {
+                engine::registry().front().make(which, engine::lane::held)->start();
+            },
             errc::backend_absent, words);
 }
 
@@ -201,7 +203,7 @@ TEST(channel_test, is_absent_on_a_simulated_GPU_without_a_kernel_driver) {
     set_environment("BARMAP_BACKEND", "dmabuf");
     machine plain("610", [](fake::kernel&) { return [] { return std::size_t{0}; }; });
     plain.use();
-    expect_refusal(refusal_of([] { make_channel()->start(); }), errc::backend_absent,
+    expect_refusal([] { make_channel()->start(); }, errc::backend_absent,
                    cuda::simulation_has_kernel_driver() ? "nvidiactl" : "simulated");
 }
 
@@ -229,9 +231,9 @@ TEST(channel_test, an_engine_that_is_asked_for_must_be_usable) {
     fake::rm_driver::behaviour how;
     how.all_engines_shared = true;
     engine_machine machine("channel", how);
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent, "channel");
+    expect_refusal([] { (void)device::open(0); }, errc::backend_absent, "channel");
     set_environment("BARMAP_ENGINE", "chanel");
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument,
+    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument,
                    "channel, driver, and none");
     set_environment("BARMAP_ENGINE", "none");
     program p;
@@ -390,8 +392,7 @@ TEST(generation_test, knows_the_series_that_were_looked_at) {
     EXPECT_TRUE(series_of("610.1").shifted_channel());
     EXPECT_FALSE(series_of("595.1").shifted_channel());
     for (char const* unknown : {"", "580", ".580", "581.1", "525.1", "999999999999.1", "5e2.1"})
-        expect_refusal(refusal_of([&] { (void)series_of(unknown); }), errc::backend_absent,
-                       "driver version");
+        expect_refusal([&] { (void)series_of(unknown); }, errc::backend_absent, "driver version");
 }
 
 TEST(generation_test, takes_the_newest_whose_classes_are_all_there) {

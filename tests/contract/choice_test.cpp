@@ -64,7 +64,7 @@ TEST_F(choice_test, it_is_chosen_by_what_the_memory_is) {
     device const gpu = device::open(0);
     virtual_block const opaque(0, {2 * mib}, cuda::handle_type_none);
     EXPECT_EQ(gpu.pin(opaque.address(), mib).backend(), "dmabuf");
-    expect_refusal(refusal_of([&] { (void)gpu.pin(opaque.address(), mib, {.backend = "rm"}); }),
+    expect_refusal([&] { (void)gpu.pin(opaque.address(), mib, {.backend = "rm"}); },
                    errc::unsupported_memory, "backend rm");
 }
 
@@ -120,9 +120,9 @@ TEST_F(choice_test, backends_of_a_kernel_driver_say_so) {
 TEST_F(choice_test, a_forced_backend_that_is_absent_is_an_error) {
     boot("580", false, true);
     set_environment("BARMAP_BACKEND", "rm");
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent, "nvidiactl");
+    expect_refusal([] { (void)device::open(0); }, errc::backend_absent, "nvidiactl");
     set_environment("BARMAP_BACKEND", "dmabuf");
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent, "13.3");
+    expect_refusal([] { (void)device::open(0); }, errc::backend_absent, "13.3");
     set_environment("BARMAP_BACKEND", "gdrdrv");
     device const gpu = device::open(0);
     EXPECT_EQ(report_of(gpu, "gdrdrv").state, backend_state::usable);
@@ -135,7 +135,7 @@ TEST_F(choice_test, a_forced_backend_excludes_the_others) {
     device_block const block(mib);
     EXPECT_EQ(gpu.pin(block.address(), mib).backend(), "rm");
     EXPECT_EQ(gpu.pin(block.address(), mib, {.backend = "rm"}).backend(), "rm");
-    expect_refusal(refusal_of([&] { (void)gpu.pin(block.address(), mib, {.backend = "dmabuf"}); }),
+    expect_refusal([&] { (void)gpu.pin(block.address(), mib, {.backend = "dmabuf"}); },
                    errc::backend_absent, "BARMAP_BACKEND allows only rm");
     EXPECT_EQ(gpu.allocate(mib).backend(), "rm");
 }
@@ -146,16 +146,14 @@ TEST_F(choice_test, an_unknown_backend_is_an_error_that_lists_them) {
     device_block const block(mib);
     {
         device const gpu = device::open(0);
-        expect_refusal(
-            refusal_of([&] { (void)gpu.pin(block.address(), mib, {.backend = "nonsense"}); }),
-            errc::invalid_argument, all);
-        expect_refusal(refusal_of([&] { (void)gpu.allocate(mib, "nonsense"); }),
+        expect_refusal([&] { (void)gpu.pin(block.address(), mib, {.backend = "nonsense"}); },
                        errc::invalid_argument, all);
+        expect_refusal([&] { (void)gpu.allocate(mib, "nonsense"); }, errc::invalid_argument, all);
     }
     set_environment("BARMAP_BACKEND", "nonsense");
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument, all);
+    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument, all);
     set_environment("BARMAP_BACKEND", "rm,dmabuf");
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument, all);
+    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument, all);
 }
 
 TEST_F(choice_test, auto_and_nothing_mean_any) {
@@ -175,27 +173,24 @@ TEST_F(choice_test, a_required_backend_must_be_usable) {
     }
     for (char const* missed : {"gdrdrv", "rm,gdrdrv", "gdrdrv,rm"}) {
         set_environment("BARMAP_REQUIRE", missed);
-        expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent,
-                       "/dev/gdrdrv");
+        expect_refusal([] { (void)device::open(0); }, errc::backend_absent, "/dev/gdrdrv");
     }
     // A misspelt requirement must not be met by nothing.
     set_environment("BARMAP_REQUIRE", "rm,gdrdvr");
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument,
+    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument,
                    "gdrdrv, dmabuf, rm, vulkan");
 }
 
 TEST_F(choice_test, a_value_that_is_not_allowed_is_an_error_that_lists_what_is) {
     boot("610", false, false);
     set_environment("BARMAP_LOG", "loud");
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument,
-                   "BARMAP_LOG=loud");
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument,
-                   "off, info, debug");
+    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument, "BARMAP_LOG=loud");
+    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument, "off, info, debug");
 }
 
 TEST_F(choice_test, a_misspelt_wish_for_the_simulated_gpu_loads_no_driver) {
     set_environment("BARMAP_SIM", "yes");
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument, "BARMAP_SIM");
+    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument, "BARMAP_SIM");
     EXPECT_EQ(device::count(), 0);
 }
 
@@ -223,14 +218,13 @@ TEST_F(choice_test, a_device_is_opened_once) {
 TEST_F(choice_test, an_unknown_copy_routine_is_an_error) {
     boot("610", false, false);
     set_environment("BARMAP_COPY", "nonsense");
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::invalid_argument, "nonsense");
+    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument, "nonsense");
     set_environment("BARMAP_COPY", "portable");
     device const gpu = device::open(0);
     device_block const block(mib);
     mapping map = gpu.pin(block.address(), mib).map();
     EXPECT_EQ(map.store_routine(64), "portable");
-    expect_refusal(refusal_of([&] { map.use_copy_routine("nonsense"); }), errc::invalid_argument,
-                   "nonsense");
+    expect_refusal([&] { map.use_copy_routine("nonsense"); }, errc::invalid_argument, "nonsense");
     expect_same_memory(map, block.address(), 1);
 }
 

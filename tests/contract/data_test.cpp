@@ -76,7 +76,7 @@ TEST_P(data_test, contiguous_chunks_become_one_cpu_range) {
     device const gpu = device::open(0);
     if (!GetParam().joins_chunks) {
         virtual_block const two(0, {2 * mib, 2 * mib});
-        expect_refusal(refusal_of([&] { (void)gpu.pin(two.address(), 4 * mib).map(); }),
+        expect_refusal([&] { (void)gpu.pin(two.address(), 4 * mib).map(); },
                        errc::unsupported_operation, "one by one");
         expect_same_memory(gpu.pin(two.address() + 2 * mib, 2 * mib).map(), two.address() + 2 * mib,
                            1);
@@ -178,8 +178,8 @@ TEST_P(data_test, a_window_stays_inside_its_mapping) {
     using part = std::pair<std::size_t, std::size_t>; // not bindings: a lambda cannot take those
     for (part const& out :
          {part{0, 1001}, part{1000, 1}, part{1001, 0}, part{all, 1}, part{1, all}})
-        expect_refusal(refusal_of([&] { (void)map.window(out.first, out.second); }),
-                       errc::out_of_range, "of a mapping of 1000");
+        expect_refusal([&] { (void)map.window(out.first, out.second); }, errc::out_of_range,
+                       "of a mapping of 1000");
 }
 
 TEST_P(data_test, measured_copy_kernels_move_the_same_bytes) {

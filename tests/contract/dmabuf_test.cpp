@@ -134,8 +134,8 @@ TEST_F(dmabuf_test, every_range_that_may_be_exported_is_tried) {
 TEST_F(dmabuf_test, a_file_without_the_bytes_is_refused) {
     for (std::size_t const there : {std::size_t{0}, std::size_t{4 * kib}, mib - 1}) {
         export_only(inside(), inside() + mib, there);
-        refusal const seen = refusal_of([&] { (void)pin_inside(); });
-        expect_refusal(seen, errc::backend_broken, std::to_string(there) + " of ");
+        expect_refusal([&] { (void)pin_inside(); }, errc::backend_broken,
+                       std::to_string(there) + " of ");
         cuda::replace_api(nullptr);
     }
 }
@@ -186,8 +186,8 @@ TEST_F(dmabuf_test, a_gpu_whose_dma_bufs_cannot_be_mapped_makes_it_absent) {
     gpu.driver_version = 13030;
     known = cuda::success;
     maps = 0;
-    refusal const seen = refusal_of([&] { backend::make_dmabuf(gpu)->start(); });
-    expect_refusal(seen, errc::backend_absent, "cannot be mapped");
+    expect_refusal([&] { backend::make_dmabuf(gpu)->start(); }, errc::backend_absent,
+                   "cannot be mapped");
     maps = 1;
     backend::make_dmabuf(gpu)->start();
     known = cuda::error_invalid_value; // which says nothing

@@ -44,15 +44,13 @@ INSTANTIATE_TEST_SUITE_P(minor, gdrdrv_version_test, testing::Range(0u, 7u),
 
 TEST_F(gdrdrv_test, an_older_major_version_is_refused) {
     boot({.minor = 9, .major = 1});
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_broken,
-                   "use gdrdrv 1.9");
+    expect_refusal([] { (void)device::open(0); }, errc::backend_broken, "use gdrdrv 1.9");
 }
 
 TEST_F(gdrdrv_test, a_newer_major_version_is_refused) {
     boot({.minor = 0, .major = 3});
-    refusal const seen = refusal_of([] { (void)device::open(0); });
-    expect_refusal(seen, errc::backend_broken, "use gdrdrv 3.0");
-    EXPECT_NE(seen.advice.find("2.0 to 2.6"), std::string::npos);
+    expect_refusal([] { (void)device::open(0); }, errc::backend_broken, "use gdrdrv 3.0",
+                   "2.0 to 2.6");
 }
 
 TEST_F(gdrdrv_test, the_module_says_how_a_mapping_is_cached) {
@@ -87,8 +85,8 @@ TEST_F(gdrdrv_test, a_module_that_cannot_be_asked_maps_in_its_one_way) {
     device_block const block(mib);
     pin const pinned = device::open(0).pin(block.address(), mib);
     EXPECT_EQ(pinned.map(cache_kind::write_combining).kind(), cache_kind::write_combining);
-    expect_refusal(refusal_of([&] { (void)pinned.map(cache_kind::cached); }),
-                   errc::unsupported_operation, "map GPU memory cached");
+    expect_refusal([&] { (void)pinned.map(cache_kind::cached); }, errc::unsupported_operation,
+                   "map GPU memory cached");
 }
 
 TEST_F(gdrdrv_test, tokens_reach_an_old_module) {
@@ -125,7 +123,7 @@ TEST_F(gdrdrv_test, the_pcie_path_is_refused_where_it_cannot) {
     device_block const block(mib);
     pin_options how;
     how.force_pcie = true;
-    expect_refusal(refusal_of([&] { (void)device::open(0).pin(block.address(), mib, how); }),
+    expect_refusal([&] { (void)device::open(0).pin(block.address(), mib, how); },
                    errc::unsupported_operation, "force the PCIe path");
 }
 

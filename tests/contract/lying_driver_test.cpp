@@ -107,8 +107,7 @@ TEST_F(lying_driver_test, a_granularity_of_0_is_an_error) {
         return cuda::success;
     };
     lie();
-    expect_refusal(refusal_of([&] { (void)gpu.allocate(page); }), errc::unknown_layout,
-                   "granularity");
+    expect_refusal([&] { (void)gpu.allocate(page); }, errc::unknown_layout, "granularity");
 }
 
 TEST_F(lying_driver_test, bounds_that_wrap_around_or_lie_elsewhere_are_an_error) {
@@ -144,14 +143,14 @@ TEST_F(lying_driver_test, pages_of_two_kinds_or_two_gpus_are_refused) {
         a_page_each(address, values);
         values.set(cuda::pointer_is_managed, int{address >= second});
     });
-    expect_refusal(refusal_of([&] { (void)cuda::describe_pages(first, 2 * page); }),
-                   errc::out_of_range, "one kind");
+    expect_refusal([&] { (void)cuda::describe_pages(first, 2 * page); }, errc::out_of_range,
+                   "one kind");
     lie_about_pointers([=](CUdeviceptr address, told const& values) {
         a_page_each(address, values);
         values.set(cuda::pointer_device_ordinal, int{address >= second});
     });
-    expect_refusal(refusal_of([&] { (void)cuda::describe_pages(first, 2 * page); }),
-                   errc::out_of_range, "one GPU");
+    expect_refusal([&] { (void)cuda::describe_pages(first, 2 * page); }, errc::out_of_range,
+                   "one GPU");
 }
 
 TEST_F(lying_driver_test, chunks_of_two_gpus_are_refused) {
@@ -167,8 +166,7 @@ TEST_F(lying_driver_test, chunks_of_two_gpus_are_refused) {
     lie_about_pointers([=](CUdeviceptr address, told const& values) {
         values.set(cuda::pointer_device_ordinal, int{address >= middle});
     });
-    expect_refusal(refusal_of([&] { (void)cuda::describe(middle - 8, 16); }), errc::out_of_range,
-                   "one GPU");
+    expect_refusal([&] { (void)cuda::describe(middle - 8, 16); }, errc::out_of_range, "one GPU");
 }
 
 TEST_F(lying_driver_test, a_chunk_of_a_gpu_that_cannot_be_opened_is_an_error) {
@@ -258,8 +256,7 @@ TEST_F(lying_driver_test, what_is_not_answered_is_not_made_up) {
         return which == cuda::attribute_dma_buf ? cuda::success
                                                 : truth_.device_get_attribute(value, which, gpu);
     };
-    expect_refusal(refusal_of([] { (void)device::open(0); }), errc::backend_absent,
-                   "export dma-bufs");
+    expect_refusal([] { (void)device::open(0); }, errc::backend_absent, "export dma-bufs");
     table_ = truth;
     static int retained; // contexts, of which the device keeps one unless it has found another
     table_.ctx_get_device = [](CUdevice*) { return cuda::success; };
@@ -324,10 +321,10 @@ TEST_F(lying_driver_test, virtual_memory_is_unmapped_when_the_gpu_has_finished) 
 }
 
 TEST_F(lying_driver_test, a_refusal_names_what_was_wanted) {
-    expect_refusal(refusal_of([] { (void)device::from_pointer(nullptr); }), errc::invalid_argument,
+    expect_refusal([] { (void)device::from_pointer(nullptr); }, errc::invalid_argument,
                    "cannot find the GPU that owns 1 byte at 0x0");
     device const gpu = device::open(0);
-    expect_refusal(refusal_of([&] { (void)gpu.pin(nullptr, 8); }), errc::invalid_argument,
+    expect_refusal([&] { (void)gpu.pin(nullptr, 8); }, errc::invalid_argument,
                    "cannot pin 8 bytes at 0x0");
 }
 

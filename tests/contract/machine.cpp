@@ -81,9 +81,11 @@ std::unique_ptr<memory> contract_test::some_memory(std::size_t bytes) {
     return nullptr;
 }
 
-void expect_refusal(refusal const& seen, errc code, std::string_view words) {
+void expect_refusal(refusal const& seen, errc code, std::string_view words,
+                    std::string_view advice) {
     EXPECT_EQ(seen.code, code) << seen.text;
     EXPECT_NE(seen.text.find(words), std::string::npos) << seen.text << "\nlacks: " << words;
+    EXPECT_NE(seen.advice.find(advice), std::string::npos) << seen.advice << "\nlacks: " << advice;
 }
 
 } // namespace barmap::contract

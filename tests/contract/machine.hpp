@@ -9,6 +9,7 @@
 
 #include <barmap/barmap.hpp>
 
+#include <concepts>
 #include <gtest/gtest.h>
 #include <optional>
 #include <string>
@@ -104,7 +105,15 @@ template <class Action>
     return {};
 }
 
-/// Expects the code, and words that the message must have.
-void expect_refusal(refusal const& seen, errc code, std::string_view words);
+/// Expects the code, and words that the message and the advice in it must have.
+void expect_refusal(refusal const& seen, errc code, std::string_view words,
+                    std::string_view advice = "");
+
+/// Runs an action that must be refused so.
+template <std::invocable Action>
+void expect_refusal(Action&& action, errc code, std::string_view words,
+                    std::string_view advice = "") {
+    expect_refusal(refusal_of(action), code, words, advice);
+}
 
 } // namespace barmap::contract

@@ -123,11 +123,10 @@ TEST_P(pages_test, the_first_and_the_last_page_of_odd_sizes_are_reached) {
 TEST_P(pages_test, a_page_without_memory_is_refused) {
     auto const block = some_memory(mib);
     std::uintptr_t const behind = block->address() + (std::size_t{64} << 20);
-    expect_refusal(refusal_of([&] { (void)pin_pages(behind, page); }), errc::unsupported_memory,
+    expect_refusal([&] { (void)pin_pages(behind, page); }, errc::unsupported_memory,
                    "CUDA does not know");
-    expect_refusal(
-        refusal_of([&] { (void)pin_pages(block->address(), (std::size_t{64} << 20) + page); }),
-        errc::out_of_range, "the allocation ends");
+    expect_refusal([&] { (void)pin_pages(block->address(), (std::size_t{64} << 20) + page); },
+                   errc::out_of_range, "the allocation ends");
     EXPECT_EQ(refusal_of([&] { (void)pin_pages(block->address(), 0); }).code,
               errc::invalid_argument);
     EXPECT_EQ(refusal_of([&] { (void)pin_pages(0, page); }).code, errc::invalid_argument);

@@ -385,13 +385,13 @@ TEST_P(ring_test, half_a_message_is_none) {
 TEST_P(ring_test, slots_are_a_power_of_two) {
     device const gpu = device::open(0);
     for (std::size_t const slots : {std::size_t{0}, std::size_t{3}, std::size_t{1} << 33}) {
-        expect_refusal(refusal_of([&] { ring_to_gpu<int> const ring(gpu, slots); }),
-                       errc::invalid_argument, "a power of two");
-        expect_refusal(refusal_of([&] { ring_to_cpu<int> const ring(gpu, slots); }),
-                       errc::invalid_argument, "a power of two");
+        expect_refusal([&] { ring_to_gpu<int> const ring(gpu, slots); }, errc::invalid_argument,
+                       "a power of two");
+        expect_refusal([&] { ring_to_cpu<int> const ring(gpu, slots); }, errc::invalid_argument,
+                       "a power of two");
     }
     arena const small(gpu, 4096, 4096);
-    expect_refusal(refusal_of([&] { ring_to_gpu<int> const ring(small, 128); }), errc::out_of_range,
+    expect_refusal([&] { ring_to_gpu<int> const ring(small, 128); }, errc::out_of_range,
                    "make the arena larger");
     ring_to_gpu<int> const fits(small, 32);
 }
@@ -400,9 +400,9 @@ TEST_P(ring_test, messages_have_1_byte_to_1_MiB) {
     arena const words(device::open(0), 4096, 4096);
     constexpr std::size_t most = std::size_t{1} << 20;
     for (std::size_t const bytes : {std::size_t{0}, most + 1}) {
-        expect_refusal(refusal_of([&] { detail::byte_ring_to_gpu const ring(words, bytes, 4); }),
+        expect_refusal([&] { detail::byte_ring_to_gpu const ring(words, bytes, 4); },
                        errc::invalid_argument, "1 byte to 1 MiB");
-        expect_refusal(refusal_of([&] { detail::byte_ring_to_cpu const ring(words, bytes, 4); }),
+        expect_refusal([&] { detail::byte_ring_to_cpu const ring(words, bytes, 4); },
                        errc::invalid_argument, "1 byte to 1 MiB");
     }
     arena const large(device::open(0), 2 * most, 2 * most);

@@ -201,8 +201,8 @@ TEST_P(rpc_test, nothing_is_there_before_it_comes) {
 
 TEST_P(rpc_test, slots_are_a_power_of_two) {
     arena const words(device::open(0), enough, enough);
-    expect_refusal(refusal_of([&] { rpc_to_cpu<int, int> const calls(words, 3); }),
-                   errc::invalid_argument, "a power of two");
+    expect_refusal([&] { rpc_to_cpu<int, int> const calls(words, 3); }, errc::invalid_argument,
+                   "a power of two");
 }
 
 BARMAP_OVER_KINDS_OF_MEMORY(rpc_test);

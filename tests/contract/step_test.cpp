@@ -147,28 +147,27 @@ TEST_P(step_test, tensors_are_checked) {
     device const gpu = device::open(0);
     std::vector<step_tensor> const good = tensors({8});
     step_tensor const null[] = {{0, 8}}, empty[] = {{good[0].gpu_address, 0}};
-    expect_refusal(refusal_of([&] { step_inputs const refused(gpu, null); }),
-                   errc::invalid_argument, "an address and a size");
-    expect_refusal(refusal_of([&] { step_outputs const refused(gpu, empty); }),
-                   errc::invalid_argument, "an address and a size");
-    expect_refusal(refusal_of([&] { step_inputs const refused(gpu, {}); }), errc::invalid_argument,
+    expect_refusal([&] { step_inputs const refused(gpu, null); }, errc::invalid_argument,
+                   "an address and a size");
+    expect_refusal([&] { step_outputs const refused(gpu, empty); }, errc::invalid_argument,
+                   "an address and a size");
+    expect_refusal([&] { step_inputs const refused(gpu, {}); }, errc::invalid_argument,
                    "at least one");
-    expect_refusal(refusal_of([&] { step_inputs const refused(gpu, good, 3); }),
-                   errc::invalid_argument, "a power of two");
+    expect_refusal([&] { step_inputs const refused(gpu, good, 3); }, errc::invalid_argument,
+                   "a power of two");
     std::vector<step_tensor> const large = tensors({(std::size_t{1} << 20) + 1});
-    expect_refusal(refusal_of([&] { step_inputs const refused(gpu, large); }),
-                   errc::invalid_argument, "1 MiB");
+    expect_refusal([&] { step_inputs const refused(gpu, large); }, errc::invalid_argument, "1 MiB");
     step_tensor const long_one[] = {good[0], {good[0].gpu_address, 1 << 19}};
-    expect_refusal(refusal_of([&] { step_inputs const refused(gpu, long_one); }),
-                   errc::out_of_range, "inside one allocation");
+    expect_refusal([&] { step_inputs const refused(gpu, long_one); }, errc::out_of_range,
+                   "inside one allocation");
     host_buffer const pinned = gpu.allocate_host(8);
     std::uint64_t ordinary = 0;
     for (void* const host : {static_cast<void*>(pinned.data()), static_cast<void*>(&ordinary)}) {
         step_tensor const on_cpu[] = {good[0], {reinterpret_cast<std::uintptr_t>(host), 8}};
-        expect_refusal(refusal_of([&] { step_inputs const refused(gpu, on_cpu); }),
-                       errc::invalid_argument, "give memory of GPU 0");
-        expect_refusal(refusal_of([&] { step_outputs const refused(gpu, on_cpu); }),
-                       errc::invalid_argument, "give memory of GPU 0");
+        expect_refusal([&] { step_inputs const refused(gpu, on_cpu); }, errc::invalid_argument,
+                       "give memory of GPU 0");
+        expect_refusal([&] { step_outputs const refused(gpu, on_cpu); }, errc::invalid_argument,
+                       "give memory of GPU 0");
     }
 }
 
