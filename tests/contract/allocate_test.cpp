@@ -2,15 +2,9 @@
 #include "contract/machine.hpp"
 #include "contract/other_process.hpp"
 
-#include "fake/faults.hpp"
-#include "fake/gdrdrv_driver.hpp"
-#include "fake/rm_driver.hpp"
-
-#include <cerrno>
 #include <cstdlib>
 #include <limits>
 #include <thread>
-#include <utility>
 
 /// Memory that barmap makes: reached in every way, and alive as long as somebody holds it.
 namespace barmap::contract {
@@ -185,119 +179,6 @@ TEST_P(allocate_test, a_process_may_end_with_it) {
 }
 
 BARMAP_OVER_ALL_WAYS(allocate_test);
-
-/// Which backend allocates where several could.
-class allocating_choice_test : public testing::Test {
-protected:
-    void SetUp() override {
-        clear_environment("BARMAP_BACKEND");
-        clear_environment("BARMAP_REQUIRE");
-    }
-    void boot(char const* series, bool with_rm, bool with_gdrdrv) {
-        machine_.emplace(series, [&](fake::kernel& kernel) {
-            if (with_rm)
-                kernel.add(std::make_shared<fake::rm_driver>(kernel));
-            if (with_gdrdrv)
-                kernel.add(std::make_shared<fake::gdrdrv_driver>(kernel));
-            return [] { return std::size_t{0}; };
-        });
-        machine_->use();
-    }
-
-private:
-    std::optional<machine> machine_;
-};
-
-TEST_F(allocating_choice_test, the_first_usable_backend_does_it) {
-    boot("580", true, false);
-    device const gpu = device::open(0);
-    EXPECT_EQ(gpu.allocate(mib).backend(), "rm");
-    for (backend_report const& each : gpu.backends())
-        EXPECT_TRUE(each.allocates) << each.name;
-}
-
-TEST_F(allocating_choice_test, every_usable_backend_can_be_named) {
-    boot("610", true, true);
-    device const gpu = device::open(0);
-    EXPECT_EQ(gpu.allocate(mib).backend(), "gdrdrv");
-    for (std::string_view const name : {"gdrdrv", "dmabuf", "rm"}) {
-        pin const pinned = gpu.allocate(mib, name);
-        EXPECT_EQ(pinned.backend(), name);
-        expect_same_memory(pinned.map(), pinned.gpu_address(), 1);
-    }
-}
-
-TEST_F(allocating_choice_test, the_next_one_is_tried_if_one_fails) {
-    boot("580", true, true);
-    device const gpu = device::open(0);
-    fake::the_faults().arm(fake::fault_source::system, 1, EINVAL); // gdrdrv's pin
-    pin const pinned = gpu.allocate(mib);
-    EXPECT_EQ(fake::the_faults().fired(), "ioctl");
-    EXPECT_EQ(pinned.backend(), "rm");
-    expect_same_memory(pinned.map(), pinned.gpu_address(), 1);
-}
-
-TEST_F(allocating_choice_test, if_all_fail_the_first_failure_is_told) {
-    boot("580", false, true);
-    device const gpu = device::open(0);
-    fake::the_faults().arm(fake::fault_source::system, 1, EFAULT);
-    refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
-    EXPECT_EQ(seen.code, std::error_code(EFAULT, std::system_category())) << seen.text;
-    EXPECT_NE(seen.text.find("backend gdrdrv"), std::string::npos) << seen.text;
-}
-
-TEST_F(allocating_choice_test, where_there_is_no_memory_left_no_other_is_tried) {
-    boot("580", true, true);
-    device const gpu = device::open(0);
-    static int tries;
-    tries = 0;
-    cuda::driver_api table = cuda::api();
-    table.mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
-                          unsigned long long) {
-        ++tries;
-        return cuda::error_out_of_memory;
-    };
-    cuda::replace_api(&table);
-    refusal const alone = refusal_of([&] { (void)gpu.allocate(mib, "gdrdrv"); });
-    int const tries_of_one = std::exchange(tries, 0);
-    refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
-    cuda::replace_api(nullptr);
-    EXPECT_EQ(seen.code, std::error_code(cuda::error_out_of_memory, cuda_category()));
-    EXPECT_EQ(seen.text, alone.text);
-    EXPECT_EQ(tries, tries_of_one);
-}
-
-// Drivers make files for it, and say that memory is used up where they cannot.
-TEST_F(allocating_choice_test, too_few_descriptors_are_not_taken_for_too_little_memory) {
-    boot("580", false, true);
-    device const gpu = device::open(0);
-    cuda::driver_api table = cuda::api();
-    table.mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
-                          unsigned long long) { return cuda::error_out_of_memory; };
-    os::calls const& before = os::current();
-    os::calls few = before;
-    few.open = [](char const*, int) {
-        errno = EMFILE;
-        return -1;
-    };
-    cuda::replace_api(&table);
-    os::replace(&few);
-    refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
-    os::replace(&before);
-    refusal const usual = refusal_of([&] { (void)gpu.allocate(mib); });
-    cuda::replace_api(nullptr);
-    EXPECT_EQ(seen.code, std::error_code(EMFILE, std::system_category())) << seen.text;
-    EXPECT_NE(seen.advice.find("ulimit -n"), std::string::npos) << seen.advice;
-    EXPECT_EQ(usual.code, std::error_code(cuda::error_out_of_memory, cuda_category()));
-}
-
-TEST_F(allocating_choice_test, without_any_usable_backend_it_is_said_why) {
-    boot("580", false, false);
-    device const gpu = device::open(0);
-    refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
-    for (char const* each : {"gdrdrv: cannot", "dmabuf: cannot", "rm: cannot", "vulkan: cannot"})
-        expect_refusal(seen, errc::backend_absent, each);
-}
 
 } // namespace
 } // namespace barmap::contract

@@ -18,7 +18,7 @@ class dmabuf_test : public testing::Test {
 protected:
     void SetUp() override {
         set_environment("BARMAP_BACKEND", "dmabuf");
-        machine_.emplace("610", [](fake::kernel&) { return [] { return std::size_t{0}; }; });
+        machine_.emplace("610");
         machine_->use();
         gpu_ = device::open(0);
         block_.emplace(4 * mib);

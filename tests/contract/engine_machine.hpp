@@ -20,11 +20,8 @@ public:
         set_environment("BARMAP_BACKEND", "rm");
         if (engine)
             set_environment("BARMAP_ENGINE", engine);
-        machine_.emplace("580", [&](fake::kernel& kernel) {
-            driver_ = std::make_shared<fake::rm_driver>(kernel, how);
-            kernel.add(driver_);
-            return [driver = driver_] { return driver->objects(); };
-        });
+        machine_.emplace("580");
+        driver_ = machine_->add<fake::rm_driver>(how);
         machine_->use();
     }
     ~engine_machine() {

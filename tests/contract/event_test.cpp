@@ -19,21 +19,12 @@ protected:
     void TearDown() override { machine_.reset(); }
 
     void boot(fake::gdrdrv_driver::behaviour how = {.persistent = false, .events = true}) {
-        machine_.emplace("580", [&](fake::kernel& kernel) {
-            auto const driver = std::make_shared<fake::gdrdrv_driver>(kernel, how);
-            kernel.add(driver);
-            driver_ = driver;
-            kernel_ = &kernel;
-            return [driver] { return driver->pins(); };
-        });
+        machine_.emplace("580");
+        driver_ = machine_->add<fake::gdrdrv_driver>(how);
         machine_->use();
     }
 
-    static pin_options with_events() {
-        pin_options how;
-        how.events = true;
-        return how;
-    }
+    [[nodiscard]] std::size_t descriptors() { return machine_->kernel().descriptors(); }
     static bool is_readable(pin const& pinned) {
         pollfd waiting{pinned.event_fd(), POLLIN, 0};
         return ::poll(&waiting, 1, 0) == 1 && (waiting.revents & POLLIN);
@@ -50,7 +41,6 @@ protected:
     }
 
     std::shared_ptr<fake::gdrdrv_driver> driver_;
-    fake::kernel* kernel_ = nullptr;
 
 private:
     std::optional<machine> machine_;
@@ -61,7 +51,7 @@ TEST_F(event_test, tells_that_memory_was_taken_away) {
     device_block const block(mib);
     device const gpu = device::open(0);
     EXPECT_TRUE(gpu.backends().front().events);
-    pin const pinned = gpu.pin(block.address(), mib, with_events());
+    pin const pinned = gpu.pin(block.address(), mib, {.events = true});
     EXPECT_FALSE(is_readable(pinned));
     EXPECT_FALSE(pinned.next_event());
     driver_->take_away();
@@ -74,7 +64,7 @@ TEST_F(event_test, tells_that_memory_was_taken_away) {
 TEST_F(event_test, tells_of_what_was_pinned_not_of_its_pages) {
     boot();
     device_block const block(mib);
-    pin const pinned = device::open(0).pin(block.address() + 100, 1000, with_events());
+    pin const pinned = device::open(0).pin(block.address() + 100, 1000, {.events = true});
     driver_->take_away();
     expect_event(pinned, block.address() + 100, 1000, 1);
 }
@@ -82,9 +72,8 @@ TEST_F(event_test, tells_of_what_was_pinned_not_of_its_pages) {
 TEST_F(event_test, tells_of_whole_pages_where_these_were_pinned) {
     boot();
     device_block const block(mib);
-    pin_options how = with_events();
-    how.whole_pages = true;
-    pin pinned = device::open(0).pin(block.address() + gpu_page_size + 100, 1000, how);
+    pin pinned = device::open(0).pin(block.address() + gpu_page_size + 100, 1000,
+                                     {.whole_pages = true, .events = true});
     pin const moved = std::move(pinned);
     driver_->take_away();
     expect_event(moved, block.address() + gpu_page_size, gpu_page_size, 1);
@@ -95,7 +84,7 @@ TEST_F(event_test, tells_of_each_allocation_in_a_range) {
     boot();
     constexpr std::size_t chunk = virtual_block::granularity;
     virtual_block const block(0, {chunk, chunk, chunk});
-    pin const pinned = device::open(0).pin(block.address() + 5, 2 * chunk + 10, with_events());
+    pin const pinned = device::open(0).pin(block.address() + 5, 2 * chunk + 10, {.events = true});
     driver_->take_away();
     expect_event(pinned, block.address() + 2 * chunk, 15, 1);
     expect_event(pinned, block.address() + chunk, chunk, 2);
@@ -108,8 +97,8 @@ TEST_F(event_test, pins_have_events_of_their_own) {
     device_block const block(mib);
     device const gpu = device::open(0);
     pin const quiet = gpu.pin(block.address(), mib);
-    pin const first = gpu.pin(block.address(), 100, with_events());
-    pin const second = gpu.pin(block.address() + 200, 300, with_events());
+    pin const first = gpu.pin(block.address(), 100, {.events = true});
+    pin const second = gpu.pin(block.address() + 200, 300, {.events = true});
     EXPECT_NE(first.event_fd(), second.event_fd());
     driver_->take_away();
     expect_event(second, block.address() + 200, 300, 1);
@@ -119,7 +108,7 @@ TEST_F(event_test, pins_have_events_of_their_own) {
 TEST_F(event_test, tells_of_lost_events) {
     boot();
     device_block const block(mib);
-    pin const pinned = device::open(0).pin(block.address() + 7, 70, with_events());
+    pin const pinned = device::open(0).pin(block.address() + 7, 70, {.events = true});
     driver_->take_away();
     driver_->lose(5);
     expect_event(pinned, block.address() + 7, 70, 1);
@@ -129,7 +118,7 @@ TEST_F(event_test, tells_of_lost_events) {
 TEST_F(event_test, an_unknown_event_is_not_taken_for_another) {
     boot();
     device_block const block(mib);
-    pin const pinned = device::open(0).pin(block.address(), mib, with_events());
+    pin const pinned = device::open(0).pin(block.address(), mib, {.events = true});
     driver_->tell_unknown();
     expect_refusal([&] { (void)pinned.next_event(); }, errc::unknown_layout,
                    "read an event of kind 3");
@@ -141,29 +130,29 @@ TEST_F(event_test, the_descriptor_goes_with_the_pin_and_its_mappings) {
     boot();
     device_block const block(mib);
     device const gpu = device::open(0);
-    std::size_t const before = kernel_->descriptors();
+    std::size_t const before = descriptors();
     std::optional<mapping> map;
     {
-        pin const pinned = gpu.pin(block.address(), mib, with_events());
-        EXPECT_EQ(kernel_->descriptors(), before + 1);
+        pin const pinned = gpu.pin(block.address(), mib, {.events = true});
+        EXPECT_EQ(descriptors(), before + 1);
         map = pinned.map();
     }
     expect_same_memory(*map, block.address(), 3);
-    EXPECT_EQ(kernel_->descriptors(), before + 1);
+    EXPECT_EQ(descriptors(), before + 1);
     map.reset();
-    EXPECT_EQ(kernel_->descriptors(), before);
+    EXPECT_EQ(descriptors(), before);
 }
 
 TEST_F(event_test, each_call_may_fail_and_nothing_is_left) {
     boot();
     device_block const block(mib);
     device const gpu = device::open(0);
-    std::size_t const descriptors = kernel_->descriptors(), pins = driver_->pins();
+    std::size_t const before = descriptors(), pins = driver_->objects();
     unsigned failures = 0;
     for (unsigned n = 1;; ++n) {
         fake::the_faults().arm(fake::fault_source::system, n, EMFILE);
         try {
-            pin const pinned = gpu.pin(block.address(), mib, with_events());
+            pin const pinned = gpu.pin(block.address(), mib, {.events = true});
             (void)pinned.next_event();
         } catch (error const& failure) {
             EXPECT_EQ(failure.code(), std::errc::too_many_files_open);
@@ -172,8 +161,8 @@ TEST_F(event_test, each_call_may_fail_and_nothing_is_left) {
         }
         bool const failed = !fake::the_faults().fired().empty();
         fake::the_faults().disarm();
-        EXPECT_EQ(kernel_->descriptors(), descriptors);
-        EXPECT_EQ(driver_->pins(), pins);
+        EXPECT_EQ(descriptors(), before);
+        EXPECT_EQ(driver_->objects(), pins);
         if (!failed)
             break;
     }
@@ -192,7 +181,7 @@ TEST_F(event_test, a_pin_without_them_says_so) {
 TEST_F(event_test, a_forked_child_has_none) {
     boot();
     device_block const block(mib);
-    pin const pinned = device::open(0).pin(block.address(), mib, with_events());
+    pin const pinned = device::open(0).pin(block.address(), mib, {.events = true});
     driver_->take_away();
     expect_exit(in_child(1,
                          [&] {
@@ -217,7 +206,7 @@ TEST_P(no_events_test, are_refused) {
     device_block const block(mib);
     device const gpu = device::open(0);
     EXPECT_FALSE(gpu.backends().front().events);
-    expect_refusal([&] { (void)gpu.pin(block.address(), mib, with_events()); },
+    expect_refusal([&] { (void)gpu.pin(block.address(), mib, {.events = true}); },
                    errc::unsupported_operation, operation, "use_persistent_mapping=0");
 }
 
@@ -233,7 +222,7 @@ TEST_F(event_test, no_backend_takes_such_a_pin_and_keeps_silent) {
     boot({.persistent = false});
     device_block const block(mib);
     device const gpu = device::open(0);
-    expect_refusal([&] { (void)gpu.pin(block.address(), mib, with_events()); },
+    expect_refusal([&] { (void)gpu.pin(block.address(), mib, {.events = true}); },
                    errc::unsupported_operation, operation);
     EXPECT_EQ(gpu.pin(block.address(), mib).backend(), "gdrdrv");
 }

@@ -14,12 +14,8 @@ protected:
     void TearDown() override { machine_.reset(); }
 
     void boot(fake::gdrdrv_driver::behaviour how) {
-        machine_.emplace("580", [&](fake::kernel& kernel) {
-            auto const driver = std::make_shared<fake::gdrdrv_driver>(kernel, how);
-            kernel.add(driver);
-            driver_ = driver;
-            return [driver] { return driver->pins(); };
-        });
+        machine_.emplace("580");
+        driver_ = machine_->add<fake::gdrdrv_driver>(how);
         machine_->use();
     }
 

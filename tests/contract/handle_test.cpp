@@ -30,7 +30,7 @@ protected:
     void SetUp() override {
         set_environment("BARMAP_BACKEND", "dmabuf");
         set_environment("BARMAP_SIM_DEVICES", "2");
-        machine_.emplace("610", [](fake::kernel&) { return [] { return std::size_t{0}; }; });
+        machine_.emplace("610");
     }
     void TearDown() override {
         cuda::replace_api(nullptr);

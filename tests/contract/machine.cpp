@@ -19,14 +19,12 @@ void clear_environment(char const* name) {
     config::read_again();
 }
 
-machine::machine(char const* driver_series,
-                 std::function<std::function<std::size_t()>(fake::kernel&)> const& install) {
+machine::machine(char const* driver_series) {
     set_environment("BARMAP_SIM", "1");
     set_environment("BARMAP_SIM_DRIVER", driver_series);
     // Measuring copy routines takes time and is the business of other tests.
     if (!std::getenv("BARMAP_COPY"))
         set_environment("BARMAP_COPY", "portable");
-    driver_objects_ = install(kernel_);
 }
 
 machine::~machine() {

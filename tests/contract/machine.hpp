@@ -10,7 +10,9 @@
 #include <barmap/barmap.hpp>
 
 #include <concepts>
+#include <functional>
 #include <gtest/gtest.h>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -28,13 +30,23 @@ void clear_environment(char const* name);
 /// A test that ends with a violation of a fake driver's rules fails.
 class machine {
 public:
-    explicit machine(way const& which) : machine(which.driver, which.install) {}
-    /// One that no way describes: its fake drivers are put in by `install`.
-    machine(char const* driver_series,
-            std::function<std::function<std::size_t()>(fake::kernel&)> const& install);
+    explicit machine(way const& which) : machine(which.driver) { which.install(*this); }
+    /// One that no way describes, without fake drivers.
+    explicit machine(char const* driver_series);
     machine(machine const&) = delete;
     machine& operator=(machine const&) = delete;
     ~machine();
+
+    /// Puts a fake driver in. Before use().
+    template <class Driver>
+    std::shared_ptr<Driver> add(typename Driver::behaviour how = {}) {
+        auto const driver = std::make_shared<Driver>(kernel_, how);
+        kernel_.add(driver);
+        driver_objects_ = [driver, others = driver_objects_] {
+            return driver->objects() + others();
+        };
+        return driver;
+    }
 
     /// Makes the primary context of a GPU current on this thread, for as long as the machine is.
     void use(int ordinal = 0);
@@ -45,7 +57,7 @@ public:
 
 private:
     fake::kernel kernel_;
-    std::function<std::size_t()> driver_objects_;
+    std::function<std::size_t()> driver_objects_ = [] { return std::size_t{0}; };
     std::vector<int> retained_;
 };
 

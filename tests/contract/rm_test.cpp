@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/calls.hpp"
-#include "contract/machine.hpp"
+#include "contract/engine_machine.hpp"
 #include "driver/cuda/memory.hpp"
 #include "driver/rm/client.hpp"
 #include "driver/rm/ipc_handle.hpp"
@@ -21,7 +21,6 @@ namespace {
 
 class rm_test : public testing::Test {
 protected:
-    void SetUp() override { set_environment("BARMAP_BACKEND", "rm"); }
     void TearDown() override {
         cuda::replace_api(nullptr);
         machine_.reset();
@@ -29,16 +28,11 @@ protected:
 
     /// Boots a machine whose resource manager behaves so.
     void boot(fake::rm_driver::behaviour how = {}) {
-        machine_.emplace("580", [&](fake::kernel& kernel) {
-            driver_ = std::make_shared<fake::rm_driver>(kernel, how);
-            kernel.add(driver_);
-            return [driver = driver_] { return driver->objects(); };
-        });
-        machine_->use();
+        machine_.emplace(nullptr, how);
     }
 
-    [[nodiscard]] fake::rm_driver& driver() { return *driver_; }
-    [[nodiscard]] machine& the_machine() { return *machine_; }
+    [[nodiscard]] fake::rm_driver& driver() { return machine_->driver(); }
+    [[nodiscard]] engine_machine& the_machine() { return *machine_; }
 
     /// From now on CUDA's IPC handles come out changed.
     static void change_handles(std::function<void(CUipcMemHandle&)> change) {
@@ -77,8 +71,7 @@ protected:
 private:
     static inline std::function<void(CUipcMemHandle&)> change_;
     static inline decltype(cuda::driver_api::ipc_get_mem_handle) real_ = nullptr;
-    std::shared_ptr<fake::rm_driver> driver_;
-    std::optional<machine> machine_;
+    std::optional<engine_machine> machine_;
 };
 
 /// Changes to a handle, as another driver's layout would bring them.
@@ -137,13 +130,13 @@ TEST_P(layout_test, each_pin_is_checked_as_well) {
     boot();
     device_block const block(2 * mib);
     device const gpu = device::open(0);
-    fake::left_over const before = the_machine().held();
+    fake::left_over const before = the_machine()->held();
     change_as_told();
     refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
     EXPECT_EQ(seen.code.category().name(), std::string_view(GetParam().category)) << seen.text;
     EXPECT_EQ(seen.code.value(), GetParam().code) << seen.text;
     cuda::replace_api(nullptr);
-    EXPECT_EQ(the_machine().held(), before);
+    EXPECT_EQ(the_machine()->held(), before);
     expect_same_memory(gpu.pin(block.address(), mib).map(), block.address(), 1);
 }
 
@@ -274,9 +267,9 @@ TEST_F(rm_test, a_range_of_chunks_is_mapped_as_a_whole_or_not_at_all) {
     virtual_block const chunks(0, {4 * mib, 4 * mib, 2 * mib});
     device const gpu = device::open(0);
     pin const pinned = gpu.pin(chunks.address(), chunks.size());
-    fake::left_over const before = the_machine().held();
+    fake::left_over const before = the_machine()->held();
     expect_refusal([&] { (void)pinned.map(); }, errc::bar1_exhausted, "wanted");
-    EXPECT_EQ(the_machine().held(), before);
+    EXPECT_EQ(the_machine()->held(), before);
     EXPECT_EQ(gpu.bar1().available, 6 * mib);
 }
 
@@ -381,7 +374,6 @@ TEST_F(rm_test, a_device_node_without_permission_is_named) {
 class rm_two_gpus_test : public rm_test {
 protected:
     void SetUp() override {
-        rm_test::SetUp();
         set_environment("BARMAP_SIM_DEVICES", "2");
         boot();
     }

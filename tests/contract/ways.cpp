@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/ways.hpp"
 
+#include "contract/machine.hpp"
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/rm_driver.hpp"
 #include "vulkan/software_gpu.hpp"
@@ -11,28 +12,16 @@
 namespace barmap::contract {
 namespace {
 
-using counter = std::function<std::size_t()>;
-
-counter nothing(fake::kernel&) {
-    return [] { return std::size_t{0}; };
-}
+void nothing(machine&) {}
 
 template <unsigned Series>
-counter rm(fake::kernel& kernel) {
-    fake::rm_driver::behaviour how;
-    how.series = Series;
-    auto const driver = std::make_shared<fake::rm_driver>(kernel, how);
-    kernel.add(driver);
-    return [driver] { return driver->objects(); };
+void rm(machine& to) {
+    to.add<fake::rm_driver>({.series = Series});
 }
 
 template <unsigned Minor>
-counter gdrdrv(fake::kernel& kernel) {
-    fake::gdrdrv_driver::behaviour how;
-    how.minor = Minor;
-    auto const driver = std::make_shared<fake::gdrdrv_driver>(kernel, how);
-    kernel.add(driver);
-    return [driver] { return driver->pins(); };
+void gdrdrv(machine& to) {
+    to.add<fake::gdrdrv_driver>({.minor = Minor});
 }
 
 std::string software_vulkan() {

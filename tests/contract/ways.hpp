@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fake/kernel.hpp"
-
-#include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 
 namespace barmap::contract {
+
+class machine;
 
 /// One way of reaching GPU memory on one make of machine.
 struct way {
@@ -16,9 +14,8 @@ struct way {
     char const* backend; ///< as in BARMAP_BACKEND
     char const* driver;  ///< the series that the simulated GPU plays (BARMAP_SIM_DRIVER)
 
-    /// Puts the fake drivers that it needs into the kernel.
-    /// @return counts what they hold
-    std::function<std::size_t()> (*install)(fake::kernel& kernel);
+    /// Adds the fake drivers that it needs.
+    void (*install)(machine& to);
 
     /// Makes the machine ready before the simulated GPU is loaded.
     /// @return why that cannot be done here; empty if it is

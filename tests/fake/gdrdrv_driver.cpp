@@ -369,7 +369,7 @@ std::uint32_t gdrdrv_driver::last_flags() const {
     return last_flags_;
 }
 
-std::size_t gdrdrv_driver::pins() const {
+std::size_t gdrdrv_driver::objects() const {
     std::lock_guard const hold(kernel_.lock());
     return pins_;
 }

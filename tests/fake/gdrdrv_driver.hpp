@@ -31,7 +31,7 @@ public:
     int open(std::string_view path, std::shared_ptr<open_file>& file) override;
 
     /// Pinned ranges that are alive.
-    [[nodiscard]] std::size_t pins() const;
+    [[nodiscard]] std::size_t objects() const;
 
     /// From now on says of every pin that the GPU driver called back, if in callback mode; and
     /// puts an event for each into its file, last pinned first.

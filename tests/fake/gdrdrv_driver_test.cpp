@@ -38,7 +38,7 @@ protected:
     }
     void TearDown() override {
         module_ = {};
-        EXPECT_EQ(driver_->pins(), 0u) << "pins go with their file";
+        EXPECT_EQ(driver_->objects(), 0u) << "pins go with their file";
         cu().mem_free(address_);
     }
     static cuda::driver_api const& cu() { return cuda::api(); }
@@ -117,7 +117,7 @@ TEST_P(gdrdrv_driver_test, a_handle_is_mapped_once_at_a_time) {
     ASSERT_EQ(pin(address_, gpu_page, &first), 0);
     ASSERT_EQ(pin(address_ + gpu_page, 2 * gpu_page, &second), 0);
     EXPECT_NE(first, second);
-    EXPECT_EQ(driver_->pins(), 2u);
+    EXPECT_EQ(driver_->objects(), 2u);
     EXPECT_EQ(mmap(second + 1, page), nullptr) << "no handle";
     EXPECT_EQ(mmap(second, 2 * gpu_page + page), nullptr) << "more than was pinned";
     expect_violations(2);

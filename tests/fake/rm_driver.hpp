@@ -26,10 +26,10 @@ class rm_driver final : public device_driver {
 public:
     /// How this driver differs from an ordinary one.
     struct behaviour {
-        unsigned series = 580;             ///< up to 535 the export info has its older layout
-        bool maps_other_memory = false;    ///< every duplicate is of some other memory
-        std::optional<std::uint64_t> bar1; ///< instead of what the simulated GPU says
-        bool confidential = false;         ///< maps nothing for the CPU
+        unsigned series = 580;               ///< up to 535 the export info has its older layout
+        bool maps_other_memory = false;      ///< every duplicate is of some other memory
+        std::optional<std::uint64_t> bar1{}; ///< instead of what the simulated GPU says
+        bool confidential = false;           ///< maps nothing for the CPU
         rm::generation gpu = rm::generation::hopper;
         bool all_engines_shared = false; ///< of the copy engines
         bool one_engine_shared = false;  ///< instead of two, of those that serve no graphics
