@@ -27,8 +27,7 @@ protected:
         return {};
     }
 };
-INSTANTIATE_TEST_SUITE_P(ways, adaptive_copy_test, testing::ValuesIn(held_ways()),
-                         [](auto const& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(ways, adaptive_copy_test, testing::ValuesIn(held_ways()), name_of_way);
 
 void round_trip(mapping const& map, std::span<std::byte> host, std::size_t offset, unsigned seed) {
     auto const sent = pattern(host.size(), seed);
@@ -203,11 +202,7 @@ private:
 };
 
 TEST(adaptive_test, memory_is_mapped_while_another_thread_measures_engines) {
-    engine_machine machine(nullptr, [] {
-        fake::rm_driver::behaviour without_channel;
-        without_channel.gpu = fake::rm::generation::unknown;
-        return without_channel;
-    }());
+    engine_machine machine(nullptr, {.gpu = fake::rm::generation::unknown}); // without a channel
     device const gpu = device::open(0);
     device_block block(mib);
     pin const pinned = gpu.pin(block.address(), mib);

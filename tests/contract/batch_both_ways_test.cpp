@@ -67,9 +67,7 @@ TEST(batch_both_ways_test, the_way_back_takes_the_other_engines) {
 TEST(batch_both_ways_test, only_a_large_way_back_takes_other_engines) {
     for (bool const one_is_shared : {false, true}) {
         SCOPED_TRACE(one_is_shared);
-        fake::rm_driver::behaviour how;
-        how.one_engine_shared = one_is_shared;
-        engine_machine machine("channel", how);
+        engine_machine machine("channel", {.one_engine_shared = one_is_shared});
         both_ways p;
         auto const taken_by_others = [&](copy_direction way, std::vector<copy_piece> const& list) {
             machine.gpu().hold(own_engine);

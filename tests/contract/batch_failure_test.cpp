@@ -80,9 +80,7 @@ TEST(batch_failure_test, one_that_is_asked_for_and_fails_is_an_error) {
 }
 
 TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
-    fake::rm_driver::behaviour how;
-    how.cuda_has_uvm = false;
-    engine_machine machine(nullptr, how);
+    engine_machine machine(nullptr, {.cuda_has_uvm = false});
     {
         device const gpu = device::open(0);
         batch_queue const queue = gpu.batches();
@@ -99,9 +97,7 @@ TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
 // Before Hopper a GPFIFO's entries do not lead to where CUDA's memory is.
 TEST(batch_failure_test, older_generations_take_the_driver) {
     for (auto const which : {fake::rm::generation::ampere, fake::rm::generation::ada}) {
-        fake::rm_driver::behaviour how;
-        how.gpu = which;
-        engine_machine machine(nullptr, how);
+        engine_machine machine(nullptr, {.gpu = which});
         batch_program p;
         EXPECT_EQ(p.queue.name(), "driver");
         EXPECT_EQ(p.report("channel").state, backend_state::absent);

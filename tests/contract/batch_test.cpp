@@ -11,41 +11,23 @@
 namespace barmap::contract {
 namespace {
 
-struct batch_way {
-    char const* name;
-    char const* engine;
-    fake::rm_driver::behaviour how;
-};
-
-void PrintTo(batch_way const& which, std::ostream* out) {
-    *out << which.name;
-}
-
-batch_way channel_of(char const* name, fake::rm::generation gpu, unsigned series) {
-    batch_way result{name, "channel", {}};
-    result.how.gpu = gpu;
-    result.how.series = series;
-    return result;
-}
-
-class batch_test : public testing::TestWithParam<batch_way> {
+class batch_test : public testing::TestWithParam<engine_way> {
 protected:
     engine_machine machine_{GetParam().engine, GetParam().how};
 };
 
-using fake::rm::generation;
-auto const name_of_way = [](auto const& info) { return std::string(info.param.name); };
-INSTANTIATE_TEST_SUITE_P(ways, batch_test,
-                         testing::Values(batch_way{"driver", "driver", {}},
-                                         channel_of("channel", generation::hopper, 580)),
-                         name_of_way);
+std::vector<engine_way> batch_ways() {
+    return {{"driver", "driver", {}}, {"channel", "channel", {}}};
+}
+INSTANTIATE_TEST_SUITE_P(ways, batch_test, testing::ValuesIn(batch_ways()), name_of_way);
 
 /// Other structures of the driver's, and another generation's classes: the copies are the same.
+std::vector<engine_way> other_series() {
+    return {{"hopper_535", "channel", {.series = 535}},
+            {"blackwell_610", "channel", {.series = 610, .gpu = fake::rm::generation::blackwell}}};
+}
 class batch_series_test : public batch_test {};
-INSTANTIATE_TEST_SUITE_P(ways, batch_series_test,
-                         testing::Values(channel_of("hopper_535", generation::hopper, 535),
-                                         channel_of("blackwell_610", generation::blackwell, 610)),
-                         name_of_way);
+INSTANTIATE_TEST_SUITE_P(ways, batch_series_test, testing::ValuesIn(other_series()), name_of_way);
 
 TEST_P(batch_series_test, moves_pieces_in_the_order_of_streams) {
     batch_program p;

@@ -56,17 +56,13 @@ TEST(channel_test, is_absent_where_the_driver_or_the_gpu_is_not_known) {
     struct {
         fake::rm_driver::behaviour how;
         char const* words;
-    } cases[5];
-    cases[0].how.version = "700.10";
-    cases[0].words = "driver version 700.10";
-    cases[1].how.version = "quite new";
-    cases[1].words = "driver version quite new";
-    cases[2].how.version = "580";
-    cases[2].words = "driver version 580";
-    cases[3].how.gpu = fake::rm::generation::unknown;
-    cases[3].words = "generation";
-    cases[4].how.all_engines_shared = true;
-    cases[4].words = "copy engine that nothing else uses";
+    } const cases[] = {
+        {{.version = "700.10"}, "driver version 700.10"},
+        {{.version = "quite new"}, "driver version quite new"},
+        {{.version = "580"}, "driver version 580"},
+        {{.gpu = fake::rm::generation::unknown}, "generation"},
+        {{.all_engines_shared = true}, "copy engine that nothing else uses"},
+    };
     for (auto const& each : cases) {
         engine_machine machine(nullptr, each.how);
         auto const which = make_channel();
@@ -227,9 +223,7 @@ TEST(channel_test, is_given_time_for_all_that_is_under_way) {
 }
 
 TEST(channel_test, an_engine_that_is_asked_for_must_be_usable) {
-    fake::rm_driver::behaviour how;
-    how.all_engines_shared = true;
-    engine_machine machine("channel", how);
+    engine_machine machine("channel", {.all_engines_shared = true});
     expect_refusal([] { (void)device::open(0); }, errc::backend_absent, "channel");
     set_environment("BARMAP_ENGINE", "chanel");
     expect_refusal([] { (void)device::open(0); }, errc::invalid_argument,

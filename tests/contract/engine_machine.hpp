@@ -49,20 +49,16 @@ inline void PrintTo(engine_way const& which, std::ostream* out) {
     *out << which.name;
 }
 
+inline constexpr auto name_of_way = [](auto const& info) { return std::string(info.param.name); };
+
 // Every generation, and every structure that differs between series of the driver.
 inline std::vector<engine_way> held_ways() {
-    auto const of = [](fake::rm::generation gpu, unsigned series) {
-        fake::rm_driver::behaviour how;
-        how.gpu = gpu;
-        how.series = series;
-        return how;
-    };
     using fake::rm::generation;
     return {{"driver", "driver", {}},
-            {"channel_hopper_580", "channel", of(generation::hopper, 580)},
-            {"channel_ampere_570", "channel", of(generation::ampere, 570)},
-            {"channel_ada_535", "channel", of(generation::ada, 535)},
-            {"channel_blackwell_610", "channel", of(generation::blackwell, 610)}};
+            {"channel_hopper_580", "channel", {.series = 580, .gpu = generation::hopper}},
+            {"channel_ampere_570", "channel", {.series = 570, .gpu = generation::ampere}},
+            {"channel_ada_535", "channel", {.series = 535, .gpu = generation::ada}},
+            {"channel_blackwell_610", "channel", {.series = 610, .gpu = generation::blackwell}}};
 }
 
 } // namespace barmap::contract

@@ -59,19 +59,17 @@ protected:
         return nullptr;
     }
 };
-INSTANTIATE_TEST_SUITE_P(ways, engine_test, testing::ValuesIn(ways_of_every_lane()),
-                         [](auto const& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(ways, engine_test, testing::ValuesIn(ways_of_every_lane()), name_of_way);
 
 /// What it promises in lane held alone.
 class held_engine_test : public engine_test {};
-INSTANTIATE_TEST_SUITE_P(ways, held_engine_test, testing::ValuesIn(held_ways()),
-                         [](auto const& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(ways, held_engine_test, testing::ValuesIn(held_ways()), name_of_way);
 
 /// What only a channel of the library's own meets.
 class channel_engine_test : public engine_test {};
 INSTANTIATE_TEST_SUITE_P(ways, channel_engine_test,
                          testing::Values(held_ways().back(), ways_of_every_lane().back()),
-                         [](auto const& info) { return std::string(info.param.name); });
+                         name_of_way);
 
 /// GPU memory and host memory that an engine reaches, and what should be in both.
 struct reached_memory {

@@ -88,10 +88,7 @@ TEST_F(gdrdrv_test, a_module_that_cannot_be_asked_maps_in_its_one_way) {
 TEST_F(gdrdrv_test, tokens_reach_an_old_module) {
     boot({.minor = 4});
     device_block const block(mib);
-    pin_options how;
-    how.p2p_token = 77;
-    how.va_space = 5;
-    (void)device::open(0).pin(block.address(), mib, how);
+    (void)device::open(0).pin(block.address(), mib, {.p2p_token = 77, .va_space = 5});
     EXPECT_EQ(driver_->last_token(), 77u);
     EXPECT_EQ(driver_->last_va_space(), 5u);
 }
@@ -102,9 +99,7 @@ TEST_P(pcie_test, the_pcie_path_is_forced_where_the_module_can) {
     boot({.minor = GetParam(), .force_pcie = true});
     device_block const block(mib);
     EXPECT_TRUE(device::open(0).backends().front().forces_pcie);
-    pin_options how;
-    how.force_pcie = true;
-    (void)device::open(0).pin(block.address(), mib, how);
+    (void)device::open(0).pin(block.address(), mib, {.force_pcie = true});
     EXPECT_EQ(driver_->last_flags(), 1u);
     (void)device::open(0).pin(block.address(), mib);
     EXPECT_EQ(driver_->last_flags(), 0u);
@@ -117,9 +112,7 @@ INSTANTIATE_TEST_SUITE_P(minor, pcie_test, testing::Values(5u, 6u),
 TEST_F(gdrdrv_test, the_pcie_path_is_refused_where_it_cannot) {
     boot({.minor = 6});
     device_block const block(mib);
-    pin_options how;
-    how.force_pcie = true;
-    expect_refusal([&] { (void)device::open(0).pin(block.address(), mib, how); },
+    expect_refusal([&] { (void)device::open(0).pin(block.address(), mib, {.force_pcie = true}); },
                    errc::unsupported_operation, "force the PCIe path");
 }
 

@@ -13,9 +13,7 @@ protected:
     static constexpr std::size_t page = gpu_page_size;
 
     static pin pin_pages(std::uintptr_t address, std::size_t bytes) {
-        pin_options how;
-        how.whole_pages = true;
-        return device::from_pages(address, bytes).pin(address, bytes, how);
+        return device::from_pages(address, bytes).pin(address, bytes, {.whole_pages = true});
     }
 
     /// The bytes at a GPU address, seen through a mapping of its pages.

@@ -181,9 +181,7 @@ TEST_F(rm_test, a_plausible_handle_of_other_memory_breaks_the_backend) {
 }
 
 TEST_F(rm_test, a_mapping_that_reaches_other_memory_breaks_the_backend) {
-    fake::rm_driver::behaviour how;
-    how.maps_other_memory = true;
-    boot(how);
+    boot({.maps_other_memory = true});
     EXPECT_EQ(report().state, backend_state::broken);
     EXPECT_NE(report().reason.find("random value"), std::string::npos) << report().reason;
     EXPECT_NE(report().advice.find("report this"), std::string::npos);
@@ -192,9 +190,7 @@ TEST_F(rm_test, a_mapping_that_reaches_other_memory_breaks_the_backend) {
 }
 
 TEST_F(rm_test, too_little_bar1_is_told_with_numbers) {
-    fake::rm_driver::behaviour how;
-    how.bar1 = 16 * mib;
-    boot(how);
+    boot({.bar1 = 16 * mib});
     device const gpu = device::open(0);
     EXPECT_EQ(gpu.bar1().total, 16 * mib);
     EXPECT_EQ(gpu.bar1().available, 14 * mib) << "the self-test's memory stays mapped";
@@ -247,9 +243,7 @@ TEST_F(rm_test, it_is_not_blamed_on_bar1_while_enough_of_it_is_free) {
 }
 
 TEST_F(rm_test, a_size_of_bar1_that_cannot_be_read_hides_nothing) {
-    fake::rm_driver::behaviour how;
-    how.bar1 = 8 * mib;
-    boot(how);
+    boot({.bar1 = 8 * mib});
     device_block const block(32 * mib);
     pin const pinned = device::open(0).pin(block.address(), 32 * mib);
     fake::the_faults().arm(fake::fault_source::status, 2, 0x56); // the question after the mapping
@@ -261,9 +255,7 @@ TEST_F(rm_test, a_size_of_bar1_that_cannot_be_read_hides_nothing) {
 
 // The second of three chunks does not fit; the first is unmapped again.
 TEST_F(rm_test, a_range_of_chunks_is_mapped_as_a_whole_or_not_at_all) {
-    fake::rm_driver::behaviour how;
-    how.bar1 = 8 * mib;
-    boot(how);
+    boot({.bar1 = 8 * mib});
     virtual_block const chunks(0, {4 * mib, 4 * mib, 2 * mib});
     device const gpu = device::open(0);
     pin const pinned = gpu.pin(chunks.address(), chunks.size());
@@ -274,9 +266,7 @@ TEST_F(rm_test, a_range_of_chunks_is_mapped_as_a_whole_or_not_at_all) {
 }
 
 TEST_F(rm_test, bar1_too_small_for_the_self_test_breaks_the_backend) {
-    fake::rm_driver::behaviour how;
-    how.bar1 = 1 * mib;
-    boot(how);
+    boot({.bar1 = 1 * mib});
     EXPECT_EQ(report().state, backend_state::broken);
     EXPECT_NE(report().reason.find("BAR1"), std::string::npos) << report().reason;
     EXPECT_NE(report().advice.find("bytes are wanted"), std::string::npos) << report().advice;
@@ -284,9 +274,7 @@ TEST_F(rm_test, bar1_too_small_for_the_self_test_breaks_the_backend) {
 
 // Read in the open driver's source: such a GPU maps nothing of its memory for the CPU.
 TEST_F(rm_test, a_gpu_in_confidential_mode_makes_it_absent) {
-    fake::rm_driver::behaviour how;
-    how.confidential = true;
-    boot(how);
+    boot({.confidential = true});
     EXPECT_EQ(report().state, backend_state::absent) << report().reason;
     EXPECT_NE(report().advice.find("confidential"), std::string::npos) << report().advice;
 }

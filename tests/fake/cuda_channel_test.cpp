@@ -165,9 +165,7 @@ TEST_F(cuda_channel_test, entries_reach_beyond_2_to_the_40_only_from_a_base_on) 
         expect_violations(1);
     }
     for (generation const older : {generation::ampere, generation::ada}) {
-        rm_driver::behaviour how;
-        how.gpu = older;
-        make_in(space_of_cuda, how);
+        make_in(space_of_cuda, {.gpu = older});
         ASSERT_EQ(enrol(), abi::ok);
         write_entry(base);
         ring();

@@ -30,9 +30,8 @@ protected:
         ASSERT_EQ(cu().primary_ctx_retain(&context, 0), cuda::success);
         ASSERT_EQ(cu().ctx_set_current(context), cuda::success);
         ASSERT_EQ(cu().mem_alloc(&address_, block), cuda::success);
-        gdrdrv_driver::behaviour how;
-        how.minor = GetParam();
-        driver_ = std::make_shared<gdrdrv_driver>(kernel_, how);
+        driver_ =
+            std::make_shared<gdrdrv_driver>(kernel_, gdrdrv_driver::behaviour{.minor = GetParam()});
         kernel_.add(driver_);
         module_ = os::open_file("/dev/gdrdrv", O_RDWR);
     }

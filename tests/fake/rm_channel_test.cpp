@@ -44,16 +44,13 @@ protected:
 };
 
 TEST_F(rm_channel_test, says_its_version) {
-    rm_driver::behaviour how;
-    how.series = 535;
-    boot(how);
+    boot({.series = 535});
     abi::version_parameters asked{};
     asked.command = abi::version_query;
     EXPECT_EQ(ioctl(abi::esc_check_version, asked), 0);
     EXPECT_STREQ(asked.text, "535.288.01");
     EXPECT_EQ(asked.reply, 1u);
-    how.version = "none of those";
-    boot(how);
+    boot({.series = 535, .version = "none of those"});
     EXPECT_EQ(ioctl(abi::esc_check_version, asked), 0);
     EXPECT_STREQ(asked.text, "none of those");
     expect_violations(0);
@@ -65,9 +62,7 @@ TEST_F(rm_channel_test, says_its_version) {
 }
 
 TEST_F(rm_channel_test, lists_the_classes_of_its_gpu) {
-    rm_driver::behaviour how;
-    how.gpu = generation::ada;
-    boot(how);
+    boot({.gpu = generation::ada});
     abi::class_list_parameters asked{};
     ASSERT_EQ(control(device_, abi::cmd_gpu_get_class_list, asked), abi::ok);
     ASSERT_GT(asked.count, 3u);
@@ -87,10 +82,8 @@ TEST_F(rm_channel_test, lists_the_classes_of_its_gpu) {
 }
 
 TEST_F(rm_channel_test, tells_its_copy_engines) {
-    rm_driver::behaviour how;
     for (bool const shared : {false, true}) {
-        how.all_engines_shared = shared;
-        boot(how);
+        boot({.all_engines_shared = shared});
         for (std::uint32_t k = 0; k < abi::engine_type_copies; ++k) {
             abi::ce_caps_parameters asked{abi::engine_type_copy0 + k, {}};
             EXPECT_EQ(control(subdevice_, abi::cmd_ce_get_caps, asked),
@@ -112,9 +105,7 @@ TEST_F(rm_channel_test, makes_a_channel_of_each_generation) {
     for (generation const each :
          {generation::ampere, generation::ada, generation::hopper, generation::blackwell}) {
         SCOPED_TRACE(static_cast<int>(each));
-        rm_driver::behaviour how;
-        how.gpu = each;
-        make_all(how);
+        make_all({.gpu = each});
         run({});
         expect_violations(0);
     }
@@ -123,9 +114,7 @@ TEST_F(rm_channel_test, makes_a_channel_of_each_generation) {
 TEST_F(rm_channel_test, speaks_the_sizes_of_its_series) {
     for (unsigned const series : {535u, 545u, 550u, 570u, 575u, 580u, 595u, 610u}) {
         SCOPED_TRACE(series);
-        rm_driver::behaviour how;
-        how.series = series;
-        boot(how);
+        boot({.series = series});
         make_parts();
         ASSERT_EQ(first_refusal_, abi::ok);
         auto newer = map_request<abi::map_dma_parameters>(block_, block);

@@ -131,9 +131,7 @@ TEST_F(rm_driver_test, a_view_stays_inside_its_object) {
 }
 
 TEST_F(rm_driver_test, bar1_runs_out_without_a_violation) {
-    rm_driver::behaviour how;
-    how.bar1 = 4 * page;
-    start(how);
+    start({.bar1 = 4 * page});
     open_device();
     abi::handle memory = 0;
     ASSERT_EQ(duplicate(&memory), abi::ok);
@@ -176,9 +174,7 @@ TEST_F(rm_driver_test, export_info_has_the_layout_of_its_series) {
               cuda::success);
     os::fd const exported(fd);
     for (unsigned const series : {535u, 580u}) {
-        rm_driver::behaviour how;
-        how.series = series;
-        start(how);
+        start({.series = series});
         open_device();
         abi::export_object_info info{};
         abi::export_object_info_535 older{};

@@ -86,10 +86,8 @@ TEST_F(uvm_test, its_files_are_found_among_the_descriptors) {
     expect_violations(4);
     EXPECT_EQ(files_of_cuda().size(), 2u);
 
-    rm_driver::behaviour how;
-    how.cuda_has_uvm = false;
     drop_views();
-    start(how);
+    start({.cuda_has_uvm = false});
     EXPECT_TRUE(files_of_cuda().empty());
 }
 
@@ -151,9 +149,7 @@ TEST_F(uvm_test, only_a_channel_in_cudas_address_space_of_the_gpu_is_registered)
 TEST_F(uvm_test, unregistering_has_the_size_of_its_series) {
     for (unsigned const series : {535u, 580u, 590u, 595u}) {
         SCOPED_TRACE(series);
-        rm_driver::behaviour how;
-        how.series = series;
-        make_registered(how);
+        make_registered({.series = series});
         uvm_abi::unregister_channel_parameters const newer{client_, channel_, 0};
         EXPECT_EQ(series < 590 ? retire() : retire(newer), abi::ok);
         expect_violations(0);

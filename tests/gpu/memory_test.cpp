@@ -137,9 +137,7 @@ TEST_F(memory_test, events_are_refused_where_nothing_tells_of_them) {
         if (backend.events)
             GTEST_SKIP() << backend.name << " has events";
     device_block const block(mib);
-    pin_options how;
-    how.events = true;
-    EXPECT_EQ(code_of([&] { (void)gpu.pin(block.address(), mib, how); }),
+    EXPECT_EQ(code_of([&] { (void)gpu.pin(block.address(), mib, {.events = true}); }),
               errc::unsupported_operation);
 }
 

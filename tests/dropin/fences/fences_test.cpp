@@ -39,9 +39,8 @@ protected:
         ::setenv("BARMAP_SIM_DRIVER", "580", 1);
         ::setenv("BARMAP_BACKEND", "gdrdrv", 1);
         ::setenv("BARMAP_COPY", "portable", 1);
-        fake::gdrdrv_driver::behaviour how;
-        how.mapping_type = GetParam().module_number;
-        kernel_.add(std::make_shared<fake::gdrdrv_driver>(kernel_, how));
+        kernel_.add(std::make_shared<fake::gdrdrv_driver>(
+            kernel_, fake::gdrdrv_driver::behaviour{.mapping_type = GetParam().module_number}));
 
         CUcontext context = nullptr;
         ASSERT_EQ(cuda::api().primary_ctx_retain(&context, 0), cuda::success);
