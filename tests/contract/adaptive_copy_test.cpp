@@ -178,27 +178,19 @@ TEST_P(adaptive_copy_test, is_not_started_for_small_copies) {
 }
 
 /// Runs `meanwhile` before each of CUDA's copies to the GPU.
-class copy_hook {
+class copy_hook : changed_driver {
 public:
     explicit copy_hook(std::function<void()> meanwhile) {
         run_ = std::move(meanwhile);
-        table_ = cuda::api();
-        real_ = table_.memcpy_async;
-        table_.memcpy_async = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
-                                 CUstream stream) {
+        (*this)->memcpy_async = [](CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                                   CUstream stream) {
             run_();
-            return real_(to, from, bytes, stream);
+            return real.memcpy_async(to, from, bytes, stream);
         };
-        cuda::replace_api(&table_);
     }
-    copy_hook(copy_hook const&) = delete;
-    copy_hook& operator=(copy_hook const&) = delete;
-    ~copy_hook() { cuda::replace_api(nullptr); }
 
 private:
     static inline std::function<void()> run_;
-    static inline decltype(cuda::driver_api::memcpy_async) real_ = nullptr;
-    cuda::driver_api table_;
 };
 
 TEST(adaptive_test, memory_is_mapped_while_another_thread_measures_engines) {

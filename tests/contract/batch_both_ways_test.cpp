@@ -132,26 +132,20 @@ TEST(batch_both_ways_test, a_failure_of_either_engine_is_told) {
 }
 
 /// CUDA's calls for words of streams: counts them, and refuses them from one of them on.
-struct counted_words {
+struct counted_words : changed_driver {
     explicit counted_words(int most) {
-        real = api = cuda::api();
         calls = 0;
         good = most;
-        api.stream_write_value32 = [](CUstream of, CUdeviceptr at, unsigned value,
+        (*this)->stream_write_value32 = [](CUstream of, CUdeviceptr at, unsigned value,
                                            unsigned how) {
             return ++calls > good ? CUresult{400} : real.stream_write_value32(of, at, value, how);
         };
-        api.stream_wait_value32 = [](CUstream of, CUdeviceptr at, unsigned value,
+        (*this)->stream_wait_value32 = [](CUstream of, CUdeviceptr at, unsigned value,
                                           unsigned how) {
             return ++calls > good ? CUresult{400} : real.stream_wait_value32(of, at, value, how);
         };
-        cuda::replace_api(&api);
     }
-    counted_words(counted_words const&) = delete;
-    counted_words& operator=(counted_words const&) = delete;
-    ~counted_words() { cuda::replace_api(nullptr); }
 
-    static inline cuda::driver_api real, api;
     static inline int calls = 0, good = 0;
 };
 
@@ -305,15 +299,13 @@ TEST(batch_both_ways_test, works_with_one_engine_for_the_way_back) {
     p.fill(2);
     machine.gpu().hold(own_engine);
     batch_ticket const out = p.queue.submit(p.out_list);
-    static auto const allocate = cuda::api().mem_alloc;
-    cuda::driver_api refusing = cuda::api();
-    refusing.mem_alloc = [](CUdeviceptr* to, std::size_t bytes) {
+    changed_driver refusing;
+    refusing->mem_alloc = [](CUdeviceptr* to, std::size_t bytes) {
         static int left = 1; // memory for one channel
-        return left-- > 0 ? allocate(to, bytes) : CUresult{2};
+        return left-- > 0 ? changed_driver::real.mem_alloc(to, bytes) : CUresult{2};
     };
-    cuda::replace_api(&refusing);
     p.expect_done(p.queue.submit(turned(p.back_list)));
-    cuda::replace_api(nullptr);
+    refusing.restore();
     EXPECT_EQ(machine.gpu().done().engine_type, shared_engines[0]);
     machine.gpu().release();
     p.expect_done(out);

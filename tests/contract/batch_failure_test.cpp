@@ -269,17 +269,16 @@ TEST(batch_failure_test, a_word_that_is_ordered_in_vain_is_taken) {
     engine_machine machine("channel");
     batch_program p;
     gated_stream stream;
-    cuda::driver_api refusing = cuda::api();
-    refusing.stream_wait_value32 = [](CUstream, CUdeviceptr, std::uint32_t, unsigned) {
+    changed_driver refusing;
+    refusing->stream_wait_value32 = [](CUstream, CUdeviceptr, std::uint32_t, unsigned) {
         return CUresult{400};
     };
     auto const list = p.pieces(5, 100);
-    cuda::replace_api(&refusing);
     for (int i = 0; i < 3; ++i)
         EXPECT_THROW((void)p.queue.submit(list, after{stream.get()},
                                            then{stream.get()}),
                      error);
-    cuda::replace_api(nullptr);
+    refusing.restore();
     stream.open();
     stream.synchronize();
     // Another one on the same channel.
@@ -329,9 +328,8 @@ TEST(batch_failure_test, lanes_that_are_open_do_the_work_of_those_that_cannot_be
     auto const list = p.pieces(5, 100);
     batch_ticket const begun = p.queue.submit(turned(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}}),
         after{first.get()});
-    cuda::driver_api refusing = cuda::api();
-    refusing.mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
-    cuda::replace_api(&refusing);
+    changed_driver refusing;
+    refusing->mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
     // The way back, and another stream: on the lane that waits.
     pinned_block const other(mib);
     p.expect_done(
@@ -341,7 +339,7 @@ TEST(batch_failure_test, lanes_that_are_open_do_the_work_of_those_that_cannot_be
     first.open();
     p.expect_done(begun);
     p.expect_done(next);
-    cuda::replace_api(nullptr);
+    refusing.restore();
     p.expect_to_work(2);
     EXPECT_EQ(p.report("channel").failures, 0u);
 }
@@ -351,13 +349,12 @@ TEST(batch_failure_test, what_waits_is_refused_where_no_lane_for_it_can_be_opene
     engine_machine machine("channel");
     batch_program p;
     gated_stream stream;
-    cuda::driver_api refusing = cuda::api();
-    refusing.mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
-    cuda::replace_api(&refusing);
+    changed_driver refusing;
+    refusing->mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
     EXPECT_THROW(
         (void)p.queue.submit(p.pieces(5, 100), after{stream.get()}),
         error);
-    cuda::replace_api(nullptr);
+    refusing.restore();
     p.expect_done(p.queue.submit(p.pieces(5, 100)));
     batch_ticket const later =
         p.queue.submit(p.pieces(5, 100), after{stream.get()});

@@ -35,12 +35,11 @@ TEST_P(batch_pieces_test, pieces_of_one_batch_go_any_way) {
 }
 
 /// A driver that knows these allocations, and no others.
-struct told_allocations {
-    explicit told_allocations() {
+struct told_allocations : changed_driver {
+    told_allocations() {
         there.clear();
         calls = 0;
-        told = cuda::api();
-        told.pointer_get_attributes = [](unsigned, int* names, void** values, CUdeviceptr at) {
+        (*this)->pointer_get_attributes = [](unsigned, int* names, void** values, CUdeviceptr at) {
             ++calls;
             EXPECT_EQ(names[0], cuda::pointer_memory_type);
             for (cuda::address_range const& each : there) {
@@ -55,17 +54,10 @@ struct told_allocations {
             }
             return cuda::success;
         };
-        cuda::replace_api(&told);
     }
-    told_allocations(told_allocations const&) = delete;
-    told_allocations& operator=(told_allocations const&) = delete;
-    ~told_allocations() { cuda::replace_api(nullptr); }
 
     static inline std::vector<cuda::address_range> there;
     static inline int calls;
-
-private:
-    static inline cuda::driver_api told;
 };
 
 TEST(batch_pieces, the_first_piece_tells_which_way_a_batch_goes) {
@@ -172,19 +164,16 @@ TEST(batch_pieces, what_cuda_does_not_know_is_named) {
 TEST_P(batch_pieces_test, the_driver_is_asked_of_allocations_and_not_of_pieces) {
     batch_program p;
     auto const list = p.pieces(1000, 1000);
-    static auto const real = cuda::api();
     static std::atomic<int> calls;
     calls = 0;
-    cuda::driver_api counting = cuda::api();
-    counting.pointer_get_attributes = [](unsigned count, int* names, void** values,
-                                         CUdeviceptr at) {
+    changed_driver counting;
+    counting->pointer_get_attributes = [](unsigned count, int* names, void** values,
+                                          CUdeviceptr at) {
         ++calls;
-        return real.pointer_get_attributes(count, names, values, at);
+        return changed_driver::real.pointer_get_attributes(count, names, values, at);
     };
-    cuda::replace_api(&counting);
     p.expect_done(p.queue.submit(list));
     p.expect_done(p.queue.submit(list));
-    cuda::replace_api(nullptr);
     EXPECT_LE(calls, 6);
 }
 

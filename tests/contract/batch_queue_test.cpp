@@ -32,45 +32,37 @@ TEST(batch_queue_test, a_queue_in_which_one_batch_waits_is_not_idle) {
 TEST(batch_queue_test, a_thread_with_a_context_of_its_own_may_submit) {
     engine_machine machine("driver");
     batch_program p;
-    static cuda::driver_api real;
     static std::map<CUevent, CUcontext> made;
-    real = cuda::api();
-    cuda::driver_api strict = real;
-    strict.event_create = [](CUevent* event, unsigned flags) {
-        CUresult const result = real.event_create(event, flags);
-        real.ctx_get_current(&made[*event]);
+    changed_driver strict;
+    strict->event_create = [](CUevent* event, unsigned flags) {
+        CUresult const result = changed_driver::real.event_create(event, flags);
+        changed_driver::real.ctx_get_current(&made[*event]);
         return result;
     };
-    strict.event_record = [](CUevent event, CUstream stream) {
+    strict->event_record = [](CUevent event, CUstream stream) {
         static CUcontext const first = made[event]; // the context of the engine's streams as well
-        return made[event] == first ? real.event_record(event, stream) : CUresult{400};
+        return made[event] == first ? changed_driver::real.event_record(event, stream)
+                                    : CUresult{400};
     };
-    cuda::replace_api(&strict);
     p.expect_done(p.queue.submit(p.pieces(5, 100)));
     CUcontext other = nullptr;
-    expect_success(real.ctx_create(&other, 0, 0));
+    expect_success(cuda::api().ctx_create(&other, 0, 0));
     p.expect_done(p.queue.submit(p.pieces(5, 100)));
-    cuda::replace_api(nullptr);
-    expect_success(real.ctx_destroy(other));
+    strict.restore();
+    expect_success(cuda::api().ctx_destroy(other));
 }
 
 TEST(batch_queue_test, tries_the_batch_call_before_the_first_batch) {
     engine_machine machine("driver");
-    static cuda::driver_api real;
     static int tried;
-    real = cuda::api();
     tried = 0;
-    cuda::driver_api counting = real;
-    counting.memcpy_batch_async = [](auto... arguments) {
+    changed_driver counting;
+    counting->memcpy_batch_async = [](auto... arguments) {
         ++tried;
-        return real.memcpy_batch_async(arguments...);
+        return changed_driver::real.memcpy_batch_async(arguments...);
     };
-    cuda::replace_api(&counting);
-    {
-        batch_program const p;
-        EXPECT_GT(tried, 0);
-    }
-    cuda::replace_api(nullptr);
+    batch_program const p;
+    EXPECT_GT(tried, 0);
 }
 
 // The first copy is refused behind a stream that has not come: nothing is in flight.
@@ -78,18 +70,17 @@ TEST(batch_queue_test, a_refused_first_copy_waits_for_no_stream) {
     engine_machine machine("driver");
     batch_program p;
     gated_stream held;
-    cuda::driver_api refusing = cuda::api();
-    refusing.memcpy_async = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
+    changed_driver refusing;
+    refusing->memcpy_async = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
         return CUresult{1};
     };
-    refusing.memcpy_batch_async = [](CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t,
-                                     CUmemcpyAttributes*, std::size_t*, std::size_t, std::size_t*,
-                                     CUstream) { return CUresult{1}; };
-    cuda::replace_api(&refusing);
+    refusing->memcpy_batch_async = [](CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t,
+                                      CUmemcpyAttributes*, std::size_t*, std::size_t, std::size_t*,
+                                      CUstream) { return CUresult{1}; };
     auto const list = p.pieces(5, 100);
     expect_refusal([&] { (void)p.queue.submit(list, after{held.get()}); }, errc::unsupported_memory,
                    "copy a batch");
-    cuda::replace_api(nullptr);
+    refusing.restore();
     held.open();
     p.expect_to_work(1);
 }

@@ -241,25 +241,23 @@ TEST(batch_race_test, what_the_driver_cannot_order_is_not_under_way) {
     write_by_driver(p.block.address(), sent);
     gated_stream before, behind;
     behind.open();
-    cuda::driver_api refusing = cuda::api();
     static CUstream refused;
     refused = behind.get();
-    static cuda::driver_api real;
-    real = refusing;
-    refusing.stream_wait_event = [](CUstream stream, CUevent event, unsigned flags) {
-        return stream == refused ? CUresult{400} : real.stream_wait_event(stream, event, flags);
+    changed_driver refusing;
+    refusing->stream_wait_event = [](CUstream stream, CUevent event, unsigned flags) {
+        return stream == refused ? CUresult{400}
+                                 : changed_driver::real.stream_wait_event(stream, event, flags);
     };
     std::thread opener([&] {
         std::this_thread::sleep_for(50ms);
         before.open();
     });
-    cuda::replace_api(&refusing);
     EXPECT_THROW(
         (void)p.queue.submit(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}},
                               after{before.get()}, then{behind.get()}),
         error);
     bool const has_ended = std::ranges::equal(p.host.bytes(), sent);
-    cuda::replace_api(nullptr);
+    refusing.restore();
     opener.join();
     EXPECT_TRUE(has_ended);
     p.expect_to_work(2);

@@ -19,17 +19,14 @@ TEST(batch_room_test, a_submission_inside_a_call_of_cuda_does_not_stop_the_feedi
     stream.synchronize();
     std::vector<copy_piece> const list(90'000, {p.host.address(), p.block.address(), 1});
     first = p.queue.submit(list, {}, then{stream.get()});
-    static cuda::driver_api real;
-    real = cuda::api();
-    cuda::driver_api full = real;
-    full.stream_wait_value32 = [](CUstream of, CUdeviceptr at, unsigned value, unsigned how) {
+    changed_driver full;
+    full->stream_wait_value32 = [](CUstream of, CUdeviceptr at, unsigned value, unsigned how) {
         was_done = program->queue.wait(first, 60s);
-        return real.stream_wait_value32(of, at, value, how);
+        return changed_driver::real.stream_wait_value32(of, at, value, how);
     };
-    cuda::replace_api(&full);
     batch_ticket const second =
         p.queue.submit(p.pieces(3, 100), {}, then{stream.get()});
-    cuda::replace_api(nullptr);
+    full.restore();
     EXPECT_TRUE(was_done);
     p.expect_done(second);
 }

@@ -154,13 +154,12 @@ TEST_P(batch_test, refuses_a_stream_that_is_captured) {
     batch_program p;
     gated_stream stream;
     stream.open();
-    cuda::driver_api capturing = cuda::api();
-    capturing.stream_is_capturing = [](CUstream, int* status) {
+    std::vector<copy_piece> const list{{p.host.address(), p.block.address(), 5}};
+    changed_driver capturing;
+    capturing->stream_is_capturing = [](CUstream, int* status) {
         *status = 1;
         return cuda::success;
     };
-    std::vector<copy_piece> const list{{p.host.address(), p.block.address(), 5}};
-    cuda::replace_api(&capturing);
     for (bool const is_after : {true, false}) {
         std::optional<after> begin;
         std::optional<then> end;
@@ -171,7 +170,7 @@ TEST_P(batch_test, refuses_a_stream_that_is_captured) {
         expect_refusal([&] { (void)p.queue.submit(list, begin, end); }, errc::unsupported_operation,
                        "graph");
     }
-    cuda::replace_api(nullptr);
+    capturing.restore();
     p.expect_to_work(4);
 }
 

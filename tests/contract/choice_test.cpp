@@ -273,17 +273,16 @@ TEST_F(allocating_choice_test, where_there_is_no_memory_left_no_other_is_tried) 
     device const gpu = device::open(0);
     static int tries;
     tries = 0;
-    cuda::driver_api table = cuda::api();
-    table.mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
-                          unsigned long long) {
+    changed_driver driver;
+    driver->mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
+                            unsigned long long) {
         ++tries;
         return cuda::error_out_of_memory;
     };
-    cuda::replace_api(&table);
     refusal const alone = refusal_of([&] { (void)gpu.allocate(mib, "gdrdrv"); });
     int const tries_of_one = std::exchange(tries, 0);
     refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
-    cuda::replace_api(nullptr);
+    driver.restore();
     EXPECT_EQ(seen.code, std::error_code(cuda::error_out_of_memory, cuda_category()));
     EXPECT_EQ(seen.text, alone.text);
     EXPECT_EQ(tries, tries_of_one);
@@ -293,21 +292,20 @@ TEST_F(allocating_choice_test, where_there_is_no_memory_left_no_other_is_tried) 
 TEST_F(allocating_choice_test, too_few_descriptors_are_not_taken_for_too_little_memory) {
     boot("580", false, true);
     device const gpu = device::open(0);
-    cuda::driver_api table = cuda::api();
-    table.mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
-                          unsigned long long) { return cuda::error_out_of_memory; };
+    changed_driver driver;
+    driver->mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
+                            unsigned long long) { return cuda::error_out_of_memory; };
     os::calls const& before = os::current();
     os::calls few = before;
     few.open = [](char const*, int) {
         errno = EMFILE;
         return -1;
     };
-    cuda::replace_api(&table);
     os::replace(&few);
     refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
     os::replace(&before);
     refusal const usual = refusal_of([&] { (void)gpu.allocate(mib); });
-    cuda::replace_api(nullptr);
+    driver.restore();
     EXPECT_EQ(seen.code, std::error_code(EMFILE, std::system_category())) << seen.text;
     EXPECT_NE(seen.advice.find("ulimit -n"), std::string::npos) << seen.advice;
     EXPECT_EQ(usual.code, std::error_code(cuda::error_out_of_memory, cuda_category()));

@@ -47,66 +47,63 @@ protected:
         set_environment("BARMAP_BACKEND", "dmabuf");
         machine_.emplace("610");
         machine_->use();
-        table_ = truth_ = cuda::api();
+        driver_.emplace();
     }
     void TearDown() override {
-        cuda::replace_api(nullptr);
+        driver_.reset();
         order_.clear();
         machine_.reset();
     }
 
-    /// From now on the table is what barmap calls.
-    static void lie() { cuda::replace_api(&table_); }
+    /// What barmap calls, and what the driver would say.
+    static cuda::driver_api& table() { return changed_driver::table; }
+    static cuda::driver_api const& truth() { return changed_driver::real; }
 
     /// From now on each pointer's attributes are changed so.
     static void lie_about_pointers(std::function<void(CUdeviceptr, told const&)> how) {
         how_ = std::move(how);
-        table_.pointer_get_attributes = [](unsigned count, int* names, void** values,
-                                           CUdeviceptr address) {
-            CUresult const result = truth_.pointer_get_attributes(count, names, values, address);
+        table().pointer_get_attributes = [](unsigned count, int* names, void** values,
+                                            CUdeviceptr address) {
+            CUresult const result = truth().pointer_get_attributes(count, names, values, address);
             how_(address, {count, names, values});
             return result;
         };
-        lie();
     }
 
-    static inline cuda::driver_api truth_, table_;
     static inline std::function<void(CUdeviceptr, told const&)> how_;
     static inline std::vector<std::string> order_;
 
 private:
     std::optional<machine> machine_;
+    std::optional<changed_driver> driver_;
 };
 
 TEST_F(lying_driver_test, a_name_without_an_end_is_cut) {
-    table_.device_get_name = [](char* name, int size, CUdevice) {
+    table().device_get_name = [](char* name, int size, CUdevice) {
         std::memset(name, 'x', static_cast<std::size_t>(size));
         return cuda::success;
     };
-    lie();
     EXPECT_EQ(device::open(0).name(), std::string(255, 'x'));
 }
 
 TEST_F(lying_driver_test, an_integrated_gpu_is_coherent_and_a_card_is_not) {
     EXPECT_FALSE(identify(0).coherent);
-    table_.device_get_attribute = [](int* value, int attribute, CUdevice gpu) {
-        CUresult const result = truth_.device_get_attribute(value, attribute, gpu);
+    table().device_get_attribute = [](int* value, int attribute, CUdevice gpu) {
+        CUresult const result = truth().device_get_attribute(value, attribute, gpu);
         if (attribute == cuda::attribute_integrated)
             *value = 1;
         return result;
     };
-    lie();
     EXPECT_TRUE(identify(0).coherent);
 }
 
 TEST_F(lying_driver_test, a_granularity_of_0_is_an_error) {
     device const gpu = device::open(0);
-    table_.mem_get_allocation_granularity = [](std::size_t* granule, CUmemAllocationProp const*,
-                                               int) {
+    table().mem_get_allocation_granularity = [](std::size_t* granule, CUmemAllocationProp const*,
+                                                int) {
         *granule = 0;
         return cuda::success;
     };
-    lie();
     expect_refusal([&] { (void)gpu.allocate(page); }, errc::unknown_layout, "granularity");
 }
 
@@ -156,7 +153,7 @@ TEST_F(lying_driver_test, pages_of_two_kinds_or_two_gpus_are_refused) {
 TEST_F(lying_driver_test, chunks_of_two_gpus_are_refused) {
     auto const chunks = make_memory(memory_kind::virtual_exportable, 4 * mib);
     std::uintptr_t const middle = chunks->address() + 2 * mib;
-    table_.mem_get_address_range = [](CUdeviceptr* start, std::size_t* size, CUdeviceptr address) {
+    table().mem_get_address_range = [](CUdeviceptr* start, std::size_t* size, CUdeviceptr address) {
         *start = address / (2 * mib) * (2 * mib);
         *size = 2 * mib;
         return cuda::success;
@@ -171,8 +168,7 @@ TEST_F(lying_driver_test, chunks_of_two_gpus_are_refused) {
 
 TEST_F(lying_driver_test, a_chunk_of_a_gpu_that_cannot_be_opened_is_an_error) {
     auto const chunks = make_memory(memory_kind::virtual_exportable, 2 * mib);
-    table_.device_get = [](CUdevice*, int) { return cuda::error_invalid_device; };
-    lie();
+    table().device_get = [](CUdevice*, int) { return cuda::error_invalid_device; };
     try {
         (void)cuda::describe(chunks->address(), 16);
         FAIL() << "it is described";
@@ -183,15 +179,14 @@ TEST_F(lying_driver_test, a_chunk_of_a_gpu_that_cannot_be_opened_is_an_error) {
 
 TEST_F(lying_driver_test, a_context_that_cannot_be_put_back_is_reported) {
     set_environment("BARMAP_LOG", "info");
-    table_.ctx_pop_current = [](CUcontext* context) {
-        truth_.ctx_pop_current(context);
+    table().ctx_pop_current = [](CUcontext* context) {
+        truth().ctx_pop_current(context);
         return cuda::error_invalid_context;
     };
-    table_.primary_ctx_release = [](CUdevice device) {
-        truth_.primary_ctx_release(device);
+    table().primary_ctx_release = [](CUdevice device) {
+        truth().primary_ctx_release(device);
         return cuda::error_invalid_value;
     };
-    lie();
     testing::internal::CaptureStderr();
     std::thread([] { cuda::context_scope const scope = cuda::context_scope::on_device(0); }).join();
     std::string const said = testing::internal::GetCapturedStderr();
@@ -204,11 +199,9 @@ TEST_F(lying_driver_test, a_context_that_cannot_be_put_back_is_reported) {
 }
 
 TEST_F(lying_driver_test, a_gpu_that_cannot_be_asked_what_it_is_is_not_opened) {
-    cuda::driver_api const truth = truth_;
     auto const refused = [&](void (*lie_in)(cuda::driver_api&)) {
-        table_ = truth;
-        lie_in(table_);
-        lie();
+        table() = truth();
+        lie_in(table());
         try {
             (void)device::open(0);
         } catch (error const& failure) {
@@ -230,12 +223,11 @@ TEST_F(lying_driver_test, a_gpu_that_cannot_be_asked_what_it_is_is_not_opened) {
 }
 
 TEST_F(lying_driver_test, virtual_memory_that_may_not_be_accessed_is_freed) {
-    table_.mem_set_access = [](auto...) { return planned; };
-    table_.mem_address_free = [](CUdeviceptr address, std::size_t bytes) {
+    table().mem_set_access = [](auto...) { return planned; };
+    table().mem_address_free = [](CUdeviceptr address, std::size_t bytes) {
         order_.push_back("free addresses");
-        return truth_.mem_address_free(address, bytes);
+        return truth().mem_address_free(address, bytes);
     };
-    lie();
     try {
         cuda::virtual_block const block(0, page);
         ADD_FAILURE() << "it is allocated";
@@ -247,24 +239,22 @@ TEST_F(lying_driver_test, virtual_memory_that_may_not_be_accessed_is_freed) {
 
 // Success without an answer.
 TEST_F(lying_driver_test, what_is_not_answered_is_not_made_up) {
-    cuda::driver_api const truth = truth_;
-    table_.device_get_count = [](int*) { return cuda::success; };
-    lie();
+    table().device_get_count = [](int*) { return cuda::success; };
     EXPECT_EQ(device::count(), 0);
-    table_ = truth;
-    table_.device_get_attribute = [](int* value, int which, CUdevice gpu) {
+    table() = truth();
+    table().device_get_attribute = [](int* value, int which, CUdevice gpu) {
         return which == cuda::attribute_dma_buf ? cuda::success
-                                                : truth_.device_get_attribute(value, which, gpu);
+                                                : truth().device_get_attribute(value, which, gpu);
     };
     expect_refusal([] { (void)device::open(0); }, errc::backend_absent, "export dma-bufs");
-    table_ = truth;
+    table() = truth();
     static int retained; // contexts, of which the device keeps one unless it has found another
-    table_.ctx_get_device = [](CUdevice*) { return cuda::success; };
-    table_.primary_ctx_retain = [](CUcontext* context, CUdevice gpu) {
-        return ++retained, truth_.primary_ctx_retain(context, gpu);
+    table().ctx_get_device = [](CUdevice*) { return cuda::success; };
+    table().primary_ctx_retain = [](CUcontext* context, CUdevice gpu) {
+        return ++retained, truth().primary_ctx_retain(context, gpu);
     };
-    table_.primary_ctx_release = [](CUdevice gpu) {
-        return --retained, truth_.primary_ctx_release(gpu);
+    table().primary_ctx_release = [](CUdevice gpu) {
+        return --retained, truth().primary_ctx_release(gpu);
     };
     retained = 0;
     device const gpu = device::open(0);
@@ -276,9 +266,8 @@ TEST_F(lying_driver_test, at_the_end_of_the_process_the_driver_is_not_called) {
     auto const end_with_a_device = [] {
         static std::optional<device> early; // goes last: made before anything that is kept
         early = device::open(0);
-        table_.pointer_get_attribute = [](auto...) -> CUresult { ::_exit(3); };
-        table_.mem_free = [](auto...) -> CUresult { ::_exit(4); };
-        lie();
+        table().pointer_get_attribute = [](auto...) -> CUresult { ::_exit(3); };
+        table().mem_free = [](auto...) -> CUresult { ::_exit(4); };
         std::exit(0);
     };
     testing::FLAGS_gtest_death_test_style = "threadsafe"; // a new process: CUDA does not fork
@@ -289,9 +278,8 @@ TEST_F(lying_driver_test, at_the_end_of_the_process_the_driver_is_not_called) {
 TEST_F(lying_driver_test, a_primary_context_that_cannot_be_retained_is_not_released) {
     static int releases;
     releases = 0;
-    table_.primary_ctx_retain = [](CUcontext*, CUdevice) { return cuda::error_out_of_memory; };
-    table_.primary_ctx_release = [](CUdevice) { return ++releases, cuda::success; };
-    lie();
+    table().primary_ctx_retain = [](CUcontext*, CUdevice) { return cuda::error_out_of_memory; };
+    table().primary_ctx_release = [](CUdevice) { return ++releases, cuda::success; };
     refusal seen;
     std::thread([&] {
         try {
@@ -307,15 +295,14 @@ TEST_F(lying_driver_test, a_primary_context_that_cannot_be_retained_is_not_relea
 
 // Work that still uses the memory would end with its context.
 TEST_F(lying_driver_test, virtual_memory_is_unmapped_when_the_gpu_has_finished) {
-    table_.ctx_synchronize = [] {
+    table().ctx_synchronize = [] {
         order_.push_back("synchronize");
-        return truth_.ctx_synchronize();
+        return truth().ctx_synchronize();
     };
-    table_.mem_unmap = [](CUdeviceptr address, std::size_t bytes) {
+    table().mem_unmap = [](CUdeviceptr address, std::size_t bytes) {
         order_.push_back("unmap");
-        return truth_.mem_unmap(address, bytes);
+        return truth().mem_unmap(address, bytes);
     };
-    lie();
     { cuda::virtual_block const block(0, page); }
     EXPECT_EQ(order_, (std::vector<std::string>{"synchronize", "unmap"}));
 }

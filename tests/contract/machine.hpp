@@ -5,6 +5,7 @@
 #include "driver/cuda/driver_api.hpp"
 #include "fake/kernel.hpp"
 #include "fake/left_over.hpp"
+#include "shared/changed_driver.hpp"
 #include "shared/memory.hpp"
 
 #include <barmap/barmap.hpp>

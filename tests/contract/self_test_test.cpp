@@ -17,15 +17,14 @@ protected:
         set_environment("BARMAP_BACKEND", "auto");
         machine_.emplace("610");
         machine_->use();
-        table = cuda::api();
+        driver_.emplace();
     }
     void TearDown() override {
-        cuda::replace_api(nullptr);
+        driver_.reset();
         machine_.reset();
     }
 
     static backend_report report_of_dmabuf() {
-        cuda::replace_api(&table);
         for (backend_report const& each : device::open(0).backends())
             if (each.name == "dmabuf")
                 return each;
@@ -33,23 +32,24 @@ protected:
     }
 
     /// What the test changes of the driver, and what it was.
-    static inline cuda::driver_api table, real;
+    static cuda::driver_api& table() { return changed_driver::table; }
+    static cuda::driver_api const& real() { return changed_driver::real; }
     static inline unsigned calls = 0;
 
 private:
     std::optional<machine> machine_;
+    std::optional<changed_driver> driver_;
 };
 
 // The first copy is at the start of the block, the second at its end.
 class end_test : public self_test_test, public testing::WithParamInterface<unsigned> {};
 
 TEST_P(end_test, what_the_driver_reads_must_be_what_was_stored) {
-    real = cuda::api();
     calls = 0;
     static unsigned wrong;
     wrong = GetParam();
-    table.memcpy_dtoh_async = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-        CUresult const result = real.memcpy_dtoh_async(to, from, bytes, stream);
+    table().memcpy_dtoh_async = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+        CUresult const result = real().memcpy_dtoh_async(to, from, bytes, stream);
         if (++calls == wrong)
             static_cast<unsigned char*>(to)[bytes - 1] ^= 1;
         return result;
@@ -60,13 +60,12 @@ TEST_P(end_test, what_the_driver_reads_must_be_what_was_stored) {
 }
 
 TEST_P(end_test, what_the_driver_wrote_must_be_what_is_loaded) {
-    real = cuda::api();
     calls = 0;
     static unsigned wrong;
     wrong = GetParam();
-    table.memcpy_htod_async = [](CUdeviceptr to, void const* from, std::size_t bytes,
-                                 CUstream stream) {
-        return ++calls == wrong ? cuda::success : real.memcpy_htod_async(to, from, bytes, stream);
+    table().memcpy_htod_async = [](CUdeviceptr to, void const* from, std::size_t bytes,
+                                   CUstream stream) {
+        return ++calls == wrong ? cuda::success : real().memcpy_htod_async(to, from, bytes, stream);
     };
     backend_report const seen = report_of_dmabuf();
     EXPECT_EQ(seen.state, backend_state::broken) << seen.reason;
@@ -77,14 +76,13 @@ INSTANTIATE_TEST_SUITE_P(both, end_test, testing::Values(1u, 2u));
 
 // Memory that happens to hold what is written must not pass for the right one.
 TEST_F(self_test_test, what_is_written_is_random) {
-    real = cuda::api();
     static std::vector<std::uint64_t> written;
     written.clear();
-    table.memcpy_htod_async = [](CUdeviceptr to, void const* from, std::size_t bytes,
-                                 CUstream stream) {
+    table().memcpy_htod_async = [](CUdeviceptr to, void const* from, std::size_t bytes,
+                                   CUstream stream) {
         auto const* const words = static_cast<std::uint64_t const*>(from);
         written.insert(written.end(), words, words + bytes / sizeof *words);
-        return real.memcpy_htod_async(to, from, bytes, stream);
+        return real().memcpy_htod_async(to, from, bytes, stream);
     };
     EXPECT_EQ(report_of_dmabuf().state, backend_state::usable);
     ASSERT_GE(written.size(), 8u);
@@ -94,22 +92,20 @@ TEST_F(self_test_test, what_is_written_is_random) {
 
 // The user may have destroyed the context, and CUDA may have given the address to somebody else.
 TEST_F(self_test_test, memory_that_is_another_by_then_is_not_freed) {
-    real = cuda::api();
     static bool another;
     static CUdeviceptr freed;
     another = false;
     freed = 0;
-    table.mem_free = [](CUdeviceptr address) {
+    table().mem_free = [](CUdeviceptr address) {
         freed = address;
-        return real.mem_free(address);
+        return real().mem_free(address);
     };
-    table.pointer_get_attribute = [](void* value, int which, CUdeviceptr address) {
-        CUresult const result = real.pointer_get_attribute(value, which, address);
+    table().pointer_get_attribute = [](void* value, int which, CUdeviceptr address) {
+        CUresult const result = real().pointer_get_attribute(value, which, address);
         if (which == cuda::pointer_buffer_id && another)
             ++*static_cast<unsigned long long*>(value);
         return result;
     };
-    cuda::replace_api(&table);
     (void)device::open(0);
     EXPECT_NE(freed, 0u) << "with the last handle";
     freed = 0;
@@ -122,15 +118,13 @@ TEST_F(self_test_test, memory_that_is_another_by_then_is_not_freed) {
 
 // No other backend would find more memory.
 TEST_F(self_test_test, out_of_memory_ends_an_allocation) {
-    real = cuda::api();
+    device const gpu = device::open(0);
     calls = 0;
-    table.mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
-                          unsigned long long) {
+    table().mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
+                            unsigned long long) {
         ++calls;
         return cuda::error_out_of_memory;
     };
-    device const gpu = device::open(0);
-    cuda::replace_api(&table);
     refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
     EXPECT_EQ(seen.code, std::error_code(cuda::error_out_of_memory, cuda_category()));
     EXPECT_NE(seen.text.find("backend dmabuf"), std::string::npos) << seen.text;

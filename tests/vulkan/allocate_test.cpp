@@ -138,27 +138,24 @@ TEST_F(allocate, what_is_exported_can_be_pinned_and_is_the_same_memory) {
 
 TEST_F(allocate, cuda_lets_go_before_vulkan_does) {
     static watched_vulkan* noting = nullptr;
-    static cuda::driver_api real;
     watched_vulkan watched;
     noting = &watched;
-    real = cuda::api();
-    cuda::driver_api noted = real;
-    noted.mem_free = [](CUdeviceptr address) {
-        noting->note("cuMemFree");
-        return real.mem_free(address);
-    };
-    noted.destroy_external_memory = [](CUexternalMemory memory) {
-        noting->note("cuDestroyExternalMemory");
-        return real.destroy_external_memory(memory);
-    };
     std::unique_ptr<backend::backend> vulkan = started();
-    cuda::replace_api(&noted);
+    changed_driver noted;
+    noted->mem_free = [](CUdeviceptr address) {
+        noting->note("cuMemFree");
+        return changed_driver::real.mem_free(address);
+    };
+    noted->destroy_external_memory = [](CUexternalMemory memory) {
+        noting->note("cuDestroyExternalMemory");
+        return changed_driver::real.destroy_external_memory(memory);
+    };
     std::unique_ptr<backend::pinned> pinned = vulkan->allocate(100);
     vulkan.reset(); // the pin holds the session
     std::unique_ptr<backend::mapped> mapped = pinned->map();
     mapped.reset();
     pinned.reset();
-    cuda::replace_api(nullptr);
+    noted.restore();
     std::vector<std::string> const& calls = watched.calls();
     std::vector<std::string> const expected{"vkUnmapMemory",           "cuMemFree",
                                             "cuDestroyExternalMemory", "vkFreeMemory",
@@ -293,69 +290,60 @@ TEST_F(allocate, another_allocation_at_the_address_is_not_taken_for_ours) {
     pin const owner = gpu.allocate(10'000, "vulkan");
     EXPECT_EQ(gpu.pin(owner.gpu_address(), 100, {.backend = "vulkan"}).memory(),
               memory_kind::allocated);
-    static cuda::driver_api real;
-    real = cuda::api();
-    cuda::driver_api later = real;
-    later.pointer_get_attribute = [](void* to, int which, CUdeviceptr address) {
-        CUresult const result = real.pointer_get_attribute(to, which, address);
+    changed_driver later;
+    later->pointer_get_attribute = [](void* to, int which, CUdeviceptr address) {
+        CUresult const result = changed_driver::real.pointer_get_attribute(to, which, address);
         if (which == cuda::pointer_buffer_id)
             ++*static_cast<unsigned long long*>(to);
         return result;
     };
-    cuda::replace_api(&later);
     std::error_code seen;
     try {
         (void)gpu.pin(owner.gpu_address(), 100, {.backend = "vulkan"});
     } catch (error const& refusal) {
         seen = refusal.code();
     }
-    cuda::replace_api(nullptr);
     EXPECT_EQ(seen, errc::unsupported_memory);
 }
 
 // A driver need not say which allocation lies at an address; then it is taken to be ours.
 TEST_F(allocate, memory_without_an_identity_is_freed) {
     std::unique_ptr<backend::backend> const vulkan = started();
-    cuda::driver_api table = cuda::api();
-    table.pointer_get_attribute = [](void* to, int which, CUdeviceptr) {
+    changed_driver driver;
+    driver->pointer_get_attribute = [](void* to, int which, CUdeviceptr) {
         if (which == cuda::pointer_buffer_id)
             *static_cast<unsigned long long*>(to) = 99; // of no meaning
         return cuda::error_not_supported;
     };
-    cuda::replace_api(&table);
-    (void)vulkan->allocate(10'000);
-    cuda::replace_api(nullptr); // and nothing may be left
+    (void)vulkan->allocate(10'000); // and nothing may be left
 }
 
 TEST_F(allocate, another_allocation_at_the_address_is_not_freed) {
-    static cuda::driver_api real;
     static CUexternalMemory imported;
     static int frees;
     frees = 0;
-    real = cuda::api();
     std::unique_ptr<backend::backend> const vulkan = started();
-    cuda::driver_api table = real;
-    table.import_external_memory = [](CUexternalMemory* made,
-                                      CUDA_EXTERNAL_MEMORY_HANDLE_DESC const* source) {
-        CUresult const result = real.import_external_memory(made, source);
+    changed_driver driver;
+    driver->import_external_memory = [](CUexternalMemory* made,
+                                        CUDA_EXTERNAL_MEMORY_HANDLE_DESC const* source) {
+        CUresult const result = changed_driver::real.import_external_memory(made, source);
         imported = *made;
         return result;
     };
-    cuda::replace_api(&table);
     std::unique_ptr<backend::pinned> pinned = vulkan->allocate(10'000);
     CUdeviceptr const address = pinned->allocated_address();
-    table.pointer_get_attribute = [](void* to, int which, CUdeviceptr of) {
-        CUresult const result = real.pointer_get_attribute(to, which, of);
+    driver->pointer_get_attribute = [](void* to, int which, CUdeviceptr of) {
+        CUresult const result = changed_driver::real.pointer_get_attribute(to, which, of);
         if (which == cuda::pointer_buffer_id)
             ++*static_cast<unsigned long long*>(to);
         return result;
     };
-    table.mem_free = [](CUdeviceptr) { return ++frees, cuda::success; };
+    driver->mem_free = [](CUdeviceptr) { return ++frees, cuda::success; };
     pinned.reset();
-    cuda::replace_api(nullptr);
+    driver.restore();
     EXPECT_EQ(frees, 0);
-    real.mem_free(address);
-    real.destroy_external_memory(imported);
+    cuda::api().mem_free(address);
+    cuda::api().destroy_external_memory(imported);
 }
 
 } // namespace
