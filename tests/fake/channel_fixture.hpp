@@ -38,6 +38,7 @@ protected:
         rm_driver_test::TearDown();
     }
 
+    [[nodiscard]] std::byte* host_data() { return host_ + host_data_at; }
     [[nodiscard]] gpu::copy_engine& gpu() { return driver_->copy_engine(); }
 
     /// A fresh machine, whose client has a device, a subdevice and an address space.
@@ -46,10 +47,13 @@ protected:
         start(how);
         open_spaces();
     }
-    void open_spaces() {
+    void open_subdevice() {
         open_device();
         abi::subdevice_alloc_parameters subdevice{};
         note(allocate(abi::class_subdevice, device_, &subdevice, sizeof subdevice, &subdevice_));
+    }
+    void open_spaces() {
+        open_subdevice();
         abi::address_space_parameters space{};
         note(allocate(abi::class_address_space, device_, &space, sizeof space, &space_));
         abi::virtual_memory_parameters range{0, 0, space_};
@@ -66,6 +70,9 @@ protected:
         note(pin_host(host_ + host_data_at, host_bytes - host_data_at, 0x5003));
         semaphore_address_ = map_dma(0x5001, notifier_at);
         host_address_ = map_dma(0x5003, host_bytes - host_data_at);
+        make_doorbell();
+    }
+    void make_doorbell() {
         auto const classes = rm::classes_of(driver_->how().gpu);
         abi::usermode_parameters page_wanted{1, 0};
         bool const with = classes.usermode >= 0xc661;
@@ -95,12 +102,15 @@ protected:
         note(driver_->how().series < 575 ? control(channel_, abi::cmd_schedule, older)
                                          : control(channel_, abi::cmd_schedule, schedule));
     }
+    void make_bound_channel() {
+        make_channel();
+        submit(bind());
+    }
     /// All of it, with the copy object bound.
     void make_all(rm_driver::behaviour how = {}) {
         boot(how);
         make_parts();
-        make_channel();
-        submit(bind());
+        make_bound_channel();
         expect_violations(0);
         ASSERT_EQ(first_refusal_, abi::ok);
     }
@@ -197,6 +207,12 @@ protected:
         add(to, abi::method_line_length, {bytes});
         add(to, abi::method_launch_dma, {flags | abi::launch_linear});
     }
+    static words one_copy(std::uint64_t from, std::uint64_t to, std::uint32_t bytes,
+                          std::uint32_t flags = abi::launch_non_pipelined) {
+        words result;
+        add_copy(result, from, to, bytes, flags);
+        return result;
+    }
     /// With a payload that no semaphore had.
     void add_semaphore(words& to, std::uint32_t flags = abi::launch_flush) {
         add(to, abi::method_semaphore_payload, {++payload_});
@@ -225,10 +241,14 @@ protected:
             abi::gpfifo_entry(block_address_ + at, static_cast<std::uint32_t>(methods.size())));
         ring();
     }
-    /// The same with a semaphore at the end, which is waited for.
-    void run(words methods) {
+    /// The same with a semaphore at the end.
+    void submit_with_semaphore(words methods = {}) {
         add_semaphore(methods);
         submit(methods);
+    }
+    /// And which is waited for.
+    void run(words methods) {
+        submit_with_semaphore(std::move(methods));
         ASSERT_TRUE(wait_semaphore());
     }
 

@@ -16,29 +16,18 @@ using namespace std::chrono_literals;
 class copy_engine_test : public channel_fixture {
 protected:
     std::byte* data() { return block_view_ + data_at; }
-    std::byte* host_data() { return host_ + host_data_at; }
     std::uint64_t data_address() const { return block_address_ + data_at; }
 
     static void fill(std::byte* at, std::size_t bytes, unsigned seed) {
         for (std::size_t k = 0; k < bytes; ++k)
             at[k] = static_cast<std::byte>(seed + k * 7 + k / 251);
     }
-    static words one_copy(std::uint64_t from, std::uint64_t to, std::uint32_t bytes,
-                          std::uint32_t flags = abi::launch_non_pipelined) {
-        words result;
-        add_copy(result, from, to, bytes, flags);
-        return result;
-    }
     /// A submission that is to stop the channel, and one after it that is to be ignored.
     void expect_stop(words const& methods, std::uint32_t info) {
         auto const before = semaphore();
-        words all = methods;
-        add_semaphore(all);
-        submit(all);
+        submit_with_semaphore(methods);
         EXPECT_EQ(wait_error(), info);
-        words more;
-        add_semaphore(more);
-        submit(more);
+        submit_with_semaphore();
         EXPECT_TRUE(wait_idle());
         EXPECT_EQ(semaphore(), before);
     }
@@ -304,11 +293,9 @@ TEST_F(copy_engine_test, pages_that_have_gone_are_a_fault) {
     std::uint64_t const at = map_dma(0x5009, page);
     ::mprotect(spare, page, PROT_NONE); // in place of munmap, so that nobody gets the addresses
     expect_stop(one_copy(at, data_address(), 64), gpu::channel::info_mmu_fault);
-    make_channel();
-    submit(bind());
+    make_bound_channel();
     expect_stop(one_copy(data_address(), at, 64), gpu::channel::info_mmu_fault);
-    make_channel();
-    submit(bind());
+    make_bound_channel();
     words methods;
     add(methods, abi::method_set_semaphore, {high(at), low(at)});
     expect_stop(methods, gpu::channel::info_mmu_fault);
@@ -320,9 +307,7 @@ TEST_F(copy_engine_test, can_be_stalled) {
     make_all();
     ASSERT_TRUE(wait_idle());
     gpu().stall();
-    words methods;
-    add_semaphore(methods);
-    submit(methods);
+    submit_with_semaphore();
     auto const before = gpu().done().entries;
     EXPECT_TRUE(wait([&] { return gpu().done().doorbells >= 2; }));
     EXPECT_EQ(gpu().done().entries, before);
@@ -337,9 +322,7 @@ TEST_F(copy_engine_test, can_lose_doorbells) {
     make_all();
     ASSERT_TRUE(wait_idle());
     gpu().lose_doorbells(1);
-    words methods;
-    add_semaphore(methods);
-    submit(methods);
+    submit_with_semaphore();
     EXPECT_TRUE(wait_idle());
     EXPECT_NE(semaphore(), payload_);
     ring();
@@ -352,14 +335,11 @@ TEST_F(copy_engine_test, can_be_late) {
     ASSERT_TRUE(wait_idle());
     gpu().delay_next(24h);
     auto const before = gpu().done().entries;
-    words methods;
-    add_semaphore(methods);
-    submit(methods);
+    submit_with_semaphore();
     EXPECT_TRUE(wait([&] { return gpu().done().doorbells >= 2; }));
     EXPECT_EQ(gpu().done().entries, before);
     EXPECT_FALSE(gpu().idle());
-    make_channel(); // another one does not wait
-    submit(bind());
+    make_bound_channel(); // another one does not wait
     gpu().delay_next(1ms);
     run({});
     EXPECT_EQ(gpu().done().entries, before + 2);
@@ -371,8 +351,7 @@ TEST_F(copy_engine_test, can_fail) {
     ASSERT_TRUE(wait_idle());
     gpu().fail_next();
     expect_stop(one_copy(data_address(), host_address_, 64), gpu::channel::info_mmu_fault);
-    make_channel();
-    submit(bind());
+    make_bound_channel();
     ASSERT_TRUE(wait_idle());
     gpu().fail_next(79);
     expect_stop({}, 79);

@@ -42,9 +42,7 @@ protected:
     void make_in(abi::handle space, rm_driver::behaviour how = {}) {
         drop_views();
         start(how);
-        open_device();
-        abi::subdevice_alloc_parameters subdevice{};
-        note(allocate(abi::class_subdevice, device_, &subdevice, sizeof subdevice, &subdevice_));
+        open_subdevice();
         note(duplicate_of_cuda(space, &space_));
         note(duplicate(&block_));
         block_address_ = address_;
@@ -53,12 +51,7 @@ protected:
         note(pin_host(host_ + notifier_at, page, notifier_));
         semaphore_address_ = address_of(host_ + semaphore_at);
         host_address_ = address_of(host_ + host_data_at);
-        auto const classes = rm::classes_of(driver_->how().gpu);
-        abi::usermode_parameters page_wanted{1, 0};
-        bool const with = classes.usermode >= 0xc661;
-        note(allocate(classes.usermode, subdevice_, with ? &page_wanted : nullptr,
-                      with ? sizeof page_wanted : 0, &usermode_));
-        doorbell_view_ = map_whole(usermode_, abi::usermode_bytes);
+        make_doorbell();
         make_channel();
     }
     /// All of it, registered, with the copy object bound.
@@ -121,16 +114,10 @@ protected:
     [[nodiscard]] static std::uint64_t address_of(void const* pointer) {
         return reinterpret_cast<std::uintptr_t>(pointer);
     }
-    static words one_copy(std::uint64_t from, std::uint64_t to, std::uint32_t bytes) {
-        words result;
-        add_copy(result, from, to, bytes, abi::launch_non_pipelined);
-        return result;
-    }
     /// A submission that stops the channel. @return what its error notifier says
     [[nodiscard]] std::uint32_t error_of(words methods) {
         auto const before = semaphore();
-        add_semaphore(methods);
-        submit(methods);
+        submit_with_semaphore(std::move(methods));
         std::uint32_t const error = wait_error();
         EXPECT_TRUE(wait_idle());
         EXPECT_EQ(semaphore(), before);

@@ -12,8 +12,6 @@ using rm::generation;
 
 class cuda_channel_test : public cuda_channel_fixture {
 protected:
-    std::byte* host_data() { return host_ + host_data_at; }
-
     /// Copies to the GPU's memory and back from it.
     void expect_reached(std::uint64_t address, std::uint32_t bytes) {
         for (std::size_t k = 0; k < bytes; ++k)
@@ -123,10 +121,8 @@ TEST_F(cuda_channel_test, a_fault_that_uvm_does_not_take_is_silent) {
     make_in(space_of_cuda);
     begin();
     run(one_copy(block_address_ + data_at, host_address_, 64));
-    words methods = one_copy(0, host_address_, 64);
-    add_semaphore(methods);
     auto const before = semaphore();
-    submit(methods);
+    submit_with_semaphore(one_copy(0, host_address_, 64));
     EXPECT_TRUE(wait_idle());
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
     EXPECT_EQ(semaphore(), before);

@@ -33,9 +33,8 @@ protected:
         note(allocate(abi::class_local_memory, device_, &wanted, sizeof wanted, &block_));
         block_address_ = map_dma(block_, block);
         block_view_ = map_whole(block_, block);
-        make_channel();
+        make_bound_channel();
         ASSERT_EQ(first_refusal_, abi::ok);
-        submit(bind());
         ASSERT_TRUE(wait_idle());
     }
     /// The second does its work while the first waits. @return how often it was kept from it
@@ -51,9 +50,7 @@ protected:
         write_word(0);
         submit(acquire(1, flags));
         mine = second;
-        words methods;
-        add_semaphore(methods);
-        submit(methods);
+        submit_with_semaphore();
         gpu().resume();
         EXPECT_TRUE(wait_semaphore());
         EXPECT_FALSE(gpu().idle());
@@ -68,9 +65,7 @@ TEST_F(semaphore_test, the_channel_waits_for_the_word) {
     for (std::uint32_t const flags : {0u, abi::semaphore_acquire_switch}) {
         make_all();
         write_word(6);
-        words methods = acquire(7, flags);
-        add_semaphore(methods);
-        submit(methods);
+        submit_with_semaphore(acquire(7, flags));
         EXPECT_TRUE(stays());
         write_word(8); // past it, and yet not equal to it
         EXPECT_TRUE(stays());
@@ -125,8 +120,7 @@ TEST_F(semaphore_test, a_release_writes_the_word_and_the_channel_goes_on) {
     write_word(7);
     words methods = acquire(42);
     methods.back() = abi::semaphore_release;
-    add_semaphore(methods);
-    submit(methods);
+    submit_with_semaphore(methods);
     EXPECT_TRUE(wait_semaphore());
     EXPECT_EQ(__atomic_load_n(word(host_, word_at), __ATOMIC_ACQUIRE), 42u);
     expect_violations(0);

@@ -175,9 +175,7 @@ TEST_F(uvm_test, an_unregistered_channel_has_stopped) {
     run(one_copy(block_address_ + data_at, host_address_, 64));
     EXPECT_EQ(retire(), abi::ok);
     auto const before = gpu().done().entries;
-    words methods;
-    add_semaphore(methods);
-    submit(methods);
+    submit_with_semaphore();
     EXPECT_TRUE(wait_idle());
     EXPECT_EQ(gpu().done().entries, before);
     expect_violations(0);
