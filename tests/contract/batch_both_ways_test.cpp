@@ -37,8 +37,7 @@ struct both_ways : batch_program {
 TEST(batch_both_ways_test, the_way_back_takes_the_other_engines) {
     engine_machine machine("channel");
     both_ways p;
-    gated_stream other;
-    other.open();
+    open_stream other;
     for (unsigned round = 0; round < 3; ++round) {
         SCOPED_TRACE(round);
         p.fill(round);
@@ -195,8 +194,8 @@ TEST(batch_both_ways_test, a_batch_that_is_refused_half_way_copies_nothing) {
 TEST(batch_both_ways_test, a_stream_that_waits_holds_up_no_other_on_the_other_engines) {
     engine_machine machine("channel");
     both_ways p;
-    gated_stream held, ready;
-    ready.open();
+    gated_stream held;
+    open_stream ready;
     machine.gpu().hold(own_engine);
     batch_ticket const out = p.queue.submit(p.out_list);
     batch_ticket const waits = p.queue.submit(turned(p.back_list), after{held.get()});
@@ -214,9 +213,8 @@ TEST(batch_both_ways_test, a_stream_that_waits_holds_up_no_other_on_the_other_en
 TEST(batch_both_ways_test, a_failure_of_one_engine_ends_the_wait_for_room_on_the_other) {
     engine_machine machine("channel");
     both_ways p;
-    gated_stream gate, stream;
-    stream.open();
-    stream.synchronize();
+    gated_stream gate;
+    open_stream stream;
     std::vector<copy_piece> bad = p.back_list;
     bad.back().from = 16; // the second engine's half
     // The first nearly fills both engines' queues, and fails; the second is for the next channel.
@@ -252,8 +250,7 @@ TEST(batch_both_ways_test, a_failure_of_one_engine_ends_the_wait_for_room_on_the
 TEST(batch_both_ways_test, a_long_way_back_is_cut_into_rounds) {
     engine_machine machine("channel");
     both_ways p;
-    gated_stream stream;
-    stream.open();
+    open_stream stream;
     for (unsigned round = 0; round < 2; ++round) {
         SCOPED_TRACE(round);
         p.fill(round);

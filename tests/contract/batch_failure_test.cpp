@@ -52,7 +52,7 @@ TEST(batch_failure_test, after_three_the_driver_copies) {
     batch_program p;
     for (unsigned i = 1; i <= 3; ++i) {
         EXPECT_EQ(p.queue.name(), "channel");
-        expect_failed(p, p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}));
+        expect_failed(p, p.queue.submit(p.unmapped()));
     }
     EXPECT_EQ(p.queue.name(), "driver");
     EXPECT_EQ(p.report("channel").copies, 3u);
@@ -62,11 +62,8 @@ TEST(batch_failure_test, after_three_the_driver_copies) {
     EXPECT_EQ(p.report("channel").state, backend_state::broken);
     EXPECT_NE(p.report("channel").reason.find("3 batches"), std::string::npos);
     EXPECT_FALSE(p.report("channel").advice.empty());
-    expect_refusal(
-        [&] {
-            (void)p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}});
-        },
-        errc::unsupported_memory, "no live allocation at its `from`, 0x10");
+    expect_refusal([&] { (void)p.queue.submit(p.unmapped()); }, errc::unsupported_memory,
+                   "no live allocation at its `from`, 0x10");
     p.expect_to_work(4);
 }
 
@@ -74,7 +71,7 @@ TEST(batch_failure_test, one_that_is_asked_for_and_fails_is_an_error) {
     engine_machine machine("channel");
     batch_program p;
     for (unsigned i = 1; i <= 3; ++i)
-        expect_failed(p, p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}));
+        expect_failed(p, p.queue.submit(p.unmapped()));
     expect_refusal([&] { (void)p.queue.submit(p.pieces(3, 100)); }, errc::backend_broken,
                    "3 batches failed");
 }
@@ -110,11 +107,8 @@ TEST(batch_failure_test, older_generations_take_the_driver) {
 TEST(batch_failure_test, streams_go_on_after_a_failure) {
     engine_machine machine(nullptr);
     batch_program p;
-    gated_stream stream;
-    stream.open();
-    batch_ticket const bad =
-        p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}},
-                        after{stream.get()}, then{stream.get()});
+    open_stream stream;
+    batch_ticket const bad = p.queue.submit(p.unmapped(), after{stream.get()}, then{stream.get()});
     stream.synchronize();
     expect_failed(p, bad);
     // Again, after the watcher has had nothing to do for long.
@@ -123,9 +117,7 @@ TEST(batch_failure_test, streams_go_on_after_a_failure) {
                           then{stream.get()});
     stream.synchronize();
     std::this_thread::sleep_for(1500ms);
-    batch_ticket const again =
-        p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}},
-                        {}, then{stream.get()});
+    batch_ticket const again = p.queue.submit(p.unmapped(), {}, then{stream.get()});
     stream.synchronize();
     expect_failed(p, again);
 }
@@ -133,8 +125,8 @@ TEST(batch_failure_test, streams_go_on_after_a_failure) {
 TEST(batch_failure_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     engine_machine machine(nullptr);
     batch_program p;
-    gated_stream held, other;
-    other.open();
+    gated_stream held;
+    open_stream other;
     batch_ticket const bounded = p.queue.submit(p.pieces(5, 100),
                                                 after{held.get(), 100ms}, then{other.get()});
     other.synchronize();
@@ -178,9 +170,7 @@ TEST(batch_failure_test, what_stalls_or_is_never_fetched_is_late) {
 // Nobody knows then what is still under way: neither does its batch fail, nor a stream go on.
 TEST(batch_failure_test, a_channel_that_does_not_stop_tells_nothing) {
     engine_machine machine("channel");
-    gated_stream stream; // outlives the engine, whose end lets it go on
-    stream.open();
-    stream.synchronize();
+    open_stream stream; // outlives the engine, whose end lets it go on
     batch_program p;
     p.expect_to_work(1);
     machine.gpu().stall();
@@ -230,9 +220,7 @@ TEST(batch_failure_test, a_stream_is_released_when_the_rest_of_a_list_can_not_be
     engine_machine machine("channel");
     batch_program p;
     p.expect_to_work(1);
-    gated_stream stream;
-    stream.open();
-    stream.synchronize();
+    open_stream stream;
     machine.gpu().fail_next();
     std::vector<copy_piece> const list(90'000, {p.host.address(), p.block.address(), 1});
     batch_ticket const bad =
@@ -245,8 +233,7 @@ TEST(batch_failure_test, a_stream_is_released_when_the_rest_of_a_list_can_not_be
 TEST(batch_failure_test, a_stream_that_is_none_is_refused_and_holds_up_nothing) {
     engine_machine machine("channel");
     batch_program p;
-    gated_stream stream;
-    stream.open();
+    open_stream stream;
     auto* const none = reinterpret_cast<CUstream>(std::uintptr_t{0x1230});
     auto const list = p.pieces(5, 100);
     for (int i = 0; i < 300; ++i) {
@@ -323,8 +310,8 @@ TEST(batch_failure_test, every_refused_call_is_cleaned_up_after) {
 TEST(batch_failure_test, lanes_that_are_open_do_the_work_of_those_that_cannot_be) {
     engine_machine machine("channel");
     batch_program p;
-    gated_stream first, second;
-    second.open();
+    gated_stream first;
+    open_stream second;
     auto const list = p.pieces(5, 100);
     batch_ticket const begun = p.queue.submit(turned(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}}),
         after{first.get()});

@@ -60,6 +60,15 @@ private:
     std::uint32_t closed_ = 0;
 };
 
+/// One that nothing holds up, until it is closed.
+class open_stream : public gated_stream {
+public:
+    open_stream() {
+        open();
+        synchronize();
+    }
+};
+
 /// The same pieces, from where they went to.
 [[nodiscard]] inline std::vector<copy_piece> turned(std::span<copy_piece const> pieces) {
     std::vector<copy_piece> result(pieces.begin(), pieces.end());
@@ -129,6 +138,8 @@ struct batch_program {
                         host_side.data() + (each.to - host.address()), each.bytes);
         return before;
     }
+    /// One from where CUDA has mapped nothing.
+    [[nodiscard]] std::vector<copy_piece> unmapped() const { return {{host.address(), 16, 64}}; }
     void expect_done(batch_ticket ticket) { EXPECT_TRUE(queue.wait(ticket, 100s)); }
 
     /// Copies a batch both ways, and looks at every byte.

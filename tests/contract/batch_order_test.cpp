@@ -61,8 +61,7 @@ TEST_P(batch_order_test, streams_that_wait_hold_up_no_other_stream) {
     constexpr auto to_cpu = copy_direction::to_cpu, to_gpu = copy_direction::to_gpu;
     batch_program p;
     auto const list = p.pieces(5, 100);
-    gated_stream ready;
-    ready.open();
+    open_stream ready;
     for (std::size_t streams : {0U, 1U, 2U, 3U})
         for (mix const held : {mix::after_only, mix::after_and_then})
             for (auto const way : {to_cpu, to_gpu}) {
@@ -87,8 +86,7 @@ TEST_P(batch_order_test, streams_that_wait_hold_up_no_other_stream) {
 TEST_P(batch_order_test, many_batches_pass_one_that_waits) {
     batch_program p;
     auto const list = p.pieces(1, 100);
-    gated_stream ready;
-    ready.open();
+    open_stream ready;
     waiting_streams waiting(p, 1, 1, copy_direction::to_cpu, mix::after_only);
     std::vector<batch_ticket> tickets;
     for (int i = 0; i < 300; ++i) {
@@ -106,8 +104,7 @@ TEST_P(batch_order_test, many_batches_pass_one_that_waits) {
 TEST_P(batch_order_test, more_streams_than_queues_hold_up_their_own_direction_at_most) {
     batch_program p;
     auto const list = p.pieces(5, 100);
-    gated_stream ready;
-    ready.open();
+    open_stream ready;
     waiting_streams waiting(p, 9, 1, copy_direction::to_cpu, mix::after_and_then);
     for (mix const each : all_mixes)
         p.expect_done(submit(p.queue, copy_direction::to_gpu, list, each, ready.get()));
@@ -118,8 +115,7 @@ TEST_P(batch_order_test, more_streams_than_queues_hold_up_their_own_direction_at
 // Of a mixture the first piece says which direction's queues it takes.
 TEST_P(batch_order_test, the_first_piece_chooses_the_direction) {
     batch_program p;
-    gated_stream ready;
-    ready.open();
+    open_stream ready;
     std::vector<copy_piece> list = p.pieces(2, 100);
     std::swap(list[0].to, list[0].from);
     for (auto const held : {copy_direction::to_cpu, copy_direction::to_gpu}) {
@@ -133,8 +129,8 @@ TEST_P(batch_order_test, the_first_piece_chooses_the_direction) {
 // A refusal waits for no stream, and keeps nobody from submitting.
 TEST_P(batch_order_test, a_refused_batch_waits_for_nothing) {
     batch_program p;
-    gated_stream held, other;
-    other.open();
+    gated_stream held;
+    open_stream other;
     auto const good = p.pieces(3, 100);
     std::vector<copy_piece> bad = good;
     bad.push_back({p.host.address(), 0, 8});
@@ -162,8 +158,8 @@ TEST_P(batch_order_test, a_refused_batch_waits_for_nothing) {
 TEST_P(batch_order_test, a_stream_leaves_a_queue_that_it_shared) {
     batch_program p;
     auto const list = p.pieces(5, 100);
-    gated_stream first, second, third, last;
-    last.open();
+    gated_stream first, second, third;
+    open_stream last;
     batch_ticket const held = p.queue.submit(list, after{first.get()});
     batch_ticket const also = p.queue.submit(list, after{second.get()});
     batch_ticket const too = p.queue.submit(list, after{third.get()});
@@ -182,8 +178,7 @@ TEST_P(batch_order_test, a_stream_leaves_a_queue_that_it_shared) {
 // Memory that runs out in the middle of a submission: nothing of the batch is in flight then.
 TEST_P(batch_order_test, every_allocation_fails_once) {
     batch_program p;
-    gated_stream stream;
-    stream.open();
+    open_stream stream;
     auto const list = p.pieces(100, 600);
     std::vector<copy_piece> const large(70'000, {p.host.address(), p.block.address(), 1});
     auto const sent = pattern(batch_program::size, 3);
@@ -231,9 +226,7 @@ TEST_P(batch_order_test, every_call_fails_once) {
             SCOPED_TRACE(testing::Message() << static_cast<int>(source) << ", call " << n);
             ASSERT_LT(n, 500u);
             // New streams, so that new queues are opened as long as there are any.
-            gated_stream stream, other;
-            stream.open();
-            other.open();
+            open_stream stream, other;
             std::memset(p.host.bytes().data(), 0, batch_program::size);
             std::optional<batch_ticket> ticket;
             std::vector<std::byte> at_refusal;

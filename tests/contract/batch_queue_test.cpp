@@ -12,9 +12,8 @@ TEST(batch_queue_test, a_queue_in_which_one_batch_waits_is_not_idle) {
     engine_machine machine("driver");
     batch_program p;
     auto const list = p.pieces(5, 100);
-    gated_stream first, second, third, shares, last;
-    shares.open();
-    last.open();
+    gated_stream first, second, third;
+    open_stream shares, last;
     batch_ticket const held = p.queue.submit(list, after{first.get()});
     batch_ticket const also = p.queue.submit(list, after{second.get()});
     batch_ticket const too = p.queue.submit(list, after{third.get()});

@@ -54,9 +54,7 @@ TEST(batch_race_test, ways_against_each_other_have_their_own_lanes) {
 TEST(batch_race_test, a_limit_is_counted_from_its_submission) {
     engine_machine machine("channel");
     batch_program p;
-    gated_stream held;
-    held.open();
-    held.synchronize();
+    open_stream held;
     for (int i = 0; i < 20; ++i)
         p.expect_done(p.queue.submit(p.pieces(5, 100),
                                       after{held.get(), std::chrono::hours(1)}));
@@ -134,14 +132,12 @@ TEST(batch_race_test, a_channel_is_not_started_without_its_thread) {
 TEST(batch_race_test, a_started_channel_needs_no_other_thread) {
     engine_machine machine("channel");
     batch_program p;
-    gated_stream stream;
-    stream.open();
+    open_stream stream;
     {
         no_threads const none;
         p.expect_done(p.queue.submit(p.pieces(5, 100), after{stream.get()},
                                       then{stream.get()}));
-        batch_ticket const bad = p.queue.submit(std::vector<copy_piece>{{p.host.address(), 16, 64}}, {},
-            then{stream.get()});
+        batch_ticket const bad = p.queue.submit(p.unmapped(), {}, then{stream.get()});
         EXPECT_THROW((void)p.queue.wait(bad, 20s), error);
         stream.synchronize();
     }
@@ -239,8 +235,8 @@ TEST(batch_race_test, what_the_driver_cannot_order_is_not_under_way) {
     batch_program p;
     auto const sent = pattern(mib, 5);
     write_by_driver(p.block.address(), sent);
-    gated_stream before, behind;
-    behind.open();
+    gated_stream before;
+    open_stream behind;
     static CUstream refused;
     refused = behind.get();
     changed_driver refusing;

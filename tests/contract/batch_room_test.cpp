@@ -14,9 +14,7 @@ TEST(batch_room_test, a_submission_inside_a_call_of_cuda_does_not_stop_the_feedi
     static batch_ticket first;
     static bool was_done;
     program = &p;
-    gated_stream stream;
-    stream.open();
-    stream.synchronize();
+    open_stream stream;
     std::vector<copy_piece> const list(90'000, {p.host.address(), p.block.address(), 1});
     first = p.queue.submit(list, {}, then{stream.get()});
     changed_driver full;
@@ -83,8 +81,8 @@ TEST(batch_room_test, a_list_longer_than_the_ring_does_not_stand_in_the_caller) 
     batch_program p;
     auto const sent = pattern(batch_program::size, 3);
     write_by_driver(p.block.address(), sent);
-    gated_stream held, behind;
-    behind.open();
+    gated_stream held;
+    open_stream behind;
     // Every byte once, in no order, so that each piece counts.
     std::vector<copy_piece> list;
     constexpr std::size_t count = 80'000, bytes = 5;

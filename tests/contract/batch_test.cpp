@@ -152,8 +152,7 @@ TEST_P(batch_test, refuses_what_cannot_be_meant) {
 // A batch in a graph would be submitted once, and waited for in every launch.
 TEST_P(batch_test, refuses_a_stream_that_is_captured) {
     batch_program p;
-    gated_stream stream;
-    stream.open();
+    open_stream stream;
     std::vector<copy_piece> const list{{p.host.address(), p.block.address(), 5}};
     changed_driver capturing;
     capturing->stream_is_capturing = [](CUstream, int* status) {
@@ -213,8 +212,7 @@ TEST_P(batch_test, all_handles_share_one_engine_which_goes_with_the_last) {
         batch_ticket const ticket = p.queue.submit(p.pieces(10, 100));
         EXPECT_TRUE(other.wait(ticket, 20s));
         EXPECT_EQ(other.reports().size(), 1u);
-        gated_stream stream;
-        stream.open();
+        open_stream stream;
         (void)p.queue.submit(p.pieces(10, 100), after{stream.get()},
                               then{stream.get()});
         stream.synchronize();
@@ -317,9 +315,8 @@ TEST_P(batch_test, comes_after_a_stream_and_lets_it_go_on) {
 
 TEST_P(batch_test, orders_two_streams_by_after_and_then) {
     batch_program p;
-    gated_stream first, second;
-    second.open();
-    second.synchronize();
+    gated_stream first;
+    open_stream second;
     auto const list = p.pieces(50, 600);
     std::vector<copy_piece> const one{{p.host.address(), p.block.address(), 4}};
     // Behind nothing of a stream's; the other waits for it.
@@ -348,8 +345,8 @@ TEST_P(batch_test, orders_two_streams_by_after_and_then) {
 
 TEST_P(batch_test, what_waits_holds_up_nothing_else) {
     batch_program p;
-    gated_stream held, other;
-    other.open();
+    gated_stream held;
+    open_stream other;
     auto const list = p.pieces(50, 600);
     batch_ticket const waiting =
         p.queue.submit(list, after{held.get()}, then{held.get()});
