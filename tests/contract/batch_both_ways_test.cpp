@@ -44,10 +44,9 @@ TEST(batch_both_ways_test, the_way_back_takes_the_other_engines) {
         machine.gpu().hold(own_engine);
         batch_ticket const out = p.queue.submit(p.out_list);
         fake::gpu::activity before = machine.gpu().done();
-        batch_ticket const back = round == 0
-                                     ? p.queue.submit(turned(p.back_list))
-                                     : p.queue.submit(turned(p.back_list),
-                                                       after{other.get()}, then{other.get()});
+        batch_ticket const back =
+            round == 0 ? p.queue.submit(turned(p.back_list))
+                       : p.queue.submit(turned(p.back_list), after{other.get()}, then{other.get()});
         p.expect_done(back);
         for (std::uint32_t const each : shared_engines)
             EXPECT_GE(machine.gpu().done().launches_of[each] - before.launches_of[each],
@@ -165,15 +164,15 @@ TEST(batch_both_ways_test, a_batch_that_is_refused_half_way_copies_nothing) {
         batch_ticket const out = p.queue.submit(p.out_list);
         {
             counted_words const refusing(calls);
-            EXPECT_THROW((void)p.queue.submit(turned(p.back_list),
-                                               after{stream.get()}, then{stream.get()}),
-                         error);
+            EXPECT_THROW(
+                (void)p.queue.submit(turned(p.back_list), after{stream.get()}, then{stream.get()}),
+                error);
         }
         stream.open();
         stream.synchronize();
         EXPECT_TRUE(read_by_driver(p.back.address(), p.size) == pattern(p.size, 9));
-        batch_ticket const back = p.queue.submit(turned(p.back_list),
-                                                 after{stream.get()}, then{stream.get()});
+        batch_ticket const back =
+            p.queue.submit(turned(p.back_list), after{stream.get()}, then{stream.get()});
         machine.gpu().release();
         p.expect_done(back);
         p.expect_done(out);
@@ -221,8 +220,7 @@ TEST(batch_both_ways_test, a_failure_of_one_engine_ends_the_wait_for_room_on_the
     std::vector<copy_piece> const list(1'900'000, {p.back.address(), p.back_host.address(), 8});
     machine.gpu().hold(own_engine);
     batch_ticket const out = p.queue.submit(p.out_list);
-    batch_ticket const failing =
-        p.queue.submit(turned(bad), after{gate.get()}, then{stream.get()});
+    batch_ticket const failing = p.queue.submit(turned(bad), after{gate.get()}, then{stream.get()});
     std::atomic<int> submitted = 0;
     std::thread submitter([&] {
         for (std::size_t const pieces : {list.size(), std::size_t{250'000}}) {

@@ -113,8 +113,7 @@ TEST(batch_failure_test, streams_go_on_after_a_failure) {
     expect_failed(p, bad);
     // Again, after the watcher has had nothing to do for long.
     p.expect_to_work(1);
-    (void)p.queue.submit(p.pieces(5, 100), after{stream.get()},
-                          then{stream.get()});
+    (void)p.queue.submit(p.pieces(5, 100), after{stream.get()}, then{stream.get()});
     stream.synchronize();
     std::this_thread::sleep_for(1500ms);
     batch_ticket const again = p.queue.submit(p.unmapped(), {}, then{stream.get()});
@@ -127,8 +126,8 @@ TEST(batch_failure_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     batch_program p;
     gated_stream held;
     open_stream other;
-    batch_ticket const bounded = p.queue.submit(p.pieces(5, 100),
-                                                after{held.get(), 100ms}, then{other.get()});
+    batch_ticket const bounded =
+        p.queue.submit(p.pieces(5, 100), after{held.get(), 100ms}, then{other.get()});
     other.synchronize();
     expect_failed(p, bounded);
     p.expect_done(p.queue.submit(p.pieces(5, 100)));
@@ -140,8 +139,7 @@ TEST(batch_failure_test, a_stream_that_does_not_come_is_waited_for_so_long) {
     // A year is not too long, and a negative time is none.
     held.close();
     batch_ticket const patient =
-        p.queue.submit(p.pieces(5, 100),
-                        after{held.get(), std::chrono::nanoseconds::max()});
+        p.queue.submit(p.pieces(5, 100), after{held.get(), std::chrono::nanoseconds::max()});
     EXPECT_FALSE(p.queue.wait(patient, 50ms));
     held.open();
     EXPECT_TRUE(p.queue.wait(patient, std::chrono::nanoseconds::max()));
@@ -175,8 +173,7 @@ TEST(batch_failure_test, a_channel_that_does_not_stop_tells_nothing) {
     p.expect_to_work(1);
     machine.gpu().stall();
     machine.driver().keep_channels(true);
-    batch_ticket const late =
-        p.queue.submit(p.pieces(5, 100), {}, then{stream.get()});
+    batch_ticket const late = p.queue.submit(p.pieces(5, 100), {}, then{stream.get()});
     while (machine.driver().kept_channels() == 0) // it is late, and the driver does not stop it
         EXPECT_FALSE(p.queue.wait(late, 1ms));
     EXPECT_FALSE(p.queue.done(late));
@@ -223,8 +220,7 @@ TEST(batch_failure_test, a_stream_is_released_when_the_rest_of_a_list_can_not_be
     open_stream stream;
     machine.gpu().fail_next();
     std::vector<copy_piece> const list(90'000, {p.host.address(), p.block.address(), 1});
-    batch_ticket const bad =
-        p.queue.submit(list, {}, then{stream.get()});
+    batch_ticket const bad = p.queue.submit(list, {}, then{stream.get()});
     stream.synchronize();
     expect_failed(p, bad);
     p.expect_to_work(2);
@@ -239,14 +235,11 @@ TEST(batch_failure_test, a_stream_that_is_none_is_refused_and_holds_up_nothing) 
     for (int i = 0; i < 300; ++i) {
         EXPECT_THROW((void)p.queue.submit(list, after{none}), error);
         EXPECT_THROW((void)p.queue.submit(list, {}, then{none}), error);
-        EXPECT_THROW(
-            (void)p.queue.submit(list, after{stream.get()}, then{none}),
-            error);
+        EXPECT_THROW((void)p.queue.submit(list, after{stream.get()}, then{none}), error);
     }
     stream.synchronize();
     EXPECT_EQ(p.host.bytes()[0], std::byte{}) << "nothing is copied";
-    p.expect_done(
-        p.queue.submit(list, after{stream.get()}, then{stream.get()}));
+    p.expect_done(p.queue.submit(list, after{stream.get()}, then{stream.get()}));
     stream.synchronize();
     p.expect_to_work(2);
 }
@@ -262,9 +255,7 @@ TEST(batch_failure_test, a_word_that_is_ordered_in_vain_is_taken) {
     };
     auto const list = p.pieces(5, 100);
     for (int i = 0; i < 3; ++i)
-        EXPECT_THROW((void)p.queue.submit(list, after{stream.get()},
-                                           then{stream.get()}),
-                     error);
+        EXPECT_THROW((void)p.queue.submit(list, after{stream.get()}, then{stream.get()}), error);
     refusing.restore();
     stream.open();
     stream.synchronize();
@@ -313,8 +304,9 @@ TEST(batch_failure_test, lanes_that_are_open_do_the_work_of_those_that_cannot_be
     gated_stream first;
     open_stream second;
     auto const list = p.pieces(5, 100);
-    batch_ticket const begun = p.queue.submit(turned(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}}),
-        after{first.get()});
+    batch_ticket const begun =
+        p.queue.submit(turned(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}}),
+                       after{first.get()});
     changed_driver refusing;
     refusing->mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
     // The way back, and another stream: on the lane that waits.
@@ -338,13 +330,10 @@ TEST(batch_failure_test, what_waits_is_refused_where_no_lane_for_it_can_be_opene
     gated_stream stream;
     changed_driver refusing;
     refusing->mem_alloc = [](CUdeviceptr*, std::size_t) { return CUresult{2}; };
-    EXPECT_THROW(
-        (void)p.queue.submit(p.pieces(5, 100), after{stream.get()}),
-        error);
+    EXPECT_THROW((void)p.queue.submit(p.pieces(5, 100), after{stream.get()}), error);
     refusing.restore();
     p.expect_done(p.queue.submit(p.pieces(5, 100)));
-    batch_ticket const later =
-        p.queue.submit(p.pieces(5, 100), after{stream.get()});
+    batch_ticket const later = p.queue.submit(p.pieces(5, 100), after{stream.get()});
     stream.open();
     p.expect_done(later);
 }

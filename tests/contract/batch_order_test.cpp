@@ -23,7 +23,7 @@ enum class mix { none, after_only, then_only, after_and_then };
 constexpr mix all_mixes[] = {mix::none, mix::after_only, mix::then_only, mix::after_and_then};
 
 batch_ticket submit(batch_queue& queue, copy_direction way, std::span<copy_piece const> list,
-                   mix how, CUstream stream) {
+                    mix how, CUstream stream) {
     std::optional<after> begin;
     std::optional<then> end;
     if (how == mix::after_only || how == mix::after_and_then)
@@ -65,8 +65,8 @@ TEST_P(batch_order_test, streams_that_wait_hold_up_no_other_stream) {
     for (std::size_t streams : {0U, 1U, 2U, 3U})
         for (mix const held : {mix::after_only, mix::after_and_then})
             for (auto const way : {to_cpu, to_gpu}) {
-                SCOPED_TRACE(testing::Message() << streams << ' ' << static_cast<int>(held) << ' '
-                                                << to_string(way));
+                SCOPED_TRACE(testing::Message()
+                             << streams << ' ' << static_cast<int>(held) << ' ' << to_string(way));
                 waiting_streams waiting(p, streams, 5, way, held);
                 auto const other = way == to_cpu ? to_gpu : to_cpu;
                 for (mix const each : all_mixes) {
@@ -137,18 +137,12 @@ TEST_P(batch_order_test, a_refused_batch_waits_for_nothing) {
     auto* const none = reinterpret_cast<CUstream>(std::uintptr_t{0x1230});
     auto const& held_stream = held;
     EXPECT_TRUE(returns([&] {
-        EXPECT_THROW((void)p.queue.submit(bad,
-                                           after{held_stream.get()}, then{held_stream.get()}),
+        EXPECT_THROW((void)p.queue.submit(bad, after{held_stream.get()}, then{held_stream.get()}),
                      error);
-        EXPECT_THROW((void)p.queue.submit(bad,
-                                           after{held_stream.get()}, then{other.get()}),
-                     error);
-        EXPECT_THROW((void)p.queue.submit(good, after{held_stream.get()},
-                                           then{none}),
-                     error);
+        EXPECT_THROW((void)p.queue.submit(bad, after{held_stream.get()}, then{other.get()}), error);
+        EXPECT_THROW((void)p.queue.submit(good, after{held_stream.get()}, then{none}), error);
         p.expect_done(p.queue.submit(good));
-        p.expect_done(
-            p.queue.submit(good, after{other.get()}, then{other.get()}));
+        p.expect_done(p.queue.submit(good, after{other.get()}, then{other.get()}));
     }));
     held.open();
     p.expect_to_work(2);
@@ -192,8 +186,8 @@ TEST_P(batch_order_test, every_allocation_fails_once) {
             {
                 memory_shortage const one(n);
                 try {
-                    ticket = p.queue.submit(is_large ? large : list,
-                                             after{stream.get()}, then{stream.get()});
+                    ticket = p.queue.submit(is_large ? large : list, after{stream.get()},
+                                            then{stream.get()});
                 } catch (std::bad_alloc const&) {
                     // Nothing of it is in flight.
                 } catch (error const&) {

@@ -32,9 +32,8 @@ TEST(batch_race_test, ways_against_each_other_have_their_own_lanes) {
     std::memset(there.bytes().data(), 0, 2 * mib);
     for (int i = 0; i < 5; ++i) {
         streams.push_back(std::make_unique<gated_stream>());
-        tickets.push_back(p.queue.submit(large,
-                                          after{streams.back()->get()},
-                                          then{streams.back()->get()}));
+        tickets.push_back(
+            p.queue.submit(large, after{streams.back()->get()}, then{streams.back()->get()}));
     }
     p.expect_done(p.queue.submit(large));
     for (batch_ticket const each : tickets)
@@ -56,11 +55,10 @@ TEST(batch_race_test, a_limit_is_counted_from_its_submission) {
     batch_program p;
     open_stream held;
     for (int i = 0; i < 20; ++i)
-        p.expect_done(p.queue.submit(p.pieces(5, 100),
-                                      after{held.get(), std::chrono::hours(1)}));
+        p.expect_done(p.queue.submit(p.pieces(5, 100), after{held.get(), std::chrono::hours(1)}));
     held.close();
-    batch_ticket const late = p.queue.submit(p.pieces(5, 100),
-                                             after{held.get(), 1ms}, then{held.get()});
+    batch_ticket const late =
+        p.queue.submit(p.pieces(5, 100), after{held.get(), 1ms}, then{held.get()});
     EXPECT_THROW((void)p.queue.wait(late, 20s), error);
     held.open();
 }
@@ -78,8 +76,7 @@ TEST(batch_race_test, streams_that_come_at_once_get_lanes_of_their_own) {
         for (std::size_t i = 0; i < 2; ++i)
             both.emplace_back([&, i] {
                 together.arrive_and_wait();
-                tickets[i] = p.queue.submit(std::span(list).subspan(i, 1),
-                                             after{streams[i].get()});
+                tickets[i] = p.queue.submit(std::span(list).subspan(i, 1), after{streams[i].get()});
             });
         for (std::thread& each : both)
             each.join();
@@ -135,8 +132,7 @@ TEST(batch_race_test, a_started_channel_needs_no_other_thread) {
     open_stream stream;
     {
         no_threads const none;
-        p.expect_done(p.queue.submit(p.pieces(5, 100), after{stream.get()},
-                                      then{stream.get()}));
+        p.expect_done(p.queue.submit(p.pieces(5, 100), after{stream.get()}, then{stream.get()}));
         batch_ticket const bad = p.queue.submit(p.unmapped(), {}, then{stream.get()});
         EXPECT_THROW((void)p.queue.wait(bad, 20s), error);
         stream.synchronize();
@@ -159,7 +155,7 @@ TEST(batch_race_test, the_last_handle_waits_for_what_is_under_way) {
         {
             batch_queue queue = gpu.batches();
             (void)queue.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}},
-                                after{stream.get()}, then{stream.get()});
+                               after{stream.get()}, then{stream.get()});
             stream.copy(seen.address(), host.address(), mib);
             opener = std::thread([&] {
                 std::this_thread::sleep_for(20ms);
@@ -183,7 +179,7 @@ TEST(batch_race_test, the_last_handle_waits_for_streams_that_look_for_its_end) {
     {
         batch_queue queue = gpu.batches();
         (void)queue.submit(std::vector<copy_piece>{{host.address(), block.address(), mib}}, {},
-                            then{stream.get()});
+                           then{stream.get()});
         opener = std::thread([&] {
             std::this_thread::sleep_for(50ms);
             stream.open();
@@ -204,8 +200,7 @@ TEST(batch_race_test, who_looks_does_not_wait_for_who_submits) {
         std::atomic<int> submitted = 0;
         std::thread submitter([&] {
             for (std::size_t i = 0; i < tickets.size(); ++i, ++submitted)
-                tickets[i] = p.queue.submit(std::span(list).subspan(i, 1),
-                                             after{held.get()});
+                tickets[i] = p.queue.submit(std::span(list).subspan(i, 1), after{held.get()});
         });
         while (submitted < 250)
             std::this_thread::yield();
@@ -250,7 +245,7 @@ TEST(batch_race_test, what_the_driver_cannot_order_is_not_under_way) {
     });
     EXPECT_THROW(
         (void)p.queue.submit(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}},
-                              after{before.get()}, then{behind.get()}),
+                             after{before.get()}, then{behind.get()}),
         error);
     bool const has_ended = std::ranges::equal(p.host.bytes(), sent);
     refusing.restore();

@@ -22,8 +22,7 @@ TEST(batch_room_test, a_submission_inside_a_call_of_cuda_does_not_stop_the_feedi
         was_done = program->queue.wait(first, 60s);
         return changed_driver::real.stream_wait_value32(of, at, value, how);
     };
-    batch_ticket const second =
-        p.queue.submit(p.pieces(3, 100), {}, then{stream.get()});
+    batch_ticket const second = p.queue.submit(p.pieces(3, 100), {}, then{stream.get()});
     full.restore();
     EXPECT_TRUE(was_done);
     p.expect_done(second);
@@ -59,14 +58,12 @@ TEST(batch_room_test, a_report_says_that_a_stream_was_late) {
     engine_machine machine("channel");
     batch_program p;
     gated_stream held;
-    batch_ticket const late =
-        p.queue.submit(p.pieces(5, 100), after{held.get(), 1ms});
+    batch_ticket const late = p.queue.submit(p.pieces(5, 100), after{held.get(), 1ms});
     EXPECT_THROW((void)p.queue.wait(late, 20s), error);
     held.open();
     for (int i = 0; i < 2; ++i) {
         held.close();
-        batch_ticket const again =
-            p.queue.submit(p.pieces(5, 100), after{held.get(), 1ms});
+        batch_ticket const again = p.queue.submit(p.pieces(5, 100), after{held.get(), 1ms});
         EXPECT_THROW((void)p.queue.wait(again, 20s), error);
         held.open();
     }
@@ -93,8 +90,7 @@ TEST(batch_room_test, a_list_longer_than_the_ring_does_not_stand_in_the_caller) 
     batch_ticket first{}, second{}, third{};
     ASSERT_TRUE(returns([&] {
         first = p.queue.submit(list, after{held.get()}, then{behind.get()});
-        second = p.queue.submit(std::span(list).first(40'000),
-                                 after{held.get()});
+        second = p.queue.submit(std::span(list).first(40'000), after{held.get()});
         third = p.queue.submit({}, after{held.get()}, then{behind.get()});
     }));
     EXPECT_FALSE(p.queue.wait(first, 20ms));
@@ -126,7 +122,8 @@ TEST(batch_room_test, a_list_longer_than_all_room_is_taken_where_nothing_waits) 
         SCOPED_TRACE(pieces);
         machine.gpu().hold(own_engine);
         batch_ticket ticket{};
-        bool const is_taken = returns([&] { ticket = p.queue.submit(std::span(list).first(pieces)); });
+        bool const is_taken =
+            returns([&] { ticket = p.queue.submit(std::span(list).first(pieces)); });
         machine.gpu().release();
         ASSERT_TRUE(is_taken);
         p.expect_done(ticket);
@@ -172,8 +169,7 @@ TEST(batch_room_test, a_limit_does_not_fail_what_is_behind_long_work) {
     auto const list = p.pieces(5, 100);
     batch_ticket const patient = p.queue.submit(list, after{held.get()});
     held.close();
-    batch_ticket const behind =
-        p.queue.submit(list, after{held.get(), 1ms});
+    batch_ticket const behind = p.queue.submit(list, after{held.get(), 1ms});
     EXPECT_FALSE(p.queue.wait(behind, 200ms)) << "the batch before it still waits";
     EXPECT_FALSE(p.queue.done(patient));
     held.open();
@@ -188,8 +184,7 @@ TEST(batch_room_test, a_batch_whose_stream_has_come_is_late_when_it_stands_still
     batch_program p;
     p.expect_to_work(1);
     gated_stream held;
-    batch_ticket const ticket =
-        p.queue.submit(p.pieces(5, 100), after{held.get()});
+    batch_ticket const ticket = p.queue.submit(p.pieces(5, 100), after{held.get()});
     machine.gpu().stall();
     EXPECT_FALSE(p.queue.wait(ticket, 300ms)) << "a batch that waits for its stream is not late";
     held.open();

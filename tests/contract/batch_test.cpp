@@ -40,8 +40,7 @@ TEST_P(batch_series_test, moves_pieces_in_the_order_of_streams) {
     source.fill(there);
     std::memset(p.host.bytes().data(), 0, batch_program::size);
     stream.copy(p.block.address(), source.address(), batch_program::size);
-    batch_ticket const ticket =
-        p.queue.submit(list, after{stream.get()}, then{stream.get()});
+    batch_ticket const ticket = p.queue.submit(list, after{stream.get()}, then{stream.get()});
     EXPECT_FALSE(p.queue.wait(ticket, 20ms));
     stream.open();
     stream.synchronize();
@@ -213,8 +212,7 @@ TEST_P(batch_test, all_handles_share_one_engine_which_goes_with_the_last) {
         EXPECT_TRUE(other.wait(ticket, 20s));
         EXPECT_EQ(other.reports().size(), 1u);
         open_stream stream;
-        (void)p.queue.submit(p.pieces(10, 100), after{stream.get()},
-                              then{stream.get()});
+        (void)p.queue.submit(p.pieces(10, 100), after{stream.get()}, then{stream.get()});
         stream.synchronize();
     }
     EXPECT_EQ(machine_->held(), before);
@@ -251,7 +249,7 @@ TEST_P(batch_test, the_last_handle_waits_for_what_is_under_way) {
     gated_stream stream;
     std::optional<batch_queue> queue = gpu.batches();
     (void)queue->submit(std::vector<copy_piece>{{host.address(), block.address(), mib}},
-                         after{stream.get()}, then{stream.get()});
+                        after{stream.get()}, then{stream.get()});
     std::thread closer([&] { queue.reset(); });
     std::this_thread::sleep_for(20ms);
     EXPECT_FALSE(stream.is_idle());
@@ -297,8 +295,7 @@ TEST_P(batch_test, comes_after_a_stream_and_lets_it_go_on) {
         std::memset(p.host.bytes().data(), 0, p.host.bytes().size());
         gated_stream stream;
         stream.copy(p.block.address(), source.address(), 64 * kib); // "the kernel before"
-        batch_ticket const ticket =
-            p.queue.submit(list, after{stream.get()}, then{stream.get()});
+        batch_ticket const ticket = p.queue.submit(list, after{stream.get()}, then{stream.get()});
         stream.copy(seen.address(), p.host.address(), 64 * kib); // "the kernel behind"
         if (round == 0)
             std::this_thread::sleep_for(50ms);
@@ -323,8 +320,7 @@ TEST_P(batch_test, orders_two_streams_by_after_and_then) {
     batch_ticket const plain = p.queue.submit(one, {}, then{second.get()});
     second.synchronize();
     EXPECT_TRUE(p.queue.done(plain));
-    batch_ticket const held =
-        p.queue.submit(list, after{first.get()}, then{second.get()});
+    batch_ticket const held = p.queue.submit(list, after{first.get()}, then{second.get()});
     EXPECT_FALSE(p.queue.wait(held, 20ms));
     EXPECT_FALSE(second.is_idle());
     first.open();
@@ -332,8 +328,7 @@ TEST_P(batch_test, orders_two_streams_by_after_and_then) {
     EXPECT_TRUE(p.queue.done(held));
     // Only an order.
     first.close();
-    batch_ticket const empty =
-        p.queue.submit({}, after{first.get()}, then{second.get()});
+    batch_ticket const empty = p.queue.submit({}, after{first.get()}, then{second.get()});
     EXPECT_FALSE(p.queue.wait(empty, 20ms));
     EXPECT_FALSE(second.is_idle());
     first.open();
@@ -348,12 +343,10 @@ TEST_P(batch_test, what_waits_holds_up_nothing_else) {
     gated_stream held;
     open_stream other;
     auto const list = p.pieces(50, 600);
-    batch_ticket const waiting =
-        p.queue.submit(list, after{held.get()}, then{held.get()});
+    batch_ticket const waiting = p.queue.submit(list, after{held.get()}, then{held.get()});
     for (int i = 0; i < 10; ++i) {
         p.expect_done(p.queue.submit(list));
-        p.expect_done(
-            p.queue.submit(list, after{other.get()}, then{other.get()}));
+        p.expect_done(p.queue.submit(list, after{other.get()}, then{other.get()}));
         other.synchronize();
     }
     EXPECT_FALSE(p.queue.done(waiting));
@@ -370,8 +363,7 @@ TEST_P(batch_test, many_streams_all_come_to_their_end) {
     auto const list = p.pieces(20, 600);
     for (std::size_t i = 0; i < streams; ++i) {
         all.push_back(std::make_unique<gated_stream>());
-        tickets.push_back(p.queue.submit(list, after{all[i]->get()},
-                                          then{all[i]->get()}));
+        tickets.push_back(p.queue.submit(list, after{all[i]->get()}, then{all[i]->get()}));
     }
     for (std::size_t i = streams; i-- > 0;)
         all[i]->open();

@@ -24,10 +24,10 @@ void expect_other_tickets_to_be_refused(char const* engine_name) {
         batch_program p;
         old = static_cast<std::uint64_t>(p.queue.submit(p.pieces(3, 100)));
         p.expect_done(batch_ticket{old});
-        for (std::uint64_t const distance : {std::uint64_t{1}, std::uint64_t{1000},
-                                             std::uint64_t{1} << 40, std::uint64_t{1} << 44,
-                                             std::uint64_t{9} << 44, std::uint64_t{15} << 44,
-                                             std::uint64_t{1} << 48, std::uint64_t{1} << 63})
+        for (std::uint64_t const distance :
+             {std::uint64_t{1}, std::uint64_t{1000}, std::uint64_t{1} << 40, std::uint64_t{1} << 44,
+              std::uint64_t{9} << 44, std::uint64_t{15} << 44, std::uint64_t{1} << 48,
+              std::uint64_t{1} << 63})
             expect_refused(p.queue, old + distance);
         expect_refused(p.queue, old & ~std::uint64_t{0xffff'ffff}); // its first, less one
         expect_refused(p.queue, 1);
@@ -37,8 +37,8 @@ void expect_other_tickets_to_be_refused(char const* engine_name) {
         batch_queue another = other.batches();
         expect_refused(another, old);
         device_block const block(4096);
-        std::uint64_t const its = static_cast<std::uint64_t>(another.submit(
-            std::vector<copy_piece>{{p.host.address(), block.address(), 8}}));
+        std::uint64_t const its = static_cast<std::uint64_t>(
+            another.submit(std::vector<copy_piece>{{p.host.address(), block.address(), 8}}));
         expect_refused(p.queue, its);
         EXPECT_TRUE(another.wait(batch_ticket{its}, 20s));
         machine->use(0);
