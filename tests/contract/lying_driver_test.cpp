@@ -169,12 +169,8 @@ TEST_F(lying_driver_test, chunks_of_two_gpus_are_refused) {
 TEST_F(lying_driver_test, a_chunk_of_a_gpu_that_cannot_be_opened_is_an_error) {
     auto const chunks = make_memory(memory_kind::virtual_exportable, 2 * mib);
     table().device_get = [](CUdevice*, int) { return cuda::error_invalid_device; };
-    try {
-        (void)cuda::describe(chunks->address(), 16);
-        FAIL() << "it is described";
-    } catch (error const& failure) {
-        EXPECT_EQ(failure.code(), std::error_code(cuda::error_invalid_device, cuda_category()));
-    }
+    EXPECT_EQ(caught([&] { (void)cuda::describe(chunks->address(), 16); }).code(),
+              std::error_code(cuda::error_invalid_device, cuda_category()));
 }
 
 TEST_F(lying_driver_test, a_context_that_cannot_be_put_back_is_reported) {
@@ -202,12 +198,7 @@ TEST_F(lying_driver_test, a_gpu_that_cannot_be_asked_what_it_is_is_not_opened) {
     auto const refused = [&](void (*lie_in)(cuda::driver_api&)) {
         table() = truth();
         lie_in(table());
-        try {
-            (void)device::open(0);
-        } catch (error const& failure) {
-            return failure.code();
-        }
-        return std::error_code();
+        return caught([] { (void)device::open(0); }).code();
     };
     std::error_code const expected(cuda::error_unknown, cuda_category());
     EXPECT_EQ(refused([](auto& cu) { cu.device_get_count = [](int*) { return planned; }; }),
@@ -228,12 +219,8 @@ TEST_F(lying_driver_test, virtual_memory_that_may_not_be_accessed_is_freed) {
         order_.push_back("free addresses");
         return truth().mem_address_free(address, bytes);
     };
-    try {
-        cuda::virtual_block const block(0, page);
-        ADD_FAILURE() << "it is allocated";
-    } catch (error const& failure) {
-        EXPECT_EQ(failure.code(), std::error_code(planned, cuda_category()));
-    }
+    EXPECT_EQ(caught([] { cuda::virtual_block const block(0, page); }).code(),
+              std::error_code(planned, cuda_category()));
     EXPECT_EQ(order_, (std::vector<std::string>{"free addresses"}));
 }
 
@@ -282,11 +269,8 @@ TEST_F(lying_driver_test, a_primary_context_that_cannot_be_retained_is_not_relea
     table().primary_ctx_release = [](CUdevice) { return ++releases, cuda::success; };
     refusal seen;
     std::thread([&] {
-        try {
-            (void)cuda::context_scope::on_device(0);
-        } catch (error const& failure) {
-            seen = {failure.code(), failure.what(), failure.advice()};
-        }
+        error const failure = caught([] { (void)cuda::context_scope::on_device(0); });
+        seen = {failure.code(), failure.what(), failure.advice()};
     }).join();
     EXPECT_EQ(seen.code, std::error_code(cuda::error_out_of_memory, cuda_category()));
     EXPECT_NE(seen.text.find("retain the primary CUDA context"), std::string::npos) << seen.text;

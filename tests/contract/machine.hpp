@@ -5,6 +5,7 @@
 #include "driver/cuda/driver_api.hpp"
 #include "fake/kernel.hpp"
 #include "fake/left_over.hpp"
+#include "shared/caught.hpp"
 #include "shared/changed_driver.hpp"
 #include "shared/memory.hpp"
 
@@ -107,15 +108,10 @@ struct refusal {
 /// Runs an action that must throw a barmap::error with advice.
 template <class Action>
 [[nodiscard]] refusal refusal_of(Action&& action) {
-    try {
-        action();
-    } catch (error const& failure) {
-        EXPECT_FALSE(failure.advice().empty()) << failure.what();
-        EXPECT_NE(std::string(failure.what()).find(failure.advice()), std::string::npos);
-        return {failure.code(), failure.what(), failure.advice()};
-    }
-    ADD_FAILURE() << "it is not refused";
-    return {};
+    error const failure = caught(action);
+    EXPECT_FALSE(failure.advice().empty()) << failure.what();
+    EXPECT_NE(std::string(failure.what()).find(failure.advice()), std::string::npos);
+    return {failure.code(), failure.what(), failure.advice()};
 }
 
 /// Expects the code, and words that the message and the advice in it must have.

@@ -56,14 +56,10 @@ TEST_F(probe_test, any_gpu_that_can_be_opened_will_do) {
 TEST_F(probe_test, without_one_it_is_said_what_was_looked_for) {
     for (char const* node : {"", "/dev/nvidia64", "/dev/nvidia-1"}) {
         there = node;
-        try {
-            expect_gpu();
-            ADD_FAILURE() << "there is no GPU";
-        } catch (error const& failure) {
-            EXPECT_EQ(failure.code(), errc::no_device);
-            EXPECT_NE(failure.advice().find("no /dev/nvidia0, "), std::string::npos)
-                << failure.advice();
-        }
+        error const failure = test::caught([] { expect_gpu(); });
+        EXPECT_EQ(failure.code(), errc::no_device);
+        EXPECT_NE(failure.advice().find("no /dev/nvidia0, "), std::string::npos)
+            << failure.advice();
     }
 }
 

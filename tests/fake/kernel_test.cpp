@@ -5,6 +5,7 @@
 #include "base/fd.hpp"
 #include "base/region.hpp"
 #include "fake/faults.hpp"
+#include "shared/caught.hpp"
 
 #include <barmap/error.hpp>
 
@@ -168,12 +169,8 @@ TEST_F(kernel_test, the_nth_call_fails) {
     EXPECT_EQ(os::current().ioctl(first.get(), 1, nullptr), 0) << "gives back: not counted";
     os::region const region = os::region::reserve(page_bytes);
     EXPECT_TRUE(the_faults().fired().empty());
-    try {
-        (void)os::open_file("/dev/counting", O_RDWR);
-        ADD_FAILURE() << "it did not fail";
-    } catch (error const& failure) {
-        EXPECT_EQ(failure.code(), std::error_code(EMFILE, std::system_category()));
-    }
+    EXPECT_EQ(test::caught([] { (void)os::open_file("/dev/counting", O_RDWR); }).code(),
+              std::error_code(EMFILE, std::system_category()));
     EXPECT_EQ(the_faults().fired(), "open");
     EXPECT_NO_THROW((void)os::open_file("/dev/counting", O_RDWR)) << "once only";
     EXPECT_EQ(the_faults().next(fault_source::cuda, "cuInit"), 0) << "another source";

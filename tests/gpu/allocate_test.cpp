@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "real_gpu.hpp"
+#include "shared/caught.hpp"
 
 #include <thread>
 
@@ -70,13 +71,9 @@ TEST_F(allocate_test, a_mapping_keeps_the_memory) {
 
 TEST_F(allocate_test, more_than_there_is_is_out_of_memory) {
     with_each_backend([](device const& gpu, std::string const& name) {
-        try {
-            (void)gpu.allocate(1'000'000'000'000'000, name);
-            ADD_FAILURE() << "it was allocated";
-        } catch (error const& failure) {
-            std::string const text = failure.what();
-            EXPECT_NE(text.find("OUT_OF"), std::string::npos) << text;
-        }
+        std::string const text =
+            caught([&] { (void)gpu.allocate(1'000'000'000'000'000, name); }).what();
+        EXPECT_NE(text.find("OUT_OF"), std::string::npos) << text;
     });
 }
 

@@ -79,16 +79,13 @@ TEST_F(allocate, more_than_there_is_is_out_of_device_memory) {
     watched_vulkan watched;
     for (std::size_t const bytes :
          {std::size_t{1'000'000'000'000'000}, ~std::size_t{0}, ~std::size_t{0} - 65535}) {
-        try {
-            (void)vulkan->allocate(bytes);
-            FAIL() << bytes << " bytes were allocated";
-        } catch (error const& failure) {
-            EXPECT_EQ(failure.code(),
-                      (std::error_code{VK_ERROR_OUT_OF_DEVICE_MEMORY, vulkan_category()}))
-                << failure.what();
-            EXPECT_EQ(failure.backend(), "");
-            EXPECT_NE(failure.advice().find("Resizable BAR"), std::string::npos);
-        }
+        SCOPED_TRACE(bytes);
+        error const failure = caught([&] { (void)vulkan->allocate(bytes); });
+        EXPECT_EQ(failure.code(),
+                  (std::error_code{VK_ERROR_OUT_OF_DEVICE_MEMORY, vulkan_category()}))
+            << failure.what();
+        EXPECT_EQ(failure.backend(), "");
+        EXPECT_NE(failure.advice().find("Resizable BAR"), std::string::npos);
     }
 }
 
@@ -104,12 +101,7 @@ TEST_F(allocate, a_whole_heap_may_be_asked_for_and_no_more) {
     std::unique_ptr<backend::backend> const vulkan = started();
     watched.fail("vkAllocateMemory", VK_ERROR_OUT_OF_HOST_MEMORY);
     auto const answer = [&](std::size_t bytes) {
-        try {
-            (void)vulkan->allocate(bytes);
-        } catch (error const& failure) {
-            return failure.code().value();
-        }
-        return int{VK_SUCCESS};
+        return caught([&] { (void)vulkan->allocate(bytes); }).code().value();
     };
     EXPECT_EQ(answer(mib), VK_ERROR_OUT_OF_HOST_MEMORY) << "it was not asked for";
     EXPECT_EQ(answer(mib + 1), VK_ERROR_OUT_OF_DEVICE_MEMORY) << "it was asked for";
@@ -274,14 +266,11 @@ TEST_F(allocate, the_public_interface_names_the_backend_in_errors) {
     device const gpu = device::open();
     pin const owner = gpu.allocate(10'000, "vulkan");
     for (auto const& action : {std::function<void()>([&] { (void)gpu.allocate(100, "vulkan"); }),
-                               std::function<void()>([&] { (void)owner.map(); })})
-        try {
-            watched.fail(1, VK_ERROR_TOO_MANY_OBJECTS);
-            action();
-            ADD_FAILURE() << "it did not fail";
-        } catch (error const& failure) {
-            EXPECT_EQ(failure.backend(), "vulkan") << failure.what();
-        }
+                               std::function<void()>([&] { (void)owner.map(); })}) {
+        watched.fail(1, VK_ERROR_TOO_MANY_OBJECTS);
+        error const failure = caught(action);
+        EXPECT_EQ(failure.backend(), "vulkan") << failure.what();
+    }
 }
 
 // The memory may be gone with its context, and other memory lie at its address.
@@ -297,13 +286,9 @@ TEST_F(allocate, another_allocation_at_the_address_is_not_taken_for_ours) {
             ++*static_cast<unsigned long long*>(to);
         return result;
     };
-    std::error_code seen;
-    try {
-        (void)gpu.pin(owner.gpu_address(), 100, {.backend = "vulkan"});
-    } catch (error const& refusal) {
-        seen = refusal.code();
-    }
-    EXPECT_EQ(seen, errc::unsupported_memory);
+    EXPECT_EQ(
+        caught([&] { (void)gpu.pin(owner.gpu_address(), 100, {.backend = "vulkan"}); }).code(),
+        errc::unsupported_memory);
 }
 
 // A driver need not say which allocation lies at an address; then it is taken to be ours.

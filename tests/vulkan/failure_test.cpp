@@ -174,13 +174,10 @@ TEST_F(failure, of_any_cuda_call_while_allocating) {
         cuda::driver_api table = real;
         broken.put_out_of_order(table);
         cuda::replace_api(&table);
-        try {
-            (void)vulkan->allocate(100);
-            ADD_FAILURE() << "allocated without " << broken.what;
-        } catch (error const& problem) {
-            EXPECT_EQ(problem.code(), (std::error_code{planned, cuda_category()})) << broken.what;
-            EXPECT_EQ(problem.backend(), "") << broken.what;
-        }
+        SCOPED_TRACE(broken.what);
+        error const problem = caught([&] { (void)vulkan->allocate(100); });
+        EXPECT_EQ(problem.code(), (std::error_code{planned, cuda_category()}));
+        EXPECT_EQ(problem.backend(), "");
         cuda::replace_api(nullptr);
         EXPECT_EQ(watched.live(), before) << broken.what;
         EXPECT_EQ(open_descriptors(), descriptors) << broken.what;

@@ -48,13 +48,10 @@ TEST_F(pin, several_chunks_are_refused_where_vulkan_cannot_place_mappings) {
             placed_layer_can_reserve(false);
             vulkan = started();
         }
-        try {
-            (void)vulkan->pin(cuda::describe(memory.address(), memory.size()));
-            ADD_FAILURE() << "two chunks were pinned";
-        } catch (error const& failure) {
-            EXPECT_EQ(failure.code(), errc::unsupported_operation) << failure.what();
-            EXPECT_NE(failure.advice().find("one by one"), std::string::npos);
-        }
+        error const failure =
+            caught([&] { (void)vulkan->pin(cuda::describe(memory.address(), memory.size())); });
+        EXPECT_EQ(failure.code(), errc::unsupported_operation) << failure.what();
+        EXPECT_NE(failure.advice().find("one by one"), std::string::npos);
         EXPECT_EQ(watched.live().memories, 0);
     }
     placed_layer_can_reserve(true);
@@ -114,13 +111,8 @@ TEST_F(pin, what_is_more_than_the_heap_is_refused_before_vulkan_is_asked) {
     std::unique_ptr<backend::backend> const vulkan = started();
     cuda::memory described = cuda::describe(memory.address(), 100);
     described.chunks.front().capacity = std::size_t{1} << 60;
-    try {
-        (void)vulkan->pin(described);
-        FAIL() << "pinned";
-    } catch (error const& failure) {
-        EXPECT_EQ(failure.code(),
-                  (std::error_code{VK_ERROR_OUT_OF_DEVICE_MEMORY, vulkan_category()}));
-    }
+    EXPECT_EQ(caught([&] { (void)vulkan->pin(described); }).code(),
+              (std::error_code{VK_ERROR_OUT_OF_DEVICE_MEMORY, vulkan_category()}));
     described.chunks.front().capacity = 50; // less than what is wanted of it
     EXPECT_THROW((void)vulkan->pin(described), error);
 }

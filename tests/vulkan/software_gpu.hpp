@@ -3,6 +3,7 @@
 
 #include "driver/cuda/context_scope.hpp"
 #include "map/backend.hpp"
+#include "shared/caught.hpp"
 #include "shared/changed_driver.hpp"
 #include "shared/memory.hpp"
 

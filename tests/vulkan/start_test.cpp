@@ -15,12 +15,7 @@ using start = software_gpu_test;
 /// What a start that must not succeed says.
 error failure_of(backend::gpu const& gpu) {
     std::unique_ptr<backend::backend> const vulkan = backend::make_vulkan(gpu);
-    try {
-        vulkan->start();
-    } catch (error const& failure) {
-        return failure;
-    }
-    return {errc::invalid_argument, "fail to start", "", ""};
+    return caught([&] { vulkan->start(); });
 }
 
 void expect_absent(error const& failure, char const* in_operation, char const* in_advice) {

@@ -3,6 +3,7 @@
 #include "base/nearest.hpp"
 #include "base/simulation.hpp"
 #include "base/unknown_variables.hpp"
+#include "shared/caught.hpp"
 
 #include "base/log.hpp"
 
@@ -110,14 +111,11 @@ TEST_F(config_test, refuses_what_is_not_allowed_and_keeps_the_default) {
         EXPECT_EQ(current().log, log_level::off);
         EXPECT_FALSE(current().simulate);
         EXPECT_EQ(shown(name).from, "ignored: not allowed");
-        try {
-            expect_allowed();
-            ADD_FAILURE() << name << "=" << value;
-        } catch (error const& refusal) {
-            EXPECT_EQ(refusal.code(), errc::invalid_argument);
-            EXPECT_EQ(refusal.operation(), "obey " + name + "=" + value);
-            EXPECT_EQ(refusal.advice(), "allowed are " + std::string(shown(name).allowed));
-        }
+        SCOPED_TRACE(name + "=" + value);
+        error const refusal = test::caught([] { expect_allowed(); });
+        EXPECT_EQ(refusal.code(), errc::invalid_argument);
+        EXPECT_EQ(refusal.operation(), "obey " + name + "=" + value);
+        EXPECT_EQ(refusal.advice(), "allowed are " + std::string(shown(name).allowed));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/fd.hpp"
 
+#include "shared/caught.hpp"
 #include "watched_calls.hpp"
 
 #include <barmap/error.hpp>
@@ -17,19 +18,15 @@
 namespace barmap::os {
 namespace {
 
+using test::caught;
+
 class fd_test : public testing::Test {
 protected:
     watched_calls calls_;
 
     error failure_of_open(int code) {
         calls_.fail("open", code);
-        try {
-            (void)open_file("/dev/some device", O_RDWR);
-        } catch (error const& failure) {
-            return failure;
-        }
-        ADD_FAILURE() << "it did not fail";
-        return {{}, "", "", ""};
+        return caught([] { (void)open_file("/dev/some device", O_RDWR); });
     }
 };
 
@@ -65,13 +62,9 @@ TEST_F(fd_test, duplicates) {
     EXPECT_NE(second.get(), first.get());
     EXPECT_EQ(::fcntl(second.get(), F_GETFD), FD_CLOEXEC);
     calls_.fail("duplicate", EMFILE);
-    try {
-        (void)duplicate(first.get());
-        ADD_FAILURE() << "it did not fail";
-    } catch (error const& failure) {
-        EXPECT_EQ(failure.code(), std::error_code(EMFILE, std::system_category()));
-        EXPECT_NE(failure.advice().find("ulimit -n"), std::string::npos);
-    }
+    error const failure = caught([&] { (void)duplicate(first.get()); });
+    EXPECT_EQ(failure.code(), std::error_code(EMFILE, std::system_category()));
+    EXPECT_NE(failure.advice().find("ulimit -n"), std::string::npos);
 }
 
 TEST_F(fd_test, an_error_names_the_file_and_what_to_do) {
@@ -137,14 +130,10 @@ TEST_F(fd_test, says_that_there_are_no_descriptors) {
     EXPECT_EQ(watched_calls::counts.close, 1);
     for (int const exhausted : {EMFILE, ENFILE}) {
         calls_.fail("open", exhausted);
-        try {
-            expect_descriptors("do it");
-            ADD_FAILURE() << "it does not say so";
-        } catch (error const& failure) {
-            EXPECT_EQ(failure.code(), std::error_code(exhausted, std::system_category()));
-            EXPECT_EQ(failure.operation(), "do it");
-            EXPECT_NE(failure.advice().find("ulimit -n"), std::string::npos);
-        }
+        error const failure = caught([] { expect_descriptors("do it"); });
+        EXPECT_EQ(failure.code(), std::error_code(exhausted, std::system_category()));
+        EXPECT_EQ(failure.operation(), "do it");
+        EXPECT_NE(failure.advice().find("ulimit -n"), std::string::npos);
     }
     calls_.fail("open", ENOENT);
     EXPECT_NO_THROW(expect_descriptors("do it")) << "another reason";

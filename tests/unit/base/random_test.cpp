@@ -2,6 +2,7 @@
 #include "base/random.hpp"
 
 #include "base/calls.hpp"
+#include "shared/caught.hpp"
 
 #include <barmap/error.hpp>
 
@@ -42,24 +43,15 @@ TEST_F(random_test, a_refusal_is_an_error_and_not_zeros) {
         errno = ENOSYS;
         return -1;
     });
-    try {
-        fill_with_random_bytes(bytes_);
-        FAIL() << "it is not refused";
-    } catch (error const& failure) {
-        EXPECT_EQ(failure.code(), std::errc::function_not_supported);
-        EXPECT_NE(failure.advice().find("getrandom"), std::string::npos);
-    }
+    error const failure = test::caught([&] { fill_with_random_bytes(bytes_); });
+    EXPECT_EQ(failure.code(), std::errc::function_not_supported);
+    EXPECT_NE(failure.advice().find("getrandom"), std::string::npos);
 }
 
 TEST_F(random_test, too_few_bytes_are_an_error) {
     replace_getrandom([](void*, std::size_t, unsigned) -> ssize_t { return 3; });
     errno = EPERM; // of another call, before
-    try {
-        fill_with_random_bytes(bytes_);
-        FAIL() << "it is not refused";
-    } catch (error const& failure) {
-        EXPECT_EQ(failure.code(), std::errc::io_error);
-    }
+    EXPECT_EQ(test::caught([&] { fill_with_random_bytes(bytes_); }).code(), std::errc::io_error);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "base/region.hpp"
 
 #include "base/fd.hpp"
+#include "shared/caught.hpp"
 #include "watched_calls.hpp"
 
 #include <barmap/error.hpp>
@@ -104,13 +105,9 @@ TEST_F(region_test, unmaps_once) {
 
 TEST_F(region_test, failures_are_told) {
     calls_.fail("mmap", ENOMEM);
-    try {
-        (void)region::reserve(page_);
-        ADD_FAILURE() << "it did not fail";
-    } catch (error const& failure) {
-        EXPECT_EQ(failure.code(), std::error_code(ENOMEM, std::system_category()));
-        EXPECT_NE(failure.advice().find("max_map_count"), std::string::npos);
-    }
+    error const failure = test::caught([&] { (void)region::reserve(page_); });
+    EXPECT_EQ(failure.code(), std::error_code(ENOMEM, std::system_category()));
+    EXPECT_NE(failure.advice().find("max_map_count"), std::string::npos);
     region reserved = region::reserve(page_);
     calls_.fail("mmap", EINVAL);
     EXPECT_THROW(reserved.place(0, page_, file_.get(), 0), error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/config.hpp"
+#include "shared/caught.hpp"
 #include "transfer/cpu/cpu.hpp"
 #include "transfer/cpu/routines.hpp"
 
@@ -15,6 +16,8 @@
 namespace barmap::copy {
 namespace {
 
+using test::caught;
+
 class copy_choice : public testing::Test {
 protected:
     void SetUp() override { ask_for(nullptr); }
@@ -24,17 +27,6 @@ protected:
         config::read_again();
     }
 };
-
-template <class Call>
-error caught(Call call) {
-    try {
-        (void)call();
-    } catch (error const& thrown) {
-        return thrown;
-    }
-    ADD_FAILURE() << "nothing was thrown";
-    return error({}, "", "", "");
-}
 
 TEST_F(copy_choice, has_distinct_names_and_ends_with_the_routine_that_needs_nothing) {
     std::set<std::string_view> names;
