@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
-#include "contract/other_process.hpp"
+#include "shared/in_child.hpp"
 
 #include <cstdlib>
 #include <limits>
@@ -148,18 +148,16 @@ TEST_P(allocate_test, a_forked_child_may_drop_it) {
     write(map->window(), written);
     expect_segmentation_fault(
         in_child(0, [&] { *static_cast<std::byte volatile*>(map->data()) = std::byte{1}; }));
-    expect_exit(in_child(7,
-                         [&] {
-                             static cuda::driver_api table = cu();
-                             table.ctx_synchronize = [] { return reached_by_child(); };
-                             table.mem_unmap = [](auto...) { return reached_by_child(); };
-                             table.mem_address_free = [](auto...) { return reached_by_child(); };
-                             table.mem_free = [](auto...) { return reached_by_child(); };
-                             cuda::replace_api(&table);
-                             map.reset();
-                             pinned.reset();
-                         }),
-                7);
+    expect_exit(7, in_child(7, [&] {
+                    static cuda::driver_api table = cu();
+                    table.ctx_synchronize = [] { return reached_by_child(); };
+                    table.mem_unmap = [](auto...) { return reached_by_child(); };
+                    table.mem_address_free = [](auto...) { return reached_by_child(); };
+                    table.mem_free = [](auto...) { return reached_by_child(); };
+                    cuda::replace_api(&table);
+                    map.reset();
+                    pinned.reset();
+                }));
     std::vector<std::byte> seen(mib);
     read(seen, map->window());
     EXPECT_TRUE(seen == written) << "O24";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/numbered.hpp"
-#include "contract/other_process.hpp"
+#include "shared/in_child.hpp"
 
 #include <barmap/arena.hpp>
 
@@ -62,12 +62,10 @@ TEST_P(arena_test, a_forked_child_gives_nothing_back) {
             (void)words.take_gpu(2 * arena::alignment);
     });
     for (int i = 0; i < 20 && !testing::Test::HasFailure(); ++i)
-        expect_exit(in_child(7,
-                             [&] {
-                                 ::alarm(60); // if it waits for the lock
-                                 parts[1] = {};
-                             }),
-                    7);
+        expect_exit(7, in_child(7, [&] {
+                        ::alarm(60); // if it waits for the lock
+                        parts[1] = {};
+                    }));
     stop = true;
     searching.join();
 }

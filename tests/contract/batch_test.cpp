@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/region.hpp"
 #include "contract/batch_fixture.hpp"
-#include "contract/other_process.hpp"
+#include "shared/in_child.hpp"
 
 #include <limits>
 #include <numeric>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
-#include "contract/other_process.hpp"
 #include "fake/faults.hpp"
 #include "fake/gdrdrv_driver.hpp"
+#include "shared/in_child.hpp"
 
 #include <cerrno>
 #include <poll.h>
@@ -183,15 +183,13 @@ TEST_F(event_test, a_forked_child_has_none) {
     device_block const block(mib);
     pin const pinned = device::open(0).pin(block.address(), mib, {.events = true});
     driver_->take_away();
-    expect_exit(in_child(1,
-                         [&] {
-                             try {
-                                 (void)pinned.next_event();
-                             } catch (error const& failure) {
-                                 ::_exit(failure.code() == errc::forked_child ? 0 : 2);
-                             }
-                         }),
-                0);
+    expect_exit(0, in_child(1, [&] {
+                    try {
+                        (void)pinned.next_event();
+                    } catch (error const& failure) {
+                        ::_exit(failure.code() == errc::forked_child ? 0 : 2);
+                    }
+                }));
     expect_event(pinned, block.address(), mib, 1);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/calls.hpp"
 #include "contract/machine.hpp"
-#include "contract/other_process.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"
+#include "shared/in_child.hpp"
 
 #include <algorithm>
 #include <cerrno>

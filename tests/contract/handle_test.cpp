@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
+#include "shared/in_child.hpp"
 
 #include <barmap/signal.hpp>
 #include <barmap/step_tensors.hpp>
 
 #include <array>
 #include <atomic>
-#include <csignal>
 #include <span>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -118,19 +117,14 @@ TEST_F(handle_test, a_child_forked_while_a_gpu_is_opened_is_refused) {
     hold_first_opening();
     std::thread other([] { (void)device::open(0); });
     await_held();
-    pid_t const child = ::fork();
-    if (child == 0) {
-        ::alarm(20);
-        try {
-            (void)device::open(0);
-        } catch (error const& failure) {
-            ::_exit(failure.code() == errc::forked_child ? 0 : 2);
-        }
-        ::_exit(3);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    expect_exit(0, in_child(3, [] {
+                    ::alarm(20);
+                    try {
+                        (void)device::open(0);
+                    } catch (error const& failure) {
+                        ::_exit(failure.code() == errc::forked_child ? 0 : 2);
+                    }
+                }));
     release();
     other.join();
 }

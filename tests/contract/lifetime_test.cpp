@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
-#include "contract/other_process.hpp"
+#include "shared/in_child.hpp"
 
 #include <cstdlib>
 
@@ -189,13 +189,11 @@ TEST_P(lifetime_test, a_forked_child_may_drop_what_it_inherited) {
     write(map->window(), written);
     fake::left_over const before = the_machine().held();
     // Status 86 would say that the child reached into its parent's driver objects.
-    expect_exit(in_child(7,
-                         [&] {
-                             map.reset();
-                             pinned.reset();
-                             gpu.reset();
-                         }),
-                7);
+    expect_exit(7, in_child(7, [&] {
+                    map.reset();
+                    pinned.reset();
+                    gpu.reset();
+                }));
     EXPECT_EQ(the_machine().held(), before) << "O24";
     std::vector<std::byte> seen(mib);
     read(seen, map->window());
@@ -210,22 +208,20 @@ TEST_P(lifetime_test, a_forked_child_can_make_nothing_of_what_it_inherited) {
     mapping const map = pinned.map();
     fake::left_over const before = the_machine().held();
     int refused = 0;
-    expect_exit(in_child(4,
-                         [&] {
-                             auto const expect_refusal = [&](auto attempt) {
-                                 try {
-                                     attempt();
-                                 } catch (error const& failure) {
-                                     refused += failure.code() == errc::forked_child;
-                                 }
-                             };
-                             expect_refusal([&] { (void)pinned.map(); });
-                             expect_refusal([&] { (void)gpu.pin(block->address(), mib); });
-                             expect_refusal([&] { (void)gpu.allocate(mib); });
-                             expect_refusal([&] { (void)device::open(0); });
-                             ::_exit(refused);
-                         }),
-                4);
+    expect_exit(4, in_child(4, [&] {
+                    auto const expect_refusal = [&](auto attempt) {
+                        try {
+                            attempt();
+                        } catch (error const& failure) {
+                            refused += failure.code() == errc::forked_child;
+                        }
+                    };
+                    expect_refusal([&] { (void)pinned.map(); });
+                    expect_refusal([&] { (void)gpu.pin(block->address(), mib); });
+                    expect_refusal([&] { (void)gpu.allocate(mib); });
+                    expect_refusal([&] { (void)device::open(0); });
+                    ::_exit(refused);
+                }));
     EXPECT_EQ(the_machine().held(), before) << "O24";
 }
 

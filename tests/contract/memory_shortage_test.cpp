@@ -2,7 +2,7 @@
 #include "contract/memory_shortage.hpp"
 
 #include "contract/machine.hpp"
-#include "contract/other_process.hpp"
+#include "shared/in_child.hpp"
 
 #include <barmap/barmap.h>
 

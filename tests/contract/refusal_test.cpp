@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
-#include "contract/other_process.hpp"
+#include "shared/in_child.hpp"
 
 #include <limits>
 
@@ -169,7 +169,7 @@ protected:
         ::close(keeps_child_);
         int status = -1;
         ::waitpid(child_, &status, 0);
-        expect_exit(status, 0);
+        expect_exit(0, status);
     }
 
     CUipcMemHandle handle_{};

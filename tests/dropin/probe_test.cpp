@@ -3,6 +3,7 @@
 
 #include "base/calls.hpp"
 #include "base/config.hpp"
+#include "shared/caught.hpp"
 
 #include <barmap/error.hpp>
 

@@ -6,6 +6,7 @@
 #include "base/region.hpp"
 #include "fake/faults.hpp"
 #include "shared/caught.hpp"
+#include "shared/in_child.hpp"
 
 #include <barmap/error.hpp>
 
@@ -15,7 +16,6 @@
 #include <gtest/gtest.h>
 #include <mutex>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -130,15 +130,8 @@ TEST_F(kernel_test, misuse_is_a_violation) {
 
 TEST_F(kernel_test, a_forked_child_does_not_get_through) {
     os::fd const file = os::open_file("/dev/counting", O_RDWR);
-    pid_t const child = ::fork();
-    if (child == 0) {
-        os::current().ioctl(file.get(), 1, nullptr);
-        ::_exit(0);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), kernel::reached_by_child);
+    test::expect_exit(kernel::reached_by_child,
+                      test::in_child(0, [&] { os::current().ioctl(file.get(), 1, nullptr); }));
 }
 
 TEST_F(kernel_test, a_child_does_not_wait_for_a_thread_of_its_parent) {
@@ -150,14 +143,10 @@ TEST_F(kernel_test, a_child_does_not_wait_for_a_thread_of_its_parent) {
         ended.get_future().wait();
     });
     held.get_future().wait();
-    pid_t const child = ::fork();
-    if (child == 0) {
+    int const status = test::in_child(0, [&] {
         ::alarm(10);
         file = {};
-        ::_exit(0);
-    }
-    int status = -1;
-    ::waitpid(child, &status, 0);
+    });
     ended.set_value();
     holder.join();
     EXPECT_EQ(status, 0);

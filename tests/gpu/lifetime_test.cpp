@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "real_gpu.hpp"
+#include "shared/in_child.hpp"
 
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace barmap::gpu_test {
@@ -57,26 +56,17 @@ TEST_F(lifetime_test, a_forked_child_has_no_mapping_and_leaves_the_parents_alone
     device_block const block(mib);
     auto pinned = std::make_unique<pin>(gpu->pin(block.address(), mib));
     auto map = std::make_unique<mapping>(pinned->map());
-    pid_t const reader = ::fork();
-    if (reader == 0) {
-        std::signal(SIGSEGV, SIG_DFL);
+    expect_segmentation_fault(in_child(0, [&] {
         [[maybe_unused]] auto const value = *static_cast<std::byte volatile*>(map->data());
-        ::_exit(0);
-    }
-    int status = 0;
-    ::waitpid(reader, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) << status;
-
-    pid_t const dropper = ::fork();
-    if (dropper == 0) {
-        bool const refused = code_of([&] { (void)pinned->map(); }) == errc::forked_child;
-        map.reset(); // must neither crash nor reach into the parent's objects
-        pinned.reset();
-        gpu.reset();
-        ::_exit(refused ? 7 : 1);
-    }
-    ::waitpid(dropper, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+    }));
+    expect_exit(7, in_child(0, [&] {
+                    bool const refused =
+                        code_of([&] { (void)pinned->map(); }) == errc::forked_child;
+                    map.reset(); // must neither crash nor reach into the parent's objects
+                    pinned.reset();
+                    gpu.reset();
+                    ::_exit(refused ? 7 : 1);
+                }));
     expect_same_memory(*map, block.address(), 5);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cuda/driver_api.hpp"
+#include "shared/in_child.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"
 
@@ -10,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -191,19 +191,9 @@ TEST_F(allocate, a_forked_child_has_no_mapping_and_may_drop_its_objects) {
     std::unique_ptr<backend::backend> vulkan = started();
     std::unique_ptr<backend::pinned> pinned = vulkan->allocate(mib);
     std::unique_ptr<backend::mapped> mapped = pinned->map();
-    auto const child = [](auto&& body) {
-        pid_t const id = ::fork();
-        if (id == 0) {
-            body();
-            ::_exit(0);
-        }
-        int status = 0;
-        ::waitpid(id, &status, 0);
-        return status;
-    };
-    int status = child([&] { mapped->data[0] = std::byte{1}; });
-    EXPECT_NE(status, 0) << "the child wrote to GPU memory";
-    status = child([&] {
+    EXPECT_NE(in_child(0, [&] { mapped->data[0] = std::byte{1}; }), 0)
+        << "the child wrote to GPU memory";
+    int const status = in_child(0, [&] {
         bool refused = false;
         try {
             (void)pinned->map();
@@ -215,7 +205,7 @@ TEST_F(allocate, a_forked_child_has_no_mapping_and_may_drop_its_objects) {
         vulkan.reset();
         ::_exit(refused ? 0 : 1);
     });
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    expect_exit(0, status);
     expect_same_memory(mapped->data, pinned->allocated_address(), mib);
 }
 

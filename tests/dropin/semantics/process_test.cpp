@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "semantics/child.hpp"
 #include "semantics/fixture.hpp"
+#include "shared/in_child.hpp"
 
 #include <algorithm>
-#include <csignal>
-#include <functional>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /// What the environment changes, what is printed, and what a forked child may do. The contract is
@@ -157,20 +155,6 @@ TEST_F(process, may_end_with_everything_open) {
     expect_silent(run_child("leave"));
 }
 
-/// Runs an action in a forked child.
-/// @return its exit status as from waitpid; the action's result is the exit code
-int status_of_child(std::function<int()> const& action) {
-    pid_t const child = ::fork();
-    if (child == 0) {
-        std::signal(SIGSEGV, SIG_DFL);
-        std::signal(SIGBUS, SIG_DFL);
-        ::_exit(action());
-    }
-    int status = -1;
-    ::waitpid(child, &status, 0);
-    return status;
-}
-
 using forked_child = semantics;
 
 TEST_F(forked_child, has_no_handles_and_closes_its_session) {
@@ -178,7 +162,7 @@ TEST_F(forked_child, has_no_handles_and_closes_its_session) {
     gdr_mh_t const handle = pinned(block.address, block.size);
     gdr_mh_t const not_mapped = pinned(block.address, block.size);
     unsigned char* const va = mapped(handle);
-    int const status = status_of_child([&] {
+    auto const act = [&] {
         gdr_info_t info{};
         info_v1 old{};
         gdr_mh_t made{};
@@ -209,7 +193,8 @@ TEST_F(forked_child, has_no_handles_and_closes_its_session) {
         if (gdr_close(g_) != 0)
             return 60;
         return gdr_close(g_) == EINVAL ? 0 : 70;
-    });
+    };
+    int const status = test::in_child(0, [&] { ::_exit(act()); });
     EXPECT_TRUE(WIFEXITED(status)) << status;
     EXPECT_EQ(WEXITSTATUS(status), 0) << "number of the call that answered wrongly";
     // The parent's are as before.
@@ -222,16 +207,14 @@ TEST_F(forked_child, has_no_handles_and_closes_its_session) {
 TEST_F(forked_child, does_not_inherit_the_mapping) {
     gdr_mh_t const handle = pinned(memory(1000).address, 1000);
     unsigned char volatile* const va = mapped(handle);
-    int const status = status_of_child([&] { return va[0] == 0 ? 1 : 2; });
-    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) << status;
+    test::expect_segmentation_fault(test::in_child(1, [&] { ::_exit(va[0] == 0 ? 1 : 2); }));
 }
 
 TEST_F(forked_child, may_end_without_closing) {
     gpu_block const block = memory(1000);
     gdr_mh_t const handle = pinned(block.address, block.size);
     unsigned char* const va = mapped(handle);
-    int const status = status_of_child([] { return 5; });
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5) << status;
+    test::expect_exit(5, test::in_child(5, [] {}));
     expect_same_memory(handle, va + (block.address - info_of(handle).va), block);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "machine.hpp"
+#include "shared/in_child.hpp"
 
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -105,18 +105,14 @@ TEST_P(handle_test, a_forked_child_is_refused_and_disturbs_nothing) {
     opened const gpu;
     allocated const memory(gpu, bytes);
     std::memset(memory.cpu(), 7, bytes);
-    pid_t const child = ::fork();
-    if (child == 0) {
-        bool refused = vkgdr_memory_get_host_ptr(memory.get()) == nullptr &&
-                       vkgdr_memory_alloc(gpu.get(), 100, 0) == nullptr &&
-                       last_error().find("parent") != std::string::npos;
-        vkgdr_memory_free(memory.get());
-        vkgdr_close(gpu.get());
-        ::_exit(refused ? 0 : 1);
-    }
-    int status = -1;
-    ::waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    expect_exit(0, test::in_child(0, [&] {
+                    bool const refused = vkgdr_memory_get_host_ptr(memory.get()) == nullptr &&
+                                         vkgdr_memory_alloc(gpu.get(), 100, 0) == nullptr &&
+                                         last_error().find("parent") != std::string::npos;
+                    vkgdr_memory_free(memory.get());
+                    vkgdr_close(gpu.get());
+                    ::_exit(refused ? 0 : 1);
+                }));
     std::byte seen{};
     vkgdr_memory_flush(memory.get(), 0, bytes);
     expect_success(cu().memcpy_dtoh(&seen, memory.gpu() + bytes - 1, 1));

@@ -3,6 +3,7 @@
 
 #include "base/fd.hpp"
 #include "shared/caught.hpp"
+#include "shared/in_child.hpp"
 #include "watched_calls.hpp"
 
 #include <barmap/error.hpp>
@@ -13,7 +14,6 @@
 #include <csignal>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -22,22 +22,10 @@
 namespace barmap::os {
 namespace {
 
-/// How a forked child ends that runs this.
-template <class Action>
-int in_child(Action action) {
-    pid_t const child = ::fork();
-    if (child == 0) {
-        std::signal(SIGSEGV, SIG_DFL);
-        action();
-        ::_exit(0);
-    }
-    int status = -1;
-    ::waitpid(child, &status, 0);
-    return status;
-}
+using test::in_child;
 
 bool faults(std::byte volatile* at) {
-    int const status = in_child([=] { *at = std::byte{1}; });
+    int const status = in_child(0, [=] { *at = std::byte{1}; });
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 }
 
@@ -79,7 +67,7 @@ TEST_F(region_test, stays_out_of_forked_children) {
     auto mapped = std::make_unique<region>(region::reserve(page_));
     mapped->place(0, page_, file_.get(), 0);
     EXPECT_TRUE(faults(mapped->data()));
-    int const status = in_child([&] {
+    int const status = in_child(0, [&] {
         mapped.reset();
         ::_exit(watched_calls::counts.munmap);
     });
@@ -120,7 +108,7 @@ TEST_F(region_test, shared_memory_is_one_with_that_of_forked_children) {
     region const memory = region::shared_memory(2 * page_);
     ASSERT_EQ(memory.size(), 2 * page_);
     ASSERT_NE(memory.data(), nullptr);
-    in_child([&] { memory.data()[2 * page_ - 1] = std::byte{7}; });
+    (void)in_child(0, [&] { memory.data()[2 * page_ - 1] = std::byte{7}; });
     EXPECT_EQ(memory.data()[2 * page_ - 1], std::byte{7});
     calls_.fail("mmap", ENOMEM);
     EXPECT_THROW((void)region::shared_memory(page_), error);
@@ -262,7 +250,7 @@ TEST_F(region_test, no_fork_comes_between_mmap_and_madvise) {
         ready = true;
         while (!go)
             std::this_thread::yield();
-        status = in_child([] { *mapped = std::byte{1}; });
+        status = in_child(0, [] { *mapped = std::byte{1}; });
         forked = true;
     });
     while (!ready)
@@ -291,7 +279,7 @@ TEST_F(region_test, no_signal_comes_between_mmap_and_madvise) {
     static std::byte* mapped = nullptr;
     static int status = 0;
     struct sigaction fork_in_handler{}, before{};
-    fork_in_handler.sa_handler = [](int) { status = in_child([] { *mapped = std::byte{1}; }); };
+    fork_in_handler.sa_handler = [](int) { status = in_child(0, [] { *mapped = std::byte{1}; }); };
     ASSERT_EQ(::sigaction(SIGUSR1, &fork_in_handler, &before), 0);
     calls table = current();
     table.madvise = [](void* at, std::size_t bytes, int advice) {

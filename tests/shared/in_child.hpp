@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace barmap::contract {
+namespace barmap::test {
 
 /// Runs an action in a forked child, which then ends with this status.
 /// @return the child's wait status
@@ -26,7 +26,7 @@ template <class Action>
     return status;
 }
 
-inline void expect_exit(int status, int expected) {
+inline void expect_exit(int expected, int status) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == expected)
         << (WIFSIGNALED(status) ? "killed by signal " : "exit status ")
         << (WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -36,4 +36,4 @@ inline void expect_segmentation_fault(int status) {
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) << status;
 }
 
-} // namespace barmap::contract
+} // namespace barmap::test
