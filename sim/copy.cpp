@@ -53,7 +53,7 @@ CUresult copy_later(world_lock& lock, CUstream stream, end_point to, end_point f
     }
     auto const done = work.submit(queue, [=] { move_bytes(to.at, from.at, bytes); });
     if (to.pageable)
-        wait_for(done, lock);
+        wait_for({done}, lock);
     return success;
 }
 

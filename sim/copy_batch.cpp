@@ -101,7 +101,7 @@ CUresult copy(world_lock& lock, batch const& given, std::size_t& failed, CUstrea
             move_bytes(at->to, at->staged.empty() ? at->from : at->staged.data(), at->bytes);
     });
     if (waits)
-        wait_for(done, lock);
+        wait_for({done}, lock);
     return success;
 }
 

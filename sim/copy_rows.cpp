@@ -80,6 +80,6 @@ BARMAP_SIM_ENTRY cuMemcpy2DAsync_v2(CUDA_MEMCPY2D const* what, CUstream stream) 
         copy_of_rows const copy = checked(what);
         auto const done = the_world().work.submit(queue, [=] { copy.run(); });
         if (copy.to.pageable || copy.from.pageable)
-            wait_for(done, lock);
+            wait_for({done}, lock);
     });
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "boundary.hpp"
+#include "work.hpp"
+
 #include "driver/cuda/types.hpp"
 
 #include <mutex>
-#include <new>
 #include <string>
-#include <type_traits>
 
 /// A function of the driver API.
 #define BARMAP_SIM_ENTRY extern "C" __attribute__((visibility("default"))) CUresult
@@ -14,38 +15,13 @@
 namespace barmap::sim {
 
 // CUresult values that only the simulated driver answers.
-inline constexpr CUresult error_illegal_state = 401;
-inline constexpr CUresult error_already_mapped = 208;
 inline constexpr CUresult error_invalid_image = 200;
 inline constexpr CUresult error_operating_system = 304;
-inline constexpr CUresult error_symbol_not_found = 500;
 inline constexpr CUresult error_peer_already_enabled = 704;
 inline constexpr CUresult error_peer_not_enabled = 705;
 inline constexpr CUresult error_host_already_registered = 712;
 inline constexpr CUresult error_host_not_registered = 713;
 inline constexpr CUresult error_peer_unsupported = 217;
-inline constexpr CUresult error_primary_active = 708;
-
-/// Leaves a call with an error code; caught at the C boundary.
-struct refusal {
-    CUresult code;
-};
-
-[[noreturn]] inline void refuse(CUresult code) {
-    throw refusal{code};
-}
-
-inline void require(bool condition, CUresult code = cuda::error_invalid_value) {
-    if (!condition)
-        refuse(code);
-}
-
-/// What a caller's out-parameter points at.
-template <class T>
-T& out(T* pointer) {
-    require(pointer != nullptr);
-    return *pointer;
-}
 
 /// When a function may be called.
 enum class admitted {
@@ -67,28 +43,6 @@ void mark_initialised();
 
 /// The mutex that guards everything in the simulated driver.
 [[nodiscard]] std::mutex& world_mutex() noexcept;
-
-/// The lock that a running call holds; blocking calls wait with it.
-using world_lock = std::unique_lock<std::mutex>;
-
-/// Runs body(), which returns a CUresult or nothing, and turns what it throws into a CUresult.
-template <class Body>
-CUresult guarded(Body&& body) noexcept {
-    try {
-        if constexpr (std::is_void_v<decltype(body())>) {
-            body();
-            return cuda::success;
-        } else {
-            return body();
-        }
-    } catch (refusal const& why) {
-        return why.code;
-    } catch (std::bad_alloc const&) {
-        return cuda::error_out_of_memory;
-    } catch (...) {
-        return cuda::error_unknown;
-    }
-}
 
 /// The C boundary: runs body(lock) as one call of `function` (its name without a version suffix).
 template <class Body>

@@ -60,8 +60,8 @@ BARMAP_SIM_ENTRY cuEventQuery(CUevent handle) {
 
 BARMAP_SIM_ENTRY cuEventSynchronize(CUevent handle) {
     return call("cuEventSynchronize", [&](world_lock& lock) {
-        auto const recorded = the_world().events.get(handle)->recorded;
-        wait_for(recorded, lock);
+        if (auto const recorded = the_world().events.get(handle)->recorded)
+            wait_for({recorded}, lock);
     });
 }
 

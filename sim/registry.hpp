@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "entry.hpp"
+#include "boundary.hpp"
 
 #include <cstdint>
 #include <map>
@@ -30,14 +30,13 @@ public:
     }
 
     /// Refuses with `code` if there is no such thing.
-    [[nodiscard]] std::shared_ptr<Thing> get(Handle handle,
-                                             CUresult code = cuda::error_invalid_handle) const {
+    [[nodiscard]] std::shared_ptr<Thing> get(Handle handle, int code = invalid_handle) const {
         if (auto thing = find(handle))
             return thing;
         refuse(code);
     }
 
-    std::shared_ptr<Thing> take(Handle handle, CUresult code = cuda::error_invalid_handle) {
+    std::shared_ptr<Thing> take(Handle handle, int code = invalid_handle) {
         auto thing = get(handle, code);
         things_.erase(handle);
         return thing;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <system_error>
 #include <thread>
 
 namespace barmap::sim {
@@ -13,12 +12,7 @@ namespace barmap::sim {
 std::shared_ptr<completion> scheduler::submit(std::shared_ptr<stream> const& to,
                                               std::function<void()> run,
                                               std::shared_ptr<completion> extra) {
-    operation added{predecessors(*to), std::move(run), std::make_shared<completion>()};
-    if (extra)
-        added.after.push_back(std::move(extra));
-    auto const done = added.done;
-    to->queue.push_back(std::move(added));
-    to->last = done;
+    auto const done = to->append(predecessors(*to), std::move(run), std::move(extra));
     if (!to->served) {
         to->served = true;
         waiting_.push_back(to);
@@ -35,8 +29,7 @@ void scheduler::serve() {
         while (!waiting_.empty()) {
             auto const next = waiting_.front();
             waiting_.pop_front();
-            drain_queue(*next, lock);
-            next->served = false;
+            work_off(*next, lock, the_world().changed, next->given_up.get());
         }
         if (idle_ == idle_limit)
             return;
@@ -46,89 +39,30 @@ void scheduler::serve() {
     }
 }
 
-void scheduler::drain_queue(stream& of, world_lock& lock) {
-    while (!of.queue.empty()) {
-        operation next = std::move(of.queue.front());
-        of.queue.pop_front();
-        for (auto const& before : next.after)
-            wait_for(before, lock);
-        next.after.clear();
-        if (next.run && !*of.given_up) {
-            lock.unlock();
-            next.run();
-            next.run = nullptr;
-            lock.lock();
-        }
-        next.done->done = true;
-        next.done->when = std::chrono::steady_clock::now();
-        the_world().changed.notify_all();
-    }
+completions predecessors(stream const& of) {
+    world const& all = the_world();
+    return predecessors(of, all.contexts.find(of.owner).get(), all.streams);
 }
 
-std::vector<std::shared_ptr<completion>> predecessors(stream const& of) {
-    std::vector<std::shared_ptr<completion>> result;
-    auto const add = [&](std::shared_ptr<completion> const& last) {
-        if (last && !last->done)
-            result.push_back(last);
-    };
-    add(of.last);
-    if (!of.blocking)
-        return result;
-    world& all = the_world();
-    auto const owner = all.contexts.find(of.owner);
-    if (!owner)
-        return result;
-    if (owner->null_stream.get() != &of) {
-        add(owner->null_stream->last);
-        return result;
-    }
-    for (auto const& [handle, other] : all.streams)
-        if (other->owner == of.owner && other->blocking)
-            add(other->last);
-    for (auto const& last : owner->departed)
-        add(last);
-    return result;
-}
-
-void wait_for(std::shared_ptr<completion> const& what, world_lock& lock) {
-    if (what)
-        the_world().changed.wait(lock, [&] { return what->done; });
+void wait_for(completions const& what, world_lock& lock) {
+    wait_for(what, lock, the_world().changed);
 }
 
 void run_now(context& in, world_lock& lock, std::function<void()> const& body) {
-    for (auto const& before : predecessors(*in.null_stream))
-        wait_for(before, lock);
+    wait_for(predecessors(*in.null_stream), lock);
     lock.unlock();
     body();
     lock.lock();
 }
 
-namespace {
-
-std::vector<std::shared_ptr<completion>> last_work(context const& of) {
-    std::vector<std::shared_ptr<completion>> pending = of.departed;
-    auto const add = [&](std::shared_ptr<completion> const& last) {
-        if (last)
-            pending.push_back(last);
-    };
-    add(of.null_stream->last);
-    for (auto const& [handle, other] : the_world().streams)
-        if (other->owner == of.self)
-            add(other->last);
-    return pending;
-}
-
-} // namespace
-
 void drain(context& of, world_lock& lock) {
-    for (auto const& last : last_work(of))
-        wait_for(last, lock);
+    wait_for(last_work(of, the_world().streams), lock);
     std::erase_if(of.departed, [](auto const& last) { return last->done; });
 }
 
 void drain_or_give_up(context& of, world_lock& lock) {
     constexpr auto patience = std::chrono::seconds(1);
-    auto const pending = last_work(of);
+    auto const pending = last_work(of, the_world().streams);
     auto const all_done = [&] {
         return std::ranges::all_of(pending, [](auto const& last) { return last->done; });
     };
@@ -199,10 +133,8 @@ BARMAP_SIM_ENTRY cuStreamDestroy_v2(CUstream handle) {
 
 BARMAP_SIM_ENTRY cuStreamSynchronize(CUstream handle) {
     return call("cuStreamSynchronize", [&](world_lock& lock) {
-        auto const waited = get_stream(handle);
         // The legacy default stream's work includes what it waits for.
-        for (auto const& before : predecessors(*waited))
-            wait_for(before, lock);
+        wait_for(predecessors(*get_stream(handle)), lock);
     });
 }
 

@@ -4,42 +4,20 @@
 #include "entry.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <vector>
 
 namespace barmap::sim {
 
 struct context;
 
-/// One piece of work, to be waited for. Guarded by the world's mutex.
-struct completion {
-    bool done = false;
-    std::chrono::steady_clock::time_point when; ///< it was done
-};
-
-/// Work that runs once all of `after` is done.
-struct operation {
-    std::vector<std::shared_ptr<completion>> after;
-    std::function<void()> run; ///< without the world's mutex; may be empty
-    std::shared_ptr<completion> done;
-};
-
-/// A queue of operations that run one after the other, on one worker at a time.
-struct stream {
+struct stream : work_queue {
     CUcontext owner = nullptr;
-    bool blocking = true; ///< waits for the legacy default stream, and that for it
     int priority = 0;
     unsigned flags = 0;
     std::shared_ptr<std::atomic<bool> const> given_up; ///< its context's
-    std::deque<operation> queue;
-    std::shared_ptr<completion> last; ///< of the newest operation; null before the first
-    bool served = false;              ///< a worker has it, or will
-
-    [[nodiscard]] bool idle() const noexcept { return !last || last->done; }
 };
 
 /// Runs streams on threads of its own, of which at most two stay when there is nothing to do.
@@ -54,7 +32,6 @@ private:
     static constexpr std::size_t idle_limit = 2;
 
     void serve();
-    void drain_queue(stream& of, world_lock& lock);
 
     std::deque<std::shared_ptr<stream>> waiting_;
     std::size_t idle_ = 0;
@@ -66,9 +43,9 @@ private:
 [[nodiscard]] std::shared_ptr<stream> get_stream(CUstream handle);
 
 /// What work that is submitted to the stream now has to wait for, its own predecessors included.
-[[nodiscard]] std::vector<std::shared_ptr<completion>> predecessors(stream const& of);
+[[nodiscard]] completions predecessors(stream const& of);
 
-void wait_for(std::shared_ptr<completion> const& what, world_lock& lock);
+void wait_for(completions const& what, world_lock& lock);
 
 /// Runs `body` without the lock in the calling thread, when everything before it in the context's
 /// null stream is done: a synchronous call.

@@ -60,8 +60,8 @@ struct context {
     unsigned flags = 0;
     std::shared_ptr<stream> null_stream;
     std::vector<std::shared_ptr<arena>> arenas;
-    std::set<CUcontext> peers;                         ///< enabled with cuCtxEnablePeerAccess
-    std::vector<std::shared_ptr<completion>> departed; ///< last work of destroyed streams
+    std::set<CUcontext> peers; ///< enabled with cuCtxEnablePeerAccess
+    completions departed;      ///< last work of destroyed streams
     /// It ends with work that waits for a word that nobody writes: nothing more of it is done.
     std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);
 };

@@ -58,7 +58,7 @@ world::world() {
         std::fprintf(stderr, "barmap's simulated GPU: %s\n", trouble.c_str());
     for (std::size_t k = 0; k < devices.size(); ++k) {
         devices[k].memory_size = bytes;
-        devices[k].default_stream->device = int(k);
+        devices[k].null_stream->owner = int(k);
     }
     pthread_atfork(nullptr, nullptr, [] { in_child.store(true); });
 }
@@ -136,8 +136,8 @@ BARMAP_SIM_HIP hipDeviceReset() {
                 munmap(reinterpret_cast<void*>(base), one.size);
         std::erase_if(all.allocations,
                       [&](auto const& each) { return each.second.device == here; });
-        std::erase_if(all.streams, [&](auto const& each) { return each.second->device == here; });
-        std::erase_if(all.events, [&](auto const& each) { return each.second->device == here; });
+        all.streams.erase_if([&](stream const& each) { return each.owner == here; });
+        all.events.erase_if([&](event const& each) { return each.device == here; });
         of.memory_used = 0;
         of.departed.clear();
     });

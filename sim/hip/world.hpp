@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "boundary.hpp"
+#include "registry.hpp"
 #include "runtime/hip_api.hpp"
 #include "settings.hpp"
+#include "work.hpp"
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <new>
-#include <string>
 #include <vector>
 
 /// A function of the HIP runtime.
@@ -24,55 +23,25 @@
 namespace barmap::sim_hip {
 
 using hip::error;
+using sim::completion;
+using sim::completions;
+using sim::invalid_handle;
+using sim::invalid_value;
+using sim::out;
+using sim::out_of_memory;
+using sim::require;
+using sim::world_lock;
 inline constexpr error success = 0;
-inline constexpr error invalid_value = 1;
-inline constexpr error out_of_memory = 2;
 inline constexpr error not_initialized = 3;
 inline constexpr error invalid_copy_direction = 21;
 inline constexpr error no_device = 100;
 inline constexpr error invalid_device = 101;
-inline constexpr error invalid_handle = 400;
 inline constexpr error not_ready = 600;
 inline constexpr error already_registered = 712;
 inline constexpr error not_registered = 713;
-inline constexpr error unknown = 999;
 
-/// Leaves a call with an error code; caught at the C boundary.
-struct refusal {
-    error code;
-};
-
-inline void require(bool condition, error code = invalid_value) {
-    if (!condition)
-        throw refusal{code};
-}
-
-/// What a caller's out-parameter points at.
-template <class T>
-T& out(T* pointer) {
-    require(pointer != nullptr);
-    return *pointer;
-}
-
-/// One piece of work, to be waited for.
-struct completion {
-    bool done = false;
-    std::chrono::steady_clock::time_point when; ///< it was done
-};
-
-struct operation {
-    std::vector<std::shared_ptr<completion>> after;
-    std::function<void()> run; ///< without the lock; may be empty
-    std::shared_ptr<completion> done;
-};
-
-/// A queue of operations that run one after the other.
-struct stream {
-    int device = 0;
-    bool blocking = true;
-    std::deque<operation> queue;
-    std::shared_ptr<completion> last; ///< of the newest operation; null before the first
-    bool served = false;              ///< a thread works on it
+struct stream : sim::work_queue {
+    int owner = 0; ///< device
 };
 
 struct event {
@@ -91,8 +60,8 @@ struct allocation {
 struct device {
     std::size_t memory_size = 0;
     std::size_t memory_used = 0;
-    std::shared_ptr<stream> default_stream = std::make_shared<stream>();
-    std::vector<std::shared_ptr<completion>> departed; ///< last work of destroyed streams
+    std::shared_ptr<stream> null_stream = std::make_shared<stream>();
+    completions departed; ///< last work of destroyed streams
 };
 
 /// Everything there is. One per process, never destroyed; guarded by `mutex`.
@@ -103,21 +72,17 @@ struct world {
     sim::planned_failure failing;    ///< the call that BARMAP_SIM_FAIL names
     std::vector<device> devices;
     std::map<std::uintptr_t, allocation> allocations; ///< by address
-    std::map<void*, std::shared_ptr<stream>> streams;
-    std::map<void*, std::shared_ptr<event>> events;
-    std::uintptr_t next_handle = 0x6a00'0000'0000;
+    sim::registry<hip::stream, stream> streams{0x6a00'0000'0000};
+    sim::registry<hip::event, event> events{0x6b00'0000'0000};
 
     world();
     /// Refuses with invalid_device.
     device& get_device(int ordinal);
-    void* new_handle() { return reinterpret_cast<void*>(next_handle += 16); }
     /// The allocation that contains the range; null if none contains its start. Refuses with
     /// invalid_value where the range leaves it.
     allocation const* find(void const* address, std::size_t bytes);
 };
 [[nodiscard]] world& the_world();
-
-using world_lock = std::unique_lock<std::mutex>;
 
 /// The calling thread's device.
 [[nodiscard]] int& current_device() noexcept;
@@ -132,18 +97,11 @@ using world_lock = std::unique_lock<std::mutex>;
 template <class Body>
 error call(char const* function, Body&& body) noexcept {
     error answer = admit(function);
-    if (answer == success) {
-        try {
+    if (answer == success)
+        answer = sim::guarded([&] {
             world_lock lock(the_world().mutex);
             body(lock);
-        } catch (refusal const& why) {
-            answer = why.code;
-        } catch (std::bad_alloc const&) {
-            answer = out_of_memory;
-        } catch (...) {
-            answer = unknown;
-        }
-    }
+        });
     if (answer != success)
         last_error() = answer;
     return answer;
@@ -157,11 +115,10 @@ error call(char const* function, Body&& body) noexcept {
 std::shared_ptr<completion> submit(std::shared_ptr<stream> const& to, std::function<void()> run,
                                    std::shared_ptr<completion> extra = nullptr);
 
-/// What work that is submitted now has to wait for: the default stream waits for all streams that
-/// were not made non-blocking, and they for it.
-[[nodiscard]] std::vector<std::shared_ptr<completion>> predecessors(stream const& of);
+/// What work that is submitted now has to wait for.
+[[nodiscard]] completions predecessors(stream const& of);
 
-void wait_for(std::vector<std::shared_ptr<completion>> const& what, world_lock& lock);
+void wait_for(completions const& what, world_lock& lock);
 
 /// Waits for all work of a device.
 void drain(int device, world_lock& lock);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <new>
+#include <type_traits>
+
+/// How calls of the simulated runtimes are refused. Both APIs answer with a number, 0 for success.
+namespace barmap::sim {
+
+// What both APIs number alike.
+inline constexpr int invalid_value = 1;
+inline constexpr int out_of_memory = 2;
+inline constexpr int invalid_handle = 400;
+inline constexpr int unknown = 999;
+
+/// Leaves a call with an error code; caught at the C boundary.
+struct refusal {
+    int code;
+};
+
+[[noreturn]] inline void refuse(int code) {
+    throw refusal{code};
+}
+
+inline void require(bool condition, int code = invalid_value) {
+    if (!condition)
+        refuse(code);
+}
+
+/// What a caller's out-parameter points at.
+template <class T>
+T& out(T* pointer) {
+    require(pointer != nullptr);
+    return *pointer;
+}
+
+/// Runs body(), which returns a code or nothing, and turns what it throws into a code.
+template <class Body>
+int guarded(Body&& body) noexcept {
+    try {
+        if constexpr (std::is_void_v<decltype(body())>) {
+            body();
+            return 0;
+        } else {
+            return body();
+        }
+    } catch (refusal const& why) {
+        return why.code;
+    } catch (std::bad_alloc const&) {
+        return out_of_memory;
+    } catch (...) {
+        return unknown;
+    }
+}
+
+} // namespace barmap::sim
