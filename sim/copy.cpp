@@ -10,51 +10,70 @@ using namespace barmap::sim;
 
 namespace {
 
-/// One end of a copy, as the simulated driver sees it.
+/// One end of a copy, as the caller names it.
 struct end_point {
-    std::byte* at = nullptr;
-    bool pageable = false; ///< ordinary memory, which the driver stages
+    CUdeviceptr address;
+    bool known; ///< must be device, managed or host memory that the driver knows
 };
 
-/// Device, managed or host memory that the driver knows.
-end_point device_end(CUdeviceptr address, std::size_t bytes) {
-    std::byte* const at = the_world().addresses.resolve(address, bytes);
-    require(at != nullptr);
-    return {at, false};
+end_point device_end(CUdeviceptr address) {
+    return {address, true};
 }
 
 /// Any memory: addresses are unified, so that a host pointer may be a device's and the reverse.
-end_point any_end(CUdeviceptr address, std::size_t bytes) {
-    require(address != 0);
-    if (std::byte* const at = the_world().addresses.resolve(address, bytes))
+end_point any_end(CUdeviceptr address) {
+    return {address, false};
+}
+
+end_point any_end(void const* pointer) {
+    return any_end(reinterpret_cast<CUdeviceptr>(pointer));
+}
+
+/// The same as the simulated driver sees it.
+struct found_end {
+    std::byte* at;
+    bool pageable; ///< ordinary memory, which the driver stages
+};
+
+found_end find(end_point end, std::size_t bytes) {
+    require(end.known || end.address != 0);
+    if (std::byte* const at = the_world().addresses.resolve(end.address, bytes))
         return {at, false};
-    return {reinterpret_cast<std::byte*>(address), true};
+    require(!end.known);
+    return {reinterpret_cast<std::byte*>(end.address), true};
 }
 
-end_point any_end(void const* pointer, std::size_t bytes) {
-    return any_end(reinterpret_cast<CUdeviceptr>(pointer), bytes);
+void copy_now(world_lock& lock, end_point to, end_point from, std::size_t bytes) {
+    context& in = current_context();
+    if (bytes)
+        run_now(in, lock, [to = find(to, bytes).at, from = find(from, bytes).at, bytes] {
+            move_bytes(to, from, bytes);
+        });
 }
 
-CUresult copy_now(world_lock& lock, end_point to, end_point from, std::size_t bytes) {
-    run_now(current_context(), lock, [=] { move_bytes(to.at, from.at, bytes); });
-    return success;
+CUresult copy_now(char const* name, end_point to, end_point from, std::size_t bytes) {
+    return call(name, [&](world_lock& lock) { copy_now(lock, to, from, bytes); });
 }
 
 // As documented for the real driver: a pageable source has been read when the call returns, and a
 // pageable destination has been written.
-CUresult copy_later(world_lock& lock, CUstream stream, end_point to, end_point from,
-                    std::size_t bytes) {
-    auto const queue = get_stream(stream);
-    auto& work = the_world().work;
-    if (from.pageable && !to.pageable) {
-        auto staged = std::make_shared<std::vector<std::byte>>(from.at, from.at + bytes);
-        work.submit(queue, [=] { move_bytes(to.at, staged->data(), bytes); });
-        return success;
-    }
-    auto const done = work.submit(queue, [=] { move_bytes(to.at, from.at, bytes); });
-    if (to.pageable)
-        wait_for({done}, lock);
-    return success;
+CUresult copy_later(char const* name, end_point to_end, end_point from_end, std::size_t bytes,
+                    CUstream stream) {
+    return call(name, [&](world_lock& lock) {
+        if (!bytes)
+            return;
+        found_end const to = find(to_end, bytes), from = find(from_end, bytes);
+        auto const queue = get_stream(stream);
+        auto& work = the_world().work;
+        if (from.pageable && !to.pageable) {
+            auto staged = std::make_shared<std::vector<std::byte>>(from.at, from.at + bytes);
+            work.submit(queue, [=] { move_bytes(to.at, staged->data(), bytes); });
+            return;
+        }
+        auto const done = work.submit(queue, [=] { move_bytes(to.at, from.at, bytes); });
+        if (to.pageable)
+            wait_for({done}, lock);
+    });
 }
 
 template <class Word>
@@ -69,7 +88,7 @@ CUresult set_now(char const* name, CUdeviceptr address, Word value, std::size_t 
         if (!count)
             return;
         require(address % sizeof value == 0);
-        std::byte* const to = device_end(address, count * sizeof value).at;
+        std::byte* const to = find(device_end(address), count * sizeof value).at;
         run_now(in, lock, [=] { fill_bytes(to, repeated(value), count * sizeof value); });
     });
 }
@@ -82,7 +101,7 @@ CUresult set_later(char const* name, CUdeviceptr address, Word value, std::size_
         if (!count)
             return;
         require(address % sizeof value == 0);
-        std::byte* const to = device_end(address, count * sizeof value).at;
+        std::byte* const to = find(device_end(address), count * sizeof value).at;
         the_world().work.submit(queue,
                                 [=] { fill_bytes(to, repeated(value), count * sizeof value); });
     });
@@ -91,32 +110,19 @@ CUresult set_later(char const* name, CUdeviceptr address, Word value, std::size_
 } // namespace
 
 BARMAP_SIM_ENTRY cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-    return call("cuMemcpy", [&](world_lock& lock) {
-        (void)current_context();
-        return bytes ? copy_now(lock, any_end(to, bytes), any_end(from, bytes), bytes) : success;
-    });
+    return copy_now("cuMemcpy", any_end(to), any_end(from), bytes);
 }
 
 BARMAP_SIM_ENTRY cuMemcpyHtoD_v2(CUdeviceptr to, void const* from, std::size_t bytes) {
-    return call("cuMemcpyHtoD", [&](world_lock& lock) {
-        (void)current_context();
-        return bytes ? copy_now(lock, device_end(to, bytes), any_end(from, bytes), bytes) : success;
-    });
+    return copy_now("cuMemcpyHtoD", device_end(to), any_end(from), bytes);
 }
 
 BARMAP_SIM_ENTRY cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
-    return call("cuMemcpyDtoH", [&](world_lock& lock) {
-        (void)current_context();
-        return bytes ? copy_now(lock, any_end(to, bytes), device_end(from, bytes), bytes) : success;
-    });
+    return copy_now("cuMemcpyDtoH", any_end(to), device_end(from), bytes);
 }
 
 BARMAP_SIM_ENTRY cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-    return call("cuMemcpyDtoD", [&](world_lock& lock) {
-        (void)current_context();
-        return bytes ? copy_now(lock, device_end(to, bytes), device_end(from, bytes), bytes)
-                     : success;
-    });
+    return copy_now("cuMemcpyDtoD", device_end(to), device_end(from), bytes);
 }
 
 BARMAP_SIM_ENTRY cuMemcpyPeer(CUdeviceptr to, CUcontext there, CUdeviceptr from, CUcontext here,
@@ -125,42 +131,28 @@ BARMAP_SIM_ENTRY cuMemcpyPeer(CUdeviceptr to, CUcontext there, CUdeviceptr from,
         (void)current_context();
         (void)live_context(there);
         (void)live_context(here);
-        return bytes ? copy_now(lock, device_end(to, bytes), device_end(from, bytes), bytes)
-                     : success;
+        copy_now(lock, device_end(to), device_end(from), bytes);
     });
 }
 
 BARMAP_SIM_ENTRY cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
                                CUstream stream) {
-    return call("cuMemcpyAsync", [&](world_lock& lock) {
-        return bytes ? copy_later(lock, stream, any_end(to, bytes), any_end(from, bytes), bytes)
-                     : success;
-    });
+    return copy_later("cuMemcpyAsync", any_end(to), any_end(from), bytes, stream);
 }
 
 BARMAP_SIM_ENTRY cuMemcpyHtoDAsync_v2(CUdeviceptr to, void const* from, std::size_t bytes,
                                       CUstream stream) {
-    return call("cuMemcpyHtoDAsync", [&](world_lock& lock) {
-        return bytes ? copy_later(lock, stream, device_end(to, bytes), any_end(from, bytes), bytes)
-                     : success;
-    });
+    return copy_later("cuMemcpyHtoDAsync", device_end(to), any_end(from), bytes, stream);
 }
 
 BARMAP_SIM_ENTRY cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes,
                                       CUstream stream) {
-    return call("cuMemcpyDtoHAsync", [&](world_lock& lock) {
-        return bytes ? copy_later(lock, stream, any_end(to, bytes), device_end(from, bytes), bytes)
-                     : success;
-    });
+    return copy_later("cuMemcpyDtoHAsync", any_end(to), device_end(from), bytes, stream);
 }
 
 BARMAP_SIM_ENTRY cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
                                       CUstream stream) {
-    return call("cuMemcpyDtoDAsync", [&](world_lock& lock) {
-        return bytes
-                   ? copy_later(lock, stream, device_end(to, bytes), device_end(from, bytes), bytes)
-                   : success;
-    });
+    return copy_later("cuMemcpyDtoDAsync", device_end(to), device_end(from), bytes, stream);
 }
 
 BARMAP_SIM_ENTRY cuMemsetD8_v2(CUdeviceptr to, unsigned char value, std::size_t count) {
