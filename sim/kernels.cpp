@@ -272,12 +272,11 @@ constexpr kernel kernels[] = {
 } // namespace
 
 kernel const* find_routine(std::string_view name) noexcept {
-    for (kernel const& known : kernels)
-        if (name == known.name)
-            return &known;
-    if (kernel const* const known = find_ring_routine(name))
-        return known;
-    return find_step_routine(name);
+    for (auto const some : {std::span<kernel const>(kernels), ring_routines(), step_routines()})
+        for (kernel const& known : some)
+            if (name == known.name)
+                return &known;
+    return nullptr;
 }
 
 } // namespace barmap::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string_view>
 
 namespace barmap::sim {
@@ -17,9 +18,9 @@ struct kernel {
 
 /// By name, or null.
 [[nodiscard]] kernel const* find_routine(std::string_view name) noexcept;
-/// Of those of `barmap ring`.
-[[nodiscard]] kernel const* find_ring_routine(std::string_view name) noexcept;
-/// Of those of step_inputs and step_outputs.
-[[nodiscard]] kernel const* find_step_routine(std::string_view name) noexcept;
+/// Those of `barmap ring`.
+[[nodiscard]] std::span<kernel const> ring_routines() noexcept;
+/// Those of step_inputs and step_outputs.
+[[nodiscard]] std::span<kernel const> step_routines() noexcept;
 
 } // namespace barmap::sim

@@ -189,11 +189,8 @@ constexpr kernel ring_kernels[] = {
 
 } // namespace
 
-kernel const* find_ring_routine(std::string_view name) noexcept {
-    for (kernel const& known : ring_kernels)
-        if (name == known.name)
-            return &known;
-    return nullptr;
+std::span<kernel const> ring_routines() noexcept {
+    return ring_kernels;
 }
 
 } // namespace barmap::sim

@@ -58,11 +58,8 @@ constexpr kernel step_kernels[] = {
 
 } // namespace
 
-kernel const* find_step_routine(std::string_view name) noexcept {
-    for (kernel const& known : step_kernels)
-        if (name == known.name)
-            return &known;
-    return nullptr;
+std::span<kernel const> step_routines() noexcept {
+    return step_kernels;
 }
 
 } // namespace barmap::sim
