@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 namespace barmap::sim {
 namespace {
@@ -59,6 +60,21 @@ void reservation::place(std::uint64_t at, physical const& memory, std::uint64_t 
 
 void reservation::clear(std::uint64_t at, std::uint64_t bytes) const {
     mmap(view_ + at, bytes, PROT_NONE, nothing | MAP_FIXED, -1, 0);
+}
+
+allocation allocation::in(std::shared_ptr<reservation> addresses, std::uint64_t at,
+                          std::uint64_t bytes, sim::kind kind, std::shared_ptr<physical> memory,
+                          std::uint64_t offset) {
+    allocation made;
+    made.base = addresses->base() + at;
+    made.size = bytes;
+    made.kind = kind;
+    made.ordinal = memory->ordinal();
+    made.view = addresses->view() + at;
+    made.memory = std::move(memory);
+    made.offset = offset;
+    made.addresses = std::move(addresses);
+    return made;
 }
 
 allocation& address_space::add(allocation added) {

@@ -78,6 +78,11 @@ struct allocation {
     unsigned opens = 1;                       ///< of an IPC handle
 
     [[nodiscard]] bool on_device() const noexcept { return memory != nullptr; }
+
+    /// Device memory at [at, at + bytes) of a reservation, which has been placed there.
+    [[nodiscard]] static allocation in(std::shared_ptr<reservation> addresses, std::uint64_t at,
+                                       std::uint64_t bytes, sim::kind kind,
+                                       std::shared_ptr<physical> memory, std::uint64_t offset);
 };
 
 /// All allocations of the process by address. Guarded by the world's mutex.

@@ -86,6 +86,13 @@ bool is_mapped(allocation const& one, int ordinal) {
     }
 }
 
+/// Null for no such device.
+device const* device_at(int ordinal) {
+    auto const& devices = the_world().devices;
+    bool const is_one = ordinal >= 0 && std::size_t(ordinal) < devices.size();
+    return is_one ? devices[std::size_t(ordinal)].get() : nullptr;
+}
+
 template <class T>
 void tell(T* where, T value) {
     if (where)
@@ -175,10 +182,8 @@ BARMAP_SIM_CONTROL std::size_t barmap_sim_live() {
 
 BARMAP_SIM_CONTROL std::uint64_t barmap_sim_bar1_total(int ordinal) {
     world_lock lock(world_mutex());
-    auto const& devices = the_world().devices;
-    return ordinal >= 0 && std::size_t(ordinal) < devices.size()
-               ? devices[std::size_t(ordinal)]->bar1_info
-               : 0;
+    device const* const found = device_at(ordinal);
+    return found ? found->bar1_info : 0;
 }
 
 BARMAP_SIM_CONTROL char const* barmap_sim_problem() {
@@ -193,17 +198,15 @@ BARMAP_SIM_CONTROL std::uint32_t barmap_sim_client() {
 
 BARMAP_SIM_CONTROL std::uint32_t barmap_sim_gpu_id(int ordinal) {
     world_lock lock(world_mutex());
-    auto const& devices = the_world().devices;
-    return ordinal >= 0 && std::size_t(ordinal) < devices.size()
-               ? devices[std::size_t(ordinal)]->gpu_id()
-               : 0;
+    device const* const found = device_at(ordinal);
+    return found ? found->gpu_id() : 0;
 }
 
 BARMAP_SIM_CONTROL int barmap_sim_uuid(int ordinal, CUuuid* uuid) {
     world_lock lock(world_mutex());
-    auto const& devices = the_world().devices;
-    if (ordinal < 0 || std::size_t(ordinal) >= devices.size())
+    device const* const found = device_at(ordinal);
+    if (!found)
         return -1;
-    tell(uuid, devices[std::size_t(ordinal)]->uuid);
+    tell(uuid, found->uuid);
     return 0;
 }

@@ -56,16 +56,9 @@ BARMAP_SIM_ENTRY cuExternalMemoryGetMappedBuffer(CUdeviceptr* address, CUexterna
         std::uint64_t const bytes = round_up(inside + desc->size, page);
         auto const range = std::make_shared<reservation>(bytes, big_page);
         range->place(0, *from->memory, start, bytes);
-        allocation added;
-        added.kind = kind::external;
-        added.base = range->base() + inside;
-        added.view = range->view() + inside;
-        added.size = desc->size;
+        allocation added =
+            allocation::in(range, inside, desc->size, kind::external, from->memory, desc->offset);
         added.context = here.self;
-        added.ordinal = from->memory->ordinal();
-        added.memory = from->memory;
-        added.offset = desc->offset;
-        added.addresses = range;
         told = the_world().addresses.add(std::move(added)).base;
     });
 }

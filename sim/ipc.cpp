@@ -104,16 +104,9 @@ BARMAP_SIM_ENTRY cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle hand
         auto const memory = memory_of(wanted);
         auto const range = std::make_shared<reservation>(memory->size(), big_page);
         range->place(0, *memory, 0, memory->size());
-        allocation added;
-        added.kind = kind::ipc;
-        added.base = range->base() + wanted.offset;
-        added.view = range->view() + wanted.offset;
-        added.size = wanted.size;
+        allocation added =
+            allocation::in(range, wanted.offset, wanted.size, kind::ipc, memory, wanted.offset);
         added.context = here.self;
-        added.ordinal = memory->ordinal();
-        added.memory = memory;
-        added.offset = wanted.offset;
-        added.addresses = range;
         told = the_world().addresses.add(std::move(added)).base;
     });
 }

@@ -132,17 +132,10 @@ CUdeviceptr allocate(std::uint64_t bytes) {
     require(bytes > 0);
     require(bytes <= owner.device->memory_size, error_out_of_memory);
     place const where = find_place(owner, bytes);
-    allocation added;
-    added.kind = kind::device;
-    added.base = where.addresses->base() + where.offset;
-    added.view = where.addresses->view() + where.offset;
-    added.size = bytes;
+    allocation added = allocation::in(where.addresses, where.offset, bytes, kind::device,
+                                      where.memory, where.offset);
     added.context = owner.self;
-    added.ordinal = owner.device->ordinal;
     added.rdma_capable = true;
-    added.memory = where.memory;
-    added.offset = where.offset;
-    added.addresses = where.addresses;
     return the_world().addresses.add(std::move(added)).base;
 }
 

@@ -106,6 +106,18 @@ std::shared_ptr<physical> physical::adopt(device& owner, int fd, std::uint64_t o
     return made;
 }
 
+std::shared_ptr<physical> physical::from_shared(void* shared, bool header) {
+    int const theirs = int(reinterpret_cast<std::intptr_t>(shared));
+    int const ordinal = ordinal_of_file(theirs);
+    struct stat about {};
+    require(ordinal >= 0 && fstat(theirs, &about) == 0);
+    device& owner = the_world().get_device(ordinal);
+    int const fd = fcntl(theirs, F_DUPFD_CLOEXEC, 0);
+    require(fd >= 0);
+    std::uint64_t const offset = header ? data_offset_of(fd) : 0;
+    return adopt(owner, fd, offset, std::uint64_t(about.st_size) - offset);
+}
+
 int physical::export_fd() {
     // A file of its own, not a duplicate of the descriptor: duplicates share their position, which
     // lavapipe moves when it imports one, so that two imports at once would disturb each other.

@@ -2,8 +2,6 @@
 #include "world.hpp"
 
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
 
 namespace barmap::sim {
 
@@ -78,15 +76,8 @@ void open_pool(pool& of) {
 
 allocation pool_allocation(CUmemoryPool handle, std::shared_ptr<pool> const& from,
                            std::uint64_t offset, std::uint64_t bytes) {
-    allocation added;
-    added.kind = kind::pooled;
-    added.base = from->addresses->base() + offset;
-    added.view = from->addresses->view() + offset;
-    added.size = bytes;
-    added.ordinal = from->ordinal;
-    added.memory = from->memory;
-    added.offset = offset;
-    added.addresses = from->addresses;
+    allocation added =
+        allocation::in(from->addresses, offset, bytes, kind::pooled, from->memory, offset);
     added.pool = handle;
     added.from_pool = from;
     added.handle_types = from->handle_types;
@@ -252,18 +243,11 @@ BARMAP_SIM_ENTRY cuMemPoolImportFromShareableHandle(CUmemoryPool* handle, void* 
     return call("cuMemPoolImportFromShareableHandle", [&](world_lock&) {
         require(type == handle_type_posix_fd && flags == 0);
         auto& told = out(handle);
-        int const theirs = int(reinterpret_cast<std::intptr_t>(shared));
-        int const ordinal = ordinal_of_file(theirs);
-        struct stat about {};
-        require(ordinal >= 0 && fstat(theirs, &about) == 0);
-        device& owner = the_world().get_device(ordinal);
         auto made = std::make_shared<pool>();
-        made->ordinal = ordinal;
+        made->memory = physical::from_shared(shared, false);
+        made->ordinal = made->memory->ordinal();
         made->handle_types = type;
         made->imported = true;
-        int const fd = fcntl(theirs, F_DUPFD_CLOEXEC, 0);
-        require(fd >= 0);
-        made->memory = physical::adopt(owner, fd, 0, std::uint64_t(about.st_size));
         map_whole(*made);
         told = the_world().pools.add(made);
     });

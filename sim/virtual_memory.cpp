@@ -2,10 +2,8 @@
 #include "world.hpp"
 
 #include <cstdint>
-#include <fcntl.h>
 #include <memory>
 #include <set>
-#include <sys/stat.h>
 #include <vector>
 
 using namespace barmap::cuda;
@@ -138,14 +136,7 @@ BARMAP_SIM_ENTRY cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t of
                 (next == all.end() || next->first >= address + bytes));
         std::uint64_t const at = address - where->base();
         where->place(at, *from->memory, 0, bytes);
-        allocation added;
-        added.kind = kind::chunk;
-        added.base = address;
-        added.size = bytes;
-        added.view = where->view() + at;
-        added.ordinal = from->memory->ordinal();
-        added.memory = from->memory;
-        added.addresses = where;
+        allocation added = allocation::in(where, at, bytes, kind::chunk, from->memory, 0);
         added.made_from = from;
         added.handle_types = from->properties.requestedHandleTypes;
         added.rdma_capable = from->properties.allocFlags.gpuDirectRDMACapable != 0;
@@ -237,19 +228,11 @@ BARMAP_SIM_ENTRY cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* ha
     return call("cuMemImportFromShareableHandle", [&](world_lock&) {
         require(type == handle_type_posix_fd);
         auto& told = out(handle);
-        int const theirs = int(reinterpret_cast<std::intptr_t>(shared));
-        int const ordinal = ordinal_of_file(theirs);
-        struct stat about {};
-        require(ordinal >= 0 && fstat(theirs, &about) == 0);
-        device& owner = the_world().get_device(ordinal);
-        int const fd = fcntl(theirs, F_DUPFD_CLOEXEC, 0);
-        require(fd >= 0);
-        std::uint64_t const offset = data_offset_of(fd);
         auto made = std::make_shared<memory_handle>();
-        made->memory = physical::adopt(owner, fd, offset, std::uint64_t(about.st_size) - offset);
+        made->memory = physical::from_shared(shared, true);
         made->properties.type = allocation_type_pinned;
         made->properties.requestedHandleTypes = handle_type_posix_fd;
-        made->properties.location = {location_type_device, ordinal};
+        made->properties.location = {location_type_device, made->memory->ordinal()};
         told = add_handle(std::move(made));
     });
 }
