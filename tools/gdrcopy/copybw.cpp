@@ -91,12 +91,7 @@ int run(copybw_options const& values) {
     for (std::size_t const bytes : sizes)
         right &= measure(range, std::span(host.data(), rounded), bytes, values);
 
-    say("unmapping buffer\n");
-    range.unmap();
-    say("unpinning buffer\n");
-    range.unpin();
-    say("closing gdrdrv\n");
-    through.close();
+    say_end(range, through);
     return right ? 0 : 1;
 }
 

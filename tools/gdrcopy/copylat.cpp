@@ -124,12 +124,7 @@ int run(copylat_options values) {
     if (wrong)
         say("check error: byte {} is not what was written\n", *wrong);
 
-    say("unmapping buffer\n");
-    range.unmap();
-    say("unpinning buffer\n");
-    range.unpin();
-    say("closing gdrdrv\n");
-    through.close();
+    say_end(range, through);
     return wrong ? 1 : 0;
 }
 

@@ -25,19 +25,15 @@ void session::close() {
     check_call(gdrapi().close(std::exchange(handle_, nullptr)), "gdr_close");
 }
 
-mapped_range::mapped_range(session const& through, CUdeviceptr address, std::size_t size)
-    : through_(through.get()), address_(address), size_(size) {
-    check_call(gdr_.pin_buffer(through_, address, size, 0, 0, &handle_), "gdr_pin_buffer");
-    if (handle_.h == 0)
-        throw call_failed("gdr_pin_buffer gave the handle 0, which is never a valid one");
-}
-
 mapped_range::mapped_range(session const& through, CUdeviceptr address, std::size_t size,
-                           gdr_pin_flags_t flags)
+                           std::optional<gdr_pin_flags_t> by_v2)
     : through_(through.get()), address_(address), size_(size) {
-    check_call(gdr_.pin_buffer_v2(through_, address, size, flags, &handle_), "gdr_pin_buffer_v2");
+    char const* const call = by_v2 ? "gdr_pin_buffer_v2" : "gdr_pin_buffer";
+    check_call(by_v2 ? gdr_.pin_buffer_v2(through_, address, size, *by_v2, &handle_)
+                     : gdr_.pin_buffer(through_, address, size, 0, 0, &handle_),
+               call);
     if (handle_.h == 0)
-        throw call_failed("gdr_pin_buffer_v2 gave the handle 0, which is never a valid one");
+        throw call_failed(formatted("{} gave the handle 0, which is never a valid one", call));
 }
 
 mapped_range::~mapped_range() {
@@ -65,6 +61,11 @@ void mapped_range::unpin() {
     check_call(gdr_.unpin_buffer(through_, std::exchange(handle_, {})), "gdr_unpin_buffer");
 }
 
+void mapped_range::undo() {
+    unmap();
+    unpin();
+}
+
 gdr_info_t mapped_range::info() const {
     gdr_info_t told{};
     check_call(gdr_.get_info_v2(through_, handle_, &told), "gdr_get_info");
@@ -89,6 +90,15 @@ void say_mapping(mapped_range const& range, CUdeviceptr address, char const* poi
         number(range.start()), std::uint64_t(info.va), std::uint64_t(info.mapped_size),
         std::uint32_t(info.page_size), unsigned(info.mapped), unsigned(info.wc_mapping),
         address - info.va, pointer_label, number(range.data()));
+}
+
+void say_end(mapped_range& range, session& through) {
+    say("unmapping buffer\n");
+    range.unmap();
+    say("unpinning buffer\n");
+    range.unpin();
+    say("closing gdrdrv\n");
+    through.close();
 }
 
 } // namespace barmap::tool::gdrcopy

@@ -6,6 +6,7 @@
 #include "driver/cuda/types.hpp"
 
 #include <cstddef>
+#include <optional>
 
 namespace barmap::tool::gdrcopy {
 
@@ -27,11 +28,9 @@ private:
 /// not been undone. Every call throws call_failed.
 class mapped_range {
 public:
-    /// Pins. The session must outlive this.
-    mapped_range(session const& through, CUdeviceptr address, std::size_t size);
-    /// Pins by gdr_pin_buffer_v2().
+    /// Pins. The session must outlive this. @param by_v2 flags for gdr_pin_buffer_v2(), if by that
     mapped_range(session const& through, CUdeviceptr address, std::size_t size,
-                 gdr_pin_flags_t flags);
+                 std::optional<gdr_pin_flags_t> by_v2 = {});
     mapped_range(mapped_range const&) = delete;
     mapped_range& operator=(mapped_range const&) = delete;
     ~mapped_range();
@@ -40,6 +39,7 @@ public:
     void map(int flags = GDR_MAP_FLAG_DEFAULT);
     void unmap();
     void unpin();
+    void undo(); ///< unmap() and unpin()
     /// The session has been closed, which has undone everything, or shall do so.
     void forget() noexcept { handle_ = {}; }
 
@@ -65,5 +65,7 @@ private:
 
 /// Tells where a mapping lies and what libgdrapi says of it, as the measuring programs do.
 void say_mapping(mapped_range const& range, CUdeviceptr address, char const* pointer_label);
+/// Undoes the mapping and closes the session, telling each step. @throws call_failed
+void say_end(mapped_range& range, session& through);
 
 } // namespace barmap::tool::gdrcopy

@@ -67,7 +67,9 @@ struct judged {
     outcome result;
 };
 
-judged run(test const& one, settings const& with) {
+judged run(test const& one, settings with) {
+    with.allocation = one.allocation;
+    with.pin_flags = one.pin_flags;
     if (with.verbose)
         tell(formatted("&&&& RUNNING {}\n", one.name));
     child_process process([&] { one.run(with); }, limit_s);
@@ -119,8 +121,8 @@ void expect_refused(int result, std::string_view call) {
         throw failed(formatted("{} gave 0, but must refuse", call));
 }
 
-bench::bench(settings const& with, std::string const& function, std::size_t bytes)
-    : gpu(with.device), buffer(gpu, function, bytes) {
+bench::bench(settings const& with, std::size_t bytes)
+    : gpu(with.device), buffer(gpu, with.allocation, bytes) {
     buffer.fill(0x95);
 }
 

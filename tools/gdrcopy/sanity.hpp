@@ -16,6 +16,9 @@ namespace barmap::tool::gdrcopy::sanity {
 struct settings {
     int device = 0;
     bool verbose = false;
+    // The test's:
+    std::string allocation = "cuMemAlloc";            ///< or cuMemCreate
+    gdr_pin_flags_t pin_flags = GDR_PIN_FLAG_DEFAULT; ///< for gdr_pin_buffer_v2()
 };
 
 /// What was looked for is not so.
@@ -32,6 +35,8 @@ struct test {
     std::string_view name;
     /// Returns when passed; throws waived, or anything else when failed.
     void (*run)(settings const& with);
+    char const* allocation = "cuMemAlloc";
+    gdr_pin_flags_t pin_flags = GDR_PIN_FLAG_DEFAULT;
     bool extended = false; ///< runs with -e only, or by its name
 };
 
@@ -49,11 +54,18 @@ constexpr std::size_t some_pages = 5 * GPU_PAGE_SIZE;
 
 /// What most tests begin with: CUDA, a buffer of known content, and an open libgdrapi.
 struct bench {
-    /// @param function cuMemAlloc or cuMemCreate
-    bench(settings const& with, std::string const& function, std::size_t bytes = GPU_PAGE_SIZE);
+    explicit bench(settings const& with, std::size_t bytes = GPU_PAGE_SIZE);
     selected_gpu gpu;
     gpu_buffer buffer;
     session through;
+};
+
+/// The whole buffer, pinned and mapped.
+struct mapped_buffer : mapped_range {
+    explicit mapped_buffer(bench const& on)
+        : mapped_range(on.through, on.buffer.address(), on.buffer.size()) {
+        map();
+    }
 };
 
 /// The value of an attribute; 0 where the library does not know it.

@@ -9,24 +9,24 @@
 namespace barmap::tool::gdrcopy::sanity {
 namespace {
 
-void pin_and_unpin(settings const& with, char const* function) {
-    bench on(with, function, some_pages);
+void pin_and_unpin(settings const& with) {
+    bench on(with, some_pages);
     mapped_range range(on.through, on.buffer.address(), some_pages);
     expect(!range.info().mapped, "what is only pinned is told as not mapped");
     range.unpin();
     on.through.close();
 }
 
-void pin_and_unpin_by_v2(settings const& with, char const* function, gdr_pin_flags_t flags) {
-    bench on(with, function, some_pages);
-    waive_unless_pin_flags_work(on, flags);
-    mapped_range range(on.through, on.buffer.address(), some_pages, flags);
+void pin_and_unpin_by_v2(settings const& with) {
+    bench on(with, some_pages);
+    waive_unless_pin_flags_work(on, with.pin_flags);
+    mapped_range range(on.through, on.buffer.address(), some_pages, with.pin_flags);
     range.unpin();
     on.through.close();
 }
 
 void pin_with_tokens(settings const& with) {
-    bench on(with, "cuMemAlloc", some_pages);
+    bench on(with, some_pages);
     if (attribute(on.through, GDR_ATTR_USE_PERSISTENT_MAPPING))
         throw waived("p2p tokens have no meaning where mappings are persistent");
     p2p_tokens const tokens = tokens_of(on.buffer.address());
@@ -67,7 +67,7 @@ void expect_lands_at(mapped_range& range, CUdeviceptr at) {
 }
 
 void map_unaligned(settings const& with) {
-    bench on(with, "cuMemAlloc", some_pages);
+    bench on(with, some_pages);
     CUdeviceptr const unaligned = on.buffer.address() + GPU_PAGE_SIZE + 4108;
     std::size_t const bytes = GPU_PAGE_SIZE + sizeof(int); // into the next page
     mapped_range range(on.through, unaligned, bytes);
@@ -99,7 +99,7 @@ void map_unaligned(settings const& with) {
 }
 
 void map_small_buffers(settings const& with) {
-    bench on(with, "cuMemAlloc");
+    bench on(with);
     mapped_range first(on.through, on.buffer.address(), sizeof(std::uint64_t));
     mapped_range second(on.through, on.buffer.address() + sizeof(std::uint64_t),
                         sizeof(std::uint64_t));
@@ -124,24 +124,16 @@ std::future<void> in_thread(Work work) {
     return std::async(std::launch::async, std::move(work));
 }
 
-void use_threads(settings const& with, char const* function) {
-    bench on(with, function, some_pages);
-    auto const make = [&] {
-        auto made = std::make_unique<mapped_range>(on.through, on.buffer.address(), some_pages);
-        made->map();
-        return made;
-    };
-    auto const unmake = [](mapped_range& range) {
-        range.unmap();
-        range.unpin();
-    };
-    in_thread([&] { unmake(*make()); }).get();
+void use_threads(settings const& with) {
+    bench on(with, some_pages);
+    auto const make = [&] { return std::make_unique<mapped_buffer>(on); };
+    in_thread([&] { make()->undo(); }).get();
 
-    std::unique_ptr<mapped_range> handed_on;
+    std::unique_ptr<mapped_buffer> handed_on;
     in_thread([&] { handed_on = make(); }).get();
     in_thread([&] {
         store_word(handed_on->data(), 5);
-        unmake(*handed_on);
+        handed_on->undo();
     }).get();
     expect(word_by_driver(on.buffer.address()) == 5, "a store by the other thread lands");
 
@@ -150,7 +142,7 @@ void use_threads(settings const& with, char const* function) {
             auto const range = make();
             store_word(range->data() + at, i);
             expect(load_word(range->data() + at) == i, "a thread reads what it has written");
-            unmake(*range);
+            range->undo();
         }
     };
     auto one = in_thread([&] { both(0); });
@@ -201,30 +193,17 @@ void look_at_attributes(settings const&) {
 std::span<test const> basic_tests() {
     static constexpr test tests[] = {
         {"attributes_sanity", look_at_attributes},
-        {"basic_child_thread_pins_buffer_cumemalloc",
-         [](settings const& with) { use_threads(with, "cuMemAlloc"); }},
-        {"basic_child_thread_pins_buffer_vmmalloc",
-         [](settings const& with) { use_threads(with, "cuMemCreate"); }},
-        {"basic_cumemalloc", [](settings const& with) { pin_and_unpin(with, "cuMemAlloc"); }},
+        {"basic_child_thread_pins_buffer_cumemalloc", use_threads},
+        {"basic_child_thread_pins_buffer_vmmalloc", use_threads, "cuMemCreate"},
+        {"basic_cumemalloc", pin_and_unpin},
         {"basic_small_buffers_mapping", map_small_buffers},
         {"basic_unaligned_mapping", map_unaligned},
-        {"basic_v2_cumemalloc",
-         [](settings const& with) {
-              pin_and_unpin_by_v2(with, "cuMemAlloc", GDR_PIN_FLAG_DEFAULT);
-          }},
-        {"basic_v2_forcepci_cumemalloc",
-         [](settings const& with) {
-             pin_and_unpin_by_v2(with, "cuMemAlloc", GDR_PIN_FLAG_FORCE_PCIE);
-         }},
-        {"basic_v2_forcepci_vmmalloc",
-         [](settings const& with) {
-             pin_and_unpin_by_v2(with, "cuMemCreate", GDR_PIN_FLAG_FORCE_PCIE);
-         }},
-        {"basic_v2_vmmalloc",
-         [](settings const& with) {
-              pin_and_unpin_by_v2(with, "cuMemCreate", GDR_PIN_FLAG_DEFAULT);
-          }},
-        {"basic_vmmalloc", [](settings const& with) { pin_and_unpin(with, "cuMemCreate"); }},
+        {"basic_v2_cumemalloc", pin_and_unpin_by_v2},
+        {"basic_v2_forcepci_cumemalloc", pin_and_unpin_by_v2, "cuMemAlloc",
+         GDR_PIN_FLAG_FORCE_PCIE},
+        {"basic_v2_forcepci_vmmalloc", pin_and_unpin_by_v2, "cuMemCreate", GDR_PIN_FLAG_FORCE_PCIE},
+        {"basic_v2_vmmalloc", pin_and_unpin_by_v2, "cuMemCreate"},
+        {"basic_vmmalloc", pin_and_unpin, "cuMemCreate"},
         {"basic_with_tokens", pin_with_tokens},
     };
     return tests;

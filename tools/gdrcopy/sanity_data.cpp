@@ -46,21 +46,20 @@ void validate(bench const& on, mapped_range& range) {
             expect_right(checks.round_trip(at, at, ++seed), both_ways + "both");
         }
     }
-    range.unmap();
-    range.unpin();
+    range.undo();
 }
 
-void validate_data(settings const& with, char const* function) {
-    bench on(with, function, some_pages);
+void validate_data(settings const& with) {
+    bench on(with, some_pages);
     mapped_range range(on.through, on.buffer.address(), some_pages);
     validate(on, range);
     on.through.close();
 }
 
-void validate_data_by_v2(settings const& with, gdr_pin_flags_t flags) {
-    bench on(with, "cuMemAlloc", some_pages);
-    waive_unless_pin_flags_work(on, flags);
-    mapped_range range(on.through, on.buffer.address(), some_pages, flags);
+void validate_data_by_v2(settings const& with) {
+    bench on(with, some_pages);
+    waive_unless_pin_flags_work(on, with.pin_flags);
+    mapped_range range(on.through, on.buffer.address(), some_pages, with.pin_flags);
     validate(on, range);
     on.through.close();
 }
@@ -76,7 +75,7 @@ void across(mapped_range const& to, mapped_range const& from, std::uint64_t seed
 }
 
 void validate_two_types(settings const& with) {
-    bench on(with, "cuMemAlloc", some_pages);
+    bench on(with, some_pages);
     if (!on.gpu.attribute(attribute_host_page_tables))
         throw waived("cached mappings need a GPU that is coherent with the CPU");
     if (attribute(on.through, GDR_ATTR_USING_DMA_BUF_MMAP))
@@ -93,15 +92,12 @@ void validate_two_types(settings const& with) {
 
 std::span<test const> data_tests() {
     static constexpr test tests[] = {
-        {"data_validation_cumemalloc",
-         [](settings const& with) { validate_data(with, "cuMemAlloc"); }},
+        {"data_validation_cumemalloc", validate_data},
         {"data_validation_mix_mappings_cumemalloc", validate_two_types},
-        {"data_validation_v2_cumemalloc",
-         [](settings const& with) { validate_data_by_v2(with, GDR_PIN_FLAG_DEFAULT); }},
-        {"data_validation_v2_forcepci_cumemalloc",
-         [](settings const& with) { validate_data_by_v2(with, GDR_PIN_FLAG_FORCE_PCIE); }},
-        {"data_validation_vmmalloc",
-         [](settings const& with) { validate_data(with, "cuMemCreate"); }},
+        {"data_validation_v2_cumemalloc", validate_data_by_v2},
+        {"data_validation_v2_forcepci_cumemalloc", validate_data_by_v2, "cuMemAlloc",
+         GDR_PIN_FLAG_FORCE_PCIE},
+        {"data_validation_vmmalloc", validate_data, "cuMemCreate"},
     };
     return tests;
 }

@@ -15,24 +15,22 @@ void waive_unless_shared(selected_gpu const& gpu) {
 }
 
 /// A parent that reads through a mapping of what it has freed must not see another process's data.
-void read_what_the_parent_freed(settings const& with, char const* function) {
+void read_what_the_parent_freed(settings const& with) {
     channel talk;
     child_process child([&] {
         talk.in_child();
         (void)talk.receive();
-        bench on(with, function);
-        mapped_range range(on.through, on.buffer.address(), GPU_PAGE_SIZE);
-        range.map();
+        bench on(with);
+        mapped_buffer range(on);
         store_word(range.data(), of_child);
         talk.send(go);
         (void)talk.receive();
         expect(load_word(range.data()) == of_child, "the child reads what it has written");
     });
     talk.in_parent();
-    bench on(with, function);
+    bench on(with);
     waive_unless_shared(on.gpu);
-    mapped_range range(on.through, on.buffer.address(), GPU_PAGE_SIZE);
-    range.map();
+    mapped_buffer range(on);
     store_word(range.data(), of_parent);
     on.buffer.free();
     talk.send(go);
@@ -43,16 +41,14 @@ void read_what_the_parent_freed(settings const& with, char const* function) {
         expect(faults(range.data()), "an access to freed memory faults");
     talk.send(go);
     child.join();
-    range.unmap();
-    range.unpin();
+    range.undo();
     on.through.close();
 }
 
-void fork_with_a_mapping(settings const& with, char const* function) {
-    bench on(with, function);
+void fork_with_a_mapping(settings const& with) {
+    bench on(with);
     waive_where_forks_inherit(on.through);
-    mapped_range range(on.through, on.buffer.address(), GPU_PAGE_SIZE);
-    range.map();
+    mapped_buffer range(on);
     channel talk;
     child_process child([&] {
         talk.in_child();
@@ -69,13 +65,12 @@ void fork_with_a_mapping(settings const& with, char const* function) {
     talk.send(go);
     child.join();
     expect(load_word(range.data()) == of_parent, "the parent's mapping is as it was");
-    range.unmap();
-    range.unpin();
+    range.undo();
     on.through.close();
 }
 
-void map_what_the_parent_pinned(settings const& with, char const* function) {
-    bench on(with, function);
+void map_what_the_parent_pinned(settings const& with) {
+    bench on(with);
     waive_where_forks_inherit(on.through);
     mapped_range range(on.through, on.buffer.address(), GPU_PAGE_SIZE);
     child_process child([&] {
@@ -94,38 +89,33 @@ void map_what_the_parent_pinned(settings const& with, char const* function) {
     range.map();
     store_word(range.data(), of_parent);
     expect(word_by_driver(on.buffer.address()) == of_parent, "the parent's pin is as it was");
-    range.unmap();
-    range.unpin();
+    range.undo();
     on.through.close();
 }
 
 /// What a process frees is its own only.
-void free_in_the_child(settings const& with, char const* function) {
+void free_in_the_child(settings const& with) {
     channel talk;
     child_process child([&] {
         talk.in_child();
-        bench on(with, function);
-        mapped_range range(on.through, on.buffer.address(), GPU_PAGE_SIZE);
-        range.map();
+        bench on(with);
+        mapped_buffer range(on);
         store_word(range.data(), of_child);
         (void)talk.receive();
         on.buffer.free();
-        range.unmap();
-        range.unpin();
+        range.undo();
         on.through.close();
     });
     talk.in_parent();
-    bench on(with, function);
+    bench on(with);
     waive_unless_shared(on.gpu);
-    mapped_range range(on.through, on.buffer.address(), GPU_PAGE_SIZE);
-    range.map();
+    mapped_buffer range(on);
     store_word(range.data(), of_parent);
     talk.send(go);
     child.join();
     expect(load_word(range.data()) == of_parent, "the parent's mapping is as it was");
     expect(word_by_driver(on.buffer.address()) == of_parent, "the parent's memory is as it was");
-    range.unmap();
-    range.unpin();
+    range.undo();
     on.through.close();
 }
 
@@ -152,7 +142,7 @@ void pin_memory_of_the_parent(settings const& with) {
                "the child does not see the parent's data");
     });
     talk.in_parent();
-    bench on(with, "cuMemAlloc");
+    bench on(with);
     cuda::check(cuda::api().memcpy_htod(on.buffer.address(), &of_parent, sizeof of_parent),
                 "copy to the GPU");
     p2p_tokens const tokens = tokens_of(on.buffer.address());
@@ -175,28 +165,21 @@ void count_leaked_pages(settings const&) {
 
 std::span<test const> fork_tests() {
     static constexpr test tests[] = {
-        {"invalidation_fork_access_after_free_cumemalloc",
-         [](settings const& with) { read_what_the_parent_freed(with, "cuMemAlloc"); }},
-        {"invalidation_fork_access_after_free_vmmalloc",
-         [](settings const& with) { read_what_the_parent_freed(with, "cuMemCreate"); }},
-        {"invalidation_fork_after_gdr_map_cumemalloc",
-         [](settings const& with) { fork_with_a_mapping(with, "cuMemAlloc"); }},
-        {"invalidation_fork_after_gdr_map_vmmalloc",
-         [](settings const& with) { fork_with_a_mapping(with, "cuMemCreate"); }},
-        {"invalidation_fork_child_gdr_map_parent_cumemalloc",
-         [](settings const& with) { map_what_the_parent_pinned(with, "cuMemAlloc"); }},
-        {"invalidation_fork_child_gdr_map_parent_vmmalloc",
-         [](settings const& with) { map_what_the_parent_pinned(with, "cuMemCreate"); }},
+        {"invalidation_fork_access_after_free_cumemalloc", read_what_the_parent_freed},
+        {"invalidation_fork_access_after_free_vmmalloc", read_what_the_parent_freed, "cuMemCreate"},
+        {"invalidation_fork_after_gdr_map_cumemalloc", fork_with_a_mapping},
+        {"invalidation_fork_after_gdr_map_vmmalloc", fork_with_a_mapping, "cuMemCreate"},
+        {"invalidation_fork_child_gdr_map_parent_cumemalloc", map_what_the_parent_pinned},
+        {"invalidation_fork_child_gdr_map_parent_vmmalloc", map_what_the_parent_pinned,
+         "cuMemCreate"},
         {"invalidation_fork_child_gdr_pin_parent_with_tokens", pin_memory_of_the_parent},
-        {"invalidation_fork_map_and_free_cumemalloc",
-         [](settings const& with) { free_in_the_child(with, "cuMemAlloc"); }},
-        {"invalidation_fork_map_and_free_vmmalloc",
-         [](settings const& with) { free_in_the_child(with, "cuMemCreate"); }},
+        {"invalidation_fork_map_and_free_cumemalloc", free_in_the_child},
+        {"invalidation_fork_map_and_free_vmmalloc", free_in_the_child, "cuMemCreate"},
         {"invalidation_unix_sock_shared_fd_gdr_map_cumemalloc", share_a_descriptor},
         {"invalidation_unix_sock_shared_fd_gdr_map_vmmalloc", share_a_descriptor},
         {"invalidation_unix_sock_shared_fd_gdr_pin_buffer_cumemalloc", share_a_descriptor},
         {"invalidation_unix_sock_shared_fd_gdr_pin_buffer_vmmalloc", share_a_descriptor},
-        {"leakage_pin_pages_fork_cumemalloc", count_leaked_pages, true},
+        {.name = "leakage_pin_pages_fork_cumemalloc", .run = count_leaked_pages, .extended = true},
     };
     return tests;
 }

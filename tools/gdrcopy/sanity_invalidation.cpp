@@ -4,14 +4,9 @@
 namespace barmap::tool::gdrcopy::sanity {
 namespace {
 
-bool persistent(session const& through) {
-    return attribute(through, GDR_ATTR_USE_PERSISTENT_MAPPING) != 0;
-}
-
-void access_after_close(settings const& with, char const* function) {
-    bench on(with, function);
-    mapped_range range(on.through, on.buffer.address(), GPU_PAGE_SIZE);
-    range.map();
+void access_after_close(settings const& with) {
+    bench on(with);
+    mapped_buffer range(on);
     store_word(range.data(), 321);
     expect(!faults(range.data()), "a mapping can be read");
     range.forget();
@@ -19,15 +14,14 @@ void access_after_close(settings const& with, char const* function) {
     expect(faults(range.data()), "an access after gdr_close faults");
 }
 
-void access_after_free(settings const& with, char const* function) {
-    bench on(with, function);
-    mapped_range range(on.through, on.buffer.address(), GPU_PAGE_SIZE);
-    range.map();
+void access_after_free(settings const& with) {
+    bench on(with);
+    mapped_buffer range(on);
     store_word(range.data(), 321);
     on.buffer.free();
-    if (persistent(on.through)) {
+    if (attribute(on.through, GDR_ATTR_USE_PERSISTENT_MAPPING)) {
         // The memory must not go to another owner while it is mapped.
-        gpu_buffer const next(on.gpu, function, GPU_PAGE_SIZE);
+        gpu_buffer const next(on.gpu, with.allocation, GPU_PAGE_SIZE);
         next.fill(0x77);
         expect(load_word(range.data()) == 321, "freed memory keeps its content while it is mapped");
         store_word(range.data(), 322);
@@ -36,17 +30,15 @@ void access_after_free(settings const& with, char const* function) {
     } else {
         expect(faults(range.data()), "an access to freed memory faults");
     }
-    range.unmap();
-    range.unpin();
+    range.undo();
     on.through.close();
 }
 
-void free_one_of_two(settings const& with, char const* function) {
-    bench on(with, function);
-    gpu_buffer other(on.gpu, function, GPU_PAGE_SIZE);
-    mapped_range freed(on.through, on.buffer.address(), GPU_PAGE_SIZE);
+void free_one_of_two(settings const& with) {
+    bench on(with);
+    gpu_buffer other(on.gpu, with.allocation, GPU_PAGE_SIZE);
+    mapped_buffer freed(on);
     mapped_range kept(on.through, other.address(), GPU_PAGE_SIZE);
-    freed.map();
     kept.map();
     store_word(freed.data(), 1);
     store_word(kept.data(), 2);
@@ -57,10 +49,8 @@ void free_one_of_two(settings const& with, char const* function) {
     store_word(kept.data(), 3);
     expect(word_by_driver(other.address()) == 3, "the other mapping reaches its memory");
     other.free();
-    for (mapped_range* const range : {&freed, &kept}) {
-        range->unmap();
-        range->unpin();
-    }
+    freed.undo();
+    kept.undo();
     on.through.close();
 }
 
@@ -68,18 +58,12 @@ void free_one_of_two(settings const& with, char const* function) {
 
 std::span<test const> invalidation_tests() {
     static constexpr test tests[] = {
-        {"invalidation_access_after_free_cumemalloc",
-         [](settings const& with) { access_after_free(with, "cuMemAlloc"); }},
-        {"invalidation_access_after_free_vmmalloc",
-         [](settings const& with) { access_after_free(with, "cuMemCreate"); }},
-        {"invalidation_access_after_gdr_close_cumemalloc",
-         [](settings const& with) { access_after_close(with, "cuMemAlloc"); }},
-        {"invalidation_access_after_gdr_close_vmmalloc",
-         [](settings const& with) { access_after_close(with, "cuMemCreate"); }},
-        {"invalidation_two_mappings_cumemalloc",
-         [](settings const& with) { free_one_of_two(with, "cuMemAlloc"); }},
-        {"invalidation_two_mappings_vmmalloc",
-         [](settings const& with) { free_one_of_two(with, "cuMemCreate"); }},
+        {"invalidation_access_after_free_cumemalloc", access_after_free},
+        {"invalidation_access_after_free_vmmalloc", access_after_free, "cuMemCreate"},
+        {"invalidation_access_after_gdr_close_cumemalloc", access_after_close},
+        {"invalidation_access_after_gdr_close_vmmalloc", access_after_close, "cuMemCreate"},
+        {"invalidation_two_mappings_cumemalloc", free_one_of_two},
+        {"invalidation_two_mappings_vmmalloc", free_one_of_two, "cuMemCreate"},
     };
     return tests;
 }
