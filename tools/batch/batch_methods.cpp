@@ -5,7 +5,6 @@
 #include "output/formatted.hpp"
 #include "program/exit_codes.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -106,11 +105,7 @@ public:
     }
     void submit() override {
         constexpr unsigned threads = 1024;
-        CUdeviceptr list = list_->gpu_address();
-        std::array<void*, 2> arguments{&list, &count_};
-        cuda::check(cuda::api().launch_kernel(function_, blocks_, 1, 1, threads, 1, 1, 0,
-                                              stream_.get(), arguments.data(), nullptr),
-                    "launch a GPU kernel");
+        launch(function_, blocks_, threads, stream_.get(), list_->gpu_address(), count_);
     }
     void wait() override { stream_.wait(); }
 

@@ -57,7 +57,7 @@ void* load() {
 
 gpu_memory filled_matrix(unsigned char byte) {
     gpu_memory made = gpu_memory::device(matrix_bytes);
-    cuda::check(cuda::api().memset_d8(made.address(), byte, matrix_bytes), "fill GPU memory");
+    fill_gpu(made.address(), byte, matrix_bytes);
     return made;
 }
 
@@ -67,7 +67,6 @@ large_product::large_product() : library_(load()) {
     a_ = filled_matrix(0x11);
     b_ = filled_matrix(0x13);
     c_ = filled_matrix(0);
-    cuda::check(cuda::api().ctx_synchronize(), "fill GPU memory");
     require(function_of<create_function>(library_, "cublasCreate_v2")(&handle_), "start cuBLAS");
 }
 

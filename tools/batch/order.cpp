@@ -32,13 +32,12 @@ public:
     double time(ordered_method& method) {
         // In that time the CPU submits all that follows, by any method.
         constexpr std::uint64_t long_enough_ns = 500'000;
-        launch(times_.address(), long_enough_ns);
+        spin(times_.address(), long_enough_ns);
         method.submit_on(stream_.get());
-        launch(times_.address() + sizeof(std::uint64_t), 0);
+        spin(times_.address() + sizeof(std::uint64_t), 0);
         stream_.wait();
         stamps found{};
-        cuda::check(cuda::api().memcpy_dtoh(found.data(), times_.address(), sizeof found),
-                    "read GPU memory");
+        read_gpu(std::as_writable_bytes(std::span(found)), times_.address());
         auto const [end, begin] = found;
         return begin > end ? static_cast<double>(begin - end) : 0;
     }
@@ -51,11 +50,8 @@ public:
     }
 
 private:
-    void launch(CUdeviceptr time, std::uint64_t ns) {
-        std::array<void*, 2> arguments{&time, &ns};
-        cuda::check(cuda::api().launch_kernel(spin_, 1, 1, 1, 1, 1, 1, 0, stream_.get(),
-                                              arguments.data(), nullptr),
-                    "launch a GPU kernel");
+    void spin(CUdeviceptr time, std::uint64_t ns) {
+        launch(spin_, 1, 1, stream_.get(), time, ns);
     }
 
     using stamps = std::array<std::uint64_t, 2>;

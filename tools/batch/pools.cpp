@@ -45,8 +45,7 @@ batch_pools::batch_pools(std::size_t bytes, std::uint64_t seed)
       gpu_target_(gpu_memory::device(bytes)) {
     fill_pattern(host_source_.bytes(), 2 * seed, 0);
     fill_pattern(gpu_bytes_, 2 * seed + 1, 0);
-    cuda::check(cuda::api().memcpy_htod(gpu_source_.address(), gpu_bytes_.data(), bytes),
-                "fill GPU memory");
+    write_gpu(gpu_source_.address(), gpu_bytes_);
 }
 
 std::vector<copy_piece> batch_pools::pieces(copy_direction way,
@@ -64,13 +63,10 @@ std::vector<copy_piece> batch_pools::pieces(copy_direction way,
 }
 
 void batch_pools::clear(copy_direction way, std::size_t bytes) {
-    if (way == copy_direction::to_cpu) {
+    if (way == copy_direction::to_cpu)
         std::memset(host_target_.bytes().data(), guard, bytes);
-        return;
-    }
-    cuda::driver_api const& cu = cuda::api();
-    cuda::check(cu.memset_d8(gpu_target_.address(), guard, bytes), "fill GPU memory");
-    cuda::check(cu.ctx_synchronize(), "fill GPU memory");
+    else
+        fill_gpu(gpu_target_.address(), guard, bytes);
 }
 
 batch_faults batch_pools::compare(copy_direction way, std::vector<place> places,
@@ -78,8 +74,7 @@ batch_faults batch_pools::compare(copy_direction way, std::vector<place> places,
     bool const to_gpu = way == copy_direction::to_gpu;
     std::byte* const found = host_target_.bytes().data();
     if (to_gpu)
-        cuda::check(cuda::api().memcpy_dtoh(found, gpu_target_.address(), bytes),
-                    "read GPU memory");
+        read_gpu({found, bytes}, gpu_target_.address());
     std::byte const* const source = to_gpu ? host_source_.bytes().data() : gpu_bytes_.data();
     auto const target_of = [&](place const& one) { return to_gpu ? one.gpu : one.host; };
     std::sort(places.begin(), places.end(),

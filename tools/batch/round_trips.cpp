@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint32_t pieces_each = 64, words_of_piece = 64;
 constexpr std::uint32_t words = pieces_each * words_of_piece;
 constexpr std::size_t bytes = words * sizeof(std::uint32_t);
+constexpr unsigned threads = 256; ///< of a kernel
 
 /// A buffer of GPU memory that goes to host memory and from there to another one.
 class round_trip {
@@ -32,19 +33,16 @@ public:
     /// Submits a trip; all is in the order of the stream, and the CPU waits for nothing.
     void submit(std::uint64_t number) {
         // From 1 on; neither 0 nor the complement of another one that is near.
-        auto value = static_cast<std::uint32_t>(number & 0x7fffffff) + 1;
-        CUdeviceptr source = source_.address(), back = back_.address();
-        CUdeviceptr host = host_.gpu_address(), counts = counts_.gpu_address();
-        std::uint32_t count = words;
+        std::uint32_t const value = static_cast<std::uint32_t>(number & 0x7fffffff) + 1;
         // Sometimes none: then what comes early would come just before.
-        std::uint64_t wait_ns = random_() % 4 * 1000;
-        std::array<void*, 6> written{&source, &host, &back, &count, &value, &wait_ns};
-        launch(write_, written.data());
+        std::uint64_t const wait_ns = random_() % 4 * 1000;
+        launch(write_, 1, threads, stream_.get(), source_.address(), host_.gpu_address(),
+               back_.address(), words, value, wait_ns);
         choose();
         engine_.submit(out_, after{stream_.get()}, then{stream_.get()});
         ticket_ = engine_.submit(in_, after{stream_.get()}, then{stream_.get()});
-        std::array<void*, 4> checked{&back, &count, &value, &counts};
-        launch(check_, checked.data());
+        launch(check_, 1, threads, stream_.get(), back_.address(), words, value,
+               counts_.gpu_address());
     }
 
     /// @throws error if the stream or the last batch has failed
@@ -59,13 +57,6 @@ public:
     [[nodiscard]] std::string engine() const { return std::string(engine_.name()); }
 
 private:
-    void launch(CUfunction function, void** arguments) {
-        constexpr unsigned threads = 256;
-        cuda::check(cuda::api().launch_kernel(function, 1, 1, 1, threads, 1, 1, 0, stream_.get(),
-                                              arguments, nullptr),
-                    "launch a GPU kernel");
-    }
-
     /// Every word in some piece, and the pieces in another order on the host.
     void choose() {
         std::array<std::uint32_t, pieces_each> slots{};

@@ -120,7 +120,7 @@ std::vector<copy_method> copy_methods::engines(host_memory_kind kind) {
 
 std::vector<copy_method> copy_methods::driver(bool to_the_end) {
     std::vector<copy_method> methods;
-    for (host_memory_kind const kind : {host_memory_kind::pageable, host_memory_kind::pinned}) {
+    for (host_memory_kind const kind : both_kinds) {
         copy_method method{"cuMemcpy " + std::string(to_string(kind)), mover::driver, kind};
         bool const wait = to_the_end && kind == host_memory_kind::pageable;
         method.repeat = [gpu = address(), host = new_host(kind).data(),

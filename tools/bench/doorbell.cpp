@@ -51,20 +51,17 @@ doorbell::doorbell(opened_gpu const& gpu, options const& values)
 
 doorbell_rounds::doorbell_rounds(doorbell& with, doorbell_variant const& how, std::uint64_t rounds)
     : with_(with), how_(how) {
-    cuda::driver_api const& cu = cuda::api();
-    CUdeviceptr bell = with.bell_address_;
-    cuda::check(cu.memset_d8(bell, 0, answer_offset + line_bytes), "clear the doorbell");
-    cuda::check(cu.ctx_synchronize(), "clear the doorbell");
+    CUdeviceptr const bell = with.bell_address_;
+    fill_gpu(bell, 0, answer_offset + line_bytes);
     *with.host_.word() = 0;
-    CUdeviceptr reply = how.reply == doorbell_variant::answer::in_host_memory
+    CUdeviceptr const reply = how.reply == doorbell_variant::answer::in_host_memory
                             ? with.host_.gpu_address()
                             : bell + answer_offset;
-    std::array<void*, 3> arguments{&bell, &reply, &rounds};
-    kernel_.emplace(with.kernels_.named("barmap_pingpong"), 1, 1, arguments.data(),
-                    [bell](CUstream control) {
-                        static constexpr std::uint64_t stop = doorbell_stop;
-                        cuda::api().memcpy_htod_async(bell, &stop, sizeof stop, control);
-                    });
+    auto const end = [bell](CUstream control) {
+        static constexpr std::uint64_t stop = doorbell_stop;
+        cuda::api().memcpy_htod_async(bell, &stop, sizeof stop, control);
+    };
+    kernel_.emplace(with.kernels_.named("barmap_pingpong"), 1, 1, end, bell, reply, rounds);
 }
 
 std::uint64_t doorbell_rounds::look() const {

@@ -33,6 +33,9 @@ struct running_engine {
 /// @return whether there is one
 [[nodiscard]] bool replace(opened_gpu const& gpu, running_engine& late);
 
+inline constexpr host_memory_kind both_kinds[] = {host_memory_kind::pageable,
+                                                  host_memory_kind::pinned};
+
 /// Touched host memory of one kind.
 class touched_host {
 public:

@@ -5,18 +5,12 @@
 #include "output/timing.hpp"
 #include "program/exit_codes.hpp"
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 
 namespace barmap::tool {
-namespace {
-
-constexpr unsigned stream_non_blocking = 1; // CU_STREAM_NON_BLOCKING
-
-} // namespace
 
 gpu_kernels::gpu_kernels() : gpu_kernels(ptx::gpu_kernels) {}
 
@@ -54,43 +48,26 @@ pinned_host::~pinned_host() {
     cuda::api().mem_free_host(data_);
 }
 
-running_kernel::running_kernel(CUfunction function, unsigned blocks, unsigned threads,
-                               void** arguments, std::function<void(CUstream)> stop)
-    : stop_(std::move(stop)) {
-    cuda::driver_api const& cu = cuda::api();
-    cuda::check(cu.stream_create(&stream_, stream_non_blocking), "create a CUDA stream");
-    CUresult result = cu.stream_create(&control_, stream_non_blocking);
-    if (result == cuda::success)
-        result =
-            cu.launch_kernel(function, blocks, 1, 1, threads, 1, 1, 0, stream_, arguments, nullptr);
-    if (result == cuda::success)
-        return;
-    cu.stream_destroy(stream_);
-    if (control_)
-        cu.stream_destroy(control_);
-    cuda::check(result, "launch a GPU kernel");
-}
-
 running_kernel::~running_kernel() {
-    cuda::driver_api const& cu = cuda::api();
     constexpr double patience_s = 5;
-    if (cu.stream_query(stream_) == cuda::error_not_ready) {
-        stop_(control_);
-        clock::time_point const begin = clock::now();
-        while (cu.stream_query(stream_) == cuda::error_not_ready) {
-            if (seconds_since(begin) > patience_s) {
-                std::fputs("barmap: a GPU kernel does not end, giving up\n", stderr);
-                std::_Exit(exit_timed_out);
-            }
-            std::this_thread::yield();
+    auto const runs = [&] {
+        return cuda::api().stream_query(stream_.get()) == cuda::error_not_ready;
+    };
+    if (!runs())
+        return;
+    stop_(control_.get());
+    clock::time_point const begin = clock::now();
+    while (runs()) {
+        if (seconds_since(begin) > patience_s) {
+            std::fputs("barmap: a GPU kernel does not end, giving up\n", stderr);
+            std::_Exit(exit_timed_out);
         }
+        std::this_thread::yield();
     }
-    cu.stream_destroy(stream_);
-    cu.stream_destroy(control_);
 }
 
 bool running_kernel::finished() const {
-    CUresult const result = cuda::api().stream_query(stream_);
+    CUresult const result = cuda::api().stream_query(stream_.get());
     if (result == cuda::error_not_ready)
         return false;
     cuda::check(result, "run a GPU kernel");
@@ -109,13 +86,9 @@ void running_kernel::wait(double limit_s) const {
 void fill_by_kernel(gpu_kernels const& kernels, CUdeviceptr address, std::size_t bytes,
                     std::uint64_t seed) {
     constexpr unsigned blocks = 256, threads = 256;
-    std::uint64_t length = bytes;
-    std::array<void*, 3> arguments{&address, &length, &seed};
-    cuda::driver_api const& cu = cuda::api();
-    cuda::check(cu.launch_kernel(kernels.named("barmap_fill"), blocks, 1, 1, threads, 1, 1, 0,
-                                 nullptr, arguments.data(), nullptr),
-                "launch a GPU kernel");
-    cuda::check(cu.ctx_synchronize(), "run a GPU kernel");
+    launch(kernels.named("barmap_fill"), blocks, threads, nullptr, address, std::uint64_t{bytes},
+           seed);
+    cuda::check(cuda::api().ctx_synchronize(), "run a GPU kernel");
 }
 
 } // namespace barmap::tool

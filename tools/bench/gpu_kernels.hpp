@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "bench/cuda_stream.hpp"
+
 #include "driver/cuda/driver_api.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 /// The GPU's side of the measurements: small kernels, embedded as PTX, so that building needs
 /// no CUDA toolkit. The simulated GPU has kernels of the same names and meaning.
@@ -24,6 +27,16 @@ public:
 private:
     CUmodule module_ = nullptr;
 };
+
+/// Starts so many blocks of threads; the parameters are copied before it returns. @throws error
+template <class... Parameters>
+void launch(CUfunction function, unsigned blocks, unsigned threads, CUstream stream,
+            Parameters... parameters) {
+    void* pointers[] = {&parameters...};
+    cuda::check(cuda::api().launch_kernel(function, blocks, 1, 1, threads, 1, 1, 0, stream,
+                                          pointers, nullptr),
+                "launch a GPU kernel");
+}
 
 /// Pinned host memory that the GPU reaches as well. Zeroed.
 class pinned_host {
@@ -49,8 +62,12 @@ public:
     /// Launches that many blocks of threads on a stream of its own, which no other work waits for.
     /// @param stop what makes the kernel end early; called by the destructor if it still runs
     /// @throws error
-    running_kernel(CUfunction function, unsigned blocks, unsigned threads, void** arguments,
-                   std::function<void(CUstream)> stop);
+    template <class... Parameters>
+    running_kernel(CUfunction function, unsigned blocks, unsigned threads,
+                   std::function<void(CUstream)> stop, Parameters... parameters)
+        : stop_(std::move(stop)) {
+        launch(function, blocks, threads, stream_.get(), parameters...);
+    }
     running_kernel(running_kernel const&) = delete;
     running_kernel& operator=(running_kernel const&) = delete;
 
@@ -63,8 +80,8 @@ public:
     void wait(double limit_s) const;
 
 private:
-    CUstream stream_ = nullptr;
-    CUstream control_ = nullptr; ///< for what the stop needs to copy
+    cuda_stream stream_;
+    cuda_stream control_; ///< for what the stop needs to copy
     std::function<void(CUstream)> stop_;
 };
 

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "bench/gpu_memory.hpp"
 
+#include "bench/gpu_kernels.hpp"
+#include "output/units.hpp"
+
 #include <barmap/error.hpp>
 
 #include <memory>
 #include <utility>
 
 namespace barmap::tool {
-namespace {
-
-std::size_t round_up(std::size_t value, std::size_t unit) {
-    return (value + unit - 1) / unit * unit;
-}
-
-} // namespace
 
 gpu_memory& gpu_memory::operator=(gpu_memory&& other) noexcept {
     std::swap(address_, other.address_);
@@ -91,12 +87,10 @@ gpu_memory gpu_memory::managed(std::size_t bytes) {
 
 gpu_memory gpu_memory::host(std::size_t bytes) {
     gpu_memory result;
-    void* pointer = nullptr;
-    cuda::check(cuda::api().mem_host_alloc(&pointer, bytes, 0), "allocate pinned host memory");
-    result.undo([pointer] { cuda::api().mem_free_host(pointer); });
-    cuda::check(cuda::api().mem_host_get_device_pointer(&result.address_, pointer, 0),
-                "find the GPU address of pinned host memory");
+    auto memory = std::make_shared<pinned_host>(bytes);
+    result.address_ = memory->gpu_address();
     result.size_ = bytes;
+    result.undo([memory]() mutable { memory.reset(); });
     return result;
 }
 
@@ -137,6 +131,21 @@ gpu_memory gpu_memory::named(std::string_view name, opened_gpu const& gpu, std::
         return barmap(gpu, bytes);
     throw error(errc::invalid_argument, "allocate memory of kind " + std::string(name), "",
                 "the kinds are device, vmm, vmm5 and barmap");
+}
+
+void fill_gpu(CUdeviceptr address, unsigned char value, std::size_t bytes) {
+    cuda::check(cuda::api().memset_d8(address, value, bytes), "fill GPU memory");
+    cuda::check(cuda::api().ctx_synchronize(), "fill GPU memory");
+}
+
+void write_gpu(CUdeviceptr address, std::span<std::byte const> from) {
+    cuda::check(cuda::api().memcpy_htod(address, from.data(), from.size()), "write GPU memory");
+    // A copy from pageable memory may return before the GPU has the last bytes.
+    cuda::check(cuda::api().ctx_synchronize(), "write GPU memory");
+}
+
+void read_gpu(std::span<std::byte> to, CUdeviceptr address) {
+    cuda::check(cuda::api().memcpy_dtoh(to.data(), address, to.size()), "read GPU memory");
 }
 
 } // namespace barmap::tool

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -47,5 +48,12 @@ private:
     std::size_t size_ = 0;
     std::vector<std::function<void()>> undo_; ///< run from the last to the first
 };
+
+// GPU memory by the driver, which all else is compared with. Each waits until it is done, needs the
+// GPU's context, and throws error.
+
+void fill_gpu(CUdeviceptr address, unsigned char value, std::size_t bytes);
+void write_gpu(CUdeviceptr address, std::span<std::byte const> from);
+void read_gpu(std::span<std::byte> to, CUdeviceptr address);
 
 } // namespace barmap::tool

@@ -16,19 +16,10 @@
 namespace barmap::tool {
 namespace {
 
-constexpr host_memory_kind both_kinds[] = {host_memory_kind::pageable, host_memory_kind::pinned};
 /// By the driver's own copies.
 gpu_access by_driver(CUdeviceptr gpu) {
-    return {[gpu](std::span<std::byte const> all) {
-                cuda::check(cuda::api().memcpy_htod(gpu, all.data(), all.size()),
-                            "write with cuMemcpy");
-                // A copy from pageable memory may return before the GPU has the last bytes.
-                cuda::check(cuda::api().ctx_synchronize(), "wait for cuMemcpy");
-            },
-            [gpu](std::span<std::byte> all) {
-                cuda::check(cuda::api().memcpy_dtoh(all.data(), gpu, all.size()),
-                            "read with cuMemcpy");
-            }};
+    return {[gpu](std::span<std::byte const> all) { write_gpu(gpu, all); },
+            [gpu](std::span<std::byte> all) { read_gpu(all, gpu); }};
 }
 
 /// Pinned memory by one submission of all pieces, other memory piece by piece.

@@ -5,8 +5,6 @@
 #include "bench/pattern.hpp"
 #include "output/units.hpp"
 
-#include "driver/cuda/driver_api.hpp"
-
 #include <barmap/copy.hpp>
 
 #include <algorithm>
@@ -47,12 +45,12 @@ std::optional<std::string> compare(std::size_t bytes, std::uint64_t seed, std::s
 
 std::optional<std::string> look_at_canaries(CUdeviceptr from, std::size_t bytes,
                                             std::string_view where) {
-    std::vector<unsigned char> around(bytes);
+    std::vector<std::byte> around(bytes);
     if (bytes == 0)
         return std::nullopt;
-    cuda::check(cuda::api().memcpy_dtoh(around.data(), from, bytes), "read with cuMemcpy");
+    read_gpu(around, from);
     bool const intact = std::all_of(around.begin(), around.end(),
-                                    [](unsigned char byte) { return byte == canary; });
+                                    [](std::byte byte) { return byte == std::byte{canary}; });
     return intact ? std::nullopt
                   : std::optional(formatted("bytes {} the mapped range were changed", where));
 }
@@ -74,8 +72,7 @@ std::optional<std::string> verify_small(CUdeviceptr address, mapping const& thro
         fill_pattern(piece, new_seed, at);
         write(through.window(at, length), piece);
         std::fill(piece.begin(), piece.end(), std::byte{0});
-        cuda::check(cuda::api().memcpy_dtoh(piece.data(), address + at, length),
-                    "read with cuMemcpy");
+        read_gpu(piece, address + at);
         if (first_difference(piece, new_seed, at))
             return formatted("a write of {} bytes at {} came out wrong", length, at);
         std::fill(piece.begin(), piece.end(), std::byte{0});
@@ -91,12 +88,10 @@ std::optional<std::string> verify_small(CUdeviceptr address, mapping const& thro
 void fill_by_driver(CUdeviceptr address, std::size_t bytes, std::uint64_t seed) {
     std::vector<std::byte> buffer(std::min(piece_size, bytes));
     in_pieces(bytes, [&](std::size_t at, std::size_t length) {
-        fill_pattern(std::span(buffer).first(length), seed, at);
-        cuda::check(cuda::api().memcpy_htod(address + at, buffer.data(), length),
-                    "write with cuMemcpy");
+        std::span<std::byte> const piece = std::span(buffer).first(length);
+        fill_pattern(piece, seed, at);
+        write_gpu(address + at, piece);
     });
-    // A copy from pageable memory may return before the GPU has the last bytes.
-    cuda::check(cuda::api().ctx_synchronize(), "wait for cuMemcpy");
 }
 
 void write_through(mapping const& through, std::uint64_t seed) {
@@ -118,16 +113,12 @@ std::optional<std::string> verify_by_cpu(mapping const& through, std::uint64_t s
 std::optional<std::string> verify_by_driver(CUdeviceptr address, std::size_t bytes,
                                             std::uint64_t seed) {
     return compare(bytes, seed, "written through the mapping",
-                   [&](std::span<std::byte> piece, std::size_t at) {
-                       cuda::check(
-                           cuda::api().memcpy_dtoh(piece.data(), address + at, piece.size()),
-                           "read with cuMemcpy");
-                   });
+                   [&](std::span<std::byte> piece, std::size_t at) { read_gpu(piece, address + at); });
 }
 
 std::optional<std::string> verify(checked_range const& range, mapping const& through,
                                   std::uint64_t seed) {
-    cuda::check(cuda::api().memset_d8(range.start, canary, range.size), "fill GPU memory");
+    fill_gpu(range.start, canary, range.size);
     fill_by_driver(range.address(), range.length, seed);
     if (auto problem = verify_by_cpu(through, seed))
         return problem;

@@ -77,19 +77,14 @@ private:
 outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_words, progress& bar,
                      std::string const& title) {
     constexpr double patience_s = 10;
-    cuda::driver_api const& cu = cuda::api();
     std::size_t const word_bytes = std::min<std::size_t>(bytes, 8);
     bool const slow = word_bytes <= 2;
-    CUdeviceptr address = reached_.memory.address() + gap_;
-    cuda::check(cu.memset_d8(address, 0, bytes), "clear the counter");
-    cuda::check(cu.ctx_synchronize(), "clear the counter");
+    CUdeviceptr const address = reached_.memory.address() + gap_;
+    fill_gpu(address, 0, bytes);
     *stop_.word() = 0;
 
-    std::uint32_t length = static_cast<std::uint32_t>(bytes);
-    std::uint64_t last = ~std::uint64_t{0};
-    CUdeviceptr stop_address = stop_.gpu_address();
-    std::uint32_t pace = slow ? slow_pace_cycles : 0;
-    std::array<void*, 5> arguments{&address, &length, &last, &stop_address, &pace};
+    std::uint64_t const last = ~std::uint64_t{0};
+    std::uint32_t const pace = slow ? slow_pace_cycles : 0;
     unsigned const threads = static_cast<unsigned>(bytes / word_bytes);
 
     outcome result{freshness(word_bytes, bytes / word_bytes,
@@ -102,8 +97,9 @@ outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_word
     std::span<std::byte> const words = std::span(buffer).first(bytes);
     window const place = reached_.mapping.window(gap_, bytes);
     {
-        running_kernel const kernel(kernels_.named("barmap_count"), 1, threads, arguments.data(),
-                                    [this](CUstream) { *stop_.word() = 1; });
+        running_kernel const kernel(
+            kernels_.named("barmap_count"), 1, threads, [this](CUstream) { *stop_.word() = 1; },
+            address, static_cast<std::uint32_t>(bytes), last, stop_.gpu_address(), pace);
         // Polls that all precede the first step would judge nothing.
         clock::time_point const begin = clock::now();
         std::uint64_t first = 0;
@@ -133,8 +129,8 @@ outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_word
         *stop_.word() = 1;
         kernel.wait(patience_s);
     }
-    std::array<std::byte, largest> truth{};
-    cuda::check(cu.memcpy_dtoh(truth.data(), address, bytes), "read the counter");
+    std::vector<std::byte> truth(bytes);
+    read_gpu(truth, address);
     read_words(words, place);
     result.caught_up = std::equal(words.begin(), words.end(), truth.begin());
     std::memcpy(&result.counted, truth.data(), word_bytes);

@@ -105,10 +105,7 @@ int run(copylat_options values) {
             throw std::runtime_error("-C: this mapping goes through no CPU cache (-M cache asks "
                                      "for one, which coherent platforms have)");
         // The GPU writes the lines, and so takes them out of the CPU's cache.
-        before = [&](std::size_t bytes) {
-            cuda::check(cuda::api().memset_d8(buffer.address(), 0, bytes), "fill GPU memory");
-            cuda::check(cuda::api().ctx_synchronize(), "fill GPU memory");
-        };
+        before = [&](std::size_t bytes) { fill_gpu(buffer.address(), 0, bytes); };
     }
     say("\nWARNING: the times of writes are the CPU's: that the GPU sees them by then is not "
         "measured.");

@@ -27,8 +27,7 @@ void data_checks::prepare(std::uint64_t seed) {
 
 std::optional<std::string> data_checks::by_driver(std::size_t map_at, std::size_t host_at) {
     std::vector<std::byte> found(buffer_.size());
-    cuda::check(cuda::api().memcpy_dtoh(found.data(), buffer_.address(), found.size()),
-                "copy from the GPU");
+    read_gpu(found, buffer_.address());
     std::size_t const bytes = buffer_.size() - std::max(map_at, host_at);
     for (std::size_t i = 0; i < found.size(); ++i) {
         bool const written = i >= map_at && i < map_at + bytes;

@@ -46,7 +46,8 @@ private:
     void wait_for_gpu(std::uint32_t round) const;
     [[nodiscard]] std::vector<double> produce();
     [[nodiscard]] std::vector<double> consume();
-    void start(char const* kernel, std::vector<void*> arguments);
+    template <class... More>
+    void start(char const* kernel, More... more);
 
     pplat_options const& values_;
     std::uint32_t const rounds_;
@@ -70,10 +71,14 @@ game::game(selected_gpu const& gpu, session const& through, pplat_options const&
         data_.emplace(place_, values.data, values.data_size);
 }
 
-void game::start(char const* kernel, std::vector<void*> arguments) {
-    kernel_.emplace(kernels_.named(kernel), unsigned(values_.blocks), unsigned(values_.threads),
-                    arguments.data(),
-                    [this](CUstream control) { gpu_flag_.force_flag(stop_, control); });
+/// @param more parameters than both kernels have
+template <class... More>
+void game::start(char const* kernel, More... more) {
+    kernel_.emplace(
+        kernels_.named(kernel), unsigned(values_.blocks), unsigned(values_.threads),
+        [this](CUstream control) { gpu_flag_.force_flag(stop_, control); }, gpu_flag_.gpu_address(),
+        cpu_flags_.gpu_address(), rounds_, data_ ? data_->gpu_address() : CUdeviceptr{0},
+        std::uint64_t{values_.data_size / sizeof(std::uint32_t)}, more...);
     wait_for_gpu(1); // every block runs
 }
 
@@ -107,11 +112,7 @@ std::vector<double> game::produce() {
     std::array const contents{data_of(0, values_.data_size), data_of(1, values_.data_size)};
     std::uint64_t const buckets = std::min<std::uint64_t>(rounds_, most_buckets);
     auto const per_bucket = unsigned(rounds_ / buckets);
-    CUdeviceptr gpu_flag = gpu_flag_.gpu_address(), cpu_flags = cpu_flags_.gpu_address();
-    CUdeviceptr data = data_ ? data_->gpu_address() : 0;
-    std::uint32_t rounds = rounds_;
-    std::uint64_t words = values_.data_size / sizeof(std::uint32_t);
-    start("barmap_consume", {&gpu_flag, &cpu_flags, &rounds, &data, &words});
+    start("barmap_consume");
 
     std::vector<double> times;
     std::uint32_t round = 1;
@@ -132,11 +133,7 @@ std::vector<double> game::produce() {
 
 std::vector<double> game::consume() {
     std::vector<std::uint32_t> seen(values_.data_size / sizeof(std::uint32_t));
-    CUdeviceptr gpu_flag = gpu_flag_.gpu_address(), cpu_flags = cpu_flags_.gpu_address();
-    CUdeviceptr data = data_ ? data_->gpu_address() : 0, times = times_.address();
-    std::uint32_t rounds = rounds_;
-    std::uint64_t words = seen.size();
-    start("barmap_produce", {&gpu_flag, &cpu_flags, &rounds, &data, &words, &times});
+    start("barmap_produce", times_.address());
 
     gpu_flag_.write_flag(1); // the kernel's clock starts
     for (std::uint32_t round = 2; round <= rounds_ + 1; ++round) {
@@ -155,8 +152,7 @@ std::vector<double> game::consume() {
     kernel_->wait(double(values_.timeout_s ? values_.timeout_s : 60));
 
     std::vector<std::uint64_t> told(values_.blocks * 2); // begin and end of each block
-    cuda::check(cuda::api().memcpy_dtoh(told.data(), times, told.size() * sizeof told[0]),
-                "copy from the GPU");
+    read_gpu(std::as_writable_bytes(std::span(told)), times_.address());
     std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
     for (std::size_t i = 0; i < told.size(); i += 2) {
         first = std::min(first, told[i]);

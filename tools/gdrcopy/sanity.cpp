@@ -133,7 +133,7 @@ int attribute(session const& of, gdr_attr_t which) {
 
 std::uint32_t word_by_driver(CUdeviceptr address) {
     std::uint32_t word = 0;
-    cuda::check(cuda::api().memcpy_dtoh(&word, address, sizeof word), "copy from the GPU");
+    read_gpu(std::as_writable_bytes(std::span(&word, 1)), address);
     return word;
 }
 

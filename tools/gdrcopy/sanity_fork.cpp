@@ -143,8 +143,7 @@ void pin_memory_of_the_parent(settings const& with) {
     });
     talk.in_parent();
     bench on(with);
-    cuda::check(cuda::api().memcpy_htod(on.buffer.address(), &of_parent, sizeof of_parent),
-                "copy to the GPU");
+    write_gpu(on.buffer.address(), std::as_bytes(std::span(&of_parent, 1)));
     p2p_tokens const tokens = tokens_of(on.buffer.address());
     talk.send(on.buffer.address());
     talk.send(tokens.p2p);

@@ -59,9 +59,4 @@ gpu_buffer::gpu_buffer(selected_gpu const& gpu, std::string const& function, std
     : memory_(allocate(gpu, function, bytes)), address_(round_up(memory_.address(), GPU_PAGE_SIZE)),
       size_(bytes) {}
 
-void gpu_buffer::fill(unsigned char value) const {
-    cuda::check(cuda::api().memset_d8(address_, value, size_), "fill GPU memory");
-    cuda::check(cuda::api().ctx_synchronize(), "fill GPU memory");
-}
-
 } // namespace barmap::tool::gdrcopy

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "bench/gpu_memory.hpp"
+#include "output/units.hpp"
+
 #include "driver/cuda/context_scope.hpp"
 
 #include <cstddef>
@@ -43,7 +45,7 @@ public:
     [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    void fill(unsigned char value) const; ///< by the driver, and waits for it. @throws error
+    void fill(unsigned char value) const { fill_gpu(address_, value, size_); } ///< @throws error
     /// Frees the memory. What is pinned stays as long as libgdrapi's mappings persist.
     void free() { memory_ = gpu_memory(); }
 
@@ -52,9 +54,5 @@ private:
     CUdeviceptr address_;
     std::size_t size_;
 };
-
-[[nodiscard]] constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
-    return (bytes + unit - 1) / unit * unit;
-}
 
 } // namespace barmap::tool::gdrcopy

@@ -12,8 +12,6 @@
 namespace barmap::tool {
 namespace {
 
-constexpr host_memory_kind both_kinds[] = {host_memory_kind::pageable, host_memory_kind::pinned};
-
 std::vector<copy_method> methods_of(copy_methods& copies) {
     // Loads through BAR1 take a millisecond for 1 MiB, and only get worse.
     constexpr std::size_t most_read = MiB;

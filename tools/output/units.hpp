@@ -13,6 +13,10 @@ inline constexpr std::size_t KiB = std::size_t{1} << 10;
 inline constexpr std::size_t MiB = std::size_t{1} << 20;
 inline constexpr std::size_t GiB = std::size_t{1} << 30;
 
+[[nodiscard]] constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
 [[nodiscard]] std::string size_text(std::size_t bytes);       ///< "64 B", "4 KiB", "1.5 MiB"
 [[nodiscard]] std::string microseconds(double nanoseconds);   ///< "0.105", "12.3", "1276"
 [[nodiscard]] std::string cuda_version_text(int api_version); ///< 13000 is "13.0"

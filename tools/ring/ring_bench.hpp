@@ -112,10 +112,8 @@ public:
     template <class... Handles>
     void launch_with(ring_task task, std::function<void()> const& close, CUdeviceptr more,
                      Handles... handles) {
-        CUdeviceptr findings = findings_.gpu_address();
-        unsigned all = blocks_ * threads_;
-        void* arguments[] = {static_cast<void*>(&handles)..., &task, &findings, &all, &more};
-        running_.emplace(function_, blocks_, threads_, arguments, [close](CUstream) { close(); });
+        running_.emplace(function_, blocks_, threads_, [close](CUstream) { close(); }, handles...,
+                         task, findings_.gpu_address(), blocks_ * threads_, more);
     }
     /// What it found, when it has ended. @throws gpu_timeout
     [[nodiscard]] std::span<ring_findings const> wait() const;

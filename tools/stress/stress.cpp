@@ -217,9 +217,7 @@ int run(stress_options const& values) {
     for (unsigned i = 0; i < values.threads; ++i) {
         std::string problem = workers[i]->problem();
         std::vector<std::byte> truth(values.region);
-        cuda::check(cuda::api().memcpy_dtoh(
-                        truth.data(), target.memory.address() + i * values.region, values.region),
-                    "read with cuMemcpy");
+        read_gpu(truth, target.memory.address() + i * values.region);
         if (problem.empty() && truth != workers[i]->expected())
             problem = "the driver finds other bytes in the end";
         good &= problem.empty();
