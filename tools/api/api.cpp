@@ -89,14 +89,9 @@ void tell_backend_starts(report& out, table& rows, device const& gpu) {
 
 void measure_size(report& out, table& rows, opened_gpu const& gpu, options const& values,
                   std::size_t bytes) {
-    constexpr std::size_t fewest = 5, most = 10000;
     gpu_memory const memory = gpu_memory::named(values.memory, gpu, bytes);
     samples pins, maps, pin_and_maps, unmaps, unpins;
-    std::size_t const wanted = values.iterations ? values.iterations : most;
-    clock::time_point const begin = clock::now();
-    for (std::size_t i = 0; i < wanted; ++i) {
-        if (!values.iterations && i >= fewest && seconds_since(begin) > values.budget_s)
-            break;
+    for (repetitions rounds(values.iterations, values.budget_s); rounds.next();) {
         cycle_times const times = cycle(gpu.device(), memory.address(), bytes, values.backend);
         pins.add(times.pin_ns);
         maps.add(times.map_ns);

@@ -49,8 +49,7 @@ int run(batch_options const& given) {
     gpu_kernels const kernels(ptx::batch_kernels);
     batch_bench const bench{out, gpu, kernels, values};
     out.about(gpu.device());
-    out.say(formatted("{}{}, pinned host memory\n\n", gpu.device().name(),
-                      gpu.device().simulated() ? " (simulated GPU)" : ""));
+    out.say(formatted("{}, pinned host memory\n\n", title_of(gpu.device())));
     auto const engine = started_queue(gpu);
     bool good = true;
     auto const part = [&](bool wanted, bool (*measure)(batch_bench const&)) {

@@ -71,8 +71,6 @@ verify_batch(batch_pools& pools, copy_direction way, batch_order order, batch_sh
                                         copy_direction way, batch_order order,
                                         batch_shape const& shape, std::uint64_t seed);
 
-/// "passed", "FAILED", or "FAILED: " and the problem.
-[[nodiscard]] std::string verdict(bool good, std::string const& problem);
 /// Adds wrong_bytes and guard_bytes to a row.
 void put(json& row, batch_faults const& found);
 

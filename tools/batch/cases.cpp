@@ -82,10 +82,6 @@ batch_faults verify_batch(batch_method& method, batch_pools& pools, copy_directi
     });
 }
 
-std::string verdict(bool good, std::string const& problem) {
-    return good ? "passed" : problem.empty() ? "FAILED" : "FAILED: " + problem;
-}
-
 void put(json& row, batch_faults const& found) {
     row["wrong_bytes"] = found.wrong;
     row["guard_bytes"] = found.guards;

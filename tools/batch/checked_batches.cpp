@@ -90,7 +90,7 @@ bool check_batches(batch_bench const& bench) {
              {"seconds", seconds},     {"wrong_batches", wrong_batches}};
     put(row, faults);
     bool const good = faults.none() && problem.empty();
-    row["problem"] = problem.empty() ? json(nullptr) : json(problem);
+    row["problem"] = or_null(problem);
     row["passed"] = good;
     bench.out.add(std::move(row));
     bench.out.say(formatted("{}: {} batches, {} pieces, {}, {} wrong bytes, {} guard bytes "

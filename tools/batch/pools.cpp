@@ -31,10 +31,6 @@ std::uint64_t differing(std::byte const* found, std::byte const* expected, std::
 
 } // namespace
 
-std::string_view name_of(copy_direction way) {
-    return way == copy_direction::to_gpu ? "h2d" : "d2h";
-}
-
 std::string_view name_of(batch_order order) {
     return order == batch_order::random ? "random" : "contiguous";
 }

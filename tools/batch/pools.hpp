@@ -6,7 +6,6 @@
 #include "bench/verify_copies.hpp"
 
 #include <barmap/batch_queue.hpp>
-#include <barmap/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +16,6 @@
 
 /// Where batches copy from and to, and which pieces of it.
 namespace barmap::tool {
-
-[[nodiscard]] std::string_view name_of(copy_direction way); ///< "h2d", "d2h"
 
 /// Bytes that are not what they must be.
 struct batch_faults {

@@ -113,7 +113,7 @@ bool make_round_trips(batch_bench const& bench) {
                    {"early", trip.early()},
                    {"stale", trip.stale()},
                    {"seconds", seconds},
-                   {"problem", problem.empty() ? json(nullptr) : json(problem)},
+                   {"problem", or_null(problem)},
                    {"passed", good}});
     bench.out.say(formatted("{}: {} round trips in the order of a stream, {} words early, {} "
                             "stale, in {:.1f} s: {}\n",

@@ -14,8 +14,6 @@
 namespace barmap::tool {
 namespace {
 
-constexpr std::size_t fewest_rounds = 5, most_rounds = 20'000;
-
 struct measured {
     std::string method{};
     samples times{}, submits{};
@@ -95,10 +93,9 @@ private:
                 each.method->submit(); // first executions are slow
                 each.method->wait();
             });
-        clock::time_point const begin = clock::now();
-        for (std::size_t round = 0; !enough(round, begin); ++round)
+        for (repetitions rounds(bench_.values.iterations, bench_.values.budget_s); rounds.next();)
             for (std::size_t i = 0; i < candidates_.size(); ++i) {
-                candidate& each = candidates_[(i + round) % candidates_.size()];
+                candidate& each = candidates_[(i + rounds.done()) % candidates_.size()];
                 each.attempt([&] {
                     if (!bench_.values.same && !each.method->keeps_pieces())
                         choose(each);
@@ -107,13 +104,6 @@ private:
             }
         for (candidate& each : candidates_)
             each.found.method = each.method->name(); // another engine may have taken over
-    }
-
-    [[nodiscard]] bool enough(std::size_t rounds, clock::time_point begin) const {
-        if (bench_.values.iterations > 0)
-            return rounds >= bench_.values.iterations;
-        return rounds >= most_rounds ||
-               (rounds >= fewest_rounds && seconds_since(begin) > bench_.values.budget_s);
     }
 
     static void time(candidate& each) {
@@ -160,7 +150,7 @@ private:
             row["submit_us"] = submit_ns / 1000;
             put(row, faults);
             row["verified"] = found.faults.has_value();
-            row["problem"] = works ? json(nullptr) : json(found.problem);
+            row["problem"] = or_null(found.problem);
             bench_.out.add(std::move(row));
             good &= works && faults.none();
         }

@@ -11,16 +11,16 @@
 namespace barmap::tool {
 namespace {
 
-std::string no_routine(direction, std::size_t) {
+std::string no_routine(copy_direction, std::size_t) {
     return {};
 }
 
-engine::direction as_engine(direction way) {
-    return way == direction::to_gpu ? engine::direction::to_gpu : engine::direction::to_cpu;
+engine::direction as_engine(copy_direction way) {
+    return way == copy_direction::to_gpu ? engine::direction::to_gpu : engine::direction::to_cpu;
 }
 
 /// About how long one operation takes, from as few as give an idea.
-double estimate(copy_method const& method, direction way, std::size_t bytes) {
+double estimate(copy_method const& method, copy_direction way, std::size_t bytes) {
     constexpr double long_ns = 5e6;
     double best = time_of(1, [&] { method.repeat(way, bytes, 1); });
     for (int i = 0; i < 3 && (best < long_ns || i == 0); ++i) // once may be a hiccup
@@ -30,20 +30,16 @@ double estimate(copy_method const& method, direction way, std::size_t bytes) {
 
 } // namespace
 
-std::string_view name_of(direction way) {
-    return way == direction::to_gpu ? "h2d" : "d2h";
-}
-
 copy_methods::copy_methods(opened_gpu const& gpu, options const& values, std::size_t max)
     : gpu_(gpu), values_(values), max_(max), target_(reach(gpu, values, max)) {}
 
 copy_method copy_methods::through(std::string name, mover by, window whole, host_memory_kind kind) {
     copy_method method{std::move(name), by, kind};
-    method.repeat = [whole, host = new_host(kind)](direction way, std::size_t bytes,
+    method.repeat = [whole, host = new_host(kind)](copy_direction way, std::size_t bytes,
                                                    unsigned times) {
         window const gpu = whole.subwindow(0, bytes);
         std::span<std::byte> const cpu = host.first(bytes);
-        if (way == direction::to_gpu) {
+        if (way == copy_direction::to_gpu) {
             for (unsigned i = 0; i < times; ++i)
                 write(gpu, cpu);
         } else {
@@ -58,9 +54,9 @@ copy_method copy_methods::chosen(host_memory_kind host) {
     bool const pinned = host == host_memory_kind::pinned;
     copy_method method = through(values_.routine + (pinned ? " pinned" : ""), mover::chosen,
                                  target_.mapping.window(), host);
-    method.routine = [this](direction way, std::size_t bytes) {
-        return std::string(way == direction::to_gpu ? target_.mapping.store_routine(bytes)
-                                                    : target_.mapping.load_routine(bytes));
+    method.routine = [this](copy_direction way, std::size_t bytes) {
+        return std::string(way == copy_direction::to_gpu ? target_.mapping.store_routine(bytes)
+                                                         : target_.mapping.load_routine(bytes));
     };
     return method;
 }
@@ -75,7 +71,9 @@ std::vector<copy_method> copy_methods::every_routine() {
         window whole = target_.mapping.window();
         whole.plan = &plan;
         methods.push_back(through(routine.name, mover::routine, whole, host_memory_kind::pageable));
-        methods.back().routine = [name = routine.name](direction, std::size_t) { return name; };
+        methods.back().routine = [name = routine.name](copy_direction, std::size_t) {
+            return name;
+        };
     }
     return methods;
 }
@@ -83,10 +81,10 @@ std::vector<copy_method> copy_methods::every_routine() {
 copy_method copy_methods::adaptive(host_memory_kind kind) {
     copy_method method{"adaptive " + std::string(to_string(kind)), mover::adaptive, kind};
     method.repeat = [&mapping = target_.mapping,
-                     host = new_host(kind)](direction way, std::size_t bytes, unsigned times) {
+                     host = new_host(kind)](copy_direction way, std::size_t bytes, unsigned times) {
         for (unsigned i = 0; i < times; ++i)
-            way == direction::to_gpu ? mapping.copy_to_gpu(0, host.first(bytes))
-                                     : mapping.copy_to_cpu(host.first(bytes), 0);
+            way == copy_direction::to_gpu ? mapping.copy_to_gpu(0, host.first(bytes))
+                                          : mapping.copy_to_cpu(host.first(bytes), 0);
     };
     method.routine = no_routine;
     return method;
@@ -105,7 +103,8 @@ std::vector<copy_method> copy_methods::engines(host_memory_kind kind) {
         } catch (error const&) {
             continue; // it does not reach this memory
         }
-        method.repeat = [user, host, pinned](direction way, std::size_t bytes, unsigned times) {
+        method.repeat = [user, host, pinned](copy_direction way, std::size_t bytes,
+                                             unsigned times) {
             user->use([&](engine_path const& path) {
                 for (unsigned i = 0; i < times; ++i)
                     pinned ? path.copy_direct(as_engine(way), 0, 0, bytes)
@@ -124,12 +123,12 @@ std::vector<copy_method> copy_methods::driver(bool to_the_end) {
         copy_method method{"cuMemcpy " + std::string(to_string(kind)), mover::driver, kind};
         bool const wait = to_the_end && kind == host_memory_kind::pageable;
         method.repeat = [gpu = address(), host = new_host(kind).data(),
-                         wait](direction way, std::size_t bytes, unsigned times) {
+                         wait](copy_direction way, std::size_t bytes, unsigned times) {
             cuda::driver_api const& cu = cuda::api();
             for (unsigned i = 0; i < times; ++i) {
-                CUresult result = way == direction::to_gpu ? cu.memcpy_htod(gpu, host, bytes)
-                                                           : cu.memcpy_dtoh(host, gpu, bytes);
-                if (wait && way == direction::to_gpu && result == cuda::success)
+                CUresult result = way == copy_direction::to_gpu ? cu.memcpy_htod(gpu, host, bytes)
+                                                                : cu.memcpy_dtoh(host, gpu, bytes);
+                if (wait && way == copy_direction::to_gpu && result == cuda::success)
                     result = cu.stream_synchronize(nullptr);
                 cuda::check(result, "copy with cuMemcpy");
             }
@@ -140,12 +139,11 @@ std::vector<copy_method> copy_methods::driver(bool to_the_end) {
     return methods;
 }
 
-std::vector<measured_method> measure_in_turn(std::span<copy_method const> all, direction way,
-                                             std::size_t bytes, double budget_s,
-                                             std::size_t iterations) {
+std::vector<measured_method> measure_in_turn(std::span<copy_method const> all, copy_direction way,
+                                             std::size_t bytes, options const& values) {
     std::vector<copy_method> methods;
     for (copy_method const& each : all)
-        if (way == direction::to_gpu || bytes <= each.most_read)
+        if (way == copy_direction::to_gpu || bytes <= each.most_read)
             methods.push_back(each);
     std::vector<double> about;
     for (copy_method const& method : methods)
@@ -164,20 +162,16 @@ std::vector<measured_method> measure_in_turn(std::span<copy_method const> all, d
         // All routines alike: a batch of one costs another bit than a batch of many.
         taken.emplace_back(
             operations_per_sample(may_be_mapped(methods[i]) ? fastest_mapped : about[i]));
-        bool const too_slow = about[i] > 8 * fastest_mapped && about[i] > budget_s * 1e9 / 20;
+        bool const too_slow =
+            about[i] > 8 * fastest_mapped && about[i] > values.budget_s * 1e9 / 20;
         if (too_slow)
             taken[i].add(about[i]);
         else
             in_turn.push_back(i);
     }
 
-    constexpr std::size_t fewest = 5, most = 20000;
-    std::size_t const wanted = iterations ? iterations : most;
     std::minstd_rand order;
-    clock::time_point const begin = clock::now();
-    for (std::size_t round = 0; round < wanted; ++round) {
-        if (!iterations && round >= fewest && seconds_since(begin) > budget_s)
-            break;
+    for (repetitions rounds(values.iterations, values.budget_s); rounds.next();) {
         // In another order each time: none always finds the caches and branch predictors that the
         // same other one has left.
         std::shuffle(in_turn.begin(), in_turn.end(), order);
@@ -194,14 +188,14 @@ std::vector<measured_method> measure_in_turn(std::span<copy_method const> all, d
     return found;
 }
 
-json row_of(measured_method const& found, direction way, std::size_t bytes) {
+json row_of(measured_method const& found, copy_direction way, std::size_t bytes) {
     json row;
     row["measurement"] = "copy";
     row["direction"] = name_of(way);
     row["size"] = bytes;
     row["method"] = found.name;
     row["host"] = to_string(found.host);
-    row["routine"] = found.routine.empty() ? json(nullptr) : json(found.routine);
+    row["routine"] = or_null(found.routine);
     put(row, found.times);
     row["gb_per_s"] = gigabytes_per_second(bytes, found.times.p50_ns);
     return row;

@@ -22,10 +22,6 @@
 
 namespace barmap::tool {
 
-enum class direction { to_gpu, from_gpu };
-[[nodiscard]] std::string_view name_of(direction way); ///< "h2d", "d2h"
-inline constexpr direction both_directions[] = {direction::to_gpu, direction::from_gpu};
-
 /// What moves the bytes.
 enum class mover {
     chosen,   ///< stores and loads through the mapping, by the routine that was chosen
@@ -42,9 +38,9 @@ struct copy_method {
     host_memory_kind host = host_memory_kind::pageable;
     std::size_t most_read = SIZE_MAX; ///< larger copies from the GPU are not measured
     /// Copies that many bytes that many times, at the same place.
-    std::function<void(direction, std::size_t, unsigned)> repeat{};
+    std::function<void(copy_direction, std::size_t, unsigned)> repeat{};
     /// The copy routine that it uses; empty where it is none's.
-    std::function<std::string(direction, std::size_t)> routine{};
+    std::function<std::string(copy_direction, std::size_t)> routine{};
 };
 
 struct measured_method {
@@ -93,14 +89,13 @@ private:
 };
 
 /// Measures all methods at once, one sample of each in turn, so that drift of the machine hits all
-/// alike. Stops after that many seconds (but not before 5 samples of each), or after `iterations`
-/// samples of each, if that is not 0. A method 8 times slower than the best one that would take
+/// alike, for as long as the options say. A method 8 times slower than the best one that would take
 /// long gets one sample only.
 [[nodiscard]] std::vector<measured_method> measure_in_turn(std::span<copy_method const> methods,
-                                                           direction way, std::size_t bytes,
-                                                           double budget_s, std::size_t iterations);
+                                                           copy_direction way, std::size_t bytes,
+                                                           options const& values);
 
 /// One JSON row of a measured method.
-[[nodiscard]] json row_of(measured_method const& found, direction way, std::size_t bytes);
+[[nodiscard]] json row_of(measured_method const& found, copy_direction way, std::size_t bytes);
 
 } // namespace barmap::tool

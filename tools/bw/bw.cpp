@@ -15,18 +15,13 @@ namespace barmap::tool {
 namespace {
 
 /// Samples of one transfer that the whole team does together.
-samples measure_team(copy_team& team, direction way, std::size_t bytes, options const& values) {
-    constexpr std::size_t fewest = 5, most = 20000;
+samples measure_team(copy_team& team, copy_direction way, std::size_t bytes,
+                     options const& values) {
     double about = team.transfer(way, bytes, 1);
     unsigned const operations = operations_per_sample(about);
     samples taken(operations);
-    std::size_t const wanted = values.iterations ? values.iterations : most;
-    clock::time_point const begin = clock::now();
-    for (std::size_t i = 0; i < wanted; ++i) {
-        if (!values.iterations && i >= fewest && seconds_since(begin) > values.budget_s)
-            break;
+    for (repetitions rounds(values.iterations, values.budget_s); rounds.next();)
         taken.add(team.transfer(way, bytes, operations));
-    }
     return taken;
 }
 
@@ -39,19 +34,18 @@ int measure_bandwidth(options const& values) {
     reached_memory const target = reach(gpu, values, largest);
     copy_team team(values.threads, target.mapping.window());
     out.about(gpu.device(), target.mapping.backend());
-    out.say(formatted("{}{}, {} memory by {}, {} thread{}\n", gpu.device().name(),
-                      gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
+    out.say(formatted("{}, {} memory by {}, {} thread{}\n", title_of(gpu.device()), values.memory,
                       target.mapping.backend(), values.threads, values.threads == 1 ? "" : "s"));
     table rows({"size", "h2d p50 us", "GB/s", "best GB/s", "routine", "d2h p50 us", "GB/s",
                 "best GB/s", "routine"});
     progress bar(sizes.size() * std::size(both_directions));
     for (std::size_t const bytes : sizes) {
         std::vector<std::string> cells{size_text(bytes)};
-        for (direction const way : both_directions) {
+        for (copy_direction const way : both_directions) {
             bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
             summary const times = measure_team(team, way, bytes, values).summarise();
             std::size_t const share = team.share(bytes);
-            std::string const routine{way == direction::to_gpu
+            std::string const routine{way == copy_direction::to_gpu
                                           ? target.mapping.store_routine(share)
                                           : target.mapping.load_routine(share)};
             json row;

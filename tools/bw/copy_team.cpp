@@ -36,7 +36,7 @@ std::size_t copy_team::share(std::size_t bytes) const {
     return (bytes / members_ + line - 1) / line * line;
 }
 
-double copy_team::transfer(direction way, std::size_t bytes, unsigned times) {
+double copy_team::transfer(copy_direction way, std::size_t bytes, unsigned times) {
     order_ = {way, bytes, times};
     busy_ = members_;
     return time_of(times, [&] {
@@ -66,7 +66,7 @@ void copy_team::do_part(unsigned member) {
         window const gpu = whole_.subwindow(from, end - from);
         std::span<std::byte> const cpu = std::span(host_).subspan(from, end - from);
         for (unsigned i = 0; i < order_.times; ++i)
-            order_.way == direction::to_gpu ? write(gpu, cpu) : read(cpu, gpu);
+            order_.way == copy_direction::to_gpu ? write(gpu, cpu) : read(cpu, gpu);
     }
     --busy_;
 }

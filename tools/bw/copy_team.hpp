@@ -20,14 +20,14 @@ public:
     ~copy_team();
 
     /// Transfers that many bytes that many times. @return nanoseconds per transfer
-    double transfer(direction way, std::size_t bytes, unsigned times);
+    double transfer(copy_direction way, std::size_t bytes, unsigned times);
 
     /// Bytes of each thread's part: whole lines.
     [[nodiscard]] std::size_t share(std::size_t bytes) const;
 
 private:
     struct order {
-        direction way;
+        copy_direction way;
         std::size_t bytes;
         unsigned times;
     };

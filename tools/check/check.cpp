@@ -54,8 +54,7 @@ int run(check_options const& values) {
     {
         opened_gpu const first(values.device);
         out.about(first.device());
-        out.say(formatted("{}{}, driver CUDA {}\n", first.device().name(),
-                          first.device().simulated() ? " (simulated GPU)" : "",
+        out.say(formatted("{}, driver CUDA {}\n", title_of(first.device()),
                           cuda_version_text(first.device().driver_version())));
         check_gpu(first, values, results);
     }

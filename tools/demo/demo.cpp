@@ -15,7 +15,7 @@ namespace barmap::tool {
 namespace {
 
 /// One line of the table: barmap beside the driver. Of a simulated GPU only that it was copied.
-void tell(report& out, table& rows, bool simulated, direction way, std::size_t bytes,
+void tell(report& out, table& rows, bool simulated, copy_direction way, std::size_t bytes,
           std::vector<measured_method> const& found) {
     for (measured_method const& one : found)
         out.add(row_of(one, way, bytes));
@@ -75,11 +75,11 @@ int demonstrate(options const& values) {
                                                              "faster", "copy routine"});
     {
         progress bar(sizes.size() * std::size(both_directions));
-        for (direction const way : both_directions)
+        for (copy_direction const way : both_directions)
             for (std::size_t const bytes : sizes) {
                 bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
                 tell(out, rows, opened.simulated(), way, bytes,
-                     measure_in_turn(methods, way, bytes, values.budget_s, values.iterations));
+                     measure_in_turn(methods, way, bytes, values));
             }
     }
     out.say(rows.text());

@@ -210,9 +210,8 @@ int run(fresh_options const& given) {
             good &= poll_with(counting, values, name, by_barmap, out, rows);
         }
     }
-    out.say(formatted("{}{}, by {}\n{}", gpu.device().name(),
-                      gpu.device().simulated() ? " (simulated GPU)" : "",
-                      counting.through().backend(), rows.text()));
+    out.say(formatted("{}, by {}\n{}", title_of(gpu.device()), counting.through().backend(),
+                      rows.text()));
     out.finish();
     return good ? exit_ok : exit_failed;
 }

@@ -6,7 +6,7 @@
 #include "output/table.hpp"
 #include "output/units.hpp"
 
-#include <algorithm>
+#include <functional>
 #include <iterator>
 
 namespace barmap::tool {
@@ -74,27 +74,20 @@ judgement judge_adaptive(measured_size const& size, host_memory_kind host) {
             })};
 }
 
+using crossovers = std::vector<copy_crossover>;
+
 /// The method of an adaptive copy.
-class crossovers {
-public:
-    crossovers(opened_gpu const& gpu, mapping const& through)
-        : all_(gpu.device().copy_crossovers(through.backend())) {}
+std::string method_of(crossovers const& all, copy_direction way, host_memory_kind host,
+                      std::size_t bytes) {
+    std::string found;
+    for (copy_crossover const& each : all)
+        if (each.direction == way && each.host == host && each.from_bytes <= bytes)
+            found = each.method;
+    return found;
+}
 
-    [[nodiscard]] std::string method(direction way, host_memory_kind host,
-                                     std::size_t bytes) const {
-        std::string found;
-        for (copy_crossover const& each : all_)
-            if ((each.direction == copy_direction::to_gpu) == (way == direction::to_gpu) &&
-                each.host == host && each.from_bytes <= bytes)
-                found = each.method;
-        return found;
-    }
-
-private:
-    std::vector<copy_crossover> all_;
-};
-
-void add_rows(report& out, direction way, measured_size const& size, crossovers const& methods) {
+void add_rows(report& out, copy_direction way, measured_size const& size,
+              crossovers const& methods) {
     for (measured_method const& one : size.methods)
         out.add(row_of(one, way, size.bytes));
     if (judgement const chosen = judge_choice(size))
@@ -110,67 +103,44 @@ void add_rows(report& out, direction way, measured_size const& size, crossovers 
                      {"direction", name_of(way)},
                      {"size", size.bytes},
                      {"host", to_string(host)},
-                     {"adaptive_method", methods.method(way, host, size.bytes)},
+                     {"adaptive_method", method_of(methods, way, host, size.bytes)},
                      {"best", adaptive.best->name},
                      {"adaptive_over_best", adaptive.ratio()}});
 }
 
-/// Puts the medians of these methods into a row; a dash where one was not measured.
-void add_medians(std::vector<std::string>& row, measured_size const& size,
-                 std::vector<std::string> const& names) {
-    for (std::string const& name : names) {
-        measured_method const* const one = find(size, name);
-        row.push_back(one ? microseconds(one->times.p50_ns) : "-");
-    }
-}
+/// A method beside others, as a table tells it.
+struct comparison {
+    std::string name;                              ///< of the judged one, in headings
+    std::string rate;                              ///< the heading of its GB/s
+    std::function<bool(copy_method const&)> shows; ///< its median
+    std::function<judgement(measured_size const&)> judge;
+    std::function<std::string(measured_size const&, judgement const&)> chose;
+};
 
-void tell_methods(report& out, direction way, host_memory_kind host,
-                  std::vector<copy_method> const& methods, std::vector<measured_size> const& sizes,
-                  crossovers const& chosen) {
+void tell(report& out, copy_direction way, std::vector<copy_method> const& methods,
+          std::vector<measured_size> const& sizes, comparison const& with) {
+    std::vector<std::string> headings{formatted("{} p50 us", name_of(way))};
     std::vector<std::string> names;
     for (copy_method const& one : methods)
-        if (one.by != mover::routine && one.host == host)
+        if (with.shows(one))
             names.push_back(one.name);
-    std::vector<std::string> headings{formatted("{} p50 us", name_of(way))};
     headings.insert(headings.end(), names.begin(), names.end());
-    headings.insert(headings.end(), {"GB/s", "best", "adaptive/best", "adaptive is"});
+    headings.insert(headings.end(), {with.rate, "best", with.name + "/best", with.name + " is"});
     table rows(headings);
     for (measured_size const& size : sizes) {
-        judgement const adaptive = judge_adaptive(size, host);
-        std::vector<std::string> row{size_text(size.bytes)};
-        add_medians(row, size, names);
-        row.push_back(
-            formatted("{:.2f}", gigabytes_per_second(size.bytes, adaptive.judged->times.p50_ns)));
-        row.push_back(adaptive.best->name);
-        row.push_back(formatted("{:.3f}", adaptive.ratio()));
-        row.push_back(chosen.method(way, host, size.bytes));
-        rows.row(std::move(row));
-    }
-    out.say(rows.text() + "\n");
-}
-
-void tell_routines(report& out, direction way, std::vector<copy_method> const& methods,
-                   std::vector<measured_size> const& sizes) {
-    std::vector<std::string> names;
-    for (copy_method const& one : methods)
-        if (one.by == mover::routine ||
-            (one.by == mover::chosen && one.host == host_memory_kind::pageable))
-            names.push_back(one.name);
-    std::vector<std::string> headings{formatted("{} p50 us", name_of(way))};
-    headings.insert(headings.end(), names.begin(), names.end());
-    headings.insert(headings.end(), {"auto GB/s", "best", "auto/best", "auto is"});
-    table rows(headings);
-    for (measured_size const& size : sizes) {
-        judgement const chosen = judge_choice(size);
-        if (!chosen)
+        judgement const found = with.judge(size);
+        if (!found)
             continue;
         std::vector<std::string> row{size_text(size.bytes)};
-        add_medians(row, size, names);
+        for (std::string const& each : names) {
+            measured_method const* const one = find(size, each);
+            row.push_back(one ? microseconds(one->times.p50_ns) : "-");
+        }
         row.push_back(
-            formatted("{:.2f}", gigabytes_per_second(size.bytes, chosen.judged->times.p50_ns)));
-        row.push_back(chosen.best->name);
-        row.push_back(formatted("{:.3f}", chosen.ratio()));
-        row.push_back(chosen.judged->routine);
+            formatted("{:.2f}", gigabytes_per_second(size.bytes, found.judged->times.p50_ns)));
+        row.push_back(found.best->name);
+        row.push_back(formatted("{:.3f}", found.ratio()));
+        row.push_back(with.chose(size, found));
         rows.row(std::move(row));
     }
     out.say(rows.text() + "\n");
@@ -180,20 +150,41 @@ void tell_routines(report& out, direction way, std::vector<copy_method> const& m
 
 void compare(report& out, opened_gpu const& gpu, copy_methods& copies,
              std::vector<std::size_t> const& sizes, options const& values) {
-    crossovers const chosen(gpu, copies.mapping()); // also starts the engines
+    // This also starts the engines.
+    crossovers const chosen = gpu.device().copy_crossovers(copies.mapping().backend());
     std::vector<copy_method> const methods = methods_of(copies);
     progress bar(sizes.size() * std::size(both_directions));
-    for (direction const way : both_directions) {
+    for (copy_direction const way : both_directions) {
         std::vector<measured_size> found;
         for (std::size_t const bytes : sizes) {
             bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
-            found.push_back(
-                {bytes, measure_in_turn(methods, way, bytes, values.budget_s, values.iterations)});
+            found.push_back({bytes, measure_in_turn(methods, way, bytes, values)});
             add_rows(out, way, found.back(), chosen);
         }
         for (host_memory_kind const host : both_kinds)
-            tell_methods(out, way, host, methods, found, chosen);
-        tell_routines(out, way, methods, found);
+            tell(out, way, methods, found,
+                 {.name = "adaptive",
+                  .rate = "GB/s",
+                  .shows =
+                      [&](copy_method const& one) {
+                          return one.by != mover::routine && one.host == host;
+                      },
+                  .judge = [&](measured_size const& size) { return judge_adaptive(size, host); },
+                  .chose =
+                      [&](measured_size const& size, judgement const&) {
+                          return method_of(chosen, way, host, size.bytes);
+                      }});
+        tell(out, way, methods, found,
+             {.name = "auto",
+              .rate = "auto GB/s",
+              .shows =
+                  [](copy_method const& one) {
+                      return one.by == mover::routine ||
+                             (one.by == mover::chosen && one.host == host_memory_kind::pageable);
+                  },
+              .judge = judge_choice,
+              .chose = [](measured_size const&,
+                          judgement const& one) { return one.judged->routine; }});
     }
 }
 

@@ -17,7 +17,7 @@ struct lat_options : options {
     bool compare = false;
 };
 
-void tell_latencies(report& out, direction way, std::vector<measured_size> const& sizes) {
+void tell_latencies(report& out, copy_direction way, std::vector<measured_size> const& sizes) {
     table rows({std::string(name_of(way)), "min us", "p50 us", "p99 us", "GB/s", "routine"});
     for (measured_size const& size : sizes) {
         measured_method const& one = size.methods.front();
@@ -38,8 +38,7 @@ int run(lat_options const& values) {
     copy_methods copies(gpu, values,
                         std::max(*std::max_element(sizes.begin(), sizes.end()), smallest_room));
     out.about(gpu.device(), copies.mapping().backend());
-    out.say(formatted("{}{}, {} memory by {} ({})\n\n", gpu.device().name(),
-                      gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
+    out.say(formatted("{}, {} memory by {} ({})\n\n", title_of(gpu.device()), values.memory,
                       copies.mapping().backend(), to_string(copies.mapping().kind())));
 
     if (values.compare) {
@@ -47,12 +46,11 @@ int run(lat_options const& values) {
     } else {
         std::vector<copy_method> const methods{copies.chosen()};
         progress bar(sizes.size() * std::size(both_directions));
-        for (direction const way : both_directions) {
+        for (copy_direction const way : both_directions) {
             std::vector<measured_size> found;
             for (std::size_t const bytes : sizes) {
                 bar.step(formatted("{} {}", name_of(way), size_text(bytes)));
-                found.push_back({bytes, measure_in_turn(methods, way, bytes, values.budget_s,
-                                                        values.iterations)});
+                found.push_back({bytes, measure_in_turn(methods, way, bytes, values)});
                 out.add(row_of(found.back().methods.front(), way, bytes));
             }
             tell_latencies(out, way, found);

@@ -50,9 +50,8 @@ json describe_machine(device const* gpu, std::string_view backend) {
     machine["gpu"] = gpu ? json(gpu->name()) : json(nullptr);
     machine["pci"] = gpu ? json(gpu->pci_address()) : json(nullptr);
     machine["driver"] = gpu ? json(cuda_version_text(gpu->driver_version())) : json(nullptr);
-    std::string const kernel_driver = kernel_driver_version();
-    machine["kernel_driver"] = kernel_driver.empty() ? json(nullptr) : json(kernel_driver);
-    machine["backend"] = backend.empty() ? json(nullptr) : json(backend);
+    machine["kernel_driver"] = or_null(kernel_driver_version());
+    machine["backend"] = or_null(backend);
     machine["simulated"] = gpu && gpu->simulated();
     return machine;
 }

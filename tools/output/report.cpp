@@ -127,4 +127,12 @@ void report::write_document() {
     unfinished_file_ = false;
 }
 
+std::string title_of(device const& gpu) {
+    return gpu.name() + (gpu.simulated() ? " (simulated GPU)" : "");
+}
+
+std::string verdict(bool good, std::string const& problem) {
+    return good ? "passed" : problem.empty() ? "FAILED" : "FAILED: " + problem;
+}
+
 } // namespace barmap::tool

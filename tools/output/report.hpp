@@ -55,4 +55,9 @@ private:
     std::optional<interruption> interruption_;
 };
 
+/// Its name, and whether it is simulated.
+[[nodiscard]] std::string title_of(device const& gpu);
+/// "passed", "FAILED", or "FAILED: " and the problem.
+[[nodiscard]] std::string verdict(bool good, std::string const& problem);
+
 } // namespace barmap::tool

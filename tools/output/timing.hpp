@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 /// How times are taken: by the monotonic clock, whose own cost is subtracted. Operations under a
@@ -41,6 +42,29 @@ template <class Work>
     return about_ns < 1000 ? batch : 1;
 }
 
+/// How often something is measured: so many times, if that is asked for; else for so long, but 5
+/// times at least, and 20,000 at most.
+class repetitions {
+public:
+    repetitions(std::size_t wanted, double budget_s) : wanted_(wanted), budget_s_(budget_s) {}
+    /// Whether there is another one, which begins now.
+    [[nodiscard]] bool next() {
+        constexpr std::size_t fewest = 5, most = 20'000;
+        bool const more =
+            wanted_ ? done_ < wanted_
+                    : done_ < most && (done_ < fewest || seconds_since(begin_) <= budget_s_);
+        done_ += more;
+        return more;
+    }
+    [[nodiscard]] std::size_t done() const { return done_; } ///< or begun
+
+private:
+    std::size_t wanted_;
+    double budget_s_;
+    std::size_t done_ = 0;
+    clock::time_point begin_ = clock::now();
+};
+
 struct summary {
     double min_ns = 0, p50_ns = 0, p90_ns = 0, p99_ns = 0, p99_9_ns = 0, max_ns = 0;
     std::size_t samples = 0;
@@ -61,6 +85,11 @@ private:
     std::vector<double> values_;
     unsigned operations_;
 };
+
+/// Null where there is none.
+[[nodiscard]] inline json or_null(std::string_view text) {
+    return text.empty() ? json(nullptr) : json(text);
+}
 
 /// Adds min_ns, p50_ns, p99_ns, samples and operations_per_sample to a row.
 void put(json& row, summary const& times);

@@ -32,6 +32,10 @@ std::string cuda_version_text(int api_version) {
     return formatted("{}.{}", api_version / 1000, api_version % 1000 / 10);
 }
 
+std::string_view name_of(copy_direction way) {
+    return way == copy_direction::to_gpu ? "h2d" : "d2h";
+}
+
 std::optional<std::size_t> parse_size(std::string_view text) {
     constexpr std::size_t most = std::size_t{1} << 48;
     std::size_t value = 0;

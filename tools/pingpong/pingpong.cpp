@@ -58,8 +58,7 @@ int measure_round_trips(options const& values) {
                   microseconds(times.min_ns), microseconds(times.p50_ns),
                   microseconds(times.p99_ns), std::to_string(times.samples)});
     }
-    out.say(formatted("{}{}, {} memory by {}\n{}", gpu.device().name(),
-                      gpu.device().simulated() ? " (simulated GPU)" : "", values.memory,
+    out.say(formatted("{}, {} memory by {}\n{}", title_of(gpu.device()), values.memory,
                       bell.through().backend(), rows.text()));
     out.finish();
     return exit_ok;

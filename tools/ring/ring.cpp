@@ -42,9 +42,8 @@ int run(ring_options const& values) {
     out.about(gpu.device(), like_the_arena.map().backend());
     std::string_view const publication = publication_in(memory);
     out.set("publication", publication);
-    out.say(formatted("{}{}, rings of {} slots, messages to the GPU by {}\n\n", gpu.device().name(),
-                      gpu.device().simulated() ? " (simulated GPU)" : "", values.slots,
-                      publication));
+    out.say(formatted("{}, rings of {} slots, messages to the GPU by {}\n\n",
+                      title_of(gpu.device()), values.slots, publication));
     bool good = true;
     auto const part = [&](char const* name, bool (*measure)(ring_bench const&)) {
         if (std::find(values.only.begin(), values.only.end(), name) != values.only.end())

@@ -274,7 +274,7 @@ void put(json& row, ring_result const& found) {
     row["torn"] = found.torn;
     row["out_of_order"] = found.out_of_order;
     row["checksum_right"] = found.checksum;
-    row["problem"] = found.problem.empty() ? json(nullptr) : json(found.problem);
+    row["problem"] = or_null(found.problem);
     row["passed"] = found.good();
 }
 

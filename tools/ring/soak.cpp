@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "batch/pools.hpp"
 #include "bench/link_load.hpp"
 #include "output/formatted.hpp"
 #include "output/progress.hpp"
 #include "output/table.hpp"
+#include "output/units.hpp"
 #include "ring/ring_bench.hpp"
 
 #include <algorithm>

@@ -225,7 +225,7 @@ int run(stress_options const& values) {
                  {"thread", i},
                  {"operations", workers[i]->done.load()},
                  {"passed", problem.empty()},
-                 {"problem", problem.empty() ? json(nullptr) : json(problem)}});
+                 {"problem", or_null(problem)}});
         if (!problem.empty())
             out.say(formatted("thread {}: FAILED: {}\n", i, problem));
     }

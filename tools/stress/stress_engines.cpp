@@ -30,12 +30,10 @@ struct outcome {
 bool tell(report& out, json row, outcome const& found, std::string_view what) {
     row["seconds"] = found.seconds;
     row["passed"] = found.good();
-    row["problem"] = found.problem.empty() ? json(nullptr) : json(found.problem);
+    row["problem"] = or_null(found.problem);
     out.add(std::move(row));
     out.say(formatted("{}, {} wrong, in {:.1f} s: {}\n", what, found.wrong, found.seconds,
-                      found.good()            ? "passed"
-                      : found.problem.empty() ? "FAILED"
-                                              : "FAILED: " + found.problem));
+                      verdict(found.good(), found.problem)));
     return found.good();
 }
 
