@@ -70,7 +70,7 @@ TEST(ring_judge, finds_what_is_wrong_with_a_message) {
 
 TEST(ring_judge, every_fault_is_a_failure) {
     ring_result right;
-    right.pushed = right.popped = 9;
+    right.pushed = right.read.count = 9;
     right.checksum = true;
     EXPECT_TRUE(right.good());
     EXPECT_EQ(verdict(right), "passed");
@@ -82,11 +82,11 @@ TEST(ring_judge, every_fault_is_a_failure) {
         EXPECT_EQ(row.at("passed"), false) << says;
         EXPECT_NE(verdict(wrong).find(says), std::string::npos) << verdict(wrong);
     };
-    expect_failure([](ring_result& it) { it.popped = 8; }, "1 lost");
-    expect_failure([](ring_result& it) { it.popped = 10; }, "FAILED");
-    expect_failure([](ring_result& it) { it.doubled = 2; }, "2 doubled");
-    expect_failure([](ring_result& it) { it.torn = 3; }, "3 torn");
-    expect_failure([](ring_result& it) { it.out_of_order = 4; }, "4 out of order");
+    expect_failure([](ring_result& it) { it.read.count = 8; }, "1 lost");
+    expect_failure([](ring_result& it) { it.read.count = 10; }, "FAILED");
+    expect_failure([](ring_result& it) { it.read.doubled = 2; }, "2 doubled");
+    expect_failure([](ring_result& it) { it.read.torn = 3; }, "3 torn");
+    expect_failure([](ring_result& it) { it.read.out_of_order = 4; }, "4 out of order");
     expect_failure([](ring_result& it) { it.checksum = false; }, "wrong sum");
     expect_failure([](ring_result& it) { it.problem = "the kernel ended"; }, "the kernel ended");
 }

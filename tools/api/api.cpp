@@ -33,7 +33,7 @@ cycle_times cycle(device const& gpu, CUdeviceptr address, std::size_t bytes,
     std::optional<pin> held;
     std::optional<mapping> mapped;
     times.pin_ns = time_of(1, [&] {
-        held.emplace(gpu.pin(std::uintptr_t{address}, bytes, {.backend = std::string(backend)}));
+        held.emplace(gpu.pin(std::uintptr_t{address}, bytes, {.backend = backend}));
     });
     times.map_ns = time_of(1, [&] { mapped.emplace(held->map()); });
     times.unmap_ns = time_of(1, [&] { mapped.reset(); });
@@ -156,7 +156,7 @@ int run(api_options const& values) {
         samples first;
         std::optional<pin> const held =
             gpu.device().pin(std::uintptr_t{memory.address()}, memory.size(),
-                             {.backend = std::string(values.backend)});
+                             {.backend = values.backend});
         out.about(gpu.device(), held->backend());
         first.add(time_of(1, [&] { (void)held->map(); }));
         put_row(out, rows, "map, first", memory.size(), first);

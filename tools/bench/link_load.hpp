@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <thread>
 
 namespace barmap::tool {
@@ -29,5 +30,10 @@ private:
     std::atomic<bool> ending_{false};
     std::thread thread_; // the last to be made
 };
+
+/// One where it is wanted, else null.
+[[nodiscard]] inline std::unique_ptr<link_load> load_if(bool wanted, opened_gpu const& gpu) {
+    return wanted ? std::make_unique<link_load>(gpu) : nullptr;
+}
 
 } // namespace barmap::tool

@@ -74,22 +74,19 @@ void check_engine(opened_gpu const& gpu, running_engine const& which, checklist&
 void check_adaptive(opened_gpu const& gpu, std::string const& backend, checklist& results) {
     constexpr std::size_t bytes = 6 * MiB, odd = 4 * KiB - 37;
     for (host_memory_kind const kind : both_kinds) {
-        std::string const name = formatted("adaptive copies, {}", to_string(kind));
-        try {
-            pin const memory = gpu.device().allocate(bytes, backend);
-            CUdeviceptr const address = CUdeviceptr{memory.gpu_address()} + odd;
-            // Backends that import their own memory do so at any address.
-            pin const part = gpu.device().pin(std::uintptr_t{address}, bytes - 2 * odd,
-                                              {.backend = std::string(backend)});
-            mapping const through = part.map();
-            touched_host const host(kind, through.size());
-            results.verdict(
-                name, backend,
-                verify_copies(by_driver(address), host.bytes(), adaptively(through, host), 37),
-                formatted("random pieces in {}, both ways", size_text(through.size())));
-        } catch (error const& failure) {
-            results.failed(name, backend, failure.what());
-        }
+        results.attempt(formatted("adaptive copies, {}", to_string(kind)), backend,
+                        formatted("random pieces in {}, both ways", size_text(bytes - 2 * odd)),
+                        [&] {
+                            pin const memory = gpu.device().allocate(bytes, backend);
+                            CUdeviceptr const address = CUdeviceptr{memory.gpu_address()} + odd;
+                            // Backends that import their own memory do so at any address.
+                            pin const part = gpu.device().pin(
+                                std::uintptr_t{address}, bytes - 2 * odd, {.backend = backend});
+                            mapping const through = part.map();
+                            touched_host const host(kind, through.size());
+                            return verify_copies(by_driver(address), host.bytes(),
+                                                 adaptively(through, host), 37);
+                        });
     }
 }
 

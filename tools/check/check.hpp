@@ -39,6 +39,17 @@ public:
     void verdict(std::string_view memory, std::string_view backend,
                  std::optional<std::string> const& problem, std::string_view detail);
 
+    /// The same of what work() returns; failed if it throws error.
+    template <class Work>
+    void attempt(std::string_view memory, std::string_view backend, std::string_view detail,
+                 Work&& work) {
+        try {
+            verdict(memory, backend, work(), detail);
+        } catch (error const& failure) {
+            failed(memory, backend, failure.what());
+        }
+    }
+
     [[nodiscard]] bool requires_backend(std::string_view name) const;
     [[nodiscard]] std::size_t failures() const { return failures_; }
     void tell_sums();
@@ -76,6 +87,14 @@ void write_through(mapping const& through, std::uint64_t seed);
                                                           std::uint64_t seed);
 void fill_by_driver(CUdeviceptr address, std::size_t bytes, std::uint64_t seed);
 [[nodiscard]] std::optional<std::string> verify_by_cpu(mapping const& through, std::uint64_t seed);
+
+/// Tries to pin what must be refused with that code, and advice.
+/// @param backend empty: any. @param if_pinned what is wrong where it is not refused
+[[nodiscard]] std::optional<std::string> verify_refusal(opened_gpu const& gpu, CUdeviceptr address,
+                                                        std::size_t bytes,
+                                                        std::string const& backend, errc expected,
+                                                        std::string_view if_pinned);
+inline constexpr std::string_view rightly_refused = "refused, as it should be";
 
 /// Every kind of memory by one usable backend.
 void check_memory(opened_gpu const& gpu, std::string const& backend, check_options const& values,

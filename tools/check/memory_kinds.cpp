@@ -79,27 +79,12 @@ backend::capability_set capabilities_of(std::string_view name) {
     return {};
 }
 
-void expect_refusal(opened_gpu const& gpu, gpu_memory const& memory, memory_case const& which,
-                    std::string const& backend, checklist& results) {
-    try {
-        (void)gpu.device().pin(std::uintptr_t{memory.address()}, which.length,
-                               {.backend = std::string(backend)});
-    } catch (error const& refused) {
-        bool const right = refused.code() == errc::unsupported_memory && !refused.advice().empty();
-        right ? results.passed(which.name, backend, "refused, as it should be")
-              : results.failed(which.name, backend,
-                               formatted("refused in the wrong way: {}", refused.what()));
-        return;
-    }
-    results.failed(which.name, backend, "pinned, though this backend says that it cannot");
-}
-
 void import_and_verify(opened_gpu const& gpu, gpu_memory const& memory, memory_case const& which,
                        std::string const& backend, checklist& results) {
     checked_range const range{memory.address(), memory.size(), which.offset, which.length};
     try {
-        pin const held = gpu.device().pin(std::uintptr_t{range.address()}, range.length,
-                                          {.backend = std::string(backend)});
+        pin const held =
+            gpu.device().pin(std::uintptr_t{range.address()}, range.length, {.backend = backend});
         mapping const through = held.map();
         results.verdict(which.name, backend, verify(range, through, 7),
                         formatted("{} both ways", size_text(range.length)));
@@ -133,7 +118,11 @@ void check_case(opened_gpu const& gpu, memory_case const& which, std::string con
     if (imports)
         import_and_verify(gpu, memory, which, backend, results);
     else
-        expect_refusal(gpu, memory, which, backend, results);
+        results.verdict(which.name, backend,
+                        verify_refusal(gpu, memory.address(), which.length, backend,
+                                       errc::unsupported_memory,
+                                       "pinned, though this backend says that it cannot"),
+                        rightly_refused);
 }
 
 /// Two small allocations in one page: each must come out at its own offset.
@@ -147,11 +136,11 @@ void check_neighbours(opened_gpu const& gpu, std::string const& backend, checkli
         if (i == 0 || blocks[blocks.size() - 2].address() / page != blocks.back().address() / page)
             continue;
         gpu_memory const &one = blocks[blocks.size() - 2], &other = blocks.back();
-        try {
-            pin const held_one = gpu.device().pin(std::uintptr_t{one.address()}, bytes,
-                                                  {.backend = std::string(backend)});
-            pin const held_other = gpu.device().pin(std::uintptr_t{other.address()}, bytes,
-                                                    {.backend = std::string(backend)});
+        results.attempt(name, backend, "they share a page", [&] {
+            pin const held_one =
+                gpu.device().pin(std::uintptr_t{one.address()}, bytes, {.backend = backend});
+            pin const held_other =
+                gpu.device().pin(std::uintptr_t{other.address()}, bytes, {.backend = backend});
             mapping const to_one = held_one.map(), to_other = held_other.map();
             auto problem = verify({one.address(), bytes, 0, bytes}, to_one, 11);
             if (!problem)
@@ -162,10 +151,8 @@ void check_neighbours(opened_gpu const& gpu, std::string const& backend, checkli
                 problem = verify_by_driver(one.address(), bytes, 17);
             if (!problem)
                 problem = verify_by_driver(other.address(), bytes, 19);
-            results.verdict(name, backend, problem, "they share a page");
-        } catch (error const& failure) {
-            results.failed(name, backend, failure.what());
-        }
+            return problem;
+        });
         return;
     }
     results.skipped(name, backend, "the driver puts no two of them on one page");
@@ -175,15 +162,11 @@ void check_neighbours(opened_gpu const& gpu, std::string const& backend, checkli
 void check_own(opened_gpu const& gpu, std::string const& backend, checklist& results) {
     constexpr std::string_view name = "barmap allocate";
     constexpr std::size_t bytes = 8 * MiB;
-    try {
+    results.attempt(name, backend, formatted("{} both ways", size_text(bytes)), [&] {
         pin const held = gpu.device().allocate(bytes, backend);
         mapping const through = held.map();
-        results.verdict(name, backend,
-                        verify({CUdeviceptr{held.gpu_address()}, bytes, 0, bytes}, through, 23),
-                        formatted("{} both ways", size_text(bytes)));
-    } catch (error const& failure) {
-        results.failed(name, backend, failure.what());
-    }
+        return verify({CUdeviceptr{held.gpu_address()}, bytes, 0, bytes}, through, 23);
+    });
 }
 
 /// What a GPU kernel stores, and not a copy engine.
@@ -194,8 +177,8 @@ void check_gpu_kernel(opened_gpu const& gpu, std::string const& backend, checkli
     try {
         gpu_kernels const kernels;
         gpu_memory const memory = gpu_memory::device(bytes);
-        pin const held = gpu.device().pin(std::uintptr_t{memory.address()}, bytes,
-                                          {.backend = std::string(backend)});
+        pin const held =
+            gpu.device().pin(std::uintptr_t{memory.address()}, bytes, {.backend = backend});
         mapping const through = held.map();
         fill_by_kernel(kernels, memory.address(), bytes, seed);
         std::vector<std::byte> seen(bytes);

@@ -5,40 +5,42 @@
 #include "output/units.hpp"
 
 namespace barmap::tool {
-namespace {
 
-/// @param backend for the line only: the core refuses before it chooses one
-void expect(opened_gpu const& gpu, CUdeviceptr address, std::size_t bytes, errc expected,
-            std::string_view name, checklist& results) {
-    constexpr std::string_view backend = "any";
+std::optional<std::string> verify_refusal(opened_gpu const& gpu, CUdeviceptr address,
+                                          std::size_t bytes, std::string const& backend,
+                                          errc expected, std::string_view if_pinned) {
     try {
-        (void)gpu.device().pin(std::uintptr_t{address}, bytes);
+        (void)gpu.device().pin(std::uintptr_t{address}, bytes, {.backend = backend});
     } catch (error const& refused) {
-        bool const right = refused.code() == expected && !refused.advice().empty();
-        right ? results.passed(name, backend, "refused, as it should be")
-              : results.failed(name, backend,
-                               formatted("refused in the wrong way: {}", refused.what()));
-        return;
+        if (refused.code() == expected && !refused.advice().empty())
+            return std::nullopt;
+        return formatted("refused in the wrong way: {}", refused.what());
     }
-    results.failed(name, backend, "pinned, though it must be refused");
+    return std::string(if_pinned);
 }
-
-} // namespace
 
 void check_refusals(opened_gpu const& gpu, checklist& results) {
     constexpr std::size_t bytes = 8 * MiB;
+    // The core refuses before it chooses a backend.
+    auto const expect = [&](CUdeviceptr address, std::size_t length, errc expected,
+                            std::string_view name) {
+        results.verdict(
+            name, "any",
+            verify_refusal(gpu, address, length, "", expected, "pinned, though it must be refused"),
+            rightly_refused);
+    };
     CUdeviceptr freed = 0;
     {
         gpu_memory const memory = gpu_memory::device(bytes);
         freed = memory.address();
-        expect(gpu, freed, 0, errc::invalid_argument, "size 0", results);
-        expect(gpu, 0, bytes, errc::invalid_argument, "null pointer", results);
-        expect(gpu, freed, bytes + 1, errc::out_of_range, "past the end", results);
+        expect(freed, 0, errc::invalid_argument, "size 0");
+        expect(0, bytes, errc::invalid_argument, "null pointer");
+        expect(freed, bytes + 1, errc::out_of_range, "past the end");
     }
-    expect(gpu, freed, bytes, errc::unsupported_memory, "freed", results);
+    expect(freed, bytes, errc::unsupported_memory, "freed");
     int ordinary = 0;
-    expect(gpu, reinterpret_cast<std::uintptr_t>(&ordinary), sizeof ordinary,
-           errc::unsupported_memory, "not CUDA memory", results);
+    expect(reinterpret_cast<std::uintptr_t>(&ordinary), sizeof ordinary, errc::unsupported_memory,
+           "not CUDA memory");
 }
 
 } // namespace barmap::tool

@@ -112,8 +112,9 @@ std::optional<std::string> verify_by_cpu(mapping const& through, std::uint64_t s
 
 std::optional<std::string> verify_by_driver(CUdeviceptr address, std::size_t bytes,
                                             std::uint64_t seed) {
-    return compare(bytes, seed, "written through the mapping",
-                   [&](std::span<std::byte> piece, std::size_t at) { read_gpu(piece, address + at); });
+    return compare(
+        bytes, seed, "written through the mapping",
+        [&](std::span<std::byte> piece, std::size_t at) { read_gpu(piece, address + at); });
 }
 
 std::optional<std::string> verify(checked_range const& range, mapping const& through,

@@ -8,7 +8,6 @@
 
 #include <barmap/rpc.hpp>
 
-#include <optional>
 
 namespace barmap::tool {
 namespace {
@@ -55,7 +54,7 @@ call_result run_calls(ring_bench const& bench, call_run const& what) {
     result.seconds = seconds_since(begin);
     result.calls = served;
     for (ring_findings const& each : kernel.wait()) {
-        wrong += each.torn + each.doubled + each.out_of_order;
+        wrong += faults_of(each);
         result.good &= each.is_done == 1 && each.count == what.each &&
             each.how == static_cast<gpu::word>(gpu::status::ok);
     }
@@ -86,9 +85,7 @@ bool measure_ring_calls(ring_bench const& bench) {
                 "max us", "M calls/s"});
     bool good = true;
     for (bool const under_load : bench.loads()) {
-        std::optional<link_load> load;
-        if (under_load)
-            load.emplace(bench.gpu);
+        auto const load = load_if(under_load, bench.gpu);
         for (call_size const& size : call_sizes)
             for (unsigned const threads : {1u, many}) {
                 bar.step(formatted("calls of {} and {} B", size.request, size.reply));

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 namespace barmap::tool {
 namespace {
@@ -46,12 +45,8 @@ push_cost cost_of_pushes(ring_bench const& bench, std::size_t burst, std::size_t
         cost.good &= refused == 0;
     }
     ring.close();
-    std::uint64_t read = 0, wrong = 0;
-    for (ring_findings const& each : kernel.wait()) {
-        read += each.count;
-        wrong += each.torn + each.doubled + each.out_of_order;
-    }
-    cost.good &= read == pushed && wrong == 0;
+    ring_findings const read = sum_of(kernel.wait());
+    cost.good &= read.count == pushed && faults_of(read) == 0;
     return cost;
 }
 
@@ -78,9 +73,7 @@ bool measure_ring_pushes(ring_bench const& bench) {
     table rows({"try_push", "burst", "link", "min ns", "p50 ns", "p90 ns", "p99 ns", "p99.9 ns"});
     bool good = true;
     for (bool const under_load : bench.loads()) {
-        std::optional<link_load> load;
-        if (under_load)
-            load.emplace(bench.gpu);
+        auto const load = load_if(under_load, bench.gpu);
         for (push_size const& size : push_sizes)
             for (std::size_t const burst : bursts) {
                 bar.step(formatted("try_push {} B, bursts of {}", size.message, burst));

@@ -6,7 +6,6 @@
 #include "output/units.hpp"
 #include "ring/ring_bench.hpp"
 
-#include <optional>
 
 namespace barmap::tool {
 namespace {
@@ -32,9 +31,7 @@ bool measure_ring_rates(ring_bench const& bench) {
     table rows({"ring", "message", "GPU's side", "at once", "link", "M messages/s", "GB/s"});
     bool good = true;
     for (bool const under_load : bench.loads()) {
-        std::optional<link_load> load;
-        if (under_load)
-            load.emplace(bench.gpu);
+        auto const load = load_if(under_load, bench.gpu);
         for (ring_run const& run : runs) {
             std::string_view const way = name_of(run.way);
             bar.step(formatted("{} {} B {}", way, run.message, name_of(run.who)));

@@ -67,15 +67,21 @@ struct ring_run {
 inline constexpr unsigned messages_to_gpu[] = {32, 56, 112, 224}, messages_to_cpu[] = {8, 56, 120};
 [[nodiscard]] std::size_t slot_bytes(copy_direction way, unsigned message);
 
+[[nodiscard]] ring_findings sum_of(std::vector<ring_findings> const& all);
+/// Messages that were not as they must be.
+[[nodiscard]] inline std::uint64_t faults_of(ring_findings const& found) {
+    return found.torn + found.doubled + found.out_of_order;
+}
+
 struct ring_result {
-    std::uint64_t pushed = 0, popped = 0;
-    std::uint64_t doubled = 0, torn = 0, out_of_order = 0;
+    std::uint64_t pushed = 0;
+    ring_findings read{};
     bool checksum = false; ///< whether all words that were read add up to those that were pushed
     std::uint64_t timed_messages = 0;
     double seconds = 0;  ///< for the timed ones
     std::string problem; ///< how the kernel ended, if not as it should
 
-    [[nodiscard]] std::uint64_t lost() const { return pushed > popped ? pushed - popped : 0; }
+    [[nodiscard]] std::uint64_t lost() const { return pushed > read.count ? pushed - read.count : 0; }
     [[nodiscard]] bool good() const;
     [[nodiscard]] double per_second() const {
         return seconds > 0 ? static_cast<double>(timed_messages) / seconds : 0;
@@ -116,7 +122,7 @@ public:
                          task, findings_.gpu_address(), blocks_ * threads_, more);
     }
     /// What it found, when it has ended. @throws gpu_timeout
-    [[nodiscard]] std::span<ring_findings const> wait() const;
+    [[nodiscard]] std::vector<ring_findings> wait() const;
 
 private:
     unsigned blocks_, threads_;

@@ -10,7 +10,6 @@
 #include <barmap/ring.hpp>
 
 #include <algorithm>
-#include <optional>
 
 namespace barmap::tool {
 namespace {
@@ -46,9 +45,8 @@ public:
     /// @return whether all messages and answers were right
     bool end() {
         there_.close();
-        ring_findings const& found = kernel_.wait().front();
-        return wrong_ == 0 && found.count == number_ &&
-               found.torn + found.doubled + found.out_of_order == 0;
+        ring_findings const found = kernel_.wait().front();
+        return wrong_ == 0 && found.count == number_ && faults_of(found) == 0;
     }
 
 private:
@@ -124,9 +122,7 @@ bool measure_ring_trips(ring_bench const& bench) {
                 "p50 over doorbell", "p99 over doorbell", "p50 over bare"});
     bool good = true;
     for (bool const under_load : bench.loads()) {
-        std::optional<link_load> load;
-        if (under_load)
-            load.emplace(bench.gpu);
+        auto const load = load_if(under_load, bench.gpu);
         for (unsigned const bytes : {32u, 56u}) {
         trip_times const found = bytes == 32 ? take_turns<32>(bench, bell, rounds, bar)
                                              : take_turns<56>(bench, bell, rounds, bar);
@@ -168,9 +164,7 @@ bool measure_ring_fifo(ring_bench const& bench) {
                 "p99.9 us", "max us"});
     bool good = true;
     for (bool const under_load : bench.loads()) {
-        std::optional<link_load> load;
-        if (under_load)
-            load.emplace(bench.gpu);
+        auto const load = load_if(under_load, bench.gpu);
         ring_to_cpu<sealed_message<8>> ring(bench.memory, 1);
         ring_kernel kernel(bench, "barmap_ring_source_thread_8");
         kernel.launch(
@@ -191,9 +185,9 @@ bool measure_ring_fifo(ring_bench const& bench) {
         }
         double const each =
             std::chrono::duration<double, std::nano>(before - begin).count() / double(rounds);
-        ring_findings const& pushed = kernel.wait().front();
+        ring_findings const pushed = kernel.wait().front();
         bool const right = pushed.count == found.count && pushed.checksum == found.checksum &&
-                           found.torn + found.doubled + found.out_of_order == 0;
+                           faults_of(found) == 0;
         summary const times = taken.summarise();
         json row{{"measurement", "fifo"}, {"load", under_load}, {"ns_per_iteration", each}};
         put_tail(row, times);

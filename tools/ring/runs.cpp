@@ -21,32 +21,13 @@ std::uint64_t sum_of_all(unsigned bytes, std::uint64_t first, std::uint64_t coun
            count * seal::step * sum_up_to(words);
 }
 
-ring_findings sum_of_findings(std::span<ring_findings const> all) {
-    ring_findings sum{};
-    for (ring_findings const& each : all) {
-        sum.count += each.count;
-        sum.torn += each.torn;
-        sum.doubled += each.doubled;
-        sum.out_of_order += each.out_of_order;
-        sum.checksum += each.checksum;
-    }
-    return sum;
-}
-
 /// @return what is wrong with how they ended; empty if nothing is
-std::string end_of(std::span<ring_findings const> all, gpu::status wanted) {
+std::string end_of(std::vector<ring_findings> const& all, gpu::status wanted) {
     constexpr char const* names[] = {"ok", "full", "empty", "closed", "timed out"};
     for (ring_findings const& each : all)
         if (each.is_done == 1 && each.how != static_cast<gpu::word>(wanted))
             return formatted("the kernel ended: {}", names[std::min<gpu::word>(each.how, 4)]);
     return all.front().is_done == 1 ? std::string() : "the kernel left no result";
-}
-
-void take(ring_result& result, ring_findings const& found) {
-    result.popped = found.count;
-    result.torn = found.torn;
-    result.doubled = found.doubled;
-    result.out_of_order = found.out_of_order;
 }
 
 std::string name_of_kernel(ring_run const& what) {
@@ -121,10 +102,9 @@ ring_result run_to_gpu(ring_bench const& bench, ring_run const& what,
     wait_until([&] { return ring.closed(); }, "the kernel to read the last message");
     result.seconds = seconds_since(begin);
     result.pushed = all.done();
-    std::span<ring_findings const> const found = kernel.wait();
-    ring_findings const sum = sum_of_findings(found);
-    take(result, sum);
-    result.checksum = sum.checksum == sum_of_all(Bytes, what.first, what.messages);
+    std::vector<ring_findings> const found = kernel.wait();
+    result.read = sum_of(found);
+    result.checksum = result.read.checksum == sum_of_all(Bytes, what.first, what.messages);
     result.problem = end_of(found, gpu::status::closed);
     return result;
 }
@@ -198,11 +178,11 @@ ring_result run_to_cpu(ring_bench const& bench, ring_run const& what,
     }
     result.seconds = seconds_since(begin);
     result.timed_messages = popped > 0 ? popped - 1 : 0;
-    std::span<ring_findings const> const kernel_found = kernel.wait();
-    ring_findings const pushed = sum_of_findings(kernel_found);
-    take(result, all.found());
+    std::vector<ring_findings> const kernel_found = kernel.wait();
+    ring_findings const pushed = sum_of(kernel_found);
+    result.read = all.found();
     result.pushed = pushed.count;
-    result.checksum = all.found().checksum == pushed.checksum &&
+    result.checksum = result.read.checksum == pushed.checksum &&
                       pushed.checksum == sum_of_all(Bytes, what.first, messages);
     result.problem = end_of(kernel_found, gpu::status::ok);
     if (all.extra())
@@ -237,11 +217,23 @@ ring_kernel::ring_kernel(ring_bench const& bench, std::string const& name, unsig
     : blocks_(blocks), threads_(threads), function_(bench.kernels.named(name.c_str())),
       findings_(std::size_t{blocks} * threads * sizeof(ring_findings)) {}
 
-std::span<ring_findings const> ring_kernel::wait() const {
+std::vector<ring_findings> ring_kernel::wait() const {
     constexpr double limit_s = 20;
     running_->wait(limit_s);
-    return {reinterpret_cast<ring_findings const*>(findings_.data()),
-            std::size_t{blocks_} * threads_};
+    auto const* const first = reinterpret_cast<ring_findings const*>(findings_.data());
+    return {first, first + std::size_t{blocks_} * threads_};
+}
+
+ring_findings sum_of(std::vector<ring_findings> const& all) {
+    ring_findings sum{};
+    for (ring_findings const& each : all) {
+        sum.count += each.count;
+        sum.torn += each.torn;
+        sum.doubled += each.doubled;
+        sum.out_of_order += each.out_of_order;
+        sum.checksum += each.checksum;
+    }
+    return sum;
 }
 
 void say_that_ring_is_late(char const* what) {
@@ -262,17 +254,16 @@ std::size_t slot_bytes(copy_direction way, unsigned message) {
 }
 
 bool ring_result::good() const {
-    return pushed == popped && doubled == 0 && torn == 0 && out_of_order == 0 && checksum &&
-           problem.empty();
+    return pushed == read.count && faults_of(read) == 0 && checksum && problem.empty();
 }
 
 void put(json& row, ring_result const& found) {
     row["pushed"] = found.pushed;
-    row["popped"] = found.popped;
+    row["popped"] = found.read.count;
     row["lost"] = found.lost();
-    row["doubled"] = found.doubled;
-    row["torn"] = found.torn;
-    row["out_of_order"] = found.out_of_order;
+    row["doubled"] = found.read.doubled;
+    row["torn"] = found.read.torn;
+    row["out_of_order"] = found.read.out_of_order;
     row["checksum_right"] = found.checksum;
     row["problem"] = or_null(found.problem);
     row["passed"] = found.good();
@@ -284,7 +275,7 @@ std::string verdict(ring_result const& found) {
     if (!found.problem.empty())
         return "FAILED: " + found.problem;
     return formatted("FAILED: {} lost, {} doubled, {} torn, {} out of order{}", found.lost(),
-                     found.doubled, found.torn, found.out_of_order,
+                     found.read.doubled, found.read.torn, found.read.out_of_order,
                      found.checksum ? "" : ", wrong sum");
 }
 

@@ -7,7 +7,6 @@
 #include "ring/ring_bench.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace barmap::tool {
 namespace {
@@ -54,9 +53,7 @@ public:
     explicit soak_report(ring_bench const& bench) : bench_(bench) {}
 
     void run(std::string_view part, std::vector<ring_run> const& runs, bool under_load) {
-        std::optional<link_load> load;
-        if (under_load)
-            load.emplace(bench_.gpu);
+        auto const load = load_if(under_load, bench_.gpu);
         std::uint64_t all = 0, before = 0;
         for (ring_run const& each : runs)
             all += each.messages;
@@ -93,14 +90,14 @@ public:
             ring_result const& found = each.found;
             rows.row({each.direction, each.under_load ? "loaded" : "idle",
                       std::to_string(each.rings), std::to_string(found.pushed),
-                      std::to_string(found.popped), std::to_string(each.lost),
-                      std::to_string(found.doubled), std::to_string(found.torn),
-                      std::to_string(found.out_of_order), each.good ? "passed" : "FAILED"});
+                      std::to_string(found.read.count), std::to_string(each.lost),
+                      std::to_string(found.read.doubled), std::to_string(found.read.torn),
+                      std::to_string(found.read.out_of_order), each.good ? "passed" : "FAILED"});
             json row{{"measurement", "soak total"}, {"direction", each.direction},
                      {"load", each.under_load},     {"rings", each.rings},
-                     {"pushed", found.pushed},      {"popped", found.popped},
-                     {"lost", each.lost},           {"doubled", found.doubled},
-                     {"torn", found.torn},          {"out_of_order", found.out_of_order},
+                     {"pushed", found.pushed},      {"popped", found.read.count},
+                     {"lost", each.lost},           {"doubled", found.read.doubled},
+                     {"torn", found.read.torn},     {"out_of_order", found.read.out_of_order},
                      {"passed", each.good}};
             bench_.out.add(std::move(row));
             good &= each.good;
@@ -128,10 +125,7 @@ private:
         ++at->rings;
         at->lost += found.lost();
         at->found.pushed += found.pushed;
-        at->found.popped += found.popped;
-        at->found.doubled += found.doubled;
-        at->found.torn += found.torn;
-        at->found.out_of_order += found.out_of_order;
+        at->found.read = sum_of({at->found.read, found.read});
         at->good &= found.good();
     }
 

@@ -113,7 +113,7 @@ void worker::post_some() {
 void worker::map_some() {
     place const part = anywhere();
     pin const held = gpu_.pin(std::uintptr_t{address_ + part.at}, part.length,
-                              {.backend = std::string(backend_)});
+                              {.backend = backend_});
     mapping const through = held.map();
     read_some(through.window(), part.at, part, "through a new mapping");
     write_some(through.window(), part.at, part);
