@@ -5,8 +5,9 @@
 #include "output/units.hpp"
 #include "program/exit_codes.hpp"
 
+#include "base/config.hpp"
+
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 
 namespace barmap::tool {
@@ -17,11 +18,6 @@ void split_into(std::set<std::string, std::less<>>& names, std::string const& li
     for (std::string name; std::getline(stream, name, ',');)
         if (!name.empty())
             names.insert(name);
-}
-
-std::string environment(char const* variable) {
-    char const* const value = std::getenv(variable);
-    return value ? value : "";
 }
 
 void check_usable(opened_gpu const& gpu, std::string const& backend, check_options const& values,
@@ -72,13 +68,13 @@ int run(check_options const& values) {
 } // namespace
 
 bool concerns(check_options const& values, std::string_view backend) {
-    std::string forced = values.backend.empty() ? environment("BARMAP_BACKEND") : values.backend;
-    return forced.empty() || forced == "auto" || forced == backend;
+    std::string const& forced = values.backend.empty() ? config::current().backend : values.backend;
+    return forced.empty() || forced == backend;
 }
 
 checklist::checklist(check_options const& values, report& out) : out_(out) {
     split_into(required_, values.require);
-    split_into(required_, environment("BARMAP_REQUIRE"));
+    required_.insert(config::current().require.begin(), config::current().require.end());
     std::vector<std::string> const known = backend_names();
     std::string names;
     for (std::string const& name : known)
