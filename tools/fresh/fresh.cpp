@@ -230,7 +230,8 @@ void add_fresh(command_line& program) {
         .named("SIZE,...");
     app.add("--iterations", values->polls, "polls per size").positive().with_default();
     app.flag("--every-routine", values->every_routine, "with every copy routine, not only one");
-    app.hidden_flag("--every-kernel", values->every_routine, "the former name of --every-routine");
+    app.flag("--every-kernel", values->every_routine, "the former name of --every-routine")
+        .hidden();
     app.flag("--demonstrate-stale", values->demonstrate_stale,
              "read by unfenced streaming loads instead, which are known to be stale");
     add_output_options(app, *values);

@@ -179,12 +179,8 @@ option& option::named(std::string const& value) {
     return *this;
 }
 
-void subcommand::flag(std::string const& name, bool& value, std::string const& help) {
-    app_.add_flag(name, value, help);
-}
-
-void subcommand::hidden_flag(std::string const& name, bool& value, std::string const& help) {
-    app_.add_flag(name, value, help)->group("");
+option subcommand::flag(std::string const& name, bool& value, std::string const& help) {
+    return option(app_.add_flag(name, value, help));
 }
 
 template <class Value>

@@ -57,8 +57,7 @@ class subcommand {
 public:
     subcommand(CLI::App& app, command_line& whole) noexcept : app_(app), whole_(whole) {}
 
-    void flag(std::string const& name, bool& value, std::string const& help);
-    void hidden_flag(std::string const& name, bool& value, std::string const& help);
+    option flag(std::string const& name, bool& value, std::string const& help);
     /// A name without dashes is an argument by its place. Value is a number, a string, or a vector
     /// of these; command_line.cpp lists which.
     template <class Value>
