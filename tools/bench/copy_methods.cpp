@@ -11,10 +11,6 @@
 namespace barmap::tool {
 namespace {
 
-std::string no_routine(copy_direction, std::size_t) {
-    return {};
-}
-
 engine::direction as_engine(copy_direction way) {
     return way == copy_direction::to_gpu ? engine::direction::to_gpu : engine::direction::to_cpu;
 }
@@ -86,7 +82,6 @@ copy_method copy_methods::adaptive(host_memory_kind kind) {
             way == copy_direction::to_gpu ? mapping.copy_to_gpu(0, host.first(bytes))
                                           : mapping.copy_to_cpu(host.first(bytes), 0);
     };
-    method.routine = no_routine;
     return method;
 }
 
@@ -111,7 +106,6 @@ std::vector<copy_method> copy_methods::engines(host_memory_kind kind) {
                            : path.copy_staged(as_engine(way), 0, host.first(bytes));
             });
         };
-        method.routine = no_routine;
         methods.push_back(std::move(method));
     }
     return methods;
@@ -133,7 +127,6 @@ std::vector<copy_method> copy_methods::driver(bool to_the_end) {
                 cuda::check(result, "copy with cuMemcpy");
             }
         };
-        method.routine = no_routine;
         methods.push_back(std::move(method));
     }
     return methods;

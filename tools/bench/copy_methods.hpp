@@ -40,7 +40,8 @@ struct copy_method {
     /// Copies that many bytes that many times, at the same place.
     std::function<void(copy_direction, std::size_t, unsigned)> repeat{};
     /// The copy routine that it uses; empty where it is none's.
-    std::function<std::string(copy_direction, std::size_t)> routine{};
+    std::function<std::string(copy_direction, std::size_t)> routine =
+        [](copy_direction, std::size_t) { return std::string(); };
 };
 
 struct measured_method {
