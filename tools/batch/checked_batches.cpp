@@ -16,33 +16,13 @@ namespace {
 
 /// Where one batch copies between: with 2 MiB on either side both fit into a CPU core's cache.
 constexpr std::size_t room = 2 * MiB;
-constexpr std::size_t longest = MiB, most_pieces = 4096;
 
-/// Pieces at odd places, in another order on either side, with bytes between them that must not
-/// change. Batches differ in their longest piece; sizes of every order of magnitude up to it are as
-/// likely as each other.
-std::vector<place> random_places(std::mt19937_64& random) {
-    constexpr std::size_t widest_gap = 64, magnitudes = 20;
-    std::size_t const top = random() % (magnitudes + 1);
-    std::vector<place> places;
-    std::size_t at = 1 + random() % widest_gap;
-    while (places.size() < most_pieces) {
-        std::size_t const below = std::size_t{1} << random() % (top + 1);
-        std::size_t const bytes = std::min(1 + random() % below, longest);
-        if (at + bytes > room)
-            break;
-        places.push_back({at, 0, bytes});
-        at += bytes + 1 + random() % widest_gap;
-    }
-    std::shuffle(places.begin(), places.end(), random);
-    at = 1 + random() % widest_gap;
-    for (place& each : places) {
-        each.host = at;
-        at += each.bytes + 1 + random() % widest_gap;
-    }
-    // The gaps differ on either side: what does not fit any more is left out.
-    std::erase_if(places, [](place const& each) { return each.host + each.bytes > room; });
-    return places;
+/// Batches differ in their longest piece, of up to 1 MiB.
+std::vector<place> places_of_batch(std::mt19937_64& random) {
+    constexpr std::size_t most_pieces = 4096;
+    constexpr unsigned magnitudes = 20;
+    auto const most = static_cast<unsigned>(random() % (magnitudes + 1));
+    return random_places(room, most_pieces, random, [&] { return random_length(most, random); });
 }
 
 } // namespace
@@ -63,7 +43,7 @@ bool check_batches(batch_bench const& bench) {
         if (i == first_beside)
             load.emplace(bench.gpu);
         copy_direction const way = i % 2 == 0 ? copy_direction::to_cpu : copy_direction::to_gpu;
-        std::vector<place> places = random_places(random);
+        std::vector<place> places = places_of_batch(random);
         std::vector<copy_piece> const pieces = pools.pieces(way, places);
         pools.clear(way, room);
         engine->prepare(pieces);

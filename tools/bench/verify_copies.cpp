@@ -7,38 +7,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace barmap::tool {
 namespace {
 
 constexpr std::byte left_alone{0xc5};
-
-/// Pieces of every order of magnitude at odd places, in another order on either side, with bytes
-/// between them that must not change.
-std::vector<place> random_places(std::size_t bytes, std::mt19937_64& random) {
-    constexpr unsigned magnitudes = 20;
-    constexpr std::size_t narrowest_gap = 16, gaps = 64;
-    constexpr std::size_t long_one = 5 * MiB / 2 + 7; // more than fits into staging memory
-    std::vector<place> places;
-    for (std::size_t at = narrowest_gap; at < bytes;) {
-        std::size_t const any = 1 + random() % (std::size_t{1} << random() % (magnitudes + 1));
-        std::size_t const length = std::min(places.empty() ? long_one : any, bytes - at);
-        places.push_back({at, 0, length});
-        at += length + narrowest_gap + random() % gaps;
-    }
-    std::shuffle(places.begin(), places.end(), random);
-    std::size_t at = narrowest_gap;
-    for (place& each : places) {
-        each.host = at;
-        at += each.bytes + narrowest_gap + random() % gaps;
-    }
-    // The gaps differ on either side: what does not fit any more is left out.
-    std::erase_if(places, [&](place const& each) { return each.host + each.bytes > bytes; });
-    return places;
-}
 
 std::optional<std::string> compare(std::span<std::byte const> found,
                                    std::span<std::byte const> expected, std::string_view where,
@@ -51,6 +26,30 @@ std::optional<std::string> compare(std::span<std::byte const> found,
 
 } // namespace
 
+std::size_t random_length(unsigned most, std::mt19937_64& random) {
+    return 1 + random() % (std::size_t{1} << random() % (most + 1));
+}
+
+std::vector<place> random_places(std::size_t room, std::size_t most_pieces, std::mt19937_64& random,
+                                 std::function<std::size_t()> const& length) {
+    constexpr std::size_t widest_gap = 64;
+    auto const gap = [&] { return 1 + random() % widest_gap; };
+    std::vector<place> places;
+    for (std::size_t at = gap(); at < room && places.size() < most_pieces; at += gap()) {
+        places.push_back({at, 0, std::min(length(), room - at)});
+        at += places.back().bytes;
+    }
+    std::shuffle(places.begin(), places.end(), random);
+    std::size_t at = gap();
+    for (place& each : places) {
+        each.host = at;
+        at += each.bytes + gap();
+    }
+    // The gaps differ on either side: what does not fit any more is left out.
+    std::erase_if(places, [&](place const& each) { return each.host + each.bytes > room; });
+    return places;
+}
+
 std::optional<std::string> verify_copies(gpu_access const& gpu, std::span<std::byte> host,
                                          copier const& copy, std::uint64_t seed) {
     constexpr int rounds = 3;
@@ -58,7 +57,9 @@ std::optional<std::string> verify_copies(gpu_access const& gpu, std::span<std::b
     std::mt19937_64 random(seed);
     std::vector<std::byte> expected(bytes), content(bytes);
     for (int round = 0; round < rounds; ++round) {
-        std::vector<place> const places = random_places(bytes, random);
+        std::size_t next = 5 * MiB / 2 + 7; // more than fits into staging memory
+        std::vector<place> const places = random_places(
+            bytes, bytes, random, [&] { return std::exchange(next, random_length(20, random)); });
         std::memset(expected.data(), static_cast<int>(left_alone), bytes);
         gpu.write(expected);
         fill_pattern(host, random(), 0);

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace barmap::tool {
 
@@ -16,6 +18,16 @@ namespace barmap::tool {
 struct place {
     std::size_t gpu, host, bytes;
 };
+
+/// A length, of every order of magnitude up to 2^most as likely as each other.
+[[nodiscard]] std::size_t random_length(unsigned most, std::mt19937_64& random);
+
+/// Pieces at odd places, in another order on either side, with bytes between them that must not
+/// change.
+/// @param room bytes of either side. @param length gives that of the next piece
+[[nodiscard]] std::vector<place> random_places(std::size_t room, std::size_t most_pieces,
+                                               std::mt19937_64& random,
+                                               std::function<std::size_t()> const& length);
 
 /// Copies these, in any order.
 using copier = std::function<void(engine::direction, std::span<place const>)>;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bench/engine_paths.hpp"
+#include "bench/verify_copies.hpp"
 
 #include <barmap/window.hpp>
 
@@ -47,10 +48,6 @@ public:
     [[nodiscard]] std::uint64_t wrong() const noexcept { return wrong_; }
 
 private:
-    /// One piece, by the places of its bytes on both sides.
-    struct place {
-        std::size_t gpu, host, bytes;
-    };
     std::uint64_t next() noexcept;
     std::size_t some_length() noexcept;
     void submit(engine::direction way);

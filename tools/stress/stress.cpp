@@ -51,10 +51,9 @@ private:
         std::size_t at, length;
     };
 
-    /// Sizes of every order of magnitude are as likely as each other.
     place anywhere() {
-        unsigned const bits = static_cast<unsigned>(std::bit_width(shared_.size) - 1);
-        std::size_t const length = 1 + random_() % (std::size_t{1} << random_() % bits);
+        auto const bits = static_cast<unsigned>(std::bit_width(shared_.size) - 1);
+        std::size_t const length = random_length(bits - 1, random_);
         return {random_() % (shared_.size - length + 1), length};
     }
 
@@ -112,8 +111,8 @@ void worker::post_some() {
 /// A pin and a mapping of its own over a part of the region, for a write and a read.
 void worker::map_some() {
     place const part = anywhere();
-    pin const held = gpu_.pin(std::uintptr_t{address_ + part.at}, part.length,
-                              {.backend = backend_});
+    pin const held =
+        gpu_.pin(std::uintptr_t{address_ + part.at}, part.length, {.backend = backend_});
     mapping const through = held.map();
     read_some(through.window(), part.at, part, "through a new mapping");
     write_some(through.window(), part.at, part);
