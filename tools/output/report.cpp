@@ -30,11 +30,11 @@ namespace {
 
 report::report(options const& values) : json_(values.json), output_(values.output) {
     if (!output_.empty()) {
-        file_ = ::open(output_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        unfinished_file_ = file_ >= 0;
-        if (file_ < 0)
-            file_ = ::open(output_.c_str(), O_WRONLY | O_CLOEXEC);
-        if (file_ < 0)
+        file_ = os::fd(::open(output_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+        unfinished_file_ = bool(file_);
+        if (!file_)
+            file_ = os::fd(::open(output_.c_str(), O_WRONLY | O_CLOEXEC));
+        if (!file_)
             refuse_output(output_);
     }
     document_["barmap"] = version();
@@ -48,8 +48,6 @@ report::~report() {
     interruption_.reset();
     if (unfinished_file_)
         ::unlink(output_.c_str());
-    if (file_ >= 0)
-        ::close(file_);
 }
 
 void report::about(device const& gpu, std::string_view backend) {
@@ -114,11 +112,11 @@ void report::write_document() {
     if (output_.empty())
         return;
     struct stat status {};
-    bool good = ::fstat(file_, &status) == 0;
+    bool good = ::fstat(file_.get(), &status) == 0;
     if (good && S_ISREG(status.st_mode)) // else it has no length: a pipe, a device
-        good = ::ftruncate(file_, 0) == 0;
+        good = ::ftruncate(file_.get(), 0) == 0;
     for (std::string_view rest = text; good && !rest.empty();) {
-        ssize_t const written = ::write(file_, rest.data(), rest.size());
+        ssize_t const written = ::write(file_.get(), rest.data(), rest.size());
         good = written > 0;
         rest.remove_prefix(good ? static_cast<std::size_t>(written) : 0);
     }

@@ -5,6 +5,8 @@
 #include "output/timing.hpp"
 #include "program/options.hpp"
 
+#include "base/fd.hpp"
+
 #include <barmap/device.hpp>
 
 #include <mutex>
@@ -47,7 +49,7 @@ private:
 
     bool json_;
     std::string output_;
-    int file_ = -1;
+    os::fd file_;
     bool unfinished_file_ = false; ///< made by this report, and still empty
     std::timed_mutex lock_; ///< of the members below
     bool finished_ = false;
