@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <dlfcn.h>
 #include <new>
+#include <string>
 #include <type_traits>
 
 /// How calls of the simulated runtimes are refused. Both APIs answer with a number, 0 for success.
@@ -51,6 +53,16 @@ int guarded(Body&& body) noexcept {
     } catch (...) {
         return unknown;
     }
+}
+
+/// A function of this library by its name, or null.
+inline void* own_symbol(std::string const& name) {
+    static void* const self = [] {
+        Dl_info about{};
+        static int const anchor = 0;
+        return dladdr(&anchor, &about) ? dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    }();
+    return self ? dlsym(self, name.c_str()) : nullptr;
 }
 
 } // namespace barmap::sim

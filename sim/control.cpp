@@ -14,7 +14,6 @@ namespace barmap::sim {
 namespace {
 
 std::atomic<unsigned> calls{0};
-std::atomic<unsigned> matches{0};
 std::atomic<unsigned> fail_at{0}; ///< the value of `calls` that fails; 0 is off
 std::atomic<CUresult> fail_with{0};
 std::atomic<bool> initialised{false};
@@ -27,8 +26,7 @@ CUresult admit(char const* function, admitted when) noexcept {
     unsigned const number = calls.fetch_add(1) + 1;
     if (number == fail_at.load())
         return fail_with.load();
-    if (!plan.function.empty() && plan.function == function &&
-        matches.fetch_add(1) + 1 == plan.which)
+    if (plan.strikes(function))
         return plan.code;
     switch (when) {
     case admitted::always:

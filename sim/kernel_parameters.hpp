@@ -3,6 +3,7 @@
 
 #include "world.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -38,6 +39,13 @@ T* resolved(T* address, std::uint64_t count) {
     std::byte* const found = the_world().addresses.resolve(at, count * sizeof(T));
     require(found && at % alignof(T) == 0);
     return reinterpret_cast<T*>(found);
+}
+
+/// Of a clock that only goes forward.
+inline std::uint64_t nanoseconds() {
+    return std::uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                             std::chrono::steady_clock::now().time_since_epoch())
+                             .count());
 }
 
 /// Lets other threads run between polls of a kernel, for as long as it takes: there may be few

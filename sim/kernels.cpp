@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <sched.h>
 #include <vector>
@@ -135,12 +134,6 @@ std::function<void()> consume(void** parameters, unsigned blocks) {
             with.answer(right ? round + 1 : (round + 1) | 1u << 31);
         }
     };
-}
-
-std::uint64_t nanoseconds() {
-    return std::uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                             std::chrono::steady_clock::now().time_since_epoch())
-                             .count());
 }
 
 // barmap_produce(uint32 const* gpu_flag, uint32* cpu_flags, uint32 rounds, uint32* data,

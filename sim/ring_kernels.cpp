@@ -5,7 +5,6 @@
 
 #include <ring/ring_kernels.cuh>
 
-#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -133,11 +132,7 @@ std::function<void()> echo_bare(void** parameters, unsigned) {
 }
 
 struct cpu_clock {
-    [[nodiscard]] gpu::word nanoseconds() const {
-        return gpu::word(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                             std::chrono::steady_clock::now().time_since_epoch())
-                             .count());
-    }
+    [[nodiscard]] gpu::word nanoseconds() const { return sim::nanoseconds(); }
     [[nodiscard]] gpu::word ticks() const { return nanoseconds(); }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
@@ -124,6 +125,12 @@ struct planned_failure {
     std::string function; ///< without a version suffix; empty: none
     int code = 0;
     unsigned which = 1;
+
+    /// Whether this call of that function is the one; counts the calls.
+    [[nodiscard]] bool strikes(std::string_view called) const noexcept {
+        static std::atomic<unsigned> matches{0};
+        return !function.empty() && function == called && matches.fetch_add(1) + 1 == which;
+    }
 
     /// The variable serves both runtimes: functions of the other one are none of this one's.
     /// @param prefix of this runtime's functions

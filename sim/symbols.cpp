@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "entry.hpp"
 
-#include <dlfcn.h>
 #include <string>
 
 using namespace barmap::cuda;
@@ -25,15 +24,6 @@ constexpr versioned versions[] = {
     {"cuMemcpyBatchAsync", "cuMemcpyBatchAsync", 12080},
     {"cuMemcpyBatchAsync", "", 0}, // there was none
 };
-
-void* own_symbol(std::string const& name) {
-    static void* const self = [] {
-        Dl_info about{};
-        static int const anchor = 0;
-        return dladdr(&anchor, &about) ? dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-    }();
-    return self ? dlsym(self, name.c_str()) : nullptr;
-}
 
 void* look_up(std::string const& name, int version) {
     // A version is asked for by number, not by name.

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <utility>
@@ -14,19 +13,9 @@ namespace barmap::sim_hip {
 namespace {
 
 std::atomic<bool> in_child{false};
-std::atomic<unsigned> matches{0};
 
 constexpr std::size_t most_devices = 16;
 constexpr char device_name[] = "barmap simulated AMD GPU";
-
-bool has_function(std::string const& name) {
-    static void* const self = [] {
-        Dl_info about{};
-        static int const anchor = 0;
-        return dladdr(&anchor, &about) ? dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-    }();
-    return self && dlsym(self, name.c_str());
-}
 
 int attribute_value(hip::attribute_id attribute, int ordinal) {
     switch (attribute) {
@@ -53,7 +42,7 @@ world::world() {
     devices.resize(sim::number_setting(trouble, "BARMAP_SIM_DEVICES", 1, 0, most_devices));
     std::uint64_t const bytes =
         sim::size_setting(trouble, "BARMAP_SIM_MEMORY", std::uint64_t{4} << 30);
-    failing = sim::planned_failure::read(trouble, "hip", has_function);
+    failing = sim::planned_failure::read(trouble, "hip", sim::own_symbol);
     if (!trouble.empty())
         std::fprintf(stderr, "barmap's simulated GPU: %s\n", trouble.c_str());
     for (std::size_t k = 0; k < devices.size(); ++k) {
@@ -88,10 +77,8 @@ error admit(char const* function) noexcept {
     world const& all = the_world();
     if (!all.trouble.empty())
         return invalid_value;
-    sim::planned_failure const& plan = all.failing;
-    if (!plan.function.empty() && plan.function == function &&
-        matches.fetch_add(1) + 1 == plan.which)
-        return plan.code;
+    if (all.failing.strikes(function))
+        return all.failing.code;
     return in_child.load() ? not_initialized : success;
 }
 
