@@ -98,15 +98,12 @@ void check_engines(opened_gpu const& gpu, check_options const& values, checklist
     for (engine_report const& found : gpu.device().engines()) {
         if (!forced.empty() && forced != found.name)
             continue;
-        std::string const why = found.reason + (found.advice.empty() ? "" : "; " + found.advice);
         auto const running = std::find_if(usable.begin(), usable.end(),
                                           [&](auto const& one) { return one.name == found.name; });
         if (running != usable.end())
             check_engine(gpu, *running, results);
-        else if (found.state == backend_state::absent)
-            results.skipped("copy engine", found.name, "absent: " + why);
         else
-            results.failed("copy engine", found.name, "broken: " + why);
+            results.unusable("copy engine", found);
     }
 }
 

@@ -20,25 +20,18 @@ void split_into(std::set<std::string, std::less<>>& names, std::string const& li
             names.insert(name);
 }
 
-void check_usable(opened_gpu const& gpu, std::string const& backend, check_options const& values,
-                  checklist& results) {
-    check_memory(gpu, backend, values, results);
-    check_adaptive(gpu, backend, results);
-}
-
 void check_gpu(opened_gpu const& gpu, check_options const& values, checklist& results) {
     cuda::context_scope const scope = gpu.enter();
     results.about(gpu.device().ordinal());
     for (backend_report const& found : gpu.device().backends()) {
         if (!concerns(values, found.name))
             continue;
-        std::string const why = found.reason + (found.advice.empty() ? "" : "; " + found.advice);
-        if (found.state == backend_state::usable)
-            check_usable(gpu, found.name, values, results);
-        else if (found.state == backend_state::absent)
-            results.skipped("every kind", found.name, "absent: " + why);
-        else
-            results.failed("every kind", found.name, "broken: " + why);
+        if (found.state != backend_state::usable) {
+            results.unusable("every kind", found);
+            continue;
+        }
+        check_memory(gpu, found.name, values, results);
+        check_adaptive(gpu, found.name, results);
     }
     check_engines(gpu, values, results);
     check_refusals(gpu, results);

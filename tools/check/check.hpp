@@ -50,6 +50,17 @@ public:
         }
     }
 
+    /// A backend or engine that is not usable: skipped where it is absent, failed where it is
+    /// broken.
+    template <class Report>
+    void unusable(std::string_view memory, Report const& found) {
+        std::string const why = found.reason + (found.advice.empty() ? "" : "; " + found.advice);
+        if (found.state == backend_state::absent)
+            skipped(memory, found.name, "absent: " + why);
+        else
+            failed(memory, found.name, "broken: " + why);
+    }
+
     [[nodiscard]] bool requires_backend(std::string_view name) const;
     [[nodiscard]] std::size_t failures() const { return failures_; }
     void tell_sums();
