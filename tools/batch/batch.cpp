@@ -84,18 +84,12 @@ void add_batch(command_line& program) {
         .named("N,...");
     add_measuring_options(app, *values, "number, size, direction and order", "512,4K,64K");
     app.add("--direction", values->directions, "directions: to_cpu, to_gpu; by default both")
-        .one_of({"to_cpu", "to_gpu"})
-        .list()
-        .named("NAME,...");
+        .some_of({"to_cpu", "to_gpu"});
     app.add("--order", values->orders,
             "places of pieces on either side: random, contiguous; by default both")
-        .one_of({"contiguous", "random"})
-        .list()
-        .named("NAME,...");
+        .some_of({"contiguous", "random"});
     app.add("--methods", values->methods, "what to measure; by default all")
-        .one_of(batch_method_names())
-        .list()
-        .named("NAME,...");
+        .some_of(batch_method_names());
     add_size_option(
         app, "--pool", values->pool,
         "memory that pieces come from, from 64K on, four times that in all; a batch takes a "

@@ -137,6 +137,10 @@ option& option::one_of(std::vector<std::string> const& names) {
     return *this;
 }
 
+option& option::some_of(std::vector<std::string> const& names) {
+    return one_of(names).list().named("NAME,...");
+}
+
 option& option::one_of_this_machine(std::vector<std::string> const& names) {
     made_->check(CLI::IsMember(names).description(""));
     return *this;

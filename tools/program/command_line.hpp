@@ -30,6 +30,7 @@ public:
     option& one_of(std::vector<std::string> const& names);
     option&
     one_of_this_machine(std::vector<std::string> const& names); ///< the help does not list them
+    option& some_of(std::vector<std::string> const& names); ///< with commas between them
     option& bytes(); ///< a size from 1 on (parse_size)
     option& list();  ///< several values, with commas between them
     option& repeated(); ///< one value at a time, and as often as wanted

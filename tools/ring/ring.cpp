@@ -80,9 +80,7 @@ void add_ring(command_line& program) {
     auto values = std::make_shared<ring_options>();
     add_device_option(app, *values);
     app.add("--only", values->only, "what to measure; by default all")
-        .one_of({"rates", "trip", "fifo", "calls", "steps", "soak"})
-        .list()
-        .named("NAME,...");
+        .some_of({"rates", "trip", "fifo", "calls", "steps", "soak"});
     app.add("--slots", values->slots, "messages that a ring holds, a power of two up to 1,048,576")
         .between(1, most_slots)
         .with_default();
