@@ -99,7 +99,6 @@ struct event {
 
 struct module {
     CUcontext owner = nullptr;
-    std::string text;
 };
 
 struct function {

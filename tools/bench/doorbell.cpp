@@ -42,8 +42,7 @@ std::string_view doorbell_variant::name_of_answer() const {
 
 doorbell::doorbell(opened_gpu const& gpu, options const& values)
     : reached_(reach(gpu, values, 64 * KiB)), host_(line_bytes) {
-    std::size_t const gap =
-        -reinterpret_cast<std::uintptr_t>(reached_.mapping.data()) & (line_bytes - 1);
+    std::size_t const gap = gap_to_multiple(reached_.mapping.data(), line_bytes);
     bell_ = reached_.mapping.window(gap, line_bytes);
     reply_ = reached_.mapping.window(gap + answer_offset, line_bytes);
     bell_address_ = reached_.memory.address() + gap;
@@ -55,8 +54,8 @@ doorbell_rounds::doorbell_rounds(doorbell& with, doorbell_variant const& how, st
     fill_gpu(bell, 0, answer_offset + line_bytes);
     *with.host_.word() = 0;
     CUdeviceptr const reply = how.reply == doorbell_variant::answer::in_host_memory
-                            ? with.host_.gpu_address()
-                            : bell + answer_offset;
+                                  ? with.host_.gpu_address()
+                                  : bell + answer_offset;
     auto const end = [bell](CUstream control) {
         static constexpr std::uint64_t stop = doorbell_stop;
         cuda::api().memcpy_htod_async(bell, &stop, sizeof stop, control);

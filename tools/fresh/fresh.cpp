@@ -59,7 +59,7 @@ public:
     counter(opened_gpu const& gpu, options const& values)
         : simulated_(gpu.device().simulated()), reached_(reach(gpu, values, 2 * largest)),
           stop_(line) {
-        gap_ = -reinterpret_cast<std::uintptr_t>(reached_.mapping.data()) & (line - 1);
+        gap_ = gap_to_multiple(reached_.mapping.data(), line);
     }
 
     [[nodiscard]] mapping& through() { return reached_.mapping; }

@@ -62,8 +62,7 @@ void measure_posts(report& out, copy_methods& copies, double budget_s) {
     // Enough of them that the stores cannot all wait in the CPU: what is measured is sustained.
     constexpr unsigned operations = 1024;
     std::size_t const room = copies.mapping().size();
-    std::size_t const alignment_gap =
-        -reinterpret_cast<std::uintptr_t>(copies.mapping().data()) & (line - 1);
+    std::size_t const alignment_gap = gap_to_multiple(copies.mapping().data(), line);
     if (room < alignment_gap + line)
         return;
     window const whole = copies.mapping().window().subwindow(alignment_gap);

@@ -4,6 +4,7 @@
 #include <barmap/types.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,11 @@ inline constexpr std::size_t GiB = std::size_t{1} << 30;
 
 [[nodiscard]] constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
     return (value + unit - 1) / unit * unit;
+}
+
+/// Bytes from an address to the next multiple of a power of two; 0 if it is one.
+[[nodiscard]] inline std::size_t gap_to_multiple(void const* address, std::size_t unit) {
+    return -reinterpret_cast<std::uintptr_t>(address) & (unit - 1);
 }
 
 [[nodiscard]] std::string size_text(std::size_t bytes);       ///< "64 B", "4 KiB", "1.5 MiB"

@@ -2,6 +2,7 @@
 #include "stress/engine_hammers.hpp"
 
 #include "bench/pattern.hpp"
+#include "output/units.hpp"
 
 #include <barmap/copy.hpp>
 
@@ -12,7 +13,6 @@
 
 namespace barmap::tool {
 namespace {
-
 
 constexpr std::uint64_t report_every = 4096;
 
@@ -135,7 +135,7 @@ std::uint64_t hammer_pairs(anvil const& at, window through, pair_order order, st
     std::uint64_t random = first_state(seed), stale = 0;
     std::vector<std::byte> written(largest_pair), seen(largest_pair);
     std::vector<engine::piece> pieces;
-    std::size_t const word_gap = -reinterpret_cast<std::uintptr_t>(through.data) & (word - 1);
+    std::size_t const word_gap = gap_to_multiple(through.data, word);
     for (std::uint64_t i = 0; i < pairs; ++i) {
         std::uint64_t const choice = step(random);
         std::size_t bytes = word << choice % std::bit_width(largest_pair / word);

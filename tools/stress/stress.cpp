@@ -93,7 +93,7 @@ void worker::read_some(window through, std::size_t shift, place where, char cons
 
 void worker::post_some() {
     constexpr std::size_t line = 64;
-    std::size_t const gap = -reinterpret_cast<std::uintptr_t>(shared_.data) & (line - 1);
+    std::size_t const gap = gap_to_multiple(shared_.data, line);
     std::size_t const at = gap + random_() % ((shared_.size - gap) / line) * line;
     std::span<std::byte, line> const target(expected_.data() + at, line);
     if (random_() % 2) {
