@@ -32,9 +32,8 @@ cycle_times cycle(device const& gpu, CUdeviceptr address, std::size_t bytes,
     cycle_times times{};
     std::optional<pin> held;
     std::optional<mapping> mapped;
-    times.pin_ns = time_of(1, [&] {
-        held.emplace(gpu.pin(std::uintptr_t{address}, bytes, {.backend = backend}));
-    });
+    times.pin_ns = time_of(
+        1, [&] { held.emplace(gpu.pin(std::uintptr_t{address}, bytes, {.backend = backend})); });
     times.map_ns = time_of(1, [&] { mapped.emplace(held->map()); });
     times.unmap_ns = time_of(1, [&] { mapped.reset(); });
     times.unpin_ns = time_of(1, [&] { held.reset(); });
@@ -154,9 +153,8 @@ int run(api_options const& values) {
         // The first mapping measures the copy routines too.
         gpu_memory const memory = gpu_memory::named(values.memory, gpu, 64 * KiB);
         samples first;
-        std::optional<pin> const held =
-            gpu.device().pin(std::uintptr_t{memory.address()}, memory.size(),
-                             {.backend = values.backend});
+        std::optional<pin> const held = gpu.device().pin(
+            std::uintptr_t{memory.address()}, memory.size(), {.backend = values.backend});
         out.about(gpu.device(), held->backend());
         first.add(time_of(1, [&] { (void)held->map(); }));
         put_row(out, rows, "map, first", memory.size(), first);
