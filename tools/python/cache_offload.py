@@ -271,7 +271,7 @@ def main():
     parser.add_argument("--output")
     values = parser.parse_args()
     if not torch.cuda.is_available():
-        sys.exit("python_cache_offload.py: PyTorch sees no GPU")
+        sys.exit("cache_offload.py: PyTorch sees no GPU")
     torch.manual_seed(7)
     blocks = 3 * values.sequences * values.context // TOKENS
     model = Model(values.layers, values.width, 16, 2, 32000, blocks)

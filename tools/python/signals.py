@@ -192,4 +192,4 @@ if __name__ == "__main__":
     try:
         main(parser.parse_args().output)
     except (ImportError, OSError, RuntimeError) as refusal:
-        sys.exit(f"python_signals.py: {refusal}")
+        sys.exit(f"signals.py: {refusal}")

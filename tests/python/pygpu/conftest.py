@@ -31,9 +31,10 @@ def without_errors():
 
 def use_the_device():
     """Makes what stays for a device until the process ends."""
-    array = pygpu.GPUArray(4)
+    array = pygpu.GPUArray(1 << 16)  # long enough for a copy engine
     for _ in range(20):
         array.set_val(0, 1)
+    array.get()
 
 
 @pytest.fixture
