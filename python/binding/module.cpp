@@ -11,7 +11,7 @@
 #include "reports.hpp"
 #include "rings.hpp"
 #include "signals.hpp"
-#include "steps.hpp"
+#include "step_tensors.hpp"
 #include "vkgdr.hpp"
 
 #include <barmap/copy.hpp>

@@ -13,7 +13,7 @@ import barmap
 import numpy as np
 import pytest
 from gdrcopy import GDRCopy, GDRError
-from process_test import in_child, run_threads
+from concurrency import in_child, run_threads
 
 
 def opened(memory, size=4096, mapped=True):

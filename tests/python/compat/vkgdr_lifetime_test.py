@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 import vkgdr
-from process_test import in_child, run_threads
+from concurrency import in_child, run_threads
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "steps.hpp"
+#include "step_tensors.hpp"
 
 #include "host_buffer.hpp"
 

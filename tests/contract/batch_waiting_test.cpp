@@ -7,7 +7,7 @@ namespace {
 
 // CUDA keeps the caller in a call for a stream that has too much to do, until the stream goes on:
 // here, when the long list that it waits for is done.
-TEST(batch_room_test, a_submission_inside_a_call_of_cuda_does_not_stop_the_feeding) {
+TEST(batch_waiting_test, a_submission_inside_a_call_of_cuda_does_not_stop_the_feeding) {
     engine_machine machine("channel");
     batch_program p;
     static batch_program* program;
@@ -29,7 +29,7 @@ TEST(batch_room_test, a_submission_inside_a_call_of_cuda_does_not_stop_the_feedi
 }
 
 // More batches behind one stream than it has words for.
-TEST(batch_room_test, more_batches_than_words_for_their_streams_wait_for_room) {
+TEST(batch_waiting_test, more_batches_than_words_for_their_streams_wait_for_room) {
     engine_machine machine("channel");
     batch_program p;
     gated_stream held;
@@ -54,7 +54,7 @@ TEST(batch_room_test, more_batches_than_words_for_their_streams_wait_for_room) {
 }
 
 // A stream that is late is not taken for memory that is not mapped.
-TEST(batch_room_test, a_report_says_that_a_stream_was_late) {
+TEST(batch_waiting_test, a_report_says_that_a_stream_was_late) {
     engine_machine machine("channel");
     batch_program p;
     gated_stream held;
@@ -73,7 +73,7 @@ TEST(batch_room_test, a_report_says_that_a_stream_was_late) {
 }
 
 // Long lists wait in host memory for room, and the submitter does not.
-TEST(batch_room_test, a_list_longer_than_the_ring_does_not_stand_in_the_caller) {
+TEST(batch_waiting_test, a_list_longer_than_the_ring_does_not_stand_in_the_caller) {
     engine_machine machine("channel");
     batch_program p;
     auto const sent = pattern(batch_program::size, 3);
@@ -113,7 +113,7 @@ TEST(batch_room_test, a_list_longer_than_the_ring_does_not_stand_in_the_caller) 
 }
 
 // Longer than all that may wait: taken where nothing waits, also where something has waited before.
-TEST(batch_room_test, a_list_longer_than_all_room_is_taken_where_nothing_waits) {
+TEST(batch_waiting_test, a_list_longer_than_all_room_is_taken_where_nothing_waits) {
     engine_machine machine("channel");
     batch_program p;
     p.expect_to_work(1);
@@ -130,7 +130,7 @@ TEST(batch_room_test, a_list_longer_than_all_room_is_taken_where_nothing_waits) 
     }
 }
 
-TEST(batch_room_test, what_waits_for_room_fails_with_its_channel) {
+TEST(batch_waiting_test, what_waits_for_room_fails_with_its_channel) {
     engine_machine machine("channel");
     batch_program p;
     p.expect_to_work(1);
@@ -146,7 +146,7 @@ TEST(batch_room_test, what_waits_for_room_fails_with_its_channel) {
 }
 
 // What is done when its channel fails stays done, up to the last of them.
-TEST(batch_room_test, the_last_batch_before_a_failure_stays_done) {
+TEST(batch_waiting_test, the_last_batch_before_a_failure_stays_done) {
     engine_machine machine("channel");
     batch_program p;
     std::vector<batch_ticket> tickets;
@@ -162,7 +162,7 @@ TEST(batch_room_test, the_last_batch_before_a_failure_stays_done) {
 }
 
 // Behind long work a batch waits; only its own limit fails it, and only once it is its turn.
-TEST(batch_room_test, a_limit_does_not_fail_what_is_behind_long_work) {
+TEST(batch_waiting_test, a_limit_does_not_fail_what_is_behind_long_work) {
     engine_machine machine("channel");
     batch_program p;
     gated_stream held;
@@ -179,7 +179,7 @@ TEST(batch_room_test, a_limit_does_not_fail_what_is_behind_long_work) {
 }
 
 // A channel that stands still after its stream has come is late all the same.
-TEST(batch_room_test, a_batch_whose_stream_has_come_is_late_when_it_stands_still) {
+TEST(batch_waiting_test, a_batch_whose_stream_has_come_is_late_when_it_stands_still) {
     engine_machine machine("channel");
     batch_program p;
     p.expect_to_work(1);
