@@ -69,19 +69,19 @@ template <class Request, class Reply>
 BARMAP_DEVICE status make_call(rpc_to_cpu<Request, Reply> const& to, word number,
                                Request const& request, Reply& reply, time_limit limit) {
     write_slot(to.requests + (number & to.mask) * slot_to_cpu<Request>::words, number + 1, request);
-    for (bool is_closed = false;;) {
+    for (;;) {
         if (take_reply(to, number, reply))
             return status::ok;
-        if (!is_closed) {
-            if (limit.polls_again())
-                continue;
-            // What was answered before it was closed is there by then.
-            is_closed = load_acquire(to.control + rpc_words::closed_by_cpu) != 0;
-            if (is_closed || !limit.is_over())
-                continue;
+        if (limit.polls_again())
+            continue;
+        // What was answered before it was closed is there by then.
+        bool const is_closed = load_acquire(to.control + rpc_words::closed_by_cpu) != 0;
+        if (is_closed && take_reply(to, number, reply))
+            return status::ok;
+        if (is_closed || limit.is_over()) {
+            store_release(to.owners + (number & to.mask), owner::left_by(number));
+            return is_closed ? status::closed : status::timed_out;
         }
-        store_release(to.owners + (number & to.mask), owner::left_by(number));
-        return is_closed ? status::closed : status::timed_out;
     }
 }
 
