@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "bench/engine_paths.hpp"
 #include "bench/gpu_memory.hpp"
+#include "bench/usable_engines.hpp"
 #include "bench/verify_copies.hpp"
 
 #include <barmap/batch_queue.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "bench/engine_paths.hpp"
 #include "bench/gpu_kernels.hpp"
 #include "bench/opened_gpu.hpp"
 #include "bench/reached_memory.hpp"
+#include "bench/usable_engines.hpp"
 #include "output/timing.hpp"
 #include "program/options.hpp"
 

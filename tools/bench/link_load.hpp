@@ -2,8 +2,8 @@
 #pragma once
 
 #include "bench/cuda_stream.hpp"
-#include "bench/engine_paths.hpp"
 #include "bench/gpu_memory.hpp"
+#include "bench/usable_engines.hpp"
 
 #include <array>
 #include <atomic>

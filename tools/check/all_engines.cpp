@@ -2,7 +2,7 @@
 #include "check/check.hpp"
 #include "output/formatted.hpp"
 
-#include "bench/engine_paths.hpp"
+#include "bench/usable_engines.hpp"
 #include "bench/verify_copies.hpp"
 #include "output/units.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "bench/engine_paths.hpp"
+#include "bench/usable_engines.hpp"
 #include "bench/verify_copies.hpp"
 
 #include <barmap/window.hpp>

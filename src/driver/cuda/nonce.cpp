@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cuda/nonce.hpp"
 
-#include "base/random.hpp"
+#include "base/random_bytes.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <span>

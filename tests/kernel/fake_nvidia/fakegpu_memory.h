@@ -39,7 +39,7 @@ void fakegpu_run_callbacks(struct fakegpu_memory *memory, u64 delay_us); /* tabl
 void fakegpu_go_wrong(const struct fakegpu_go_wrong *how);
 void fakegpu_forget(void);
 int fakegpu_look(struct fakegpu_look *look); /* look.c; not under the lock, as what follows */
-int fakegpu_plant(struct fakegpu_plant *how); /* foreign_entry.c */
+int fakegpu_plant(struct fakegpu_plant *how); /* page_table_entry.c */
 int fakegpu_fail_call(struct fakegpu_fail_call *how); /* fail_call.c */
 
 #endif /* FAKEGPU_MEMORY_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/engine_paths.hpp"
+#include "bench/usable_engines.hpp"
 
 #include "gpu/device_state.hpp"
 #include "gpu/open_devices.hpp"
@@ -94,7 +94,8 @@ void engine_path::copy(std::span<engine::piece const> pieces) const {
     engine::outcome result = engine::outcome::failed;
     try {
         // Any way: in lane held there is one queue.
-        engine::ticket const ticket = worker->engine().submit(engine::direction::to_cpu, pieces, 0, {});
+        engine::ticket const ticket =
+            worker->engine().submit(engine::direction::to_cpu, pieces, 0, {});
         result = engine::wait(worker->engine(), ticket, engine::device_clock::now() + patience);
     } catch (error const&) {
         // It has stopped.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/random.hpp"
+#include "base/random_bytes.hpp"
 
 #include "base/calls.hpp"
 
