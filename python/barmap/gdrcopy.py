@@ -294,8 +294,8 @@ class GDRHandle:
         """Copies from CPU memory to the start of the mapping.
 
         When it returns, the bytes have left the CPU, so that work submitted to the GPU afterwards
-        sees them. An aligned 1, 2, 4 or 8 bytes are never torn. More than 16384 bytes are copied
-        without the GIL.
+        sees them. An aligned 1, 2, 4 or 8 bytes are never torn. 32768 bytes and more are
+        copied without the GIL.
 
         Parameters
         ----------

@@ -85,7 +85,6 @@ private:
     /// To the end, unless bytes are given.
     [[nodiscard]] window part(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const;
     [[nodiscard]] std::size_t offset_of(window part) const noexcept; ///< in the mapping
-    /// What keeps the GIL is read by loads, all else by what is fastest.
     void unmap();
 
     struct elements {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/device_memory.hpp"
 
+#include "transfer/copy_methods.hpp"
+
 #include <barmap/copy.hpp>
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
 #include <barmap/pin.hpp>
 
+#include <algorithm>
 #include <map>
 #include <unistd.h>
 
@@ -14,10 +17,11 @@ namespace {
 
 std::atomic<bool> mapping_is_used{true};
 
-// A mapping costs some 20 us to make and undo, and 4 us more for each MiB; a transfer through it
-// saves some 4 us.
+// A mapping costs some 20 us to make and undo, and 4 us more for each MiB; a small transfer through
+// it saves some 4 us. Larger ones than this gain nothing anywhere.
 constexpr unsigned transfers_for_mapping = 5;
 constexpr std::size_t bytes_for_one_more = 1 << 20;
+constexpr std::size_t largest_that_gains = 1 << 20;
 
 /// Part of the free BAR1 that one allocation may take.
 constexpr std::uint64_t bar1_share = 4;
@@ -31,6 +35,19 @@ device const& opened(int ordinal) {
     return found != kept->end()
                ? found->second
                : kept->emplace(ordinal, barmap::device::open(ordinal)).first->second;
+}
+
+/// From which size on, in one direction, a copy engine is faster than loads and stores through this
+/// mapping, with pageable or with pinned host memory: so are the runtime's copies. Where no engine
+/// competes, it is the least size with which one would.
+std::size_t engines_from(mapping const& memory, barmap::device const& gpu, copy_direction which) {
+    std::size_t const least = least_for_engines(which);
+    std::size_t from = 0;
+    for (copy_crossover const& each : gpu.copy_crossovers(memory.backend()))
+        if (each.direction == which && each.method != "mapping" &&
+            (from == 0 || each.from_bytes < from))
+            from = each.from_bytes;
+    return std::max(from, least);
 }
 
 /// @param device whose default stream is asked before the mapping is used
@@ -81,9 +98,9 @@ status device_memory::usable() const {
     return resets_ == resets_of(device_) ? success : context_is_destroyed;
 }
 
-bool device_memory::mapping_serves() const {
+bool device_memory::mapping_serves(std::size_t bytes, std::size_t below) const {
     if (!mapping_is_used.load(std::memory_order_relaxed) ||
-        state_.load(std::memory_order_acquire) != mapping_state::made)
+        state_.load(std::memory_order_acquire) != mapping_state::made || bytes >= below)
         return false;
     // On another device's default stream there may be nothing to wait for while there is on its
     // own.
@@ -91,23 +108,25 @@ bool device_memory::mapping_serves() const {
 }
 
 bool device_memory::write_now(std::size_t offset, void const* host, std::size_t bytes) {
-    if (!mapping_serves())
+    if (!mapping_serves(bytes, written_below_))
         return false;
-    mapping_.copy_to_gpu(offset, {static_cast<std::byte const*>(host), bytes});
+    barmap::write(mapping_.window().subwindow(offset, bytes),
+                  {static_cast<std::byte const*>(host), bytes});
     transfers_by_mapping_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }
 
 bool device_memory::read_now(void* host, std::size_t offset, std::size_t bytes) {
-    if (!mapping_serves())
+    if (!mapping_serves(bytes, read_below_))
         return false;
-    mapping_.copy_to_cpu({static_cast<std::byte*>(host), bytes}, offset);
+    barmap::read({static_cast<std::byte*>(host), bytes},
+                 mapping_.window().subwindow(offset, bytes));
     transfers_by_mapping_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }
 
-void device_memory::consider_mapping() {
-    if (!mapping_is_used.load(std::memory_order_relaxed) ||
+void device_memory::consider_mapping(std::size_t bytes) {
+    if (bytes > largest_that_gains || !mapping_is_used.load(std::memory_order_relaxed) ||
         state_.load(std::memory_order_acquire) != mapping_state::none ||
         !current().nothing_to_wait_for)
         return;
@@ -119,6 +138,8 @@ void device_memory::consider_mapping() {
         return;
     try {
         mapping_ = make_mapping(address_, size_, device_);
+        written_below_ = engines_from(mapping_, opened(device_), copy_direction::to_gpu);
+        read_below_ = engines_from(mapping_, opened(device_), copy_direction::to_cpu);
         state_.store(mapping_state::made, std::memory_order_release);
     } catch (std::exception const&) { // the runtime copies; barmap.map() says why not
         state_.store(mapping_state::impossible, std::memory_order_release);
@@ -131,7 +152,7 @@ status device_memory::write(std::size_t offset, void const* host, std::size_t by
     if (bytes == 0)
         return success;
     device_scope const here(device_);
-    consider_mapping();
+    consider_mapping(bytes);
     if (write_now(offset, host, bytes))
         return success;
     return current().copy(reinterpret_cast<void*>(address_ + offset), host, bytes,
@@ -144,7 +165,7 @@ status device_memory::read(void* host, std::size_t offset, std::size_t bytes) {
     if (bytes == 0)
         return success;
     device_scope const here(device_);
-    consider_mapping();
+    consider_mapping(bytes);
     if (read_now(host, offset, bytes))
         return success;
     return current().copy(host, reinterpret_cast<void const*>(address_ + offset), bytes,

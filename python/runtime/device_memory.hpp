@@ -26,17 +26,18 @@ struct layout {
 [[nodiscard]] status copy_elements(layout to, layout from, std::vector<std::size_t> shape,
                                    std::size_t element, direction which);
 
-/// Whether transfers may go through mappings, as they do at first. @return what it was before
+/// Whether small transfers may go through mappings, as they do at first. @return what it was before
 /// Thread rule: free.
 bool use_mapping(bool on) noexcept;
 
 /// A range of GPU memory: an allocation of its own, or somebody else's.
 ///
-/// Transfers take barmap's mapping (mapping::copy_to_gpu(), copy_to_cpu()) where that gives what a
-/// blocking copy would: if all work that the copy would be ordered behind is done. The mapping is
-/// made once, when as many transfers have been made as it costs, and kept; the runtime copies
-/// memory that cannot be mapped. Thread rule: transfers may go on in several threads at once;
-/// destroying is exclusive.
+/// Small transfers take barmap's mapping where that gives what a blocking copy would: if all work
+/// that the copy would be ordered behind is done. Small are those for which the measured table of
+/// copies has loads and stores. The mapping is made once, when as many transfers have been made as
+/// it costs, and kept; the runtime copies memory that cannot be mapped.
+///
+/// Thread rule: transfers may go on in several threads at once; destroying is exclusive.
 class device_memory {
 public:
     /// Allocates on the current device. What the runtime answered is in status().
@@ -59,7 +60,6 @@ public:
     [[nodiscard]] status write(std::size_t offset, void const* host, std::size_t bytes);
     [[nodiscard]] status read(void* host, std::size_t offset, std::size_t bytes);
     /// The same if it can be done at once, through the mapping; false if not, with nothing done.
-    /// @throws error as mapping::copy_to_gpu()
     [[nodiscard]] bool write_now(std::size_t offset, void const* host, std::size_t bytes);
     [[nodiscard]] bool read_now(void* host, std::size_t offset, std::size_t bytes);
 
@@ -76,8 +76,8 @@ public:
 private:
     enum class mapping_state { none, made, impossible };
 
-    [[nodiscard]] bool mapping_serves() const;
-    void consider_mapping();
+    [[nodiscard]] bool mapping_serves(std::size_t bytes, std::size_t below) const;
+    void consider_mapping(std::size_t bytes);
 
     std::uintptr_t address_ = 0;
     std::size_t size_ = 0;
@@ -92,6 +92,7 @@ private:
     std::atomic<std::size_t> transfers_by_mapping_{0};
     std::mutex making_;
     mapping mapping_;
+    std::size_t written_below_ = 0, read_below_ = 0; ///< bytes: what goes by the mapping is smaller
 };
 
 /// Page-locked host memory. A reset of the device leaves it in place, but no longer locked; a

@@ -22,8 +22,7 @@ bool is_inside(std::uint64_t begin, std::size_t bytes) noexcept {
 }
 
 bool is_good(copy_piece const& each) noexcept {
-    return each.bytes == 0 ||
-           (is_inside(each.to, each.bytes) && is_inside(each.from, each.bytes));
+    return each.bytes == 0 || (is_inside(each.to, each.bytes) && is_inside(each.from, each.bytes));
 }
 
 [[noreturn]] void refuse(std::size_t piece, errc why, std::string advice) {

@@ -49,7 +49,7 @@ double contest::compete(std::span<candidate> candidates, std::size_t bytes) {
     auto const repeats =
         static_cast<unsigned>(std::clamp(std::ceil(sample_time / guess), 1.0, 64.0));
     std::size_t const count = guess * repeats < long_sample_time ? rounds : rounds_of_long_samples;
-    double spent = guess;
+    double spent = std::isfinite(guess) ? guess : 0;
     for (std::size_t round = 0; round < count; ++round)
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             candidate& turn = candidates[(round + i) % candidates.size()];
@@ -60,11 +60,14 @@ double contest::compete(std::span<candidate> candidates, std::size_t bytes) {
         }
     for (candidate& each : candidates) {
         // The lower quartile: what disturbs a sample, on a machine that others share, only ever
-        // makes it longer, and often for more than half of so few.
+        // makes it longer, and often for more than half of so few. Of three it is the shortest.
         auto const quartile = each.samples.begin() + static_cast<std::ptrdiff_t>(count / 4);
         std::nth_element(each.samples.begin(), quartile,
                          each.samples.begin() + static_cast<std::ptrdiff_t>(count));
         each.typical = *quartile;
+        for (std::size_t round = 0; round < count; ++round)
+            if (!std::isfinite(each.samples[round])) // it has failed
+                each.typical = each.samples[round];
     }
     return spent;
 }

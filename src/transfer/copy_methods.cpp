@@ -103,26 +103,35 @@ copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu, 
         return result;
     os::region const pageable = os::region::shared_memory(largest),
                      pinned = os::region::shared_memory(largest);
+    struct part {
+        copy_methods::by_size& chosen;
+        contest among;
+    };
+    std::vector<part> parts;
     for (copy_direction const which : {copy_direction::to_gpu, copy_direction::to_cpu})
         for (host_memory_kind const kind : {host_memory_kind::pageable, host_memory_kind::pinned}) {
             std::byte* const host = (kind == host_memory_kind::pinned ? pinned : pageable).data();
             std::memset(host, 0x5a, largest); // page faults
-            contest among(all.size(), least_for_engines(which), largest,
-                          [&](std::size_t candidate, std::size_t bytes, unsigned repeats) {
-                              std::int64_t const begin = steady_nanoseconds();
-                              for (unsigned i = 0; i < repeats; ++i)
-                                  if (!all[candidate]->copy(which, kind, {host, bytes}))
-                                      return std::numeric_limits<double>::infinity();
-                              return static_cast<double>(steady_nanoseconds() - begin);
-                          });
-            for (int twice = 0; twice < 2; ++twice)
-                among.measure(budget);
-            auto const winners = among.winners();
-            copy_methods::by_size& chosen =
-                result.chosen[static_cast<std::size_t>(which)][static_cast<std::size_t>(kind)];
-            for (std::size_t i = 0; i < chosen.size(); ++i)
-                chosen[i] = all[winners[i]]->slot();
+            auto const time = [&all, which, kind, host](std::size_t candidate, std::size_t bytes,
+                                                        unsigned repeats) {
+                std::int64_t const begin = steady_nanoseconds();
+                for (unsigned i = 0; i < repeats; ++i)
+                    if (!all[candidate]->copy(which, kind, {host, bytes}))
+                        return std::numeric_limits<double>::infinity();
+                return static_cast<double>(steady_nanoseconds() - begin);
+            };
+            parts.push_back(
+                {result.chosen[static_cast<std::size_t>(which)][static_cast<std::size_t>(kind)],
+                 contest(all.size(), least_for_engines(which), largest, time)});
         }
+    for (int twice = 0; twice < 2; ++twice)
+        for (part& each : parts)
+            each.among.measure(budget);
+    for (part const& each : parts) {
+        auto const winners = each.among.winners();
+        for (std::size_t i = 0; i < each.chosen.size(); ++i)
+            each.chosen[i] = all[winners[i]]->slot();
+    }
     for (copy_crossover const& each : result.crossovers())
         log::info(std::string(to_string(each.direction)) + ", " +
                   std::string(to_string(each.host)) + " memory, from " +

@@ -114,8 +114,8 @@ pinned_host::reach_block(std::shared_ptr<engine::worker> const& worker, allocati
     std::size_t const at = number * block_bytes;
     std::shared_ptr<engine::reachable const> block;
     try {
-        block = worker->engine().reach_pinned({reinterpret_cast<std::byte*>(what.start + at),
-                                               std::min(block_bytes, what.size - at)});
+        block = worker->engine().reach_pinned(
+            {reinterpret_cast<std::byte*>(what.start + at), std::min(block_bytes, what.size - at)});
     } catch (error const&) {
         // Then nothing of this allocation is reached.
     }

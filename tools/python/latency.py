@@ -49,8 +49,11 @@ def pygpu_methods(size):
 
     host = np.zeros(size // 4, np.int32)
     array = pygpu.to_gpu(host)
-    yield "h2d", "PyGPU set", lambda: array.set(host)
-    yield "d2h", "PyGPU get", lambda: array.get()
+    on = pygpu.use_mapping(True)
+    pygpu.use_mapping(on)
+    how = "" if on else ", the runtime's copy"
+    yield "h2d", f"PyGPU set{how}", lambda: array.set(host)
+    yield "d2h", f"PyGPU get{how}", lambda: array.get()
 
 
 def torch_methods(size):

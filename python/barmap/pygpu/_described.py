@@ -84,7 +84,7 @@ class Described:
 
     @property
     def mapped(self) -> bool:
-        """Whether transfers go through barmap's mapping by now."""
+        """Whether small transfers go through barmap's mapping by now."""
         return self._memory.mapped
 
     @property

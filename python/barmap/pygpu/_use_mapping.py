@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether transfers go through the mapping."""
+"""Whether small transfers go through the mapping."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from .._barmap import pygpu as _runtime
 
 
 def use_mapping(on: bool) -> bool:
-    """Says for the process whether transfers may go through barmap's mapping, as they do by themselves, or
-    all go through the runtime's copies.
+    """Allows or forbids, for the whole process, small transfers through barmap's mapping. It is allowed at
+    first; where it is forbidden, the runtime makes all copies.
 
     Returns
     -------

@@ -48,6 +48,26 @@ TEST(contest, one_that_cannot_copy_never_wins) {
     EXPECT_EQ(largest_of_the_broken, 1024u) << "not tried again at larger sizes";
 }
 
+TEST(contest, the_preferred_one_may_be_one_that_cannot_copy) {
+    contest among(3, 1024, 4096, [](std::size_t candidate, std::size_t, unsigned repeats) {
+        return candidate == 0 ? never : repeats * (candidate == 1 ? 900.0 : 200.0);
+    });
+    among.measure(1'000'000);
+    for (std::size_t const bytes : {1024, 2048, 4096})
+        EXPECT_EQ(among.winners()[copy::size_class(bytes)], 2u) << bytes;
+}
+
+TEST(contest, one_that_fails_after_a_good_sample_has_lost) {
+    unsigned runs = 0;
+    contest among(2, 1024, 1024, [&](std::size_t candidate, std::size_t, unsigned repeats) {
+        if (candidate == 0)
+            return repeats * 9'000.0;
+        return ++runs % 3 == 0 ? never : repeats * 2'000.0; // in one of three rounds
+    });
+    among.measure(1'000'000);
+    EXPECT_EQ(among.winners()[copy::size_class(1024)], 0u);
+}
+
 TEST(contest, one_that_fails_later_has_lost_what_comes_after) {
     bool is_broken = false;
     contest among(2, 1024, 4096, [&](std::size_t candidate, std::size_t bytes, unsigned repeats) {
