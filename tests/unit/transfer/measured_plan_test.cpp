@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fake_gpu_memory.hpp"
+#include "cpu/fake_gpu_memory.hpp"
 #include "transfer/cpu/routines.hpp"
 #include "transfer/measured_plan.hpp"
 
