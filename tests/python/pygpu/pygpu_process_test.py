@@ -187,6 +187,23 @@ def test_reset():
     assert run(RESET.replace("DEVICE", "0")).startswith("done")
 
 
+# A copy engine that barmap started before a reset is gone with it.
+RESET_WITH_LARGE_ARRAYS = """
+for turn in range(3):
+    a = pygpu.GPUArray(1 << 16, "int64")
+    for _ in range(10): a[0] = turn
+    a.set(np.full(1 << 16, turn))
+    assert (a.get() == turn).all()
+    del a
+    assert pygpu.cudaDeviceReset() == 0
+print("done", pygpu.cudaGetLastError())
+"""
+
+
+def test_large_arrays_after_resets():
+    assert run(RESET_WITH_LARGE_ARRAYS, BARMAP_ENGINE="driver").startswith("done")
+
+
 def test_reset_of_one_of_two_devices():
     text = """
 if pygpu.cudaGetDeviceCount()[0] < 2: print("one"); os._exit(0)
