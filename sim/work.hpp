@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-/// Work in order, as the streams of both simulated runtimes have it. All of it is guarded by the
-/// mutex of its world, whose `changed` is told of what is done.
+/// Work in order, as the streams of both simulated runtimes have it. The mutex of a world guards all
+/// of its work, and each completion notifies the world's `changed`.
 namespace barmap::sim {
 
 using world_lock = std::unique_lock<std::mutex>;
@@ -40,7 +40,7 @@ struct work_queue {
 
     [[nodiscard]] bool idle() const noexcept { return !last || last->done; }
 
-    /// @param extra what must be done before it, too; null: nothing
+    /// @param extra one more completion that the work waits for; null: none
     std::shared_ptr<completion> append(completions after, std::function<void()> run,
                                        std::shared_ptr<completion> extra) {
         if (extra)

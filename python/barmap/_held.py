@@ -39,9 +39,9 @@ class Held(Generic[Thing]):
     def release(self) -> None:
         """Frees the memory, or gives it back to its arena. Releasing twice is allowed.
 
-        No kernel, stream or graph may use it any more, and no kernel may wait for what only this
-        program would tell it: memory is freed as `cudaFree` does it, which waits for all kernels
-        that run. Calls of other threads end first. Garbage collection does the same.
+        No kernel, stream or graph may use what is freed any more, and no kernel may wait for what
+        only this program would tell it: memory is freed as `cudaFree` does it, which waits for all
+        kernels that run. Calls of other threads end first. Garbage collection does the same.
 
         What is in use stays: an arena's memory until the last counter in it is released, that of
         steps as long as somebody has an array of `StepInputs.host`.

@@ -10,8 +10,8 @@ inline constexpr char write[] = "write($self, /, buf, offset=0)\n--\n\n"
 
 Its stores leave the CPU before any later store of this thread, so that work which is submitted
 to the GPU afterwards sees them. An aligned write of 1, 2, 4 or 8 bytes is never torn.
-Buffers of 32768 bytes and more are copied without the GIL, by what is fastest: stores, or a copy
-engine of the GPU. The first such copy starts the engines and measures them, which takes about
+From 32768 bytes on, the copy releases the GIL and takes the fastest way: stores, or a copy engine
+of the GPU. The first such copy starts the engines and measures them, which takes about
 30 ms; BARMAP_ENGINE=none turns them off.
 
 Parameters

@@ -51,7 +51,7 @@ def in_child(function):
 
 
 def expect_refused(*calls):
-    """Expects that a forked child is refused each of them, and is told what to do."""
+    """Expects that each call refuses a forked child and says what to do instead."""
     for call in calls:
         with pytest.raises(barmap.Error, match="parent") as refused:
             call()

@@ -49,8 +49,8 @@ def test_nothing_is_mapped_where_that_does_not_pay(nothing_left):
     assert not a.mapped  # two transfers
 
 
-# What no copy engine ever makes goes through the mapping, and nothing else where an engine is told to make the rest
-# or none competes.
+# Copies that are too small for any engine go through the mapping. Larger ones do not, whether BARMAP_ENGINE names an
+# engine or turns all off.
 BY_SIZE = """
 import numpy as np
 from barmap import pygpu
