@@ -46,9 +46,9 @@ std::int64_t monotonic_time() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-constexpr calls real{open_file,  ::access,   ::close,   duplicate, control,  read_file,
-                     ::readlink, ::lseek,    ::mmap,    ::munmap,  ::madvise, ::dlopen,
-                     ::dlsym,    ::dlclose,  ::getrandom, monotonic_time};
+constexpr calls real{open_file,  ::access, ::close,   duplicate,   control,       read_file,
+                     ::readlink, ::lseek,  ::mmap,    ::munmap,    ::mprotect,    ::madvise,
+                     ::dlopen,   ::dlsym,  ::dlclose, ::getrandom, monotonic_time};
 
 std::atomic<calls const*> in_force{&real};
 

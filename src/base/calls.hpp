@@ -21,6 +21,7 @@ struct calls {
     off_t (*lseek)(int fd, off_t offset, int whence);
     void* (*mmap)(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset);
     int (*munmap)(void* at, std::size_t bytes);
+    int (*mprotect)(void* at, std::size_t bytes, int protection);
     int (*madvise)(void* at, std::size_t bytes, int advice);
     void* (*dlopen)(char const* name, int flags);
     void* (*dlsym)(void* library, char const* symbol);

@@ -36,16 +36,30 @@ void keep_loaded(char const* name) noexcept {
         current().dlclose(handle);
 }
 
-std::string own_folder() {
+namespace {
+
+/// Of the library that contains this code; null where the program itself does, which has no name
+/// there (dladdr's would be argv[0], which its caller chooses).
+char const* own_file() noexcept {
     Dl_info info{};
     ::link_map* object = nullptr;
-    // The program itself has no name there; dladdr's would be argv[0], which its caller chooses.
-    bool const named = ::dladdr1(reinterpret_cast<void*>(&own_folder), &info,
+    bool const named = ::dladdr1(reinterpret_cast<void*>(&own_file), &info,
                                  reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0 &&
                        object && *object->l_name;
-    char const* const file = named ? object->l_name : "/proc/self/exe";
+    return named ? object->l_name : nullptr;
+}
+
+} // namespace
+
+void keep_own_code_loaded() noexcept {
+    if (char const* const file = own_file())
+        keep_loaded(file);
+}
+
+std::string own_folder() {
+    char const* const file = own_file();
     char resolved[PATH_MAX];
-    if (!::realpath(file, resolved))
+    if (!::realpath(file ? file : "/proc/self/exe", resolved))
         return {};
     std::string const path = resolved;
     return path.substr(0, path.rfind('/'));

@@ -27,8 +27,8 @@ public:
     [[nodiscard]] void* symbol(char const* name) const noexcept;
     [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-    /// Leaves the library loaded for good and gives up ownership.
-    void abandon() noexcept { handle_ = nullptr; }
+    /// Leaves the library loaded for good and gives up ownership. @return what dlopen returned
+    void* abandon() noexcept { return std::exchange(handle_, nullptr); }
 
 private:
     void* handle_ = nullptr;
@@ -36,6 +36,9 @@ private:
 
 /// Keeps a library loaded until the process ends, if it is loaded now, whoever loaded it.
 void keep_loaded(char const* name) noexcept;
+
+/// The same for the library that contains this code; nothing of a program.
+void keep_own_code_loaded() noexcept;
 
 /// Directory of the program or library that contains this code, without a trailing slash, as the
 /// system knows it, whatever its argv[0] says; empty if it is not known.

@@ -168,6 +168,10 @@ struct kernel::entry_points {
         return ::munmap(at, bytes);
     }
 
+    static int mprotect(void* at, std::size_t bytes, int protection) {
+        return refused("mprotect") ? -1 : ::mprotect(at, bytes, protection);
+    }
+
     static int madvise(void* at, std::size_t bytes, int advice) {
         return refused("madvise") ? -1 : ::madvise(at, bytes, advice);
     }
@@ -191,9 +195,9 @@ struct kernel::entry_points {
         return run != 0 ? run : os::linux_calls().device_time();
     }
 
-    static constexpr os::calls table{open,    access,    close,  duplicate, ioctl,  read,
-                                     readlink, lseek,    mmap,   munmap,    madvise, dlopen,
-                                     dlsym,   dlclose,   getrandom, device_time};
+    static constexpr os::calls table{open,     access, close,   duplicate, ioctl,      read,
+                                     readlink, lseek,  mmap,    munmap,    mprotect,   madvise,
+                                     dlopen,   dlsym,  dlclose, getrandom, device_time};
 };
 
 // A thread of a fake GPU may have held the lock when another one forked.

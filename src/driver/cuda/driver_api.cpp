@@ -58,7 +58,7 @@ loaded_driver load() {
 #define BARMAP_CUDA_BIND(member, symbol, signature) bind(table.member, library, symbol);
     BARMAP_CUDA_FUNCTIONS(BARMAP_CUDA_BIND)
 #undef BARMAP_CUDA_BIND
-    library.abandon();
+    table.library = library.abandon();
     CUresult const initialised = table.init(0);
     result.initialised = initialised;
     if (initialised != success) {

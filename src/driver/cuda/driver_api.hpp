@@ -159,6 +159,7 @@ struct driver_api {
 #define BARMAP_CUDA_MEMBER(member, symbol, signature) CUresult(*member) signature = nullptr;
     BARMAP_CUDA_FUNCTIONS(BARMAP_CUDA_MEMBER)
 #undef BARMAP_CUDA_MEMBER
+    void* library = nullptr; ///< that these functions are of, as dlopen knows it
     bool simulated = false;
     int version = 0; ///< of the driver's API: 13000 for CUDA 13.0
 };

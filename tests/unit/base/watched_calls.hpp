@@ -34,6 +34,9 @@ public:
             ++counts.munmap;
             return linux_calls().munmap(at, bytes);
         };
+        table.mprotect = [](void* at, std::size_t bytes, int protection) {
+            return fails("mprotect") ? -1 : linux_calls().mprotect(at, bytes, protection);
+        };
         table.madvise = [](void* at, std::size_t bytes, int advice) {
             return fails("madvise") ? -1 : linux_calls().madvise(at, bytes, advice);
         };

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "base/library_ioctls.hpp"
+
+#include "base/calls.hpp"
+#include "base/library.hpp"
+#include "base/region.hpp"
+
+#include <barmap/error.hpp>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+#include <mutex>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace barmap::os {
+namespace {
+
+using ioctl_function = int (*)(int, unsigned long, void*);
+
+std::mutex one_watch;
+std::atomic<pid_t> watching_thread{0}; // not a thread-local: nothing is made in other threads
+library_ioctls::watcher* current_watcher = nullptr; // of that thread
+std::atomic<ioctl_function> next_function{nullptr}; // where the entry led before; stays
+
+pid_t this_thread() noexcept {
+    return static_cast<pid_t>(::syscall(SYS_gettid)); // glibc's wrapper came with 2.30
+}
+
+int arrive(int fd, unsigned long request, void* argument) {
+    if (watching_thread.load(std::memory_order_relaxed) == this_thread() &&
+        current_watcher->answers(request, argument))
+        return 0;
+    return next_function.load(std::memory_order_acquire)(fd, request, argument);
+}
+
+void* address_of_arrive() noexcept {
+    return reinterpret_cast<void*>(&arrive);
+}
+
+/// The parts of a library's dynamic section that name what it imports.
+struct imports {
+    ElfW(Sym) const* symbols = nullptr;
+    char const* names = nullptr;
+    std::size_t names_bytes = 0;
+    ElfW(Rela) const* relocations[2] = {};
+    std::size_t counts[2] = {};
+};
+
+imports imports_of(::link_map const& object) {
+    imports result;
+    for (ElfW(Dyn) const* each = object.l_ld; each->d_tag != DT_NULL; ++each) {
+        auto const value = static_cast<std::uintptr_t>(each->d_un.d_val);
+        switch (each->d_tag) {
+        case DT_SYMTAB:
+            result.symbols = reinterpret_cast<ElfW(Sym) const*>(value);
+            break;
+        case DT_STRTAB:
+            result.names = reinterpret_cast<char const*>(value);
+            break;
+        case DT_STRSZ:
+            result.names_bytes = value;
+            break;
+        case DT_JMPREL:
+            result.relocations[0] = reinterpret_cast<ElfW(Rela) const*>(value);
+            break;
+        case DT_PLTRELSZ:
+            result.counts[0] = value / sizeof(ElfW(Rela));
+            break;
+        case DT_RELA:
+            result.relocations[1] = reinterpret_cast<ElfW(Rela) const*>(value);
+            break;
+        case DT_RELASZ:
+            result.counts[1] = value / sizeof(ElfW(Rela));
+            break;
+        default:
+            break;
+        }
+    }
+    return result;
+}
+
+/// The addresses that the loader makes read-only once it has written them.
+struct read_only_range {
+    std::uintptr_t base; ///< of the library
+    std::uintptr_t begin = 0, end = 0;
+};
+
+read_only_range read_only_range_of(::link_map const& object) {
+    read_only_range result{object.l_addr};
+    auto const look = [](::dl_phdr_info* each, std::size_t, void* argument) {
+        auto& found = *static_cast<read_only_range*>(argument);
+        if (each->dlpi_addr != found.base)
+            return 0;
+        for (int i = 0; i < each->dlpi_phnum; ++i) {
+            if (each->dlpi_phdr[i].p_type != PT_GNU_RELRO)
+                continue;
+            found.begin = found.base + each->dlpi_phdr[i].p_vaddr;
+            found.end = found.begin + each->dlpi_phdr[i].p_memsz;
+        }
+        return 1;
+    };
+    ::dl_iterate_phdr(look, &result);
+    return result;
+}
+
+/// Makes the page of an entry writable for as long as it lives, where it is not.
+class writable {
+public:
+    writable(void** place, bool read_only) : page_(read_only ? page_of(place) : nullptr) {
+        if (page_ && !protect(PROT_READ | PROT_WRITE))
+            page_ = nullptr, failed_ = true;
+    }
+    writable(writable const&) = delete;
+    writable& operator=(writable const&) = delete;
+    ~writable() {
+        if (page_)
+            (void)protect(PROT_READ);
+    }
+    [[nodiscard]] explicit operator bool() const noexcept { return !failed_; }
+
+private:
+    static void* page_of(void** place) {
+        return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(place) / page_size() *
+                                       page_size());
+    }
+    [[nodiscard]] bool protect(int how) const noexcept {
+        return current().mprotect(page_, page_size(), how) == 0;
+    }
+    void* page_;
+    bool failed_ = false;
+};
+
+/// Another part of the process may have put a function of its own there in the meantime: it stays.
+bool exchange(void** place, void* expected, void* wanted) noexcept {
+    return __atomic_compare_exchange_n(place, &expected, wanted, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+}
+
+bool lead_back(void** place, bool read_only) noexcept {
+    writable const page(place, read_only);
+    if (page)
+        exchange(place, address_of_arrive(),
+                 reinterpret_cast<void*>(next_function.load(std::memory_order_relaxed)));
+    return static_cast<bool>(page);
+}
+
+} // namespace
+
+library_ioctls::library_ioctls(void* library) {
+    ::link_map* object = nullptr;
+    if (::dlinfo(library, RTLD_DI_LINKMAP, &object) != 0 || !object)
+        throw error(errc::backend_absent, "find the ioctls of a library", "",
+                    "the loader does not know it");
+    imports const found = imports_of(*object);
+    read_only_range const read_only = read_only_range_of(*object);
+    for (int table = 0; table < 2; ++table) {
+        for (std::size_t i = 0; i < found.counts[table]; ++i) {
+            ElfW(Rela) const& each = found.relocations[table][i];
+            std::size_t const symbol = ELF64_R_SYM(each.r_info);
+            std::size_t const name = symbol ? found.symbols[symbol].st_name : 0;
+            if (name == 0 || name >= found.names_bytes ||
+                std::strcmp(found.names + name, "ioctl") != 0)
+                continue;
+            std::uintptr_t const place = object->l_addr + each.r_offset;
+            entries_.push_back({reinterpret_cast<void**>(place),
+                                place >= read_only.begin && place < read_only.end});
+        }
+    }
+    if (entries_.empty())
+        throw error(errc::backend_absent, "find the ioctls of a library", "",
+                    "it calls the kernel in another way");
+    // A thread may be on its way through ours when a watch ends.
+    keep_own_code_loaded();
+}
+
+std::vector<void**> library_ioctls::places() const {
+    std::vector<void**> result;
+    for (entry const& each : entries_)
+        result.push_back(each.place);
+    return result;
+}
+
+library_ioctls::watching::watching(library_ioctls const& of, watcher& by) : entries_(of.entries_) {
+    std::unique_lock hold(one_watch);
+    for (entry const& each : entries_) {
+        void* const led_to = __atomic_load_n(each.place, __ATOMIC_ACQUIRE);
+        if (led_to == address_of_arrive())
+            continue;
+        next_function.store(reinterpret_cast<ioctl_function>(led_to), std::memory_order_release);
+        writable const page(each.place, each.read_only);
+        if (page) {
+            exchange(each.place, led_to, address_of_arrive());
+            continue;
+        }
+        int const code = errno;
+        for (entry const& done : entries_)
+            if (&done != &each)
+                lead_back(done.place, done.read_only);
+        throw error({code, std::system_category()}, "watch the ioctls of a library", "",
+                    "the system does not let the loader's table be written");
+    }
+    current_watcher = &by;
+    watching_thread.store(this_thread(), std::memory_order_relaxed);
+    hold.release(); // until the end
+}
+
+library_ioctls::watching::~watching() {
+    watching_thread.store(0, std::memory_order_relaxed);
+    for (entry const& each : entries_)
+        lead_back(each.place, each.read_only);
+    one_watch.unlock();
+}
+
+} // namespace barmap::os

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+namespace barmap::os {
+
+/// Sees the ioctls that one loaded library makes, and may answer them in the kernel's place.
+///
+/// A library calls `ioctl` by an address that the loader has written into the library's global
+/// offset table. For as long as a watch runs, that entry leads to a function of ours. Only the
+/// calling thread's ioctls are shown to it; those of other threads go on to where they went before.
+/// When the watch ends, the entry is what it was.
+/// Thread rule: watches of several threads wait for each other.
+class library_ioctls {
+public:
+    /// Shown each ioctl. @return whether it has answered: the call then returns 0
+    class watcher {
+    public:
+        virtual ~watcher() = default;
+        virtual bool answers(unsigned long request, void* argument) noexcept = 0;
+    };
+
+    /// @param library what dlopen returned; it stays loaded
+    /// @throws error errc::backend_absent where the library imports no ioctl
+    explicit library_ioctls(void* library);
+
+    /// Runs body(), which calls the library, with the watcher in place.
+    /// @throws error with errno where the entry cannot be written; what body throws
+    template <class Body>
+    void watch(watcher& by, Body body) const {
+        watching const scope(*this, by);
+        body();
+    }
+
+    /// Where the library keeps the function's address.
+    [[nodiscard]] std::vector<void**> places() const;
+
+private:
+    struct entry {
+        void** place;
+        bool read_only; ///< the loader has made its page so
+    };
+    class watching {
+    public:
+        watching(library_ioctls const& of, watcher& by);
+        watching(watching const&) = delete;
+        watching& operator=(watching const&) = delete;
+        ~watching();
+
+    private:
+        std::vector<entry> const& entries_;
+    };
+
+    std::vector<entry> entries_;
+};
+
+} // namespace barmap::os

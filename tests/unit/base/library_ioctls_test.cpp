@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "base/library_ioctls.hpp"
+
+#include "shared/caught.hpp"
+#include "shared/in_child.hpp"
+#include "watched_calls.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <dlfcn.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace barmap::os {
+namespace {
+
+constexpr unsigned long ours = 0x1234, other = 0x4321;
+
+/// Answers one request, and counts what it is shown.
+class counter final : public library_ioctls::watcher {
+public:
+    bool answers(unsigned long request, void* argument) noexcept override {
+        ++shown;
+        last_argument = argument;
+        return request == ours;
+    }
+    int shown = 0;
+    void* last_argument = nullptr;
+};
+
+/// Once with entries that the loader leaves writable, and once with read-only ones.
+class library_ioctls_test : public testing::TestWithParam<char const*> {
+protected:
+    void SetUp() override {
+        library_ = ::dlopen(GetParam(), RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(library_, nullptr) << ::dlerror();
+        call = reinterpret_cast<decltype(call)>(::dlsym(library_, "call_ioctl"));
+        ASSERT_NE(call, nullptr);
+        ioctls_.emplace(library_);
+        before_ = rights();
+    }
+    void TearDown() override {
+        expect_real();
+        EXPECT_EQ(rights(), before_);
+        ioctls_.reset();
+        ::dlclose(library_);
+    }
+
+    /// No descriptor is -1: the kernel answers so.
+    void expect_real() const {
+        errno = 0;
+        EXPECT_EQ(call(-1, ours, nullptr), -1);
+        EXPECT_EQ(errno, EBADF);
+    }
+
+    [[nodiscard]] library_ioctls const& ioctls() const { return *ioctls_; }
+
+    int (*call)(int, unsigned long, void*) = nullptr;
+
+private:
+    /// Of the library's pages, line by line.
+    static std::string rights() {
+        std::ifstream maps("/proc/self/maps");
+        std::string result;
+        for (std::string line; std::getline(maps, line);)
+            if (line.find(GetParam()) != std::string::npos)
+                result += line.substr(0, line.find('p') + 1) + "\n";
+        return result;
+    }
+
+    void* library_ = nullptr;
+    std::optional<library_ioctls> ioctls_;
+    std::string before_;
+};
+
+TEST_P(library_ioctls_test, shows_them_and_gives_the_answer) {
+    counter seen;
+    int argument = 0;
+    ioctls().watch(seen, [&] {
+        EXPECT_EQ(call(-1, ours, &argument), 0);
+        EXPECT_EQ(seen.last_argument, &argument);
+        errno = 0;
+        EXPECT_EQ(call(-1, other, nullptr), -1) << "what it does not answer reaches the kernel";
+        EXPECT_EQ(errno, EBADF);
+    });
+    EXPECT_EQ(seen.shown, 2);
+    expect_real();
+    EXPECT_EQ(seen.shown, 2);
+}
+
+TEST_P(library_ioctls_test, ends_with_an_exception) {
+    counter seen;
+    EXPECT_THROW(ioctls().watch(seen, [] { throw std::runtime_error("of the body"); }),
+                 std::runtime_error);
+    expect_real();
+    ioctls().watch(seen, [&] { EXPECT_EQ(call(-1, ours, nullptr), 0); });
+}
+
+TEST_P(library_ioctls_test, leaves_other_threads_alone) {
+    counter seen;
+    ioctls().watch(seen, [&] { std::thread([&] { expect_real(); }).join(); });
+    EXPECT_EQ(seen.shown, 0);
+}
+
+TEST_P(library_ioctls_test, shows_each_thread_its_own) {
+    constexpr int threads = 8, rounds = 500;
+    std::vector<counter> seen(threads);
+    std::atomic<bool> done{false};
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> running;
+    for (counter& each : seen)
+        running.emplace_back([&] {
+            for (int i = 0; i < rounds; ++i)
+                ioctls().watch(each, [&] { wrong += call(-1, ours, &each) != 0; });
+            wrong += each.shown != rounds || each.last_argument != &each;
+        });
+    std::thread bystander([&] {
+        while (!done)
+            wrong += call(-1, ours, nullptr) != -1;
+    });
+    for (std::thread& each : running)
+        each.join();
+    done = true;
+    bystander.join();
+    EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(library_ioctls_test, signals_come_through) {
+    static volatile std::sig_atomic_t handled;
+    handled = 0;
+    for (int const number : {SIGSYS, SIGALRM}) {
+        auto const before = std::signal(number, [](int) { handled = handled + 1; });
+        counter seen;
+        ioctls().watch(seen, [&] {
+            std::raise(number);
+            EXPECT_EQ(call(-1, ours, nullptr), 0);
+        });
+        std::signal(number, before);
+    }
+    EXPECT_EQ(handled, 2);
+}
+
+TEST_P(library_ioctls_test, a_forked_child_has_none) {
+    counter seen;
+    ioctls().watch(seen, [&] {
+        test::expect_exit(0, test::in_child(0, [&] {
+                              if (call(-1, ours, nullptr) != -1)
+                                  ::_exit(1);
+                          }));
+    });
+    EXPECT_EQ(seen.shown, 0);
+}
+
+TEST_P(library_ioctls_test, what_another_put_there_stays) {
+    if (std::string_view(GetParam()).find("read_only") != std::string_view::npos)
+        GTEST_SKIP() << "a second hook would have to write there, too";
+    static int calls;
+    calls = 0;
+    auto const others = +[](int, unsigned long, void*) { return ++calls; };
+    void** const place = ioctls().places().front();
+    void* const original = *place;
+    counter seen;
+    ioctls().watch(seen, [&] { *place = reinterpret_cast<void*>(others); });
+    EXPECT_EQ(call(-1, ours, nullptr), 1);
+    // A watch above it passes on to it.
+    ioctls().watch(seen, [&] { EXPECT_EQ(call(-1, other, nullptr), 2); });
+    EXPECT_EQ(call(-1, ours, nullptr), 3);
+    *place = original;
+}
+
+TEST_P(library_ioctls_test, a_table_that_cannot_be_written_is_told) {
+    watched_calls calls;
+    counter seen;
+    bool run = false;
+    calls.fail("mprotect", ENOMEM);
+    auto const watch = [&] { ioctls().watch(seen, [&] { run = true; }); };
+    if (std::string_view(GetParam()).find("read_only") == std::string_view::npos) {
+        watch(); // needs no leave
+        EXPECT_TRUE(run);
+        return;
+    }
+    EXPECT_EQ(test::caught(watch).code(), std::error_code(ENOMEM, std::system_category()));
+    EXPECT_FALSE(run);
+    expect_real();
+    watch();
+    EXPECT_TRUE(run) << "the next one works";
+    // Where it cannot be put back either, it goes on to the kernel, and the next one mends it.
+    ioctls().watch(seen, [&] { calls.fail("mprotect", ENOMEM); });
+    expect_real();
+    watch();
+    EXPECT_EQ(seen.shown, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(tables, library_ioctls_test,
+                         testing::Values(BARMAP_IOCTL_CALLER, BARMAP_READ_ONLY_IOCTL_CALLER),
+                         [](auto const& each) {
+                             return std::string_view(each.param).find("read_only") !=
+                                            std::string_view::npos
+                                        ? "read_only"
+                                        : "writable";
+                         });
+
+TEST(library_without_ioctls, is_named_absent) {
+    void* const library = ::dlopen("libm.so.6", RTLD_NOW);
+    ASSERT_NE(library, nullptr);
+    EXPECT_EQ(test::caught([&] { library_ioctls const none(library); }).code(),
+              errc::backend_absent);
+    ::dlclose(library);
+}
+
+} // namespace
+} // namespace barmap::os
