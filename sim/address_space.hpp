@@ -54,6 +54,13 @@ enum class kind {
     external,   ///< cuExternalMemoryGetMappedBuffer
 };
 
+/// A part of a physical object.
+struct backing {
+    physical* memory;
+    std::uint64_t offset;     ///< in it
+    std::uint64_t contiguous; ///< bytes from there on that belong to one allocation
+};
+
 /// What is at a range of addresses.
 struct allocation {
     CUdeviceptr base = 0;
@@ -61,10 +68,10 @@ struct allocation {
     sim::kind kind = sim::kind::device;
     CUcontext context = nullptr;
     int ordinal = -1;
-    std::uint64_t id = 0;                   ///< CU_POINTER_ATTRIBUTE_BUFFER_ID
-    std::byte* view = nullptr;              ///< where the simulated driver sees it
-    std::shared_ptr<physical> memory;       ///< null for host and managed memory
-    std::uint64_t offset = 0;               ///< inside `memory`
+    std::uint64_t id = 0;             ///< CU_POINTER_ATTRIBUTE_BUFFER_ID
+    std::byte* view = nullptr;        ///< where the simulated driver sees it
+    std::shared_ptr<physical> memory; ///< null for host and managed memory; a pool's first block
+    std::uint64_t offset = 0;         ///< inside `memory`; of a pool's, among its addresses
     std::shared_ptr<reservation> addresses; ///< null for host and managed memory
     CUmemoryPool pool = nullptr;
     std::shared_ptr<sim::pool> from_pool;
@@ -78,6 +85,8 @@ struct allocation {
     unsigned opens = 1;                       ///< of an IPC handle
 
     [[nodiscard]] bool on_device() const noexcept { return memory != nullptr; }
+    /// What lies behind a byte of device memory. @pre inside < size
+    [[nodiscard]] backing backing_at(std::uint64_t inside) const;
 
     /// Device memory at [at, at + bytes) of a reservation, which has been placed there.
     [[nodiscard]] static allocation in(std::shared_ptr<reservation> addresses, std::uint64_t at,

@@ -100,13 +100,15 @@ void tell(T* where, T value) {
 } // namespace
 
 BARMAP_SIM_CONTROL int barmap_sim_object(std::uint32_t client, std::uint32_t memory, int* fd,
-                                         std::uint64_t* size, int* ordinal) {
+                                         std::uint64_t* offset, std::uint64_t* size,
+                                         int* ordinal) {
     world_lock lock(world_mutex());
     auto const& objects = the_world().objects;
     auto const at = objects.find(memory);
-    if (client != the_world().client || at == objects.end() || at->second->offset() != 0)
+    if (client != the_world().client || at == objects.end())
         return -1;
     tell(fd, at->second->fd());
+    tell(offset, at->second->offset());
     tell(size, at->second->size());
     tell(ordinal, at->second->ordinal());
     return 0;
@@ -132,10 +134,10 @@ BARMAP_SIM_CONTROL int barmap_sim_address(CUdeviceptr address, int* fd, std::uin
     allocation const* const found = the_world().addresses.find(address);
     if (!found || !found->on_device())
         return -1;
-    std::uint64_t const inside = address - found->base;
-    tell(fd, found->memory->fd());
-    tell(offset, found->memory->offset() + found->offset + inside);
-    tell(contiguous, found->size - inside);
+    backing const behind = found->backing_at(address - found->base);
+    tell(fd, behind.memory->fd());
+    tell(offset, behind.memory->offset() + behind.offset);
+    tell(contiguous, behind.contiguous);
     tell(ordinal, found->ordinal);
     return 0;
 }
@@ -149,10 +151,11 @@ BARMAP_SIM_CONTROL int barmap_sim_reach(int ordinal, CUdeviceptr address,
     if (!found || !is_mapped(*found, ordinal))
         return -1;
     std::uint64_t const inside = address - found->base;
-    int const fd = found->memory ? found->memory->fd() : -1;
-    std::uint64_t const offset =
-        found->memory ? found->memory->offset() + found->offset + inside : 0;
-    return use(argument, fd, offset, found->view + inside, found->size - inside);
+    if (!found->memory)
+        return use(argument, -1, 0, found->view + inside, found->size - inside);
+    backing const behind = found->backing_at(inside);
+    return use(argument, behind.memory->fd(), behind.memory->offset() + behind.offset,
+               found->view + inside, behind.contiguous);
 }
 
 BARMAP_SIM_CONTROL void barmap_sim_fail(unsigned call_number, CUresult code) {

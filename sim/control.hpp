@@ -12,11 +12,11 @@
 extern "C" {
 
 /// The file behind a resource manager object, as named by the client and memory numbers of an IPC
-/// handle. `fd` is borrowed: it stays open as long as the object lives. The object's first byte is
-/// the file's first byte, and `size` its length.
+/// handle or of an export. `fd` is borrowed: it stays open as long as the object lives. The object
+/// is `size` bytes of the file from `offset` on.
 /// @return 0, or -1 if there is no such object
-int barmap_sim_object(std::uint32_t client, std::uint32_t memory, int* fd, std::uint64_t* size,
-                      int* ordinal);
+int barmap_sim_object(std::uint32_t client, std::uint32_t memory, int* fd, std::uint64_t* offset,
+                      std::uint64_t* size, int* ordinal);
 
 /// Where the memory lies in the file behind a descriptor that the simulated driver of this process
 /// exported (of a VMM allocation, a pool or an address range; any duplicate of it will do):

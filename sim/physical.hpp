@@ -13,6 +13,8 @@ struct device;
 /// Bytes in the pages that device memory is made of, and in those that large allocations end with.
 inline constexpr std::uint64_t big_page = 2ull << 20;
 inline constexpr std::uint64_t small_page = 4 << 10;
+/// Bytes in the objects of a pool (driver 580.159.04).
+inline constexpr std::uint64_t pool_block = 32ull << 20;
 
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) noexcept {
     return (value + to - 1) / to * to;

@@ -4,6 +4,19 @@
 #include <cstring>
 
 namespace barmap::sim {
+namespace {
+
+/// Whether an allocation other than this one lies in a block.
+bool is_used(pool const& of, std::uint64_t block, allocation const& but) {
+    std::uint64_t const begin = block * of.block_bytes, end = begin + of.block_bytes;
+    for (auto const& [base, one] : the_world().addresses.all())
+        if (one.from_pool.get() == &of && one.base != but.base && one.offset < end &&
+            one.offset + one.size > begin)
+            return true;
+    return false;
+}
+
+} // namespace
 
 CUmemoryPool default_pool(device& of) {
     if (!of.default_pool) {
@@ -24,11 +37,24 @@ void leave_pool(allocation const& freed) {
     from.space.give_back(freed.offset, freed.size);
     from.used -= bytes;
     the_world().devices[std::size_t(from.ordinal)]->memory_used -= bytes;
-    // An empty pool gives its memory back, unless somebody else may have it mapped.
-    if (from.used == 0 && !from.memory->exported()) {
-        from.memory.reset();
-        from.addresses.reset();
+    // A block without an allocation goes back, unless somebody else may have it mapped.
+    std::uint64_t const first = freed.offset / from.block_bytes;
+    std::uint64_t const last = (freed.offset + freed.size - 1) / from.block_bytes;
+    for (std::uint64_t block = first; block <= last; ++block) {
+        if (from.blocks[block]->exported() || is_used(from, block, freed))
+            continue;
+        from.addresses->clear(block * from.block_bytes, from.blocks[block]->size());
+        from.blocks[block].reset();
     }
+}
+
+backing allocation::backing_at(std::uint64_t inside) const {
+    if (!from_pool)
+        return {memory.get(), offset + inside, size - inside};
+    std::uint64_t const at = offset + inside;
+    physical& block = *from_pool->blocks[at / from_pool->block_bytes];
+    std::uint64_t const in_block = at % from_pool->block_bytes;
+    return {&block, in_block, std::min(size - inside, block.size() - in_block)};
 }
 
 } // namespace barmap::sim
@@ -57,27 +83,42 @@ std::shared_ptr<pool> get_pool(CUmemoryPool handle) {
     return the_world().pools.get(handle, error_invalid_value);
 }
 
-void map_whole(pool& of) {
-    auto const bytes = round_up(of.memory->size(), big_page);
-    of.addresses = std::make_shared<reservation>(bytes, big_page);
-    of.addresses->place(0, *of.memory, 0, of.memory->size());
+/// Gives a pool addresses for so much memory, in blocks that are not there yet.
+void open_addresses(pool& of, std::uint64_t bytes, std::uint64_t block_bytes) {
+    of.addresses = std::make_shared<reservation>(round_up(bytes, big_page), big_page);
+    of.block_bytes = block_bytes;
+    of.blocks.resize((bytes + block_bytes - 1) / block_bytes);
+    of.space = suballocator(bytes);
 }
 
-// A pool owns address space for the whole device from its first allocation on; what is handed out
-// of it counts as used.
-void open_pool(pool& of) {
-    if (of.memory)
-        return;
+void place_block(pool& of, std::uint64_t number, std::shared_ptr<physical> block) {
+    of.addresses->place(number * of.block_bytes, *block, 0, block->size());
+    of.blocks[number] = std::move(block);
+}
+
+/// Makes the blocks that [offset, offset + bytes) of a pool needs and that are not there. What is
+/// handed out of them counts as used.
+void make_blocks(pool& of, std::uint64_t offset, std::uint64_t bytes) {
     device& owner = the_world().get_device(of.ordinal);
-    of.memory = physical::make_uncounted(owner, owner.memory_size);
-    map_whole(of);
-    of.space = suballocator(of.memory->size());
+    for (auto k = offset / of.block_bytes; k * of.block_bytes < offset + bytes; ++k) {
+        if (of.blocks[k])
+            continue;
+        auto const rest = owner.memory_size - k * of.block_bytes;
+        place_block(of, k, physical::make_uncounted(owner, std::min(rest, of.block_bytes)));
+    }
+}
+
+void open_pool(pool& of) {
+    if (of.addresses)
+        return;
+    std::uint64_t const all = the_world().get_device(of.ordinal).memory_size;
+    open_addresses(of, all, of.handle_types ? all : std::min(all, pool_block));
 }
 
 allocation pool_allocation(CUmemoryPool handle, std::shared_ptr<pool> const& from,
                            std::uint64_t offset, std::uint64_t bytes) {
-    allocation added =
-        allocation::in(from->addresses, offset, bytes, kind::pooled, from->memory, offset);
+    allocation added = allocation::in(from->addresses, offset, bytes, kind::pooled,
+                                      from->blocks[offset / from->block_bytes], offset);
     added.pool = handle;
     added.from_pool = from;
     added.handle_types = from->handle_types;
@@ -95,6 +136,7 @@ CUresult allocate(CUdeviceptr* address, std::size_t bytes, CUmemoryPool handle) 
     open_pool(*from);
     auto const offset = from->space.take(bytes);
     require(offset.has_value(), error_out_of_memory);
+    make_blocks(*from, *offset, bytes);
     owner.memory_used += counted;
     from->used += counted;
     from->used_high = std::max(from->used_high, from->used);
@@ -234,7 +276,8 @@ BARMAP_SIM_ENTRY cuMemPoolExportToShareableHandle(void* shared, CUmemoryPool han
         auto const found = get_pool(handle);
         require(type == handle_type_posix_fd && found->handle_types == type && flags == 0);
         open_pool(*found);
-        out(static_cast<int*>(shared)) = found->memory->export_fd();
+        make_blocks(*found, 0, 1);
+        out(static_cast<int*>(shared)) = found->blocks.front()->export_fd();
     });
 }
 
@@ -244,11 +287,12 @@ BARMAP_SIM_ENTRY cuMemPoolImportFromShareableHandle(CUmemoryPool* handle, void* 
         require(type == handle_type_posix_fd && flags == 0);
         auto& told = out(handle);
         auto made = std::make_shared<pool>();
-        made->memory = physical::from_shared(shared, false);
-        made->ordinal = made->memory->ordinal();
+        auto memory = physical::from_shared(shared, false);
+        made->ordinal = memory->ordinal();
         made->handle_types = type;
         made->imported = true;
-        map_whole(*made);
+        open_addresses(*made, memory->size(), memory->size());
+        place_block(*made, 0, std::move(memory));
         told = the_world().pools.add(made);
     });
 }
@@ -265,8 +309,8 @@ BARMAP_SIM_ENTRY cuMemPoolImportPointer(CUdeviceptr* address, CUmemoryPool handl
                                         exported_pointer const* data) {
     return call("cuMemPoolImportPointer", [&](world_lock&) {
         auto const from = get_pool(handle);
-        require(from->imported && data && data->offset < from->memory->size() &&
-                data->size <= from->memory->size() - data->offset);
+        require(from->imported && data && data->offset < from->block_bytes &&
+                data->size <= from->block_bytes - data->offset);
         auto& told = out(address);
         told =
             the_world().addresses.add(pool_allocation(handle, from, data->offset, data->size)).base;

@@ -81,8 +81,11 @@ struct pool {
     bool imported = false;
     bool is_default = false;
     std::uint64_t used = 0, used_high = 0, release_threshold = 0;
-    std::map<int, int> switches;      ///< the CU_MEMPOOL_ATTR_REUSE_* values
-    std::shared_ptr<physical> memory; ///< made at the first allocation
+    std::map<int, int> switches; ///< the CU_MEMPOOL_ATTR_REUSE_* values
+    // From the first allocation on: addresses for all of the device's memory, and behind those that
+    // are in use objects of block_bytes each; one only where other processes may import the pool.
+    std::uint64_t block_bytes = 0;
+    std::vector<std::shared_ptr<physical>> blocks;
     std::shared_ptr<reservation> addresses;
     suballocator space;
 };

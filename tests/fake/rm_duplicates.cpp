@@ -87,13 +87,13 @@ std::uint32_t control_file::duplicate(abi::dup_parameters& request) {
         if (auto const answer = duplicate_of_cuda(*owner, request))
             return *answer;
     int fd = -1, ordinal = -1;
-    std::uint64_t size = 0;
+    std::uint64_t offset = 0, size = 0;
     // Not a violation: another process may have freed it in the meantime.
-    if (the_simulation().object(request.source_client, request.source_object, &fd, &size,
-                                &ordinal) != 0)
+    if (the_simulation().object(request.source_client, request.source_object, &fd, &offset,
+                                &size, &ordinal) != 0)
         return err_object_not_found;
     request.object =
-        add_memory(*owner, request.parent, std::make_shared<memory_file>(fd, 0, size, ordinal));
+        add_memory(*owner, request.parent, std::make_shared<memory_file>(fd, offset, size, ordinal));
     return abi::ok;
 }
 

@@ -58,7 +58,9 @@ TEST_F(sim_memory, objects_end_as_drivers_make_them_end) {
         EXPECT_EQ(pages, object / 4096);
         int fd = -1, ordinal = -1;
         std::uint64_t size = 0;
-        ASSERT_EQ(BARMAP_SIM_FUNCTION(barmap_sim_object)(client, memory, &fd, &size, &ordinal), 0);
+        ASSERT_EQ(
+            BARMAP_SIM_FUNCTION(barmap_sim_object)(client, memory, &fd, nullptr, &size, &ordinal),
+            0);
         EXPECT_EQ(size, object);
         struct stat about {};
         ASSERT_EQ(fstat(fd, &about), 0);
@@ -282,6 +284,41 @@ TEST_F(sim_memory, pool_memory) {
     EXPECT_EQ(cu().ctx_synchronize(), success);
     unsigned type = 0;
     EXPECT_EQ(cu().pointer_get_attribute(&type, pointer_memory_type, there), error_invalid_value);
+}
+
+// As driver 580.159.04 has them: the first piece of an object has a dma-buf, a later one has none.
+TEST_F(sim_memory, a_pool_has_objects_of_32_mib) {
+    CUmemoryPool pool = nullptr;
+    CUmemPoolProps properties{};
+    properties.allocType = allocation_type_pinned;
+    properties.location = {location_type_device, 0};
+    ASSERT_EQ(cu().mem_pool_create(&pool, &properties), success);
+    CUdeviceptr first = 0, second = 0;
+    ASSERT_EQ(cu().mem_alloc_from_pool_async(&first, 8192, pool, nullptr), success);
+    ASSERT_EQ(cu().mem_alloc_from_pool_async(&second, 40 << 20, pool, nullptr), success);
+    EXPECT_EQ(second, first + 8192);
+    int fd = -1;
+    auto const range = cu().mem_get_handle_for_address_range;
+    ASSERT_EQ(range(&fd, first, 8192, range_handle_dma_buf_fd, 0), success);
+    close(fd);
+    EXPECT_EQ(range(&fd, second, 8192, range_handle_dma_buf_fd, 0), error_invalid_value);
+    auto const address = BARMAP_SIM_FUNCTION(barmap_sim_address);
+    int one = -1, other = -1, ordinal = -1;
+    std::uint64_t offset = 0, contiguous = 0;
+    ASSERT_EQ(address(second, &one, &offset, &contiguous, &ordinal), 0);
+    EXPECT_EQ(offset, 8192u);
+    EXPECT_EQ(contiguous, (32u << 20) - 8192);
+    ASSERT_EQ(address(first + (33 << 20), &other, &offset, &contiguous, &ordinal), 0);
+    EXPECT_NE(one, other);
+    EXPECT_EQ(offset, 1u << 20);
+    EXPECT_EQ(contiguous, (7u << 20) + 8192);
+    write(second + (31 << 20), pattern(2 << 20, 3));
+    EXPECT_EQ(read(second + (31 << 20), 2 << 20), pattern(2 << 20, 3));
+    // The second object goes with its allocation, the first one stays.
+    EXPECT_EQ(cu().mem_free(second), success);
+    EXPECT_EQ(address(first, &one, &offset, &contiguous, &ordinal), 0);
+    EXPECT_EQ(cu().mem_free(first), success);
+    EXPECT_EQ(cu().mem_pool_destroy(pool), success);
 }
 
 TEST_F(sim_memory, a_pool_with_handles_can_be_exported) {

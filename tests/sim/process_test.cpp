@@ -39,11 +39,11 @@ TEST_F(sim_ipc, a_handle_has_the_layout_of_r580) {
     int fd = -1, ordinal = -1;
     std::uint64_t size = 0;
     auto const object = BARMAP_SIM_FUNCTION(barmap_sim_object);
-    ASSERT_EQ(object(client, memory, &fd, &size, &ordinal), 0);
+    ASSERT_EQ(object(client, memory, &fd, nullptr, &size, &ordinal), 0);
     EXPECT_EQ(size, 2u << 20);
     EXPECT_EQ(ordinal, 0);
-    EXPECT_EQ(object(client + 1, memory, &fd, &size, &ordinal), -1);
-    EXPECT_EQ(object(client, memory + 1000, &fd, &size, &ordinal), -1);
+    EXPECT_EQ(object(client + 1, memory, &fd, nullptr, &size, &ordinal), -1);
+    EXPECT_EQ(object(client, memory + 1000, &fd, nullptr, &size, &ordinal), -1);
     write(there, pattern(100, 4));
     std::vector<unsigned char> seen(100);
     EXPECT_EQ(pread(fd, seen.data(), 100, 0x400), 100);

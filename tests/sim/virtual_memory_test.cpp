@@ -173,8 +173,11 @@ TEST_F(sim_virtual_memory, a_dma_buf_starts_with_the_range) {
     EXPECT_EQ(cu().mem_get_handle_for_address_range(&fd, base_ + 4096, 4096, 1, 0),
               error_not_supported);
     EXPECT_EQ(cu().mem_get_handle_for_address_range(&fd, base_, 2 * chunk_size, 1, 0),
+              error_not_supported)
+        << "of two files";
+    EXPECT_EQ(cu().mem_get_handle_for_address_range(&fd, base_, 2 * chunk_size + 4096, 1, 0),
               error_invalid_value)
-        << "beyond the chunk";
+        << "beyond the chunks";
 }
 
 TEST_F(sim_virtual_memory, a_chunk_that_left_the_process_keeps_its_layout) {

@@ -26,6 +26,8 @@ inline constexpr unsigned esc_rm_unmap_memory = 0x4f;
 inline constexpr unsigned esc_card_info = 200;
 inline constexpr unsigned esc_register_fd = 201;
 
+inline constexpr unsigned esc_export_to_dma_buf_fd = 217;
+
 // Classes.
 inline constexpr std::uint32_t class_root_client = 0x41;
 inline constexpr std::uint32_t class_device = 0x80;
@@ -36,10 +38,12 @@ inline constexpr std::uint32_t cmd_gpu_get_id_info_v2 = 0x205;
 inline constexpr std::uint32_t cmd_import_object_from_fd = 0x3d06;
 inline constexpr std::uint32_t cmd_get_export_object_info = 0x3d08;
 inline constexpr std::uint32_t cmd_fb_get_info_v2 = 0x20801303;
+inline constexpr std::uint32_t cmd_get_surface_info = 0x410110;
 
 // NV_STATUS.
 inline constexpr std::uint32_t ok = 0;
 inline constexpr std::uint32_t err_insufficient_resources = 0x1a;
+inline constexpr std::uint32_t err_invalid_argument = 0x1f;
 inline constexpr std::uint32_t err_invalid_param_struct = 0x3a;
 inline constexpr std::uint32_t err_no_memory = 0x51;
 inline constexpr std::uint32_t err_not_supported = 0x56;
@@ -190,6 +194,54 @@ struct fb_get_info_parameters { // NV2080_CTRL_FB_GET_INFO_V2_PARAMS
     fb_info list[fb_info_max];
 };
 
+struct surface_info { // NV0041_CTRL_SURFACE_INFO
+    std::uint32_t index;
+    std::uint32_t data;
+};
+inline constexpr std::uint32_t surface_info_physical_size = 7; ///< in units of 4 KiB
+inline constexpr std::uint32_t surface_info_address_space = 9;
+inline constexpr std::uint32_t address_space_video_memory = 2;
+
+struct surface_info_parameters { // NV0041_CTRL_GET_SURFACE_INFO_PARAMS
+    std::uint32_t count;
+    std::uint64_t list; ///< address of that many surface_info
+};
+
+/// How many objects one export names; libcuda asks again for more.
+inline constexpr std::uint32_t export_max_objects = 128;
+
+struct export_to_dma_buf_parameters { // nv_ioctl_export_to_dma_buf_fd_t, since 570
+    std::int32_t fd;
+    handle client;
+    std::uint32_t total_objects;
+    std::uint32_t objects; ///< in this call, from `index` of all on
+    std::uint32_t index;
+    std::uint64_t total_size;
+    std::uint8_t mapping_type;
+    std::uint8_t allow_mmap; ///< since 580, where padding was
+    handle handles[export_max_objects];
+    std::uint64_t offsets[export_max_objects];
+    std::uint64_t sizes[export_max_objects];
+    std::uint32_t status;
+};
+
+struct export_to_dma_buf_parameters_535 { // the same up to 550
+    std::int32_t fd;
+    handle client;
+    std::uint32_t total_objects;
+    std::uint32_t objects;
+    std::uint32_t index;
+    std::uint64_t total_size;
+    handle handles[export_max_objects];
+    std::uint64_t offsets[export_max_objects];
+    std::uint64_t sizes[export_max_objects];
+    std::uint32_t status;
+};
+
+static_assert(sizeof(surface_info_parameters) == 16);
+static_assert(sizeof(export_to_dma_buf_parameters) == 2608 &&
+              offsetof(export_to_dma_buf_parameters, handles) == 36);
+static_assert(sizeof(export_to_dma_buf_parameters_535) == 2600);
 static_assert(sizeof(alloc_parameters) == 32);
 static_assert(sizeof(free_parameters) == 16);
 static_assert(sizeof(control_parameters) == 32);
