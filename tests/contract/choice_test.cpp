@@ -63,8 +63,10 @@ TEST_F(choice_test, it_is_chosen_by_what_the_memory_is) {
     device const gpu = device::open(0);
     virtual_block const opaque(0, {2 * mib}, cuda::handle_type_none);
     EXPECT_EQ(gpu.pin(opaque.address(), mib).backend(), "dmabuf");
-    expect_refusal([&] { (void)gpu.pin(opaque.address(), mib, {.backend = "rm"}); },
-                   errc::unsupported_memory, "backend rm");
+    pool_block const pooled(2 * mib, pool_block::from::the_default_pool);
+    EXPECT_EQ(gpu.pin(pooled.address(), mib).backend(), "rm");
+    expect_refusal([&] { (void)gpu.pin(pooled.address(), mib, {.backend = "dmabuf"}); },
+                   errc::unsupported_memory, "backend dmabuf");
 }
 
 TEST_F(choice_test, the_next_backend_is_tried_if_one_fails) {

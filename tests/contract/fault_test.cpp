@@ -133,6 +133,14 @@ protected:
             std::uintptr_t const seam = chunks.address() + 2 * mib;
             job(GetParam().joins_chunks ? seam - 3000 : seam, 6000);
         }
+        if (adopts(memory_kind::pool)) {
+            SCOPED_TRACE("a later piece of a pool");
+            pool_block const first(kib, pool_block::from::the_default_pool),
+                second(40 * mib, pool_block::from::the_default_pool);
+            // From one object into the next one, where the backend knows of objects.
+            bool const by_objects = std::string_view(GetParam().backend) == "rm";
+            job(second.address() + (by_objects ? 31 : 1) * mib - 5, 2 * mib);
+        }
     }
 
     bool backend_is_chosen_ = false; ///< so that every error must name it

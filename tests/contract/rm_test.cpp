@@ -27,9 +27,7 @@ protected:
     }
 
     /// Boots a machine whose resource manager behaves so.
-    void boot(fake::rm_driver::behaviour how = {}) {
-        machine_.emplace(nullptr, how);
-    }
+    void boot(fake::rm_driver::behaviour how = {}) { machine_.emplace(nullptr, how); }
 
     [[nodiscard]] fake::rm_driver& driver() { return machine_->driver(); }
     [[nodiscard]] engine_machine& the_machine() { return *machine_; }
@@ -45,6 +43,17 @@ protected:
             if (result == cuda::success)
                 change_(*handle);
             return result;
+        };
+        cuda::replace_api(&table);
+    }
+
+    /// As on a GPU that offers no dma-bufs: the IPC handle alone says where memory is.
+    static void take_exports_away() {
+        static cuda::driver_api table;
+        table = cuda::api();
+        table.mem_get_handle_for_address_range = [](void*, CUdeviceptr, std::size_t, int,
+                                                    unsigned long long) {
+            return cuda::error_not_supported;
         };
         cuda::replace_api(&table);
     }
@@ -113,6 +122,7 @@ protected:
 TEST_P(layout_test, an_unknown_layout_breaks_the_backend) {
     boot();
     device_block const block(2 * mib);
+    take_exports_away();
     change_as_told();
     backend_report const seen = report();
     EXPECT_EQ(seen.state, backend_state::broken) << GetParam().what;
@@ -131,6 +141,7 @@ TEST_P(layout_test, each_pin_is_checked_as_well) {
     device_block const block(2 * mib);
     device const gpu = device::open(0);
     fake::left_over const before = the_machine()->held();
+    take_exports_away();
     change_as_told();
     refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
     EXPECT_EQ(seen.code.category().name(), std::string_view(GetParam().category)) << seen.text;
@@ -138,6 +149,20 @@ TEST_P(layout_test, each_pin_is_checked_as_well) {
     cuda::replace_api(nullptr);
     EXPECT_EQ(the_machine()->held(), before);
     expect_same_memory(gpu.pin(block.address(), mib).map(), block.address(), 1);
+}
+
+TEST_P(layout_test, an_export_is_believed_no_more_than_the_handle) {
+    boot();
+    device_block const block(2 * mib);
+    device const gpu = device::open(0);
+    fake::left_over const before = the_machine()->held();
+    change_as_told();
+    refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
+    int const code = GetParam().category == std::string_view("barmap")
+                         ? GetParam().code
+                         : as_int(errc::unknown_layout);
+    EXPECT_EQ(seen.code, static_cast<errc>(code)) << seen.text;
+    EXPECT_EQ(the_machine()->held(), before);
 }
 
 void PrintTo(change const& what, std::ostream* out) {
@@ -153,6 +178,7 @@ INSTANTIATE_TEST_SUITE_P(fields, layout_test, testing::ValuesIn(changes), [](aut
 // A GPU page that begins before the object would be mapped from its very end.
 TEST_F(rm_test, bytes_before_the_object_are_refused) {
     boot();
+    take_exports_away();
     device_block const first(512), second(512);
     device const gpu = device::open(0);
     pin_options const whole{.whole_pages = true};
@@ -172,6 +198,7 @@ TEST_F(rm_test, a_plausible_handle_of_other_memory_breaks_the_backend) {
     device_block const other(2 * mib);
     CUipcMemHandle others{};
     expect_success(cuda::api().ipc_get_mem_handle(&others, other.address()));
+    take_exports_away();
     change_handles([others](CUipcMemHandle& handle) {
         std::memcpy(handle.reserved + 52, others.reserved + 52, 4);
     });

@@ -324,6 +324,11 @@ std::uint32_t control_file::control(abi::control_parameters& request) {
             asked && on_client)
             return handle_info(*owner, *asked);
         break;
+    case abi::cmd_get_surface_info:
+        if (auto* const asked = parameters_of<abi::surface_info_parameters>(request))
+            if (object const* const memory = owner->find(request.object, class_memory))
+                return surface_info(*memory, *asked);
+        break;
     case abi::cmd_fb_get_info_v2:
         if (auto* const wanted = parameters_of<abi::fb_get_info_parameters>(request))
             if (object const* const subdevice = owner->find(request.object, abi::class_subdevice))
@@ -349,6 +354,21 @@ std::uint32_t control_file::id_info(abi::id_info_parameters& info) {
         return abi::ok;
     }
     return driver_.refuse("a GPU id that is none", err_invalid_argument);
+}
+
+std::uint32_t control_file::surface_info(object const& memory,
+                                         abi::surface_info_parameters const& asked) const {
+    constexpr std::uint64_t unit = 4096;
+    auto* const list = reinterpret_cast<abi::surface_info*>(asked.list);
+    for (std::uint32_t k = 0; k < asked.count; ++k) {
+        if (list[k].index == abi::surface_info_physical_size)
+            list[k].data = static_cast<std::uint32_t>(memory.memory->size() / unit);
+        else if (list[k].index == abi::surface_info_address_space)
+            list[k].data = abi::address_space_video_memory;
+        else
+            return driver_.refuse("an unknown question about an object", err_invalid_argument);
+    }
+    return abi::ok;
 }
 
 std::uint32_t control_file::fb_info(object const& subdevice, abi::fb_get_info_parameters& request) {

@@ -76,6 +76,8 @@ private:
     std::uint32_t id_info(abi::id_info_parameters& info);
     std::uint32_t import(client& owner, abi::import_object_parameters& request);
     std::uint32_t export_info(abi::control_parameters const& request);
+    std::uint32_t surface_info(object const& memory,
+                               abi::surface_info_parameters const& asked) const;
     std::uint32_t fb_info(object const& subdevice, abi::fb_get_info_parameters& request);
     handle add_memory(client& owner, handle device, std::shared_ptr<memory_file> memory);
 

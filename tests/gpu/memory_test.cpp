@@ -96,39 +96,45 @@ TEST_F(memory_test, what_cannot_be_adopted_is_refused_by_kind) {
     auto const refusal = [&](std::uintptr_t address) {
         return code_of([&] { (void)gpu.pin(address, 4096); });
     };
-    CUdeviceptr managed = 0, pooled = 0, exportable = 0;
-    void* host = nullptr;
-    expect_success(cu().mem_alloc_managed(&managed, mib, cuda::mem_attach_global));
-    expect_success(cu().mem_host_alloc(&host, mib, 0));
-    expect_success(cu().mem_alloc_async(&pooled, mib, nullptr));
-    CUmemPoolProps properties{};
-    properties.allocType = cuda::allocation_type_pinned;
-    properties.handleTypes = cuda::handle_type_posix_fd;
-    properties.location = {cuda::location_type_device, 0};
-    CUmemoryPool pool = nullptr;
-    expect_success(cu().mem_pool_create(&pool, &properties));
-    expect_success(cu().mem_alloc_from_pool_async(&exportable, mib, pool, nullptr));
-    expect_success(cu().ctx_synchronize());
+    managed_block const managed(mib);
+    pinned_block const host(mib);
+    external_block const external(2 * mib);
     std::vector<std::byte> const ordinary(8192);
-    EXPECT_EQ(refusal(managed), errc::unsupported_memory);
-    EXPECT_EQ(refusal(reinterpret_cast<std::uintptr_t>(host)), errc::unsupported_memory);
-    EXPECT_EQ(refusal(pooled), errc::unsupported_memory);
-    EXPECT_EQ(refusal(exportable), errc::unsupported_memory);
+    EXPECT_EQ(refusal(managed.address()), errc::unsupported_memory);
+    EXPECT_EQ(refusal(host.address()), errc::unsupported_memory);
+    EXPECT_EQ(refusal(external.address()), errc::unsupported_memory);
     EXPECT_EQ(refusal(reinterpret_cast<std::uintptr_t>(ordinary.data())), errc::unsupported_memory);
-    {
-        virtual_block const opaque(0, {2 * mib}, cuda::handle_type_none);
-        EXPECT_EQ(refusal(opaque.address()), errc::unsupported_memory);
-    }
     device_block freed(8 * mib);
     std::uintptr_t const was = freed.address();
     freed.release();
     EXPECT_EQ(refusal(was), errc::unsupported_memory);
-    cu().mem_free(managed);
-    cu().mem_free_host(host);
-    cu().mem_free_async(pooled, nullptr);
-    cu().mem_free_async(exportable, nullptr);
-    cu().ctx_synchronize();
-    cu().mem_pool_destroy(pool);
+}
+
+// By what libcuda itself tells the kernel driver of it.
+TEST_F(memory_test, memory_that_nothing_but_an_export_names) {
+    using from = pool_block::from;
+    device const gpu = device::open(0);
+    virtual_block const opaque(0, std::vector(5, 2 * mib), cuda::handle_type_none);
+    pool_block const first(700, from::the_default_pool), second(700, from::the_default_pool),
+        large(100 * mib, from::the_default_pool), last(5 * mib, from::the_default_pool),
+        exportable(5 * mib, from::a_pool_with_fd_handles);
+    unsigned seed = 1;
+    for (auto const& [address, bytes] :
+         std::initializer_list<std::pair<std::uintptr_t, std::size_t>>{
+             {opaque.address(), 10 * mib},
+             {opaque.address() + 2 * mib - 5, 4 * mib + 77},
+             {first.address(), 700},
+             {second.address(), 700},
+             {large.address(), 100 * mib},
+             {large.address() + 30 * mib + 1, 4 * mib},
+             {large.address() + 31 * mib - 3, 34 * mib},
+             {last.address() + mib + 5, 3 * mib},
+             {exportable.address() + 4097, mib}}) {
+        SCOPED_TRACE(std::to_string(seed));
+        pin const held = gpu.pin(address, bytes);
+        EXPECT_EQ(held.size(), bytes);
+        expect_same_memory(held.map(), address, seed++);
+    }
 }
 
 TEST_F(memory_test, events_are_refused_where_nothing_tells_of_them) {

@@ -183,6 +183,19 @@ std::uint32_t client::class_of(abi::handle object) const noexcept {
     return answered ? static_cast<std::uint32_t>(info.result) : 0;
 }
 
+std::uint64_t client::size_of(abi::handle memory) const {
+    constexpr char what[] = "read the size of a memory object";
+    std::array<abi::surface_info, 2> list{
+        {{abi::surface_info_physical_size, 0}, {abi::surface_info_address_space, 0}}};
+    abi::surface_info_parameters request{list.size(), address_of(list.data())};
+    expect_ok(control(memory, abi::cmd_get_surface_info, request, what), what);
+    if (list[1].data != abi::address_space_video_memory)
+        throw error(errc::unsupported_memory, "map memory that is not in the GPU", "",
+                    "it is host memory: use it directly");
+    constexpr std::uint64_t unit = 4096;
+    return list[0].data * unit;
+}
+
 std::uint32_t client::exporting_device(int descriptor) const {
     constexpr char what[] = "ask which GPU exported a file descriptor";
     abi::export_object_info info{};

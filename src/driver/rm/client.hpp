@@ -67,6 +67,10 @@ public:
     /// The class of an object of this client; 0 if it cannot be told.
     [[nodiscard]] std::uint32_t class_of(abi::handle object) const noexcept;
 
+    /// Size of a memory object of this client, bytes.
+    /// @throws error errc::unsupported_memory if it is not in video memory
+    [[nodiscard]] std::uint64_t size_of(abi::handle memory) const;
+
     /// Drops a reference. Does nothing in a forked child.
     /// @return whether RM says that the object is gone
     bool free(abi::handle object) const noexcept { return free(device_, object); }

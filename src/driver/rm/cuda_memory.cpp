@@ -1,17 +1,37 @@
 // SPDX-License-Identifier: MIT
 #include "driver/rm/cuda_memory.hpp"
 
+#include "base/region.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
+#include "driver/rm/exported_objects.hpp"
 #include "driver/rm/ipc_handle.hpp"
 
 #include <barmap/error.hpp>
 
+#include <algorithm>
 #include <string>
 #include <unistd.h>
 
 namespace barmap::rm {
 namespace {
+
+using client_ptr = std::shared_ptr<client const>;
+
+/// The wanted part of an allocation, rounded out to pages of the CPU.
+struct page_range {
+    explicit page_range(cuda::chunk const& chunk)
+        : begin((chunk.base + chunk.offset) / page * page),
+          end((chunk.base + chunk.offset + chunk.length + page - 1) / page * page) {}
+    CUdeviceptr page = os::page_size();
+    CUdeviceptr begin, end;
+};
+
+[[noreturn]] void refuse_layout(char const* operation) {
+    throw error(errc::unknown_layout, operation, "",
+                "this driver describes memory in another way: please report this with its "
+                "version, and use another backend");
+}
 
 std::uint64_t object_size(ipc_fields const& fields) noexcept {
     // Above 2 MiB the driver rounds an object to 4 KiB only (580.159.04): the last GPU page of
@@ -37,41 +57,134 @@ void check(ipc_fields const& fields, cuda::chunk const& chunk, client const& cli
                     "handle type, or another backend");
 }
 
-cuda_object duplicate(std::shared_ptr<client const> const& client, cuda::memory const& memory,
-                      cuda::chunk const& chunk) {
+/// cudaMalloc memory, of which the IPC handle and an export, where there is one, say the same.
+cuda_object by_ipc_handle(client_ptr const& client, cuda::chunk const& chunk) {
     CUipcMemHandle handle{};
-    {
-        cuda::context_scope scope(memory.context);
-        cuda::check(cuda::api().ipc_get_mem_handle(&handle, chunk.base),
-                    "get the IPC handle of cudaMalloc memory",
-                    "the memory may have been freed, or come from an allocator that CUDA IPC "
-                    "does not support");
-    }
+    cuda::check(cuda::api().ipc_get_mem_handle(&handle, chunk.base),
+                "get the IPC handle of cudaMalloc memory",
+                "the memory may have been freed, or come from an allocator that CUDA IPC "
+                "does not support");
     ipc_fields const fields = parse(handle);
     check(fields, chunk, *client);
+    page_range const pages(chunk);
+    if (auto const told = exported_objects::of(pages.begin, pages.end - pages.begin)) {
+        exported_objects::part const& first = told->parts.front();
+        if (told->client != fields.client || first.object != fields.memory || told->in_all != 1 ||
+            first.offset != fields.object_offset + (pages.begin - chunk.base))
+            refuse_layout("find the same memory by CUDA's IPC handle and by an export");
+    }
     return {{client, client->duplicate(fields.client, fields.memory)},
             fields.object_offset + chunk.offset - chunk.before,
+            chunk.extent(),
             object_size(fields),
             fields.client};
 }
 
+/// Whether the parts' sizes can be right: libcuda may miscount them.
+bool add_up(exported_objects const& told, std::uint64_t bytes) noexcept {
+    std::uint64_t sum = 0;
+    for (exported_objects::part const& each : told.parts) {
+        if (each.bytes == 0 || each.bytes > bytes - sum)
+            return false;
+        sum += each.bytes;
+    }
+    return told.parts.size() < told.in_all ? sum < bytes : sum == bytes;
+}
+
+/// Looks for all of [from, from + bytes) in the part's object: at its last page.
+void expect_contiguous(abi::handle client, exported_objects::part const& part, CUdeviceptr from,
+                       std::uint64_t bytes, std::size_t page) {
+    if (bytes <= page)
+        return;
+    auto const last = exported_objects::of(from + bytes - page, page);
+    if (!last || last->client != client || last->parts.front().object != part.object ||
+        last->parts.front().offset != part.offset + bytes - page)
+        refuse_layout("find the end of a memory object");
+}
+
+/// What libcuda says of a range of whole pages; in each object's length, as much of it as it holds.
+/// @param told of the whole range
+std::vector<cuda_object> by_export(client_ptr const& client, exported_objects told,
+                                   page_range const& pages) {
+    std::vector<cuda_object> found;
+    for (CUdeviceptr from = pages.begin;;) {
+        bool const counted = add_up(told, pages.end - from);
+        for (exported_objects::part const& each : told.parts) {
+            memory_object object(client, client->duplicate(told.client, each.object));
+            std::uint64_t const size = client->size_of(object.handle());
+            std::uint64_t const left =
+                std::min<std::uint64_t>(size - std::min(size, each.offset), pages.end - from);
+            std::uint64_t const bytes = counted ? each.bytes : left;
+            if (bytes == 0 || bytes > left)
+                refuse_layout("find the bounds of a memory object");
+            if (!counted)
+                expect_contiguous(told.client, each, from, bytes, pages.page);
+            found.push_back({std::move(object), each.offset, bytes, size, told.client});
+            from += bytes;
+            if (!counted) // those behind it have wrong offsets, too
+                break;
+        }
+        if (from >= pages.end)
+            return found;
+        auto next = exported_objects::of(from, pages.end - from);
+        if (!next)
+            refuse_layout("find the objects of a memory range");
+        told = std::move(*next);
+    }
+}
+
+/// From whole pages to what is wanted of them.
+void narrow(std::vector<cuda_object>& found, cuda::chunk const& chunk, page_range const& pages) {
+    std::uint64_t const head = chunk.base + chunk.offset - pages.begin;
+    std::uint64_t const tail = pages.end - (chunk.base + chunk.offset + chunk.length);
+    cuda_object& first = found.front();
+    if (chunk.before > first.offset + head || head >= first.length || tail >= found.back().length)
+        refuse_layout("find the bounds of a memory object");
+    first.offset += head - chunk.before;
+    first.length += chunk.before - head;
+    found.back().length += chunk.after - tail;
+}
+
+cuda_object by_descriptor(client_ptr const& client, int descriptor, cuda::chunk const& chunk) {
+    // VMM chunks are whole GPU pages, so that nothing before one is ever wanted.
+    return {{client, client->import(descriptor)}, chunk.offset, chunk.extent(), chunk.capacity, 0};
+}
+
+std::vector<cuda_object> take_chunk(client_ptr const& client, cuda::memory const& memory,
+                                    cuda::chunk const& chunk) {
+    std::vector<cuda_object> found;
+    if (memory.exported) {
+        found.push_back(by_descriptor(client, memory.exported->get(), chunk));
+        return found;
+    }
+    cuda::context_scope const scope =
+        memory.context ? cuda::context_scope(memory.context)
+                       : cuda::context_scope::on_device(cuda::device_with(memory.ordinal));
+    if (memory.kind == memory_kind::device) {
+        found.push_back(by_ipc_handle(client, chunk));
+        return found;
+    }
+    page_range const pages(chunk);
+    if (auto told = exported_objects::of(pages.begin, pages.end - pages.begin)) {
+        found = by_export(client, std::move(*told), pages);
+        narrow(found, chunk, pages);
+        return found;
+    }
+    if (memory.kind != memory_kind::virtual_exportable)
+        throw error(errc::unsupported_memory,
+                    "find the objects of " + std::string(to_string(memory.kind)), "",
+                    std::string(cuda::advice_for(memory.kind)));
+    found.push_back(by_descriptor(client, cuda::export_chunk(chunk).get(), chunk));
+    return found;
+}
+
 } // namespace
 
-std::vector<cuda_object> take(std::shared_ptr<client const> const& client,
-                              cuda::memory const& memory) {
+std::vector<cuda_object> take(client_ptr const& client, cuda::memory const& memory) {
     std::vector<cuda_object> objects;
-    for (cuda::chunk const& chunk : memory.chunks) {
-        if (memory.kind == memory_kind::device) {
-            objects.push_back(duplicate(client, memory, chunk));
-            continue;
-        }
-        os::fd made;
-        if (!memory.exported)
-            made = cuda::export_chunk(chunk);
-        int const descriptor = memory.exported ? memory.exported->get() : made.get();
-        // VMM chunks are whole GPU pages, so that nothing before one is ever wanted.
-        objects.push_back({{client, client->import(descriptor)}, chunk.offset, chunk.capacity, 0});
-    }
+    for (cuda::chunk const& chunk : memory.chunks)
+        for (cuda_object& found : take_chunk(client, memory, chunk))
+            objects.push_back(std::move(found));
     return objects;
 }
 

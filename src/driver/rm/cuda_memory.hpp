@@ -32,20 +32,22 @@ private:
     abi::handle handle_;
 };
 
-/// What a chunk of CUDA memory lies in.
+/// A run of CUDA memory that lies in one object.
 struct cuda_object {
     memory_object object;
-    std::uint64_t offset; ///< of the first wanted byte of the chunk (chunk::start()) in the object
-    std::uint64_t size;   ///< of the object, bytes, as far as the chunk needs it
-    abi::handle owner;    ///< CUDA's client; 0 for VMM memory
+    std::uint64_t offset; ///< of the run's first byte in the object
+    std::size_t length;   ///< of the run, bytes; the object may lack its end
+    std::uint64_t size;   ///< of the object, bytes, as far as the run needs it
+    abi::handle owner;    ///< CUDA's client; 0 of memory that came as a file descriptor
 };
 
-/// Takes a reference to the object behind each chunk: cudaMalloc memory by its IPC handle, VMM
-/// memory by a file descriptor. Whatever does not look exactly as it should is refused: a wrong
-/// object is worse than none.
-/// @pre the memory's kind is device, or VMM memory that can be exported
-/// @throws error errc::wrong_device, errc::unsupported_memory (of another process),
-///         errc::unknown_layout, or what failed
+/// Takes a reference to each object behind the memory, in the order of the addresses: all of what
+/// memory.chunks want. cudaMalloc memory is found by its IPC handle, which has to agree with what
+/// libcuda exports; all else by what libcuda exports, and where it exports nothing, VMM memory by
+/// a file descriptor. Whatever does not look exactly as it should is refused: a wrong object is
+/// worse than none.
+/// @throws error errc::wrong_device, errc::unsupported_memory (of another process, or of a kind
+///         that needs an export where there is none), errc::unknown_layout, or what failed
 [[nodiscard]] std::vector<cuda_object> take(std::shared_ptr<client const> const& client,
                                             cuda::memory const& memory);
 

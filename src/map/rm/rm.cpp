@@ -64,7 +64,9 @@ public:
         capability_set result;
         result.needs_kernel_driver = true;
         result.registers =
-            kinds(memory_kind::device, memory_kind::virtual_exportable, memory_kind::allocated);
+            kinds(memory_kind::device, memory_kind::virtual_exportable, memory_kind::virtual_opaque,
+                  memory_kind::pool, memory_kind::pool_exportable, memory_kind::imported,
+                  memory_kind::allocated);
         return result;
     }
 
@@ -76,9 +78,8 @@ public:
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& how) override {
         std::vector<rm::memory_object> objects;
         std::vector<part> parts;
-        std::size_t at = 0;
         for (rm::cuda_object& taken : rm::take(client_, memory)) {
-            parts.push_back(clip(taken.offset, memory.chunks[at++].extent(), taken.size));
+            parts.push_back(clip(taken.offset, taken.length, taken.size));
             objects.push_back(std::move(taken.object));
         }
         // Where the CPU has a coherent link to the GPU, RM maps by that, unless PCIe is asked for.

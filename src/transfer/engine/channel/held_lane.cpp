@@ -57,15 +57,15 @@ public:
 
     std::unique_ptr<reachable> reach(cuda::memory const& memory) override {
         auto result = std::make_unique<mapped_memory>(made_->space);
-        std::size_t at = 0, chunk = 0;
+        std::size_t at = 0;
         for (rm::cuda_object& taken : rm::take(made_->client, memory)) {
             std::uint64_t const offset = taken.offset;
-            std::size_t const bytes =
-                std::min<std::uint64_t>(memory.chunks[chunk].extent(), taken.size - offset);
+            std::size_t const length = taken.length; // of which the object may lack the end
+            std::size_t const bytes = std::min<std::uint64_t>(length, taken.size - offset);
             address_space::mapping const& mapped = result->mappings.emplace_back(
                 made_->space->map(std::move(taken.object), taken.size));
             result->runs.push_back({at, bytes, mapped.address() + offset});
-            at += memory.chunks[chunk++].extent(); // of which the object may lack the end
+            at += length;
         }
         return result;
     }

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "contract/machine.hpp"
+#include "driver/rm/exported_objects.hpp"
+#include "fake/rm_driver.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+/// Memory whose objects only the driver's own export names: any that CUDA has, in the backend that
+/// needs no kernel module. And what that export may get wrong.
+namespace barmap::contract {
+namespace {
+
+constexpr std::size_t pool_object = 32 * mib;
+
+class any_memory_test : public testing::TestWithParam<unsigned> {
+protected:
+    void SetUp() override {
+        set_environment("BARMAP_BACKEND", "rm");
+        set_environment("BARMAP_SIM_MEMORY", "8G");
+        machine_.emplace(std::to_string(GetParam()).c_str());
+        machine_->add<fake::rm_driver>({.series = GetParam()});
+        machine_->use();
+    }
+    void TearDown() override {
+        cuda::replace_api(nullptr);
+        machine_.reset();
+    }
+
+    [[nodiscard]] machine& the_machine() { return *machine_; }
+
+    /// From now on libcuda is asked in another way.
+    using ask = CUresult (*)(void*, CUdeviceptr, std::size_t, int, unsigned long long);
+    static void change_exports(ask changed) {
+        static cuda::driver_api table;
+        cuda::replace_api(nullptr);
+        real_ = cuda::api().mem_get_handle_for_address_range;
+        table = cuda::api();
+        table.mem_get_handle_for_address_range = changed;
+        cuda::replace_api(&table);
+    }
+    /// As on a GPU that offers no dma-bufs.
+    static void take_exports_away() {
+        change_exports([](void*, CUdeviceptr, std::size_t, int, unsigned long long) {
+            return cuda::error_not_supported;
+        });
+    }
+
+    static inline ask real_ = nullptr;
+
+private:
+    std::optional<machine> machine_;
+};
+
+TEST_P(any_memory_test, later_pieces_of_a_pool) {
+    pool_block const first(700, pool_block::from::the_default_pool),
+        second(700, pool_block::from::the_default_pool),
+        large(100 * mib, pool_block::from::the_default_pool),
+        last(5 * mib, pool_block::from::the_default_pool);
+    device const gpu = device::open(0);
+    unsigned seed = 1;
+    for (memory const* each : {&first, &second}) {
+        expect_same_memory(gpu.pin(each->address(), 700).map(), each->address(), seed++);
+        expect_same_memory(gpu.pin(each->address() + 3, 690).map(), each->address() + 3, seed++);
+    }
+    expect_same_memory(gpu.pin(last.address() + mib + 1, 3 * mib).map(), last.address() + mib + 1,
+                       seed++);
+    // Whole, from its middle, and on both sides of a border between two objects.
+    std::uintptr_t const border = (large.address() / pool_object + 1) * pool_object;
+    for (auto const& [from, bytes] : std::initializer_list<std::pair<std::uintptr_t, std::size_t>>{
+             {large.address(), 100 * mib},
+             {large.address() + mib + 1, 99 * mib - 1},
+             {border - 4099, 9000},
+             {border - 1, 2},
+             {border, 1},
+             {border - 4096, 8192},
+             {border - mib, pool_object + 2 * mib},
+             {border + 4096, pool_object - 4096},
+             {border + 8192, pool_object}}) {
+        SCOPED_TRACE(std::to_string(from - large.address()) + "+" + std::to_string(bytes));
+        expect_same_memory(gpu.pin(from, bytes).map(), from, seed++);
+    }
+}
+
+TEST_P(any_memory_test, chunks_without_a_handle_type) {
+    virtual_block const chunks(0, {2 * mib, 4 * mib, 2 * mib}, cuda::handle_type_none);
+    device const gpu = device::open(0);
+    expect_same_memory(gpu.pin(chunks.address(), 8 * mib).map(), chunks.address(), 1);
+    expect_same_memory(gpu.pin(chunks.address() + 2 * mib - 5, 4 * mib + 10).map(),
+                       chunks.address() + 2 * mib - 5, 2);
+    EXPECT_EQ(gpu.pin(chunks.address(), 1).memory(), memory_kind::virtual_opaque);
+}
+
+// libcuda names 128 at a time.
+TEST_P(any_memory_test, more_objects_than_one_export_names) {
+    pool_block const large(130 * pool_object + 5, pool_block::from::the_default_pool);
+    auto const told = rm::exported_objects::of(large.address(), 130 * pool_object);
+    ASSERT_TRUE(told.has_value());
+    EXPECT_EQ(told->parts.size(), 128u);
+    EXPECT_EQ(told->in_all, 130u);
+    mapping const map = device::open(0).pin(large.address(), 130 * pool_object).map();
+    for (std::size_t const at : {std::size_t{0}, 127 * pool_object, 128 * pool_object - 8,
+                                 129 * pool_object, 130 * pool_object - 8}) {
+        std::vector<std::byte> const sent = pattern(8, static_cast<unsigned>(at >> 20));
+        write(map.window(at, 8), sent);
+        EXPECT_TRUE(read_by_driver(large.address() + at, 8) == sent) << at;
+    }
+}
+
+TEST_P(any_memory_test, a_pin_holds_the_memory) {
+    auto block = std::make_unique<pool_block>(3 * mib, pool_block::from::the_default_pool);
+    std::uintptr_t const address = block->address();
+    pin const held = device::open(0).pin(address, 3 * mib);
+    mapping const map = held.map();
+    write_by_driver(address, pattern(3 * mib, 1));
+    block.reset();
+    std::vector<std::byte> seen(3 * mib);
+    read(seen, map.window());
+    EXPECT_TRUE(seen == pattern(3 * mib, 1));
+    mapping const second = held.map();
+    write(second.window(), pattern(3 * mib, 2));
+    read(seen, map.window());
+    EXPECT_TRUE(seen == pattern(3 * mib, 2));
+}
+
+TEST_P(any_memory_test, without_exports_only_what_else_names_its_objects) {
+    take_exports_away();
+    device const gpu = device::open(0);
+    unsigned seed = 1;
+    for (memory_kind const kind : {memory_kind::device, memory_kind::virtual_exportable}) {
+        auto const block = make_memory(kind, 4 * mib);
+        expect_same_memory(gpu.pin(block->address() + 5, mib).map(), block->address() + 5, seed++);
+    }
+    for (memory_kind const kind :
+         {memory_kind::virtual_opaque, memory_kind::pool, memory_kind::pool_exportable}) {
+        auto const block = make_memory(kind, 4 * mib);
+        refusal const seen = refusal_of([&] { (void)gpu.pin(block->address(), mib); });
+        expect_refusal(seen, errc::unsupported_memory, to_string(kind), "cudaMalloc");
+    }
+}
+
+// Each of them is plausible: it names other memory of the same process.
+TEST_P(any_memory_test, an_export_of_other_memory_is_refused) {
+    device const gpu = device::open(0);
+    device_block const block(4 * mib);
+    pool_block const first(4 * mib, pool_block::from::the_default_pool),
+        second(4 * mib, pool_block::from::the_default_pool);
+    fake::left_over const before = the_machine().held();
+    change_exports([](void* to, CUdeviceptr from, std::size_t bytes, int type,
+                      unsigned long long flags) { // of a page a later place
+        return real_(to, from + 64 * kib, bytes, type, flags);
+    });
+    expect_refusal([&] { (void)gpu.pin(block.address(), mib); }, errc::unknown_layout,
+                   "IPC handle and by an export");
+    change_exports([](void* to, CUdeviceptr from, std::size_t bytes, int type,
+                      unsigned long long flags) { // the last page is elsewhere
+        return real_(to, bytes <= 64 * kib ? from - 64 * kib : from, bytes, type, flags);
+    });
+    expect_refusal([&] { (void)gpu.pin(second.address(), mib); }, errc::unknown_layout,
+                   "the end of a memory object");
+    static int calls;
+    calls = 0;
+    change_exports([](void* to, CUdeviceptr from, std::size_t bytes, int type,
+                      unsigned long long flags) { // the first export only
+        return ++calls == 1 ? real_(to, from, bytes, type, flags) : cuda::error_not_supported;
+    });
+    expect_refusal([&] { (void)gpu.pin(second.address(), mib); }, errc::unknown_layout,
+                   "the end of a memory object");
+    cuda::replace_api(nullptr);
+    EXPECT_EQ(the_machine().held(), before);
+    expect_same_memory(gpu.pin(second.address(), mib).map(), second.address(), 1);
+}
+
+TEST_P(any_memory_test, nothing_is_exported) {
+    device const gpu = device::open(0);
+    pool_block const block(4 * mib, pool_block::from::the_default_pool);
+    static int made;
+    made = 0;
+    change_exports(
+        [](void* to, CUdeviceptr from, std::size_t bytes, int type, unsigned long long flags) {
+            CUresult const result = real_(to, from, bytes, type, flags);
+            made += result == cuda::success;
+            return result;
+        });
+    pin const held = gpu.pin(block.address(), 4 * mib);
+    EXPECT_EQ(made, 0);
+    cuda::replace_api(nullptr);
+    // A program's own exports go to the kernel as ever.
+    int descriptor = -1;
+    expect_success(cuda::api().mem_get_handle_for_address_range(
+        &descriptor, block.address(), 4 * mib, cuda::range_handle_dma_buf_fd, 0));
+    EXPECT_GE(descriptor, 0);
+    ::close(descriptor);
+}
+
+TEST_P(any_memory_test, threads_pin_at_once) {
+    device const gpu = device::open(0);
+    constexpr int threads = 4;
+    std::vector<std::unique_ptr<memory>> blocks;
+    for (int i = 0; i < threads; ++i)
+        blocks.push_back(
+            make_memory(i % 2 ? memory_kind::pool : memory_kind::virtual_opaque, 2 * mib));
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> running;
+    for (int i = 0; i < threads; ++i)
+        running.emplace_back([&, i] {
+            for (std::uint64_t round = 1; round <= 50; ++round) {
+                std::uintptr_t const at = blocks[std::size_t(i)]->address() + round * 4096 - 8;
+                mapping const map = gpu.pin(at, 8).map();
+                std::array const sent{round * 1000 + std::uint64_t(i)};
+                write(map.window(), sent);
+                std::array<std::uint64_t, 1> seen{};
+                mapping const again = gpu.pin(at, 8).map();
+                read(seen, again.window());
+                wrong += seen != sent;
+            }
+        });
+    for (std::thread& each : running)
+        each.join();
+    EXPECT_EQ(wrong, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(drivers, any_memory_test, testing::Values(535u, 580u),
+                         [](auto const& each) { return "rm_" + std::to_string(each.param); });
+
+} // namespace
+} // namespace barmap::contract
