@@ -37,6 +37,13 @@ struct backend_properties {
     bool allocates = false;  ///< device::allocate may use it, once it is usable
 };
 
+/// Whether a backend maps memory of a kind, as its self-test found it.
+struct memory_kind_report {
+    memory_kind kind = memory_kind::unknown;
+    bool usable = false; ///< a random value moved both ways
+    std::string reason;  ///< why not; of one that is usable by what it is found, if there are ways
+};
+
 /// One line of `barmap info`.
 struct backend_report : backend_properties {
     std::string name;
@@ -44,6 +51,7 @@ struct backend_report : backend_properties {
     std::string reason;  ///< one sentence: why it is in this state
     std::string advice;  ///< what to do to make it usable; empty when it is
     double start_us = 0; ///< time that its start-up and self-test took, microseconds
+    std::vector<memory_kind_report> kinds; ///< that it offers to map; empty unless it is usable
 };
 
 /// One copy engine: something that copies between host and GPU memory by itself.

@@ -45,7 +45,8 @@ std::shared_ptr<pin_state const> first_that_can(std::shared_ptr<device_state> co
     return nullptr;
 }
 
-/// Why each of the backends that could do it is not usable, a line for each; empty if there is none.
+/// Why each of the backends that could do it is not usable, a line for each; empty if there is
+/// none.
 struct unusable {
     std::string text;
     errc code = errc::backend_absent;
@@ -134,6 +135,7 @@ bool is_out_of_memory(error const& failure) {
 void make_memory(pin_state& state) {
     backend::backend& backend = state.slot->get();
     if (!state.slot->capabilities().allocates) {
+        state.slot->expect_usable(memory_kind::virtual_exportable);
         state.block = std::make_unique<cuda::virtual_block>(state.device->gpu.handle, state.size);
         state.address = state.block->address();
         cuda::memory const memory = cuda::describe(state.address, state.size);
@@ -167,6 +169,7 @@ std::shared_ptr<pin_state const> pin_memory(std::shared_ptr<device_state> const&
         return slot.capabilities().can_register(memory.kind);
     };
     auto const make = [&](pin_state& state) {
+        state.slot->expect_usable(memory.kind);
         expect_offered(state.slot->report(), how);
         state.address = memory.address;
         state.size = memory.size;

@@ -4,6 +4,7 @@
 #include "base/failure_report.hpp"
 #include "base/log.hpp"
 #include "driver/cuda/driver_api.hpp"
+#include "map/kind_test.hpp"
 #include "map/self_test.hpp"
 #include "transfer/measured_plan.hpp"
 
@@ -34,7 +35,10 @@ backend_slot::backend_slot(backend::registration const& entry, backend::gpu cons
 void backend_slot::start() {
     start_instance(*instance_, gpu_, report_);
     scratch_ = std::make_unique<backend::scratch>(*instance_, gpu_);
-    backend::self_test(*scratch_);
+    backend::self_test(scratch_->device(), scratch_->address(), scratch_->bytes());
+    report_.kinds = backend::test_kinds(*instance_, gpu_);
+    report_.kinds.insert(report_.kinds.begin(),
+                         {scratch_->memory(), true, std::string(scratch_->way())});
     // Where the driver may revoke memory, it revokes this when its context ends: nothing must touch
     // it later.
     if (!report_.persistent) {
@@ -86,6 +90,13 @@ backend_report backend_slot::probe(backend::registration const& entry, backend::
         record_failure(report);
     }
     return report;
+}
+
+void backend_slot::expect_usable(memory_kind kind) {
+    for (memory_kind_report const& each : report().kinds)
+        if (each.kind == kind && !each.usable)
+            throw error(errc::unsupported_memory, "map " + std::string(to_string(kind)), "",
+                        "its self-test failed: " + each.reason);
 }
 
 copy_plan backend_slot::plan(cache_kind kind) {

@@ -38,6 +38,10 @@ public:
     /// Makes sure that it is usable. @throws error errc::backend_absent or errc::backend_broken
     void require();
 
+    /// Makes sure that the self-test has not found memory of this kind out of reach.
+    /// @throws error errc::unsupported_memory
+    void expect_usable(memory_kind kind);
+
     /// @pre usable()
     [[nodiscard]] backend::backend& get() noexcept { return *instance_; }
 

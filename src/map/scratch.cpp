@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "map/scratch.hpp"
 
-
 namespace barmap::backend {
 
 scratch::scratch(backend& backend, gpu const& gpu) : device_(gpu.handle) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace barmap::backend {
 
@@ -29,6 +30,10 @@ public:
     [[nodiscard]] cache_kind kind() const noexcept { return mapped_->kind; }
     [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
     [[nodiscard]] CUdevice device() const noexcept { return device_; }
+    [[nodiscard]] memory_kind memory() const noexcept {
+        return block_ ? memory_kind::device : memory_kind::allocated;
+    }
+    [[nodiscard]] std::string_view way() const noexcept { return pinned_->way(); }
     /// Whether CUDA still has this memory at its address.
     [[nodiscard]] bool is_still_there() const noexcept {
         return !block_ || block_->is_still_there();

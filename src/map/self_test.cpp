@@ -7,7 +7,6 @@
 #include <barmap/copy.hpp>
 
 #include <array>
-#include <span>
 
 namespace barmap::backend {
 namespace {
@@ -39,17 +38,17 @@ void expect_same(nonce const& sent, nonce const& received, char const* direction
 
 } // namespace
 
-void self_test(scratch const& memory) {
-    cuda::context_scope const scope = cuda::context_scope::on_device(memory.device());
+void self_test(CUdevice device, CUdeviceptr address, std::span<std::byte> mapped) {
+    cuda::context_scope const scope = cuda::context_scope::on_device(device);
     cuda::nonce_stream const copies;
-    for (std::size_t const offset : {std::size_t{0}, scratch::size - sizeof(nonce)}) {
-        std::byte* const cpu = memory.bytes().data() + offset;
+    for (std::size_t const offset : {std::size_t{0}, mapped.size() - sizeof(nonce)}) {
+        std::byte* const cpu = mapped.data() + offset;
         nonce const first = random_nonce(), second = random_nonce();
         nonce seen{};
         store(cpu, first);
-        copies.from_gpu(seen, memory.address() + offset);
+        copies.from_gpu(seen, address + offset);
         expect_same(first, seen, "through the mapping when the driver reads it");
-        copies.to_gpu(memory.address() + offset, second);
+        copies.to_gpu(address + offset, second);
         load(seen, cpu);
         expect_same(second, seen, "by the driver when it is read through the mapping");
     }

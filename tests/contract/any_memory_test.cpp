@@ -53,6 +53,25 @@ protected:
 
     static inline ask real_ = nullptr;
 
+    /// By what the kinds are found; empty: not at all.
+    static void expect_kinds(std::vector<std::pair<memory_kind, std::string>> const& expected) {
+        for (backend_report const& each : device::open(0).backends()) {
+            if (each.name != "rm")
+                continue;
+            EXPECT_EQ(each.state, backend_state::usable) << each.reason;
+            ASSERT_EQ(each.kinds.size(), expected.size());
+            for (std::size_t i = 0; i < expected.size(); ++i) {
+                SCOPED_TRACE(to_string(expected[i].first));
+                EXPECT_EQ(each.kinds[i].kind, expected[i].first);
+                EXPECT_EQ(each.kinds[i].usable, !expected[i].second.empty());
+                EXPECT_FALSE(each.kinds[i].reason.empty());
+                if (each.kinds[i].usable) {
+                    EXPECT_EQ(each.kinds[i].reason, expected[i].second);
+                }
+            }
+        }
+    }
+
 private:
     std::optional<machine> machine_;
 };
@@ -126,6 +145,43 @@ TEST_P(any_memory_test, a_pin_holds_the_memory) {
     write(second.window(), pattern(3 * mib, 2));
     read(seen, map.window());
     EXPECT_TRUE(seen == pattern(3 * mib, 2));
+}
+
+TEST_P(any_memory_test, each_kind_is_tried_at_the_start) {
+    expect_kinds({{memory_kind::device, "its IPC handle and CUDA's export, which agree"},
+                  {memory_kind::virtual_exportable, "CUDA's export"},
+                  {memory_kind::virtual_opaque, "CUDA's export"},
+                  {memory_kind::pool, "CUDA's export"},
+                  {memory_kind::pool_exportable, "CUDA's export"}});
+}
+
+TEST_P(any_memory_test, a_kind_that_is_out_of_reach_is_off) {
+    take_exports_away();
+    expect_kinds({{memory_kind::device, "its IPC handle"},
+                  {memory_kind::virtual_exportable, "a file descriptor"},
+                  {memory_kind::virtual_opaque, ""},
+                  {memory_kind::pool, ""},
+                  {memory_kind::pool_exportable, ""}});
+}
+
+// Of the second piece it tells where the first one is.
+TEST_P(any_memory_test, a_kind_that_is_not_found_where_it_is_is_off) {
+    change_exports(
+        [](void* to, CUdeviceptr from, std::size_t bytes, int type, unsigned long long flags) {
+            CUmemoryPool pool = nullptr;
+            cuda::api().pointer_get_attribute(&pool, cuda::pointer_mempool_handle, from - 64 * kib);
+            return real_(to, pool ? from - 64 * kib : from, bytes, type, flags);
+        });
+    expect_kinds({{memory_kind::device, "its IPC handle and CUDA's export, which agree"},
+                  {memory_kind::virtual_exportable, "CUDA's export"},
+                  {memory_kind::virtual_opaque, "CUDA's export"},
+                  {memory_kind::pool, ""},
+                  {memory_kind::pool_exportable, ""}});
+    pool_block const block(mib, pool_block::from::the_default_pool);
+    refusal const seen = refusal_of([&] { (void)device::open(0).pin(block.address(), mib); });
+    expect_refusal(seen, errc::unsupported_memory, to_string(memory_kind::pool),
+                   "its self-test failed");
+    EXPECT_NE(seen.advice.find("random value"), std::string::npos) << seen.advice;
 }
 
 TEST_P(any_memory_test, without_exports_only_what_else_names_its_objects) {

@@ -151,9 +151,8 @@ private:
 };
 
 TEST_P(fault_test, from_the_opening_of_the_device_on) {
-    with_each_memory([&](std::uintptr_t address, std::size_t bytes) {
-        fail_every_call([&] { use_memory(device::open(0), address, bytes); });
-    });
+    auto const block = some_memory(2 * mib);
+    fail_every_call([&] { use_memory(device::open(0), block->address() + 5, 69 * kib); });
 }
 
 // What a live device keeps open hides nothing: its objects are counted one by one.
@@ -185,11 +184,7 @@ TEST_P(fault_test, while_pinned_memory_is_mapped) {
 }
 
 TEST_P(fault_test, on_a_thread_without_a_context) {
-    with_each_memory([&](std::uintptr_t address, std::size_t bytes) {
-        auto const job = [&] {
-            device const gpu = device::open(0);
-            use_memory(gpu, address, bytes);
-        };
+    auto const fail_calls_to_cuda = [&](auto const& job) {
         std::thread([&] {
             for (fault const& each : faults)
                 if (each.source == fault_source::cuda)
@@ -198,6 +193,12 @@ TEST_P(fault_test, on_a_thread_without_a_context) {
             expect_success(cu().ctx_get_current(&current));
             EXPECT_EQ(current, nullptr) << "the thread's context must be put back";
         }).join();
+    };
+    auto const block = some_memory(2 * mib);
+    fail_calls_to_cuda([&] { use_memory(device::open(0), block->address(), kib); });
+    device const gpu = device::open(0);
+    with_each_memory([&](std::uintptr_t address, std::size_t bytes) {
+        fail_calls_to_cuda([&] { use_memory(gpu, address, bytes); });
     });
 }
 

@@ -30,7 +30,22 @@ json to_json(backend_report const& found, json const& gpu) {
     row["allocates"] = found.allocates;
     row["events"] = found.events;
     row["start_us"] = found.start_us;
+    row["kinds"] = json::array();
+    for (memory_kind_report const& each : found.kinds)
+        row["kinds"].push_back(
+            {{"memory", to_string(each.kind)}, {"usable", each.usable}, {"reason", each.reason}});
     return row;
+}
+
+/// What each usable backend maps, and by what it finds that, or why it does not map it.
+void tell_kinds(report& out, std::vector<backend_report> const& backends) {
+    table lines({"  maps", "memory", "here", "by, or why not"});
+    lines.left_from(1);
+    for (backend_report const& found : backends)
+        for (memory_kind_report const& each : found.kinds)
+            lines.row({"  " + found.name, std::string(to_string(each.kind)),
+                       each.usable ? "yes" : "no", each.reason});
+    out.say(lines.text() + "\n");
 }
 
 void tell_backends(report& out, std::vector<backend_report> const& backends, json const& gpu) {
@@ -45,6 +60,7 @@ void tell_backends(report& out, std::vector<backend_report> const& backends, jso
             lines.row({"", "", "", "", "-> " + found.advice});
     }
     out.say(lines.text() + "\n");
+    tell_kinds(out, backends);
 }
 
 json to_json(engine_report const& found, json const& gpu) {

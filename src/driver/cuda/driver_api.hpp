@@ -74,6 +74,11 @@ namespace barmap::cuda {
     /* 10.0 */ X(external_memory_get_mapped_buffer, "cuExternalMemoryGetMappedBuffer",             \
                  (CUdeviceptr*, CUexternalMemory, CUDA_EXTERNAL_MEMORY_BUFFER_DESC const*))        \
     /* 10.0 */ X(destroy_external_memory, "cuDestroyExternalMemory", (CUexternalMemory))           \
+    /* 11.2 */ X(mem_pool_create, "cuMemPoolCreate", (CUmemoryPool*, CUmemPoolProps const*))       \
+    /* 11.2 */ X(mem_pool_destroy, "cuMemPoolDestroy", (CUmemoryPool))                             \
+    /* 11.2 */ X(mem_alloc_from_pool_async, "cuMemAllocFromPoolAsync",                             \
+                 (CUdeviceptr*, std::size_t, CUmemoryPool, CUstream))                              \
+    /* 11.2 */ X(mem_free_async, "cuMemFreeAsync", (CUdeviceptr, CUstream))                        \
     /*  2.0 */ X(stream_create, "cuStreamCreate", (CUstream*, unsigned))                           \
     /*  4.0 */ X(stream_destroy, "cuStreamDestroy_v2", (CUstream))                                 \
     /*  2.0 */ X(stream_synchronize, "cuStreamSynchronize", (CUstream))                            \
@@ -130,16 +135,11 @@ namespace barmap::cuda {
     /* 11.0 */ X(ipc_open_mem_handle, "cuIpcOpenMemHandle_v2",                                     \
                  (CUdeviceptr*, CUipcMemHandle, unsigned))                                         \
     /*  4.1 */ X(ipc_close_mem_handle, "cuIpcCloseMemHandle", (CUdeviceptr))                       \
-    /* 11.2 */ X(mem_pool_create, "cuMemPoolCreate", (CUmemoryPool*, CUmemPoolProps const*))       \
-    /* 11.2 */ X(mem_pool_destroy, "cuMemPoolDestroy", (CUmemoryPool))                             \
     /* 11.2 */ X(mem_pool_export, "cuMemPoolExportToShareableHandle",                              \
                  (void*, CUmemoryPool, int, unsigned long long))                                   \
     /* 11.2 */ X(device_get_default_mem_pool, "cuDeviceGetDefaultMemPool",                         \
                  (CUmemoryPool*, CUdevice))                                                        \
     /* 11.2 */ X(mem_alloc_async, "cuMemAllocAsync", (CUdeviceptr*, std::size_t, CUstream))        \
-    /* 11.2 */ X(mem_alloc_from_pool_async, "cuMemAllocFromPoolAsync",                             \
-                 (CUdeviceptr*, std::size_t, CUmemoryPool, CUstream))                              \
-    /* 11.2 */ X(mem_free_async, "cuMemFreeAsync", (CUdeviceptr, CUstream))                        \
     /*  5.5 */ X(stream_create_with_priority, "cuStreamCreateWithPriority",                        \
                  (CUstream*, unsigned, int))                                                       \
     /*  2.0 */ X(event_elapsed_time, "cuEventElapsedTime", (float*, CUevent, CUevent))             \

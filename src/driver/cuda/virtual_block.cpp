@@ -12,10 +12,10 @@
 namespace barmap::cuda {
 namespace {
 
-CUmemAllocationProp properties_for(CUdevice device) {
+CUmemAllocationProp properties_for(CUdevice device, bool exportable) {
     CUmemAllocationProp result{};
     result.type = allocation_type_pinned;
-    result.requestedHandleTypes = handle_type_posix_fd;
+    result.requestedHandleTypes = exportable ? handle_type_posix_fd : handle_type_none;
     result.location = {location_type_device, device};
     // gdrdrv and dmabuf need it; where the GPU lacks it, asking for it would be refused.
     int capable = 0;
@@ -54,7 +54,8 @@ virtual_block::virtual_block(CUdevice device) noexcept
     : owner_(os::this_process()), device_(device) {}
 
 // Delegating makes the object whole first, so that its destructor undoes what is half done.
-virtual_block::virtual_block(CUdevice device, std::size_t bytes) : virtual_block(device) {
+virtual_block::virtual_block(CUdevice device, std::size_t bytes, bool exportable)
+    : virtual_block(device) {
     driver_api const& cu = api();
     // VMM memory belongs to no context, but drivers need not serve a thread that has none.
     context_scope const scope = context_scope::any(device);
@@ -62,7 +63,7 @@ virtual_block::virtual_block(CUdevice device, std::size_t bytes) : virtual_block
     std::string const operation = "allocate " + std::to_string(bytes) + " bytes of GPU memory";
     constexpr char const* addresses = "the process has used up its GPU addresses, or the driver "
                                       "does not support VMM memory here: use another backend";
-    CUmemAllocationProp const properties = properties_for(device);
+    CUmemAllocationProp const properties = properties_for(device, exportable);
     std::size_t granule = 0;
     check(cu.mem_get_allocation_granularity(&granule, &properties, granularity_minimum), operation,
           addresses);

@@ -9,14 +9,14 @@
 namespace barmap::cuda {
 
 /// GPU memory of barmap's own that every backend which registers VMM memory can register: one chunk
-/// with a POSIX-fd handle type, capable of GPUDirect RDMA where the GPU is. Its address is valid in
-/// every context on the GPU, for that GPU. What a backend exported from it stays alive without it.
-/// Abandoned in a forked child and at process exit.
+/// with a POSIX-fd handle type, or without one, capable of GPUDirect RDMA where the GPU is. Its
+/// address is valid in every context on the GPU, for that GPU. What a backend exported from it
+/// stays alive without it. Abandoned in a forked child and at process exit.
 class virtual_block {
 public:
     /// Allocates at least that many bytes. The calling thread needs no context.
     /// @throws error with the driver's CUresult: CUDA_ERROR_OUT_OF_MEMORY where there is too little
-    virtual_block(CUdevice device, std::size_t bytes);
+    virtual_block(CUdevice device, std::size_t bytes, bool exportable = true);
     virtual_block(virtual_block const&) = delete;
     virtual_block& operator=(virtual_block const&) = delete;
     ~virtual_block();

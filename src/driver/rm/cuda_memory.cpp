@@ -67,7 +67,8 @@ cuda_object by_ipc_handle(client_ptr const& client, cuda::chunk const& chunk) {
     ipc_fields const fields = parse(handle);
     check(fields, chunk, *client);
     page_range const pages(chunk);
-    if (auto const told = exported_objects::of(pages.begin, pages.end - pages.begin)) {
+    auto const told = exported_objects::of(pages.begin, pages.end - pages.begin);
+    if (told) {
         exported_objects::part const& first = told->parts.front();
         if (told->client != fields.client || first.object != fields.memory || told->in_all != 1 ||
             first.offset != fields.object_offset + (pages.begin - chunk.base))
@@ -77,7 +78,8 @@ cuda_object by_ipc_handle(client_ptr const& client, cuda::chunk const& chunk) {
             fields.object_offset + chunk.offset - chunk.before,
             chunk.extent(),
             object_size(fields),
-            fields.client};
+            fields.client,
+            told ? "its IPC handle and CUDA's export, which agree" : "its IPC handle"};
 }
 
 /// Whether the parts' sizes can be right: libcuda may miscount them.
@@ -119,7 +121,8 @@ std::vector<cuda_object> by_export(client_ptr const& client, exported_objects to
                 refuse_layout("find the bounds of a memory object");
             if (!counted)
                 expect_contiguous(told.client, each, from, bytes, pages.page);
-            found.push_back({std::move(object), each.offset, bytes, size, told.client});
+            found.push_back(
+                {std::move(object), each.offset, bytes, size, told.client, "CUDA's export"});
             from += bytes;
             if (!counted) // those behind it have wrong offsets, too
                 break;
@@ -147,7 +150,12 @@ void narrow(std::vector<cuda_object>& found, cuda::chunk const& chunk, page_rang
 
 cuda_object by_descriptor(client_ptr const& client, int descriptor, cuda::chunk const& chunk) {
     // VMM chunks are whole GPU pages, so that nothing before one is ever wanted.
-    return {{client, client->import(descriptor)}, chunk.offset, chunk.extent(), chunk.capacity, 0};
+    return {{client, client->import(descriptor)},
+            chunk.offset,
+            chunk.extent(),
+            chunk.capacity,
+            0,
+            "a file descriptor"};
 }
 
 std::vector<cuda_object> take_chunk(client_ptr const& client, cuda::memory const& memory,

@@ -41,16 +41,18 @@ private:
 
 class rm_pinned final : public pinned {
 public:
-    rm_pinned(std::vector<rm::memory_object> objects, page_layout layout, bool force_pcie,
-              cache_kind caching)
-        : objects_(std::move(objects)), layout_(std::move(layout)), force_pcie_(force_pcie),
-          caching_(caching) {}
+    rm_pinned(std::vector<rm::memory_object> objects, char const* way, page_layout layout,
+              bool force_pcie, cache_kind caching)
+        : objects_(std::move(objects)), way_(way), layout_(std::move(layout)),
+          force_pcie_(force_pcie), caching_(caching) {}
+    std::string_view way() const noexcept override { return way_; }
     std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
         return std::make_unique<rm_mapped>(objects_, layout_, force_pcie_, caching_);
     }
 
 private:
     std::vector<rm::memory_object> objects_;
+    std::string_view way_;
     page_layout layout_;
     bool force_pcie_;
     cache_kind caching_;
@@ -78,14 +80,16 @@ public:
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& how) override {
         std::vector<rm::memory_object> objects;
         std::vector<part> parts;
+        char const* way = "";
         for (rm::cuda_object& taken : rm::take(client_, memory)) {
             parts.push_back(clip(taken.offset, taken.length, taken.size));
             objects.push_back(std::move(taken.object));
+            way = taken.way;
         }
         // Where the CPU has a coherent link to the GPU, RM maps by that, unless PCIe is asked for.
         bool const cached = gpu_.coherent && !how.force_pcie;
         return std::make_unique<rm_pinned>(
-            std::move(objects), lay_out(parts, os::page_size()), how.force_pcie,
+            std::move(objects), way, lay_out(parts, os::page_size()), how.force_pcie,
             cached ? cache_kind::cached : cache_kind::write_combining);
     }
 
