@@ -191,19 +191,28 @@ typedef struct barmap_pin_options {
 BARMAP_API int barmap_pin_create(barmap_device* device, uint64_t gpu_address, size_t bytes,
                                  barmap_pin_options const* or_null, barmap_pin** out);
 
-/// The GPU address of the pin's first byte. Any thread.
+/// Pins cudaMalloc memory of another process of this machine. It need not be opened with CUDA, and
+/// has no GPU address here. The pin keeps the memory, whatever becomes of its owner. Any thread.
+/// @param handle the 64 bytes of cudaIpcGetMemHandle, good until the owner frees the memory
+/// @param offset of the first byte in the allocation
+/// @return as barmap_pin_create(); BARMAP_ERROR_UNSUPPORTED_MEMORY also if no such memory is there
+///
+///     barmap_pin_create_ipc(gpu, &cuda_ipc_mem_handle, 0, 4096, NULL, &pin);
+BARMAP_API int barmap_pin_create_ipc(barmap_device* device, void const* handle, size_t offset,
+                                     size_t bytes, barmap_pin_options const* or_null,
+                                     barmap_pin** out);
+
+/// The GPU address of the pin's first byte; 0 of another process's memory. Any thread.
 ///
 ///     cuMemsetD8(barmap_pin_gpu_address(pin), 0, barmap_pin_size(pin));
 BARMAP_API uint64_t barmap_pin_gpu_address(barmap_pin const* pin);
 
-/// The pin's size in bytes, as asked for; with BARMAP_PIN_WHOLE_PAGES that of the pages. Any
-/// thread.
+/// The pin's size in bytes, as asked for; with BARMAP_PIN_WHOLE_PAGES the pages'. Any thread.
 ///
 ///     assert(barmap_pin_size(pin) == 4096);
 BARMAP_API size_t barmap_pin_size(barmap_pin const* pin);
 
-/// The name of the backend that reaches the memory, for example "rm". Valid as long as the pin. Any
-/// thread.
+/// Name of the backend that reaches the memory, such as "rm". Valid as long as the pin. Any thread.
 ///
 ///     puts(barmap_pin_backend(pin));
 BARMAP_API char const* barmap_pin_backend(barmap_pin const* pin);

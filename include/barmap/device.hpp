@@ -34,7 +34,8 @@ public:
     device& operator=(device const&) noexcept = default;
     ~device() = default;
 
-    /// How many GPUs CUDA shows to this process. 0 where there is no driver, or no memory to load it.
+    /// How many GPUs CUDA shows to this process. 0 where there is no driver, or no memory to load
+    /// it.
     [[nodiscard]] static int count() noexcept;
 
     /// Opens a GPU by its CUDA ordinal; starts and self-tests the backends that start quickly.
@@ -79,6 +80,24 @@ public:
     [[nodiscard]] barmap::pin pin(void const* gpu_pointer, std::size_t bytes,
                                   pin_options const& how = {}) const;
     [[nodiscard]] barmap::pin pin(std::uintptr_t gpu_address, std::size_t bytes,
+                                  pin_options const& how = {}) const;
+
+    /// Registers cudaMalloc memory of another process of this machine, which need not be opened
+    /// with CUDA here, and has no GPU address here: pin::gpu_address() is 0, and copies go by loads
+    /// and stores. The pin keeps the memory, whatever becomes of its owner.
+    ///
+    /// As for CUDA, a handle is good as long as its owner has not freed the memory: afterwards it
+    /// may name other memory of that process.
+    /// @param handle of an allocation on this GPU, from its owner
+    /// @param offset of the first byte in the allocation
+    /// @param bytes  greater than 0
+    /// @throws error errc::unsupported_memory if no such memory is there, errc::out_of_range,
+    ///         errc::wrong_device, errc::unsupported_operation (whole pages or events); else as
+    ///         above
+    ///
+    ///     cudaIpcMemHandle_t handle = received_from_the_owner();
+    ///     barmap::pin pin = gpu.pin(handle, 0, 4096);
+    [[nodiscard]] barmap::pin pin(ipc_handle const& handle, std::size_t offset, std::size_t bytes,
                                   pin_options const& how = {}) const;
 
     /// Allocates GPU memory that can be mapped. It lives as long as the pin and its

@@ -29,6 +29,7 @@ public:
     ~pin();
 
     /// The address that was pinned, a CUdeviceptr; with pin_options::whole_pages that of its page.
+    /// 0 of another process's memory, which has none here.
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept;
     /// Bytes, as requested; with pin_options::whole_pages those of the pages.
     [[nodiscard]] std::size_t size() const noexcept;

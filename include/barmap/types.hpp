@@ -3,10 +3,13 @@
 
 #include <barmap/export.hpp>
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
@@ -55,6 +58,19 @@ struct pin_options {
     bool events = false;
     std::uint64_t p2p_token = 0; ///< handed to a gdrdrv older than 2.5; otherwise ignored
     std::uint32_t va_space = 0;  ///< the same
+};
+
+/// What names cudaMalloc memory to other processes of the machine: the 64 bytes that
+/// cudaIpcGetMemHandle or cuIpcGetMemHandle gives to the process that owns it. Made of either
+/// type, a cudaIpcMemHandle_t or a CUipcMemHandle.
+struct ipc_handle {
+    std::array<std::byte, 64> bytes{};
+
+    ipc_handle() = default;
+    template <class Handle>
+    requires(sizeof(Handle) == 64 && std::is_trivially_copyable_v<Handle>)
+        ipc_handle(Handle const& handle)
+    noexcept : bytes(std::bit_cast<std::array<std::byte, 64>>(handle)) {}
 };
 
 /// The GPU driver has revoked memory of a pin: it was freed, or its context ended.

@@ -13,6 +13,7 @@ from ._batches import BatchQueue, batch_queue, copy_rows, pinned
 from ._device_struct import device_struct
 from ._error import ArgumentError, Error
 from ._headers import include_dir
+from ._layout import IpcMemory
 from ._machine import Device, devices, flush_stores, info, sim
 from ._mapping import Array, Mapping, alloc, map
 from ._rings import RingToCpu, RingToGpu
@@ -28,6 +29,7 @@ __all__ = [
     "CounterToGpu",
     "Device",
     "Error",
+    "IpcMemory",
     "Mapping",
     "RingToCpu",
     "RingToGpu",
@@ -48,8 +50,8 @@ __all__ = [
 ]
 
 for _each in (
-    Arena, ArgumentError, Array, BatchQueue, CounterToCpu, CounterToGpu, Device, Error, Mapping, RingToCpu,
-    RingToGpu, StepInputs, StepOutputs, alloc, batch_queue, copy_rows, device_struct, devices,
+    Arena, ArgumentError, Array, BatchQueue, CounterToCpu, CounterToGpu, Device, Error, IpcMemory, Mapping,
+    RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, batch_queue, copy_rows, device_struct, devices,
     flush_stores, include_dir, info, map, pinned, sim,
 ):
     _each.__module__ = __name__

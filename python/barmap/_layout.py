@@ -91,6 +91,40 @@ class Layout(NamedTuple):
             return ""
 
 
+class IpcMemory(NamedTuple):
+    """cudaMalloc memory of another process, which `barmap.map` maps without opening it with CUDA.
+
+    The mapping has no GPU address in this process: its ``gpu_address`` is 0. It keeps the memory,
+    whatever becomes of the owner.
+
+    Attributes
+    ----------
+    handle : bytes
+        The 64 bytes that cudaIpcGetMemHandle gave to the owner. They are good as long as the owner
+        has not freed the memory.
+    nbytes : int
+        How many bytes to map.
+    offset : int
+        Of the first of them in the allocation.
+    device : int
+        Ordinal of the GPU that has the memory.
+
+    Examples
+    --------
+    >>> memory = barmap.IpcMemory(handle=bytes(64), nbytes=4096)
+    >>> try:
+    ...     barmap.map(memory)
+    ... except barmap.Error:
+    ...     print("no such memory")
+    no such memory
+    """
+
+    handle: bytes
+    nbytes: int
+    offset: int = 0
+    device: int = 0
+
+
 class Source(NamedTuple):
     """GPU memory that somebody else owns.
 
@@ -105,6 +139,8 @@ class Source(NamedTuple):
         The owner does not want it written.
     typed : bool
         The owner says what the elements are; else they are bytes of anything.
+    ipc : IpcMemory or None
+        What names memory that has no address in this process.
     """
 
     owner: Optional[object]
@@ -112,3 +148,4 @@ class Source(NamedTuple):
     layout: Layout
     read_only: bool = False
     typed: bool = True
+    ipc: Optional[IpcMemory] = None

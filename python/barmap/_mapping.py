@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, TypeVar, Union
 
 from . import _barmap, _sources
 from ._events import MappingEvents
-from ._layout import Layout, Source, lengths
+from ._layout import IpcMemory, Layout, Source, lengths
 from ._naming import array_name, dtype_name, kind_of
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
@@ -84,10 +85,19 @@ class Mapping(_barmap.MappedMemory):
         if not isinstance(source, Source):
             raise TypeError("barmap.map makes mappings")
         layout = source.layout
-        start = unsigned(source.address - layout.offset, "the address")
-        super().__init__(
-            start, layout.nbytes, _backend_name(backend), source.read_only, bool(events)
-        )
+        if source.ipc is None:
+            start = unsigned(source.address - layout.offset, "the address")
+            super().__init__(
+                start, layout.nbytes, _backend_name(backend), source.read_only, bool(events)
+            )
+        elif events:
+            raise ValueError("memory of another process has no events here")
+        else:
+            handle, nbytes, offset, device = source.ipc
+            super().__init__(
+                bytes(handle), unsigned(offset, "the offset"), unsigned(nbytes, "nbytes"),
+                device=operator.index(device), backend=_backend_name(backend),
+            )
         self._lay_out(layout, source.typed)
         self._owner = source.owner
         self._left = layout.nbytes  # bytes that no event has revoked
@@ -323,7 +333,7 @@ class Array(Mapping):
 
 
 def map(
-    x: Union[SupportsCudaArray, SupportsDlpack, SupportsIndex],
+    x: Union[SupportsCudaArray, SupportsDlpack, SupportsIndex, IpcMemory],
     nbytes: Optional[SupportsIndex] = None,
     *,
     backend: Optional[str] = None,
@@ -339,7 +349,7 @@ def map(
     ----------
     x : object or int
         An object with ``__cuda_array_interface__`` (version 2 or newer), contiguous or strided; one
-        with DLPack on a CUDA GPU; or a GPU address.
+        with DLPack on a CUDA GPU; memory of another process (`barmap.IpcMemory`); or a GPU address.
     nbytes : int, optional
         With an address only: how many bytes to map from there.
     backend : str, optional

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import Any, Mapping, Optional, Protocol, SupportsIndex
 
-from ._layout import Layout, Source
+from ._layout import IpcMemory, Layout, Source
 from ._naming import kind_of
 
 
@@ -101,9 +101,13 @@ def find(x: Any, nbytes: Optional[SupportsIndex]) -> Source:
         with an address.
     """
     advice = (
-        "give an object with __cuda_array_interface__ or DLPack whose memory is on a CUDA GPU, or an "
-        "address and nbytes"
+        "give an object with __cuda_array_interface__ or DLPack whose memory is on a CUDA GPU, an "
+        "IpcMemory, or an address and nbytes"
     )
+    if isinstance(x, IpcMemory):
+        if nbytes is not None:
+            raise TypeError("nbytes goes with an address; an IpcMemory knows its own size")
+        return Source(None, 0, Layout.of((operator.index(x.nbytes),), "u1"), typed=False, ipc=x)
     found = _of_array(x, "cannot map", advice)
     if found is not None:
         if nbytes is not None:

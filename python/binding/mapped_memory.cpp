@@ -88,6 +88,19 @@ mapped_memory::mapped_memory(std::uintptr_t address, std::size_t bytes, std::str
         pin_ = std::move(memory);
 }
 
+mapped_memory::mapped_memory(nanobind::bytes const& told, std::size_t offset, std::size_t bytes,
+                             int ordinal, std::string const& backend)
+    : ordinal_(ordinal) {
+    ipc_handle handle;
+    if (told.size() != handle.bytes.size())
+        raise(PyExc_ValueError, "a CUDA IPC handle has 64 bytes");
+    std::memcpy(handle.bytes.data(), told.c_str(), handle.bytes.size());
+    released_gil const others_run;
+    expect_not_forked("map GPU memory");
+    pin const memory = barmap::device::open(ordinal).pin(handle, offset, bytes, {backend});
+    use(std::make_shared<mapping const>(memory.map()), 0, 0, bytes);
+}
+
 mapped_memory::mapped_memory(std::size_t bytes, int ordinal, std::string const& backend)
     : ordinal_(ordinal) {
     released_gil const others_run;

@@ -28,6 +28,10 @@ public:
     /// With events, makes a pin of its own, with events. Set-up happens without the GIL.
     mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
                   bool read_only, bool events);
+    /// Memory of another process on a GPU, by its CUDA IPC handle of 64 bytes. Set-up happens
+    /// without the GIL.
+    mapped_memory(nanobind::bytes const& ipc_handle, std::size_t offset, std::size_t bytes,
+                  int device, std::string const& backend);
     /// Allocates memory on a GPU. Set-up happens without the GIL.
     mapped_memory(std::size_t bytes, int device, std::string const& backend);
     ~mapped_memory();

@@ -143,6 +143,9 @@ void bind_mapped_memory(nb::module_& module) {
         .def(nb::init<std::uintptr_t, std::size_t, std::string const&, bool, bool>(),
              nb::arg("address"), nb::arg("nbytes"), nb::arg("backend"), nb::arg("read_only"),
              nb::arg("events"))
+        .def(nb::init<nb::bytes const&, std::size_t, std::size_t, int, std::string const&>(),
+             nb::arg("ipc_handle"), nb::arg("offset"), nb::arg("nbytes"), nb::kw_only(),
+             nb::arg("device"), nb::arg("backend"))
         .def(nb::init<std::size_t, int, std::string const&>(), nb::arg("nbytes"), nb::kw_only(),
              nb::arg("device"), nb::arg("backend"))
         .def("close", bound(&self::close))

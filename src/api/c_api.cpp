@@ -139,6 +139,17 @@ Options known(Options const* or_null, std::uint64_t flags, char const* operation
     return options;
 }
 
+barmap::pin_options options_of(barmap_pin_options const* or_null) {
+    barmap_pin_options const options =
+        known(or_null, BARMAP_PIN_WHOLE_PAGES | BARMAP_PIN_FORCE_PCIE, "take the options of a pin",
+              "set their size to sizeof(barmap_pin_options)");
+    barmap::pin_options how;
+    how.backend = options.backend ? options.backend : "";
+    how.whole_pages = options.flags & BARMAP_PIN_WHOLE_PAGES;
+    how.force_pcie = options.flags & BARMAP_PIN_FORCE_PCIE;
+    return how;
+}
+
 // The core takes the caller's list as it is.
 using c_piece = barmap_copy_piece;
 using piece = barmap::copy_piece;
@@ -219,14 +230,22 @@ int barmap_pin_create(barmap_device* device, std::uint64_t gpu_address, std::siz
     static constexpr char operation[] = "pin GPU memory";
     return make(out, operation, [&] {
         barmap::device const& gpu = expect(device, operation, "create a device first").device;
-        barmap_pin_options const options =
-            known(or_null, BARMAP_PIN_WHOLE_PAGES | BARMAP_PIN_FORCE_PCIE,
-                  "take the options of a pin", "set their size to sizeof(barmap_pin_options)");
-        barmap::pin_options how;
-        how.backend = options.backend ? options.backend : "";
-        how.whole_pages = options.flags & BARMAP_PIN_WHOLE_PAGES;
-        how.force_pcie = options.flags & BARMAP_PIN_FORCE_PCIE;
-        return handle_of(gpu.pin(static_cast<std::uintptr_t>(gpu_address), bytes, how));
+        return handle_of(
+            gpu.pin(static_cast<std::uintptr_t>(gpu_address), bytes, options_of(or_null)));
+    });
+}
+
+int barmap_pin_create_ipc(barmap_device* device, void const* handle, std::size_t offset,
+                          std::size_t bytes, barmap_pin_options const* or_null, barmap_pin** out) {
+    static constexpr char operation[] = "pin memory of another process";
+    return make(out, operation, [&] {
+        barmap::device const& gpu = expect(device, operation, "create a device first").device;
+        barmap::ipc_handle told;
+        std::memcpy(told.bytes.data(),
+                    &expect(static_cast<std::byte const*>(handle), operation,
+                            "give the 64 bytes of a CUDA IPC handle"),
+                    told.bytes.size());
+        return handle_of(gpu.pin(told, offset, bytes, options_of(or_null)));
     });
 }
 

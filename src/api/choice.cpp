@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "driver/cuda/driver_api.hpp"
 
+#include <bit>
 #include <exception>
 #include <string>
 
@@ -152,18 +153,9 @@ void make_memory(pin_state& state) {
     state.engines.describe(memory);
 }
 
-} // namespace
-
-void refuse_memory(cuda::memory const& memory, std::string_view backend) {
-    throw error(errc::unsupported_memory, "map " + std::string(to_string(memory.kind)),
-                std::string(backend), std::string(cuda::advice_for(memory.kind)));
-}
-
-std::shared_ptr<pin_state const> pin_memory(std::shared_ptr<device_state> const& device,
-                                            CUdeviceptr address, std::size_t bytes,
-                                            pin_options const& how) {
-    device->expect_own_process("pin GPU memory");
-    cuda::memory const memory = query_memory(*device, address, bytes, how.whole_pages);
+/// Lets the first backend that can pin the memory.
+std::shared_ptr<pin_state const> pin_described(std::shared_ptr<device_state> const& device,
+                                               cuda::memory const& memory, pin_options const& how) {
     candidate_list const candidates = device->candidates(how.backend);
     auto const could = [&](backend_slot const& slot) {
         return slot.capabilities().can_register(memory.kind);
@@ -181,6 +173,41 @@ std::shared_ptr<pin_state const> pin_memory(std::shared_ptr<device_state> const&
             first_that_can(device, candidates, could, make, [](error const&) { return false; }))
         return state;
     refuse_without_backend(memory, candidates, could);
+}
+
+} // namespace
+
+void refuse_memory(cuda::memory const& memory, std::string_view backend) {
+    throw error(errc::unsupported_memory, "map " + std::string(to_string(memory.kind)),
+                std::string(backend), std::string(cuda::advice_for(memory.kind)));
+}
+
+std::shared_ptr<pin_state const> pin_memory(std::shared_ptr<device_state> const& device,
+                                            CUdeviceptr address, std::size_t bytes,
+                                            pin_options const& how) {
+    device->expect_own_process("pin GPU memory");
+    return pin_described(device, query_memory(*device, address, bytes, how.whole_pages), how);
+}
+
+std::shared_ptr<pin_state const> pin_ipc_memory(std::shared_ptr<device_state> const& device,
+                                                ipc_handle const& handle, std::size_t offset,
+                                                std::size_t bytes, pin_options const& how) {
+    constexpr char operation[] = "pin memory of another process";
+    device->expect_own_process(operation);
+    if (bytes == 0 || offset + bytes < offset)
+        throw error(errc::invalid_argument, operation, "",
+                    "give a size greater than 0 that does not wrap around");
+    if (how.whole_pages)
+        throw error(errc::unsupported_operation, operation, "", "pin without whole_pages");
+    if (device->gpu.mig)
+        refuse_mig();
+    cuda::memory memory;
+    memory.kind = memory_kind::imported;
+    memory.size = bytes;
+    memory.ordinal = device->gpu.ordinal;
+    memory.ipc_handle = std::bit_cast<CUipcMemHandle>(handle.bytes);
+    memory.chunks = {{0, offset + bytes, offset, bytes}};
+    return pin_described(device, memory, how);
 }
 
 std::shared_ptr<pin_state const> allocate_memory(std::shared_ptr<device_state> const& device,

@@ -16,6 +16,11 @@ namespace barmap {
 pin_memory(std::shared_ptr<device_state> const& device, CUdeviceptr address, std::size_t bytes,
            pin_options const& how);
 
+/// @throws error as device::pin() of an IPC handle
+[[nodiscard]] std::shared_ptr<pin_state const>
+pin_ipc_memory(std::shared_ptr<device_state> const& device, ipc_handle const& handle,
+               std::size_t offset, std::size_t bytes, pin_options const& how);
+
 /// @throws error as device::allocate()
 [[nodiscard]] std::shared_ptr<pin_state const>
 allocate_memory(std::shared_ptr<device_state> const& device, std::size_t bytes,

@@ -69,6 +69,11 @@ pin device::pin(std::uintptr_t gpu_address, std::size_t bytes, pin_options const
     return barmap::pin(pin_memory(state_, gpu_address, bytes, how));
 }
 
+pin device::pin(ipc_handle const& handle, std::size_t offset, std::size_t bytes,
+                pin_options const& how) const {
+    return barmap::pin(pin_ipc_memory(state_, handle, offset, bytes, how));
+}
+
 pin device::allocate(std::size_t bytes, std::string_view backend) const {
     return barmap::pin(allocate_memory(state_, bytes, backend));
 }

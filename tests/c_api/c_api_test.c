@@ -141,6 +141,16 @@ static void every_refusal(void) {
             barmap_pin_create(NULL, address, 1, NULL, &pin));
     REFUSED_WITHOUT_OUTPUT("cannot pin GPU memory: invalid argument; give a place",
                            barmap_pin_create(gpu, address, 1, NULL, NULL));
+    unsigned char const handle[64] = {0};
+    REFUSED(BARMAP_ERROR_UNSUPPORTED_MEMORY, "from another process", pin,
+            barmap_pin_create_ipc(gpu, handle, 0, 1, NULL, &pin));
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "a size greater than 0", pin,
+            barmap_pin_create_ipc(gpu, handle, 0, 0, NULL, &pin));
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "give the 64 bytes", pin,
+            barmap_pin_create_ipc(gpu, NULL, 0, 1, NULL, &pin));
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "create a device", pin,
+            barmap_pin_create_ipc(NULL, handle, 0, 1, NULL, &pin));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_pin_create_ipc(gpu, handle, 0, 1, NULL, NULL));
     CHECK(barmap_device_create(1, &device) == BARMAP_OK);
     REFUSED(BARMAP_ERROR_WRONG_DEVICE, "map memory of GPU 0 through GPU 1", pin,
             barmap_pin_create(device, address, 1, NULL, &pin));

@@ -254,6 +254,74 @@ TEST_P(any_memory_test, nothing_is_exported) {
     ::close(descriptor);
 }
 
+// What another process would be told. (That of another one is tried on a GPU.)
+TEST_P(any_memory_test, by_an_ipc_handle) {
+    device const gpu = device::open(0);
+    device_block const neighbour(kib), small(3000), block(4 * mib);
+    CUipcMemHandle handle{};
+    unsigned seed = 1;
+    for (auto const& [address, bytes] :
+         std::initializer_list<std::pair<std::uintptr_t, std::size_t>>{{small.address(), 3000},
+                                                                       {block.address(), 4 * mib}})
+        for (std::size_t const offset : {std::size_t{0}, std::size_t{5}, bytes - 1}) {
+            expect_success(cuda::api().ipc_get_mem_handle(&handle, address));
+            pin const held = gpu.pin(handle, offset, bytes - offset);
+            EXPECT_EQ(held.gpu_address(), 0u);
+            EXPECT_EQ(held.size(), bytes - offset);
+            EXPECT_EQ(held.memory(), memory_kind::imported);
+            mapping const map = held.map();
+            expect_same_memory(map, address + offset, seed++);
+            std::vector<std::byte> const sent = pattern(bytes - offset, seed);
+            map.copy_to_gpu(0, sent);
+            EXPECT_TRUE(read_by_driver(address + offset, sent.size()) == sent);
+        }
+}
+
+TEST_P(any_memory_test, an_ipc_handle_that_names_nothing_here) {
+    device const gpu = device::open(0);
+    device_block const block(4 * mib);
+    CUipcMemHandle handle{};
+    expect_success(cuda::api().ipc_get_mem_handle(&handle, block.address()));
+    fake::left_over const before = the_machine().held();
+    expect_refusal([&] { (void)gpu.pin(handle, 1, 4 * mib); }, errc::out_of_range, "4194304 bytes");
+    expect_refusal([&] { (void)gpu.pin(handle, ~std::size_t{0}, 8); }, errc::invalid_argument,
+                   "wrap around");
+    expect_refusal([&] { (void)gpu.pin(handle, 0, 0); }, errc::invalid_argument, "greater than 0");
+    expect_refusal([&] { (void)gpu.pin(handle, 0, 8, {.whole_pages = true}); },
+                   errc::unsupported_operation, "whole_pages");
+    auto const changed = [&](std::size_t offset, std::uint32_t difference) {
+        CUipcMemHandle result = handle;
+        std::uint32_t field = 0;
+        std::memcpy(&field, result.reserved + offset, sizeof field);
+        field += difference;
+        std::memcpy(result.reserved + offset, &field, sizeof field);
+        return result;
+    };
+    for (std::size_t const client_or_object : {48u, 52u})
+        expect_refusal([&] { (void)gpu.pin(changed(client_or_object, 0x1000), 0, 8); },
+                       errc::unsupported_memory, "CUDA IPC handle");
+    expect_refusal([&] { (void)gpu.pin(changed(32, 1), 0, 8); }, errc::wrong_device, "IPC handle");
+    for (auto const& [offset, difference] :
+         std::initializer_list<std::pair<std::size_t, std::uint32_t>>{
+             {16, 4096}, {24, 4096}, {28, 8u << 20}}) // sizes and the place in the object
+        expect_refusal([&] { (void)gpu.pin(changed(offset, difference), 0, 8); },
+                       errc::unknown_layout, "IPC handle");
+    std::uint64_t state = 1;
+    for (int round = 0; round < 2000; ++round) {
+        CUipcMemHandle random = handle;
+        for (int k = 0; k < 4; ++k) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            random.reserved[(state >> 33) % 64] = static_cast<char>(state >> 56);
+        }
+        try {
+            (void)gpu.pin(random, 0, 8);
+        } catch (error const& failure) {
+            EXPECT_FALSE(failure.advice().empty()) << failure.what();
+        }
+    }
+    EXPECT_EQ(the_machine().held(), before);
+}
+
 TEST_P(any_memory_test, threads_pin_at_once) {
     device const gpu = device::open(0);
     constexpr int threads = 4;

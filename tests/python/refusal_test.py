@@ -32,6 +32,26 @@ def test_things_without_gpu_memory(x, called):
         barmap.map(x)
 
 
+def test_memory_of_another_process(memory):
+    """No backend of the simulated GPU reaches it; what is wrong with it is said before."""
+    told = barmap.IpcMemory(bytes(64), 4096)
+    with pytest.raises(barmap.Error, match="another process"):
+        barmap.map(told)
+    with pytest.raises(TypeError, match="nbytes goes with an address"):
+        barmap.map(told, 8)
+    with pytest.raises(ValueError, match="no events"):
+        barmap.map(told, events=True)
+    with pytest.raises(ValueError, match="64 bytes"):
+        barmap.map(told._replace(handle=b"short"))
+    with pytest.raises(ValueError, match="the backends are"):
+        barmap.map(told, backend="unknown")
+    for wrong in (told._replace(nbytes=-1), told._replace(offset=-1)):
+        with pytest.raises((OverflowError, ValueError)):
+            barmap.map(wrong)
+    with pytest.raises(barmap.Error):
+        barmap.map(told._replace(device=1000))
+
+
 def test_nbytes_goes_with_addresses_only(memory):
     base = bytes_like(memory)
     with pytest.raises(TypeError):

@@ -225,9 +225,8 @@ std::string_view advice_for(memory_kind kind) noexcept {
     case memory_kind::pool_exportable:
         return "allocate with cudaMalloc instead of cudaMallocAsync, or let barmap allocate it";
     case memory_kind::imported:
-        return "pin it in the process that allocated it, or let barmap allocate memory that "
-               "several "
-               "APIs share";
+        return "pin it in the process that allocated it, or by its IPC handle (device::pin of an "
+               "ipc_handle), or let barmap allocate memory that several APIs share";
     case memory_kind::managed:
         return "managed memory is already a CPU pointer: use it directly, or allocate with "
                "cudaMalloc";

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,7 +38,8 @@ struct memory {
     CUcontext context = nullptr; ///< that it belongs to; null for VMM and pool memory
     std::vector<chunk>
         chunks; ///< in address order, without gaps; empty unless it can be registered
-    std::shared_ptr<os::fd const> exported; ///< what imported memory was imported from, if known
+    std::shared_ptr<os::fd const> exported;   ///< what imported memory was imported from, if known
+    std::optional<CUipcMemHandle> ipc_handle; ///< of memory without an address in this process
 };
 
 /// Finds out what is at [address, address + bytes).

@@ -82,6 +82,32 @@ cuda_object by_ipc_handle(client_ptr const& client, cuda::chunk const& chunk) {
             told ? "its IPC handle and CUDA's export, which agree" : "its IPC handle"};
 }
 
+/// cudaMalloc memory of whichever process, by what its owner has told of it.
+cuda_object by_told_handle(client_ptr const& client, CUipcMemHandle const& handle,
+                           cuda::chunk const& chunk) {
+    constexpr char what[] = "find memory by a CUDA IPC handle";
+    ipc_fields const fields = parse(handle);
+    if (fields.gpu_id != client->gpu_id())
+        throw error(errc::wrong_device, what, "", "open the device that owns the memory");
+    if (chunk.offset > fields.size || chunk.length > fields.size - chunk.offset)
+        throw error(errc::out_of_range, what, "",
+                    "the allocation has " + std::to_string(fields.size) + " bytes");
+    std::optional<abi::handle> const duplicate =
+        client->try_duplicate(fields.client, fields.memory);
+    if (!duplicate)
+        throw error(errc::unsupported_memory, what, "",
+                    "no process of this machine has that memory: its owner may have freed it, "
+                    "or ended");
+    memory_object object(client, *duplicate);
+    std::uint64_t const size = client->size_of(object.handle());
+    if (object_size(fields) > size || fields.object_offset > size ||
+        fields.size > size - fields.object_offset)
+        refuse_layout(what);
+    return {std::move(object), fields.object_offset + chunk.offset,
+            chunk.length,      size,
+            fields.client,     "its IPC handle"};
+}
+
 /// Whether the parts' sizes can be right: libcuda may miscount them.
 bool add_up(exported_objects const& told, std::uint64_t bytes) noexcept {
     std::uint64_t sum = 0;
@@ -161,6 +187,10 @@ cuda_object by_descriptor(client_ptr const& client, int descriptor, cuda::chunk 
 std::vector<cuda_object> take_chunk(client_ptr const& client, cuda::memory const& memory,
                                     cuda::chunk const& chunk) {
     std::vector<cuda_object> found;
+    if (memory.ipc_handle) {
+        found.push_back(by_told_handle(client, *memory.ipc_handle, chunk));
+        return found;
+    }
     if (memory.exported) {
         found.push_back(by_descriptor(client, memory.exported->get(), chunk));
         return found;
