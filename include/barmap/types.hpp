@@ -35,7 +35,8 @@ enum class memory_kind {
     device,             ///< cudaMalloc, cuMemAlloc
     virtual_exportable, ///< cuMemCreate + cuMemMap with a POSIX-fd handle type
     virtual_opaque,     ///< the same without an exportable handle type
-    pool,               ///< cudaMallocAsync from a pool without handle types (the default pool)
+    pool,               ///< cudaMallocAsync from a pool without handle types (the default pool), and
+                        ///< memory nodes of graphs
     pool_exportable,    ///< cudaMallocAsync from a pool with POSIX-fd handles
     allocated,          ///< device::allocate
     imported,           ///< cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer: not CUDA's own

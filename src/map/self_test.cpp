@@ -5,8 +5,10 @@
 #include "driver/cuda/nonce.hpp"
 
 #include <barmap/copy.hpp>
+#include <barmap/error.hpp>
 
 #include <array>
+#include <string>
 
 namespace barmap::backend {
 namespace {

@@ -81,7 +81,10 @@ memory_kind kind_of(CUdeviceptr address, attributes const& a) {
         return (properties.requestedHandleTypes & handle_type_posix_fd)
                    ? memory_kind::virtual_exportable
                    : memory_kind::virtual_opaque;
-    return a.ipc_capable ? memory_kind::device : memory_kind::imported;
+    if (a.ipc_capable)
+        return memory_kind::device;
+    // What is imported belongs to a context; memory nodes of graphs do not (580.159.04).
+    return a.context ? memory_kind::imported : memory_kind::pool;
 }
 
 bool is_virtual(memory_kind kind) noexcept {
