@@ -10,8 +10,8 @@
 
 #include <iterator>
 #include <map>
-#include <new>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -114,9 +114,9 @@ std::size_t take(arena_state& from, free_ranges& ranges, std::size_t bytes, char
     if (bytes == 0)
         refuse(errc::invalid_argument, "give a size greater than 0");
     std::optional<std::size_t> found;
-    if (bytes <= ~std::size_t{0} - arena::alignment) {
+    if (std::size_t const size = whole(bytes); size >= bytes) { // else it has wrapped round
         std::lock_guard const hold(from.lock);
-        found = ranges.take(whole(bytes));
+        found = ranges.take(size);
     }
     if (!found)
         refuse(errc::out_of_range, "make the arena larger: no part of that size is left");
