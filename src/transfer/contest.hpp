@@ -56,9 +56,9 @@ private:
     static constexpr std::size_t rounds = 4;
 
     struct candidate {
-        std::size_t number = 0;
+        std::size_t number;
         std::array<double, rounds> samples{};
-        double typical = 0; ///< nanoseconds of one copy
+        double typical; ///< nanoseconds of one copy
         double times_best =
             std::numeric_limits<double>::infinity(); ///< the same, divided by the winner's
     };

@@ -39,7 +39,7 @@ public:
     private:
         address_space const* space_;
         rm::memory_object object_;
-        std::uint64_t address_ = 0;
+        std::uint64_t address_;
     };
 
     /// GPU memory, all of the object. @throws error
@@ -50,7 +50,7 @@ public:
 private:
     std::shared_ptr<rm::client const> client_;
     driver_series series_;
-    rm::abi::handle handle_ = 0, all_of_it_ = 0;
+    rm::abi::handle handle_, all_of_it_;
 };
 
 } // namespace barmap::engine

@@ -93,8 +93,8 @@ private:
     static constexpr std::uint64_t time_slice_us = 200;
     rm::client const& client_;
     driver_series series_;
-    rm::abi::handle group_ = 0, channel_ = 0;
-    std::uint32_t token_ = 0;
+    rm::abi::handle group_, channel_;
+    std::uint32_t token_;
 };
 
 } // namespace barmap::engine
