@@ -74,10 +74,10 @@ copy_routine const* routine_forced_by_environment() {
     return name.empty() ? nullptr : &find(name, this_cpu(), "obey BARMAP_COPY=" + name);
 }
 
-void choose_posts(copy_plan& plan) noexcept {
+void choose_posts(copy_plan& plan, [[maybe_unused]] cpu_features cpu) noexcept {
     plan.post_word = portable::post_word;
     plan.post_line = portable::post_line;
-    [[maybe_unused]] auto const has = [](cpu_features needs) { return (needs & ~this_cpu()) == 0; };
+    [[maybe_unused]] auto const has = [=](cpu_features needs) { return (needs & ~cpu) == 0; };
 #if defined(__x86_64__)
     if (has(feature::avx512f | feature::avx512bw)) {
         plan.post_line = avx512::post_line;
@@ -109,7 +109,7 @@ auto streaming_store() noexcept -> decltype(copy_routine::store) {
 copy_plan plan_for_kind(copy_plan plan, cache_kind kind) noexcept {
     plan.kind = kind;
     plan.head = {};
-    choose_posts(plan);
+    choose_posts(plan, this_cpu());
     return plan;
 }
 
@@ -118,7 +118,7 @@ copy_plan plan_of_one(copy_routine const& routine, cache_kind kind) noexcept {
     plan.store.fill(&routine);
     plan.load.fill(&routine);
     plan.kind = kind;
-    choose_posts(plan);
+    choose_posts(plan, this_cpu());
     return plan;
 }
 

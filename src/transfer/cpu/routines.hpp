@@ -26,6 +26,6 @@ namespace barmap::copy {
 
 /// Puts in how a plan of its kind posts words and lines, which hangs on the CPU and not on the
 /// routines: direct stores where there are any, since a doorbell should leave at once.
-void choose_posts(copy_plan& plan) noexcept;
+void choose_posts(copy_plan& plan, cpu_features cpu) noexcept;
 
 } // namespace barmap::copy

@@ -134,6 +134,34 @@ TEST_F(copy_choice, gives_a_plan_the_fences_and_posts_of_each_kind) {
     }
 }
 
+#if defined(__x86_64__)
+// A doorbell in the GPU's memory should leave at once; elsewhere a plain store does.
+TEST_F(copy_choice, posts_by_direct_stores_where_the_cpu_has_them) {
+    for (cache_kind kind :
+         {cache_kind::write_combining, cache_kind::cached, cache_kind::uncached}) {
+        auto const plan_on = [&](cpu_features cpu) {
+            copy_plan plan{};
+            plan.kind = kind;
+            choose_posts(plan, cpu);
+            return plan;
+        };
+        copy_plan const plain = plan_on(0);
+        EXPECT_FALSE(plain.head.direct_words);
+        EXPECT_FALSE(plain.head.direct_lines);
+        for (cpu_features cpu : {feature::movdiri, feature::movdir64b}) {
+            copy_plan const plan = plan_on(cpu);
+            bool const direct = kind == cache_kind::write_combining;
+            bool const words = direct && cpu == feature::movdiri;
+            bool const lines = direct && cpu == feature::movdir64b;
+            EXPECT_EQ(plan.head.direct_words, words);
+            EXPECT_EQ(plan.head.direct_lines, lines);
+            EXPECT_EQ(plan.post_word != plain.post_word, words);
+            EXPECT_EQ(plan.post_line != plain.post_line, lines);
+        }
+    }
+}
+#endif
+
 TEST_F(copy_choice, plans_one_routine_for_everything) {
     copy_routine const& routine = all_routines().front();
     for (cache_kind kind :
