@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 namespace barmap::copy {
 namespace {
 
@@ -65,6 +67,19 @@ TEST(cpu, needs_the_cpu_bits_as_well) {
 TEST(cpu, describes_features) {
     EXPECT_EQ(describe(0), "nothing");
     EXPECT_EQ(describe(avx512), "avx512f avx512bw");
+    EXPECT_EQ(describe(~cpu_features{0}),
+              "sse4.1 avx2 avx512f avx512bw erms movdiri movdir64b asimd ls64");
+}
+
+TEST(cpu, has_a_bit_for_each_feature) {
+    cpu_features seen = 0;
+    for (cpu_features const each :
+         {feature::sse41, feature::avx2, feature::avx512f, feature::avx512bw, feature::erms,
+          feature::movdiri, feature::movdir64b, feature::asimd, feature::ls64}) {
+        EXPECT_TRUE(std::has_single_bit(each)) << each;
+        EXPECT_EQ(seen & each, 0u) << each;
+        seen |= each;
+    }
 }
 
 #if defined(__x86_64__)
