@@ -165,6 +165,31 @@ TEST(batch_failure_test, what_stalls_or_is_never_fetched_is_late) {
     EXPECT_EQ(p.report("channel").failures, 2u);
 }
 
+TEST(batch_failure_test, says_whether_the_stream_or_the_copy_was_late) {
+    engine_machine machine(nullptr);
+    device_block const block(4096);
+    pinned_block const host(4096);
+    gated_stream held;
+    engine::piece const piece{host.address(), block.address(), 64};
+    auto const trouble = [&](engine::stream_order const& order) {
+        auto const engine = make_batches();
+        engine->start();
+        if (!order.after)
+            machine.gpu().stall();
+        engine::ticket const number =
+            engine->submit(engine::direction::to_cpu, std::span(&piece, 1), 64, order);
+        while (engine->poll(number) == engine::state::in_flight)
+            std::this_thread::yield();
+        EXPECT_TRUE(engine->has_stopped());
+        held.open(); // the end of the engine's memory waits for it
+        return engine->why_it_stopped();
+    };
+    EXPECT_EQ(trouble({held.get(), {}, 1ms}),
+              "the stream of a batch did not come within its at_most");
+    EXPECT_EQ(trouble({}), "a batch did not end in time");
+    machine.gpu().resume();
+}
+
 // Nobody knows then what is still under way: neither does its batch fail, nor a stream go on.
 TEST(batch_failure_test, a_channel_that_does_not_stop_tells_nothing) {
     engine_machine machine("channel");

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "base/calls.hpp"
 #include "contract/batch_fixture.hpp"
+#include "transfer/engine/channel/channel_queue.hpp"
 #include "transfer/engine/engine.hpp"
 
 #include <barrier>
+#include <functional>
 #include <pthread.h>
 
 /// What batches of several threads and streams do to each other, and what is refused meanwhile.
@@ -222,6 +225,56 @@ TEST(batch_race_test, who_looks_does_not_wait_for_who_submits) {
             p.expect_done(each);
         p.expect_to_work(2);
     }
+}
+
+/// The system's calls, of which the first ioctl from now on does something else before.
+class next_ioctl {
+public:
+    explicit next_ioctl(std::function<void()> first) : before_(&os::current()), table_(*before_) {
+        behind_ = before_;
+        first_ = std::move(first);
+        table_.ioctl = [](int fd, unsigned long request, void* argument) {
+            if (auto const now = std::exchange(first_, nullptr))
+                now();
+            return behind_->ioctl(fd, request, argument);
+        };
+        os::replace(&table_);
+    }
+    next_ioctl(next_ioctl const&) = delete;
+    next_ioctl& operator=(next_ioctl const&) = delete;
+    ~next_ioctl() { os::replace(before_); }
+
+private:
+    static inline os::calls const* behind_ = nullptr;
+    static inline std::function<void()> first_;
+    os::calls const* before_;
+    os::calls table_;
+};
+
+// The list of what waits for room goes with the channel.
+TEST(batch_race_test, nothing_is_fed_to_a_channel_while_it_is_stopped) {
+    engine_machine machine("channel");
+    engine::cuda_session session(identify(0));
+    engine::channel_queue queue(session, session.own_engine.front());
+    std::atomic<bool> has_fed = false;
+    bool fed_meanwhile = true;
+    std::thread feeder;
+    {
+        next_ioctl const of_the_end([&] {
+            feeder = std::thread([&] {
+                (void)queue.feed();
+                has_fed = true;
+            });
+            for (int i = 0; i < 100 && !has_fed; ++i)
+                std::this_thread::sleep_for(1ms);
+            fed_meanwhile = has_fed;
+        });
+        EXPECT_TRUE(queue.stop());
+    }
+    EXPECT_FALSE(fed_meanwhile);
+    ASSERT_TRUE(feeder.joinable());
+    feeder.join();
+    EXPECT_TRUE(has_fed);
 }
 
 // A call that is refused after the copies were ordered: they have ended when it is told.
