@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/memory_shortage.hpp"
 
+#include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
 #include "shared/in_child.hpp"
 
@@ -133,6 +134,24 @@ TEST(memory_shortage, GPUs_are_counted_later) {
         ASSERT_EQ(WEXITSTATUS(status), 0) << "allocation " << n << " failed";
     }
     FAIL() << "it never runs through";
+}
+
+// Who asks where a copy is cannot be told of an exception.
+TEST(memory_shortage, a_copy_in_a_context_that_is_gone_has_failed) {
+    engine_machine machine("driver");
+    auto const engine = engine::make_driver(identify(0), engine::lane::cuda);
+    engine->start();
+    engine::ticket const number = engine->submit(engine::direction::to_cpu, {}, 0, {});
+    bool failed = true;
+    for (unsigned n = 1; failed; ++n) {
+        ASSERT_LT(n, more_than_all);
+        changed_driver gone;
+        gone->ctx_get_current = [](CUcontext*) { return CUresult{4}; };
+        memory_shortage const shortage(n);
+        EXPECT_EQ(engine->poll(number), engine::state::failed) << n;
+        failed = shortage.has_failed();
+        EXPECT_TRUE(failed || n > 1) << "none is made to fail";
+    }
 }
 
 } // namespace
