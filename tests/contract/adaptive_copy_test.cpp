@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
+#include "transfer/engine/engine_reach.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <numeric>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 /// Copies by mapping::copy_to_gpu() and copy_to_cpu(), over every engine, for all but small ones.
@@ -35,7 +37,8 @@ void round_trip(mapping const& map, std::span<std::byte> host, std::size_t offse
     map.copy_to_gpu(offset, host);
     std::memset(host.data(), 0, host.size());
     map.copy_to_cpu(host, offset);
-    EXPECT_EQ(std::memcmp(host.data(), sent.data(), sent.size()), 0) << host.size() << " bytes at " << offset;
+    EXPECT_EQ(std::memcmp(host.data(), sent.data(), sent.size()), 0)
+        << host.size() << " bytes at " << offset;
     std::vector<std::byte> seen(host.size());
     read(seen, map.window(offset, host.size()));
     EXPECT_TRUE(seen == sent) << "the mapping sees what the engine wrote";
@@ -213,6 +216,40 @@ TEST(adaptive_test, memory_is_mapped_while_another_thread_measures_engines) {
     map.copy_to_gpu(0, host);
     ASSERT_TRUE(mapped.valid()) << "nothing was measured";
     EXPECT_EQ(mapped.get(), mib);
+}
+
+/// Runs `meanwhile` once, when CUDA is next asked what a pointer is.
+class pointer_hook : changed_driver {
+public:
+    explicit pointer_hook(std::function<void()> meanwhile) {
+        run_ = std::move(meanwhile);
+        (*this)->pointer_get_attribute = [](void* value, int name, CUdeviceptr pointer) {
+            if (auto const run = std::exchange(run_, nullptr))
+                run();
+            return real.pointer_get_attribute(value, name, pointer);
+        };
+    }
+
+private:
+    static inline std::function<void()> run_;
+};
+
+TEST(adaptive_test, who_comes_while_an_engine_reaches_memory_takes_what_it_reaches) {
+    engine_machine machine("driver");
+    engine::gpu const gpu = identify(0);
+    engine_slot slot(engine::registry().back(), gpu, engine::lane::held);
+    slot.require();
+    device_block const block(mib);
+    engine_reach memory;
+    memory.describe(cuda::describe(block.address(), mib));
+    std::future<std::shared_ptr<engine_reach::reached const>> other;
+    pointer_hook const hook([&] {
+        other = std::async(std::launch::async, [&] { return memory.find(slot); });
+        other.wait_for(std::chrono::milliseconds(100)); // it should not come so far
+    });
+    auto const found = memory.find(slot);
+    ASSERT_TRUE(found && found->memory);
+    EXPECT_EQ(other.get(), found);
 }
 
 TEST_P(adaptive_copy_test, stays_inside_the_mapping) {
