@@ -3,6 +3,7 @@
 
 #include "base/calls.hpp"
 #include "base/library.hpp"
+#include "base/process.hpp"
 #include "base/region.hpp"
 
 #include <barmap/error.hpp>
@@ -13,9 +14,8 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <mutex>
+#include <pthread.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace barmap::os {
 namespace {
@@ -23,17 +23,23 @@ namespace {
 using ioctl_function = int (*)(int, unsigned long, void*);
 
 std::mutex one_watch;
-std::atomic<pid_t> watching_thread{0}; // not a thread-local: nothing is made in other threads
-library_ioctls::watcher* current_watcher = nullptr; // of that thread
+/// The thread that watches, if one does. Not a thread-local: nothing is made in other threads.
+struct {
+    std::atomic<bool> there{false};
+    pthread_t thread{};
+    process_id process; // a forked child has none, and may give its threads the same names
+    library_ioctls::watcher* watcher = nullptr;
+} current_watch;
 std::atomic<ioctl_function> next_function{nullptr}; // where the entry led before; stays
 
-pid_t this_thread() noexcept {
-    return static_cast<pid_t>(::syscall(SYS_gettid)); // glibc's wrapper came with 2.30
+bool is_watched() noexcept {
+    return current_watch.there.load(std::memory_order_acquire) &&
+           ::pthread_equal(current_watch.thread, ::pthread_self()) &&
+           is_this_process(current_watch.process);
 }
 
 int arrive(int fd, unsigned long request, void* argument) {
-    if (watching_thread.load(std::memory_order_relaxed) == this_thread() &&
-        current_watcher->answers(request, argument))
+    if (is_watched() && current_watch.watcher->answers(request, argument))
         return 0;
     return next_function.load(std::memory_order_acquire)(fd, request, argument);
 }
@@ -204,13 +210,15 @@ library_ioctls::watching::watching(library_ioctls const& of, watcher& by) : entr
         throw error({code, std::system_category()}, "watch the ioctls of a library", "",
                     "the system does not let the loader's table be written");
     }
-    current_watcher = &by;
-    watching_thread.store(this_thread(), std::memory_order_relaxed);
+    current_watch.thread = ::pthread_self();
+    current_watch.process = this_process();
+    current_watch.watcher = &by;
+    current_watch.there.store(true, std::memory_order_release);
     hold.release(); // until the end
 }
 
 library_ioctls::watching::~watching() {
-    watching_thread.store(0, std::memory_order_relaxed);
+    current_watch.there.store(false, std::memory_order_relaxed);
     for (entry const& each : entries_)
         lead_back(each.place, each.read_only);
     one_watch.unlock();
