@@ -23,23 +23,21 @@ namespace {
 using ioctl_function = int (*)(int, unsigned long, void*);
 
 std::mutex one_watch;
-/// The thread that watches, if one does. Not a thread-local: nothing is made in other threads.
-struct {
-    std::atomic<bool> there{false};
-    pthread_t thread{};
-    process_id process; // a forked child has none, and may give its threads the same names
-    library_ioctls::watcher* watcher = nullptr;
-} current_watch;
+/// The thread that watches, or 0, which is none's. Not a thread-local: nothing is made in other
+/// threads.
+std::atomic<pthread_t> watching_thread{0};
+// Of that thread, which alone reads them.
+process_id watching_process; // a forked child has no watch, and may give its threads the same names
+library_ioctls::watcher* current_watcher = nullptr;
 std::atomic<ioctl_function> next_function{nullptr}; // where the entry led before; stays
 
 bool is_watched() noexcept {
-    return current_watch.there.load(std::memory_order_acquire) &&
-           ::pthread_equal(current_watch.thread, ::pthread_self()) &&
-           is_this_process(current_watch.process);
+    return ::pthread_equal(watching_thread.load(std::memory_order_relaxed), ::pthread_self()) &&
+           is_this_process(watching_process);
 }
 
 int arrive(int fd, unsigned long request, void* argument) {
-    if (is_watched() && current_watch.watcher->answers(request, argument))
+    if (is_watched() && current_watcher->answers(request, argument))
         return 0;
     return next_function.load(std::memory_order_acquire)(fd, request, argument);
 }
@@ -210,15 +208,14 @@ library_ioctls::watching::watching(library_ioctls const& of, watcher& by) : entr
         throw error({code, std::system_category()}, "watch the ioctls of a library", "",
                     "the system does not let the loader's table be written");
     }
-    current_watch.thread = ::pthread_self();
-    current_watch.process = this_process();
-    current_watch.watcher = &by;
-    current_watch.there.store(true, std::memory_order_release);
+    watching_process = this_process();
+    current_watcher = &by;
+    watching_thread.store(::pthread_self(), std::memory_order_relaxed);
     hold.release(); // until the end
 }
 
 library_ioctls::watching::~watching() {
-    current_watch.there.store(false, std::memory_order_relaxed);
+    watching_thread.store(0, std::memory_order_relaxed);
     for (entry const& each : entries_)
         lead_back(each.place, each.read_only);
     one_watch.unlock();
