@@ -87,7 +87,7 @@ public:
     /// and stores. The pin keeps the memory, whatever becomes of its owner.
     ///
     /// As for CUDA, a handle is good as long as its owner has not freed the memory: afterwards it
-    /// may name other memory of that process.
+    /// may come to name other memory, of whichever process.
     /// @param handle of an allocation on this GPU, from its owner
     /// @param offset of the first byte in the allocation
     /// @param bytes  greater than 0

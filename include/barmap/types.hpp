@@ -35,11 +35,13 @@ enum class memory_kind {
     device,             ///< cudaMalloc, cuMemAlloc
     virtual_exportable, ///< cuMemCreate + cuMemMap with a POSIX-fd handle type
     virtual_opaque,     ///< the same without an exportable handle type
-    pool,               ///< cudaMallocAsync from a pool without handle types (the default pool), and
-                        ///< memory nodes of graphs
+    pool,               ///< cudaMallocAsync from a pool without handle types (the default pool)
     pool_exportable,    ///< cudaMallocAsync from a pool with POSIX-fd handles
+    graph,              ///< a memory node of a CUDA graph, behind whose address each launch may put
+                        ///< other memory: pin it after the launch, and unpin it before the next
     allocated,          ///< device::allocate
-    imported,           ///< cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer: not CUDA's own
+    imported,           ///< cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer: not CUDA's own;
+                        ///< what is pinned by an ipc_handle
     managed,            ///< cudaMallocManaged
     host,               ///< pinned or registered host memory
     unknown,            ///< no live CUDA allocation is there

@@ -95,7 +95,7 @@ class Mapping(_barmap.MappedMemory):
         else:
             handle, nbytes, offset, device = source.ipc
             super().__init__(
-                bytes(handle), unsigned(offset, "the offset"), unsigned(nbytes, "nbytes"),
+                bytes(memoryview(handle)), unsigned(offset, "the offset"), unsigned(nbytes, "nbytes"),
                 device=operator.index(device), backend=_backend_name(backend),
             )
         self._lay_out(layout, source.typed)

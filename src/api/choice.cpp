@@ -82,8 +82,9 @@ template <class Could>
     unusable const why = why_unusable(candidates, could);
     std::string const only = name_of_only(candidates);
     // For memory that only some rare backend could map, other memory is the better advice.
-    bool const commonly_mapped =
-        memory.kind == memory_kind::device || memory.kind == memory_kind::virtual_exportable;
+    bool const commonly_mapped = memory.kind == memory_kind::device ||
+                                 memory.kind == memory_kind::virtual_exportable ||
+                                 memory.ipc_handle;
     if (why.text.empty() || !commonly_mapped)
         refuse_memory(memory, only);
     throw error(why.code, "map " + std::string(to_string(memory.kind)), only, why.text);
@@ -178,8 +179,10 @@ std::shared_ptr<pin_state const> pin_described(std::shared_ptr<device_state> con
 } // namespace
 
 void refuse_memory(cuda::memory const& memory, std::string_view backend) {
+    std::string_view const advice = memory.ipc_handle ? "see `barmap info`: another backend may do"
+                                                      : cuda::advice_for(memory.kind);
     throw error(errc::unsupported_memory, "map " + std::string(to_string(memory.kind)),
-                std::string(backend), std::string(cuda::advice_for(memory.kind)));
+                std::string(backend), std::string(advice));
 }
 
 std::shared_ptr<pin_state const> pin_memory(std::shared_ptr<device_state> const& device,

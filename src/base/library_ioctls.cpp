@@ -8,7 +8,9 @@
 
 #include <barmap/error.hpp>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
@@ -20,7 +22,7 @@
 namespace barmap::os {
 namespace {
 
-using ioctl_function = int (*)(int, unsigned long, void*);
+using ioctl_function = int (*)(int, unsigned long, ...);
 
 std::mutex one_watch;
 /// The thread that watches, or 0, which is none's. Not a thread-local: nothing is made in other
@@ -29,14 +31,20 @@ std::atomic<pthread_t> watching_thread{0};
 // Of that thread, which alone reads them.
 process_id watching_process; // a forked child has no watch, and may give its threads the same names
 library_ioctls::watcher* current_watcher = nullptr;
-std::atomic<ioctl_function> next_function{nullptr}; // where the entry led before; stays
+/// Where the entry led at first. Set once: where two copies of this code take turns, neither then
+/// leads back to the other.
+std::atomic<ioctl_function> next_function{nullptr};
 
 bool is_watched() noexcept {
     return ::pthread_equal(watching_thread.load(std::memory_order_relaxed), ::pthread_self()) &&
            is_this_process(watching_process);
 }
 
-int arrive(int fd, unsigned long request, void* argument) {
+int arrive(int fd, unsigned long request, ...) {
+    std::va_list arguments;
+    va_start(arguments, request);
+    void* const argument = va_arg(arguments, void*);
+    va_end(arguments);
     if (is_watched() && current_watcher->answers(request, argument))
         return 0;
     return next_function.load(std::memory_order_acquire)(fd, request, argument);
@@ -103,8 +111,10 @@ read_only_range read_only_range_of(::link_map const& object) {
         for (int i = 0; i < each->dlpi_phnum; ++i) {
             if (each->dlpi_phdr[i].p_type != PT_GNU_RELRO)
                 continue;
-            found.begin = found.base + each->dlpi_phdr[i].p_vaddr;
-            found.end = found.begin + each->dlpi_phdr[i].p_memsz;
+            // The loader leaves a last page that is not whole as it was.
+            std::uintptr_t const from = found.base + each->dlpi_phdr[i].p_vaddr;
+            found.begin = from / page_size() * page_size();
+            found.end = (from + each->dlpi_phdr[i].p_memsz) / page_size() * page_size();
         }
         return 1;
     };
@@ -139,17 +149,31 @@ private:
     bool failed_ = false;
 };
 
-/// Another part of the process may have put a function of its own there in the meantime: it stays.
+/// @return whether the entry led to `expected`, and now leads to `wanted`
 bool exchange(void** place, void* expected, void* wanted) noexcept {
     return __atomic_compare_exchange_n(place, &expected, wanted, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);
 }
 
-bool lead_back(void** place, bool read_only) noexcept {
+/// @return where the entry led before
+void* lead_here(void** place) noexcept {
+    for (;;) {
+        void* const led_to = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+        if (led_to == address_of_arrive()) // it could not be written when a watch ended
+            return reinterpret_cast<void*>(next_function.load(std::memory_order_relaxed));
+        ioctl_function none = nullptr;
+        next_function.compare_exchange_strong(none, reinterpret_cast<ioctl_function>(led_to),
+                                              std::memory_order_acq_rel);
+        if (exchange(place, led_to, address_of_arrive()))
+            return led_to;
+    }
+}
+
+/// What another part of the process has put there in the meantime stays.
+bool lead_back(void** place, bool read_only, void* before) noexcept {
     writable const page(place, read_only);
     if (page)
-        exchange(place, address_of_arrive(),
-                 reinterpret_cast<void*>(next_function.load(std::memory_order_relaxed)));
+        exchange(place, address_of_arrive(), before);
     return static_cast<bool>(page);
 }
 
@@ -191,20 +215,18 @@ std::vector<void**> library_ioctls::places() const {
 
 library_ioctls::watching::watching(library_ioctls const& of, watcher& by) : entries_(of.entries_) {
     std::unique_lock hold(one_watch);
-    for (entry const& each : entries_) {
-        void* const led_to = __atomic_load_n(each.place, __ATOMIC_ACQUIRE);
-        if (led_to == address_of_arrive())
-            continue;
-        next_function.store(reinterpret_cast<ioctl_function>(led_to), std::memory_order_release);
+    for (entry& each : entries_) {
         writable const page(each.place, each.read_only);
         if (page) {
-            exchange(each.place, led_to, address_of_arrive());
+            each.before = lead_here(each.place);
             continue;
         }
         int const code = errno;
-        for (entry const& done : entries_)
-            if (&done != &each)
-                lead_back(done.place, done.read_only);
+        for (entry const& done : entries_) {
+            if (&done == &each)
+                break;
+            lead_back(done.place, done.read_only, done.before);
+        }
         throw error({code, std::system_category()}, "watch the ioctls of a library", "",
                     "the system does not let the loader's table be written");
     }
@@ -217,7 +239,7 @@ library_ioctls::watching::watching(library_ioctls const& of, watcher& by) : entr
 library_ioctls::watching::~watching() {
     watching_thread.store(0, std::memory_order_relaxed);
     for (entry const& each : entries_)
-        lead_back(each.place, each.read_only);
+        lead_back(each.place, each.read_only, each.before);
     one_watch.unlock();
 }
 

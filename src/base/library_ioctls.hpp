@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <vector>
 
@@ -41,7 +40,8 @@ public:
 private:
     struct entry {
         void** place;
-        bool read_only; ///< the loader has made its page so
+        bool read_only;         ///< the loader has made its page so
+        void* before = nullptr; ///< where it led when the watch began
     };
     class watching {
     public:
@@ -51,10 +51,10 @@ private:
         ~watching();
 
     private:
-        std::vector<entry> const& entries_;
+        std::vector<entry>& entries_;
     };
 
-    std::vector<entry> entries_;
+    mutable std::vector<entry> entries_; ///< what changes of them: one watch at a time
 };
 
 } // namespace barmap::os

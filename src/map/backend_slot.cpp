@@ -39,6 +39,9 @@ void backend_slot::start() {
     report_.kinds = backend::test_kinds(*instance_, gpu_);
     report_.kinds.insert(report_.kinds.begin(),
                          {scratch_->memory(), true, std::string(scratch_->way())});
+    for (memory_kind_report const& each : report_.kinds)
+        if (each.kind == memory_kind::virtual_exportable && !capabilities().allocates)
+            report_.allocates = each.usable;
     // Where the driver may revoke memory, it revokes this when its context ends: nothing must touch
     // it later.
     if (!report_.persistent) {
@@ -96,7 +99,9 @@ void backend_slot::expect_usable(memory_kind kind) {
     for (memory_kind_report const& each : report().kinds)
         if (each.kind == kind && !each.usable)
             throw error(errc::unsupported_memory, "map " + std::string(to_string(kind)), "",
-                        "its self-test failed: " + each.reason);
+                        "its self-test failed when the device was opened (to repeat it, destroy "
+                        "all handles of the device and open it again): " +
+                            each.reason);
 }
 
 copy_plan backend_slot::plan(cache_kind kind) {

@@ -72,6 +72,8 @@ std::string_view to_string(memory_kind kind) noexcept {
         return "cudaMallocAsync memory of a pool without handle types";
     case memory_kind::pool_exportable:
         return "cudaMallocAsync memory of a pool with POSIX-fd handles";
+    case memory_kind::graph:
+        return "memory of a CUDA graph's node";
     case memory_kind::allocated:
         return "memory that barmap allocated";
     case memory_kind::imported:

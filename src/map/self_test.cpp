@@ -47,12 +47,13 @@ void self_test(CUdevice device, CUdeviceptr address, std::span<std::byte> mapped
         std::byte* const cpu = mapped.data() + offset;
         nonce const first = random_nonce(), second = random_nonce();
         nonce seen{};
-        store(cpu, first);
-        copies.from_gpu(seen, address + offset);
-        expect_same(first, seen, "through the mapping when the driver reads it");
-        copies.to_gpu(address + offset, second);
+        // Nothing is stored before it is known where.
+        copies.to_gpu(address + offset, first);
         load(seen, cpu);
-        expect_same(second, seen, "by the driver when it is read through the mapping");
+        expect_same(first, seen, "by the driver when it is read through the mapping");
+        store(cpu, second);
+        copies.from_gpu(seen, address + offset);
+        expect_same(second, seen, "through the mapping when the driver reads it");
     }
 }
 

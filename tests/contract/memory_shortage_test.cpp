@@ -136,7 +136,7 @@ TEST(memory_shortage, GPUs_are_counted_later) {
     FAIL() << "it never runs through";
 }
 
-// Who asks where a copy is cannot be told of an exception.
+// poll() must not throw.
 TEST(memory_shortage, a_copy_in_a_context_that_is_gone_has_failed) {
     engine_machine machine("driver");
     auto const engine = engine::make_driver(identify(0), engine::lane::cuda);

@@ -43,6 +43,8 @@ def test_memory_of_another_process(memory):
         barmap.map(told, events=True)
     with pytest.raises(ValueError, match="64 bytes"):
         barmap.map(told._replace(handle=b"short"))
+    with pytest.raises(TypeError):
+        barmap.map(told._replace(handle=64))
     with pytest.raises(ValueError, match="the backends are"):
         barmap.map(told, backend="unknown")
     for wrong in (told._replace(nbytes=-1), told._replace(offset=-1)):

@@ -162,6 +162,7 @@ std::unique_ptr<memory> make_memory(memory_kind kind, std::size_t bytes) {
         return std::make_unique<pinned_block>(bytes);
     case memory_kind::imported:
         return std::make_unique<external_block>(rounded);
+    case memory_kind::graph:
     case memory_kind::allocated:
     case memory_kind::unknown:
         break;

@@ -84,7 +84,7 @@ memory_kind kind_of(CUdeviceptr address, attributes const& a) {
     if (a.ipc_capable)
         return memory_kind::device;
     // What is imported belongs to a context; memory nodes of graphs do not (580.159.04).
-    return a.context ? memory_kind::imported : memory_kind::pool;
+    return a.context ? memory_kind::imported : memory_kind::graph;
 }
 
 bool is_virtual(memory_kind kind) noexcept {
@@ -227,6 +227,8 @@ std::string_view advice_for(memory_kind kind) noexcept {
     case memory_kind::pool:
     case memory_kind::pool_exportable:
         return "allocate with cudaMalloc instead of cudaMallocAsync, or let barmap allocate it";
+    case memory_kind::graph:
+        return "copy it to memory of cudaMalloc in the graph, and pin that";
     case memory_kind::imported:
         return "pin it in the process that allocated it, or by its IPC handle (device::pin of an "
                "ipc_handle), or let barmap allocate memory that several APIs share";

@@ -190,8 +190,8 @@ std::uint64_t client::size_of(abi::handle memory) const {
     abi::surface_info_parameters request{list.size(), address_of(list.data())};
     expect_ok(control(memory, abi::cmd_get_surface_info, request, what), what);
     if (list[1].data != abi::address_space_video_memory)
-        throw error(errc::unsupported_memory, "map memory that is not in the GPU", "",
-                    "it is host memory: use it directly");
+        throw error(errc::unsupported_memory, "map memory that is not in the GPU's own memory", "",
+                    "use it where it lies, or allocate with cudaMalloc");
     constexpr std::uint64_t unit = 4096;
     return list[0].data * unit;
 }

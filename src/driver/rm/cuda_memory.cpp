@@ -96,8 +96,8 @@ cuda_object by_told_handle(client_ptr const& client, CUipcMemHandle const& handl
         client->try_duplicate(fields.client, fields.memory);
     if (!duplicate)
         throw error(errc::unsupported_memory, what, "",
-                    "no process of this machine has that memory: its owner may have freed it, "
-                    "or ended");
+                    "no process of this machine has that memory, or it may not be referred to: its "
+                    "owner may have freed it, or ended");
     memory_object object(client, *duplicate);
     std::uint64_t const size = client->size_of(object.handle());
     if (object_size(fields) > size || fields.object_offset > size ||
@@ -119,15 +119,16 @@ bool add_up(exported_objects const& told, std::uint64_t bytes) noexcept {
     return told.parts.size() < told.in_all ? sum < bytes : sum == bytes;
 }
 
-/// Looks for all of [from, from + bytes) in the part's object: at its last page.
+/// Asks for all of [from, from + bytes), and for its last page: both have to lie in one object.
 void expect_contiguous(abi::handle client, exported_objects::part const& part, CUdeviceptr from,
                        std::uint64_t bytes, std::size_t page) {
-    if (bytes <= page)
-        return;
-    auto const last = exported_objects::of(from + bytes - page, page);
-    if (!last || last->client != client || last->parts.front().object != part.object ||
-        last->parts.front().offset != part.offset + bytes - page)
-        refuse_layout("find the end of a memory object");
+    for (std::uint64_t const skipped : {std::uint64_t{0}, bytes - page}) {
+        auto const told = exported_objects::of(from + skipped, bytes - skipped);
+        if (!told || told->client != client || told->in_all != 1 ||
+            told->parts.front().object != part.object ||
+            told->parts.front().offset != part.offset + skipped)
+            refuse_layout("find the end of a memory object");
+    }
 }
 
 /// What libcuda says of a range of whole pages; in each object's length, as much of it as it holds.
@@ -138,13 +139,17 @@ std::vector<cuda_object> by_export(client_ptr const& client, exported_objects to
     for (CUdeviceptr from = pages.begin;;) {
         bool const counted = add_up(told, pages.end - from);
         for (exported_objects::part const& each : told.parts) {
+            bool const first = &each == &told.parts.front();
             memory_object object(client, client->duplicate(told.client, each.object));
             std::uint64_t const size = client->size_of(object.handle());
             std::uint64_t const left =
                 std::min<std::uint64_t>(size - std::min(size, each.offset), pages.end - from);
             std::uint64_t const bytes = counted ? each.bytes : left;
-            if (bytes == 0 || bytes > left)
-                refuse_layout("find the bounds of a memory object");
+            if (bytes == 0 || bytes > left) {
+                if (first)
+                    refuse_layout("find the bounds of a memory object");
+                break; // miscounted after all: what comes before it is right
+            }
             if (!counted)
                 expect_contiguous(told.client, each, from, bytes, pages.page);
             found.push_back(

@@ -3,7 +3,10 @@
 
 #include "base/fd.hpp"
 #include "base/library_ioctls.hpp"
+#include "base/log.hpp"
 #include "driver/cuda/driver_api.hpp"
+
+#include <barmap/error.hpp>
 
 #include <algorithm>
 
@@ -14,6 +17,7 @@ namespace {
 class export_reader final : public os::library_ioctls::watcher {
 public:
     bool answers(unsigned long request, void* argument) noexcept override {
+        request = static_cast<std::uint32_t>(request); // a caller may have it as an int
         if (request == abi::request<abi::export_to_dma_buf_parameters>(esc))
             return take(*static_cast<abi::export_to_dma_buf_parameters*>(argument));
         if (request == abi::request<abi::export_to_dma_buf_parameters_535>(esc))
@@ -67,21 +71,34 @@ os::library_ioctls const* ioctls_of_cuda() {
     return instance;
 }
 
+void export_range(CUdeviceptr from, std::size_t bytes) {
+    int descriptor = -1;
+    CUresult const result = cuda::api().mem_get_handle_for_address_range(
+        &descriptor, from, bytes, cuda::range_handle_dma_buf_fd, 0);
+    if (result == cuda::success) // by a call that is not known here
+        os::fd{descriptor};
+}
+
 } // namespace
 
 std::optional<exported_objects> exported_objects::of(CUdeviceptr from, std::size_t bytes) {
     os::library_ioctls const* const ioctls = ioctls_of_cuda();
     if (!ioctls)
         return std::nullopt;
-    export_reader reader;
-    int descriptor = -1;
-    ioctls->watch(reader, [&] {
-        (void)cuda::api().mem_get_handle_for_address_range(&descriptor, from, bytes,
-                                                           cuda::range_handle_dma_buf_fd, 0);
-    });
-    if (descriptor >= 0) // it exported after all: by a call that is not known here
-        os::fd{descriptor};
-    return reader.result();
+    // Another copy of this library in the process may take a question's ioctl away.
+    constexpr int most_tries = 3;
+    for (int i = 0; i < most_tries; ++i) {
+        export_reader reader;
+        try {
+            ioctls->watch(reader, [&] { export_range(from, bytes); });
+        } catch (error const& failure) {
+            log::info(failure.what());
+            return std::nullopt;
+        }
+        if (auto result = reader.result())
+            return result;
+    }
+    return std::nullopt;
 }
 
 } // namespace barmap::rm

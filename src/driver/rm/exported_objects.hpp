@@ -30,8 +30,7 @@ struct exported_objects {
     /// Of a range that begins inside an object larger than the range, libcuda 580.159.04 miscounts
     /// `bytes` of all parts, and `offset` of all but the first one.
     /// @return nothing where libcuda does not come to name them: it knows no such memory, or the
-    ///         GPU offers no dma-bufs
-    /// @throws error with errno where libcuda cannot be watched
+    ///         GPU offers no dma-bufs; or libcuda cannot be watched
     [[nodiscard]] static std::optional<exported_objects> of(CUdeviceptr from, std::size_t bytes);
 };
 

@@ -67,8 +67,8 @@ public:
         result.needs_kernel_driver = true;
         result.registers =
             kinds(memory_kind::device, memory_kind::virtual_exportable, memory_kind::virtual_opaque,
-                  memory_kind::pool, memory_kind::pool_exportable, memory_kind::imported,
-                  memory_kind::allocated);
+                  memory_kind::pool, memory_kind::pool_exportable, memory_kind::graph,
+                  memory_kind::imported, memory_kind::allocated);
         return result;
     }
 
