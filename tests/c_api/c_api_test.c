@@ -142,7 +142,7 @@ static void every_refusal(void) {
     REFUSED_WITHOUT_OUTPUT("cannot pin GPU memory: invalid argument; give a place",
                            barmap_pin_create(gpu, address, 1, NULL, NULL));
     unsigned char const handle[64] = {0};
-    REFUSED(BARMAP_ERROR_UNSUPPORTED_MEMORY, "from another process", pin,
+    REFUSED(BARMAP_ERROR_BACKEND_ABSENT, "from another process", pin,
             barmap_pin_create_ipc(gpu, handle, 0, 1, NULL, &pin));
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "a size greater than 0", pin,
             barmap_pin_create_ipc(gpu, handle, 0, 0, NULL, &pin));
