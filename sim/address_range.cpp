@@ -25,7 +25,7 @@ struct placed {
     bool pooled = false;
 };
 
-/// The object behind an address in one of an allocation's objects, whoever has that part of it.
+/// The object behind an address, if the allocation lies in it too; that part may be another's.
 std::optional<placed> behind(allocation const& one, CUdeviceptr address) {
     switch (one.kind) {
     case kind::device:

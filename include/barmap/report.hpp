@@ -41,7 +41,7 @@ struct backend_properties {
 struct memory_kind_report {
     memory_kind kind = memory_kind::unknown;
     bool usable = false; ///< a random value moved both ways
-    std::string reason;  ///< why not; of one that is usable by what it is found, if there are ways
+    std::string reason;  ///< how it is found, where a backend has several ways; or why it is not
 };
 
 /// One line of `barmap info`.

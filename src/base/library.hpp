@@ -37,7 +37,7 @@ private:
 /// Keeps a library loaded until the process ends, if it is loaded now, whoever loaded it.
 void keep_loaded(char const* name) noexcept;
 
-/// The same for the library that contains this code; nothing of a program.
+/// The same for the library that contains this code; does nothing where a program contains it.
 void keep_own_code_loaded() noexcept;
 
 /// Directory of the program or library that contains this code, without a trailing slash, as the

@@ -25,14 +25,14 @@ namespace {
 using ioctl_function = int (*)(int, unsigned long, ...);
 
 std::mutex one_watch;
-/// The thread that watches, or 0, which is none's. Not a thread-local: nothing is made in other
-/// threads.
+/// The thread that watches; 0, which names no thread, if none does. Not a thread-local, which every
+/// thread that calls would have to make.
 std::atomic<pthread_t> watching_thread{0};
 // Of that thread, which alone reads them.
 process_id watching_process; // a forked child has no watch, and may give its threads the same names
 library_ioctls::watcher* current_watcher = nullptr;
-/// Where the entry led at first. Set once: where two copies of this code take turns, neither then
-/// leads back to the other.
+/// Where the entry led at first. Set once, so that two copies of this code never lead to each other
+/// in a circle.
 std::atomic<ioctl_function> next_function{nullptr};
 
 bool is_watched() noexcept {
@@ -111,7 +111,7 @@ read_only_range read_only_range_of(::link_map const& object) {
         for (int i = 0; i < each->dlpi_phnum; ++i) {
             if (each->dlpi_phdr[i].p_type != PT_GNU_RELRO)
                 continue;
-            // The loader leaves a last page that is not whole as it was.
+            // The loader does not protect a last page that the range covers in part.
             std::uintptr_t const from = found.base + each->dlpi_phdr[i].p_vaddr;
             found.begin = from / page_size() * page_size();
             found.end = (from + each->dlpi_phdr[i].p_memsz) / page_size() * page_size();
@@ -169,12 +169,11 @@ void* lead_here(void** place) noexcept {
     }
 }
 
-/// What another part of the process has put there in the meantime stays.
-bool lead_back(void** place, bool read_only, void* before) noexcept {
+/// Leaves what another part of the process has put there in the meantime.
+void lead_back(void** place, bool read_only, void* before) noexcept {
     writable const page(place, read_only);
     if (page)
         exchange(place, address_of_arrive(), before);
-    return static_cast<bool>(page);
 }
 
 } // namespace

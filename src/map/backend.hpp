@@ -39,7 +39,7 @@ public:
     /// @param wanted how to cache the mapping, for backends that have a choice; the core checks
     /// what came of it. @throws error
     [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {}) = 0;
-    /// By what the backend found the memory, where it has several ways.
+    /// How the backend found the memory, where it has several ways.
     [[nodiscard]] virtual std::string_view way() const noexcept { return {}; }
     /// Whether the driver has revoked the memory. @throws error
     [[nodiscard]] virtual bool revoked() { return false; }

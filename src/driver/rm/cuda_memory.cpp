@@ -82,7 +82,7 @@ cuda_object by_ipc_handle(client_ptr const& client, cuda::chunk const& chunk) {
             told ? "its IPC handle and CUDA's export, which agree" : "its IPC handle"};
 }
 
-/// cudaMalloc memory of whichever process, by what its owner has told of it.
+/// cudaMalloc memory of any process, by the IPC handle that its owner gave away.
 cuda_object by_told_handle(client_ptr const& client, CUipcMemHandle const& handle,
                            cuda::chunk const& chunk) {
     constexpr char what[] = "find memory by a CUDA IPC handle";
@@ -132,7 +132,7 @@ void expect_contiguous(abi::handle client, exported_objects::part const& part, C
 }
 
 /// What libcuda says of a range of whole pages; in each object's length, as much of it as it holds.
-/// @param told of the whole range
+/// @param told what libcuda said of the whole range
 std::vector<cuda_object> by_export(client_ptr const& client, exported_objects told,
                                    page_range const& pages) {
     std::vector<cuda_object> found;
@@ -155,7 +155,7 @@ std::vector<cuda_object> by_export(client_ptr const& client, exported_objects to
             found.push_back(
                 {std::move(object), each.offset, bytes, size, told.client, "CUDA's export"});
             from += bytes;
-            if (!counted) // those behind it have wrong offsets, too
+            if (!counted) // the offsets of those behind it are wrong, too
                 break;
         }
         if (from >= pages.end)

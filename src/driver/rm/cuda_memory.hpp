@@ -39,7 +39,7 @@ struct cuda_object {
     std::size_t length;   ///< of the run, bytes; the object may lack its end
     std::uint64_t size;   ///< of the object, bytes, as far as the run needs it
     abi::handle owner;    ///< CUDA's client; 0 of memory that came as a file descriptor
-    char const* way;      ///< by what it was found
+    char const* way;      ///< how it was found
 };
 
 /// Takes a reference to each object behind the memory, in the order of the addresses: all of what
