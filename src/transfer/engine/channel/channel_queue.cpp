@@ -115,9 +115,11 @@ semaphore_word channel_queue::word_of(ticket number) const noexcept {
 }
 
 bool channel_queue::may_take(std::size_t pieces, std::size_t tickets) noexcept {
-    feed();
+    // stop() holds it too: what it clears is never seen as room.
+    std::lock_guard const hold(ring_lock_);
+    feed_ring();
     if (is_in_trouble())
-        return false; // what has failed waits no more
+        return false;
     ticket const in_flight = given_.load(std::memory_order_relaxed) - ring_->progress();
     std::size_t const waiting = waiting_pieces_.load(std::memory_order_relaxed);
     return (in_flight == 0 || in_flight + tickets < most_tickets) &&
@@ -166,6 +168,10 @@ void channel_queue::give(direction which, std::span<piece const> pieces, std::si
 
 bool channel_queue::feed() noexcept {
     std::lock_guard const hold(ring_lock_);
+    return feed_ring();
+}
+
+bool channel_queue::feed_ring() noexcept {
     while (!has_ended() && !waiting_.empty() && ring_->has_room(waiting_.front().pieces.size())) {
         waiting_ticket const& first = waiting_.front();
         submit(first.pieces, first.bytes, first.begin, first.until);

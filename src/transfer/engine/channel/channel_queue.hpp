@@ -138,6 +138,8 @@ public:
     bool stop() noexcept;
 
 private:
+    /// feed(), with ring_lock_ held.
+    bool feed_ring() noexcept;
     void submit(std::span<piece const> pieces, std::size_t bytes, semaphore_word const& begin,
                 device_clock::time_point until) noexcept;
     [[nodiscard]] bool has_begun(ticket number) const noexcept;
