@@ -48,6 +48,23 @@ public:
     /// @throws error errc::unsupported_operation if the backend cannot map with it
     [[nodiscard]] mapping map(cache_kind kind) const;
 
+    /// Makes a descriptor by which any process of this machine can open the memory, with
+    /// open_shared(), if it may open the GPU's device files. Pass it on as any other, by SCM_RIGHTS,
+    /// fork() or pidfd_getfd(); it says by itself which memory it is of.
+    ///
+    /// The descriptor is the permission to read and write this memory: whoever has it may do so as
+    /// long as it likes. The memory lives as long as the descriptor, or what was opened by it,
+    /// whatever becomes of the pin, its owner or this process.
+    /// @return close-on-exec, the caller's to close. Each call makes another one
+    /// @throws error errc::unsupported_operation (memory pinned by gdrdrv or vulkan; more than
+    ///         4096 VMM chunks), errc::invalid_argument for an empty pin, errc::forked_child, or
+    ///         what the system or the driver reports
+    ///
+    ///     int const descriptor = pin.share();
+    ///     send_to(worker, descriptor); // there: barmap::open_shared(descriptor).map()
+    ///     close(descriptor);
+    [[nodiscard]] int share() const;
+
     /// Whether the GPU driver has revoked the memory, so that mappings of it fault. Only gdrdrv
     /// in callback mode lets it do so; all others keep the memory until it is unpinned.
     /// @throws error what gdrdrv reports
@@ -68,8 +85,26 @@ public:
 
 private:
     friend class device;
+    friend BARMAP_API pin open_shared(int descriptor);
     explicit pin(std::shared_ptr<pin_state const> state) noexcept;
     std::shared_ptr<pin_state const> state_;
 };
+
+/// Opens memory that another process has shared by pin::share(). Needs neither CUDA nor a CUDA
+/// context, and starts neither; a forked child may open its own.
+///
+/// The pin has no GPU address in this process: gpu_address() is 0. It can be mapped and shared on.
+/// Copies go by loads and stores. It keeps the memory, whatever becomes of the descriptor and of
+/// the process that shared it.
+/// @param descriptor stays the caller's, and may be opened any number of times
+/// @throws error errc::invalid_argument for another descriptor; errc::backend_absent where this
+///         process may not open the GPU's device files, or does not see that GPU;
+///         errc::unsupported_memory, errc::out_of_range or errc::wrong_device if a process has
+///         changed what the descriptor says; errc::unsupported_operation for one of another
+///         version; what the system or the driver reports
+///
+///     barmap::mapping const map = barmap::open_shared(received_descriptor).map();
+///     barmap::write(map.window(), std::as_bytes(std::span(batch)));
+[[nodiscard]] BARMAP_API pin open_shared(int descriptor);
 
 } // namespace barmap::inline BARMAP_INLINE_NAMESPACE

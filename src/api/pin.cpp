@@ -2,10 +2,23 @@
 #include <barmap/pin.hpp>
 
 #include "api/pin_state.hpp"
+#include "base/config.hpp"
 
 #include <algorithm>
 
 namespace barmap {
+
+void pin_state::expect_own_process(std::string_view operation) const {
+    if (device)
+        return device->expect_own_process(operation);
+    if (!os::is_this_process(owner))
+        throw error(errc::forked_child, std::string(operation), std::string(backend),
+                    "open the descriptor in this process, too: barmap::open_shared()");
+}
+
+copy_plan pin_state::plan(cache_kind kind) const {
+    return slot ? slot->plan(kind) : copy::preferred_plan(kind);
+}
 
 pin::pin() noexcept = default;
 pin::pin(pin&&) noexcept = default;
@@ -26,7 +39,7 @@ memory_kind pin::memory() const noexcept {
 }
 
 std::string_view pin::backend() const noexcept {
-    return state_ ? state_->slot->name() : std::string_view{};
+    return state_ ? state_->backend : std::string_view{};
 }
 
 namespace {
@@ -35,17 +48,17 @@ std::unique_ptr<mapping_state> map_as(std::shared_ptr<pin_state const> const& pi
                                       std::optional<cache_kind> wanted) {
     if (!pinned)
         throw error(errc::invalid_argument, "map an empty pin", "", "pin some memory first");
-    pinned->device->expect_own_process("map GPU memory");
+    pinned->expect_own_process("map GPU memory");
     auto state = std::make_unique<mapping_state>();
     state->pin = pinned;
-    state->mapped = pinned->slot->named([&] { return pinned->pinned->map(wanted); });
+    state->mapped = backend::named(pinned->backend, [&] { return pinned->pinned->map(wanted); });
     if (wanted && state->mapped->kind != *wanted)
         throw error(errc::unsupported_operation,
                     "map GPU memory " + std::string(to_string(*wanted)),
-                    std::string(pinned->slot->name()),
+                    std::string(pinned->backend),
                     "here it is " + std::string(to_string(state->mapped->kind)) +
                         ": map it without asking for a kind");
-    state->plan = pinned->slot->plan(state->mapped->kind);
+    state->plan = pinned->plan(state->mapped->kind);
     return state;
 }
 
@@ -65,8 +78,7 @@ constexpr char await_events[] = "report when the GPU driver revokes memory";
 
 backend::pinned& with_events(pin_state const* state) {
     if (!state || state->pinned->event_fd() < 0)
-        throw error(errc::invalid_argument, await_events,
-                    std::string(state ? state->slot->name() : ""),
+        throw error(errc::invalid_argument, await_events, std::string(state ? state->backend : ""),
                     "pin the memory with pin_options::events");
     return *state->pinned;
 }
@@ -79,8 +91,9 @@ int pin::event_fd() const {
 
 std::optional<pin_event> pin::next_event() const {
     backend::pinned& pinned = with_events(state_.get());
-    state_->device->expect_own_process(await_events);
-    std::optional<pin_event> event = state_->slot->named([&] { return pinned.next_event(); });
+    state_->expect_own_process(await_events);
+    std::optional<pin_event> event =
+        backend::named(state_->backend, [&] { return pinned.next_event(); });
     if (!event)
         return event;
     // What of it is the pin's: the driver speaks of whole pages.
@@ -95,7 +108,47 @@ std::optional<pin_event> pin::next_event() const {
 }
 
 bool pin::revoked() const {
-    return state_ && state_->slot->named([&] { return state_->pinned->revoked(); });
+    return state_ && backend::named(state_->backend, [&] { return state_->pinned->revoked(); });
+}
+
+int pin::share() const {
+    constexpr char what[] = "share pinned memory with another process";
+    if (!state_)
+        throw error(errc::invalid_argument, what, "", "pin some memory first");
+    state_->expect_own_process(what);
+    return backend::named(state_->backend, [&] {
+        backend::shared_memory shared = state_->pinned->share();
+        shared.backend = state_->backend;
+        shared.memory = state_->memory;
+        shared.gpu = state_->gpu;
+        shared.simulated = state_->simulated;
+        return shared.pack().release();
+    });
 }
 
 } // namespace barmap
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+pin open_shared(int descriptor) {
+    constexpr char what[] = "open shared memory";
+    auto shared = backend::shared_memory::unpack(descriptor);
+    auto const by =
+        std::ranges::find(backend::registry(), shared.backend, &backend::registration::name);
+    if (by == backend::registry().end() || !by->open)
+        throw error(errc::unsupported_operation, what, "",
+                    "another version of barmap shared it: use one version in both processes");
+    if (shared.simulated && !config::current().simulate)
+        throw error(errc::unsupported_operation, what, std::string(by->name),
+                    "it is memory of a simulated GPU: set BARMAP_SIM=1 in this process, too");
+    auto state = std::make_shared<pin_state>();
+    state->backend = by->name;
+    state->gpu = shared.gpu;
+    state->simulated = shared.simulated;
+    state->size = shared.bytes();
+    state->memory = shared.memory;
+    state->pinned = backend::named(by->name, [&] { return by->open(std::move(shared)); });
+    return pin(std::move(state));
+}
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -42,13 +42,26 @@ ssize_t read_file(int fd, void* to, std::size_t bytes) {
     return done;
 }
 
+int socket_pair(int ends[2]) {
+    return ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends);
+}
+
+ssize_t send_message(int socket, msghdr const* message) {
+    return ::sendmsg(socket, message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+ssize_t peek_message(int socket, msghdr* message) {
+    return ::recvmsg(socket, message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+}
+
 std::int64_t monotonic_time() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-constexpr calls real{open_file,  ::access, ::close,   duplicate,   control,       read_file,
-                     ::readlink, ::lseek,  ::mmap,    ::munmap,    ::mprotect,    ::madvise,
-                     ::dlopen,   ::dlsym,  ::dlclose, ::getrandom, monotonic_time};
+constexpr calls real{open_file,   ::access,     ::close,      duplicate,   control,
+                     read_file,   ::readlink,   ::lseek,      ::mmap,      ::munmap,
+                     ::mprotect,  ::madvise,    ::dlopen,     ::dlsym,     ::dlclose,
+                     socket_pair, send_message, peek_message, ::getrandom, monotonic_time};
 
 std::atomic<calls const*> in_force{&real};
 

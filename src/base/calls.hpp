@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 /// The one seam below barmap: every system call and dlopen of the library goes through this table,
@@ -26,6 +27,9 @@ struct calls {
     void* (*dlopen)(char const* name, int flags);
     void* (*dlsym)(void* library, char const* symbol);
     int (*dlclose)(void* library);
+    int (*socket_pair)(int ends[2]); ///< of datagrams in their order, with close-on-exec
+    ssize_t (*send_message)(int socket, msghdr const* message);
+    ssize_t (*peek_message)(int socket, msghdr* message); ///< never waits; with close-on-exec
     ssize_t (*getrandom)(void* to, std::size_t bytes, unsigned flags);
     /// Nanoseconds of the monotonic clock. A fake device answers with the time for which it has
     /// run, so that a busy machine makes no device late.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
+#include <sys/vfs.h>
 
 namespace barmap::os {
 namespace {
@@ -62,6 +63,12 @@ void expect_descriptors(std::string_view operation) {
 std::optional<std::size_t> file_size(int descriptor) noexcept {
     off_t const end = current().lseek(descriptor, 0, SEEK_END);
     return end < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(end));
+}
+
+bool is_dma_buf(int descriptor) noexcept {
+    constexpr auto dma_buf_magic = 0x444d4142; // of linux/magic.h, since Linux 5.3
+    struct statfs about {};
+    return ::fstatfs(descriptor, &about) == 0 && about.f_type == dma_buf_magic;
 }
 
 fd duplicate(int descriptor) {

@@ -40,6 +40,9 @@ void expect_descriptors(std::string_view operation);
 /// Size of a file in bytes; nothing if it has none. Moves the file's offset.
 [[nodiscard]] std::optional<std::size_t> file_size(int descriptor) noexcept;
 
+/// Whether a file is a dma-buf, whose size never changes.
+[[nodiscard]] bool is_dma_buf(int descriptor) noexcept;
+
 /// A second descriptor of the same open file. @throws error with errno
 [[nodiscard]] fd duplicate(int descriptor);
 

@@ -4,7 +4,6 @@
 #include "driver/cuda/driver_api.hpp"
 
 #include <array>
-#include <cstdio>
 
 namespace barmap {
 namespace {
@@ -43,13 +42,10 @@ backend::gpu identify(int ordinal) {
                 "read the GPU's name");
     gpu.name = name.data();
     cuda::check(cu.device_get_uuid(&gpu.uuid, gpu.handle), "read the GPU's UUID");
-    gpu.pci_domain = attribute(gpu.handle, cuda::attribute_pci_domain_id);
-    gpu.pci_bus = attribute(gpu.handle, cuda::attribute_pci_bus_id);
-    gpu.pci_slot = attribute(gpu.handle, cuda::attribute_pci_device_id);
-    std::array<char, 32> pci{};
-    std::snprintf(pci.data(), pci.size(), "%04x:%02x:%02x.0", gpu.pci_domain, gpu.pci_bus,
-                  gpu.pci_slot);
-    gpu.pci_address = pci.data();
+    gpu.pci.domain = attribute(gpu.handle, cuda::attribute_pci_domain_id);
+    gpu.pci.bus = attribute(gpu.handle, cuda::attribute_pci_bus_id);
+    gpu.pci.slot = attribute(gpu.handle, cuda::attribute_pci_device_id);
+    gpu.pci_address = gpu.pci.text();
     gpu.driver_version = cu.version;
     gpu.simulated = cu.simulated;
     // CUDA names a MIG slice after its profile: "NVIDIA A100-SXM4-40GB MIG 1g.5gb".

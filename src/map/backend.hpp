@@ -5,6 +5,7 @@
 #include "driver/cuda/gpu.hpp"
 #include "driver/cuda/memory.hpp"
 #include "driver/cuda/types.hpp"
+#include "map/shared_memory.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>
@@ -16,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 /// The contract between the core and a backend. Set-up path only. A backend's errors do not name
 /// it: the core adds the name (backend_slot::named). Adding a backend = a directory here, one line
@@ -41,6 +43,9 @@ public:
     [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {}) = 0;
     /// How the backend found the memory, where it has several ways.
     [[nodiscard]] virtual std::string_view way() const noexcept { return {}; }
+    /// What other processes can map the memory by; the core adds which backend and GPU it is of.
+    /// @throws error errc::unsupported_operation where the backend cannot share
+    [[nodiscard]] virtual shared_memory share();
     /// Whether the driver has revoked the memory. @throws error
     [[nodiscard]] virtual bool revoked() { return false; }
     /// What becomes readable with an event; -1 of a pin without pin_options::events.
@@ -106,6 +111,9 @@ public:
 struct registration {
     std::string_view name;
     std::unique_ptr<backend> (*make)(gpu const& gpu);
+    /// Opens what a pin of this backend has shared, in a process that need not have started CUDA.
+    /// Null where pins cannot be shared. @throws error
+    std::unique_ptr<pinned> (*open)(shared_memory shared) = nullptr;
 };
 
 /// All backends, in the order in which they are tried.
@@ -115,5 +123,17 @@ std::unique_ptr<backend> make_gdrdrv(gpu const& gpu);
 std::unique_ptr<backend> make_dmabuf(gpu const& gpu);
 std::unique_ptr<backend> make_rm(gpu const& gpu);
 std::unique_ptr<backend> make_vulkan(gpu const& gpu);
+std::unique_ptr<pinned> open_dmabuf(shared_memory shared);
+std::unique_ptr<pinned> open_rm(shared_memory shared);
+
+/// Does something with a backend, whose errors then name it.
+template <class Action>
+decltype(auto) named(std::string_view name, Action&& action) {
+    try {
+        return std::forward<Action>(action)();
+    } catch (error const& failure) {
+        throw error(failure.code(), failure.operation(), std::string(name), failure.advice());
+    }
+}
 
 } // namespace barmap::backend

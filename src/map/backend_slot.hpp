@@ -48,11 +48,7 @@ public:
     /// Does something with the backend, whose errors then name it.
     template <class Action>
     decltype(auto) named(Action&& action) const {
-        try {
-            return std::forward<Action>(action)();
-        } catch (error const& failure) {
-            throw error(failure.code(), failure.operation(), std::string(name()), failure.advice());
-        }
+        return backend::named(name(), std::forward<Action>(action));
     }
 
     /// How to copy through this backend's mappings: measured in the scratch memory the first time.

@@ -9,8 +9,8 @@ namespace {
 // The order in which they are tried. See docs/backends.md for why.
 constexpr std::array<registration, 4> backends{{
     {"gdrdrv", make_gdrdrv},
-    {"dmabuf", make_dmabuf},
-    {"rm", make_rm},
+    {"dmabuf", make_dmabuf, open_dmabuf},
+    {"rm", make_rm, open_rm},
     {"vulkan", make_vulkan},
 }};
 
@@ -18,6 +18,11 @@ constexpr std::array<registration, 4> backends{{
 
 std::span<registration const> registry() noexcept {
     return backends;
+}
+
+shared_memory pinned::share() {
+    throw error(errc::unsupported_operation, "share pinned memory with another process", "",
+                "this backend cannot: pin the memory with pin_options{.backend = \"rm\"}");
 }
 
 std::unique_ptr<pinned> backend::allocate(std::size_t) {

@@ -83,11 +83,25 @@ copy_plan measure_plan_among(std::span<copy_routine const* const> routines,
     return result;
 }
 
+namespace {
+
+bool may_be_chosen(copy_routine const& routine) noexcept {
+    return supported(routine) && !only_when_asked_for(routine);
+}
+
+} // namespace
+
+copy_plan preferred_plan(cache_kind kind) {
+    if (copy_routine const* const forced = routine_forced_by_environment())
+        return plan_of_one(*forced, kind);
+    return plan_of_one(*std::ranges::find_if(all_routines(), may_be_chosen), kind);
+}
+
 copy_plan measure_plan(std::span<std::byte> scratch, cache_kind kind) noexcept {
     std::array<copy_routine const*, contest::max_candidates> usable;
     std::size_t count = 0;
     for (copy_routine const& routine : all_routines())
-        if (supported(routine) && !only_when_asked_for(routine) && count < usable.size())
+        if (may_be_chosen(routine) && count < usable.size())
             usable[count++] = &routine;
     return measure_plan_among({usable.data(), count}, scratch, kind);
 }

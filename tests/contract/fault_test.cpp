@@ -202,6 +202,21 @@ TEST_P(fault_test, on_a_thread_without_a_context) {
     });
 }
 
+TEST_P(fault_test, while_memory_is_shared_and_opened) {
+    std::string_view const backend = GetParam().backend;
+    if (backend != "rm" && backend != "dmabuf")
+        GTEST_SKIP() << backend << " cannot share";
+    device const gpu = device::open(0);
+    device_block const block(2 * mib);
+    pin const given = gpu.pin(block.address() + 5, mib);
+    for (fault const& each : faults)
+        if (each.source != fault_source::cuda) // which none of it calls
+            fail_each_call(each, [&] {
+                os::fd const descriptor(given.share());
+                use_pin(open_shared(descriptor.get()), mib);
+            });
+}
+
 TEST_P(fault_test, while_memory_is_allocated) {
     device const gpu = device::open(0);
     mapping const stays = gpu.allocate(mib).map();

@@ -316,7 +316,7 @@ TEST_F(rm_test, a_coherent_gpu_is_cached_unless_the_pcie_path_is_forced) {
     for (bool const coherent : {false, true})
         for (bool const force : {false, true}) {
             backend::gpu gpu;
-            gpu.pci_bus = static_cast<std::uint32_t>(bus);
+            gpu.pci.bus = static_cast<std::uint32_t>(bus);
             gpu.coherent = coherent;
             auto const backend = backend::make_rm(gpu);
             backend->start();
@@ -393,10 +393,10 @@ protected:
         boot();
     }
 
-    static rm::pci_location describe(int ordinal) {
+    static cuda::pci_location describe(int ordinal) {
         int bus = 0;
         expect_success(cuda::api().device_get_attribute(&bus, cuda::attribute_pci_bus_id, ordinal));
-        return {0, static_cast<std::uint32_t>(bus), 0, ""};
+        return {0, static_cast<std::uint32_t>(bus), 0};
     }
 };
 
@@ -412,11 +412,11 @@ TEST_F(rm_two_gpus_test, a_descriptor_of_the_other_gpu_is_refused) {
 }
 
 TEST_F(rm_two_gpus_test, a_gpu_that_the_driver_does_not_list_makes_rm_absent) {
-    rm::pci_location const there = describe(1);
-    for (rm::pci_location const& hidden : {rm::pci_location{there.domain, 0xee, there.slot, "far"},
-                                           {there.domain + 1, there.bus, there.slot, "far"},
-                                           {there.domain, there.bus, there.slot + 1, "far"}}) {
-        expect_refusal([&] { rm::client const none(hidden); }, errc::backend_absent, "GPU far",
+    cuda::pci_location const there = describe(1);
+    for (cuda::pci_location const& hidden : {cuda::pci_location{there.domain, 0xee, there.slot},
+                                           {there.domain + 1, there.bus, there.slot},
+                                           {there.domain, there.bus, there.slot + 1}}) {
+        expect_refusal([&] { rm::client const none(hidden); }, errc::backend_absent, hidden.text(),
                        "/dev/nvidiaN");
     }
 }

@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <new>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -30,6 +32,20 @@ bool refused(char const* call) {
 int fail(int code) {
     errno = code;
     return -1;
+}
+
+/// The descriptors in a message.
+int* first_of(cmsghdr* header) {
+    return reinterpret_cast<int*>(CMSG_DATA(header));
+}
+
+int* last_of(cmsghdr* header) {
+    return first_of(header) + (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+}
+
+ino_t inode(int fd) {
+    struct stat about {};
+    return ::fstat(fd, &about) == 0 ? about.st_ino : 0;
 }
 
 } // namespace
@@ -74,7 +90,9 @@ struct kernel::entry_points {
                 running->violation("a descriptor of CUDA's is closed");
             running->files_.erase(at);
         }
-        return ::close(fd);
+        int const result = ::close(fd);
+        running->end_travels();
+        return result;
     }
 
     static int duplicate(int fd) {
@@ -186,6 +204,48 @@ struct kernel::entry_points {
 
     static int dlclose(void* library) { return os::linux_calls().dlclose(library); }
 
+    static int socket_pair(int ends[2]) {
+        return refused("socketpair") ? -1 : os::linux_calls().socket_pair(ends);
+    }
+
+    // A fake device's file travels as one end of a pipe, so that the other end tells when nobody
+    // has it any more.
+    static ssize_t send_message(int socket, msghdr const* message) {
+        if (refused("sendmsg"))
+            return -1;
+        guard const hold(running->lock_);
+        std::vector<int> own_ends;
+        for (cmsghdr* each = CMSG_FIRSTHDR(message); each;
+             each = CMSG_NXTHDR(const_cast<msghdr*>(message), each))
+            for (int* fd = first_of(each); fd != last_of(each); ++fd) {
+                auto const at = running->files_.find(*fd);
+                int ends[2];
+                if (at == running->files_.end() || ::pipe2(ends, O_CLOEXEC) != 0)
+                    continue;
+                running->travelling_.push_back({at->second.file, at->second.path, ends[0]});
+                *fd = ends[1];
+                own_ends.push_back(ends[1]);
+            }
+        ssize_t const sent = os::linux_calls().send_message(socket, message);
+        for (int const each : own_ends)
+            ::close(each);
+        return sent;
+    }
+
+    static ssize_t peek_message(int socket, msghdr* message) {
+        if (refused("recvmsg"))
+            return -1;
+        guard const hold(running->lock_);
+        ssize_t const length = os::linux_calls().peek_message(socket, message);
+        for (cmsghdr* each = length < 0 ? nullptr : CMSG_FIRSTHDR(message); each;
+             each = CMSG_NXTHDR(message, each))
+            for (int* fd = first_of(each); fd != last_of(each); ++fd)
+                for (traveller const& known : running->travelling_)
+                    if (inode(known.other_end) == inode(*fd))
+                        running->files_[*fd] = {known.file, known.path};
+        return length;
+    }
+
     static ssize_t getrandom(void* to, std::size_t bytes, unsigned flags) {
         return refused("getrandom") ? -1 : os::linux_calls().getrandom(to, bytes, flags);
     }
@@ -195,9 +255,10 @@ struct kernel::entry_points {
         return run != 0 ? run : os::linux_calls().device_time();
     }
 
-    static constexpr os::calls table{open,     access, close,   duplicate, ioctl,      read,
-                                     readlink, lseek,  mmap,    munmap,    mprotect,   madvise,
-                                     dlopen,   dlsym,  dlclose, getrandom, device_time};
+    static constexpr os::calls table{
+        open,    access,      close,        duplicate,    ioctl,     read,       readlink,
+        lseek,   mmap,        munmap,       mprotect,     madvise,   dlopen,     dlsym,
+        dlclose, socket_pair, send_message, peek_message, getrandom, device_time};
 };
 
 // A thread of a fake GPU may have held the lock when another one forked.
@@ -220,6 +281,8 @@ kernel::~kernel() {
     for (auto const& [fd, each] : files_)
         if (each.of_cuda)
             ::close(fd);
+    for (traveller const& each : travelling_)
+        ::close(each.other_end);
     os::replace(nullptr);
     cuda::give_simulation_a_kernel_driver(false);
     running = nullptr;
@@ -289,6 +352,16 @@ void kernel::forget(std::uintptr_t start, std::size_t bytes) {
         if (last > end)
             at = mappings_.insert_or_assign(end, mapping{last - end, cut.file, cut.hold}).first;
     }
+}
+
+void kernel::end_travels() {
+    std::erase_if(travelling_, [](traveller const& each) {
+        pollfd about{each.other_end, 0, 0};
+        if (::poll(&about, 1, 0) != 1 || !(about.revents & POLLHUP))
+            return false;
+        ::close(each.other_end);
+        return true;
+    });
 }
 
 void kernel::expect_own_process() const {

@@ -102,9 +102,16 @@ private:
         std::shared_ptr<open_file> file;
         std::shared_ptr<void> hold;
     };
+    /// A file that has been sent, and may be received.
+    struct traveller {
+        std::shared_ptr<open_file> file;
+        std::string path;
+        int other_end; ///< of the pipe that travels in its place
+    };
     struct entry_points; // the functions of the table
     static void in_forked_child();
     void forget(std::uintptr_t start, std::size_t bytes);
+    void end_travels();
     void expect_own_process() const;
 
     mutable std::recursive_mutex lock_;
@@ -112,6 +119,7 @@ private:
     std::vector<std::shared_ptr<device_driver>> drivers_;
     std::map<int, descriptor> files_;
     std::map<std::uintptr_t, mapping> mappings_;
+    std::vector<traveller> travelling_;
     std::atomic<std::int64_t> device_time_{0}; ///< 0: the monotonic clock's
     pid_t owner_;
 };

@@ -315,6 +315,16 @@ std::uint32_t control_file::control(abi::control_parameters& request) {
             wanted && on_client)
             return import(*owner, *wanted);
         break;
+    case abi::cmd_export_objects_to_fd:
+        if (auto* const wanted = parameters_of<abi::export_objects_parameters>(request);
+            wanted && on_client)
+            return export_objects(*owner, *wanted);
+        break;
+    case abi::cmd_import_objects_from_fd:
+        if (auto* const wanted = parameters_of<abi::import_objects_parameters>(request);
+            wanted && on_client)
+            return import_objects(*owner, *wanted);
+        break;
     case abi::cmd_get_export_object_info:
         if (on_client)
             return export_info(request);

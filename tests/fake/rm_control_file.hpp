@@ -75,6 +75,10 @@ private:
     std::uint32_t control(abi::control_parameters& request);
     std::uint32_t id_info(abi::id_info_parameters& info);
     std::uint32_t import(client& owner, abi::import_object_parameters& request);
+    std::uint32_t export_objects(client& owner, abi::export_objects_parameters const& request);
+    std::uint32_t import_objects(client& owner, abi::import_objects_parameters& request);
+    /// The control file behind a descriptor that objects were exported to, or null.
+    control_file* exported_by(int fd) const;
     std::uint32_t export_info(abi::control_parameters const& request);
     std::uint32_t surface_info(object const& memory,
                                abi::surface_info_parameters const& asked) const;
@@ -85,6 +89,8 @@ private:
 
     rm_driver& driver_;
     std::set<handle> clients_;
+    std::vector<std::shared_ptr<memory_file>> exported_; ///< empty: nothing was exported to this
+    int exported_ordinal_ = -1;
 };
 
 } // namespace barmap::fake::rm

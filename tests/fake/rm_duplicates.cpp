@@ -89,11 +89,11 @@ std::uint32_t control_file::duplicate(abi::dup_parameters& request) {
     int fd = -1, ordinal = -1;
     std::uint64_t offset = 0, size = 0;
     // Not a violation: another process may have freed it in the meantime.
-    if (the_simulation().object(request.source_client, request.source_object, &fd, &offset,
-                                &size, &ordinal) != 0)
+    if (the_simulation().object(request.source_client, request.source_object, &fd, &offset, &size,
+                                &ordinal) != 0)
         return err_object_not_found;
-    request.object =
-        add_memory(*owner, request.parent, std::make_shared<memory_file>(fd, offset, size, ordinal));
+    request.object = add_memory(*owner, request.parent,
+                                std::make_shared<memory_file>(fd, offset, size, ordinal));
     return abi::ok;
 }
 
@@ -109,17 +109,67 @@ std::uint32_t control_file::import(client& owner, abi::import_object_parameters&
     return abi::ok;
 }
 
+control_file* control_file::exported_by(int fd) const {
+    auto const file = std::dynamic_pointer_cast<control_file>(driver_.host().file(fd));
+    return file && !file->exported_.empty() ? file.get() : nullptr;
+}
+
+std::uint32_t control_file::export_objects(client& owner,
+                                           abi::export_objects_parameters const& request) {
+    auto const to = std::dynamic_pointer_cast<control_file>(driver_.host().file(request.fd));
+    object const* const device = owner.find(request.device, abi::class_device);
+    if (!to || !to->clients_.empty() || !device)
+        return driver_.refuse("an export to no fresh control file", err_invalid_argument);
+    if (to->exported_.empty()) {
+        to->exported_.resize(request.max_objects);
+        to->exported_ordinal_ = device->ordinal;
+    }
+    if (request.count > abi::export_objects_max ||
+        request.index + request.count > to->exported_.size())
+        return driver_.refuse("an export of too many objects", err_invalid_argument);
+    for (std::size_t i = 0; i < request.count; ++i) {
+        auto& place = to->exported_[request.index + i];
+        place = nullptr;
+        if (request.objects[i] == 0)
+            continue; // takes out what is there
+        object const* const memory = owner.find(request.objects[i], class_memory);
+        if (!memory || memory->ordinal != to->exported_ordinal_)
+            return driver_.refuse("an export of what is no memory of the GPU",
+                                  err_invalid_argument);
+        place = memory->memory;
+    }
+    return abi::ok;
+}
+
+std::uint32_t control_file::import_objects(client& owner, abi::import_objects_parameters& request) {
+    control_file* const from = exported_by(request.fd);
+    if (!from || !owner.find(request.parent, abi::class_device))
+        return driver_.refuse("an import of nothing, or under no device", err_invalid_argument);
+    if (request.count > abi::import_objects_max ||
+        request.index + request.count > from->exported_.size())
+        return err_invalid_argument; // of what another process says is there
+    for (std::size_t i = 0; i < request.count; ++i) {
+        auto const& memory = from->exported_[request.index + i];
+        request.types[i] = memory ? 1 : 0;
+        if (memory)
+            request.objects[i] = add_memory(owner, request.parent, memory);
+    }
+    return abi::ok;
+}
+
 std::uint32_t control_file::export_info(abi::control_parameters const& request) {
     constexpr unsigned last_with_older_layout = 535;
     auto const tell = [&](auto* info) -> std::uint32_t {
         // Not a violation: a caller of an older layout tries the newer one first.
         if (!info)
             return abi::err_invalid_param_struct;
-        int const ordinal = the_simulation().fd_device(info->fd);
+        control_file const* const exported = exported_by(info->fd);
+        int const ordinal =
+            exported ? exported->exported_ordinal_ : the_simulation().fd_device(info->fd);
         if (ordinal < 0)
             return err_invalid_argument;
         info->device_instance = rm_driver::device_instance(ordinal);
-        info->max_objects = 1;
+        info->max_objects = exported ? static_cast<std::uint16_t>(exported->exported_.size()) : 1;
         return abi::ok;
     };
     if (driver_.how().series <= last_with_older_layout)

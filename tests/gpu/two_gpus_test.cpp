@@ -69,7 +69,7 @@ TEST_F(two_gpus_test, rm_refuses_a_descriptor_of_the_other) {
         cuda::export_chunk({chunks.address(), chunks.size(), 0, chunks.size()});
     for (int ordinal = 0; ordinal < 2; ++ordinal) {
         backend::gpu const gpu = identify(ordinal);
-        rm::client const client({gpu.pci_domain, gpu.pci_bus, gpu.pci_slot, gpu.pci_address});
+        rm::client const client(gpu.pci);
         std::error_code const code = code_of([&] { client.free(client.import(descriptor.get())); });
         EXPECT_EQ(code, ordinal == 0 ? std::error_code{} : make_error_code(errc::wrong_device));
     }

@@ -8,14 +8,20 @@
 
 namespace barmap::cuda {
 
+/// Where a GPU is on the PCI bus.
+struct pci_location {
+    std::uint32_t domain = 0, bus = 0, slot = 0;
+    [[nodiscard]] std::string text() const; ///< "0000:65:00.0"
+};
+
 /// Which GPU, in every name that a backend or an engine may know it by.
 struct gpu {
     int ordinal = 0;
     CUdevice handle = 0;
     std::string name;
     CUuuid uuid{};
-    std::uint32_t pci_domain = 0, pci_bus = 0, pci_slot = 0;
-    std::string pci_address; ///< "0000:65:00.0"
+    pci_location pci;
+    std::string pci_address; ///< in words
     int driver_version = 0;
     bool simulated = false;
     bool mig = false;      ///< a MIG slice, not a whole GPU

@@ -88,8 +88,9 @@ std::uint32_t client::control(abi::handle object, std::uint32_t command, void* p
     return request.status;
 }
 
-client::client(pci_location const& gpu) : control_fd_(open_control()), owner_(os::this_process()) {
+client::client(cuda::pci_location const& gpu) : control_fd_(open_control()), owner_(os::this_process()) {
     find_gpu(gpu);
+    device_fd_ = os::open_file(device_path_, O_RDWR);
     client_ = allocate(0, abi::class_root_client, nullptr, 0, "make an RM client");
 
     abi::id_info_parameters info{};
@@ -116,7 +117,7 @@ client::~client() {
         free(0, client_);
 }
 
-void client::find_gpu(pci_location const& gpu) {
+void client::find_gpu(cuda::pci_location const& gpu) {
     std::array<abi::card_info, abi::max_cards> cards{};
     call(abi::esc_card_info, cards, "list the GPUs of the driver");
     for (abi::card_info const& card : cards) {
@@ -127,7 +128,7 @@ void client::find_gpu(pci_location const& gpu) {
         device_path_ = "/dev/nvidia" + std::to_string(card.minor_number);
         return;
     }
-    throw error(errc::backend_absent, "find GPU " + gpu.text + " in the driver's list", "",
+    throw error(errc::backend_absent, "find GPU " + gpu.text() + " in the driver's list", "",
                 "the container may hide it: give it /dev/nvidiaN");
 }
 
@@ -224,6 +225,58 @@ abi::handle client::import(int descriptor) const {
     request.parent = device_;
     expect_ok(control(client_, abi::cmd_import_object_from_fd, request, what), what);
     return request.object;
+}
+
+os::fd client::export_objects(std::span<abi::handle const> objects) const {
+    constexpr char what[] = "export memory objects of RM";
+    os::fd file = open_control();
+    for (std::size_t done = 0; done < objects.size();) {
+        std::size_t const some = std::min(objects.size() - done, abi::export_objects_max);
+        abi::export_objects_parameters request{};
+        request.fd = file.get();
+        request.device = device_;
+        request.max_objects = static_cast<std::uint16_t>(objects.size());
+        std::ranges::copy(objects.subspan(done, some), request.objects);
+        request.count = static_cast<std::uint16_t>(some);
+        request.index = static_cast<std::uint16_t>(done);
+        expect_ok(control(client_, abi::cmd_export_objects_to_fd, request, what), what);
+        done += some;
+    }
+    return file;
+}
+
+std::vector<abi::handle> client::import_objects(int descriptor, std::size_t count) const {
+    constexpr char what[] = "import memory objects of another process";
+    if (exporting_device(descriptor) != device_instance_)
+        throw error(errc::wrong_device, what, "", "do not change what pin::share() made");
+    std::vector<abi::handle> result;
+    try {
+        while (result.size() < count) {
+            std::size_t const some = std::min(count - result.size(), abi::import_objects_max);
+            abi::import_objects_parameters request{};
+            request.fd = descriptor;
+            request.parent = device_;
+            request.count = static_cast<std::uint16_t>(some);
+            request.index = static_cast<std::uint16_t>(result.size());
+            result.reserve(result.size() + some);
+            expect_ok(control(client_, abi::cmd_import_objects_from_fd, request, what), what);
+            bool is_complete = true;
+            for (std::size_t i = 0; i < some; ++i)
+                if (request.types[i] != 0)
+                    result.push_back(request.objects[i]);
+                else
+                    is_complete = false;
+            if (!is_complete)
+                throw error(errc::unsupported_memory, what, "",
+                            "the descriptor names memory that is not there any more: a process "
+                            "that received it has taken it out");
+        }
+    } catch (...) {
+        for (abi::handle const each : result)
+            free(each);
+        throw;
+    }
+    return result;
 }
 
 bool client::free(abi::handle parent, abi::handle object) const noexcept {

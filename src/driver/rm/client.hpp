@@ -3,12 +3,14 @@
 
 #include "base/fd.hpp"
 #include "base/process.hpp"
+#include "driver/cuda/gpu.hpp"
 #include "driver/rm/rm_abi.hpp"
 
 #include <barmap/types.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,12 +18,6 @@
 /// as an ordinary user reaches it: by ioctls of /dev/nvidiactl. Set-up path only. All errors come
 /// without a backend's name: whoever uses a client adds what it is used for.
 namespace barmap::rm {
-
-/// Where a GPU is on the PCI bus.
-struct pci_location {
-    std::uint32_t domain = 0, bus = 0, slot = 0;
-    std::string text; ///< "0000:65:00.0"
-};
 
 /// A client of the resource manager with one GPU open: a tree client > device > subdevice.
 /// Everything it allocated in the kernel is freed with its control fd at the latest.
@@ -31,7 +27,7 @@ class client {
 public:
     /// @throws error errc::backend_absent where there is no /dev/nvidiactl or it does not list the
     ///         GPU, else what failed
-    explicit client(pci_location const& gpu);
+    explicit client(cuda::pci_location const& gpu);
     client(client const&) = delete;
     client& operator=(client const&) = delete;
     ~client();
@@ -60,7 +56,16 @@ public:
     /// on this GPU: RM itself reports success for the wrong one. @throws error
     [[nodiscard]] abi::handle import(int descriptor) const;
 
-    /// The same, or nothing where there is no such object or it cannot be duplicated.
+    /// A descriptor by which any process can import these memory objects of the client. They live
+    /// as long as it does. @throws error
+    [[nodiscard]] os::fd export_objects(std::span<abi::handle const> objects) const;
+
+    /// References to the first `count` objects that such a descriptor names, which are the caller's
+    /// to free. @throws error errc::wrong_device if they are on another GPU,
+    /// errc::unsupported_memory if one is not there
+    [[nodiscard]] std::vector<abi::handle> import_objects(int descriptor, std::size_t count) const;
+
+    /// The same as duplicate(), or nothing where there is no such object or it cannot be duplicated.
     [[nodiscard]] std::optional<abi::handle>
     try_duplicate(abi::handle source_client, abi::handle source_object) const noexcept;
 
@@ -129,7 +134,7 @@ public:
     [[nodiscard]] bool in_own_process() const noexcept;
 
 private:
-    void find_gpu(pci_location const& gpu);
+    void find_gpu(cuda::pci_location const& gpu);
     std::uint32_t control(abi::handle object, std::uint32_t command, void* parameters,
                           std::uint32_t size, char const* what) const;
     template <class Parameters>
@@ -144,6 +149,7 @@ private:
 
     os::fd control_fd_;
     std::string device_path_;
+    os::fd device_fd_; ///< RM lets a process use a GPU of which it has a device file open
     os::process_id owner_;
     std::uint32_t gpu_id_ = 0;
     std::uint32_t device_instance_ = 0;

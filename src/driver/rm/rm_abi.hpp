@@ -37,6 +37,8 @@ inline constexpr std::uint32_t class_subdevice = 0x2080;
 inline constexpr std::uint32_t cmd_gpu_get_id_info_v2 = 0x205;
 inline constexpr std::uint32_t cmd_import_object_from_fd = 0x3d06;
 inline constexpr std::uint32_t cmd_get_export_object_info = 0x3d08;
+inline constexpr std::uint32_t cmd_export_objects_to_fd = 0x3d0b;
+inline constexpr std::uint32_t cmd_import_objects_from_fd = 0x3d0c;
 inline constexpr std::uint32_t cmd_fb_get_info_v2 = 0x20801303;
 inline constexpr std::uint32_t cmd_get_surface_info = 0x410110;
 
@@ -181,6 +183,29 @@ struct export_object_info_535 { // the same up to 535
     std::uint8_t metadata[64];
 };
 
+inline constexpr std::size_t export_objects_max = 512; ///< in one call
+
+struct export_objects_parameters { // NV0000_CTRL_OS_UNIX_EXPORT_OBJECTS_TO_FD_PARAMS
+    std::int32_t fd; ///< a control file that nothing else has used; or one of an earlier call
+    handle device;
+    std::uint16_t max_objects; ///< in all calls
+    std::uint8_t metadata[64];
+    handle objects[export_objects_max];
+    std::uint16_t count;
+    std::uint16_t index; ///< of the first one
+};
+
+inline constexpr std::size_t import_objects_max = 128; ///< in one call
+
+struct import_objects_parameters { // NV0000_CTRL_OS_UNIX_IMPORT_OBJECTS_FROM_FD_PARAMS
+    std::int32_t fd;
+    handle parent;
+    handle objects[import_objects_max]; ///< 0 asks for a new one
+    std::uint8_t types[import_objects_max]; ///< 0: nothing is there
+    std::uint16_t count;
+    std::uint16_t index; ///< of the first one
+};
+
 struct fb_info {
     std::uint32_t index;
     std::uint32_t data; ///< KiB
@@ -254,6 +279,8 @@ static_assert(sizeof(id_info_parameters) == 32);
 static_assert(sizeof(import_object_parameters) == 20);
 static_assert(sizeof(export_object_info) == 80);
 static_assert(sizeof(export_object_info_535) == 76);
+static_assert(sizeof(export_objects_parameters) == 2128);
+static_assert(sizeof(import_objects_parameters) == 652);
 static_assert(sizeof(fb_get_info_parameters) == 1028);
 
 [[nodiscard]] constexpr unsigned long request(unsigned escape, std::size_t size) noexcept {

@@ -104,14 +104,24 @@ private:
 
 class dmabuf_pinned final : public pinned {
 public:
-    dmabuf_pinned(std::vector<os::fd> files, page_layout layout, cache_kind caching)
-        : files_(std::move(files)), layout_(std::move(layout)), caching_(caching) {}
+    dmabuf_pinned(std::vector<os::fd> files, std::vector<part> parts, cache_kind caching)
+        : files_(std::move(files)), parts_(std::move(parts)),
+          layout_(lay_out(parts_, os::page_size())), caching_(caching) {}
     std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
         return std::make_unique<dmabuf_mapped>(files_, layout_, caching_);
+    }
+    shared_memory share() override {
+        shared_memory result;
+        result.caching = caching_;
+        result.parts = parts_;
+        for (os::fd const& each : files_)
+            result.files.push_back(os::duplicate(each.get()));
+        return result;
     }
 
 private:
     std::vector<os::fd> files_;
+    std::vector<part> parts_;
     page_layout layout_;
     cache_kind caching_;
 };
@@ -161,10 +171,9 @@ public:
             files.push_back(std::move(range.descriptor));
             parts.push_back(range.wanted);
         }
-        page_layout layout = lay_out(parts, os::page_size());
         bool const cached = gpu_.simulated || (gpu_.coherent && !request.force_pcie);
         cache_kind const caching = cached ? cache_kind::cached : cache_kind::write_combining;
-        return std::make_unique<dmabuf_pinned>(std::move(files), std::move(layout), caching);
+        return std::make_unique<dmabuf_pinned>(std::move(files), std::move(parts), caching);
     }
 
 private:
@@ -175,6 +184,29 @@ private:
 
 std::unique_ptr<backend> make_dmabuf(gpu const& gpu) {
     return std::make_unique<dmabuf_backend>(gpu);
+}
+
+std::unique_ptr<pinned> open_dmabuf(shared_memory shared) {
+    constexpr char what[] = "open shared memory";
+    if (shared.files.size() != shared.parts.size())
+        throw error(errc::invalid_argument, what, "",
+                    "give a descriptor that pin::share() made, as it was received");
+    for (std::size_t i = 0; i < shared.files.size(); ++i) {
+        part const& wanted = shared.parts[i];
+        int const file = shared.files[i].get();
+        if (!shared.simulated && !os::is_dma_buf(file))
+            throw error(errc::invalid_argument, what, "",
+                        "the descriptor names a file that is no dma-buf: do not change what "
+                        "pin::share() made");
+        // An access beyond the end of the file would end the program by SIGBUS.
+        std::optional<std::size_t> const size = os::file_size(file);
+        if (!size || wanted.offset > *size || wanted.length > *size - wanted.offset)
+            throw error(errc::out_of_range, what, "",
+                        "the descriptor names more than its file has: do not change what "
+                        "pin::share() made");
+    }
+    return std::make_unique<dmabuf_pinned>(std::move(shared.files), std::move(shared.parts),
+                                           shared.caching);
 }
 
 } // namespace barmap::backend

@@ -41,18 +41,30 @@ private:
 
 class rm_pinned final : public pinned {
 public:
-    rm_pinned(std::vector<rm::memory_object> objects, char const* way, page_layout layout,
+    rm_pinned(std::vector<rm::memory_object> objects, char const* way, std::vector<part> parts,
               bool force_pcie, cache_kind caching)
-        : objects_(std::move(objects)), way_(way), layout_(std::move(layout)),
-          force_pcie_(force_pcie), caching_(caching) {}
+        : objects_(std::move(objects)), way_(way), parts_(std::move(parts)),
+          layout_(lay_out(parts_, os::page_size())), force_pcie_(force_pcie), caching_(caching) {}
     std::string_view way() const noexcept override { return way_; }
     std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
         return std::make_unique<rm_mapped>(objects_, layout_, force_pcie_, caching_);
+    }
+    shared_memory share() override {
+        std::vector<rm::abi::handle> handles;
+        for (rm::memory_object const& each : objects_)
+            handles.push_back(each.handle());
+        shared_memory result;
+        result.caching = caching_;
+        result.force_pcie = force_pcie_;
+        result.parts = parts_;
+        result.files.push_back(objects_.front().client().export_objects(handles));
+        return result;
     }
 
 private:
     std::vector<rm::memory_object> objects_;
     std::string_view way_;
+    std::vector<part> parts_;
     page_layout layout_;
     bool force_pcie_;
     cache_kind caching_;
@@ -72,10 +84,7 @@ public:
         return result;
     }
 
-    void start() override {
-        client_ = std::make_shared<rm::client>(
-            rm::pci_location{gpu_.pci_domain, gpu_.pci_bus, gpu_.pci_slot, gpu_.pci_address});
-    }
+    void start() override { client_ = std::make_shared<rm::client>(gpu_.pci); }
 
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& how) override {
         std::vector<rm::memory_object> objects;
@@ -89,7 +98,7 @@ public:
         // Where the CPU has a coherent link to the GPU, RM maps by that, unless PCIe is asked for.
         bool const cached = gpu_.coherent && !how.force_pcie;
         return std::make_unique<rm_pinned>(
-            std::move(objects), way, lay_out(parts, os::page_size()), how.force_pcie,
+            std::move(objects), way, std::move(parts), how.force_pcie,
             cached ? cache_kind::cached : cache_kind::write_combining);
     }
 
@@ -104,6 +113,30 @@ private:
 
 std::unique_ptr<backend> make_rm(gpu const& gpu) {
     return std::make_unique<rm_backend>(gpu);
+}
+
+std::unique_ptr<pinned> open_rm(shared_memory shared) {
+    constexpr char what[] = "open shared memory";
+    if (shared.files.size() != 1)
+        throw error(errc::invalid_argument, what, "",
+                    "give a descriptor that pin::share() made, as it was received");
+    auto const client = std::make_shared<rm::client>(shared.gpu);
+    std::vector<rm::memory_object> objects;
+    objects.reserve(shared.parts.size());
+    for (rm::abi::handle const each :
+         client->import_objects(shared.files.front().get(), shared.parts.size()))
+        objects.emplace_back(client, each);
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        std::uint64_t const size = client->size_of(objects[i].handle());
+        if (shared.parts[i].offset > size || shared.parts[i].length > size - shared.parts[i].offset)
+            throw error(errc::out_of_range, what, "",
+                        "the descriptor names " + std::to_string(shared.parts[i].length) +
+                            " bytes at " + std::to_string(shared.parts[i].offset) +
+                            " of an object of " + std::to_string(size) +
+                            ": do not change what pin::share() made");
+    }
+    return std::make_unique<rm_pinned>(std::move(objects), "a shared descriptor",
+                                       std::move(shared.parts), shared.force_pcie, shared.caching);
 }
 
 } // namespace barmap::backend

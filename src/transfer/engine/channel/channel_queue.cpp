@@ -37,8 +37,7 @@ std::uint32_t word_value(ticket number) noexcept {
 } // namespace
 
 cuda_session::cuda_session(cuda::gpu const& which)
-    : gpu(which), client(std::make_shared<rm::client>(rm::pci_location{
-                      which.pci_domain, which.pci_bus, which.pci_slot, which.pci_address})),
+    : gpu(which), client(std::make_shared<rm::client>(which.pci)),
       series(series_of(client->driver_version())), kind(generation_of(client->classes())),
       usermode(*client, kind), own_engine{own_engine_type(*client)},
       shared_engines(shared_engine_types(*client)),

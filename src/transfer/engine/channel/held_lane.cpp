@@ -133,8 +133,7 @@ public:
 private:
     struct parts {
         explicit parts(gpu const& which)
-            : client(std::make_shared<rm::client>(rm::pci_location{
-                  which.pci_domain, which.pci_bus, which.pci_slot, which.pci_address})),
+            : client(std::make_shared<rm::client>(which.pci)),
               series(series_of(client->driver_version())), kind(generation_of(client->classes())),
               space(std::make_shared<address_space>(client, series)),
               host(os::region::shared_memory(2 * os::page_size())),

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "base/parcel.hpp"
+
+#include "base/calls.hpp"
+
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <sys/socket.h>
+
+/// A parcel is a socket in whose queue one datagram lies that nobody takes out.
+namespace barmap::os {
+namespace {
+
+/// Room for the descriptors of a message.
+struct ancillary {
+    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(parcel::most_files * sizeof(int))> room{};
+};
+
+[[noreturn]] void fail(char const* operation) {
+    int const code = errno;
+    char const* advice = "see the system's documentation of this error";
+    if (code == EMFILE || code == ENFILE || code == ETOOMANYREFS)
+        advice = "raise the limit of open files (ulimit -n), or close descriptors";
+    throw error({code, std::system_category()}, operation, "", advice);
+}
+
+[[noreturn]] void refuse(char const* operation) {
+    throw error(errc::invalid_argument, operation, "",
+                "give a descriptor that pin::share() made, as it was received");
+}
+
+std::vector<fd> files_of(msghdr& message) {
+    std::vector<fd> result;
+    for (cmsghdr* each = CMSG_FIRSTHDR(&message); each; each = CMSG_NXTHDR(&message, each)) {
+        if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS)
+            continue;
+        std::size_t const count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < count; ++i) {
+            int descriptor = -1;
+            std::memcpy(&descriptor, CMSG_DATA(each) + i * sizeof descriptor, sizeof descriptor);
+            result.emplace_back(descriptor);
+        }
+    }
+    return result;
+}
+
+} // namespace
+
+fd parcel::pack(std::span<std::byte const> bytes, std::span<fd const> files) {
+    constexpr char what[] = "make a descriptor to share memory by";
+    int ends[2] = {-1, -1};
+    if (current().socket_pair(ends) != 0)
+        fail(what);
+    fd const sender(ends[0]);
+    fd receiver(ends[1]);
+    iovec content{const_cast<std::byte*>(bytes.data()), bytes.size()}; // which is only read
+    ancillary with;
+    msghdr message{};
+    message.msg_iov = &content;
+    message.msg_iovlen = 1;
+    if (!files.empty()) {
+        message.msg_control = with.room.data();
+        message.msg_controllen = CMSG_SPACE(files.size() * sizeof(int));
+        cmsghdr* const header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(files.size() * sizeof(int));
+        for (std::size_t i = 0; i < files.size(); ++i) {
+            int const descriptor = files[i].get();
+            std::memcpy(CMSG_DATA(header) + i * sizeof descriptor, &descriptor, sizeof descriptor);
+        }
+    }
+    if (current().send_message(sender.get(), &message) < 0)
+        fail(what);
+    return receiver;
+}
+
+parcel parcel::look_into(int descriptor) {
+    constexpr char what[] = "open shared memory";
+    parcel result;
+    result.bytes.resize(most_bytes);
+    iovec content{result.bytes.data(), result.bytes.size()};
+    ancillary with;
+    msghdr message{};
+    message.msg_iov = &content;
+    message.msg_iovlen = 1;
+    message.msg_control = with.room.data();
+    message.msg_controllen = with.room.size();
+    ssize_t const length = current().peek_message(descriptor, &message);
+    if (length < 0 && (errno == ENOMEM || errno == ENOBUFS))
+        fail(what);
+    if (length < 0)
+        refuse(what);
+    result.files = files_of(message);
+    if (message.msg_flags & MSG_CTRUNC) {
+        expect_descriptors(what);
+        refuse(what);
+    }
+    if (message.msg_flags & MSG_TRUNC)
+        refuse(what);
+    result.bytes.resize(static_cast<std::size_t>(length));
+    return result;
+}
+
+} // namespace barmap::os
