@@ -40,6 +40,8 @@
 #ifndef BARMAP_BARMAP_H
 #define BARMAP_BARMAP_H
 
+#include <barmap/status.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,30 +59,6 @@ typedef struct barmap_device barmap_device;   ///< one GPU
 typedef struct barmap_pin barmap_pin;         ///< a range of its memory, reachable for the CPU
 typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of that
 typedef struct barmap_batch_queue barmap_batch_queue; ///< what copies batches for one GPU
-
-/// Returned by functions that can fail. Values are never reused; later versions may add some, so
-/// treat an unknown one as a failure.
-enum barmap_status {
-    BARMAP_OK = 0,
-    BARMAP_ERROR_INVALID_ARGUMENT = 1,      ///< a size of 0, a NULL, an unknown name or option
-    BARMAP_ERROR_OUT_OF_RANGE = 2,          ///< the range leaves its allocation
-    BARMAP_ERROR_UNSUPPORTED_MEMORY = 3,    ///< this kind of memory cannot be mapped
-    BARMAP_ERROR_UNSUPPORTED_OPERATION = 4, ///< the backend lacks this operation
-    BARMAP_ERROR_NO_DEVICE = 5,             ///< there is no such GPU
-    BARMAP_ERROR_BACKEND_ABSENT = 6,        ///< no backend or engine for it is available here
-    BARMAP_ERROR_BACKEND_BROKEN = 7,        ///< the backend or engine is there but does not work
-    BARMAP_ERROR_WRONG_DEVICE = 8,          ///< the memory belongs to another GPU
-    BARMAP_ERROR_UNKNOWN_LAYOUT = 9,        ///< the driver's data has an unknown layout
-    BARMAP_ERROR_BAR1_EXHAUSTED = 10,       ///< too little of the GPU's BAR1 aperture is free
-    BARMAP_ERROR_FORKED_CHILD = 11,         ///< the handle belongs to the parent process
-    BARMAP_ERROR_NO_MEMORY = 12,            ///< the process has no memory left
-    BARMAP_ERROR_SYSTEM = 13,               ///< the system refused; the cause is an errno value
-    BARMAP_ERROR_CUDA = 14,                 ///< CUDA refused; the cause is a CUresult
-    BARMAP_ERROR_VULKAN = 15,               ///< Vulkan refused; the cause is a VkResult
-    BARMAP_ERROR_RM = 16,         ///< NVIDIA's resource manager refused; the cause is an NV_STATUS
-    BARMAP_ERROR_UNEXPECTED = 17, ///< a fault in barmap; the message says which
-    BARMAP_ERROR_COPY_UNFINISHED = 18 ///< a copy engine has not ended a copy
-};
 
 /// The last failure in this thread, as one sentence: what was attempted, why it failed, and what
 /// can be done. "" before the first one; a success leaves it as it is.
@@ -201,6 +179,27 @@ BARMAP_API int barmap_pin_create(barmap_device* device, uint64_t gpu_address, si
 BARMAP_API int barmap_pin_create_ipc(barmap_device* device, void const* handle, size_t offset,
                                      size_t bytes, barmap_pin_options const* or_null,
                                      barmap_pin** out);
+
+/// Makes a descriptor by which any process of this machine that may open the GPU's device files can
+/// open the memory, without CUDA. Whoever has it may read and write this memory; the memory lives
+/// as long as the descriptor, or what was opened by it. Any thread.
+/// @param descriptor set to one with close-on-exec, the caller's to close; -1 on failure
+/// @return 0; BARMAP_ERROR_UNSUPPORTED_OPERATION if the backend cannot (rm can);
+///         BARMAP_ERROR_FORKED_CHILD; or what the system or the driver reports
+///
+///     barmap_share(pin, &descriptor);
+BARMAP_API int barmap_share(barmap_pin const* pin, int* descriptor);
+
+/// Opens memory that a process has shared by barmap_share(). Needs and starts no CUDA; the pin has
+/// no GPU address here. A forked child may open its own. Any thread.
+/// @param descriptor remains the caller's, and can be opened any number of times
+/// @param out        to be freed by barmap_pin_destroy()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for another descriptor; BARMAP_ERROR_BACKEND_ABSENT if
+///         the GPU is out of this process's reach; BARMAP_ERROR_UNSUPPORTED_OPERATION for one of
+///         another version; or what the system or the driver reports
+///
+///     barmap_open_shared(received_descriptor, &pin);
+BARMAP_API int barmap_open_shared(int descriptor, barmap_pin** out);
 
 /// The GPU address of the pin's first byte; 0 of another process's memory. Any thread.
 ///

@@ -249,6 +249,19 @@ int barmap_pin_create_ipc(barmap_device* device, void const* handle, std::size_t
     });
 }
 
+int barmap_share(barmap_pin const* pin, int* descriptor) {
+    static constexpr char operation[] = "share pinned memory with another process";
+    return attempt([&] {
+        expect(descriptor, operation, "give a place for the descriptor, not NULL") = -1;
+        *descriptor = expect(pin, operation, "pin some memory first").pin.share();
+    });
+}
+
+int barmap_open_shared(int descriptor, barmap_pin** out) {
+    return make(out, "open shared memory",
+                [&] { return handle_of(barmap::open_shared(descriptor)); });
+}
+
 std::uint64_t barmap_pin_gpu_address(barmap_pin const* pin) {
     return pin->pin.gpu_address();
 }

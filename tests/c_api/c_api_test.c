@@ -82,6 +82,27 @@ static void copies_of_any_size(void) {
     barmap_mapping_destroy(map);
 }
 
+static void opens_what_it_shares(void) {
+    barmap_pin* opened = NULL;
+    barmap_mapping *given = NULL, *taken = NULL;
+    int descriptor = -1;
+    CHECK(barmap_share(memory, &descriptor) == BARMAP_OK && descriptor >= 0);
+    CHECK(barmap_open_shared(descriptor, &opened) == BARMAP_OK);
+    CHECK(close(descriptor) == 0);
+    CHECK(barmap_pin_size(opened) == size && barmap_pin_gpu_address(opened) == 0);
+    CHECK(strcmp(barmap_pin_backend(opened), barmap_pin_backend(memory)) == 0);
+    CHECK(barmap_mapping_create(memory, &given) == BARMAP_OK);
+    CHECK(barmap_mapping_create(opened, &taken) == BARMAP_OK);
+    barmap_mapping_post64(taken, size - 8, 0x1234567890u);
+    barmap_flush_stores();
+    uint64_t seen = 0;
+    barmap_mapping_read(given, &seen, size - 8, sizeof seen);
+    CHECK(seen == 0x1234567890u);
+    barmap_mapping_destroy(given);
+    barmap_mapping_destroy(taken);
+    barmap_pin_destroy(opened);
+}
+
 static void every_refused_copy(void) {
     static char host[8];
     barmap_mapping* map = NULL;
@@ -151,6 +172,13 @@ static void every_refusal(void) {
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "create a device", pin,
             barmap_pin_create_ipc(NULL, handle, 0, 1, NULL, &pin));
     REFUSED_WITHOUT_OUTPUT("give a place", barmap_pin_create_ipc(gpu, handle, 0, 1, NULL, NULL));
+    int descriptor = 0;
+    CHECK(barmap_share(NULL, &descriptor) == BARMAP_ERROR_INVALID_ARGUMENT && descriptor == -1);
+    CHECK(strstr(barmap_error_message(), "pin some memory first") != NULL);
+    REFUSED_WITHOUT_OUTPUT("give a place for the descriptor", barmap_share(memory, NULL));
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "as it was received", pin,
+            barmap_open_shared(-1, &pin));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_open_shared(-1, NULL));
     CHECK(barmap_device_create(1, &device) == BARMAP_OK);
     REFUSED(BARMAP_ERROR_WRONG_DEVICE, "map memory of GPU 0 through GPU 1", pin,
             barmap_pin_create(device, address, 1, NULL, &pin));
@@ -311,6 +339,7 @@ int main(int argc, char** argv) {
     }
     every_way_of_copying();
     copies_of_any_size();
+    opens_what_it_shares();
     every_refused_copy();
     every_refusal();
     options_of_every_size();

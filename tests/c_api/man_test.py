@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A manual page has each function of a C header as it is declared, each status and each flag.
 
-Usage: man_test.py HEADER PAGE [unittest's arguments]
+Usage: man_test.py HEADER[,HEADER] PAGE [unittest's arguments]
 """
 
 import re
@@ -42,5 +42,7 @@ class ThePage(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    HEADER, PAGE = (Path(sys.argv.pop(1)).read_text() for _ in range(2))
+    HEADER, PAGE = (
+        "".join(Path(each).read_text() for each in sys.argv.pop(1).split(",")) for _ in range(2)
+    )
     unittest.main()
