@@ -8,6 +8,7 @@ The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where t
 """
 
 from . import types
+from ._array import Array, alloc
 from ._barmap import version as __version__
 from ._batches import BatchQueue, batch_queue, copy_rows, pinned
 from ._device_struct import device_struct
@@ -15,7 +16,7 @@ from ._error import ArgumentError, Error
 from ._headers import include_dir
 from ._layout import IpcMemory
 from ._machine import Device, devices, flush_stores, info, sim
-from ._mapping import Array, Mapping, alloc, map
+from ._mapping import Mapping, map, open_shared
 from ._rings import RingToCpu, RingToGpu
 from ._signals import Arena, CounterToCpu, CounterToGpu
 from ._steps import StepInputs, StepOutputs
@@ -45,6 +46,7 @@ __all__ = [
     "include_dir",
     "info",
     "map",
+    "open_shared",
     "pinned",
     "sim",
 ]
@@ -52,7 +54,7 @@ __all__ = [
 for _each in (
     Arena, ArgumentError, Array, BatchQueue, CounterToCpu, CounterToGpu, Device, Error, IpcMemory, Mapping,
     RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, batch_queue, copy_rows, device_struct, devices,
-    flush_stores, include_dir, info, map, pinned, sim,
+    flush_stores, include_dir, info, map, open_shared, pinned, sim,
 ):
     _each.__module__ = __name__
 del _each

@@ -149,3 +149,21 @@ class Source(NamedTuple):
     read_only: bool = False
     typed: bool = True
     ipc: Optional[IpcMemory] = None
+
+
+class Shared(NamedTuple):
+    """GPU memory that another process has shared by a descriptor.
+
+    Attributes
+    ----------
+    descriptor : int
+    layout : Layout or None
+        None: all of it, as bytes.
+    read_only, typed : bool
+        As in `Source`.
+    """
+
+    descriptor: int
+    layout: Optional[Layout]
+    read_only: bool = False
+    typed: bool = True

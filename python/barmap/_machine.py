@@ -11,7 +11,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, SupportsIndex, Union
 
 from . import _barmap
 from ._error import Error
-from ._mapping import _backend_name
+from ._mapping import backend_name
 from ._numbers import unsigned
 
 
@@ -113,7 +113,7 @@ class Device(NamedTuple):
         >>> barmap.devices()[0].copy_crossovers()[0]
         CopyCrossover(direction='to the GPU', host='pageable', from_nbytes=0, method='mapping')
         """
-        rows = _barmap.copy_crossovers(self.ordinal, _backend_name(backend))
+        rows = _barmap.copy_crossovers(self.ordinal, backend_name(backend))
         return [CopyCrossover(**row) for row in rows]
 
 

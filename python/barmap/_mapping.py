@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Mappings of GPU memory, and arrays in GPU memory that can be mapped."""
+"""Mappings of GPU memory."""
 
 from __future__ import annotations
 
 import operator
+import os
 import threading
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, TypeVar, Union
 
 from . import _barmap, _sources
 from ._events import MappingEvents
-from ._layout import IpcMemory, Layout, Source, lengths
+from ._layout import IpcMemory, Layout, Shared, Source, lengths
 from ._naming import array_name, dtype_name, kind_of
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
@@ -19,14 +20,28 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _Self = TypeVar("_Self", bound="Mapping")
-_CUDA = 2  # DLDeviceType
-_DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLDataTypeCode by numpy.dtype.kind
 
 
-def _backend_name(backend: Optional[str]) -> str:
+def backend_name(backend: Optional[str]) -> str:
     if backend is not None and not isinstance(backend, str):
         raise TypeError(f"backend is the name of one, not {kind_of(backend)}")
     return backend or ""
+
+
+class _Descriptor:
+    """Closes a descriptor when it goes."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        os.close(self.number)
+
+
+def _open_again(descriptor: Any, layout: Layout, read_only: bool, typed: bool) -> Mapping:
+    """What a pickled mapping is in another process."""
+    received = _Descriptor(descriptor.detach())
+    return Mapping(Shared(received.number, layout, read_only, typed))
 
 
 class Mapping(_barmap.MappedMemory):
@@ -78,17 +93,28 @@ class Mapping(_barmap.MappedMemory):
     _left: int
     _taking: threading.Lock
     _owner: Optional[object] = None
+    _typed: bool
+    _descriptor: Optional[_Descriptor] = None
 
     def __init__(
-        self, source: Source, backend: Optional[str] = None, events: bool = False
+        self, source: Union[Source, Shared], backend: Optional[str] = None, events: bool = False
     ) -> None:
-        if not isinstance(source, Source):
+        if not isinstance(source, (Source, Shared)):
             raise TypeError("barmap.map makes mappings")
         layout = source.layout
-        if source.ipc is None:
-            start = unsigned(source.address - layout.offset, "the address")
+        if isinstance(source, Shared):
+            super().__init__(descriptor=source.descriptor, read_only=source.read_only)
+            layout = layout or Layout.of((self.nbytes,), "u1")
+            if layout.nbytes > self.nbytes:
+                super().close()
+                raise ValueError(
+                    f"{array_name(layout.dtype, layout.shape)} has {layout.nbytes} bytes, and the "
+                    f"shared memory {self.nbytes}"
+                )
+        elif source.ipc is None:
+            start = unsigned(source.address - source.layout.offset, "the address")
             super().__init__(
-                start, layout.nbytes, _backend_name(backend), source.read_only, bool(events)
+                start, source.layout.nbytes, backend_name(backend), source.read_only, bool(events)
             )
         elif events:
             raise ValueError("memory of another process has no events here")
@@ -96,15 +122,17 @@ class Mapping(_barmap.MappedMemory):
             handle, nbytes, offset, device = source.ipc
             super().__init__(
                 bytes(memoryview(handle)), unsigned(offset, "the offset"), unsigned(nbytes, "nbytes"),
-                device=operator.index(device), backend=_backend_name(backend),
+                device=operator.index(device), backend=backend_name(backend),
             )
+        assert layout is not None
         self._lay_out(layout, source.typed)
-        self._owner = source.owner
+        self._owner = None if isinstance(source, Shared) else source.owner
         self._left = layout.nbytes  # bytes that no event has revoked
         self._taking = threading.Lock()  # held by whoever takes an event, or waits for one
 
     def _lay_out(self, layout: Layout, typed: bool) -> None:
         self._layout = layout
+        self._typed = typed
         # Raw elements stand for a type that NumPy lacks, in whatever form it is written.
         typed = typed and (layout.dtype.kind != "V" or layout.dtype.names is not None)
         self._set_elements(
@@ -167,6 +195,51 @@ class Mapping(_barmap.MappedMemory):
             layout.shape, layout.dtype, raw, layout.offset, layout.strides
         )
         return view
+
+    def share(self) -> int:
+        """A file descriptor by which other processes of this machine can open the memory.
+
+        `barmap.open_shared` opens it, also in a process without CUDA. Whoever has the descriptor
+        can read and write this memory, which lives as long as the descriptor, or what was opened by
+        it. Mappings can also be given to ``multiprocessing`` as they are, in arguments of a process
+        that is started by spawn or forkserver, and through queues and pipes: what arrives is a
+        `Mapping` of the same elements.
+
+        Returns
+        -------
+        int
+            A new descriptor, which is not inheritable: pass it on by
+            ``multiprocessing.reduction.send_handle``, ``socket.send_fds`` or fork. Close it with
+            ``os.close``.
+
+        Raises
+        ------
+        barmap.Error
+            If the backend cannot share memory: rm and dmabuf can.
+        ValueError
+            If the mapping is closed.
+
+        Examples
+        --------
+        >>> import os
+        >>> array = barmap.alloc(4, "u1")
+        >>> descriptor = array.share()
+        >>> barmap.open_shared(descriptor).write(b"1234")
+        >>> os.close(descriptor)
+        >>> array.read()
+        b'1234'
+        """
+        return self._share()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        from multiprocessing import reduction
+
+        # Whoever starts a process takes the descriptor only when it has pickled everything.
+        if self._descriptor is None:
+            self._descriptor = _Descriptor(self.share())
+        return _open_again, (
+            reduction.DupFd(self._descriptor.number), self._layout, self.readonly, self._typed
+        )
 
     def events(self) -> MappingEvents:
         """The events that report when the GPU driver revokes the mapped memory.
@@ -249,89 +322,6 @@ class Mapping(_barmap.MappedMemory):
         )
 
 
-class Array(Mapping):
-    """An array in GPU memory that the CPU reaches, made by `barmap.alloc`. It is its own `Mapping`.
-
-    Libraries take it by ``__cuda_array_interface__`` or DLPack, for example
-    ``torch.from_dlpack(array)`` or ``cupy.asarray(array)``. What they make from it keeps it alive.
-    `close` is refused as long as something made by DLPack is alive; users of the other interface
-    are unknown, and `close` frees the memory all the same.
-
-    Examples
-    --------
-    >>> array = barmap.alloc((2, 2), "f8")
-    >>> array.fill(0)
-    >>> array.write(np.float64(1.5), offset=8)
-    >>> array.numpy()
-    array([[0. , 1.5],
-           [0. , 0. ]])
-    >>> array.__cuda_array_interface__["shape"]
-    (2, 2)
-    """
-
-    def __init__(
-        self,
-        shape: Union[SupportsIndex, Sequence[SupportsIndex]],
-        dtype: npt.DTypeLike,
-        device: SupportsIndex = 0,
-        backend: Optional[str] = None,
-    ) -> None:
-        layout = Layout.of(lengths(shape), dtype)
-        _barmap.MappedMemory.__init__(
-            self, layout.nbytes, device=unsigned(device, "device", 31),
-            backend=_backend_name(backend),
-        )
-        self._lay_out(layout, typed=True)
-
-    @property
-    def __cuda_array_interface__(self) -> Dict[str, Any]:
-        """Version 3, without a stream: whoever has written must have waited for it."""
-        if self.closed:
-            raise ValueError("this array is closed")
-        return {
-            "version": 3,
-            "shape": self.shape,
-            "typestr": self.dtype.str,
-            "descr": self.dtype.descr,
-            "data": (self.gpu_address, False),
-            "strides": None,
-            "stream": None,
-        }
-
-    def __dlpack_device__(self) -> Tuple[int, int]:
-        """The GPU, as DLPack names it."""
-        return _CUDA, self.device
-
-    def __dlpack__(self, **how: Any) -> Any:
-        """A DLPack capsule of this memory. Nothing is copied or synchronised.
-
-        Parameters
-        ----------
-        **how
-            stream (ignored), max_version, dl_device and copy, as the array API standard says.
-
-        Raises
-        ------
-        BufferError
-            If DLPack has no such dtype, or a copy or another device is asked for.
-        ValueError
-            If the array is closed.
-        """
-        try:
-            code = _DLPACK_CODES[self.dtype.kind]
-        except KeyError:
-            raise BufferError(f"DLPack has no elements of {dtype_name(self.dtype)}") from None
-        if not self.dtype.isnative:
-            raise BufferError(f"DLPack has no elements in another byte order ({self.dtype.str})")
-        size = self.dtype.itemsize
-        strides = [step // size for step in self.strides]
-        # The memoryview keeps the array alive, and open.
-        array = _barmap.dlpack_array(
-            self._bytes(), self.gpu_address, self.shape, strides, code, 8 * size, _CUDA, self.device
-        )
-        return array.__dlpack__(**how)
-
-
 def map(
     x: Union[SupportsCudaArray, SupportsDlpack, SupportsIndex, IpcMemory],
     nbytes: Optional[SupportsIndex] = None,
@@ -382,39 +372,47 @@ def map(
     return Mapping(_sources.find(x, nbytes), backend, events)
 
 
-def alloc(
-    shape: Union[SupportsIndex, Sequence[SupportsIndex]],
-    dtype: npt.DTypeLike,
-    *,
-    device: SupportsIndex = 0,
-    backend: Optional[str] = None,
-) -> Array:
-    """Allocates an array in GPU memory that the CPU reaches. Its contents are not initialised.
+def open_shared(
+    descriptor: SupportsIndex,
+    shape: Union[None, SupportsIndex, Sequence[SupportsIndex]] = None,
+    dtype: npt.DTypeLike = "u1",
+) -> Mapping:
+    """Opens memory that another process has shared by `Mapping.share`.
+
+    Needs no CUDA, and starts none: it takes a millisecond. A forked child may open its own.
 
     Parameters
     ----------
-    shape : int or sequence of int
-    dtype : numpy.dtype or what it is made from
-    device : int, optional
-        Ordinal of the GPU.
-    backend : str, optional
-        Name of the backend to use; the first that can, if not given.
+    descriptor : int
+        It remains the caller's to close, and can be opened any number of times.
+    shape : int or sequence of int, optional
+        Of the elements, in C order. Without it, the mapping is all of the memory, as bytes.
+    dtype : numpy.dtype or what it is made from, optional
 
     Returns
     -------
-    Array
+    Mapping
+        Its ``gpu_address`` is 0 and its ``device`` -1, since neither has a name in this process. It
+        keeps the memory, whatever becomes of the descriptor and of the process that shared it.
 
     Raises
     ------
     barmap.Error
-        If there is no GPU, no backend or no memory.
-    TypeError, ValueError
-        For a shape or dtype that NumPy refuses; for elements that are Python objects, an array
-        without bytes, and a name that no backend has.
+        If the descriptor is none that `Mapping.share` made, or the GPU's device files are out of
+        reach.
+    ValueError
+        If the elements do not fit into the memory.
 
     Examples
     --------
-    >>> barmap.alloc((2, 3), "f4").nbytes
-    24
+    >>> import os
+    >>> array = barmap.alloc((2, 2), "f4")
+    >>> descriptor = array.share()
+    >>> with barmap.open_shared(descriptor, (2, 2), "f4") as mapping:
+    ...     mapping.write(np.ones((2, 2), "f4"))
+    >>> os.close(descriptor)
+    >>> array.numpy().sum()
+    np.float32(4.0)
     """
-    return Array(shape, dtype, device, backend)
+    layout = None if shape is None else Layout.of(lengths(shape), dtype)
+    return Mapping(Shared(operator.index(descriptor), layout, typed=layout is not None))

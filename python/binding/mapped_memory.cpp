@@ -82,10 +82,8 @@ mapped_memory::mapped_memory(std::uintptr_t address, std::size_t bytes, std::str
     pin_options how;
     how.backend = backend;
     how.events = events;
-    pin memory = owner.pin(address, bytes, how);
-    use(std::make_shared<mapping const>(memory.map()), address, address, bytes);
-    if (events)
-        pin_ = std::move(memory);
+    pin_ = owner.pin(address, bytes, how);
+    use(std::make_shared<mapping const>(pin_.map()), address, address, bytes);
 }
 
 mapped_memory::mapped_memory(nanobind::bytes const& told, std::size_t offset, std::size_t bytes,
@@ -97,8 +95,15 @@ mapped_memory::mapped_memory(nanobind::bytes const& told, std::size_t offset, st
     std::memcpy(handle.bytes.data(), told.c_str(), handle.bytes.size());
     released_gil const others_run;
     expect_not_forked("map GPU memory");
-    pin const memory = barmap::device::open(ordinal).pin(handle, offset, bytes, {backend});
-    use(std::make_shared<mapping const>(memory.map()), 0, 0, bytes);
+    pin_ = barmap::device::open(ordinal).pin(handle, offset, bytes, {backend});
+    use(std::make_shared<mapping const>(pin_.map()), 0, 0, bytes);
+}
+
+mapped_memory::mapped_memory(int descriptor, bool read_only)
+    : ordinal_(-1), read_only_(read_only) {
+    released_gil const others_run;
+    pin_ = barmap::open_shared(descriptor);
+    use(std::make_shared<mapping const>(pin_.map()), 0, 0, pin_.size());
 }
 
 mapped_memory::mapped_memory(std::size_t bytes, int ordinal, std::string const& backend)
@@ -118,6 +123,15 @@ void mapped_memory::use(std::shared_ptr<mapping const> memory, std::uintptr_t st
     fork_generation_ = fork_generation();
 }
 
+int mapped_memory::share() const {
+    expect_open();
+    released_gil const others_run;
+    if (pin_.size() > 0)
+        return pin_.share();
+    // Of memory that barmap allocated, only what this maps.
+    return device_that_owns(address_).pin(address_, window_.size, {backend_}).share();
+}
+
 mapped_memory::~mapped_memory() {
     if (!mapping_)
         return;
@@ -132,7 +146,8 @@ void mapped_memory::expect_open() const {
         raise(PyExc_ValueError, "this mapping is closed");
     if (fork_generation_ != fork_generation()) [[unlikely]]
         throw error(errc::forked_child, "use a mapping", backend_,
-                    "map again in the child, after starting it with spawn instead of fork");
+                    "start the child with spawn instead of fork and map again there; or share() before the "
+                    "fork, and give the descriptor to barmap.open_shared() in the child");
 }
 
 void mapped_memory::expect_writable() const {

@@ -25,13 +25,15 @@ namespace barmap::python {
 class mapped_memory {
 public:
     /// Imports memory of a GPU; of memory that barmap allocated, uses the mapping that there is.
-    /// With events, makes a pin of its own, with events. Set-up happens without the GIL.
+    /// With events, the pin has them. Set-up happens without the GIL.
     mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
                   bool read_only, bool events);
     /// Memory of another process on a GPU, by its CUDA IPC handle of 64 bytes. Set-up happens
     /// without the GIL.
     mapped_memory(nanobind::bytes const& ipc_handle, std::size_t offset, std::size_t bytes,
                   int device, std::string const& backend);
+    /// Memory that another process has shared. Set-up happens without the GIL, and without CUDA.
+    mapped_memory(int descriptor, bool read_only);
     /// Allocates memory on a GPU. Set-up happens without the GIL.
     mapped_memory(std::size_t bytes, int device, std::string const& backend);
     ~mapped_memory();
@@ -55,6 +57,9 @@ public:
     void close();
     /// Refuses everything from now on, and unmaps when the last user has gone.
     void close_after_users();
+
+    /// As pin::share().
+    [[nodiscard]] int share() const;
 
     /// As those of pin; of a mapping without events, error errc::invalid_argument.
     [[nodiscard]] int event_fd() const;
@@ -99,7 +104,7 @@ private:
         std::vector<Py_ssize_t> shape, strides;
     };
 
-    pin pin_;                                ///< empty if without events
+    pin pin_;                                ///< empty of memory that barmap allocated
     std::shared_ptr<mapping const> mapping_; ///< null once closed
     window window_;                          ///< what of it is this object's
     std::uintptr_t address_ = 0;

@@ -146,6 +146,7 @@ void bind_mapped_memory(nb::module_& module) {
         .def(nb::init<nb::bytes const&, std::size_t, std::size_t, int, std::string const&>(),
              nb::arg("ipc_handle"), nb::arg("offset"), nb::arg("nbytes"), nb::kw_only(),
              nb::arg("device"), nb::arg("backend"))
+        .def(nb::init<int, bool>(), nb::kw_only(), nb::arg("descriptor"), nb::arg("read_only"))
         .def(nb::init<std::size_t, int, std::string const&>(), nb::arg("nbytes"), nb::kw_only(),
              nb::arg("device"), nb::arg("backend"))
         .def("close", bound(&self::close))
@@ -154,6 +155,7 @@ void bind_mapped_memory(nb::module_& module) {
              nb::arg("format"), nb::arg("itemsize"), nb::arg("offset"), nb::arg("shape"),
              nb::arg("strides"))
         .def("_bytes", [](nb::handle_t<self> memory) { return made(memory).bytes_view(memory); })
+        .def("_share", bound(&self::share))
         .def("_event_fd", bound(&self::event_fd))
         .def("_next_event", bound(&self::next_event),
              nb::sig("def _next_event(self) -> tuple[int, int, int, int] | None"))

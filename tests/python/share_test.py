@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Memory that goes to other processes: by descriptor, and through multiprocessing."""
+
+import copy
+import gc
+import multiprocessing
+import os
+import pickle
+import socket
+
+import barmap
+import numpy as np
+import pytest
+
+
+def fill_by(mapping, value):
+    """What a child does; a module's function, so that spawn finds it."""
+    mapping.write(np.full(mapping.shape, value, mapping.dtype))
+
+
+def fill_from(queue):
+    mapping, value = queue.get()
+    fill_by(mapping, value)
+    queue.task_done()
+
+
+def fill_from_pipe(end):
+    with end.recv() as mapping:
+        fill_by(mapping, 5)
+    end.send("done")
+
+
+def open_and_fill(descriptor):
+    with barmap.open_shared(descriptor, 8, "i4") as mapping:
+        mapping.write(np.arange(8, dtype="i4"))
+    os._exit(0)
+
+
+@pytest.fixture
+def array():
+    made = barmap.alloc((4, 8), "i4")
+    made.fill(0)
+    return made
+
+
+def descriptors():
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_a_descriptor_opens_the_same_memory(array):
+    descriptor = array.share()
+    assert not os.get_inheritable(descriptor)
+    whole = barmap.open_shared(descriptor)
+    assert (whole.shape, whole.dtype, whole.nbytes) == ((128,), np.dtype("u1"), 128)
+    assert (whole.gpu_address, whole.device) == (0, -1)
+    assert whole.backend == array.backend
+    with barmap.open_shared(descriptor, (4, 8), "i4") as same:
+        same.write(np.arange(32, dtype="i4").reshape(4, 8))
+    assert (array.numpy() == np.arange(32).reshape(4, 8)).all()
+    assert barmap.open_shared(descriptor, 2, "u8").nbytes == 128
+    os.close(descriptor)
+    assert whole.read(4, 4) == np.int32(1).tobytes()
+
+
+def test_a_part_is_shared_alone(array):
+    array.write(np.arange(32, dtype="i4"))
+    with barmap.map(array.gpu_address + 4, 12) as part:
+        descriptor = part.share()
+    opened = barmap.open_shared(descriptor)
+    os.close(descriptor)
+    assert opened.nbytes == 12
+    assert opened.read() == np.arange(1, 4, dtype="i4").tobytes()
+
+
+def test_the_memory_outlives_its_owner(array):
+    descriptor = array.share()
+    array.fill(7)
+    array.close()
+    opened = barmap.open_shared(descriptor)
+    os.close(descriptor)
+    assert opened.read() == b"\7" * 128
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_goes_into_arguments(array, method):
+    context = multiprocessing.get_context(method)
+    with barmap.map(array.gpu_address, 64) as half:
+        before = descriptors()
+        child = context.Process(target=fill_by, args=(half, 3))
+        child.start()
+        child.join(60)
+        assert child.exitcode == 0
+    assert (array.numpy().view("u1").reshape(-1) == [3] * 64 + [0] * 64).all()
+    del child, half
+    assert descriptors() <= before + 2  # those of a forkserver
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+def test_goes_through_queues_and_pipes(array, method):
+    context = multiprocessing.get_context(method)
+    queue = context.JoinableQueue()
+    near, far = context.Pipe()
+    children = [
+        context.Process(target=fill_from, args=(queue,)),
+        context.Process(target=fill_from_pipe, args=(far,)),
+    ]
+    for child in children:
+        child.start()
+    queue.put((array, 4))
+    queue.join()
+    assert (array.numpy() == 4).all()
+    near.send(array)
+    assert near.recv() == "done"
+    assert (array.numpy() == 5).all()
+    for child in children:
+        child.join(60)
+        assert child.exitcode == 0
+
+
+def test_keeps_shape_strides_and_read_only(array):
+    array.write(np.arange(32, dtype="i4"))
+    same = pickle.loads(pickle.dumps(array))
+    assert type(same) is barmap.Mapping
+    assert (same.shape, same.dtype, same.strides) == (array.shape, array.dtype, array.strides)
+    assert (same.numpy() == array.numpy()).all()
+    with copy.copy(same) as again:
+        assert (again.numpy() == array.numpy()).all()
+
+
+def test_a_forked_child_opens_its_own(array):
+    descriptor = array.share()
+    child = os.fork()
+    if child == 0:
+        try:
+            array.read()
+        except barmap.Error as failure:
+            if "barmap.open_shared()" in str(failure):
+                open_and_fill(descriptor)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os.close(descriptor)
+    assert (array.numpy()[0] == np.arange(8)).all()
+
+
+def test_what_is_none_is_refused(array):
+    before = descriptors()
+    with pytest.raises(barmap.Error, match="open shared memory.*as it was received"):
+        barmap.open_shared(0)
+    with pytest.raises(barmap.Error, match="as it was received"):
+        barmap.open_shared(-1)
+    near, far = socket.socketpair()
+    with near, far, pytest.raises(barmap.Error, match="as it was received"):
+        barmap.open_shared(near.fileno())
+    with pytest.raises(TypeError):
+        barmap.open_shared("3")
+    descriptor = array.share()
+    with pytest.raises(ValueError, match="and the shared memory 128"):
+        barmap.open_shared(descriptor, (5, 8), "i4")
+    os.close(descriptor)
+    assert descriptors() == before
+    array.close()
+    with pytest.raises(ValueError, match="closed"):
+        array.share()
