@@ -103,11 +103,18 @@ client::client(cuda::pci_location const& gpu) : control_fd_(open_control()), own
     device.device_id = info.device_instance;
     device.client_share = client_;
     device_ = allocate(client_, abi::class_device, &device, sizeof device, "open the GPU in RM");
+    subdevice_instance_ = info.subdevice_instance;
+}
 
-    abi::subdevice_alloc_parameters subdevice{};
-    subdevice.subdevice_id = info.subdevice_instance;
-    subdevice_ = allocate(device_, abi::class_subdevice, &subdevice, sizeof subdevice,
-                          "open the GPU's subdevice in RM");
+abi::handle client::subdevice() const {
+    std::lock_guard const hold(making_);
+    if (subdevice_ == 0) {
+        abi::subdevice_alloc_parameters parameters{};
+        parameters.subdevice_id = subdevice_instance_;
+        subdevice_ = allocate(device_, abi::class_subdevice, &parameters, sizeof parameters,
+                              "open the GPU's subdevice in RM");
+    }
+    return subdevice_;
 }
 
 // The kernel frees the client and all below it when the last descriptor of the control file is
@@ -382,7 +389,7 @@ bar1_info client::bar1() const {
     request.count = 2;
     request.list[0].index = abi::fb_info_bar1_size;
     request.list[1].index = abi::fb_info_bar1_avail_size;
-    expect_ok(control(subdevice_, abi::cmd_fb_get_info_v2, request, what), what);
+    expect_ok(control(subdevice(), abi::cmd_fb_get_info_v2, request, what), what);
     constexpr std::uint64_t kib = 1024;
     return {request.list[0].data * kib, request.list[1].data * kib};
 }

@@ -84,7 +84,10 @@ public:
         return result;
     }
 
-    void start() override { client_ = std::make_shared<rm::client>(gpu_.pci); }
+    void start() override {
+        client_ = std::make_shared<rm::client>(gpu_.pci);
+        (void)client_->subdevice(); // so that nothing has to be made when BAR1 is used up
+    }
 
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& how) override {
         std::vector<rm::memory_object> objects;
