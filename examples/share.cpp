@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// A worker that never starts CUDA fills memory of the process that computes: a feed handler, a data
+// loader, or, the other way round, a monitor.
+//
+//     barmap sim -- ./share        # without a GPU
+#include <barmap/barmap.hpp>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+using batch = std::array<std::uint32_t, 1024>;
+
+void send_descriptor(int socket, int descriptor) {
+    char word = 0;
+    iovec content{&word, 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> room{};
+    msghdr message{};
+    message.msg_iov = &content;
+    message.msg_iovlen = 1;
+    message.msg_control = room.data();
+    message.msg_controllen = room.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof descriptor);
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    (void)sendmsg(socket, &message, 0);
+}
+
+int receive_descriptor(int socket) {
+    char word = 0;
+    iovec content{&word, 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+    msghdr message{};
+    message.msg_iov = &content;
+    message.msg_iovlen = 1;
+    message.msg_control = room.data();
+    message.msg_controllen = room.size();
+    int descriptor = -1;
+    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message))
+        std::memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
+    return descriptor;
+}
+
+/// What the worker does, in a process of its own.
+int work(int socket) try {
+    int const descriptor = receive_descriptor(socket);
+    if (descriptor < 0)
+        return 1; // the other process has said why
+    barmap::mapping const map = barmap::open_shared(descriptor).map();
+    close(descriptor);
+    batch next;
+    std::iota(next.begin(), next.end(), 1u);
+    barmap::write(map.window(), std::as_bytes(std::span(next)));
+    return write(socket, "x", 1) == 1 ? 0 : 1; // it is there
+} catch (barmap::error const& failure) {
+    std::fprintf(stderr, "worker: %s\n", failure.what());
+    return 1;
+}
+
+} // namespace
+
+int main() try {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return 1;
+    pid_t const worker = fork();
+    if (worker == 0) {
+        close(ends[0]);
+        _exit(work(ends[1]));
+    }
+    close(ends[1]);
+
+    auto const gpu = barmap::device::open(0);
+    auto const pin = gpu.allocate(sizeof(batch)); // or gpu.pin() of memory that a model reads
+    int const descriptor = pin.share();
+    send_descriptor(ends[0], descriptor);
+    close(descriptor);
+    char there = 0;
+    bool const has_come = read(ends[0], &there, 1) == 1;
+    int status = -1;
+    waitpid(worker, &status, 0);
+    if (!has_come || status != 0)
+        return 1;
+    barmap::mapping const map = pin.map();
+    auto const seen = barmap::read_value<batch>(map.window());
+    bool const right = seen.front() == 1 && seen.back() == seen.size();
+    std::printf("the worker wrote 1 to %u, without CUDA: %s\n", static_cast<unsigned>(seen.size()),
+                right ? "right" : "wrong");
+    return right ? 0 : 1;
+} catch (barmap::error const& failure) {
+    std::fprintf(stderr, "%s\n", failure.what());
+    return 1;
+}
