@@ -80,7 +80,8 @@ int main() try {
     close(ends[1]);
 
     auto const gpu = barmap::device::open(0);
-    auto const pin = gpu.allocate(sizeof(batch)); // or gpu.pin() of memory that a model reads
+    // Or gpu.pin(pointer, bytes, {.backend = "rm"}) of memory that a model reads.
+    auto const pin = gpu.allocate(sizeof(batch));
     int const descriptor = pin.share();
     send_descriptor(ends[0], descriptor);
     close(descriptor);

@@ -181,11 +181,11 @@ BARMAP_API int barmap_pin_create_ipc(barmap_device* device, void const* handle, 
                                      barmap_pin** out);
 
 /// Makes a descriptor by which any process of this machine that may open the GPU's device files can
-/// open the memory, without CUDA. Whoever has it may read and write this memory; the memory lives
-/// as long as the descriptor, or what was opened by it. Any thread.
+/// open the memory, without CUDA. Whoever has it may read and write this memory, which stays until
+/// the descriptor, and every pin and mapping that was opened by it, are gone. Any thread.
 /// @param descriptor set to one with close-on-exec, the caller's to close; -1 on failure
-/// @return 0; BARMAP_ERROR_UNSUPPORTED_OPERATION if the backend cannot (rm can);
-///         BARMAP_ERROR_FORKED_CHILD; or what the system or the driver reports
+/// @return 0; BARMAP_ERROR_UNSUPPORTED_OPERATION if the backend cannot (rm and dmabuf can), or for too
+///         many memory objects (4096, 253); BARMAP_ERROR_FORKED_CHILD; or what the system or the driver reports
 ///
 ///     barmap_share(pin, &descriptor);
 BARMAP_API int barmap_share(barmap_pin const* pin, int* descriptor);
@@ -194,9 +194,9 @@ BARMAP_API int barmap_share(barmap_pin const* pin, int* descriptor);
 /// no GPU address here. A forked child may open its own. Any thread.
 /// @param descriptor remains the caller's, and can be opened any number of times
 /// @param out        to be freed by barmap_pin_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for another descriptor; BARMAP_ERROR_BACKEND_ABSENT if
-///         the GPU is out of this process's reach; BARMAP_ERROR_UNSUPPORTED_OPERATION for one of
-///         another version; or what the system or the driver reports
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if barmap_share() did not make it;
+///         BARMAP_ERROR_BACKEND_ABSENT if the GPU is not there; BARMAP_ERROR_UNSUPPORTED_OPERATION
+///         if an incompatible version made it; or what the system or the driver reports
 ///
 ///     barmap_open_shared(received_descriptor, &pin);
 BARMAP_API int barmap_open_shared(int descriptor, barmap_pin** out);

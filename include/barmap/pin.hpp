@@ -50,14 +50,14 @@ public:
 
     /// Makes a descriptor by which any process of this machine can open the memory, with
     /// open_shared(), if it may open the GPU's device files. Pass it on as any other, by SCM_RIGHTS,
-    /// fork() or pidfd_getfd(); it says by itself which memory it is of.
+    /// fork() or pidfd_getfd(): it identifies the memory, and nothing else need be sent.
     ///
     /// The descriptor is the permission to read and write this memory: whoever has it may do so as
-    /// long as it likes. The memory lives as long as the descriptor, or what was opened by it,
-    /// whatever becomes of the pin, its owner or this process.
+    /// long as it likes. The memory stays until the descriptor, and every pin and mapping that was
+    /// opened by it, are gone, whatever becomes of this pin and this process.
     /// @return close-on-exec, the caller's to close. Each call makes another one
     /// @throws error errc::unsupported_operation (memory pinned by gdrdrv or vulkan; more than
-    ///         4096 VMM chunks), errc::invalid_argument for an empty pin, errc::forked_child, or
+    ///         4096 memory objects, with dmabuf 253), errc::invalid_argument for an empty pin, errc::forked_child, or
     ///         what the system or the driver reports
     ///
     ///     int const descriptor = pin.share();
@@ -97,11 +97,11 @@ private:
 /// Copies go by loads and stores. It keeps the memory, whatever becomes of the descriptor and of
 /// the process that shared it.
 /// @param descriptor stays the caller's, and may be opened any number of times
-/// @throws error errc::invalid_argument for another descriptor; errc::backend_absent where this
-///         process may not open the GPU's device files, or does not see that GPU;
+/// @throws error errc::invalid_argument if share() did not make the descriptor;
+///         errc::backend_absent where the GPU or its device files are not there;
 ///         errc::unsupported_memory, errc::out_of_range or errc::wrong_device if a process has
-///         changed what the descriptor says; errc::unsupported_operation for one of another
-///         version; what the system or the driver reports
+///         changed what the descriptor says; errc::unsupported_operation if an incompatible version
+///         of barmap made it; what the system or the driver reports
 ///
 ///     barmap::mapping const map = barmap::open_shared(received_descriptor).map();
 ///     barmap::write(map.window(), std::as_bytes(std::span(batch)));

@@ -16,8 +16,9 @@ from ._error import ArgumentError, Error
 from ._headers import include_dir
 from ._layout import IpcMemory
 from ._machine import Device, devices, flush_stores, info, sim
-from ._mapping import Mapping, map, open_shared
+from ._mapping import Mapping, map
 from ._rings import RingToCpu, RingToGpu
+from ._sharing import open_shared
 from ._signals import Arena, CounterToCpu, CounterToGpu
 from ._steps import StepInputs, StepOutputs
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import operator
-import os
 import threading
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, TypeVar, Union
 
@@ -26,22 +25,6 @@ def backend_name(backend: Optional[str]) -> str:
     if backend is not None and not isinstance(backend, str):
         raise TypeError(f"backend is the name of one, not {kind_of(backend)}")
     return backend or ""
-
-
-class _Descriptor:
-    """Closes a descriptor when it goes."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __del__(self) -> None:
-        os.close(self.number)
-
-
-def _open_again(descriptor: Any, layout: Layout, read_only: bool, typed: bool) -> Mapping:
-    """What a pickled mapping is in another process."""
-    received = _Descriptor(descriptor.detach())
-    return Mapping(Shared(received.number, layout, read_only, typed))
 
 
 class Mapping(_barmap.MappedMemory):
@@ -94,7 +77,6 @@ class Mapping(_barmap.MappedMemory):
     _taking: threading.Lock
     _owner: Optional[object] = None
     _typed: bool
-    _descriptor: Optional[_Descriptor] = None
 
     def __init__(
         self, source: Union[Source, Shared], backend: Optional[str] = None, events: bool = False
@@ -201,9 +183,9 @@ class Mapping(_barmap.MappedMemory):
 
         `barmap.open_shared` opens it, also in a process without CUDA. Whoever has the descriptor
         can read and write this memory, which lives as long as the descriptor, or what was opened by
-        it. Mappings can also be given to ``multiprocessing`` as they are, in arguments of a process
-        that is started by spawn or forkserver, and through queues and pipes: what arrives is a
-        `Mapping` of the same elements.
+        it. ``multiprocessing`` also takes mappings as they are, in arguments of a process that is
+        started by spawn or forkserver, and through queues and pipes: what arrives is a `Mapping`
+        of the same elements. The memory of an argument lives as long as the ``Process``.
 
         Returns
         -------
@@ -230,16 +212,6 @@ class Mapping(_barmap.MappedMemory):
         b'1234'
         """
         return self._share()
-
-    def __reduce__(self) -> Tuple[Any, ...]:
-        from multiprocessing import reduction
-
-        # Whoever starts a process takes the descriptor only when it has pickled everything.
-        if self._descriptor is None:
-            self._descriptor = _Descriptor(self.share())
-        return _open_again, (
-            reduction.DupFd(self._descriptor.number), self._layout, self.readonly, self._typed
-        )
 
     def events(self) -> MappingEvents:
         """The events that report when the GPU driver revokes the mapped memory.
@@ -370,49 +342,3 @@ def map(
     b'1234'
     """
     return Mapping(_sources.find(x, nbytes), backend, events)
-
-
-def open_shared(
-    descriptor: SupportsIndex,
-    shape: Union[None, SupportsIndex, Sequence[SupportsIndex]] = None,
-    dtype: npt.DTypeLike = "u1",
-) -> Mapping:
-    """Opens memory that another process has shared by `Mapping.share`.
-
-    Needs no CUDA, and starts none: it takes a millisecond. A forked child may open its own.
-
-    Parameters
-    ----------
-    descriptor : int
-        It remains the caller's to close, and can be opened any number of times.
-    shape : int or sequence of int, optional
-        Of the elements, in C order. Without it, the mapping is all of the memory, as bytes.
-    dtype : numpy.dtype or what it is made from, optional
-
-    Returns
-    -------
-    Mapping
-        Its ``gpu_address`` is 0 and its ``device`` -1, since neither has a name in this process. It
-        keeps the memory, whatever becomes of the descriptor and of the process that shared it.
-
-    Raises
-    ------
-    barmap.Error
-        If the descriptor is none that `Mapping.share` made, or the GPU's device files are out of
-        reach.
-    ValueError
-        If the elements do not fit into the memory.
-
-    Examples
-    --------
-    >>> import os
-    >>> array = barmap.alloc((2, 2), "f4")
-    >>> descriptor = array.share()
-    >>> with barmap.open_shared(descriptor, (2, 2), "f4") as mapping:
-    ...     mapping.write(np.ones((2, 2), "f4"))
-    >>> os.close(descriptor)
-    >>> array.numpy().sum()
-    np.float32(4.0)
-    """
-    layout = None if shape is None else Layout.of(lengths(shape), dtype)
-    return Mapping(Shared(operator.index(descriptor), layout, typed=layout is not None))

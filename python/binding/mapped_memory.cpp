@@ -45,21 +45,25 @@ std::uint64_t word_of(nb::handle value, int size) {
 
 } // namespace
 
-/// Lets other threads run during a long copy, and keeps them from closing.
-class mapped_memory::copy_without_gil {
+/// Lets other threads run meanwhile, unless it is for a short copy, and keeps them from closing.
+class mapped_memory::use_without_gil {
 public:
-    copy_without_gil(mapped_memory& memory, copy_direction which, std::size_t bytes) noexcept
+    explicit use_without_gil(mapped_memory& memory) noexcept : memory_(memory) {
+        ++memory_.users_;
+        released_.emplace();
+    }
+    use_without_gil(mapped_memory& memory, copy_direction which, std::size_t bytes) noexcept
         : memory_(memory) {
         ++memory_.users_;
         if (!keeps_gil(which, bytes))
             released_.emplace();
     }
-    ~copy_without_gil() {
+    ~use_without_gil() {
         released_.reset();
         memory_.user_gone();
     }
-    copy_without_gil(copy_without_gil const&) = delete;
-    copy_without_gil& operator=(copy_without_gil const&) = delete;
+    use_without_gil(use_without_gil const&) = delete;
+    use_without_gil& operator=(use_without_gil const&) = delete;
 
 private:
     mapped_memory& memory_;
@@ -68,7 +72,7 @@ private:
 
 mapped_memory::mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
                              bool read_only, bool events)
-    : read_only_(read_only) {
+    : read_only_(read_only), has_events_(events) {
     released_gil const others_run;
     expect_not_forked("map GPU memory");
     std::shared_ptr<own_memory> const own = own_memory::holding(address, bytes);
@@ -123,9 +127,9 @@ void mapped_memory::use(std::shared_ptr<mapping const> memory, std::uintptr_t st
     fork_generation_ = fork_generation();
 }
 
-int mapped_memory::share() const {
+int mapped_memory::share() {
     expect_open();
-    released_gil const others_run;
+    use_without_gil const others_run(*this);
     if (pin_.size() > 0)
         return pin_.share();
     // Of memory that barmap allocated, only what this maps.
@@ -201,7 +205,7 @@ void mapped_memory::write(nb::handle self, nb::handle buffer, Py_ssize_t offset)
     expect_open(); // after what may have run Python
     expect_writable();
     window const to = part(offset, from.size());
-    copy_without_gil const others_run(*this, copy_direction::to_gpu, to.size);
+    use_without_gil const others_run(*this, copy_direction::to_gpu, to.size);
     mapping_->copy_to_gpu(offset_of(to), from.bytes());
 }
 
@@ -218,7 +222,7 @@ nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes
         throw nb::python_error();
     auto* const to = reinterpret_cast<std::byte*>(PyBytes_AsString(result.ptr()));
     {
-        copy_without_gil const others_run(*this, copy_direction::to_cpu, from.size);
+        use_without_gil const others_run(*this, copy_direction::to_cpu, from.size);
         mapping_->copy_to_cpu({to, from.size}, offset_of(from));
     }
     return result;
@@ -229,7 +233,7 @@ Py_ssize_t mapped_memory::read_into(nb::handle self, nb::handle buffer, Py_ssize
     expect_same_elements(self, buffer);
     expect_open();
     window const from = part(offset, to.size());
-    copy_without_gil const others_run(*this, copy_direction::to_cpu, from.size);
+    use_without_gil const others_run(*this, copy_direction::to_cpu, from.size);
     mapping_->copy_to_cpu(to.bytes(), offset_of(from));
     return to.size();
 }
@@ -265,7 +269,7 @@ void mapped_memory::fill(Py_ssize_t byte, Py_ssize_t offset, std::optional<Py_ss
     window to = part(offset, bytes);
     std::array<std::byte, 4096> pattern;
     pattern.fill(static_cast<std::byte>(byte));
-    copy_without_gil const others_run(*this, copy_direction::to_gpu, to.size);
+    use_without_gil const others_run(*this, copy_direction::to_gpu, to.size);
     while (to.size != 0) {
         std::size_t const piece = std::min(to.size, pattern.size());
         barmap::write(to, {pattern.data(), piece});
@@ -315,7 +319,7 @@ void mapped_memory::unmap() {
 
 int mapped_memory::event_fd() const {
     expect_open();
-    if (pin_.size() == 0) // the library's own words are for C++
+    if (!has_events_) // the library's own words are for C++
         throw error(errc::invalid_argument, "wait for invalidation events", backend_,
                     "map the memory with events=True");
     return pin_.event_fd();

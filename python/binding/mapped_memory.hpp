@@ -58,8 +58,8 @@ public:
     /// Refuses everything from now on, and unmaps when the last user has gone.
     void close_after_users();
 
-    /// As pin::share().
-    [[nodiscard]] int share() const;
+    /// As pin::share(). Happens without the GIL.
+    [[nodiscard]] int share();
 
     /// As those of pin; of a mapping without events, error errc::invalid_argument.
     [[nodiscard]] int event_fd() const;
@@ -82,7 +82,7 @@ public:
     void user_gone();
 
 private:
-    class copy_without_gil;
+    class use_without_gil;
 
     void use(std::shared_ptr<mapping const> memory, std::uintptr_t start, std::uintptr_t address,
              std::size_t bytes);
@@ -112,10 +112,10 @@ private:
     std::string backend_;
     cache_kind kind_ = cache_kind::write_combining;
     elements elements_;
-    bool read_only_ = false;
+    bool read_only_ = false, has_events_ = false;
     bool closing_ = false;         ///< closed, but for those who still use it
     bool exports_bytes_ = false;   ///< while bytes_view() makes one
-    std::size_t users_ = 0;        ///< exported views, and copies that go on without the GIL
+    std::size_t users_ = 0;        ///< exported views, and what goes on without the GIL
     unsigned fork_generation_ = 0; ///< of the process that made it
 };
 

@@ -101,9 +101,10 @@ copy_methods const* methods_if_any(pin_state const& pin) {
 
 void copy_adaptively(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) {
-    mapping.pin->expect_own_process("copy GPU memory");
-    if (!mapping.pin->device) // without CUDA no engine has been measured
+    if (!mapping.pin->device) { // without CUDA there are no engines
+        mapping.pin->expect_own_process("copy GPU memory");
         return copy_by_mapping(mapping, direction, offset, host, bytes);
+    }
     device_state& device = *mapping.pin->device;
     copy_methods const* const methods = methods_if_any(*mapping.pin);
     if (!methods)

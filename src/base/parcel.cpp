@@ -12,7 +12,8 @@
 #include <string>
 #include <sys/socket.h>
 
-/// A parcel is a socket in whose queue one datagram lies that nobody takes out.
+/// A parcel is a socket with one datagram in its queue, at which barmap only peeks. A holder that
+/// receives it has emptied the parcel for all.
 namespace barmap::os {
 namespace {
 
@@ -34,19 +35,21 @@ struct ancillary {
                 "give a descriptor that pin::share() made, as it was received");
 }
 
-std::vector<fd> files_of(msghdr& message) {
-    std::vector<fd> result;
+/// Owns what came with a message. A sender can have the kernel add a descriptor of its process.
+/// @pre `to` has room for most_files
+void take_files(msghdr& message, std::vector<fd>& to) {
+    constexpr int of_process = 4; // SCM_PIDFD, since Linux 6.5
     for (cmsghdr* each = CMSG_FIRSTHDR(&message); each; each = CMSG_NXTHDR(&message, each)) {
-        if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS)
+        if (each->cmsg_level != SOL_SOCKET ||
+            (each->cmsg_type != SCM_RIGHTS && each->cmsg_type != of_process))
             continue;
         std::size_t const count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         for (std::size_t i = 0; i < count; ++i) {
             int descriptor = -1;
             std::memcpy(&descriptor, CMSG_DATA(each) + i * sizeof descriptor, sizeof descriptor);
-            result.emplace_back(descriptor);
+            to.emplace_back(descriptor);
         }
     }
-    return result;
 }
 
 } // namespace
@@ -91,12 +94,13 @@ parcel parcel::look_into(int descriptor) {
     message.msg_iovlen = 1;
     message.msg_control = with.room.data();
     message.msg_controllen = with.room.size();
+    result.files.reserve(most_files + 1); // nothing is lost for want of memory
     ssize_t const length = current().peek_message(descriptor, &message);
     if (length < 0 && (errno == ENOMEM || errno == ENOBUFS))
         fail(what);
     if (length < 0)
         refuse(what);
-    result.files = files_of(message);
+    take_files(message, result.files);
     if (message.msg_flags & MSG_CTRUNC) {
         expect_descriptors(what);
         refuse(what);

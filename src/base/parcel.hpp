@@ -23,7 +23,7 @@ struct parcel {
     /// @throws error with errno
     [[nodiscard]] static fd pack(std::span<std::byte const> bytes, std::span<fd const> files);
 
-    /// Never waits. @throws error errc::invalid_argument for a descriptor that is no parcel, or
+    /// Waits for no message. @throws error errc::invalid_argument for a descriptor that is no parcel, or
     /// what the system reports
     [[nodiscard]] static parcel look_into(int descriptor);
 };

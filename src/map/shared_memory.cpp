@@ -37,11 +37,6 @@ struct packed_part {
 static_assert(sizeof(header) + shared_memory::most_parts * sizeof(packed_part) <=
               os::parcel::most_bytes);
 
-[[noreturn]] void refuse() {
-    throw error(errc::invalid_argument, open_it, "",
-                "give a descriptor that pin::share() made, as it was received");
-}
-
 bool is_sound(packed_part const& each) noexcept {
     constexpr std::uint64_t most = std::uint64_t{1} << 48; // of which no sum wraps around
     constexpr std::uint64_t most_beyond = std::uint64_t{2} << 20;
@@ -58,11 +53,28 @@ std::size_t shared_memory::bytes() const noexcept {
     return sum;
 }
 
-os::fd shared_memory::pack() const {
-    if (parts.size() > most_parts || files.size() > os::parcel::most_files)
+void shared_memory::expect_few(std::size_t parts, std::size_t most) {
+    if (parts > most)
         throw error(errc::unsupported_operation,
-                    "share memory of " + std::to_string(parts.size()) + " objects", "",
+                    "share memory of " + std::to_string(parts) + " objects", "",
                     "pin and share it in smaller pieces");
+}
+
+void shared_memory::expect_inside(part const& wanted, std::uint64_t size) {
+    if (wanted.offset > size || wanted.length > size - wanted.offset ||
+        (wanted.beyond > 0 && wanted.length < size - wanted.offset))
+        throw error(errc::out_of_range, open_it, "",
+                    "the descriptor names " + std::to_string(wanted.length) + " bytes at " +
+                        std::to_string(wanted.offset) + " of an object of " + std::to_string(size) +
+                        ": do not change what pin::share() made");
+}
+
+void shared_memory::refuse() {
+    throw error(errc::invalid_argument, open_it, "",
+                "give a descriptor that pin::share() made, as it was received");
+}
+
+os::fd shared_memory::pack() const {
     header first{};
     first.magic = magic;
     first.version = version;

@@ -29,6 +29,16 @@ struct shared_memory {
 
     [[nodiscard]] std::size_t bytes() const noexcept;
 
+    /// Makes sure that so many parts can be packed. @throws error errc::unsupported_operation
+    static void expect_few(std::size_t parts, std::size_t most = most_parts);
+
+    /// Makes sure that an object of so many bytes has a part, and nothing is wanted beyond an end
+    /// that it has not reached. @throws error errc::out_of_range
+    static void expect_inside(part const& wanted, std::uint64_t size);
+
+    /// The descriptor is none that pack() made. @throws error errc::invalid_argument
+    [[noreturn]] static void refuse();
+
     /// One descriptor that says and holds all of it. @throws error errc::unsupported_operation for
     /// more parts, or more files, than one descriptor can say; what the system reports
     [[nodiscard]] os::fd pack() const;

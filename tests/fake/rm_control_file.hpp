@@ -3,6 +3,7 @@
 
 #include "fake/rm_driver.hpp"
 
+#include <array>
 #include <optional>
 #include <set>
 
@@ -91,6 +92,7 @@ private:
     std::set<handle> clients_;
     std::vector<std::shared_ptr<memory_file>> exported_; ///< empty: nothing was exported to this
     int exported_ordinal_ = -1;
+    std::array<std::uint8_t, sizeof abi::export_objects_parameters::metadata> metadata_{};
 };
 
 } // namespace barmap::fake::rm

@@ -3,6 +3,7 @@
 #include "fake/rm_control_file.hpp"
 #include "fake/simulation.hpp"
 
+#include <algorithm>
 #include <utility>
 
 /// Second references to objects of others, CUDA's above all.
@@ -123,6 +124,7 @@ std::uint32_t control_file::export_objects(client& owner,
     if (to->exported_.empty()) {
         to->exported_.resize(request.max_objects);
         to->exported_ordinal_ = device->ordinal;
+        std::ranges::copy(request.metadata, to->metadata_.begin());
     }
     if (request.count > abi::export_objects_max ||
         request.index + request.count > to->exported_.size())
@@ -169,6 +171,8 @@ std::uint32_t control_file::export_info(abi::control_parameters const& request) 
         if (ordinal < 0)
             return err_invalid_argument;
         info->device_instance = rm_driver::device_instance(ordinal);
+        if (exported)
+            std::ranges::copy(exported->metadata_, info->metadata);
         info->max_objects = exported ? static_cast<std::uint16_t>(exported->exported_.size()) : 1;
         return abi::ok;
     };

@@ -24,6 +24,8 @@ public:
     [[nodiscard]] bool receive(void* bytes, std::size_t count) const {
         return ::read(socket_, bytes, count) == static_cast<ssize_t>(count);
     }
+    /// The other end receives nothing any more.
+    void end() const { ::shutdown(socket_, SHUT_WR); }
     void send_descriptor(int descriptor) const {
         room with;
         msghdr message = with.message();

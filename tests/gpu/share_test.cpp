@@ -104,6 +104,8 @@ TEST_F(share_gpu, no_word_is_wrong_in_another_process) {
         }
         EXPECT_EQ(wrong, 0u) << "of the other's words, in round " << seed;
     }
+    other.end();
+    EXPECT_EQ(other.wait(), 0) << "it has loaded CUDA";
 }
 
 TEST_F(share_gpu, every_kind_of_memory) {

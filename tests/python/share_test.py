@@ -7,6 +7,8 @@ import multiprocessing
 import os
 import pickle
 import socket
+import threading
+import time
 
 import barmap
 import numpy as np
@@ -85,15 +87,19 @@ def test_the_memory_outlives_its_owner(array):
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_goes_into_arguments(array, method):
     context = multiprocessing.get_context(method)
-    with barmap.map(array.gpu_address, 64) as half:
-        before = descriptors()
-        child = context.Process(target=fill_by, args=(half, 3))
+    before = None
+    for value in (2, 3):
+        half = barmap.map(array.gpu_address, 64)
+        child = context.Process(target=fill_by, args=(half, value))
         child.start()
         child.join(60)
         assert child.exitcode == 0
+        child.close()
+        half.close()
+        del child
+        before = before or descriptors()  # with those of a forkserver
+    assert descriptors() == before
     assert (array.numpy().view("u1").reshape(-1) == [3] * 64 + [0] * 64).all()
-    del child, half
-    assert descriptors() <= before + 2  # those of a forkserver
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
@@ -118,14 +124,93 @@ def test_goes_through_queues_and_pipes(array, method):
         assert child.exitcode == 0
 
 
-def test_keeps_shape_strides_and_read_only(array):
+def sent(mapping):
+    """What a mapping is on the other side of a pipe."""
+    near, far = multiprocessing.Pipe()
+    with near, far:
+        near.send(mapping)
+        return far.recv()
+
+
+class Described:
+    """GPU memory with another description."""
+
+    def __init__(self, array, **changes):
+        self._array = array
+        self.__cuda_array_interface__ = {**array.__cuda_array_interface__, **changes}
+
+
+def test_keeps_elements_strides_and_read_only(array):
     array.write(np.arange(32, dtype="i4"))
-    same = pickle.loads(pickle.dumps(array))
+    same = sent(array)
     assert type(same) is barmap.Mapping
-    assert (same.shape, same.dtype, same.strides) == (array.shape, array.dtype, array.strides)
+    assert (same.shape, same.dtype, same.readonly) == (array.shape, array.dtype, False)
     assert (same.numpy() == array.numpy()).all()
-    with copy.copy(same) as again:
-        assert (again.numpy() == array.numpy()).all()
+    assert (sent(same).numpy() == array.numpy()).all()
+    transposed = barmap.map(Described(array, shape=(8, 4), strides=(4, 32)))
+    same = sent(transposed)
+    assert (same.shape, same.strides) == ((8, 4), (4, 32))
+    assert (same.numpy() == array.numpy().T).all()
+    address = array.gpu_address
+    same = sent(barmap.map(Described(array, data=(address, True))))
+    assert same.readonly
+    with pytest.raises(TypeError, match="read-only"):
+        same.write(b"1234")
+    with pytest.raises(TypeError, match="convert them"):
+        sent(array).write(np.zeros(2, "f8"))
+    sent(barmap.map(address, 8)).write(np.zeros(1, "f8"))
+
+
+def test_plain_pickle_is_refused(array):
+    for refused in (pickle.dumps, copy.copy):
+        with pytest.raises(TypeError):
+            refused(array)
+
+
+def test_closing_is_refused_while_it_is_shared(array):
+    mapping = barmap.map(array.gpu_address, 64)
+    ended = threading.Event()
+    found = []
+
+    def share():
+        while not ended.is_set():
+            try:
+                os.close(mapping.share())
+            except ValueError as closed:
+                found.append(closed)
+                return
+            except BaseException as wrong:
+                found.append(wrong)
+                raise
+
+    threads = [threading.Thread(target=share) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    refusals = 0
+    for _ in range(200):
+        try:
+            mapping.close()
+            break
+        except BufferError:
+            refusals += 1
+            time.sleep(0.001)
+    ended.set()
+    for thread in threads:
+        thread.join()
+    assert all(isinstance(each, ValueError) for each in found)
+    assert mapping.closed or refusals == 200
+
+
+def test_nothing_is_left_of_what_was_sent(array):
+    sent(array).close()  # starts what multiprocessing needs
+    before = descriptors()
+    for _ in range(5):
+        mapping = barmap.map(array.gpu_address, 64)
+        sent(mapping).close()
+        mapping.close()
+        with pytest.raises(ValueError, match="closed"):
+            sent(mapping)
+    assert descriptors() == before
 
 
 def test_a_forked_child_opens_its_own(array):

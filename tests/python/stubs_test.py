@@ -93,8 +93,8 @@ DOCUMENTS = {
     "README.md": "",
     "docs/batches.md": "barmap cache blocks others torch",
     "docs/kernel.md": "barmap address nbytes forget",
-    "docs/python.md": "ctypes cupy graph last lengths libcuda model new_slots numba positions s slots "
-                      "stream to tokens",
+    "docs/python.md": "batches ctypes cupy graph last lengths libcuda model new_slots numba positions queue s "
+                      "slots stream to tokens",
     "docs/python-gdrcopy.md": "",
     "docs/python-pygpu.md": "",
     "docs/python-vkgdr.md": "",

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <string_view>
 
 namespace barmap::rm {
 namespace {
@@ -50,17 +51,20 @@ int request(int fd, unsigned escape, void* parameters, std::size_t size) noexcep
     return code;
 }
 
-os::fd open_control() {
+os::fd open_node(std::string const& path) {
     try {
-        return os::open_file(control_path, O_RDWR);
+        return os::open_file(path, O_RDWR);
     } catch (error const& failure) {
         int const code = failure.code().value();
         if (code != ENOENT && code != ENXIO && code != ENODEV)
             throw;
-        throw error(errc::backend_absent, "open /dev/nvidiactl", "",
-                    "load NVIDIA's kernel driver, or give /dev/nvidiactl to the container");
+        throw error(errc::backend_absent, "open " + path, "",
+                    "load NVIDIA's kernel driver, or give " + path + " to the container");
     }
 }
+
+/// In what export_objects() makes. An export of another kind may name an object of another GPU.
+constexpr std::string_view export_tag = "barmap";
 
 } // namespace
 
@@ -88,9 +92,9 @@ std::uint32_t client::control(abi::handle object, std::uint32_t command, void* p
     return request.status;
 }
 
-client::client(cuda::pci_location const& gpu) : control_fd_(open_control()), owner_(os::this_process()) {
+client::client(cuda::pci_location const& gpu) : control_fd_(open_node(control_path)), owner_(os::this_process()) {
     find_gpu(gpu);
-    device_fd_ = os::open_file(device_path_, O_RDWR);
+    device_fd_ = open_node(device_path_);
     client_ = allocate(0, abi::class_root_client, nullptr, 0, "make an RM client");
 
     abi::id_info_parameters info{};
@@ -204,24 +208,28 @@ std::uint64_t client::size_of(abi::handle memory) const {
     return list[0].data * unit;
 }
 
-std::uint32_t client::exporting_device(int descriptor) const {
+client::export_origin client::origin_of(int descriptor) const {
     constexpr char what[] = "ask which GPU exported a file descriptor";
+    auto const read = [](auto const& info) {
+        return export_origin{info.device_instance,
+                             std::memcmp(info.metadata, export_tag.data(), export_tag.size()) == 0};
+    };
     abi::export_object_info info{};
     info.fd = descriptor;
     std::uint32_t status = control(client_, abi::cmd_get_export_object_info, info, what);
     if (status == abi::ok)
-        return info.device_instance;
+        return read(info);
     if (status != abi::err_invalid_param_struct)
         fail_status(status, what);
     abi::export_object_info_535 older{};
     older.fd = descriptor;
     expect_ok(control(client_, abi::cmd_get_export_object_info, older, what), what);
-    return older.device_instance;
+    return read(older);
 }
 
 abi::handle client::import(int descriptor) const {
     constexpr char what[] = "import the memory's file descriptor into RM";
-    if (exporting_device(descriptor) != device_instance_)
+    if (origin_of(descriptor).device_instance != device_instance_)
         throw error(
             errc::wrong_device, what, "",
             "open the device that owns the memory, for example with device::from_pointer(pointer)");
@@ -236,13 +244,14 @@ abi::handle client::import(int descriptor) const {
 
 os::fd client::export_objects(std::span<abi::handle const> objects) const {
     constexpr char what[] = "export memory objects of RM";
-    os::fd file = open_control();
+    os::fd file = open_node(control_path);
     for (std::size_t done = 0; done < objects.size();) {
         std::size_t const some = std::min(objects.size() - done, abi::export_objects_max);
         abi::export_objects_parameters request{};
         request.fd = file.get();
         request.device = device_;
         request.max_objects = static_cast<std::uint16_t>(objects.size());
+        std::ranges::copy(export_tag, request.metadata);
         std::ranges::copy(objects.subspan(done, some), request.objects);
         request.count = static_cast<std::uint16_t>(some);
         request.index = static_cast<std::uint16_t>(done);
@@ -254,7 +263,8 @@ os::fd client::export_objects(std::span<abi::handle const> objects) const {
 
 std::vector<abi::handle> client::import_objects(int descriptor, std::size_t count) const {
     constexpr char what[] = "import memory objects of another process";
-    if (exporting_device(descriptor) != device_instance_)
+    export_origin const origin = origin_of(descriptor);
+    if (origin.device_instance != device_instance_ || !origin.is_tagged)
         throw error(errc::wrong_device, what, "", "do not change what pin::share() made");
     std::vector<abi::handle> result;
     try {

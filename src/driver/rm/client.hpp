@@ -145,7 +145,11 @@ private:
     }
     void submit(unsigned escape, void* parameters, std::size_t size, char const* what) const;
     os::fd device_file() const;
-    std::uint32_t exporting_device(int descriptor) const;
+    struct export_origin {
+        std::uint32_t device_instance;
+        bool is_tagged; ///< made by export_objects()
+    };
+    export_origin origin_of(int descriptor) const;
     /// @throws error errc::bar1_exhausted if less is known to be free
     void expect_bar1(std::uint64_t wanted, char const* what) const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/fd.hpp"
+#include "base/parcel.hpp"
 #include "base/region.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
@@ -111,6 +112,7 @@ public:
         return std::make_unique<dmabuf_mapped>(files_, layout_, caching_);
     }
     shared_memory share() override {
+        shared_memory::expect_few(parts_.size(), os::parcel::most_files);
         shared_memory result;
         result.caching = caching_;
         result.parts = parts_;
@@ -187,23 +189,14 @@ std::unique_ptr<backend> make_dmabuf(gpu const& gpu) {
 }
 
 std::unique_ptr<pinned> open_dmabuf(shared_memory shared) {
-    constexpr char what[] = "open shared memory";
     if (shared.files.size() != shared.parts.size())
-        throw error(errc::invalid_argument, what, "",
-                    "give a descriptor that pin::share() made, as it was received");
+        shared_memory::refuse();
     for (std::size_t i = 0; i < shared.files.size(); ++i) {
-        part const& wanted = shared.parts[i];
         int const file = shared.files[i].get();
         if (!shared.simulated && !os::is_dma_buf(file))
-            throw error(errc::invalid_argument, what, "",
-                        "the descriptor names a file that is no dma-buf: do not change what "
-                        "pin::share() made");
+            shared_memory::refuse();
         // An access beyond the end of the file would end the program by SIGBUS.
-        std::optional<std::size_t> const size = os::file_size(file);
-        if (!size || wanted.offset > *size || wanted.length > *size - wanted.offset)
-            throw error(errc::out_of_range, what, "",
-                        "the descriptor names more than its file has: do not change what "
-                        "pin::share() made");
+        shared_memory::expect_inside(shared.parts[i], os::file_size(file).value_or(0));
     }
     return std::make_unique<dmabuf_pinned>(std::move(shared.files), std::move(shared.parts),
                                            shared.caching);

@@ -50,6 +50,7 @@ public:
         return std::make_unique<rm_mapped>(objects_, layout_, force_pcie_, caching_);
     }
     shared_memory share() override {
+        shared_memory::expect_few(parts_.size());
         std::vector<rm::abi::handle> handles;
         for (rm::memory_object const& each : objects_)
             handles.push_back(each.handle());
@@ -119,25 +120,16 @@ std::unique_ptr<backend> make_rm(gpu const& gpu) {
 }
 
 std::unique_ptr<pinned> open_rm(shared_memory shared) {
-    constexpr char what[] = "open shared memory";
     if (shared.files.size() != 1)
-        throw error(errc::invalid_argument, what, "",
-                    "give a descriptor that pin::share() made, as it was received");
+        shared_memory::refuse();
     auto const client = std::make_shared<rm::client>(shared.gpu);
     std::vector<rm::memory_object> objects;
     objects.reserve(shared.parts.size());
     for (rm::abi::handle const each :
          client->import_objects(shared.files.front().get(), shared.parts.size()))
         objects.emplace_back(client, each);
-    for (std::size_t i = 0; i < objects.size(); ++i) {
-        std::uint64_t const size = client->size_of(objects[i].handle());
-        if (shared.parts[i].offset > size || shared.parts[i].length > size - shared.parts[i].offset)
-            throw error(errc::out_of_range, what, "",
-                        "the descriptor names " + std::to_string(shared.parts[i].length) +
-                            " bytes at " + std::to_string(shared.parts[i].offset) +
-                            " of an object of " + std::to_string(size) +
-                            ": do not change what pin::share() made");
-    }
+    for (std::size_t i = 0; i < objects.size(); ++i)
+        shared_memory::expect_inside(shared.parts[i], client->size_of(objects[i].handle()));
     return std::make_unique<rm_pinned>(std::move(objects), "a shared descriptor",
                                        std::move(shared.parts), shared.force_pcie, shared.caching);
 }
