@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/calls.hpp"
 #include "base/parcel.hpp"
 #include "contract/ways_that_share.hpp"
 #include "driver/rm/client.hpp"
@@ -11,7 +12,6 @@
 #include <fcntl.h>
 #include <random>
 #include <string_view>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -112,21 +112,42 @@ TEST_P(forged_share_test, an_emptied_descriptor_is_refused) {
                    "as it was received");
 }
 
-// The kernel would install files that the library never hears of.
+/// The system's calls where no descriptor is left: of a message's files the kernel drops some.
+class no_descriptors {
+public:
+    no_descriptors() : table_(*before_) {
+        behind_ = before_;
+        table_.peek_message = [](int socket, msghdr* message) {
+            ssize_t const length = behind_->peek_message(socket, message);
+            message->msg_flags |= MSG_CTRUNC;
+            return length;
+        };
+        table_.open = [](char const*, int) {
+            errno = EMFILE;
+            return -1;
+        };
+        os::replace(&table_);
+    }
+    no_descriptors(no_descriptors const&) = delete;
+    no_descriptors& operator=(no_descriptors const&) = delete;
+    ~no_descriptors() { os::replace(before_); }
+
+private:
+    static inline os::calls const* behind_ = nullptr;
+    os::calls const* before_ = &os::current();
+    os::calls table_;
+};
+
 TEST_P(forged_share_test, too_few_descriptors_are_said_to_be_too_few) {
-    virtual_block const chunks(0, std::vector<std::size_t>(20, 2 * mib));
+    virtual_block const chunks(0, {2 * mib, 2 * mib});
     os::fd const descriptor(device::open(0).pin(chunks.address(), chunks.size()).share());
     fake::left_over const before = the_machine().held();
-    rlimit usual{};
-    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
-    int const next = ::dup(descriptor.get());
-    ::close(next);
-    rlimit const low{static_cast<rlim_t>(next), usual.rlim_max};
-    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
-    refusal const seen = refusal_of([&] { (void)open_shared(descriptor.get()); });
-    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
-    EXPECT_EQ(seen.code, std::error_code(EMFILE, std::system_category())) << seen.text;
-    EXPECT_NE(seen.advice.find("ulimit -n"), std::string::npos);
+    {
+        no_descriptors const left;
+        refusal const seen = refusal_of([&] { (void)open_shared(descriptor.get()); });
+        EXPECT_EQ(seen.code, std::error_code(EMFILE, std::system_category())) << seen.text;
+        EXPECT_NE(seen.advice.find("ulimit -n"), std::string::npos);
+    }
     EXPECT_EQ(the_machine().held(), before);
 }
 

@@ -153,7 +153,9 @@ TEST(shared_memory, is_unpacked_as_it_was_packed) {
     ASSERT_EQ(taken.parts.size(), 2u);
     EXPECT_EQ(taken.parts[1].offset, given.parts[1].offset);
     EXPECT_EQ(taken.parts[1].beyond, 60000u);
-    EXPECT_EQ(taken.files.size(), 1u);
+    ASSERT_EQ(taken.files.size(), 1u);
+    for (int const each : {packed.get(), taken.files.front().get()})
+        EXPECT_EQ(::fcntl(each, F_GETFD), FD_CLOEXEC);
     EXPECT_NO_THROW(backend::shared_memory::expect_few(4096));
     expect_refusal([] { backend::shared_memory::expect_few(4097); }, errc::unsupported_operation,
                    "4097 objects", "smaller pieces");

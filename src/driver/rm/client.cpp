@@ -267,31 +267,19 @@ std::vector<abi::handle> client::import_objects(int descriptor, std::size_t coun
     if (origin.device_instance != device_instance_ || !origin.is_tagged)
         throw error(errc::wrong_device, what, "", "do not change what pin::share() made");
     std::vector<abi::handle> result;
-    try {
-        while (result.size() < count) {
-            std::size_t const some = std::min(count - result.size(), abi::import_objects_max);
-            abi::import_objects_parameters request{};
-            request.fd = descriptor;
-            request.parent = device_;
-            request.count = static_cast<std::uint16_t>(some);
-            request.index = static_cast<std::uint16_t>(result.size());
-            result.reserve(result.size() + some);
-            expect_ok(control(client_, abi::cmd_import_objects_from_fd, request, what), what);
-            bool is_complete = true;
-            for (std::size_t i = 0; i < some; ++i)
-                if (request.types[i] != 0)
-                    result.push_back(request.objects[i]);
-                else
-                    is_complete = false;
-            if (!is_complete)
-                throw error(errc::unsupported_memory, what, "",
-                            "the descriptor names memory that is not there any more: a process "
-                            "that received it has taken it out");
-        }
-    } catch (...) {
-        for (abi::handle const each : result)
-            free(each);
-        throw;
+    while (result.size() < count) {
+        std::size_t const some = std::min(count - result.size(), abi::import_objects_max);
+        abi::import_objects_parameters request{};
+        request.fd = descriptor;
+        request.parent = device_;
+        request.count = static_cast<std::uint16_t>(some);
+        request.index = static_cast<std::uint16_t>(result.size());
+        expect_ok(control(client_, abi::cmd_import_objects_from_fd, request, what), what);
+        if (std::find(request.types, request.types + some, 0) != request.types + some)
+            throw error(errc::unsupported_memory, what, "",
+                        "the descriptor names memory that is not there any more: a process that "
+                        "received it has taken it out");
+        result.insert(result.end(), request.objects, request.objects + some);
     }
     return result;
 }

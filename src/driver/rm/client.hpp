@@ -63,8 +63,8 @@ public:
     [[nodiscard]] os::fd export_objects(std::span<abi::handle const> objects) const;
 
     /// References to the first `count` objects that such a descriptor names, which are the caller's
-    /// to free. @throws error errc::wrong_device if they are on another GPU,
-    /// errc::unsupported_memory if one is not there
+    /// to free; after a failure, some go with the client only. @throws error errc::wrong_device if
+    /// they are on another GPU, errc::unsupported_memory if one is not there
     [[nodiscard]] std::vector<abi::handle> import_objects(int descriptor, std::size_t count) const;
 
     /// The same as duplicate(), or nothing where there is no such object or it cannot be duplicated.
