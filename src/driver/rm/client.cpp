@@ -92,7 +92,8 @@ std::uint32_t client::control(abi::handle object, std::uint32_t command, void* p
     return request.status;
 }
 
-client::client(cuda::pci_location const& gpu) : control_fd_(open_node(control_path)), owner_(os::this_process()) {
+client::client(cuda::pci_location const& gpu)
+    : control_fd_(open_node(control_path)), owner_(os::this_process()) {
     find_gpu(gpu);
     device_fd_ = open_node(device_path_);
     client_ = allocate(0, abi::class_root_client, nullptr, 0, "make an RM client");
