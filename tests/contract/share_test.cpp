@@ -172,6 +172,7 @@ TEST_F(share_between_processes_test, a_forked_child_opens_its_own) {
     expect_exit(0, in_child(1, [&] {
                     try {
                         (void)before_the_fork.map();
+                        ::_exit(4);
                     } catch (error const& failure) {
                         if (failure.code() != errc::forked_child ||
                             failure.advice().find("open_shared") == std::string::npos)
