@@ -52,8 +52,8 @@ public:
     /// open_shared(), if it may open the GPU's device files. Pass it on as any other, by SCM_RIGHTS,
     /// fork() or pidfd_getfd(): it identifies the memory, and nothing else need be sent.
     ///
-    /// The descriptor is the permission to read and write this memory: whoever has it may do so as
-    /// long as it likes. The memory stays until the descriptor, and every pin and mapping that was
+    /// The descriptor is the permission to read and write this memory: each process that holds it
+    /// may do so as long as it likes. The memory stays until the descriptor, and every pin and mapping that was
     /// opened by it, are gone, whatever becomes of this pin and this process.
     /// @return close-on-exec, the caller's to close. Each call makes another one
     /// @throws error errc::unsupported_operation (memory pinned by gdrdrv or vulkan; more than

@@ -53,7 +53,7 @@ def open_shared(
 ) -> Mapping:
     """Opens memory that another process has shared by `Mapping.share`.
 
-    Needs no CUDA, and starts none: it takes a millisecond. A forked child may open its own.
+    Needs no CUDA, and starts none. A forked child may open its own.
 
     Parameters
     ----------

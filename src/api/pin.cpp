@@ -13,7 +13,7 @@ void pin_state::expect_own_process(std::string_view operation) const {
         return device->expect_own_process(operation);
     if (!os::is_this_process(owner))
         throw error(errc::forked_child, std::string(operation), std::string(backend),
-                    "open the descriptor in this process, too: barmap::open_shared()");
+                    "give this process the descriptor, and call barmap::open_shared() in it");
 }
 
 copy_plan pin_state::plan(cache_kind kind) const {
@@ -140,7 +140,7 @@ pin open_shared(int descriptor) {
                     "another version of barmap shared it: use one version in both processes");
     if (shared.simulated && !config::current().simulate)
         throw error(errc::unsupported_operation, what, std::string(by->name),
-                    "it is memory of a simulated GPU: set BARMAP_SIM=1 in this process, too");
+                    "set BARMAP_SIM=1 in this process: the memory is a simulated GPU's");
     auto state = std::make_shared<pin_state>();
     state->backend = by->name;
     state->gpu = shared.gpu;

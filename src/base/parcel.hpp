@@ -9,9 +9,9 @@
 
 namespace barmap::os {
 
-/// Bytes and open files that one descriptor stands for. Whoever holds that descriptor can look into
-/// the parcel, any number of times, in any process that it is passed to; what it refers to lives as
-/// long as a descriptor of it does.
+/// Bytes and open files that one descriptor stands for. Each process that holds the descriptor can
+/// look into the parcel, any number of times; the files stay open as long as a descriptor of it
+/// does.
 struct parcel {
     std::vector<std::byte> bytes;
     std::vector<fd> files;

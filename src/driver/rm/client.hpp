@@ -35,7 +35,7 @@ public:
 
     [[nodiscard]] std::uint32_t gpu_id() const noexcept { return gpu_id_; }
     [[nodiscard]] abi::handle device() const noexcept { return device_; }
-    /// Made when it is first asked for: maps need none, and it takes 0.2 ms (H100). @throws error
+    /// Made when it is first asked for: mapping needs none. @throws error
     [[nodiscard]] abi::handle subdevice() const;
 
     /// A new object of a class below `parent`. @param what for the error's text
