@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace barmap::os {
@@ -42,6 +43,11 @@ ssize_t read_file(int fd, void* to, std::size_t bytes) {
     return done;
 }
 
+long file_system(int fd) {
+    struct statfs about {};
+    return ::fstatfs(fd, &about) == 0 ? static_cast<long>(about.f_type) : 0;
+}
+
 int socket_pair(int ends[2]) {
     return ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends);
 }
@@ -58,10 +64,10 @@ std::int64_t monotonic_time() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-constexpr calls real{open_file,   ::access,     ::close,      duplicate,   control,
-                     read_file,   ::readlink,   ::lseek,      ::mmap,      ::munmap,
-                     ::mprotect,  ::madvise,    ::dlopen,     ::dlsym,     ::dlclose,
-                     socket_pair, send_message, peek_message, ::getrandom, monotonic_time};
+constexpr calls real{open_file,    ::access,    ::close,       duplicate, control,     read_file,
+                     ::readlink,   ::lseek,     file_system,   ::mmap,    ::munmap,    ::mprotect,
+                     ::madvise,    ::dlopen,    ::dlsym,       ::dlclose, socket_pair, send_message,
+                     peek_message, ::getrandom, monotonic_time};
 
 std::atomic<calls const*> in_force{&real};
 

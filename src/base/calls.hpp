@@ -20,6 +20,7 @@ struct calls {
     ssize_t (*read)(int fd, void* to, std::size_t bytes);
     ssize_t (*readlink)(char const* path, char* to, std::size_t bytes);
     off_t (*lseek)(int fd, off_t offset, int whence);
+    long (*file_system)(int fd); ///< its type, as fstatfs tells it; 0 if that fails
     void* (*mmap)(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset);
     int (*munmap)(void* at, std::size_t bytes);
     int (*mprotect)(void* at, std::size_t bytes, int protection);

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
-#include <sys/vfs.h>
 
 namespace barmap::os {
 namespace {
@@ -67,8 +66,7 @@ std::optional<std::size_t> file_size(int descriptor) noexcept {
 
 bool is_dma_buf(int descriptor) noexcept {
     constexpr auto dma_buf_magic = 0x444d4142; // of linux/magic.h, since Linux 5.3
-    struct statfs about {};
-    return ::fstatfs(descriptor, &about) == 0 && about.f_type == dma_buf_magic;
+    return current().file_system(descriptor) == dma_buf_magic;
 }
 
 fd duplicate(int descriptor) {

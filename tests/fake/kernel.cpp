@@ -141,6 +141,8 @@ struct kernel::entry_points {
         return refused("lseek") ? -1 : os::linux_calls().lseek(fd, offset, whence);
     }
 
+    static long file_system(int fd) { return os::linux_calls().file_system(fd); }
+
     /// As Linux 6.1, which makes room for a fixed mapping before it asks the driver for it.
     static void* failed_map(void* at, std::size_t bytes, int flags, int code) {
         if (flags & MAP_FIXED)
@@ -257,7 +259,7 @@ struct kernel::entry_points {
 
     static constexpr os::calls table{
         open,    access,      close,        duplicate,    ioctl,     read,       readlink,
-        lseek,   mmap,        munmap,       mprotect,     madvise,   dlopen,     dlsym,
+        lseek,   file_system, mmap,        munmap,       mprotect,     madvise,   dlopen,     dlsym,
         dlclose, socket_pair, send_message, peek_message, getrandom, device_time};
 };
 
