@@ -83,8 +83,8 @@ public:
                                   pin_options const& how = {}) const;
 
     /// Registers cudaMalloc memory of another process of this machine, which need not be opened
-    /// with CUDA here, and has no GPU address here: pin::gpu_address() is 0, and copies go by loads
-    /// and stores. The pin keeps the memory, whatever becomes of its owner.
+    /// with CUDA here, and has no GPU address here: pin::gpu_address() is 0. The pin keeps the
+    /// memory, whatever becomes of its owner.
     ///
     /// As for CUDA, a handle is good as long as its owner has not freed the memory: afterwards it
     /// may come to name other memory, of whichever process.

@@ -145,7 +145,7 @@ void make_memory(pin_state& state) {
         state.address = state.block->address();
         cuda::memory const memory = cuda::describe(state.address, state.size);
         state.pinned = backend.pin(memory);
-        state.engines.describe(memory);
+        state.engines.describe(memory, state.pinned->objects());
         return;
     }
     state.pinned = backend.allocate(state.size);
@@ -154,7 +154,7 @@ void make_memory(pin_state& state) {
         state.device->allocations.add(state.address, state.size, exported);
     cuda::memory memory = cuda::describe(state.address, state.size);
     state.device->allocations.find(memory);
-    state.engines.describe(memory);
+    state.engines.describe(memory, state.pinned->objects());
 }
 
 /// Lets the first backend that can pin the memory.
@@ -171,7 +171,7 @@ std::shared_ptr<pin_state const> pin_described(std::shared_ptr<device_state> con
         state.size = memory.size;
         state.memory = memory.kind;
         state.pinned = state.slot->get().pin(memory, how);
-        state.engines.describe(memory);
+        state.engines.describe(memory, state.pinned->objects());
     };
     if (auto state =
             first_that_can(device, candidates, could, make, [](error const&) { return false; }))

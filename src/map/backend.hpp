@@ -5,6 +5,7 @@
 #include "driver/cuda/gpu.hpp"
 #include "driver/cuda/memory.hpp"
 #include "driver/cuda/types.hpp"
+#include "driver/rm/cuda_memory.hpp"
 #include "map/shared_memory.hpp"
 
 #include <barmap/error.hpp>
@@ -18,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 /// The contract between the core and a backend. Set-up path only. A backend's errors do not name
 /// it: the core adds the name (backend_slot::named). Adding a backend = a directory here, one line
@@ -46,6 +48,9 @@ public:
     /// What other processes can map the memory by; the core adds which backend and GPU it is of.
     /// @throws error errc::unsupported_operation where the backend cannot share
     [[nodiscard]] virtual shared_memory share();
+    /// The resource manager's objects that it holds, for as long as it lives: by these an engine
+    /// reaches the memory, whatever CUDA has done with it since. Empty where it holds none.
+    [[nodiscard]] virtual std::vector<rm::held_object> objects() const { return {}; }
     /// Whether the driver has revoked the memory. @throws error
     [[nodiscard]] virtual bool revoked() { return false; }
     /// What becomes readable with an event; -1 of a pin without pin_options::events.

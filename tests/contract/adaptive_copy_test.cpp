@@ -149,9 +149,27 @@ TEST_P(adaptive_copy_test, never_reaches_the_memory_that_took_a_freed_ones_place
         ASSERT_EQ(second.address(), address) << "or nothing is tested";
         auto const theirs = pattern(2 * mib, 51);
         write_by_driver(address, theirs);
+        std::uint64_t const copies_before = report_of(gpu, GetParam().engine).copies;
         round_trip(map, host, 0, 52);
         EXPECT_TRUE(read_by_driver(address, 2 * mib) == theirs);
+        bool const reaches_what_is_held = GetParam().engine == std::string_view("channel");
+        EXPECT_EQ(report_of(gpu, GetParam().engine).copies - copies_before,
+                  reaches_what_is_held ? 2u : 0u);
     }
+}
+
+// Which has no address here, so that CUDA cannot copy it.
+TEST_P(adaptive_copy_test, copies_to_memory_that_an_ipc_handle_names) {
+    device const gpu = device::open(0);
+    device_block const block(4 * mib);
+    CUipcMemHandle handle{};
+    expect_success(cuda::api().ipc_get_mem_handle(&handle, block.address()));
+    mapping const map = gpu.pin(handle, 5, 4 * mib - 5).map();
+    std::vector<std::byte> host(3 * mib + 1);
+    round_trip(map, host, 7, 53);
+    EXPECT_TRUE(read_by_driver(block.address() + 12, host.size()) == host);
+    EXPECT_EQ(report_of(gpu, GetParam().engine).copies,
+              GetParam().engine == std::string_view("channel") ? 2u : 0u);
 }
 
 TEST_P(adaptive_copy_test, copies_adaptively_in_several_threads) {
@@ -241,7 +259,7 @@ TEST(adaptive_test, who_comes_while_an_engine_reaches_memory_takes_what_it_reach
     slot.require();
     device_block const block(mib);
     engine_reach memory;
-    memory.describe(cuda::describe(block.address(), mib));
+    memory.describe(cuda::describe(block.address(), mib), {});
     std::future<std::shared_ptr<engine_reach::reached const>> other;
     pointer_hook const hook([&] {
         other = std::async(std::launch::async, [&] { return memory.find(slot); });

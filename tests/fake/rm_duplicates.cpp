@@ -87,6 +87,11 @@ std::uint32_t control_file::duplicate(abi::dup_parameters& request) {
     if (request.source_client == the_simulation().client())
         if (auto const answer = duplicate_of_cuda(*owner, request))
             return *answer;
+    if (client const* const other = driver_.table().find_client(request.source_client))
+        if (object const* const memory = other->find(request.source_object, class_memory)) {
+            request.object = add_memory(*owner, request.parent, memory->memory);
+            return abi::ok;
+        }
     int fd = -1, ordinal = -1;
     std::uint64_t offset = 0, size = 0;
     // Not a violation: another process may have freed it in the meantime.

@@ -223,6 +223,18 @@ std::vector<cuda_object> take_chunk(client_ptr const& client, cuda::memory const
 
 } // namespace
 
+std::vector<cuda_object> take(client_ptr const& client, std::span<held_object const> held) {
+    std::vector<cuda_object> objects;
+    for (held_object const& each : held)
+        objects.push_back({{client, client->duplicate(each.client, each.object)},
+                           each.offset,
+                           each.length,
+                           each.size,
+                           each.client,
+                           "a pin"});
+    return objects;
+}
+
 std::vector<cuda_object> take(client_ptr const& client, cuda::memory const& memory) {
     std::vector<cuda_object> objects;
     for (cuda::chunk const& chunk : memory.chunks)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,18 @@ struct cuda_object {
     abi::handle owner;    ///< CUDA's client; 0 of memory that came as a file descriptor
     char const* way;      ///< how it was found
 };
+
+/// A run of memory in an object that somebody holds, by the names that RM has for both.
+struct held_object {
+    abi::handle client, object;
+    std::uint64_t offset; ///< of the run's first byte in the object
+    std::size_t length;   ///< of the run, bytes; the object may lack its end
+    std::uint64_t size;   ///< of the object, bytes
+};
+
+/// Takes a reference to each of them, in their order. @throws error
+[[nodiscard]] std::vector<cuda_object> take(std::shared_ptr<client const> const& client,
+                                            std::span<held_object const> held);
 
 /// Takes a reference to each object behind the memory, in the order of the addresses: all of what
 /// memory.chunks want. cudaMalloc memory is found by its IPC handle, which has to agree with what

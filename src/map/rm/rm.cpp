@@ -41,10 +41,12 @@ private:
 
 class rm_pinned final : public pinned {
 public:
-    rm_pinned(std::vector<rm::memory_object> objects, char const* way, std::vector<part> parts,
-              bool force_pcie, cache_kind caching)
-        : objects_(std::move(objects)), way_(way), parts_(std::move(parts)),
-          layout_(lay_out(parts_, os::page_size())), force_pcie_(force_pcie), caching_(caching) {}
+    /// @param sizes of the objects, bytes
+    rm_pinned(std::vector<rm::memory_object> objects, std::vector<std::uint64_t> sizes,
+              char const* way, std::vector<part> parts, bool force_pcie, cache_kind caching)
+        : objects_(std::move(objects)), sizes_(std::move(sizes)), way_(way),
+          parts_(std::move(parts)), layout_(lay_out(parts_, os::page_size())),
+          force_pcie_(force_pcie), caching_(caching) {}
     std::string_view way() const noexcept override { return way_; }
     std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
         return std::make_unique<rm_mapped>(objects_, layout_, force_pcie_, caching_);
@@ -61,9 +63,17 @@ public:
         result.files.push_back(objects_.front().client().export_objects(handles));
         return result;
     }
+    std::vector<rm::held_object> objects() const override {
+        std::vector<rm::held_object> result;
+        for (std::size_t i = 0; i < objects_.size(); ++i)
+            result.push_back({objects_[i].client().root(), objects_[i].handle(), parts_[i].offset,
+                              parts_[i].length + parts_[i].beyond, sizes_[i]});
+        return result;
+    }
 
 private:
     std::vector<rm::memory_object> objects_;
+    std::vector<std::uint64_t> sizes_;
     std::string_view way_;
     std::vector<part> parts_;
     page_layout layout_;
@@ -92,17 +102,19 @@ public:
 
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& how) override {
         std::vector<rm::memory_object> objects;
+        std::vector<std::uint64_t> sizes;
         std::vector<part> parts;
         char const* way = "";
         for (rm::cuda_object& taken : rm::take(client_, memory)) {
             parts.push_back(clip(taken.offset, taken.length, taken.size));
             objects.push_back(std::move(taken.object));
+            sizes.push_back(taken.size);
             way = taken.way;
         }
         // Where the CPU has a coherent link to the GPU, RM maps by that, unless PCIe is asked for.
         bool const cached = gpu_.coherent && !how.force_pcie;
         return std::make_unique<rm_pinned>(
-            std::move(objects), way, std::move(parts), how.force_pcie,
+            std::move(objects), std::move(sizes), way, std::move(parts), how.force_pcie,
             cached ? cache_kind::cached : cache_kind::write_combining);
     }
 
@@ -128,9 +140,12 @@ std::unique_ptr<pinned> open_rm(shared_memory shared) {
     for (rm::abi::handle const each :
          client->import_objects(shared.files.front().get(), shared.parts.size()))
         objects.emplace_back(client, each);
-    for (std::size_t i = 0; i < objects.size(); ++i)
-        shared_memory::expect_inside(shared.parts[i], client->size_of(objects[i].handle()));
-    return std::make_unique<rm_pinned>(std::move(objects), "a shared descriptor",
+    std::vector<std::uint64_t> sizes;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        sizes.push_back(client->size_of(objects[i].handle()));
+        shared_memory::expect_inside(shared.parts[i], sizes.back());
+    }
+    return std::make_unique<rm_pinned>(std::move(objects), std::move(sizes), "a shared descriptor",
                                        std::move(shared.parts), shared.force_pcie, shared.caching);
 }
 

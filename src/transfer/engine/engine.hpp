@@ -3,6 +3,7 @@
 
 #include "driver/cuda/gpu.hpp"
 #include "driver/cuda/memory.hpp"
+#include "driver/rm/cuda_memory.hpp"
 #include "transfer/engine/stream_order.hpp"
 
 #include <barmap/error.hpp>
@@ -77,6 +78,13 @@ public:
 
     /// Lets the engine reach GPU memory of a kind that a backend can register. @throws error
     [[nodiscard]] virtual std::unique_ptr<reachable> reach(cuda::memory const& memory) = 0;
+
+    /// Lets it reach GPU memory that a pin holds, by the resource manager's objects. Null of an
+    /// engine that does not know these. @throws error
+    [[nodiscard]] virtual std::unique_ptr<reachable>
+    reach_held(std::span<rm::held_object const> /*held*/) {
+        return nullptr;
+    }
 
     /// Lets it reach whole pages of this process, which stay where they are until it ends.
     /// @throws error

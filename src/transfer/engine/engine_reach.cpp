@@ -4,11 +4,13 @@
 #include <barmap/error.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace barmap {
 
-void engine_reach::describe(cuda::memory const& memory) {
+void engine_reach::describe(cuda::memory const& memory, std::vector<rm::held_object> held) {
     memory_ = memory;
+    held_ = std::move(held);
     for (cuda::chunk const& chunk : memory.chunks)
         ids_.push_back(cuda::allocation_id(chunk.base));
 }
@@ -20,6 +22,21 @@ bool engine_reach::is_unchanged() const noexcept {
     return !ids_.empty();
 }
 
+/// @return null if it is out of the engine's reach: a mapping reaches it all the same
+std::unique_ptr<engine::reachable const> engine_reach::reach(engine::copy_engine& by) const {
+    try {
+        if (!held_.empty())
+            if (auto memory = by.reach_held(held_))
+                return memory;
+        if (!is_unchanged())
+            return nullptr;
+        auto memory = by.reach(memory_);
+        return is_unchanged() ? std::move(memory) : nullptr; // freed meanwhile
+    } catch (error const&) {
+        return nullptr;
+    }
+}
+
 std::shared_ptr<engine_reach::reached const> engine_reach::find(engine_slot& slot) const {
     std::lock_guard const hold(lock_);
     for (std::shared_ptr<reached const> const& each : reached_)
@@ -28,16 +45,7 @@ std::shared_ptr<engine_reach::reached const> engine_reach::find(engine_slot& slo
     std::shared_ptr<engine::worker> const worker = slot.get();
     if (!worker)
         return nullptr;
-    std::shared_ptr<engine::reachable const> memory;
-    if (is_unchanged()) {
-        try {
-            memory = worker->engine().reach(memory_);
-            if (!is_unchanged()) // freed meanwhile: nobody knows what was reached
-                memory.reset();
-        } catch (error const&) {
-            // The mapping reaches it all the same.
-        }
-    }
+    std::shared_ptr<engine::reachable const> const memory = reach(worker->engine());
     std::erase_if(reached_, [](auto const& each) { return each->worker->is_retired(); });
     return reached_.emplace_back(std::make_shared<reached>(reached{&slot, worker, memory}));
 }

@@ -14,9 +14,10 @@ namespace barmap {
 /// Thread rule: every member may be called at once, but describe().
 class engine_reach {
 public:
-    /// Takes down what the memory is. Memory that is later found to be other memory, because it was
-    /// freed in between, is not reached. Before the first find().
-    void describe(cuda::memory const& memory);
+    /// Takes down what the memory is, for engines that know no RM objects or where it holds none.
+    /// Memory that is later found to be other memory, because it was freed in between, is then not
+    /// reached. Before the first find().
+    void describe(cuda::memory const& memory, std::vector<rm::held_object> held);
 
     /// An engine at work, and the memory as it reaches it.
     struct reached {
@@ -31,7 +32,10 @@ public:
 private:
     [[nodiscard]] bool is_unchanged() const noexcept;
 
+    [[nodiscard]] std::unique_ptr<engine::reachable const> reach(engine::copy_engine& by) const;
+
     cuda::memory memory_;
+    std::vector<rm::held_object> held_;
     std::vector<unsigned long long> ids_; ///< CUDA's, of each chunk
     mutable std::mutex lock_;
     mutable std::vector<std::shared_ptr<reached const>> reached_; ///< under the lock

@@ -56,18 +56,11 @@ public:
     }
 
     std::unique_ptr<reachable> reach(cuda::memory const& memory) override {
-        auto result = std::make_unique<mapped_memory>(made_->space);
-        std::size_t at = 0;
-        for (rm::cuda_object& taken : rm::take(made_->client, memory)) {
-            std::uint64_t const offset = taken.offset;
-            std::size_t const length = taken.length; // of which the object may lack the end
-            std::size_t const bytes = std::min<std::uint64_t>(length, taken.size - offset);
-            address_space::mapping const& mapped = result->mappings.emplace_back(
-                made_->space->map(std::move(taken.object), taken.size));
-            result->runs.push_back({at, bytes, mapped.address() + offset});
-            at += length;
-        }
-        return result;
+        return map(rm::take(made_->client, memory));
+    }
+
+    std::unique_ptr<reachable> reach_held(std::span<rm::held_object const> held) override {
+        return map(rm::take(made_->client, held));
     }
 
     std::unique_ptr<reachable> reach(std::span<std::byte> pages) override {
@@ -171,6 +164,21 @@ private:
         std::optional<command_ring> ring;
         std::optional<gpu_channel> own;
     };
+
+    std::unique_ptr<reachable> map(std::vector<rm::cuda_object> objects) {
+        auto result = std::make_unique<mapped_memory>(made_->space);
+        std::size_t at = 0;
+        for (rm::cuda_object& taken : objects) {
+            std::uint64_t const offset = taken.offset;
+            std::size_t const length = taken.length; // of which the object may lack the end
+            std::size_t const bytes = std::min<std::uint64_t>(length, taken.size - offset);
+            address_space::mapping const& mapped = result->mappings.emplace_back(
+                made_->space->map(std::move(taken.object), taken.size));
+            result->runs.push_back({at, bytes, mapped.address() + offset});
+            at += length;
+        }
+        return result;
+    }
 
     [[nodiscard]] std::uint16_t error_of_driver() const noexcept {
         auto* const status = reinterpret_cast<std::uint16_t*>(made_->host.data() + os::page_size() +
