@@ -2,6 +2,7 @@
 #pragma once
 
 #include <barmap/mapping.hpp>
+#include <barmap/report.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace barmap {
 struct pin_state; ///< inside the library
@@ -65,6 +67,13 @@ public:
     ///     close(descriptor);
     [[nodiscard]] int share() const;
 
+    /// A report for each copy engine, in order: whether it may copy this memory for
+    /// mapping::copy_to_gpu() and copy_to_cpu(), and else why not, so that copies go by loads and
+    /// stores. Starts those that have not been needed so far. In a process that opened the memory
+    /// without CUDA, only a channel of barmap's own can be one, and only with backend rm.
+    /// @throws error errc::forked_child
+    [[nodiscard]] std::vector<engine_report> engines() const;
+
     /// Whether the GPU driver has revoked the memory, so that mappings of it fault. Only gdrdrv
     /// in callback mode lets it do so; all others keep the memory until it is unpinned.
     /// @throws error what gdrdrv reports
@@ -94,8 +103,7 @@ private:
 /// context, and starts neither; a forked child may open its own.
 ///
 /// The pin has no GPU address in this process: gpu_address() is 0. It can be mapped and shared on.
-/// Copies go by loads and stores. It keeps the memory, whatever becomes of the descriptor and of
-/// the process that shared it.
+/// It keeps the memory, whatever becomes of the descriptor and of the process that shared it.
 /// @param descriptor stays the caller's, and may be opened any number of times
 /// @throws error errc::invalid_argument if share() did not make the descriptor;
 ///         errc::backend_absent where the GPU or its device files are not there;

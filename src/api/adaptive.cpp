@@ -101,10 +101,6 @@ copy_methods const* methods_if_any(pin_state const& pin) {
 
 void copy_adaptively(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) {
-    if (!mapping.pin->device) { // without CUDA there are no engines
-        mapping.pin->expect_own_process("copy GPU memory");
-        return copy_by_mapping(mapping, direction, offset, host, bytes);
-    }
     device_state& device = *mapping.pin->device;
     copy_methods const* const methods = methods_if_any(*mapping.pin);
     if (!methods)
@@ -112,7 +108,9 @@ void copy_adaptively(mapping_state const& mapping, copy_direction direction, std
     engine_slot* const pageable = methods->of(direction, host_memory_kind::pageable, bytes);
     engine_slot* const pinned = methods->of(direction, host_memory_kind::pinned, bytes);
     if (pageable || pinned) {
-        job what{mapping, direction, offset, host, bytes, device.pinned.describe(host)};
+        job what{mapping, direction, offset, host, bytes, {}};
+        if (!device.gpu.without_cuda)
+            what.pinned = device.pinned.describe(host);
         if (!what.pinned.contains(reinterpret_cast<std::uintptr_t>(host), bytes))
             what.pinned = {};
         engine_slot* const chosen = what.pinned.size > 0 ? pinned : pageable;

@@ -27,9 +27,6 @@ std::shared_ptr<pin_state const> first_that_can(std::shared_ptr<device_state> co
         try {
             auto state = std::make_shared<pin_state>();
             state->device = device;
-            state->backend = slot->name();
-            state->gpu = device->gpu.pci;
-            state->simulated = device->gpu.simulated;
             state->slot = slot;
             slot->named([&] { make(*state); });
             log::debug(std::to_string(state->size) + " bytes of " +

@@ -38,7 +38,7 @@ cache_kind mapping::kind() const noexcept {
 }
 
 std::string_view mapping::backend() const noexcept {
-    return state_ ? state_->pin->backend : std::string_view{};
+    return state_ ? state_->pin->slot->name() : std::string_view{};
 }
 
 window mapping::window() const& noexcept {

@@ -3,21 +3,15 @@
 
 #include "api/pin_state.hpp"
 #include "base/config.hpp"
+#include "gpu/open_devices.hpp"
 
 #include <algorithm>
 
 namespace barmap {
 
-void pin_state::expect_own_process(std::string_view operation) const {
-    if (device)
-        return device->expect_own_process(operation);
-    if (!os::is_this_process(owner))
-        throw error(errc::forked_child, std::string(operation), std::string(backend),
-                    "give this process the descriptor, and call barmap::open_shared() in it");
-}
-
 copy_plan pin_state::plan(cache_kind kind) const {
-    return slot ? slot->plan(kind) : copy::preferred_plan(kind);
+    // Without CUDA, a first store comes before there is time to measure.
+    return device->gpu.without_cuda ? copy::preferred_plan(kind) : slot->plan(kind);
 }
 
 pin::pin() noexcept = default;
@@ -39,7 +33,7 @@ memory_kind pin::memory() const noexcept {
 }
 
 std::string_view pin::backend() const noexcept {
-    return state_ ? state_->backend : std::string_view{};
+    return state_ ? state_->slot->name() : std::string_view{};
 }
 
 namespace {
@@ -48,14 +42,14 @@ std::unique_ptr<mapping_state> map_as(std::shared_ptr<pin_state const> const& pi
                                       std::optional<cache_kind> wanted) {
     if (!pinned)
         throw error(errc::invalid_argument, "map an empty pin", "", "pin some memory first");
-    pinned->expect_own_process("map GPU memory");
+    pinned->device->expect_own_process("map GPU memory");
     auto state = std::make_unique<mapping_state>();
     state->pin = pinned;
-    state->mapped = backend::named(pinned->backend, [&] { return pinned->pinned->map(wanted); });
+    state->mapped = pinned->slot->named([&] { return pinned->pinned->map(wanted); });
     if (wanted && state->mapped->kind != *wanted)
         throw error(errc::unsupported_operation,
                     "map GPU memory " + std::string(to_string(*wanted)),
-                    std::string(pinned->backend),
+                    std::string(pinned->slot->name()),
                     "here it is " + std::string(to_string(state->mapped->kind)) +
                         ": map it without asking for a kind");
     state->plan = pinned->plan(state->mapped->kind);
@@ -78,7 +72,8 @@ constexpr char await_events[] = "report when the GPU driver revokes memory";
 
 backend::pinned& with_events(pin_state const* state) {
     if (!state || state->pinned->event_fd() < 0)
-        throw error(errc::invalid_argument, await_events, std::string(state ? state->backend : ""),
+        throw error(errc::invalid_argument, await_events,
+                    std::string(state ? state->slot->name() : ""),
                     "pin the memory with pin_options::events");
     return *state->pinned;
 }
@@ -91,9 +86,8 @@ int pin::event_fd() const {
 
 std::optional<pin_event> pin::next_event() const {
     backend::pinned& pinned = with_events(state_.get());
-    state_->expect_own_process(await_events);
-    std::optional<pin_event> event =
-        backend::named(state_->backend, [&] { return pinned.next_event(); });
+    state_->device->expect_own_process(await_events);
+    std::optional<pin_event> event = state_->slot->named([&] { return pinned.next_event(); });
     if (!event)
         return event;
     // What of it is the pin's: the driver speaks of whole pages.
@@ -108,20 +102,39 @@ std::optional<pin_event> pin::next_event() const {
 }
 
 bool pin::revoked() const {
-    return state_ && backend::named(state_->backend, [&] { return state_->pinned->revoked(); });
+    return state_ && state_->slot->named([&] { return state_->pinned->revoked(); });
+}
+
+std::vector<engine_report> pin::engines() const {
+    if (!state_)
+        return {};
+    state_->device->expect_own_process("ask which engines copy GPU memory");
+    std::vector<engine_report> reports;
+    for (std::unique_ptr<engine_slot> const& slot : state_->device->engines) {
+        engine_report& report = reports.emplace_back(slot->report());
+        if (report.state != backend_state::usable)
+            continue;
+        auto const by = state_->engines.find(*slot);
+        if (by && by->memory)
+            continue;
+        report.state = backend_state::absent;
+        report.reason = "this memory is out of its reach";
+        report.advice = "copies of it go by loads and stores; pin it by backend rm";
+    }
+    return reports;
 }
 
 int pin::share() const {
     constexpr char what[] = "share pinned memory with another process";
     if (!state_)
         throw error(errc::invalid_argument, what, "", "pin some memory first");
-    state_->expect_own_process(what);
-    return backend::named(state_->backend, [&] {
+    state_->device->expect_own_process(what);
+    return state_->slot->named([&] {
         backend::shared_memory shared = state_->pinned->share();
-        shared.backend = state_->backend;
+        shared.backend = state_->slot->name();
         shared.memory = state_->memory;
-        shared.gpu = state_->gpu;
-        shared.simulated = state_->simulated;
+        shared.gpu = state_->device->gpu.pci;
+        shared.simulated = state_->device->gpu.simulated;
         return shared.pack().release();
     });
 }
@@ -141,13 +154,19 @@ pin open_shared(int descriptor) {
     if (shared.simulated && !config::current().simulate)
         throw error(errc::unsupported_operation, what, std::string(by->name),
                     "set BARMAP_SIM=1 in this process: the memory is a simulated GPU's");
+    backend::gpu gpu;
+    gpu.pci = shared.gpu;
+    gpu.pci_address = shared.gpu.text();
+    gpu.simulated = shared.simulated;
+    gpu.coherent = shared.caching == cache_kind::cached;
+    gpu.without_cuda = true;
     auto state = std::make_shared<pin_state>();
-    state->backend = by->name;
-    state->gpu = shared.gpu;
-    state->simulated = shared.simulated;
+    state->device = open_without_cuda(gpu);
+    state->slot = &state->device->slot(by->name);
     state->size = shared.bytes();
     state->memory = shared.memory;
-    state->pinned = backend::named(by->name, [&] { return by->open(std::move(shared)); });
+    state->pinned = state->slot->named([&] { return by->open(std::move(shared)); });
+    state->engines.describe({}, state->pinned->objects());
     return pin(std::move(state));
 }
 

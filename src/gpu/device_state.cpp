@@ -55,6 +55,8 @@ device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
     for (backend::registration const& entry : backend::registry())
         slots.push_back(std::make_unique<backend_slot>(entry, gpu));
     engines = engine_slots(gpu, engine::lane::held);
+    if (gpu.without_cuda)
+        return;
     CUcontext current = nullptr;
     CUdevice current_device = -1;
     cuda::driver_api const& cu = cuda::api();
@@ -103,8 +105,10 @@ std::vector<engine_slot*> device_state::engines_to_measure() {
 void device_state::expect_own_process(std::string_view operation) const {
     if (!os::is_this_process(owner))
         throw error(errc::forked_child, std::string(operation), "",
-                    "use barmap in the process that opened the device; a forked child may only "
-                    "destroy its objects, or exec");
+                    gpu.without_cuda
+                        ? "give this process the descriptor, and call barmap::open_shared() in it"
+                        : "use barmap in the process that opened the device; a forked child may "
+                          "only destroy its objects, or exec");
 }
 
 backend_slot& device_state::slot(std::string_view name) {

@@ -24,7 +24,7 @@ struct batch_queue_state;
 /// errc::invalid_argument
 [[nodiscard]] std::string_view forced_engine();
 
-/// What all handles of one GPU share.
+/// What all handles of one GPU share; or of a GPU without CUDA, all memory of it that is opened.
 struct device_state {
     explicit device_state(backend::gpu gpu);
 

@@ -54,4 +54,38 @@ std::shared_ptr<device_state> open_device(int ordinal) {
     return state;
 }
 
+namespace {
+
+/// Those without CUDA, by their place on the PCI bus. Never destroyed, as above.
+struct shared_gpus {
+    os::process_id const owner = os::this_process();
+    std::mutex lock;
+    std::map<std::string, std::weak_ptr<device_state>> by_place;
+};
+
+shared_gpus& gpus_of_this_process() {
+    static std::atomic<shared_gpus*> current{nullptr};
+    shared_gpus* known = current.load();
+    while (!known || !os::is_this_process(known->owner)) { // a parent's lock may be held for ever
+        auto made = std::make_unique<shared_gpus>();
+        if (current.compare_exchange_strong(known, made.get()))
+            known = made.release();
+    }
+    return *known;
+}
+
+} // namespace
+
+std::shared_ptr<device_state> open_without_cuda(backend::gpu const& which) {
+    shared_gpus& gpus = gpus_of_this_process();
+    std::lock_guard const guard(gpus.lock);
+    std::weak_ptr<device_state>& entry =
+        gpus.by_place[which.pci_address + (which.simulated ? " simulated" : "")];
+    if (std::shared_ptr<device_state> state = entry.lock())
+        return state;
+    auto state = std::make_shared<device_state>(which);
+    entry = state;
+    return state;
+}
+
 } // namespace barmap

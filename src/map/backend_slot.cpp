@@ -35,6 +35,8 @@ backend_slot::backend_slot(backend::registration const& entry, backend::gpu cons
 void backend_slot::start() {
     start_instance(*instance_, gpu_, report_);
     scratch_ = std::make_unique<backend::scratch>(*instance_, gpu_);
+    if (gpu_.without_cuda) // an engine's self-test, by the scratch memory's mapping, tests both
+        return;
     backend::self_test(scratch_->device(), scratch_->address(), scratch_->bytes());
     report_.kinds = backend::test_kinds(*instance_, gpu_);
     report_.kinds.insert(report_.kinds.begin(),
@@ -117,14 +119,15 @@ copy_methods const& backend_slot::methods(std::span<engine_slot* const> engines)
         return *measured_methods_;
     // Nothing is allocated here, and nothing freed: CUDA would wait for running kernels, one of
     // which may wait for this very copy. Memory that may by now be revoked is not touched.
-    if (engines.empty() || !report_.persistent || !scratch_->is_still_there()) {
+    if (engines.empty() || !scratch_ || !report_.persistent || !scratch_->is_still_there()) {
         measured_methods_ = std::make_unique<copy_methods>();
     } else {
         // From here on nobody else uses the scratch memory.
         copy_plan const plan = this->plan(scratch_->kind());
-        measured_methods_ = std::make_unique<copy_methods>(
-            measure_methods(engines, {scratch_->bytes().data(), scratch_->bytes().size(), &plan},
-                            scratch_->address(), [this] { return scratch_->is_still_there(); }));
+        engine_reach reach;
+        scratch_->describe(reach);
+        measured_methods_ = std::make_unique<copy_methods>(measure_methods(
+            engines, {scratch_->bytes().data(), scratch_->bytes().size(), &plan}, reach));
     }
     methods_.store(measured_methods_.get(), std::memory_order_release);
     return *measured_methods_;

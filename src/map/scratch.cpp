@@ -6,11 +6,12 @@ namespace barmap::backend {
 scratch::scratch(backend& backend, gpu const& gpu) : device_(gpu.handle) {
     if (backend.capabilities().can_register(memory_kind::device)) {
         block_ = std::make_unique<cuda::device_block>(gpu.handle, size);
-        address_ = block_->address();
-        pinned_ = backend.pin(cuda::describe(address_, size));
+        described_ = cuda::describe(block_->address(), size);
+        pinned_ = backend.pin(described_);
     } else {
         pinned_ = backend.allocate(size);
-        address_ = pinned_->allocated_address();
+        if (CUdeviceptr const address = pinned_->allocated_address())
+            described_ = cuda::describe(address, size);
     }
     mapped_ = pinned_->map();
 }

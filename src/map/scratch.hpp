@@ -5,6 +5,7 @@
 #include "driver/cuda/device_block.hpp"
 #include "driver/cuda/types.hpp"
 #include "map/backend.hpp"
+#include "transfer/engine/engine_reach.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -28,7 +29,9 @@ public:
 
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {mapped_->data, size}; }
     [[nodiscard]] cache_kind kind() const noexcept { return mapped_->kind; }
-    [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+    /// 0 in a process without CUDA.
+    [[nodiscard]] CUdeviceptr address() const noexcept { return described_.address; }
+    void describe(engine_reach& to) const { to.describe(described_, pinned_->objects()); }
     [[nodiscard]] CUdevice device() const noexcept { return device_; }
     [[nodiscard]] memory_kind memory() const noexcept {
         return block_ ? memory_kind::device : memory_kind::allocated;
@@ -43,7 +46,7 @@ private:
     std::unique_ptr<cuda::device_block> block_; ///< where the backend does not allocate by itself
     std::unique_ptr<pinned> pinned_;
     std::unique_ptr<mapped> mapped_;
-    CUdeviceptr address_ = 0;
+    cuda::memory described_;
     CUdevice device_ = 0;
 };
 

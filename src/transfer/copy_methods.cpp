@@ -28,24 +28,12 @@ constexpr std::int64_t budget = 50'000'000;           ///< nanoseconds of each o
 class method {
 public:
     /// @param slot null: the mapping
-    method(engine_slot* slot, window gpu, std::uint64_t at,
-           std::function<bool()> const& is_still_there)
-        : slot_(slot), mapped_(gpu) {
-        if (!slot)
-            return;
-        worker_ = slot->get();
-        if (!worker_)
-            return;
-        try {
-            gpu_ = worker_->engine().reach(cuda::describe(at, gpu.size));
-            if (!is_still_there()) // but perhaps other memory at its address
-                worker_.reset();
-        } catch (error const&) {
-            worker_.reset();
-        }
+    method(engine_slot* slot, window gpu, engine_reach const& reached) : slot_(slot), mapped_(gpu) {
+        if (slot)
+            gpu_ = reached.find(*slot);
     }
     [[nodiscard]] engine_slot* slot() const noexcept { return slot_; }
-    [[nodiscard]] bool competes() const noexcept { return !slot_ || worker_; }
+    [[nodiscard]] bool competes() const noexcept { return !slot_ || (gpu_ && gpu_->memory); }
 
     /// @return whether the copy was made
     bool copy(copy_direction which, host_memory_kind kind, std::span<std::byte> host) {
@@ -56,24 +44,24 @@ public:
                 read(host, mapped_);
             return true;
         }
-        if (!worker_ || !gpu_->is_unchanged())
+        if (!gpu_ || !gpu_->memory->is_unchanged())
             return false;
+        engine::worker& by = *gpu_->worker;
         outcome const result =
             kind == host_memory_kind::pinned
-                ? worker_->copy_pinned(as_engine(which), *gpu_, host.size())
-                : worker_->copy_staged(as_engine(which), *gpu_, 0, host.data(), host.size());
+                ? by.copy_pinned(as_engine(which), *gpu_->memory, host.size())
+                : by.copy_staged(as_engine(which), *gpu_->memory, 0, host.data(), host.size());
         if (result == outcome::done)
             return true;
-        slot_->retire(worker_);
-        worker_.reset();
+        slot_->retire(gpu_->worker);
+        gpu_.reset();
         return false;
     }
 
 private:
     engine_slot* slot_;
     window mapped_;
-    std::shared_ptr<engine::worker> worker_;
-    std::unique_ptr<engine::reachable> gpu_; // goes before the worker
+    std::shared_ptr<engine_reach::reached const> gpu_;
 };
 
 std::string name_of(engine_slot const* slot) {
@@ -82,8 +70,8 @@ std::string name_of(engine_slot const* slot) {
 
 } // namespace
 
-copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu, std::uint64_t at,
-                             std::function<bool()> const& is_still_there) {
+copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu,
+                             engine_reach const& reached) {
     copy_methods result;
     bool const forced = !config::current().engine.empty();
     if (forced) { // for every copy that is not too small for any
@@ -95,9 +83,9 @@ copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu, 
         return result;
     }
     std::vector<std::unique_ptr<method>> all;
-    all.push_back(std::make_unique<method>(nullptr, gpu, at, is_still_there));
+    all.push_back(std::make_unique<method>(nullptr, gpu, reached));
     for (engine_slot* const slot : engines)
-        if (auto one = std::make_unique<method>(slot, gpu, at, is_still_there); one->competes())
+        if (auto one = std::make_unique<method>(slot, gpu, reached); one->competes())
             all.push_back(std::move(one));
     if (all.size() == 1)
         return result;

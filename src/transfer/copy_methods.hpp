@@ -2,13 +2,12 @@
 #pragma once
 
 #include "transfer/cpu/plan.hpp"
-#include "transfer/engine/engine_slot.hpp"
+#include "transfer/engine/engine_reach.hpp"
 
 #include <barmap/report.hpp>
 
 #include <array>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -36,11 +35,9 @@ struct copy_methods {
 };
 
 /// Measures them against each other.
-/// @param gpu  mapped GPU memory that may be overwritten, 2 MiB
-/// @param at   its address
-/// @param is_still_there whether that is still this memory: its context may be gone
+/// @param gpu     mapped GPU memory that may be overwritten, 2 MiB
+/// @param reached the same memory, as engines reach it
 [[nodiscard]] copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu,
-                                           std::uint64_t at,
-                                           std::function<bool()> const& is_still_there);
+                                           engine_reach const& reached);
 
 } // namespace barmap

@@ -270,11 +270,11 @@ private:
 TEST(engine_self_test, memory_stays_until_the_engine_is_closed) {
     engine_machine machine(nullptr);
     device const gpu = device::open(0);
-    auto memory = std::make_shared<engine::test_memory const>(identify(0));
+    auto memory = engine::test_memory::make(identify(0));
     std::weak_ptr<engine::test_memory const> const left = memory;
     {
         engine::worker at_work(std::make_unique<one_way_engine>(direction::to_cpu));
-        EXPECT_THROW(engine::self_test(at_work, identify(0), memory), error);
+        EXPECT_THROW(engine::self_test(at_work, memory), error);
         memory.reset();
         EXPECT_FALSE(left.expired());
     }
@@ -284,10 +284,10 @@ TEST(engine_self_test, memory_stays_until_the_engine_is_closed) {
 TEST(engine_self_test, finds_an_engine_that_copies_one_way) {
     engine_machine machine(nullptr);
     device const gpu = device::open(0);
-    auto const memory = std::make_shared<engine::test_memory const>(identify(0));
+    auto const memory = engine::test_memory::make(identify(0));
     auto const refusal = [&](direction works) {
         engine::worker at_work(std::make_unique<one_way_engine>(works));
-        return refusal_of([&] { engine::self_test(at_work, identify(0), memory); });
+        return refusal_of([&] { engine::self_test(at_work, memory); });
     };
     expect_refusal(refusal(direction::to_cpu), errc::backend_broken, "to the GPU");
     expect_refusal(refusal(direction::to_gpu), errc::backend_broken, "from the GPU");

@@ -24,6 +24,7 @@ struct gpu {
     std::string pci_address; ///< in words
     int driver_version = 0;
     bool simulated = false;
+    bool without_cuda = false; ///< this process has only opened memory that others shared
     bool mig = false;      ///< a MIG slice, not a whole GPU
     bool coherent = false; ///< the CPU caches GPU memory coherently (integrated or C2C)
 };

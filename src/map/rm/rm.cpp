@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/region.hpp"
-#include "driver/rm/cuda_memory.hpp"
+#include "driver/rm/local_memory.hpp"
 #include "map/backend.hpp"
 #include "map/pages.hpp"
 
@@ -88,6 +88,10 @@ public:
     capability_set capabilities() const noexcept override {
         capability_set result;
         result.needs_kernel_driver = true;
+        if (gpu_.without_cuda) {
+            result.allocates = true;
+            return result;
+        }
         result.registers =
             kinds(memory_kind::device, memory_kind::virtual_exportable, memory_kind::virtual_opaque,
                   memory_kind::pool, memory_kind::pool_exportable, memory_kind::graph,
@@ -116,6 +120,17 @@ public:
         return std::make_unique<rm_pinned>(
             std::move(objects), std::move(sizes), way, std::move(parts), how.force_pcie,
             cached ? cache_kind::cached : cache_kind::write_combining);
+    }
+
+    /// In a process without CUDA.
+    std::unique_ptr<pinned> allocate(std::size_t bytes) override {
+        std::vector<rm::memory_object> objects;
+        std::size_t const whole = (bytes + rm::local_page - 1) / rm::local_page * rm::local_page;
+        objects.push_back(rm::allocate_local(client_, whole));
+        return std::make_unique<rm_pinned>(
+            std::move(objects), std::vector<std::uint64_t>{whole}, "memory of its own",
+            std::vector<part>{{0, bytes, 0}}, false,
+            gpu_.coherent ? cache_kind::cached : cache_kind::write_combining);
     }
 
     std::optional<bar1_info> bar1() override { return client_->bar1(); }

@@ -21,15 +21,17 @@ void engine_slot::start() {
     clock::time_point const begin = clock::now();
     report_.name = name();
     std::shared_ptr<engine::worker> worker;
-    cuda::relaxed_capture const relaxed; // of another thread, which this is not to end
+    std::optional<cuda::relaxed_capture> relaxed; // of another thread, which this is not to end
+    if (!gpu_.without_cuda)
+        relaxed.emplace();
     try {
         // What CUDA copies at the same time may take longer than a copy by a mapping may.
         worker = std::make_shared<engine::worker>(
             entry_.make(gpu_, lane_),
             lane_ == engine::lane::cuda ? std::chrono::seconds(2) : engine::patience_with(gpu_));
         if (!test_memory_ || !test_memory_->is_still_there())
-            test_memory_ = std::make_shared<engine::test_memory const>(gpu_);
-        engine::self_test(*worker, gpu_, test_memory_);
+            test_memory_ = engine::test_memory::make(gpu_);
+        engine::self_test(*worker, test_memory_);
         worker_ = worker;
         report_.state = backend_state::usable;
         report_.reason =

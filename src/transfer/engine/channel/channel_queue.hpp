@@ -162,7 +162,7 @@ private:
     std::uint32_t engine_type_;
     cuda::device_block block_;
     rm::cuda_object object_; ///< the block, held until the channel is gone
-    cpu_view view_;
+    rm::cpu_view view_;
     os::region host_; ///< a page with the semaphores, a page with the error notifier
     cuda::host_registration registration_;
     std::uint64_t semaphore_on_gpu_ = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/region.hpp"
 #include "driver/cuda/gpu.hpp"
 #include "driver/rm/channel_abi.hpp"
 #include "driver/rm/client.hpp"
+#include "driver/rm/cpu_view.hpp"
 #include "transfer/engine/channel/generation.hpp"
 
 #include <cstddef>
@@ -14,22 +14,6 @@
 
 /// What a channel is made of, whichever address space it lives in.
 namespace barmap::engine {
-
-/// A part of an RM object that the CPU has mapped.
-class cpu_view {
-public:
-    cpu_view(rm::client const& client, rm::abi::handle object, std::uint64_t offset,
-             std::size_t bytes, std::uint32_t flags)
-        : view_(client, object, offset, bytes, flags), region_(os::region::for_files(bytes)) {
-        region_.place(0, bytes, view_.fd(), 0);
-        view_.close_fd();
-    }
-    [[nodiscard]] std::byte* data() const noexcept { return region_.data(); }
-
-private:
-    rm::client::view view_;
-    os::region region_; // goes before it
-};
 
 /// The page with the doorbell. A child of the subdevice.
 class usermode_page {
@@ -45,7 +29,7 @@ public:
 private:
     rm::client const& client_;
     rm::abi::handle handle_;
-    std::optional<cpu_view> view_;
+    std::optional<rm::cpu_view> view_;
 };
 
 /// @throws error errc::backend_absent where no channel can be made

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/process.hpp"
 #include "base/region.hpp"
+#include "driver/rm/local_memory.hpp"
 #include "transfer/engine/channel/address_space.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
 #include "transfer/engine/channel/generation.hpp"
@@ -33,18 +34,6 @@ struct mapped_memory final : reachable {
     std::shared_ptr<address_space const> space;
     std::vector<address_space::mapping> mappings; // go before it
 };
-
-abi::handle allocate_block(rm::client const& client) {
-    abi::memory_alloc_parameters wanted{};
-    wanted.owner = client.root();
-    wanted.flags = abi::alloc_flags_video_memory;
-    wanted.attributes = abi::attributes_contiguous_huge;
-    wanted.attributes2 = abi::attributes2_huge_2mb_cacheable;
-    wanted.size = command_ring::block_bytes;
-    wanted.alignment = command_ring::block_bytes;
-    return client.allocate(client.device(), abi::class_local_memory, &wanted, sizeof wanted,
-                           "allocate the channel's GPU memory");
-}
 
 class held_lane final : public copy_engine {
 public:
@@ -133,7 +122,8 @@ private:
               semaphore(space->map_host(host.data(), os::page_size())),
               notifier(client,
                        client->describe_host(host.data() + os::page_size(), os::page_size())),
-              block(space->map({client, allocate_block(*client)}, command_ring::block_bytes)),
+              block(space->map(rm::allocate_local(client, command_ring::block_bytes),
+                               command_ring::block_bytes)),
               block_view(*client, block.object().handle(), 0, command_ring::block_bytes,
                          abi::map_flags_default_caching),
               usermode(*client, kind) {
@@ -159,7 +149,7 @@ private:
         address_space::mapping semaphore;
         rm::memory_object notifier;
         address_space::mapping block;
-        cpu_view block_view;
+        rm::cpu_view block_view;
         usermode_page usermode;
         std::optional<command_ring> ring;
         std::optional<gpu_channel> own;

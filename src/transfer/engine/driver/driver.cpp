@@ -37,6 +37,9 @@ public:
     }
 
     void start() override {
+        if (gpu_.without_cuda)
+            throw error(errc::backend_absent, "copy by CUDA in a process that has not started it",
+                        "", "BARMAP_ENGINE=channel needs no CUDA");
         context_ = cuda::primary_context::retain(gpu_.handle);
         queues_ = std::make_unique<queue_set>([this] { return open(); }, 3);
         (void)queues_->choose({}, direction::to_cpu);

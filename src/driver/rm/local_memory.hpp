@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver/rm/cuda_memory.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace barmap::rm {
+
+/// What GPU memory of a client's own is made of, bytes.
+inline constexpr std::size_t local_page = std::size_t{2} << 20;
+
+/// Contiguous GPU memory that CUDA knows nothing of. What it holds is what its last user left.
+/// @param bytes a multiple of local_page. @throws error
+[[nodiscard]] memory_object allocate_local(std::shared_ptr<client const> const& owner,
+                                           std::size_t bytes);
+
+} // namespace barmap::rm
