@@ -119,7 +119,7 @@ copy_methods const& backend_slot::methods(std::span<engine_slot* const> engines)
         return *measured_methods_;
     // Nothing is allocated here, and nothing freed: CUDA would wait for running kernels, one of
     // which may wait for this very copy. Memory that may by now be revoked is not touched.
-    if (engines.empty() || !scratch_ || !report_.persistent || !scratch_->is_still_there()) {
+    if (engines.empty() || !usable() || !report_.persistent || !scratch_->is_still_there()) {
         measured_methods_ = std::make_unique<copy_methods>();
     } else {
         // From here on nobody else uses the scratch memory.

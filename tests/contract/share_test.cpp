@@ -70,6 +70,55 @@ TEST_P(share_test, large_copies) {
     EXPECT_TRUE(seen == sent);
 }
 
+engine_report report_of(pin const& memory, std::string_view engine) {
+    for (engine_report const& each : memory.engines())
+        if (each.name == engine)
+            return each;
+    return {};
+}
+
+TEST_P(share_test, an_engine_copies_without_cuda) {
+    device_block const block(4 * mib);
+    os::fd const descriptor(device::open(0).pin(block.address() + 5, 4 * mib - 5).share());
+    // Nothing is left of the owner's device, and nothing but memory is asked of CUDA.
+    set_environment("BARMAP_ENGINE", "channel");
+    pin const memory = open_shared(descriptor.get());
+    mapping const map = memory.map();
+    auto const sent = pattern(3 * mib + 1, 4);
+    std::vector<std::byte> seen(sent.size());
+    if (GetParam().backend == std::string_view("rm")) {
+        map.copy_to_gpu(7, sent);
+        map.copy_to_cpu(seen, 7);
+        EXPECT_TRUE(read_by_driver(block.address() + 12, sent.size()) == sent);
+        EXPECT_TRUE(seen == sent);
+        engine_report const used = report_of(memory, "channel");
+        EXPECT_EQ(used.state, backend_state::usable) << used.reason;
+        EXPECT_EQ(used.copies, 2u);
+        EXPECT_EQ(report_of(open_shared(descriptor.get()), "channel").copies, 2u)
+            << "one channel for all that is opened of a GPU";
+    } else {
+        EXPECT_EQ(report_of(memory, "channel").state, backend_state::absent);
+    }
+    clear_environment("BARMAP_ENGINE");
+    engine_report const without = report_of(memory, "driver");
+    EXPECT_EQ(without.state, backend_state::absent);
+    EXPECT_NE(without.reason.find("has not started it"), std::string::npos) << without.reason;
+}
+
+// By a measurement, as a program gets it.
+TEST_P(share_test, copies_by_what_is_fastest_without_cuda) {
+    device_block const block(4 * mib);
+    os::fd const descriptor(device::open(0).pin(block.address(), 4 * mib).share());
+    mapping const map = open_shared(descriptor.get()).map();
+    for (std::size_t const bytes : {std::size_t{1024}, 32 * kib, 3 * mib + 1}) {
+        auto const sent = pattern(bytes, static_cast<unsigned>(bytes));
+        map.copy_to_gpu(9, sent);
+        std::vector<std::byte> seen(bytes);
+        map.copy_to_cpu(seen, 9);
+        EXPECT_TRUE(seen == sent);
+    }
+}
+
 TEST_P(share_test, memory_stays_with_whoever_has_it) {
     fake::left_over const before = the_machine().held();
     {
