@@ -70,6 +70,16 @@ TEST_P(share_test, large_copies) {
     EXPECT_TRUE(seen == sent);
 }
 
+/// While it lives, a call of CUDA ends the process.
+struct without_calls_of_cuda {
+    without_calls_of_cuda() { cuda::replace_api(&none_); }
+    ~without_calls_of_cuda() { cuda::replace_api(&before_); }
+
+private:
+    cuda::driver_api const& before_ = cuda::api();
+    cuda::driver_api none_{};
+};
+
 engine_report report_of(pin const& memory, std::string_view engine) {
     for (engine_report const& each : memory.engines())
         if (each.name == engine)
@@ -80,29 +90,31 @@ engine_report report_of(pin const& memory, std::string_view engine) {
 TEST_P(share_test, an_engine_copies_without_cuda) {
     device_block const block(4 * mib);
     os::fd const descriptor(device::open(0).pin(block.address() + 5, 4 * mib - 5).share());
-    // Nothing is left of the owner's device, and nothing but memory is asked of CUDA.
-    set_environment("BARMAP_ENGINE", "channel");
-    pin const memory = open_shared(descriptor.get());
-    mapping const map = memory.map();
+    bool const by_channel = GetParam().backend == std::string_view("rm");
+    if (by_channel)
+        set_environment("BARMAP_ENGINE", "channel");
     auto const sent = pattern(3 * mib + 1, 4);
     std::vector<std::byte> seen(sent.size());
-    if (GetParam().backend == std::string_view("rm")) {
+    engine_report used, opened_again, by_cuda;
+    {
+        without_calls_of_cuda const nothing;
+        pin const memory = open_shared(descriptor.get());
+        mapping const map = memory.map();
         map.copy_to_gpu(7, sent);
         map.copy_to_cpu(seen, 7);
-        EXPECT_TRUE(read_by_driver(block.address() + 12, sent.size()) == sent);
-        EXPECT_TRUE(seen == sent);
-        engine_report const used = report_of(memory, "channel");
-        EXPECT_EQ(used.state, backend_state::usable) << used.reason;
-        EXPECT_EQ(used.copies, 2u);
-        EXPECT_EQ(report_of(open_shared(descriptor.get()), "channel").copies, 2u)
-            << "one channel for all that is opened of a GPU";
-    } else {
-        EXPECT_EQ(report_of(memory, "channel").state, backend_state::absent);
+        used = report_of(memory, "channel");
+        opened_again = report_of(open_shared(descriptor.get()), "channel");
+        by_cuda = report_of(memory, "driver");
     }
     clear_environment("BARMAP_ENGINE");
-    engine_report const without = report_of(memory, "driver");
-    EXPECT_EQ(without.state, backend_state::absent);
-    EXPECT_NE(without.reason.find("has not started it"), std::string::npos) << without.reason;
+    EXPECT_TRUE(read_by_driver(block.address() + 12, sent.size()) == sent);
+    EXPECT_TRUE(seen == sent);
+    EXPECT_EQ(used.state, by_channel ? backend_state::usable : backend_state::absent)
+        << used.reason;
+    EXPECT_EQ(used.copies, by_channel ? 2u : 0u);
+    EXPECT_EQ(opened_again.copies, used.copies) << "one channel for all that is opened of a GPU";
+    EXPECT_EQ(by_cuda.state, backend_state::absent);
+    EXPECT_NE(by_cuda.reason.find("has not started it"), std::string::npos) << by_cuda.reason;
 }
 
 // By a measurement, as a program gets it.

@@ -4,8 +4,10 @@
 #include "real_gpu.hpp"
 #include "shared/in_child.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
 
@@ -60,16 +62,27 @@ TEST(share_receiver, DISABLED_moves_words) {
     to_owner.send(&first_us, sizeof first_us);
     std::vector<std::uint64_t> words(map.size() / sizeof(std::uint64_t));
     for (std::uint64_t seed = 0; to_owner.receive(&seed, sizeof seed);) {
+        bool const by_engine = seed % 2 == 0; // or by loads and stores
         std::uint64_t wrong = 0;
-        read(std::as_writable_bytes(std::span(words)), map.window());
+        if (by_engine)
+            map.copy_to_cpu(std::as_writable_bytes(std::span(words)), 0);
+        else
+            read(std::as_writable_bytes(std::span(words)), map.window());
         for (std::size_t i = 0; i < words.size(); ++i)
             wrong += words[i] != value(seed, i);
         for (std::size_t i = 0; i < words.size(); ++i)
             words[i] = value(~seed, i);
-        write(map.window(), std::as_bytes(std::span(words)));
+        if (by_engine)
+            map.copy_to_gpu(0, std::as_bytes(std::span(words)));
+        else
+            write(map.window(), std::as_bytes(std::span(words)));
         flush_stores();
         to_owner.send(&wrong, sizeof wrong);
     }
+    for (engine_report const& each : memory.engines())
+        if (each.name == "channel") {
+            EXPECT_EQ(each.state, backend_state::usable) << each.reason;
+        }
     EXPECT_EQ(::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), nullptr);
     ::_exit(HasFailure());
 }
@@ -86,7 +99,7 @@ TEST_F(share_gpu, no_word_is_wrong_in_another_process) {
     ASSERT_TRUE(other.receive(&first_us, sizeof first_us));
     RecordProperty("first_store_us", std::to_string(first_us));
     std::vector<std::byte> bytes(shared_bytes);
-    for (std::uint64_t seed = 1; seed <= rounds(1); ++seed) {
+    for (std::uint64_t seed = 1; seed <= rounds(2); ++seed) {
         for (std::size_t i = 0; i < shared_bytes / 8; ++i) {
             std::uint64_t const word = value(seed, i);
             std::memcpy(bytes.data() + i * 8, &word, 8);
@@ -104,6 +117,63 @@ TEST_F(share_gpu, no_word_is_wrong_in_another_process) {
         }
         EXPECT_EQ(wrong, 0u) << "of the other's words, in round " << seed;
     }
+    other.end();
+    EXPECT_EQ(other.wait(), 0) << "it has loaded CUDA";
+}
+
+/// GB/s of copies to and from the GPU, the best of seven.
+std::array<double, 2> rates(mapping const& map, std::span<std::byte> host) {
+    std::array<double, 2> best{};
+    for (int i = 0; i < 8; ++i) // the first measures what is fastest
+        for (bool const to_gpu : {true, false}) {
+            auto const begin = clock::now();
+            if (to_gpu)
+                map.copy_to_gpu(0, host);
+            else
+                map.copy_to_cpu(host, 0);
+            double const seconds = std::chrono::duration<double>(clock::now() - begin).count();
+            double& of = best[to_gpu ? 0 : 1];
+            if (i > 0)
+                of = std::max(of, static_cast<double>(host.size()) / seconds / 1e9);
+        }
+    return best;
+}
+
+/// Not a test either: for each size that it gets, how fast it copies.
+TEST(share_receiver, DISABLED_measures_copies) {
+    line const to_owner(line_of_this_run);
+    os::fd const descriptor(to_owner.receive_descriptor());
+    mapping const map = open_shared(descriptor.get()).map();
+    std::vector<std::byte> host(shared_bytes, std::byte{1});
+    for (std::size_t bytes = 0; to_owner.receive(&bytes, sizeof bytes);) {
+        auto const found = rates(map, std::span(host).first(bytes));
+        to_owner.send(&found, sizeof found);
+    }
+    ::_exit(::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr);
+}
+
+// The figures go to docs/results: share-copies.csv.
+TEST_F(share_gpu, copies_of_another_process_are_measured) {
+    device_block const block(shared_bytes);
+    pin const given = device::open(0).pin(block.address(), shared_bytes, {.backend = "rm"});
+    mapping const map = given.map();
+    other_run other("share_receiver.DISABLED_measures_copies");
+    {
+        os::fd const descriptor(given.share());
+        other.send_descriptor(descriptor.get());
+    }
+    std::vector<std::byte> host(shared_bytes, std::byte{1});
+    std::printf("round,bytes,to_gpu_owner,to_gpu_opened,to_cpu_owner,to_cpu_opened\n");
+    for (std::size_t round = 1; round <= rounds(1); ++round)
+        for (std::size_t const bytes : {4 * kib, 64 * kib, mib, 16 * mib, shared_bytes}) {
+            auto const here = rates(map, std::span(host).first(bytes));
+            std::array<double, 2> there{};
+            other.send(&bytes, sizeof bytes);
+            ASSERT_TRUE(other.receive(&there, sizeof there));
+            std::printf("%zu,%zu,%.3f,%.3f,%.3f,%.3f\n", round, bytes, here[0], there[0], here[1],
+                        there[1]);
+            EXPECT_GT(there[0] * there[1], 0);
+        }
     other.end();
     EXPECT_EQ(other.wait(), 0) << "it has loaded CUDA";
 }

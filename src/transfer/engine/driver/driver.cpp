@@ -26,7 +26,7 @@ public:
     ~driver_engine() override {
         close();
         try {
-            if (cuda::drivers_are_up(owner_)) {
+            if (queues_ && cuda::drivers_are_up(owner_)) { // else CUDA may not be loaded
                 cuda::context_scope const scope(context_.get());
                 queues_.reset();
             }
