@@ -15,6 +15,11 @@ struct arena_state; ///< inside the library
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
+namespace detail {
+struct opened_signal;
+struct shared_signal;
+} // namespace detail
+
 /// Memory for rings, counters and what else a CPU and a GPU tell each other by: one block of GPU memory
 /// with its mapping, and one of pinned host memory, of which parts are taken and given back. So
 /// hundreds of counters share one pin.
@@ -51,12 +56,16 @@ public:
         [[nodiscard]] std::byte* data() const noexcept { return data_; }
         [[nodiscard]] std::size_t size() const noexcept { return size_; } ///< bytes, as asked for
         /// The address by which kernels reach it.
+        /// 0 in a process that has opened the memory by a descriptor.
         [[nodiscard]] std::uintptr_t gpu_address() const noexcept { return gpu_address_; }
         /// Of GPU memory. Of host memory: a window of no mapping.
         [[nodiscard]] barmap::window window() const noexcept;
+        /// False in a forked child, which may only destroy it, and of an empty part.
+        [[nodiscard]] bool is_of_this_process() const noexcept;
 
     private:
         friend class arena;
+        friend detail::shared_signal;
         std::shared_ptr<arena_state> owner_;
         std::byte* data_ = nullptr;
         std::size_t size_ = 0;
@@ -73,10 +82,16 @@ public:
 
     /// How the CPU caches the GPU memory.
     [[nodiscard]] cache_kind kind() const noexcept;
-    /// The GPU whose memory it is.
+    /// The GPU whose memory it is. @pre not opened()
     [[nodiscard]] device const& gpu() const noexcept;
+    /// Whether another process has made it, and a ring or a counter of it was opened by a
+    /// descriptor. It then gives out the parts which that has, with what they hold.
+    [[nodiscard]] bool opened() const noexcept;
 
 private:
+    friend detail::opened_signal;
+    friend detail::shared_signal;
+    explicit arena(std::shared_ptr<arena_state> state) noexcept;
     std::shared_ptr<arena_state> state_;
 };
 

@@ -6,6 +6,7 @@
 #include <barmap/arena.hpp>
 #include <barmap/copy.hpp>
 #include <barmap/gpu/ring.cuh>
+#include <barmap/shared_signal.hpp>
 #include <barmap/signal_words.hpp>
 #include <barmap/slots.hpp>
 
@@ -36,9 +37,18 @@ public:
                      std::uint64_t first = 0);
     /// The same with an arena of its own.
     byte_ring_to_gpu(device const& gpu, std::size_t message_bytes, std::size_t slots);
+    /// Of another process, or of this one. It goes on behind the last message that is there.
+    explicit byte_ring_to_gpu(opened_signal const& shared);
     byte_ring_to_gpu(byte_ring_to_gpu const&) = delete;
     byte_ring_to_gpu& operator=(byte_ring_to_gpu const&) = delete;
     ~byte_ring_to_gpu();
+
+    /// As ring_to_gpu::share().
+    [[nodiscard]] int share();
+    /// As ring_to_gpu::open_shared(), of messages of any size.
+    [[nodiscard]] static byte_ring_to_gpu open_shared(int descriptor) {
+        return byte_ring_to_gpu(opened_signal(descriptor, signal_kind::ring_to_gpu));
+    }
 
     /// What kernels take, by value, as the gpu::ring_to_gpu of a type of that size.
     [[nodiscard]] gpu::ring_handle handle() const noexcept;
@@ -100,6 +110,9 @@ protected:
 private:
     using words = gpu::ring_words;
 
+    void begin(std::uint64_t first) noexcept;
+    void go_on() noexcept;
+
     [[nodiscard]] gpu::word* credit(unsigned index) const noexcept {
         return reinterpret_cast<gpu::word*>(credits_.data()) + index;
     }
@@ -131,9 +144,17 @@ public:
     byte_ring_to_cpu(arena const& memory, std::size_t message_bytes, std::size_t slots,
                      std::uint64_t first = 0);
     byte_ring_to_cpu(device const& gpu, std::size_t message_bytes, std::size_t slots);
+    /// It goes on behind the last message for which a credit was returned.
+    explicit byte_ring_to_cpu(opened_signal const& shared);
     byte_ring_to_cpu(byte_ring_to_cpu const&) = delete;
     byte_ring_to_cpu& operator=(byte_ring_to_cpu const&) = delete;
+    /// Returns all credits.
     ~byte_ring_to_cpu();
+
+    [[nodiscard]] int share();
+    [[nodiscard]] static byte_ring_to_cpu open_shared(int descriptor) {
+        return byte_ring_to_cpu(opened_signal(descriptor, signal_kind::ring_to_cpu));
+    }
 
     [[nodiscard]] gpu::ring_handle handle() const noexcept;
     [[nodiscard]] gpu::ring_handle handle_for_thread() const noexcept;
@@ -206,6 +227,8 @@ protected:
 
 private:
     using words = gpu::ring_words;
+
+    void begin(std::uint64_t first) noexcept;
 
     static gpu::word const* commit_in(std::byte const* slot, std::size_t slot_bytes) noexcept {
         return reinterpret_cast<gpu::word const*>(slot + slot_bytes) - 1;

@@ -52,6 +52,27 @@ public:
     ring_to_gpu(device const& gpu, std::size_t slots)
         : core(gpu, sizeof(Message), slots) {}
 
+    /// Gives another process the pushing. What was pushed arrives; from now on this object holds
+    /// the memory and may close(), and whoever has opened the descriptor last pushes. Who has it
+    /// reaches the whole arena, so give the ring one of its own.
+    ///
+    ///     int const descriptor = commands.share();          // send it by SCM_RIGHTS, or fork
+    ///     auto commands = barmap::ring_to_gpu<command>::open_shared(descriptor); // over there
+    ///
+    /// @return a descriptor, which the caller closes. @throws error as pin::share()
+    using core::share;
+
+    /// The ring that a descriptor is of, in a process that need not have CUDA. It goes on behind
+    /// the last whole message that is there, whoever pushed that, and closes nothing at its end. Its
+    /// kernels are the maker's: handle() has no addresses here.
+    /// @param descriptor stays the caller's
+    /// @throws error errc::invalid_argument for another descriptor, or messages of another size; or
+    ///         as barmap::open_shared()
+    [[nodiscard]] static ring_to_gpu open_shared(int descriptor) {
+        return ring_to_gpu(
+            detail::opened_signal(descriptor, detail::signal_kind::ring_to_gpu, sizeof(Message)));
+    }
+
     /// What kernels take, by value.
     [[nodiscard]] gpu::ring_to_gpu<Message> handle() const noexcept {
         return detail::typed<gpu::ring_to_gpu<Message>>(core::handle());
@@ -86,6 +107,7 @@ private:
     friend detail::first_number;
     ring_to_gpu(arena const& memory, std::size_t slots, std::uint64_t first)
         : core(memory, sizeof(Message), slots, first) {}
+    explicit ring_to_gpu(detail::opened_signal const& shared) : core(shared) {}
 
     static constexpr detail::fixed_size<sizeof(Message)> size{};
     static_assert(gpu::slot_to_gpu<Message>::lines == detail::slots_to_gpu::lines_of(sizeof(Message)));
@@ -120,6 +142,16 @@ public:
     ring_to_cpu(arena const& memory, std::size_t slots) : ring_to_cpu(memory, slots, 0) {}
     ring_to_cpu(device const& gpu, std::size_t slots)
         : core(gpu, sizeof(Message), slots) {}
+
+    /// As that of ring_to_gpu: gives another process the popping.
+    using core::share;
+
+    /// As that of ring_to_gpu. It goes on where the last consumer has ended; where that was killed,
+    /// it may read again up to a quarter of the slots.
+    [[nodiscard]] static ring_to_cpu open_shared(int descriptor) {
+        return ring_to_cpu(
+            detail::opened_signal(descriptor, detail::signal_kind::ring_to_cpu, sizeof(Message)));
+    }
 
     /// What kernels take, by value.
     [[nodiscard]] gpu::ring_to_cpu<Message> handle() const noexcept {
@@ -159,6 +191,7 @@ private:
     friend detail::first_number;
     ring_to_cpu(arena const& memory, std::size_t slots, std::uint64_t first)
         : core(memory, sizeof(Message), slots, first) {}
+    explicit ring_to_cpu(detail::opened_signal const& shared) : core(shared) {}
 
     static constexpr detail::fixed_size<sizeof(Message)> size{};
     static_assert(gpu::slot_to_cpu<Message>::bytes == detail::slot_to_cpu_bytes(sizeof(Message)));

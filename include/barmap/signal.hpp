@@ -9,6 +9,7 @@
 
 #include <barmap/arena.hpp>
 #include <barmap/gpu/signal.cuh>
+#include <barmap/shared_signal.hpp>
 #include <barmap/signal_words.hpp>
 
 #include <chrono>
@@ -32,6 +33,18 @@ public:
     counter_to_gpu& operator=(counter_to_gpu const&) = delete;
     ~counter_to_gpu();
 
+    /// Gives another process the advancing. From now on this object holds the memory, and wait()
+    /// goes on. Who has the descriptor reaches the whole arena.
+    /// @return a descriptor, which the caller closes. @throws error as pin::share()
+    [[nodiscard]] int share() const;
+    /// The counter that a descriptor is of, in a process that need not have CUDA. It goes on at the
+    /// number that was set last. @param descriptor stays the caller's
+    /// @throws error errc::invalid_argument for another descriptor, or as barmap::open_shared()
+    [[nodiscard]] static counter_to_gpu open_shared(int descriptor) {
+        return counter_to_gpu(
+            detail::opened_signal(descriptor, detail::signal_kind::counter_to_gpu));
+    }
+
     /// What kernels take, by value.
     [[nodiscard]] gpu::counter_to_gpu handle() const noexcept;
     /// The same for a thread of this process that stands for a kernel.
@@ -48,11 +61,13 @@ public:
     /// Lets work that the stream is given from now on wait until the number is at least this.
     /// Captured into a graph, each replay waits for the same number: call this before each launch.
     /// @param stream a CUstream or cudaStream_t; null: the default stream
-    /// @throws error errc::unsupported_operation where the driver lacks such waits, or what CUDA
-    ///         reports
+    /// @throws error errc::unsupported_operation where the driver lacks such waits, or the counter
+    ///         was opened; or what CUDA reports
     void wait(void* stream, std::uint64_t at_least) const;
 
 private:
+    explicit counter_to_gpu(detail::opened_signal const& shared);
+
     arena memory_;
     detail::words_to_gpu word_;
     std::uint64_t value_;
@@ -74,6 +89,15 @@ public:
     counter_to_cpu& operator=(counter_to_cpu const&) = delete;
     ~counter_to_cpu();
 
+    /// Lets another process wait as well. Who has the descriptor reaches the whole arena.
+    /// @return a descriptor, which the caller closes. @throws error as pin::share()
+    [[nodiscard]] int share() const;
+    /// As that of counter_to_gpu.
+    [[nodiscard]] static counter_to_cpu open_shared(int descriptor) {
+        return counter_to_cpu(
+            detail::opened_signal(descriptor, detail::signal_kind::counter_to_cpu));
+    }
+
     [[nodiscard]] gpu::counter_to_cpu handle() const noexcept;
     [[nodiscard]] gpu::counter_to_cpu handle_for_thread() const noexcept;
 
@@ -93,11 +117,13 @@ public:
     /// Has the stream set the number when all work that it was given before is complete. Captured
     /// into a graph, each replay sets the same number: call this after each launch.
     /// @param stream a CUstream or cudaStream_t; null: the default stream
-    /// @throws error errc::unsupported_operation where the driver lacks such stores, or what CUDA
-    ///         reports
+    /// @throws error errc::unsupported_operation where the driver lacks such stores, or the counter
+    ///         was opened; or what CUDA reports
     void record(void* stream, std::uint64_t value) const;
 
 private:
+    explicit counter_to_cpu(detail::opened_signal const& shared);
+
     arena memory_;
     arena::part word_;
     detail::words_to_gpu arrived_;

@@ -68,10 +68,12 @@ bool look_until(Look const& look, std::chrono::nanoseconds at_most) noexcept {
 /// Words of GPU memory that one CPU thread at a time writes, and running GPU code polls.
 class words_to_gpu {
 public:
-    /// All 0. @throws error as arena::take_gpu()
+    /// All 0, but in an opened arena what they hold. @throws error as arena::take_gpu()
     words_to_gpu(arena const& memory, std::size_t count)
         : part_(memory.take_gpu(count * sizeof(gpu::word))), window_(part_.window()),
           is_coherent_(memory.kind() == cache_kind::cached) {
+        if (memory.opened())
+            return;
         fill(window_, std::byte{0});
         flush_stores();
     }
@@ -95,6 +97,7 @@ public:
         flush();
     }
 
+    [[nodiscard]] arena::part const& part() const noexcept { return part_; }
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept { return part_.gpu_address(); }
     /// For threads that stand for kernels.
     [[nodiscard]] gpu::word* word(std::size_t index) const noexcept {

@@ -31,6 +31,7 @@ constexpr std::size_t slot_to_cpu_bytes(std::size_t message) {
 class slots_to_gpu {
 public:
     static constexpr std::size_t line_bytes = gpu::layout_to_gpu::line_bytes;
+    static constexpr std::size_t line_words = gpu::layout_to_gpu::line_words;
     static constexpr std::size_t payload = gpu::layout_to_gpu::line_payload * sizeof(gpu::word);
     static constexpr std::size_t most_in_pairs =
         gpu::layout_to_gpu::most_in_pairs * sizeof(gpu::word);
@@ -38,11 +39,13 @@ public:
         return message <= most_in_pairs ? 1 : (message + payload - 1) / payload;
     }
 
-    /// Zeroed. @throws error as arena::take_gpu()
+    /// Zeroed, but in an opened arena as they are. @throws error as arena::take_gpu()
     slots_to_gpu(arena const& memory, std::size_t count, std::size_t message_bytes)
         : part_(memory.take_gpu(count * lines_of(message_bytes) * line_bytes)),
           window_(part_.window()), message_bytes_(message_bytes),
           how_(publication_for(window_, memory.kind())) {
+        if (memory.opened())
+            return;
         fill(window_, std::byte{0});
         flush_stores();
     }
@@ -50,6 +53,35 @@ public:
     /// Sets the commit words of a slot without a message.
     void clear(std::size_t slot, std::uint64_t commit) noexcept {
         commit_message(slot, commit, message_bytes_);
+    }
+
+    /// How many of a slot's commit words have a value: all of them where its message is there.
+    [[nodiscard]] gpu::word count_commits(std::size_t slot, std::uint64_t commit) const noexcept {
+        gpu::word const* const at = on_cpu() + slot * lines_of(message_bytes_) * line_words;
+        gpu::word const words = words_of(message_bytes_);
+        gpu::word count = 0;
+        for (gpu::word i = 0; i < gpu::detail::count_of_commits(words); ++i)
+            count += gpu::load_acquire(at + gpu::detail::place_of_commit(i, words)) == commit;
+        return count;
+    }
+    [[nodiscard]] bool is_whole(std::size_t slot, std::uint64_t commit) const noexcept {
+        return count_commits(slot, commit) ==
+            gpu::detail::count_of_commits(words_of(message_bytes_));
+    }
+
+    /// For a slot in which a process has stopped, so that some commit words are those of a message
+    /// and others of a lap before.
+    /// @return whether it has the message now, and not none
+    bool mend(std::size_t slot, std::uint64_t commit, std::uint64_t before) noexcept {
+        bool const is_in_pairs = gpu::detail::is_in_pairs(words_of(message_bytes_));
+        // Pairs are committed one by one only behind all of the message. Of lines, a reader may
+        // have seen a commit word that is now taken back, and looks again for the last one only:
+        // so the next message is written before the last of its own.
+        if (!is_in_pairs && how_ == publication::by_line)
+            how_ = publication::by_words;
+        commit_message(slot, is_in_pairs ? commit : before, message_bytes_);
+        flush();
+        return is_in_pairs;
     }
 
     /// Whether messages are written first, and committed behind a fence.
@@ -106,6 +138,7 @@ public:
             flush_stores();
     }
 
+    [[nodiscard]] arena::part const& part() const noexcept { return part_; }
     [[nodiscard]] gpu::word* on_gpu() const noexcept {
         return reinterpret_cast<gpu::word*>(part_.gpu_address());
     }

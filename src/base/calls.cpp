@@ -48,6 +48,27 @@ long file_system(int fd) {
     return ::fstatfs(fd, &about) == 0 ? static_cast<long>(about.f_type) : 0;
 }
 
+int memory_file(std::size_t bytes) {
+    constexpr unsigned not_executable = 8; // MFD_NOEXEC_SEAL, since Linux 6.3
+    constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    int fd = ::memfd_create("barmap_host", flags | not_executable);
+    if (fd < 0 && errno == EINVAL)
+        fd = ::memfd_create("barmap_host", flags);
+    if (fd < 0)
+        return fd;
+    if (::ftruncate(fd, static_cast<off_t>(bytes)) == 0 &&
+        ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        return fd;
+    int const code = errno;
+    ::close(fd);
+    errno = code;
+    return -1;
+}
+
+int seals(int fd) {
+    return ::fcntl(fd, F_GET_SEALS);
+}
+
 int socket_pair(int ends[2]) {
     return ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends);
 }
@@ -64,10 +85,11 @@ std::int64_t monotonic_time() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-constexpr calls real{open_file,    ::access,    ::close,       duplicate, control,     read_file,
-                     ::readlink,   ::lseek,     file_system,   ::mmap,    ::munmap,    ::mprotect,
-                     ::madvise,    ::dlopen,    ::dlsym,       ::dlclose, socket_pair, send_message,
-                     peek_message, ::getrandom, monotonic_time};
+constexpr calls real{open_file,    ::access,     ::close,      duplicate,   control,
+                     read_file,    ::readlink,   ::lseek,      file_system, memory_file,
+                     seals,        ::mmap,       ::munmap,     ::mprotect,  ::madvise,
+                     ::dlopen,     ::dlsym,      ::dlclose,    socket_pair, send_message,
+                     peek_message, ::getrandom,  monotonic_time};
 
 std::atomic<calls const*> in_force{&real};
 

@@ -21,6 +21,9 @@ struct calls {
     ssize_t (*readlink)(char const* path, char* to, std::size_t bytes);
     off_t (*lseek)(int fd, off_t offset, int whence);
     long (*file_system)(int fd); ///< its type, as fstatfs tells it; 0 if that fails
+    /// A file of zeroed memory, sealed against any change of its size, with close-on-exec.
+    int (*memory_file)(std::size_t bytes);
+    int (*seals)(int fd); ///< those of a file of memory, as fcntl tells them
     void* (*mmap)(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset);
     int (*munmap)(void* at, std::size_t bytes);
     int (*mprotect)(void* at, std::size_t bytes, int protection);

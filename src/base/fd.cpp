@@ -69,6 +69,24 @@ bool is_dma_buf(int descriptor) noexcept {
     return current().file_system(descriptor) == dma_buf_magic;
 }
 
+fd memory_file(std::size_t bytes) {
+    int const descriptor = current().memory_file(bytes);
+    if (descriptor < 0) {
+        int const code = errno;
+        throw error({code, std::system_category()}, "make a file of memory", "",
+                    code == EMFILE || code == ENFILE ? too_many_open_files
+                                                     : "see memfd_create(2) for this error");
+    }
+    return fd(descriptor);
+}
+
+bool is_lasting_memory(int descriptor) noexcept {
+    constexpr auto tmpfs_magic = 0x01021994; // of linux/magic.h; that of huge pages is another
+    int const seals = current().seals(descriptor);
+    return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 &&
+           current().file_system(descriptor) == tmpfs_magic;
+}
+
 fd duplicate(int descriptor) {
     int const copy = current().duplicate(descriptor);
     if (copy < 0) {

@@ -43,6 +43,14 @@ void expect_descriptors(std::string_view operation);
 /// Whether a file is a dma-buf, whose size never changes.
 [[nodiscard]] bool is_dma_buf(int descriptor) noexcept;
 
+/// Zeroed memory that other processes can map, as a file whose size never changes. @throws error
+/// with errno
+[[nodiscard]] fd memory_file(std::size_t bytes);
+
+/// Whether a file is ordinary memory and never becomes shorter, so that who maps it can touch all
+/// of it.
+[[nodiscard]] bool is_lasting_memory(int descriptor) noexcept;
+
 /// A second descriptor of the same open file. @throws error with errno
 [[nodiscard]] fd duplicate(int descriptor);
 

@@ -32,7 +32,7 @@ struct ancillary {
 
 [[noreturn]] void refuse(char const* operation) {
     throw error(errc::invalid_argument, operation, "",
-                "give a descriptor that pin::share() made, as it was received");
+                "give a descriptor that share() made, as it was received");
 }
 
 /// Owns what came with a message. A sender can have the kernel add a descriptor of its process.

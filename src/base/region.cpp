@@ -48,10 +48,10 @@ region region::reserve(std::size_t bytes) {
     return result;
 }
 
-region region::shared_memory(std::size_t bytes) {
+region region::shared_memory(std::size_t bytes, int file) {
     region result = for_files(bytes);
-    void* at =
-        current().mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int const of = file < 0 ? MAP_ANONYMOUS : 0;
+    void* at = current().mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | of, file, 0);
     if (at == MAP_FAILED)
         fail(errno, "allocate memory");
     result.data_ = static_cast<std::byte*>(at);

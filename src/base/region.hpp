@@ -26,8 +26,9 @@ public:
 
     /// Zeroed memory, readable and writable. Unlike all else a forked child inherits it: the
     /// same bytes, which no write of either process moves, as a device may know their address.
+    /// @param file whose memory it is, from its begin; -1: no file's
     /// @throws error with errno
-    [[nodiscard]] static region shared_memory(std::size_t bytes);
+    [[nodiscard]] static region shared_memory(std::size_t bytes, int file = -1);
 
     /// Maps [file_offset, file_offset + bytes) of a file at `at` bytes into the region, readable,
     /// writable and shared. All three are multiples of the page size. A file that fills a region

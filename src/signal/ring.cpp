@@ -54,11 +54,35 @@ byte_ring_to_gpu::byte_ring_to_gpu(arena const& memory, std::size_t message_byte
       slots_(memory, checked_slots(slots, message_bytes), message_bytes),
       credits_(memory.take_host(words::bytes)), control_(memory, count_of_words), mask_(slots - 1),
       next_(first), read_(first) {
-    for (std::uint64_t i = 0; i < slots; ++i) // as a lap before
-        slots_.clear(place(first + i), first + i + 1 - slots);
+    if (memory.opened())
+        go_on();
+    else
+        begin(first);
+}
+
+void byte_ring_to_gpu::begin(std::uint64_t first) noexcept {
+    for (std::uint64_t i = 0; i < slots(); ++i) // as a lap before
+        slots_.clear(place(first + i), first + i + 1 - slots());
     control_.publish(words::cursor, first);
     std::memset(credits_.data(), 0, credits_.size());
     gpu::store_release(credit(words::read), first);
+}
+
+void byte_ring_to_gpu::go_on() noexcept {
+    read_ = gpu::load_acquire(credit(words::read));
+    // Behind what was read come messages that are whole, as their process wrote them in order.
+    std::uint64_t whole = 0, most = slots();
+    while (whole < most) {
+        std::uint64_t const middle = whole + (most - whole) / 2, number = read_ + middle;
+        if (slots_.is_whole(place(number), number + 1))
+            whole = middle + 1;
+        else
+            most = middle;
+    }
+    next_ = read_ + whole;
+    if (whole < slots() && slots_.count_commits(place(next_), next_ + 1) != 0 &&
+        slots_.mend(place(next_), next_ + 1, next_ + 1 - slots()))
+        ++next_;
 }
 
 byte_ring_to_gpu::byte_ring_to_gpu(device const& gpu, std::size_t message_bytes, std::size_t slots)
@@ -69,7 +93,15 @@ byte_ring_to_gpu::byte_ring_to_gpu(device const& gpu, std::size_t message_bytes,
                              arena::alignment),
                        message_bytes, slots) {}
 
+byte_ring_to_gpu::byte_ring_to_gpu(opened_signal const& shared)
+    : byte_ring_to_gpu(shared.memory, shared.is.message_bytes, shared.is.slots) {}
 byte_ring_to_gpu::~byte_ring_to_gpu() = default;
+
+int byte_ring_to_gpu::share() {
+    flush();
+    return shared_signal{signal_kind::ring_to_gpu, message_bytes_, slots()}.share(
+        {&slots_.part(), &credits_, &control_.part()});
+}
 
 gpu::ring_handle byte_ring_to_gpu::handle() const noexcept {
     return handle_at(address_of(slots_.on_gpu()), control_.gpu_address(), credits_.gpu_address(), mask_);
@@ -86,9 +118,16 @@ byte_ring_to_cpu::byte_ring_to_cpu(arena const& memory, std::size_t message_byte
       slots_(memory.take_host(checked_slots(slots, message_bytes) * slot_bytes_)),
       control_(memory.take_host(words::bytes)), credits_(memory, count_of_words), mask_(slots - 1),
       next_(first), returned_(first) {
+    if (memory.opened())
+        next_ = returned_ = gpu::load_acquire(credits_.word(words::read));
+    else
+        begin(first);
+}
+
+void byte_ring_to_cpu::begin(std::uint64_t first) noexcept {
     std::memset(slots_.data(), 0, slots_.size());
-    for (std::uint64_t i = 0; i < slots; ++i) // as a lap before
-        gpu::store_release(const_cast<gpu::word*>(commit_of(first + i)), first + i + 1 - slots);
+    for (std::uint64_t i = 0; i < slots(); ++i) // as a lap before
+        gpu::store_release(const_cast<gpu::word*>(commit_of(first + i)), first + i + 1 - slots());
     std::memset(control_.data(), 0, control_.size());
     credits_.store(words::read, first);
     credits_.publish(words::next, first);
@@ -101,7 +140,19 @@ byte_ring_to_cpu::byte_ring_to_cpu(device const& gpu, std::size_t message_bytes,
                                  2 * arena::alignment),
                        message_bytes, slots) {}
 
-byte_ring_to_cpu::~byte_ring_to_cpu() = default;
+byte_ring_to_cpu::byte_ring_to_cpu(opened_signal const& shared)
+    : byte_ring_to_cpu(shared.memory, shared.is.message_bytes, shared.is.slots) {}
+byte_ring_to_cpu::~byte_ring_to_cpu() {
+    if (next_ != returned_ && slots_.is_of_this_process())
+        give_credit();
+}
+
+int byte_ring_to_cpu::share() {
+    if (next_ != returned_)
+        give_credit();
+    return shared_signal{signal_kind::ring_to_cpu, message_bytes_, slots()}.share(
+        {&slots_, &control_, &credits_.part()});
+}
 
 gpu::ring_handle byte_ring_to_cpu::handle() const noexcept {
     return handle_at(slots_.gpu_address(), control_.gpu_address(),

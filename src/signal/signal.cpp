@@ -19,6 +19,9 @@ template <class Entry, class... Arguments>
 void on_stream(arena const& memory, Entry entry, char const* what, Arguments... arguments) {
     char const* const advice = "the driver does not let streams wait for words of 64 bits and store "
                                "them: do it by a kernel (barmap/gpu/signal.cuh)";
+    if (memory.opened())
+        throw error(errc::unsupported_operation, what, "",
+                    "give streams their work in the process that made the counter");
     if (!entry)
         throw error(errc::unsupported_operation, what, "", advice);
     auto const scope = cuda::context_scope::on_device(cuda::device_with(memory.gpu().ordinal()));
@@ -42,9 +45,18 @@ void wait_on(arena const& memory, void* stream, std::uintptr_t word, std::uint64
 
 counter_to_gpu::counter_to_gpu(arena const& memory, std::uint64_t first)
     : memory_(memory), word_(memory, 1), value_(first) {
-    word_.publish(0, first);
+    if (memory.opened())
+        value_ = gpu::load_acquire(word_.word(0));
+    else
+        word_.publish(0, first);
 }
+counter_to_gpu::counter_to_gpu(detail::opened_signal const& shared)
+    : counter_to_gpu(shared.memory) {}
 counter_to_gpu::~counter_to_gpu() = default;
+
+int counter_to_gpu::share() const {
+    return detail::shared_signal{detail::signal_kind::counter_to_gpu}.share({&word_.part()});
+}
 gpu::counter_to_gpu counter_to_gpu::handle() const noexcept {
     return {word_at(word_.gpu_address())};
 }
@@ -58,9 +70,17 @@ void counter_to_gpu::wait(void* stream, std::uint64_t at_least) const {
 counter_to_cpu::counter_to_cpu(arena const& memory, std::uint64_t first)
     : memory_(memory), word_(memory.take_host(sizeof(gpu::word))), arrived_(memory, 1),
       first_(first) {
-    gpu::store_release(first_word(word_), first);
+    if (!memory.opened())
+        gpu::store_release(first_word(word_), first);
 }
+counter_to_cpu::counter_to_cpu(detail::opened_signal const& shared)
+    : counter_to_cpu(shared.memory, shared.is.first) {}
 counter_to_cpu::~counter_to_cpu() = default;
+
+int counter_to_cpu::share() const {
+    return detail::shared_signal{.kind = detail::signal_kind::counter_to_cpu, .first = first_}.share(
+        {&word_, &arrived_.part()});
+}
 gpu::counter_to_cpu counter_to_cpu::handle() const noexcept {
     return {word_at(word_.gpu_address()), word_at(arrived_.gpu_address()), first_};
 }

@@ -33,7 +33,7 @@ TEST_P(forged_share_test, what_is_no_shared_memory_is_refused) {
     for (int const each :
          {-1, 9999, null.get(), reads.get(), writes.get(), near.get(), far.get(), foreign.get()})
         expect_refusal([&] { (void)open_shared(each); }, errc::invalid_argument,
-                       "open shared memory", "pin::share()");
+                       "open shared memory", "share() made");
     std::array<char, 64> left{};
     EXPECT_EQ(::read(near.get(), left.data(), left.size()), static_cast<ssize_t>(words.size()))
         << "nothing is taken out of a socket";

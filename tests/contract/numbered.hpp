@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// For tests of what a CPU and GPU code tell each other by, with threads in the place of kernels.
@@ -38,7 +39,7 @@ protected:
     void SetUp() override {
         contract_test::SetUp();
 #if defined(__SANITIZE_THREAD__)
-        if (name_of(GetParam()) != "dmabuf")
+        if (GetParam().backend != std::string_view("dmabuf"))
             GTEST_SKIP() << "ThreadSanitizer does not know the order of stores through a mapping";
 #endif
     }
@@ -50,6 +51,16 @@ inline std::vector<way> ways_of_each_kind() {
     for (way const& each : all_ways())
         if (std::string const name = name_of(each); name == "dmabuf" || name == "gdrdrv_2_6")
             result.push_back(each);
+    return result;
+}
+
+/// The same, and a process of its own for the CPU's side, which only simulated memory lets in.
+inline std::vector<way> ways_of_each_side() {
+    std::vector<way> result = ways_of_each_kind();
+    way other = way_of("dmabuf");
+    other.name = "in_another_process";
+    other.in_other_process = true;
+    result.push_back(other);
     return result;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/access_hook.hpp"
-#include "contract/numbered.hpp"
+#include "contract/cpu_side.hpp"
 #include "contract/sealed.hpp"
 
 #include <barmap/gpu/warp_ring.cuh>
@@ -23,9 +23,8 @@ namespace {
 using namespace std::chrono_literals;
 using gpu::status;
 
-using ring_test = contract_test;
-
-using ring_thread_test = signalling_threads;
+using ring_test = with_either_side<contract_test>;
+using ring_thread_test = with_either_side<signalling_threads>;
 
 template <class Message>
 void expect_all_to_arrive(device const& gpu, std::size_t slots, std::uint64_t first,
@@ -33,8 +32,8 @@ void expect_all_to_arrive(device const& gpu, std::size_t slots, std::uint64_t fi
     SCOPED_TRACE(testing::Message()
                  << sizeof(Message) << " bytes, " << slots << " slots, from " << first);
     arena const words(gpu, 1 << 20, 1 << 20);
-    auto there = detail::first_number::of<ring_to_gpu<Message>>(words, slots, first);
-    auto back = detail::first_number::of<ring_to_cpu<Message>>(words, slots, first);
+    auto there = cpu_side<ring_to_gpu<Message>>::from(words, slots, first);
+    auto back = cpu_side<ring_to_cpu<Message>>::from(words, slots, first);
     std::atomic<std::uint64_t> wrong{0};
     std::thread kernel([&, in = there.handle_for_thread(), out = back.handle_for_thread()] {
         gpu::consumer<Message> requests(in);
@@ -107,7 +106,7 @@ TEST_P(ring_thread_test, many_threads_push_at_once) {
     struct numbered {
         std::uint64_t thread, number, seal;
     };
-    ring_to_cpu<numbered> ring(gpu, 8);
+    cpu_side<ring_to_cpu<numbered>> ring(gpu, 8);
     std::atomic<unsigned> failed{0};
     std::vector<std::thread> kernel;
     for (std::uint64_t i = 0; i < threads; ++i)
@@ -136,8 +135,8 @@ TEST_P(ring_thread_test, many_threads_push_at_once) {
 
 TEST_P(ring_thread_test, warps_move_several_at_a_time) {
     device const gpu = device::open(0);
-    ring_to_gpu<sealed<40>> there(gpu, 16);
-    ring_to_cpu<sealed<8>> back(gpu, 16);
+    cpu_side<ring_to_gpu<sealed<40>>> there(gpu, 16);
+    cpu_side<ring_to_cpu<sealed<8>>> back(gpu, 16);
     std::atomic<std::uint64_t> wrong{0};
     constexpr std::uint64_t count = 500;
     std::thread kernel([&, in = there.handle_for_thread(), out = back.handle_for_thread()] {
@@ -172,8 +171,8 @@ TEST_P(ring_thread_test, warps_move_several_at_a_time) {
 TEST_P(ring_test, says_full_empty_and_timed_out) {
     device const gpu = device::open(0);
     using message = std::uint64_t;
-    ring_to_gpu<message> there(gpu, 4);
-    ring_to_cpu<message> back(gpu, 4);
+    cpu_side<ring_to_gpu<message>> there(gpu, 4);
+    cpu_side<ring_to_cpu<message>> back(gpu, 4);
     message value = 0;
     {
         gpu::consumer<message> in(there.handle_for_thread());
@@ -216,7 +215,7 @@ TEST_P(ring_test, says_full_empty_and_timed_out) {
 }
 
 TEST_P(ring_test, a_push_of_many_uses_credit_that_has_come_since_the_last_one) {
-    ring_to_gpu<int> ring(device::open(0), 4);
+    cpu_side<ring_to_gpu<int>> ring(device::open(0), 4);
     std::array<int, 4> const many{1, 2, 3, 4};
     ASSERT_EQ(ring.push_many(std::span(many).first(3)), 3u); // it knows of room for one more
     ring.flush();
@@ -234,7 +233,7 @@ TEST_P(ring_test, a_push_of_many_uses_credit_that_has_come_since_the_last_one) {
 /// Starts `Producer` over a ring of 4 slots, of which 3 hold messages that nobody has read.
 template <class Producer, class... Count>
 void expect_room_for_one(device const& gpu, Count... count) {
-    ring_to_cpu<int> ring(gpu, 4);
+    cpu_side<ring_to_cpu<int>> ring(gpu, 4);
     {
         gpu::producer<int> before(ring.handle_for_thread());
         for (int i = 0; i < 3; ++i)
@@ -260,8 +259,8 @@ TEST_P(ring_test, a_producer_that_takes_over_overwrites_nothing) {
 TEST_P(ring_test, the_next_kernel_goes_on_where_one_has_ended) {
     device const gpu = device::open(0);
     using message = std::uint64_t;
-    ring_to_gpu<message> there(gpu, 8);
-    ring_to_cpu<message> back(gpu, 8);
+    cpu_side<ring_to_gpu<message>> there(gpu, 8);
+    cpu_side<ring_to_cpu<message>> back(gpu, 8);
     for (message i = 0; i < 6; ++i)
         EXPECT_TRUE(there.try_push(i));
     there.flush();
@@ -283,8 +282,8 @@ TEST_P(ring_test, the_next_kernel_goes_on_where_one_has_ended) {
 TEST_P(ring_test, closing_is_told_after_the_last_message) {
     device const gpu = device::open(0);
     using message = sealed<24>;
-    ring_to_gpu<message> there(gpu, 4);
-    ring_to_cpu<message> back(gpu, 4);
+    cpu_side<ring_to_gpu<message>> there(gpu, 4);
+    cpu_side<ring_to_cpu<message>> back(gpu, 4);
     message value{};
     EXPECT_FALSE(there.closed() || back.closed());
     EXPECT_TRUE(there.try_push(message::of(1)));
@@ -317,7 +316,7 @@ TEST_P(ring_test, closing_is_told_after_the_last_message) {
 }
 
 TEST_P(ring_test, nobody_waits_for_room_that_will_not_come) {
-    ring_to_gpu<int> ring(device::open(0), 2);
+    cpu_side<ring_to_gpu<int>> ring(device::open(0), 2);
     std::array<int, 2> const two{1, 2};
     gpu::consumer<int> in(ring.handle_for_thread());
     EXPECT_EQ(ring.push_many(two), 2u);
@@ -333,7 +332,7 @@ TEST_P(ring_test, nobody_waits_for_room_that_will_not_come) {
 /// asks whether the ring is closed.
 template <class Consumer, class... Count>
 void expect_last_message(device const& gpu, Count... count) {
-    ring_to_gpu<sealed<24>> ring(gpu, 4);
+    cpu_side<ring_to_gpu<sealed<24>>> ring(gpu, 4);
     alignas(access_hook::page) static gpu::word control[access_hook::page / sizeof(gpu::word)];
     std::memset(control, 0, sizeof control);
     auto handle = ring.handle_for_thread();
@@ -365,7 +364,7 @@ TEST_P(ring_test, a_message_that_comes_with_the_end_is_read) {
 TEST_P(ring_test, half_a_message_is_none) {
     device const gpu = device::open(0);
     using message = sealed<150>; // three lines
-    ring_to_gpu<message> ring(gpu, 4);
+    cpu_side<ring_to_gpu<message>> ring(gpu, 4);
     EXPECT_TRUE(ring.try_push(message::of(1)));
     ring.flush();
     gpu::ring_to_gpu<message> const handle = ring.handle_for_thread();
@@ -428,8 +427,8 @@ TEST_P(ring_test, a_ring_outlives_its_arena_and_leaves_nothing) {
     EXPECT_EQ(the_machine().held(), before);
 }
 
-BARMAP_OVER_KINDS_OF_MEMORY(ring_test);
-BARMAP_OVER_KINDS_OF_MEMORY(ring_thread_test);
+BARMAP_OVER_SIDES(ring_test);
+BARMAP_OVER_SIDES(ring_thread_test);
 
 } // namespace
 } // namespace barmap::contract

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "contract/numbered.hpp"
+#include "contract/cpu_side.hpp"
 
 #include <barmap/signal.hpp>
 
@@ -16,16 +16,16 @@ namespace {
 using namespace std::chrono_literals;
 using gpu::status;
 
-using signal_test = contract_test;
-using signal_thread_test = signalling_threads;
+using signal_test = with_either_side<contract_test>;
+using signal_thread_test = with_either_side<signalling_threads>;
 
 TEST_P(signal_test, counters_say_how_far_the_other_side_is) {
     arena const words(device::open(0), enough, enough);
     for (std::uint64_t const first : {std::uint64_t{0}, (std::uint64_t{1} << 32) - 2,
                                       (std::uint64_t{1} << 63) - 2, ~std::uint64_t{0} - 1}) {
         SCOPED_TRACE(first);
-        counter_to_gpu there(words, first);
-        counter_to_cpu back(words, first);
+        cpu_side<counter_to_gpu> there(words, first);
+        cpu_side<counter_to_cpu> back(words, first);
         gpu::counter_to_gpu const in = there.handle_for_thread();
         gpu::counter_to_cpu const out = back.handle_for_thread();
         for (std::uint64_t i = first + 1; i != first + 5; ++i) {
@@ -49,8 +49,8 @@ TEST_P(signal_test, counters_say_how_far_the_other_side_is) {
 TEST_P(signal_thread_test, what_was_written_before_a_counter_is_seen_after_it) {
     device const gpu = device::open(0);
     arena const words(gpu, enough, enough);
-    counter_to_gpu there(words);
-    counter_to_cpu back(words);
+    cpu_side<counter_to_gpu> there(words);
+    cpu_side<counter_to_cpu> back(words);
     arena::part const data = words.take_gpu(sizeof(gpu::word)),
                       host = words.take_host(sizeof(gpu::word));
     auto* const in_gpu = reinterpret_cast<gpu::word*>(data.data());
@@ -78,7 +78,7 @@ TEST_P(signal_thread_test, what_was_written_before_a_counter_is_seen_after_it) {
 TEST_P(signal_thread_test, the_last_of_many_to_arrive_advances_the_counter) {
     arena const words(device::open(0), enough, enough);
     constexpr std::uint64_t threads = 4, rounds = 50;
-    counter_to_cpu done(words, ~std::uint64_t{0} - 20);
+    cpu_side<counter_to_cpu> done(words, ~std::uint64_t{0} - 20);
     std::array<std::atomic<std::uint64_t>, threads> reached{};
     std::atomic<std::uint64_t> last{0};
     std::vector<std::thread> blocks;
@@ -87,7 +87,7 @@ TEST_P(signal_thread_test, the_last_of_many_to_arrive_advances_the_counter) {
             for (std::uint64_t k = 1; k <= rounds; ++k) {
                 reached[i].store(k, std::memory_order_relaxed);
                 last += gpu::arrive(out, threads);
-                while (!done.is_at_least(out.first + k))
+                while (static_cast<std::int64_t>(gpu::load_acquire(out.value) - (out.first + k)) < 0)
                     std::this_thread::yield();
             }
         });
@@ -114,8 +114,8 @@ TEST(look_until_test, looks_once_more_after_the_time_and_waits_however_long) {
 
 TEST_P(signal_test, streams_wait_for_words_and_store_them) {
     arena const words(device::open(0), enough, enough);
-    counter_to_gpu there(words, 5);
-    counter_to_cpu back(words, 5);
+    cpu_side<counter_to_gpu> there(words, 5);
+    cpu_side<counter_to_cpu> back(words, 5);
     constexpr unsigned non_blocking = 1;
     CUstream stream = nullptr;
     ASSERT_EQ(cu().stream_create(&stream, non_blocking), cuda::success);
@@ -132,15 +132,15 @@ TEST_P(signal_test, streams_wait_for_words_and_store_them) {
 
 TEST_P(signal_test, a_stream_that_is_none_is_refused_by_cuda) {
     arena const words(device::open(0), enough, enough);
-    counter_to_cpu const back(words);
+    cpu_side<counter_to_cpu> const back(words);
     int nothing[64] = {};
     constexpr int invalid_handle = 400;
     EXPECT_EQ(refusal_of([&] { back.record(nothing, 1); }).code,
               std::error_code(invalid_handle, cuda_category()));
 }
 
-BARMAP_OVER_KINDS_OF_MEMORY(signal_test);
-BARMAP_OVER_KINDS_OF_MEMORY(signal_thread_test);
+BARMAP_OVER_SIDES(signal_test);
+BARMAP_OVER_SIDES(signal_thread_test);
 
 } // namespace
 } // namespace barmap::contract

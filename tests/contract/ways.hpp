@@ -22,6 +22,7 @@ struct way {
     std::string (*prepare)() = [] { return std::string(); };
     bool joins_chunks = true; ///< VMM chunks in a row become one range
     bool many_devices = true; ///< there are as many as BARMAP_SIM_DEVICES says
+    bool in_other_process = false; ///< the CPU's side of rings and counters (cpu_side.hpp)
 };
 
 /// All of them. The contract suite runs over every one: a new backend is one line here.

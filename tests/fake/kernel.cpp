@@ -142,6 +142,10 @@ struct kernel::entry_points {
     }
 
     static long file_system(int fd) { return os::linux_calls().file_system(fd); }
+    static int memory_file(std::size_t bytes) {
+        return refused("memfd_create") ? -1 : os::linux_calls().memory_file(bytes);
+    }
+    static int seals(int fd) { return refused("fcntl") ? -1 : os::linux_calls().seals(fd); }
 
     /// As Linux 6.1, which makes room for a fixed mapping before it asks the driver for it.
     static void* failed_map(void* at, std::size_t bytes, int flags, int code) {
@@ -258,9 +262,9 @@ struct kernel::entry_points {
     }
 
     static constexpr os::calls table{
-        open,    access,      close,        duplicate,    ioctl,     read,       readlink,
-        lseek,   file_system, mmap,        munmap,       mprotect,     madvise,   dlopen,     dlsym,
-        dlclose, socket_pair, send_message, peek_message, getrandom, device_time};
+        open,        access,       close,        duplicate, ioctl,      read,    readlink, lseek,
+        file_system, memory_file,  seals,        mmap,      munmap,     mprotect, madvise, dlopen,
+        dlsym,       dlclose,      socket_pair,  send_message, peek_message, getrandom, device_time};
 };
 
 // A thread of a fake GPU may have held the lock when another one forked.

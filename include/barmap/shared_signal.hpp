@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/// How rings and counters get into other processes: by one descriptor each.
+#pragma once
+
+#include <barmap/arena.hpp>
+#include <barmap/export.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+namespace detail {
+
+enum class signal_kind : std::uint32_t { ring_to_gpu = 1, ring_to_cpu, counter_to_gpu, counter_to_cpu };
+
+/// What a descriptor says of a ring or a counter.
+struct BARMAP_API shared_signal {
+    signal_kind kind;
+    std::uint64_t message_bytes = 0, slots = 0; ///< of a ring
+    std::uint64_t first = 0;                    ///< of a counter to the CPU
+
+    /// @param parts all that it has, in the order in which its constructor takes them from its arena
+    /// @return a descriptor, which the caller closes. @throws error as pin::share()
+    [[nodiscard]] int share(std::initializer_list<arena::part const*> parts) const;
+};
+
+/// What a descriptor gives: an arena from which a constructor takes the same parts.
+struct BARMAP_API opened_signal {
+    /// @throws error errc::invalid_argument unless it is one of this kind; as barmap::open_shared()
+    opened_signal(int descriptor, signal_kind wanted);
+    /// Of a ring. @throws error errc::invalid_argument also if its messages have another size
+    opened_signal(int descriptor, signal_kind wanted, std::uint64_t message_bytes);
+
+    shared_signal is;
+    arena memory;
+};
+
+} // namespace detail
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "base/fd.hpp"
+#include "base/process.hpp"
+#include "base/region.hpp"
+#include "driver/cuda/host_registration.hpp"
+
+#include <barmap/arena.hpp>
+#include <barmap/device.hpp>
+#include <barmap/mapping.hpp>
+#include <barmap/pin.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace barmap {
+
+/// Which bytes of an arena's block are free.
+class free_ranges {
+public:
+    explicit free_ranges(std::size_t bytes);
+
+    /// @return where, or nothing
+    std::optional<std::size_t> take(std::size_t bytes);
+    /// @return whether they were free
+    bool take_at(std::size_t at, std::size_t bytes);
+    void give_back(std::size_t at, std::size_t bytes);
+
+private:
+    std::map<std::size_t, std::size_t> ranges_; ///< sizes by where they begin
+};
+
+/// The GPU memory or the host memory of an arena.
+struct arena_block {
+    explicit arena_block(std::size_t bytes) : free(bytes) {}
+
+    free_ranges free;
+    std::byte* data = nullptr;
+    std::uintptr_t gpu_address = 0; ///< 0 in an opened arena
+    std::vector<std::size_t> shared; ///< of an opened arena: where the parts lie, the next one last
+};
+
+struct arena_state {
+    arena_state(device const& of, std::size_t gpu_bytes, std::size_t host_bytes);
+
+    /// Of memory that another process has shared, with the places of the parts that are to be taken.
+    /// @param host_memory empty: none. @throws error
+    arena_state(pin shared, os::fd host_memory, std::vector<std::size_t> gpu_parts,
+                std::vector<std::size_t> host_parts);
+
+    std::optional<device> gpu; ///< none of an opened arena
+    pin memory;
+    mapping map;
+    os::fd host_file;
+    os::region host;
+    std::optional<cuda::host_registration> registration; ///< goes before it
+    os::process_id const owner = os::this_process();
+    std::mutex lock;
+    arena_block gpu_block, host_block; ///< under its lock
+};
+
+} // namespace barmap
