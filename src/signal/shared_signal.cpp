@@ -23,13 +23,14 @@ constexpr char open_it[] = "open shared memory";
 
 constexpr std::size_t most_parts = 2; ///< of each block
 
-/// What is packed. Its files are what pin::share() makes of the GPU memory and, if parts are of host
-/// memory, the file of that.
+/// What is packed. Its files are what pin::share() makes of the GPU memory and, if parts are of
+/// host memory, the file of that.
 struct packed_signal {
     std::array<char, 8> magic;
     std::uint32_t version, kind;
     std::uint64_t message_bytes, slots, first;
-    std::array<std::uint64_t, most_parts> gpu_parts, host_parts; ///< where they lie, filled up with 0
+    std::array<std::uint64_t, most_parts> gpu_parts,
+        host_parts; ///< where they lie, filled up with 0
 };
 static_assert(sizeof(packed_signal) == 72);
 constexpr std::array<char, 8> magic{'b', 'a', 'r', 'm', 'a', 'p', 's', 'g'};
@@ -88,8 +89,8 @@ packed_signal unpack(std::span<std::byte const> bytes) {
 
 int shared_signal::share(std::initializer_list<arena::part const*> parts) const {
     arena_state const& memory = *(*parts.begin())->owner_;
-    packed_signal packed{magic, version, static_cast<std::uint32_t>(kind), message_bytes,
-                         slots, first,   {},  {}};
+    packed_signal packed{
+        magic, version, static_cast<std::uint32_t>(kind), message_bytes, slots, first, {}, {}};
     std::vector<os::fd> files;
     files.emplace_back(memory.memory.share());
     auto to_gpu = packed.gpu_parts.begin(), to_host = packed.host_parts.begin();
@@ -117,18 +118,19 @@ opened_signal::opened_signal(int descriptor, signal_kind wanted)
           is.message_bytes = packed.message_bytes;
           is.slots = packed.slots;
           is.first = packed.first;
-          return arena(std::make_shared<arena_state>(
-              open_shared(content.files[0].get()),
-              has_host_memory ? std::move(content.files[1]) : os::fd(),
-              places(packed.gpu_parts, traits.gpu_parts),
-              places(packed.host_parts, traits.host_parts)));
+          return arena(std::make_shared<arena_state>(open_shared(content.files[0].get()),
+                                                     has_host_memory ? std::move(content.files[1])
+                                                                     : os::fd(),
+                                                     places(packed.gpu_parts, traits.gpu_parts),
+                                                     places(packed.host_parts, traits.host_parts)));
       }()) {}
 
 opened_signal::opened_signal(int descriptor, signal_kind wanted, std::uint64_t message_bytes)
     : opened_signal(descriptor, wanted) {
     if (is.message_bytes != message_bytes)
-        refuse("its messages have " + std::to_string(is.message_bytes) + " bytes, and those of this type " +
-               std::to_string(message_bytes) + ": use the same type in both processes");
+        refuse("its messages have " + std::to_string(is.message_bytes) +
+               " bytes, and those of this type " + std::to_string(message_bytes) +
+               ": use the same type in both processes");
 }
 
 } // namespace detail

@@ -44,9 +44,10 @@ struct opened_object {
         case action::pop:
             return to_cpu->pop_many(bytes);
         case action::wait:
-            return to_gpu   ? to_gpu->wait_for(time)
-                   : to_cpu ? to_cpu->wait_for(time)
-                            : done->wait_for(asked.argument, std::chrono::nanoseconds(asked.second));
+            return to_gpu ? to_gpu->wait_for(time)
+                   : to_cpu
+                       ? to_cpu->wait_for(time)
+                       : done->wait_for(asked.argument, std::chrono::nanoseconds(asked.second));
         case action::depth:
             return to_gpu ? to_gpu->depth() : to_cpu->depth();
         case action::closed:

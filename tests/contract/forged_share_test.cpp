@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/calls.hpp"
 #include "base/parcel.hpp"
+#include "contract/changed_parcel.hpp"
 #include "contract/ways_that_share.hpp"
 #include "driver/rm/client.hpp"
 #include "gpu/gpu_identity.hpp"
@@ -40,17 +41,6 @@ TEST_P(forged_share_test, what_is_no_shared_memory_is_refused) {
     expect_refusal([] { (void)pin().share(); }, errc::invalid_argument, "share", "pin some memory");
 }
 
-/// What a descriptor has, which a test then changes.
-struct changed_parcel {
-    explicit changed_parcel(int descriptor) : is(os::parcel::look_into(descriptor)) {}
-    os::parcel is;
-
-    template <class Value>
-    void put(std::size_t at, Value value) {
-        std::memcpy(is.bytes.data() + at, &value, sizeof value);
-    }
-    [[nodiscard]] os::fd pack() const { return os::parcel::pack(is.bytes, is.files); }
-};
 constexpr std::size_t version_at = 8, backend_at = 16, pci_bus_at = 52, parts_at = 64;
 
 TEST_P(forged_share_test, a_changed_descriptor_is_refused) {
@@ -183,15 +173,7 @@ TEST_P(forged_share_test, random_descriptors_leave_nothing) {
     int refused = 0;
     for (int i = 0; i < 10'000; ++i) {
         changed_parcel changed(descriptor.get());
-        std::size_t const bytes = changed.is.bytes.size();
-        if (i % 4 == 0) {
-            changed.is.bytes.resize(random() % 200 + 1);
-            for (std::byte& each : changed.is.bytes)
-                each = static_cast<std::byte>(random());
-        } else {
-            for (unsigned n = random() % 4; n > 0; --n)
-                changed.is.bytes[random() % bytes] = static_cast<std::byte>(random());
-        }
+        changed.change(random, i % 4 == 0);
         os::fd const packed = changed.pack();
         try {
             mapping const map = open_shared(packed.get()).map();

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <type_traits>
 
-/// Rings and counters that are opened by a descriptor: where whoever opens them goes on. That the same
-/// rules hold in two processes is for ring_test and signal_test to say.
+/// Rings and counters that are opened by a descriptor: where whoever opens them goes on. That the
+/// same rules hold in two processes is for ring_test and signal_test to say.
 namespace barmap::contract {
 namespace {
 
@@ -65,8 +65,8 @@ TEST_P(shared_signal_test, a_producer_goes_on_behind_the_last_message) {
     }
 }
 
-/// What a producer that was killed leaves in the next slot: its first commit words, and of pairs all
-/// of the message.
+/// What a producer that was killed leaves in the next slot: its first commit words, and of pairs
+/// all of the message.
 template <std::size_t Bytes>
 void begin_message(gpu::ring_to_gpu<sealed<Bytes>> const& ring, word number, word commits) {
     using slot = gpu::slot_to_gpu<sealed<Bytes>>;
@@ -124,8 +124,8 @@ TEST_P(shared_signal_test, half_a_message_of_a_killed_producer_is_none_or_whole)
     expect_mended<200>(gpu);
 }
 
-// Two of its lines come, and a reader looks at them, before the producer is killed. Whatever it saw of them, it
-// must not take them for lines of the next message, whose last one commits.
+// Two of its lines come, and a reader looks at them, before the producer is killed. Whatever it saw
+// of them, it must not take them for lines of the next message, whose last one commits.
 TEST_P(shared_signal_test, lines_of_a_killed_producer_are_not_read_as_those_of_the_next) {
     device const gpu = device::open(0);
     using message = sealed<150>; // three lines
