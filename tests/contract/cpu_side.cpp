@@ -3,7 +3,6 @@
 
 #include <csignal>
 #include <map>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,19 +92,13 @@ void serve(line const& to_test) {
 
 } // namespace
 
-other_process::ends other_process::pair() {
-    int both[2] = {-1, -1};
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, both), 0);
-    return {os::fd(both[0]), os::fd(both[1])};
-}
-
-other_process::other_process(ends of) : line(of.near.get()), socket_(std::move(of.near)) {
-    child_ = ::fork();
+other_process::other_process(ends of) : line(of.near), socket_(of.near), child_(::fork()) {
+    os::fd const far(of.far);
     if (child_ != 0)
         return;
     socket_ = {};
     try {
-        serve(line(of.far.get()));
+        serve(line(far.get()));
     } catch (std::exception const& failure) {
         std::fprintf(stderr, "in the other process: %s\n", failure.what());
         ::_exit(1);

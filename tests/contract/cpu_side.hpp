@@ -52,10 +52,6 @@ public:
     std::uint64_t ask(request of, void const* sent = nullptr, void* answered = nullptr);
 
 private:
-    struct ends {
-        os::fd near, far;
-    };
-    static ends pair();
     explicit other_process(ends of);
 
     os::fd socket_;

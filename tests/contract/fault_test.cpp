@@ -5,6 +5,8 @@
 #include "fake/faults.hpp"
 #include "shared/in_child.hpp"
 
+#include <barmap/ring.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -215,6 +217,22 @@ TEST_P(fault_test, while_memory_is_shared_and_opened) {
                 os::fd const descriptor(given.share());
                 use_pin(open_shared(descriptor.get()), mib);
             });
+}
+
+TEST_P(fault_test, while_rings_are_made_shared_and_opened) {
+    std::string_view const backend = GetParam().backend;
+    if (backend != "rm" && backend != "dmabuf")
+        GTEST_SKIP() << backend << " cannot share";
+    device const gpu = device::open(0);
+    fail_every_call([&] {
+        ring_to_gpu<int> there(gpu, 4);
+        ring_to_cpu<int> back(gpu, 4);
+        auto far_there = ring_to_gpu<int>::open_shared(os::fd(there.share()).get());
+        auto far_back = ring_to_cpu<int>::open_shared(os::fd(back.share()).get());
+        EXPECT_TRUE(far_there.try_push(1));
+        EXPECT_FALSE(far_back.try_pop());
+        the_faults().disarm();
+    });
 }
 
 TEST_P(fault_test, while_memory_is_allocated) {

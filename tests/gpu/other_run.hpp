@@ -42,14 +42,6 @@ public:
     }
 
 private:
-    struct ends {
-        int near, far;
-    };
-    static ends pair() {
-        int both[2] = {-1, -1};
-        EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, both), 0);
-        return {both[0], both[1]};
-    }
     other_run(std::string const& test, ends of) : line(of.near), socket_(of.near) {
         child_ = ::fork();
         if (child_ == 0) {

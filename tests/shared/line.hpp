@@ -12,6 +12,15 @@ namespace barmap::test {
 /// One end of the line between a test and another process.
 class line {
 public:
+    struct ends {
+        int near, far;
+    };
+    /// The sockets of a new line, for which the caller cares.
+    [[nodiscard]] static ends pair() {
+        int both[2] = {-1, -1};
+        EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, both), 0);
+        return {both[0], both[1]};
+    }
     explicit line(int socket) noexcept : socket_(socket) {}
 
     void send(void const* bytes, std::size_t count) const {
