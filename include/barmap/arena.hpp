@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace barmap {
 struct arena_state; ///< inside the library
@@ -36,8 +37,12 @@ public:
     static constexpr std::size_t alignment = 128;
 
     /// @param gpu_bytes, host_bytes how much of each; 0 for none
-    /// @throws error as device::allocate(), pin::map() and device::allocate_host()
-    arena(device const& of, std::size_t gpu_bytes, std::size_t host_bytes);
+    /// @param backend as in device::allocate(): "rm", to share with other processes where another
+    ///        one would be taken
+    /// @throws error as device::allocate() and pin::map(); for want of host memory that may be locked
+    ///         (ulimit -l), or of descriptors, of which it takes one for the host memory
+    arena(device const& of, std::size_t gpu_bytes, std::size_t host_bytes,
+          std::string_view backend = {});
     arena(arena const&) noexcept;
     arena& operator=(arena const&) noexcept;
     ~arena();

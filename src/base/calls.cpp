@@ -85,11 +85,10 @@ std::int64_t monotonic_time() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-constexpr calls real{open_file,    ::access,     ::close,      duplicate,   control,
-                     read_file,    ::readlink,   ::lseek,      file_system, memory_file,
-                     seals,        ::mmap,       ::munmap,     ::mprotect,  ::madvise,
-                     ::dlopen,     ::dlsym,      ::dlclose,    socket_pair, send_message,
-                     peek_message, ::getrandom,  monotonic_time};
+constexpr calls real{open_file,   ::access,     ::close,      duplicate,   control,       read_file,
+                     ::readlink,  ::lseek,      file_system,  memory_file, seals,         ::mmap,
+                     ::munmap,    ::mprotect,   ::madvise,    ::dlopen,    ::dlsym,       ::dlclose,
+                     socket_pair, send_message, peek_message, ::getrandom, monotonic_time};
 
 std::atomic<calls const*> in_force{&real};
 

@@ -22,7 +22,7 @@ std::span<registration const> registry() noexcept {
 
 shared_memory pinned::share() {
     throw error(errc::unsupported_operation, "share pinned memory with another process", "",
-                "this backend cannot: pin the memory with pin_options{.backend = \"rm\"}");
+                "this backend cannot: give \"rm\" as the backend of the pin or the arena");
 }
 
 std::unique_ptr<pinned> backend::allocate(std::size_t) {

@@ -22,7 +22,8 @@ free_ranges::free_ranges(std::size_t bytes) {
 }
 
 std::optional<std::size_t> free_ranges::take(std::size_t bytes) {
-    auto const found = std::ranges::find_if(ranges_, [&](auto const& it) { return it.second >= bytes; });
+    auto const found =
+        std::ranges::find_if(ranges_, [&](auto const& it) { return it.second >= bytes; });
     if (found == ranges_.end())
         return std::nullopt;
     std::size_t const at = found->first;
@@ -74,10 +75,11 @@ constexpr char as_received[] = "give a descriptor that share() made, as it was r
 
 } // namespace
 
-arena_state::arena_state(device const& of, std::size_t gpu_bytes, std::size_t host_bytes)
+arena_state::arena_state(device const& of, std::size_t gpu_bytes, std::size_t host_bytes,
+                         std::string_view backend)
     : gpu(of), gpu_block(whole(gpu_bytes)), host_block(whole(host_bytes)) {
     if (gpu_bytes != 0) {
-        memory = of.allocate(whole(gpu_bytes));
+        memory = of.allocate(whole(gpu_bytes), backend);
         map = memory.map();
         gpu_block.data = map.data();
         gpu_block.gpu_address = memory.gpu_address();
@@ -112,8 +114,9 @@ arena_state::arena_state(pin shared, os::fd host_memory, std::vector<std::size_t
     host_block.data = host.data();
 }
 
-arena::arena(device const& of, std::size_t gpu_bytes, std::size_t host_bytes)
-    : state_(std::make_shared<arena_state>(of, gpu_bytes, host_bytes)) {}
+arena::arena(device const& of, std::size_t gpu_bytes, std::size_t host_bytes,
+             std::string_view backend)
+    : state_(std::make_shared<arena_state>(of, gpu_bytes, host_bytes, backend)) {}
 arena::arena(std::shared_ptr<arena_state> state) noexcept : state_(std::move(state)) {}
 arena::arena(arena const&) noexcept = default;
 arena& arena::operator=(arena const&) noexcept = default;

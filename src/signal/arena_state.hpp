@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace barmap {
@@ -46,7 +47,8 @@ struct arena_block {
 };
 
 struct arena_state {
-    arena_state(device const& of, std::size_t gpu_bytes, std::size_t host_bytes);
+    arena_state(device const& of, std::size_t gpu_bytes, std::size_t host_bytes,
+                std::string_view backend);
 
     /// Of memory that another process has shared, with the places of the parts that are to be taken.
     /// @param host_memory empty: none. @throws error

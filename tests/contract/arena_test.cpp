@@ -46,6 +46,13 @@ TEST_P(arena_test, it_gives_parts_and_takes_them_back) {
                    "make the arena larger");
 }
 
+TEST_P(arena_test, its_backend_can_be_given) {
+    device const gpu = device::open(0);
+    expect_refusal([&] { arena const none(gpu, 128, 0, "none"); }, errc::backend_absent, "none");
+    arena const words(gpu, 128, 0, GetParam().backend);
+    (void)words.take_gpu(128);
+}
+
 // In a child, the lock of an arena may be held by a thread that the child does not have.
 TEST_P(arena_test, a_forked_child_gives_nothing_back) {
     constexpr std::size_t gaps = 4096;

@@ -261,10 +261,11 @@ struct kernel::entry_points {
         return run != 0 ? run : os::linux_calls().device_time();
     }
 
-    static constexpr os::calls table{
-        open,        access,       close,        duplicate, ioctl,      read,    readlink, lseek,
-        file_system, memory_file,  seals,        mmap,      munmap,     mprotect, madvise, dlopen,
-        dlsym,       dlclose,      socket_pair,  send_message, peek_message, getrandom, device_time};
+    static constexpr os::calls table{open,         access,    close,      duplicate,   ioctl,
+                                     read,         readlink,  lseek,      file_system, memory_file,
+                                     seals,        mmap,      munmap,     mprotect,    madvise,
+                                     dlopen,       dlsym,     dlclose,    socket_pair, send_message,
+                                     peek_message, getrandom, device_time};
 };
 
 // A thread of a fake GPU may have held the lock when another one forked.
