@@ -33,7 +33,7 @@
 /// ring, or waits for it, belongs to that thread as well. All else may be called at once. Freeing a
 /// handle is exclusive.
 ///
-/// fork(): a child may only free the handles.
+/// fork(): a child may only free the handles, and open its own by a descriptor.
 #ifndef BARMAP_SIGNAL_H
 #define BARMAP_SIGNAL_H
 
@@ -118,6 +118,28 @@ BARMAP_API void barmap_arena_destroy(barmap_arena* arena);
 BARMAP_API int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* arena,
                                          size_t message_bytes, size_t slots,
                                          barmap_ring_handle* handle, barmap_ring_to_gpu** out);
+/// Gives another process the pushing: makes a descriptor, by which one without CUDA opens the ring.
+/// What was pushed arrives; from now on the ring is here to hold its memory, for
+/// barmap_ring_to_gpu_close() and to be destroyed. Whoever has the descriptor may write to all of the
+/// arena, so give the ring one of its own. As barmap_ring_to_gpu_push(), not beside it.
+/// @param descriptor close-on-exec, and the caller's to close; -1 if this fails
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_share()
+///
+///     barmap_ring_to_gpu_share(commands, &descriptor); // and send it by SCM_RIGHTS
+BARMAP_API int barmap_ring_to_gpu_share(barmap_ring_to_gpu* ring, int* descriptor);
+
+/// Opens a ring that a process has shared, behind the last whole message that is there. Needs and starts
+/// no CUDA. One process at a time pushes: the next one opens it when the last one has ended or was
+/// killed. Any thread.
+/// @param descriptor    remains the caller's, and can be opened any number of times
+/// @param message_bytes size of a message, as when the ring was made
+/// @param out           to be freed by barmap_ring_to_gpu_destroy()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if barmap_ring_to_gpu_share() did not make it, or for
+///         another size; or as barmap_open_shared()
+///
+///     barmap_ring_to_gpu_open_shared(received_descriptor, sizeof(command), &commands);
+BARMAP_API int barmap_ring_to_gpu_open_shared(int descriptor, size_t message_bytes,
+                                              barmap_ring_to_gpu** out);
 /// Frees the ring, without a word to its consumer. NULL: nothing to do.
 ///
 ///     barmap_ring_to_gpu_destroy(commands);
@@ -168,6 +190,17 @@ BARMAP_API void barmap_ring_to_gpu_close(barmap_ring_to_gpu* ring);
 BARMAP_API int barmap_ring_to_cpu_create(barmap_device* device, barmap_arena* arena,
                                          size_t message_bytes, size_t slots,
                                          barmap_ring_handle* handle, barmap_ring_to_cpu** out);
+/// Gives another process the popping. As barmap_ring_to_gpu_share().
+///
+///     barmap_ring_to_cpu_share(answers, &descriptor);
+BARMAP_API int barmap_ring_to_cpu_share(barmap_ring_to_cpu* ring, int* descriptor);
+
+/// As barmap_ring_to_gpu_open_shared(), where the last consumer has ended. If that was killed, up to a
+/// quarter of the slots may be read a second time.
+///
+///     barmap_ring_to_cpu_open_shared(received_descriptor, sizeof(answer), &answers);
+BARMAP_API int barmap_ring_to_cpu_open_shared(int descriptor, size_t message_bytes,
+                                              barmap_ring_to_cpu** out);
 /// Frees the ring, without a word to its producers. NULL: nothing to do.
 ///
 ///     barmap_ring_to_cpu_destroy(answers);
@@ -214,6 +247,17 @@ BARMAP_API void barmap_ring_to_cpu_close(barmap_ring_to_cpu* ring);
 BARMAP_API int barmap_counter_to_gpu_create(barmap_arena* arena, uint64_t first,
                                             barmap_word_handle* handle,
                                             barmap_counter_to_gpu** out);
+/// Gives another process the advancing, as barmap_ring_to_gpu_share() the pushing. Streams are told to
+/// wait here. Any thread.
+///
+///     barmap_counter_to_gpu_share(inputs, &descriptor);
+BARMAP_API int barmap_counter_to_gpu_share(barmap_counter_to_gpu const* counter, int* descriptor);
+
+/// Opens a counter that a process has shared, at the number that was set last. Otherwise as
+/// barmap_ring_to_gpu_open_shared().
+///
+///     barmap_counter_to_gpu_open_shared(received_descriptor, &inputs);
+BARMAP_API int barmap_counter_to_gpu_open_shared(int descriptor, barmap_counter_to_gpu** out);
 /// NULL: nothing to do.
 ///
 ///     barmap_counter_to_gpu_destroy(inputs);
@@ -250,6 +294,15 @@ BARMAP_API int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* co
 BARMAP_API int barmap_counter_to_cpu_create(barmap_arena* arena, uint64_t first,
                                             barmap_counter_handle* handle,
                                             barmap_counter_to_cpu** out);
+/// Lets other processes wait as well. As barmap_counter_to_gpu_share().
+///
+///     barmap_counter_to_cpu_share(done, &descriptor);
+BARMAP_API int barmap_counter_to_cpu_share(barmap_counter_to_cpu const* counter, int* descriptor);
+
+/// As barmap_counter_to_gpu_open_shared().
+///
+///     barmap_counter_to_cpu_open_shared(received_descriptor, &done);
+BARMAP_API int barmap_counter_to_cpu_open_shared(int descriptor, barmap_counter_to_cpu** out);
 /// NULL: nothing to do.
 ///
 ///     barmap_counter_to_cpu_destroy(done);

@@ -41,6 +41,8 @@ using barmap::c::attempt;
 using barmap::c::expect;
 using barmap::c::free_handle;
 using barmap::c::make;
+using barmap::detail::opened_signal;
+using barmap::detail::signal_kind;
 
 // Kernels take C's structures as those of <barmap/gpu>.
 using c_ring = barmap_ring_handle;
@@ -110,6 +112,32 @@ int make_ring(barmap_device* device, barmap_arena* memory, std::size_t message_b
     });
 }
 
+/// Makes a descriptor of a ring or a counter.
+/// @param what the member that has it
+template <class Handle, class Member>
+int share(Handle* handle, Member what, int* descriptor) noexcept {
+    static constexpr char operation[] = "share a ring or a counter with another process";
+    return attempt([&] {
+        expect(descriptor, operation, "give a place for the descriptor, not NULL") = -1;
+        *descriptor = (expect(handle, operation, "make one first, not NULL").*what).share();
+    });
+}
+
+constexpr char open_it[] = "open shared memory";
+
+template <class Ring>
+int open_ring(int descriptor, signal_kind kind, std::size_t message_bytes, Ring** out) noexcept {
+    return make(out, open_it, [&] {
+        return Ring{decltype(Ring::ring)(opened_signal(descriptor, kind, message_bytes))};
+    });
+}
+
+template <class Counter>
+int open_counter(int descriptor, Counter** out) noexcept {
+    return make(out, open_it,
+                [&] { return Counter{decltype(Counter::counter)::open_shared(descriptor)}; });
+}
+
 /// Tells a stream to do something with what is not NULL.
 template <class Handle, class Tell>
 int tell_stream(Handle const* handle, char const* operation, Tell tell) noexcept {
@@ -135,6 +163,15 @@ int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* arena, std::s
                               std::size_t slots, barmap_ring_handle* handle,
                               barmap_ring_to_gpu** out) {
     return make_ring(device, arena, message_bytes, slots, handle, out);
+}
+
+int barmap_ring_to_gpu_share(barmap_ring_to_gpu* ring, int* descriptor) {
+    return share(ring, &barmap_ring_to_gpu::ring, descriptor);
+}
+
+int barmap_ring_to_gpu_open_shared(int descriptor, std::size_t message_bytes,
+                                   barmap_ring_to_gpu** out) {
+    return open_ring(descriptor, signal_kind::ring_to_gpu, message_bytes, out);
 }
 
 void barmap_ring_to_gpu_destroy(barmap_ring_to_gpu* ring) {
@@ -168,6 +205,15 @@ int barmap_ring_to_cpu_create(barmap_device* device, barmap_arena* arena, std::s
     return make_ring(device, arena, message_bytes, slots, handle, out);
 }
 
+int barmap_ring_to_cpu_share(barmap_ring_to_cpu* ring, int* descriptor) {
+    return share(ring, &barmap_ring_to_cpu::ring, descriptor);
+}
+
+int barmap_ring_to_cpu_open_shared(int descriptor, std::size_t message_bytes,
+                                   barmap_ring_to_cpu** out) {
+    return open_ring(descriptor, signal_kind::ring_to_cpu, message_bytes, out);
+}
+
 void barmap_ring_to_cpu_destroy(barmap_ring_to_cpu* ring) {
     free_handle(ring);
 }
@@ -193,6 +239,14 @@ int barmap_counter_to_gpu_create(barmap_arena* arena, std::uint64_t first,
     return make_counter(arena, first, handle, out);
 }
 
+int barmap_counter_to_gpu_share(barmap_counter_to_gpu const* counter, int* descriptor) {
+    return share(counter, &barmap_counter_to_gpu::counter, descriptor);
+}
+
+int barmap_counter_to_gpu_open_shared(int descriptor, barmap_counter_to_gpu** out) {
+    return open_counter(descriptor, out);
+}
+
 void barmap_counter_to_gpu_destroy(barmap_counter_to_gpu* counter) {
     free_handle(counter);
 }
@@ -214,6 +268,14 @@ int barmap_counter_to_gpu_stream_wait(barmap_counter_to_gpu const* counter, void
 int barmap_counter_to_cpu_create(barmap_arena* arena, std::uint64_t first,
                                  barmap_counter_handle* handle, barmap_counter_to_cpu** out) {
     return make_counter(arena, first, handle, out);
+}
+
+int barmap_counter_to_cpu_share(barmap_counter_to_cpu const* counter, int* descriptor) {
+    return share(counter, &barmap_counter_to_cpu::counter, descriptor);
+}
+
+int barmap_counter_to_cpu_open_shared(int descriptor, barmap_counter_to_cpu** out) {
+    return open_counter(descriptor, out);
 }
 
 void barmap_counter_to_cpu_destroy(barmap_counter_to_cpu* counter) {

@@ -122,6 +122,85 @@ static void a_stream_waits_for_a_counter_and_sets_one(void) {
     barmap_counter_to_cpu_destroy(done);
 }
 
+// All that a process does which was given descriptors; here it is the same one.
+static void others_open_what_is_shared(void) {
+    barmap_ring_to_gpu *there = NULL, *far_there = NULL;
+    barmap_ring_to_cpu *back = NULL, *far_back = NULL;
+    barmap_counter_to_gpu *inputs = NULL, *far_inputs = NULL;
+    barmap_counter_to_cpu *done = NULL, *far_done = NULL;
+    CHECK(barmap_ring_to_gpu_create(NULL, words, message_bytes, slots, NULL, &there) == BARMAP_OK);
+    CHECK(barmap_ring_to_cpu_create(NULL, words, message_bytes, slots, NULL, &back) == BARMAP_OK);
+    CHECK(barmap_counter_to_gpu_create(words, 5, NULL, &inputs) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_create(words, 3, NULL, &done) == BARMAP_OK);
+    static unsigned char const messages[slots][message_bytes] = {{1}};
+    CHECK(barmap_ring_to_gpu_push(there, messages, 3) == 3);
+    int descriptors[4] = {-1, -1, -1, -1};
+    CHECK(barmap_ring_to_gpu_share(there, &descriptors[0]) == BARMAP_OK);
+    CHECK(barmap_ring_to_cpu_share(back, &descriptors[1]) == BARMAP_OK);
+    CHECK(barmap_counter_to_gpu_share(inputs, &descriptors[2]) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_share(done, &descriptors[3]) == BARMAP_OK);
+    CHECK(barmap_ring_to_gpu_open_shared(descriptors[0], message_bytes, &far_there) == BARMAP_OK);
+    CHECK(barmap_ring_to_cpu_open_shared(descriptors[1], message_bytes, &far_back) == BARMAP_OK);
+    CHECK(barmap_counter_to_gpu_open_shared(descriptors[2], &far_inputs) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_open_shared(descriptors[3], &far_done) == BARMAP_OK);
+    if (failures)
+        return;
+    CHECK(depth_to_gpu(far_there, 0) == 3);
+    CHECK(barmap_ring_to_gpu_push(far_there, messages, slots) == slots - 3);
+    CHECK(barmap_ring_to_cpu_wait(far_back, 0) == 0 && depth_to_cpu(far_back, 0) == 0);
+    CHECK(barmap_counter_to_gpu_value(far_inputs) == 5);
+    CHECK(barmap_counter_to_gpu_stream_wait(inputs, stream, 6) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_record(done, stream, 4) == BARMAP_OK);
+    CHECK(barmap_counter_to_cpu_wait(far_done, 4, millisecond) == 0);
+    barmap_counter_to_gpu_advance(far_inputs, 6);
+    CHECK(barmap_counter_to_cpu_wait(far_done, 4, long_enough) == 1);
+
+    int const unsupported = BARMAP_ERROR_UNSUPPORTED_OPERATION;
+    CHECK(barmap_counter_to_gpu_stream_wait(far_inputs, stream, 6) == unsupported);
+    CHECK(barmap_counter_to_cpu_record(far_done, stream, 5) == unsupported);
+    barmap_ring_to_gpu* no_ring;
+    REFUSED(invalid, "have 40 bytes, and those of this type 8", no_ring,
+            barmap_ring_to_gpu_open_shared(descriptors[0], 8, &no_ring));
+    REFUSED(invalid, "it is a ring_to_cpu", no_ring,
+            barmap_ring_to_gpu_open_shared(descriptors[1], message_bytes, &no_ring));
+    REFUSED(invalid, "cannot open shared memory", no_ring,
+            barmap_ring_to_gpu_open_shared(-1, message_bytes, &no_ring));
+    barmap_ring_to_cpu* no_ring_back;
+    REFUSED(invalid, "use the same type", no_ring_back,
+            barmap_ring_to_cpu_open_shared(descriptors[1], 8, &no_ring_back));
+    barmap_counter_to_gpu* no_inputs;
+    REFUSED(invalid, "it is a counter_to_cpu", no_inputs,
+            barmap_counter_to_gpu_open_shared(descriptors[3], &no_inputs));
+    barmap_counter_to_cpu* nothing_done;
+    REFUSED(invalid, "it is a counter_to_gpu", nothing_done,
+            barmap_counter_to_cpu_open_shared(descriptors[2], &nothing_done));
+    for (int i = 0; i < 4; ++i)
+        CHECK(close(descriptors[i]) == 0);
+    barmap_ring_to_gpu_destroy(there);
+    barmap_ring_to_cpu_destroy(back);
+    barmap_counter_to_gpu_destroy(inputs);
+    barmap_counter_to_cpu_destroy(done);
+    barmap_ring_to_gpu_destroy(far_there);
+    barmap_ring_to_cpu_destroy(far_back);
+    barmap_counter_to_gpu_destroy(far_inputs);
+    barmap_counter_to_cpu_destroy(far_done);
+}
+
+static void nothing_is_not_shared(void) {
+    int at = 0;
+    CHECK(barmap_ring_to_gpu_share(NULL, &at) == invalid && at == -1);
+    CHECK(barmap_ring_to_cpu_share(NULL, &at) == invalid);
+    CHECK(barmap_counter_to_gpu_share(NULL, &at) == invalid);
+    CHECK(barmap_counter_to_cpu_share(NULL, &at) == invalid);
+    CHECK(strstr(barmap_error_message(), "cannot share a ring or a counter with another process: "
+                                         "invalid argument; make one first") != NULL);
+    REFUSED_WITHOUT_OUTPUT("give a place for the descriptor", barmap_ring_to_gpu_share(NULL, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_ring_to_gpu_open_shared(-1, 8, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_ring_to_cpu_open_shared(-1, 8, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_gpu_open_shared(-1, NULL));
+    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_cpu_open_shared(-1, NULL));
+}
+
 #define REFUSED_RING(expected, sentence, device, arena, bytes, count)                              \
     do {                                                                                           \
         barmap_ring_to_gpu* to_gpu;                                                                \
@@ -258,6 +337,8 @@ int main(void) {
     a_ring_to_the_cpu_is_empty_at_first(gpu, NULL);
     a_ring_to_the_cpu_is_empty_at_first(NULL, words);
     a_stream_waits_for_a_counter_and_sets_one();
+    others_open_what_is_shared();
+    nothing_is_not_shared();
     every_refusal_of_a_ring();
     arenas_are_as_large_as_is_said();
     every_other_refusal();
