@@ -38,6 +38,12 @@ reservation::reservation(std::uint64_t bytes, std::uint64_t alignment, CUdevicep
         throw;
     }
     views().emplace(reinterpret_cast<std::uint64_t>(view_), size_);
+    all().insert(this);
+}
+
+std::set<reservation const*>& reservation::all() noexcept {
+    static auto& every_one = *new std::set<reservation const*>;
+    return every_one;
 }
 
 std::map<std::uint64_t, std::uint64_t>& reservation::views() noexcept {
@@ -49,6 +55,7 @@ reservation::~reservation() {
     munmap(reinterpret_cast<void*>(base_), size_);
     munmap(view_, size_);
     views().erase(reinterpret_cast<std::uint64_t>(view_));
+    all().erase(this);
 }
 
 void reservation::place(std::uint64_t at, physical const& memory, std::uint64_t offset,
@@ -56,9 +63,17 @@ void reservation::place(std::uint64_t at, physical const& memory, std::uint64_t 
     void* const there = mmap(view_ + at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                              memory.fd(), off_t(memory.offset() + offset));
     require(there != MAP_FAILED, cuda::error_out_of_memory);
+    parts_[at] = {&memory, offset, bytes};
+}
+
+void reservation::place_again(physical const& memory) const {
+    for (auto const& [at, each] : std::map(parts_))
+        if (each.memory == &memory)
+            place(at, memory, each.offset, each.bytes);
 }
 
 void reservation::clear(std::uint64_t at, std::uint64_t bytes) const {
+    parts_.erase(at);
     mmap(view_ + at, bytes, PROT_NONE, nothing | MAP_FIXED, -1, 0);
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 
 namespace barmap::sim {
 
@@ -30,6 +31,11 @@ public:
                std::uint64_t bytes) const;
     void clear(std::uint64_t at, std::uint64_t bytes) const;
 
+    /// All of them. Guarded by the world's mutex.
+    [[nodiscard]] static std::set<reservation const*>& all() noexcept;
+    /// Puts memory that has moved to another file into the view, wherever it was.
+    void place_again(physical const& memory) const;
+
     /// The views of all reservations: address and size. Guarded by the world's mutex.
     [[nodiscard]] static std::map<std::uint64_t, std::uint64_t>& views() noexcept;
 
@@ -38,9 +44,14 @@ public:
     [[nodiscard]] std::byte* view() const noexcept { return view_; }
 
 private:
+    struct part {
+        physical const* memory;
+        std::uint64_t offset, bytes;
+    };
     CUdeviceptr base_ = 0;
     std::uint64_t size_ = 0;
     std::byte* view_ = nullptr;
+    mutable std::map<std::uint64_t, part> parts_; ///< what is placed in the view, and where
 };
 
 enum class kind {

@@ -34,9 +34,18 @@ CUresult admit(char const* function, admitted when) noexcept {
     case admitted::before_init:
         return forked.load() ? cuda::error_not_initialized : cuda::success;
     case admitted::after_init:
+        if (process_state().load() != 0)
+            return error_illegal_state;
+        break;
+    case admitted::during_checkpoint:
         break;
     }
     return initialised.load() && !forked.load() ? cuda::success : cuda::error_not_initialized;
+}
+
+std::atomic<int>& process_state() noexcept {
+    static std::atomic<int> state{0};
+    return state;
 }
 
 void mark_initialised() {

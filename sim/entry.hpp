@@ -6,6 +6,7 @@
 
 #include "driver/cuda/types.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -17,6 +18,7 @@ namespace barmap::sim {
 // CUresult values that only the simulated driver answers.
 inline constexpr CUresult error_invalid_image = 200;
 inline constexpr CUresult error_operating_system = 304;
+inline constexpr CUresult error_illegal_state = 401;
 inline constexpr CUresult error_peer_already_enabled = 704;
 inline constexpr CUresult error_peer_not_enabled = 705;
 inline constexpr CUresult error_host_already_registered = 712;
@@ -27,6 +29,7 @@ inline constexpr CUresult error_peer_unsupported = 217;
 enum class admitted {
     after_init,
     before_init, ///< but not in a forked child
+    during_checkpoint, ///< as the first, and while the process is locked
     always,
 };
 
@@ -34,6 +37,9 @@ enum class admitted {
 /// cuInit or in a forked child.
 /// @return success if the call may go on
 [[nodiscard]] CUresult admit(char const* function, admitted when) noexcept;
+
+/// CUprocessState: 0 while calls are admitted.
+[[nodiscard]] std::atomic<int>& process_state() noexcept;
 
 /// From now on calls are admitted in this process, but not in children that it forks.
 void mark_initialised();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace barmap::sim {
 namespace {
@@ -53,6 +55,23 @@ int make_file(int ordinal, std::uint64_t bytes) {
         refuse(cuda::error_out_of_memory);
     }
     return fd;
+}
+
+/// Copies the pages that there are: memory is mostly holes. @return whether all went well
+bool copy_what_is_there(int from, std::uint64_t start, int to, std::uint64_t bytes) {
+    std::vector<char> page(64 << 10);
+    for (std::uint64_t at = 0; at < bytes;) {
+        off_t const data = lseek(from, off_t(start + at), SEEK_DATA);
+        if (data < 0)
+            return errno == ENXIO; // nothing up to the end
+        at = std::uint64_t(data) - start;
+        std::size_t const some = std::size_t(std::min<std::uint64_t>(page.size(), bytes - at));
+        if (pread(from, page.data(), some, data) != ssize_t(some) ||
+            pwrite(to, page.data(), some, off_t(at)) != ssize_t(some))
+            return false;
+        at += some;
+    }
+    return true;
 }
 
 std::uint64_t inode_of(int fd) {
@@ -103,6 +122,7 @@ std::shared_ptr<physical> physical::adopt(device& owner, int fd, std::uint64_t o
                                           std::uint64_t bytes) {
     auto made = std::shared_ptr<physical>(new physical(owner, fd, offset, bytes, 0));
     made->exported_ = true;
+    made->own_ = false;
     return made;
 }
 
@@ -132,29 +152,28 @@ int physical::export_fd() {
 }
 
 void physical::drop_header() {
-    if (offset_ == 0)
-        return;
-    int const fd = make_file(ordinal_, size_);
-    void* const from = mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd_, off_t(offset_));
-    bool moved = from != MAP_FAILED;
-    // Written, not copied between mappings, so that only pages that hold something are made.
-    static constexpr std::size_t step = 64 << 10;
-    static constexpr std::array<char, step> zeros{};
-    for (std::uint64_t at = 0; moved && at < size_; at += step) {
-        char const* const part = static_cast<char const*>(from) + at;
-        std::size_t const bytes = std::size_t(std::min<std::uint64_t>(step, size_ - at));
-        if (std::memcmp(part, zeros.data(), bytes) != 0)
-            moved = pwrite(fd, part, bytes, off_t(at)) == ssize_t(bytes);
-    }
-    if (from != MAP_FAILED)
-        munmap(from, size_);
-    if (!moved) {
+    if (offset_ != 0)
+        move_from(offset_);
+}
+
+void physical::renew() {
+    move_from(0);
+    world& all = the_world();
+    all.objects.erase(number_);
+    number_ = first_number + all.next_number++;
+    all.objects.emplace(number_, this);
+}
+
+void physical::move_from(std::uint64_t start) {
+    std::uint64_t const size = offset_ + size_ - start;
+    int const fd = make_file(ordinal_, size);
+    if (!copy_what_is_there(fd_, start, fd, size)) {
         close(fd);
         refuse(cuda::error_out_of_memory);
     }
     close(fd_);
     fd_ = fd;
-    offset_ = 0;
+    offset_ -= start;
     inode_ = inode_of(fd);
 }
 

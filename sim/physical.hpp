@@ -51,11 +51,20 @@ public:
     [[nodiscard]] int export_fd();
     [[nodiscard]] bool exported() const noexcept { return exported_; }
 
+    /// Moves the memory to a file of its own, with a number of its own: who has the old one keeps
+    /// what was in it. Whoever mapped it must map again.
+    void renew();
+    /// Whether it is of this process, and no import.
+    [[nodiscard]] bool is_own() const noexcept { return own_; }
+
     /// Moves the memory to a file that starts with its first byte. Whoever mapped the old one must
     /// map again. Only while !exported().
     void drop_header();
 
 private:
+    /// Moves what the file holds from `start` on to a new file.
+    void move_from(std::uint64_t start);
+
     physical(device& owner, int fd, std::uint64_t offset, std::uint64_t bytes,
              std::uint64_t counted);
 
@@ -67,6 +76,7 @@ private:
     std::uint32_t number_;
     int ordinal_;
     bool exported_ = false;
+    bool own_ = true;
 };
 
 /// Where the data lies in a file that the software Vulkan device (or this simulation) exported:
