@@ -103,6 +103,16 @@ void region::place_zeros(std::size_t at, std::size_t bytes) {
         fail(errno, "keep a mapping out of forked children");
 }
 
+bool region::vacate() noexcept {
+    if (!data_ || !is_whole())
+        return !data_;
+    if (current().mmap(data_, size_, PROT_NONE, reservation | MAP_FIXED, -1, 0) == MAP_FAILED) {
+        current().munmap(data_, size_);
+        reclaim(0, size_);
+    }
+    return is_whole();
+}
+
 void region::reclaim(std::size_t at, std::size_t bytes) noexcept {
     // An intact reservation, or what another thread has put there: the system does not say which.
     void* const again =

@@ -41,6 +41,12 @@ public:
     /// errno
     void place_zeros(std::size_t at, std::size_t bytes);
 
+    /// Puts addresses that fault on every access in the place of all that is mapped there, so that
+    /// it can be placed again later. @return false if the addresses were lost
+    bool vacate() noexcept;
+    /// Whether none has been lost.
+    [[nodiscard]] bool is_whole() const noexcept { return lost_from_ == lost_to_; }
+
     /// Call where mmap with MAP_FIXED has failed in a part of it, whoever called it: kernels such
     /// as Linux 6.1 have by then unmapped what was there, and another thread may have got the
     /// addresses. Reserves the part again, or gives it up for good, never to be unmapped.

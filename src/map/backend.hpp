@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/fd.hpp"
+#include "base/region.hpp"
 #include "driver/cuda/gpu.hpp"
 #include "driver/cuda/memory.hpp"
 #include "driver/cuda/types.hpp"
@@ -33,16 +34,27 @@ class mapped {
 public:
     virtual ~mapped() = default;
     std::byte* data = nullptr; ///< CPU address of the first byte that was pinned
+    /// What holds the addresses, for backends that can map to given ones; else null. Whoever keeps
+    /// it has to vacate it before the mapping goes.
+    [[nodiscard]] virtual std::shared_ptr<os::region> addresses() const noexcept { return {}; }
     cache_kind kind = cache_kind::write_combining;
 };
+
+/// Where a mapping of so many bytes goes: to the addresses of an earlier one, or to new ones.
+/// @throws error errc::unknown_layout if it does not fit there
+[[nodiscard]] std::shared_ptr<os::region> or_anywhere(std::shared_ptr<os::region> into,
+                                                      std::size_t bytes);
 
 /// A range held reachable. Its destructor unpins.
 class pinned {
 public:
     virtual ~pinned() = default;
     /// @param wanted how to cache the mapping, for backends that have a choice; the core checks
-    /// what came of it. @throws error
-    [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {}) = 0;
+    /// what came of it
+    /// @param into where an earlier mapping of the same memory was; null: anywhere. What is in it
+    /// after a failure is for the caller to vacate. @throws error
+    [[nodiscard]] virtual std::unique_ptr<mapped> map(std::optional<cache_kind> wanted = {},
+                                                      std::shared_ptr<os::region> into = {}) = 0;
     /// How the backend found the memory, where it has several ways.
     [[nodiscard]] virtual std::string_view way() const noexcept { return {}; }
     /// What other processes can map the memory by; the core adds which backend and GPU it is of.

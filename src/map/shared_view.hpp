@@ -35,6 +35,10 @@ private:
         }
         user(user const&) = delete;
         user& operator=(user const&) = delete;
+        std::shared_ptr<os::region> addresses() const noexcept override {
+            std::lock_guard const guard(owner_.lock_);
+            return owner_.view_->addresses();
+        }
         ~user() override {
             // Another thread may have held the lock at the fork.
             if (!os::is_this_process(owner_.process_))

@@ -87,20 +87,22 @@ exported export_chunk(cuda::chunk const& chunk, bool force_pcie) {
 
 class dmabuf_mapped final : public mapped {
 public:
-    dmabuf_mapped(std::vector<os::fd> const& files, page_layout const& layout, cache_kind caching)
-        : region_(os::region::for_files(layout.total)) {
+    dmabuf_mapped(std::vector<os::fd> const& files, page_layout const& layout, cache_kind caching,
+                  std::shared_ptr<os::region> into)
+        : region_(std::move(into)) {
         for (piece const& piece : layout.pieces)
             if (piece.object == no_object)
-                region_.place_zeros(piece.at, piece.length);
+                region_->place_zeros(piece.at, piece.length);
             else
-                region_.place(piece.at, piece.length, files[piece.object].get(),
-                              static_cast<off_t>(piece.file_offset));
-        data = region_.data() + layout.head;
+                region_->place(piece.at, piece.length, files[piece.object].get(),
+                               static_cast<off_t>(piece.file_offset));
+        data = region_->data() + layout.head;
         kind = caching;
     }
+    std::shared_ptr<os::region> addresses() const noexcept override { return region_; }
 
 private:
-    os::region region_;
+    std::shared_ptr<os::region> region_;
 };
 
 class dmabuf_pinned final : public pinned {
@@ -108,8 +110,10 @@ public:
     dmabuf_pinned(std::vector<os::fd> files, std::vector<part> parts, cache_kind caching)
         : files_(std::move(files)), parts_(std::move(parts)),
           layout_(lay_out(parts_, os::page_size())), caching_(caching) {}
-    std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
-        return std::make_unique<dmabuf_mapped>(files_, layout_, caching_);
+    std::unique_ptr<mapped> map(std::optional<cache_kind>,
+                                std::shared_ptr<os::region> into) override {
+        return std::make_unique<dmabuf_mapped>(files_, layout_, caching_,
+                                               or_anywhere(std::move(into), layout_.total));
     }
     shared_memory share() override {
         shared_memory::expect_few(parts_.size(), os::parcel::most_files);

@@ -44,20 +44,22 @@ private:
 class gdrdrv_mapped final : public mapped {
 public:
     gdrdrv_mapped(kernel_module const& owner, std::vector<handle> const& handles,
-                  page_layout const& layout, std::optional<cache_kind> wanted)
-        : region_(os::region::for_files(layout.total)) {
+                  page_layout const& layout, std::optional<cache_kind> wanted,
+                  std::shared_ptr<os::region> into)
+        : region_(std::move(into)) {
         for (handle const& each : handles)
             owner.request(each.value(), wanted);
         // The file offset names the handle; a mapping always starts at the handle's first page.
         for (piece const& piece : layout.pieces)
-            region_.place(piece.at, piece.length, owner.fd(),
-                          static_cast<off_t>(handles[piece.object].value() * os::page_size()));
-        data = region_.data() + layout.head;
+            region_->place(piece.at, piece.length, owner.fd(),
+                           static_cast<off_t>(handles[piece.object].value() * os::page_size()));
+        data = region_->data() + layout.head;
         kind = owner.kind(handles.front().value());
     }
+    std::shared_ptr<os::region> addresses() const noexcept override { return region_; }
 
 private:
-    os::region region_;
+    std::shared_ptr<os::region> region_;
 };
 
 class gdrdrv_pinned final : public pinned {
@@ -70,9 +72,12 @@ public:
             handles_.emplace_back(owner_, range.start, range.bytes, request);
     }
 
-    std::unique_ptr<mapped> map(std::optional<cache_kind> wanted) override {
-        return view_.map(
-            [&] { return std::make_unique<gdrdrv_mapped>(*owner_, handles_, layout_, wanted); });
+    std::unique_ptr<mapped> map(std::optional<cache_kind> wanted,
+                                std::shared_ptr<os::region> into) override {
+        return view_.map([&] {
+            return std::make_unique<gdrdrv_mapped>(*owner_, handles_, layout_, wanted,
+                                                   or_anywhere(std::move(into), layout_.total));
+        });
     }
     bool revoked() override {
         return std::any_of(handles_.begin(), handles_.end(), [this](handle const& each) {

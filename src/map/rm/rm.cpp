@@ -15,28 +15,34 @@ namespace {
 class rm_mapped final : public mapped {
 public:
     rm_mapped(std::vector<rm::memory_object> const& objects, page_layout const& layout,
-              bool force_pcie, cache_kind caching)
-        : region_(os::region::for_files(layout.total)) {
-        for (piece const& piece : layout.pieces) {
-            if (piece.object == no_object) {
-                region_.place_zeros(piece.at, piece.length);
-                continue;
-            }
-            rm::memory_object const& object = objects[piece.object];
-            rm::client::view& view = views_.emplace_back(
-                object.client(), object.handle(), piece.file_offset, piece.length,
-                rm::abi::map_flags_default_caching |
-                    (force_pcie ? rm::abi::map_flags_bus_pcie : 0));
-            region_.place(piece.at, piece.length, view.fd(), 0);
-            view.close_fd();
+              bool force_pcie, cache_kind caching, std::shared_ptr<os::region> into)
+        : region_(std::move(into)) {
+        try {
+            for (piece const& each : layout.pieces)
+                place(each, objects, force_pcie);
+        } catch (...) {
+            region_->vacate(); // before the views go
+            throw;
         }
-        data = region_.data() + layout.head;
+        data = region_->data() + layout.head;
         kind = caching;
     }
+    std::shared_ptr<os::region> addresses() const noexcept override { return region_; }
 
 private:
+    void place(piece const& piece, std::vector<rm::memory_object> const& objects, bool force_pcie) {
+        if (piece.object == no_object)
+            return region_->place_zeros(piece.at, piece.length);
+        rm::memory_object const& object = objects[piece.object];
+        rm::client::view& view = views_.emplace_back(
+            object.client(), object.handle(), piece.file_offset, piece.length,
+            rm::abi::map_flags_default_caching | (force_pcie ? rm::abi::map_flags_bus_pcie : 0));
+        region_->place(piece.at, piece.length, view.fd(), 0);
+        view.close_fd();
+    }
+
     std::list<rm::client::view> views_; // a view does not move; the region goes before them
-    os::region region_;
+    std::shared_ptr<os::region> region_;
 };
 
 class rm_pinned final : public pinned {
@@ -48,8 +54,10 @@ public:
           parts_(std::move(parts)), layout_(lay_out(parts_, os::page_size())),
           force_pcie_(force_pcie), caching_(caching) {}
     std::string_view way() const noexcept override { return way_; }
-    std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
-        return std::make_unique<rm_mapped>(objects_, layout_, force_pcie_, caching_);
+    std::unique_ptr<mapped> map(std::optional<cache_kind>,
+                                std::shared_ptr<os::region> into) override {
+        return std::make_unique<rm_mapped>(objects_, layout_, force_pcie_, caching_,
+                                           or_anywhere(std::move(into), layout_.total));
     }
     shared_memory share() override {
         shared_memory::expect_few(parts_.size());

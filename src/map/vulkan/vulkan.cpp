@@ -36,7 +36,7 @@ public:
                   std::vector<vulkan::device_memory> objects, std::size_t head)
         : session_(std::move(session)), objects_(std::move(objects)), head_(head) {}
 
-    std::unique_ptr<mapped> map(std::optional<cache_kind>) override {
+    std::unique_ptr<mapped> map(std::optional<cache_kind>, std::shared_ptr<os::region>) override {
         session_->expect_usable("map GPU memory");
         return view_.map(
             [&] { return std::make_unique<vulkan_mapped>(*session_, objects_, head_); });
