@@ -4,6 +4,7 @@
 
 #include <barmap/arena.hpp>
 #include <barmap/byte_ring.hpp>
+#include <barmap/checkpoint.hpp>
 #include <barmap/copy.hpp>
 #include <barmap/batch_queue.hpp>
 #include <barmap/device.hpp>

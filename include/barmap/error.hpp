@@ -28,6 +28,7 @@ enum class errc {
     bar1_exhausted,        ///< the GPU has too little free BAR1 aperture for the mapping
     forked_child,          ///< the object belongs to the parent process
     copy_unfinished,       ///< a copy engine has not ended a copy, which may still arrive
+    checkpointed,          ///< checkpoint_restore() has to be called first
 };
 
 BARMAP_API std::error_category const& category() noexcept;        ///< of errc

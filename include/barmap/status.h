@@ -23,7 +23,8 @@ enum barmap_status {
     BARMAP_ERROR_VULKAN = 15,               ///< Vulkan refused; the cause is a VkResult
     BARMAP_ERROR_RM = 16,         ///< NVIDIA's resource manager refused; the cause is an NV_STATUS
     BARMAP_ERROR_UNEXPECTED = 17, ///< a fault in barmap; the message says which
-    BARMAP_ERROR_COPY_UNFINISHED = 18 ///< a copy engine has not ended a copy
+    BARMAP_ERROR_COPY_UNFINISHED = 18, ///< a copy engine has not ended a copy
+    BARMAP_ERROR_CHECKPOINTED = 19     ///< barmap_checkpoint_restore() has to be called first
 };
 
 #endif

@@ -99,6 +99,7 @@ int errno_of(std::error_code const& code) noexcept {
         return EACCES;
     case errc::backend_broken:
     case errc::copy_unfinished:
+    case errc::checkpointed:
         break;
     }
     return EIO;

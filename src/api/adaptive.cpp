@@ -65,7 +65,7 @@ bool is_copied_by(engine_slot& slot, job const& what) {
 
 void copy_by_mapping(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) noexcept {
-    window const there{mapping.mapped->data + offset, bytes, &mapping.plan};
+    window const there{mapping.data + offset, bytes, &mapping.plan};
     if (direction == copy_direction::to_gpu)
         write(there, std::span<std::byte const>(host, bytes));
     else
@@ -73,7 +73,7 @@ void copy_by_mapping(mapping_state const& mapping, copy_direction direction, std
 }
 
 copy_methods const& methods_of(pin_state const& pin) {
-    pin.device->expect_own_process("copy GPU memory");
+    checkpoint::pass const here = pin.device->enter("copy GPU memory");
     if (copy_methods const* const known = pin.slot->known_methods())
         return *known;
     return pin.slot->methods(pin.device->engines_to_measure());
@@ -101,6 +101,7 @@ copy_methods const* methods_if_any(pin_state const& pin) {
 
 void copy_adaptively(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) {
+    checkpoint::pass const here = mapping.pin->device->enter("copy GPU memory");
     device_state& device = *mapping.pin->device;
     copy_methods const* const methods = methods_if_any(*mapping.pin);
     if (!methods)

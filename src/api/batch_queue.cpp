@@ -25,6 +25,7 @@ std::uint64_t next_identity() noexcept {
 } // namespace
 
 batch_queue_state::~batch_queue_state() {
+    survives_.leave();
     for (started& each : all_)
         if (each.worker && !each.engine->close())
             (void)new std::shared_ptr(each.worker); // what may still be written to stays
@@ -69,6 +70,39 @@ engine::copy_engine* batch_queue_state::find(std::uint64_t identity) noexcept {
     return nullptr;
 }
 
+std::optional<engine::state> batch_queue_state::find_end(std::uint64_t identity) const noexcept {
+    // The latest one, as identities come again.
+    auto const found = std::find_if(ended_.rbegin(), ended_.rend(),
+                                    [=](ended const& each) { return each.identity == identity; });
+    return found == ended_.rend() ? std::nullopt : std::optional(found->as);
+}
+
+bool batch_queue_state::is_busy() {
+    std::lock_guard const hold(lock_);
+    for (started const& each : all_)
+        if (each.worker && !each.engine->is_idle())
+            return true;
+    return false;
+}
+
+// Of one that has failed all batches count as failed: which were done before is not kept.
+void batch_queue_state::let_go() {
+    std::lock_guard const hold(lock_);
+    for (started& each : all_) {
+        if (!each.worker)
+            continue;
+        auto const as = each.engine->has_stopped() ? engine::state::failed : engine::state::done;
+        ended_.push_back({each.identity, as});
+        if (!each.engine->close())
+            (void)new std::shared_ptr(each.worker); // what may still be written to stays
+        each = {};
+    }
+    current_ = {};
+    count_.store(0, std::memory_order_release);
+    for (std::unique_ptr<engine_slot> const& slot : slots)
+        slot->let_go();
+}
+
 namespace {
 
 // A ticket is the batch's number and above it the identity of the engine that gave it.
@@ -77,11 +111,12 @@ constexpr std::uint64_t number_mask = (std::uint64_t{1} << number_bits) - 1;
 
 /// The batch that a ticket names: an engine, and what that knows it by.
 struct batch {
-    engine::copy_engine* engine = nullptr; ///< null: the ticket names none
+    engine::copy_engine* engine = nullptr; ///< null: the ticket names none, or it is gone
     std::uint64_t number = 0;
+    engine::state without_engine = engine::state::done;
 
     [[nodiscard]] engine::state poll() const noexcept {
-        return engine ? engine->poll(number) : engine::state::done;
+        return engine ? engine->poll(number) : without_engine;
     }
 };
 
@@ -91,13 +126,16 @@ struct batch {
 }
 
 batch find_batch(batch_queue_state& of, batch_ticket ticket) {
-    of.device->expect_own_process("ask whether a batch is done");
     auto const value = static_cast<std::uint64_t>(ticket);
     if (value == 0)
         return {};
-    batch const result{of.find(value >> number_bits), value & number_mask};
-    if (!result.engine)
+    batch result{of.find(value >> number_bits), value & number_mask};
+    if (result.engine)
+        return result;
+    std::optional<engine::state> const end = of.find_end(value >> number_bits);
+    if (!end)
         refuse_ticket();
+    result.without_engine = *end;
     return result;
 }
 
@@ -134,7 +172,7 @@ batch_queue::~batch_queue() = default;
 
 batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::optional<after> begin,
                                  std::optional<then> end) {
-    state_->device->expect_own_process("copy a batch");
+    checkpoint::pass const here = state_->device->enter("copy a batch");
     checked_pieces const checked = check(pieces);
     if (pieces.empty() && !begin && !end)
         return batch_ticket{};
@@ -170,7 +208,14 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
     }
 }
 
+namespace {
+
+constexpr char ask[] = "ask whether a batch is done";
+
+} // namespace
+
 bool batch_queue::done(batch_ticket ticket) const {
+    checkpoint::pass const here = state_->device->enter(ask);
     return is_done(find_batch(*state_, ticket).poll());
 }
 
@@ -178,6 +223,7 @@ bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) co
     using clock = std::chrono::steady_clock;
     // A time that no clock reaches is as good as none.
     constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
+    checkpoint::pass const here = state_->device->enter(ask);
     batch const which = find_batch(*state_, ticket);
     auto now = which.poll();
     if (now == engine::state::in_flight)
@@ -191,12 +237,12 @@ bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) co
 }
 
 std::string_view batch_queue::name() const {
-    state_->device->expect_own_process("ask which engine copies batches");
+    checkpoint::pass const here = state_->device->enter("ask which engine copies batches");
     return state_->get().slot->name();
 }
 
 std::vector<engine_report> batch_queue::reports() const {
-    state_->device->expect_own_process("ask what copies batches");
+    checkpoint::pass const here = state_->device->enter("ask what copies batches");
     return known_reports(state_->slots);
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace barmap {
@@ -17,7 +18,7 @@ namespace barmap {
 /// What all handles of one GPU's batches share: the engine at work, and those before it that have
 /// failed, for the tickets that they gave.
 /// Thread rule: every member may be called at once.
-struct batch_queue_state {
+struct batch_queue_state final : checkpoint::survivor {
     explicit batch_queue_state(std::shared_ptr<device_state> of) : device(std::move(of)) {}
     batch_queue_state(batch_queue_state const&) = delete;
     batch_queue_state& operator=(batch_queue_state const&) = delete;
@@ -36,6 +37,15 @@ struct batch_queue_state {
     /// The one that gave a ticket, or null. Takes no lock.
     [[nodiscard]] engine::copy_engine* find(std::uint64_t identity) noexcept;
 
+    /// How the batches of one that is gone since a checkpoint have ended, or nothing. Takes no
+    /// lock.
+    [[nodiscard]] std::optional<engine::state> find_end(std::uint64_t identity) const noexcept;
+
+    void expect_restorable() const override {}
+    [[nodiscard]] bool is_busy() override;
+    void let_go() override;
+    void bring_back() override {} // the next submission starts an engine
+
     std::shared_ptr<device_state> const device;
     std::vector<std::unique_ptr<engine_slot>> const slots =
         engine_slots(device->gpu, engine::lane::cuda);
@@ -51,6 +61,13 @@ private:
     std::vector<started> all_{slots.size() * engine_slot::most_failures};
     std::atomic<std::size_t> count_{0}; ///< of those in all_, which stay as they are
     at_work current_;
+    /// Those that have been let go. Changed only while no pass is held.
+    struct ended {
+        std::uint64_t identity = 0;
+        engine::state as = engine::state::done;
+    };
+    std::vector<ended> ended_;
+    checkpoint::entry survives_{*this};
 };
 
 } // namespace barmap

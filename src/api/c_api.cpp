@@ -73,6 +73,8 @@ barmap_status status_of(errc code) noexcept {
         return BARMAP_ERROR_FORKED_CHILD;
     case errc::copy_unfinished:
         return BARMAP_ERROR_COPY_UNFINISHED;
+    case errc::checkpointed:
+        return BARMAP_ERROR_CHECKPOINTED;
     }
     return BARMAP_ERROR_UNEXPECTED;
 }

@@ -37,19 +37,23 @@ int device::count() noexcept try {
 }
 
 device device::open(int ordinal) {
+    checkpoint::pass const here("open a GPU");
     return device(open_device(ordinal));
 }
 
 device device::from_pointer(void const* gpu_pointer) {
+    checkpoint::pass const here("open a GPU");
     return open_owner(
         cuda::describe(reinterpret_cast<std::uintptr_t>(gpu_pointer), 1, "find the GPU that owns"));
 }
 
 device device::from_pages(std::uintptr_t gpu_address, std::size_t bytes) {
+    checkpoint::pass const here("open a GPU");
     return open_owner(cuda::describe_pages(gpu_address, bytes, "find the GPU that owns"));
 }
 
 std::vector<backend_report> device::probe(int ordinal) {
+    checkpoint::pass const here("probe a GPU");
     backend::gpu const gpu = identify(ordinal);
     std::string_view const forced = forced_backend();
     std::vector<backend_report> reports;
@@ -79,12 +83,12 @@ pin device::allocate(std::size_t bytes, std::string_view backend) const {
 }
 
 host_buffer device::allocate_host(std::size_t bytes) const {
-    state_->expect_own_process("allocate host memory");
+    checkpoint::pass const here = state_->enter("allocate host memory");
     return host_buffer(std::make_unique<host_buffer_state>(state_, bytes));
 }
 
 batch_queue device::batches() const {
-    state_->expect_own_process("copy batches");
+    checkpoint::pass const here = state_->enter("copy batches");
     std::lock_guard const hold(state_->batches_lock);
     std::shared_ptr<batch_queue_state> batches = state_->batches.lock();
     if (!batches) {
@@ -116,6 +120,7 @@ bool device::simulated() const noexcept {
 }
 
 bar1_info device::bar1() const {
+    checkpoint::pass const here("read the size of BAR1");
     for (std::unique_ptr<backend_slot> const& slot : state_->slots) {
         if (!slot->capabilities().quick_start || !slot->usable())
             continue;
@@ -135,6 +140,7 @@ std::vector<backend_report> device::started_backends() const {
 }
 
 std::vector<engine_report> device::engines() const {
+    checkpoint::pass const here("start the copy engines");
     std::vector<engine_report> reports;
     for (std::unique_ptr<engine_slot> const& slot : state_->engines)
         reports.push_back(slot->report());
@@ -146,12 +152,14 @@ std::vector<engine_report> device::started_engines() const {
 }
 
 std::vector<copy_crossover> device::copy_crossovers(std::string_view backend) const {
+    checkpoint::pass const here("measure copies");
     backend_slot& slot = state_->slot(backend);
     slot.require();
     return slot.named([&] { return slot.methods(state_->engines_to_measure()).crossovers(); });
 }
 
 std::vector<backend_report> device::backends() const {
+    checkpoint::pass const here("start the backends");
     std::vector<backend_report> reports;
     for (std::unique_ptr<backend_slot> const& slot : state_->slots)
         reports.push_back(slot->report());

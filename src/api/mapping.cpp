@@ -21,7 +21,7 @@ mapping& mapping::operator=(mapping&& other) noexcept {
 }
 mapping::~mapping() = default;
 mapping::mapping(std::unique_ptr<mapping_state> state) noexcept
-    : state_(std::move(state)), whole_{state_->mapped->data, state_->pin->size, &state_->plan},
+    : state_(std::move(state)), whole_{state_->data, state_->pin->size, &state_->plan},
       contest_from_{least_for_engines(copy_direction::to_gpu),
                     least_for_engines(copy_direction::to_cpu)} {}
 
@@ -34,7 +34,7 @@ std::size_t mapping::size() const noexcept {
 }
 
 cache_kind mapping::kind() const noexcept {
-    return state_ ? state_->mapped->kind : cache_kind::write_combining;
+    return state_ ? state_->kind : cache_kind::write_combining;
 }
 
 std::string_view mapping::backend() const noexcept {
@@ -89,7 +89,7 @@ std::string_view mapping::load_routine(std::size_t bytes) const noexcept {
 void mapping::use_copy_routine(std::string_view name) {
     copy::copy_routine const& routine = copy::find_routine(name);
     if (state_)
-        state_->plan = copy::plan_of_one(routine, state_->mapped->kind);
+        state_->plan = copy::plan_of_one(routine, state_->kind);
 }
 
 } // namespace barmap

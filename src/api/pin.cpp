@@ -42,17 +42,20 @@ std::unique_ptr<mapping_state> map_as(std::shared_ptr<pin_state const> const& pi
                                       std::optional<cache_kind> wanted) {
     if (!pinned)
         throw error(errc::invalid_argument, "map an empty pin", "", "pin some memory first");
-    pinned->device->expect_own_process("map GPU memory");
+    checkpoint::pass const here = pinned->device->enter("map GPU memory");
     auto state = std::make_unique<mapping_state>();
     state->pin = pinned;
+    state->wanted = wanted;
     state->mapped = pinned->slot->named([&] { return pinned->pinned->map(wanted); });
-    if (wanted && state->mapped->kind != *wanted)
+    state->data = state->mapped->data;
+    state->kind = state->mapped->kind;
+    if (wanted && state->kind != *wanted)
         throw error(errc::unsupported_operation,
                     "map GPU memory " + std::string(to_string(*wanted)),
                     std::string(pinned->slot->name()),
-                    "here it is " + std::string(to_string(state->mapped->kind)) +
+                    "here it is " + std::string(to_string(state->kind)) +
                         ": map it without asking for a kind");
-    state->plan = pinned->plan(state->mapped->kind);
+    state->plan = pinned->plan(state->kind);
     return state;
 }
 
@@ -81,10 +84,12 @@ backend::pinned& with_events(pin_state const* state) {
 } // namespace
 
 int pin::event_fd() const {
+    checkpoint::pass const here(await_events);
     return with_events(state_.get()).event_fd();
 }
 
 std::optional<pin_event> pin::next_event() const {
+    checkpoint::pass const here(await_events);
     backend::pinned& pinned = with_events(state_.get());
     state_->device->expect_own_process(await_events);
     std::optional<pin_event> event = state_->slot->named([&] { return pinned.next_event(); });
@@ -102,13 +107,14 @@ std::optional<pin_event> pin::next_event() const {
 }
 
 bool pin::revoked() const {
+    checkpoint::pass const here("ask whether the GPU driver has revoked memory");
     return state_ && state_->slot->named([&] { return state_->pinned->revoked(); });
 }
 
 std::vector<engine_report> pin::engines() const {
     if (!state_)
         return {};
-    state_->device->expect_own_process("ask which engines copy GPU memory");
+    checkpoint::pass const here = state_->device->enter("ask which engines copy GPU memory");
     std::vector<engine_report> reports;
     for (std::unique_ptr<engine_slot> const& slot : state_->device->engines) {
         engine_report& report = reports.emplace_back(slot->report());
@@ -128,7 +134,7 @@ int pin::share() const {
     constexpr char what[] = "share pinned memory with another process";
     if (!state_)
         throw error(errc::invalid_argument, what, "", "pin some memory first");
-    state_->device->expect_own_process(what);
+    checkpoint::pass const here = state_->device->enter(what);
     return state_->slot->named([&] {
         backend::shared_memory shared = state_->pinned->share();
         shared.backend = state_->slot->name();
@@ -145,6 +151,7 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 pin open_shared(int descriptor) {
     constexpr char what[] = "open shared memory";
+    checkpoint::pass const here(what);
     auto shared = backend::shared_memory::unpack(descriptor);
     auto const by =
         std::ranges::find(backend::registry(), shared.backend, &backend::registration::name);

@@ -2,32 +2,53 @@
 #pragma once
 
 #include "driver/cuda/virtual_block.hpp"
+#include "gpu/checkpoint.hpp"
 #include "gpu/device_state.hpp"
 #include "transfer/engine/engine_reach.hpp"
 #include "transfer/measured_plan.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace barmap {
 
-struct pin_state {
+struct pin_state final : checkpoint::survivor {
     std::shared_ptr<device_state> device;
     backend_slot* slot = nullptr;
     CUdeviceptr address = 0;
     std::size_t size = 0;
     memory_kind memory = memory_kind::unknown;
+    pin_options how; ///< it was pinned
     std::unique_ptr<cuda::virtual_block> block; ///< what device::allocate made for the backend
     std::unique_ptr<backend::pinned> pinned;    ///< goes before it
     engine_reach engines;                       ///< the copy engines that reach the memory
 
+    void expect_restorable() const override;
+    void let_go() override;
+    void bring_back() override;
+
     /// How to copy through mappings with this kind of caching. @throws error
     [[nodiscard]] copy_plan plan(cache_kind kind) const;
+
+    checkpoint::entry survives{*this};
 };
 
-struct mapping_state {
+struct mapping_state final : checkpoint::survivor {
+    void expect_restorable() const override;
+    void let_go() override;
+    void bring_back() override;
+
     std::shared_ptr<pin_state const> pin;
     std::unique_ptr<backend::mapped> mapped;
+    std::optional<cache_kind> wanted; ///< of the caching
+    std::byte* data = nullptr;
+    cache_kind kind = cache_kind::write_combining;
     copy_plan plan{};
+    std::shared_ptr<os::region> addresses; ///< while the mapping is not complete
+    checkpoint::entry survives{*this};
+
+private:
+    void expect_addresses() const;
 };
 
 } // namespace barmap

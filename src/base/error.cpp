@@ -133,6 +133,8 @@ class barmap_category final : public std::error_category {
             return "the object belongs to the parent process";
         case errc::copy_unfinished:
             return "the copy did not end in time";
+        case errc::checkpointed:
+            return "a checkpoint stands between the process and the GPU";
         }
         return "unknown barmap error " + std::to_string(code);
     }

@@ -111,6 +111,24 @@ void device_state::expect_own_process(std::string_view operation) const {
                           "only destroy its objects, or exec");
 }
 
+checkpoint::pass device_state::enter(std::string_view operation) const {
+    expect_own_process(operation);
+    return checkpoint::pass(operation);
+}
+
+void device_state::let_go() {
+    pinned.let_go();
+    for (std::unique_ptr<engine_slot> const& each : engines)
+        each->let_go();
+    for (std::unique_ptr<backend_slot> const& each : slots)
+        each->let_go();
+}
+
+void device_state::bring_back() {
+    for (std::unique_ptr<backend_slot> const& each : slots)
+        each->bring_back();
+}
+
 backend_slot& device_state::slot(std::string_view name) {
     for (std::unique_ptr<backend_slot> const& each : slots)
         if (each->name() == name)

@@ -3,6 +3,7 @@
 
 #include "base/process.hpp"
 #include "driver/cuda/context_scope.hpp"
+#include "gpu/checkpoint.hpp"
 #include "map/backend_slot.hpp"
 #include "map/own_allocations.hpp"
 #include "transfer/engine/engine_slot.hpp"
@@ -25,7 +26,7 @@ struct batch_queue_state;
 [[nodiscard]] std::string_view forced_engine();
 
 /// What all handles of one GPU share; or of a GPU without CUDA, all memory of it that is opened.
-struct device_state {
+struct device_state final : checkpoint::survivor {
     explicit device_state(backend::gpu gpu);
 
     /// Backends that may be used, in order: all of them, or the one that is asked for.
@@ -48,6 +49,14 @@ struct device_state {
     /// @throws error errc::forked_child in a child of the process that opened the device
     void expect_own_process(std::string_view operation) const;
 
+    /// What every call that needs the GPU begins with. @throws error errc::forked_child,
+    /// errc::checkpointed
+    [[nodiscard]] checkpoint::pass enter(std::string_view operation) const;
+
+    void expect_restorable() const override {}
+    void let_go() override;
+    void bring_back() override;
+
     backend::gpu const gpu;
     os::process_id const owner = os::this_process();
     cuda::primary_context keep_alive; ///< where the opening thread had no context on the GPU
@@ -59,6 +68,7 @@ struct device_state {
     std::weak_ptr<batch_queue_state> batches; ///< under its lock; while a handle of it lives
 
     own_allocations allocations;
+    checkpoint::entry survives{*this};
 };
 
 } // namespace barmap

@@ -106,6 +106,23 @@ void backend_slot::expect_usable(memory_kind kind) {
                             each.reason);
 }
 
+void backend_slot::let_go() {
+    scratch_.reset();
+    instance_ = entry_.make(gpu_);
+}
+
+void backend_slot::bring_back() {
+    if (!is_started_ || report_.state != backend_state::usable || scratch_)
+        return;
+    named([&] {
+        let_go();
+        instance_->start();
+        auto scratch = std::make_unique<backend::scratch>(*instance_, gpu_);
+        backend::self_test(scratch->device(), scratch->address(), scratch->bytes());
+        scratch_ = std::move(scratch);
+    });
+}
+
 copy_plan backend_slot::plan(cache_kind kind) {
     // Not std::call_once: a forced routine that is unknown throws, and is asked for again.
     std::lock_guard const guard(measuring_);

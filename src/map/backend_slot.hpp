@@ -42,6 +42,11 @@ public:
     /// @throws error errc::unsupported_memory
     void expect_usable(memory_kind kind);
 
+    /// Ends the backend, but not what has been found out about it. Nothing is pinned by it.
+    void let_go();
+    /// Starts and tests it again, if it was usable. @throws error
+    void bring_back();
+
     /// @pre usable()
     [[nodiscard]] backend::backend& get() noexcept { return *instance_; }
 

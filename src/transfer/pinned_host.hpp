@@ -38,6 +38,12 @@ public:
     void add(std::span<std::byte> own);
     void remove(std::byte const* own) noexcept;
 
+    /// Releases what engines reach.
+    void let_go() {
+        std::lock_guard const hold(lock_);
+        ranges_.clear();
+    }
+
     /// Where memory lies for an engine, for as long as this lives.
     class place {
     public:

@@ -145,6 +145,7 @@ TEST(the_boundary, each_refusal_has_its_status) {
         {errc::bar1_exhausted, BARMAP_ERROR_BAR1_EXHAUSTED},
         {errc::forked_child, BARMAP_ERROR_FORKED_CHILD},
         {errc::copy_unfinished, BARMAP_ERROR_COPY_UNFINISHED},
+        {errc::checkpointed, BARMAP_ERROR_CHECKPOINTED},
     };
     for (auto const& [code, status] : all)
         expect_code(code, status, 0);

@@ -122,6 +122,10 @@ public:
     /// and takes no lock.
     [[nodiscard]] virtual state poll(ticket number) noexcept = 0;
 
+    /// Whether nothing that was submitted in lane cuda is in flight. Thread rule: while nothing is
+    /// submitted, one caller at a time.
+    [[nodiscard]] virtual bool is_idle() noexcept { return true; }
+
     /// Whether it takes no submissions any more.
     [[nodiscard]] virtual bool has_stopped() const noexcept = 0;
 

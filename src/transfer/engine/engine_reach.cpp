@@ -11,15 +11,20 @@ namespace barmap {
 void engine_reach::describe(cuda::memory const& memory, std::vector<rm::held_object> held) {
     memory_ = memory;
     held_ = std::move(held);
+    ids_.clear();
     for (cuda::chunk const& chunk : memory.chunks)
         ids_.push_back(cuda::allocation_id(chunk.base));
 }
 
-bool engine_reach::is_unchanged() const noexcept {
+bool engine_reach::has_changed() const noexcept {
     for (std::size_t i = 0; i < ids_.size(); ++i)
-        if (ids_[i] == 0 || cuda::allocation_id(memory_.chunks[i].base) != ids_[i])
-            return false;
-    return !ids_.empty();
+        if (cuda::allocation_id(memory_.chunks[i].base) != ids_[i])
+            return true;
+    return false;
+}
+
+bool engine_reach::is_unchanged() const noexcept {
+    return !ids_.empty() && std::ranges::find(ids_, 0u) == ids_.end() && !has_changed();
 }
 
 /// @return null if it is out of the engine's reach: a mapping reaches it all the same

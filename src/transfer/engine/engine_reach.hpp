@@ -14,10 +14,16 @@ namespace barmap {
 /// Thread rule: every member may be called at once, but describe().
 class engine_reach {
 public:
-    /// Takes down what the memory is, for engines that know no RM objects or where it holds none.
-    /// Memory that is later found to be other memory, because it was freed in between, is then not
-    /// reached. Before the first find().
+    /// Takes down what the memory is, or has become, for engines that know no RM objects or where it
+    /// holds none. Memory that is later found to be other memory, because it was freed in between, is
+    /// then not reached. Before the first find().
     void describe(cuda::memory const& memory, std::vector<rm::held_object> held);
+
+    /// Releases what engines reach.
+    void let_go() {
+        std::lock_guard const hold(lock_);
+        reached_.clear();
+    }
 
     /// An engine at work, and the memory as it reaches it.
     struct reached {
@@ -28,6 +34,9 @@ public:
 
     /// @return null where the engine is not usable
     [[nodiscard]] std::shared_ptr<reached const> find(engine_slot& slot) const;
+
+    /// Whether it is known that CUDA has other memory at the addresses by now.
+    [[nodiscard]] bool has_changed() const noexcept;
 
 private:
     [[nodiscard]] bool is_unchanged() const noexcept;

@@ -111,6 +111,16 @@ void engine_slot::give_up(std::shared_ptr<engine::worker> const& failed, std::st
                            "driver's version and what dmesg says";
 }
 
+void engine_slot::let_go() {
+    std::lock_guard const hold(lock_);
+    if (worker_ && !worker_->engine().close())
+        throw error(errc::backend_broken, "stop a copy engine", std::string(name()),
+                    "what it copies may still be under way");
+    is_started_ = is_started_ && !worker_; // where there is none, it is not tried again
+    worker_.reset();
+    test_memory_.reset();
+}
+
 bool engine_slot::retire(std::shared_ptr<engine::worker> const& failed) {
     give_up(failed, failed->engine().has_stopped() ? failed->engine().why_it_stopped()
                                                    : "a copy did not end in time");

@@ -48,6 +48,10 @@ public:
     /// @return whether it has stopped by now, so that nothing of its copies is still under way
     bool retire(std::shared_ptr<engine::worker> const& failed);
 
+    /// Ends the engine at work and releases its memory; the next one that wants it starts another.
+    /// @pre nobody else has it. @throws error errc::backend_broken if it does not stop
+    void let_go();
+
     void count(std::size_t bytes) noexcept {
         copies_.fetch_add(1, std::memory_order_relaxed);
         bytes_.fetch_add(bytes, std::memory_order_relaxed);

@@ -77,7 +77,7 @@ TEST(error_test, compares_equal_to_the_standards_codes) {
 
 TEST(error_test, every_code_has_its_own_words) {
     std::set<std::string> messages;
-    int const last = static_cast<int>(errc::copy_unfinished);
+    int const last = static_cast<int>(errc::checkpointed);
     for (int code = 1; code <= last; ++code)
         messages.insert(category().message(code));
     EXPECT_EQ(messages.size(), static_cast<std::size_t>(last));

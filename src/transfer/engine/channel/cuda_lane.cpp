@@ -81,6 +81,14 @@ public:
         return of ? of->poll(number & ((ticket{1} << ticket_bits) - 1)) : state::never_given;
     }
 
+    [[nodiscard]] bool is_idle() noexcept override {
+        for (std::size_t i = 0; i < all_slots(); ++i)
+            if (striped_queue const* const each = slot(i).get();
+                each && !each->is_idle() && !each->is_in_trouble())
+                return false;
+        return true;
+    }
+
     [[nodiscard]] bool has_stopped() const noexcept override {
         return stopped_.load(std::memory_order_acquire);
     }
@@ -159,11 +167,8 @@ private:
     /// Whoever submitted may have dropped the engine since; streams count on the bytes.
     void wait_for_all() noexcept {
         constexpr std::chrono::microseconds pause{20};
-        for (std::size_t i = 0; i < all_slots(); ++i)
-            if (striped_queue const* const each = slot(i).get())
-                while (!each->is_idle() && !each->is_in_trouble() &&
-                       cuda::drivers_are_up(owner_)) // else no stream comes
-                    std::this_thread::sleep_for(pause);
+        while (!is_idle() && cuda::drivers_are_up(owner_)) // else no stream comes
+            std::this_thread::sleep_for(pause);
     }
 
     void wake_watcher(bool& why) noexcept {

@@ -136,6 +136,19 @@ public:
         }
     }
 
+    [[nodiscard]] bool is_idle() noexcept override {
+        try {
+            cuda::context_scope const scope(context_.get());
+            for (std::size_t i = 0; i < queues_->size(); ++i)
+                if (driver_queue const* const each = queues_->at(i).get();
+                    each && each->has_work())
+                    return false;
+        } catch (error const&) {
+            // The context is gone, and all of it.
+        }
+        return true;
+    }
+
     [[nodiscard]] bool has_stopped() const noexcept override {
         return stopped_.load(std::memory_order_acquire);
     }

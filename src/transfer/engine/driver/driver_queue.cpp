@@ -150,6 +150,14 @@ bool driver_queue::is_idle() {
     return known_to_be_done_ == last;
 }
 
+bool driver_queue::has_work() const noexcept {
+    cuda::relaxed_capture const relaxed; // of another thread, which a query would end
+    return cuda::api().stream_query(stream()) == cuda::error_not_ready ||
+           std::ranges::any_of(ends_, [](stream_event const& each) {
+               return each.get() && cuda::api().event_query(each.get()) == cuda::error_not_ready;
+           });
+}
+
 bool driver_queue::wait_for_all() const noexcept {
     bool is_idle = cuda::api().stream_synchronize(stream()) == cuda::success;
     for (stream_event const& each : ends_) // on the program's own streams too

@@ -89,6 +89,9 @@ public:
     /// Thread rule: one caller at a time.
     [[nodiscard]] bool is_idle();
 
+    /// Whether a submission has not ended. @pre nothing is submitted meanwhile
+    [[nodiscard]] bool has_work() const noexcept;
+
     /// @return whether all submissions have ended
     [[nodiscard]] bool wait_for_all() const noexcept;
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "api/pin_state.hpp"
+
+#include <string>
+
+/// What becomes of pins and mappings when the process is checkpointed and restored.
+namespace barmap {
+namespace {
+
+[[noreturn]] void refuse(pin_state const& which, std::string const& what, std::string advice) {
+    throw error(errc::unsupported_operation,
+                "prepare " + what + " of " + std::to_string(which.size) +
+                    " bytes at GPU address " + std::to_string(which.address) + " for a checkpoint",
+                std::string(which.slot->name()), std::move(advice));
+}
+
+cuda::memory describe_again(pin_state const& which) {
+    return which.how.whole_pages ? cuda::describe_pages(which.address, which.size)
+                                 : cuda::describe(which.address, which.size);
+}
+
+[[noreturn]] void refuse_other_memory(pin_state const& which) {
+    throw error(errc::unsupported_memory,
+                "find the " + std::to_string(which.size) + " bytes that were pinned at GPU address " +
+                    std::to_string(which.address),
+                std::string(which.slot->name()),
+                "CUDA has other memory there: restore the process first, or destroy the pin");
+}
+
+} // namespace
+
+void pin_state::expect_restorable() const {
+    if (device->gpu.without_cuda)
+        refuse(*this, "memory that was opened by a descriptor",
+               "destroy the pin, and open the memory again after checkpoint_restore()");
+    if (address == 0)
+        refuse(*this, "memory of another process",
+               "destroy the pin, and pin it again after checkpoint_restore()");
+    if (pinned && pinned->allocated_address() != 0)
+        refuse(*this, "memory that the backend allocated",
+               "a checkpoint of CUDA does not save it: allocate it with backend rm or dmabuf, or "
+               "destroy the pin");
+    if (how.events)
+        refuse(*this, "a pin with events", "pin it without pin_options::events");
+    if (pinned && pinned->revoked())
+        refuse(*this, "memory that the driver has revoked", "destroy the pin");
+    if (pinned && engines.has_changed())
+        refuse(*this, "memory that has been freed", "destroy the pin");
+}
+
+void pin_state::let_go() {
+    engines.let_go();
+    pinned.reset();
+}
+
+void pin_state::bring_back() {
+    if (pinned)
+        return;
+    cuda::memory const found = describe_again(*this);
+    memory_kind const wanted = block ? memory_kind::virtual_exportable : memory;
+    if (found.kind != wanted || found.ordinal != device->gpu.ordinal)
+        refuse_other_memory(*this);
+    pinned = slot->named([&] { return slot->get().pin(found, how); });
+    engines.describe(found, pinned->objects());
+}
+
+void mapping_state::expect_restorable() const {
+    if (mapped && !mapped->addresses())
+        refuse(*pin, "a mapping",
+               "this backend cannot map to given addresses: use another one, or destroy the "
+               "mapping");
+}
+
+void mapping_state::let_go() {
+    if (mapped)
+        addresses = mapped->addresses();
+    if (addresses)
+        addresses->vacate();
+    mapped.reset();
+    expect_addresses();
+}
+
+void mapping_state::expect_addresses() const {
+    if (addresses && !addresses->is_whole())
+        throw error(errc::unsupported_operation, "keep the addresses of a mapping",
+                    std::string(pin->slot->name()), "the system gave them away: destroy the mapping");
+}
+
+void mapping_state::bring_back() {
+    if (!addresses)
+        return;
+    expect_addresses();
+    mapped = pin->slot->named([&] { return pin->pinned->map(wanted, addresses); });
+    if (mapped->data != data || mapped->kind != kind)
+        throw error(errc::unknown_layout, "map GPU memory as it was mapped before",
+                    std::string(pin->slot->name()), "destroy the mapping, and map again");
+    addresses.reset();
+}
+
+} // namespace barmap

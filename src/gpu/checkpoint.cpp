@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "gpu/checkpoint.hpp"
+
+#include "base/process.hpp"
+
+#include <barmap/checkpoint.hpp>
+#include <barmap/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <ranges>
+#include <string>
+#include <thread>
+
+namespace barmap::checkpoint {
+
+struct process_state {
+    explicit process_state(bool of_child) : is_of_child(of_child) {}
+
+    enum class phase { running, deciding, prepared };
+
+    /// Passes that are held, counted apart for threads, so that they do not wait for each other.
+    struct alignas(64) counter {
+        std::atomic<std::size_t> passes{0};
+    };
+
+    [[nodiscard]] bool has_passes() const noexcept {
+        return std::ranges::any_of(counters,
+                                   [](counter const& each) { return each.passes.load() != 0; });
+    }
+
+    os::process_id const owner = os::this_process();
+    bool const is_of_child; ///< of a process that used barmap before it forked
+    std::atomic<phase> now{phase::running};
+    std::array<counter, 16> counters;
+    std::mutex one_at_a_time; ///< of prepare() and restore(); before the next
+    std::mutex lock;
+    std::list<survivor*> survivors; ///< under the lock
+};
+
+namespace {
+
+using phase = process_state::phase;
+
+/// The calling process's. Never destroyed, as objects may outlive any order of destruction; a
+/// child leaves its parent's alone, whose locks may be held for ever.
+process_state& of_this_process() {
+    static std::atomic<process_state*> latest{nullptr};
+    process_state* known = latest.load(std::memory_order_acquire);
+    while (!known || !os::is_this_process(known->owner)) {
+        auto* const made = new process_state(known != nullptr);
+        if (latest.compare_exchange_strong(known, made, std::memory_order_acq_rel))
+            return *made;
+        delete made;
+    }
+    return *known;
+}
+
+constinit thread_local unsigned depth_of_passes = 0;
+
+/// The counter of the calling thread.
+std::atomic<std::size_t>& passes_of_thread(process_state& all) noexcept {
+    static std::atomic<std::size_t> latest{0};
+    constinit static thread_local std::size_t number = 0; // 0: it has none yet
+    if (number == 0)
+        number = latest.fetch_add(1, std::memory_order_relaxed) + 1;
+    return all.counters[number % all.counters.size()].passes;
+}
+
+constexpr std::chrono::microseconds pause_between_looks{20};
+
+} // namespace
+
+entry::entry(survivor& of) : in_(&of_this_process()) {
+    std::lock_guard const hold(in_->lock);
+    at_ = in_->survivors.insert(in_->survivors.end(), &of);
+}
+
+void entry::leave() noexcept {
+    if (!in_ || !os::is_this_process(in_->owner))
+        return;
+    std::lock_guard const hold(in_->lock);
+    in_->survivors.erase(at_);
+    in_ = nullptr;
+}
+
+// Both sides store before they load: either prepare() sees the pass, or this sees that it is late.
+pass::pass(std::string_view operation) : through_(&of_this_process()) {
+    if (depth_of_passes > 0) {
+        ++depth_of_passes;
+        return;
+    }
+    std::atomic<std::size_t>& passes = passes_of_thread(*through_);
+    for (;;) {
+        passes.fetch_add(1);
+        phase const now = through_->now.load();
+        if (now == phase::running) {
+            ++depth_of_passes;
+            return;
+        }
+        passes.fetch_sub(1);
+        if (now == phase::prepared)
+            throw error(errc::checkpointed, std::string(operation), "",
+                        "the process is prepared for a checkpoint: call checkpoint_restore() "
+                        "first");
+        std::this_thread::sleep_for(pause_between_looks);
+    }
+}
+
+pass::~pass() {
+    if (--depth_of_passes == 0)
+        passes_of_thread(*through_).fetch_sub(1);
+}
+
+namespace {
+
+constexpr char preparing[] = "prepare the process for a checkpoint";
+constexpr char restoring[] = "restore the process after a checkpoint";
+
+process_state& own_state(char const* operation) {
+    process_state& all = of_this_process();
+    if (all.is_of_child)
+        throw error(errc::forked_child, operation, "",
+                    "call it in the process that opened the device");
+    return all;
+}
+
+/// Waits for calls and for copies that they began. @throws error errc::copy_unfinished
+void wait_until_idle(process_state& all, std::chrono::nanoseconds at_most) {
+    using clock = std::chrono::steady_clock;
+    constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
+    auto const until = clock::now() + std::min(at_most, longest);
+    auto const is_busy = [&] {
+        if (all.has_passes())
+            return true;
+        std::lock_guard const hold(all.lock);
+        return std::ranges::any_of(all.survivors, [](survivor* each) { return each->is_busy(); });
+    };
+    while (is_busy()) {
+        if (clock::now() >= until)
+            throw error(errc::copy_unfinished, preparing, "",
+                        "batches or other calls are still under way: wait for their tickets, or "
+                        "give more time; nothing has changed");
+        std::this_thread::sleep_for(pause_between_looks);
+    }
+}
+
+// With the lock held, as the next two.
+
+/// All, whatever fails. @throws error the first failure
+void let_all_go(process_state& all) {
+    std::exception_ptr first_failure;
+    for (survivor* each : std::views::reverse(all.survivors)) {
+        try {
+            each->let_go();
+        } catch (std::exception const&) {
+            if (!first_failure)
+                first_failure = std::current_exception();
+        }
+    }
+    if (first_failure)
+        std::rethrow_exception(first_failure);
+}
+
+/// All, or none.
+void bring_all_back(process_state& all) {
+    try {
+        for (survivor* each : all.survivors)
+            each->bring_back();
+    } catch (std::exception const&) {
+        auto const failure = std::current_exception();
+        try {
+            let_all_go(all);
+        } catch (std::exception const&) {
+            // What made it necessary matters more.
+        }
+        std::rethrow_exception(failure);
+    }
+}
+
+void let_all_go_or_none(process_state& all) {
+    try {
+        let_all_go(all);
+    } catch (error const& failure) {
+        try {
+            bring_all_back(all);
+        } catch (std::exception const&) {
+            all.now.store(phase::prepared);
+            throw error(failure.code(), failure.operation(), failure.backend(),
+                        "it could not be undone, so that the process is prepared: call "
+                        "checkpoint_restore()");
+        }
+        throw;
+    }
+    all.now.store(phase::prepared);
+}
+
+} // namespace
+} // namespace barmap::checkpoint
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+using namespace checkpoint;
+
+void checkpoint_prepare(std::chrono::nanoseconds at_most) {
+    process_state& all = own_state(preparing);
+    std::lock_guard const alone(all.one_at_a_time);
+    if (all.now.load() == phase::prepared)
+        return;
+    struct decision {
+        std::atomic<phase>& now;
+        ~decision() {
+            auto undecided = phase::deciding;
+            now.compare_exchange_strong(undecided, phase::running);
+        }
+    } const undone{all.now};
+    all.now.store(phase::deciding);
+    wait_until_idle(all, at_most);
+    std::lock_guard const hold(all.lock);
+    for (survivor const* each : all.survivors)
+        each->expect_restorable();
+    let_all_go_or_none(all);
+}
+
+void checkpoint_restore() {
+    process_state& all = own_state(restoring);
+    std::lock_guard const alone(all.one_at_a_time);
+    if (all.now.load() == phase::running)
+        return;
+    std::lock_guard const hold(all.lock);
+    bring_all_back(all);
+    all.now.store(phase::running);
+}
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <list>
+#include <string_view>
+
+/// What makes the process ready for a checkpoint of CUDA, and undoes that: one list of all that
+/// holds what CUDA cannot save, and a gate that every call passes which uses it.
+namespace barmap::checkpoint {
+
+/// What a checkpoint cannot save, and how it comes back. While these are called, no pass is held,
+/// and nothing leaves the list.
+class survivor {
+public:
+    /// Makes sure that it can come back. @throws error errc::unsupported_operation
+    virtual void expect_restorable() const = 0;
+    /// Whether copies that it began are under way.
+    [[nodiscard]] virtual bool is_busy() { return false; }
+    /// Releases all that the driver keeps for it, but its addresses. Again where that is done, it
+    /// does nothing. @throws error
+    virtual void let_go() = 0;
+    /// Makes it what it was. After a failure, or where all is there, from the start again.
+    /// @throws error
+    virtual void bring_back() = 0;
+
+protected:
+    ~survivor() = default;
+};
+
+/// Everything of one process. A forked child has one of its own, which its parent's survivors are
+/// not in.
+struct process_state;
+
+/// A survivor's place in the list, in the order in which they are made: what comes back relies on
+/// what is before it only. It is the survivor's last member, and goes first: it waits there for
+/// prepare() and restore(), but in a forked child.
+class entry {
+public:
+    explicit entry(survivor& of);
+    entry(entry const&) = delete;
+    entry& operator=(entry const&) = delete;
+    ~entry() { leave(); }
+    /// The same before the end.
+    void leave() noexcept;
+
+private:
+    process_state* in_;
+    std::list<survivor*>::iterator at_;
+};
+
+/// Held by every call that uses what a checkpoint takes away. Calls may call each other.
+class pass {
+public:
+    /// Waits while it is being decided whether the process can be prepared.
+    /// @throws error errc::checkpointed if it is prepared
+    explicit pass(std::string_view operation);
+    pass(pass const&) = delete;
+    pass& operator=(pass const&) = delete;
+    ~pass();
+
+private:
+    process_state* through_;
+};
+
+} // namespace barmap::checkpoint
