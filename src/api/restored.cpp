@@ -9,8 +9,8 @@ namespace {
 
 [[noreturn]] void refuse(pin_state const& which, std::string const& what, std::string advice) {
     throw error(errc::unsupported_operation,
-                "prepare " + what + " of " + std::to_string(which.size) +
-                    " bytes at GPU address " + std::to_string(which.address) + " for a checkpoint",
+                "prepare " + what + " of " + std::to_string(which.size) + " bytes at GPU address " +
+                    std::to_string(which.address) + " for a checkpoint",
                 std::string(which.slot->name()), std::move(advice));
 }
 
@@ -21,8 +21,8 @@ cuda::memory describe_again(pin_state const& which) {
 
 [[noreturn]] void refuse_other_memory(pin_state const& which) {
     throw error(errc::unsupported_memory,
-                "find the " + std::to_string(which.size) + " bytes that were pinned at GPU address " +
-                    std::to_string(which.address),
+                "find the " + std::to_string(which.size) +
+                    " bytes that were pinned at GPU address " + std::to_string(which.address),
                 std::string(which.slot->name()),
                 "CUDA has other memory there: restore the process first, or destroy the pin");
 }

@@ -257,9 +257,9 @@ TEST_P(checkpoint_test, a_forked_child_is_refused) {
             checkpoint_prepare();
         expect_exit(7, in_child(1, [] {
                         int refused = 0;
-                        for (auto* const call : {+[] { checkpoint_prepare(); },
-                                                 +[] { checkpoint_restore(); },
-                                                 +[] { (void)device::open(0); }}) {
+                        for (auto* const call :
+                             {+[] { checkpoint_prepare(); }, +[] { checkpoint_restore(); },
+                              +[] { (void)device::open(0); }}) {
                             try {
                                 call();
                             } catch (error const& failure) {
