@@ -70,12 +70,33 @@ engine::copy_engine* batch_queue_state::find(std::uint64_t identity) noexcept {
     return nullptr;
 }
 
-std::optional<engine::state> batch_queue_state::find_end(std::uint64_t identity) const noexcept {
+engine::state batch_queue_state::find_end(std::uint64_t identity,
+                                          engine::ticket number) const noexcept {
     // The latest one, as identities come again.
     auto const found = std::find_if(ended_.rbegin(), ended_.rend(),
                                     [=](ended const& each) { return each.identity == identity; });
-    return found == ended_.rend() ? std::nullopt : std::optional(found->as);
+    engine::ticket const in_queue = number & ((engine::ticket{1} << engine::ticket_bits) - 1);
+    if (found == ended_.rend() || in_queue == 0)
+        return engine::state::never_given;
+    if (in_queue <= found->done[number >> engine::ticket_bits])
+        return engine::state::done;
+    return found->has_failed ? engine::state::failed : engine::state::never_given;
 }
+
+namespace {
+
+/// The last ticket of a queue that is done: those before it are. @pre none is in flight
+engine::ticket last_done(engine::copy_engine& of, std::size_t queue) {
+    engine::ticket const first = static_cast<engine::ticket>(queue) << engine::ticket_bits;
+    engine::ticket last = 0;
+    for (unsigned bit = engine::ticket_bits; bit-- > 0;)
+        if (engine::ticket const next = last | engine::ticket{1} << bit;
+            of.poll(first | next) == engine::state::done)
+            last = next;
+    return last;
+}
+
+} // namespace
 
 bool batch_queue_state::is_busy() {
     std::lock_guard const hold(lock_);
@@ -85,14 +106,14 @@ bool batch_queue_state::is_busy() {
     return false;
 }
 
-// Of one that has failed all batches count as failed: which were done before is not kept.
 void batch_queue_state::let_go() {
     std::lock_guard const hold(lock_);
     for (started& each : all_) {
         if (!each.worker)
             continue;
-        auto const as = each.engine->has_stopped() ? engine::state::failed : engine::state::done;
-        ended_.push_back({each.identity, as});
+        ended& end = ended_.emplace_back(ended{each.identity, each.engine->has_stopped()});
+        for (std::size_t queue = 0; queue < end.done.size(); ++queue)
+            end.done[queue] = last_done(*each.engine, queue);
         if (!each.engine->close())
             (void)new std::shared_ptr(each.worker); // what may still be written to stays
         each = {};
@@ -113,10 +134,10 @@ constexpr std::uint64_t number_mask = (std::uint64_t{1} << number_bits) - 1;
 struct batch {
     engine::copy_engine* engine = nullptr; ///< null: the ticket names none, or it is gone
     std::uint64_t number = 0;
-    engine::state without_engine = engine::state::done;
+    engine::state end = engine::state::done; ///< where there is no engine
 
     [[nodiscard]] engine::state poll() const noexcept {
-        return engine ? engine->poll(number) : without_engine;
+        return engine ? engine->poll(number) : end;
     }
 };
 
@@ -132,10 +153,7 @@ batch find_batch(batch_queue_state& of, batch_ticket ticket) {
     batch result{of.find(value >> number_bits), value & number_mask};
     if (result.engine)
         return result;
-    std::optional<engine::state> const end = of.find_end(value >> number_bits);
-    if (!end)
-        refuse_ticket();
-    result.without_engine = *end;
+    result.end = of.find_end(value >> number_bits, result.number);
     return result;
 }
 

@@ -6,11 +6,11 @@
 
 #include <barmap/batch_queue.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 namespace barmap {
@@ -37,9 +37,9 @@ struct batch_queue_state final : checkpoint::survivor {
     /// The one that gave a ticket, or null. Takes no lock.
     [[nodiscard]] engine::copy_engine* find(std::uint64_t identity) noexcept;
 
-    /// How the batches of one that is gone since a checkpoint have ended, or nothing. Takes no
-    /// lock.
-    [[nodiscard]] std::optional<engine::state> find_end(std::uint64_t identity) const noexcept;
+    /// Where a batch is of one that is gone since a checkpoint. Takes no lock.
+    [[nodiscard]] engine::state find_end(std::uint64_t identity,
+                                         engine::ticket number) const noexcept;
 
     void expect_restorable() const override {}
     [[nodiscard]] bool is_busy() override;
@@ -64,7 +64,8 @@ private:
     /// Those that have been let go. Changed only while no pass is held.
     struct ended {
         std::uint64_t identity = 0;
-        engine::state as = engine::state::done;
+        bool has_failed = false;                                ///< what it had not done by then
+        std::array<engine::ticket, engine::most_queues> done{}; ///< the last one, of each queue
     };
     std::vector<ended> ended_;
     checkpoint::entry survives_{*this};

@@ -3,6 +3,7 @@
 
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
+#include "gpu/checkpoint.hpp"
 #include "signal/words.hpp"
 
 #include <barmap/error.hpp>
@@ -22,6 +23,7 @@ void on_stream(arena const& memory, Entry entry, char const* what, Arguments... 
     if (memory.opened())
         throw error(errc::unsupported_operation, what, "",
                     "give streams their work in the process that made the counter");
+    checkpoint::pass const here(what);
     if (!entry)
         throw error(errc::unsupported_operation, what, "", advice);
     auto const scope = cuda::context_scope::on_device(cuda::device_with(memory.gpu().ordinal()));

@@ -6,6 +6,7 @@
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
 #include "driver/cuda/memory.hpp"
+#include "gpu/checkpoint.hpp"
 #include "signal/step_kernels.cuh"
 #include "signal/step_kernels.ptx.hpp"
 
@@ -125,6 +126,7 @@ struct step_state {
     }
 
     void launch(gpu::ring_handle const& ring, void* stream) const {
+        checkpoint::pass const here("launch the kernel of a step");
         constexpr unsigned most_threads = 512, warp = 32;
         constexpr gpu::word nanoseconds = 10'000'000'000;
         step::task task{ring,

@@ -118,7 +118,6 @@ public:
 
 private:
     using queue_set = queues<striped_queue>;
-    static constexpr unsigned ticket_bits = number_bits - 4; ///< above them, the queue
 
     [[nodiscard]] std::size_t all_slots() const noexcept { return own_.size() + shared_.size(); }
     [[nodiscard]] queue_set::slot& slot(std::size_t index) noexcept {

@@ -182,7 +182,6 @@ public:
 
 private:
     using queue_set = queues<driver_queue>;
-    static constexpr unsigned ticket_bits = number_bits - 4; ///< above them, the queue
 
     std::unique_ptr<driver_queue> open() {
         cuda::relaxed_capture const relaxed;

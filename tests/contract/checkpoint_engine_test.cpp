@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "contract/batch_fixture.hpp"
+#include "contract/checkpoint_of_cuda.hpp"
+#include "contract/sealed.hpp"
+
+#include <barmap/checkpoint.hpp>
+#include <barmap/ring.hpp>
+
+#include <string_view>
+
+/// What copies and signals when the process is prepared for a checkpoint, and afterwards.
+namespace barmap::contract {
+namespace {
+
+void checkpoint_and_restore() {
+    checkpoint_prepare(60s);
+    checkpoint_of_cuda::whole();
+    checkpoint_restore();
+}
+
+class checkpoint_copies_test : public testing::TestWithParam<engine_way> {
+protected:
+    engine_machine machine_{GetParam().engine, GetParam().how};
+};
+INSTANTIATE_TEST_SUITE_P(ways, checkpoint_copies_test, testing::ValuesIn(held_ways()), name_of_way);
+
+TEST_P(checkpoint_copies_test, engines_copy_what_is_there_afterwards) {
+    device const gpu = device::open(0);
+    device_block const block(4 * mib);
+    mapping const map = gpu.pin(block.address(), 4 * mib).map();
+    host_buffer const pinned = gpu.allocate_host(2 * mib);
+    std::uintptr_t const pinned_on_gpu = pinned.gpu_address();
+    std::vector<std::byte> pageable(3 * mib);
+    auto const round_trip = [&](std::span<std::byte> host, unsigned seed) {
+        auto const sent = pattern(host.size(), seed);
+        std::memcpy(host.data(), sent.data(), sent.size());
+        map.copy_to_gpu(5, host);
+        EXPECT_TRUE(read_by_driver(block.address() + 5, host.size()) == sent);
+        std::memset(host.data(), 0, host.size());
+        map.copy_to_cpu(host, 5);
+        EXPECT_EQ(std::memcmp(host.data(), sent.data(), sent.size()), 0);
+    };
+    auto const held_by_driver = [&] { return machine_->held().driver_objects; };
+    for (unsigned i = 0; i < 4; ++i) {
+        round_trip(pageable, i);
+        round_trip({pinned.data(), pinned.size()}, i + 1);
+        EXPECT_GT(held_by_driver(), 0u);
+        checkpoint_prepare();
+        EXPECT_EQ(held_by_driver(), 0u);
+        checkpoint_of_cuda::whole();
+        checkpoint_restore();
+        EXPECT_EQ(pinned.gpu_address(), pinned_on_gpu);
+    }
+    round_trip(pageable, 9);
+    for (engine_report const& each : gpu.started_engines())
+        if (each.name == GetParam().engine) {
+            EXPECT_EQ(each.state, backend_state::usable) << each.reason;
+            EXPECT_EQ(each.failures, 0u);
+            EXPECT_GE(each.copies, 10u);
+        }
+}
+
+class checkpoint_batch_test : public testing::TestWithParam<char const*> {
+protected:
+    engine_machine machine_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(ways, checkpoint_batch_test, testing::Values("channel", "driver"),
+                         [](auto const& info) { return std::string(info.param); });
+
+TEST_P(checkpoint_batch_test, goes_on_and_knows_the_tickets_of_before) {
+    batch_program p;
+    std::vector<batch_ticket> tickets;
+    for (unsigned i = 0; i < 8; ++i) { // more than an engine may fail
+        p.expect_to_work(i);
+        tickets.push_back(p.queue.submit(p.pieces(5, 100)));
+        checkpoint_prepare(60s);
+        EXPECT_EQ(machine_->held().driver_objects, 0u);
+        expect_refusal([&] { (void)p.queue.submit(p.pieces(5, 100)); }, errc::checkpointed,
+                       "copy a batch", "checkpoint_restore()");
+        for (auto const& call : std::initializer_list<std::function<void()>>{
+                 [&] { (void)p.queue.done(tickets.back()); },
+                 [&] { (void)p.queue.wait(tickets.back(), 1s); }, [&] { (void)p.queue.name(); },
+                 [&] { (void)p.queue.reports(); }, [&] { (void)p.gpu.batches(); }})
+            expect_refusal(call, errc::checkpointed, "prepared");
+        checkpoint_of_cuda::whole();
+        checkpoint_restore();
+        for (batch_ticket const each : tickets) {
+            EXPECT_TRUE(p.queue.done(each));
+            EXPECT_TRUE(p.queue.wait(each, 0s));
+        }
+    }
+    p.expect_to_work(9);
+    EXPECT_EQ(p.queue.name(), GetParam());
+    EXPECT_EQ(p.report(GetParam()).failures, 0u);
+    auto const never_given = [](batch_ticket after) {
+        return batch_ticket{static_cast<std::uint64_t>(after) + 1000};
+    };
+    for (batch_ticket const each : {batch_ticket{~std::uint64_t{0}}, never_given(tickets[2])})
+        expect_refusal([&] { (void)p.queue.done(each); }, errc::invalid_argument, "ticket");
+}
+
+TEST_P(checkpoint_batch_test, waits_for_batches_or_refuses) {
+    batch_program p;
+    mapping const map = p.gpu.allocate(mib).map();
+    auto const list = p.pieces(9, 100);
+    auto const there = pattern(batch_program::size, 1), here = pattern(batch_program::size, 2);
+    write_by_driver(p.block.address(), there);
+    p.host.fill(here);
+    gated_stream held;
+    batch_ticket const ticket = p.queue.submit(list, after{held.get()});
+    expect_refusal([] { checkpoint_prepare(0s); }, errc::copy_unfinished, "prepare the process",
+                   "nothing has changed");
+    expect_refusal([] { checkpoint_prepare(5ms); }, errc::copy_unfinished, "prepare the process");
+    write_value(map.window(0, 8), 1); // is still there
+    EXPECT_FALSE(p.queue.done(ticket));
+    std::thread opener([&] {
+        std::this_thread::sleep_for(20ms);
+        held.open();
+    });
+    checkpoint_prepare(100s);
+    opener.join();
+    checkpoint_of_cuda::whole();
+    checkpoint_restore();
+    EXPECT_TRUE(p.queue.done(ticket));
+    EXPECT_TRUE(std::ranges::equal(p.host.bytes(), p.host_after(list, here, there)));
+}
+
+TEST_P(checkpoint_batch_test, a_thread_that_submits_is_held_up_or_refused) {
+    batch_program p;
+    std::atomic<bool> stop{false};
+    std::atomic<unsigned> refused{0};
+    std::jthread const submitter([&] {
+        while (!stop)
+            try {
+                p.expect_done(p.queue.submit(p.pieces(5, 100)));
+            } catch (error const& failure) {
+                EXPECT_EQ(failure.code(), errc::checkpointed) << failure.what();
+                ++refused;
+            }
+    });
+    for (int i = 0; i < 5; ++i) {
+        checkpoint_prepare(100s);
+        unsigned const before = refused;
+        while (refused < before + 2)
+            std::this_thread::yield();
+        checkpoint_restore();
+    }
+    stop = true;
+}
+
+TEST(checkpoint_batch, that_has_failed_stays_failed) {
+    engine_machine machine(nullptr);
+    batch_program p;
+    p.expect_to_work(1);
+    batch_ticket const done = p.queue.submit(p.pieces(3, 100));
+    p.expect_done(done);
+    batch_ticket const bad = p.queue.submit(p.unmapped());
+    EXPECT_ANY_THROW((void)p.queue.wait(bad, 100s));
+    p.expect_to_work(2);
+    checkpoint_and_restore();
+    expect_refusal([&] { (void)p.queue.done(bad); }, errc::copy_unfinished, "unknown");
+    EXPECT_TRUE(p.queue.done(done)) << "what was done stays done";
+    EXPECT_EQ(p.queue.name(), "channel");
+    p.expect_to_work(3);
+}
+
+TEST(checkpoint_ring, keeps_its_messages_and_its_place) {
+    engine_machine machine(nullptr);
+    device const gpu = device::open(0);
+    arena const words(gpu, mib, mib);
+    ring_to_gpu<std::uint64_t> there(words, 8);
+    ring_to_cpu<std::uint64_t> back(words, 8);
+    gpu::consumer<std::uint64_t> in(there.handle_for_thread());
+    gpu::producer<std::uint64_t> out(back.handle_for_thread());
+    for (std::uint64_t i = 0; i < 50; ++i) {
+        ASSERT_TRUE(there.try_push(i));
+        there.flush();
+        ASSERT_EQ(out.push(~i, 1'000'000'000), gpu::status::ok);
+        checkpoint_and_restore();
+        std::uint64_t message = 0;
+        ASSERT_EQ(in.pop(message, 1'000'000'000), gpu::status::ok);
+        EXPECT_EQ(message, i);
+        EXPECT_EQ(back.try_pop(), ~i);
+    }
+}
+
+TEST(checkpoint_counter, streams_are_refused_in_between) {
+    engine_machine machine(nullptr);
+    device const gpu = device::open(0);
+    arena const words(gpu, mib, mib);
+    counter_to_gpu const there(words);
+    counter_to_cpu const back(words);
+    checkpoint_prepare();
+    expect_refusal([&] { there.wait(nullptr, 1); }, errc::checkpointed, "stream");
+    expect_refusal([&] { back.record(nullptr, 1); }, errc::checkpointed, "stream");
+    checkpoint_restore();
+    back.record(nullptr, 1);
+    EXPECT_TRUE(back.wait_for(1, 100s));
+}
+
+} // namespace
+} // namespace barmap::contract
