@@ -73,7 +73,7 @@ void copy_by_mapping(mapping_state const& mapping, copy_direction direction, std
 }
 
 copy_methods const& methods_of(pin_state const& pin) {
-    checkpoint::pass const here = pin.device->enter("copy GPU memory");
+    checkpoint::pass const here = pin.device->enter("copy GPU memory", device_state::look::seldom);
     if (copy_methods const* const known = pin.slot->known_methods())
         return *known;
     return pin.slot->methods(pin.device->engines_to_measure());
@@ -101,7 +101,8 @@ copy_methods const* methods_if_any(pin_state const& pin) {
 
 void copy_adaptively(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) {
-    checkpoint::pass const here = mapping.pin->device->enter("copy GPU memory");
+    checkpoint::pass const here =
+        mapping.pin->device->enter("copy GPU memory", device_state::look::seldom);
     device_state& device = *mapping.pin->device;
     copy_methods const* const methods = methods_if_any(*mapping.pin);
     if (!methods)

@@ -190,7 +190,7 @@ batch_queue::~batch_queue() = default;
 
 batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::optional<after> begin,
                                  std::optional<then> end) {
-    checkpoint::pass const here = state_->device->enter("copy a batch");
+    checkpoint::pass const here = state_->device->enter("copy a batch", device_state::look::never);
     checked_pieces const checked = check(pieces);
     if (pieces.empty() && !begin && !end)
         return batch_ticket{};
@@ -208,6 +208,8 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
         cut = plain(pieces);
     for (;;) {
         batch_queue_state::at_work const at = state_->get();
+        if (state_->looks.is_due() && at.engine->is_of_former_cuda())
+            checkpoint::refuse_overtaken("copy a batch");
         bool const is_checked = at.engine->needs_known_memory();
         cuda::address_ranges of_this_batch;
         if (is_checked)
@@ -233,7 +235,7 @@ constexpr char ask[] = "ask whether a batch is done";
 } // namespace
 
 bool batch_queue::done(batch_ticket ticket) const {
-    checkpoint::pass const here = state_->device->enter(ask);
+    checkpoint::pass const here = state_->device->enter(ask, device_state::look::never);
     return is_done(find_batch(*state_, ticket).poll());
 }
 
@@ -241,7 +243,7 @@ bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) co
     using clock = std::chrono::steady_clock;
     // A time that no clock reaches is as good as none.
     constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
-    checkpoint::pass const here = state_->device->enter(ask);
+    checkpoint::pass const here = state_->device->enter(ask, device_state::look::never);
     batch const which = find_batch(*state_, ticket);
     auto now = which.poll();
     if (now == engine::state::in_flight)
@@ -255,12 +257,14 @@ bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) co
 }
 
 std::string_view batch_queue::name() const {
-    checkpoint::pass const here = state_->device->enter("ask which engine copies batches");
+    checkpoint::pass const here =
+        state_->device->enter("ask which engine copies batches", device_state::look::never);
     return state_->get().slot->name();
 }
 
 std::vector<engine_report> batch_queue::reports() const {
-    checkpoint::pass const here = state_->device->enter("ask what copies batches");
+    checkpoint::pass const here =
+        state_->device->enter("ask what copies batches", device_state::look::never);
     return known_reports(state_->slots);
 }
 

@@ -46,6 +46,7 @@ struct batch_queue_state final : checkpoint::survivor {
     void let_go() override;
     void bring_back() override {} // the next submission starts an engine
 
+    os::seldom looks{checkpoint::shortest}; ///< whether the engine is of a former CUDA
     std::shared_ptr<device_state> const device;
     std::vector<std::unique_ptr<engine_slot>> const slots =
         engine_slots(device->gpu, engine::lane::cuda);

@@ -189,7 +189,7 @@ void refuse_memory(cuda::memory const& memory, std::string_view backend) {
 std::shared_ptr<pin_state const> pin_memory(std::shared_ptr<device_state> const& device,
                                             CUdeviceptr address, std::size_t bytes,
                                             pin_options const& how) {
-    checkpoint::pass const here = device->enter("pin GPU memory");
+    checkpoint::pass const here = device->enter("pin GPU memory", device_state::look::always);
     return pin_described(device, query_memory(*device, address, bytes, how.whole_pages), how);
 }
 
@@ -197,7 +197,7 @@ std::shared_ptr<pin_state const> pin_ipc_memory(std::shared_ptr<device_state> co
                                                 ipc_handle const& handle, std::size_t offset,
                                                 std::size_t bytes, pin_options const& how) {
     constexpr char operation[] = "pin memory of another process";
-    checkpoint::pass const here = device->enter(operation);
+    checkpoint::pass const here = device->enter(operation, device_state::look::always);
     if (bytes == 0 || offset + bytes < offset)
         throw error(errc::invalid_argument, operation, "",
                     "give a size greater than 0 that does not wrap around");
@@ -219,7 +219,7 @@ std::shared_ptr<pin_state const> allocate_memory(std::shared_ptr<device_state> c
     if (bytes == 0)
         throw error(errc::invalid_argument, "allocate 0 bytes of GPU memory", std::string(backend),
                     "give a size greater than 0");
-    checkpoint::pass const here = device->enter("allocate GPU memory");
+    checkpoint::pass const here = device->enter("allocate GPU memory", device_state::look::always);
     if (device->gpu.mig)
         refuse_mig();
     candidate_list const candidates = device->candidates(backend);

@@ -83,12 +83,12 @@ pin device::allocate(std::size_t bytes, std::string_view backend) const {
 }
 
 host_buffer device::allocate_host(std::size_t bytes) const {
-    checkpoint::pass const here = state_->enter("allocate host memory");
+    checkpoint::pass const here = state_->enter("allocate host memory", device_state::look::always);
     return host_buffer(std::make_unique<host_buffer_state>(state_, bytes));
 }
 
 batch_queue device::batches() const {
-    checkpoint::pass const here = state_->enter("copy batches");
+    checkpoint::pass const here = state_->enter("copy batches", device_state::look::always);
     std::lock_guard const hold(state_->batches_lock);
     std::shared_ptr<batch_queue_state> batches = state_->batches.lock();
     if (!batches) {

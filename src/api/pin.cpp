@@ -42,7 +42,8 @@ std::unique_ptr<mapping_state> map_as(std::shared_ptr<pin_state const> const& pi
                                       std::optional<cache_kind> wanted) {
     if (!pinned)
         throw error(errc::invalid_argument, "map an empty pin", "", "pin some memory first");
-    checkpoint::pass const here = pinned->device->enter("map GPU memory");
+    checkpoint::pass const here =
+        pinned->device->enter("map GPU memory", device_state::look::always);
     auto state = std::make_unique<mapping_state>();
     state->pin = pinned;
     state->wanted = wanted;
@@ -114,7 +115,8 @@ bool pin::revoked() const {
 std::vector<engine_report> pin::engines() const {
     if (!state_)
         return {};
-    checkpoint::pass const here = state_->device->enter("ask which engines copy GPU memory");
+    checkpoint::pass const here = 
+        state_->device->enter("ask which engines copy GPU memory", device_state::look::always);
     std::vector<engine_report> reports;
     for (std::unique_ptr<engine_slot> const& slot : state_->device->engines) {
         engine_report& report = reports.emplace_back(slot->report());
@@ -134,7 +136,7 @@ int pin::share() const {
     constexpr char what[] = "share pinned memory with another process";
     if (!state_)
         throw error(errc::invalid_argument, what, "", "pin some memory first");
-    checkpoint::pass const here = state_->device->enter(what);
+    checkpoint::pass const here = state_->device->enter(what, device_state::look::always);
     return state_->slot->named([&] {
         backend::shared_memory shared = state_->pinned->share();
         shared.backend = state_->slot->name();

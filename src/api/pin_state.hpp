@@ -18,7 +18,7 @@ struct pin_state final : checkpoint::survivor {
     CUdeviceptr address = 0;
     std::size_t size = 0;
     memory_kind memory = memory_kind::unknown;
-    pin_options how; ///< it was pinned
+    pin_options how;                            ///< it was pinned
     std::unique_ptr<cuda::virtual_block> block; ///< what device::allocate made for the backend
     std::unique_ptr<backend::pinned> pinned;    ///< goes before it
     engine_reach engines;                       ///< the copy engines that reach the memory
@@ -31,6 +31,15 @@ struct pin_state final : checkpoint::survivor {
     [[nodiscard]] copy_plan plan(cache_kind kind) const;
 
     checkpoint::entry survives{*this};
+
+private:
+    friend struct mapping_state;
+    struct obstacle {
+        char const* what; ///< null: there is none
+        char const* advice;
+    };
+    /// Why it could not come back. Such a pin is not let go.
+    [[nodiscard]] obstacle obstacle_to_return() const;
 };
 
 struct mapping_state final : checkpoint::survivor {

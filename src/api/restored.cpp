@@ -29,19 +29,25 @@ cuda::memory describe_again(pin_state const& which) {
 
 } // namespace
 
-void pin_state::expect_restorable() const {
+pin_state::obstacle pin_state::obstacle_to_return() const {
     if (device->gpu.without_cuda)
-        refuse(*this, "memory that was opened by a descriptor",
-               "destroy the pin, and open the memory again after checkpoint_restore()");
+        return {"memory that was opened by a descriptor",
+                "destroy the pin, and open the memory again after checkpoint_restore()"};
     if (address == 0)
-        refuse(*this, "memory of another process",
-               "destroy the pin, and pin it again after checkpoint_restore()");
+        return {"memory of another process",
+                "destroy the pin, and pin it again after checkpoint_restore()"};
     if (pinned && pinned->allocated_address() != 0)
-        refuse(*this, "memory that the backend allocated",
-               "a checkpoint of CUDA does not save it: allocate it with backend rm or dmabuf, or "
-               "destroy the pin");
+        return {"memory that the backend allocated",
+                "a checkpoint of CUDA does not save it: allocate it with backend rm or dmabuf, or "
+                "destroy the pin"};
     if (how.events)
-        refuse(*this, "a pin with events", "pin it without pin_options::events");
+        return {"a pin with events", "pin it without pin_options::events"};
+    return {};
+}
+
+void pin_state::expect_restorable() const {
+    if (obstacle const why = obstacle_to_return(); why.what)
+        refuse(*this, why.what, why.advice);
     if (pinned && pinned->revoked())
         refuse(*this, "memory that the driver has revoked", "destroy the pin");
     if (pinned && engines.has_changed())
@@ -50,7 +56,8 @@ void pin_state::expect_restorable() const {
 
 void pin_state::let_go() {
     engines.let_go();
-    pinned.reset();
+    if (!obstacle_to_return().what)
+        pinned.reset();
 }
 
 void pin_state::bring_back() {
@@ -72,6 +79,8 @@ void mapping_state::expect_restorable() const {
 }
 
 void mapping_state::let_go() {
+    if (!pin || pin->obstacle_to_return().what || (mapped && !mapped->addresses()))
+        return;
     if (mapped)
         addresses = mapped->addresses();
     if (addresses)

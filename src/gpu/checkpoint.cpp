@@ -21,7 +21,7 @@ namespace barmap::checkpoint {
 struct process_state {
     explicit process_state(bool of_child) : is_of_child(of_child) {}
 
-    enum class phase { running, deciding, prepared };
+    enum class phase { running, deciding, prepared, overtaken };
 
     /// Passes that are held, counted apart for threads, so that they do not wait for each other.
     struct alignas(64) counter {
@@ -73,7 +73,20 @@ std::atomic<std::size_t>& passes_of_thread(process_state& all) noexcept {
 
 constexpr std::chrono::microseconds pause_between_looks{20};
 
+[[noreturn]] void throw_overtaken(std::string_view operation) {
+    throw error(errc::checkpointed, std::string(operation), "",
+                "CUDA was checkpointed and restored without checkpoint_prepare(), so that mappings "
+                "reach memory of before: call checkpoint_restore(), after which they reach CUDA's "
+                "again; what was written through them in between is lost");
+}
+
 } // namespace
+
+void refuse_overtaken(std::string_view operation) {
+    auto running = phase::running;
+    of_this_process().now.compare_exchange_strong(running, phase::overtaken);
+    throw_overtaken(operation);
+}
 
 entry::entry(survivor& of) : in_(&of_this_process()) {
     std::lock_guard const hold(in_->lock);
@@ -103,6 +116,8 @@ pass::pass(std::string_view operation) : through_(&of_this_process()) {
             return;
         }
         passes.fetch_sub(1);
+        if (now == phase::overtaken)
+            throw_overtaken(operation);
         if (now == phase::prepared)
             throw error(errc::checkpointed, std::string(operation), "",
                         "the process is prepared for a checkpoint: call checkpoint_restore() "
@@ -112,7 +127,7 @@ pass::pass(std::string_view operation) : through_(&of_this_process()) {
 }
 
 pass::~pass() {
-    if (--depth_of_passes == 0)
+    if (through_ && --depth_of_passes == 0)
         passes_of_thread(*through_).fetch_sub(1);
 }
 
@@ -211,6 +226,8 @@ void checkpoint_prepare(std::chrono::nanoseconds at_most) {
     std::lock_guard const alone(all.one_at_a_time);
     if (all.now.load() == phase::prepared)
         return;
+    if (all.now.load() == phase::overtaken)
+        throw_overtaken(preparing);
     struct decision {
         std::atomic<phase>& now;
         ~decision() {
@@ -231,7 +248,13 @@ void checkpoint_restore() {
     std::lock_guard const alone(all.one_at_a_time);
     if (all.now.load() == phase::running)
         return;
+    bool const was_prepared = all.now.load() == phase::prepared;
+    while (!was_prepared && all.has_passes())
+        std::this_thread::sleep_for(pause_between_looks);
     std::lock_guard const hold(all.lock);
+    if (!was_prepared)
+        let_all_go(all);
+    all.now.store(phase::prepared);
     bring_all_back(all);
     all.now.store(phase::running);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <list>
 #include <string_view>
+#include <utility>
 
 /// What makes the process ready for a checkpoint of CUDA, and undoes that: one list of all that
 /// holds what CUDA cannot save, and a gate that every call passes which uses it.
@@ -52,14 +54,22 @@ private:
 class pass {
 public:
     /// Waits while it is being decided whether the process can be prepared.
-    /// @throws error errc::checkpointed if it is prepared
+    /// @throws error errc::checkpointed if it is prepared, or was overtaken
     explicit pass(std::string_view operation);
-    pass(pass const&) = delete;
-    pass& operator=(pass const&) = delete;
+    pass(pass&& other) noexcept : through_(std::exchange(other.through_, nullptr)) {}
+    pass& operator=(pass&&) = delete;
     ~pass();
 
 private:
     process_state* through_;
 };
+
+/// No checkpoint of CUDA's is restored within this time (H100: 700 ms).
+inline constexpr std::chrono::milliseconds shortest{10};
+
+/// CUDA was checkpointed and restored, and the process was not prepared: mappings reach what CUDA's
+/// memory was before. From now on no pass is given, until checkpoint_restore() has put that right.
+/// @throws error errc::checkpointed
+[[noreturn]] void refuse_overtaken(std::string_view operation);
 
 } // namespace barmap::checkpoint

@@ -78,6 +78,7 @@ device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
     for (std::unique_ptr<engine_slot> const& each : engines)
         if (each->name() == engine_wanted)
             each->require();
+    names_ = names_now();
 }
 
 std::vector<engine_slot*> device_state::usable_engines() {
@@ -111,9 +112,27 @@ void device_state::expect_own_process(std::string_view operation) const {
                           "only destroy its objects, or exec");
 }
 
-checkpoint::pass device_state::enter(std::string_view operation) const {
+checkpoint::pass device_state::enter(std::string_view operation, look when) {
     expect_own_process(operation);
-    return checkpoint::pass(operation);
+    checkpoint::pass result(operation);
+    if ((when == look::always || (when == look::seldom && looks_.is_due())) && is_other_cuda())
+        checkpoint::refuse_overtaken(operation);
+    return result;
+}
+
+std::optional<rm::memory_names> device_state::names_now() const {
+    for (std::unique_ptr<backend_slot> const& each : slots)
+        if (CUdeviceptr const memory = each->cuda_memory())
+            return rm::memory_names::of(gpu.handle, memory);
+    return std::nullopt;
+}
+
+bool device_state::is_other_cuda() {
+    std::lock_guard const hold(names_lock_);
+    auto const now = names_now();
+    if (!names_) // the first backend has been started since
+        names_ = now;
+    return now && now->are_later_than(*names_);
 }
 
 void device_state::let_go() {
@@ -127,6 +146,8 @@ void device_state::let_go() {
 void device_state::bring_back() {
     for (std::unique_ptr<backend_slot> const& each : slots)
         each->bring_back();
+    std::lock_guard const hold(names_lock_);
+    names_ = names_now();
 }
 
 backend_slot& device_state::slot(std::string_view name) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "base/process.hpp"
+#include "base/seldom.hpp"
 #include "driver/cuda/context_scope.hpp"
+#include "driver/rm/memory_names.hpp"
 #include "gpu/checkpoint.hpp"
 #include "map/backend_slot.hpp"
 #include "map/own_allocations.hpp"
@@ -11,6 +13,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -49,9 +52,13 @@ struct device_state final : checkpoint::survivor {
     /// @throws error errc::forked_child in a child of the process that opened the device
     void expect_own_process(std::string_view operation) const;
 
+    /// How often to look whether CUDA was checkpointed and restored unprepared. To look takes a
+    /// call of CUDA's; no checkpoint is as short as the pause between looks.
+    enum class look { always, seldom, never };
+
     /// What every call that needs the GPU begins with. @throws error errc::forked_child,
     /// errc::checkpointed
-    [[nodiscard]] checkpoint::pass enter(std::string_view operation) const;
+    [[nodiscard]] checkpoint::pass enter(std::string_view operation, look when);
 
     void expect_restorable() const override {}
     void let_go() override;
@@ -69,6 +76,14 @@ struct device_state final : checkpoint::survivor {
 
     own_allocations allocations;
     checkpoint::entry survives{*this};
+
+private:
+    [[nodiscard]] bool is_other_cuda();
+    [[nodiscard]] std::optional<rm::memory_names> names_now() const;
+
+    os::seldom looks_{checkpoint::shortest};
+    std::mutex names_lock_;
+    std::optional<rm::memory_names> names_; ///< of CUDA's memory; under its lock
 };
 
 } // namespace barmap

@@ -50,6 +50,11 @@ public:
     /// @pre usable()
     [[nodiscard]] backend::backend& get() noexcept { return *instance_; }
 
+    /// Memory of CUDA's that lives as long as the backend is started, or 0.
+    [[nodiscard]] CUdeviceptr cuda_memory() const noexcept {
+        return is_started() && scratch_ && scratch_->is_of_cuda() ? scratch_->address() : 0;
+    }
+
     /// Does something with the backend, whose errors then name it.
     template <class Action>
     decltype(auto) named(Action&& action) const {

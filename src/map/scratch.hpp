@@ -32,6 +32,8 @@ public:
     /// 0 in a process without CUDA.
     [[nodiscard]] CUdeviceptr address() const noexcept { return described_.address; }
     void describe(engine_reach& to) const { to.describe(described_, pinned_->objects()); }
+    /// Whether CUDA allocated it.
+    [[nodiscard]] bool is_of_cuda() const noexcept { return block_ != nullptr; }
     [[nodiscard]] CUdevice device() const noexcept { return device_; }
     [[nodiscard]] memory_kind memory() const noexcept {
         return block_ ? memory_kind::device : memory_kind::allocated;

@@ -164,6 +164,44 @@ TEST(checkpoint_batch, that_has_failed_stays_failed) {
     p.expect_to_work(3);
 }
 
+TEST_P(checkpoint_copies_test, without_prepare_copies_are_refused_until_it_is_put_right) {
+    device const gpu = device::open(0);
+    device_block const block(4 * mib);
+    mapping const map = gpu.pin(block.address(), 4 * mib).map();
+    std::vector<std::byte> host(3 * mib);
+    map.copy_to_cpu(host, 0);
+    checkpoint_of_cuda::whole();
+    std::this_thread::sleep_for(20ms); // no real one is as short
+    write_by_driver(block.address(), pattern(4 * mib, 1));
+    expect_refusal([&] { map.copy_to_cpu(host, 0); }, errc::checkpointed, "without checkpoint",
+                   "checkpoint_restore()");
+    expect_refusal([&] { map.copy_to_gpu(0, host); }, errc::checkpointed, "without checkpoint");
+    expect_refusal([&] { (void)gpu.pin(block.address(), 8); }, errc::checkpointed, "without");
+    expect_refusal([] { checkpoint_prepare(); }, errc::checkpointed, "without");
+    checkpoint_restore();
+    map.copy_to_cpu(host, 5);
+    EXPECT_TRUE(host == read_by_driver(block.address() + 5, 3 * mib));
+    expect_same_memory(map, block.address(), 2);
+    checkpoint_and_restore();
+    expect_same_memory(map, block.address(), 3);
+}
+
+TEST(checkpoint_batch, without_prepare_is_refused_by_the_channel) {
+    engine_machine machine("channel");
+    batch_program p;
+    p.expect_to_work(1);
+    batch_ticket const before = p.queue.submit(p.pieces(3, 100));
+    p.expect_done(before);
+    checkpoint_of_cuda::whole();
+    std::this_thread::sleep_for(20ms); // no real one is as short
+    for (int i = 0; i < 2; ++i)
+        expect_refusal([&] { (void)p.queue.submit(p.pieces(3, 100)); }, errc::checkpointed,
+                       "without checkpoint", "checkpoint_restore()");
+    checkpoint_restore();
+    EXPECT_TRUE(p.queue.done(before));
+    p.expect_to_work(2);
+}
+
 TEST(checkpoint_ring, keeps_its_messages_and_its_place) {
     engine_machine machine(nullptr);
     device const gpu = device::open(0);

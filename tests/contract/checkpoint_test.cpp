@@ -272,6 +272,39 @@ TEST_P(checkpoint_test, a_forked_child_is_refused) {
     checkpoint_restore();
 }
 
+// What the mapping reaches is what the memory was: the case that all this is for.
+TEST_P(checkpoint_test, without_prepare_set_up_calls_are_refused) {
+    std::function<void(device const&, pin const&)> const calls[] = {
+        [](device const& gpu, pin const& held) { (void)gpu.pin(held.gpu_address(), 8); },
+        [](device const& gpu, pin const&) { (void)gpu.allocate(8); },
+        [](device const& gpu, pin const&) { (void)gpu.allocate_host(8); },
+        [](device const& gpu, pin const&) { (void)gpu.batches(); },
+        [](device const&, pin const& held) { (void)held.map(); },
+        [](device const&, pin const& held) { (void)held.share(); },
+    };
+    device const gpu = device::open(0);
+    auto const block = some_memory(2 * mib);
+    pin const held = gpu.pin(block->address(), 2 * mib);
+    mapping const map = held.map();
+    unsigned seed = 1;
+    for (auto const& call : calls) {
+        write(map.window(), pattern(2 * mib, seed));
+        checkpoint_of_cuda::whole();
+        write(map.window(), pattern(2 * mib, 99));
+        EXPECT_TRUE(read_by_driver(block->address(), 2 * mib) == pattern(2 * mib, seed))
+            << "what is written reaches nobody";
+        for (int i = 0; i < 2; ++i)
+            expect_refusal([&] { call(gpu, held); }, errc::checkpointed,
+                           "without checkpoint_prepare()", "call checkpoint_restore()");
+        expect_refusal([&] { (void)held.revoked(); }, errc::checkpointed, "without");
+        checkpoint_restore();
+        std::vector<std::byte> seen(2 * mib);
+        read(seen, map.window());
+        EXPECT_TRUE(seen == pattern(2 * mib, seed)) << "and is lost";
+        expect_same_memory(map, block->address(), ++seed);
+    }
+}
+
 class checkpoint_of_two_gpus : public two_gpus {};
 INSTANTIATE_TEST_SUITE_P(ways, checkpoint_of_two_gpus, testing::ValuesIn(ways_that_come_back()),
                          [](auto const& info) { return name_of(info.param); });

@@ -8,6 +8,7 @@
 #include "driver/cuda/host_registration.hpp"
 #include "driver/rm/client.hpp"
 #include "driver/rm/cuda_memory.hpp"
+#include "driver/rm/memory_names.hpp"
 #include "driver/rm/uvm.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
 #include "transfer/engine/channel/generation.hpp"
@@ -40,6 +41,7 @@ struct cuda_session {
     cuda::primary_context context;
     /// CUDA's address space as an object of the client, once the first channel has found it.
     std::optional<rm::memory_object> space;
+    std::optional<rm::memory_names> names; ///< of the first channel's block
 };
 
 /// One channel in CUDA's own address space, where every pointer of CUDA's is an address, and the

@@ -89,6 +89,16 @@ public:
         return true;
     }
 
+    [[nodiscard]] bool is_of_former_cuda() const noexcept override {
+        if (!session_->names)
+            return false;
+        auto const [client, memory, buffer] = *session_->names;
+        auto const copy = session_->client->try_duplicate(client, memory);
+        if (copy)
+            session_->client->free(*copy);
+        return !copy;
+    }
+
     [[nodiscard]] bool has_stopped() const noexcept override {
         return stopped_.load(std::memory_order_acquire);
     }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver/cuda/types.hpp"
+#include "driver/rm/rm_abi.hpp"
+
+#include <optional>
+
+namespace barmap::rm {
+
+/// What the resource manager calls a piece of CUDA's memory. It is by these that one sees that CUDA
+/// was checkpointed and restored: its memory is then at the same addresses, with the same buffer
+/// ids, in the same contexts, but in other objects of another client, and CUDA tells nobody.
+struct memory_names {
+    abi::handle client, memory;
+    unsigned long long buffer; ///< CUDA's id, which no later allocation has
+
+    /// Of cudaMalloc memory of this process.
+    /// @return nothing where it cannot be told: the memory is gone, or its context
+    [[nodiscard]] static std::optional<memory_names> of(CUdevice device, CUdeviceptr address);
+
+    /// Whether these show that CUDA was restored since the others were read. The client is the
+    /// process's; the objects are compared if both are of one allocation.
+    [[nodiscard]] bool are_later_than(memory_names const& before) const noexcept {
+        return client != before.client || (buffer == before.buffer && memory != before.memory);
+    }
+};
+
+} // namespace barmap::rm
