@@ -120,19 +120,27 @@ checkpoint::pass device_state::enter(std::string_view operation, look when) {
     return result;
 }
 
-std::optional<rm::memory_names> device_state::names_now() const {
+backend_slot const* device_state::slot_of_cuda_memory() const {
     for (std::unique_ptr<backend_slot> const& each : slots)
-        if (CUdeviceptr const memory = each->cuda_memory())
-            return rm::memory_names::of(gpu.handle, memory);
-    return std::nullopt;
+        if (each->cuda_memory() != 0)
+            return each.get();
+    return nullptr;
 }
 
+std::optional<rm::memory_names> device_state::names_now() const {
+    backend_slot const* const of = slot_of_cuda_memory();
+    return of ? rm::memory_names::of(gpu.handle, of->cuda_memory()) : std::nullopt;
+}
+
+// Other names are a suspicion only: a driver that is not known may put something else there.
 bool device_state::is_other_cuda() {
     std::lock_guard const hold(names_lock_);
     auto const now = names_now();
-    if (!names_) // the first backend has been started since
-        names_ = now;
-    return now && now->are_later_than(*names_);
+    if (now && names_ && now->are_later_than(*names_) &&
+        !slot_of_cuda_memory()->still_reaches_memory())
+        return true;
+    names_ = now ? now : names_;
+    return false;
 }
 
 void device_state::let_go() {

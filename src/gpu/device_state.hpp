@@ -80,6 +80,7 @@ struct device_state final : checkpoint::survivor {
 private:
     [[nodiscard]] bool is_other_cuda();
     [[nodiscard]] std::optional<rm::memory_names> names_now() const;
+    [[nodiscard]] backend_slot const* slot_of_cuda_memory() const;
 
     os::seldom looks_{checkpoint::shortest};
     std::mutex names_lock_;

@@ -123,6 +123,16 @@ void backend_slot::bring_back() {
     });
 }
 
+bool backend_slot::still_reaches_memory() const {
+    try {
+        cuda::relaxed_capture const relaxed; // of another thread, which this is not to end
+        backend::self_test(scratch_->device(), scratch_->address(), scratch_->bytes());
+    } catch (error const& failure) {
+        return failure.code() != errc::backend_broken;
+    }
+    return true;
+}
+
 copy_plan backend_slot::plan(cache_kind kind) {
     // Not std::call_once: a forced routine that is unknown throws, and is asked for again.
     std::lock_guard const guard(measuring_);

@@ -50,6 +50,10 @@ public:
     /// @pre usable()
     [[nodiscard]] backend::backend& get() noexcept { return *instance_; }
 
+    /// Whether the scratch memory's mapping still reaches it, by the self-test; also where that
+    /// cannot be told. @pre usable()
+    [[nodiscard]] bool still_reaches_memory() const;
+
     /// Memory of CUDA's that lives as long as the backend is started, or 0.
     [[nodiscard]] CUdeviceptr cuda_memory() const noexcept {
         return is_started() && scratch_ && scratch_->is_of_cuda() ? scratch_->address() : 0;

@@ -129,9 +129,10 @@ public:
     /// submitted, one caller at a time.
     [[nodiscard]] virtual bool is_idle() noexcept { return true; }
 
-    /// Whether it belongs to a CUDA that has been restored from a checkpoint since. Calls no CUDA,
-    /// in which another thread may wait for a submission. @pre it has started
-    [[nodiscard]] virtual bool is_of_former_cuda() const noexcept { return false; }
+    /// Whether it belongs to a CUDA that has been restored from a checkpoint since. Where it does
+    /// not, it does not call CUDA, in which another thread may wait for a submission.
+    /// @pre it has started
+    [[nodiscard]] virtual bool is_of_former_cuda() { return false; }
 
     /// Whether it takes no submissions any more.
     [[nodiscard]] virtual bool has_stopped() const noexcept = 0;

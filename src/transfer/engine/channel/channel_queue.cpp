@@ -84,6 +84,7 @@ void channel_queue::find_space() {
         try {
             open_channel(*copy);
             session_.space.emplace(std::move(object));
+            session_.first_block = block_.address();
             session_.names = rm::memory_names::of(session_.gpu.handle, block_.address());
             return;
         } catch (error const&) {

@@ -41,7 +41,8 @@ struct cuda_session {
     cuda::primary_context context;
     /// CUDA's address space as an object of the client, once the first channel has found it.
     std::optional<rm::memory_object> space;
-    std::optional<rm::memory_names> names; ///< of the first channel's block
+    CUdeviceptr first_block = 0;           ///< of that channel, which lives as long as the session
+    std::optional<rm::memory_names> names; ///< of the block
 };
 
 /// One channel in CUDA's own address space, where every pointer of CUDA's is an address, and the

@@ -89,14 +89,17 @@ public:
         return true;
     }
 
-    [[nodiscard]] bool is_of_former_cuda() const noexcept override {
+    [[nodiscard]] bool is_of_former_cuda() override {
         if (!session_->names)
             return false;
-        auto const [client, memory, buffer] = *session_->names;
-        auto const copy = session_->client->try_duplicate(client, memory);
-        if (copy)
+        rm::memory_names const& names = *session_->names;
+        if (auto const copy = session_->client->try_duplicate(names.client, names.memory)) {
             session_->client->free(*copy);
-        return !copy;
+            return false;
+        }
+        // It may have failed for another reason, which is seldom, so that CUDA may be asked.
+        auto const now = rm::memory_names::of(gpu_.handle, session_->first_block);
+        return now && now->are_later_than(names);
     }
 
     [[nodiscard]] bool has_stopped() const noexcept override {
