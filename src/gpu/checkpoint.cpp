@@ -97,8 +97,15 @@ void entry::leave() noexcept {
     if (!in_ || !os::is_this_process(in_->owner))
         return;
     std::lock_guard const hold(in_->lock);
+    passes_of_thread(*in_).fetch_add(1); // until all of it is gone
+    (*at_)->leaves_ = in_;
     in_->survivors.erase(at_);
     in_ = nullptr;
+}
+
+survivor::~survivor() {
+    if (leaves_)
+        passes_of_thread(*leaves_).fetch_sub(1);
 }
 
 // Both sides store before they load: either prepare() sees the pass, or this sees that it is late.
@@ -144,20 +151,22 @@ process_state& own_state(char const* operation) {
     return all;
 }
 
-/// Waits for calls and for copies that they began. @throws error errc::copy_unfinished
-void wait_until_idle(process_state& all, std::chrono::nanoseconds at_most) {
+/// Waits for calls, for what is being destroyed, and for copies.
+/// @return the lock of the list, with which none of these begins. @throws error
+/// errc::copy_unfinished
+std::unique_lock<std::mutex> lock_when_idle(process_state& all, char const* operation,
+                                            std::chrono::nanoseconds at_most) {
     using clock = std::chrono::steady_clock;
     constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
     auto const until = clock::now() + std::min(at_most, longest);
-    auto const is_busy = [&] {
-        if (all.has_passes())
-            return true;
-        std::lock_guard const hold(all.lock);
-        return std::ranges::any_of(all.survivors, [](survivor* each) { return each->is_busy(); });
-    };
-    while (is_busy()) {
+    for (;;) {
+        std::unique_lock hold(all.lock);
+        if (!all.has_passes() &&
+            std::ranges::none_of(all.survivors, [](survivor* each) { return each->is_busy(); }))
+            return hold;
+        hold.unlock();
         if (clock::now() >= until)
-            throw error(errc::copy_unfinished, preparing, "",
+            throw error(errc::copy_unfinished, operation, "",
                         "batches or other calls are still under way: wait for their tickets, or "
                         "give more time; nothing has changed");
         std::this_thread::sleep_for(pause_between_looks);
@@ -236,8 +245,7 @@ void checkpoint_prepare(std::chrono::nanoseconds at_most) {
         }
     } const undone{all.now};
     all.now.store(phase::deciding);
-    wait_until_idle(all, at_most);
-    std::lock_guard const hold(all.lock);
+    auto const hold = lock_when_idle(all, preparing, at_most);
     for (survivor const* each : all.survivors)
         each->expect_restorable();
     let_all_go_or_none(all);
@@ -248,11 +256,10 @@ void checkpoint_restore() {
     std::lock_guard const alone(all.one_at_a_time);
     if (all.now.load() == phase::running)
         return;
-    bool const was_prepared = all.now.load() == phase::prepared;
-    while (!was_prepared && all.has_passes())
-        std::this_thread::sleep_for(pause_between_looks);
-    std::lock_guard const hold(all.lock);
-    if (!was_prepared)
+    bool const is_overtaken = all.now.load() == phase::overtaken;
+    constexpr std::chrono::seconds for_batches{10};
+    auto const hold = lock_when_idle(all, restoring, for_batches);
+    if (is_overtaken)
         let_all_go(all);
     all.now.store(phase::prepared);
     bring_all_back(all);

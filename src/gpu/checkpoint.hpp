@@ -10,10 +10,18 @@
 /// holds what CUDA cannot save, and a gate that every call passes which uses it.
 namespace barmap::checkpoint {
 
+/// Everything of one process. A forked child has one of its own, which its parent's survivors are
+/// not in.
+struct process_state;
+
 /// What a checkpoint cannot save, and how it comes back. While these are called, no pass is held,
-/// and nothing leaves the list.
+/// nothing leaves the list, and nothing that has left it is half destroyed.
 class survivor {
 public:
+    survivor() noexcept = default;
+    survivor(survivor const&) = delete;
+    survivor& operator=(survivor const&) = delete;
+
     /// Makes sure that it can come back. @throws error errc::unsupported_operation
     virtual void expect_restorable() const = 0;
     /// Whether copies that it began are under way.
@@ -26,12 +34,12 @@ public:
     virtual void bring_back() = 0;
 
 protected:
-    ~survivor() = default;
-};
+    ~survivor();
 
-/// Everything of one process. A forked child has one of its own, which its parent's survivors are
-/// not in.
-struct process_state;
+private:
+    friend class entry;
+    process_state* leaves_ = nullptr; ///< while it is being destroyed
+};
 
 /// A survivor's place in the list, in the order in which they are made: what comes back relies on
 /// what is before it only. It is the survivor's last member, and goes first: it waits there for

@@ -75,7 +75,6 @@ struct device_state final : checkpoint::survivor {
     std::weak_ptr<batch_queue_state> batches; ///< under its lock; while a handle of it lives
 
     own_allocations allocations;
-    checkpoint::entry survives{*this};
 
 private:
     [[nodiscard]] bool is_other_cuda();
@@ -85,6 +84,7 @@ private:
     os::seldom looks_{checkpoint::shortest};
     std::mutex names_lock_;
     std::optional<rm::memory_names> names_; ///< of CUDA's memory; under its lock
+    checkpoint::entry survives_{*this};
 };
 
 } // namespace barmap
