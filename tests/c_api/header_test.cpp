@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The C headers are C++11, too, twice and beside nothing else; and their functions are C's.
+#include <barmap/checkpoint.h>
 #include <barmap/signal.h>
 
 #include <barmap/barmap.h>
@@ -9,6 +10,9 @@ int main() {
     barmap_pin_options how = barmap_pin_options();
     how.size = sizeof how;
     int (*const open)(int, barmap_device**) = barmap_device_create;
+    int (*const prepare)(uint64_t) = barmap_checkpoint_prepare;
+    if (prepare(0) != BARMAP_OK || barmap_checkpoint_restore() != BARMAP_OK)
+        return 1;
     barmap_counter_to_cpu* counter = nullptr;
     int (*const make)(barmap_arena*, uint64_t, barmap_counter_handle*, barmap_counter_to_cpu**) =
         barmap_counter_to_cpu_create;
