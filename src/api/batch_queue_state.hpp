@@ -69,7 +69,7 @@ private:
         std::array<engine::ticket, engine::most_queues> done{}; ///< the last one, of each queue
     };
     std::vector<ended> ended_;
-    checkpoint::entry survives_{*this};
+    checkpoint::membership survives_{*this};
 };
 
 } // namespace barmap

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "driver/cuda/virtual_block.hpp"
-#include "gpu/checkpoint.hpp"
+#include "base/checkpoint.hpp"
 #include "gpu/device_state.hpp"
 #include "transfer/engine/engine_reach.hpp"
 #include "transfer/measured_plan.hpp"
@@ -30,7 +30,7 @@ struct pin_state final : checkpoint::survivor {
     /// How to copy through mappings with this kind of caching. @throws error
     [[nodiscard]] copy_plan plan(cache_kind kind) const;
 
-    checkpoint::entry survives{*this};
+    checkpoint::membership survives{*this};
 
 private:
     friend struct mapping_state;
@@ -54,7 +54,7 @@ struct mapping_state final : checkpoint::survivor {
     cache_kind kind = cache_kind::write_combining;
     copy_plan plan{};
     std::shared_ptr<os::region> addresses; ///< while the mapping is not complete
-    checkpoint::entry survives{*this};
+    checkpoint::membership survives{*this};
 
 private:
     void expect_addresses() const;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <barmap/checkpoint.hpp>
+
 #include "api/pin_state.hpp"
 
 #include <string>
@@ -107,3 +109,15 @@ void mapping_state::bring_back() {
 }
 
 } // namespace barmap
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+void checkpoint_prepare(std::chrono::nanoseconds at_most) {
+    checkpoint::prepare(at_most);
+}
+
+void checkpoint_restore() {
+    checkpoint::restore();
+}
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

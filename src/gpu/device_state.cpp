@@ -127,9 +127,9 @@ backend_slot const* device_state::slot_of_cuda_memory() const {
     return nullptr;
 }
 
-std::optional<rm::memory_names> device_state::names_now() const {
+std::optional<cuda::memory_names> device_state::names_now() const {
     backend_slot const* const of = slot_of_cuda_memory();
-    return of ? rm::memory_names::of(gpu.handle, of->cuda_memory()) : std::nullopt;
+    return of ? cuda::memory_names::of(gpu.handle, of->cuda_memory()) : std::nullopt;
 }
 
 // Other names are a suspicion only: a driver that is not known may put something else there.

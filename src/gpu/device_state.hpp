@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/checkpoint.hpp"
 #include "base/process.hpp"
 #include "base/seldom.hpp"
 #include "driver/cuda/context_scope.hpp"
-#include "driver/rm/memory_names.hpp"
-#include "gpu/checkpoint.hpp"
+#include "driver/cuda/memory_names.hpp"
 #include "map/backend_slot.hpp"
 #include "map/own_allocations.hpp"
 #include "transfer/engine/engine_slot.hpp"
@@ -78,13 +78,13 @@ struct device_state final : checkpoint::survivor {
 
 private:
     [[nodiscard]] bool is_other_cuda();
-    [[nodiscard]] std::optional<rm::memory_names> names_now() const;
+    [[nodiscard]] std::optional<cuda::memory_names> names_now() const;
     [[nodiscard]] backend_slot const* slot_of_cuda_memory() const;
 
     os::seldom looks_{checkpoint::shortest};
     std::mutex names_lock_;
-    std::optional<rm::memory_names> names_; ///< of CUDA's memory; under its lock
-    checkpoint::entry survives_{*this};
+    std::optional<cuda::memory_names> names_; ///< of CUDA's memory; under its lock
+    checkpoint::membership survives_{*this};
 };
 
 } // namespace barmap

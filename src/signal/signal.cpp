@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/signal.hpp>
 
+#include "base/checkpoint.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
-#include "gpu/checkpoint.hpp"
 #include "signal/words.hpp"
 
 #include <barmap/error.hpp>

@@ -6,7 +6,7 @@
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
 #include "driver/cuda/memory.hpp"
-#include "gpu/checkpoint.hpp"
+#include "base/checkpoint.hpp"
 #include "signal/step_kernels.cuh"
 #include "signal/step_kernels.ptx.hpp"
 

@@ -259,8 +259,9 @@ class _Finder:
         self.add(operator, index, last, ";")
         called = re.match(r"(?:\w+::)*check\w*$", self.source(index, at - 1)) if at > index else None
         if called and self.tokens[at].text == "(":
-            first, end = _arguments(self.tokens, at)[0]
-            if self.tokens[end].text == ")":
+            arguments = _arguments(self.tokens, at)
+            if arguments and self.tokens[arguments[0][1]].text == ")":
+                first, end = arguments[0]
                 self.add("ignored", index, last, f"static_cast<void>({self.source(first, end)});")
 
 

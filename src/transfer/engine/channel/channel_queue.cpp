@@ -85,7 +85,7 @@ void channel_queue::find_space() {
             open_channel(*copy);
             session_.space.emplace(std::move(object));
             session_.first_block = block_.address();
-            session_.names = rm::memory_names::of(session_.gpu.handle, block_.address());
+            session_.names = cuda::memory_names::of(session_.gpu.handle, block_.address());
             return;
         } catch (error const&) {
             why = std::current_exception();

@@ -8,7 +8,7 @@
 #include "driver/cuda/host_registration.hpp"
 #include "driver/rm/client.hpp"
 #include "driver/rm/cuda_memory.hpp"
-#include "driver/rm/memory_names.hpp"
+#include "driver/cuda/memory_names.hpp"
 #include "driver/rm/uvm.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
 #include "transfer/engine/channel/generation.hpp"
@@ -42,7 +42,7 @@ struct cuda_session {
     /// CUDA's address space as an object of the client, once the first channel has found it.
     std::optional<rm::memory_object> space;
     CUdeviceptr first_block = 0;           ///< of that channel, which lives as long as the session
-    std::optional<rm::memory_names> names; ///< of the block
+    std::optional<cuda::memory_names> names; ///< of the block
 };
 
 /// One channel in CUDA's own address space, where every pointer of CUDA's is an address, and the

@@ -2,17 +2,17 @@
 #pragma once
 
 #include "driver/cuda/types.hpp"
-#include "driver/rm/rm_abi.hpp"
 
+#include <cstdint>
 #include <optional>
 
-namespace barmap::rm {
+namespace barmap::cuda {
 
 /// What the resource manager calls a piece of CUDA's memory. It is by these that one sees that CUDA
 /// was checkpointed and restored: its memory is then at the same addresses, with the same buffer
 /// ids, in the same contexts, but in other objects of another client, and CUDA tells nobody.
 struct memory_names {
-    abi::handle client, memory;
+    std::uint32_t client, memory;
     unsigned long long buffer; ///< CUDA's id, which no later allocation has
 
     /// Of cudaMalloc memory of this process.
@@ -26,4 +26,4 @@ struct memory_names {
     }
 };
 
-} // namespace barmap::rm
+} // namespace barmap::cuda

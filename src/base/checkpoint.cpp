@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "gpu/checkpoint.hpp"
+#include "base/checkpoint.hpp"
 
 #include "base/process.hpp"
 
-#include <barmap/checkpoint.hpp>
 #include <barmap/error.hpp>
 
 #include <algorithm>
@@ -88,12 +87,12 @@ void refuse_overtaken(std::string_view operation) {
     throw_overtaken(operation);
 }
 
-entry::entry(survivor& of) : in_(&of_this_process()) {
+membership::membership(survivor& of) : in_(&of_this_process()) {
     std::lock_guard const hold(in_->lock);
     at_ = in_->survivors.insert(in_->survivors.end(), &of);
 }
 
-void entry::leave() noexcept {
+void membership::leave() noexcept {
     if (!in_ || !os::is_this_process(in_->owner))
         return;
     std::lock_guard const hold(in_->lock);
@@ -224,13 +223,8 @@ void let_all_go_or_none(process_state& all) {
 }
 
 } // namespace
-} // namespace barmap::checkpoint
 
-namespace barmap::inline BARMAP_INLINE_NAMESPACE {
-
-using namespace checkpoint;
-
-void checkpoint_prepare(std::chrono::nanoseconds at_most) {
+void prepare(std::chrono::nanoseconds at_most) {
     process_state& all = own_state(preparing);
     std::lock_guard const alone(all.one_at_a_time);
     if (all.now.load() == phase::prepared)
@@ -251,7 +245,7 @@ void checkpoint_prepare(std::chrono::nanoseconds at_most) {
     let_all_go_or_none(all);
 }
 
-void checkpoint_restore() {
+void restore() {
     process_state& all = own_state(restoring);
     std::lock_guard const alone(all.one_at_a_time);
     if (all.now.load() == phase::running)
@@ -266,4 +260,4 @@ void checkpoint_restore() {
     all.now.store(phase::running);
 }
 
-} // namespace barmap::inline BARMAP_INLINE_NAMESPACE
+} // namespace barmap::checkpoint

@@ -37,19 +37,19 @@ protected:
     ~survivor();
 
 private:
-    friend class entry;
+    friend class membership;
     process_state* leaves_ = nullptr; ///< while it is being destroyed
 };
 
 /// A survivor's place in the list, in the order in which they are made: what comes back relies on
 /// what is before it only. It is the survivor's last member, and goes first: it waits there for
 /// prepare() and restore(), but in a forked child.
-class entry {
+class membership {
 public:
-    explicit entry(survivor& of);
-    entry(entry const&) = delete;
-    entry& operator=(entry const&) = delete;
-    ~entry() { leave(); }
+    explicit membership(survivor& of);
+    membership(membership const&) = delete;
+    membership& operator=(membership const&) = delete;
+    ~membership() { leave(); }
     /// The same before the end.
     void leave() noexcept;
 
@@ -79,5 +79,9 @@ inline constexpr std::chrono::milliseconds shortest{10};
 /// memory was before. From now on no pass is given, until checkpoint_restore() has put that right.
 /// @throws error errc::checkpointed
 [[noreturn]] void refuse_overtaken(std::string_view operation);
+
+/// @throws error as checkpoint_prepare() and checkpoint_restore()
+void prepare(std::chrono::nanoseconds at_most);
+void restore();
 
 } // namespace barmap::checkpoint

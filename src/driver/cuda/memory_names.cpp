@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "driver/cuda/memory_names.hpp"
+
+#include "driver/cuda/context_scope.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/memory.hpp"
+#include "driver/rm/ipc_handle.hpp"
+
+namespace barmap::cuda {
+
+std::optional<memory_names> memory_names::of(CUdevice device, CUdeviceptr address) {
+    try {
+        relaxed_capture const relaxed; // of another thread, which this is not to end
+        context_scope const scope = context_scope::on_device(device);
+        CUipcMemHandle handle{};
+        if (api().ipc_get_mem_handle(&handle, address) != success)
+            return std::nullopt;
+        rm::ipc_fields const fields = rm::parse(handle);
+        return memory_names{fields.client, fields.memory, allocation_id(address)};
+    } catch (error const&) {
+        return std::nullopt;
+    }
+}
+
+} // namespace barmap::cuda
