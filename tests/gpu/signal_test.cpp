@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "real_gpu.hpp"
-#include "signal_kernels.ptx.hpp"
 #include "signal_messages.hpp"
+#include "test_kernels.hpp"
 
 #include <barmap/ring.hpp>
 #include <barmap/signal.hpp>
@@ -26,61 +26,12 @@ using namespace std::chrono_literals;
 using gpu::word;
 
 constexpr std::size_t page = 4096;
-constexpr int non_blocking = 1; // CU_STREAM_NON_BLOCKING
-
 /// Where counters begin: numbers that wrap in the middle of a test as well.
 constexpr word firsts[] = {0, (word{1} << 32) - 50, (word{1} << 63) - 50, ~word{0} - 50};
 
-word* on_gpu(device_block const& block) {
-    return reinterpret_cast<word*>(block.address());
-}
 word* on_gpu(arena::part const& part) {
     return reinterpret_cast<word*>(part.gpu_address());
 }
-
-/// The kernels of signal_kernels.ptx, in the context that is current.
-class test_kernels {
-public:
-    test_kernels() : wrong_(sizeof(word)) {
-        expect_success(cu_.module_load_data(&module_, ptx::signal_kernels));
-        expect_success(cu_.stream_create(&stream_, non_blocking));
-        expect_success(cu_.memset_d8(wrong_.address(), 0, sizeof(word)));
-        expect_success(cu_.ctx_synchronize());
-    }
-    test_kernels(test_kernels const&) = delete;
-    test_kernels& operator=(test_kernels const&) = delete;
-    ~test_kernels() {
-        cu_.stream_destroy(stream_);
-        cu_.module_unload(module_);
-    }
-
-    [[nodiscard]] CUstream stream() const { return stream_; }
-    /// What kernels count in.
-    [[nodiscard]] word* wrong() const { return on_gpu(wrong_); }
-
-    template <class... Arguments>
-    void launch(char const* name, unsigned blocks, Arguments... arguments) {
-        CUfunction function = nullptr;
-        expect_success(cu_.module_get_function(&function, module_, name));
-        void* pointers[] = {&arguments...};
-        expect_success(
-            cu_.launch_kernel(function, blocks, 1, 1, 1, 1, 1, 0, stream_, pointers, nullptr));
-    }
-
-    /// Waits for the kernel, which has to have found nothing wrong.
-    void expect_nothing_wrong() const {
-        expect_success(cu_.stream_synchronize(stream_));
-        word found = 1;
-        expect_success(cu_.memcpy_dtoh(&found, wrong_.address(), sizeof found));
-        EXPECT_EQ(found, 0u);
-    }
-
-private:
-    cuda::driver_api const& cu_ = cuda::api();
-    CUmodule module_ = nullptr;
-    CUstream stream_ = nullptr;
-    device_block wrong_;
-};
 
 using signal_test = real_gpu;
 
