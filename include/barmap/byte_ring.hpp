@@ -47,7 +47,7 @@ public:
     [[nodiscard]] int share();
     /// As ring_to_gpu::open_shared(), of messages of any size.
     [[nodiscard]] static byte_ring_to_gpu open_shared(int descriptor) {
-        return byte_ring_to_gpu(opened_signal(descriptor, signal_kind::ring_to_gpu));
+        return byte_ring_to_gpu(opened_signal::open(descriptor, signal_kind::ring_to_gpu));
     }
 
     /// What kernels take, by value, as the gpu::ring_to_gpu of a type of that size.
@@ -153,7 +153,7 @@ public:
 
     [[nodiscard]] int share();
     [[nodiscard]] static byte_ring_to_cpu open_shared(int descriptor) {
-        return byte_ring_to_cpu(opened_signal(descriptor, signal_kind::ring_to_cpu));
+        return byte_ring_to_cpu(opened_signal::open(descriptor, signal_kind::ring_to_cpu));
     }
 
     [[nodiscard]] gpu::ring_handle handle() const noexcept;

@@ -52,9 +52,9 @@ public:
     ring_to_gpu(device const& gpu, std::size_t slots)
         : core(gpu, sizeof(Message), slots) {}
 
-    /// Gives another process the pushing. What was pushed arrives; from now on this object holds
-    /// the memory and may close(), and whoever has opened the descriptor last pushes. Who has it
-    /// reaches the whole arena, so give the ring one of its own.
+    /// Gives another process the pushing. What was pushed arrives; from now on this object holds the
+    /// memory and may close(), and one process at a time pushes that has opened the descriptor. Who
+    /// has it reaches the whole arena, so give the ring one of its own.
     ///
     ///     int const descriptor = commands.share();          // send it by SCM_RIGHTS, or fork
     ///     auto commands = barmap::ring_to_gpu<command>::open_shared(descriptor); // over there
@@ -70,7 +70,8 @@ public:
     ///         as barmap::open_shared()
     [[nodiscard]] static ring_to_gpu open_shared(int descriptor) {
         return ring_to_gpu(
-            detail::opened_signal(descriptor, detail::signal_kind::ring_to_gpu, sizeof(Message)));
+            detail::opened_signal::open_ring(descriptor, detail::signal_kind::ring_to_gpu,
+                                             sizeof(Message)));
     }
 
     /// What kernels take, by value.
@@ -150,7 +151,8 @@ public:
     /// it may read again up to a quarter of the slots.
     [[nodiscard]] static ring_to_cpu open_shared(int descriptor) {
         return ring_to_cpu(
-            detail::opened_signal(descriptor, detail::signal_kind::ring_to_cpu, sizeof(Message)));
+            detail::opened_signal::open_ring(descriptor, detail::signal_kind::ring_to_cpu,
+                                             sizeof(Message)));
     }
 
     /// What kernels take, by value.

@@ -11,7 +11,12 @@
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
-enum class signal_kind : std::uint32_t { ring_to_gpu = 1, ring_to_cpu, counter_to_gpu, counter_to_cpu };
+enum class signal_kind : std::uint32_t {
+    ring_to_gpu = 1,
+    ring_to_cpu,
+    counter_to_gpu,
+    counter_to_cpu
+};
 
 /// What a descriptor says of a ring or a counter.
 struct BARMAP_API shared_signal {
@@ -19,20 +24,21 @@ struct BARMAP_API shared_signal {
     std::uint64_t message_bytes = 0, slots = 0; ///< of a ring
     std::uint64_t first = 0;                    ///< of a counter to the CPU
 
-    /// @param parts all that it has, in the order in which its constructor takes them from its arena
+    /// @param parts all that it has, in the order in which its constructor takes them
     /// @return a descriptor, which the caller closes. @throws error as pin::share()
     [[nodiscard]] int share(std::initializer_list<arena::part const*> parts) const;
 };
 
 /// What a descriptor gives: an arena from which a constructor takes the same parts.
 struct BARMAP_API opened_signal {
-    /// @throws error errc::invalid_argument unless it is one of this kind; as barmap::open_shared()
-    opened_signal(int descriptor, signal_kind wanted);
-    /// Of a ring. @throws error errc::invalid_argument also if its messages have another size
-    opened_signal(int descriptor, signal_kind wanted, std::uint64_t message_bytes);
-
     shared_signal is;
     arena memory;
+
+    /// @throws error errc::invalid_argument unless it is one of this kind; as barmap::open_shared()
+    [[nodiscard]] static opened_signal open(int descriptor, signal_kind wanted);
+    /// A ring. @throws error errc::invalid_argument also if its messages have another size
+    [[nodiscard]] static opened_signal open_ring(int descriptor, signal_kind wanted,
+                                                 std::uint64_t message_bytes);
 };
 
 } // namespace detail

@@ -42,7 +42,7 @@ public:
     /// @throws error errc::invalid_argument for another descriptor, or as barmap::open_shared()
     [[nodiscard]] static counter_to_gpu open_shared(int descriptor) {
         return counter_to_gpu(
-            detail::opened_signal(descriptor, detail::signal_kind::counter_to_gpu));
+            detail::opened_signal::open(descriptor, detail::signal_kind::counter_to_gpu));
     }
 
     /// What kernels take, by value.
@@ -95,7 +95,7 @@ public:
     /// As that of counter_to_gpu.
     [[nodiscard]] static counter_to_cpu open_shared(int descriptor) {
         return counter_to_cpu(
-            detail::opened_signal(descriptor, detail::signal_kind::counter_to_cpu));
+            detail::opened_signal::open(descriptor, detail::signal_kind::counter_to_cpu));
     }
 
     [[nodiscard]] gpu::counter_to_cpu handle() const noexcept;

@@ -128,7 +128,7 @@ constexpr char open_it[] = "open shared memory";
 template <class Ring>
 int open_ring(int descriptor, signal_kind kind, std::size_t message_bytes, Ring** out) noexcept {
     return make(out, open_it, [&] {
-        return Ring{decltype(Ring::ring)(opened_signal(descriptor, kind, message_bytes))};
+        return Ring{decltype(Ring::ring)(opened_signal::open_ring(descriptor, kind, message_bytes))};
     });
 }
 

@@ -105,32 +105,30 @@ int shared_signal::share(std::initializer_list<arena::part const*> parts) const 
     return os::parcel::pack(std::as_bytes(std::span(&packed, 1)), files).release();
 }
 
-opened_signal::opened_signal(int descriptor, signal_kind wanted)
-    : is{wanted}, memory([&] {
-          os::parcel content = os::parcel::look_into(descriptor);
-          packed_signal const packed = unpack(content.bytes);
-          kind_traits const& traits = kinds[packed.kind - 1];
-          if (packed.kind != static_cast<std::uint32_t>(wanted))
-              refuse("it is a " + std::string(traits.name) + ": open it as one");
-          bool const has_host_memory = traits.host_parts != 0;
-          if (content.files.size() != (has_host_memory ? 2u : 1u))
-              refuse();
-          is.message_bytes = packed.message_bytes;
-          is.slots = packed.slots;
-          is.first = packed.first;
-          return arena(std::make_shared<arena_state>(open_shared(content.files[0].get()),
-                                                     has_host_memory ? std::move(content.files[1])
-                                                                     : os::fd(),
-                                                     places(packed.gpu_parts, traits.gpu_parts),
-                                                     places(packed.host_parts, traits.host_parts)));
-      }()) {}
+opened_signal opened_signal::open(int descriptor, signal_kind wanted) {
+    os::parcel content = os::parcel::look_into(descriptor);
+    packed_signal const packed = unpack(content.bytes);
+    kind_traits const& traits = kinds[packed.kind - 1];
+    if (packed.kind != static_cast<std::uint32_t>(wanted))
+        refuse("it is a " + std::string(traits.name) + ": open it as one");
+    bool const has_host_memory = traits.host_parts != 0;
+    if (content.files.size() != (has_host_memory ? 2u : 1u))
+        refuse();
+    auto memory = std::make_shared<arena_state>(
+        open_shared(content.files[0].get()),
+        has_host_memory ? std::move(content.files[1]) : os::fd(),
+        places(packed.gpu_parts, traits.gpu_parts), places(packed.host_parts, traits.host_parts));
+    return {{wanted, packed.message_bytes, packed.slots, packed.first}, arena(std::move(memory))};
+}
 
-opened_signal::opened_signal(int descriptor, signal_kind wanted, std::uint64_t message_bytes)
-    : opened_signal(descriptor, wanted) {
-    if (is.message_bytes != message_bytes)
-        refuse("its messages have " + std::to_string(is.message_bytes) +
+opened_signal opened_signal::open_ring(int descriptor, signal_kind wanted,
+                                       std::uint64_t message_bytes) {
+    opened_signal result = open(descriptor, wanted);
+    if (result.is.message_bytes != message_bytes)
+        refuse("its messages have " + std::to_string(result.is.message_bytes) +
                " bytes, and those of this type " + std::to_string(message_bytes) +
                ": use the same type in both processes");
+    return result;
 }
 
 } // namespace detail

@@ -10,7 +10,7 @@ import python_mutants
 from mutant import Mutant
 
 # Folders and files that are tried unless others are named. What else is public rebuilds nearly everything.
-SIGNALS = ("arena", "byte_ring", "ring", "rpc", "signal", "signal_words", "slots", "step_tensors")
+SIGNALS = ("arena", "byte_ring", "ring", "rpc", "shared_signal", "signal", "signal_words", "slots", "step_tensors")
 USUAL = ("src", "shims", "python/barmap", "include/barmap/gpu", *(f"include/barmap/{name}.hpp" for name in SIGNALS))
 SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
 # Compiled for other processors only.
