@@ -10,6 +10,10 @@
 #include "transfer/copy_methods.hpp"
 #include "transfer/cpu/transfer.hpp"
 
+#include <barmap/checkpoint.hpp>
+
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 
@@ -344,6 +348,22 @@ int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** ps
     default:
         return refuse(EINVAL, "an unknown mapping type");
     }
+}
+
+int gdr_barmap_checkpoint_prepare(unsigned long long at_most_ns) {
+    return guarded([&] {
+        constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
+        checkpoint_prepare(
+            std::chrono::nanoseconds(std::min<unsigned long long>(at_most_ns, longest.count())));
+        return 0;
+    });
+}
+
+int gdr_barmap_checkpoint_restore() {
+    return guarded([] {
+        checkpoint_restore();
+        return 0;
+    });
 }
 
 #pragma GCC visibility pop

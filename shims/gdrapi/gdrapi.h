@@ -172,6 +172,15 @@ int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v);
 /* *pstr: a static English name.  EINVAL for an unknown type. */
 int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** pstr);
 
+/*
+ * Not of gdrcopy: before a checkpoint of CUDA, and after it; docs/checkpoint.md.  Every gdr_t, handle
+ * and address stays what it is.  In between calls return EIO, and an access to a mapping ends the
+ * process.  prepare waits so many nanoseconds for copies of other threads.
+ * EIO: some are under way.  EINVAL: something cannot come back; the log says what.
+ */
+int gdr_barmap_checkpoint_prepare(unsigned long long at_most_ns);
+int gdr_barmap_checkpoint_restore(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,9 +9,12 @@
 
 #include "driver/cuda/types.hpp"
 
+#include <barmap/checkpoint.hpp>
 #include <barmap/copy.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -110,8 +113,8 @@ vkgdr_t vkgdr_open(CUdevice device, std::uint32_t flags) {
         int const ordinal = (flags & VKGDR_OPEN_CURRENT_CONTEXT_BIT)
                                 ? vk::ordinal_of_current_context("open the current context's GPU")
                                 : vk::ordinal_of(device);
-        auto opened = std::make_shared<opened_gpu const>(
-            opened_gpu{barmap::device::open(ordinal), wanted});
+        auto opened =
+            std::make_shared<opened_gpu const>(opened_gpu{barmap::device::open(ordinal), wanted});
         // What cannot allocate here is said now, as by the original, and not at the first use.
         vk::gpu_memory const trial(opened->gpu, 1, wanted);
         return gpus().add(std::move(opened));
@@ -191,6 +194,24 @@ void vkgdr_memory_invalidate(vkgdr_memory_t mem, size_t offset, size_t size) {
     });
     if (may)
         barmap::order_loads();
+}
+
+bool vkgdr_barmap_checkpoint_prepare(std::uint64_t at_most_ns) {
+    vk::last_error::clear();
+    return answer(false, [&] {
+        constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
+        barmap::checkpoint_prepare(
+            std::chrono::nanoseconds(std::min<std::uint64_t>(at_most_ns, longest.count())));
+        return true;
+    });
+}
+
+bool vkgdr_barmap_checkpoint_restore() {
+    vk::last_error::clear();
+    return answer(false, [] {
+        barmap::checkpoint_restore();
+        return true;
+    });
 }
 
 } // extern "C"

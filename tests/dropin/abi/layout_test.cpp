@@ -28,6 +28,8 @@ void const* const functions[] = {
     reinterpret_cast<void const*>(&gdr_driver_get_version),
     reinterpret_cast<void const*>(&gdr_get_attribute),
     reinterpret_cast<void const*>(&gdr_get_mapping_type_string),
+    reinterpret_cast<void const*>(&gdr_barmap_checkpoint_prepare),
+    reinterpret_cast<void const*>(&gdr_barmap_checkpoint_restore),
 };
 
 } // namespace

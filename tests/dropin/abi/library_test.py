@@ -16,6 +16,7 @@ FUNCTIONS = {
     "gdr_get_callback_flag", "gdr_get_info", "gdr_get_info_v2", "gdr_map", "gdr_map_v2",
     "gdr_unmap", "gdr_copy_to_mapping", "gdr_copy_from_mapping", "gdr_runtime_get_version",
     "gdr_driver_get_version", "gdr_get_attribute", "gdr_get_mapping_type_string",
+    "gdr_barmap_checkpoint_prepare", "gdr_barmap_checkpoint_restore",  # of our own
 }
 SONAME = "libgdrapi.so.2"
 FILES = ("libgdrapi.so", "libgdrapi.so.2", "libgdrapi.so.2.6")

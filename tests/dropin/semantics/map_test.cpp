@@ -25,6 +25,20 @@ TEST_F(map, starts_at_the_pinned_address) {
     require_untouched(&cuda_, neighbour);
 }
 
+TEST_F(map, comes_back_after_a_checkpoint) {
+    gpu_block const block = memory(70000, 1);
+    gdr_mh_t const handle = pinned(block.address, block.size);
+    unsigned char* const va = mapped(handle);
+    gdr_mh_t other{};
+    EXPECT_EQ(gdr_barmap_checkpoint_prepare(1'000'000'000), 0);
+    EXPECT_EQ(gdr_barmap_checkpoint_prepare(0), 0);
+    EXPECT_EQ(gdr_pin_buffer(g_, block.address, 100, 0, 0, &other), EIO);
+    EXPECT_EQ(gdr_barmap_checkpoint_restore(), 0);
+    EXPECT_EQ(gdr_barmap_checkpoint_restore(), 0);
+    expect_same_memory(handle, va, block);
+    EXPECT_EQ(gdr_unpin_buffer(g_, handle), 0);
+}
+
 TEST_F(map, maps_all_pages_whatever_the_size) {
     gpu_block const block = memory(1 << 20);
     gdr_mh_t const handle = pinned(block.address, block.size);

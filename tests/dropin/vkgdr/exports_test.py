@@ -24,7 +24,7 @@ def main(library, header):
     declared = set(re.findall(r"^VKGDR_API[^;(]*?\b(vkgdr_\w+)\(", Path(header).read_text(), re.M))
     dynamic = readelf("--dynamic", library)
     problems = []
-    if len(declared) != 12:
+    if len(declared) != 14:  # two of our own
         problems.append(f"the header declares {len(declared)} functions")
     if exported != declared:
         problems.append(f"exported and declared differ: {sorted(exported ^ declared)}")

@@ -31,6 +31,33 @@ void expect_dead(vkgdr_memory_t memory, char const* words) {
     refused([&] { vkgdr_memory_invalidate(memory, 0, 1); });
 }
 
+TEST_P(handle_test, live_memory_comes_back_after_a_checkpoint) {
+    if (GetParam().vulkan) {
+        {
+            opened const gpu;
+            allocated const memory(gpu, bytes);
+            EXPECT_FALSE(vkgdr_barmap_checkpoint_prepare(1'000'000'000));
+            expect_error("memory that the backend allocated");
+            std::memset(memory.cpu(), 3, bytes);
+        }
+        EXPECT_TRUE(vkgdr_barmap_checkpoint_prepare(1'000'000'000)) << last_error();
+        EXPECT_EQ(vkgdr_open(0, 0), nullptr);
+        expect_error("prepared for a checkpoint");
+        EXPECT_TRUE(vkgdr_barmap_checkpoint_restore()) << last_error();
+        return;
+    }
+    opened const gpu;
+    allocated const memory(gpu, bytes);
+    std::byte* const at = memory.cpu();
+    std::memset(at, 5, bytes);
+    EXPECT_TRUE(vkgdr_barmap_checkpoint_prepare(1'000'000'000)) << last_error();
+    EXPECT_EQ(vkgdr_memory_alloc(gpu.get(), bytes, 0), nullptr);
+    expect_error("prepared for a checkpoint");
+    EXPECT_TRUE(vkgdr_barmap_checkpoint_restore()) << last_error();
+    EXPECT_EQ(memory.cpu(), at);
+    EXPECT_EQ(at[bytes - 1], std::byte{5});
+}
+
 TEST_P(handle_test, null) {
     expect_dead(nullptr, "NULL");
     EXPECT_EQ(vkgdr_memory_alloc(nullptr, 100, 0), nullptr);
