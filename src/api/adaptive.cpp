@@ -73,7 +73,7 @@ void copy_by_mapping(mapping_state const& mapping, copy_direction direction, std
 }
 
 copy_methods const& methods_of(pin_state const& pin) {
-    checkpoint::pass const here = pin.device->enter("copy GPU memory", device_state::look::seldom);
+    checkpoint::pass const here = pin.device->enter("copy GPU memory", device_state::look::never);
     if (copy_methods const* const known = pin.slot->known_methods())
         return *known;
     return pin.slot->methods(pin.device->engines_to_measure());
@@ -102,7 +102,7 @@ copy_methods const* methods_if_any(pin_state const& pin) {
 void copy_adaptively(mapping_state const& mapping, copy_direction direction, std::size_t offset,
                      std::byte* host, std::size_t bytes) {
     checkpoint::pass const here =
-        mapping.pin->device->enter("copy GPU memory", device_state::look::seldom);
+        mapping.pin->device->enter("copy GPU memory", device_state::look::never);
     device_state& device = *mapping.pin->device;
     copy_methods const* const methods = methods_if_any(*mapping.pin);
     if (!methods)
@@ -110,6 +110,8 @@ void copy_adaptively(mapping_state const& mapping, copy_direction direction, std
     engine_slot* const pageable = methods->of(direction, host_memory_kind::pageable, bytes);
     engine_slot* const pinned = methods->of(direction, host_memory_kind::pinned, bytes);
     if (pageable || pinned) {
+        // Only here, as copies without an engine do not call CUDA.
+        checkpoint::pass const looked = device.enter("copy GPU memory", device_state::look::seldom);
         job what{mapping, direction, offset, host, bytes, {}};
         if (!device.gpu.without_cuda)
             what.pinned = device.pinned.describe(host);
