@@ -18,7 +18,7 @@ void engine_reach::describe(cuda::memory const& memory, std::vector<rm::held_obj
 
 bool engine_reach::has_changed() const noexcept {
     for (std::size_t i = 0; i < ids_.size(); ++i)
-        if (cuda::allocation_id(memory_.chunks[i].base) != ids_[i])
+        if (ids_[i] != 0 && cuda::allocation_id(memory_.chunks[i].base) != ids_[i])
             return true;
     return false;
 }
