@@ -9,7 +9,7 @@
 ///     if (barmap_checkpoint_restore())
 ///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
 ///
-/// share/doc/barmap/checkpoint.md has recipes; the rules are O48 to O50 of ordering.md.
+/// share/doc/barmap/checkpoint.md has recipes; the rules are O49 to O51 of ordering.md.
 ///
 /// Errors: as in <barmap/barmap.h>. Threads: any, at any time. fork(): a child is refused.
 #ifndef BARMAP_CHECKPOINT_H

@@ -13,7 +13,7 @@
 ///     // ... the process is checkpointed and restored, by itself or by another one ...
 ///     barmap::checkpoint_restore();
 ///
-/// share/doc/barmap/checkpoint.md has recipes; the rules are O48 to O50 of ordering.md.
+/// share/doc/barmap/checkpoint.md has recipes; the rules are O49 to O51 of ordering.md.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// Releases all that the process holds of GPU memory through barmap: mappings, references to
