@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <barmap/byte_ring.hpp>
 
+#include "base/checkpoint.hpp"
+
 #include <barmap/error.hpp>
 
 #include <bit>
@@ -143,8 +145,14 @@ byte_ring_to_cpu::byte_ring_to_cpu(device const& gpu, std::size_t message_bytes,
 byte_ring_to_cpu::byte_ring_to_cpu(opened_signal const& shared)
     : byte_ring_to_cpu(shared.memory, shared.is.message_bytes, shared.is.slots) {}
 byte_ring_to_cpu::~byte_ring_to_cpu() {
-    if (next_ != returned_ && slots_.is_of_this_process())
+    if (next_ == returned_ || !slots_.is_of_this_process())
+        return;
+    try {
+        checkpoint::pass const here("return a ring's credits");
         give_credit();
+    } catch (error const&) {
+        // The process is prepared for a checkpoint: an access would end it.
+    }
 }
 
 int byte_ring_to_cpu::share() {

@@ -222,6 +222,20 @@ TEST(checkpoint_ring, keeps_its_messages_and_its_place) {
     }
 }
 
+// Its end returns credits, which would end the process.
+TEST(checkpoint_ring, may_be_destroyed_in_between) {
+    engine_machine machine(nullptr);
+    device const gpu = device::open(0);
+    arena const words(gpu, mib, mib);
+    {
+        ring_to_cpu<std::uint64_t> ring(words, 8);
+        ASSERT_EQ(gpu::push(ring.handle_for_thread(), std::uint64_t{1}), gpu::status::ok);
+        EXPECT_EQ(ring.try_pop(), 1u);
+        checkpoint_prepare();
+    }
+    checkpoint_restore();
+}
+
 TEST(checkpoint_counter, streams_are_refused_in_between) {
     engine_machine machine(nullptr);
     device const gpu = device::open(0);
