@@ -101,8 +101,10 @@ bool copy_engine::idle() const {
 }
 
 void copy_engine::start() {
-    if (!thread_.joinable())
-        thread_ = std::thread(&copy_engine::run, this);
+    if (thread_.joinable())
+        return;
+    host_.run_for(std::chrono::nanoseconds(0)); // its time is the device's before anybody waits
+    thread_ = std::thread(&copy_engine::run, this);
 }
 
 void copy_engine::run() {
