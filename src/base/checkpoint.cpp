@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
-#include <ranges>
 #include <string>
 #include <thread>
 
@@ -177,9 +176,9 @@ std::unique_lock<std::mutex> lock_when_idle(process_state& all, char const* oper
 /// All, whatever fails. @throws error the first failure
 void let_all_go(process_state& all) {
     std::exception_ptr first_failure;
-    for (survivor* each : std::views::reverse(all.survivors)) {
+    for (auto each = all.survivors.rbegin(); each != all.survivors.rend(); ++each) {
         try {
-            each->let_go();
+            (*each)->let_go();
         } catch (std::exception const&) {
             if (!first_failure)
                 first_failure = std::current_exception();
