@@ -3,7 +3,7 @@
 
 #include "signal/arena_state.hpp"
 
-#include "driver/cuda/gpu.hpp"
+#include "driver/cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
 
