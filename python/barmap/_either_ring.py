@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, Tuple, TypeVar, Union
+import operator
+from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, Tuple, Type, TypeVar, Union
 
 from . import _barmap
 from ._held import HeldWithHandle
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Ring = TypeVar("Ring", _barmap.RingToGpu, _barmap.RingToCpu)
+
+
+_Self = TypeVar("_Self", bound="EitherRing[Any]")
+
+
+def _message_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    import numpy as np
+
+    result = np.dtype(dtype)
+    if result.hasobject:
+        raise TypeError("GPU memory cannot hold Python objects")
+    return result
 
 
 class EitherRing(HeldWithHandle[Ring]):
@@ -35,13 +48,46 @@ class EitherRing(HeldWithHandle[Ring]):
         *,
         device: Union[SupportsIndex, Device] = 0,
     ) -> None:
-        import numpy as np
-
-        self._dtype = np.dtype(dtype)
-        if self._dtype.hasobject:
-            raise TypeError("GPU memory cannot hold Python objects")
+        self._dtype = _message_dtype(dtype)
         self._slots = unsigned(slots, "slots")
         self._held = self._TYPE(self._dtype.itemsize, self._slots, ordinal_of(device))
+
+    @classmethod
+    def open_shared(cls: Type[_Self], descriptor: SupportsIndex, dtype: npt.DTypeLike) -> _Self:
+        """Opens a ring that another process has shared, without CUDA: `share` says more.
+
+        A killed producer leaves a message whole or not at all; of what a killed consumer has read,
+        up to a quarter of the slots is read again. `handle` has no addresses here.
+
+        Parameters
+        ----------
+        descriptor : int
+            It remains the caller's to close, and can be opened any number of times.
+        dtype : numpy.dtype or what it is made from
+            Of a message: that of the ring. Only its size is compared.
+
+        Raises
+        ------
+        barmap.Error
+            If the descriptor is none of such a ring, or its messages have another size.
+        TypeError
+            For a dtype of Python objects, or what is no dtype.
+
+        Examples
+        --------
+        >>> import os
+        >>> with barmap.RingToGpu("i4", slots=2) as ring:
+        ...     descriptor = ring.share()
+        ...     feed = barmap.RingToGpu.open_shared(descriptor, "i4")
+        ...     feed.try_push(1), feed.try_push(2), feed.try_push(3), ring.depth
+        (True, True, False, 0)
+        >>> os.close(descriptor)
+        """
+        self = cls.__new__(cls)
+        self._dtype = _message_dtype(dtype)
+        self._held = cls._TYPE(self._dtype.itemsize, descriptor=operator.index(descriptor))
+        self._slots = self._held.slots
+        return self
 
     @property
     def dtype(self) -> np.dtype[Any]:

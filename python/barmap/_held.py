@@ -15,13 +15,14 @@ class _Releasable(Protocol):
     def release(self) -> None: ...
 
 
-class _WithWords(_Releasable, Protocol):
+class _OfKernels(_Releasable, Protocol):
     @property
     def handle_words(self) -> Tuple[int, ...]: ...
+    def share(self) -> int: ...
 
 
 Thing = TypeVar("Thing", bound=_Releasable)
-ThingOfKernels = TypeVar("ThingOfKernels", bound=_WithWords)
+ThingOfKernels = TypeVar("ThingOfKernels", bound=_OfKernels)
 _Self = TypeVar("_Self", bound="Held[Any]")
 
 
@@ -73,6 +74,38 @@ class HeldWithHandle(Held[ThingOfKernels]):
     """The same of what kernels use."""
 
     _WORDS: List[str]  # what the words of a handle are
+
+    def share(self) -> int:
+        """A file descriptor by which other processes of this machine open the same, without CUDA.
+
+        `open_shared` of its class opens it. One process at a time pushes, pops or advances: from now on that one,
+        which goes on where the last one has stopped, also if that was killed. What is here holds
+        the memory, and may be closed. Whoever has the descriptor can write to all of its arena.
+        ``multiprocessing`` also takes rings and counters as they are, as `Mapping.share` says of
+        mappings.
+
+        Returns
+        -------
+        int
+            As by `Mapping.share`.
+
+        Raises
+        ------
+        barmap.Error
+            If the backend cannot share memory, as rm and dmabuf can; in a forked child.
+        ValueError
+            If it is released.
+
+        Examples
+        --------
+        >>> import os
+        >>> with barmap.CounterToGpu() as inputs:
+        ...     descriptor = inputs.share()
+        >>> with barmap.CounterToGpu.open_shared(descriptor) as opened:
+        ...     opened.advance(5)
+        >>> os.close(descriptor)
+        """
+        return self._held.share()
 
     @property
     def handle(self) -> npt.NDArray[Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GPU memory that goes to other processes."""
+"""GPU memory, rings and counters that go to other processes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, SupportsIndex, Tuple,
 from ._array import Array
 from ._layout import Layout, Shared, lengths
 from ._mapping import Mapping
+from ._rings import RingToCpu, RingToGpu
+from ._signals import CounterToCpu, CounterToGpu
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,18 +34,40 @@ def _open_again(duplicate: Any, layout: Layout, read_only: bool, typed: bool) ->
     return Mapping(Shared(received.number, layout, read_only, typed))
 
 
-def _reduce(mapping: Mapping) -> Tuple[Any, ...]:
-    descriptor = _Descriptor(mapping.share())
+def _open_signal_again(duplicate: Any, kind: Any, *dtype: Any) -> Any:
+    """What a ring or a counter is there."""
+    received = _Descriptor(duplicate.detach())
+    return kind.open_shared(received.number, *dtype)
+
+
+def _sent(shared: Any) -> Any:
+    """What takes a descriptor to the process that unpickles it."""
+    descriptor = _Descriptor(shared.share())
     starting = context.get_spawning_popen()
     if starting is not None:  # which takes the descriptor only when everything is pickled
         vars(starting).setdefault("_barmap_descriptors", []).append(descriptor)
-    duplicate = reduction.DupFd(descriptor.number)
-    return _open_again, (duplicate, mapping._layout, mapping.readonly, mapping._typed)
+    return reduction.DupFd(descriptor.number)
+
+
+def _reduce(mapping: Mapping) -> Tuple[Any, ...]:
+    return _open_again, (_sent(mapping), mapping._layout, mapping.readonly, mapping._typed)
+
+
+def _reduce_ring(ring: Union[RingToGpu, RingToCpu]) -> Tuple[Any, ...]:
+    return _open_signal_again, (_sent(ring), type(ring), ring.dtype)
+
+
+def _reduce_counter(counter: Union[CounterToGpu, CounterToCpu]) -> Tuple[Any, ...]:
+    return _open_signal_again, (_sent(counter), type(counter))
 
 
 # Not pickle itself, whose bytes may never be read, or twice, or on another machine.
 reduction.ForkingPickler.register(Mapping, _reduce)
 reduction.ForkingPickler.register(Array, _reduce)
+reduction.ForkingPickler.register(RingToGpu, _reduce_ring)
+reduction.ForkingPickler.register(RingToCpu, _reduce_ring)
+reduction.ForkingPickler.register(CounterToGpu, _reduce_counter)
+reduction.ForkingPickler.register(CounterToCpu, _reduce_counter)
 
 
 def open_shared(

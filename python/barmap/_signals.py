@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import operator
 import time
-from typing import Optional, SupportsIndex, Tuple, TypeVar, Union
+from typing import Any, Optional, SupportsIndex, Tuple, Type, TypeVar, Union
 
 from . import _barmap
 from ._error import Error
@@ -69,6 +70,9 @@ class Arena(Held[_barmap.Arena]):
         return f"<barmap.Arena{', released' if self.released else ''}>"
 
 
+_Self = TypeVar("_Self", bound="EitherCounter[Any]")
+
+
 class EitherCounter(HeldWithHandle[Counter]):
     """A counter of either direction."""
 
@@ -85,6 +89,37 @@ class EitherCounter(HeldWithHandle[Counter]):
             raise TypeError(f"arena is {kind_of(arena)}: give a barmap.Arena")
         memory = None if arena is None else arena._held
         self._held = self._TYPE(memory, ordinal_of(device), unsigned(first, "first"))
+
+    @classmethod
+    def open_shared(cls: Type[_Self], descriptor: SupportsIndex) -> _Self:
+        """Opens a counter that another process has shared, without CUDA: `share` says more.
+
+        Streams are told to wait for it, or to set it, in the process that made it; `handle` has no
+        addresses here.
+
+        Parameters
+        ----------
+        descriptor : int
+            It remains the caller's to close, and can be opened any number of times.
+
+        Raises
+        ------
+        barmap.Error
+            If the descriptor is none of such a counter.
+
+        Examples
+        --------
+        >>> import os
+        >>> with barmap.CounterToCpu(first=3) as done:
+        ...     descriptor = done.share()
+        >>> with barmap.CounterToCpu.open_shared(descriptor) as opened:
+        ...     opened.value
+        3
+        >>> os.close(descriptor)
+        """
+        self = cls.__new__(cls)
+        self._held = cls._TYPE(descriptor=operator.index(descriptor))
+        return self
 
     @property
     def value(self) -> int:

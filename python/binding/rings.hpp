@@ -19,6 +19,8 @@ class held_ring : public held<Ring> {
 public:
     /// @throws error as device::open and the ring
     held_ring(std::size_t message_bytes, std::size_t slots, int ordinal);
+    /// One that another process has shared. @throws error as Ring::open_shared, or for another size
+    held_ring(std::size_t message_bytes, int descriptor);
 
     /// Waits for room or for a message, without the GIL, and looks at signals meanwhile.
     /// @param seconds nothing: as long as it takes @return whether there is any

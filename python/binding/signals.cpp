@@ -35,6 +35,12 @@ void make(held<Counter>* where, held_arena* given, int ordinal, std::uint64_t fi
     });
 }
 
+/// One that another process has shared.
+template <class Counter>
+void open(held<Counter>* where, int descriptor) {
+    new (where) held<Counter>("counter", [=] { return Counter::open_shared(descriptor); });
+}
+
 std::uint64_t word_of(gpu::word const* at) {
     return reinterpret_cast<std::uintptr_t>(at);
 }
@@ -66,7 +72,10 @@ nb::class_<held<Counter>> bind_counter(nb::module_& module, char const* name) {
     return nb::class_<self>(module, name)
         .def("__init__", &make<Counter>, nb::arg("arena").none(), nb::arg("device"),
              nb::arg("first"))
+        .def("__init__", &open<Counter>, nb::kw_only(), nb::arg("descriptor"))
         .def("release", &self::release)
+        .def("share",
+             [](self& of) { return at_once(of, [](Counter& counter) { return counter.share(); }); })
         .def_prop_ro("released", &self::is_released)
         .def_prop_ro("handle_words", [](self& of) { return words_of(of.shared()->handle()); })
         // For a thread that stands for a kernel, in tests.
