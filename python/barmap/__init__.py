@@ -11,6 +11,7 @@ from . import types
 from ._array import Array, alloc
 from ._barmap import version as __version__
 from ._batches import BatchQueue, batch_queue, copy_rows, pinned
+from ._checkpoint import checkpoint_prepare, checkpoint_restore
 from ._device_struct import device_struct
 from ._error import ArgumentError, Error
 from ._headers import include_dir
@@ -40,6 +41,8 @@ __all__ = [
     "__version__",
     "alloc",
     "batch_queue",
+    "checkpoint_prepare",
+    "checkpoint_restore",
     "copy_rows",
     "device_struct",
     "devices",
@@ -54,8 +57,8 @@ __all__ = [
 
 for _each in (
     Arena, ArgumentError, Array, BatchQueue, CounterToCpu, CounterToGpu, Device, Error, IpcMemory, Mapping,
-    RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, batch_queue, copy_rows, device_struct, devices,
-    flush_stores, include_dir, info, map, open_shared, pinned, sim,
+    RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, batch_queue, checkpoint_prepare, checkpoint_restore,
+    copy_rows, device_struct, devices, flush_stores, include_dir, info, map, open_shared, pinned, sim,
 ):
     _each.__module__ = __name__
 del _each

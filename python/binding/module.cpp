@@ -2,6 +2,7 @@
 // The extension module barmap._barmap. What it holds is declared in python/barmap/_barmap.pyi.
 #include "allocator.hpp"
 #include "batches.hpp"
+#include "checkpoint.hpp"
 #include "dlpack.hpp"
 #include "errors.hpp"
 #include "gdrapi.hpp"
@@ -28,6 +29,7 @@ NB_MODULE(_barmap, module) {
     module.def("report_leaks", &nb::set_leak_warnings, nb::arg("wanted"));
     module.attr("version") = barmap::version();
     module.def("flush_stores", &barmap::flush_stores);
+    barmap::python::bind_checkpoint(module);
     barmap::python::translate_errors(module);
     barmap::python::bind_allocator(module);
     barmap::python::bind_batches(module);
