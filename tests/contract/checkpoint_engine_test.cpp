@@ -186,6 +186,18 @@ TEST_P(checkpoint_copies_test, without_prepare_copies_are_refused_until_it_is_pu
     expect_same_memory(map, block.address(), 3);
 }
 
+TEST(checkpoint_batch, engines_that_were_given_up_stay_so) {
+    engine_machine machine(nullptr);
+    batch_program p;
+    for (int i = 0; i < 3; ++i)
+        EXPECT_ANY_THROW((void)p.queue.wait(p.queue.submit(p.unmapped()), 100s));
+    EXPECT_EQ(p.queue.name(), "driver");
+    checkpoint_and_restore();
+    EXPECT_EQ(p.queue.name(), "driver");
+    EXPECT_EQ(p.report("channel").state, backend_state::broken);
+    p.expect_to_work(1);
+}
+
 TEST(checkpoint_batch, without_prepare_is_refused_by_the_channel) {
     engine_machine machine("channel");
     batch_program p;

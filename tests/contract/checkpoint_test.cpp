@@ -249,6 +249,45 @@ TEST_P(checkpoint_test, memory_that_has_been_freed_is_refused) {
     EXPECT_FALSE(is_out_of_reach(other.data()));
 }
 
+TEST_P(checkpoint_test, memory_that_is_gone_at_the_restore_is_named) {
+    device const gpu = device::open(0);
+    mapping const other = gpu.allocate(mib).map();
+    auto block = some_memory(64 * mib); // so that barmap's own does not come to lie at its start
+    auto held = std::make_unique<mapping>(gpu.pin(block->address(), 2 * mib).map());
+    checkpoint_prepare();
+    block.reset();
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_THROW(checkpoint_restore(), error);
+        EXPECT_TRUE(is_out_of_reach(held->data()));
+        EXPECT_TRUE(is_out_of_reach(other.data())) << "it stays prepared";
+        expect_refusal([&] { (void)gpu.allocate(8); }, errc::checkpointed, "prepared");
+    }
+    held.reset();
+    checkpoint_restore();
+    write_value(other.window(0, 8), 1);
+}
+
+TEST_P(checkpoint_test, a_restore_that_reaches_other_memory_is_refused) {
+    device const gpu = device::open(0);
+    auto const block = some_memory(2 * mib);
+    mapping const map = gpu.pin(block->address(), 2 * mib).map();
+    checkpoint_prepare();
+    {
+        changed_driver lying;
+        lying->memcpy_dtoh_async = [](void* to, CUdeviceptr from, std::size_t bytes,
+                                      CUstream stream) {
+            CUresult const result = changed_driver::real.memcpy_dtoh_async(to, from, bytes, stream);
+            changed_driver::real.stream_synchronize(stream);
+            static_cast<char*>(to)[0] ^= 1;
+            return result;
+        };
+        expect_refusal([] { checkpoint_restore(); }, errc::backend_broken, "random value");
+        EXPECT_TRUE(is_out_of_reach(map.data()));
+    }
+    checkpoint_restore();
+    expect_same_memory(map, block->address(), 1);
+}
+
 TEST_P(checkpoint_test, a_forked_child_is_refused) {
     device const gpu = device::open(0);
     mapping const map = gpu.allocate(mib).map();
