@@ -209,6 +209,25 @@ TEST_F(checkpoint_gpu, everything_survives_round_after_round) {
                 (double(free_at_first) - double(free_memory())) / double(mib));
 }
 
+TEST_F(checkpoint_gpu, without_prepare_is_noticed_and_put_right) {
+    constexpr std::size_t size = 4 * mib;
+    device_block const block(size);
+    device const gpu = device::open(0);
+    mapping const map = gpu.pin(block.address(), size).map();
+    std::vector<std::byte> seen(size);
+    for (unsigned i = 0; i < rounds(3); ++i) {
+        map.copy_to_cpu(seen, 0);
+        (void)round();
+        EXPECT_EQ(code_of([&] { map.copy_to_cpu(seen, 0); }), errc::checkpointed);
+        EXPECT_EQ(code_of([&] { (void)gpu.pin(block.address(), 8); }), errc::checkpointed);
+        EXPECT_EQ(code_of([] { checkpoint_prepare(); }), errc::checkpointed);
+        checkpoint_restore();
+        expect_same_memory(map, block.address(), i);
+        map.copy_to_cpu(seen, 0);
+        EXPECT_TRUE(seen == read_by_driver(block.address(), size));
+    }
+}
+
 TEST_F(checkpoint_gpu, a_hundred_mappings_take_little_time) {
     constexpr std::size_t count = 100;
     device const gpu = device::open(0);
