@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A feed handler that never starts CUDA pushes quotes to a kernel of another process, and pops its
-// orders. No driver call, no socket and no other process lies in between.
+// orders, without a driver call and without a socket in between.
 //
 //     barmap sim -- ./feed         # without a GPU: a thread stands for the kernel
 //     nvcc -x cu -std=c++20 -o feed feed.cpp $(pkg-config --cflags --libs barmap)
+#include "pass_descriptor.hpp"
+
 #include <barmap/barmap.hpp>
 #include <barmap/ring.hpp>
 
@@ -48,39 +50,6 @@ __global__ void kernel(rings::ring_to_gpu<quote> in, rings::ring_to_cpu<order> o
     trade(in, out);
 }
 #endif
-
-void send_descriptor(int socket, int descriptor) {
-    char word = 0;
-    iovec content{&word, 1};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> room{};
-    msghdr message{};
-    message.msg_iov = &content;
-    message.msg_iovlen = 1;
-    message.msg_control = room.data();
-    message.msg_controllen = room.size();
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof descriptor);
-    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-    (void)sendmsg(socket, &message, MSG_NOSIGNAL);
-    close(descriptor);
-}
-
-int receive_descriptor(int socket) {
-    char word = 0;
-    iovec content{&word, 1};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-    msghdr message{};
-    message.msg_iov = &content;
-    message.msg_iovlen = 1;
-    message.msg_control = room.data();
-    message.msg_controllen = room.size();
-    int descriptor = -1;
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message))
-        std::memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
-    return descriptor;
-}
 
 /// The feed handler, in a process of its own. @return its exit status
 int feed(int socket) try {
@@ -127,7 +96,7 @@ int main() try {
     close(ends[1]);
 
     auto const gpu = barmap::device::open(0);
-    // Of its own: who has a descriptor of a ring reaches the whole arena.
+    // A descriptor of a ring gives access to the whole arena, so these two have one of their own.
     barmap::arena const memory(gpu, 1 << 16, 1 << 16);
     barmap::ring_to_gpu<quote> quotes(memory, 256);
     barmap::ring_to_cpu<order> orders(memory, 256);

@@ -3,6 +3,8 @@
 // loader, or, the other way round, a monitor.
 //
 //     barmap sim -- ./share        # without a GPU
+#include "pass_descriptor.hpp"
+
 #include <barmap/barmap.hpp>
 
 #include <array>
@@ -17,38 +19,6 @@
 namespace {
 
 using batch = std::array<std::uint32_t, 1024>;
-
-void send_descriptor(int socket, int descriptor) {
-    char word = 0;
-    iovec content{&word, 1};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> room{};
-    msghdr message{};
-    message.msg_iov = &content;
-    message.msg_iovlen = 1;
-    message.msg_control = room.data();
-    message.msg_controllen = room.size();
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof descriptor);
-    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-    (void)sendmsg(socket, &message, 0);
-}
-
-int receive_descriptor(int socket) {
-    char word = 0;
-    iovec content{&word, 1};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-    msghdr message{};
-    message.msg_iov = &content;
-    message.msg_iovlen = 1;
-    message.msg_control = room.data();
-    message.msg_controllen = room.size();
-    int descriptor = -1;
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message))
-        std::memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
-    return descriptor;
-}
 
 /// What the worker does, in a process of its own.
 int work(int socket) try {
@@ -82,9 +52,7 @@ int main() try {
     auto const gpu = barmap::device::open(0);
     // Or gpu.pin(pointer, bytes, {.backend = "rm"}) of memory that a model reads.
     auto const pin = gpu.allocate(sizeof(batch));
-    int const descriptor = pin.share();
-    send_descriptor(ends[0], descriptor);
-    close(descriptor);
+    send_descriptor(ends[0], pin.share());
     char there = 0;
     bool const has_come = read(ends[0], &there, 1) == 1;
     int status = -1;

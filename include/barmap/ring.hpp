@@ -52,9 +52,9 @@ public:
     ring_to_gpu(device const& gpu, std::size_t slots)
         : core(gpu, sizeof(Message), slots) {}
 
-    /// Gives another process the pushing. What was pushed arrives; from now on this object holds the
-    /// memory and may close(), and one process at a time pushes that has opened the descriptor. Who
-    /// has it reaches the whole arena, so give the ring one of its own.
+    /// Lets another process push. What was pushed arrives. From now on this object holds the memory
+    /// and may close(), and one process at a time pushes that has opened the descriptor. The
+    /// descriptor gives access to the whole arena, so give the ring one of its own.
     ///
     ///     int const descriptor = commands.share();          // send it by SCM_RIGHTS, or fork
     ///     auto commands = barmap::ring_to_gpu<command>::open_shared(descriptor); // over there
@@ -63,8 +63,8 @@ public:
     using core::share;
 
     /// The ring that a descriptor is of, in a process that need not have CUDA. It goes on behind
-    /// the last whole message that is there, whoever pushed that, and closes nothing at its end. Its
-    /// kernels are the maker's: handle() has no addresses here.
+    /// the last whole message, and closes nothing at its end. The kernels are those of the process
+    /// that made the ring: handle() has no addresses here.
     /// @param descriptor stays the caller's
     /// @throws error errc::invalid_argument for another descriptor, or messages of another size; or
     ///         as barmap::open_shared()

@@ -120,7 +120,7 @@ BARMAP_API int barmap_ring_to_gpu_create(barmap_device* device, barmap_arena* ar
                                          barmap_ring_handle* handle, barmap_ring_to_gpu** out);
 /// Gives another process the pushing: makes a descriptor, by which one without CUDA opens the ring.
 /// What was pushed arrives; from now on the ring is here to hold its memory, for
-/// barmap_ring_to_gpu_close() and to be destroyed. Whoever has the descriptor may write to all of the
+/// barmap_ring_to_gpu_close() and to be destroyed. The descriptor gives access to all of the
 /// arena, so give the ring one of its own. As barmap_ring_to_gpu_push(), not beside it.
 /// @param descriptor close-on-exec, and the caller's to close; -1 if this fails
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_share()

@@ -34,7 +34,7 @@ public:
     ~counter_to_gpu();
 
     /// Gives another process the advancing. From now on this object holds the memory, and wait()
-    /// goes on. Who has the descriptor reaches the whole arena.
+    /// goes on. The descriptor gives access to the whole arena.
     /// @return a descriptor, which the caller closes. @throws error as pin::share()
     [[nodiscard]] int share() const;
     /// The counter that a descriptor is of, in a process that need not have CUDA. It goes on at the
@@ -89,7 +89,7 @@ public:
     counter_to_cpu& operator=(counter_to_cpu const&) = delete;
     ~counter_to_cpu();
 
-    /// Lets another process wait as well. Who has the descriptor reaches the whole arena.
+    /// Lets another process wait as well. The descriptor gives access to the whole arena.
     /// @return a descriptor, which the caller closes. @throws error as pin::share()
     [[nodiscard]] int share() const;
     /// As that of counter_to_gpu.

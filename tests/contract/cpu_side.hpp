@@ -100,13 +100,34 @@ protected:
     std::uint64_t name_ = 0;
 };
 
+/// The same of rings.
+template <class Ring, detail::signal_kind Kind>
+class two_sided_ring : public two_sided<Ring, Kind> {
+protected:
+    using typename two_sided<Ring, Kind>::action;
+
+public:
+    using two_sided<Ring, Kind>::two_sided;
+    bool wait_for(std::chrono::nanoseconds time) {
+        return this->other_ ? this->ask(action::wait, this->count_of(time)) != 0
+                            : this->own_.wait_for(time);
+    }
+    std::size_t depth() const {
+        return this->other_ ? this->ask(action::depth) : this->own_.depth();
+    }
+    bool closed() const {
+        return this->other_ ? this->ask(action::closed) != 0 : this->own_.closed();
+    }
+    void close() { this->other_ ? void(this->ask(action::close)) : this->own_.close(); }
+};
+
 template <class Signal>
 class cpu_side;
 
 template <class Message>
 class cpu_side<ring_to_gpu<Message>>
-    : public two_sided<ring_to_gpu<Message>, detail::signal_kind::ring_to_gpu> {
-    using base = two_sided<ring_to_gpu<Message>, detail::signal_kind::ring_to_gpu>;
+    : public two_sided_ring<ring_to_gpu<Message>, detail::signal_kind::ring_to_gpu> {
+    using base = two_sided_ring<ring_to_gpu<Message>, detail::signal_kind::ring_to_gpu>;
     using typename base::action;
 
 public:
@@ -121,23 +142,12 @@ public:
                             : this->own_.push_many(messages);
     }
     void flush() { this->other_ ? void(this->ask(action::flush)) : this->own_.flush(); }
-    bool wait_for(std::chrono::nanoseconds time) {
-        return this->other_ ? this->ask(action::wait, this->count_of(time)) != 0
-                            : this->own_.wait_for(time);
-    }
-    std::size_t depth() const {
-        return this->other_ ? this->ask(action::depth) : this->own_.depth();
-    }
-    bool closed() const {
-        return this->other_ ? this->ask(action::closed) != 0 : this->own_.closed();
-    }
-    void close() { this->other_ ? void(this->ask(action::close)) : this->own_.close(); }
 };
 
 template <class Message>
 class cpu_side<ring_to_cpu<Message>>
-    : public two_sided<ring_to_cpu<Message>, detail::signal_kind::ring_to_cpu> {
-    using base = two_sided<ring_to_cpu<Message>, detail::signal_kind::ring_to_cpu>;
+    : public two_sided_ring<ring_to_cpu<Message>, detail::signal_kind::ring_to_cpu> {
+    using base = two_sided_ring<ring_to_cpu<Message>, detail::signal_kind::ring_to_cpu>;
     using typename base::action;
 
 public:
@@ -160,17 +170,6 @@ public:
         std::copy_n(found.begin(), count, messages.begin());
         return count;
     }
-    bool wait_for(std::chrono::nanoseconds time) const {
-        return this->other_ ? this->ask(action::wait, this->count_of(time)) != 0
-                            : this->own_.wait_for(time);
-    }
-    std::size_t depth() const {
-        return this->other_ ? this->ask(action::depth) : this->own_.depth();
-    }
-    bool closed() const {
-        return this->other_ ? this->ask(action::closed) != 0 : this->own_.closed();
-    }
-    void close() { this->other_ ? void(this->ask(action::close)) : this->own_.close(); }
 };
 
 template <>

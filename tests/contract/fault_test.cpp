@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/calls.hpp"
+#include "base/fd.hpp"
 #include "contract/machine.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"

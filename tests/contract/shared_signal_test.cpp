@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/fd.hpp"
 #include "contract/sealed.hpp"
 #include "contract/ways_that_share.hpp"
 
