@@ -85,11 +85,12 @@ def test_the_example_for_vllm(tmp_path):
     assert done.returncode == 0 and "all bytes are right" in done.stdout, done.stderr
 
 
-def test_the_example_of_steps_without_a_gpu_says_so(tmp_path):
+@pytest.mark.parametrize("example", ["python_dataloader.py", "python_step_loop.py"])
+def test_examples_without_a_gpu_say_so(tmp_path, example):
     (tmp_path / "torch.py").write_text("class cuda:\n    is_available = lambda: False\n")
-    done = run("python_step_loop.py", PYTHONPATH=str(tmp_path))
+    done = run(example, PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
-    assert done.stderr == "python_step_loop.py: needs a GPU that PyTorch can use\n"
+    assert done.stderr == f"{example}: needs a GPU that PyTorch can use\n"
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
@@ -101,6 +102,7 @@ def test_the_example_of_rings():
 @pytest.mark.parametrize("example, arguments, module", [
     ("python_paged_cache.py", ["--torch"], "torch"), ("python_vllm_offload.py", [], "torch"),
     ("python_ring.py", ["--cupy"], "cupy"), ("python_step_loop.py", [], "torch"),
+    ("python_dataloader.py", [], "torch"),
 ])
 def test_examples_without_a_framework_say_so(tmp_path, example, arguments, module):
     (tmp_path / f"{module}.py").write_text("raise ImportError('it is not here')")
