@@ -83,9 +83,22 @@ std::shared_ptr<pool> get_pool(CUmemoryPool handle) {
     return the_world().pools.get(handle, error_invalid_value);
 }
 
+/// Addresses below 2^40, as those of the driver's pools (580.159.04), if some of the first are
+/// free.
+std::shared_ptr<reservation> low_addresses(std::uint64_t bytes) {
+    constexpr CUdeviceptr first = 0x1000'0000;
+    std::shared_ptr<reservation> result;
+    for (std::uint64_t i = 0; i < 16; ++i) {
+        result = std::make_shared<reservation>(bytes, big_page, first + i * (bytes + big_page));
+        if (result->base() >> 40 == 0)
+            break;
+    }
+    return result;
+}
+
 /// Gives a pool addresses for so much memory, in blocks that are not there yet.
 void open_addresses(pool& of, std::uint64_t bytes, std::uint64_t block_bytes) {
-    of.addresses = std::make_shared<reservation>(round_up(bytes, big_page), big_page);
+    of.addresses = low_addresses(round_up(bytes, big_page));
     of.block_bytes = block_bytes;
     of.blocks.resize((bytes + block_bytes - 1) / block_bytes);
     of.space = suballocator(bytes);

@@ -91,16 +91,41 @@ TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
     expect_refusal([&] { (void)gpu.batches(); }, errc::backend_absent, "BARMAP_ENGINE");
 }
 
-// Before Hopper a GPFIFO's entries do not lead to where CUDA's memory is.
-TEST(batch_failure_test, older_generations_take_the_driver) {
-    for (auto const which : {fake::rm::generation::ampere, fake::rm::generation::ada}) {
-        engine_machine machine(nullptr, {.gpu = which});
+// Before Hopper a channel reads nothing above 2^40, where CUDA's memory is, but for its pools'.
+TEST(batch_failure_test, older_generations_read_their_words_below_2_40) {
+    set_environment("BARMAP_SIM_MEMORY", "128M"); // finds room below 2^40 under a sanitizer, too
+    for (auto const which : {fake::rm::generation::turing, fake::rm::generation::ampere,
+                             fake::rm::generation::ada}) {
+        engine_machine machine("channel", {.gpu = which});
         batch_program p;
-        EXPECT_EQ(p.queue.name(), "driver");
-        EXPECT_EQ(p.report("channel").state, backend_state::absent);
-        EXPECT_NE(p.report("channel").reason.find("address space on A"), std::string::npos);
         p.expect_to_work(1);
+        open_stream stream;
+        batch_ticket const ordered =
+            p.queue.submit(p.pieces(5, 100), after{stream.get()}, then{stream.get()});
+        stream.synchronize();
+        EXPECT_TRUE(p.queue.done(ordered));
+        expect_failed(p, p.queue.submit(p.unmapped()));
+        p.expect_to_work(2);
     }
+}
+
+TEST(batch_failure_test, older_generations_take_the_driver_if_pools_lie_elsewhere) {
+    engine_machine machine(nullptr, {.gpu = fake::rm::generation::ampere});
+    changed_driver elsewhere;
+    static CUdeviceptr held = 0;
+    elsewhere->mem_alloc_from_pool_async = [](CUdeviceptr* to, std::size_t bytes, CUmemoryPool,
+                                              CUstream) {
+        CUresult const status = changed_driver::real.mem_alloc(to, bytes);
+        held = *to;
+        return status;
+    };
+    batch_program p;
+    EXPECT_EQ(p.queue.name(), "driver");
+    EXPECT_EQ(p.report("channel").state, backend_state::absent);
+    EXPECT_NE(p.report("channel").reason.find("below 2^40"), std::string::npos);
+    p.expect_to_work(1);
+    EXPECT_NE(held, 0u);
+    EXPECT_EQ(cuda::allocation_id(held), 0u) << "it has been freed";
 }
 
 // Nobody may look after a batch that only a stream waits for.

@@ -198,8 +198,8 @@ TEST(checkpoint_batch, engines_that_were_given_up_stay_so) {
     p.expect_to_work(1);
 }
 
-TEST(checkpoint_batch, without_prepare_is_refused_by_the_channel) {
-    engine_machine machine("channel");
+void expect_batches_to_be_refused_without_prepare(fake::rm::generation which) {
+    engine_machine machine("channel", {.gpu = which});
     batch_program p;
     p.expect_to_work(1);
     batch_ticket const before = p.queue.submit(p.pieces(3, 100));
@@ -212,6 +212,16 @@ TEST(checkpoint_batch, without_prepare_is_refused_by_the_channel) {
     checkpoint_restore();
     EXPECT_TRUE(p.queue.done(before));
     p.expect_to_work(2);
+}
+
+TEST(checkpoint_batch, without_prepare_is_refused_by_the_channel) {
+    expect_batches_to_be_refused_without_prepare(fake::rm::generation::hopper);
+}
+
+// Its block is a pool's, which has no IPC handle to tell its objects by.
+TEST(checkpoint_batch, without_prepare_is_refused_by_an_older_channel) {
+    set_environment("BARMAP_SIM_MEMORY", "128M"); // finds room below 2^40 under a sanitizer, too
+    expect_batches_to_be_refused_without_prepare(fake::rm::generation::ampere);
 }
 
 TEST(checkpoint_ring, keeps_its_messages_and_its_place) {

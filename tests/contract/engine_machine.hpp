@@ -56,6 +56,7 @@ inline std::vector<engine_way> held_ways() {
     using fake::rm::generation;
     return {{"driver", "driver", {}},
             {"channel_hopper_580", "channel", {.series = 580, .gpu = generation::hopper}},
+            {"channel_turing_550", "channel", {.series = 550, .gpu = generation::turing}},
             {"channel_ampere_570", "channel", {.series = 570, .gpu = generation::ampere}},
             {"channel_ada_535", "channel", {.series = 535, .gpu = generation::ada}},
             {"channel_blackwell_610", "channel", {.series = 610, .gpu = generation::blackwell}}};

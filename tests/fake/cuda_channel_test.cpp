@@ -160,7 +160,7 @@ TEST_F(cuda_channel_test, entries_reach_beyond_2_to_the_40_only_from_a_base_on) 
         EXPECT_EQ(wait_error(), gpu::channel::info_engine_exception) << wrong;
         expect_violations(1);
     }
-    for (generation const older : {generation::ampere, generation::ada}) {
+    for (generation const older : {generation::turing, generation::ampere, generation::ada}) {
         make_in(space_of_cuda, {.gpu = older});
         ASSERT_EQ(enrol(), abi::ok);
         write_entry(base);

@@ -211,6 +211,8 @@ void channel::host_method(std::uint32_t which, std::uint32_t value, orders& from
     }
     if (acquire_.address % sizeof(std::uint32_t) != 0 || acquire_.payload >> 32 != 0)
         throw stop::unknown("a semaphore that is not aligned, or a payload of 64 bits");
+    if (!of_.extended_base && acquire_.address >> base_shift != 0)
+        throw stop::unknown("a semaphore of an older channel above 2^40");
     if (value == abi::semaphore_release)
         return store_word(acquire_.address, static_cast<std::uint32_t>(acquire_.payload));
     if ((value & ~abi::semaphore_acquire_switch) != abi::semaphore_acquire)

@@ -33,6 +33,8 @@ bool all_zero(Parameters const& what) {
 
 channel_classes classes_of(generation which) noexcept {
     switch (which) {
+    case generation::turing:
+        return {0xc46f, 0xc5b5, 0xc461};
     case generation::ampere:
         return {0xc56f, 0xc6b5, 0xc561};
     case generation::ada:

@@ -15,7 +15,7 @@ namespace barmap::fake::rm {
 constexpr std::uint64_t small_page = 4096;
 
 /// GPUs with other classes of channels.
-enum class generation { ampere, ada, hopper, blackwell, unknown };
+enum class generation { turing, ampere, ada, hopper, blackwell, unknown };
 
 struct channel_classes {
     std::uint32_t channel, copy, usermode;

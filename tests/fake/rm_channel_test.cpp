@@ -103,7 +103,8 @@ TEST_F(rm_channel_test, tells_its_copy_engines) {
 
 TEST_F(rm_channel_test, makes_a_channel_of_each_generation) {
     for (generation const each :
-         {generation::ampere, generation::ada, generation::hopper, generation::blackwell}) {
+         {generation::turing, generation::ampere, generation::ada, generation::hopper,
+          generation::blackwell}) {
         SCOPED_TRACE(static_cast<int>(each));
         make_all({.gpu = each});
         run({});

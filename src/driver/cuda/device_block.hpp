@@ -8,12 +8,19 @@
 
 namespace barmap::cuda {
 
-/// cudaMalloc memory of our own, in whatever context there is on the GPU. Freed only if it is still
+/// Which addresses a block may have.
+enum class block_addresses {
+    any,         ///< cudaMalloc memory
+    below_2_40,  ///< memory of a pool of its own, which CUDA puts there (580.159.04)
+};
+
+/// GPU memory of our own, in whatever context there is on the GPU. Freed only if it is still
 /// there: the context may have been destroyed before.
 class device_block {
 public:
-    /// @throws error
-    device_block(CUdevice device, std::size_t bytes);
+    /// @throws error; errc::backend_absent if CUDA puts it elsewhere
+    device_block(CUdevice device, std::size_t bytes,
+                 block_addresses wanted = block_addresses::any);
     device_block(device_block const&) = delete;
     device_block& operator=(device_block const&) = delete;
     ~device_block();
@@ -22,8 +29,12 @@ public:
     [[nodiscard]] bool is_still_there() const noexcept;
 
 private:
+    void allocate_low(CUdevice device, std::size_t bytes);
+    void free() const noexcept;
+
     os::process_id process_ = os::this_process();
     CUcontext owner_ = nullptr;
+    CUmemoryPool pool_ = nullptr;
     CUdeviceptr address_ = 0;
     unsigned long long id_ = 0;
 };

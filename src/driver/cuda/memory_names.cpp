@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cuda/memory_names.hpp"
 
+#include "base/region.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/memory.hpp"
+#include "driver/rm/exported_objects.hpp"
 #include "driver/rm/ipc_handle.hpp"
 
 namespace barmap::cuda {
@@ -13,10 +15,13 @@ std::optional<memory_names> memory_names::of(CUdevice device, CUdeviceptr addres
         relaxed_capture const relaxed; // of another thread, which this is not to end
         context_scope const scope = context_scope::on_device(device);
         CUipcMemHandle handle{};
-        if (api().ipc_get_mem_handle(&handle, address) != success)
-            return std::nullopt;
-        rm::ipc_fields const fields = rm::parse(handle);
-        return memory_names{fields.client, fields.memory, allocation_id(address)};
+        if (api().ipc_get_mem_handle(&handle, address) == success) {
+            rm::ipc_fields const fields = rm::parse(handle);
+            return memory_names{fields.client, fields.memory, allocation_id(address)};
+        }
+        if (auto const told = rm::exported_objects::of(address, os::page_size()))
+            return memory_names{told->client, told->parts.front().object, allocation_id(address)};
+        return std::nullopt;
     } catch (error const&) {
         return std::nullopt;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "driver/cuda/device_block.hpp"
 #include "driver/cuda/gpu.hpp"
 #include "driver/cuda/memory.hpp"
 #include "driver/rm/cuda_memory.hpp"
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -156,7 +158,9 @@ struct copy_registration {
 [[nodiscard]] std::span<copy_registration const> registry() noexcept;
 
 std::unique_ptr<copy_engine> make_channel_held(gpu const& gpu);
-std::unique_ptr<copy_engine> make_channel_cuda(gpu const& gpu);
+/// @param addresses of what its channels read beside the copies; by default as the GPU needs it
+std::unique_ptr<copy_engine>
+make_channel_cuda(gpu const& gpu, std::optional<cuda::block_addresses> addresses = {});
 std::unique_ptr<copy_engine> make_driver(gpu const& gpu, lane which);
 
 } // namespace barmap::engine

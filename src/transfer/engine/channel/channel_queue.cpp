@@ -28,7 +28,8 @@ rm::cuda_object take_block(cuda_session const& session, cuda::device_block const
     return std::move(taken.front());
 }
 
-static_assert(channel_queue::most_tickets * sizeof(std::uint32_t) <= command_ring::spare_bytes);
+static_assert((channel_queue::most_tickets + 1) * sizeof(std::uint32_t) <=
+              command_ring::spare_bytes);
 
 std::uint32_t word_value(ticket number) noexcept {
     return static_cast<std::uint32_t>(number);
@@ -36,21 +37,18 @@ std::uint32_t word_value(ticket number) noexcept {
 
 } // namespace
 
-cuda_session::cuda_session(cuda::gpu const& which)
+cuda_session::cuda_session(cuda::gpu const& which, std::optional<cuda::block_addresses> wanted)
     : gpu(which), client(std::make_shared<rm::client>(which.pci)),
       series(series_of(client->driver_version())), kind(generation_of(client->classes())),
+      addresses(wanted.value_or(kind.high_entries ? cuda::block_addresses::any
+                                                  : cuda::block_addresses::below_2_40)),
       usermode(*client, kind), own_engine{own_engine_type(*client)},
       shared_engines(shared_engine_types(*client)),
-      context(cuda::primary_context::retain(which.handle)) {
-    if (!kind.high_entries)
-        throw error(errc::backend_absent,
-                    "place a channel's words in CUDA's address space on " + std::string(kind.name),
-                    "", "BARMAP_ENGINE=driver needs no channel");
-}
+      context(cuda::primary_context::retain(which.handle)) {}
 
 channel_queue::channel_queue(cuda_session& session, std::uint32_t engine_type)
     : session_(session), engine_type_(engine_type),
-      block_(session.gpu.handle, command_ring::block_bytes), object_(take_block(session, block_)),
+      block_(session.gpu.handle, command_ring::block_bytes, session.addresses), object_(take_block(session, block_)),
       view_(*session.client, object_.object.handle(), object_.offset, command_ring::block_bytes,
             abi::map_flags_default_caching),
       host_(os::region::shared_memory(2 * os::page_size())),
@@ -66,7 +64,7 @@ channel_queue::channel_queue(cuda_session& session, std::uint32_t engine_type)
     channel_->schedule();
     ring_.emplace(command_ring::places{view_.data(), block_.address(), session.usermode.doorbell(),
                                        channel_->token(), semaphore(), semaphore_on_gpu_,
-                                       session.kind.copy, semaphore_on_gpu_ + begun_at});
+                                       session.kind.copy, block_.address() + begun_at});
 }
 
 // CUDA's objects have consecutive handles; which of them is the address space differs with the

@@ -30,12 +30,15 @@ namespace barmap::engine {
 
 /// What all channels in CUDA's address space of one GPU have in common.
 struct cuda_session {
-    explicit cuda_session(cuda::gpu const& which);
+    /// @param addresses of what the channels themselves read; not the copies'
+    explicit cuda_session(cuda::gpu const& which,
+                          std::optional<cuda::block_addresses> addresses = {});
 
     cuda::gpu const gpu;
     std::shared_ptr<rm::client const> client;
     driver_series series;
     generation const& kind;
+    cuda::block_addresses addresses;
     usermode_page usermode;
     std::vector<std::uint32_t> own_engine, shared_engines; ///< the latter for the way back
     cuda::primary_context context;
@@ -156,9 +159,12 @@ private:
         return reinterpret_cast<std::uint32_t*>(host_.data());
     }
     [[nodiscard]] std::uint32_t* begun() const noexcept {
-        return reinterpret_cast<std::uint32_t*>(host_.data() + begun_at);
+        return reinterpret_cast<std::uint32_t*>(view_.data() + begun_at);
     }
-    static constexpr std::size_t begun_at = 64; ///< in the semaphore's page
+    /// In the block, behind the words of streams: in GPU memory, since a channel before Hopper
+    /// cannot write above 2^40, where host memory is.
+    static constexpr std::size_t begun_at =
+        command_ring::spare_at + most_tickets * sizeof(std::uint32_t);
 
     // In the order in which they are made; they go the other way round, the channel first.
     cuda_session& session_;

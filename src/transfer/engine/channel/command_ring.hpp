@@ -31,7 +31,7 @@ public:
     static constexpr std::size_t most_pieces = 4096; ///< of one ticket
     static constexpr std::size_t most_tickets = 256; ///< in flight, less one
     /// Room in the block for what a user of the ring keeps there.
-    static constexpr std::size_t spare_at = 0x18000, spare_bytes = 0x8000;
+    static constexpr std::size_t spare_at = 0x17000, spare_bytes = 0x9000;
 
     struct places {
         std::byte* block;           ///< as the CPU sees it, write-combining

@@ -24,12 +24,13 @@ namespace {
 
 class cuda_lane final : public copy_engine {
 public:
-    explicit cuda_lane(gpu const& which) : gpu_(which) {}
+    cuda_lane(gpu const& which, std::optional<cuda::block_addresses> addresses)
+        : gpu_(which), addresses_(addresses) {}
     ~cuda_lane() override { close(); }
 
     void start() override {
         expect_channels(gpu_);
-        session_ = std::make_unique<cuda_session>(gpu_);
+        session_ = std::make_unique<cuda_session>(gpu_, addresses_);
         (void)own_.choose({}, direction::to_cpu);
         try {
             watcher_ = std::thread([this] { watch(); });
@@ -242,6 +243,7 @@ private:
     }
 
     gpu gpu_;
+    std::optional<cuda::block_addresses> addresses_;
     os::process_id owner_ = os::this_process();
     std::unique_ptr<cuda_session> session_; // goes after its queues
     queue_set own_{[this] { return open(session_->own_engine); }, 3};
@@ -257,8 +259,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<copy_engine> make_channel_cuda(gpu const& which) {
-    return std::make_unique<cuda_lane>(which);
+std::unique_ptr<copy_engine> make_channel_cuda(gpu const& which,
+                                               std::optional<cuda::block_addresses> addresses) {
+    return std::make_unique<cuda_lane>(which, addresses);
 }
 
 } // namespace barmap::engine

@@ -12,12 +12,13 @@ namespace barmap::engine {
 namespace {
 
 // In order: what a GPU has of an older generation stands behind what it has of its own.
-constexpr std::array<generation, 5> generations{{
+constexpr std::array<generation, 6> generations{{
     {"Blackwell B", 0xca6f, 0xcab5, 0xc761, true, true},
     {"Blackwell", 0xc96f, 0xc9b5, 0xc761, true, true},
     {"Hopper", 0xc86f, 0xc8b5, 0xc661, true, true},
     {"Ampere B or Ada", 0xc56f, 0xc7b5, 0xc561, false, false},
     {"Ampere", 0xc56f, 0xc6b5, 0xc561, false, false},
+    {"Turing", 0xc46f, 0xc5b5, 0xc461, false, false},
 }};
 
 // Series whose structures were read in the driver's source, or, from 610 on, in two other programs'
@@ -34,9 +35,9 @@ generation const& generation_of(std::span<std::uint32_t const> classes) {
     for (generation const& each : generations)
         if (has(each.channel) && has(each.copy) && has(each.usermode))
             return each;
-    throw error(
-        errc::backend_absent, "find this GPU's generation by its classes", "",
-        "only Ampere, Ada, Hopper and Blackwell are known: copies take the driver's engine");
+    throw error(errc::backend_absent, "find this GPU's generation by its classes", "",
+                "only Turing, Ampere, Ada, Hopper and Blackwell are known: copies take the "
+                "driver's engine");
 }
 
 driver_series series_of(std::string_view driver_version) {

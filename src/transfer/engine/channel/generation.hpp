@@ -14,7 +14,8 @@ struct generation {
     std::string_view name;
     std::uint32_t channel, copy, usermode;
     bool usermode_parameters; ///< the user-mode page can be asked for through BAR1
-    bool high_entries;        ///< a GPFIFO's entries may lead above 2^40, where CUDA's memory is
+    /// What the channel itself reads, entries, methods and words that it waits for, may be above 2^40.
+    bool high_entries;
 };
 
 /// The generation whose classes a GPU has. @throws error errc::backend_absent if none is known
