@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/cpu_side.hpp"
 
-#include <csignal>
 #include <map>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace barmap::contract {
 namespace {
@@ -92,24 +89,11 @@ void serve(line const& to_test) {
 
 } // namespace
 
-other_process::other_process(ends of) : line(of.near), socket_(of.near), child_(::fork()) {
-    os::fd const far(of.far);
-    if (child_ != 0)
-        return;
-    socket_ = {};
-    try {
-        serve(line(far.get()));
-    } catch (std::exception const& failure) {
-        std::fprintf(stderr, "in the other process: %s\n", failure.what());
-        ::_exit(1);
-    }
-    ::_exit(testing::Test::HasFailure() ? 2 : 0);
-}
+other_process::other_process() : peer(serve) {}
 
 other_process::~other_process() {
     end();
-    int status = -1;
-    ::waitpid(child_, &status, 0);
+    int const status = wait();
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/fd.hpp"
 #include "contract/numbered.hpp"
-#include "shared/line.hpp"
+#include "shared/peer.hpp"
 
 #include <barmap/ring.hpp>
 #include <barmap/signal.hpp>
@@ -16,7 +15,6 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -25,7 +23,7 @@
 namespace barmap::contract {
 
 /// A process without CUDA that does with rings and counters what it is told to.
-class other_process : public line {
+class other_process : public test::peer {
 public:
     enum class action : std::uint64_t {
         open, destroy, push, flush, pop, wait, depth, closed, close, advance, value
@@ -38,9 +36,7 @@ public:
     };
 
     /// Call before anything of CUDA has run.
-    other_process() : other_process(pair()) {}
-    other_process(other_process const&) = delete;
-    other_process& operator=(other_process const&) = delete;
+    other_process();
     ~other_process();
 
     /// The one that tests use; null: their own.
@@ -52,10 +48,6 @@ public:
     std::uint64_t ask(request of, void const* sent = nullptr, void* answered = nullptr);
 
 private:
-    explicit other_process(ends of);
-
-    os::fd socket_;
-    pid_t child_ = -1;
     std::uint64_t opened_ = 0;
 };
 

@@ -2,20 +2,16 @@
 #include "base/fd.hpp"
 #include "contract/sealed.hpp"
 #include "contract/ways_that_share.hpp"
-#include "shared/line.hpp"
+#include "shared/peer.hpp"
 
 #include <barmap/ring.hpp>
 
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
-#include <functional>
 #include <new>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 /// Processes that are killed while they use a ring.
@@ -27,38 +23,6 @@ using gpu::status;
 using test::line;
 
 constexpr std::uint64_t patience_of_kernels = 60'000'000'000;
-
-/// A process that does something until it is killed.
-class peer : public line {
-public:
-    explicit peer(std::function<void(line const&)> const& action) : peer(pair(), action) {}
-    peer(peer const&) = delete;
-    peer& operator=(peer const&) = delete;
-    ~peer() {
-        if (child_ > 0)
-            kill();
-    }
-    void kill() {
-        ::kill(child_, SIGKILL);
-        int status = -1;
-        ::waitpid(std::exchange(child_, -1), &status, 0);
-        EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
-    }
-
-private:
-    peer(ends of, std::function<void(line const&)> const& action)
-        : line(of.near), socket_(of.near), child_(::fork()) {
-        os::fd const far(of.far);
-        if (child_ != 0)
-            return;
-        ::alarm(100); // if the test ends before it
-        action(line(of.far));
-        ::_exit(1);
-    }
-
-    os::fd socket_;
-    pid_t child_;
-};
 
 /// A number that all processes see.
 struct shared_number {

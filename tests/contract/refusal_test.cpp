@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
 #include "shared/in_child.hpp"
+#include "shared/peer.hpp"
 
 #include <limits>
+#include <optional>
 
 /// What cannot be mapped is refused by an error that names it and says what to do instead.
 namespace barmap::contract {
@@ -139,11 +141,7 @@ class other_process_test : public contract_test {
 protected:
     // Forked before this process loads a driver, which does not survive that.
     void prepare() override {
-        int to_parent[2], to_child[2];
-        ASSERT_EQ(::pipe(to_parent), 0);
-        ASSERT_EQ(::pipe(to_child), 0);
-        child_ = ::fork();
-        if (child_ == 0) {
+        owner_.emplace([](line const& to_test) {
             set_environment("BARMAP_SIM", "1");
             CUcontext context = nullptr;
             CUdeviceptr address = 0;
@@ -152,31 +150,22 @@ protected:
             cu().ctx_set_current(context);
             cu().mem_alloc(&address, 4 * mib);
             cu().ipc_get_mem_handle(&handle, address);
-            bool told = ::write(to_parent[1], &handle, sizeof handle) == sizeof handle;
-            ::close(to_child[1]);
+            to_test.send(&handle, sizeof handle);
             char end = 0;
-            told = told && ::read(to_child[0], &end, 1) == 0;
-            ::_exit(told ? 0 : 1);
-        }
-        ASSERT_EQ(::read(to_parent[0], &handle_, sizeof handle_), ssize_t(sizeof handle_));
-        ::close(to_parent[0]);
-        ::close(to_parent[1]);
-        ::close(to_child[0]);
-        keeps_child_ = to_child[1];
+            EXPECT_FALSE(to_test.receive(&end, 1));
+        });
+        ASSERT_TRUE(owner_->receive(&handle_, sizeof handle_));
     }
     void TearDown() override {
         contract_test::TearDown();
-        ::close(keeps_child_);
-        int status = -1;
-        ::waitpid(child_, &status, 0);
-        expect_exit(0, status);
+        owner_->end();
+        expect_exit(0, owner_->wait());
     }
 
     CUipcMemHandle handle_{};
 
 private:
-    pid_t child_ = -1;
-    int keeps_child_ = -1;
+    std::optional<peer> owner_;
 };
 
 TEST_P(other_process_test, its_memory_is_refused) {

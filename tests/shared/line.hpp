@@ -22,6 +22,7 @@ public:
         return {both[0], both[1]};
     }
     explicit line(int socket) noexcept : socket_(socket) {}
+    [[nodiscard]] int socket() const noexcept { return socket_; }
 
     void send(void const* bytes, std::size_t count) const {
         EXPECT_EQ(::send(socket_, bytes, count, MSG_NOSIGNAL), static_cast<ssize_t>(count));
