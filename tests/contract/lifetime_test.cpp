@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
+#include "driver/cuda/memory.hpp"
 #include "shared/in_child.hpp"
+#include "shared/peer.hpp"
 
 #include <cstdlib>
+#include <optional>
 
 /// Who outlives whom. The rules are those of docs/ordering.md, by number.
 namespace barmap::contract {
@@ -129,6 +132,47 @@ TEST_P(lifetime_test, a_mapping_survives_the_unmapping_of_a_chunk) {
     EXPECT_TRUE(seen == written) << "O22";
 }
 
+/// Pins memory of a pool that goes back to the GPU, and is allocated again at the same address.
+void expect_a_pin_to_stay_behind(memory_kind kind) {
+    constexpr std::size_t bytes = 3 * mib;
+    device const gpu = device::open(0);
+    auto block = std::make_unique<pool_block>(bytes, pool_block::from::the_default_pool);
+    std::uintptr_t const address = block->address();
+    pin const held = gpu.pin(address, bytes), not_mapped_yet = gpu.pin(address, bytes);
+    EXPECT_EQ(held.memory(), kind);
+    mapping const map = held.map();
+    write_by_driver(address, pattern(bytes, 1));
+    block.reset();
+    CUmemoryPool pool = nullptr;
+    expect_success(cuda::api().device_get_default_mem_pool(&pool, 0));
+    expect_success(cuda::api().mem_pool_trim_to(pool, 0));
+    pool_block const next(bytes, pool_block::from::the_default_pool);
+    ASSERT_EQ(next.address(), address) << "the address is to mean other memory now";
+    expect_other_memory(not_mapped_yet.map(), pattern(bytes, 1), address);
+    expect_other_memory(map, pattern(bytes, 102), address);
+    expect_same_memory(gpu.pin(address, bytes).map(), address, 3);
+}
+
+TEST_P(lifetime_test, a_pin_stays_with_what_a_pool_has_given_back) {
+    if (!adopts(memory_kind::pool))
+        GTEST_SKIP() << GetParam().backend << " does not map memory of pools";
+    expect_a_pin_to_stay_behind(memory_kind::pool);
+}
+
+// As between two launches. CUDA names no pool for it, and no context.
+TEST_P(lifetime_test, a_pin_stays_with_what_a_graphs_node_has_given_back) {
+    if (!adopts(memory_kind::graph))
+        GTEST_SKIP() << GetParam().backend << " does not map memory nodes of graphs";
+    changed_driver driver;
+    driver->pointer_get_attribute = [](void* to, int what, CUdeviceptr address) {
+        CUresult const result = changed_driver::real.pointer_get_attribute(to, what, address);
+        if (what == cuda::pointer_mempool_handle)
+            *static_cast<CUmemoryPool*>(to) = nullptr;
+        return result;
+    };
+    expect_a_pin_to_stay_behind(memory_kind::graph);
+}
+
 TEST_P(lifetime_test, a_mapping_survives_its_context) {
     if (!adopts(memory_kind::device))
         GTEST_SKIP() << GetParam().backend << " does not map cudaMalloc memory";
@@ -247,6 +291,58 @@ TEST_P(lifetime_test, a_process_may_end_with_live_objects) {
 }
 
 BARMAP_OVER_ALL_WAYS(lifetime_test);
+
+/// A VMM chunk of another process, of which this one has a descriptor.
+class imported_chunk_test : public contract_test {
+protected:
+    static constexpr std::size_t bytes = 4 * mib;
+
+    // Forked before this process loads a driver, which does not survive that.
+    void prepare() override {
+        owner_.emplace([](line const& to_test) {
+            machine own("580");
+            own.use();
+            virtual_block const block(0, {bytes});
+            write_by_driver(block.address(), pattern(bytes, 1));
+            to_test.send_descriptor(cuda::export_chunk({.base = block.address()}).get());
+            char word = 0;
+            EXPECT_TRUE(to_test.receive(&word, 1));
+            EXPECT_TRUE(read_by_driver(block.address(), bytes) == pattern(bytes, 2));
+        });
+    }
+
+    std::optional<peer> owner_;
+};
+
+TEST_P(imported_chunk_test, stays_with_its_pin) {
+    if (GetParam().backend == std::string_view("dmabuf"))
+        GTEST_SKIP() << "the simulated GPU makes no dma-buf of what was exported before";
+    device const gpu = device::open(0);
+    fake::left_over const before = the_machine().held();
+    {
+        os::fd descriptor(owner_->receive_descriptor());
+        auto chunk = std::make_unique<imported_chunk>(descriptor.get(), bytes);
+        descriptor = {};
+        pin const held = gpu.pin(chunk->address(), bytes);
+        EXPECT_EQ(held.memory(), memory_kind::virtual_exportable);
+        mapping const map = held.map();
+        std::vector<std::byte> seen(bytes);
+        read(seen, map.window());
+        EXPECT_TRUE(seen == pattern(bytes, 1));
+        expect_same_memory(map, chunk->address(), 3);
+        chunk.reset();
+        write(map.window(), pattern(bytes, 2));
+        flush_stores();
+        owner_->send("x", 1); // lets it look
+        expect_exit(0, owner_->wait());
+        mapping const again = held.map();
+        read(seen, again.window());
+        EXPECT_TRUE(seen == pattern(bytes, 2)) << "the memory outlives its owner";
+    }
+    EXPECT_EQ(the_machine().held(), before);
+}
+
+BARMAP_OVER_ALL_WAYS(imported_chunk_test);
 
 } // namespace
 } // namespace barmap::contract

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "driver/cuda/memory.hpp"
 #include "other_run.hpp"
 #include "real_gpu.hpp"
 
-/// Memory of another process, by its IPC handle alone.
+/// Memory of another process.
 namespace barmap::gpu_test {
 namespace {
 
@@ -49,6 +50,43 @@ TEST_F(other_process, its_memory_is_mapped_by_its_handle) {
     map.copy_to_cpu(seen, 0);
     EXPECT_TRUE(seen == pattern(size, 2));
     EXPECT_EQ(code_of([&] { (void)gpu.pin(handle, 0, 8); }), errc::unsupported_memory);
+}
+
+constexpr std::size_t chunk_size = 6 * mib;
+
+/// Not a test either.
+TEST_F(other_process, DISABLED_owner_of_a_chunk) {
+    line const to_test(line_of_this_run);
+    virtual_block const block(0, {chunk_size});
+    write_by_driver(block.address(), pattern(chunk_size, 1));
+    to_test.send_descriptor(cuda::export_chunk({.base = block.address()}).get());
+    char word = 0;
+    ASSERT_TRUE(to_test.receive(&word, 1));
+    EXPECT_TRUE(read_by_driver(block.address(), chunk_size) == pattern(chunk_size, 2));
+    ::_exit(HasFailure());
+}
+
+TEST_F(other_process, its_chunk_that_was_imported_stays_with_its_pin) {
+    device const gpu = device::open(0);
+    other_run owner("other_process.DISABLED_owner_of_a_chunk");
+    os::fd descriptor(owner.receive_descriptor());
+    auto chunk = std::make_unique<imported_chunk>(descriptor.get(), chunk_size);
+    descriptor = {};
+    pin const held = gpu.pin(chunk->address(), chunk_size, {.backend = "rm"});
+    RecordProperty("kind", std::string(to_string(held.memory())));
+    mapping const map = held.map();
+    std::vector<std::byte> seen(chunk_size);
+    read(seen, map.window());
+    EXPECT_TRUE(seen == pattern(chunk_size, 1));
+    expect_same_memory(map, chunk->address(), 3);
+    chunk.reset();
+    write(map.window(), pattern(chunk_size, 2));
+    flush_stores();
+    owner.send("x", 1); // lets it look
+    EXPECT_EQ(owner.wait(), 0);
+    mapping const again = held.map();
+    read(seen, again.window());
+    EXPECT_TRUE(seen == pattern(chunk_size, 2)) << "the memory outlives its owner";
 }
 
 } // namespace

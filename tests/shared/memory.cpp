@@ -78,6 +78,23 @@ void virtual_block::unmap(std::size_t which) {
         expect_success(cu().mem_unmap(address_ + one.offset, one.bytes));
 }
 
+imported_chunk::imported_chunk(int descriptor, std::size_t bytes) : size_(bytes) {
+    CUmemGenericAllocationHandle handle = 0;
+    expect_success(cu().mem_import_from_shareable_handle(
+        &handle, reinterpret_cast<void*>(std::intptr_t{descriptor}), cuda::handle_type_posix_fd));
+    expect_success(cu().mem_address_reserve(&address_, bytes, 0, 0, 0));
+    expect_success(cu().mem_map(address_, bytes, 0, handle, 0));
+    expect_success(cu().mem_release(handle));
+    CUmemAccessDesc const access{{cuda::location_type_device, current_ordinal()},
+                                 cuda::access_read_write};
+    expect_success(cu().mem_set_access(address_, bytes, &access, 1));
+}
+
+imported_chunk::~imported_chunk() {
+    expect_success(cu().mem_unmap(address_, size_));
+    cu().mem_address_free(address_, size_);
+}
+
 pool_block::pool_block(std::size_t bytes, from which) {
     if (which == from::the_default_pool) {
         expect_success(cu().mem_alloc_async(&address_, bytes, nullptr));
@@ -205,6 +222,23 @@ void expect_same_memory(mapping const& mapping, std::uintptr_t gpu_address, unsi
     read(seen, mapping.window());
     EXPECT_TRUE(seen == second) << bytes
                                 << " bytes, written by the driver, read through the mapping";
+}
+
+void expect_other_memory(mapping const& mapping, std::vector<std::byte> const& held,
+                         std::uintptr_t gpu_address) {
+    std::size_t const bytes = mapping.size();
+    std::vector<std::byte> const there = pattern(bytes, 101), here = pattern(bytes, 102);
+    std::vector<std::byte> seen(bytes);
+    read(seen, mapping.window());
+    EXPECT_TRUE(seen == held) << "the mapping does not follow the address";
+    write_by_driver(gpu_address, there);
+    read(seen, mapping.window());
+    EXPECT_TRUE(seen == held) << "what the driver writes is for the other memory";
+    write(mapping.window(), here);
+    flush_stores();
+    EXPECT_TRUE(read_by_driver(gpu_address, bytes) == there) << "and what the mapping gets is not";
+    read(seen, mapping.window());
+    EXPECT_TRUE(seen == here);
 }
 
 } // namespace barmap::test

@@ -63,6 +63,17 @@ private:
     std::size_t size_ = 0;
 };
 
+/// A VMM chunk that some process has exported as a descriptor.
+class imported_chunk final : public memory {
+public:
+    imported_chunk(int descriptor, std::size_t bytes);
+    /// Unmaps it, the last that CUDA has of it here.
+    ~imported_chunk() override;
+
+private:
+    std::size_t size_;
+};
+
 /// cuMemAllocFromPoolAsync from a pool of its own, or cuMemAllocAsync from the default pool.
 class pool_block final : public memory {
 public:
@@ -130,5 +141,10 @@ void write_by_driver(std::uintptr_t to, std::vector<std::byte> const& bytes);
 
 /// Writes through the mapping and reads with the driver, then the other way round: every byte.
 void expect_same_memory(mapping const& mapping, std::uintptr_t gpu_address, unsigned seed);
+
+/// Expects these bytes in the mapping, and other memory at the GPU address, although it was the
+/// mapping's: what is written in one place does not come up in the other.
+void expect_other_memory(mapping const& mapping, std::vector<std::byte> const& held,
+                         std::uintptr_t gpu_address);
 
 } // namespace barmap::test

@@ -218,8 +218,8 @@ BARMAP_SIM_PEER(import_chunk) {
     int const fd = open(argument.c_str(), O_RDWR);
     CUmemGenericAllocationHandle handle = 0;
     CUdeviceptr base = 0;
-    function<CUresult(CUmemGenericAllocationHandle*, void*, int)>("cuMemImportFromShareableHandle")(
-        &handle, reinterpret_cast<void*>(std::intptr_t(fd)), handle_type_posix_fd);
+    cu().mem_import_from_shareable_handle(&handle, reinterpret_cast<void*>(std::intptr_t(fd)),
+                                          handle_type_posix_fd);
     close(fd);
     cu().mem_address_reserve(&base, chunk_size, 0, 0, 0);
     cu().mem_map(base, chunk_size, 0, handle, 0);

@@ -137,6 +137,9 @@ namespace barmap::cuda {
     /*  4.1 */ X(ipc_close_mem_handle, "cuIpcCloseMemHandle", (CUdeviceptr))                       \
     /* 11.2 */ X(mem_pool_export, "cuMemPoolExportToShareableHandle",                              \
                  (void*, CUmemoryPool, int, unsigned long long))                                   \
+    /* 10.2 */ X(mem_import_from_shareable_handle, "cuMemImportFromShareableHandle",               \
+                 (CUmemGenericAllocationHandle*, void*, int))                                      \
+    /* 11.2 */ X(mem_pool_trim_to, "cuMemPoolTrimTo", (CUmemoryPool, std::size_t))                 \
     /* 11.2 */ X(device_get_default_mem_pool, "cuDeviceGetDefaultMemPool",                         \
                  (CUmemoryPool*, CUdevice))                                                        \
     /* 11.2 */ X(mem_alloc_async, "cuMemAllocAsync", (CUdeviceptr*, std::size_t, CUstream))        \
@@ -148,6 +151,10 @@ namespace barmap::cuda {
     /* 10.0 */ X(graph_add_memcpy_node, "cuGraphAddMemcpyNode",                                    \
                  (CUgraphNode*, CUgraph, CUgraphNode const*, std::size_t, CUDA_MEMCPY3D const*,    \
                   CUcontext))                                                                      \
+    /* 11.4 */ X(graph_add_mem_alloc_node, "cuGraphAddMemAllocNode",                               \
+                 (CUgraphNode*, CUgraph, CUgraphNode const*, std::size_t,                          \
+                  CUDA_MEM_ALLOC_NODE_PARAMS*))                                                    \
+    /* 11.4 */ X(device_graph_mem_trim, "cuDeviceGraphMemTrim", (CUdevice))                        \
     /* 11.4 */ X(graph_instantiate, "cuGraphInstantiateWithFlags",                                 \
                  (CUgraphExec*, CUgraph, unsigned long long))                                      \
     /* 10.0 */ X(graph_exec_destroy, "cuGraphExecDestroy", (CUgraphExec))                          \

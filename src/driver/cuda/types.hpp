@@ -66,6 +66,14 @@ struct CUmemPoolProps {
     unsigned char reserved[54];
 };
 
+struct CUDA_MEM_ALLOC_NODE_PARAMS {
+    CUmemPoolProps poolProps;
+    CUmemAccessDesc const* accessDescs;
+    std::size_t accessDescCount;
+    std::size_t bytesize;
+    CUdeviceptr dptr; ///< what comes back
+};
+
 struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC {
     int type;
     union {
@@ -147,6 +155,7 @@ struct CUDA_MEMCPY3D {
 static_assert(sizeof(CUmemAllocationProp) == 32);
 static_assert(sizeof(CUmemAccessDesc) == 12);
 static_assert(sizeof(CUmemPoolProps) == 88);
+static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == 120);
 static_assert(sizeof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) == 104);
 static_assert(sizeof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) == 88);
 static_assert(sizeof(CUmemcpyAttributes) == 24);
