@@ -12,11 +12,6 @@ std::size_t open_descriptors() {
         std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
-std::size_t rounds(std::size_t usual) {
-    char const* const factor = std::getenv("ENGINE_TEST_ROUNDS");
-    return usual * (factor ? std::strtoull(factor, nullptr, 10) : 1);
-}
-
 void real_gpu::SetUp() {
     std::string why;
     cuda::driver_api const* driver = cuda::try_api(why);

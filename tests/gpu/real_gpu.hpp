@@ -3,6 +3,7 @@
 
 #include "driver/cuda/driver_api.hpp"
 #include "shared/memory.hpp"
+#include "shared/rounds.hpp"
 
 #include <barmap/barmap.hpp>
 
@@ -32,9 +33,6 @@ private:
 
 /// Of this process.
 [[nodiscard]] std::size_t open_descriptors();
-
-/// How often a test repeats itself: ENGINE_TEST_ROUNDS times as often, for a long run.
-[[nodiscard]] std::size_t rounds(std::size_t usual);
 
 /// The code of the barmap::error that this throws; an empty code if it throws none.
 template <class Action>
