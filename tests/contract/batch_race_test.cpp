@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "base/calls.hpp"
 #include "contract/batch_fixture.hpp"
+#include "shared/changed_calls.hpp"
 #include "transfer/engine/channel/channel_queue.hpp"
 #include "transfer/engine/engine.hpp"
 
@@ -228,27 +228,19 @@ TEST(batch_race_test, who_looks_does_not_wait_for_who_submits) {
 }
 
 /// The system's calls, of which the first ioctl from now on does something else before.
-class next_ioctl {
+class next_ioctl : changed_calls {
 public:
-    explicit next_ioctl(std::function<void()> first) : before_(&os::current()), table_(*before_) {
-        behind_ = before_;
+    explicit next_ioctl(std::function<void()> first) {
         first_ = std::move(first);
-        table_.ioctl = [](int fd, unsigned long request, void* argument) {
+        table.ioctl = [](int fd, unsigned long request, void* argument) {
             if (auto const now = std::exchange(first_, nullptr))
                 now();
-            return behind_->ioctl(fd, request, argument);
+            return real.ioctl(fd, request, argument);
         };
-        os::replace(&table_);
     }
-    next_ioctl(next_ioctl const&) = delete;
-    next_ioctl& operator=(next_ioctl const&) = delete;
-    ~next_ioctl() { os::replace(before_); }
 
 private:
-    static inline os::calls const* behind_ = nullptr;
     static inline std::function<void()> first_;
-    os::calls const* before_;
-    os::calls table_;
 };
 
 // The list of what waits for room goes with the channel.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "base/calls.hpp"
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
 #include "fake/faults.hpp"
+#include "shared/changed_calls.hpp"
 #include "transfer/engine/channel/generation.hpp"
 #include "transfer/engine/transfer.hpp"
 
@@ -75,53 +75,45 @@ TEST(channel_test, is_absent_where_the_driver_or_the_gpu_is_not_known) {
 }
 
 /// What another thread does to the first descriptor of /dev/nvidia-uvm while it is looked at.
-class descriptor_that_goes {
+class descriptor_that_goes : changed_calls {
 public:
     enum class fate { closed, replaced };
-    explicit descriptor_that_goes(fate what) : before_(&os::current()), table_(*before_) {
-        behind_ = before_;
+    explicit descriptor_that_goes(fate what) {
         fate_ = what;
         replaced_by_ = -1;
         went_ = false;
         wrong_ = 0;
-        table_.duplicate = [](int fd) {
+        table.duplicate = [](int fd) {
             char target[32]{};
             std::string const path = "/proc/self/fd/" + std::to_string(fd);
-            (void)behind_->readlink(path.c_str(), target, sizeof target);
+            (void)real.readlink(path.c_str(), target, sizeof target);
             if (went_ || std::string_view(target) != "/dev/nvidia-uvm")
-                return behind_->duplicate(fd);
+                return real.duplicate(fd);
             went_ = true;
             if (fate_ == fate::replaced)
                 return replaced_by_ = ::open("/dev/null", O_RDWR | O_CLOEXEC);
             errno = EBADF;
             return -1;
         };
-        table_.ioctl = [](int fd, unsigned long request, void* argument) {
+        table.ioctl = [](int fd, unsigned long request, void* argument) {
             wrong_ += fd == replaced_by_;
-            return behind_->ioctl(fd, request, argument);
+            return real.ioctl(fd, request, argument);
         };
-        table_.close = [](int fd) {
+        table.close = [](int fd) {
             if (fd == replaced_by_)
                 replaced_by_ = -1;
-            return behind_->close(fd);
+            return real.close(fd);
         };
-        os::replace(&table_);
     }
-    descriptor_that_goes(descriptor_that_goes const&) = delete;
-    descriptor_that_goes& operator=(descriptor_that_goes const&) = delete;
-    ~descriptor_that_goes() { os::replace(before_); }
     [[nodiscard]] static bool went() { return went_; }
     /// Calls of the file that has taken its place.
     [[nodiscard]] static unsigned wrong() { return wrong_; }
 
 private:
-    static inline os::calls const* behind_ = nullptr;
     static inline fate fate_ = fate::closed;
     static inline int replaced_by_ = -1;
     static inline bool went_ = false;
     static inline unsigned wrong_ = 0;
-    os::calls const* before_;
-    os::calls table_;
 };
 
 TEST(channel_test, descriptors_may_go_while_that_of_uvm_is_looked_for) {

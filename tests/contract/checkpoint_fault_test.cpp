@@ -3,6 +3,7 @@
 #include "contract/machine.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"
+#include "shared/changed_calls.hpp"
 
 #include <barmap/checkpoint.hpp>
 
@@ -114,23 +115,18 @@ TEST_P(checkpoint_fault_test, addresses_that_the_system_gave_away_are_not_mapped
     std::byte* const at = lost->data();
     static std::byte* first;
     first = at;
-    static os::calls table;
-    static decltype(table.mmap) real;
-    table = os::current();
-    real = table.mmap;
-    table.mmap = [](void* where, std::size_t bytes, int protection, int flags, int fd,
-                    off_t offset) -> void* {
+    changed_calls calls;
+    calls->mmap = [](void* where, std::size_t bytes, int protection, int flags, int fd,
+                     off_t offset) -> void* {
         if (where && where <= first && first < static_cast<std::byte*>(where) + bytes &&
             protection == 0) {
             errno = ENOMEM;
             return reinterpret_cast<void*>(-1);
         }
-        return real(where, bytes, protection, flags, fd, offset);
+        return changed_calls::real.mmap(where, bytes, protection, flags, fd, offset);
     };
-    os::calls const& before = os::current();
-    os::replace(&table);
     EXPECT_THROW(checkpoint_prepare(), error);
-    os::replace(&before);
+    calls.restore();
     expect_refusal([] { checkpoint_restore(); }, errc::unsupported_operation, "keep the addresses",
                    "destroy the mapping");
     lost.reset();

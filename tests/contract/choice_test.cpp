@@ -5,6 +5,7 @@
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/rm_driver.hpp"
 #include "map/backend.hpp"
+#include "shared/changed_calls.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -297,15 +298,13 @@ TEST_F(allocating_choice_test, too_few_descriptors_are_not_taken_for_too_little_
     changed_driver driver;
     driver->mem_create = [](CUmemGenericAllocationHandle*, std::size_t, CUmemAllocationProp const*,
                             unsigned long long) { return cuda::error_out_of_memory; };
-    os::calls const& before = os::current();
-    os::calls few = before;
-    few.open = [](char const*, int) {
+    changed_calls few;
+    few->open = [](char const*, int) {
         errno = EMFILE;
         return -1;
     };
-    os::replace(&few);
     refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
-    os::replace(&before);
+    few.restore();
     refusal const usual = refusal_of([&] { (void)gpu.allocate(mib); });
     driver.restore();
     EXPECT_EQ(seen.code, std::error_code(EMFILE, std::system_category())) << seen.text;

@@ -4,6 +4,7 @@
 #include "contract/machine.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"
+#include "shared/changed_calls.hpp"
 #include "shared/in_child.hpp"
 
 #include <barmap/ring.hpp>
@@ -297,9 +298,8 @@ int load_and_map(way const& which, unsigned n) {
 
 [[noreturn]] void open_without_a_driver(char const* simulated) {
     set_environment("BARMAP_SIM", simulated);
-    os::calls table = os::current();
-    table.dlopen = [](char const*, int) -> void* { return nullptr; };
-    os::replace(&table);
+    changed_calls calls;
+    calls->dlopen = [](char const*, int) -> void* { return nullptr; };
     try {
         (void)device::open(0);
     } catch (error const& failure) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "base/calls.hpp"
 #include "base/parcel.hpp"
 #include "contract/changed_parcel.hpp"
 #include "contract/ways_that_share.hpp"
 #include "driver/rm/client.hpp"
 #include "gpu/gpu_identity.hpp"
 #include "map/shared_memory.hpp"
+#include "shared/changed_calls.hpp"
 #include "shared/rounds.hpp"
 
 #include <array>
@@ -104,29 +104,18 @@ TEST_P(forged_share_test, an_emptied_descriptor_is_refused) {
 }
 
 /// The system's calls where no descriptor is left: of a message's files the kernel drops some.
-class no_descriptors {
-public:
-    no_descriptors() : table_(*before_) {
-        behind_ = before_;
-        table_.peek_message = [](int socket, msghdr* message) {
-            ssize_t const length = behind_->peek_message(socket, message);
+struct no_descriptors : changed_calls {
+    no_descriptors() {
+        table.peek_message = [](int socket, msghdr* message) {
+            ssize_t const length = real.peek_message(socket, message);
             message->msg_flags |= MSG_CTRUNC;
             return length;
         };
-        table_.open = [](char const*, int) {
+        table.open = [](char const*, int) {
             errno = EMFILE;
             return -1;
         };
-        os::replace(&table_);
     }
-    no_descriptors(no_descriptors const&) = delete;
-    no_descriptors& operator=(no_descriptors const&) = delete;
-    ~no_descriptors() { os::replace(before_); }
-
-private:
-    static inline os::calls const* behind_ = nullptr;
-    os::calls const* before_ = &os::current();
-    os::calls table_;
 };
 
 TEST_P(forged_share_test, too_few_descriptors_are_said_to_be_too_few) {
@@ -265,12 +254,9 @@ TEST_F(forged_share_alone_test, a_process_without_the_simulated_gpu_is_refused) 
     expect_refusal([&] { (void)open_shared(packed.get()); }, errc::invalid_argument,
                    "open shared memory", "as it was received");
     // A dma-buf, whose size cannot change, is enough.
-    os::calls const* const before = &os::current();
-    os::calls table = *before;
-    table.file_system = [](int) -> long { return 0x444d4142; };
-    os::replace(&table);
+    changed_calls calls;
+    calls->file_system = [](int) -> long { return 0x444d4142; };
     EXPECT_EQ(open_shared(packed.get()).map().size(), mib);
-    os::replace(before);
     set_environment("BARMAP_SIM", "1");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "base/calls.hpp"
 #include "contract/changed_parcel.hpp"
 #include "contract/ways_that_share.hpp"
+#include "shared/changed_calls.hpp"
 #include "shared/rounds.hpp"
 
 #include <barmap/ring.hpp>
@@ -189,16 +189,13 @@ TEST_P(forged_signal_test, host_memory_that_may_go_is_refused) {
     there(os::open_file("/dev/null", O_RDWR).release());
     there(os::open_file("/dev/zero", O_RDWR).release());
     // Of huge pages there may be none left at the first access.
-    os::calls const* const before = &os::current();
-    os::calls table = *before;
-    table.file_system = [](int) -> long { return 0x958458f6; };
     changed_parcel const whole(signals_->of_there.get());
     os::fd const packed = whole.pack();
     (void)to_gpu_of_ints::open_shared(packed.get());
-    os::replace(&table);
-    refusal const seen = refusal_of([&] { (void)to_gpu_of_ints::open_shared(packed.get()); });
-    os::replace(before);
-    expect_refusal(seen, errc::invalid_argument, open_it, as_received);
+    changed_calls calls;
+    calls->file_system = [](int) -> long { return 0x958458f6; };
+    expect_refusal([&] { (void)to_gpu_of_ints::open_shared(packed.get()); }, errc::invalid_argument,
+                   open_it, as_received);
 }
 
 // A store of a whole line faults there.

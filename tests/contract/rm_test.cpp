@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "base/calls.hpp"
 #include "contract/engine_machine.hpp"
 #include "driver/cuda/memory.hpp"
 #include "driver/rm/client.hpp"
@@ -7,6 +6,7 @@
 #include "fake/faults.hpp"
 #include "fake/rm_driver.hpp"
 #include "map/backend.hpp"
+#include "shared/changed_calls.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -354,15 +354,12 @@ TEST_F(rm_test, a_driver_that_is_disturbed_for_ever_is_not_waited_for) {
     device const gpu = device::open(0);
     static int calls;
     calls = 0;
-    os::calls const* const before = &os::current();
-    os::calls disturbed = *before;
-    disturbed.ioctl = [](int, unsigned long, void*) {
+    changed_calls disturbed;
+    disturbed->ioctl = [](int, unsigned long, void*) {
         errno = ++calls < 100'000 ? EAGAIN : EIO;
         return -1;
     };
-    os::replace(&disturbed);
     refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
-    os::replace(before);
     EXPECT_EQ(seen.code, std::error_code(EAGAIN, std::system_category())) << seen.text;
 }
 

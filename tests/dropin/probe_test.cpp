@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "probe.hpp"
 
-#include "base/calls.hpp"
 #include "base/config.hpp"
 #include "shared/caught.hpp"
+#include "shared/changed_calls.hpp"
 
 #include <barmap/error.hpp>
 
@@ -25,26 +25,23 @@ protected:
         ::unsetenv("CUDA_VISIBLE_DEVICES");
         config::read_again();
         there = "";
-        table_ = os::linux_calls();
-        table_.dlopen = [](char const*, int flags) { return ::dlopen(nullptr, flags); };
-        table_.open = [](char const* path, int flags) {
+        calls_->dlopen = [](char const*, int flags) { return ::dlopen(nullptr, flags); };
+        calls_->open = [](char const* path, int flags) {
             if (std::string_view(path) == "/dev/nvidiactl")
                 path = "/dev/null";
             return os::linux_calls().open(path, flags);
         };
-        table_.access = [](char const* path, int mode) {
+        calls_->access = [](char const* path, int mode) {
             EXPECT_EQ(mode, R_OK | W_OK) << path;
             errno = ENOENT;
             return path == there ? 0 : -1;
         };
-        os::replace(&table_);
     }
-    void TearDown() override { os::replace(nullptr); }
 
     static inline std::string there; ///< the one GPU's device node
 
 private:
-    os::calls table_{};
+    test::changed_calls calls_;
 };
 
 TEST_F(probe_test, any_gpu_that_can_be_opened_will_do) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Sessions from inside: calls that meet in the midst of others, and which backend a session takes.
 // The library's own sources, so that what lies beneath them can be held up, or replaced.
-#include "base/calls.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/kernel.hpp"
 #include "fake/simulation.hpp"
+#include "shared/changed_calls.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -42,7 +42,6 @@ protected:
         ::setenv("BARMAP_ENGINE", "none", 1);
     }
     void TearDown() override {
-        os::replace(nullptr);
         cuda::replace_api(nullptr);
         if (g_) {
             EXPECT_EQ(gdr_close(g_), 0);
@@ -101,12 +100,6 @@ TEST_F(gdrapi_session, a_pin_that_meets_the_close_is_refused) {
 TEST_F(gdrapi_session, a_use_that_meets_the_unpin_is_refused) {
     use_context();
     open();
-    static os::calls table;
-    table = os::linux_calls();
-    table.mmap = [](void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
-        run_once();
-        return os::linux_calls().mmap(at, bytes, protection, flags, fd, offset);
-    };
     unsigned refused = 0;
     for (int round = 0; round < 20; ++round) {
         gdr_mh_t handle{};
@@ -123,12 +116,16 @@ TEST_F(gdrapi_session, a_use_that_meets_the_unpin_is_refused) {
             while (number == 0 || !sleeps(number)) // for the handle, which this thread maps
                 std::this_thread::yield();
         };
-        os::replace(&table);
+        test::changed_calls calls;
+        calls->mmap = [](void* at, std::size_t bytes, int protection, int flags, int fd,
+                         off_t offset) {
+            run_once();
+            return os::linux_calls().mmap(at, bytes, protection, flags, fd, offset);
+        };
         void* mapped = nullptr;
         EXPECT_EQ(gdr_map(g_, handle, &mapped, page), 0);
         EXPECT_EQ(gdr_unpin_buffer(g_, handle), 0);
         user.join();
-        os::replace(nullptr);
         // Either may have come first, but nobody sees a handle that is pinned no more.
         EXPECT_TRUE(result == EINVAL || (result == 0 && info.mapped)) << result;
         refused += result == EINVAL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "base/calls.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/memory.hpp"
 #include "placed_layer.hpp"
+#include "shared/changed_calls.hpp"
 #include "software_gpu.hpp"
 #include "watched_vulkan.hpp"
 
@@ -89,12 +89,11 @@ TEST_F(failure, to_unmap_keeps_the_addresses_from_being_given_to_someone_else) {
     std::unique_ptr<backend::pinned> const pinned =
         vulkan->pin(cuda::describe(memory.address(), memory.size()));
     std::unique_ptr<backend::mapped> mapped = pinned->map();
-    os::calls table = os::current();
-    table.munmap = [](void* at, std::size_t bytes) {
+    changed_calls calls;
+    calls->munmap = [](void* at, std::size_t bytes) {
         released = at;
         return os::linux_calls().munmap(at, bytes);
     };
-    os::replace(&table);
     watched.fail("vkUnmapMemory2KHR", VK_ERROR_MEMORY_MAP_FAILED);
     mapped.reset();
     EXPECT_EQ(released, nullptr);
@@ -110,8 +109,8 @@ TEST_F(failure, to_place_a_mapping_leaves_its_addresses_alone_and_frees_all_othe
     std::unique_ptr<backend::backend> const vulkan = started();
     std::unique_ptr<backend::pinned> const pinned =
         vulkan->pin(cuda::describe(memory.address(), memory.size()));
-    os::calls table = os::current();
-    table.mmap = [](void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
+    changed_calls calls;
+    calls->mmap = [](void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
         void* const result = os::linux_calls().mmap(at, bytes, protection, flags, fd, offset);
         if (!at) {
             reserved = lost_begin = reinterpret_cast<std::uintptr_t>(result);
@@ -119,7 +118,7 @@ TEST_F(failure, to_place_a_mapping_leaves_its_addresses_alone_and_frees_all_othe
         }
         return result;
     };
-    table.munmap = [](void* at, std::size_t bytes) {
+    calls->munmap = [](void* at, std::size_t bytes) {
         auto const first = reinterpret_cast<std::uintptr_t>(at);
         if (first == lost_begin)
             lost_begin += bytes;
@@ -127,10 +126,9 @@ TEST_F(failure, to_place_a_mapping_leaves_its_addresses_alone_and_frees_all_othe
             lost_end -= bytes;
         return os::linux_calls().munmap(at, bytes);
     };
-    os::replace(&table);
     watched.fail(2, VK_ERROR_MEMORY_MAP_FAILED);
     EXPECT_THROW((void)pinned->map(), error);
-    os::replace(nullptr);
+    calls.restore();
     std::uintptr_t const data =
         (reserved + placed_layer_alignment - 1) / placed_layer_alignment * placed_layer_alignment;
     EXPECT_EQ(lost_begin - data, 2 * mib);
@@ -203,17 +201,15 @@ TEST_F(failure, of_any_system_call) {
         errno = ENOMEM;
         return countdown != 0 && --countdown == 0;
     };
-    os::calls const outer = os::current();
-    os::calls table = outer;
-    table.duplicate = [](int fd) { return fails() ? -1 : os::linux_calls().duplicate(fd); };
-    table.mmap = [](void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
+    changed_calls calls;
+    calls->duplicate = [](int fd) { return fails() ? -1 : os::linux_calls().duplicate(fd); };
+    calls->mmap = [](void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
         return fails() ? reinterpret_cast<void*>(-1)
                        : os::linux_calls().mmap(at, bytes, protection, flags, fd, offset);
     };
-    table.madvise = [](void* at, std::size_t bytes, int advice) {
+    calls->madvise = [](void* at, std::size_t bytes, int advice) {
         return fails() ? -1 : os::linux_calls().madvise(at, bytes, advice);
     };
-    os::replace(&table);
     unsigned call = 0;
     for (bool done = false; !done;) {
         ASSERT_LT(call, 100u);
@@ -233,7 +229,6 @@ TEST_F(failure, of_any_system_call) {
     }
     // duplicate and madvise; two duplicates, a reservation and madvise
     EXPECT_EQ(call, 7u);
-    os::replace(nullptr);
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/calls.hpp"
+#include "shared/changed_calls.hpp"
 
 #include <barmap/error.hpp>
 #include <barmap/report.hpp>
@@ -122,17 +122,15 @@ TEST(error_test, foreign_codes_are_named_where_they_are_known) {
 
 TEST(error_test, naming_a_cuda_error_loads_no_driver) {
     static bool loaded = false;
-    os::calls table = os::linux_calls();
-    table.dlopen = [](char const*, int) -> void* {
+    test::changed_calls calls;
+    calls->dlopen = [](char const*, int) -> void* {
         loaded = true;
         return nullptr;
     };
-    os::replace(&table);
     EXPECT_EQ(cuda_category().message(2), "CUDA_ERROR_OUT_OF_MEMORY");
     EXPECT_EQ(cuda_category().message(999), "CUDA_ERROR_UNKNOWN");
     EXPECT_EQ(cuda_category().message(12345), "CUresult 12345");
     EXPECT_FALSE(loaded);
-    os::replace(nullptr);
 }
 
 TEST(error_test, every_kind_of_memory_and_state_has_a_name) {
