@@ -117,20 +117,9 @@ TEST_P(any_memory_test, chunks_without_a_handle_type) {
     EXPECT_EQ(gpu.pin(chunks.address(), 1).memory(), memory_kind::virtual_opaque);
 }
 
-// CUDA names no pool for it, and no context.
 TEST_P(any_memory_test, memory_of_a_graph) {
     pool_block const block(4 * mib, pool_block::from::the_default_pool);
-    static cuda::driver_api table;
-    table = cuda::api();
-    table.pointer_get_attribute = [](void* to, int what, CUdeviceptr address) {
-        cuda::replace_api(nullptr);
-        CUresult const result = cuda::api().pointer_get_attribute(to, what, address);
-        cuda::replace_api(&table);
-        if (what == cuda::pointer_mempool_handle)
-            *static_cast<CUmemoryPool*>(to) = nullptr;
-        return result;
-    };
-    cuda::replace_api(&table);
+    pools_of_graphs const driver;
     pin const held = device::open(0).pin(block.address() + 5, mib);
     EXPECT_EQ(held.memory(), memory_kind::graph);
     expect_same_memory(held.map(), block.address() + 5, 1);

@@ -159,17 +159,11 @@ TEST_P(lifetime_test, a_pin_stays_with_what_a_pool_has_given_back) {
     expect_a_pin_to_stay_behind(memory_kind::pool);
 }
 
-// As between two launches. CUDA names no pool for it, and no context.
+// As between two launches.
 TEST_P(lifetime_test, a_pin_stays_with_what_a_graphs_node_has_given_back) {
     if (!adopts(memory_kind::graph))
         GTEST_SKIP() << GetParam().backend << " does not map memory nodes of graphs";
-    changed_driver driver;
-    driver->pointer_get_attribute = [](void* to, int what, CUdeviceptr address) {
-        CUresult const result = changed_driver::real.pointer_get_attribute(to, what, address);
-        if (what == cuda::pointer_mempool_handle)
-            *static_cast<CUmemoryPool*>(to) = nullptr;
-        return result;
-    };
+    pools_of_graphs const driver;
     expect_a_pin_to_stay_behind(memory_kind::graph);
 }
 

@@ -23,4 +23,16 @@ public:
     [[nodiscard]] cuda::driver_api* operator->() { return &table; }
 };
 
+/// Memory of pools is as that of a graph's node: CUDA names no pool for it, and no context.
+struct pools_of_graphs : changed_driver {
+    pools_of_graphs() {
+        table.pointer_get_attribute = [](void* to, int what, CUdeviceptr address) {
+            CUresult const result = real.pointer_get_attribute(to, what, address);
+            if (what == cuda::pointer_mempool_handle)
+                *static_cast<CUmemoryPool*>(to) = nullptr;
+            return result;
+        };
+    }
+};
+
 } // namespace barmap::test
