@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: MIT
+#include "other_run.hpp"
 #include "real_gpu.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <random>
-#include <spawn.h>
 #include <string>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
-
-extern char** environ;
 
 namespace barmap::gpu_test {
 namespace {
@@ -336,55 +331,42 @@ TEST_F(batch_test, starts_and_ends_leave_nothing) {
     EXPECT_EQ(free_after, free_before);
 }
 
+/// Not a test: a process that is killed.
+TEST_F(batch_test, DISABLED_submits_for_ever) {
+    line const to_test(line_of_this_run);
+    device const gpu = device::open(0);
+    batch_queue queue = gpu.batches();
+    device_block const block(64 * mib);
+    pinned_block const host(64 * mib);
+    CUstream stream = nullptr;
+    expect_success(cu().stream_create(&stream, 1));
+    std::vector<copy_piece> list;
+    for (std::size_t at = 0; at < 64 * mib; at += 16384)
+        list.push_back({host.address() + at, block.address() + at, 16384});
+    std::vector<copy_piece> back = list;
+    for (copy_piece& each : back)
+        std::swap(each.to, each.from);
+    for (bool has_told = false;; has_told = true) {
+        (void)queue.submit(list);
+        batch_ticket const ticket = queue.submit(back, after{stream}, then{stream});
+        if (!has_told)
+            to_test.send("x", 1);
+        (void)queue.wait(ticket, 1s);
+    }
+}
+
 // Its channel goes with it, in CUDA's address space and all, and disturbs no other process.
 TEST_F(batch_test, survives_processes_that_are_killed_in_mid_copy) {
-    if (std::getenv("BATCH_TEST_CHILD")) {
-        device const gpu = device::open(0);
-        batch_queue queue = gpu.batches();
-        device_block const block(64 * mib);
-        pinned_block const host(64 * mib);
-        CUstream stream = nullptr;
-        expect_success(cu().stream_create(&stream, 1));
-        std::vector<copy_piece> list;
-        for (std::size_t at = 0; at < 64 * mib; at += 16384)
-            list.push_back({host.address() + at, block.address() + at, 16384});
-        std::vector<copy_piece> back = list;
-        for (copy_piece& each : back)
-            std::swap(each.to, each.from);
-        for (bool has_told = false;; has_told = true) {
-            (void)queue.submit(list);
-            batch_ticket const ticket = queue.submit(back, after{stream}, then{stream});
-            if (!has_told && ::write(std::atoi(std::getenv("BATCH_TEST_CHILD")), "x", 1) != 1)
-                ::_exit(1);
-            (void)queue.wait(ticket, 1s);
-        }
-    }
     device const gpu = device::open(0);
     batch_queue queue = gpu.batches();
     for (std::size_t i = 0; i < rounds(3); ++i) {
-        std::array<int, 2> ends{};
-        ASSERT_EQ(::pipe(ends.data()), 0);
-        ::setenv("BATCH_TEST_CHILD", std::to_string(ends[1]).c_str(), 1);
-        std::string const filter =
-            "--gtest_filter=batch_test.survives_processes_that_are_killed_in_mid_copy";
-        std::array<char*, 3> arguments{const_cast<char*>("gpu_test"),
-                                       const_cast<char*>(filter.c_str()), nullptr};
-        pid_t child = 0;
-        ASSERT_EQ(
-            ::posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ),
-            0);
-        ::close(ends[1]);
-        char told = 0;
-        ASSERT_EQ(::read(ends[0], &told, 1), 1);
+        other_run other("batch_test.DISABLED_submits_for_ever");
+        char word = 0;
+        ASSERT_TRUE(other.receive(&word, 1));
         std::this_thread::sleep_for(std::chrono::milliseconds(i % 7));
-        ::kill(child, SIGKILL);
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        EXPECT_TRUE(WIFSIGNALED(status));
-        ::close(ends[0]);
+        other.kill();
         expect_to_work(queue, static_cast<unsigned>(i));
     }
-    ::unsetenv("BATCH_TEST_CHILD");
     EXPECT_EQ(queue.reports().back().failures, 0u);
 }
 

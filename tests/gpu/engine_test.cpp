@@ -3,6 +3,7 @@
 
 #include "base/region.hpp"
 #include "gpu/gpu_identity.hpp"
+#include "other_run.hpp"
 #include "real_gpu.hpp"
 #include "transfer/engine/transfer.hpp"
 
@@ -11,12 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
-
-extern char** environ;
 
 namespace barmap::gpu_test {
 namespace {
@@ -205,14 +201,15 @@ TEST_F(engine_test, leaves_nothing_behind) {
     EXPECT_EQ(gpu.bar1().available, bar1);
 }
 
-/// The child: copies until it is killed.
-[[noreturn]] void copy_until_killed() {
+/// Not a test: a process that is killed.
+TEST_F(engine_test, DISABLED_copies_for_ever) {
+    line const to_test(line_of_this_run);
     device const gpu = device::open(0);
     pin const own = gpu.allocate(16 * mib);
     mapping const map = own.map();
     std::vector<std::byte> host(8 * mib);
     map.copy_to_cpu(host, 0);
-    (void)!::write(STDOUT_FILENO, "x", 1);
+    to_test.send("x", 1);
     for (;;) {
         map.copy_to_cpu(host, 0);
         map.copy_to_gpu(4096, host);
@@ -220,43 +217,21 @@ TEST_F(engine_test, leaves_nothing_behind) {
 }
 
 TEST_F(engine_test, a_process_killed_in_the_middle_of_a_copy_harms_nobody) {
-    if (std::getenv("ENGINE_TEST_CHILD"))
-        copy_until_killed();
     device const gpu = device::open(0);
     device_block const block(4 * mib);
     mapping const map = gpu.pin(block.address(), 4 * mib).map();
     std::vector<std::byte> seen(4 * mib);
     map.copy_to_gpu(0, pattern(4 * mib, 1));
-    ::setenv("ENGINE_TEST_CHILD", "1", 1);
     std::mt19937 random(1);
     for (std::size_t i = 0; i < rounds(5); ++i) {
-        std::array<int, 2> ends{};
-        ASSERT_EQ(::pipe(ends.data()), 0);
-        posix_spawn_file_actions_t actions;
-        ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-        char program[] = "/proc/self/exe",
-             only[] = "--gtest_filter=engine_test.a_process_killed_in_the_middle_*",
-             quiet[] = "--gtest_brief=1";
-        char* const arguments[] = {program, only, quiet, nullptr};
-        pid_t child = 0;
-        ASSERT_EQ(::posix_spawn(&child, program, &actions, nullptr, arguments, environ), 0);
-        ::posix_spawn_file_actions_destroy(&actions);
-        ::close(ends[1]);
-        char c = 0;
-        while (::read(ends[0], &c, 1) == 1 && c != 'x') {
-        }
-        EXPECT_EQ(c, 'x');
+        other_run other("engine_test.DISABLED_copies_for_ever");
+        char word = 0;
+        ASSERT_TRUE(other.receive(&word, 1));
         std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
-        ::kill(child, SIGKILL);
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        EXPECT_TRUE(WIFSIGNALED(status));
-        ::close(ends[0]);
+        other.kill();
         map.copy_to_cpu(seen, 0);
         ASSERT_TRUE(seen == pattern(4 * mib, 1));
     }
-    ::unsetenv("ENGINE_TEST_CHILD");
     for (engine_report const& each : gpu.engines())
         EXPECT_EQ(each.failures, 0u) << each.name;
 }
