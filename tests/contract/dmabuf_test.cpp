@@ -142,17 +142,14 @@ TEST_F(dmabuf_test, a_file_without_the_bytes_is_refused) {
 
 TEST_F(dmabuf_test, the_pcie_path_is_asked_for_where_it_is_wanted) {
     static unsigned long long seen;
-    static decltype(cuda::driver_api::mem_get_handle_for_address_range) real;
-    static cuda::driver_api table;
-    table = cuda::api();
-    real = table.mem_get_handle_for_address_range;
-    table.mem_get_handle_for_address_range = [](void* handle, CUdeviceptr address,
-                                                std::size_t bytes, int type,
-                                                unsigned long long flags) {
+    changed_driver driver;
+    driver->mem_get_handle_for_address_range = [](void* handle, CUdeviceptr address,
+                                                  std::size_t bytes, int type,
+                                                  unsigned long long flags) {
         seen = flags;
-        return real(handle, address, bytes, type, 0);
+        return changed_driver::real.mem_get_handle_for_address_range(handle, address, bytes, type,
+                                                                     0);
     };
-    cuda::replace_api(&table);
     backend::gpu coherent, apart;
     coherent.coherent = true;
     cuda::memory const memory = cuda::describe(inside(), mib);
@@ -171,17 +168,13 @@ TEST_F(dmabuf_test, the_pcie_path_is_asked_for_where_it_is_wanted) {
 TEST_F(dmabuf_test, a_gpu_whose_dma_bufs_cannot_be_mapped_makes_it_absent) {
     static CUresult known;
     static int maps;
-    static decltype(cuda::driver_api::device_get_attribute) real;
-    static cuda::driver_api table;
-    table = cuda::api();
-    real = table.device_get_attribute;
-    table.device_get_attribute = [](int* value, int which, CUdevice device) {
+    changed_driver driver;
+    driver->device_get_attribute = [](int* value, int which, CUdevice device) {
         if (which != cuda::attribute_dma_buf_mmap)
-            return real(value, which, device);
+            return changed_driver::real.device_get_attribute(value, which, device);
         *value = maps;
         return known;
     };
-    cuda::replace_api(&table);
     backend::gpu gpu;
     gpu.driver_version = 13030;
     known = cuda::success;

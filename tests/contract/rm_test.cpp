@@ -422,22 +422,18 @@ TEST_F(rm_two_gpus_test, a_gpu_that_the_driver_does_not_list_makes_rm_absent) {
 TEST_F(rm_two_gpus_test, a_handle_of_the_other_gpu_is_refused) {
     device const second = device::open(1);
     device_block const block(2 * mib);
-    static decltype(cuda::driver_api::pointer_get_attributes) real;
-    real = cuda::api().pointer_get_attributes;
-    static cuda::driver_api table;
-    table = cuda::api();
-    table.pointer_get_attributes = [](unsigned count, int* names, void** values,
-                                      CUdeviceptr address) {
-        CUresult const result = real(count, names, values, address);
+    changed_driver driver;
+    driver->pointer_get_attributes = [](unsigned count, int* names, void** values,
+                                        CUdeviceptr address) {
+        CUresult const result =
+            changed_driver::real.pointer_get_attributes(count, names, values, address);
         for (unsigned i = 0; i < count; ++i)
             if (names[i] == cuda::pointer_device_ordinal)
                 *static_cast<int*>(values[i]) = 1;
         return result;
     };
-    cuda::replace_api(&table);
-    refusal const seen = refusal_of([&] { (void)second.pin(block.address(), mib); });
-    cuda::replace_api(nullptr);
-    expect_refusal(seen, errc::wrong_device, "backend rm");
+    expect_refusal([&] { (void)second.pin(block.address(), mib); }, errc::wrong_device,
+                   "backend rm");
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "fake/kernel.hpp"
 #include "fake/simulation.hpp"
 #include "shared/changed_calls.hpp"
+#include "shared/changed_driver.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -42,7 +43,6 @@ protected:
         ::setenv("BARMAP_ENGINE", "none", 1);
     }
     void TearDown() override {
-        cuda::replace_api(nullptr);
         if (g_) {
             EXPECT_EQ(gdr_close(g_), 0);
         }
@@ -80,18 +80,15 @@ TEST_F(gdrapi_session, a_pin_that_meets_the_close_is_refused) {
     gdr_mh_t handle{};
     ASSERT_EQ(gdr_pin_buffer(g_, address(), page, 0, 0, &handle), 0); // starts the backend
     ASSERT_EQ(gdr_unpin_buffer(g_, handle), 0);
-    static cuda::driver_api table;
-    static decltype(table.mem_get_handle_for_address_range) real;
-    table = cuda::api();
-    real = table.mem_get_handle_for_address_range;
-    table.mem_get_handle_for_address_range = [](void* file, CUdeviceptr at, std::size_t bytes,
-                                                int type, unsigned long long flags) {
+    test::changed_driver driver;
+    driver->mem_get_handle_for_address_range = [](void* file, CUdeviceptr at, std::size_t bytes,
+                                                  int type, unsigned long long flags) {
         run_once();
-        return real(file, at, bytes, type, flags);
+        return test::changed_driver::real.mem_get_handle_for_address_range(file, at, bytes, type,
+                                                                           flags);
     };
     gdr_t const closed = std::exchange(g_, nullptr);
     once_ = [&] { std::thread([&] { EXPECT_EQ(gdr_close(closed), 0); }).join(); };
-    cuda::replace_api(&table);
     EXPECT_EQ(gdr_pin_buffer(closed, address(), page, 0, 0, &handle), EINVAL);
     EXPECT_FALSE(once_) << "it was closed meanwhile";
 }
