@@ -106,8 +106,11 @@ arena_state::arena_state(pin shared, os::fd host_memory, std::vector<std::size_t
         throw error(errc::invalid_argument, open_it, "", as_received);
     if (!host_file)
         return;
+    if (!os::is_lasting_memory(host_file.get()))
+        throw error(errc::invalid_argument, open_it, "", as_received);
+    // Its size only now that nobody can make it less.
     std::size_t const bytes = os::file_size(host_file.get()).value_or(0);
-    if (bytes == 0 || !os::is_lasting_memory(host_file.get()))
+    if (bytes == 0)
         throw error(errc::invalid_argument, open_it, "", as_received);
     host = os::region::shared_memory(bytes, host_file.get());
     host_block.free = free_ranges(bytes);

@@ -198,6 +198,28 @@ TEST_P(forged_signal_test, host_memory_that_may_go_is_refused) {
                    open_it, as_received);
 }
 
+// What is asked first may have changed by the time that the second thing is asked.
+TEST_P(forged_signal_test, host_memory_that_is_made_shorter_before_it_is_sealed_is_refused) {
+    constexpr std::size_t bytes = 1 << 14;
+    static int forged;
+    forged = ::memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ASSERT_EQ(::ftruncate(forged, bytes), 0);
+    changed_parcel changed(signals_->of_there.get());
+    changed.is.files[1] = os::fd(forged);
+    os::fd const packed = changed.pack();
+    os::calls const* const before = &os::current();
+    os::calls table = *before;
+    table.seals = [](int file) {
+        EXPECT_EQ(::ftruncate(forged, 0), 0);
+        EXPECT_EQ(::fcntl(forged, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+        return ::fcntl(file, F_GET_SEALS);
+    };
+    os::replace(&table);
+    refusal const seen = refusal_of([&] { (void)to_gpu_of_ints::open_shared(packed.get()); });
+    os::replace(before);
+    expect_refusal(seen, errc::invalid_argument, open_it, as_received);
+}
+
 // A store of a whole line faults there.
 TEST_P(forged_signal_test, gpu_memory_that_begins_inside_a_line_is_refused) {
     device_block const block(2 * mib);
