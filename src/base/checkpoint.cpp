@@ -32,7 +32,7 @@ struct process_state {
     }
 
     os::process_id const owner = os::this_process();
-    bool const is_of_child; ///< of a process that used barmap before it forked
+    bool const is_of_child; ///< of a process that held something when it forked
     std::atomic<phase> now{phase::running};
     std::array<counter, 16> counters;
     std::mutex one_at_a_time; ///< of prepare() and restore(); before the next
@@ -50,7 +50,8 @@ process_state& of_this_process() {
     static std::atomic<process_state*> latest{nullptr};
     process_state* known = latest.load(std::memory_order_acquire);
     while (!known || !os::is_this_process(known->owner)) {
-        auto* const made = new process_state(known != nullptr);
+        // Read without the lock, which may be held for ever.
+        auto* const made = new process_state(known && !known->survivors.empty());
         if (latest.compare_exchange_strong(known, made, std::memory_order_acq_rel))
             return *made;
         delete made;

@@ -6,6 +6,7 @@
 #include <barmap/checkpoint.hpp>
 
 #include <cerrno>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -309,6 +310,16 @@ TEST_P(checkpoint_test, a_forked_child_is_refused) {
                     }));
     }
     checkpoint_restore();
+}
+
+TEST_P(checkpoint_test, a_child_whose_parent_opened_no_gpu_is_prepared) {
+    expect_refusal([] { (void)open_shared(-1); }, errc::invalid_argument, "open shared memory");
+    expect_exit(7, in_child(0, [] {
+                    checkpoint_prepare();
+                    refusal const seen = refusal_of([] { (void)device::open(0); });
+                    checkpoint_restore();
+                    ::_exit(seen.code == errc::checkpointed ? 7 : 2);
+                }));
 }
 
 // What the mapping reaches is what the memory was: the case that all this is for.
