@@ -205,18 +205,28 @@ void bring_all_back(process_state& all) {
     }
 }
 
+/// @return whether all is back; else the process is prepared
+bool undo(process_state& all) noexcept {
+    try {
+        bring_all_back(all);
+        return true;
+    } catch (std::exception const&) {
+        all.now.store(phase::prepared);
+        return false;
+    }
+}
+
 void let_all_go_or_none(process_state& all) {
     try {
         let_all_go(all);
     } catch (error const& failure) {
-        try {
-            bring_all_back(all);
-        } catch (std::exception const&) {
-            all.now.store(phase::prepared);
-            throw error(failure.code(), failure.operation(), failure.backend(),
-                        "it could not be undone, so that the process is prepared: call "
-                        "checkpoint_restore()");
-        }
+        if (undo(all))
+            throw;
+        throw error(failure.code(), failure.operation(), failure.backend(),
+                    "it could not be undone, so that the process is prepared: call "
+                    "checkpoint_restore()");
+    } catch (std::exception const&) { // for want of memory
+        (void)undo(all);
         throw;
     }
     all.now.store(phase::prepared);

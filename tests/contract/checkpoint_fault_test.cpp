@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/checkpoint_of_cuda.hpp"
 #include "contract/machine.hpp"
+#include "contract/memory_shortage.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"
 #include "shared/changed_calls.hpp"
@@ -104,6 +105,45 @@ TEST_P(checkpoint_fault_test, every_call_may_fail_once) {
         expect_same_memory(map, block->address(), 1);
         expect_same_memory(second, block->address(), 2);
         expect_same_memory(of_own, own.gpu_address(), 3);
+    }
+}
+
+TEST_P(checkpoint_fault_test, every_allocation_may_fail_once) {
+    device const gpu = device::open(0);
+    pin const own = gpu.allocate(mib);
+    mapping const map = own.map();
+    go();
+    come_back();
+    fake::left_over const running = the_machine().held();
+    go();
+    fake::left_over const prepared = the_machine().held();
+    come_back();
+    constexpr unsigned more_than_all = 5000;
+    for (auto* const action : {&go, &come_back}) {
+        bool has_failed = true;
+        unsigned n = 1;
+        for (; has_failed && n < more_than_all; ++n) {
+            SCOPED_TRACE(testing::Message() << "allocation " << n << " fails");
+            if (action == &come_back)
+                go();
+            {
+                memory_shortage const shortage(n);
+                try {
+                    action();
+                } catch (std::exception const&) {
+                    // Either all of it is done, or nothing.
+                }
+                has_failed = shortage.has_failed();
+            }
+            fake::left_over const now = the_machine().held();
+            ASSERT_TRUE(now == running || now == prepared) << testing::PrintToString(now);
+            if (now == prepared)
+                expect_refusal([&] { (void)own.map(); }, errc::checkpointed, "prepared");
+            ASSERT_NO_THROW(come_back());
+            ASSERT_EQ(the_machine().held(), running);
+            expect_same_memory(map, own.gpu_address(), n);
+        }
+        ASSERT_LT(n, more_than_all) << "it never runs through";
     }
 }
 
