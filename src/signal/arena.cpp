@@ -3,6 +3,7 @@
 
 #include "signal/arena_state.hpp"
 
+#include "base/checkpoint.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
@@ -151,13 +152,14 @@ std::optional<std::size_t> take_shared(arena_block& from, std::size_t bytes) {
 }
 
 std::size_t take(arena_state& from, arena_block& block, std::size_t bytes, char const* what) {
+    std::string const operation =
+        "take " + std::to_string(bytes) + " bytes of " + what + " memory from an arena";
     auto const refuse = [&](errc code, std::string advice) {
-        throw error(code,
-                    "take " + std::to_string(bytes) + " bytes of " + what + " memory from an arena",
-                    "", std::move(advice));
+        throw error(code, operation, "", std::move(advice));
     };
     if (!os::is_this_process(from.owner))
         refuse(errc::forked_child, "make a new arena in the child");
+    checkpoint::pass const here(operation); // whoever takes it writes to it
     if (bytes == 0)
         refuse(errc::invalid_argument, "give a size greater than 0");
     std::optional<std::size_t> found;

@@ -156,10 +156,11 @@ byte_ring_to_cpu::~byte_ring_to_cpu() {
 }
 
 int byte_ring_to_cpu::share() {
-    if (next_ != returned_)
-        give_credit();
-    return shared_signal{signal_kind::ring_to_cpu, message_bytes_, slots()}.share(
+    int const descriptor = shared_signal{signal_kind::ring_to_cpu, message_bytes_, slots()}.share(
         {&slots_, &control_, &credits_.part()});
+    if (next_ != returned_) // what is refused touches nothing
+        give_credit();
+    return descriptor;
 }
 
 gpu::ring_handle byte_ring_to_cpu::handle() const noexcept {

@@ -2,11 +2,15 @@
 #include "contract/batch_fixture.hpp"
 #include "contract/checkpoint_of_cuda.hpp"
 #include "contract/sealed.hpp"
+#include "shared/in_child.hpp"
 
 #include <barmap/checkpoint.hpp>
 #include <barmap/ring.hpp>
+#include <barmap/signal.hpp>
 
+#include <functional>
 #include <string_view>
+#include <unistd.h>
 
 /// What copies and signals when the process is prepared for a checkpoint, and afterwards.
 namespace barmap::contract {
@@ -256,6 +260,47 @@ TEST(checkpoint_ring, may_be_destroyed_in_between) {
         checkpoint_prepare();
     }
     checkpoint_restore();
+}
+
+TEST(checkpoint_ring, is_neither_made_nor_shared_in_between) {
+    engine_machine machine(nullptr);
+    device const gpu = device::open(0);
+    arena const words(gpu, mib, mib, "rm");
+    ring_to_gpu<std::uint64_t> there(words, 8);
+    ring_to_cpu<std::uint64_t> back(words, 8);
+    ASSERT_EQ(gpu::push(back.handle_for_thread(), std::uint64_t{1}), gpu::status::ok);
+    EXPECT_EQ(back.try_pop(), 1u); // a credit is to be returned
+    std::function<void()> const calls[] = {
+        [&] { (void)there.share(); },
+        [&] { (void)back.share(); },
+        [&] { (void)ring_to_gpu<int>(words, 8); },
+        [&] { (void)ring_to_cpu<int>(words, 8); },
+        [&] { (void)counter_to_gpu(words); },
+        [&] { (void)counter_to_cpu(words); },
+    };
+    checkpoint_prepare();
+    for (auto const& call : calls)
+        expect_refusal(call, errc::checkpointed, "prepared for a checkpoint");
+    checkpoint_restore();
+    for (auto const& call : calls)
+        call();
+}
+
+// Its memory is not there.
+TEST(checkpoint_ring, is_not_shared_by_a_forked_child) {
+    engine_machine machine(nullptr);
+    device const gpu = device::open(0);
+    arena const words(gpu, mib, mib, "rm");
+    ring_to_cpu<std::uint64_t> ring(words, 8);
+    ASSERT_EQ(gpu::push(ring.handle_for_thread(), std::uint64_t{1}), gpu::status::ok);
+    EXPECT_EQ(ring.try_pop(), 1u);
+    expect_exit(7, in_child(0, [&] {
+                    try {
+                        (void)ring.share();
+                    } catch (error const& failure) {
+                        ::_exit(failure.code() == errc::forked_child ? 7 : 2);
+                    }
+                }));
 }
 
 TEST(checkpoint_counter, streams_are_refused_in_between) {
