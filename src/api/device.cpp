@@ -120,7 +120,8 @@ bool device::simulated() const noexcept {
 }
 
 bar1_info device::bar1() const {
-    checkpoint::pass const here("read the size of BAR1");
+    checkpoint::pass const here =
+        state_->enter("read the size of BAR1", device_state::look::never);
     for (std::unique_ptr<backend_slot> const& slot : state_->slots) {
         if (!slot->capabilities().quick_start || !slot->usable())
             continue;
@@ -140,7 +141,8 @@ std::vector<backend_report> device::started_backends() const {
 }
 
 std::vector<engine_report> device::engines() const {
-    checkpoint::pass const here("start the copy engines");
+    checkpoint::pass const here =
+        state_->enter("start the copy engines", device_state::look::never);
     std::vector<engine_report> reports;
     for (std::unique_ptr<engine_slot> const& slot : state_->engines)
         reports.push_back(slot->report());
@@ -152,14 +154,16 @@ std::vector<engine_report> device::started_engines() const {
 }
 
 std::vector<copy_crossover> device::copy_crossovers(std::string_view backend) const {
-    checkpoint::pass const here("measure copies");
+    checkpoint::pass const here =
+        state_->enter("measure copies", device_state::look::never);
     backend_slot& slot = state_->slot(backend);
     slot.require();
     return slot.named([&] { return slot.methods(state_->engines_to_measure()).crossovers(); });
 }
 
 std::vector<backend_report> device::backends() const {
-    checkpoint::pass const here("start the backends");
+    checkpoint::pass const here =
+        state_->enter("start the backends", device_state::look::never);
     std::vector<backend_report> reports;
     for (std::unique_ptr<backend_slot> const& slot : state_->slots)
         reports.push_back(slot->report());

@@ -75,7 +75,7 @@ namespace {
 constexpr char await_events[] = "report when the GPU driver revokes memory";
 
 backend::pinned& with_events(pin_state const* state) {
-    if (!state || state->pinned->event_fd() < 0)
+    if (!state || !state->how.events) // one with events is never let go
         throw error(errc::invalid_argument, await_events,
                     std::string(state ? state->slot->name() : ""),
                     "pin the memory with pin_options::events");
@@ -108,8 +108,11 @@ std::optional<pin_event> pin::next_event() const {
 }
 
 bool pin::revoked() const {
-    checkpoint::pass const here("ask whether the GPU driver has revoked memory");
-    return state_ && state_->slot->named([&] { return state_->pinned->revoked(); });
+    if (!state_)
+        return false;
+    checkpoint::pass const here = state_->device->enter(
+        "ask whether the GPU driver has revoked memory", device_state::look::never);
+    return state_->slot->named([&] { return state_->pinned->revoked(); });
 }
 
 std::vector<engine_report> pin::engines() const {

@@ -322,6 +322,37 @@ TEST_P(checkpoint_test, a_child_whose_parent_opened_no_gpu_is_prepared) {
                 }));
 }
 
+TEST_P(checkpoint_test, a_child_of_a_prepared_process_is_refused) {
+    device const gpu = device::open(0);
+    pin const held = gpu.allocate(mib);
+    mapping const map = held.map();
+    std::function<void()> const calls[] = {
+        [&] { (void)held.revoked(); },
+        [&] { (void)held.map(); },
+        [&] { (void)gpu.bar1(); },
+        [&] { (void)gpu.backends(); },
+        [&] { (void)gpu.engines(); },
+        [&] { (void)gpu.copy_crossovers(GetParam().backend); },
+    };
+    checkpoint_prepare();
+    for (auto const& call : calls)
+        expect_exit(7, in_child(0, [&] {
+                        try {
+                            call();
+                        } catch (error const& failure) {
+                            ::_exit(failure.code() == errc::forked_child ? 7 : 2);
+                        }
+                    }));
+    expect_exit(7, in_child(0, [&] {
+                    for (auto const& call : {std::function<void()>([&] { (void)held.event_fd(); }),
+                                             std::function<void()>([&] { (void)held.next_event(); })})
+                        if (refusal_of(call).code != errc::invalid_argument)
+                            ::_exit(2);
+                    ::_exit(7);
+                }));
+    checkpoint_restore();
+}
+
 // What the mapping reaches is what the memory was: the case that all this is for.
 TEST_P(checkpoint_test, without_prepare_set_up_calls_are_refused) {
     std::function<void(device const&, pin const&)> const calls[] = {
