@@ -11,7 +11,8 @@
 ///
 /// share/doc/barmap/checkpoint.md has recipes; the rules are O49 to O51 of ordering.md.
 ///
-/// Errors: as in <barmap/barmap.h>. Threads: any, at any time. fork(): a child is refused.
+/// Errors: as in <barmap/barmap.h>. Threads: any, at any time. fork(): a child is refused if its
+/// parent held something.
 #ifndef BARMAP_CHECKPOINT_H
 #define BARMAP_CHECKPOINT_H
 
@@ -34,8 +35,8 @@ extern "C" {
 ///         process is prepared
 BARMAP_API int barmap_checkpoint_prepare(uint64_t at_most_ns);
 
-/// Makes everything what it was, each mapping at its addresses. Where the process is not prepared,
-/// it does nothing.
+/// Makes everything what it was, each mapping at its addresses. Where CUDA was restored without a
+/// prepare, it puts that right; else it does nothing where the process is not prepared.
 /// @return 0; BARMAP_ERROR_FORKED_CHILD; or what starting, pinning and mapping report. The process
 ///         stays prepared then: call it again, once the cause is gone
 BARMAP_API int barmap_checkpoint_restore(void);

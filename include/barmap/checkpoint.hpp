@@ -35,7 +35,8 @@ BARMAP_API void checkpoint_prepare(std::chrono::nanoseconds at_most = std::chron
 
 /// Makes everything what it was before checkpoint_prepare(): each mapping at its addresses, of the
 /// memory that CUDA has at the GPU addresses by now. Engines start when they are next needed;
-/// tickets of batches that were done are done. Where the process is not prepared, it does nothing.
+/// tickets of batches that were done are done. Where CUDA was restored without a prepare, it puts
+/// that right; else it does nothing where the process is not prepared.
 /// Thread rule: may be called at any time, by any thread.
 /// @throws error what starting the backends, pinning and mapping throw; errc::forked_child. The
 ///         process stays prepared then: call it again, once the cause is gone

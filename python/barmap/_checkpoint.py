@@ -44,7 +44,8 @@ def checkpoint_prepare(seconds: float = 1.0) -> None:
 def checkpoint_restore() -> None:
     """Maps all memory where it was before `checkpoint_prepare`, as CUDA has it by now.
 
-    Where the process is not prepared, it does nothing.
+    Where CUDA was restored without `checkpoint_prepare`, it puts that right; else it does nothing
+    where the process is not prepared.
 
     Raises
     ------

@@ -37,8 +37,11 @@ int device::count() noexcept try {
 }
 
 device device::open(int ordinal) {
-    checkpoint::pass const here("open a GPU");
-    return device(open_device(ordinal));
+    constexpr char what[] = "open a GPU";
+    checkpoint::pass const here(what);
+    auto state = open_device(ordinal);
+    checkpoint::pass const looked = state->enter(what, device_state::look::always);
+    return device(std::move(state));
 }
 
 device device::from_pointer(void const* gpu_pointer) {
@@ -120,8 +123,7 @@ bool device::simulated() const noexcept {
 }
 
 bar1_info device::bar1() const {
-    checkpoint::pass const here =
-        state_->enter("read the size of BAR1", device_state::look::never);
+    checkpoint::pass const here = state_->enter("read the size of BAR1", device_state::look::never);
     for (std::unique_ptr<backend_slot> const& slot : state_->slots) {
         if (!slot->capabilities().quick_start || !slot->usable())
             continue;
@@ -154,16 +156,14 @@ std::vector<engine_report> device::started_engines() const {
 }
 
 std::vector<copy_crossover> device::copy_crossovers(std::string_view backend) const {
-    checkpoint::pass const here =
-        state_->enter("measure copies", device_state::look::never);
+    checkpoint::pass const here = state_->enter("measure copies", device_state::look::never);
     backend_slot& slot = state_->slot(backend);
     slot.require();
     return slot.named([&] { return slot.methods(state_->engines_to_measure()).crossovers(); });
 }
 
 std::vector<backend_report> device::backends() const {
-    checkpoint::pass const here =
-        state_->enter("start the backends", device_state::look::never);
+    checkpoint::pass const here = state_->enter("start the backends", device_state::look::never);
     std::vector<backend_report> reports;
     for (std::unique_ptr<backend_slot> const& slot : state_->slots)
         reports.push_back(slot->report());

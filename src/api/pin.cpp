@@ -118,7 +118,7 @@ bool pin::revoked() const {
 std::vector<engine_report> pin::engines() const {
     if (!state_)
         return {};
-    checkpoint::pass const here = 
+    checkpoint::pass const here =
         state_->device->enter("ask which engines copy GPU memory", device_state::look::always);
     std::vector<engine_report> reports;
     for (std::unique_ptr<engine_slot> const& slot : state_->device->engines) {

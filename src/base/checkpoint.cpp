@@ -258,8 +258,13 @@ void prepare(std::chrono::nanoseconds at_most) {
 void restore() {
     process_state& all = own_state(restoring);
     std::lock_guard const alone(all.one_at_a_time);
-    if (all.now.load() == phase::running)
-        return;
+    if (all.now.load() == phase::running) {
+        std::lock_guard const hold(all.lock);
+        if (std::ranges::none_of(all.survivors,
+                                 [](survivor* each) { return each->is_overtaken(); }))
+            return;
+        all.now.store(phase::overtaken);
+    }
     bool const is_overtaken = all.now.load() == phase::overtaken;
     constexpr std::chrono::seconds for_batches{10};
     auto const hold = lock_when_idle(all, restoring, for_batches);

@@ -14,8 +14,8 @@ namespace barmap::checkpoint {
 /// not in.
 struct process_state;
 
-/// What a checkpoint cannot save, and how it comes back. While these are called, no pass is held,
-/// nothing leaves the list, and nothing that has left it is half destroyed.
+/// What a checkpoint cannot save, and how it comes back. While these are called, nothing leaves the
+/// list; but for is_overtaken(), no pass is held, and nothing that has left it is half destroyed.
 class survivor {
 public:
     survivor() noexcept = default;
@@ -26,6 +26,8 @@ public:
     virtual void expect_restorable() const = 0;
     /// Whether copies that it began are under way.
     [[nodiscard]] virtual bool is_busy() { return false; }
+    /// Whether CUDA was restored since, and the process was not prepared. Called at any time.
+    [[nodiscard]] virtual bool is_overtaken() { return false; }
     /// Releases all that the driver keeps for it, but its addresses. Again where that is done, it
     /// does nothing. @throws error
     virtual void let_go() = 0;

@@ -49,6 +49,7 @@ std::string_view forced_engine() {
 }
 
 device_state::device_state(backend::gpu which) : gpu(std::move(which)) {
+    std::lock_guard const until_all_is_there(names_lock_);
     config::expect_allowed();
     (void)copy::routine_forced_by_environment(); // which may be a name that there is not
     std::string_view const engine_wanted = forced_engine();
@@ -115,7 +116,7 @@ void device_state::expect_own_process(std::string_view operation) const {
 checkpoint::pass device_state::enter(std::string_view operation, look when) {
     expect_own_process(operation);
     checkpoint::pass result(operation);
-    if ((when == look::always || (when == look::seldom && looks_.is_due())) && is_other_cuda())
+    if ((when == look::always || (when == look::seldom && looks_.is_due())) && is_overtaken())
         checkpoint::refuse_overtaken(operation);
     return result;
 }
@@ -133,7 +134,7 @@ std::optional<cuda::memory_names> device_state::names_now() const {
 }
 
 // Other names are a suspicion only: a driver that is not known may put something else there.
-bool device_state::is_other_cuda() {
+bool device_state::is_overtaken() {
     std::lock_guard const hold(names_lock_);
     auto const now = names_now();
     if (now && names_ && now->are_later_than(*names_) &&

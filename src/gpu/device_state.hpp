@@ -61,6 +61,7 @@ struct device_state final : checkpoint::survivor {
     [[nodiscard]] checkpoint::pass enter(std::string_view operation, look when);
 
     void expect_restorable() const override {}
+    [[nodiscard]] bool is_overtaken() override;
     void let_go() override;
     void bring_back() override;
 
@@ -77,7 +78,6 @@ struct device_state final : checkpoint::survivor {
     own_allocations allocations;
 
 private:
-    [[nodiscard]] bool is_other_cuda();
     [[nodiscard]] std::optional<cuda::memory_names> names_now() const;
     [[nodiscard]] backend_slot const* slot_of_cuda_memory() const;
 

@@ -327,12 +327,9 @@ TEST_P(checkpoint_test, a_child_of_a_prepared_process_is_refused) {
     pin const held = gpu.allocate(mib);
     mapping const map = held.map();
     std::function<void()> const calls[] = {
-        [&] { (void)held.revoked(); },
-        [&] { (void)held.map(); },
-        [&] { (void)gpu.bar1(); },
-        [&] { (void)gpu.backends(); },
-        [&] { (void)gpu.engines(); },
-        [&] { (void)gpu.copy_crossovers(GetParam().backend); },
+        [&] { (void)held.revoked(); }, [&] { (void)held.map(); },
+        [&] { (void)gpu.bar1(); },     [&] { (void)gpu.backends(); },
+        [&] { (void)gpu.engines(); },  [&] { (void)gpu.copy_crossovers(GetParam().backend); },
     };
     checkpoint_prepare();
     for (auto const& call : calls)
@@ -344,8 +341,9 @@ TEST_P(checkpoint_test, a_child_of_a_prepared_process_is_refused) {
                         }
                     }));
     expect_exit(7, in_child(0, [&] {
-                    for (auto const& call : {std::function<void()>([&] { (void)held.event_fd(); }),
-                                             std::function<void()>([&] { (void)held.next_event(); })})
+                    for (auto const& call :
+                         {std::function<void()>([&] { (void)held.event_fd(); }),
+                          std::function<void()>([&] { (void)held.next_event(); })})
                         if (refusal_of(call).code != errc::invalid_argument)
                             ::_exit(2);
                     ::_exit(7);
@@ -356,6 +354,7 @@ TEST_P(checkpoint_test, a_child_of_a_prepared_process_is_refused) {
 // What the mapping reaches is what the memory was: the case that all this is for.
 TEST_P(checkpoint_test, without_prepare_set_up_calls_are_refused) {
     std::function<void(device const&, pin const&)> const calls[] = {
+        [](device const&, pin const&) { (void)device::open(0); },
         [](device const& gpu, pin const& held) { (void)gpu.pin(held.gpu_address(), 8); },
         [](device const& gpu, pin const&) { (void)gpu.allocate(8); },
         [](device const& gpu, pin const&) { (void)gpu.allocate_host(8); },
@@ -384,6 +383,16 @@ TEST_P(checkpoint_test, without_prepare_set_up_calls_are_refused) {
         EXPECT_TRUE(seen == pattern(2 * mib, seed)) << "and is lost";
         expect_same_memory(map, block->address(), ++seed);
     }
+}
+
+// Nothing else has looked since.
+TEST_P(checkpoint_test, restore_notices_that_prepare_was_left_out) {
+    device const gpu = device::open(0);
+    auto const block = some_memory(2 * mib);
+    mapping const map = gpu.pin(block->address(), 2 * mib).map();
+    checkpoint_of_cuda::whole();
+    checkpoint_restore();
+    expect_same_memory(map, block->address(), 1);
 }
 
 class checkpoint_of_two_gpus : public two_gpus {};
