@@ -111,9 +111,10 @@ void batch_queue_state::let_go() {
     for (started& each : all_) {
         if (!each.worker)
             continue;
-        ended& end = ended_.emplace_back(ended{each.identity, each.engine->has_stopped()});
+        ended& end = ended_.emplace_back(ended{each.identity});
         for (std::size_t queue = 0; queue < end.done.size(); ++queue)
             end.done[queue] = last_done(*each.engine, queue);
+        end.has_failed = each.engine->has_stopped(); // which asking may have shown
         if (!each.engine->close())
             (void)new std::shared_ptr(each.worker); // what may still be written to stays
         each = {};

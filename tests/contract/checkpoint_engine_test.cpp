@@ -168,6 +168,20 @@ TEST(checkpoint_batch, that_has_failed_stays_failed) {
     p.expect_to_work(3);
 }
 
+TEST(checkpoint_batch, that_fails_unseen_before_prepare_has_failed) {
+    engine_machine machine("driver");
+    batch_program p;
+    batch_ticket const bad = p.queue.submit(p.pieces(3, 100));
+    {
+        changed_driver broken; // as after a kernel that has read where nothing is
+        broken->event_query = [](CUevent) -> CUresult { return 719; };
+        checkpoint_prepare(60s);
+    }
+    checkpoint_restore();
+    expect_refusal([&] { (void)p.queue.done(bad); }, errc::copy_unfinished, "unknown");
+    p.expect_to_work(1);
+}
+
 TEST_P(checkpoint_copies_test, without_prepare_copies_are_refused_until_it_is_put_right) {
     device const gpu = device::open(0);
     device_block const block(4 * mib);
