@@ -317,6 +317,55 @@ TEST(checkpoint_ring, is_not_shared_by_a_forked_child) {
                 }));
 }
 
+// Whatever threads are at: a call ends as ever, or is refused, and all is there afterwards.
+TEST(checkpoint_threads, go_on_with_everything) {
+    engine_machine machine(nullptr);
+    batch_program p;
+    mapping const stays = p.gpu.allocate(mib).map();
+    std::atomic<bool> stop{false};
+    std::atomic<unsigned> rounds{0};
+    auto const over_and_over = [&](auto action) {
+        return std::jthread([&stop, &rounds, action] {
+            while (!stop) {
+                try {
+                    action();
+                    ++rounds;
+                } catch (error const& failure) {
+                    EXPECT_EQ(failure.code(), errc::checkpointed) << failure.what();
+                }
+            }
+        });
+    };
+    std::vector<std::jthread> users;
+    users.push_back(over_and_over([&] { (void)device::open(0).allocate(mib).map(); }));
+    users.push_back(over_and_over([&] {
+        batch_queue queue = p.gpu.batches();
+        (void)queue.wait(queue.submit(p.pieces(3, 10)), 100s);
+    }));
+    users.push_back(over_and_over([&] {
+        std::vector<std::byte> host(mib);
+        stays.copy_to_gpu(0, host);
+        stays.copy_to_cpu(host, 0);
+    }));
+    users.push_back(over_and_over([&] {
+        (void)p.gpu.engines();
+        (void)p.gpu.backends();
+        (void)p.gpu.bar1();
+        (void)p.gpu.allocate_host(mib);
+    }));
+    for (unsigned i = 0; i < 30; ++i) {
+        checkpoint_prepare(100s);
+        checkpoint_of_cuda::whole();
+        checkpoint_restore();
+        unsigned const before = rounds;
+        while (rounds < before + 8)
+            std::this_thread::yield();
+    }
+    stop = true;
+    users.clear();
+    p.expect_to_work(1);
+}
+
 TEST(checkpoint_counter, streams_are_refused_in_between) {
     engine_machine machine(nullptr);
     device const gpu = device::open(0);
