@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -49,6 +50,11 @@ long file_system(int fd) {
 }
 
 int memory_file(std::size_t bytes) {
+    rlimit most{};
+    if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && bytes > most.rlim_cur) {
+        errno = EFBIG; // without the signal that ftruncate() sends
+        return -1;
+    }
     constexpr unsigned not_executable = 8; // MFD_NOEXEC_SEAL, since Linux 6.3
     constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     int fd = ::memfd_create("barmap_host", flags | not_executable);

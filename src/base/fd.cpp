@@ -73,9 +73,12 @@ fd memory_file(std::size_t bytes) {
     int const descriptor = current().memory_file(bytes);
     if (descriptor < 0) {
         int const code = errno;
-        throw error({code, std::system_category()}, "make a file of memory", "",
-                    code == EMFILE || code == ENFILE ? too_many_open_files
-                                                     : "see memfd_create(2) for this error");
+        char const* advice = "see memfd_create(2) for this error";
+        if (code == EMFILE || code == ENFILE)
+            advice = too_many_open_files;
+        else if (code == EFBIG)
+            advice = "raise the limit of file sizes (ulimit -f)";
+        throw error({code, std::system_category()}, "make a file of memory", "", advice);
     }
     return fd(descriptor);
 }

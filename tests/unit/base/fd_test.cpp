@@ -2,6 +2,7 @@
 #include "base/fd.hpp"
 
 #include "shared/caught.hpp"
+#include "shared/in_child.hpp"
 #include "watched_calls.hpp"
 
 #include <barmap/error.hpp>
@@ -10,8 +11,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <optional>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 
@@ -148,6 +151,19 @@ TEST_F(fd_test, knows_the_size_of_a_file) {
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     fd const out(ends[0]), in(ends[1]);
     EXPECT_EQ(file_size(out.get()), std::nullopt) << "a pipe has none";
+}
+
+// The system would send SIGXFSZ, of which a process dies.
+TEST(memory_file, larger_than_files_may_be_is_refused) {
+    test::expect_exit(7, test::in_child(0, [] {
+                          rlimit const least{4096, 4096};
+                          ::setrlimit(RLIMIT_FSIZE, &least);
+                          error const failure = caught([] { (void)memory_file(8192); });
+                          bool const is_told =
+                              failure.code() == std::error_code(EFBIG, std::system_category()) &&
+                              failure.advice().find("ulimit -f") != std::string_view::npos;
+                          ::_exit(is_told && memory_file(4096).get() >= 0 ? 7 : 2);
+                      }));
 }
 
 } // namespace
