@@ -90,6 +90,7 @@ struct allocation {
     int handle_types = 0;                     ///< that it may be exported as
     bool rdma_capable = false;                ///< CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
     bool accessible = true;                   ///< false for a chunk before cuMemSetAccess
+    std::set<int> granted;                    ///< the devices that may access a chunk
     bool sync_memops = false;                 ///< CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
     unsigned flags = 0;                       ///< of host memory
     bool leaving = false;                     ///< cuMemFreeAsync is on its way

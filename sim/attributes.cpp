@@ -40,7 +40,7 @@ CUresult attribute(void* where, int which, CUdeviceptr address) {
     case pointer_memory_type:
         return tell(where, host ? memory_type_host : memory_type_device);
     case pointer_device_pointer:
-        require(found->accessible);
+        require(found->accessible && is_mapped_here(*found));
         return tell(where, address);
     case pointer_host_pointer:
         require(host_visible(*found));
@@ -73,7 +73,7 @@ CUresult attribute(void* where, int which, CUdeviceptr address) {
     case pointer_is_gpu_direct_rdma_capable:
         return tell(where, int(found->rdma_capable));
     case pointer_access_flags:
-        return tell(where, found->accessible ? access_read_write : 0);
+        return tell(where, found->accessible && is_mapped_here(*found) ? access_read_write : 0);
     case pointer_mempool_handle:
         return tell(where, found->pool);
     default:

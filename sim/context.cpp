@@ -67,6 +67,36 @@ context& live_context(CUcontext handle) {
     return *found;
 }
 
+bool is_mapped(allocation const& one, int ordinal) {
+    switch (one.kind) {
+    case kind::managed:
+    case kind::host:
+        return true;
+    case kind::registered:
+        return one.ordinal == ordinal || (one.flags & cuda::mem_host_register_portable) != 0;
+    case kind::chunk:
+        return one.granted.contains(ordinal);
+    case kind::pooled:
+        return one.ordinal == ordinal || one.from_pool->granted.contains(ordinal);
+    case kind::external:
+        return one.ordinal == ordinal;
+    case kind::device:
+    case kind::ipc: // where it was opened
+        break;
+    }
+    for (auto const& [handle, each] : the_world().contexts)
+        if (each->alive && each->device->ordinal == ordinal &&
+            (handle == one.context || each->peers.contains(one.context)))
+            return true;
+    return false;
+}
+
+bool is_mapped_here(allocation const& one) {
+    auto const& stack = thread_stack();
+    auto const here = stack.empty() ? nullptr : the_world().contexts.find(stack.back());
+    return !here || is_mapped(one, here->device->ordinal);
+}
+
 context& current_context() {
     auto const& stack = thread_stack();
     require(!stack.empty() && stack.back(), cuda::error_invalid_context);

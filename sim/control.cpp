@@ -79,20 +79,6 @@ physical* object_of(int fd) {
     return nullptr;
 }
 
-/// Whether a device's page tables have it.
-bool is_mapped(allocation const& one, int ordinal) {
-    switch (one.kind) {
-    case kind::managed:
-        return false;
-    case kind::registered:
-        return one.ordinal == ordinal || (one.flags & barmap::cuda::mem_host_register_portable);
-    case kind::host:
-        return true;
-    default:
-        return one.accessible && one.ordinal == ordinal;
-    }
-}
-
 /// Null for no such device.
 device const* device_at(int ordinal) {
     auto const& devices = the_world().devices;
@@ -109,8 +95,7 @@ void tell(T* where, T value) {
 } // namespace
 
 BARMAP_SIM_CONTROL int barmap_sim_object(std::uint32_t client, std::uint32_t memory, int* fd,
-                                         std::uint64_t* offset, std::uint64_t* size,
-                                         int* ordinal) {
+                                         std::uint64_t* offset, std::uint64_t* size, int* ordinal) {
     world_lock lock(world_mutex());
     auto const& objects = the_world().objects;
     auto const at = objects.find(memory);
@@ -157,7 +142,7 @@ BARMAP_SIM_CONTROL int barmap_sim_reach(int ordinal, CUdeviceptr address,
                                         void* argument) {
     world_lock lock(world_mutex());
     allocation const* const found = the_world().addresses.find(address);
-    if (!found || !is_mapped(*found, ordinal))
+    if (!found || found->kind == kind::managed || !is_mapped(*found, ordinal))
         return -1;
     std::uint64_t const inside = address - found->base;
     if (!found->memory)

@@ -246,9 +246,14 @@ BARMAP_SIM_ENTRY cuMemPoolGetAttribute(CUmemoryPool handle, int which, void* val
 BARMAP_SIM_ENTRY cuMemPoolSetAccess(CUmemoryPool handle, CUmemAccessDesc const* desc,
                                     std::size_t count) {
     return call("cuMemPoolSetAccess", [&](world_lock&) {
-        (void)get_pool(handle);
-        for (std::size_t k = 0; k < count; ++k)
-            (void)the_world().get_device(out(desc + k).location.id);
+        auto const of = get_pool(handle);
+        for (std::size_t k = 0; k < count; ++k) {
+            int const ordinal = the_world().get_device(out(desc + k).location.id).ordinal;
+            if (desc[k].flags != 0)
+                of->granted.insert(ordinal);
+            else
+                of->granted.erase(ordinal);
+        }
     });
 }
 

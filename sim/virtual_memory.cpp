@@ -178,10 +178,15 @@ BARMAP_SIM_ENTRY cuMemSetAccess(CUdeviceptr address, std::size_t bytes, CUmemAcc
             (void)the_world().get_device(desc[k].location.id);
             require(desc[k].flags == 0 || desc[k].flags == 1 || desc[k].flags == access_read_write);
         }
-        // Devices are not told apart: an address is accessible if some device may access it.
-        for (allocation* const one : chunks)
+        // Copies do not tell devices apart: an address is accessible if some device may access it.
+        for (allocation* const one : chunks) {
             for (std::size_t k = 0; k < count; ++k)
-                one->accessible = desc[k].flags != 0;
+                if (desc[k].flags != 0)
+                    one->granted.insert(desc[k].location.id);
+                else
+                    one->granted.erase(desc[k].location.id);
+            one->accessible = !one->granted.empty();
+        }
     });
 }
 
@@ -191,7 +196,7 @@ BARMAP_SIM_ENTRY cuMemGetAccess(unsigned long long* flags, CUmemLocation const* 
         require(location && location->type != location_type_host);
         allocation const* const found = the_world().addresses.find(address);
         require(found && found->kind == kind::chunk);
-        out(flags) = found->accessible ? access_read_write : 0;
+        out(flags) = found->granted.contains(location->id) ? access_read_write : 0;
     });
 }
 

@@ -80,6 +80,7 @@ struct pool {
     int handle_types = 0;
     bool imported = false;
     bool is_default = false;
+    std::set<int> granted; ///< other devices that may access its memory
     std::uint64_t used = 0, used_high = 0, release_threshold = 0;
     std::map<int, int> switches; ///< the CU_MEMPOOL_ATTR_REUSE_* values
     // From the first allocation on: addresses for all of the device's memory, and behind those that
@@ -145,6 +146,12 @@ struct world {
 [[nodiscard]] context& current_context();
 /// A context by handle, alive. Refuses with INVALID_CONTEXT or CONTEXT_IS_DESTROYED.
 [[nodiscard]] context& live_context(CUcontext handle);
+
+/// Whether a device's page tables have memory: peer access and access rights are what they were
+/// set to.
+[[nodiscard]] bool is_mapped(allocation const& one, int ordinal);
+/// The same for the device of the calling thread's context; of any device where it has none.
+[[nodiscard]] bool is_mapped_here(allocation const& one);
 
 /// Waits until nothing that was submitted to the context before is still to be done.
 void drain(context& of, world_lock& lock);

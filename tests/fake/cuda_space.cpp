@@ -34,12 +34,14 @@ bool look(int ordinal, std::uint64_t address, Use use) {
 
 class cuda_memory final : public memory {
 public:
-    cuda_memory(int ordinal, bool of_host) : ordinal_(ordinal), of_host_(of_host) {}
+    cuda_memory(int ordinal, bool of_host, bool is_remote)
+        : ordinal_(ordinal), of_host_(of_host), is_remote_(is_remote) {}
 
     [[nodiscard]] std::uint64_t size() const override {
         return std::numeric_limits<std::uint64_t>::max();
     }
     [[nodiscard]] bool of_host() const override { return of_host_; }
+    [[nodiscard]] bool is_remote() const override { return is_remote_; }
 
     [[nodiscard]] bool read(std::uint64_t address, void* to, std::size_t bytes) const override {
         auto* const bytes_to = static_cast<std::byte*>(to);
@@ -94,18 +96,21 @@ public:
 
 private:
     int ordinal_;
-    bool of_host_;
+    bool of_host_, is_remote_;
     process_memory process_;
 };
 
 } // namespace
 
 cuda_space::cuda_space(int ordinal)
-    : ordinal_(ordinal), device_(std::make_shared<cuda_memory>(ordinal, false)),
-      host_(std::make_shared<cuda_memory>(ordinal, true)) {}
+    : ordinal_(ordinal), device_(std::make_shared<cuda_memory>(ordinal, false, false)),
+      peer_(std::make_shared<cuda_memory>(ordinal, false, true)),
+      host_(std::make_shared<cuda_memory>(ordinal, true, true)) {}
 
 address_space::place cuda_space::find(std::uint64_t address, std::uint64_t bytes) const {
-    for (auto const& each : {device_, host_})
+    int owner = ordinal_;
+    (void)the_simulation().address(address, nullptr, nullptr, nullptr, &owner);
+    for (auto const& each : {owner == ordinal_ ? device_ : peer_, host_})
         if (static_cast<cuda_memory const&>(*each).walk(
                 address, bytes, [](spot const&, std::size_t, std::size_t) { return true; }))
             return {each, address, bytes};

@@ -18,7 +18,7 @@ public:
 
 private:
     int ordinal_;
-    std::shared_ptr<memory> device_, host_;
+    std::shared_ptr<memory> device_, peer_, host_;
 };
 
 /// One of CUDA's that has nothing of CUDA's in it.

@@ -309,7 +309,7 @@ void channel::copy(piece const& what, orders& from) {
     if (!source.of->read(source.offset, bytes.data(), bytes.size()))
         throw stop::fault();
     from.done.bytes += bytes.size();
-    if (target.of->of_host())
+    if (target.of->is_remote())
         late_.push_back({what.out, std::move(bytes)});
     else if (!target.of->write(target.offset, bytes.data(), bytes.size()))
         throw stop::fault();

@@ -21,6 +21,8 @@ public:
     virtual ~memory() = default;
     [[nodiscard]] virtual std::uint64_t size() const = 0;
     [[nodiscard]] virtual bool of_host() const = 0;
+    /// Whether a link lies before it, on which what is written is under way until a flush.
+    [[nodiscard]] virtual bool is_remote() const { return of_host(); }
     [[nodiscard]] virtual bool read(std::uint64_t offset, void* to, std::size_t bytes) const = 0;
     [[nodiscard]] virtual bool write(std::uint64_t offset, void const* from, std::size_t bytes) = 0;
     /// An aligned word, written and read at once.

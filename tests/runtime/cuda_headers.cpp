@@ -25,10 +25,13 @@ using barmap::runtime_test::same_abi;
     static_assert(                                                                                 \
         same_abi<decltype(cuda::driver_api::member), decltype(&nvidia::function)>::value,          \
         #function);
+SAME(ctx_disable_peer_access, cuCtxDisablePeerAccess)
+SAME(ctx_enable_peer_access, cuCtxEnablePeerAccess)
 SAME(ctx_get_current, cuCtxGetCurrent)
 SAME(ctx_get_device, cuCtxGetDevice)
 SAME(ctx_set_current, cuCtxSetCurrent)
 SAME(ctx_synchronize, cuCtxSynchronize)
+SAME(device_can_access_peer, cuDeviceCanAccessPeer)
 SAME(device_get, cuDeviceGet)
 SAME(device_get_attribute, cuDeviceGetAttribute)
 SAME(device_get_count, cuDeviceGetCount)

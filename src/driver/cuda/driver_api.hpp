@@ -33,6 +33,7 @@ namespace barmap::cuda {
     /*  4.0 */ X(ctx_push_current, "cuCtxPushCurrent_v2", (CUcontext))                             \
     /*  4.0 */ X(ctx_pop_current, "cuCtxPopCurrent_v2", (CUcontext*))                              \
     /*  2.0 */ X(ctx_get_device, "cuCtxGetDevice", (CUdevice*))                                    \
+    /*  4.0 */ X(device_can_access_peer, "cuDeviceCanAccessPeer", (int*, CUdevice, CUdevice))      \
     /*  2.0 */ X(ctx_synchronize, "cuCtxSynchronize", ())                                          \
     /*  3.2 */ X(mem_alloc, "cuMemAlloc_v2", (CUdeviceptr*, std::size_t))                          \
     /*  3.2 */ X(mem_free, "cuMemFree_v2", (CUdeviceptr))                                          \
@@ -123,6 +124,8 @@ namespace barmap::cuda {
     /*  3.2 */ X(ctx_create, "cuCtxCreate_v2", (CUcontext*, unsigned, CUdevice))                   \
     /*  4.0 */ X(ctx_destroy, "cuCtxDestroy_v2", (CUcontext))                                      \
     /*  4.0 */ X(ctx_set_current, "cuCtxSetCurrent", (CUcontext))                                  \
+    /*  4.0 */ X(ctx_enable_peer_access, "cuCtxEnablePeerAccess", (CUcontext, unsigned))           \
+    /*  4.0 */ X(ctx_disable_peer_access, "cuCtxDisablePeerAccess", (CUcontext))                   \
     /*  3.2 */ X(mem_get_info, "cuMemGetInfo_v2", (std::size_t*, std::size_t*))                    \
     /*  6.0 */ X(mem_alloc_managed, "cuMemAllocManaged", (CUdeviceptr*, std::size_t, unsigned))    \
     /*  2.2 */ X(mem_host_alloc, "cuMemHostAlloc", (void**, std::size_t, unsigned))                \
