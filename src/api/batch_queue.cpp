@@ -8,6 +8,7 @@
 #include <barmap/error.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -176,9 +177,10 @@ bool is_done(engine::state now) {
                 "is copied? See dmesg for an Xid, and `barmap info`");
 }
 
-cuda::address_ranges& memory_known_to_this_thread() {
-    static thread_local cuda::address_ranges known;
-    return known;
+/// As a GPU sees it.
+cuda::address_ranges& memory_known_to_this_thread(CUdevice gpu) {
+    static thread_local std::map<CUdevice, cuda::address_ranges> known;
+    return known.try_emplace(gpu, gpu).first->second;
 }
 
 } // namespace
@@ -211,12 +213,15 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
         batch_queue_state::at_work const at = state_->get();
         if (state_->looks.is_due() && at.engine->is_of_former_cuda())
             checkpoint::refuse_overtaken("copy a batch");
+        CUdevice const gpu = state_->device->gpu.handle;
         bool const is_checked = at.engine->needs_known_memory();
-        cuda::address_ranges of_this_batch;
+        cuda::address_ranges of_this_batch(gpu);
+        cuda::address_ranges& known = is_checked ? of_this_batch : memory_known_to_this_thread(gpu);
         if (is_checked)
-            expect_known(pieces, of_this_batch);
-        engine::direction const way =
-            way_of(pieces, is_checked ? of_this_batch : memory_known_to_this_thread());
+            expect_known(pieces, known);
+        else
+            expect_reachable(pieces, known);
+        engine::direction const way = way_of(pieces, known);
         try {
             std::uint64_t const number = at.engine->submit(
                 way, checked.are_plain ? pieces : std::span<copy_piece const>(cut), checked.bytes,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/batch_pieces.hpp"
 
+#include "driver/cuda/driver_api.hpp"
+
 #include <barmap/error.hpp>
 
 #include <algorithm>
@@ -52,6 +54,21 @@ std::string named(char const* side, std::uint64_t at) {
                ": give the address as CUDA knows it, and the size in bytes");
 }
 
+[[noreturn]] void refuse_apart(std::size_t piece, char const* side, std::uint64_t at, int ordinal,
+                               CUdevice gpu) {
+    int can = 1;
+    (void)cuda::api().device_can_access_peer(&can, gpu, ordinal);
+    std::string const from = "GPU " + std::to_string(gpu), other = "GPU " + std::to_string(ordinal);
+    refuse(piece, errc::wrong_device,
+           "its " + named(side, at) + ", is memory of " + other + ", which is not mapped for " +
+               from + ": " +
+               (can != 0 ? "with " + from + " current, call cudaDeviceEnablePeerAccess for " +
+                               other + "; for memory of cuMemCreate or of a pool, cuMemSetAccess " +
+                               "or cudaMemPoolSetAccess for " + from
+                         : "these two GPUs cannot access each other's memory: copy by pinned host "
+                           "memory, or set BARMAP_ENGINE=driver, whose copies do so"));
+}
+
 void expect_side_known(std::size_t piece, char const* side, std::uint64_t at, std::size_t bytes,
                        cuda::address_ranges& asked, cuda::address_range& latest) {
     std::uint64_t const last = at + (bytes - 1);
@@ -68,6 +85,21 @@ void expect_side_known(std::size_t piece, char const* side, std::uint64_t at, st
                "its " + std::to_string(bytes) + " bytes at " + named(side, at) +
                    ", reach beyond the allocation, which ends at " +
                    hexadecimal(latest.begin + latest.bytes) + ": give a smaller piece");
+}
+
+void expect_side_reachable(std::size_t piece, char const* side, std::uint64_t at,
+                           cuda::address_ranges& known, cuda::address_range& latest) {
+    if (latest.holds(at))
+        return;
+    latest = known.find(at);
+    if (latest.side == memory_side::apart)
+        refuse_apart(piece, side, at, latest.ordinal, known.gpu());
+}
+
+/// As host memory and the GPU's own do.
+bool differ(cuda::address_range const& one, cuda::address_range const& other) noexcept {
+    return (one.side == memory_side::host && other.side == memory_side::gpu) ||
+           (one.side == memory_side::gpu && other.side == memory_side::host);
 }
 
 } // namespace
@@ -109,14 +141,32 @@ engine::direction way_of(std::span<copy_piece const> pieces, cuda::address_range
         std::ranges::find_if(pieces, [](copy_piece const& each) { return each.bytes != 0; });
     if (first == pieces.end())
         return engine::direction::to_cpu;
-    memory_side from = known.find(first->from).side, to = known.find(first->to).side;
-    bool const is_plausible = (from == memory_side::host && to == memory_side::gpu) ||
-                              (from == memory_side::gpu && to == memory_side::host);
-    if (!is_plausible) {
-        (void)known.find_again(first->to);
-        from = known.find_again(first->from).side;
+    cuda::address_range from = known.find(first->from), to = known.find(first->to);
+    if (!differ(from, to) && !(from.is_settled && to.is_settled)) {
+        to = known.find_again(first->to);
+        from = known.find_again(first->from);
+        if (!differ(from, to)) {
+            known.settle(first->to);
+            known.settle(first->from);
+        }
     }
-    return from == memory_side::host ? engine::direction::to_gpu : engine::direction::to_cpu;
+    bool const is_elsewhere = from.side == memory_side::host || from.side == memory_side::peer ||
+                              from.side == memory_side::apart;
+    return is_elsewhere ? engine::direction::to_gpu : engine::direction::to_cpu;
+}
+
+void expect_reachable(std::span<copy_piece const> pieces, cuda::address_ranges& known) {
+    if (!cuda::has_several_gpus())
+        return;
+    constexpr std::size_t most = 64; // more would take a noticeable part of a submission's time
+    std::size_t const step = (pieces.size() + most - 1) / most;
+    cuda::address_range to, from;
+    for (std::size_t i = 0; i < pieces.size(); i += step) {
+        if (pieces[i].bytes == 0)
+            continue;
+        expect_side_reachable(i, "to", pieces[i].to, known, to);
+        expect_side_reachable(i, "from", pieces[i].from, known, from);
+    }
 }
 
 void expect_known(std::span<copy_piece const> pieces, cuda::address_ranges& asked) {

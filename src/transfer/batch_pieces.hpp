@@ -24,12 +24,19 @@ struct checked_pieces {
 /// Without empty pieces, and with large ones cut to what an engine takes.
 [[nodiscard]] std::vector<copy_piece> plain(std::span<copy_piece const> pieces);
 
-/// Which way the first piece goes that is not empty: to the GPU from host memory, else to the CPU.
-/// @param known of earlier batches, so that the driver is asked of new memory only, and where both
-///        sides do not differ as host and GPU memory do: what was there once may be gone. That the
-///        two have changed places is not noticed.
+/// Which way the first piece goes that is not empty: into the GPU if it comes from host memory or
+/// from another GPU, else out of it, also where it stays inside.
+/// @param known of earlier batches, so that the driver is asked of new memory only, and once more
+///        where both sides do not differ as host memory and the GPU's do: what was there once may
+///        be gone. That the two have changed places is not noticed.
 [[nodiscard]] engine::direction way_of(std::span<copy_piece const> pieces,
                                        cuda::address_ranges& known);
+
+/// Refuses another GPU's memory that is not mapped for this one: it looks at some pieces of a long
+/// list, evenly spread, and leaves the others to the engine, which stops there.
+/// @param known of earlier batches: what has been unmapped since is not noticed
+/// @throws error errc::wrong_device
+void expect_reachable(std::span<copy_piece const> pieces, cuda::address_ranges& known);
 
 /// Refuses what CUDA does not know, and what reaches beyond it.
 /// @param asked of this batch alone, since what was freed since is unknown

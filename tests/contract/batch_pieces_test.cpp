@@ -45,14 +45,23 @@ struct told_allocations : changed_driver {
             for (cuda::address_range const& each : there) {
                 if (!each.holds(at))
                     continue;
-                *static_cast<unsigned*>(values[0]) = each.side == cuda::memory_side::gpu
-                                                         ? cuda::memory_type_device
-                                                         : cuda::memory_type_host;
-                *static_cast<int*>(values[1]) = each.side == cuda::memory_side::both;
+                using enum cuda::memory_side;
+                bool const is_peer = each.side == peer || each.side == apart;
+                *static_cast<unsigned*>(values[0]) =
+                    each.side == gpu || is_peer ? cuda::memory_type_device : cuda::memory_type_host;
+                *static_cast<int*>(values[1]) = each.side == both;
                 *static_cast<CUdeviceptr*>(values[2]) = each.begin;
                 *static_cast<std::size_t*>(values[3]) = each.bytes;
+                *static_cast<int*>(values[4]) = is_peer ? 1 : 0;
             }
             return cuda::success;
+        };
+        (*this)->pointer_get_attribute = [](void*, int name, CUdeviceptr at) {
+            EXPECT_EQ(name, cuda::pointer_device_pointer);
+            for (cuda::address_range const& each : there)
+                if (each.holds(at) && each.side == cuda::memory_side::peer)
+                    return cuda::success;
+            return cuda::error_invalid_value;
         };
     }
 
@@ -66,9 +75,13 @@ TEST(batch_pieces, the_first_piece_tells_which_way_a_batch_goes) {
     told_allocations driver;
     using enum cuda::memory_side;
     using engine::direction;
-    cuda::address_ranges known;
+    cuda::address_ranges known(0);
     auto const way = [&](std::vector<copy_piece> const& list) { return way_of(list, known); };
-    driver.there = {{0x1000, 0x1000, gpu}, {0x3000, 0x1000, host}, {0x10000, 0x1000, both}};
+    driver.there = {{0x1000, 0x1000, gpu},
+                    {0x3000, 0x1000, host},
+                    {0x10000, 0x1000, both},
+                    {0x20000, 0x1000, peer},
+                    {0x30000, 0x1000, apart}};
     EXPECT_EQ(way({{0x1010, 0x3000, 8}, {0x3100, 0x1000, 8}}), direction::to_gpu);
     EXPECT_EQ(way({{1, 2, 0}, {0x3ff0, 0x1ff0, 8}, {0x1010, 0x3000, 8}}), direction::to_cpu);
     EXPECT_EQ(driver.calls, 2) << "one for each allocation";
@@ -80,8 +93,15 @@ TEST(batch_pieces, the_first_piece_tells_which_way_a_batch_goes) {
     // Copies that stay on one side.
     EXPECT_EQ(way({{0x1000, 0x1100, 8}}), direction::to_cpu);
     EXPECT_EQ(way({{0x3000, 0x3100, 8}}), direction::to_gpu);
+    // Between GPUs: what is pushed goes out, what is pulled comes in.
+    EXPECT_EQ(way({{0x20000, 0x1000, 8}}), direction::to_cpu);
+    EXPECT_EQ(way({{0x1000, 0x20000, 8}}), direction::to_gpu);
+    EXPECT_EQ(way({{0x3000, 0x20000, 8}}), direction::to_gpu);
+    EXPECT_EQ(way({{0x1000, 0x30000, 8}}), direction::to_gpu);
     driver.calls = 0;
     EXPECT_EQ(way({{0x1010, 0x3000, 8}}), direction::to_gpu);
+    EXPECT_EQ(way({{0x1010, 0x1100, 8}}), direction::to_cpu);
+    EXPECT_EQ(way({{0x1010, 0x20000, 8}}), direction::to_gpu);
     EXPECT_EQ(driver.calls, 0) << "they stay remembered";
 }
 
@@ -93,7 +113,7 @@ TEST(batch_pieces, memory_that_is_other_memory_now_is_asked_for_again) {
     using engine::direction;
     for (auto const before : {gpu, both}) {
         told_allocations driver;
-        cuda::address_ranges known;
+        cuda::address_ranges known(0);
         auto const way = [&](std::vector<copy_piece> const& list) { return way_of(list, known); };
         driver.there = {{0x1000, 0x1000, before}, {0x3000, 0x1000, host}, {0x8000, 0x1000, gpu}};
         (void)way({{0x1000, 0x3000, 8}});

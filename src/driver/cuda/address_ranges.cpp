@@ -1,45 +1,80 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cuda/address_ranges.hpp"
 
+#include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace barmap::cuda {
+namespace {
 
-address_range find_range(CUdeviceptr address) noexcept {
+/// Whether a GPU's page tables have another one's memory: by peer access, by access rights, or
+/// because it was opened there. Where the driver cannot be asked, they may.
+bool is_mapped_for(CUdevice gpu, CUdeviceptr address) noexcept {
+    try {
+        context_scope const scope = context_scope::on_device(gpu);
+        CUdeviceptr there = 0; // where kernels of the current context reach it
+        return api().pointer_get_attribute(&there, pointer_device_pointer, address) == success;
+    } catch (error const&) {
+        return true;
+    }
+}
+
+} // namespace
+
+address_range find_range(CUdevice of, CUdeviceptr address) noexcept {
     unsigned type = 0; // stays 0 for what CUDA does not know
     int is_managed = 0;
     address_range found;
-    std::array<int, 4> names{pointer_memory_type, pointer_is_managed, pointer_range_start_addr,
-                             pointer_range_size};
-    std::array<void*, 4> values{&type, &is_managed, &found.begin, &found.bytes};
+    std::array<int, 5> names{pointer_memory_type, pointer_is_managed, pointer_range_start_addr,
+                             pointer_range_size, pointer_device_ordinal};
+    std::array<void*, 5> values{&type, &is_managed, &found.begin, &found.bytes, &found.ordinal};
     CUresult const result = api().pointer_get_attributes(static_cast<unsigned>(names.size()),
                                                          names.data(), values.data(), address);
     if (result != success || type == 0)
         return {address, 1, memory_side::unknown};
     found.side = is_managed != 0              ? memory_side::both
-                 : type == memory_type_device ? memory_side::gpu
-                                              : memory_side::host;
+                 : type != memory_type_device ? memory_side::host
+                 : found.ordinal == of        ? memory_side::gpu
+                 : is_mapped_for(of, address) ? memory_side::peer
+                                              : memory_side::apart;
     if (!found.holds(address)) // a driver's figures are not relied on
-        found = {address, 1, found.side};
+        found = {address, 1, found.side, found.ordinal};
     return found;
 }
 
-address_range address_ranges::find(CUdeviceptr address) {
+bool has_several_gpus() noexcept {
+    static bool const has = [] {
+        int count = 0;
+        return api().device_get_count(&count) == success && count > 1;
+    }();
+    return has;
+}
+
+address_ranges::ranges::iterator address_ranges::remembered(CUdeviceptr address) {
     auto const behind = std::ranges::upper_bound(known_, address, {}, &address_range::begin);
-    if (behind != known_.begin() && std::prev(behind)->holds(address))
-        return *std::prev(behind);
-    return find_again(address);
+    bool const is_there = behind != known_.begin() && std::prev(behind)->holds(address);
+    return is_there ? std::prev(behind) : known_.end();
+}
+
+address_range address_ranges::find(CUdeviceptr address) {
+    auto const found = remembered(address);
+    return found != known_.end() ? *found : find_again(address);
+}
+
+void address_ranges::settle(CUdeviceptr address) {
+    if (auto const found = remembered(address); found != known_.end())
+        found->is_settled = true;
 }
 
 address_range address_ranges::find_again(CUdeviceptr address) {
-    address_range const found = find_range(address);
+    address_range const found = find_range(gpu_, address);
     std::erase_if(known_, [&](address_range const& each) {
         return each.begin < found.begin + found.bytes && found.begin < each.begin + each.bytes;
     });
-    if (found.side == memory_side::unknown)
+    if (found.side == memory_side::unknown || found.side == memory_side::apart)
         return found;
     if (known_.size() == most)
         known_.clear();
