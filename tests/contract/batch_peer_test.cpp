@@ -76,6 +76,112 @@ TEST_P(batch_peer_test, moves_pieces_inside_a_gpu_and_to_and_from_a_peer) {
     p.expect_to_copy(p.peer->address(), host.address(), 9);
 }
 
+/// A stream of GPU 1, and what marks a place in a stream.
+struct stream_of_peer {
+    explicit stream_of_peer(peer_program& p) : of(p) {
+        of.machine->use(1);
+        stream.emplace();
+        of.machine->use(0);
+    }
+    ~stream_of_peer() {
+        stream.reset();
+        for (CUevent const each : events)
+            cuda::api().event_destroy(each);
+    }
+    /// Has one stream wait for what the other was given so far.
+    void bring_behind(CUstream later, CUcontext of_earlier, CUstream earlier) {
+        CUcontext now = nullptr;
+        expect_success(cuda::api().ctx_get_current(&now));
+        expect_success(cuda::api().ctx_set_current(of_earlier));
+        expect_success(cuda::api().event_create(&events.emplace_back(), 2));
+        expect_success(cuda::api().event_record(events.back(), earlier));
+        expect_success(cuda::api().ctx_set_current(now));
+        expect_success(cuda::api().stream_wait_event(later, events.back(), 0));
+    }
+
+    peer_program& of;
+    std::optional<gated_stream> stream;
+    std::vector<CUevent> events;
+};
+
+// O52: a kernel of the other GPU writes, a batch pulls; a batch pushes, a kernel of the other
+// reads.
+TEST_P(batch_peer_test, events_order_work_of_the_other_gpu_before_and_behind) {
+    peer_program p(machine_);
+    p.enable_access();
+    std::uintptr_t const peer = p.peer->address(), own = p.own->address();
+    auto const pull = p.pieces(own, peer), push = p.pieces(peer, own);
+    pinned_block const written(mib), seen(mib);
+    for (unsigned round = 0; round < 5; ++round) {
+        SCOPED_TRACE(round);
+        auto const old = pattern(mib, round), fresh = pattern(mib, round + 50);
+        std::vector<std::byte> own_wanted(mib, std::byte{7});
+        write_by_driver(peer, old);
+        write_by_driver(own, own_wanted);
+        written.fill(fresh);
+        stream_of_peer theirs(p);
+        open_stream ours;
+        theirs.stream->copy(peer, written.address(), mib); // "the kernel that writes"
+        theirs.bring_behind(ours.get(), p.there, theirs.stream->get());
+        batch_ticket const first = p.queue->submit(pull, after{ours.get()}, then{ours.get()});
+        batch_ticket const second = p.queue->submit(push, after{ours.get()}, then{ours.get()});
+        theirs.bring_behind(theirs.stream->get(), p.here, ours.get());
+        theirs.stream->copy(seen.address(), peer, mib); // "the kernel that reads"
+        EXPECT_FALSE(p.queue->wait(first, 5ms)) << "the other GPU has not come";
+        theirs.stream->open();
+        theirs.stream->synchronize();
+        EXPECT_TRUE(p.queue->done(first));
+        EXPECT_TRUE(p.queue->done(second));
+        for (copy_piece const& each : pull)
+            std::memcpy(own_wanted.data() + (each.to - own), fresh.data() + (each.from - peer),
+                        each.bytes);
+        auto peer_wanted = fresh;
+        for (copy_piece const& each : push)
+            std::memcpy(peer_wanted.data() + (each.to - peer),
+                        own_wanted.data() + (each.from - own), each.bytes);
+        EXPECT_TRUE(std::ranges::equal(seen.bytes(), peer_wanted));
+        EXPECT_TRUE(read_by_driver(own, mib) == own_wanted);
+    }
+}
+
+// O52: what is submitted on the other GPU once a batch is done, sees it.
+TEST_P(batch_peer_test, what_the_other_gpu_is_given_later_sees_a_batch_that_is_done) {
+    peer_program p(machine_);
+    p.enable_access();
+    auto const push = p.pieces(p.peer->address(), p.own->address());
+    pinned_block const seen(mib);
+    stream_of_peer theirs(p);
+    theirs.stream->open();
+    for (unsigned round = 0; round < 5; ++round) {
+        auto const sent = pattern(mib, round);
+        std::vector<std::byte> wanted(mib);
+        write_by_driver(p.own->address(), sent);
+        write_by_driver(p.peer->address(), wanted);
+        EXPECT_TRUE(p.queue->wait(p.queue->submit(push), 100s));
+        theirs.stream->copy(seen.address(), p.peer->address(), mib);
+        theirs.stream->synchronize();
+        for (copy_piece const& each : push)
+            std::memcpy(wanted.data() + (each.to - p.peer->address()),
+                        sent.data() + (each.from - p.own->address()), each.bytes);
+        EXPECT_TRUE(std::ranges::equal(seen.bytes(), wanted));
+    }
+}
+
+// Its words would lie in memory that the other GPU may not reach.
+TEST_P(batch_peer_test, a_stream_of_the_other_gpu_is_refused) {
+    peer_program p(machine_);
+    p.enable_access();
+    stream_of_peer theirs(p);
+    theirs.stream->open();
+    CUstream const stream = theirs.stream->get();
+    auto const list = p.pieces(p.other->address(), p.own->address());
+    for (auto const& [begin, end] : {std::pair{std::optional(after{stream}), std::optional<then>{}},
+                                     {std::optional<after>{}, std::optional(then{stream})}})
+        expect_refusal([&] { (void)p.queue->submit(list, begin, end); }, errc::wrong_device,
+                       "the stream is of GPU 1, and the batch queue of GPU 0");
+    p.expect_to_copy(p.other->address(), p.own->address(), 3);
+}
+
 TEST(batch_reach_test, memory_of_a_gpu_without_peer_access_is_refused) {
     engine_machine machine = with_two_gpus("channel");
     peer_program p(machine);

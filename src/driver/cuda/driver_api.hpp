@@ -87,6 +87,7 @@ namespace barmap::cuda {
     /*  4.0 */ X(mem_host_unregister, "cuMemHostUnregister", (void*))                              \
     /*  3.2 */ X(mem_host_get_device_pointer, "cuMemHostGetDevicePointer_v2",                      \
                  (CUdeviceptr*, void*, unsigned))                                                  \
+    /*  9.2 */ X(stream_get_ctx, "cuStreamGetCtx", (CUstream, CUcontext*))                         \
     /*  2.0 */ X(stream_query, "cuStreamQuery", (CUstream))                                        \
     /* 10.1 */ X(thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode", (int*))  \
     /* 11.7 */ X(stream_write_value32, "cuStreamWriteValue32_v2",                                  \

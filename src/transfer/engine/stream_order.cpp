@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/stream_order.hpp"
 
+#include "driver/cuda/address_ranges.hpp"
 #include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/stream_gpu.hpp"
 
 #include <barmap/error.hpp>
+
+#include <string>
 
 namespace barmap::engine {
 
@@ -12,7 +16,7 @@ void check_stream(CUresult result) {
                 "give a stream of this GPU that still exists");
 }
 
-void expect_usable(stream_order const& order) {
+void expect_usable(stream_order const& order, CUdevice gpu) {
     for (std::optional<CUstream> const& each : {order.after, order.then}) {
         if (!each)
             continue;
@@ -23,6 +27,14 @@ void expect_usable(stream_order const& order) {
                         "bring a batch between a captured stream's work", "",
                         "a batch is submitted by the CPU each time: submit it before or after the "
                         "graph's launch, not into the graph");
+        if (!cuda::has_several_gpus())
+            continue;
+        if (CUdevice const its = cuda::gpu_of(*each).value_or(gpu); its != gpu)
+            throw error(errc::wrong_device, "bring a batch between a stream's work", "",
+                        "the stream is of GPU " + std::to_string(its) +
+                            ", and the batch queue of GPU " + std::to_string(gpu) +
+                            ": submit to the other's queue, or give a stream of this one, which "
+                            "waits for an event of the other (cudaStreamWaitEvent)");
     }
 }
 

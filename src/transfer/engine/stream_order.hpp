@@ -17,8 +17,10 @@ struct stream_order {
 /// @throws error if CUDA says that a call for a stream has failed
 void check_stream(CUresult result);
 
-/// Whether its streams are there, and take a submission. @throws error what CUDA says,
-/// errc::unsupported_operation for one that is being captured into a graph
-void expect_usable(stream_order const& order);
+/// Whether its streams are there, of this GPU, and take a submission. @throws error what CUDA says,
+/// errc::wrong_device for one of another GPU, errc::unsupported_operation for one that is being
+/// captured into a graph
+/// @pre a context of the GPU is current
+void expect_usable(stream_order const& order, CUdevice gpu);
 
 } // namespace barmap::engine

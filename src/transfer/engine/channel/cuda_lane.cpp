@@ -59,6 +59,7 @@ public:
         std::optional<cuda::context_scope> scope;
         if (order.after || order.then)
             scope.emplace(cuda::context_scope::on_device(gpu_.handle));
+        expect_usable(order, gpu_.handle);
         queue_set::visit const to = choose(which, pieces.size(), bytes, order.after);
         ticket number = 0;
         try {

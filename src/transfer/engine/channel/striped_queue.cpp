@@ -53,7 +53,6 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
         std::size_t const at = std::min(pieces.size(), channel * share);
         return pieces.subspan(at, std::min(share, pieces.size() - at));
     };
-    expect_usable(order);
     auto const may_take = [&] {
         return std::ranges::all_of(channels_,
                                    [&](auto const& each) { return each->may_take(share, rounds); });

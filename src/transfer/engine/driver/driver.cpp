@@ -101,7 +101,7 @@ public:
         cuda::context_scope const scope = lane_ == lane::held
                                               ? cuda::context_scope(context_.get())
                                               : cuda::context_scope::on_device(gpu_.handle);
-        expect_usable(order);
+        expect_usable(order, gpu_.handle);
         queue_set::visit const to = queues_->choose(order.after, way);
         std::optional<CUstream> left_on;
         try {

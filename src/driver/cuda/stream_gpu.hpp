@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver/cuda/types.hpp"
+
+#include <optional>
+
+namespace barmap::cuda {
+
+/// The GPU of a stream: that of the current context for a default stream. Nothing where CUDA does
+/// not say.
+[[nodiscard]] std::optional<CUdevice> gpu_of(CUstream stream) noexcept;
+
+} // namespace barmap::cuda
