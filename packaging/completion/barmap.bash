@@ -11,8 +11,8 @@ _barmap_options() {
         lat) echo "$target $measuring --compare $output" ;;
         bw) echo "$target $measuring --threads $output" ;;
         api) echo "$target $measuring --cycles $output" ;;
-        batch) echo "--device $measuring --pieces --direction --order --methods --pool --same --both --beside --ordered \
-            --check --round-trips --seed $output" ;;
+        batch) echo "--device $measuring --pieces --between --peer --direction --order --methods --in-flight --pool --same \
+            --both --beside --ordered --check --round-trips --seed $output" ;;
         pingpong) echo "$target --iterations $output" ;;
         ring) echo "--device --only --slots --messages --iterations --slices --load $output" ;;
         fresh) echo "$target --sizes --iterations --every-routine --demonstrate-stale $output" ;;
@@ -52,7 +52,8 @@ _barmap() {
         --driver) values="535 550 570 580 610" ;;
         --direction) values="to_cpu to_gpu" ;;
         --order) values="contiguous random" ;;
-        --methods) values="engine batch loop graph kernel4 kernel32" ;;
+        --methods) values="engine batch loop graph kernel4 kernel32 one" ;;
+        --between) values="host peer inside" ;;
         --beside) values="gemm" ;;
         --only) values="rates trip fifo calls steps soak" ;;
         --routine) values="auto $(barmap info 2> /dev/null |
@@ -61,7 +62,7 @@ _barmap() {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
             return
             ;;
-        --device | --devices | --sizes | --max | --max-size | --iterations | --budget | --threads | \
+        --device | --peer | --in-flight | --devices | --sizes | --max | --max-size | --iterations | --budget | --threads | \
             --cycles | --region | --seed | --bar1 | --fail | --pieces | --pool | --check | --round-trips | \
             --slots | --messages | --slices | --title | --series) return ;;
     esac

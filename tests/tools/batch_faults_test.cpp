@@ -106,7 +106,7 @@ protected:
         scope_.emplace(gpu_->enter());
         kernels_.emplace(ptx::batch_kernels);
         engine_.emplace(gpu_->device().batches()); // tests itself while nothing goes wrong
-        values_.json = true;                           // no tables
+        values_.json = true;                       // no tables
         values_.pool = MiB;
         values_.pieces = {16};
         values_.sizes = {512};
@@ -125,14 +125,19 @@ protected:
 
     bool runs_well(bool (*part)(batch_bench const&)) {
         report out(values_);
-        return part({out, *gpu_, *kernels_, values_});
+        return part({out, *gpu_, *kernels_, values_, other()});
+    }
+
+    /// The GPU that has the other side, if that is not host memory.
+    [[nodiscard]] opened_gpu const* other() const {
+        return values_.between == "host" ? nullptr : &*gpu_;
     }
 
     /// What is found of one batch by the loop.
     batch_faults found(copy_direction way, batch_order order) {
         std::vector<left_out> missing;
         auto const loop = make_batch_method("loop", *gpu_, *kernels_, missing);
-        batch_pools pools(MiB, 1);
+        batch_pools pools(MiB, 1, other());
         return verify_batch(*loop, pools, way, order, {16, 512}, 1);
     }
 
@@ -188,6 +193,22 @@ TEST_F(faulty_gpu, bytes_of_another_place_are_wrong) {
     now = fault::elsewhere;
     for (copy_direction const way : both)
         EXPECT_GT(found(way, batch_order::random).wrong, std::uint64_t{16 * 512 * 9 / 10});
+}
+
+TEST_F(faulty_gpu, both_sides_may_be_gpu_memory) {
+    values_.between = "inside";
+    for (auto* part : {measure_batches, measure_both_ways, measure_order, check_batches})
+        EXPECT_TRUE(runs_well(part));
+    for (copy_direction const way : both) {
+        now = fault::a_byte_short;
+        EXPECT_EQ(found(way, batch_order::random).wrong, 16u);
+        now = fault::a_byte_more;
+        EXPECT_EQ(found(way, batch_order::contiguous).guards, 1u);
+        now = fault::elsewhere;
+        EXPECT_GT(found(way, batch_order::random).wrong, std::uint64_t{16 * 512 * 9 / 10});
+    }
+    for (auto* part : {measure_batches, measure_both_ways, measure_order, check_batches})
+        EXPECT_FALSE(runs_well(part));
 }
 
 TEST_F(faulty_gpu, every_measurement_that_verifies_fails) {

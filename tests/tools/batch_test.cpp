@@ -130,6 +130,61 @@ TEST(batch, copies_in_both_directions_at_once) {
     EXPECT_TRUE(rows(run, "measurement", "batch").empty());
 }
 
+constexpr char two_gpus[] = "BARMAP_SIM_DEVICES=2";
+
+TEST(batch, copies_between_two_gpus_and_inside_one) {
+    outcome const run = barmap(small + "--between peer --pieces 16 --sizes 512 --in-flight 2 "
+                                       "--methods engine,loop,kernel4,one",
+                               two_gpus);
+    ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+    auto const found = rows(run, "measurement", "batch");
+    expect_right(found);
+    for (char const* direction : {"to_peer", "from_peer"}) {
+        EXPECT_EQ(rows(run, "direction", direction).size(), 7u) << "one copy has one order";
+        for (auto const& row : rows(run, "direction", direction))
+            EXPECT_EQ(row.at("in_flight"), 2);
+    }
+    EXPECT_EQ(rows(run, "method", "one cuMemcpyAsync").size(), 2u);
+    outcome const inside = barmap(
+        small + "--between inside --pieces 16 --sizes 512 --methods engine --device 1", two_gpus);
+    ASSERT_EQ(inside.exit_code, 0) << inside.out << inside.err;
+    expect_right(rows(inside, "measurement", "batch"));
+    EXPECT_EQ(rows(inside, "direction", "inside").size(), 2u);
+}
+
+TEST(batch, other_measurements_are_made_between_gpus_as_well) {
+    for (char const* between : {"--between peer --device 1 --peer 0 ", "--between inside "}) {
+        SCOPED_TRACE(between);
+        outcome const run = barmap(
+            small + between + "--both --ordered --check 4 --pieces 16 --sizes 512", two_gpus);
+        ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+        auto const both = rows(run, "measurement", "both");
+        expect_right(both);
+        for (auto const& row : both) {
+            EXPECT_GT(row.at("there_gb_per_s"), 0.0);
+            EXPECT_GT(row.at("back_gb_per_s"), 0.0);
+        }
+        expect_right(rows(run, "measurement", "ordered"));
+        EXPECT_EQ(rows(run, "measurement", "check").at(0).at("passed"), true);
+    }
+}
+
+TEST(batch, tells_what_is_no_peer) {
+    auto const told = [](char const* arguments, int code, std::string_view words) {
+        outcome const run = barmap(std::string("batch ") + arguments, two_gpus);
+        EXPECT_EQ(run.exit_code, code) << arguments << run.out;
+        EXPECT_NE(run.err.find(words), std::string::npos) << arguments << run.err;
+    };
+    told("--peer 1", 2, "--between peer");
+    told("--between peer --peer 0", 2, "another GPU");
+    told("--between peer --round-trips 3", 2, "--between host");
+    told("--between peer --peer 2", 3, "no such GPU");
+    outcome const apart = barmap("batch --between peer",
+                                 "BARMAP_SIM_DEVICES=2 BARMAP_SIM_FAIL=cuCtxEnablePeerAccess:217");
+    EXPECT_EQ(apart.exit_code, 3) << apart.out;
+    EXPECT_NE(apart.err.find("nvidia-smi topo"), std::string::npos) << apart.err;
+}
+
 TEST(batch, measures_from_kernel_to_kernel) {
     outcome const run = barmap(small + "--ordered");
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;

@@ -34,11 +34,53 @@ json reports_of(std::optional<batch_queue> const& queue) {
     return found;
 }
 
+/// Lets a GPU's context reach all memory of another one's. @throws error
+void enable_peer_access(opened_gpu const& from, opened_gpu const& to) {
+    constexpr CUresult error_already_enabled = 704;
+    CUcontext peer = nullptr;
+    {
+        cuda::context_scope const scope = to.enter();
+        cuda::check(cuda::api().ctx_get_current(&peer), "find a GPU's context");
+    }
+    cuda::context_scope const scope = from.enter();
+    CUresult const result = cuda::api().ctx_enable_peer_access(peer, 0);
+    if (result != error_already_enabled)
+        cuda::check(result, "let a GPU access another one's memory",
+                    "see `nvidia-smi topo -p2p r`, and give --peer one that it can access");
+}
+
+/// The GPU that has the other side of the copies; none for host memory.
+std::unique_ptr<opened_gpu> open_other(batch_options const& values, opened_gpu const& gpu) {
+    if (values.between == "host")
+        return nullptr;
+    bool const is_inside = values.between == "inside";
+    int const first_other = values.device == 0 ? 1 : 0;
+    int const peer = values.peer < 0 ? first_other : values.peer;
+    auto other = std::make_unique<opened_gpu>(is_inside ? values.device : peer);
+    if (!is_inside) {
+        enable_peer_access(gpu, *other);
+        enable_peer_access(*other, gpu);
+    }
+    return other;
+}
+
+std::string title_of_other(batch_options const& values, opened_gpu const* other) {
+    return values.between == "host"     ? "pinned host memory"
+           : values.between == "inside" ? "inside it"
+                                        : "and " + title_of(other->device());
+}
+
 int run(batch_options const& given) {
     constexpr std::size_t least_pool = 64 * KiB;
     batch_options values = given;
     if (values.pool < least_pool)
         throw usage_error("--pool of batch has 64K at least");
+    if (values.peer >= 0 && values.between != "peer")
+        throw usage_error("--peer is for --between peer");
+    if (values.between == "peer" && values.peer == values.device)
+        throw usage_error("--peer is another GPU than --device: give --between inside for one");
+    if (values.round_trips > 0 && values.between != "host")
+        throw usage_error("--round-trips is for --between host");
     bool const table = values.check == 0 && values.round_trips == 0 && !values.ordered &&
                        !values.both && values.beside.empty();
     if (table)
@@ -47,9 +89,10 @@ int run(batch_options const& given) {
     opened_gpu const gpu(values.device);
     cuda::context_scope const scope = gpu.enter();
     gpu_kernels const kernels(ptx::batch_kernels);
-    batch_bench const bench{out, gpu, kernels, values};
+    auto const other = open_other(values, gpu);
+    batch_bench const bench{out, gpu, kernels, values, other.get()};
     out.about(gpu.device());
-    out.say(formatted("{}, pinned host memory\n\n", title_of(gpu.device())));
+    out.say(formatted("{}, {}\n\n", title_of(gpu.device()), title_of_other(values, other.get())));
     auto const engine = started_queue(gpu);
     bool good = true;
     auto const part = [&](bool wanted, bool (*measure)(batch_bench const&)) {
@@ -83,13 +126,34 @@ void add_batch(command_line& program) {
         .list()
         .named("N,...");
     add_measuring_options(app, *values, "number, size, direction and order", "512,4K,64K");
-    app.add("--direction", values->directions, "directions: to_cpu, to_gpu; by default both")
+    app.add("--between", values->between,
+            "what the GPU's memory is copied to and from: host (pinned host memory), peer (memory "
+            "of another GPU) or inside (other memory of the same GPU)")
+        .one_of({"host", "peer", "inside"})
+        .named("NAME")
+        .with_default();
+    app.add("--peer", values->peer,
+            "CUDA ordinal of the other GPU of --between peer; by default the first other one")
+        .between(0, 1023);
+    app.add("--direction", values->directions,
+            "directions: to_cpu (with --between peer: to the peer), to_gpu (from it); by default "
+            "both")
         .some_of({"to_cpu", "to_gpu"});
     app.add("--order", values->orders,
             "places of pieces on either side: random, contiguous; by default both")
         .some_of({"contiguous", "random"});
-    app.add("--methods", values->methods, "what to measure; by default all")
-        .some_of(batch_method_names());
+    app.add("--methods", values->methods,
+            "what to measure; by default all but one, which is one contiguous cuMemcpyAsync of as "
+            "many bytes, in contiguous order")
+        .some_of([] {
+            std::vector<std::string> names = batch_method_names();
+            names.push_back("one");
+            return names;
+        }());
+    app.add("--in-flight", values->in_flight,
+            "so many batches of the table are submitted before the first is waited for")
+        .between(1, 16)
+        .with_default();
     add_size_option(
         app, "--pool", values->pool,
         "memory that pieces come from, from 64K on, four times that in all; a batch takes a "
@@ -130,6 +194,9 @@ void add_batch(command_line& program) {
                       "barmap batch --output batch.json && barmap plot batch.json -o batch.svg",
                       "# Blocks of 4 and 64 KiB, many at once",
                       "barmap batch --pool 1G --pieces 256,4096 --sizes 4K,64K --order random",
+                      "# Between two GPUs, beside one contiguous copy",
+                      "barmap batch --between peer --pool 1G --pieces 4096 --methods "
+                      "engine,batch,loop,kernel32,one",
                       "# Beside a model's work",
                       "barmap batch --beside gemm --methods engine,batch,kernel32",
                       "# Correctness, for some minutes",

@@ -21,6 +21,9 @@ struct batch_options : options {
     std::vector<std::string> orders{"contiguous", "random"};
     std::vector<std::string> methods = batch_method_names();
     std::size_t pool = 0;
+    std::string between = "host"; ///< host, peer or inside: the other side of each copy
+    int peer = -1;                ///< ordinal; -1: the first GPU that is not the device
+    std::size_t in_flight = 1;    ///< batches of the table
     bool same = false; ///< pieces in each round
     bool both = false;
     std::string beside;
@@ -41,9 +44,14 @@ struct batch_bench {
     opened_gpu const& gpu;
     gpu_kernels const& kernels; ///< of batch_kernels.ptx
     batch_options const& values;
+    opened_gpu const* other = nullptr; ///< that has the other side of the copies; null: host memory
 
-    /// The directions and orders that are asked for.
+    [[nodiscard]] batch_pools pools(std::size_t bytes) const; ///< @throws error
+
+    /// The directions and orders that are asked for; inside one GPU both directions are the same.
     [[nodiscard]] std::vector<copy_direction> directions() const;
+    /// "d2h", "h2d", "to_peer", "from_peer" or "inside".
+    [[nodiscard]] std::string_view name_of(copy_direction way) const;
     [[nodiscard]] std::vector<batch_order> orders() const;
     /// Those of the command line that there are; those that there are not are reported.
     [[nodiscard]] std::vector<named_method> methods() const;

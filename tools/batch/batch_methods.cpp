@@ -87,6 +87,24 @@ private:
     std::span<copy_piece const> pieces_;
 };
 
+class by_one_copy final : public batch_method {
+public:
+    by_one_copy() : batch_method("one cuMemcpyAsync") {}
+    void prepare(std::span<copy_piece const> pieces) override {
+        all_ = pieces.front();
+        all_.bytes = pieces.size() * pieces.front().bytes;
+    }
+    void submit() override {
+        cuda::check(cuda::api().memcpy_async(all_.to, all_.from, all_.bytes, stream_.get()),
+                    "copy by cuMemcpyAsync");
+    }
+    void wait() override { stream_.wait(); }
+
+private:
+    cuda_stream stream_;
+    copy_piece all_{};
+};
+
 /// A kernel reads the list of pieces where the CPU has put it: in pinned host memory.
 class by_kernel final : public batch_method {
 public:
@@ -136,6 +154,10 @@ std::vector<std::string> const& batch_method_names() {
     return names;
 }
 
+std::unique_ptr<batch_method> make_one_copy() {
+    return std::make_unique<by_one_copy>();
+}
+
 std::unique_ptr<ordered_method> make_engine(opened_gpu const& gpu) {
     return std::make_unique<by_engine>(gpu);
 }
@@ -164,6 +186,8 @@ std::unique_ptr<batch_method> make_batch_method(std::string_view name, opened_gp
         return std::make_unique<by_loop>();
     if (name == "graph")
         return make_graph(missing);
+    if (name == "one")
+        return make_one_copy();
     return std::make_unique<by_kernel>(kernels, name == "kernel4" ? 4 : 32);
 }
 

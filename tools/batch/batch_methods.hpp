@@ -44,7 +44,8 @@ public:
     virtual void submit_on(CUstream stream) = 0;
 };
 
-/// The names on the command line: engine, batch, loop, graph, kernel4, kernel32.
+/// The names on the command line: engine, batch, loop, graph, kernel4, kernel32. The method "one"
+/// beside them copies pieces that follow each other on both sides.
 [[nodiscard]] std::vector<std::string> const& batch_method_names();
 
 /// Why a method is not measured.
@@ -59,6 +60,9 @@ struct left_out {
                                                               gpu_kernels const& kernels,
                                                               std::vector<left_out>& missing);
 [[nodiscard]] std::unique_ptr<batch_method> make_graph(std::vector<left_out>& missing);
+
+/// By one cuMemcpyAsync of as many contiguous bytes as the batch has.
+[[nodiscard]] std::unique_ptr<batch_method> make_one_copy();
 
 /// By device::batches(). @throws error
 [[nodiscard]] std::unique_ptr<ordered_method> make_engine(opened_gpu const& gpu);

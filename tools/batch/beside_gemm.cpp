@@ -37,25 +37,6 @@ private:
     CUevent event_ = nullptr;
 };
 
-/// One cuMemcpyAsync of as many bytes as the batch has.
-class by_one_copy final : public batch_method {
-public:
-    by_one_copy() : batch_method("one cuMemcpyAsync") {}
-    void prepare(std::span<copy_piece const> pieces) override {
-        all_ = pieces.front();
-        all_.bytes = pieces.size() * pieces.front().bytes;
-    }
-    void submit() override {
-        cuda::check(cuda::api().memcpy_async(all_.to, all_.from, all_.bytes, stream_.get()),
-                    "copy by cuMemcpyAsync");
-    }
-    void wait() override { stream_.wait(); }
-
-private:
-    cuda_stream stream_;
-    copy_piece all_{};
-};
-
 /// Products of large matrices, several in a row.
 class product_loop {
 public:
@@ -123,9 +104,9 @@ bool measure_beside_gemm(batch_bench const& bench) {
         bench.values.iterations > 0 ? bench.values.iterations : rounds_by_default;
     std::vector<batch_shape> const shapes = shapes_of(bench.values, {1024}, {4 * KiB, 64 * KiB});
     product_loop products;
-    batch_pools pools(bench.values.pool, bench.values.seed);
+    batch_pools pools = bench.pools(bench.values.pool);
     std::vector<beside> all;
-    all.push_back({std::make_unique<by_one_copy>()});
+    all.push_back({make_one_copy()});
     constexpr std::size_t first_of_batches = 1;
     for (named_method& each : bench.methods())
         all.push_back({std::move(each.method)});
@@ -134,7 +115,7 @@ bool measure_beside_gemm(batch_bench const& bench) {
     bool good = true;
     for (copy_direction const way : bench.directions())
         for (batch_shape const& shape : shapes) {
-            bar.step(formatted("beside {} {}", name_of(way), shape.text()));
+            bar.step(formatted("beside {} {}", bench.name_of(way), shape.text()));
             for (std::size_t i = 0; i < all.size(); ++i) {
                 auto const order =
                     i < first_of_batches ? batch_order::contiguous : batch_order::random;
@@ -158,7 +139,7 @@ bool measure_beside_gemm(batch_bench const& bench) {
                         ? static_cast<double>(each.batches * shape.bytes()) / each.seconds / 1e9
                         : 0;
                 json row{{"measurement", "beside gemm"},
-                         {"direction", name_of(way)},
+                         {"direction", bench.name_of(way)},
                          {"pieces", shape.pieces},
                          {"size", shape.size},
                          {"method", each.method->name()}};
@@ -168,7 +149,7 @@ bool measure_beside_gemm(batch_bench const& bench) {
                 row["gb_per_s"] = rate;
                 put(row, each.faults);
                 bench.out.add(std::move(row));
-                rows.row({formatted("{} {}", name_of(way), shape.text()), each.method->name(),
+                rows.row({formatted("{} {}", bench.name_of(way), shape.text()), each.method->name(),
                           formatted("{:.3f}", times.p50_ns / 1e6), formatted("x {:.3f}", ratio),
                           each.faults.none() ? formatted("{:.2f}", rate) : "WRONG"});
                 good &= each.faults.none();

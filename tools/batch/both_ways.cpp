@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "batch/batch.hpp"
 
+#include "batch/batch_kernels.ptx.hpp"
 #include "output/formatted.hpp"
 #include "output/progress.hpp"
 #include "output/table.hpp"
@@ -11,12 +12,14 @@
 #include <atomic>
 #include <exception>
 #include <iterator>
+#include <optional>
 #include <thread>
 
 namespace barmap::tool {
 namespace {
 
 constexpr copy_direction both_ways[] = {copy_direction::to_cpu, copy_direction::to_gpu};
+constexpr std::array<std::string_view, 2> host_names{"d2h", "h2d"}, gpu_names{"there", "back"};
 
 /// One direction, on a thread of its own: several batches in turn, all of them ready before the
 /// time begins.
@@ -25,6 +28,7 @@ public:
     lane(batch_bench const& bench, batch_pools const& pools, std::string_view method,
          copy_direction way, batch_order order, batch_shape const& shape)
         : bench_(bench), way_(way), bytes_(shape.bytes()) {
+        cuda::context_scope const scope = bench.gpu.enter();
         piece_picker picker(shape.size, pools.size(), order, bench.values.seed);
         std::size_t const room = pools.size() / piece_picker::stride(shape.size, order);
         std::size_t const turns = std::clamp<std::size_t>(room / shape.pieces, 1, most_turns);
@@ -106,7 +110,17 @@ std::array<double, 2> run_both(std::array<lane, 2>& lanes, double seconds) {
 
 bool measure_both_ways(batch_bench const& bench) {
     std::vector<batch_shape> const shapes = shapes_of(bench.values, {1024}, {4 * KiB, 64 * KiB});
-    batch_pools pools(bench.values.pool, bench.values.seed);
+    batch_pools pools = bench.pools(bench.values.pool);
+    // Between two GPUs each pushes.
+    std::optional<gpu_kernels> kernels;
+    std::optional<batch_bench> of_peer;
+    if (bench.values.between == "peer") {
+        cuda::context_scope const scope = bench.other->enter();
+        kernels.emplace(ptx::batch_kernels);
+        of_peer.emplace(batch_bench{bench.out, *bench.other, *kernels, bench.values, bench.other});
+    }
+    batch_bench const& way_back = of_peer ? *of_peer : bench;
+    auto const& ways = bench.values.between == "host" ? host_names : gpu_names;
     std::vector<std::string> names;
     std::vector<left_out> missing;
     for (std::string const& each : bench.values.methods)
@@ -114,7 +128,8 @@ bool measure_both_ways(batch_bench const& bench) {
             names.push_back(each);
     bench.tell(missing);
     progress bar(shapes.size() * names.size() * bench.values.orders.size());
-    table rows({"both directions", "order", "method", "d2h GB/s", "h2d GB/s", "sum GB/s"});
+    table rows({"both directions", "order", "method", formatted("{} GB/s", ways[0]),
+                formatted("{} GB/s", ways[1]), "sum GB/s"});
     rows.left_from(6);
     bool good = true;
     for (batch_order const order : bench.orders())
@@ -122,7 +137,7 @@ bool measure_both_ways(batch_bench const& bench) {
             for (std::string const& name : names) {
                 bar.step(formatted("both {} {}", name_of(order), shape.text()));
                 std::array<lane, 2> lanes{lane(bench, pools, name, both_ways[0], order, shape),
-                                          lane(bench, pools, name, both_ways[1], order, shape)};
+                                          lane(way_back, pools, name, both_ways[1], order, shape)};
                 for (copy_direction const way : both_ways)
                     pools.clear(way, pools.size());
                 std::array<double, 2> const rates = run_both(lanes, seconds_of(bench));
@@ -134,8 +149,8 @@ bool measure_both_ways(batch_bench const& bench) {
                          {"pieces", shape.pieces},
                          {"size", shape.size},
                          {"method", lanes[0].name()}};
-                row["d2h_gb_per_s"] = rates[0];
-                row["h2d_gb_per_s"] = rates[1];
+                for (std::size_t i = 0; i < rates.size(); ++i)
+                    row[formatted("{}_gb_per_s", ways[i])] = rates[i];
                 row["gb_per_s"] = rates[0] + rates[1];
                 put(row, faults);
                 bench.out.add(std::move(row));

@@ -9,7 +9,21 @@
 
 namespace barmap::tool {
 
+batch_pools batch_bench::pools(std::size_t bytes) const {
+    return {bytes, values.seed, other};
+}
+
+std::string_view batch_bench::name_of(copy_direction way) const {
+    if (values.between == "host")
+        return tool::name_of(way);
+    if (values.between == "inside")
+        return "inside";
+    return way == copy_direction::to_gpu ? "from_peer" : "to_peer";
+}
+
 std::vector<copy_direction> batch_bench::directions() const {
+    if (values.between == "inside")
+        return {copy_direction::to_cpu};
     std::vector<copy_direction> found;
     for (std::string const& each : values.directions)
         found.push_back(each == "to_cpu" ? copy_direction::to_cpu : copy_direction::to_gpu);
@@ -51,7 +65,7 @@ std::vector<batch_shape> shapes_of(batch_options const& values,
     for (std::size_t const count : values.pieces.empty() ? pieces : values.pieces)
         for (std::size_t const size : values.sizes.empty() ? sizes : values.sizes)
             if (batch_shape const shape{count, size};
-                size <= values.pool && shape.bytes() <= values.pool / 4)
+                size <= values.pool && shape.bytes() * values.in_flight <= values.pool / 4)
                 shapes.push_back(shape);
     if (shapes.empty())
         throw usage_error("every batch takes more than a quarter of the pools: give a larger "

@@ -29,7 +29,7 @@ std::vector<place> places_of_batch(std::mt19937_64& random) {
 
 bool check_batches(batch_bench const& bench) {
     std::uint64_t const batches = bench.values.check, first_beside = batches - batches / 2;
-    batch_pools pools(room, bench.values.seed);
+    batch_pools pools = bench.pools(room);
     std::unique_ptr<ordered_method> const engine = make_engine(bench.gpu);
     std::mt19937_64 random(bench.values.seed);
     std::optional<link_load> load;

@@ -74,14 +74,14 @@ bool measure_order(batch_bench const& bench) {
         methods.push_back(std::move(call));
     bench.tell(missing);
     methods.push_back(std::make_unique<by_nothing>());
-    batch_pools pools(bench.values.pool, bench.values.seed);
+    batch_pools pools = bench.pools(bench.values.pool);
     stamped_stream stream(bench.kernels);
     progress bar(shapes.size() * bench.values.directions.size());
     table rows({"kernel to kernel", "between", "min us", "p50 us", "p99 us"});
     bool good = true;
     for (copy_direction const way : bench.directions())
         for (batch_shape const& shape : shapes) {
-            bar.step(formatted("ordered {} {}", name_of(way), shape.text()));
+            bar.step(formatted("ordered {} {}", bench.name_of(way), shape.text()));
             std::vector<samples> times(methods.size());
             std::vector<batch_faults> faults(methods.size());
             for (std::size_t i = 0; i + 1 < methods.size(); ++i)
@@ -100,14 +100,14 @@ bool measure_order(batch_bench const& bench) {
             for (std::size_t i = 0; i < methods.size(); ++i) {
                 summary const found = times[i].summarise();
                 json row{{"measurement", "ordered"},
-                         {"direction", name_of(way)},
+                         {"direction", bench.name_of(way)},
                          {"pieces", shape.pieces},
                          {"size", shape.size},
                          {"method", methods[i]->name()}};
                 put(row, found);
                 put(row, faults[i]);
                 bench.out.add(std::move(row));
-                rows.row({formatted("{} {}", name_of(way), shape.text()), methods[i]->name(),
+                rows.row({formatted("{} {}", bench.name_of(way), shape.text()), methods[i]->name(),
                           microseconds(found.min_ns), microseconds(found.p50_ns),
                           microseconds(found.p99_ns)});
                 good &= faults[i].none();

@@ -35,13 +35,19 @@ std::string_view name_of(batch_order order) {
     return order == batch_order::random ? "random" : "contiguous";
 }
 
-batch_pools::batch_pools(std::size_t bytes, std::uint64_t seed)
+batch_pools::batch_pools(std::size_t bytes, std::uint64_t seed, opened_gpu const* other)
     : gpu_bytes_(bytes), host_source_(host_memory_kind::pinned, bytes),
       host_target_(host_memory_kind::pinned, bytes), gpu_source_(gpu_memory::device(bytes)),
-      gpu_target_(gpu_memory::device(bytes)) {
+      gpu_target_(gpu_memory::device(bytes)), other_(other) {
     fill_pattern(host_source_.bytes(), 2 * seed, 0);
     fill_pattern(gpu_bytes_, 2 * seed + 1, 0);
     write_gpu(gpu_source_.address(), gpu_bytes_);
+    if (!other_)
+        return;
+    cuda::context_scope const scope = other_->enter();
+    other_source_ = gpu_memory::device(bytes);
+    other_target_ = gpu_memory::device(bytes);
+    write_gpu(other_source_.address(), host_source_.bytes());
 }
 
 std::vector<copy_piece> batch_pools::pieces(copy_direction way,
@@ -49,7 +55,9 @@ std::vector<copy_piece> batch_pools::pieces(copy_direction way,
     bool const to_gpu = way == copy_direction::to_gpu;
     auto const gpu = static_cast<std::uintptr_t>((to_gpu ? gpu_target_ : gpu_source_).address());
     auto const host =
-        reinterpret_cast<std::uintptr_t>((to_gpu ? host_source_ : host_target_).bytes().data());
+        other_ ? static_cast<std::uintptr_t>((to_gpu ? other_source_ : other_target_).address())
+               : reinterpret_cast<std::uintptr_t>(
+                     (to_gpu ? host_source_ : host_target_).bytes().data());
     std::vector<copy_piece> found;
     found.reserve(places.size());
     for (place const& each : places)
@@ -59,10 +67,14 @@ std::vector<copy_piece> batch_pools::pieces(copy_direction way,
 }
 
 void batch_pools::clear(copy_direction way, std::size_t bytes) {
-    if (way == copy_direction::to_cpu)
+    if (way == copy_direction::to_gpu)
+        return fill_gpu(gpu_target_.address(), guard, bytes);
+    if (!other_) {
         std::memset(host_target_.bytes().data(), guard, bytes);
-    else
-        fill_gpu(gpu_target_.address(), guard, bytes);
+        return;
+    }
+    cuda::context_scope const scope = other_->enter();
+    fill_gpu(other_target_.address(), guard, bytes);
 }
 
 batch_faults batch_pools::compare(copy_direction way, std::vector<place> places,
@@ -71,6 +83,8 @@ batch_faults batch_pools::compare(copy_direction way, std::vector<place> places,
     std::byte* const found = host_target_.bytes().data();
     if (to_gpu)
         read_gpu({found, bytes}, gpu_target_.address());
+    else if (other_)
+        read_gpu({found, bytes}, other_target_.address());
     std::byte const* const source = to_gpu ? host_source_.bytes().data() : gpu_bytes_.data();
     auto const target_of = [&](place const& one) { return to_gpu ? one.gpu : one.host; };
     std::sort(places.begin(), places.end(),

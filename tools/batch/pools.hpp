@@ -29,12 +29,15 @@ struct batch_faults {
     }
 };
 
-/// A source and a destination of so many bytes on either side: GPU memory, and pinned host memory.
+/// A source and a destination of so many bytes on either side: GPU memory, and pinned host memory
+/// or other GPU memory. A direction of copies is to_cpu where they go to the other side.
 /// The sources are random bytes that never change. Needs the GPU's context for as long as it lives.
 /// Thread rule: one thread for each direction.
 class batch_pools {
 public:
-    batch_pools(std::size_t bytes, std::uint64_t seed); ///< @throws error
+    /// @param other the GPU that has the other side; null: that is host memory
+    /// @throws error
+    batch_pools(std::size_t bytes, std::uint64_t seed, opened_gpu const* other = nullptr);
     [[nodiscard]] std::size_t size() const noexcept { return gpu_bytes_.size(); }
 
     /// The pieces of a batch, by their places in the source and the destination.
@@ -51,8 +54,10 @@ public:
 
 private:
     std::vector<std::byte> gpu_bytes_; ///< what the GPU's source has
-    touched_host host_source_, host_target_;
+    touched_host host_source_, host_target_; ///< or what the other GPU's have
     gpu_memory gpu_source_, gpu_target_;
+    opened_gpu const* other_;
+    gpu_memory other_source_, other_target_; ///< none where host memory is the other side
 };
 
 enum class batch_order { contiguous, random };
