@@ -291,9 +291,9 @@ BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t 
 BARMAP_API int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
                                           size_t bytes);
 
-/// Makes what copies batches of scattered pieces between GPU memory and pinned host memory, with no
-/// kernel, and in the order of CUDA streams where that is wanted. Starts the engine, about 15 ms,
-/// unless another handle of it exists: keep one. Any thread.
+/// Makes what copies batches of scattered pieces between GPU memory, other GPUs' too, and pinned host
+/// memory, with no kernel, and in the order of CUDA streams if that is wanted. Starts the engine,
+/// about 15 ms, unless another handle of it exists: keep one. Any thread.
 /// @param out to be freed by barmap_batch_queue_destroy()
 /// @return 0; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if none is usable, or BARMAP_ENGINE
 ///         allows none; BARMAP_ERROR_FORKED_CHILD
@@ -310,8 +310,8 @@ BARMAP_API int barmap_batch_queue_create(barmap_device* device, barmap_batch_que
 BARMAP_API char const* barmap_batch_queue_name(barmap_batch_queue const* queue);
 
 /// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
-/// memory of this GPU, but no managed memory, or host memory that CUDA has pinned (cudaMallocHost,
-/// cudaHostRegister); both may be on the same side, where they must not overlap. Never grows.
+/// any memory that CUDA has mapped for this GPU, but no managed memory: its own, another GPU's with
+/// peer access, pinned host memory. On the same memory they must not overlap. Never grows.
 typedef struct barmap_copy_piece {
     uint64_t to;
     uint64_t from;
@@ -342,15 +342,15 @@ typedef struct barmap_batch_options {
 /// does not know, or memory that is freed meanwhile, makes the batch fail, and those that the same
 /// channel had not yet done. What this thread wrote before, also by barmap_mapping_write(), is
 /// copied.
-/// @param pieces  so many as `count` says, in any mixture of directions; none may write what
-/// another
-///                one reads or writes. The batch's direction is that of its first piece that is not
-///                empty: to the GPU if that comes from host memory, else to the CPU. A batch is
+/// @param pieces  `count` many, in any mixture of directions; none may write what another one
+///                reads or writes. The batch's direction is that of its first piece that is not
+///                empty: into the GPU from host memory or another GPU, else out of it. A batch is
 ///                fastest if all go the same way. May go when the call returns. NULL for none
 /// @param or_null options, or NULL for none
 /// @param ticket  set to what names the batch, 0 for one without work; NULL: nobody will ask
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, and
 ///         options that this library does not know;
+///         BARMAP_ERROR_WRONG_DEVICE for a stream of another GPU, and memory that is not mapped;
 ///         BARMAP_ERROR_UNSUPPORTED_OPERATION for a stream that is being captured into a graph;
 ///         BARMAP_ERROR_UNSUPPORTED_MEMORY or _OUT_OF_RANGE (CUDA's own copies) for what CUDA does
 ///         not know or reaches beyond it; BARMAP_ERROR_CUDA, as CUDA says of a stream;

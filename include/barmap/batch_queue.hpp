@@ -25,7 +25,7 @@ enum class batch_ticket : std::uint64_t {};
 
 /// Start after all work already enqueued on the stream.
 struct after {
-    void* stream = nullptr; ///< a CUstream or cudaStream_t; null: the default stream
+    void* stream = nullptr; ///< a CUstream or cudaStream_t, of the GPU; null: the default stream
     /// How long the batch may wait for the stream, from its submission on; without a value, as long
     /// as the stream takes. With the channel, a batch that waits longer has failed, once those
     /// before it in its queue are done; CUDA's own copies always wait.
@@ -37,9 +37,10 @@ struct then {
     void* stream = nullptr; ///< as in after
 };
 
-/// Copies of many scattered pieces between GPU memory and pinned host memory, asynchronous, and in
-/// the order of CUDA streams where that is wanted: with no kernel, and where the engine is the
-/// channel with no call of the driver for a piece.
+/// Copies of many scattered pieces between any memories that CUDA has mapped for a GPU (its own,
+/// other GPUs', pinned host memory), asynchronous, and in the order of CUDA streams where that is
+/// wanted: with no kernel, and where the engine is the channel with no call of the driver for a
+/// piece. The queue's GPU makes them, whichever GPUs the two sides are on.
 ///
 ///     barmap::batch_queue queue = gpu.batches();
 ///     barmap::batch_ticket const ticket = queue.submit(pieces);
@@ -50,7 +51,7 @@ struct then {
 /// the ticket is done (with `then`: until the stream is past it), as with cudaMemcpyAsync. Pieces
 /// of one batch are in no order; nor are batches among each other but by streams. What this
 /// thread wrote to host memory before is copied; so is what it wrote through a mapping. The rules
-/// are O32 to O36 of docs/ordering.md.
+/// are O32 to O36, and between GPUs O52 and O53, of docs/ordering.md.
 ///
 /// An address that CUDA has not mapped for this GPU, or memory that is freed while it is copied,
 /// makes the batch fail, and with it those that the same channel had not yet done: within 100 ms
@@ -72,11 +73,13 @@ public:
     /// list, and 8,000 batches in each queue before a submission waits for room; CUDA's own copies
     /// wait sooner, where their driver or 255 batches behind the same stream do.
     /// @param pieces any number, in any mixture of directions; none may write what another one
-    /// reads
-    ///        or writes. The batch's direction is that of its first piece that is not empty: to the
-    ///        GPU if that comes from host memory, else to the CPU. A batch is fastest if all go the
-    ///        same way. The list may go when the call returns
+    ///        reads or writes. The batch's direction is that of its first piece that is not empty:
+    ///        into the GPU if that comes from host memory or from another GPU, else out of it. A
+    ///        batch is fastest if all go the same way. The list may go when the call returns
     /// @throws error errc::invalid_argument (a null address, or one out of range),
+    ///         errc::wrong_device (the channel: memory of another GPU that is not mapped for this
+    ///         one, for want of cudaDeviceEnablePeerAccess or of access rights; of a long list, 64
+    ///         pieces are looked at. A stream of another GPU),
     ///         errc::unsupported_operation (a stream is being captured into a graph),
     ///         errc::unsupported_memory, errc::out_of_range (CUDA's own copies: what CUDA does not
     ///         know, or reaches beyond it), errc::backend_broken (no engine works any more),

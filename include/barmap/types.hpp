@@ -98,8 +98,10 @@ enum class host_memory_kind {
 };
 
 /// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
-/// memory of this GPU, but no managed memory, or host memory that CUDA has pinned (cudaMallocHost,
-/// cudaHostRegister); both may be on the same side, where they must not overlap.
+/// any memory that CUDA has mapped for the queue's GPU, but no managed memory: its own, another
+/// GPU's with peer access (cudaDeviceEnablePeerAccess), memory of other processes that CUDA has
+/// opened, or host memory that it has pinned (cudaMallocHost, cudaHostRegister). On the same memory
+/// both sides must not overlap.
 struct copy_piece {
     std::uintptr_t to = 0;
     std::uintptr_t from = 0;

@@ -27,6 +27,7 @@ namespace barmap::engine {
 
 using cuda::gpu;
 
+/// In lane cuda: into the GPU from anywhere else, and out of it or inside.
 enum class direction { to_gpu, to_cpu };
 
 /// Which addresses an engine copies between.
