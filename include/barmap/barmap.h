@@ -291,8 +291,8 @@ BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t 
 BARMAP_API int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
                                           size_t bytes);
 
-/// Makes what copies batches of scattered pieces between GPU memory, other GPUs' too, and pinned host
-/// memory, with no kernel, and in the order of CUDA streams if that is wanted. Starts the engine,
+/// Makes what copies batches of scattered pieces between GPU memory, other GPUs' too, and pinned
+/// host memory, with no kernel, in the order of CUDA streams if that is wanted. Starts the engine,
 /// about 15 ms, unless another handle of it exists: keep one. Any thread.
 /// @param out to be freed by barmap_batch_queue_destroy()
 /// @return 0; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if none is usable, or BARMAP_ENGINE

@@ -233,11 +233,13 @@ def batch_queue(ordinal: int) -> BatchQueue: ...
 def copy_rows(
     to: tuple[int, int, int],
     to_rows: npt.NDArray[np.int64] | None,
+    to_is_on_gpu: bool,
     from_: tuple[int, int, int],
     from_rows: npt.NDArray[np.int64] | None,
-    is_to_gpu: bool,
+    from_is_on_gpu: bool,
     row_bytes: int,
     stream: int | None,
+    gpu_of_stream: int | None,
     arrays: object,
 ) -> None: ...
 def is_pinned(address: int, nbytes: int) -> bool: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Batches of scattered copies between GPU memory and pinned host memory."""
+"""Batches of scattered copies between GPU memory, of one GPU or several, and pinned host memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._layout import Layout, lengths
 from ._machine import Device, Engine, ordinal_of
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
-from ._streams import Stream, handle_of
+from ._streams import Stream, gpu_of, handle_of
 from ._waiting import checked, seconds
 
 if TYPE_CHECKING:
@@ -33,20 +33,21 @@ def copy_rows(
     *,
     stream: Optional[Stream] = None,
 ) -> None:
-    """Copies rows between an array on a GPU and one in pinned host memory.
+    """Copies rows between arrays on a GPU, on two GPUs, or on a GPU and in pinned host memory.
 
     ``from_[from_rows[i]]`` goes to ``to[to_rows[i]]``, in one batch of a copy engine: with no
-    kernel. Rows that follow each other on both sides are copied as one piece. Everything is checked
-    before the first byte is copied.
+    kernel. The GPU of `stream` copies, without one that of `to`, or of `from_` where `to` is in host
+    memory; it must have access to the other one's memory. Rows that follow each other on both sides
+    are copied as one piece. Everything is checked before the first byte is copied.
 
     Parameters
     ----------
     to, from_ : array
-        One on a GPU: with ``__cuda_array_interface__`` or DLPack, or a `barmap.Mapping`. The other
-        one in pinned host memory: NumPy's or another buffer, or DLPack, as `barmap.pinned`,
+        On GPUs: with ``__cuda_array_interface__`` or DLPack, or a `barmap.Mapping`. One may be in
+        pinned host memory: NumPy's or another buffer, or DLPack, as `barmap.pinned`,
         ``torch.empty(..., pin_memory=True)`` and ``cupyx.empty_pinned`` make them. The same dtype
         and shape of a row, which is an element of the first axis. Each row must be contiguous; the
-        rows may be anywhere.
+        rows may be anywhere. Both may be one array, if no row is written that is read.
     to_rows, from_rows : array of int, optional
         One axis each, on the host, equally long; 0, 1, 2 and so on for what is not given: for as
         many rows as the other names, or for all rows of `from_`. No two of `to_rows` are the same.
@@ -65,13 +66,15 @@ def copy_rows(
     IndexError
         If an array has fewer rows.
     TypeError
-        If not exactly one array is on a GPU, or one is neither there nor in host memory; if `to` is
-        read-only; if they have different dtypes.
+        If no array is on a GPU, or one is neither there nor in host memory; if `to` is read-only;
+        if they have different dtypes.
     ValueError
         For a negative row; if rows have different shapes or are not contiguous, if a row would be
-        written twice, or if the host memory is not pinned.
+        written twice, or written and read, or if the host memory is not pinned.
     barmap.Error
-        If the copy fails, or an earlier one with a stream did; if no copy engine is usable.
+        If the copy fails, or an earlier one with a stream did; if no copy engine is usable; if the
+        GPU that copies has no access to the other one's memory (PyTorch enables it for two GPUs
+        with the first copy of a tensor between them).
 
     Examples
     --------
@@ -88,11 +91,8 @@ def copy_rows(
     from . import _rows
 
     target, source = _rows.of_array("to", to), _rows.of_array("from_", from_)
-    if target.is_on_gpu == source.is_on_gpu:
-        where = "on a GPU" if target.is_on_gpu else "in host memory"
-        raise TypeError(
-            f"to and from_ are both {where}: give one array on a GPU and one in pinned host memory"
-        )
+    if not target.is_on_gpu and not source.is_on_gpu:
+        raise TypeError("to and from_ are both in host memory: give an array on a GPU")
     _rows.expect_alike(target, source)
     _rows.expect_writable(target)
     places = None if to_rows is None else _rows.indices("to_rows", to_rows)
@@ -100,8 +100,9 @@ def copy_rows(
     if places is not None and sources is not None and len(places) != len(sources):
         raise ValueError(f"{len(places)} to_rows, and {len(sources)} from_rows")
     _barmap.copy_rows(
-        target.axis, places, source.axis, sources, target.is_on_gpu, target.row_nbytes,
-        None if stream is None else handle_of(stream), (target.owner, source.owner),
+        target.axis, places, target.is_on_gpu, source.axis, sources, source.is_on_gpu,
+        target.row_nbytes, None if stream is None else handle_of(stream),
+        None if stream is None else gpu_of(stream), (target.owner, source.owner),
     )
 
 
@@ -193,8 +194,9 @@ class BatchQueue:
         Parameters
         ----------
         to, from_ : array of int
-            Addresses of the first byte of each piece, in memory of this GPU or in pinned host
-            memory. A batch is fastest if all pieces go the same way, which the first one tells.
+            Addresses of the first byte of each piece, in memory of this GPU, of another one that
+            this one has access to, or in pinned host memory. A batch is fastest if all pieces go
+            the same way, which the first one tells.
         sizes : array of int
             Bytes of each piece. All three have one axis of the same length; those of 64-bit integers
             are taken as they are.
@@ -214,8 +216,9 @@ class BatchQueue:
         Raises
         ------
         barmap.Error
-            For memory that CUDA does not know, for a stream that is being captured into a graph, or
-            if no engine works any more. Nothing is copied then.
+            For memory that CUDA does not know, or another GPU's that this one has no access to, for
+            a stream of another GPU or one that is being captured into a graph, or if no engine
+            works any more. Nothing is copied then.
         TypeError, ValueError
             For arguments of another kind or of different lengths, for a negative time, for an
             address of 0 or one that no GPU has. Nothing is copied then.

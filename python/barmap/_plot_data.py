@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 Row = Dict[str, Any]
 
 DIRECTIONS = {"h2d": "CPU to GPU", "d2h": "GPU to CPU"}
+BETWEEN_GPUS = {"to_peer": "GPU to another GPU", "from_peer": "another GPU to GPU", "inside": "Inside a GPU"}
 
 
 class Unusable(Exception):
@@ -91,14 +92,15 @@ def _batches(machine: str, rows: Sequence[Row]) -> List[Panel]:
     """One for each direction and order of pieces. Of each size the batch with the most pieces counts;
     times are of one piece of it."""
     panels = []
-    for direction, words in DIRECTIONS.items():
+    for direction, words in {**DIRECTIONS, **BETWEEN_GPUS}.items():
         for order in ("contiguous", "random"):
             here = [row for row in rows if (row["direction"], row["order"]) == (direction, order)]
             most: Dict[int, int] = {}
             for row in here:
                 most[row["size"]] = max(row["pieces"], most.get(row["size"], 0))
             curves = _curves(
-                (row["method"], Point(row["size"], *_span(row, row["pieces"]), row["gb_per_s"]))
+                (row["method"], Point(row["size"], *_span(row, row["pieces"] * row.get("in_flight", 1)),
+                                      row["gb_per_s"]))
                 for row in here if row["pieces"] == most[row["size"]] and row["problem"] is None)
             at_once = f"up to {max(most.values(), default=0)} {order} pieces"
             panels.append(Panel(f"{words}, {at_once}", machine, curves))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from typing import Any, Iterable, Protocol, Set, SupportsIndex, Tuple, Union
+from typing import Any, Iterable, Optional, Protocol, Set, SupportsIndex, Tuple, Union
 
 from ._naming import kind_of
 
@@ -54,6 +54,15 @@ def handle_of(stream: Stream) -> int:
             f"{kind_of(given)} is no stream: give one of PyTorch or CuPy, an object with "
             "__cuda_stream__, or a handle"
         ) from None
+
+
+def gpu_of(stream: Stream) -> Optional[int]:
+    """The ordinal of the GPU that a stream says to be of: PyTorch's and CuPy's do."""
+    for name in ("device_index", "device_id"):
+        found = getattr(stream, name, None)
+        if isinstance(found, int) and found >= 0:  # CuPy's null stream has -1: of any GPU
+            return found
+    return None
 
 
 def current_of(arrays: Iterable[Any]) -> int:

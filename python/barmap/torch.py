@@ -66,8 +66,8 @@ def swap_blocks_batch(
     Parameters
     ----------
     src_ptrs, dst_ptrs, sizes : torch.Tensor
-        Addresses and bytes: of int64, on the CPU, contiguous, as many of each. One address of each
-        block is in memory of the current GPU, the other one in host memory that is pinned.
+        Addresses and bytes: of int64, on the CPU, contiguous, as many of each. The addresses are in
+        memory of the current GPU, of another one that it has access to, or in pinned host memory.
     is_src_access_order_any : bool, optional
         That the sources need not be read in the stream's order. They are.
 

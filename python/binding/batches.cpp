@@ -6,6 +6,7 @@
 #include <barmap/error.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <memory>
@@ -52,6 +53,31 @@ void expect_different(rows const& to, std::size_t how_many) {
     }
 }
 
+/// What is read must not be written, where both sides are parts of one memory.
+void expect_apart(std::span<copy_piece const> pieces, rows const& to, rows const& from) {
+    std::vector<std::pair<std::uintptr_t, std::uintptr_t>> written; // begins and ends
+    std::uintptr_t first = UINTPTR_MAX, last = 0;
+    for (copy_piece const& each : pieces) {
+        first = std::min(first, each.to);
+        last = std::max(last, each.to + each.bytes);
+    }
+    auto const is_between = [&](copy_piece const& each) {
+        return each.from < last && first < each.from + each.bytes;
+    };
+    if (std::ranges::none_of(pieces, is_between))
+        return;
+    for (copy_piece const& each : pieces)
+        written.emplace_back(each.to, each.to + each.bytes);
+    std::ranges::sort(written);
+    for (copy_piece const& each : pieces) {
+        auto const behind = std::ranges::lower_bound(
+            written, each.from + each.bytes, {}, &decltype(written)::value_type::first);
+        if (each.bytes != 0 && behind != written.begin() && std::prev(behind)->second > each.from)
+            throw std::invalid_argument("rows of " + from.array + " are read that are written as " +
+                                        "rows of " + to.array + ": rows are copied in no order");
+    }
+}
+
 } // namespace
 
 std::int64_t rows::row(std::size_t at) const {
@@ -83,6 +109,7 @@ void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& fr
             pieces.push_back(next);
     }
     expect_different(to, how_many);
+    expect_apart(pieces, to, from);
 }
 
 batches& batches::of(int ordinal) {

@@ -28,7 +28,8 @@ struct rows {
 };
 
 /// The pieces that copy rows: neighbours on both sides make one piece.
-/// @throws as rows::row(); std::invalid_argument if a row would be written twice
+/// @throws as rows::row(); std::invalid_argument if a row would be written twice, or be read from
+///         where another one is written
 void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& from,
                  std::size_t how_many, std::size_t row_bytes);
 

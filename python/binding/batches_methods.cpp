@@ -2,6 +2,7 @@
 // The class BatchQueue, as the Python part of the package calls it.
 #include "arguments.hpp"
 #include "batches.hpp"
+#include "driver/cuda/stream_gpu.hpp"
 #include "errors.hpp"
 #include "own_memory.hpp"
 #include "released_gil.hpp"
@@ -134,15 +135,31 @@ void expect_pinned(rows const& host, std::size_t row_bytes) {
                                     "pin_memory=True) or cupyx.empty_pinned(shape, dtype)");
 }
 
+/// The GPU that has an array. Nothing for host memory, which has to be pinned.
+std::optional<int> gpu_of(rows const& array, bool is_on_gpu, std::size_t row_bytes) {
+    if (is_on_gpu)
+        return device_that_owns(array.first).ordinal();
+    expect_pinned(array, row_bytes);
+    return std::nullopt;
+}
+
+/// Whether the arrays do not say which GPU a stream is of. With an array on one GPU, the default
+/// stream is that GPU's.
+bool is_ambiguous(std::uintptr_t stream, std::optional<int> to, std::optional<int> from) {
+    constexpr std::uintptr_t last_default = 2;
+    return stream > last_default || (to && from && *to != *from);
+}
+
 /// Submits a batch in the order of a stream, which nobody waits for.
 void leave_to_stream(batches& of, std::span<copy_piece const> pieces, void* stream) {
     of.leave(of.queue().submit(pieces, after{.stream = stream}, then{stream}), {});
 }
 
 /// @param arrays what keeps both sides: the copy keeps it where a signal ends the wait
-void copy_rows(axis const& to, optional_numbers const& to_rows, axis const& from,
-               optional_numbers const& from_rows, bool is_to_gpu, std::size_t row_bytes,
-               std::optional<std::uintptr_t> stream, nb::object arrays) {
+void copy_rows(axis const& to, optional_numbers const& to_rows, bool to_is_on_gpu, axis const& from,
+               optional_numbers const& from_rows, bool from_is_on_gpu, std::size_t row_bytes,
+               std::optional<std::uintptr_t> stream, std::optional<int> gpu_of_stream,
+               nb::object arrays) {
     auto const side = [](axis const& at, optional_numbers const& which, char const* array,
                          char const* argument) {
         auto const& [first, count, stride] = at;
@@ -153,8 +170,6 @@ void copy_rows(axis const& to, optional_numbers const& to_rows, axis const& from
     std::size_t const how_many = from_rows ? from_rows->size()
                                  : to_rows ? to_rows->size()
                                            : static_cast<std::size_t>(source.count);
-    rows const& on_gpu = is_to_gpu ? target : source;
-    rows const& on_host = is_to_gpu ? source : target;
     std::vector<nb::object> ended;
     batches* engine = nullptr;
     batch_ticket ticket{};
@@ -164,8 +179,13 @@ void copy_rows(axis const& to, optional_numbers const& to_rows, axis const& from
         make_pieces(pieces, target, source, how_many, row_bytes);
         if (pieces.empty() || row_bytes == 0)
             return;
-        engine = &batches::of(device_that_owns(on_gpu.first).ordinal());
-        expect_pinned(on_host, row_bytes);
+        std::optional<int> const gpu_of_target = gpu_of(target, to_is_on_gpu, row_bytes);
+        std::optional<int> const gpu_of_source = gpu_of(source, from_is_on_gpu, row_bytes);
+        if (stream && !gpu_of_stream && is_ambiguous(*stream, gpu_of_target, gpu_of_source))
+            gpu_of_stream = cuda::gpu_of(static_cast<CUstream>(stream_of(*stream)));
+        engine = &batches::of(gpu_of_stream   ? *gpu_of_stream
+                              : gpu_of_target ? *gpu_of_target
+                                              : gpu_of_source.value());
         engine->expect_none_failed(ended);
         if (stream)
             return leave_to_stream(*engine, pieces, stream_of(*stream));
@@ -233,8 +253,9 @@ void bind_batches(nb::module_& module) {
         .def_prop_ro("reports", &reports);
     module.def("batch_queue", &open, nb::arg("ordinal"), nb::rv_policy::reference);
     module.def("copy_rows", &copy_rows, nb::arg("to"), nb::arg("to_rows").none(),
-               nb::arg("from_"), nb::arg("from_rows").none(), nb::arg("is_to_gpu"),
-               nb::arg("row_bytes"), nb::arg("stream").none(), nb::arg("arrays"));
+               nb::arg("to_is_on_gpu"), nb::arg("from_"), nb::arg("from_rows").none(),
+               nb::arg("from_is_on_gpu"), nb::arg("row_bytes"), nb::arg("stream").none(),
+               nb::arg("gpu_of_stream").none(), nb::arg("arrays"));
     module.def("is_pinned", &is_pinned, nb::arg("address"), nb::arg("nbytes"));
     module.def("pinned", &pinned, nb::arg("nbytes"), nb::arg("device"));
 }

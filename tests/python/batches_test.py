@@ -339,3 +339,87 @@ def test_pinned_memory_leaves_nothing(driver):
     for _ in range(200):
         barmap.pinned(1 << 20, "u1")
     assert driver.library.barmap_sim_live() == before
+
+
+def test_rows_stay_inside_a_gpu(memory):
+    values = filled((40, 100), "u1")
+    cache, other = on_gpu(values), barmap.alloc((50, 100), "u1")
+    other.fill(0xEE)
+    barmap.copy_rows(other, cache, [7, 49, 0], [3, 4, 39])
+    expected = np.full((50, 100), 0xEE, "u1")
+    expected[[7, 49, 0]] = values[[3, 4, 39]]
+    assert (now(other) == expected).all()
+    base = bytes_like(memory)
+    theirs = Interface(memory, base[:4000].reshape(40, 100), base)
+    barmap.copy_rows(theirs, cache)
+    assert memory.get(0, 4000) == values.tobytes()
+    with barmap.map(other) as mapping:
+        barmap.copy_rows(mapping, cache, from_rows=[1])
+        assert (now(other)[0] == values[1]).all()
+    # Blocks of one cache: no row that is read is written.
+    barmap.copy_rows(cache, cache, [5, 6, 20], [30, 31, 0])
+    values[[5, 6, 20]] = values[[30, 31, 0]]
+    assert (now(cache) == values).all()
+
+
+TWO_GPUS = """
+import ctypes, os
+import which_gpu
+os.environ["BARMAP_SIM_DEVICES"] = "2"
+import barmap, numpy as np
+from gpu_memory import Driver, Interface, bytes_like
+
+driver = Driver()
+contexts = [ctypes.c_void_p(), ctypes.c_void_p()]
+for ordinal, context in enumerate(contexts):
+    driver("cuDevicePrimaryCtxRetain", ctypes.byref(context), ordinal)
+blocks = []
+for context in contexts:
+    driver("cuCtxSetCurrent", context)
+    blocks.append(driver.allocate(4096))
+driver("cuCtxSetCurrent", contexts[0])
+bases = [bytes_like(block) for block in blocks]
+first, second = (Interface(block, base.reshape(64, 64), base) for block, base in zip(blocks, bases))
+blocks[0].put(bytes(range(256)) * 16)
+
+class Stream:
+    def __init__(self, ordinal):
+        driver("cuCtxSetCurrent", contexts[ordinal])
+        handle = ctypes.c_void_p()
+        driver("cuStreamCreate", ctypes.byref(handle), 1)
+        self.cuda_stream = handle.value
+        driver("cuCtxSetCurrent", contexts[0])
+
+    def wait(self):
+        driver("cuStreamSynchronize", ctypes.c_void_p(self.cuda_stream))
+
+def taken():
+    return [sum(each.copies for each in barmap.batch_queue(ordinal).reports) for ordinal in (0, 1)]
+
+class Default:
+    def __init__(self, ordinal):
+        self.cuda_stream, self.device_index = 0, ordinal
+
+for stream, by in ((None, 1), (Default(0), 0), (Default(1), 1), (0, 0), (Stream(0), 0), (Stream(1), 1)):
+    before = taken()
+    blocks[1].put(bytes(4096))
+    barmap.copy_rows(second, first, [1, 3], [2, 0], stream=stream)
+    if isinstance(stream, Stream):
+        stream.wait()
+    elif stream is not None:
+        for context in reversed(contexts):
+            driver("cuCtxSetCurrent", context)
+            driver("cuCtxSynchronize")
+    expected = np.zeros((64, 64), "u1")
+    expected[[1, 3]] = np.frombuffer(blocks[0].get(), "u1").reshape(64, 64)[[2, 0]]
+    assert blocks[1].get() == expected.tobytes(), stream
+    assert [now - then for now, then in zip(taken(), before)] == [by == 0, by == 1], stream
+print("right")
+"""
+
+
+@pytest.mark.simulated
+def test_rows_go_between_two_gpus_by_the_gpu_of_the_stream():
+    done = subprocess.run([sys.executable, "-c", TWO_GPUS], text=True, capture_output=True,
+                          cwd=os.path.dirname(__file__))
+    assert done.stdout == "right\n", done.stderr

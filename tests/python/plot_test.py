@@ -108,6 +108,20 @@ def test_batches_have_a_panel_for_each_direction_and_order(tmp_path):
     assert lines["graph"].get_color() != "black"
 
 
+def test_batches_between_gpus_have_panels_too(tmp_path):
+    from barmap import _plot
+
+    rows = [{"measurement": "batch", "direction": direction, "order": "random", "pieces": 64, "size": 512,
+             "method": "loop", "min_ns": 6400, "p50_ns": 12800, "p99_ns": 25600, "gb_per_s": 1,
+             "problem": None, "in_flight": 2} for direction in ("to_peer", "from_peer", "inside")]
+    path = tmp_path / "batch.json"
+    path.write_text(json.dumps({"machine": {"gpu": "G", "backend": None}, "results": rows}))
+    panels = _plot.panels_of(path)
+    assert [panel.title for panel in panels] == [
+        f"{way}, up to 64 random pieces" for way in ("GPU to another GPU", "another GPU to GPU", "Inside a GPU")]
+    assert panels[0].curves["loop"][0].median == pytest.approx(100e-9)
+
+
 @needs_program
 def test_batches_of_the_tool_are_drawn(tmp_path):
     results = tmp_path / "batch.json"
