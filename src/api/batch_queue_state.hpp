@@ -41,7 +41,6 @@ struct batch_queue_state final : checkpoint::survivor {
     [[nodiscard]] engine::state find_end(std::uint64_t identity,
                                          engine::ticket number) const noexcept;
 
-    void expect_restorable() const override {}
     [[nodiscard]] bool is_busy() override;
     void let_go() override;
     void bring_back() override {} // the next submission starts an engine

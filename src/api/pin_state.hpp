@@ -23,7 +23,7 @@ struct pin_state final : checkpoint::survivor {
     std::unique_ptr<backend::pinned> pinned;    ///< goes before it
     engine_reach engines;                       ///< the copy engines that reach the memory
 
-    void expect_restorable() const override;
+    void expect_restorable(bool is_overtaken) const override;
     void let_go() override;
     void bring_back() override;
 
@@ -43,7 +43,7 @@ private:
 };
 
 struct mapping_state final : checkpoint::survivor {
-    void expect_restorable() const override;
+    void expect_restorable(bool is_overtaken) const override;
     void let_go() override;
     void bring_back() override;
 

@@ -47,7 +47,9 @@ pin_state::obstacle pin_state::obstacle_to_return() const {
     return {};
 }
 
-void pin_state::expect_restorable() const {
+void pin_state::expect_restorable(bool is_overtaken) const {
+    if (is_overtaken) // where memory was revoked, it is pinned again
+        return;
     if (obstacle const why = obstacle_to_return(); why.what)
         refuse(*this, why.what, why.advice);
     if (pinned && pinned->revoked())
@@ -73,7 +75,7 @@ void pin_state::bring_back() {
     engines.describe(found, pinned->objects());
 }
 
-void mapping_state::expect_restorable() const {
+void mapping_state::expect_restorable(bool /*is_overtaken*/) const {
     if (mapped && !mapped->addresses())
         refuse(*pin, "a mapping",
                "this backend cannot map to given addresses: use another one, or destroy the "
@@ -94,7 +96,8 @@ void mapping_state::let_go() {
 void mapping_state::expect_addresses() const {
     if (addresses && !addresses->is_whole())
         throw error(errc::unsupported_operation, "keep the addresses of a mapping",
-                    std::string(pin->slot->name()), "the system gave them away: destroy the mapping");
+                    std::string(pin->slot->name()),
+                    "the system gave them away: destroy the mapping");
 }
 
 void mapping_state::bring_back() {

@@ -251,7 +251,7 @@ void prepare(std::chrono::nanoseconds at_most) {
     all.now.store(phase::deciding);
     auto const hold = lock_when_idle(all, preparing, at_most);
     for (survivor const* each : all.survivors)
-        each->expect_restorable();
+        each->expect_restorable(false);
     let_all_go_or_none(all);
 }
 
@@ -268,8 +268,11 @@ void restore() {
     bool const is_overtaken = all.now.load() == phase::overtaken;
     constexpr std::chrono::seconds for_batches{10};
     auto const hold = lock_when_idle(all, restoring, for_batches);
-    if (is_overtaken)
+    if (is_overtaken) {
+        for (survivor const* each : all.survivors)
+            each->expect_restorable(true);
         let_all_go(all);
+    }
     all.now.store(phase::prepared);
     bring_all_back(all);
     all.now.store(phase::running);

@@ -23,7 +23,8 @@ public:
     survivor& operator=(survivor const&) = delete;
 
     /// Makes sure that it can come back. @throws error errc::unsupported_operation
-    virtual void expect_restorable() const = 0;
+    /// @param is_overtaken CUDA has been restored: what is not CUDA's stays what it is
+    virtual void expect_restorable(bool /*is_overtaken*/) const {}
     /// Whether copies that it began are under way.
     [[nodiscard]] virtual bool is_busy() { return false; }
     /// Whether CUDA was restored since, and the process was not prepared. Called at any time.

@@ -60,7 +60,6 @@ struct device_state final : checkpoint::survivor {
     /// errc::checkpointed
     [[nodiscard]] checkpoint::pass enter(std::string_view operation, look when);
 
-    void expect_restorable() const override {}
     [[nodiscard]] bool is_overtaken() override;
     void let_go() override;
     void bring_back() override;

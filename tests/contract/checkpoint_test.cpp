@@ -443,5 +443,38 @@ TEST_P(checkpoint_refusal_test, what_vulkan_maps_or_allocates_is_named) {
     expect_same_memory(held.map(), block->address(), 3);
 }
 
+way vulkan_beside_dmabuf() {
+    way result = way_of("vulkan");
+    result.driver = way_of("dmabuf").driver;
+    return result;
+}
+
+using checkpoint_of_both_test = contract_test;
+INSTANTIATE_TEST_SUITE_P(ways, checkpoint_of_both_test, testing::Values(vulkan_beside_dmabuf()),
+                         [](auto const& info) { return name_of(info.param); });
+
+// It reaches memory that is nobody's by then, and cannot be mapped again where it is.
+TEST_P(checkpoint_of_both_test, without_prepare_what_vulkan_maps_is_named) {
+    clear_environment("BARMAP_BACKEND");
+    device const gpu = device::open(0);
+    auto const block = some_memory(2 * mib);
+    mapping const other = gpu.allocate(mib, "dmabuf").map();
+    pin const held = gpu.pin(block->address(), 2 * mib, {.backend = "vulkan"});
+    auto map = std::make_unique<mapping>(held.map());
+    write_value(map->window(0, 4), 17);
+    checkpoint_of_cuda::whole();
+    for (int i = 0; i < 2; ++i) {
+        expect_refusal([&] { (void)gpu.allocate(8); }, errc::checkpointed, "without");
+        expect_refusal([] { checkpoint_restore(); }, errc::unsupported_operation, "a mapping",
+                       "destroy the mapping");
+    }
+    EXPECT_EQ(read_value<int>(map->window(0, 4)), 17);
+    map.reset();
+    checkpoint_restore();
+    write_value(other.window(0, 4), 1);
+    EXPECT_FALSE(is_out_of_reach(other.data()));
+    expect_same_memory(held.map(), block->address(), 2);
+}
+
 } // namespace
 } // namespace barmap::contract
