@@ -92,7 +92,7 @@ int shared_signal::share(std::initializer_list<arena::part const*> parts) const 
     packed_signal packed{
         magic, version, static_cast<std::uint32_t>(kind), message_bytes, slots, first, {}, {}};
     std::vector<os::fd> files;
-    files.emplace_back(memory.memory.share());
+    files.push_back(os::fd(memory.memory.share())); // not lost if there is no memory for the list
     auto to_gpu = packed.gpu_parts.begin(), to_host = packed.host_parts.begin();
     for (arena::part const* const each : parts) {
         if (each->plan_)

@@ -88,6 +88,8 @@ os::calls system_calls() {
     exempt<&os::calls::munmap>(result, &os::calls::munmap);
     exempt<&os::calls::dlopen>(result, &os::calls::dlopen);
     exempt<&os::calls::dlclose>(result, &os::calls::dlclose);
+    exempt<&os::calls::send_message>(result, &os::calls::send_message);
+    exempt<&os::calls::peek_message>(result, &os::calls::peek_message);
     result.dlsym = find_symbol;
     return result;
 }

@@ -3,9 +3,12 @@
 
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
+#include "contract/ways_that_share.hpp"
 #include "shared/in_child.hpp"
 
 #include <barmap/barmap.h>
+#include <barmap/ring.hpp>
+#include <barmap/signal.hpp>
 
 #include <chrono>
 #include <thread>
@@ -98,6 +101,39 @@ TEST_P(memory_shortage_test, is_told_and_leaves_nothing_behind) {
 
 TEST_P(memory_shortage_test, is_told_and_leaves_nothing_behind_with_an_engine) {
     fail_each_allocation("driver");
+}
+
+TEST_P(memory_shortage_test, leaves_nothing_behind_where_memory_and_rings_are_shared) {
+    if (!shares(GetParam()))
+        GTEST_SKIP() << GetParam().backend << " cannot share";
+    device const gpu = device::open(0);
+    pin const given = gpu.allocate(2 * mib);
+    ring_to_cpu<int> ring(gpu, 4);
+    auto const use = [&] {
+        os::fd const descriptor(given.share()), of_ring(ring.share());
+        mapping const map = open_shared(descriptor.get()).map();
+        auto const opened = ring_to_cpu<int>::open_shared(of_ring.get());
+        os::fd const of_counter(counter_to_gpu(arena(gpu, 64, 0)).share());
+    };
+    use();
+    fake::left_over const before = the_machine().held();
+    for (unsigned n = 1; n < more_than_all; ++n) {
+        bool failed = false;
+        {
+            memory_shortage const shortage(n);
+            try {
+                use();
+            } catch (std::exception const&) {
+                // What counts is what is left.
+            }
+            failed = shortage.has_failed();
+        }
+        await_held(before);
+        ASSERT_EQ(the_machine().held(), before) << "after allocation " << n << " failed";
+        if (!failed)
+            return;
+    }
+    FAIL() << "it never runs through";
 }
 
 BARMAP_OVER_ALL_WAYS(memory_shortage_test);
