@@ -53,6 +53,9 @@ CUresult write_value(char const* name, CUstream handle, CUdeviceptr address, Wor
     return call(name, [&](world_lock&) {
         constexpr unsigned no_memory_barrier = 1;
         require((flags & ~no_memory_barrier) == 0);
+        // As the driver does (580.159.04).
+        allocation const* const found = the_world().addresses.find(address);
+        require(!found || found->kind != kind::pooled);
         the_world().work.submit(get_stream(handle), [value, word = shared_word<Word>(address)] {
             std::atomic_ref(*word.at).store(value, std::memory_order_release);
         });

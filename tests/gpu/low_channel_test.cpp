@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <random>
 
 /// The channel for batches as GPUs before Hopper need it, with all that it reads below 2^40; newer
@@ -25,6 +26,19 @@ class low_channel : public real_gpu {
 protected:
     static constexpr std::size_t size = 64 * mib;
 
+    void SetUp() override {
+        real_gpu::SetUp();
+        if (IsSkipped())
+            return;
+        block_.emplace(size);
+        host_.emplace(size);
+    }
+    void TearDown() override {
+        host_.reset();
+        block_.reset();
+        real_gpu::TearDown();
+    }
+
     std::unique_ptr<engine::copy_engine> started(block_addresses where) {
         auto made = engine::make_channel_cuda(identify(0), where);
         made->start();
@@ -38,8 +52,8 @@ protected:
         std::ranges::shuffle(places, random_);
         std::vector<piece> result;
         for (std::size_t i = 0; i < std::min<std::size_t>(places.size(), 4096); ++i) {
-            std::uint64_t const on_host = host_.address() + i * bytes;
-            std::uint64_t const on_gpu = block_.address() + places[i] * bytes;
+            std::uint64_t const on_host = host_->address() + i * bytes;
+            std::uint64_t const on_gpu = block_->address() + places[i] * bytes;
             if (which == direction::to_gpu)
                 result.push_back({on_gpu, on_host, bytes});
             else
@@ -53,14 +67,14 @@ protected:
                                    engine::stream_order const& order = {}) {
         auto const there = pieces_of(bytes, direction::to_gpu);
         auto const sent = pattern(there.size() * bytes, seed);
-        std::memcpy(host_.bytes().data(), sent.data(), sent.size());
+        std::memcpy(host_->bytes().data(), sent.data(), sent.size());
         std::vector<piece> back;
         for (piece const& each : there)
             back.push_back({each.from, each.to, each.bytes});
         double const first = time(by, direction::to_gpu, there, order);
-        std::memset(host_.bytes().data(), 0xee, sent.size());
+        std::memset(host_->bytes().data(), 0xee, sent.size());
         double const second = time(by, direction::to_cpu, back, order);
-        EXPECT_EQ(std::memcmp(host_.bytes().data(), sent.data(), sent.size()), 0) << bytes;
+        EXPECT_EQ(std::memcmp(host_->bytes().data(), sent.data(), sent.size()), 0) << bytes;
         return {first, second};
     }
 
@@ -76,8 +90,8 @@ private:
     }
 
     std::mt19937_64 random_{1};
-    device_block block_{size};
-    pinned_block host_{size};
+    std::optional<device_block> block_; // made once there is a context
+    std::optional<pinned_block> host_;
 };
 
 TEST_F(low_channel, copies_the_same) {

@@ -136,6 +136,8 @@ namespace barmap::cuda {
     /*  3.2 */ X(memcpy_dtod, "cuMemcpyDtoD_v2", (CUdeviceptr, CUdeviceptr, std::size_t))          \
     /*  3.2 */ X(memcpy_2d_unaligned, "cuMemcpy2DUnaligned_v2", (CUDA_MEMCPY2D const*))            \
     /*  3.2 */ X(memset_d8, "cuMemsetD8_v2", (CUdeviceptr, unsigned char, std::size_t))            \
+    /*  3.2 */ X(memset_d32_async, "cuMemsetD32Async",                                             \
+                 (CUdeviceptr, unsigned, std::size_t, CUstream))                                   \
     /* 11.0 */ X(ipc_open_mem_handle, "cuIpcOpenMemHandle_v2",                                     \
                  (CUdeviceptr*, CUipcMemHandle, unsigned))                                         \
     /*  4.1 */ X(ipc_close_mem_handle, "cuIpcCloseMemHandle", (CUdeviceptr))                       \

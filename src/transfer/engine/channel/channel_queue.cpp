@@ -48,7 +48,8 @@ cuda_session::cuda_session(cuda::gpu const& which, std::optional<cuda::block_add
 
 channel_queue::channel_queue(cuda_session& session, std::uint32_t engine_type)
     : session_(session), engine_type_(engine_type),
-      block_(session.gpu.handle, command_ring::block_bytes, session.addresses), object_(take_block(session, block_)),
+      block_(session.gpu.handle, command_ring::block_bytes, session.addresses),
+      object_(take_block(session, block_)),
       view_(*session.client, object_.object.handle(), object_.offset, command_ring::block_bytes,
             abi::map_flags_default_caching),
       host_(os::region::shared_memory(2 * os::page_size())),
@@ -111,6 +112,14 @@ semaphore_word channel_queue::word_of(ticket number) const noexcept {
     std::size_t const at = command_ring::spare_at + number % most_tickets * sizeof(std::uint32_t);
     return {block_.address() + at, word_value(number),
             reinterpret_cast<std::uint32_t const*>(view_.data() + at)};
+}
+
+CUresult channel_queue::let_begin(CUstream after, semaphore_word const& word) const noexcept {
+    cuda::driver_api const& cu = cuda::api();
+    if (session_.addresses == cuda::block_addresses::any)
+        return cu.stream_write_value32(after, word.address, word.value, 0);
+    // That refuses words in a pool's memory (580.159.04).
+    return cu.memset_d32_async(word.address, word.value, 1, after);
 }
 
 bool channel_queue::may_take(std::size_t pieces, std::size_t tickets) noexcept {

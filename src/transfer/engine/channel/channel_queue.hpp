@@ -89,6 +89,9 @@ public:
     /// The word by which a stream lets a ticket begin.
     [[nodiscard]] semaphore_word word_of(ticket number) const noexcept;
 
+    /// Lets a ticket begin once the stream has come so far.
+    [[nodiscard]] CUresult let_begin(CUstream after, semaphore_word const& word) const noexcept;
+
     /// Where the channel writes the number of the ticket that is done, for a stream to wait on.
     [[nodiscard]] std::uint64_t semaphore_on_gpu() const noexcept { return semaphore_on_gpu_; }
 

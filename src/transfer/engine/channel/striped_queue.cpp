@@ -71,7 +71,7 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
     bool is_ordered = false;
     if (order.after) {
         begin = channels_.front()->word_of(first);
-        result = cuda::api().stream_write_value32(*order.after, begin.address, begin.value, 0);
+        result = channels_.front()->let_begin(*order.after, begin);
         is_ordered = result == cuda::success;
     }
     if (order.then)
