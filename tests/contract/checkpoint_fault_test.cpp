@@ -8,11 +8,7 @@
 
 #include <barmap/checkpoint.hpp>
 
-#include <algorithm>
 #include <cerrno>
-#include <iterator>
-#include <string_view>
-#include <vector>
 
 /// Every call fails once while the process is prepared and restored: nothing is lost by it.
 namespace barmap::contract {
@@ -31,14 +27,6 @@ constexpr checkpoint_fault checkpoint_faults[] = {
     {fault_source::status, 0x1a}, // NV_ERR_INSUFFICIENT_RESOURCES
     {fault_source::cuda, cuda::error_out_of_memory},
 };
-
-std::vector<way> ways_that_survive() {
-    std::vector<way> result;
-    std::ranges::copy_if(all_ways(), std::back_inserter(result), [](way const& each) {
-        return each.backend != std::string_view("vulkan");
-    });
-    return result;
-}
 
 class checkpoint_fault_test : public contract_test {
 protected:
@@ -62,7 +50,7 @@ protected:
     static void go() { checkpoint_prepare(); }
     static void come_back() { checkpoint_restore(); }
 };
-INSTANTIATE_TEST_SUITE_P(ways, checkpoint_fault_test, testing::ValuesIn(ways_that_survive()),
+INSTANTIATE_TEST_SUITE_P(ways, checkpoint_fault_test, testing::ValuesIn(ways_that_come_back()),
                          [](auto const& info) { return name_of(info.param); });
 
 TEST_P(checkpoint_fault_test, every_call_may_fail_once) {

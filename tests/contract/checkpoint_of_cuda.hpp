@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "contract/ways.hpp"
 #include "driver/cuda/driver_api.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <string_view>
 #include <unistd.h>
+#include <vector>
 
 namespace barmap::contract {
 
@@ -31,5 +37,23 @@ private:
         ASSERT_EQ(function(::getpid(), nullptr), cuda::success) << name;
     }
 };
+
+/// Whether a load there would fault.
+inline bool is_out_of_reach(void const* address) {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    bool const result = ::write(ends[1], address, 1) < 0 && errno == EFAULT;
+    ::close(ends[0]);
+    ::close(ends[1]);
+    return result;
+}
+
+inline std::vector<way> ways_that_come_back() {
+    std::vector<way> result;
+    std::ranges::copy_if(all_ways(), std::back_inserter(result), [](way const& each) {
+        return each.backend != std::string_view("vulkan");
+    });
+    return result;
+}
 
 } // namespace barmap::contract

@@ -17,24 +17,6 @@
 namespace barmap::contract {
 namespace {
 
-/// Whether a load there would fault.
-bool is_out_of_reach(void const* address) {
-    int ends[2];
-    EXPECT_EQ(::pipe(ends), 0);
-    bool const result = ::write(ends[1], address, 1) < 0 && errno == EFAULT;
-    ::close(ends[0]);
-    ::close(ends[1]);
-    return result;
-}
-
-std::vector<way> ways_that_come_back() {
-    std::vector<way> result;
-    std::ranges::copy_if(all_ways(), std::back_inserter(result), [](way const& each) {
-        return each.backend != std::string_view("vulkan");
-    });
-    return result;
-}
-
 class checkpoint_test : public contract_test {};
 INSTANTIATE_TEST_SUITE_P(ways, checkpoint_test, testing::ValuesIn(ways_that_come_back()),
                          [](auto const& info) { return name_of(info.param); });
@@ -351,50 +333,6 @@ TEST_P(checkpoint_test, a_child_of_a_prepared_process_is_refused) {
     checkpoint_restore();
 }
 
-// What the mapping reaches is what the memory was: the case that all this is for.
-TEST_P(checkpoint_test, without_prepare_set_up_calls_are_refused) {
-    std::function<void(device const&, pin const&)> const calls[] = {
-        [](device const&, pin const&) { (void)device::open(0); },
-        [](device const& gpu, pin const& held) { (void)gpu.pin(held.gpu_address(), 8); },
-        [](device const& gpu, pin const&) { (void)gpu.allocate(8); },
-        [](device const& gpu, pin const&) { (void)gpu.allocate_host(8); },
-        [](device const& gpu, pin const&) { (void)gpu.batches(); },
-        [](device const&, pin const& held) { (void)held.map(); },
-        [](device const&, pin const& held) { (void)held.share(); },
-    };
-    device const gpu = device::open(0);
-    auto const block = some_memory(2 * mib);
-    pin const held = gpu.pin(block->address(), 2 * mib);
-    mapping const map = held.map();
-    unsigned seed = 1;
-    for (auto const& call : calls) {
-        write(map.window(), pattern(2 * mib, seed));
-        checkpoint_of_cuda::whole();
-        write(map.window(), pattern(2 * mib, 99));
-        EXPECT_TRUE(read_by_driver(block->address(), 2 * mib) == pattern(2 * mib, seed))
-            << "what is written reaches nobody";
-        for (int i = 0; i < 2; ++i)
-            expect_refusal([&] { call(gpu, held); }, errc::checkpointed,
-                           "without checkpoint_prepare()", "call checkpoint_restore()");
-        expect_refusal([&] { (void)held.revoked(); }, errc::checkpointed, "without");
-        checkpoint_restore();
-        std::vector<std::byte> seen(2 * mib);
-        read(seen, map.window());
-        EXPECT_TRUE(seen == pattern(2 * mib, seed)) << "and is lost";
-        expect_same_memory(map, block->address(), ++seed);
-    }
-}
-
-// Nothing else has looked since.
-TEST_P(checkpoint_test, restore_notices_that_prepare_was_left_out) {
-    device const gpu = device::open(0);
-    auto const block = some_memory(2 * mib);
-    mapping const map = gpu.pin(block->address(), 2 * mib).map();
-    checkpoint_of_cuda::whole();
-    checkpoint_restore();
-    expect_same_memory(map, block->address(), 1);
-}
-
 class checkpoint_of_two_gpus : public two_gpus {};
 INSTANTIATE_TEST_SUITE_P(ways, checkpoint_of_two_gpus, testing::ValuesIn(ways_that_come_back()),
                          [](auto const& info) { return name_of(info.param); });
@@ -441,39 +379,6 @@ TEST_P(checkpoint_refusal_test, what_vulkan_maps_or_allocates_is_named) {
     checkpoint_of_cuda::whole();
     checkpoint_restore();
     expect_same_memory(held.map(), block->address(), 3);
-}
-
-way vulkan_beside_dmabuf() {
-    way result = way_of("vulkan");
-    result.driver = way_of("dmabuf").driver;
-    return result;
-}
-
-using checkpoint_of_both_test = contract_test;
-INSTANTIATE_TEST_SUITE_P(ways, checkpoint_of_both_test, testing::Values(vulkan_beside_dmabuf()),
-                         [](auto const& info) { return name_of(info.param); });
-
-// It reaches memory that is nobody's by then, and cannot be mapped again where it is.
-TEST_P(checkpoint_of_both_test, without_prepare_what_vulkan_maps_is_named) {
-    clear_environment("BARMAP_BACKEND");
-    device const gpu = device::open(0);
-    auto const block = some_memory(2 * mib);
-    mapping const other = gpu.allocate(mib, "dmabuf").map();
-    pin const held = gpu.pin(block->address(), 2 * mib, {.backend = "vulkan"});
-    auto map = std::make_unique<mapping>(held.map());
-    write_value(map->window(0, 4), 17);
-    checkpoint_of_cuda::whole();
-    for (int i = 0; i < 2; ++i) {
-        expect_refusal([&] { (void)gpu.allocate(8); }, errc::checkpointed, "without");
-        expect_refusal([] { checkpoint_restore(); }, errc::unsupported_operation, "a mapping",
-                       "destroy the mapping");
-    }
-    EXPECT_EQ(read_value<int>(map->window(0, 4)), 17);
-    map.reset();
-    checkpoint_restore();
-    write_value(other.window(0, 4), 1);
-    EXPECT_FALSE(is_out_of_reach(other.data()));
-    expect_same_memory(held.map(), block->address(), 2);
 }
 
 } // namespace
