@@ -152,6 +152,32 @@ static void a_stream_and_a_batch_keep_their_order(void) {
         refused(expected, status, sentence, (void*)(uintptr_t)ticket, __FILE__, __LINE__);         \
     } while (0)
 
+// Inside the GPU, and to memory of the other one and back.
+static void pieces_go_between_gpus(void) {
+    void *here = NULL, *there = NULL, *stream_of_other = NULL;
+    uint64_t other = 0, ticket = 0;
+    CHECK(cu("cuCtxGetCurrent", &here, NULL, NULL) == 0);
+    CHECK(cu("cuDevicePrimaryCtxRetain", &there, (void*)1, NULL) == 0);
+    CHECK(cu("cuCtxSetCurrent", there, NULL, NULL) == 0);
+    CHECK(cu("cuMemAlloc_v2", &other, (void*)4096, NULL) == 0);
+    CHECK(cu("cuStreamCreate", &stream_of_other, (void*)1, NULL) == 0);
+    CHECK(cu("cuCtxSetCurrent", here, NULL, NULL) == 0);
+    uint64_t const own = barmap_pin_gpu_address(memory);
+    barmap_copy_piece const out[] = {{other + 5, own, 100}, {own + 1000, own + 200, 100}};
+    barmap_copy_piece const back = {own + 2000, other + 5, 100};
+    for (size_t k = 0; k < 300; ++k)
+        at[k] = value_of(7, k);
+    memset(at + 1000, 0, 2000);
+    CHECK(barmap_batch_queue_submit(queue, out, 2, NULL, &ticket) == BARMAP_OK && is_done(ticket));
+    CHECK(barmap_batch_queue_submit(queue, &back, 1, NULL, &ticket) == BARMAP_OK && is_done(ticket));
+    CHECK(memcmp(at + 1000, at + 200, 100) == 0 && memcmp(at + 2000, at, 100) == 0);
+    barmap_batch_options const order = {
+        .size = sizeof order, .flags = BARMAP_BATCH_AFTER, .after = stream_of_other};
+    REFUSED_BATCH(BARMAP_ERROR_WRONG_DEVICE, "the stream is of GPU 1", queue, &back, 1, &order);
+    CHECK(cu("cuStreamDestroy_v2", stream_of_other, NULL, NULL) == 0);
+    CHECK(cu("cuMemFree_v2", (void*)(uintptr_t)other, NULL, NULL) == 0);
+}
+
 static void every_refusal(void) {
     barmap_batch_queue* other;
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot create a batch queue: invalid argument; create a device",
@@ -258,6 +284,7 @@ int main(int argc, char** argv) {
     pieces_go_both_ways();
     a_batch_of_nothing_is_done();
     a_stream_and_a_batch_keep_their_order();
+    pieces_go_between_gpus();
     every_refusal();
     options_of_every_size();
     handles_go_in_any_order();

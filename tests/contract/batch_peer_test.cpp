@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
-#include "transfer/batch_pieces.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 /// Batches inside one GPU, between two, and what of another GPU's memory is out of reach.
 namespace barmap::contract {
@@ -260,6 +262,80 @@ TEST(batch_reach_test, rights_of_a_chunk_and_of_a_pool_are_looked_at) {
     CUmemAccessDesc const access{{cuda::location_type_device, 0}, cuda::access_read_write};
     expect_success(cuda::api().mem_set_access(chunk.address(), 2 * mib, &access, 1));
     p.expect_to_copy(chunk.address(), p.own->address(), 1);
+}
+
+/// A process that has memory of cuMemAlloc on GPU 1, whose bytes are those of pattern(mib, 1), and
+/// looks at its end whether they have become others.
+class owner_on_peer {
+public:
+    /// Before this process loads a driver, which does not survive a fork.
+    owner_on_peer() {
+        int to_parent[2], to_child[2];
+        EXPECT_EQ(::pipe(to_parent), 0);
+        EXPECT_EQ(::pipe(to_child), 0);
+        child_ = ::fork();
+        if (child_ == 0) {
+            set_environment("BARMAP_SIM", "1");
+            set_environment("BARMAP_SIM_DEVICES", "2");
+            CUcontext context = nullptr;
+            cuda::api().primary_ctx_retain(&context, 1);
+            cuda::api().ctx_set_current(context);
+            device_block const block(mib);
+            write_by_driver(block.address(), pattern(mib, 1));
+            CUipcMemHandle handle{};
+            cuda::api().ipc_get_mem_handle(&handle, block.address());
+            bool told = ::write(to_parent[1], &handle, sizeof handle) == sizeof handle;
+            std::vector<std::byte> wanted(mib);
+            for (std::size_t at = 0; told && at < mib;) {
+                ssize_t const more = ::read(to_child[0], wanted.data() + at, mib - at);
+                told = more > 0;
+                at += told ? static_cast<std::size_t>(more) : 0;
+            }
+            ::_exit(told && read_by_driver(block.address(), mib) == wanted ? 0 : 1);
+        }
+        EXPECT_EQ(::read(to_parent[0], &handle, sizeof handle), ssize_t(sizeof handle));
+        for (int const each : {to_parent[0], to_parent[1], to_child[0]})
+            ::close(each);
+        to_child_ = to_child[1];
+    }
+    ~owner_on_peer() { ::close(to_child_); }
+    /// Whether the bytes are these there. Once.
+    [[nodiscard]] bool has(std::vector<std::byte> const& bytes) const {
+        EXPECT_EQ(::write(to_child_, bytes.data(), bytes.size()), ssize_t(bytes.size()));
+        int status = -1;
+        ::waitpid(child_, &status, 0);
+        return status == 0;
+    }
+
+    CUipcMemHandle handle{};
+
+private:
+    pid_t child_ = -1;
+    int to_child_ = -1;
+};
+
+TEST(batch_reach_test, memory_of_another_process_is_reached_where_it_was_opened) {
+    owner_on_peer const owner;
+    engine_machine machine = with_two_gpus("channel");
+    peer_program p(machine);
+    CUdeviceptr there = 0;
+    constexpr unsigned lazy_enable_peer_access = 1;
+    auto const list_to = [&] { return p.pieces(there, p.own->address()); };
+    machine->use(1);
+    expect_success(cuda::api().ipc_open_mem_handle(&there, owner.handle, lazy_enable_peer_access));
+    machine->use(0);
+    expect_refusal([&] { (void)p.queue->submit(list_to()); }, errc::wrong_device, "piece 0");
+    expect_success(cuda::api().ipc_close_mem_handle(there));
+    expect_success(cuda::api().ipc_open_mem_handle(&there, owner.handle, lazy_enable_peer_access));
+    auto const sent = pattern(mib, 5);
+    write_by_driver(p.own->address(), sent);
+    EXPECT_TRUE(p.queue->wait(p.queue->submit(list_to()), 100s));
+    auto wanted = pattern(mib, 1);
+    for (copy_piece const& each : list_to())
+        std::memcpy(wanted.data() + (each.to - there), sent.data() + (each.from - p.own->address()),
+                    each.bytes);
+    EXPECT_TRUE(owner.has(wanted));
+    expect_success(cuda::api().ipc_close_mem_handle(there));
 }
 
 // What is no longer mapped, and was looked at before, fails as any address that is not mapped.
