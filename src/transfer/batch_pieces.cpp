@@ -97,6 +97,11 @@ void expect_side_reachable(std::size_t piece, char const* side, std::uint64_t at
 }
 
 /// As host memory and the GPU's own do.
+bool is_of_a_gpu(cuda::address_range const& which) noexcept {
+    return which.side == memory_side::gpu || which.side == memory_side::peer ||
+           which.side == memory_side::apart;
+}
+
 bool differ(cuda::address_range const& one, cuda::address_range const& other) noexcept {
     return (one.side == memory_side::host && other.side == memory_side::gpu) ||
            (one.side == memory_side::gpu && other.side == memory_side::host);
@@ -150,9 +155,11 @@ engine::direction way_of(std::span<copy_piece const> pieces, cuda::address_range
             known.settle(first->from);
         }
     }
-    bool const is_elsewhere = from.side == memory_side::host || from.side == memory_side::peer ||
-                              from.side == memory_side::apart;
-    return is_elsewhere ? engine::direction::to_gpu : engine::direction::to_cpu;
+    if (is_of_a_gpu(from) && is_of_a_gpu(to))
+        return engine::direction::among_gpus;
+    return from.side == memory_side::host && to.side != memory_side::host
+               ? engine::direction::to_gpu
+               : engine::direction::to_cpu;
 }
 
 void expect_reachable(std::span<copy_piece const> pieces, cuda::address_ranges& known) {

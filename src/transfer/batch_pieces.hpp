@@ -24,8 +24,7 @@ struct checked_pieces {
 /// Without empty pieces, and with large ones cut to what an engine takes.
 [[nodiscard]] std::vector<copy_piece> plain(std::span<copy_piece const> pieces);
 
-/// Which way the first piece goes that is not empty: into the GPU if it comes from host memory or
-/// from another GPU, else out of it, also where it stays inside.
+/// Which way the first piece goes that is not empty.
 /// @param known of earlier batches, so that the driver is asked of new memory only, and once more
 ///        where both sides do not differ as host memory and the GPU's do: what was there once may
 ///        be gone. That the two have changed places is not noticed.

@@ -88,6 +88,76 @@ TEST(batch_both_ways_test, only_a_large_way_back_takes_other_engines) {
     }
 }
 
+// Between memories of GPUs the other engines are slow, and what is among them takes no link to the
+// host.
+TEST(batch_both_ways_test, what_stays_among_gpus_takes_the_own_engine) {
+    engine_machine machine("channel");
+    both_ways p;
+    device_block inside{p.size};
+    std::vector<copy_piece> list = p.back_list;
+    for (copy_piece& each : list)
+        each.to = each.to - p.back_host.address() + inside.address();
+    for (auto const& first : {p.out_list, turned(p.out_list)}) {
+        p.fill(4);
+        machine.gpu().hold(own_engine);
+        fake::gpu::activity before = machine.gpu().done();
+        batch_ticket const out = p.queue.submit(first), in = p.queue.submit(list);
+        machine.gpu().release();
+        p.expect_done(out);
+        p.expect_done(in);
+        fake::gpu::activity after = machine.gpu().done();
+        for (std::uint32_t const each : shared_engines)
+            EXPECT_EQ(after.launches_of[each], before.launches_of[each]);
+    }
+}
+
+// Some small pieces do not wait for a large batch that they have nothing to do with.
+TEST(batch_both_ways_test, a_small_batch_passes_a_large_one) {
+    engine_machine machine("channel");
+    both_ways p;
+    open_stream stream;
+    auto const first_pieces = [&](std::size_t count, std::size_t bytes) {
+        std::vector<copy_piece> list(p.back_list.begin(), p.back_list.begin() + 1);
+        list.front().bytes = bytes;
+        while (list.size() < count)
+            list.push_back({list.back().to + bytes, list.back().from + bytes, bytes});
+        return list;
+    };
+    for (bool const is_ordered : {false, true}) {
+        SCOPED_TRACE(is_ordered);
+        p.fill(6);
+        machine.gpu().hold(own_engine);
+        batch_ticket const bulk = p.queue.submit(p.out_list);
+        auto const small = first_pieces(64, 1024);
+        batch_ticket const passing =
+            is_ordered ? p.queue.submit(small, after{stream.get()}, then{stream.get()})
+                       : p.queue.submit(small);
+        p.expect_done(passing);
+        EXPECT_FALSE(p.queue.done(bulk));
+        EXPECT_EQ(machine.gpu().done().launches_of[shared_engines[1]], 0u)
+            << "a stream would wait for each engine";
+        if (is_ordered)
+            stream.synchronize();
+        std::vector<batch_ticket> const waiting{p.queue.submit(first_pieces(65, 64)),
+                                                p.queue.submit(first_pieces(63, 1041))};
+        for (batch_ticket const each : waiting)
+            EXPECT_FALSE(p.queue.done(each)) << "is too large";
+        machine.gpu().release();
+        p.expect_done(bulk);
+        for (batch_ticket const each : waiting)
+            p.expect_done(each);
+    }
+    fake::gpu::activity before = machine.gpu().done();
+    machine.gpu().hold(own_engine);
+    batch_ticket const short_one = p.queue.submit(first_pieces(64, 64));
+    batch_ticket const behind = p.queue.submit(first_pieces(64, 64));
+    EXPECT_EQ(machine.gpu().done().launches_of[shared_engines[0]],
+              before.launches_of[shared_engines[0]]);
+    machine.gpu().release();
+    p.expect_done(short_one);
+    p.expect_done(behind);
+}
+
 // A batch that waits for its stream copies nothing, so that the own engine is free for others.
 TEST(batch_both_ways_test, a_batch_that_waits_for_a_stream_sends_nobody_to_other_engines) {
     engine_machine machine("channel");

@@ -91,17 +91,17 @@ TEST(batch_pieces, the_first_piece_tells_which_way_a_batch_goes) {
     EXPECT_EQ(way({{0x1010, 0x50000, 8}}), direction::to_cpu) << "CUDA does not know it";
     EXPECT_EQ(way({{0x50000, 0x3010, 8}}), direction::to_gpu);
     // Copies that stay on one side.
-    EXPECT_EQ(way({{0x1000, 0x1100, 8}}), direction::to_cpu);
-    EXPECT_EQ(way({{0x3000, 0x3100, 8}}), direction::to_gpu);
+    EXPECT_EQ(way({{0x1000, 0x1100, 8}}), direction::among_gpus);
+    EXPECT_EQ(way({{0x3000, 0x3100, 8}}), direction::to_cpu);
     // Between GPUs: what is pushed goes out, what is pulled comes in.
-    EXPECT_EQ(way({{0x20000, 0x1000, 8}}), direction::to_cpu);
-    EXPECT_EQ(way({{0x1000, 0x20000, 8}}), direction::to_gpu);
-    EXPECT_EQ(way({{0x3000, 0x20000, 8}}), direction::to_gpu);
-    EXPECT_EQ(way({{0x1000, 0x30000, 8}}), direction::to_gpu);
+    EXPECT_EQ(way({{0x20000, 0x1000, 8}}), direction::among_gpus);
+    EXPECT_EQ(way({{0x1000, 0x20000, 8}}), direction::among_gpus);
+    EXPECT_EQ(way({{0x3000, 0x20000, 8}}), direction::to_cpu);
+    EXPECT_EQ(way({{0x1000, 0x30000, 8}}), direction::among_gpus);
     driver.calls = 0;
     EXPECT_EQ(way({{0x1010, 0x3000, 8}}), direction::to_gpu);
-    EXPECT_EQ(way({{0x1010, 0x1100, 8}}), direction::to_cpu);
-    EXPECT_EQ(way({{0x1010, 0x20000, 8}}), direction::to_gpu);
+    EXPECT_EQ(way({{0x1010, 0x1100, 8}}), direction::among_gpus);
+    EXPECT_EQ(way({{0x1010, 0x20000, 8}}), direction::among_gpus);
     EXPECT_EQ(driver.calls, 0) << "they stay remembered";
 }
 

@@ -27,8 +27,8 @@ namespace barmap::engine {
 
 using cuda::gpu;
 
-/// In lane cuda: into the GPU from anywhere else, and out of it or inside.
-enum class direction { to_gpu, to_cpu };
+/// From host memory, to it, or neither: inside a GPU or between two, in lane cuda alone.
+enum class direction { to_gpu, to_cpu, among_gpus };
 
 /// Which addresses an engine copies between.
 enum class lane {

@@ -55,7 +55,7 @@ public:
     /// @param make opens a queue, when it is needed. @throws what cannot be had
     /// @param of_direction how many queues wait for streams, in each direction
     queues(std::function<std::unique_ptr<Queue>()> make, std::size_t of_direction)
-        : make_(std::move(make)), of_direction_(of_direction), slots_(1 + 2 * of_direction) {}
+        : make_(std::move(make)), of_direction_(of_direction), slots_(1 + 3 * of_direction) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
     [[nodiscard]] slot& at(std::size_t index) noexcept { return slots_[index]; }
@@ -107,7 +107,7 @@ public:
 
 private:
     [[nodiscard]] std::span<slot> of(direction which) noexcept {
-        return std::span(slots_).subspan(which == direction::to_gpu ? 1 : 1 + of_direction_,
+        return std::span(slots_).subspan(1 + static_cast<std::size_t>(which) * of_direction_,
                                          of_direction_);
     }
 

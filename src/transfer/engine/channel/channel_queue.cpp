@@ -199,6 +199,9 @@ void channel_queue::submit(std::span<piece const> pieces, std::size_t bytes,
             .count(),
         std::memory_order_relaxed);
     own.word.store(begin.on_cpu, std::memory_order_relaxed);
+    constexpr std::size_t bulk_bytes = std::size_t{1} << 20, bulk_pieces = 1024;
+    own.is_bulk.store(bytes >= bulk_bytes || pieces.size() >= bulk_pieces,
+                      std::memory_order_relaxed);
     (void)ring_->submit(pieces, begin);
 }
 
@@ -230,6 +233,13 @@ bool channel_queue::is_copying(direction which) const noexcept {
     ticket const oldest = ring_->progress() + 1;
     return !has_ended() && oldest < ring_->next() &&
            latest_.load(std::memory_order_relaxed) == which && has_begun(oldest);
+}
+
+bool channel_queue::is_copying_bulk() const noexcept {
+    ticket const oldest = ring_->progress() + 1;
+    return !has_ended() && oldest < ring_->next() &&
+           limits_[oldest % limits_.size()].is_bulk.load(std::memory_order_relaxed) &&
+           has_begun(oldest);
 }
 
 void channel_queue::watch() noexcept {

@@ -124,6 +124,9 @@ public:
     /// rule: free.
     [[nodiscard]] bool is_copying(direction which) const noexcept;
 
+    /// Whether it copies now what takes some 20 us or more. Thread rule: free.
+    [[nodiscard]] bool is_copying_bulk() const noexcept;
+
     /// Finds out whether the driver has stopped the channel, or its oldest ticket is late: counted
     /// from when this has first seen it as the oldest one, and its stream has come. Thread rule:
     /// one watcher calls it.
@@ -188,6 +191,7 @@ private:
         std::atomic<device_clock::rep> until{0};         ///< when its stream is late
         std::atomic<device_clock::rep> patience{0};      ///< how long its copies may take
         std::atomic<std::uint32_t const*> word{nullptr}; ///< of its stream; null: it waits for none
+        std::atomic<bool> is_bulk{false};
     };
     std::array<limit, command_ring::most_tickets> limits_;
     ticket oldest_seen_ = 0; ///< by the watcher, since then and in this state

@@ -134,9 +134,16 @@ public:
 private:
     using queue_set = queues<striped_queue>;
 
-    [[nodiscard]] std::size_t all_slots() const noexcept { return own_.size() + shared_.size(); }
+    [[nodiscard]] std::size_t all_slots() const noexcept {
+        return own_.size() + shared_.size() + passing_.size();
+    }
     [[nodiscard]] queue_set::slot& slot(std::size_t index) noexcept {
-        return index < own_.size() ? own_.at(index) : shared_.at(index - own_.size());
+        for (queue_set* const each : {&own_, &shared_}) {
+            if (index < each->size())
+                return each->at(index);
+            index -= each->size();
+        }
+        return passing_.at(index);
     }
     [[nodiscard]] std::size_t index_of(queue_set::slot const& which) noexcept {
         std::size_t index = 0;
@@ -153,9 +160,12 @@ private:
 
     queue_set::visit choose(direction which, std::size_t pieces, std::size_t bytes,
                             std::optional<CUstream> const& after) {
-        if (goes_against(which, pieces, bytes) && shared_.holds_up_nothing(after, which)) {
+        queue_set* const others = goes_against(which, pieces, bytes) ? &shared_
+                                  : passes_bulk(pieces, bytes)       ? &passing_
+                                                                     : nullptr;
+        if (others && others->holds_up_nothing(after, which)) {
             try {
-                return shared_.choose(after, which);
+                return others->choose(after, which);
             } catch (std::exception const&) {
                 // None can be had: as any other batch.
             }
@@ -169,11 +179,25 @@ private:
     bool goes_against(direction which, std::size_t pieces, std::size_t bytes) noexcept {
         constexpr std::size_t least_batch = std::size_t{1} << 20;
         std::size_t const least_piece = session_->shared_engines.size() > 1 ? 2048 : 16384;
-        if (bytes < least_batch || bytes / pieces < least_piece || session_->shared_engines.empty())
+        // Among GPUs these engines make a fifth of the own one's rate (H100).
+        if (which == direction::among_gpus || bytes < least_batch || bytes / pieces < least_piece ||
+            session_->shared_engines.empty())
             return false;
         direction const other = which == direction::to_gpu ? direction::to_cpu : direction::to_gpu;
         for (std::size_t i = 0; i < own_.size(); ++i)
             if (striped_queue const* const each = own_.at(i).get(); each && each->is_copying(other))
+                return true;
+        return false;
+    }
+
+    /// Whether a batch is so small that it would wait for others much longer than it takes: then it
+    /// passes them, by an engine that CUDA uses as well.
+    bool passes_bulk(std::size_t pieces, std::size_t bytes) noexcept {
+        constexpr std::size_t most_pieces = 64, most_bytes = std::size_t{64} << 10;
+        if (pieces > most_pieces || bytes > most_bytes || session_->shared_engines.empty())
+            return false;
+        for (std::size_t i = 0; i < own_.size(); ++i)
+            if (striped_queue const* const each = own_.at(i).get(); each && each->is_copying_bulk())
                 return true;
         return false;
     }
@@ -249,6 +273,7 @@ private:
     std::unique_ptr<cuda_session> session_; // goes after its queues
     queue_set own_{[this] { return open(session_->own_engine); }, 3};
     queue_set shared_{[this] { return open(session_->shared_engines); }, 1};
+    queue_set passing_{[this] { return open(std::span(session_->shared_engines).first(1)); }, 1};
     std::atomic<bool> stopped_{false};
 
     std::thread watcher_;

@@ -126,6 +126,10 @@ bool striped_queue::is_copying(direction which) const noexcept {
                                [=](auto const& each) { return each->is_copying(which); });
 }
 
+bool striped_queue::is_copying_bulk() const noexcept {
+    return std::ranges::any_of(channels_, [](auto const& each) { return each->is_copying_bulk(); });
+}
+
 void striped_queue::watch() noexcept {
     for (auto const& each : channels_)
         each->watch();

@@ -34,6 +34,7 @@ public:
     [[nodiscard]] bool has_waiting() const noexcept;
     [[nodiscard]] bool is_idle() const noexcept;
     [[nodiscard]] bool is_copying(direction which) const noexcept;
+    [[nodiscard]] bool is_copying_bulk() const noexcept;
     void watch() noexcept;
     [[nodiscard]] bool is_in_trouble() const noexcept;
     [[nodiscard]] bool has_ended() const noexcept;
