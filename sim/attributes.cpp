@@ -9,6 +9,7 @@ using namespace barmap::sim;
 namespace {
 
 constexpr int pointer_p2p_tokens = 5;
+constexpr int pointer_access_flags = 16;
 
 /// CUDA_POINTER_ATTRIBUTE_P2P_TOKENS
 struct p2p_tokens {

@@ -171,11 +171,10 @@ bool is_done(engine::state now) {
     case engine::state::failed:
         break;
     }
-    throw error(
-        errc::copy_unfinished, "copy a batch", "",
-        "the engine stopped before its end, and which bytes were copied is unknown: is "
-        "each piece in memory that is allocated, pinned on the host's side and mapped for the "
-        "GPU, until it is copied? See dmesg for an Xid, and `barmap info`");
+    throw error(errc::copy_unfinished, "copy a batch", "",
+                "the engine stopped before its end, and which bytes were copied is unknown: is "
+                "each piece in memory that is allocated, and pinned on the host's side, until it "
+                "is copied? See dmesg for an Xid, and `barmap info`");
 }
 
 /// As a GPU sees it.

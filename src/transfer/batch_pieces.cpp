@@ -78,7 +78,7 @@ void expect_side_known(std::size_t piece, char const* side, std::uint64_t at, st
     if (latest.side == memory_side::unknown)
         refuse(piece, errc::unsupported_memory,
                "CUDA knows no live allocation at its " + named(side, at) +
-                   ": give GPU memory, or host memory from cudaMallocHost or "
+                   ": give memory of this GPU, or host memory from cudaMallocHost or "
                    "cudaHostRegister, and free it after the copy");
     if (!latest.holds(last))
         refuse(piece, errc::out_of_range,

@@ -261,16 +261,6 @@ TEST(batch_reach_test, rights_of_a_chunk_and_of_a_pool_are_looked_at) {
     }
     CUmemAccessDesc const access{{cuda::location_type_device, 0}, cuda::access_read_write};
     expect_success(cuda::api().mem_set_access(chunk.address(), 2 * mib, &access, 1));
-    {
-        changed_driver telling_rights_only;
-        telling_rights_only->pointer_get_attribute = [](void* value, int name, CUdeviceptr at) {
-            return name == cuda::pointer_device_pointer
-                       ? cuda::error_invalid_value
-                       : changed_driver::real.pointer_get_attribute(value, name, at);
-        };
-        std::vector<copy_piece> const list{{chunk.address(), p.own->address(), 8}};
-        EXPECT_TRUE(p.queue->wait(p.queue->submit(list), 100s));
-    }
     p.expect_to_copy(chunk.address(), p.own->address(), 1);
 }
 

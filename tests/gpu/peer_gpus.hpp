@@ -106,8 +106,8 @@ protected:
         int flags = -1, ordinal = -1;
         CUresult const of_pointer =
             cu().pointer_get_attribute(&pointer, cuda::pointer_device_pointer, address);
-        CUresult const of_flags =
-            cu().pointer_get_attribute(&flags, cuda::pointer_access_flags, address);
+        constexpr int access_flags = 16;
+        CUresult const of_flags = cu().pointer_get_attribute(&flags, access_flags, address);
         cu().pointer_get_attribute(&ordinal, cuda::pointer_device_ordinal, address);
         std::printf("%s: DEVICE_POINTER %d (%#llx of %#llx), ACCESS_FLAGS %d (%d), ordinal %d\n",
                     when, of_pointer, pointer, address, of_flags, flags, ordinal);

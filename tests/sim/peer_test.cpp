@@ -17,7 +17,7 @@ std::string seen_by(CUcontext context, int ordinal, CUdeviceptr address) {
     bool const has =
         cu().pointer_get_attribute(&pointer, pointer_device_pointer, address) == success &&
         pointer == address;
-    cu().pointer_get_attribute(&flags, pointer_access_flags, address);
+    cu().pointer_get_attribute(&flags, 16, address);
     bool const reaches =
         BARMAP_SIM_FUNCTION(barmap_sim_reach)(
             ordinal, address, [](void*, int, std::uint64_t, void*, std::uint64_t) { return 0; },

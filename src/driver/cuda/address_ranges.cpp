@@ -11,16 +11,12 @@ namespace barmap::cuda {
 namespace {
 
 /// Whether a GPU's page tables have another one's memory: by peer access, by access rights, or
-/// because it was opened there. It is so if either attribute says it, as to refuse what works would
-/// be worse than not to refuse what does not. Where the driver cannot be asked, they may.
+/// because it was opened there. Where the driver cannot be asked, they may.
 bool is_mapped_for(CUdevice gpu, CUdeviceptr address) noexcept {
     try {
         context_scope const scope = context_scope::on_device(gpu);
         CUdeviceptr there = 0; // where kernels of the current context reach it
-        int rights = 0;        // of the current context's GPU
-        return api().pointer_get_attribute(&there, pointer_device_pointer, address) == success ||
-               (api().pointer_get_attribute(&rights, pointer_access_flags, address) == success &&
-                rights == access_read_write);
+        return api().pointer_get_attribute(&there, pointer_device_pointer, address) == success;
     } catch (error const&) {
         return true;
     }

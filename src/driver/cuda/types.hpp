@@ -197,7 +197,6 @@ inline constexpr int pointer_range_size = 12;
 inline constexpr int pointer_mapped = 13;
 inline constexpr int pointer_allowed_handle_types = 14;
 inline constexpr int pointer_is_gpu_direct_rdma_capable = 15;
-inline constexpr int pointer_access_flags = 16;
 inline constexpr int pointer_mempool_handle = 17;
 
 // CUmemorytype

@@ -59,7 +59,6 @@ TEST(numbers, of_cuda_pointer_attributes) {
                  {cuda::pointer_mapped, 13},
                  {cuda::pointer_allowed_handle_types, 14},
                  {cuda::pointer_is_gpu_direct_rdma_capable, 15},
-                 {cuda::pointer_access_flags, 16},
                  {cuda::pointer_mempool_handle, 17},
                  {cuda::memory_type_host, 1},
                  {cuda::memory_type_device, 2}});
