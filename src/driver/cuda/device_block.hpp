@@ -10,8 +10,8 @@ namespace barmap::cuda {
 
 /// Which addresses a block may have.
 enum class block_addresses {
-    any,         ///< cudaMalloc memory
-    below_2_40,  ///< memory of a pool of its own, which CUDA puts there (580.159.04)
+    any,        ///< cudaMalloc memory
+    below_2_40, ///< memory of the default pool, which CUDA puts there (580.159.04)
 };
 
 /// GPU memory of our own, in whatever context there is on the GPU. Freed only if it is still
@@ -30,12 +30,10 @@ public:
 
 private:
     void allocate_low(CUdevice device, std::size_t bytes);
-    void free() const noexcept;
 
     os::process_id process_ = os::this_process();
     CUcontext owner_ = nullptr;
-    CUmemoryPool pool_ = nullptr;
-    CUdeviceptr address_ = 0;
+    CUdeviceptr allocated_ = 0, address_ = 0;
     unsigned long long id_ = 0;
 };
 
