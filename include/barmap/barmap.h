@@ -344,7 +344,7 @@ typedef struct barmap_batch_options {
 /// copied.
 /// @param pieces  `count` many, in any mixture of directions; none may write what another one
 ///                reads or writes. The batch's direction is that of its first piece that is not
-///                empty: into the GPU from host memory or another GPU, else out of it. A batch is
+///                empty: from host memory, to it, or neither. A batch is
 ///                fastest if all go the same way. May go when the call returns. NULL for none
 /// @param or_null options, or NULL for none
 /// @param ticket  set to what names the batch, 0 for one without work; NULL: nobody will ask

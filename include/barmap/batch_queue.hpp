@@ -74,7 +74,7 @@ public:
     /// wait sooner, where their driver or 255 batches behind the same stream do.
     /// @param pieces any number, in any mixture of directions; none may write what another one
     ///        reads or writes. The batch's direction is that of its first piece that is not empty:
-    ///        into the GPU if that comes from host memory or from another GPU, else out of it. A
+    ///        from host memory, to it, or neither. A
     ///        batch is fastest if all go the same way. The list may go when the call returns
     /// @throws error errc::invalid_argument (a null address, or one out of range),
     ///         errc::wrong_device (the channel: memory of another GPU that is not mapped for this
