@@ -86,8 +86,9 @@ class Plain:
 
     def __init__(self, torch, dtype, workers, batches):
         self.loader = torch.utils.data.DataLoader(
-            Images(dtype), batch_sampler=[range(k * BATCH, (k + 1) * BATCH) for k in range(batches)],
-            num_workers=workers, pin_memory=True, multiprocessing_context="spawn")
+            Images(dtype), num_workers=workers, pin_memory=True,
+            multiprocessing_context="spawn",
+            batch_sampler=[range(k * BATCH, (k + 1) * BATCH) for k in range(batches)])
 
     def on_gpu(self, batch):
         return batch.to("cuda", non_blocking=True)

@@ -69,7 +69,8 @@ int watch(int socket) try {
         if (++looks % 10 == 0)
             std::printf("%5.1f %% done, %llu values too small\n", 100.0 * now.done / blocks,
                         now.subnormal);
-    } while (now.done < blocks && recv(socket, &word, 1, MSG_DONTWAIT) != 0); // 0: the job has ended
+        // Until all is done, or the job has ended before that.
+    } while (now.done < blocks && recv(socket, &word, 1, MSG_DONTWAIT) != 0);
     std::printf("%d looks of %.2f us each; %llu of %u blocks\n", looks, looking.count() / looks,
                 now.done, blocks);
     std::fflush(stdout);

@@ -5,7 +5,8 @@
 // the same way each time, by a store to host memory that both map, so that the times compare: from
 // the push, copy or send until the answer is seen.
 //
-//     nvcc -std=c++20 -O2 -I ../../examples -o feed_ways feed_ways.cu $(pkg-config --cflags --libs barmap)
+//     nvcc -std=c++20 -O2 -I ../../examples -o feed_ways feed_ways.cu \
+//         $(pkg-config --cflags --libs barmap)
 #include "pass_descriptor.hpp"
 
 #include <barmap/barmap.hpp>
@@ -228,7 +229,8 @@ int main() try {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, quotes) != 0)
         return 1;
-    void* const shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const shared =
+        mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return 1;
     auto& words = *new (shared) shared_words{};

@@ -90,6 +90,10 @@ namespace barmap::cuda {
     /*  9.2 */ X(stream_get_ctx, "cuStreamGetCtx", (CUstream, CUcontext*))                         \
     /*  2.0 */ X(stream_query, "cuStreamQuery", (CUstream))                                        \
     /* 10.1 */ X(thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode", (int*))  \
+    /*  3.2 */ X(memset_d32_async, "cuMemsetD32Async",                                             \
+                 (CUdeviceptr, unsigned, std::size_t, CUstream))                                   \
+    /* 11.2 */ X(device_get_default_mem_pool, "cuDeviceGetDefaultMemPool",                         \
+                 (CUmemoryPool*, CUdevice))                                                        \
     /* 11.7 */ X(stream_write_value32, "cuStreamWriteValue32_v2",                                  \
                  (CUstream, CUdeviceptr, std::uint32_t, unsigned))                                 \
     /* 11.7 */ X(stream_wait_value32, "cuStreamWaitValue32_v2",                                    \
@@ -136,8 +140,6 @@ namespace barmap::cuda {
     /*  3.2 */ X(memcpy_dtod, "cuMemcpyDtoD_v2", (CUdeviceptr, CUdeviceptr, std::size_t))          \
     /*  3.2 */ X(memcpy_2d_unaligned, "cuMemcpy2DUnaligned_v2", (CUDA_MEMCPY2D const*))            \
     /*  3.2 */ X(memset_d8, "cuMemsetD8_v2", (CUdeviceptr, unsigned char, std::size_t))            \
-    /*  3.2 */ X(memset_d32_async, "cuMemsetD32Async",                                             \
-                 (CUdeviceptr, unsigned, std::size_t, CUstream))                                   \
     /* 11.0 */ X(ipc_open_mem_handle, "cuIpcOpenMemHandle_v2",                                     \
                  (CUdeviceptr*, CUipcMemHandle, unsigned))                                         \
     /*  4.1 */ X(ipc_close_mem_handle, "cuIpcCloseMemHandle", (CUdeviceptr))                       \
@@ -146,8 +148,6 @@ namespace barmap::cuda {
     /* 10.2 */ X(mem_import_from_shareable_handle, "cuMemImportFromShareableHandle",               \
                  (CUmemGenericAllocationHandle*, void*, int))                                      \
     /* 11.2 */ X(mem_pool_trim_to, "cuMemPoolTrimTo", (CUmemoryPool, std::size_t))                 \
-    /* 11.2 */ X(device_get_default_mem_pool, "cuDeviceGetDefaultMemPool",                         \
-                 (CUmemoryPool*, CUdevice))                                                        \
     /* 11.2 */ X(mem_alloc_async, "cuMemAllocAsync", (CUdeviceptr*, std::size_t, CUstream))        \
     /*  5.5 */ X(stream_create_with_priority, "cuStreamCreateWithPriority",                        \
                  (CUstream*, unsigned, int))                                                       \
