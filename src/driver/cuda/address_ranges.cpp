@@ -26,11 +26,12 @@ bool is_mapped_for(CUdevice gpu, CUdeviceptr address) noexcept {
 
 address_range find_range(CUdevice of, CUdeviceptr address) noexcept {
     unsigned type = 0; // stays 0 for what CUDA does not know
-    int is_managed = 0;
+    int is_managed = 0, is_synchronous = 0;
     address_range found;
-    std::array<int, 5> names{pointer_memory_type, pointer_is_managed, pointer_range_start_addr,
-                             pointer_range_size, pointer_device_ordinal};
-    std::array<void*, 5> values{&type, &is_managed, &found.begin, &found.bytes, &found.ordinal};
+    std::array<int, 6> names{pointer_memory_type, pointer_is_managed,     pointer_range_start_addr,
+                             pointer_range_size,  pointer_device_ordinal, pointer_sync_memops};
+    std::array<void*, 6> values{&type,        &is_managed,    &found.begin,
+                                &found.bytes, &found.ordinal, &is_synchronous};
     CUresult const result = api().pointer_get_attributes(static_cast<unsigned>(names.size()),
                                                          names.data(), values.data(), address);
     if (result != success || type == 0)
@@ -40,8 +41,11 @@ address_range find_range(CUdevice of, CUdeviceptr address) noexcept {
                  : found.ordinal == of        ? memory_side::gpu
                  : is_mapped_for(of, address) ? memory_side::peer
                                               : memory_side::apart;
-    if (!found.holds(address)) // a driver's figures are not relied on
-        found = {address, 1, found.side, found.ordinal};
+    found.is_synchronous = is_synchronous != 0;
+    if (!found.holds(address)) { // a driver's figures are not relied on
+        found.begin = address;
+        found.bytes = 1;
+    }
     return found;
 }
 

@@ -23,7 +23,8 @@ struct address_range {
     CUdeviceptr begin = 0;
     std::size_t bytes = 0;
     memory_side side = memory_side::unknown;
-    int ordinal = -1; ///< of the GPU that has the memory, in CUDA's count
+    int ordinal = -1;            ///< of the GPU that has it, in CUDA's count; -1 where none does
+    bool is_synchronous = false; ///< copies end before CUDA's call does (SYNC_MEMOPS)
     bool is_settled = false;
 
     [[nodiscard]] bool holds(CUdeviceptr address) const noexcept { return address - begin < bytes; }
