@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "base/library.hpp"
-#include "gdrcopy/programs.hpp"
 #include "output/formatted.hpp"
-#include "program/execute.hpp"
+#include "program/environment.hpp"
 #include "program/exit_codes.hpp"
 #include "program/options.hpp"
-#include "program/program.hpp"
+#include "program/run_instead.hpp"
 
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
 #include <optional>
-#include <utility>
 
 namespace barmap::tool {
 namespace {
@@ -36,35 +31,6 @@ std::optional<std::filesystem::path> simulated_driver_folder() {
     return std::nullopt;
 }
 
-/// The variables of the program that is to be started. Where it is not, they are again what they
-/// were: this may be a process that goes on.
-class environment {
-public:
-    environment() = default;
-    environment(environment const&) = delete;
-    environment& operator=(environment const&) = delete;
-    ~environment() {
-        for (auto const& [variable, value] : before_)
-            value ? setenv(variable, value->c_str(), 1) : unsetenv(variable);
-    }
-
-    void set(char const* variable, std::string const& value) {
-        if (value.empty())
-            return;
-        char const* const is = std::getenv(variable);
-        before_.emplace_back(variable, is ? std::optional<std::string>(is) : std::nullopt);
-        setenv(variable, value.c_str(), 1);
-    }
-
-private:
-    std::vector<std::pair<char const*, std::optional<std::string>>> before_;
-};
-
-int fail(std::string const& text) {
-    std::fputs(text.c_str(), stderr);
-    return exit_not_started;
-}
-
 /// What the simulated driver finds wrong with the environment, which the options are passed on in;
 /// empty if nothing is.
 std::string problem_of(std::filesystem::path const& driver) {
@@ -79,15 +45,13 @@ std::string problem_of(std::filesystem::path const& driver) {
 int run(sim_options const& values) {
     auto const folder = simulated_driver_folder();
     if (!folder) {
-        return fail(formatted(
-            "barmap: the simulated GPU (lib/barmap-sim/libcuda.so.1) is neither beside this "
-            "program nor in {}: build or install it with BARMAP_SIM_GPU=ON\n",
-            BARMAP_TOOL_SIM_FOLDER));
+        return cannot_start(
+            formatted("the simulated GPU (lib/barmap-sim/libcuda.so.1) is neither beside this "
+                      "program nor in {}: build or install it with BARMAP_SIM_GPU=ON",
+                      BARMAP_TOOL_SIM_FOLDER));
     }
-    char const* const path = std::getenv("LD_LIBRARY_PATH");
     environment variables;
-    variables.set("LD_LIBRARY_PATH",
-                  folder->string() + (path && *path ? std::string(":") + path : ""));
+    variables.set_first("LD_LIBRARY_PATH", folder->string());
     variables.set("BARMAP_SIM", "1");
     variables.set("BARMAP_SIM_LIBRARY", (*folder / "libcuda.so.1").string());
     variables.set("BARMAP_SIM_DRIVER", values.driver);
@@ -96,17 +60,11 @@ int run(sim_options const& values) {
     variables.set("BARMAP_SIM_MEMORY", values.memory_size);
     variables.set("BARMAP_SIM_FAIL", values.fail);
     if (std::string const problem = problem_of(*folder / "libcuda.so.1"); !problem.empty()) {
-        fail("barmap: " + problem + "\n");
+        (void)cannot_start(problem);
         return exit_usage;
     }
 
-    // These names mean this very program, whether it is on PATH or not.
-    if (values.program.front() == "barmap" || gdrcopy::is_gdrcopy_name(values.program.front()))
-        start_again(values.program);
-    else
-        execute(values.program.front(), values.program);
-    return fail(
-        formatted("barmap: cannot start {}: {}\n", values.program.front(), std::strerror(errno)));
+    return run_instead(values.program);
 }
 
 } // namespace
