@@ -29,6 +29,7 @@ namespace barmap::cuda {
     /*  2.0 */ X(device_get_attribute, "cuDeviceGetAttribute", (int*, int, CUdevice))              \
     /*  7.0 */ X(primary_ctx_retain, "cuDevicePrimaryCtxRetain", (CUcontext*, CUdevice))           \
     /* 11.0 */ X(primary_ctx_release, "cuDevicePrimaryCtxRelease_v2", (CUdevice))                  \
+    /*  7.0 */ X(primary_ctx_get_state, "cuDevicePrimaryCtxGetState", (CUdevice, unsigned*, int*)) \
     /*  4.0 */ X(ctx_get_current, "cuCtxGetCurrent", (CUcontext*))                                 \
     /*  4.0 */ X(ctx_push_current, "cuCtxPushCurrent_v2", (CUcontext))                             \
     /*  4.0 */ X(ctx_pop_current, "cuCtxPopCurrent_v2", (CUcontext*))                              \
@@ -124,7 +125,6 @@ namespace barmap::cuda {
     /*  6.0 */ X(get_error_name, "cuGetErrorName", (CUresult, char const**))                       \
     /*  6.0 */ X(get_error_string, "cuGetErrorString", (CUresult, char const**))                   \
     /*  3.2 */ X(device_total_mem, "cuDeviceTotalMem_v2", (std::size_t*, CUdevice))                \
-    /*  7.0 */ X(primary_ctx_get_state, "cuDevicePrimaryCtxGetState", (CUdevice, unsigned*, int*)) \
     /* 11.0 */ X(primary_ctx_reset, "cuDevicePrimaryCtxReset_v2", (CUdevice))                      \
     /*  3.2 */ X(ctx_create, "cuCtxCreate_v2", (CUcontext*, unsigned, CUdevice))                   \
     /*  4.0 */ X(ctx_destroy, "cuCtxDestroy_v2", (CUcontext))                                      \

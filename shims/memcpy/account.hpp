@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "reasons.hpp"
+
+#include <cstddef>
+#include <string>
+
+/// What was taken and what was not, for BARMAP_LOG=info. Nothing here costs a program that copies
+/// no batches. Thread rule: every function may be called at once.
+namespace barmap::memcpy_dropin {
+
+void count_taken(std::size_t pieces, std::size_t bytes) noexcept;
+void count_passed(reason why) noexcept;
+
+/// In one line. @throws std::bad_alloc
+[[nodiscard]] std::string account();
+
+/// To stderr, whatever BARMAP_LOG is: what somebody has to know.
+void say(std::string const& text) noexcept;
+
+} // namespace barmap::memcpy_dropin

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "driver_functions.hpp"
+
+#include "interposed.hpp"
+#include "take.hpp"
+
+#include <limits>
+
+using namespace barmap::memcpy_dropin;
+using barmap::cuda::error_not_found;
+using barmap::cuda::success;
+
+namespace {
+
+/// The driver's answer to cuGetProcAddress, with this library's functions in the place of its own.
+CUresult with_ours(CUresult result, char const* name, void** function, int version,
+                   unsigned long long flags) noexcept {
+    if (result != success || !name || !function || !*function)
+        return result;
+    if (interposed* const which = find_interposed(name, version, flags))
+        *function = hand_out(*which, *function);
+    return result;
+}
+
+template <class Function>
+CUresult get_address(char const* symbol, char const* name, void** function, int version,
+                     unsigned long long flags, auto... status) noexcept {
+    auto* const driver = real_function<Function>(symbol);
+    if (!driver)
+        return error_not_found;
+    return with_ours(driver(name, function, version, flags, status...), name, function, version,
+                     flags);
+}
+
+std::optional<CUresult> try_to_take(batch_call const& call) noexcept {
+    return driver_is_loaded() ? take(call) : std::nullopt;
+}
+
+/// As CUDA 12 has it. Where the caller does not say where, the driver answers.
+CUresult copy_as_12(decltype(cuMemcpyBatchAsync)* driver, batch_call const& call,
+                    std::size_t* failed, auto... as_given) noexcept {
+    if (!driver)
+        return error_not_found;
+    if (failed) {
+        if (auto const result = try_to_take(call)) {
+            *failed = std::numeric_limits<std::size_t>::max(); // no copy in particular
+            return *result;
+        }
+    }
+    return driver(as_given..., failed, call.stream);
+}
+
+CUresult copy_as_13(decltype(cuMemcpyBatchAsync_v2)* driver, batch_call const& call,
+                    auto... as_given) noexcept {
+    if (!driver)
+        return error_not_found;
+    if (auto const result = try_to_take(call))
+        return *result;
+    return driver(as_given..., call.stream);
+}
+
+} // namespace
+
+CUresult cuGetProcAddress(char const* name, void** function, int version,
+                          unsigned long long flags) {
+    return get_address<decltype(cuGetProcAddress)>("cuGetProcAddress", name, function, version,
+                                                   flags);
+}
+
+CUresult cuGetProcAddress_v2(char const* name, void** function, int version,
+                             unsigned long long flags, int* status) {
+    return get_address<decltype(cuGetProcAddress_v2)>("cuGetProcAddress_v2", name, function,
+                                                      version, flags, status);
+}
+
+// clang-format off
+#define BARMAP_LISTS                                                                               \
+    CUdeviceptr *to, CUdeviceptr *from, std::size_t *bytes, std::size_t count,                     \
+        CUmemcpyAttributes *attributes, std::size_t *first_of, std::size_t attribute_count
+#define BARMAP_LISTS_GIVEN to, from, bytes, count, attributes, first_of, attribute_count
+#define BARMAP_AS_12(symbol)                                                                       \
+    CUresult symbol(BARMAP_LISTS, std::size_t* failed, CUstream stream) {                          \
+        return copy_as_12(real_function<decltype(symbol)>(#symbol), {BARMAP_LISTS_GIVEN, stream},  \
+                          failed, BARMAP_LISTS_GIVEN);                                             \
+    }
+#define BARMAP_AS_13(symbol)                                                                       \
+    CUresult symbol(BARMAP_LISTS, CUstream stream) {                                               \
+        return copy_as_13(real_function<decltype(symbol)>(#symbol), {BARMAP_LISTS_GIVEN, stream},  \
+                          BARMAP_LISTS_GIVEN);                                                     \
+    }
+// clang-format on
+// A null stream is a default one to both kinds, and those are the driver's.
+BARMAP_AS_12(cuMemcpyBatchAsync)
+BARMAP_AS_12(cuMemcpyBatchAsync_ptsz)
+BARMAP_AS_13(cuMemcpyBatchAsync_v2)
+BARMAP_AS_13(cuMemcpyBatchAsync_v2_ptsz)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "judgement.hpp"
+
+#include "driver/cuda/address_ranges.hpp"
+#include "driver/cuda/driver_api.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace barmap::memcpy_dropin {
+namespace {
+
+using cuda::address_range;
+using cuda::memory_side;
+
+/// Those of NULL, of the legacy default stream and of the one of each thread.
+bool is_default(CUstream stream) noexcept {
+    constexpr std::uintptr_t per_thread = 2; // CU_STREAM_PER_THREAD
+    return reinterpret_cast<std::uintptr_t>(stream) <= per_thread;
+}
+
+/// Hints say where managed and pageable memory is, which is not taken. One that CUDA may refuse
+/// is left to it.
+bool is_known(CUmemLocation const& hint) noexcept {
+    constexpr int none = 0, host = 2;
+    return (hint.type == none || hint.type == cuda::location_type_device || hint.type == host) &&
+           hint.id >= 0;
+}
+
+std::optional<reason> judge_attribute(CUmemcpyAttributes const& each) noexcept {
+    constexpr unsigned prefer_overlap_with_compute = 1; // which the engine does anyway
+    if (each.srcAccessOrder == cuda::source_order_during_call)
+        return reason::during_call;
+    bool const is_order_kept = each.srcAccessOrder == cuda::source_order_stream ||
+                               each.srcAccessOrder == cuda::source_order_any;
+    if (!is_order_kept || (each.flags & ~prefer_overlap_with_compute) != 0 ||
+        !is_known(each.srcLocHint) || !is_known(each.dstLocHint))
+        return reason::unknown_attribute;
+    return std::nullopt;
+}
+
+/// Whether the attributes are for all pieces, in order; there are no more of them than pieces then.
+bool are_in_order(batch_call const& call) noexcept {
+    std::span const first(call.first_of, call.attribute_count);
+    return first.front() == 0 && first.back() < call.count &&
+           std::ranges::adjacent_find(first, std::ranges::greater_equal{}) == first.end();
+}
+
+} // namespace
+
+std::optional<reason> judge_lists(batch_call const& call) noexcept {
+    if (call.count < least_pieces)
+        return reason::few_pieces;
+    if (is_default(call.stream))
+        return reason::default_stream;
+    if (!call.to || !call.from || !call.bytes || !call.attributes || !call.first_of ||
+        call.attribute_count == 0 || !are_in_order(call))
+        return reason::refused_by_cuda;
+    for (CUmemcpyAttributes const& each : std::span(call.attributes, call.attribute_count))
+        if (auto const why = judge_attribute(each))
+            return why;
+    std::size_t sum = 0;
+    for (std::size_t const bytes : std::span(call.bytes, call.count)) {
+        if (bytes == 0)
+            return reason::refused_by_cuda;
+        if (bytes > call.count * most_mean_bytes - sum)
+            return reason::large_pieces;
+        sum += bytes;
+    }
+    return std::nullopt;
+}
+
+std::optional<reason> judge_capture(CUstream stream) {
+    int status = cuda::capture_status_none;
+    if (cuda::api().stream_is_capturing(stream, &status) != cuda::success)
+        return reason::refused_by_cuda;
+    if (status != cuda::capture_status_none)
+        return reason::captured;
+    return std::nullopt;
+}
+
+std::optional<reason> judge_context(CUstream stream, CUcontext ours) {
+    cuda::driver_api const& cu = cuda::api();
+    CUcontext current = nullptr, of_stream = nullptr;
+    if (cu.ctx_get_current(&current) != cuda::success || current != ours ||
+        cu.stream_get_ctx(stream, &of_stream) != cuda::success || of_stream != ours)
+        return reason::other_context;
+    return std::nullopt;
+}
+
+namespace {
+
+/// One side of a piece.
+std::optional<reason> judge_side(CUdeviceptr at, std::size_t bytes, cuda::address_ranges& asked,
+                                 address_range& latest) {
+    CUdeviceptr const last = at + (bytes - 1);
+    if (latest.holds(at) && latest.holds(last)) // which was judged
+        return std::nullopt;
+    latest = asked.find(at);
+    if (latest.side == memory_side::unknown || !latest.holds(last))
+        return reason::unknown_memory;
+    if (latest.side == memory_side::both)
+        return reason::managed_memory;
+    if (latest.is_synchronous)
+        return reason::synchronous_memory;
+    if (latest.side == memory_side::peer || latest.side == memory_side::apart)
+        return reason::other_gpu;
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<reason> judge_memory(batch_call const& call, int ordinal,
+                                   std::vector<copy_piece>& pieces) {
+    pieces.clear();
+    pieces.reserve(call.count);
+    // Asked again for each batch: memory that was pinned yesterday may be pageable today.
+    cuda::address_ranges asked(cuda::device_with(ordinal));
+    address_range to, from;
+    memory_side way = memory_side::unknown;
+    for (std::size_t i = 0; i < call.count; ++i) {
+        if (auto const why = judge_side(call.to[i], call.bytes[i], asked, to))
+            return why;
+        if (auto const why = judge_side(call.from[i], call.bytes[i], asked, from))
+            return why;
+        if (to.side == from.side)
+            return reason::one_side;
+        if (way == memory_side::unknown)
+            way = to.side;
+        if (to.side != way)
+            return reason::both_ways;
+        pieces.push_back({call.to[i], call.from[i], call.bytes[i]});
+    }
+    return std::nullopt;
+}
+
+} // namespace barmap::memcpy_dropin

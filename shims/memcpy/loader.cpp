@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "interposed.hpp"
+#include "next_definition.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <dlfcn.h>
+
+/// dlsym and dlvsym, in whose answers the driver's functions are replaced. All other searches go on
+/// to the next dlsym by a jump, so that it sees the caller's return address: by that it finds where
+/// RTLD_NEXT begins.
+namespace barmap::memcpy_dropin {
+namespace {
+
+using dlsym_function = void*(void*, char const*);
+using dlvsym_function = void*(void*, char const*, char const*);
+
+void* next_one(std::atomic<void*>& known, char const* name) noexcept {
+    void* found = known.load(std::memory_order_relaxed);
+    if (!found) {
+        found = next_definition(name);
+        known.store(found, std::memory_order_relaxed);
+    }
+    return found;
+}
+
+void* next_dlsym() noexcept {
+    static constinit std::atomic<void*> known{nullptr};
+    return next_one(known, "dlsym");
+}
+
+void* next_dlvsym() noexcept {
+    static constinit std::atomic<void*> known{nullptr};
+    return next_one(known, "dlvsym");
+}
+
+/// What a search comes to: an answer, or where to go on with it.
+struct outcome {
+    void* answer;
+    void* go_on;
+};
+
+outcome search(void* library, char const* symbol, char const* version) noexcept {
+    outcome const others{nullptr, version ? next_dlvsym() : next_dlsym()};
+    if (!symbol || std::strncmp(symbol, "cu", 2) != 0)
+        return others;
+    interposed* const which = find_interposed(symbol);
+    if (!which || library == RTLD_NEXT) // which is asked for by what comes behind
+        return others;
+    auto const next = [&](void* where) {
+        return version ? reinterpret_cast<dlvsym_function*>(others.go_on)(where, symbol, version)
+                       : reinterpret_cast<dlsym_function*>(others.go_on)(where, symbol);
+    };
+    void* const found = library == RTLD_DEFAULT ? which->ours() : next(library);
+    if (!found)
+        return others; // again, for the error's sake
+    void* const answer = hand_out(*which, found);
+    if (!answer)
+        (void)next(RTLD_NEXT); // which leaves dlerror() its text
+    return {answer, nullptr};
+}
+
+} // namespace
+
+} // namespace barmap::memcpy_dropin
+
+extern "C" {
+
+__attribute__((visibility("hidden"), used)) barmap::memcpy_dropin::outcome
+barmap_memcpy_search(void* library, char const* symbol, char const* version) noexcept {
+    return barmap::memcpy_dropin::search(library, symbol, version);
+}
+
+} // extern "C"
+
+// The arguments are kept for the next one. An outcome comes back in two registers. CUDA has batch
+// copies on these two processors only.
+#if defined(__x86_64__)
+#define BARMAP_SEARCH(name, version)                                                               \
+    asm(".text\n.globl " name "\n.type " name ", @function\n" name ":\n"                           \
+        ".cfi_startproc\nendbr64\n"                                                                \
+        "push %rdi\npush %rsi\npush %rdx\n.cfi_adjust_cfa_offset 24\n" version                     \
+        "call barmap_memcpy_search\n"                                                              \
+        "mov %rdx, %rcx\npop %rdx\npop %rsi\npop %rdi\n.cfi_adjust_cfa_offset -24\n"               \
+        "test %rcx, %rcx\njz 1f\njmp *%rcx\n1: ret\n.cfi_endproc\n.size " name ", . - " name "\n")
+BARMAP_SEARCH("dlsym", "xor %edx, %edx\n");
+BARMAP_SEARCH("dlvsym", "");
+#elif defined(__aarch64__)
+#define BARMAP_SEARCH(name, version)                                                               \
+    asm(".text\n.globl " name "\n.type " name ", %function\n" name ":\n"                           \
+        ".cfi_startproc\nhint #34\n" /* bti c */                                                   \
+        "stp x29, x30, [sp, -48]!\n.cfi_adjust_cfa_offset 48\n.cfi_offset 30, -40\n"               \
+        "mov x29, sp\nstp x0, x1, [sp, 16]\nstr x2, [sp, 32]\n" version                            \
+        "bl barmap_memcpy_search\n"                                                                \
+        "mov x9, x0\nmov x16, x1\nldp x0, x1, [sp, 16]\nldr x2, [sp, 32]\n"                        \
+        "ldp x29, x30, [sp], 48\n.cfi_adjust_cfa_offset -48\n.cfi_restore 30\n"                    \
+        "cbz x16, 1f\nbr x16\n1: mov x0, x9\nret\n.cfi_endproc\n.size " name ", . - " name "\n")
+BARMAP_SEARCH("dlsym", "mov x2, xzr\n");
+BARMAP_SEARCH("dlvsym", "");
+#endif

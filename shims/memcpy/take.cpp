@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "take.hpp"
+
+#include "account.hpp"
+#include "gpu_batches.hpp"
+#include "judgement.hpp"
+#include "own_calls.hpp"
+
+#include "base/log.hpp"
+#include "driver/cuda/driver_api.hpp"
+
+#include <atomic>
+#include <exception>
+#include <numeric>
+
+namespace barmap::memcpy_dropin {
+namespace {
+
+/// Made by the first batch, so that it goes before what was loaded earlier: CUDA.
+class exit_watch {
+public:
+    exit_watch() = default;
+    exit_watch(exit_watch const&) = delete;
+    exit_watch& operator=(exit_watch const&) = delete;
+    ~exit_watch() {
+        exits.store(true);
+        if (!is_ours())
+            return;
+        gpu_batches::wait_for_starts();
+        try {
+            if (log::threshold() >= log::level::info)
+                log::info(account());
+        } catch (std::exception const&) {
+            // Without a line.
+        }
+    }
+    /// Whether the first batch was this process's, and not a parent's.
+    [[nodiscard]] bool is_ours() const noexcept { return os::is_this_process(owner_); }
+    static inline constinit std::atomic<bool> exits{false};
+
+private:
+    os::process_id owner_ = os::this_process();
+};
+
+/// Notices that this thread has destroyed what is its own, as the main thread does before the
+/// functions that atexit() was given.
+struct thread_watch {
+    thread_watch() = default;
+    thread_watch(thread_watch const&) = delete;
+    thread_watch& operator=(thread_watch const&) = delete;
+    ~thread_watch() { is_over = true; }
+    static inline constinit thread_local bool is_over = false;
+};
+
+/// The GPU of this thread's context. @throws error
+gpu_batches* gpu_of_this_thread(int& ordinal) {
+    cuda::driver_api const& cu = cuda::api();
+    CUdevice device = -1;
+    if (cu.ctx_get_device(&device) != cuda::success)
+        return nullptr;
+    ordinal = device;
+    return gpu_batches::of(device);
+}
+
+/// Whether there is a primary context, which barmap is not to be the first to make.
+bool has_primary_context(CUdevice device) {
+    unsigned flags = 0;
+    int is_active = 0;
+    return cuda::api().primary_ctx_get_state(device, &flags, &is_active) == cuda::success &&
+           is_active != 0;
+}
+
+/// @throws error, std::bad_alloc
+std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
+    if (auto const why = judge_lists(call))
+        return why;
+    if (auto const why = judge_capture(call.stream))
+        return why;
+    int ordinal = 0;
+    gpu_batches* const gpu = gpu_of_this_thread(ordinal);
+    if (!gpu || !has_primary_context(ordinal))
+        return reason::other_context;
+    switch (gpu->now()) {
+    case gpu_batches::state::idle:
+    case gpu_batches::state::starting:
+        return reason::starting;
+    case gpu_batches::state::off:
+        return reason::off;
+    case gpu_batches::state::ready:
+        break;
+    }
+    if (auto const why = judge_context(call.stream, gpu->context()))
+        return why;
+    std::vector<copy_piece> pieces;
+    if (auto const why = judge_memory(call, ordinal, pieces))
+        return why;
+    if (auto const why = gpu->submit(pieces, call.stream, result))
+        return why;
+    if (result == cuda::success)
+        count_taken(call.count,
+                    std::accumulate(call.bytes, call.bytes + call.count, std::size_t{0}));
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<CUresult> take(batch_call const& call) noexcept {
+    if (own_calls::are_here)
+        return std::nullopt;
+    own_calls const ours;
+    CUresult result = cuda::success;
+    std::optional<reason> why = reason::exiting;
+    try {
+        static exit_watch const process;
+        if (!process.is_ours()) { // CUDA works in no child, and locks may be held for ever
+            why = reason::forked;
+        } else if (!thread_watch::is_over && !exit_watch::exits.load()) {
+            static thread_local thread_watch const thread;
+            why = try_to_take(call, result);
+        }
+    } catch (std::exception const&) {
+        why = reason::refused_here;
+    }
+    if (!why)
+        return result;
+    count_passed(*why);
+    return std::nullopt;
+}
+
+} // namespace barmap::memcpy_dropin
