@@ -17,6 +17,7 @@ _barmap_options() {
         ring) echo "--device --only --slots --messages --iterations --slices --load $output" ;;
         fresh) echo "$target --sizes --iterations --every-routine --demonstrate-stale $output" ;;
         stress) echo "$target --threads --iterations --region --pieces --pairs --seed $output" ;;
+        run) echo "--" ;;
         sim) echo "--driver --devices --bar1 --memory --fail --" ;;
         plot) echo "-o --output --title --series --overlay" ;;
     esac
@@ -28,11 +29,11 @@ _barmap() {
     local subcommand=${COMP_WORDS[1]} i
     COMPREPLY=()
     if [[ $COMP_CWORD -eq 1 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "info demo check lat bw api batch pingpong ring fresh stress sim plot \
+        mapfile -t COMPREPLY < <(compgen -W "info demo check lat bw api batch pingpong ring fresh stress run sim plot \
             -h --help --version" -- "$word")
         return
     fi
-    if [[ $subcommand == sim ]]; then
+    if [[ $subcommand == run || $subcommand == sim ]]; then
         for ((i = 2; i < COMP_CWORD; ++i)); do
             [[ ${COMP_WORDS[i]} == -- ]] || continue
             if declare -F _command_offset > /dev/null; then

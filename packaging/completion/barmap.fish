@@ -15,6 +15,7 @@ complete -c barmap -n __fish_use_subcommand -f -a pingpong -d 'round trips betwe
 complete -c barmap -n __fish_use_subcommand -f -a ring -d 'rings between the CPU and running GPU kernels'
 complete -c barmap -n __fish_use_subcommand -f -a fresh -d 'poll a counter, every read must be monotonic'
 complete -c barmap -n __fish_use_subcommand -f -a stress -d 'many threads, mixed operations'
+complete -c barmap -n __fish_use_subcommand -f -a run -d 'run a program whose batch copies barmap takes'
 complete -c barmap -n __fish_use_subcommand -f -a sim -d 'run a program on the simulated GPU'
 complete -c barmap -n __fish_use_subcommand -f -a plot -d 'draw what was measured'
 
@@ -75,7 +76,7 @@ complete -c barmap -n '__fish_seen_subcommand_from sim' -x -l devices -d 'number
 complete -c barmap -n '__fish_seen_subcommand_from sim' -x -l bar1 -d 'BAR1 per GPU'
 complete -c barmap -n '__fish_seen_subcommand_from sim' -x -l memory -d 'memory per GPU'
 complete -c barmap -n '__fish_seen_subcommand_from sim' -x -l fail -d 'a driver call that fails'
-complete -c barmap -n '__fish_seen_subcommand_from sim' -a '(__fish_complete_subcommand --fcs-skip=2)'
+complete -c barmap -n '__fish_seen_subcommand_from run sim' -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c barmap -n '__fish_seen_subcommand_from plot' -r -F -s o -l output -d 'the plot to write'
 complete -c barmap -n '__fish_seen_subcommand_from plot' -x -l title -d 'instead of the machine'
 complete -c barmap -n '__fish_seen_subcommand_from plot' -x -l series -d 'only series of this name'

@@ -39,7 +39,7 @@ def italic(text: str) -> str:
 
 def running(text: str) -> str:
     """A text of help, with what is typed in bold."""
-    parts = re.split(r"((?<![\w-])--[a-z][\w-]*|\bBARMAP_\w+|\bbarmap (?:info|sim)\b)", text)
+    parts = re.split(r"((?<![\w-])--[a-z][\w-]*|\bBARMAP_\w+|\bbarmap (?:info|run|sim)\b)", text)
     return "".join(bold(part) if at % 2 else escaped(part) for at, part in enumerate(parts))
 
 

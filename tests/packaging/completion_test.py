@@ -124,8 +124,9 @@ class Completion:
 class Bash(Completion, unittest.TestCase):
     ask = staticmethod(bash)
 
-    def test_commands_behind_sim(self):
-        self.assertIn("cmp", bash("sim", "--", "cmp"))
+    def test_commands_behind_dashes(self):
+        for subcommand in ("run", "sim"):
+            self.assertIn("cmp", bash(subcommand, "--", "cmp"))
 
 
 @unittest.skipUnless(shutil.which("fish"), "fish is not installed")

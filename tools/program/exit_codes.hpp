@@ -12,7 +12,7 @@ inline constexpr int exit_failed = 1;        ///< a check failed: wrong bytes, a
 inline constexpr int exit_usage = 2; ///< an option is wrong, or --output cannot be written
 inline constexpr int exit_unavailable = 3;   ///< no GPU, a refusal, or stdout cannot be written
 inline constexpr int exit_timed_out = 4;     ///< a GPU kernel did not answer in time
-inline constexpr int exit_not_started = 127; ///< `sim` cannot start the program, as in a shell
+inline constexpr int exit_not_started = 127; ///< `run` or `sim` cannot start the program, as in a shell
 
 // What helps say of them.
 inline constexpr char const* usage_help =
@@ -27,7 +27,7 @@ inline std::string exit_code_help() {
            std::string(usage_help) + "\n  " + unavailable_help +
            "\n"
            "  4 a GPU kernel did not answer in time\n"
-           "  127 the program of barmap sim cannot be started; otherwise barmap sim exits as it "
+           "  127 the program of barmap run or sim cannot be started; otherwise these exit as it "
            "does";
 }
 

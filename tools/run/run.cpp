@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "base/library.hpp"
+#include "output/formatted.hpp"
+#include "program/environment.hpp"
+#include "program/options.hpp"
+#include "program/run_instead.hpp"
+
+#include <filesystem>
+
+namespace barmap::tool {
+namespace {
+
+constexpr char library_name[] = "libbarmap-memcpy.so";
+
+struct run_options : options {
+    std::vector<std::string> program;
+};
+
+/// Empty where it is not installed.
+std::string library_path() {
+    std::error_code ignored;
+    std::filesystem::path const own = os::own_folder();
+    std::vector<std::filesystem::path> folders{BARMAP_TOOL_LIB_FOLDER};
+    if (!own.empty()) // or the current folder would be searched
+        folders = {own / BARMAP_TOOL_TO_LIB, own / "../lib", BARMAP_TOOL_LIB_FOLDER};
+    for (std::filesystem::path const& folder : folders)
+        if (std::filesystem::exists(folder / library_name, ignored))
+            return std::filesystem::weakly_canonical(folder / library_name, ignored).string();
+    return {};
+}
+
+int run(run_options const& values) {
+    std::string const library = library_path();
+    if (library.empty())
+        return cannot_start(formatted("{} is neither beside this program nor in {}: build or "
+                                      "install barmap with BARMAP_SHIMS=ON",
+                                      library_name, BARMAP_TOOL_LIB_FOLDER));
+    if (library.find_first_of(": ") != std::string::npos)
+        return cannot_start(formatted("LD_PRELOAD cannot hold {}: install barmap where no space or "
+                                      "colon is in the path",
+                                      library));
+    environment variables;
+    variables.set_first("LD_PRELOAD", library);
+    return run_instead(values.program);
+}
+
+} // namespace
+
+void add_run(command_line& program) {
+    subcommand app = program.add("run", "Run a program whose batch copies barmap takes");
+    auto values = std::make_shared<run_options>();
+    app.add("PROGRAM", values->program, "the program and its arguments, after --").required();
+    app.arguments_at_end();
+    app.footer(
+        {.remark = "What barmap takes of cudaMemcpyBatchAsync and cuMemcpyBatchAsync, and "
+                   "what it leaves to CUDA, is in docs/memcpy.md.",
+         .exit_codes = {"127 the program cannot be started", "2 an option or argument is wrong",
+                        "N otherwise as the program exits"},
+         .examples = {"# What does it take?",
+                      "BARMAP_LOG=info barmap run -- ./my_program --its-option",
+                      "# The same on the simulated GPU, by CUDA's own copies",
+                      "BARMAP_ENGINE=driver barmap sim -- barmap run -- ./my_program"}});
+    when_chosen(app, values, run);
+}
+
+} // namespace barmap::tool
