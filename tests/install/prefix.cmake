@@ -32,14 +32,14 @@ set(expected
   share/man/man3/barmap-signal.3 share/man/man3/barmap_ring_to_gpu_push.3)
 if(SHIMS)
   set(dropins ${LIBDIR}/barmap-dropins)
-  list(APPEND expected ${dropins}/lib/libvkgdr.so ${dropins}/lib/libvkgdr.so.1
+  list(APPEND expected ${LIBDIR}/libbarmap-memcpy.so ${dropins}/lib/libvkgdr.so ${dropins}/lib/libvkgdr.so.1
     ${dropins}/lib/cmake/barmap/vkgdrTargets.cmake ${dropins}/include/vkgdr.h
     ${dropins}/lib/libgdrapi.so ${dropins}/lib/libgdrapi.so.2
     ${dropins}/include/gdrapi.h ${dropins}/include/gdrconfig.h
     ${dropins}/share/man/man3/gdrapi.3 ${dropins}/share/man/man3/gdr_pin_buffer.3)
 endif()
 if(TOOLS)
-  list(APPEND expected ${BINDIR}/barmap share/man/man1/barmap.1 share/man/man1/barmap-lat.1 share/bash-completion/completions/barmap
+  list(APPEND expected ${BINDIR}/barmap share/man/man1/barmap.1 share/man/man1/barmap-lat.1 share/man/man1/barmap-run.1 share/bash-completion/completions/barmap
     share/zsh/site-functions/_barmap share/fish/vendor_completions.d/barmap.fish)
   if(SHIMS)
     list(APPEND expected ${dropins}/libexec/barmap/validate)
