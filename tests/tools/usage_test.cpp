@@ -27,7 +27,8 @@ TEST_P(subcommand, refuses_an_unknown_option) {
 
 INSTANTIATE_TEST_SUITE_P(every, subcommand,
                          testing::Values("info", "demo", "check", "lat", "bw", "api", "batch",
-                                         "pingpong", "ring", "fresh", "stress", "run", "sim", "plot"),
+                                         "pingpong", "ring", "fresh", "stress", "run", "sim",
+                                         "plot"),
                          [](auto const& info) { return std::string(info.param); });
 
 TEST(usage, top_help_documents_the_exit_codes) {
@@ -203,7 +204,8 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_line{"batch --seed -1", "--seed"}, wrong_line{"batch --budget 0", "--budget"},
         wrong_line{"batch --iterations 0", "--iterations"},
         wrong_line{"batch --device 1024", "--device"},
-        wrong_line{"check --require nonsense", "the backends are"}, wrong_line{"run", "PROGRAM"}, wrong_line{"sim", "PROGRAM"}));
+        wrong_line{"check --require nonsense", "the backends are"}, wrong_line{"run", "PROGRAM"},
+        wrong_line{"sim", "PROGRAM"}));
 
 TEST(usage, an_output_file_that_cannot_be_written_is_told) {
     outcome const run = barmap("info --output /no/such/folder/file");

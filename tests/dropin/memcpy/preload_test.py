@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import unittest
 
 LIBRARY = PROGRAM = VERSIONED = OTHER = SIMULATED = ""  # set from the command line
@@ -44,11 +45,14 @@ def run(*arguments, **how):
 def run_when(words, *arguments, **how):
     """Lets the program go on when this is in what it prints to stderr."""
     process = start(*arguments, **how)
+    limit = threading.Timer(60, process.kill)  # the program waits for this one, which waits for words
+    limit.start()
     err = ""
     for line in process.stderr:
         err += line
         if words in line:
             break
+    limit.cancel()
     return Outcome(process, err)
 
 
