@@ -3,9 +3,11 @@
 
 #include "driver/cuda/address_ranges.hpp"
 #include "driver/cuda/driver_api.hpp"
+#include "transfer/engine/engine.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace barmap::memcpy_dropin {
@@ -104,7 +106,7 @@ std::optional<reason> judge_side(CUdeviceptr at, std::size_t bytes, cuda::addres
         return reason::managed_memory;
     if (latest.is_synchronous)
         return reason::synchronous_memory;
-    if (latest.side == memory_side::peer || latest.side == memory_side::apart)
+    if (latest.side == memory_side::apart)
         return reason::other_gpu;
     return std::nullopt;
 }
@@ -118,18 +120,21 @@ std::optional<reason> judge_memory(batch_call const& call, int ordinal,
     // Asked again for each batch: memory that was pinned yesterday may be pageable today.
     cuda::address_ranges asked(cuda::device_with(ordinal));
     address_range to, from;
-    memory_side way = memory_side::unknown;
+    std::optional<engine::direction> way;
     for (std::size_t i = 0; i < call.count; ++i) {
         if (auto const why = judge_side(call.to[i], call.bytes[i], asked, to))
             return why;
         if (auto const why = judge_side(call.from[i], call.bytes[i], asked, from))
             return why;
-        if (to.side == from.side)
-            return reason::one_side;
-        if (way == memory_side::unknown)
-            way = to.side;
-        if (to.side != way)
+        if (to.side == memory_side::host && from.side == memory_side::host)
+            return reason::host_to_host;
+        engine::direction const its = to.side == memory_side::host ? engine::direction::to_cpu
+                                      : from.side == memory_side::host
+                                          ? engine::direction::to_gpu
+                                          : engine::direction::among_gpus;
+        if (its != way.value_or(its))
             return reason::both_ways;
+        way = its;
         pieces.push_back({call.to[i], call.from[i], call.bytes[i]});
     }
     return std::nullopt;

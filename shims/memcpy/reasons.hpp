@@ -25,7 +25,7 @@ enum class reason {
     managed_memory,
     synchronous_memory,
     other_gpu,
-    one_side,
+    host_to_host,
     both_ways,
     refused_here,
 };
@@ -47,8 +47,8 @@ inline constexpr std::array<std::string_view, 19> words_of_reasons{
     "memory that CUDA has not pinned",
     "managed memory",
     "memory with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS",
-    "memory of another GPU",
-    "pieces that stay on one side",
+    "memory of another GPU without access",
+    "pieces that stay in host memory",
     "pieces that go both ways",
     "refused by barmap",
 };

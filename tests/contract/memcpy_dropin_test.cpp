@@ -38,6 +38,15 @@ TEST_P(memcpy_dropin_test, copies_between_every_kind_of_memory) {
     }
 }
 
+TEST_P(memcpy_dropin_test, copies_inside_a_gpu) {
+    open_stream const stream;
+    std::vector<copy_piece> list;
+    for (std::size_t i = 0; i < 100; ++i)
+        list.push_back({m_.p.block.address() + (batch_program::size / 2) + i * 1000,
+                        m_.p.block.address() + (99 - i) * 1000, 990});
+    m_.expect_taken({list, stream.get()});
+}
+
 TEST_P(memcpy_dropin_test, takes_host_memory_that_was_registered) {
     open_stream const stream;
     std::vector<std::byte> memory(2 * mib);

@@ -216,18 +216,20 @@ TEST_F(memcpy_reason, memory_whose_copies_are_synchronous) {
     m_.expect_passed(given, reason::synchronous_memory);
 }
 
-TEST_F(memcpy_reason, pieces_that_stay_on_one_side) {
-    for (std::uintptr_t const side : {m_.p.block.address(), m_.p.host.address()}) {
-        copies given = good();
-        given.to[70] = side + batch_program::size - 1000;
-        given.from[70] = side + batch_program::size - 500;
-        m_.expect_passed(given, reason::one_side);
-    }
+TEST_F(memcpy_reason, pieces_that_stay_in_host_memory) {
+    copies given = good();
+    given.to[70] = m_.p.host.address() + batch_program::size - 1000;
+    given.from[70] = m_.p.host.address() + batch_program::size - 500;
+    m_.expect_passed(given, reason::host_to_host);
 }
 
 TEST_F(memcpy_reason, pieces_that_go_both_ways) {
     copies given = good();
     std::swap(given.to[99], given.from[99]);
+    m_.expect_passed(given, reason::both_ways);
+    given = good();
+    given.to[70] = m_.p.block.address() + batch_program::size - 1000;
+    given.from[70] = m_.p.block.address() + batch_program::size - 500;
     m_.expect_passed(given, reason::both_ways);
 }
 
@@ -312,15 +314,22 @@ TEST(memcpy_gpus, memory_of_another_gpu) {
     open_stream const stream;
     copies given{m.p.pieces(100, 200), stream.get()};
     m.expect_taken(given);
-    CUcontext first = nullptr;
+    CUcontext first = nullptr, second = nullptr;
     expect_success(cuda::api().ctx_get_current(&first));
     m.machine->use(1);
+    expect_success(cuda::api().ctx_get_current(&second));
     {
-        device_block const block(4096);
+        device_block const block(mib);
+        write_by_driver(block.address(), pattern(mib, 4));
         expect_success(cuda::api().ctx_set_current(first));
-        given.from[70] = block.address();
+        for (std::size_t i = 0; i < given.to.size(); ++i) {
+            given.to[i] = m.p.block.address() + i * 1000;
+            given.from[i] = block.address() + i * 900;
+        }
         m.expect_left(given.call(), reason::other_gpu);
-        expect_success(cuda::api().ctx_set_current(first));
+        expect_success(cuda::api().ctx_enable_peer_access(second, 0));
+        m.expect_taken(given);
+        expect_success(cuda::api().ctx_disable_peer_access(second));
     }
 }
 
