@@ -198,6 +198,14 @@ def files_without_licence(root: Path) -> list[str]:
     return found
 
 
+def tests_that_nobody_builds(root: Path) -> list[str]:
+    """Each file of tests is built: a CMakeLists.txt of the tests names it."""
+    built = "".join(each.read_text() for each in sorted((root / "tests").rglob("CMakeLists.txt")))
+    return [f"{path.relative_to(root)}: no CMakeLists.txt names it" for path in code_files(root)
+            if path.is_relative_to(root / "tests") and path.name.endswith("_test.cpp")
+            and path.name not in built]
+
+
 def names_that_say_nothing(root: Path) -> list[str]:
     """No room or file is a drawer for odds and ends."""
     found = set()
@@ -230,4 +238,4 @@ def headers_that_need_others(root: Path, compiler: str) -> list[str]:
 RULES = (system_calls_outside_base, environment_outside_config, driver_symbols_outside_cuda,
          driver_functions_in_the_wrong_group, vulkan_headers_outside_vulkan, backends_named_outside_the_list,
          includes_upwards, loose_files, one_name_in_two_rooms, long_files, files_without_licence,
-         names_that_say_nothing)
+         names_that_say_nothing, tests_that_nobody_builds)

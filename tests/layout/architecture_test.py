@@ -110,6 +110,9 @@ PLANTED = {
         "tools/kernels.ptx": ".version 6.4\n",
         "python/tool.py": "#!/usr/bin/env python3\nimport os\n",
     },
+    "tests_that_nobody_builds": {
+        "tests/unit/lost_test.cpp": LICENCE,
+    },
     "names_that_say_nothing": {
         "src/utils/fd.cpp": LICENCE,
         "tests/common.hpp": LICENCE,
