@@ -78,9 +78,12 @@ void gpu_batches::start() noexcept {
         queue_.emplace(device::open(ordinal_).batches());
         std::string const engine(queue_->name());
         // CUDA's own copies are the program's already, unless somebody wants them from here.
-        if (engine != "channel" && engine != config::current().engine)
+        if (engine != "channel" && engine != config::current().engine) {
+            queue_.reset(); // nobody else has it before it is ready
+            context_ = {};
             return give_up("batches go by the engine " + engine +
                            ", which is no better: see `barmap info`");
+        }
         state_.store(state::ready, std::memory_order_release);
         static end_watch const watch; // made after what the core has, it goes before it at the exit
         log::info("cuMemcpyBatchAsync of GPU " + std::to_string(ordinal_) +

@@ -20,9 +20,10 @@ struct run_options : options {
 std::string library_path() {
     std::error_code ignored;
     std::filesystem::path const own = os::own_folder();
-    std::vector<std::filesystem::path> folders{BARMAP_TOOL_LIB_FOLDER};
+    std::vector<std::filesystem::path> folders;
     if (!own.empty()) // or the current folder would be searched
-        folders = {own / BARMAP_TOOL_TO_LIB, own / "../lib", BARMAP_TOOL_LIB_FOLDER};
+        folders = {own / BARMAP_TOOL_TO_LIB, own / "../lib"};
+    folders.emplace_back(BARMAP_TOOL_LIB_FOLDER);
     for (std::filesystem::path const& folder : folders)
         if (std::filesystem::exists(folder / library_name, ignored))
             return std::filesystem::weakly_canonical(folder / library_name, ignored).string();
