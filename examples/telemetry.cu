@@ -56,7 +56,8 @@ int watch(int socket) try {
     int looks = 0;
     microseconds looking{};
     do {
-        // Each look is one trip over the link for both values: so many a second, not all the time.
+        // Each look is one trip over the link for both values: look some hundred times a second,
+        // not in a tight loop.
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         auto const before = now;
         auto const begin = clock_type::now();
@@ -66,9 +67,9 @@ int watch(int socket) try {
             std::fprintf(stderr, "it went back\n");
             return 1;
         }
-        if (++looks % 10 == 0)
-            std::printf("%5.1f %% done, %llu values too small\n", 100.0 * now.done / blocks,
-                        now.subnormal);
+        ++looks;
+        std::printf("%5.1f %% done, %llu values too small\n", 100.0 * now.done / blocks,
+                    now.subnormal);
         // Until all is done, or the job has ended before that.
     } while (now.done < blocks && recv(socket, &word, 1, MSG_DONTWAIT) != 0);
     std::printf("%d looks of %.2f us each; %llu of %u blocks\n", looks, looking.count() / looks,
@@ -94,9 +95,10 @@ milliseconds run(float* values, counters* count, bool then_zero) {
     check(cudaGetLastError());
     check(cudaDeviceSynchronize());
     milliseconds const taken = clock_type::now() - begin;
-    if (then_zero)
+    if (then_zero) {
         check(cudaMemset(count, 0, sizeof *count));
-    check(cudaDeviceSynchronize());
+        check(cudaDeviceSynchronize());
+    }
     return taken;
 }
 

@@ -25,7 +25,7 @@ struct address_range {
     memory_side side = memory_side::unknown;
     int ordinal = -1;            ///< of the GPU that has it, in CUDA's count; -1 where none does
     bool is_synchronous = false; ///< copies end before CUDA's call does (SYNC_MEMOPS)
-    bool is_settled = false;
+    bool is_settled = false; ///< was asked for twice, and need not be again
 
     [[nodiscard]] bool holds(CUdeviceptr address) const noexcept { return address - begin < bytes; }
 };

@@ -167,8 +167,8 @@ private:
     [[nodiscard]] std::uint32_t* begun() const noexcept {
         return reinterpret_cast<std::uint32_t*>(view_.data() + begun_at);
     }
-    /// In the block, behind the words of streams: in GPU memory, since a channel before Hopper
-    /// cannot write above 2^40, where host memory is.
+    /// In the block, behind the words of streams, where a look at it costs a trip over the link: the
+    /// channel's own semaphores have addresses of 40 bits before Hopper, and host memory is above.
     static constexpr std::size_t begun_at =
         command_ring::spare_at + most_tickets * sizeof(std::uint32_t);
 

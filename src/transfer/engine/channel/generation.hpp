@@ -14,7 +14,7 @@ struct generation {
     std::string_view name;
     std::uint32_t channel, copy, usermode;
     bool usermode_parameters; ///< the user-mode page can be asked for through BAR1
-    /// What the channel itself reads, entries, methods and words that it waits for, may be above 2^40.
+    /// What the channel itself reads may be above 2^40: entries, methods, words that it waits for.
     bool high_entries;
 };
 
