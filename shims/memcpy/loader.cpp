@@ -45,7 +45,7 @@ outcome search(void* library, char const* symbol, char const* version) noexcept 
     if (!symbol || std::strncmp(symbol, "cu", 2) != 0)
         return others;
     interposed* const which = find_interposed(symbol);
-    if (!which || library == RTLD_NEXT) // which is asked for by what comes behind
+    if (!which || library == RTLD_NEXT) // the caller wants what is behind itself
         return others;
     auto const next = [&](void* where) {
         return version ? reinterpret_cast<dlvsym_function*>(others.go_on)(where, symbol, version)

@@ -159,7 +159,7 @@ std::size_t take(arena_state& from, arena_block& block, std::size_t bytes, char 
     };
     if (!os::is_this_process(from.owner))
         refuse(errc::forked_child, "make a new arena in the child");
-    checkpoint::pass const here(operation); // whoever takes it writes to it
+    checkpoint::pass const here(operation); // the caller will write to what it takes
     if (bytes == 0)
         refuse(errc::invalid_argument, "give a size greater than 0");
     std::optional<std::size_t> found;

@@ -238,7 +238,7 @@ TEST(checkpoint_batch, without_prepare_is_refused_by_the_channel) {
 
 // Its block is a pool's, which has no IPC handle to tell its objects by.
 TEST(checkpoint_batch, without_prepare_is_refused_by_an_older_channel) {
-    set_environment("BARMAP_SIM_MEMORY", "128M"); // finds room below 2^40 under a sanitizer, too
+    set_environment("BARMAP_SIM_MEMORY", "128M"); // so little fits below 2^40, even under ASan
     expect_batches_to_be_refused_without_prepare(fake::rm::generation::ampere);
 }
 
@@ -283,7 +283,7 @@ TEST(checkpoint_ring, is_neither_made_nor_shared_in_between) {
     ring_to_gpu<std::uint64_t> there(words, 8);
     ring_to_cpu<std::uint64_t> back(words, 8);
     ASSERT_EQ(gpu::push(back.handle_for_thread(), std::uint64_t{1}), gpu::status::ok);
-    EXPECT_EQ(back.try_pop(), 1u); // a credit is to be returned
+    EXPECT_EQ(back.try_pop(), 1u); // so that it owes a credit
     std::function<void()> const calls[] = {
         [&] { (void)there.share(); },
         [&] { (void)back.share(); },

@@ -174,7 +174,7 @@ TEST_P(forged_share_test, random_descriptors_leave_nothing) {
         }
     }
     EXPECT_GT(refused, count / 2);
-    EXPECT_LT(refused, count / 10 * 9) << "of those that nothing was changed in, too";
+    EXPECT_LT(refused, count / 10 * 9) << "some descriptors were not changed, and must open";
     EXPECT_EQ(the_machine().held(), before);
 }
 

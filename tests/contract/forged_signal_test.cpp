@@ -246,7 +246,7 @@ TEST_P(forged_signal_test, random_descriptors_leave_nothing) {
         }
     }
     EXPECT_GT(refused, count / 2);
-    EXPECT_LT(refused, count / 10 * 9) << "of those that nothing was changed in, too";
+    EXPECT_LT(refused, count / 10 * 9) << "some descriptors were not changed, and must open";
 }
 
 INSTANTIATE_TEST_SUITE_P(ways, forged_signal_test, testing::ValuesIn(ways_that_share()),
