@@ -158,6 +158,29 @@ TEST(batch_both_ways_test, a_small_batch_passes_a_large_one) {
     p.expect_done(behind);
 }
 
+// Each ticket names its own queue, however many queues there are.
+TEST(batch_both_ways_test, a_batch_that_has_passed_is_not_done_before_its_engine_is) {
+    for (auto const way : {copy_direction::to_gpu, copy_direction::to_cpu})
+        for (bool const is_ordered : {false, true}) {
+            SCOPED_TRACE(is_ordered);
+            engine_machine machine("channel");
+            both_ways p;
+            open_stream stream;
+            auto const small = going(way, {p.back_list.begin(), p.back_list.begin() + 1});
+            for (unsigned i = 0; i < 3; ++i) // of other queues, with the same numbers
+                p.expect_done(p.queue.submit(small));
+            machine.gpu().stall();
+            batch_ticket const bulk = p.queue.submit(p.out_list);
+            batch_ticket const passing =
+                is_ordered ? p.queue.submit(small, after{stream.get()}, then{stream.get()})
+                           : p.queue.submit(small);
+            EXPECT_FALSE(p.queue.done(passing));
+            machine.gpu().resume();
+            p.expect_done(passing);
+            p.expect_done(bulk);
+        }
+}
+
 // A batch that waits for its stream copies nothing, so that the own engine is free for others.
 TEST(batch_both_ways_test, a_batch_that_waits_for_a_stream_sends_nobody_to_other_engines) {
     engine_machine machine("channel");

@@ -44,7 +44,7 @@ inline constexpr std::size_t most_piece_bytes = std::size_t{1} << 30;
 using ticket = std::uint64_t;
 inline constexpr unsigned number_bits = 48;
 /// Of these, the lower ones count the submissions to one of an engine's queues, from 1 on.
-inline constexpr unsigned ticket_bits = number_bits - 4;
+inline constexpr unsigned ticket_bits = number_bits - 5;
 inline constexpr std::size_t most_queues = std::size_t{1} << (number_bits - ticket_bits);
 
 /// Where a submission is. Of one in parts, the last one counts.

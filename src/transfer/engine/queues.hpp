@@ -52,10 +52,15 @@ public:
         slot& at_;
     };
 
+    /// With so many that wait for streams in each direction.
+    [[nodiscard]] static constexpr std::size_t count(std::size_t of_direction) noexcept {
+        return 1 + 3 * of_direction;
+    }
+
     /// @param make opens a queue, when it is needed. @throws what cannot be had
     /// @param of_direction how many queues wait for streams, in each direction
     queues(std::function<std::unique_ptr<Queue>()> make, std::size_t of_direction)
-        : make_(std::move(make)), of_direction_(of_direction), slots_(1 + 3 * of_direction) {}
+        : make_(std::move(make)), of_direction_(of_direction), slots_(count(of_direction)) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
     [[nodiscard]] slot& at(std::size_t index) noexcept { return slots_[index]; }

@@ -270,10 +270,14 @@ private:
     gpu gpu_;
     std::optional<cuda::block_addresses> addresses_;
     os::process_id owner_ = os::this_process();
-    std::unique_ptr<cuda_session> session_; // goes after its queues
-    queue_set own_{[this] { return open(session_->own_engine); }, 3};
-    queue_set shared_{[this] { return open(session_->shared_engines); }, 1};
-    queue_set passing_{[this] { return open(std::span(session_->shared_engines).first(1)); }, 1};
+    std::unique_ptr<cuda_session> session_;                        // goes after its queues
+    static constexpr std::size_t own = 3, shared = 1, passing = 1; ///< of each direction
+    static_assert(queue_set::count(own) + queue_set::count(shared) + queue_set::count(passing) <=
+                  most_queues);
+    queue_set own_{[this] { return open(session_->own_engine); }, own};
+    queue_set shared_{[this] { return open(session_->shared_engines); }, shared};
+    queue_set passing_{[this] { return open(std::span(session_->shared_engines).first(1)); },
+                       passing};
     std::atomic<bool> stopped_{false};
 
     std::thread watcher_;
