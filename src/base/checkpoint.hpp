@@ -76,7 +76,7 @@ private:
 };
 
 /// No checkpoint of CUDA's is restored within this time (H100: 700 ms).
-inline constexpr std::chrono::milliseconds shortest{10};
+inline constexpr std::chrono::milliseconds shortest{100};
 
 /// CUDA was checkpointed and restored, and the process was not prepared: mappings reach what CUDA's
 /// memory was before. From now on no pass is given, until checkpoint_restore() has put that right.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/checkpoint.hpp"
 #include "contract/batch_fixture.hpp"
 #include "contract/checkpoint_of_cuda.hpp"
 #include "contract/sealed.hpp"
@@ -189,7 +190,7 @@ TEST_P(checkpoint_copies_test, without_prepare_copies_are_refused_until_it_is_pu
     std::vector<std::byte> host(3 * mib);
     map.copy_to_cpu(host, 0);
     checkpoint_of_cuda::whole();
-    std::this_thread::sleep_for(20ms); // no real one is as short
+    std::this_thread::sleep_for(2 * checkpoint::shortest); // no real one is as short
     write_by_driver(block.address(), pattern(4 * mib, 1));
     expect_refusal([&] { map.copy_to_cpu(host, 0); }, errc::checkpointed, "without checkpoint",
                    "checkpoint_restore()");
@@ -223,7 +224,7 @@ void expect_batches_to_be_refused_without_prepare(fake::rm::generation which) {
     batch_ticket const before = p.queue.submit(p.pieces(3, 100));
     p.expect_done(before);
     checkpoint_of_cuda::whole();
-    std::this_thread::sleep_for(20ms); // no real one is as short
+    std::this_thread::sleep_for(2 * checkpoint::shortest); // no real one is as short
     for (int i = 0; i < 2; ++i)
         expect_refusal([&] { (void)p.queue.submit(p.pieces(3, 100)); }, errc::checkpointed,
                        "without checkpoint", "checkpoint_restore()");
