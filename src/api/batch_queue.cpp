@@ -32,27 +32,39 @@ batch_queue_state::~batch_queue_state() {
             (void)new std::shared_ptr(each.worker); // what may still be written to stays
 }
 
-batch_queue_state::at_work batch_queue_state::get() {
+batch_queue_state::at_work batch_queue_state::get(bool is_short) {
     std::lock_guard const hold(lock_);
-    if (current_.engine) {
-        if (!current_.engine->has_stopped())
-            return current_;
-        current_.slot->give_up(all_[count_.load(std::memory_order_relaxed) - 1].worker,
-                               current_.engine->why_it_stopped());
-        current_ = {};
+    at_work& current = current_[is_short];
+    if (current.engine && current.engine->has_stopped()) {
+        auto const its = std::ranges::find(all_, current.identity, &started::identity);
+        current.slot->give_up(its->worker, current.engine->why_it_stopped());
+        current = {};
     }
+    if (!current.engine)
+        current = start(is_short);
+    return current;
+}
+
+// With the lock held.
+batch_queue_state::at_work batch_queue_state::start(bool is_short) {
     std::string_view const wanted = forced_engine();
+    std::vector<engine_slot*> order;
+    for (std::unique_ptr<engine_slot> const& slot : slots)
+        if (wanted.empty() || wanted == slot->name())
+            order.push_back(slot.get());
+    if (is_short)
+        std::ranges::reverse(order); // CUDA's own copies are the last
     std::string why;
     bool have_failed = false;
-    for (std::unique_ptr<engine_slot> const& slot : slots) {
-        if (!wanted.empty() && wanted != slot->name())
-            continue;
+    for (engine_slot* const slot : order) {
         if (std::shared_ptr<engine::worker> worker = slot->get()) {
-            std::size_t const at = count_.load(std::memory_order_relaxed);
-            current_ = {&worker->engine(), next_identity(), slot.get()};
-            all_[at] = {current_.identity, current_.engine, std::move(worker)};
-            count_.store(at + 1, std::memory_order_release);
-            return current_;
+            std::size_t const count = count_.load(std::memory_order_relaxed);
+            auto const known = std::ranges::find(all_, worker, &started::worker);
+            if (known != all_.end())
+                return {known->engine, known->identity, slot};
+            all_[count] = {next_identity(), &worker->engine(), std::move(worker)};
+            count_.store(count + 1, std::memory_order_release);
+            return {all_[count].engine, all_[count].identity, slot};
         }
         engine_report const report = slot->report();
         have_failed |= report.failures != 0;
@@ -177,6 +189,13 @@ bool is_done(engine::state now) {
                 "is copied? See dmesg for an Xid, and `barmap info`");
 }
 
+/// Whether CUDA's own copies, which are in the stream itself, are done sooner than a channel, for
+/// which the stream waits (docs/batches.md).
+bool is_short(std::span<copy_piece const> pieces, engine::stream_order const& order) noexcept {
+    constexpr std::size_t most_pieces = 8;
+    return order.after && !order.at_most && pieces.size() <= most_pieces;
+}
+
 /// As a GPU sees it.
 cuda::address_ranges& memory_known_to_this_thread(CUdevice gpu) {
     static thread_local std::map<CUdevice, cuda::address_ranges> known;
@@ -210,11 +229,12 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
     if (!checked.are_plain)
         cut = plain(pieces);
     for (;;) {
-        batch_queue_state::at_work const at = state_->get();
-        if (state_->looks.is_due() && at.engine->is_of_former_cuda())
+        batch_queue_state::at_work const at = state_->get(is_short(pieces, order));
+        bool const is_checked = at.engine->needs_known_memory();
+        // CUDA's own copies are always those of the CUDA that is there.
+        if (!is_checked && state_->looks.is_due() && at.engine->is_of_former_cuda())
             checkpoint::refuse_overtaken("copy a batch");
         CUdevice const gpu = state_->device->gpu.handle;
-        bool const is_checked = at.engine->needs_known_memory();
         cuda::address_ranges of_this_batch(gpu);
         cuda::address_ranges& known = is_checked ? of_this_batch : memory_known_to_this_thread(gpu);
         if (is_checked)
@@ -265,7 +285,7 @@ bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) co
 std::string_view batch_queue::name() const {
     checkpoint::pass const here =
         state_->device->enter("ask which engine copies batches", device_state::look::never);
-    return state_->get().slot->name();
+    return state_->get(false).slot->name();
 }
 
 std::vector<engine_report> batch_queue::reports() const {

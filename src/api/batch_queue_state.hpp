@@ -32,7 +32,8 @@ struct batch_queue_state final : checkpoint::survivor {
     };
 
     /// The one that works, or another one in its place. @throws error if none does
-    [[nodiscard]] at_work get();
+    /// @param is_short whether CUDA's own copies are preferred
+    [[nodiscard]] at_work get(bool is_short);
 
     /// The one that gave a ticket, or null. Takes no lock.
     [[nodiscard]] engine::copy_engine* find(std::uint64_t identity) noexcept;
@@ -51,6 +52,7 @@ struct batch_queue_state final : checkpoint::survivor {
         engine_slots(device->gpu, engine::lane::cuda);
 
 private:
+    [[nodiscard]] at_work start(bool is_short);
     struct started {
         std::uint64_t identity = 0;
         engine::copy_engine* engine = nullptr;
@@ -60,7 +62,7 @@ private:
     /// In the order of their start: each slot starts engines until it has failed too often.
     std::vector<started> all_{slots.size() * engine_slot::most_failures};
     std::atomic<std::size_t> count_{0}; ///< of those in all_, which stay as they are
-    at_work current_;
+    std::array<at_work, 2> current_; ///< of other batches, of short ones
     /// Those that have been let go. Changed only while no pass is held.
     struct ended {
         std::uint64_t identity = 0;

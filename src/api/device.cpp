@@ -96,7 +96,7 @@ batch_queue device::batches() const {
     std::shared_ptr<batch_queue_state> batches = state_->batches.lock();
     if (!batches) {
         batches = std::make_shared<batch_queue_state>(state_);
-        (void)batches->get();
+        (void)batches->get(false);
         state_->batches = batches;
     }
     return barmap::batch_queue(std::move(batches));

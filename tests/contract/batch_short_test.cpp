@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "base/checkpoint.hpp"
+#include "contract/batch_fixture.hpp"
+#include "contract/checkpoint_of_cuda.hpp"
+
+/// Few pieces in a stream's order, which CUDA's own copies take.
+namespace barmap::contract {
+namespace {
+
+constexpr std::size_t most = 8;
+
+struct short_batches : testing::Test {
+    engine_machine machine{nullptr};
+    batch_program p;
+    open_stream stream;
+
+    /// Whether the channel's engine copies such a batch; its bytes are compared.
+    bool is_copied_by_the_channel(std::size_t count, std::optional<after> begin,
+                                  std::optional<then> end) {
+        auto const sent = pattern(batch_program::size, ++seed_);
+        p.host.fill(sent);
+        std::vector<copy_piece> list;
+        for (std::size_t i = 0; i < count; ++i)
+            list.push_back({p.block.address() + i * 8192, p.host.address() + i * 4096, 4096});
+        auto const before = machine.gpu().done().launches_of[own_engine];
+        p.expect_done(p.queue.submit(list, begin, end));
+        stream.synchronize();
+        auto const seen = read_by_driver(p.block.address(), count * 8192);
+        for (std::size_t i = 0; i < count; ++i)
+            EXPECT_TRUE(std::equal(sent.begin() + i * 4096, sent.begin() + (i + 1) * 4096,
+                                   seen.begin() + i * 8192));
+        return machine.gpu().done().launches_of[own_engine] != before;
+    }
+
+private:
+    unsigned seed_ = 0;
+};
+
+TEST_F(short_batches, go_by_cuda_in_the_order_of_a_stream) {
+    EXPECT_TRUE(is_copied_by_the_channel(1, {}, {}));
+    EXPECT_FALSE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
+    EXPECT_FALSE(is_copied_by_the_channel(most, after{stream.get()}, then{stream.get()}));
+    EXPECT_FALSE(is_copied_by_the_channel(most, after{stream.get()}, {}));
+    EXPECT_EQ(p.queue.name(), "channel");
+    EXPECT_EQ(p.report("driver").copies, 3u);
+    EXPECT_EQ(p.report("channel").copies, 1u);
+}
+
+TEST_F(short_batches, are_those_of_few_pieces_without_a_limit_of_time) {
+    EXPECT_TRUE(is_copied_by_the_channel(most + 1, after{stream.get()}, then{stream.get()}));
+    EXPECT_TRUE(is_copied_by_the_channel(most, {}, then{stream.get()}));
+    EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get(), 10s}, {}));
+}
+
+TEST_F(short_batches, wait_for_their_stream) {
+    gated_stream held;
+    std::vector<copy_piece> const list{{p.block.address(), p.host.address(), 4096}};
+    batch_ticket const waits = p.queue.submit(list, after{held.get()}, then{held.get()});
+    EXPECT_FALSE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}))
+        << "it waits for nobody else's";
+    EXPECT_FALSE(p.queue.done(waits));
+    held.open();
+    p.expect_done(waits);
+}
+
+TEST_F(short_batches, of_memory_that_cuda_does_not_know_are_refused) {
+    std::vector<std::byte> ordinary(4096);
+    std::vector<copy_piece> const list{
+        {p.block.address(), reinterpret_cast<std::uintptr_t>(ordinary.data()), 4096}};
+    expect_refusal([&] { (void)p.queue.submit(list, after{stream.get()}); },
+                   errc::unsupported_memory, "");
+}
+
+TEST_F(short_batches, go_by_the_channel_where_cuda_fails) {
+    changed_driver broken;
+    broken->stream_create = [](CUstream*, unsigned) { return CUresult{2}; };
+    EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
+    EXPECT_FALSE(p.report("driver").reason.empty());
+}
+
+TEST(short_batches_of_a_forced_engine, go_by_it) {
+    engine_machine machine("channel");
+    batch_program p;
+    open_stream stream;
+    p.expect_done(p.queue.submit(std::vector<copy_piece>{{p.block.address(), p.host.address(), 1}},
+                                 after{stream.get()}, then{stream.get()}));
+    EXPECT_EQ(p.report("channel").copies, 1u);
+}
+
+// They need no channel, and do not keep the others from looking.
+TEST_F(short_batches, hide_no_checkpoint_from_others) {
+    EXPECT_TRUE(is_copied_by_the_channel(1, {}, {}));
+    EXPECT_FALSE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
+    checkpoint_of_cuda::whole();
+    std::this_thread::sleep_for(2 * checkpoint::shortest);
+    EXPECT_FALSE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
+    expect_refusal([&] { (void)p.queue.submit(p.pieces(3, 100)); }, errc::checkpointed,
+                   "without checkpoint");
+    checkpoint_restore();
+    p.expect_to_work(2);
+}
+
+} // namespace
+} // namespace barmap::contract
