@@ -3,12 +3,15 @@
 """The documents name only what is there.
 
 Every path, environment variable, subcommand, ctest label, preset and rule number that a document
-names exists, and what a user may set is documented. Usage: docs_test.py REPOSITORY
+names exists, and what a user may set is documented. The README is short, and its figures are those of
+docs/results. Usage: docs_test.py REPOSITORY
 """
 
+import csv
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 root = pathlib.Path(sys.argv[1]).resolve()
@@ -111,10 +114,13 @@ def check_variables():
     for name in sorted(options):
         if f"`{name}`" not in install:
             problem(root / "docs" / "install.md", f"does not name CMake's option {name}")
-    readme = text_of(root / "README.md")
-    for name in sorted(read_by_library):
-        if name not in readme:
-            problem(root / "README.md", f"does not name the variable {name}, which src/ reads")
+    page = root / "docs" / "environment.md"
+    documented = set(re.findall(r"`(BARMAP_[A-Z0-9_]+)`", text_of(page)))
+    for name in sorted(read_by_library - documented):
+        problem(page, f"does not name the variable {name}, which src/ reads")
+    for name, default in re.findall(r'\{"(BARMAP_\w+)", "([^"]+)",', text_of(root / "src/base/config.cpp")):
+        if f"| `{name}` | {default} |" not in text_of(page):
+            problem(page, f"does not have the default of {name}: {default}")
 
 
 def check_subcommands():
@@ -177,10 +183,81 @@ def check_workflows():
                 problem(workflow, f"calls {path}, which is not there")
 
 
-def check_readme_example():
-    example = re.search(r"^```cpp\n(.*?)^```", text_of(root / "README.md"), flags=re.M | re.S)
-    if not example or example.group(1).count("\n") > 16:
-        problem(root / "README.md", "its C++ example is missing or longer than 16 lines")
+def check_readme():
+    """The README is a page that is read in a minute."""
+    readme, text = root / "README.md", text_of(root / "README.md")
+    if text.count("\n") > 120 or len(text.split()) > 1000:
+        problem(readme, "is longer than 120 lines or 1,000 words")
+    for language, limit in (("cpp", 12), ("python", 5)):
+        example = re.search(rf"^```{language}\n(.*?)^```", text, flags=re.M | re.S)
+        if not example or example.group(1).count("\n") > limit:
+            problem(readme, f"its example in {language} is missing or longer than {limit} lines")
+
+
+def rows_of_table(text, head):
+    """The cells below each table whose first line begins with a head: by the names of the columns."""
+    for table in re.findall(rf"^{re.escape(head)}.*\n(?:\|.*\n)+", text, flags=re.M):
+        names, _, *rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.splitlines()]
+        yield from ((names, cells) for cells in rows)
+
+
+def results_in(name):
+    path = root / "docs" / "results" / "h200-580.159.04" / name
+    return list(csv.DictReader(line for line in text_of(path).splitlines() if not line.startswith("#")))
+
+
+def expect_figure(document, shown, result):
+    """A figure of a document is the result, rounded to the digits that it has."""
+    value = float(re.match(r"[\d.]+", shown).group())
+    if abs(value - result) > 0.0051 * result:
+        problem(document, f"shows {shown}, where the result is {result:.4g}")
+
+
+def check_figures():
+    """The figures of one copy and of UCX are those of the results."""
+    units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
+    methods = {"barmap": "adaptive", "cuMemcpy": "cuMemcpy"}
+    times = {}
+    for row in results_in("lat-engines-1.csv"):
+        if row["measurement"] == "copy":
+            for method, column in methods.items():
+                if row[column]:
+                    times[row["direction"], int(row["size"]), row["host"], method] = float(row[column]) * 1e-3
+    seen = 0
+    readme, page = root / "README.md", root / "docs" / "benchmarks.md"
+    tables = [(readme, "| H200, pinned host memory", None), (page, "| CPU to GPU", "h2d"), (page, "| GPU to CPU", "d2h")]
+    for document, head, direction in tables:
+        for names, (what, *shown) in rows_of_table(text_of(document), head):
+            number, unit = what.split()[:2]
+            way = direction or ("h2d" if "to the GPU" in what else "d2h")
+            host = "pinned"
+            for name, figure in zip(names[1:], shown, strict=True):
+                method, _, column_host = name.partition(", ")
+                host = column_host or host
+                expect_figure(document, figure, times[way, int(number) * units[unit], host, method])
+                seen += 1
+    for _, cells in rows_of_table(text_of(readme), "| client"):
+        if cells[0].startswith("[UCX"):
+            for figure, with_it in zip(cells[2:], ("true", "false"), strict=True):
+                (row,) = [each for each in results_in("clients.csv")
+                          if (each["program"], each["size"], each["processes"], each["gdr_copy"]) ==
+                          ("ucx_perftest", "8", "2", with_it)]
+                expect_figure(readme, figure, float(row["p50_us"]))
+                seen += 1
+    if seen != 2 * 3 + 4 * 7 * 2 + 2:
+        problem(readme, f"its figures are not found: {seen}")
+    for line in re.findall(r"^\|.*\|$", text_of(readme), flags=re.M):
+        for cell in line.strip("|").split("|"):
+            cell = re.sub(r"`[^`]*`|\[[^\]]*\]\([^)]*\)|H200", "", cell)
+            if len(re.findall(r"\d[\d.,]*", cell)) > 1:
+                problem(readme, f"has a cell with more than one number: {cell.strip()}")
+
+
+def check_drawings():
+    drawings = subprocess.run([sys.executable, "-B", root / "docs/plots/drawings.py", "--check"],
+                              capture_output=True, text=True, check=False)
+    if drawings.returncode:
+        problem(root / "docs" / "plots", drawings.stderr.strip())
 
 
 def check_listings():
@@ -206,7 +283,9 @@ check_subcommands()
 check_presets_and_labels()
 check_rules()
 check_workflows()
-check_readme_example()
+check_readme()
+check_figures()
+check_drawings()
 check_listings()
 
 for line in problems:

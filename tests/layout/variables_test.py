@@ -46,7 +46,7 @@ def main():
                 if name not in table | others and not name.startswith("BARMAP_TEST_")]
     problems += [f"src/base/unknown_variables.cpp: nothing reads {name}"
                  for name in sorted(others - set(read))]
-    page = "packaging/man/barmap.roff"  # tests/examples/docs_test.py looks at the README
+    page = "packaging/man/barmap.roff"  # tests/examples/docs_test.py looks at docs/environment.md
     text = (ROOT / page).read_text()
     problems += [f"{page}: does not name {name}" for name in sorted(table)
                  if not re.search(rf"\b{name}\b", text)]
