@@ -19,7 +19,8 @@ problems = []
 
 documents = sorted(
     path
-    for path in [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("sim/*.md")]
+    for pattern in ("*.md", "docs/*.md", "sim/*.md", "src/**/*.md", "tests/kernel/*.md")
+    for path in root.glob(pattern)
     if path.is_file()
 )
 sources = sorted(
