@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rules of docs/design.md that a machine can hold, as functions.
+"""The rules of src/README.md that a machine can hold, as functions.
 
 Each takes the root of a source tree and returns what breaks the rule, one line for each place.
 """

@@ -22,7 +22,7 @@
 
 /// The contract between the core and a copy engine: something of the GPU or its driver that copies
 /// between host and GPU memory by itself, while the CPU waits or does other work.
-/// Its errors do not name it: the core does. How to add one: docs/design.md.
+/// Its errors do not name it: the core does. How to add one: src/README.md.
 namespace barmap::engine {
 
 using cuda::gpu;
