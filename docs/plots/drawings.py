@@ -58,7 +58,7 @@ DRAWINGS = {
         box(40, 90, 600, 34, "plain", ""), box(250, 90, 140, 34, "hot", "window"), label(110, 112, "mapping"),
         label(320, 145, "map.window(offset, bytes)"), label(180, 52, "write, post"), arrow(200, 60, 270, 88),
         label(455, 52, "read"), arrow(370, 88, 440, 60)]),
-    "engine": ("A copy engine moves pieces between host and GPU memory while the CPU goes on.", [
+    "engine": ("A copy engine moves pieces between host and GPU memory while the CPU does other work.", [
         *machine("CPU", "GPU"), box(30, 45, 230, 30, "plain", "list of pieces"),
         box(30, 115, 230, 30, "hot", "pinned host memory"), box(430, 45, 210, 30, "plain", "copy engine"),
         box(430, 115, 210, 30, "hot", "GPU memory"), arrow(262, 60, 428, 60, "submit"),

@@ -72,7 +72,7 @@ typedef enum gdr_pin_flags {
 
 /*
  * Pins the GPU pages that [addr, addr + size) touches.  Any address and size: the range need not
- * be aligned, and may span VMM chunks that lie side by side.  p2p_token and va_space are handed to a
+ * be aligned, and may span adjacent VMM chunks.  p2p_token and va_space are handed to a
  * gdrdrv older than 2.5, and otherwise ignored.
  * EINVAL: an address that CUDA does not know, a size of 0, a null pointer.  ENOTSUP: memory that no
  * backend can map (the log names its kind, and what to do).  ENOMEM: too little BAR1 or memory.
@@ -137,7 +137,7 @@ int gdr_map(gdr_t g, gdr_mh_t handle, void** va, size_t size);
 int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags);
 
 /*
- * Unmaps; no copy through the handle may be under way.  va may also be info.va, as some programs
+ * Unmaps; no copy through the handle may be in flight.  va may also be info.va, as some programs
  * have it.  EINVAL: it is not mapped, va is neither, or size is 0 or beyond mapped_size.
  */
 int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
@@ -175,8 +175,8 @@ int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** ps
 /*
  * Not of gdrcopy: before a checkpoint of CUDA, and after it; docs/checkpoint.md.  Every gdr_t, handle
  * and address stays what it is.  In between calls return EIO, and an access to a mapping ends the
- * process.  prepare waits so many nanoseconds for copies of other threads.
- * EIO: some are under way.  EINVAL: something cannot come back; the log says what.
+ * process.  prepare waits at most that many nanoseconds for copies of other threads.
+ * EIO: some are still in flight.  EINVAL: something cannot come back; the log says what.
  */
 int gdr_barmap_checkpoint_prepare(unsigned long long at_most_ns);
 int gdr_barmap_checkpoint_restore(void);
