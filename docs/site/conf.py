@@ -25,7 +25,8 @@ language = "en"
 
 extensions = ["myst_parser", "breathe", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton",
               "sphinx_design"]
-exclude_patterns = ["docs/results/README.md"]  # which the list of the results includes
+# The first page includes the README, the list of the results theirs.
+exclude_patterns = ["README.md", "docs/results/README.md"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
