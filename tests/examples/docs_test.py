@@ -254,6 +254,15 @@ def check_figures():
                 problem(readme, f"has a cell with more than one number: {cell.strip()}")
 
 
+def check_columns():
+    """Code is no wider than the pages of the site."""
+    for page in [*documents, *sorted((root / "docs" / "site").rglob("*.md"))]:
+        for code in re.findall(r"^```[^`\n]*\n(.*?)^```$", text_of(page), flags=re.M | re.S):
+            for line in code.splitlines():
+                if len(line) > 80 and not line.startswith(":"):
+                    problem(page, f"has code of {len(line)} columns: {line[:40]}...")
+
+
 def check_drawings():
     drawings = subprocess.run([sys.executable, "-B", root / "docs/plots/drawings.py", "--check"],
                               capture_output=True, text=True, check=False)
@@ -286,6 +295,7 @@ check_rules()
 check_workflows()
 check_readme()
 check_figures()
+check_columns()
 check_drawings()
 check_listings()
 
