@@ -98,7 +98,7 @@ def main():
         prose = prose_of_markdown if path.suffix == ".md" else prose_of_manual
         for result in LintFile(str(path), prose(path.read_text())).lint(config):
             problems += 1
-            print(f"{path.relative_to(root)}:{result.pos[0] - 1}: {' '.join(result.check_result.message.split())}")
+            print(f"{path.relative_to(root)}:{result.pos[0]}: {' '.join(result.check_result.message.split())}")
     print(f"{len(files)} documents, {problems} problems")
     return 1 if problems or not files else 0
 
