@@ -19,7 +19,8 @@ problems = []
 
 documents = sorted(
     path
-    for pattern in ("*.md", "docs/*.md", "sim/*.md", "src/**/*.md", "tests/*.md", "tests/kernel/*.md")
+    for pattern in ("*.md", "docs/*.md", "sim/*.md", "src/**/*.md", "tests/*.md", "tests/kernel/*.md",
+                "tests/dropin/**/*.md")
     for path in root.glob(pattern)
     if path.is_file()
 )
