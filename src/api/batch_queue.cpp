@@ -225,9 +225,6 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
     }
     if (end)
         order.then = static_cast<CUstream>(end->stream);
-    std::vector<copy_piece> cut;
-    if (!checked.are_plain)
-        cut = plain(pieces);
     for (;;) {
         batch_queue_state::at_work const at = state_->get(is_short(pieces, order));
         bool const is_checked = at.engine->needs_known_memory();
@@ -242,10 +239,15 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
         else
             expect_reachable(pieces, known);
         engine::direction const way = way_of(pieces, known);
+        // Where few follow each other, a list of its own would cost more time than it saves.
+        bool const joined =
+            !is_checked && checked.follow >= pieces.size() / 2 && checked.follow > 0;
+        bool const as_they_are = checked.are_plain && !joined;
+        std::vector<copy_piece> const list =
+            as_they_are ? std::vector<copy_piece>() : plain(pieces, joined);
         try {
-            std::uint64_t const number = at.engine->submit(
-                way, checked.are_plain ? pieces : std::span<copy_piece const>(cut), checked.bytes,
-                order);
+            std::uint64_t const number =
+                at.engine->submit(way, as_they_are ? pieces : list, checked.bytes, order);
             at.slot->count(checked.bytes);
             return batch_ticket{at.identity << number_bits | number};
         } catch (engine::has_stopped const&) {

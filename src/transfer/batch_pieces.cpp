@@ -114,11 +114,14 @@ checked_pieces check(std::span<copy_piece const> pieces) {
     // every piece is good and plain: 0 less 1, and what wraps around, has high bits.
     checked_pieces result;
     std::uint64_t addresses = 0, sizes = 0;
+    copy_piece end; // of the one before
     for (copy_piece const& each : pieces) {
         std::uint64_t const more = each.bytes - 1;
         addresses |= (each.to - 1) | (each.from - 1) | (each.to + more) | (each.from + more);
         sizes |= more;
         result.bytes += each.bytes;
+        result.follow += each.to == end.to && each.from == end.from;
+        end = {each.to + each.bytes, each.from + each.bytes};
     }
     static_assert(std::has_single_bit(engine::most_piece_bytes));
     result.are_plain = sizes < engine::most_piece_bytes;
@@ -130,12 +133,20 @@ checked_pieces check(std::span<copy_piece const> pieces) {
     return result;
 }
 
-std::vector<copy_piece> plain(std::span<copy_piece const> pieces) {
+std::vector<copy_piece> plain(std::span<copy_piece const> pieces, bool joined) {
     std::vector<copy_piece> result;
     for (copy_piece each : pieces)
         while (each.bytes != 0) {
-            std::size_t const some = std::min(each.bytes, engine::most_piece_bytes);
-            result.push_back({each.to, each.from, some});
+            copy_piece* const last = joined && !result.empty() ? &result.back() : nullptr;
+            bool const follows = last && last->bytes < engine::most_piece_bytes &&
+                                 last->to + last->bytes == each.to &&
+                                 last->from + last->bytes == each.from;
+            std::size_t const room = engine::most_piece_bytes - (follows ? last->bytes : 0);
+            std::size_t const some = std::min(each.bytes, room);
+            if (follows)
+                last->bytes += some;
+            else
+                result.push_back({each.to, each.from, some});
             each = {each.to + some, each.from + some, each.bytes - some};
         }
     return result;

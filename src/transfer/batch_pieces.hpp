@@ -15,14 +15,17 @@ namespace barmap {
 
 struct checked_pieces {
     std::size_t bytes = 0;
-    bool are_plain = true; ///< can go to an engine as they are
+    bool are_plain = true;  ///< can go to an engine as they are
+    std::size_t follow = 0; ///< how many go on where the one before ends, on both sides
 };
 
 /// @throws error errc::invalid_argument: a null address, or one out of range
 [[nodiscard]] checked_pieces check(std::span<copy_piece const> pieces);
 
 /// Without empty pieces, and with large ones cut to what an engine takes.
-[[nodiscard]] std::vector<copy_piece> plain(std::span<copy_piece const> pieces);
+/// @param joined whether pieces that follow each other become one: not for CUDA's copies, which
+///        take no piece across two allocations
+[[nodiscard]] std::vector<copy_piece> plain(std::span<copy_piece const> pieces, bool joined);
 
 /// Which way the first piece goes that is not empty.
 /// @param known of earlier batches, so that the driver is asked of new memory only, and once more

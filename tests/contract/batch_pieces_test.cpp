@@ -129,6 +129,15 @@ TEST(batch_pieces, memory_that_is_other_memory_now_is_asked_for_again) {
     }
 }
 
+void expect_same(std::vector<copy_piece> const& seen, std::vector<copy_piece> const& wanted) {
+    ASSERT_EQ(seen.size(), wanted.size());
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        EXPECT_EQ(seen[i].to, wanted[i].to) << i;
+        EXPECT_EQ(seen[i].from, wanted[i].from) << i;
+        EXPECT_EQ(seen[i].bytes, wanted[i].bytes) << i;
+    }
+}
+
 TEST(batch_pieces, large_ones_are_cut_and_empty_ones_left_out) {
     constexpr std::size_t most = engine::most_piece_bytes;
     constexpr std::uintptr_t there = 0x1'0000'0000'0000, here = 0x1000'0000'0000;
@@ -137,16 +146,53 @@ TEST(batch_pieces, large_ones_are_cut_and_empty_ones_left_out) {
     EXPECT_FALSE(check(std::vector<copy_piece>{{there, here, 0}}).are_plain);
     std::vector<copy_piece> const list{{there, here, 2 * most + 5}, {1, 2, 0}, {16, 32, 7}};
     EXPECT_EQ(check(list).bytes, 2 * most + 12);
-    std::vector<copy_piece> const cut = plain(list), wanted{{there, here, most},
-                                                            {there + most, here + most, most},
-                                                            {there + 2 * most, here + 2 * most, 5},
-                                                            {16, 32, 7}};
-    ASSERT_EQ(cut.size(), wanted.size());
-    for (std::size_t i = 0; i < cut.size(); ++i) {
-        EXPECT_EQ(cut[i].to, wanted[i].to) << i;
-        EXPECT_EQ(cut[i].from, wanted[i].from) << i;
-        EXPECT_EQ(cut[i].bytes, wanted[i].bytes) << i;
-    }
+    std::vector<copy_piece> const wanted{{there, here, most},
+                                         {there + most, here + most, most},
+                                         {there + 2 * most, here + 2 * most, 5},
+                                         {16, 32, 7}};
+    for (bool const joined : {false, true})
+        expect_same(plain(list, joined), wanted);
+}
+
+TEST(batch_pieces, those_that_follow_each_other_are_joined) {
+    constexpr std::size_t most = engine::most_piece_bytes;
+    std::vector<copy_piece> const list{{1000, 5000, 100}, {1100, 5100, 50}, {7, 7, 0},
+                                       {1150, 5150, 1},   {1151, 6000, 9},  {2000, 6009, 9},
+                                       {2009, 6018, most}};
+    EXPECT_EQ(check(list).follow, 2u);
+    expect_same(
+        plain(list, true),
+        {{1000, 5000, 151}, {1151, 6000, 9}, {2000, 6009, most}, {2000 + most, 6009 + most, 9}});
+    expect_same(plain(list, false), {{1000, 5000, 100},
+                                     {1100, 5100, 50},
+                                     {1150, 5150, 1},
+                                     {1151, 6000, 9},
+                                     {2000, 6009, 9},
+                                     {2009, 6018, most}});
+}
+
+TEST(batch_pieces, the_channel_joins_lists_in_which_half_follow) {
+    engine_machine machine("channel");
+    batch_program p;
+    auto const copies_of = [&](std::vector<copy_piece> const& list) {
+        auto const sent = pattern(batch_program::size, static_cast<unsigned>(list.size()));
+        p.host.fill(sent);
+        auto const before = machine.gpu().done().launches_of[own_engine];
+        p.expect_done(p.queue.submit(list));
+        for (copy_piece const& each : list)
+            EXPECT_TRUE(std::ranges::equal(
+                read_by_driver(each.to, each.bytes),
+                std::span(p.host.bytes()).subspan(each.from - p.host.address(), each.bytes)));
+        return machine.gpu().done().launches_of[own_engine] - before;
+    };
+    std::vector<copy_piece> list;
+    for (std::size_t i = 0; i < 100; ++i)
+        list.push_back({p.block.address() + i * 64, p.host.address() + i * 64, 64});
+    EXPECT_EQ(copies_of(list), 1u);
+    for (std::size_t i = 0; i < 60; i += 2)
+        std::swap(list[i].from, list[i + 1].from);
+    EXPECT_EQ(check(list).follow, 39u);
+    EXPECT_EQ(copies_of(list), 100u);
 }
 
 // What CUDA's own copies refuse names the piece, its side and its address.
