@@ -2,6 +2,7 @@
 #include <barmap/batch_queue.hpp>
 
 #include "api/batch_queue_state.hpp"
+#include "driver/cuda/stream_gpu.hpp"
 #include "transfer/batch_pieces.hpp"
 #include "transfer/engine/spin.hpp"
 
@@ -191,9 +192,11 @@ bool is_done(engine::state now) {
 
 /// Whether CUDA's own copies, which are in the stream itself, are done sooner than a channel, for
 /// which the stream waits (docs/batches.md).
-bool is_short(std::span<copy_piece const> pieces, engine::stream_order const& order) noexcept {
+bool is_short(std::span<copy_piece const> pieces, engine::stream_order const& order,
+              CUdevice gpu) noexcept {
     constexpr std::size_t most_pieces = 8;
-    return order.after && !order.at_most && pieces.size() <= most_pieces;
+    return pieces.size() <= most_pieces && order.after && !order.at_most &&
+           cuda::is_of_primary_context(*order.after, gpu);
 }
 
 /// As a GPU sees it.
@@ -226,12 +229,12 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
     if (end)
         order.then = static_cast<CUstream>(end->stream);
     for (;;) {
-        batch_queue_state::at_work const at = state_->get(is_short(pieces, order));
+        CUdevice const gpu = state_->device->gpu.handle;
+        batch_queue_state::at_work const at = state_->get(is_short(pieces, order, gpu));
         bool const is_checked = at.engine->needs_known_memory();
         // CUDA's own copies are always those of the CUDA that is there.
         if (!is_checked && state_->looks.is_due() && at.engine->is_of_former_cuda())
             checkpoint::refuse_overtaken("copy a batch");
-        CUdevice const gpu = state_->device->gpu.handle;
         cuda::address_ranges of_this_batch(gpu);
         cuda::address_ranges& known = is_checked ? of_this_batch : memory_known_to_this_thread(gpu);
         if (is_checked)

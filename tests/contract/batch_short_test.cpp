@@ -52,6 +52,20 @@ TEST_F(short_batches, are_those_of_few_pieces_without_a_limit_of_time) {
     EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get(), 10s}, {}));
 }
 
+// CUDA records no event of one context on a stream of another one.
+TEST_F(short_batches, of_streams_of_other_contexts_go_by_the_channel) {
+    CUcontext mine = nullptr, other = nullptr;
+    cuda::driver_api const& cu = cuda::api();
+    expect_success(cu.ctx_get_current(&mine));
+    expect_success(cu.ctx_create(&other, 0, 0));
+    CUstream of_other = nullptr;
+    expect_success(cu.stream_create(&of_other, 1));
+    expect_success(cu.ctx_set_current(mine));
+    EXPECT_TRUE(is_copied_by_the_channel(1, after{of_other}, then{of_other}));
+    expect_success(cu.stream_destroy(of_other));
+    expect_success(cu.ctx_destroy(other));
+}
+
 TEST_F(short_batches, wait_for_their_stream) {
     gated_stream held;
     std::vector<copy_piece> const list{{p.block.address(), p.host.address(), 4096}};

@@ -27,4 +27,13 @@ std::optional<CUdevice> gpu_of(CUstream stream) noexcept {
     return std::nullopt;
 }
 
+bool is_of_primary_context(CUstream stream, CUdevice gpu) noexcept {
+    CUcontext its = nullptr, primary = nullptr;
+    if (api().stream_get_ctx(stream, &its) != success ||
+        api().primary_ctx_retain(&primary, gpu) != success)
+        return false;
+    (void)api().primary_ctx_release(gpu);
+    return its == primary;
+}
+
 } // namespace barmap::cuda

@@ -11,4 +11,7 @@ namespace barmap::cuda {
 /// not say.
 [[nodiscard]] std::optional<CUdevice> gpu_of(CUstream stream) noexcept;
 
+/// Whether a stream is of the GPU's primary context: events of that are not recorded on others.
+[[nodiscard]] bool is_of_primary_context(CUstream stream, CUdevice gpu) noexcept;
+
 } // namespace barmap::cuda
