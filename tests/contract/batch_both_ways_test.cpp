@@ -9,12 +9,13 @@ namespace {
 constexpr std::uint32_t shared_engines[] = {rm::abi::engine_type_copy0 + 2,
                                             rm::abi::engine_type_copy0 + 3};
 
-/// The whole of both sides, in pieces that gain by the other engines.
+/// The whole of both sides, in pieces that gain by the other engines. None follows the one before.
 std::vector<copy_piece> large_pieces(device_block const& gpu, pinned_block const& host,
                                      std::size_t each = 64 * kib) {
     std::vector<copy_piece> result;
-    for (std::size_t at = 0; at < batch_program::size; at += each)
-        result.push_back({host.address() + at, gpu.address() + at, each});
+    for (std::size_t const first : {std::size_t{0}, each})
+        for (std::size_t at = first; at < batch_program::size; at += 2 * each)
+            result.push_back({host.address() + at, gpu.address() + at, each});
     return result;
 }
 

@@ -130,7 +130,7 @@ TEST(batch_failure_test, older_generations_take_the_driver_if_pools_lie_elsewher
 
 // Nobody may look after a batch that only a stream waits for.
 TEST(batch_failure_test, streams_go_on_after_a_failure) {
-    engine_machine machine(nullptr);
+    engine_machine machine("channel");
     batch_program p;
     open_stream stream;
     batch_ticket const bad = p.queue.submit(p.unmapped(), after{stream.get()}, then{stream.get()});

@@ -143,7 +143,14 @@ std::list<channel_queue::waiting_ticket> channel_queue::make_spare(std::size_t p
             return {}; // only this caller fills it
     }
     copy::flush_wc_stores(); // another thread may ring the doorbell
-    std::list<waiting_ticket> spare(tickets);
+    std::list<waiting_ticket> spare;
+    {
+        std::lock_guard const hold(ring_lock_);
+        auto const end =
+            std::next(used_.begin(), static_cast<std::ptrdiff_t>(std::min(tickets, used_.size())));
+        spare.splice(spare.end(), used_, used_.begin(), end);
+    }
+    spare.resize(tickets);
     for (waiting_ticket& each : spare) {
         std::size_t const some = std::min(pieces, command_ring::most_pieces);
         each.pieces.reserve(some);
@@ -185,7 +192,7 @@ bool channel_queue::feed_ring() noexcept {
         waiting_ticket const& first = waiting_.front();
         submit(first.pieces, first.bytes, first.begin, first.until);
         waiting_pieces_.fetch_sub(first.pieces.size() + 1, std::memory_order_relaxed);
-        waiting_.pop_front();
+        used_.splice(used_.begin(), waiting_, waiting_.begin());
     }
     return !waiting_.empty();
 }

@@ -6,9 +6,9 @@
 #include "driver/cuda/device_block.hpp"
 #include "driver/cuda/gpu.hpp"
 #include "driver/cuda/host_registration.hpp"
+#include "driver/cuda/memory_names.hpp"
 #include "driver/rm/client.hpp"
 #include "driver/rm/cuda_memory.hpp"
-#include "driver/cuda/memory_names.hpp"
 #include "driver/rm/uvm.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
 #include "transfer/engine/channel/generation.hpp"
@@ -44,7 +44,7 @@ struct cuda_session {
     cuda::primary_context context;
     /// CUDA's address space as an object of the client, once the first channel has found it.
     std::optional<rm::memory_object> space;
-    CUdeviceptr first_block = 0;           ///< of that channel, which lives as long as the session
+    CUdeviceptr first_block = 0; ///< of that channel, which lives as long as the session
     std::optional<cuda::memory_names> names; ///< of the block
 };
 
@@ -167,8 +167,9 @@ private:
     [[nodiscard]] std::uint32_t* begun() const noexcept {
         return reinterpret_cast<std::uint32_t*>(view_.data() + begun_at);
     }
-    /// In the block, behind the words of streams, where a look at it costs a trip over the link: the
-    /// channel's own semaphores have addresses of 40 bits before Hopper, and host memory is above.
+    /// In the block, behind the words of streams, where a look at it costs a trip over the link:
+    /// the channel's own semaphores have addresses of 40 bits before Hopper, and host memory is
+    /// above.
     static constexpr std::size_t begun_at =
         command_ring::spare_at + most_tickets * sizeof(std::uint32_t);
 
@@ -202,6 +203,8 @@ private:
     /// Never held while CUDA is called: a stream may count on the ring being fed meanwhile.
     std::mutex ring_lock_; // of the ring, waiting_ and the end
     std::list<waiting_ticket> waiting_;
+    std::list<waiting_ticket>
+        used_; ///< whose memory the next ones take: new pages cost 10 ns a piece
     std::atomic<std::size_t> waiting_pieces_{0}; ///< of waiting_, and one more for each ticket
     std::atomic<direction> latest_{direction::to_cpu};
     std::atomic<bool> is_in_trouble_{false}, is_stream_late_{false};
