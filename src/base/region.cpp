@@ -49,9 +49,17 @@ region region::reserve(std::size_t bytes) {
 }
 
 region region::shared_memory(std::size_t bytes, int file) {
+    return mapped(bytes, PROT_READ | PROT_WRITE, file);
+}
+
+region region::read_only(std::size_t bytes, int file) {
+    return mapped(bytes, PROT_READ, file);
+}
+
+region region::mapped(std::size_t bytes, int protection, int file) {
     region result = for_files(bytes);
     int const of = file < 0 ? MAP_ANONYMOUS : 0;
-    void* at = current().mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | of, file, 0);
+    void* at = current().mmap(nullptr, bytes, protection, MAP_SHARED | of, file, 0);
     if (at == MAP_FAILED)
         fail(errno, "allocate memory");
     result.data_ = static_cast<std::byte*>(at);

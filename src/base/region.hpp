@@ -30,6 +30,9 @@ public:
     /// @throws error with errno
     [[nodiscard]] static region shared_memory(std::size_t bytes, int file = -1);
 
+    /// The same of a file's memory, to be read only; its descriptor need not be open for writing.
+    [[nodiscard]] static region read_only(std::size_t bytes, int file);
+
     /// Maps [file_offset, file_offset + bytes) of a file at `at` bytes into the region, readable,
     /// writable and shared. All three are multiples of the page size. A file that fills a region
     /// without addresses gives it some; the others are placed into a reservation. fork() waits
@@ -56,6 +59,8 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
 private:
+    static region mapped(std::size_t bytes, int protection, int file);
+
     std::byte* data_ = nullptr;
     std::size_t size_ = 0;
     std::size_t lost_from_ = 0, lost_to_ = 0; ///< a part that is no longer ours

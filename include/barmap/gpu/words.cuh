@@ -149,6 +149,32 @@ BARMAP_DEVICE void store_pair(word* to, word first, word second) {
 #endif
 }
 
+/// Stores two words as one: whoever looks sees both or neither. @pre `to` is aligned to 16 bytes
+BARMAP_DEVICE void store_as_one(word* to, word first, word second) {
+#if defined(BARMAP_ON_CUDA)
+    store_pair(to, first, second);
+#elif defined(BARMAP_ON_HIP)
+    typedef word two __attribute__((ext_vector_type(2)));
+    two const value = {first, second};
+    __builtin_nontemporal_store(value, reinterpret_cast<two*>(to));
+#elif defined(__x86_64__) // of 16 bytes that are aligned, on every processor that has AVX
+    typedef word two __attribute__((vector_size(16)));
+    two const value = {first, second};
+    asm volatile("movaps %1, %0" : "=m"(*reinterpret_cast<two*>(to)) : "x"(value) : "memory");
+#elif defined(__aarch64__)
+    word before, behind;
+    unsigned has_failed;
+    do
+        asm volatile("ldxp %0, %1, [%3]\n\tstxp %w2, %4, %5, [%3]"
+                     : "=&r"(before), "=&r"(behind), "=&r"(has_failed)
+                     : "r"(to), "r"(first), "r"(second)
+                     : "memory");
+    while (has_failed != 0);
+#else
+#error "this processor has no store of 16 bytes here"
+#endif
+}
+
 /// Makes all that this thread has loaded and stored come before all that it loads and stores later,
 /// for the CPU and other GPUs too.
 BARMAP_DEVICE void fence_system() {
@@ -198,6 +224,22 @@ BARMAP_DEVICE word add(word* to, word number) {
     return __hip_atomic_fetch_add(to, number, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
 #else
     return __atomic_fetch_add(to, number, __ATOMIC_ACQ_REL);
+#endif
+}
+
+/// The same, and orders nothing.
+BARMAP_DEVICE word add_relaxed(word* to, word number) {
+#if defined(BARMAP_ON_CUDA)
+    word before;
+    asm volatile("atom.relaxed.gpu.add.u64 %0, [%1], %2;"
+                 : "=l"(before)
+                 : "l"(to), "l"(number)
+                 : "memory");
+    return before;
+#elif defined(BARMAP_ON_HIP)
+    return __hip_atomic_fetch_add(to, number, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#else
+    return __atomic_fetch_add(to, number, __ATOMIC_RELAXED);
 #endif
 }
 

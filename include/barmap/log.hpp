@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/// A log of running GPU code: what the CPU makes and reads.
+///
+/// Any thread of any kernel writes records, and never waits. They are read while kernels run, after
+/// one has hung or failed, and by other processes. The GPU's side is <barmap/gpu/log.cuh>; the rules are
+/// in share/doc/barmap/log.md.
+#pragma once
+
+#include <barmap/arena.hpp>
+#include <barmap/export.hpp>
+#include <barmap/gpu/log.cuh>
+#include <barmap/signal_words.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace barmap {
+struct log_state; ///< inside the library
+}
+
+namespace barmap::inline BARMAP_INLINE_NAMESPACE {
+
+/// What a kernel wrote by gpu::log().
+struct log_record {
+    std::uint64_t time;    ///< ns, by the GPU's clock (gpu::nanoseconds_now)
+    std::uint64_t number;  ///< of the record, counted from the log's first
+    std::uint32_t id;      ///< which place of the program
+    std::uint32_t a, b, c; ///< as they were given
+};
+
+/// A ring of records in host memory, of which the newest are kept.
+///
+///     barmap::log_ring log(gpu, 1 << 16);
+///     work<<<blocks, threads>>>(log.handle());
+///     std::array<barmap::log_record, 64> records;
+///     while (log.wait_for(std::chrono::seconds(1)))
+///         for (auto const& each : std::span(records).first(log.read(records)))
+///             std::printf("%u: block %u\n", each.id, each.a);
+///
+/// Each object reads for itself: any number of them, in any processes, see all records. Not movable.
+/// Destroy it when no kernel uses it any more. After fork() the child may only destroy it, and may open
+/// its own.
+/// Thread rule: one thread at a time calls read(), wait_for() and lost(); the other members may be
+/// called beside that.
+class BARMAP_API log_ring {
+public:
+    /// @param memory of which the next number is taken, 8 bytes of GPU memory. The records lie in a file
+    ///        of memory of their own
+    /// @param slots how many records it keeps, a power of two, up to 2^32, of 32 bytes each
+    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
+    ///         the arena's constructor
+    log_ring(arena const& memory, std::size_t slots) : log_ring(memory, slots, 0) {}
+    /// The same with an arena of its own.
+    log_ring(device const& gpu, std::size_t slots);
+    log_ring(log_ring const&) = delete;
+    log_ring& operator=(log_ring const&) = delete;
+    ~log_ring();
+
+    /// Lets another process read as well. The descriptor is that of the records, and reaches no other
+    /// memory. It keeps them, whatever becomes of this process.
+    /// @return a descriptor, which the caller closes. @throws error for want of descriptors
+    [[nodiscard]] int share() const;
+
+    /// The log that a descriptor is of, in a process that needs neither CUDA nor the GPU. It is read
+    /// from the oldest record that is there; lost() counts those before it. The memory is mapped to be
+    /// read, not written, and handle() has no addresses.
+    /// @param descriptor stays the caller's; one that is open for reading alone will do, as
+    ///        /proc/PID/fd/N gives it
+    /// @throws error errc::invalid_argument for another descriptor, or errc::unsupported_operation for
+    ///         one of another version of barmap
+    [[nodiscard]] static log_ring open_shared(int descriptor);
+
+    /// What kernels take, by value.
+    [[nodiscard]] gpu::log_ring handle() const noexcept;
+    /// The same for a thread of this process that stands for a kernel.
+    [[nodiscard]] gpu::log_ring handle_for_thread() const noexcept;
+
+    /// Reads the records that have arrived, in the order of their numbers, each once. Never waits.
+    ///
+    /// A record that a thread has begun and not written holds up those behind it for up to 200 ms,
+    /// and is lost then: its thread was killed, or is late.
+    /// @return how many
+    [[nodiscard]] std::size_t read(std::span<log_record> records) noexcept;
+
+    /// Waits for a record, without giving up the CPU. @return whether there is one
+    [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept;
+
+    /// How many records this object has not read and never will: newer ones had taken their place, or
+    /// nobody wrote them. It is known when a record behind them is read.
+    [[nodiscard]] std::uint64_t lost() const noexcept;
+    [[nodiscard]] std::size_t slots() const noexcept;
+
+private:
+    friend detail::first_number;
+    log_ring(arena const& memory, std::size_t slots, std::uint64_t first);
+    explicit log_ring(std::unique_ptr<log_state> state) noexcept;
+
+    std::unique_ptr<log_state> state_;
+};
+
+} // namespace barmap::inline BARMAP_INLINE_NAMESPACE

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+#include <barmap/log.hpp>
+
+#include "base/fd.hpp"
+#include "base/region.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/host_registration.hpp"
+#include "signal/words.hpp"
+
+#include <barmap/error.hpp>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace barmap {
+namespace {
+
+using log_clock = std::chrono::steady_clock;
+
+/// What the file of a log begins with; the records follow.
+struct alignas(64) log_header {
+    std::array<char, 8> magic;
+    std::uint64_t version, slots;
+};
+constexpr std::array<char, 8> log_magic{'b', 'a', 'r', 'm', 'a', 'p', 'l', 'g'};
+constexpr std::uint64_t log_version = 1;
+constexpr std::size_t most_slots_of_a_log = std::size_t{1} << 32;
+
+/// A record that has not come is given up at the second of these looks that finds one behind it.
+constexpr std::chrono::milliseconds between_looks{100};
+
+std::size_t bytes_of_log(std::size_t slots) {
+    std::size_t const page = os::page_size();
+    std::size_t const bytes = sizeof(log_header) + slots * gpu::log_record_words::bytes;
+    return (bytes + page - 1) / page * page;
+}
+
+std::size_t checked_slots_of_log(std::size_t slots) {
+    if (!std::has_single_bit(slots) || slots > most_slots_of_a_log)
+        throw error(errc::invalid_argument, "make a log of " + std::to_string(slots) + " slots", "",
+                    "give a power of two, up to 2^32, as the number of slots");
+    return slots;
+}
+
+} // namespace
+
+/// A log that this process has made, or another one; and what has been read of it.
+struct log_state {
+    log_state(arena const& memory, std::size_t slots, std::uint64_t first);
+    explicit log_state(int descriptor);
+
+    [[nodiscard]] gpu::log_ring at(std::uintptr_t records, gpu::word* next_number) const noexcept {
+        return {word_at(records), next_number, slots - 1, shift()};
+    }
+    /// Finds the next record to be read. @return whether there is one
+    [[nodiscard]] bool find_next(log_record& to) noexcept;
+    void pass_next() noexcept {
+        ++next;
+        has_skipped_ = false;
+    }
+
+    os::fd file;
+    os::region host;
+    std::size_t slots;
+    // Of the process that has made it.
+    std::optional<cuda::host_registration> registration; ///< goes before host
+    std::optional<detail::words_to_gpu> next_number;
+    std::uintptr_t gpu_address = 0; ///< of the file's first byte
+
+    std::uint64_t next = 0, lost = 0; ///< the record to be read, and how many were not
+
+private:
+    /// What a slot says of the record of a number.
+    enum class found { whole, not_yet, gone };
+
+    [[nodiscard]] unsigned shift() const noexcept {
+        return static_cast<unsigned>(std::countr_zero(slots));
+    }
+    [[nodiscard]] gpu::word* words_of(std::uint64_t number) const noexcept {
+        return reinterpret_cast<gpu::word*>(host.data() + sizeof(log_header)) +
+               (number & (slots - 1)) * gpu::log_record_words::words;
+    }
+    /// What the record of this number has in the upper halves of its second words.
+    [[nodiscard]] std::uint32_t round_of(std::uint64_t number) const noexcept {
+        return static_cast<std::uint32_t>(number >> shift()) + 1;
+    }
+    /// How many rounds a slot is ahead of the record of this number, by the later of its pairs.
+    [[nodiscard]] std::int32_t rounds_ahead(std::uint64_t number) const noexcept;
+    [[nodiscard]] found look(std::uint64_t number, log_record& to) const noexcept;
+    /// The newest record, if none is missing between it and this one, which is there.
+    [[nodiscard]] std::uint64_t newest_from(std::uint64_t number) const noexcept;
+    /// Goes on with the oldest record that is there. @param newer is in the slot of the next one
+    void skip_to_oldest(std::uint64_t newer) noexcept;
+    /// Gives up the next record where one behind it has been there for long enough. @return whether
+    /// it has
+    [[nodiscard]] bool skip_unwritten() noexcept;
+
+    bool has_skipped_ = false; ///< and read nothing since
+    std::optional<std::uint64_t> awaited_;
+    bool is_one_behind_ = false; ///< the awaited one, as last seen
+    log_clock::time_point look_behind_at_;
+};
+
+log_state::log_state(arena const& memory, std::size_t count, std::uint64_t first)
+    : file(os::memory_file(bytes_of_log(checked_slots_of_log(count)))),
+      host(os::region::shared_memory(bytes_of_log(count), file.get())), slots(count), next(first) {
+    registration.emplace(cuda::device_with(memory.gpu().ordinal()),
+                         std::span(host.data(), host.size()));
+    gpu_address = registration->gpu_address();
+    next_number.emplace(memory, 1);
+    next_number->publish(0, first);
+    for (std::uint64_t i = 0; first != 0 && i != slots; ++i) { // no record, of rounds before
+        gpu::word* const slot = words_of(first + i);
+        slot[gpu::log_record_words::id] = gpu::word{round_of(first + i - slots)} << 32;
+        slot[gpu::log_record_words::c] = gpu::word{round_of(first + i - 2 * slots)} << 32;
+    }
+    log_header const header{log_magic, log_version, slots};
+    std::memcpy(host.data(), &header, sizeof header);
+}
+
+log_state::log_state(int descriptor) : slots(0) {
+    constexpr char open_log[] = "open a log";
+    auto const refuse = [&] {
+        throw error(errc::invalid_argument, open_log, "",
+                    "give a descriptor that share() of a log made");
+    };
+    if (!os::is_lasting_memory(descriptor))
+        refuse();
+    file = os::duplicate(descriptor);
+    // Its size only now that nobody can make it less.
+    std::size_t const bytes = os::file_size(file.get()).value_or(0);
+    if (bytes < sizeof(log_header))
+        refuse();
+    host = os::region::read_only(bytes, file.get());
+    log_header header;
+    std::memcpy(&header, host.data(), sizeof header);
+    if (header.magic != log_magic)
+        refuse();
+    if (header.version != log_version)
+        throw error(errc::unsupported_operation, open_log, "",
+                    "another version of barmap made it: use one version in both processes");
+    if (!std::has_single_bit(header.slots) || header.slots > most_slots_of_a_log ||
+        bytes != bytes_of_log(header.slots))
+        refuse();
+    slots = header.slots;
+    if (auto const rounds = static_cast<std::uint32_t>(rounds_ahead(0)); rounds != ~0u) {
+        std::uint64_t const newest = newest_from(rounds * std::uint64_t{slots});
+        if (newest >= slots)
+            next = lost = newest + 1 - slots;
+    }
+}
+
+std::int32_t log_state::rounds_ahead(std::uint64_t number) const noexcept {
+    gpu::word const* const words = words_of(number);
+    auto const ahead = [&](unsigned second_word) {
+        auto const round = static_cast<std::uint32_t>(gpu::load_acquire(words + second_word) >> 32);
+        return static_cast<std::int32_t>(round - round_of(number));
+    };
+    return std::max(ahead(gpu::log_record_words::id), ahead(gpu::log_record_words::c));
+}
+
+log_state::found log_state::look(std::uint64_t number, log_record& to) const noexcept {
+    using words = gpu::log_record_words;
+    gpu::word const* const slot = words_of(number);
+    for (;;) {
+        gpu::word const id = gpu::load_acquire(slot + words::id),
+                        c = gpu::load_acquire(slot + words::c);
+        auto const ahead = [&](gpu::word second) {
+            return static_cast<std::int32_t>(static_cast<std::uint32_t>(second >> 32) -
+                                             round_of(number));
+        };
+        if (ahead(id) > 0 || ahead(c) > 0)
+            return found::gone; // both halves are needed, and one is newer
+        if (ahead(id) < 0 || ahead(c) < 0)
+            return found::not_yet;
+        gpu::word const time = gpu::load_acquire(slot + words::time),
+                        ab = gpu::load_acquire(slot + words::ab);
+        // Each pair is stored as one: it was this record's all the time if it is now.
+        if (gpu::load_acquire(slot + words::id) != id || gpu::load_acquire(slot + words::c) != c)
+            continue;
+        to = {time,
+              number,
+              static_cast<std::uint32_t>(id),
+              static_cast<std::uint32_t>(ab),
+              static_cast<std::uint32_t>(ab >> 32),
+              static_cast<std::uint32_t>(c)};
+        return found::whole;
+    }
+}
+
+std::uint64_t log_state::newest_from(std::uint64_t number) const noexcept {
+    std::uint64_t there = 0, not_there = slots;
+    while (not_there - there > 1) {
+        std::uint64_t const middle = there + (not_there - there) / 2;
+        (rounds_ahead(number + middle) >= 0 ? there : not_there) = middle;
+    }
+    return number + there;
+}
+
+void log_state::skip_to_oldest(std::uint64_t newer) noexcept {
+    // Where that was overwritten before it was read, kernels are faster than this: keep away from
+    // them.
+    std::uint64_t const kept = has_skipped_ ? slots / 2 : slots;
+    std::uint64_t const oldest = newest_from(newer) + 1 - kept;
+    lost += oldest - next;
+    next = oldest;
+    has_skipped_ = true;
+}
+
+bool log_state::skip_unwritten() noexcept {
+    auto const now = log_clock::now();
+    if (awaited_ != next) {
+        awaited_ = next;
+        is_one_behind_ = false;
+        look_behind_at_ = now + between_looks;
+    }
+    if (now < look_behind_at_)
+        return false;
+    look_behind_at_ = now + between_looks;
+    std::uint64_t behind = next + 1;
+    while (behind != next + slots && rounds_ahead(behind) < 0)
+        ++behind;
+    bool const is_for_long = std::exchange(is_one_behind_, behind != next + slots);
+    if (!is_for_long || !is_one_behind_)
+        return false;
+    lost += behind - next;
+    next = behind;
+    return true;
+}
+
+bool log_state::find_next(log_record& to) noexcept {
+    for (;;) {
+        switch (look(next, to)) {
+        case found::whole:
+            return true;
+        case found::gone:
+            if (std::int32_t const rounds = rounds_ahead(next); rounds > 0)
+                skip_to_oldest(next + static_cast<std::uint64_t>(rounds) * slots);
+            break;
+        case found::not_yet:
+            if (!skip_unwritten())
+                return false;
+        }
+    }
+}
+
+inline namespace BARMAP_INLINE_NAMESPACE {
+
+log_ring::log_ring(arena const& memory, std::size_t slots, std::uint64_t first)
+    : state_(std::make_unique<log_state>(memory, slots, first)) {}
+log_ring::log_ring(device const& gpu, std::size_t slots)
+    : log_ring(arena(gpu, arena::alignment, 0), slots) {}
+log_ring::log_ring(std::unique_ptr<log_state> state) noexcept : state_(std::move(state)) {}
+log_ring::~log_ring() = default;
+
+int log_ring::share() const {
+    return os::duplicate(state_->file.get()).release();
+}
+
+log_ring log_ring::open_shared(int descriptor) {
+    return log_ring(std::make_unique<log_state>(descriptor));
+}
+
+gpu::log_ring log_ring::handle() const noexcept {
+    if (!state_->next_number)
+        return state_->at(0, nullptr);
+    return state_->at(state_->gpu_address + sizeof(log_header),
+                      word_at(state_->next_number->gpu_address()));
+}
+
+gpu::log_ring log_ring::handle_for_thread() const noexcept {
+    if (!state_->next_number)
+        return state_->at(0, nullptr);
+    return state_->at(reinterpret_cast<std::uintptr_t>(state_->host.data()) + sizeof(log_header),
+                      state_->next_number->word(0));
+}
+
+std::size_t log_ring::read(std::span<log_record> records) noexcept {
+    std::size_t count = 0;
+    for (; count != records.size() && state_->find_next(records[count]); ++count)
+        state_->pass_next();
+    return count;
+}
+
+bool log_ring::wait_for(std::chrono::nanoseconds at_most) noexcept {
+    log_record next;
+    return detail::look_until([&] { return state_->find_next(next); }, at_most);
+}
+
+std::uint64_t log_ring::lost() const noexcept {
+    return state_->lost;
+}
+
+std::size_t log_ring::slots() const noexcept {
+    return state_->slots;
+}
+
+} // namespace BARMAP_INLINE_NAMESPACE
+} // namespace barmap
