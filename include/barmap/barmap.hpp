@@ -10,6 +10,7 @@
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
 #include <barmap/host_buffer.hpp>
+#include <barmap/log.hpp>
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
 #include <barmap/report.hpp>

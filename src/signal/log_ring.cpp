@@ -5,10 +5,12 @@
 #include "base/region.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/host_registration.hpp"
+#include "signal/log_slot.hpp"
 #include "signal/words.hpp"
 
 #include <barmap/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -74,9 +76,6 @@ struct log_state {
     std::uint64_t next = 0, lost = 0; ///< the record to be read, and how many were not
 
 private:
-    /// What a slot says of the record of a number.
-    enum class found { whole, not_yet, gone };
-
     [[nodiscard]] unsigned shift() const noexcept {
         return static_cast<unsigned>(std::countr_zero(slots));
     }
@@ -90,7 +89,6 @@ private:
     }
     /// How many rounds a slot is ahead of the record of this number, by the later of its pairs.
     [[nodiscard]] std::int32_t rounds_ahead(std::uint64_t number) const noexcept;
-    [[nodiscard]] found look(std::uint64_t number, log_record& to) const noexcept;
     /// The newest record, if none is missing between it and this one, which is there.
     [[nodiscard]] std::uint64_t newest_from(std::uint64_t number) const noexcept;
     /// Goes on with the oldest record that is there. @param newer is in the slot of the next one
@@ -157,39 +155,9 @@ log_state::log_state(int descriptor) : slots(0) {
 std::int32_t log_state::rounds_ahead(std::uint64_t number) const noexcept {
     gpu::word const* const words = words_of(number);
     auto const ahead = [&](unsigned second_word) {
-        auto const round = static_cast<std::uint32_t>(gpu::load_acquire(words + second_word) >> 32);
-        return static_cast<std::int32_t>(round - round_of(number));
+        return barmap::rounds_ahead(gpu::load_acquire(words + second_word), round_of(number));
     };
     return std::max(ahead(gpu::log_record_words::id), ahead(gpu::log_record_words::c));
-}
-
-log_state::found log_state::look(std::uint64_t number, log_record& to) const noexcept {
-    using words = gpu::log_record_words;
-    gpu::word const* const slot = words_of(number);
-    for (;;) {
-        gpu::word const id = gpu::load_acquire(slot + words::id),
-                        c = gpu::load_acquire(slot + words::c);
-        auto const ahead = [&](gpu::word second) {
-            return static_cast<std::int32_t>(static_cast<std::uint32_t>(second >> 32) -
-                                             round_of(number));
-        };
-        if (ahead(id) > 0 || ahead(c) > 0)
-            return found::gone; // both halves are needed, and one is newer
-        if (ahead(id) < 0 || ahead(c) < 0)
-            return found::not_yet;
-        gpu::word const time = gpu::load_acquire(slot + words::time),
-                        ab = gpu::load_acquire(slot + words::ab);
-        // Each pair is stored as one: it was this record's all the time if it is now.
-        if (gpu::load_acquire(slot + words::id) != id || gpu::load_acquire(slot + words::c) != c)
-            continue;
-        to = {time,
-              number,
-              static_cast<std::uint32_t>(id),
-              static_cast<std::uint32_t>(ab),
-              static_cast<std::uint32_t>(ab >> 32),
-              static_cast<std::uint32_t>(c)};
-        return found::whole;
-    }
 }
 
 std::uint64_t log_state::newest_from(std::uint64_t number) const noexcept {
@@ -234,14 +202,15 @@ bool log_state::skip_unwritten() noexcept {
 
 bool log_state::find_next(log_record& to) noexcept {
     for (;;) {
-        switch (look(next, to)) {
-        case found::whole:
+        to.number = next;
+        switch (read_slot(words_of(next), round_of(next), to)) {
+        case slot_state::whole:
             return true;
-        case found::gone:
+        case slot_state::gone:
             if (std::int32_t const rounds = rounds_ahead(next); rounds > 0)
                 skip_to_oldest(next + static_cast<std::uint64_t>(rounds) * slots);
             break;
-        case found::not_yet:
+        case slot_state::not_yet:
             if (!skip_unwritten())
                 return false;
         }

@@ -234,7 +234,7 @@ TEST_P(log_test, a_record_that_comes_late_comes_in_its_place) {
     expect_ids(log, 0, 2);
 }
 
-// What comes between two loads of a reader: each load of a slot with a page of its own is watched.
+// Kernels go round while a reader is in the middle.
 TEST_P(log_test, what_is_overwritten_while_it_is_read_is_not_shown) {
     SKIP_WITHOUT_HOOK();
     constexpr std::size_t slots = 1024;
@@ -247,7 +247,6 @@ TEST_P(log_test, what_is_overwritten_while_it_is_read_is_not_shown) {
         access_hook hook;
         std::array<log_record, 300> records;
         ASSERT_EQ(log.read(records), 300u);
-        // Before the first load of a page of slots, kernels go round.
         hook.at(slot_of(to, 400), [&] {
             for (std::uint32_t i = 0; i < newer * slots; ++i)
                 log_numbered(to, static_cast<std::uint32_t>(slots) + i);

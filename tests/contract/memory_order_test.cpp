@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <barmap/gpu/log.cuh>
 #include <barmap/gpu/rpc.cuh>
 #include <barmap/gpu/signal.cuh>
 #include <barmap/gpu/warp_ring.cuh>
 
-#include <barmap/log.hpp>
 #include <barmap/ring.hpp>
 #include <barmap/rpc.hpp>
 #include <barmap/signal.hpp>
@@ -290,14 +288,6 @@ TEST_F(host_order_test, rings_begin_with_words_of_a_lap_before) {
     barmap::ring_to_cpu<small> ring(words_, 2);
     EXPECT_EQ(ring.handle_for_thread().slots[7], ~word{0});
     EXPECT_EQ(ring.handle_for_thread().slots[15], word{0});
-}
-
-// Its halves are stored as one each, which no atomic of the compiler's does.
-TEST_F(host_order_test, a_record_takes_its_number_and_orders_nothing) {
-    barmap::log_ring log(words_, 2);
-    auto const handle = log.handle_for_thread();
-    name(handle.next, 1, "next");
-    EXPECT_EQ(accesses([&] { gpu::log(handle, 1); }), "add relaxed next");
 }
 
 TEST_F(host_order_test, counters_are_set_behind_what_was_written) {

@@ -51,6 +51,9 @@ inline int read_clock(timespec* to) {
     return 0;
 }
 
+/// Called before each load.
+inline std::function<void()> at_load = [] {};
+
 inline char const* name_of(int order) {
     switch (order) {
     case __ATOMIC_RELAXED:
@@ -80,6 +83,7 @@ inline void note(char const* what, int order, void const* address) {
 
 template <class Word>
 Word load(Word const* from, int order) {
+    at_load();
     note("load", order, from);
     return __atomic_load_n(from, __ATOMIC_SEQ_CST);
 }
