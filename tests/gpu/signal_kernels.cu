@@ -3,6 +3,7 @@
 // BARMAP_KERNEL is what its headers would call __global__.
 #include "signal_messages.hpp"
 
+#include <barmap/gpu/log.cuh>
 #include <barmap/gpu/ring.cuh>
 #include <barmap/gpu/signal.cuh>
 
@@ -87,5 +88,25 @@ extern "C" BARMAP_KERNEL void barmap_test_killed(gpu::ring_to_cpu<reading> out) 
     for (unsigned i = 0; i < slot::words / 2; ++i) // the last word commits
         gpu::store_relaxed(next + i, second.words[i]);
     gpu::fence_system();
+    __builtin_trap();
+}
+
+// Records whose values follow from the block and their number in it.
+extern "C" BARMAP_KERNEL void barmap_test_log(gpu::log_ring to, unsigned count) {
+    for (unsigned i = 0; i < count; ++i)
+        gpu::log(to, i, block(), block() ^ i * 3, ~i);
+}
+
+// Each block logs, and then waits for the counter, for which nothing else on the GPU can stop it.
+extern "C" BARMAP_KERNEL void barmap_test_log_and_hang(gpu::log_ring to, gpu::counter_to_gpu until) {
+    gpu::log(to, 0, block(), block(), ~0u);
+    while (gpu::value_of(until) == 0) {
+    }
+}
+
+// Logs and fails at once.
+extern "C" BARMAP_KERNEL void barmap_test_log_and_fail(gpu::log_ring to) {
+    for (unsigned i = 0; i < 100; ++i)
+        gpu::log(to, i, block(), block() ^ i * 3, ~i);
     __builtin_trap();
 }
