@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The C headers are C++11, too, twice and beside nothing else; and their functions are C's.
 #include <barmap/checkpoint.h>
+#include <barmap/log.h>
 #include <barmap/signal.h>
 
 #include <barmap/barmap.h>
@@ -12,6 +13,10 @@ int main() {
     int (*const open)(int, barmap_device**) = barmap_device_create;
     int (*const prepare)(uint64_t) = barmap_checkpoint_prepare;
     if (prepare(0) != BARMAP_OK || barmap_checkpoint_restore() != BARMAP_OK)
+        return 1;
+    barmap_log* log = nullptr;
+    int (*const open_log)(int, barmap_log**) = barmap_log_open_shared;
+    if (open_log(-1, &log) != BARMAP_ERROR_INVALID_ARGUMENT)
         return 1;
     barmap_counter_to_cpu* counter = nullptr;
     int (*const make)(barmap_arena*, uint64_t, barmap_counter_handle*, barmap_counter_to_cpu**) =

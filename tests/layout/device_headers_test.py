@@ -43,6 +43,9 @@ KERNEL void by_signal(counter_to_gpu in, counter_to_cpu out) {
     if (wait_for(in, 1, 1000) == status::ok && !arrive(out, 32))
         advance(out, 2);
 }
+KERNEL void by_log(log_ring to) {
+    log(to, 1, 2, 3, 4);
+}
 template <class T>
 KERNEL void by_call(rpc_to_cpu<T, T> cpu) {
     T value = T();
@@ -87,9 +90,14 @@ OPERATIONS = {
     "store_release(at, 7);": ("st.release.sys.u64", "store release"),
     "store_relaxed(at, 7);": ("st.relaxed.sys.u64", "store monotonic"),
     "store_pair(at, 7, 8);": ("st.relaxed.sys.v2.u64", "store monotonic, store release"),
+    "store_as_one(at, 7, 8);": ("st.relaxed.sys.v2.u64", "store volatile <2 x i64>"),
     "fence_system(); at[8] = 7;": ("fence.acq_rel.sys", "fence acq_rel"),
     "at[8] = replace(at, 7, 8);": ("atom.relaxed.gpu.cas.b64", "cmpxchg agent monotonic monotonic"),
     "at[8] = add(at, 7);": ("atom.acq_rel.gpu.add.u64", "atomicrmw agent acq_rel"),
+    "at[8] = add_relaxed(at, 7);": ("atom.relaxed.gpu.add.u64", "atomicrmw agent monotonic"),
+    "log({at, at, 7, 3}, 1, 2, 3, 4);": (
+        "atom.relaxed.gpu.add.u64, st.relaxed.sys.v2.u64, st.relaxed.sys.v2.u64",
+        "atomicrmw agent monotonic, store volatile <2 x i64>, store volatile <2 x i64>"),
     "detail::store_after_reading<word[4]>(at, 7);": ("st.relaxed.sys.u64", "store release"),
     "detail::store_after_reading<word[5]>(at, 7);": ("st.release.sys.u64", "store release"),
 }
@@ -121,7 +129,7 @@ STEP_KERNELS = "".join(
     for number, name in enumerate(STEPS))
 
 KERNEL = "#define KERNEL __global__\n"
-INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("ring", "rpc", "signal"))
+INCLUDES = "".join(f"#include <barmap/gpu/{name}.cuh>\n" for name in ("log", "ring", "rpc", "signal"))
 WARP_INCLUDES = INCLUDES + "#include <barmap/gpu/warp_ring.cuh>\n"
 
 # Of PTX: neither a kernel's parameters nor what one thread or block keeps.
@@ -133,9 +141,9 @@ _ORDERED = re.compile(r"^\s*((?:fence|(?:ld|st|atom)\.(?:relaxed|acquire|release
 _COLLECTIVE = re.compile(r"^\s*(?:\{.*)?\b(fence|barrier(?=\.red\.and)|bar\.warp\.sync|vote(?=\.sync)|shfl(?=\.sync)|"
                          r"(?:ld|st)\.(?:relaxed|acquire|release))\b", re.MULTILINE)
 _ORDERED_IN_LLVM = re.compile(
-    r'^.*?\b((?:load|store)(?= atomic)|fence|cmpxchg|atomicrmw)\b'
+    r'^.*?\b(?:((?:load|store)(?= atomic)|fence|cmpxchg|atomicrmw)\b'
     r'(?:.*? syncscope\("(\w+)"\))?'  # none: the whole system
-    r'.*?((?: (?:monotonic|acquire|release|acq_rel|seq_cst))+)', re.MULTILINE)
+    r'.*?((?: (?:monotonic|acquire|release|acq_rel|seq_cst))+)|(store volatile <2 x i64>))', re.MULTILINE)
 
 
 def weak_accesses(ptx: str) -> list[str]:

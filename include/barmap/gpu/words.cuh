@@ -156,7 +156,7 @@ BARMAP_DEVICE void store_as_one(word* to, word first, word second) {
 #elif defined(BARMAP_ON_HIP)
     typedef word two __attribute__((ext_vector_type(2)));
     two const value = {first, second};
-    __builtin_nontemporal_store(value, reinterpret_cast<two*>(to));
+    *reinterpret_cast<two volatile*>(to) = value;
 #elif defined(__x86_64__) // of 16 bytes that are aligned, on every processor that has AVX
     typedef word two __attribute__((vector_size(16)));
     two const value = {first, second};

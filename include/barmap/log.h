@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+/// Logs of running GPU code, for C and languages that call C: any thread of any kernel writes records
+/// and never waits; they are read while kernels run, after one has hung or failed, and by other
+/// processes.
+///
+///     barmap_log *log;
+///     barmap_log_handle handle;
+///     if (barmap_log_create(gpu, 1 << 16, &handle, &log))
+///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
+///     void *arguments[] = {&handle}; // of work(barmap::gpu::log_ring)
+///     cuLaunchKernel(work, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL);
+///     barmap_log_record records[64];
+///     while (barmap_log_wait(log, 1000000000)) // 1 s
+///         for (size_t i = 0, count = barmap_log_read(log, records, 64); i < count; ++i)
+///             printf("%u: block %u\n", records[i].id, records[i].a);
+///     cuStreamSynchronize(stream);
+///     barmap_log_destroy(log);
+///
+/// Kernels use <barmap/gpu/log.cuh>. The rules are in share/doc/barmap/log.md and ordering.md.
+///
+/// Errors: as in <barmap/barmap.h>, for functions that return a status. The others cannot fail, and
+/// check nothing: NULL is the caller's error.
+///
+/// Threads: one at a time reads a log, waits for it and asks what was lost; all else may be called at
+/// once. Freeing a handle is exclusive, and comes when no kernel writes to it any more.
+///
+/// fork(): a child may only free the handle, and open its own by a descriptor.
+#ifndef BARMAP_LOG_H
+#define BARMAP_LOG_H
+
+#include <barmap/barmap.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct barmap_log barmap_log; ///< records, of which the newest are kept
+
+/// barmap::gpu::log_ring, which kernels take by value. Its layout never changes.
+typedef struct barmap_log_handle {
+    uint64_t records, next; ///< GPU addresses
+    uint64_t mask, shift;   ///< number of slots less 1, and 1 << shift
+} barmap_log_handle;
+
+/// What a kernel wrote. Its layout never changes.
+typedef struct barmap_log_record {
+    uint64_t time;    ///< nanoseconds, by the GPU's clock
+    uint64_t number;  ///< of the record, counted from the log's first
+    uint32_t id;      ///< which place of the program
+    uint32_t a, b, c; ///< as they were given
+} barmap_log_record;
+
+/// Makes a log, in memory of its own. Any thread.
+/// @param slots  how many records it keeps, a power of two, up to 2^32, of 32 bytes of host memory each
+/// @param handle what a kernel takes; NULL: not wanted. A failure leaves it unchanged
+/// @param out    to be freed by barmap_log_destroy()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_allocate() and barmap_mapping_create()
+///
+///     barmap_log_create(gpu, 1 << 16, &handle, &log);
+BARMAP_API int barmap_log_create(barmap_device* device, size_t slots, barmap_log_handle* handle,
+                                 barmap_log** out);
+
+/// Lets another process read as well: makes a descriptor of the records, which reaches no other memory,
+/// and keeps them whatever becomes of this process. Any thread.
+/// @param descriptor close-on-exec, and the caller's to close; -1 if this fails
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or what the system reports
+///
+///     barmap_log_share(log, &descriptor); // and send it by SCM_RIGHTS
+BARMAP_API int barmap_log_share(barmap_log const* log, int* descriptor);
+
+/// Opens a log that a process has shared, or of which /proc/PID/fd/N was opened for reading. It is read
+/// from the oldest record that is there; barmap_log_lost() counts those before it. Needs neither CUDA nor
+/// a GPU. Any thread.
+/// @param descriptor remains the caller's, and can be opened any number of times
+/// @param out        to be freed by barmap_log_destroy()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if it is of no log; BARMAP_ERROR_UNSUPPORTED_OPERATION if
+///         another version of barmap made it; or what the system reports
+///
+///     barmap_log_open_shared(received_descriptor, &log);
+BARMAP_API int barmap_log_open_shared(int descriptor, barmap_log** out);
+
+/// Frees the log. NULL: nothing to do.
+///
+///     barmap_log_destroy(log);
+BARMAP_API void barmap_log_destroy(barmap_log* log);
+
+/// Reads the records that have arrived, in the order of their numbers, each once. Never waits. A record
+/// that a thread has begun and not written holds up those behind it for up to 200 ms, and is lost then.
+/// @param records room for `count`
+/// @return how many were read
+///
+///     size_t const got = barmap_log_read(log, records, 64);
+BARMAP_API size_t barmap_log_read(barmap_log* log, barmap_log_record* records, size_t count);
+
+/// Waits for a record, without giving up the CPU.
+/// @param nanoseconds how long; 0: looks only
+/// @return 1 if there is one, else 0
+///
+///     if (!barmap_log_wait(log, 1000000000)) ... // nothing for a second
+BARMAP_API int barmap_log_wait(barmap_log* log, uint64_t nanoseconds);
+
+/// How many records this handle has not read and never will: newer ones had taken their place, or
+/// nobody wrote them.
+///
+///     printf("%llu were lost\n", (unsigned long long)barmap_log_lost(log));
+BARMAP_API uint64_t barmap_log_lost(barmap_log const* log);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
