@@ -17,6 +17,7 @@ _barmap_options() {
         ring) echo "--device --only --slots --messages --iterations --slices --load $output" ;;
         fresh) echo "$target --sizes --iterations --every-routine --demonstrate-stale $output" ;;
         stress) echo "$target --threads --iterations --region --pieces --pairs --seed $output" ;;
+        log) echo "--fd --newest-of --follow" ;;
         run) echo "--" ;;
         sim) echo "--driver --devices --bar1 --memory --fail --" ;;
         plot) echo "-o --output --title --series --overlay" ;;
@@ -29,7 +30,7 @@ _barmap() {
     local subcommand=${COMP_WORDS[1]} i
     COMPREPLY=()
     if [[ $COMP_CWORD -eq 1 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "info demo check lat bw api batch pingpong ring fresh stress run sim plot \
+        mapfile -t COMPREPLY < <(compgen -W "info demo check lat bw api batch pingpong ring fresh stress log run sim plot \
             -h --help --version" -- "$word")
         return
     fi
@@ -55,6 +56,7 @@ _barmap() {
         --order) values="contiguous random" ;;
         --methods) values="engine batch loop graph kernel4 kernel32 one" ;;
         --between) values="host peer inside" ;;
+        --newest-of) values="id a b c" ;;
         --beside) values="gemm" ;;
         --only) values="rates trip fifo calls steps soak" ;;
         --routine) values="auto $(barmap info 2> /dev/null |
@@ -65,7 +67,7 @@ _barmap() {
             ;;
         --device | --peer | --in-flight | --devices | --sizes | --max | --max-size | --iterations | --budget | --threads | \
             --cycles | --region | --seed | --bar1 | --fail | --pieces | --pool | --check | --round-trips | \
-            --slots | --messages | --slices | --title | --series) return ;;
+            --slots | --messages | --slices | --title | --series | --fd) return ;;
     esac
     if [[ $values ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")

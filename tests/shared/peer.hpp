@@ -29,6 +29,8 @@ public:
             kill();
     }
 
+    [[nodiscard]] pid_t number() const noexcept { return child_; }
+
     /// @return its wait status
     int wait() {
         int status = -1;

@@ -27,7 +27,7 @@ TEST_P(subcommand, refuses_an_unknown_option) {
 
 INSTANTIATE_TEST_SUITE_P(every, subcommand,
                          testing::Values("info", "demo", "check", "lat", "bw", "api", "batch",
-                                         "pingpong", "ring", "fresh", "stress", "run", "sim",
+                                         "pingpong", "ring", "fresh", "stress", "log", "run", "sim",
                                          "plot"),
                          [](auto const& info) { return std::string(info.param); });
 

@@ -64,6 +64,7 @@ void add_pingpong(command_line& program);
 void add_ring(command_line& program);
 void add_fresh(command_line& program);
 void add_stress(command_line& program);
+void add_log(command_line& program);
 void add_run(command_line& program);
 void add_sim(command_line& program);
 void add_plot(command_line& program);

@@ -20,7 +20,7 @@ int run(int argc, char** argv) {
     program.footer(exit_code_help());
     program.version(std::string(barmap::version()));
     for (auto* add : {add_info, add_demo, add_check, add_lat, add_bw, add_api, add_batch,
-                      add_pingpong, add_ring, add_fresh, add_stress, add_run, add_sim, add_plot})
+                      add_pingpong, add_ring, add_fresh, add_stress, add_log, add_run, add_sim, add_plot})
         add(program);
     return program.run();
 }

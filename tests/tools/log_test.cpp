@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "program.hpp"
+
+#include "shared/peer.hpp"
+
+#include <barmap/log.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <string>
+#include <unistd.h>
+
+/// `barmap log`, which reads logs of this process and of others.
+namespace barmap::test {
+namespace {
+
+class log_command : public testing::Test {
+protected:
+    log_command() { ::setenv("BARMAP_SIM", "1", 1); }
+    [[nodiscard]] static outcome show(std::string const& options = {}) {
+        return barmap_without_gpu("log " + options + " " + std::to_string(::getpid()));
+    }
+};
+
+void expect(outcome const& run, std::string const& text) {
+    EXPECT_NE(run.out.find(text), std::string::npos) << text << " is not in\n" << run.out;
+}
+
+void log_ids(log_ring& to, std::uint32_t first, std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i)
+        gpu::log(to.handle_for_thread(), first + i, i % 2, 7, 8);
+}
+
+TEST_F(log_command, shows_the_records_of_a_process) {
+    log_ring log(device::open(0), 4);
+    outcome const before = show();
+    EXPECT_EQ(before.exit_code, 0) << before.err;
+    expect(before, ": 4 slots\n");
+    expect(before, "\n0 records were lost\n");
+    log_ids(log, 100, 6);
+    outcome const run = show();
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.err, "");
+    expect(run, "log of process " + std::to_string(::getpid()) + ", descriptor ");
+    expect(run, "    0.000000            2        102          0          7          8\n");
+    expect(run, "            5        105          1          7          8\n2 records were lost\n");
+    EXPECT_EQ(run.out.find(" 101 "), std::string::npos);
+    EXPECT_EQ(show().out, run.out) << "it has changed nothing";
+}
+
+TEST_F(log_command, shows_the_newest_record_of_each_value) {
+    log_ring log(device::open(0), 16);
+    log_ids(log, 100, 6);
+    outcome const run = show("--newest-of a");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    expect(run, " 4        104          0 ");
+    expect(run, " 5        105          1 ");
+    EXPECT_EQ(run.out.find(" 103 "), std::string::npos) << run.out;
+    expect(show("--newest-of c"), " 5        105          1 ");
+    EXPECT_EQ(show("--newest-of c").out.find(" 104 "), std::string::npos);
+}
+
+TEST_F(log_command, shows_each_log_once_or_the_chosen_one) {
+    device const gpu = device::open(0);
+    log_ring first(gpu, 4), second(gpu, 8);
+    log_ids(second, 50, 1);
+    os::fd const once_more(second.share());
+    outcome const all = show();
+    EXPECT_EQ(all.exit_code, 0) << all.err;
+    expect(all, ": 4 slots\n");
+    EXPECT_EQ(all.out.find(": 8 slots\n"), all.out.rfind(": 8 slots\n")) << all.out;
+    std::string const chosen = "--fd " + std::to_string(once_more.get());
+    outcome const one = show(chosen);
+    EXPECT_EQ(one.exit_code, 0) << one.err;
+    expect(one, "         50 ");
+    EXPECT_EQ(one.out.find(": 4 slots\n"), std::string::npos);
+    outcome const unclear = show("--follow");
+    EXPECT_EQ(unclear.exit_code, 2);
+    EXPECT_NE(unclear.err.find("has 2 logs: choose one by --fd"), std::string::npos) << unclear.err;
+}
+
+TEST_F(log_command, follows_until_the_process_ends) {
+    peer owner([](line const& to_test) {
+        ::setenv("BARMAP_SIM", "1", 1);
+        log_ring log(device::open(0), 16);
+        log_ids(log, 10, 1);
+        char word = 'r';
+        to_test.send(&word, 1);
+        if (to_test.receive(&word, 1))
+            log_ids(log, 20, 1);
+    });
+    pid_t const child = owner.number();
+    char word = 'x';
+    ASSERT_TRUE(owner.receive(&word, 1));
+    FILE* const pipe =
+        ::popen((BARMAP_PROGRAM " log --follow " + std::to_string(child)).c_str(), "r");
+    ASSERT_NE(pipe, nullptr);
+    outcome run;
+    std::array<char, 4096> text{};
+    auto const read_line = [&] {
+        bool const is_there = std::fgets(text.data(), text.size(), pipe) != nullptr;
+        if (is_there)
+            run.out += text.data();
+        return is_there;
+    };
+    for (int i = 0; i < 3; ++i)
+        ASSERT_TRUE(read_line());
+    expect(run, "         10 ");
+    owner.send(&word, 1);
+    EXPECT_EQ(owner.wait(), 0);
+    while (read_line()) {
+    }
+    expect(run, "         20 ");
+    expect(run, "\n0 records were lost\n");
+    EXPECT_EQ(::pclose(pipe), 0);
+}
+
+void expect_refusal(outcome const& run, int exit_code, std::string const& words) {
+    EXPECT_EQ(run.exit_code, exit_code);
+    EXPECT_EQ(run.out, "");
+    EXPECT_NE(run.err.find(words), std::string::npos) << run.err;
+}
+
+TEST_F(log_command, refuses_what_is_no_log) {
+    expect_refusal(show(), 3, "it has none now");
+    expect_refusal(show("--fd 0"), 3, "it is of no log");
+    expect_refusal(show("--fd 999"), 3, "/fd/999");
+    expect_refusal(barmap_without_gpu("log 99999999"), 3, "look at the descriptors of process 99999999");
+    expect_refusal(show("--follow --newest-of a"), 2, "do not go together");
+    expect_refusal(show("--newest-of d"), 2, "--newest-of");
+    expect_refusal(barmap_without_gpu("log"), 2, "PID");
+    expect_refusal(barmap_without_gpu("log -- -4"), 2, "PID");
+}
+
+} // namespace
+} // namespace barmap::test

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "base/fd.hpp"
+#include "output/formatted.hpp"
+#include "program/exit_codes.hpp"
+#include "program/options.hpp"
+
+#include <barmap/error.hpp>
+#include <barmap/log.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <fcntl.h>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace barmap::tool {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+struct log_options : options {
+    std::size_t process = 0;
+    std::vector<std::size_t> descriptor; ///< none: all logs of the process
+    std::string newest_of;
+    bool follow = false;
+};
+
+constexpr std::array fields{"id", "a", "b", "c"};
+using record_member = std::uint32_t log_record::*;
+constexpr std::array<record_member, 4> members{&log_record::id, &log_record::a, &log_record::b,
+                                               &log_record::c};
+
+/// A log of another process, as it is shown.
+class shown_log {
+public:
+    shown_log(std::string path, std::string where, int descriptor)
+        : path_(std::move(path)), where_(std::move(where)),
+          log_(log_ring::open_shared(descriptor)) {}
+
+    void show_heading() const {
+        print(formatted("{}: {} slots\n{:>12} {:>12} {:>10} {:>10} {:>10} {:>10}\n", where_,
+                        log_.slots(), "seconds", "number", "id", "a", "b", "c"));
+    }
+    /// What has arrived. @return how many
+    std::size_t show_arrived() {
+        std::array<log_record, 256> records;
+        std::size_t const count = log_.read(records);
+        for (log_record const& each : std::span(records).first(count))
+            show(each);
+        return count;
+    }
+    /// As many as there are slots, or of them the newest one of each value of a member.
+    void show_all(std::optional<record_member> newest_of) {
+        std::map<std::uint32_t, log_record> newest;
+        std::array<log_record, 256> records;
+        // A record that has not come holds the others up for less time than this.
+        for (std::size_t left = log_.slots(); left != 0 && log_.wait_for(300ms);) {
+            std::size_t const count =
+                log_.read(std::span(records).first(std::min(left, records.size())));
+            left -= count;
+            for (log_record const& each : std::span(records).first(count)) {
+                if (newest_of)
+                    newest.insert_or_assign(each.**newest_of, each);
+                else
+                    show(each);
+            }
+        }
+        for (auto const& [value, each] : newest)
+            show(each);
+    }
+    /// Whether the process still has it.
+    [[nodiscard]] bool is_there() const {
+        std::error_code ignored;
+        return fs::exists(path_, ignored);
+    }
+    void show_lost() const { print(formatted("{} records were lost\n", log_.lost())); }
+
+private:
+    static void print(std::string const& text) { std::fputs(text.c_str(), stdout); }
+    void show(log_record const& it) {
+        if (!first_time_)
+            first_time_ = it.time;
+        auto const since = static_cast<std::int64_t>(it.time - *first_time_);
+        print(formatted("{:>12.6f} {:>12} {:>10} {:>10} {:>10} {:>10}\n",
+                        static_cast<double>(since) * 1e-9, it.number, it.id, it.a, it.b, it.c));
+    }
+
+    std::string path_, where_;
+    log_ring log_;
+    std::optional<std::uint64_t> first_time_;
+};
+
+/// Opens one, or nothing if it is of no log. @throws error if it cannot be opened
+std::unique_ptr<shown_log> open_log(std::string const& path, std::string where) {
+    os::fd const file = os::open_file(path, O_RDONLY);
+    try {
+        return std::make_unique<shown_log>(path, std::move(where), file.get());
+    } catch (error const& refused) {
+        if (refused.code() != make_error_code(errc::invalid_argument))
+            throw;
+        return nullptr;
+    }
+}
+
+bool is_shared_memory(fs::path const& descriptor) {
+    std::error_code ignored;
+    return fs::read_symlink(descriptor, ignored).string().starts_with("/memfd:barmap_host");
+}
+
+/// The logs that a process holds, each once. @throws error if it may not be looked at
+std::vector<std::unique_ptr<shown_log>> logs_of(std::size_t process) {
+    std::string const folder = formatted("/proc/{}/fd", process);
+    std::vector<std::unique_ptr<shown_log>> result;
+    std::vector<fs::path> seen;
+    std::error_code failure;
+    fs::directory_iterator const all(folder, failure);
+    if (failure)
+        throw error(failure, formatted("look at the descriptors of process {}", process), "",
+                    "give a process of this user that runs, or be root");
+    for (fs::directory_entry const& each : all) {
+        fs::path const& path = each.path();
+        std::error_code ignored;
+        bool const is_new =
+            is_shared_memory(path) && std::ranges::none_of(seen, [&](auto const& other) {
+                return fs::equivalent(path, other, ignored);
+            });
+        if (!is_new)
+            continue;
+        seen.push_back(path);
+        if (auto log = open_log(path, formatted("log of process {}, descriptor {}", process,
+                                                path.filename().string())))
+            result.push_back(std::move(log));
+    }
+    return result;
+}
+
+int show_logs(log_options const& values) {
+    if (values.follow && !values.newest_of.empty())
+        throw usage_error("--follow and --newest-of do not go together");
+    std::vector<std::unique_ptr<shown_log>> logs;
+    for (std::size_t const number : values.descriptor) {
+        auto log = open_log(formatted("/proc/{}/fd/{}", values.process, number),
+                            formatted("log of process {}, descriptor {}", values.process, number));
+        if (!log)
+            throw error(errc::invalid_argument,
+                        formatted("read descriptor {} of process {}", number, values.process), "",
+                        "it is of no log: without --fd all logs of the process are shown");
+        logs.push_back(std::move(log));
+    }
+    if (values.descriptor.empty())
+        logs = logs_of(values.process);
+    if (logs.empty())
+        throw error(
+            errc::invalid_argument, formatted("find a log of process {}", values.process), "",
+            "it has none now: one is there from the making of a barmap::log_ring to its end");
+    if (!values.follow) {
+        auto const newest_of = std::ranges::find(fields, values.newest_of);
+        for (auto const& each : logs) {
+            each->show_heading();
+            each->show_all(
+                newest_of == fields.end()
+                    ? std::nullopt
+                    : std::optional(members[static_cast<std::size_t>(newest_of - fields.begin())]));
+            each->show_lost();
+        }
+        return exit_ok;
+    }
+    if (logs.size() != 1)
+        throw usage_error(
+            formatted("process {} has {} logs: choose one by --fd", values.process, logs.size()));
+    shown_log& log = *logs.front();
+    log.show_heading();
+    for (bool is_over = false;;) {
+        if (log.show_arrived() != 0)
+            continue;
+        std::fflush(stdout);
+        if (is_over)
+            break;
+        is_over = !log.is_there();
+        std::this_thread::sleep_for(is_over ? 300ms : 10ms); // what is held up comes in that time
+    }
+    log.show_lost();
+    return exit_ok;
+}
+
+} // namespace
+
+void add_log(command_line& program) {
+    subcommand app = program.add("log", "Show what running kernels of a process have logged");
+    auto values = std::make_shared<log_options>();
+    app.add("PID", values->process, "the process that made the log").positive().required();
+    app.add("--fd", values->descriptor,
+            "the log of this descriptor of the process; by default all of its logs")
+        .named("NUMBER")
+        .repeated();
+    app.add("--newest-of", values->newest_of,
+            "show only the newest record of each value of id, a, b or c")
+        .one_of({fields.begin(), fields.end()})
+        .named("FIELD");
+    app.flag("--follow", values->follow, "go on until the process ends, or the log does");
+    app.footer(
+        {.remark = "Shows the records that a barmap::log_ring holds, the oldest first, while "
+                   "kernels run and also where one hangs. Seconds count from the first record "
+                   "that is shown, by the GPU's clock. It needs no GPU, and changes nothing: other "
+                   "readers see all records as well.",
+         .exit_codes = {"0 done", "2 an option or argument is wrong",
+                        "3 there is no such process, it has no log, or it may not be looked at"},
+         .examples = {"# Where does each block stand, which logs its number as a?",
+                      "barmap log --newest-of a 4711", "# As it comes",
+                      "barmap log --follow 4711"}});
+    when_chosen(app, values, show_logs);
+}
+
+} // namespace barmap::tool
