@@ -17,6 +17,7 @@ from ._error import ArgumentError, Error
 from ._headers import include_dir
 from ._layout import IpcMemory
 from ._machine import Device, devices, flush_stores, info, sim
+from ._logs import LogRing
 from ._mapping import Mapping, map
 from ._rings import RingToCpu, RingToGpu
 from ._sharing import open_shared
@@ -33,6 +34,7 @@ __all__ = [
     "Device",
     "Error",
     "IpcMemory",
+    "LogRing",
     "Mapping",
     "RingToCpu",
     "RingToGpu",
@@ -56,9 +58,9 @@ __all__ = [
 ]
 
 for _each in (
-    Arena, ArgumentError, Array, BatchQueue, CounterToCpu, CounterToGpu, Device, Error, IpcMemory, Mapping,
-    RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, batch_queue, checkpoint_prepare, checkpoint_restore,
-    copy_rows, device_struct, devices, flush_stores, include_dir, info, map, open_shared, pinned, sim,
+    Arena, ArgumentError, Array, BatchQueue, CounterToCpu, CounterToGpu, Device, Error, IpcMemory, LogRing,
+    Mapping, RingToCpu, RingToGpu, StepInputs, StepOutputs, alloc, batch_queue, checkpoint_prepare,
+    checkpoint_restore, copy_rows, device_struct, devices, flush_stores, include_dir, info, map, open_shared, pinned, sim,
 ):
     _each.__module__ = __name__
 del _each

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GPU memory, rings and counters that go to other processes."""
+"""GPU memory, rings, counters and logs that go to other processes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, SupportsIndex, Tuple,
 
 from ._array import Array
 from ._layout import Layout, Shared, lengths
+from ._logs import LogRing
 from ._mapping import Mapping
 from ._rings import RingToCpu, RingToGpu
 from ._signals import CounterToCpu, CounterToGpu
@@ -35,7 +36,7 @@ def _open_again(duplicate: Any, layout: Layout, read_only: bool, typed: bool) ->
 
 
 def _open_signal_again(duplicate: Any, kind: Any, *dtype: Any) -> Any:
-    """What a ring or a counter is there."""
+    """What a ring, a counter or a log is there."""
     received = _Descriptor(duplicate.detach())
     return kind.open_shared(received.number, *dtype)
 
@@ -57,8 +58,8 @@ def _reduce_ring(ring: Union[RingToGpu, RingToCpu]) -> Tuple[Any, ...]:
     return _open_signal_again, (_sent(ring), type(ring), ring.dtype)
 
 
-def _reduce_counter(counter: Union[CounterToGpu, CounterToCpu]) -> Tuple[Any, ...]:
-    return _open_signal_again, (_sent(counter), type(counter))
+def _reduce_plain(signal: Union[CounterToGpu, CounterToCpu, LogRing]) -> Tuple[Any, ...]:
+    return _open_signal_again, (_sent(signal), type(signal))
 
 
 # Not pickle itself, whose bytes may never be read, or twice, or on another machine.
@@ -66,8 +67,9 @@ reduction.ForkingPickler.register(Mapping, _reduce)
 reduction.ForkingPickler.register(Array, _reduce)
 reduction.ForkingPickler.register(RingToGpu, _reduce_ring)
 reduction.ForkingPickler.register(RingToCpu, _reduce_ring)
-reduction.ForkingPickler.register(CounterToGpu, _reduce_counter)
-reduction.ForkingPickler.register(CounterToCpu, _reduce_counter)
+reduction.ForkingPickler.register(CounterToGpu, _reduce_plain)
+reduction.ForkingPickler.register(CounterToCpu, _reduce_plain)
+reduction.ForkingPickler.register(LogRing, _reduce_plain)
 
 
 def open_shared(

@@ -10,6 +10,7 @@
 #include "program.hpp"
 #include "pygpu.hpp"
 #include "reports.hpp"
+#include "logs.hpp"
 #include "rings.hpp"
 #include "signals.hpp"
 #include "step_tensors.hpp"
@@ -34,6 +35,7 @@ NB_MODULE(_barmap, module) {
     barmap::python::bind_allocator(module);
     barmap::python::bind_batches(module);
     barmap::python::bind_dlpack(module);
+    barmap::python::bind_logs(module);
     barmap::python::bind_mapped_memory(module);
     barmap::python::bind_reports(module);
     barmap::python::bind_rings(module);
