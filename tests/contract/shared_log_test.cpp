@@ -51,6 +51,7 @@ TEST_P(shared_log_test, what_is_no_log_is_refused) {
         refused(file_with(slots, count));
     refused(file_with(slots, 64, 8192));
     refused(file_with(slots, 64, 40));
+    refused(file_with(slots, 64, 0));
     refused(os::open_file("/dev/zero", O_RDWR));
     int const unsealed = ::memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     ASSERT_EQ(::pwrite(unsealed, bytes.data(), bytes.size(), 0), 4096);
