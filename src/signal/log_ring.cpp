@@ -35,6 +35,9 @@ constexpr std::size_t most_slots_of_a_log = std::size_t{1} << 32;
 /// A record that has not come is given up at the second of these looks that finds one behind it.
 constexpr std::chrono::milliseconds between_looks{100};
 
+/// For one record. Two are enough, but where kernels are much faster than the reader.
+constexpr int most_looks = 64;
+
 std::size_t bytes_of_log(std::size_t slots) {
     std::size_t const page = os::page_size();
     std::size_t const bytes = sizeof(log_header) + slots * gpu::log_record_words::bytes;
@@ -201,7 +204,8 @@ bool log_state::skip_unwritten() noexcept {
 }
 
 bool log_state::find_next(log_record& to) noexcept {
-    for (;;) {
+    // Not for ever: a process that has the descriptor may write anything.
+    for (int looks = 0; looks != most_looks; ++looks) {
         to.number = next;
         switch (read_slot(words_of(next), round_of(next), to)) {
         case slot_state::whole:
@@ -215,6 +219,7 @@ bool log_state::find_next(log_record& to) noexcept {
                 return false;
         }
     }
+    return false;
 }
 
 inline namespace BARMAP_INLINE_NAMESPACE {

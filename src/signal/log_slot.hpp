@@ -8,8 +8,8 @@
 
 namespace barmap {
 
-/// What a slot of a log says of a record: it is there; it has not come, or not all of it; a newer one has
-/// taken its place, or is about to.
+/// What a slot of a log says of a record: it is there; it has not come, or not all of it; a newer
+/// one has taken its place, or is about to.
 enum class slot_state { whole, not_yet, gone };
 
 /// How many rounds one half of a slot is ahead of a round, by its second word.
@@ -17,26 +17,26 @@ inline std::int32_t rounds_ahead(gpu::word second_word, std::uint32_t round) noe
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(second_word >> 32) - round);
 }
 
-/// Reads a record, if the slot has the one of this round. @param to all but the number
+/// Reads a record, if the slot has the one of this round. `gone` also if another one, maybe one
+/// that comes late, has taken its place meanwhile. @param to all but the number
 inline slot_state read_slot(gpu::word const* slot, std::uint32_t round, log_record& to) noexcept {
     using words = gpu::log_record_words;
-    for (;;) {
-        gpu::word const id = gpu::load_acquire(slot + words::id);
-        gpu::word const c = gpu::load_acquire(slot + words::c);
-        if (rounds_ahead(id, round) > 0 || rounds_ahead(c, round) > 0)
-            return slot_state::gone; // it needs both halves
-        if (rounds_ahead(id, round) < 0 || rounds_ahead(c, round) < 0)
-            return slot_state::not_yet;
-        to.time = gpu::load_acquire(slot + words::time);
-        gpu::word const ab = gpu::load_acquire(slot + words::ab);
-        to.id = static_cast<std::uint32_t>(id);
-        to.a = static_cast<std::uint32_t>(ab);
-        to.b = static_cast<std::uint32_t>(ab >> 32);
-        to.c = static_cast<std::uint32_t>(c);
-        // Halves are stored as one each: those that are here now were here in between.
-        if (gpu::load_acquire(slot + words::id) == id && gpu::load_acquire(slot + words::c) == c)
-            return slot_state::whole;
-    }
+    gpu::word const id = gpu::load_acquire(slot + words::id);
+    gpu::word const c = gpu::load_acquire(slot + words::c);
+    if (rounds_ahead(id, round) > 0 || rounds_ahead(c, round) > 0)
+        return slot_state::gone; // it needs both halves
+    if (rounds_ahead(id, round) < 0 || rounds_ahead(c, round) < 0)
+        return slot_state::not_yet;
+    to.time = gpu::load_acquire(slot + words::time);
+    gpu::word const ab = gpu::load_acquire(slot + words::ab);
+    to.id = static_cast<std::uint32_t>(id);
+    to.a = static_cast<std::uint32_t>(ab);
+    to.b = static_cast<std::uint32_t>(ab >> 32);
+    to.c = static_cast<std::uint32_t>(c);
+    // Halves are stored as one each: those that are here now were here in between.
+    bool const is_whole =
+        gpu::load_acquire(slot + words::id) == id && gpu::load_acquire(slot + words::c) == c;
+    return is_whole ? slot_state::whole : slot_state::gone;
 }
 
 } // namespace barmap

@@ -224,6 +224,21 @@ TEST_P(log_test, a_record_that_nobody_writes_holds_the_others_up_for_a_while) {
     expect_ids(log, 8, 1);
 }
 
+// Nothing was missing before the one behind it came.
+TEST_P(log_test, the_time_for_a_record_begins_when_one_behind_it_is_seen) {
+    log_ring log(device::open(0), 8);
+    auto const to = log.handle_for_thread();
+    gpu::add_relaxed(to.next, 1);
+    EXPECT_TRUE(all_of(log).empty());
+    std::this_thread::sleep_for(150ms);
+    log_numbered(to, 1);
+    EXPECT_TRUE(all_of(log).empty());
+    store_half(to, 0, 0);
+    store_half(to, 0, 1);
+    expect_ids(log, 0, 2);
+    EXPECT_EQ(log.lost(), 0u);
+}
+
 TEST_P(log_test, a_record_that_comes_late_comes_in_its_place) {
     log_ring log(device::open(0), 8);
     auto const to = log.handle_for_thread();

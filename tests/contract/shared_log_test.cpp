@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
+#include <random>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ namespace barmap::contract {
 namespace {
 
 using namespace std::chrono_literals;
+using gpu::word;
 using test::line;
 
 using shared_log_test = contract_test;
@@ -61,6 +63,25 @@ TEST_P(shared_log_test, what_is_no_log_is_refused) {
     changed_calls calls;
     calls->file_system = [](int) -> long { return 0x958458f6; };
     refused(good);
+}
+
+// Rounds that are each ahead of the one before, and the first one of the last, since they wrap.
+TEST_P(shared_log_test, whatever_another_process_writes_a_reader_returns) {
+    log_ring log(device::open(0), 4);
+    os::fd const file(log.share());
+    std::minstd_rand random;
+    for (int round = 0; round < 1000; ++round) {
+        std::array<word, 4 * gpu::log_record_words::words> words{};
+        for (std::size_t i = 1; i < words.size(); i += 2)
+            words[i] = word{static_cast<std::uint32_t>(random() % 3 * 0x55555555)} << 32;
+        ASSERT_EQ(::pwrite(file.get(), words.data(), sizeof words, 64),
+                  static_cast<ssize_t>(sizeof words));
+        auto other = opened(log);
+        for (log_ring* each : {&log, &other}) {
+            (void)each->wait_for(0ns);
+            EXPECT_LE(all_of(*each).size(), 5u);
+        }
+    }
 }
 
 TEST_P(shared_log_test, nothing_is_held_in_the_end) {
