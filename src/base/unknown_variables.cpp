@@ -15,12 +15,12 @@ constexpr std::string_view test_prefix = "TEST_";
 
 /// Variables that others read: without the prefix. tests/layout/variables_test.py compares the
 /// list with the sources.
-constexpr std::array<std::string_view, 20> others{
+constexpr std::array<std::string_view, 21> others{
     // the simulated GPU
     "SIM_BAR1", "SIM_DEVICES", "SIM_DRIVER", "SIM_FAIL", "SIM_MEMORY", "SIM_MIG", "SIM_UUID",
     "SIM_VULKAN_DRIVER",
     // the Python package
-    "RUNTIME",
+    "RUNTIME", "VLLM",
     // scripts of the source tree, which may start programs that use barmap
     "CACHE", "DEBIAN_MIRROR", "DEB_WORK", "EMAIL", "GIT", "HOMEPAGE", "IN_NAMESPACE", "LAUNCHER",
     "NANOBIND", "RPM_WORK", "WHEEL_WORK"};
