@@ -4,6 +4,7 @@
 import ctypes
 import importlib
 import importlib.metadata
+import importlib.util
 import logging
 import os
 import pathlib
@@ -162,7 +163,7 @@ def test_memory_that_is_not_pinned_is_vllms(environment, caplog, version, page, 
 
 
 @pytest.mark.parametrize("last", [0, 1])
-def test_one_block_that_is_not_pinned_is_enough(environment, last):
+def test_one_block_that_is_not_pinned_is_enough(environment, caplog, last):
     engine = Engine("0.33", SMALL)
     pageable = np.zeros((2, SMALL), "u1")
     (handler,) = [each for each in engine.worker.handlers if each.gpu_to_cpu]
@@ -171,6 +172,7 @@ def test_one_block_that_is_not_pinned_is_enough(environment, last):
     dst.array[last] = pageable.ctypes.data
     handler._swap_blocks_batch(src, dst, sizes)
     assert vllm_movers.calls == {"batch call": 1}
+    assert "CUDA has not pinned" in messages(caplog)[-1]  # and the engine was not even asked
 
 
 @pytest.mark.parametrize("change", [
@@ -320,9 +322,9 @@ def test_it_may_be_loaded_again_and_late(environment, caplog, imported):
     for _ in range(3):
         _vllm.register()
     assert len(sys.meta_path) == finders + (not imported)
+    assert importlib.util.find_spec("vllm.v1.kv_offload.cpu.gpu_worker") is not None  # asking takes nothing away
     module = importlib.import_module("vllm.v1.kv_offload.cpu.gpu_worker")
     _vllm.register()
-    assert len(sys.meta_path) == finders
     assert len(module.SingleDirectionOffloadingHandler.__mro__) == 4  # derived from once
     assert not messages(caplog)
 
