@@ -56,7 +56,8 @@ def swap_blocks_batch(
 ) -> None:
     """Copies many blocks, on PyTorch's current stream, by a copy engine of barmap's.
 
-    With the arguments of vLLM's function of this name. The copies come after all work that the
+    With the arguments of vLLM's function of this name; vLLM itself gets batches by the plug-in of
+    this package (``BARMAP_VLLM=1``). The copies come after all work that the
     current stream was given before, all that it is given later sees the bytes, and the call returns
     at once. The three lists may go then; the blocks stay as they are until the stream is past it.
 
@@ -84,8 +85,10 @@ def swap_blocks_batch(
     --------
     ::
 
-        import vllm._custom_ops
-        vllm._custom_ops.swap_blocks_batch = barmap.torch.swap_blocks_batch
+        out = cache.data_ptr() + block_nbytes * torch.tensor(blocks)  # blocks of a tensor on the GPU
+        kept = pool.data_ptr() + block_nbytes * torch.arange(len(blocks))  # of one in pinned memory
+        sizes = torch.full((len(blocks),), block_nbytes)
+        barmap.torch.swap_blocks_batch(out, kept, sizes)
     """
     count = sizes.numel()
     for name, each in (("src_ptrs", src_ptrs), ("dst_ptrs", dst_ptrs), ("sizes", sizes)):

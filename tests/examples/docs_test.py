@@ -87,7 +87,7 @@ def variables_in(paths):
     return {
         name
         for path in paths
-        if path.suffix in (".cpp", ".hpp")
+        if path.suffix in (".cpp", ".hpp") or root / "python" in path.parents
         for name in re.findall(r'"(BARMAP_[A-Z0-9_]+)"', text_of(path))
     }
 

@@ -67,24 +67,6 @@ def test_example_program(example):
     assert done.returncode == 0, done.stderr
 
 
-STAND_IN = """
-import sys
-import barmap, torch_stand_in
-def synchronize():
-    queue = barmap.batch_queue()
-    assert queue.wait(queue.submit([], [], [], after=0))
-torch_stand_in.Cuda.stream.synchronize = synchronize
-sys.modules[__name__] = torch_stand_in.module
-"""
-
-
-def test_the_example_for_vllm(tmp_path):
-    (tmp_path / "torch.py").write_text(STAND_IN)
-    path = os.pathsep.join([str(tmp_path), str(REPOSITORY / "tests" / "python")])
-    done = run("python_vllm_offload.py", PYTHONPATH=path)
-    assert done.returncode == 0 and "all bytes are right" in done.stdout, done.stderr
-
-
 @pytest.mark.parametrize("example", ["python_dataloader.py", "python_step_loop.py"])
 def test_examples_without_a_gpu_say_so(tmp_path, example):
     (tmp_path / "torch.py").write_text("class cuda:\n    is_available = lambda: False\n")
@@ -100,7 +82,7 @@ def test_the_example_of_rings():
 
 
 @pytest.mark.parametrize("example, arguments, module", [
-    ("python_paged_cache.py", ["--torch"], "torch"), ("python_vllm_offload.py", [], "torch"),
+    ("python_paged_cache.py", ["--torch"], "torch"),
     ("python_ring.py", ["--cupy"], "cupy"), ("python_step_loop.py", [], "torch"),
     ("python_dataloader.py", [], "torch"),
 ])
