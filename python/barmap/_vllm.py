@@ -163,8 +163,8 @@ class _Batches:
                 return
             except Exception as refusal:  # nothing of it is in flight, whatever it is
                 why = f"{type(refusal).__name__}: {refusal}"
-                _warn_once(f"vLLM's own function copies a batch that barmap refuses: {why}",
-                           kind=f"{self._stores} {type(refusal)}")
+                _warn_once(f"vLLM's own function copies batches that barmap refuses: {why}",
+                           kind=type(refusal).__name__)
         self._left += 1
         self._of_vllm(src_ptrs, dst_ptrs, sizes, **options)
 

@@ -158,8 +158,7 @@ def test_memory_that_is_not_pinned_is_vllms(environment, caplog, version, page, 
     assert (engine.pool[:2] == before[[6, 5]]).all() and (engine.cache()[:3] == before[6]).all()
     assert sorted(engine.finished()) == list(range(6))
     assert vllm_movers.calls == ({"batch call": 6} if own == "batch call" else {"batch call": 3, "Triton": 3})
-    said = [each for each in messages(caplog) if "not pinned" in each]
-    assert len(said) == 2  # of stores and of loads, once each
+    assert len([each for each in messages(caplog) if "not pinned" in each]) == 1
 
 
 @pytest.mark.parametrize("last", [0, 1])
