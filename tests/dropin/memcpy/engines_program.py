@@ -32,8 +32,13 @@ def timed(what, nbytes, copy):
           flush=True)
 
 
+def random_on_gpu(*shape):
+    return torch.randint(-32768, 32767, shape, dtype=torch.int16).cuda()
+
+
 def expect_same(one, other, *where):
-    assert torch.equal(one.cpu(), other.cpu()), where
+    """Of tensors on the CPU: PyTorch may be there without its kernels."""
+    assert torch.equal(one, other), where
 
 
 def sglang():
@@ -41,8 +46,7 @@ def sglang():
     from sgl_kernel import kvcacheio
 
     pages, page, count = 256, 32, 200  # a page of a layer is 64 KiB
-    gpu = [torch.randint(-32768, 32767, (2 * pages * page, HEADS, DIM), dtype=torch.int16, device="cuda")
-           for _ in range(2 * LAYERS)]  # K of all layers, then V
+    gpu = [random_on_gpu(2 * pages * page, HEADS, DIM) for _ in range(2 * LAYERS)]  # K of all layers, then V
     host = [torch.zeros((pages, LAYERS, page, HEADS, DIM), dtype=torch.int16, pin_memory=True) for _ in range(2)]
     nbytes = 2 * LAYERS * count * page * HEADS * DIM * 2
 
@@ -50,24 +54,24 @@ def sglang():
         return (of_pages[:, None] * page + torch.arange(page)).flatten()
 
     def paged(tensor):
-        return tensor.view(-1, page, HEADS, DIM)
+        return tensor.cpu().view(-1, page, HEADS, DIM)
 
     out, places, back = (torch.randperm(n)[:count] for n in (2 * pages, pages, 2 * pages))
     timed("SGLang, page_first_direct, store of all layers", nbytes,
           lambda: kvcacheio.transfer_kv_all_layer_direct_lf_pf(gpu, host, tokens(out), tokens(places), page))
     for i in range(2 * LAYERS):
-        expect_same(host[i // LAYERS][places, i % LAYERS], paged(gpu[i])[out.cuda()], "store", i)
+        expect_same(host[i // LAYERS][places, i % LAYERS], paged(gpu[i])[out], "store", i)
     for layer in (0, LAYERS - 1):
         to = [gpu[layer], gpu[LAYERS + layer]]
         timed(f"SGLang, page_first_direct, load of layer {layer}", nbytes // LAYERS,
               lambda: kvcacheio.transfer_kv_per_layer_direct_pf_lf(host, to, tokens(places), tokens(back), layer, page))
         for i in range(2):
-            expect_same(paged(to[i])[back.cuda()], host[i][places, layer], "load", layer, i)
+            expect_same(paged(to[i])[back], host[i][places, layer], "load", layer, i)
     flat = [torch.zeros((pages * page, HEADS, DIM), dtype=torch.int16, pin_memory=True) for _ in range(2)]
     timed("SGLang, layer_first, store of a layer", nbytes // LAYERS, lambda: kvcacheio.transfer_kv_direct(
         [gpu[0], gpu[LAYERS]], flat, tokens(out), tokens(places), page))
     for i in range(2):
-        expect_same(paged(flat[i])[places], paged(gpu[i * LAYERS])[out.cuda()], "layer_first", i)
+        expect_same(paged(flat[i])[places], paged(gpu[i * LAYERS])[out], "layer_first", i)
 
 
 def lmcache():
@@ -81,8 +85,7 @@ def lmcache():
     out, back = chosen[:in_chunks], chosen[-in_chunks:]
     for name, axis, shape in (("NL_X_TWO_NB_BS_NH_HS", 1, (2, blocks)), ("NL_X_NB_TWO_BS_NH_HS", 0, (blocks, 2))):
         layout = int(getattr(lmcache_native.EngineKVFormat, name))
-        gpu = [torch.randint(-32768, 32767, (*shape, block, HEADS, DIM), dtype=torch.int16, device="cuda")
-               for _ in range(LAYERS)]
+        gpu = [random_on_gpu(*shape, block, HEADS, DIM) for _ in range(LAYERS)]
         host = torch.zeros((chunks, 2 * LAYERS * tokens * HEADS * DIM), dtype=torch.int16, pin_memory=True)
         nbytes = host[0].numel() * 2
         form = lmcache_native.PageBufferShapeDesc()
@@ -97,12 +100,12 @@ def lmcache():
 
         way = lmcache_native.TransferDirection
         timed(f"LMCache, {name}, store", chunks * nbytes, lambda: transfer(way.D2H, out))
-        before = [each.index_select(axis, out.cuda()) for each in gpu]
+        before = [each.cpu().index_select(axis, out) for each in gpu]
         for each in gpu:
-            each.index_fill_(axis, out.cuda(), 0)
+            each.zero_()
         timed(f"LMCache, {name}, load", chunks * nbytes, lambda: transfer(way.H2D, back))
         for layer in range(LAYERS):
-            expect_same(gpu[layer].index_select(axis, back.cuda()), before[layer], name, layer)
+            expect_same(gpu[layer].cpu().index_select(axis, back), before[layer], name, layer)
 
 
 torch.manual_seed(1)
