@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-CODE_ROOMS = ("include", "src", "sim", "shims", "python", "tools", "kernel", "tests", "examples")
+CODE_ROOMS = ("include", "src", "sim", "shims", "plugins", "python", "tools", "kernel", "tests", "examples")
 CODE_SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
 MOST_LINES = 450
 BANNED_NAMES = {"util", "utils", "common", "misc", "helper", "helpers", "internal"}
@@ -70,7 +70,7 @@ def system_calls_outside_base(root: Path) -> list[str]:
 
 def environment_outside_config(root: Path) -> list[str]:
     """Only src/base/config.cpp reads the environment, for it knows when not to."""
-    folders = [root / "src", root / "shims", root / "python"]
+    folders = [root / "src", root / "shims", root / "plugins", root / "python"]
     files = [p for folder in folders for p in _outside(folder, "base/config.cpp")]
     return _find(root, files, r"\b(?:secure_)?getenv\s*\(|\benviron\b", keep_strings=False,
                  what="reads the environment")
@@ -87,7 +87,7 @@ def driver_functions_in_the_wrong_group(root: Path) -> list[str]:
     table = root / "src/driver/cuda/driver_api.hpp"
     text = table.read_text() if table.exists() else ""
     of_library, _, of_others = text.partition("BARMAP_CUDA_OTHER_FUNCTIONS(X)")
-    code = "".join(p.read_text() for room in ("src", "shims") for p in sources(root / room)
+    code = "".join(p.read_text() for room in ("src", "shims", "plugins") for p in sources(root / room)
                    if p != table)
     called = set(re.findall(r"(?:\.|->)(\w+)", code))
     return [f"{table.relative_to(root)}: {member} is in the wrong group"

@@ -18,7 +18,7 @@ namespace barmap::cuda {
 // so that no call is ever made through a null pointer, and none that is absent keeps the driver
 // from being used.
 // clang-format off
-/// What the library and the drop-ins call.
+/// What the library, the drop-ins and the plug-ins call.
 #define BARMAP_CUDA_LIBRARY_FUNCTIONS(X)                                                           \
     /*  2.0 */ X(init, "cuInit", (unsigned))                                                       \
     /*  2.2 */ X(driver_get_version, "cuDriverGetVersion", (int*))                                 \
@@ -35,6 +35,7 @@ namespace barmap::cuda {
     /*  4.0 */ X(ctx_pop_current, "cuCtxPopCurrent_v2", (CUcontext*))                              \
     /*  2.0 */ X(ctx_get_device, "cuCtxGetDevice", (CUdevice*))                                    \
     /*  4.0 */ X(device_can_access_peer, "cuDeviceCanAccessPeer", (int*, CUdevice, CUdevice))      \
+    /*  4.0 */ X(ctx_enable_peer_access, "cuCtxEnablePeerAccess", (CUcontext, unsigned))           \
     /*  2.0 */ X(ctx_synchronize, "cuCtxSynchronize", ())                                          \
     /*  3.2 */ X(mem_alloc, "cuMemAlloc_v2", (CUdeviceptr*, std::size_t))                          \
     /*  3.2 */ X(mem_free, "cuMemFree_v2", (CUdeviceptr))                                          \
@@ -48,6 +49,9 @@ namespace barmap::cuda {
     /*  3.2 */ X(memcpy_dtoh_async, "cuMemcpyDtoHAsync_v2",                                        \
                  (void*, CUdeviceptr, std::size_t, CUstream))                                      \
     /*  4.1 */ X(ipc_get_mem_handle, "cuIpcGetMemHandle", (CUipcMemHandle*, CUdeviceptr))          \
+    /* 11.0 */ X(ipc_open_mem_handle, "cuIpcOpenMemHandle_v2",                                     \
+                 (CUdeviceptr*, CUipcMemHandle, unsigned))                                         \
+    /*  4.1 */ X(ipc_close_mem_handle, "cuIpcCloseMemHandle", (CUdeviceptr))                       \
     /* 10.2 */ X(mem_address_reserve, "cuMemAddressReserve",                                       \
                  (CUdeviceptr*, std::size_t, std::size_t, CUdeviceptr, unsigned long long))        \
     /* 10.2 */ X(mem_address_free, "cuMemAddressFree", (CUdeviceptr, std::size_t))                 \
@@ -129,7 +133,6 @@ namespace barmap::cuda {
     /*  3.2 */ X(ctx_create, "cuCtxCreate_v2", (CUcontext*, unsigned, CUdevice))                   \
     /*  4.0 */ X(ctx_destroy, "cuCtxDestroy_v2", (CUcontext))                                      \
     /*  4.0 */ X(ctx_set_current, "cuCtxSetCurrent", (CUcontext))                                  \
-    /*  4.0 */ X(ctx_enable_peer_access, "cuCtxEnablePeerAccess", (CUcontext, unsigned))           \
     /*  4.0 */ X(ctx_disable_peer_access, "cuCtxDisablePeerAccess", (CUcontext))                   \
     /*  3.2 */ X(mem_get_info, "cuMemGetInfo_v2", (std::size_t*, std::size_t*))                    \
     /*  6.0 */ X(mem_alloc_managed, "cuMemAllocManaged", (CUdeviceptr*, std::size_t, unsigned))    \
@@ -140,9 +143,6 @@ namespace barmap::cuda {
     /*  3.2 */ X(memcpy_dtod, "cuMemcpyDtoD_v2", (CUdeviceptr, CUdeviceptr, std::size_t))          \
     /*  3.2 */ X(memcpy_2d_unaligned, "cuMemcpy2DUnaligned_v2", (CUDA_MEMCPY2D const*))            \
     /*  3.2 */ X(memset_d8, "cuMemsetD8_v2", (CUdeviceptr, unsigned char, std::size_t))            \
-    /* 11.0 */ X(ipc_open_mem_handle, "cuIpcOpenMemHandle_v2",                                     \
-                 (CUdeviceptr*, CUipcMemHandle, unsigned))                                         \
-    /*  4.1 */ X(ipc_close_mem_handle, "cuIpcCloseMemHandle", (CUdeviceptr))                       \
     /* 11.2 */ X(mem_pool_export, "cuMemPoolExportToShareableHandle",                              \
                  (void*, CUmemoryPool, int, unsigned long long))                                   \
     /* 10.2 */ X(mem_import_from_shareable_handle, "cuMemImportFromShareableHandle",               \
