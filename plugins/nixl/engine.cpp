@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "engine.hpp"
+
+#include "request.hpp"
+
+#include <barmap/device.hpp>
+#include <barmap/error.hpp>
+
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <vector>
+
+namespace barmap::nixl {
+namespace {
+
+nixl_status_t status_of(std::error_code const& code) noexcept {
+    if (code == errc::invalid_argument || code == errc::out_of_range)
+        return NIXL_ERR_INVALID_PARAM;
+    if (code == errc::unsupported_memory || code == errc::unsupported_operation ||
+        code == errc::wrong_device)
+        return NIXL_ERR_NOT_SUPPORTED;
+    if (code == errc::unknown_layout)
+        return NIXL_ERR_MISMATCH;
+    if (code == std::errc::connection_refused)
+        return NIXL_ERR_REMOTE_DISCONNECT;
+    return NIXL_ERR_BACKEND;
+}
+
+/// The status that a member of the back-end returns.
+template <class Body>
+nixl_status_t answer(Body const& body) noexcept {
+    try {
+        return body();
+    } catch (std::system_error const& failure) {
+        say(failure.what());
+        return status_of(failure.code());
+    } catch (std::exception const& failure) {
+        say(failure.what());
+        return NIXL_ERR_BACKEND;
+    }
+}
+
+/// Differs from machine to machine, and from start to start of one.
+std::string name_of_this_start() {
+    std::string name;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> name;
+    return name.empty() ? "unknown" : name;
+}
+
+int number_in(nixl_b_params_t const& parameters) {
+    auto const found = parameters.find("gpu");
+    if (found == parameters.end())
+        return 0;
+    int number = 0;
+    char const* const end = found->second.data() + found->second.size();
+    if (auto const read = std::from_chars(found->second.data(), end, number);
+        read.ec != std::errc{} || read.ptr != end)
+        throw error(errc::invalid_argument, "read the parameter gpu=" + found->second, "",
+                    "give CUDA's ordinal of a GPU");
+    return number;
+}
+
+} // namespace
+
+void say(char const* what) noexcept {
+    std::fprintf(stderr, "barmap: NIXL back-end: %s\n", what);
+}
+
+engine::engine(nixlBackendInitParams const* parameters)
+    : nixlBackendEngine(parameters), gpu_(number_in(*parameters->customParams)),
+      notices_(localAgent) {
+    (void)device::open(gpu_); // so that it is here that a machine without a GPU is told
+    agents_[localAgent] = notices_.own();
+}
+
+// Memory
+
+nixl_status_t engine::registerMem(nixlBlobDesc const& range, nixl_mem_t const& kind,
+                                  nixlBackendMD*& out) {
+    return answer([&] {
+        out = new known_place(std::make_shared<place>(range, kind, gpu_));
+        return NIXL_SUCCESS;
+    });
+}
+
+nixl_status_t engine::deregisterMem(nixlBackendMD* known) {
+    delete known;
+    return NIXL_SUCCESS;
+}
+
+nixl_status_t engine::getPublicData(nixlBackendMD const* known, std::string& out) const {
+    return answer([&] {
+        out = static_cast<known_place const*>(known)->at->publish();
+        return NIXL_SUCCESS;
+    });
+}
+
+nixl_status_t engine::loadLocalMD(nixlBackendMD* known, nixlBackendMD*& out) {
+    return answer([&] {
+        out = new known_place(static_cast<known_place const*>(known)->at);
+        return NIXL_SUCCESS;
+    });
+}
+
+nixl_status_t engine::loadRemoteMD(nixlBlobDesc const& range, nixl_mem_t const& kind,
+                                   std::string const& agent, nixlBackendMD*& out) {
+    return answer([&] {
+        bool is_here = false;
+        {
+            std::lock_guard const hold(lock_);
+            is_here = agents_.contains(agent);
+        }
+        // What is out of reach does not keep the agent's other memory from being known.
+        out = new known_place(
+            is_here ? std::make_shared<place>(range, kind, gpu_, range.metaInfo)
+                    : std::make_shared<place>("agent " + agent + " is on another machine"));
+        return NIXL_SUCCESS;
+    });
+}
+
+nixl_status_t engine::unloadMD(nixlBackendMD* known) {
+    delete known;
+    return NIXL_SUCCESS;
+}
+
+// Other agents
+
+nixl_status_t engine::getConnInfo(std::string& out) const {
+    return answer([&] {
+        out = name_of_this_start() + ' ' + notices_.own().socket + ' ' + notices_.own().key;
+        return NIXL_SUCCESS;
+    });
+}
+
+nixl_status_t engine::loadRemoteConnInfo(std::string const& agent, std::string const& info) {
+    return answer([&] {
+        std::istringstream words(info);
+        std::string start;
+        notices::address told;
+        if (!(words >> start >> told.socket >> told.key))
+            return NIXL_ERR_MISMATCH;
+        if (start != name_of_this_start())
+            return NIXL_ERR_NOT_SUPPORTED; // by which NIXL leaves the agent to other back-ends
+        std::lock_guard const hold(lock_);
+        agents_[agent] = std::move(told);
+        return NIXL_SUCCESS;
+    });
+}
+
+nixl_status_t engine::connect(std::string const& agent) {
+    return answer([&] {
+        (void)address_of(agent);
+        return NIXL_SUCCESS;
+    });
+}
+
+nixl_status_t engine::disconnect(std::string const& agent) {
+    std::lock_guard const hold(lock_);
+    agents_.erase(agent);
+    return NIXL_SUCCESS;
+}
+
+notices::address engine::address_of(std::string const& agent) const {
+    std::lock_guard const hold(lock_);
+    if (auto const found = agents_.find(agent); found != agents_.end())
+        return found->second;
+    throw error(errc::invalid_argument, "find agent " + agent, "",
+                "load its metadata; this back-end knows agents of the same machine only");
+}
+
+// Transfers
+
+batch_queue engine::queue_of(int gpu) const {
+    std::lock_guard const hold(lock_);
+    auto found = queues_.find(gpu);
+    if (found == queues_.end())
+        found = queues_.emplace(gpu, device::open(gpu).batches()).first;
+    return found->second;
+}
+
+nixl_status_t engine::prepXfer(nixl_xfer_op_t const& operation, nixl_meta_dlist_t const& local,
+                               nixl_meta_dlist_t const& remote, std::string const& agent,
+                               nixlBackendReqH*& out, nixl_opt_b_args_t const*) const {
+    return answer([&] {
+        // The GPU of the first descriptor that is on one: a GPU pushes its own memory, and pulls
+        // into it.
+        int gpu = gpu_;
+        for (nixl_meta_dlist_t const* const side : {&remote, &local})
+            if (!side->isEmpty())
+                if (int const its = place_of((*side)[0]).gpu(); its != place::host)
+                    gpu = its;
+        out = new request(queue_of(gpu), make_pieces(operation, local, remote, gpu), agent);
+        return NIXL_SUCCESS;
+    });
+}
+
+nixl_status_t engine::postXfer(nixl_xfer_op_t const&, nixl_meta_dlist_t const&,
+                               nixl_meta_dlist_t const&, std::string const&,
+                               nixlBackendReqH*& prepared, nixl_opt_b_args_t const* options) const {
+    auto& posted = static_cast<request&>(*prepared);
+    return posted.status = answer([&] {
+               posted.notification.reset();
+               if (options && options->hasNotif)
+                   posted.notification = options->notifMsg;
+               posted.ticket = posted.queue.submit(posted.pieces.list);
+               return NIXL_IN_PROG;
+           });
+}
+
+nixl_status_t engine::checkXfer(nixlBackendReqH* request_of_nixl) const {
+    auto& posted = static_cast<request&>(*request_of_nixl);
+    if (posted.status != NIXL_IN_PROG)
+        return posted.status;
+    return posted.status = answer([&] {
+               if (!posted.queue.done(posted.ticket))
+                   return NIXL_IN_PROG;
+               if (posted.notification)
+                   notices_.send(address_of(posted.agent), *posted.notification);
+               return NIXL_SUCCESS;
+           });
+}
+
+nixl_status_t engine::releaseReqH(nixlBackendReqH* request_of_nixl) const {
+    constexpr std::chrono::milliseconds a_while{100};
+    auto const released = std::unique_ptr<request>(static_cast<request*>(request_of_nixl));
+    if (released->status == NIXL_IN_PROG)
+        (void)answer([&] {
+            while (!released->queue.wait(released->ticket, a_while)) {
+            }
+            return NIXL_SUCCESS;
+        });
+    return NIXL_SUCCESS;
+}
+
+// Notifications
+
+nixl_status_t engine::getNotifs(notif_list_t& out) {
+    return answer([&] {
+        out = notices_.take();
+        return NIXL_SUCCESS;
+    });
+}
+
+nixl_status_t engine::genNotif(std::string const& agent, std::string const& text) const {
+    return answer([&] {
+        notices_.send(address_of(agent), text);
+        return NIXL_SUCCESS;
+    });
+}
+
+} // namespace barmap::nixl

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "gpu_access.hpp"
+
+#include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/driver_lifetime.hpp"
+
+#include <barmap/error.hpp>
+
+#include <string>
+
+namespace barmap::nixl {
+
+void enable_peer_access(int gpu, int owner) {
+    constexpr CUresult already_enabled = 704;
+    auto const from = cuda::primary_context::retain(cuda::device_with(gpu));
+    auto const to = cuda::primary_context::retain(cuda::device_with(owner));
+    cuda::context_scope const scope(from.get());
+    CUresult const result = cuda::api().ctx_enable_peer_access(to.get(), 0);
+    if (result != cuda::success && result != already_enabled)
+        throw error(errc::wrong_device,
+                    "let GPU " + std::to_string(gpu) + " reach memory of GPU " +
+                        std::to_string(owner),
+                    "", "these GPUs have no access to each other: copy through host memory");
+}
+
+opened_memory::opened_memory(CUipcMemHandle const& handle, int gpu)
+    : owner_(os::this_process()), context_(cuda::primary_context::retain(cuda::device_with(gpu))) {
+    constexpr unsigned enable_peer_access_where_needed = 1;
+    cuda::context_scope const scope(context_.get());
+    cuda::check(
+        cuda::api().ipc_open_mem_handle(&address_, handle, enable_peer_access_where_needed),
+        "open GPU memory of another agent's process",
+        "the process must live, see the same GPUs, and be in the same PID and IPC namespaces");
+    cuda::watch_exit();
+}
+
+opened_memory::~opened_memory() {
+    if (!cuda::drivers_are_up(owner_))
+        return;
+    try {
+        cuda::context_scope const scope(context_.get());
+        cuda::api().ipc_close_mem_handle(address_);
+    } catch (error const&) {
+        // The context is gone, and what was opened in it.
+    }
+}
+
+} // namespace barmap::nixl

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace barmap::nixl {
+
+/// Short messages between agents of one machine: each agent has a socket of datagrams with an
+/// abstract name, and a thread that empties it.
+/// Thread rule: every member may be called at once.
+class notices {
+public:
+    /// Where an agent gets its messages.
+    struct address {
+        std::string socket; ///< its abstract name
+        std::string key;    ///< without which the agent takes no message
+    };
+    /// Who sent it, and what it says.
+    using notice = std::pair<std::string, std::string>;
+
+    /// @param agent that sends and gets them. @throws std::system_error
+    explicit notices(std::string agent);
+    notices(notices const&) = delete;
+    notices& operator=(notices const&) = delete;
+    ~notices();
+
+    [[nodiscard]] address const& own() const noexcept { return own_; }
+
+    /// Waits for a second at most, where the other one has no room.
+    /// @throws std::system_error: std::errc::connection_refused if the agent is gone,
+    ///         std::errc::message_size above some 200 KiB
+    void send(address const& to, std::string const& text) const;
+
+    /// What has arrived, in the order in which it did; each once.
+    [[nodiscard]] std::vector<notice> take();
+
+private:
+    void receive();
+
+    std::string agent_;
+    address own_;
+    int socket_;
+    std::mutex lock_; ///< of the next two
+    std::vector<notice> arrived_;
+    bool ends_ = false;
+    std::thread receiver_;
+};
+
+} // namespace barmap::nixl

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "place.hpp"
+
+#include "base/random_bytes.hpp"
+#include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/memory.hpp"
+
+#include <barmap/error.hpp>
+
+#include <array>
+#include <cstring>
+#include <span>
+
+namespace barmap::nixl {
+namespace {
+
+using process_name = std::array<std::byte, 16>;
+
+process_name const& name_of_this_process() {
+    static process_name const name = [] {
+        process_name made;
+        os::fill_with_random_bytes(made);
+        return made;
+    }();
+    return name;
+}
+
+/// What agents tell each other of a range. Both are on one machine.
+struct published_place {
+    std::uint32_t version = 1;
+    std::uint32_t has_handle = 0;
+    process_name process{};
+    CUuuid gpu{};
+    CUipcMemHandle handle{};
+    std::uint64_t in_opened = 0;
+};
+
+CUuuid uuid_of(int ordinal) {
+    CUuuid result{};
+    cuda::check(cuda::api().device_get_uuid(&result, cuda::device_with(ordinal)),
+                "read the UUID of a GPU");
+    return result;
+}
+
+int ordinal_of(CUuuid const& wanted) {
+    int count = 0;
+    cuda::check(cuda::api().device_get_count(&count), "count the GPUs");
+    for (int i = 0; i < count; ++i)
+        if (CUuuid const each = uuid_of(i); std::memcmp(&each, &wanted, sizeof each) == 0)
+            return i;
+    return place::host;
+}
+
+} // namespace
+
+place::place(nixlBasicDesc const& range, nixl_mem_t kind, int gpu_that_pins) {
+    find_in_this_process(range, kind, gpu_that_pins);
+}
+
+place::place(nixlBasicDesc const& range, nixl_mem_t kind, int gpu_that_pins,
+             std::string const& published) {
+    published_place told;
+    if (published.size() != sizeof told)
+        throw error(errc::unknown_layout, "read what another agent says of its memory", "",
+                    "both agents need the same version of this plug-in");
+    std::memcpy(&told, published.data(), sizeof told);
+    if (told.version != published_place{}.version)
+        throw error(errc::unknown_layout, "read what another agent says of its memory", "",
+                    "both agents need the same version of this plug-in");
+    if (told.process == name_of_this_process()) {
+        find_in_this_process(range, kind, gpu_that_pins);
+    } else if (kind != VRAM_SEG) {
+        unreachable_ = "it is host memory of another process";
+    } else if (!told.has_handle) {
+        unreachable_ = "it is GPU memory of another process for which CUDA gives no IPC handle, as "
+                       "that of pools and of cuMemCreate";
+    } else {
+        gpu_ = ordinal_of(told.gpu);
+        handle_ = told.handle;
+        in_opened_ = told.in_opened;
+        begin_elsewhere_ = range.addr;
+    }
+}
+
+void place::find_in_this_process(nixlBasicDesc const& range, nixl_mem_t kind, int gpu_that_pins) {
+    if (kind == DRAM_SEG) {
+        pinned_ = std::make_unique<pinned_range const>(gpu_that_pins, range.addr, range.len);
+        return;
+    }
+    if (kind != VRAM_SEG)
+        throw error(errc::unsupported_memory, "register memory", "",
+                    "this plug-in takes DRAM_SEG and VRAM_SEG");
+    cuda::memory const memory = cuda::describe(range.addr, range.len, "register");
+    if (memory.kind == memory_kind::unknown || memory.kind == memory_kind::managed ||
+        memory.kind == memory_kind::host)
+        throw error(errc::unsupported_memory, "register GPU memory", "",
+                    memory.kind == memory_kind::unknown
+                        ? "CUDA knows no GPU memory there"
+                        : "it is managed or host memory: register the latter as DRAM_SEG");
+    gpu_ = memory.ordinal;
+    CUipcMemHandle handle;
+    if (memory.kind == memory_kind::device) {
+        cuda::context_scope const scope = cuda::context_scope::any(cuda::device_with(gpu_));
+        if (cuda::api().ipc_get_mem_handle(&handle, range.addr) == cuda::success) {
+            handle_ = handle;
+            in_opened_ = memory.chunks.front().offset;
+        }
+    }
+}
+
+std::string place::publish() const {
+    published_place told;
+    told.process = name_of_this_process();
+    if (gpu_ != host)
+        told.gpu = uuid_of(gpu_);
+    if (handle_) {
+        told.has_handle = 1;
+        told.handle = *handle_;
+        told.in_opened = in_opened_;
+    }
+    return std::string(reinterpret_cast<char const*>(&told), sizeof told);
+}
+
+std::uintptr_t place::offset_for(int gpu) const {
+    if (!unreachable_.empty())
+        throw error(errc::unsupported_memory, "reach memory of another agent", "", unreachable_);
+    if (begin_elsewhere_) {
+        std::lock_guard const hold(lock_);
+        auto const opened = opened_.try_emplace(gpu, *handle_, gpu).first;
+        return opened->second.address() + in_opened_ - *begin_elsewhere_;
+    }
+    if (gpu_ != host && gpu_ != gpu)
+        enable_peer_access(gpu, gpu_);
+    return 0;
+}
+
+std::size_t place::bytes_in_one_piece(std::uintptr_t address) const noexcept {
+    return pinned_ ? pinned_->bytes_in_one_registration(address) : ~std::size_t{0};
+}
+
+} // namespace barmap::nixl

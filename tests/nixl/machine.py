@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""Memory of each kind on the simulated GPUs, and NIXL agents whose one back-end is barmap's."""
+
+import ctypes
+import functools
+import importlib
+import itertools
+import mmap
+import os
+import time
+
+DRIVER = ctypes.CDLL(os.environ.get("BARMAP_TEST_DRIVER", "libcuda.so.1"))
+
+
+def nixl_package():
+    """The package of whichever wheel is installed, or None."""
+    for name in ("nixl_cu13", "nixl_cu12"):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    return None
+
+
+nixl = nixl_package()
+
+
+def call(function, *arguments):
+    result = getattr(DRIVER, function)(*arguments)
+    assert result == 0, f"{function} returns {result}"
+
+
+@functools.cache
+def context_of(gpu):
+    context = ctypes.c_void_p()
+    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), gpu)
+    return context
+
+
+def use_gpu(ordinal):
+    call("cuCtxSetCurrent", context_of(ordinal))
+
+
+def live_objects():
+    DRIVER.barmap_sim_live.restype = ctypes.c_size_t
+    return DRIVER.barmap_sim_live()
+
+
+class Memory:
+    """`size` bytes at `address`, which `segment` ("DRAM" or "VRAM") and `gpu` describe to NIXL."""
+
+    segment, gpu = "DRAM", 0
+
+    def __init__(self, address, size):
+        self.address, self.size = address, size
+
+    def put(self, data, at=0):
+        ctypes.memmove(self.address + at, data, len(data))
+
+    def get(self, at=0, size=None):
+        return ctypes.string_at(self.address + at, self.size - at if size is None else size)
+
+    def free(self):
+        pass
+
+    def region(self, at=0, size=None):
+        return (self.address + at, self.size - at if size is None else size, self.gpu)
+
+
+class Pageable(Memory):
+    """Whole pages that nobody has pinned."""
+
+    def __init__(self, size):
+        self.pages = mmap.mmap(-1, size)
+        super().__init__(ctypes.addressof(ctypes.c_char.from_buffer(self.pages)), size)
+
+
+class Pinned(Memory):
+    """Of cuMemHostAlloc: the program's own."""
+
+    def __init__(self, size):
+        address = ctypes.c_void_p()
+        call("cuMemHostAlloc", ctypes.byref(address), ctypes.c_size_t(size), 0)
+        super().__init__(address.value, size)
+
+    def free(self):
+        call("cuMemFreeHost", ctypes.c_void_p(self.address))
+
+
+class OnGpu(Memory):
+    """Of cuMemAlloc."""
+
+    segment = "VRAM"
+
+    def __init__(self, size, gpu=0):
+        use_gpu(gpu)
+        address = ctypes.c_uint64()
+        call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
+        super().__init__(address.value, size)
+        self.gpu = gpu
+
+    def put(self, data, at=0):
+        call("cuMemcpyHtoD_v2", ctypes.c_uint64(self.address + at), bytes(data), ctypes.c_size_t(len(data)))
+        call("cuCtxSynchronize")
+
+    def get(self, at=0, size=None):
+        data = ctypes.create_string_buffer(self.size - at if size is None else size)
+        call("cuMemcpyDtoH_v2", data, ctypes.c_uint64(self.address + at), ctypes.c_size_t(len(data)))
+        return data.raw
+
+    def free(self):
+        call("cuMemFree_v2", ctypes.c_uint64(self.address))
+
+
+class OfPool(OnGpu):
+    """Of cuMemAllocAsync, for which CUDA gives no IPC handle."""
+
+    def __init__(self, size, gpu=0):
+        use_gpu(gpu)
+        address = ctypes.c_uint64()
+        call("cuMemAllocAsync", ctypes.byref(address), ctypes.c_size_t(size), None)
+        call("cuCtxSynchronize")
+        Memory.__init__(self, address.value, size)
+        self.gpu = gpu
+
+    def free(self):
+        call("cuMemFreeAsync", ctypes.c_uint64(self.address), None)
+        call("cuCtxSynchronize")
+
+
+class Managed(OnGpu):
+    def __init__(self, size):
+        use_gpu(0)
+        address = ctypes.c_uint64()
+        call("cuMemAllocManaged", ctypes.byref(address), ctypes.c_size_t(size), 1)
+        Memory.__init__(self, address.value, size)
+
+
+_names = (f"agent {i} of {os.getpid()}" for i in itertools.count())
+
+
+class Agent:
+    """An agent of NIXL with barmap's back-end alone."""
+
+    def __init__(self, name=None, **parameters):
+        config = nixl.nixl_agent_config(backends=[])
+        self.name = name or next(_names)
+        self.nixl = nixl.nixl_agent(self.name, config)
+        self.nixl.create_backend("BARMAP", parameters)
+
+    def register(self, memory, *part):
+        return self.nixl.register_memory([(*memory.region(*part), "")], memory.segment)
+
+    def meet(self, other):
+        """Both learn of each other and of what is registered now."""
+        self.nixl.add_remote_agent(other.nixl.get_agent_metadata())
+        other.nixl.add_remote_agent(self.nixl.get_agent_metadata())
+
+    def prepare(self, operation, here, there, pieces, to=None, notice=b""):
+        """@param pieces (begin here, begin there, size). @param to the agent that has the other side"""
+        return self.nixl.initialize_xfer(
+            operation,
+            self.nixl.get_xfer_descs([here.region(a, n) for a, _, n in pieces], here.segment),
+            self.nixl.get_xfer_descs([there.region(b, n) for _, b, n in pieces], there.segment),
+            to or self.name, notice)
+
+    def finish(self, handle):
+        """Posts it, and waits until it is done."""
+        state = self.nixl.transfer(handle)
+        while state == "PROC":
+            state = self.nixl.check_xfer_state(handle)
+        assert state == "DONE", state
+
+    def transfer(self, *what, **how):
+        handle = self.prepare(*what, **how)
+        self.finish(handle)
+        handle.release()
+
+    def wait_for_notices(self, count):
+        """What has arrived, by the agent that sent it; waits for as many."""
+        limit = time.monotonic() + 60
+        arrived = {}
+        while sum(map(len, arrived.values())) < count:
+            assert time.monotonic() < limit, arrived
+            for agent, texts in self.nixl.get_new_notifs().items():
+                arrived.setdefault(agent, []).extend(texts)
+        return arrived
