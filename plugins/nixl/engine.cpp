@@ -10,11 +10,16 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <system_error>
 #include <vector>
 
 namespace barmap::nixl {
 namespace {
+
+struct unknown_agent : std::runtime_error {
+    using runtime_error::runtime_error;
+};
 
 nixl_status_t status_of(std::error_code const& code) noexcept {
     if (code == errc::invalid_argument || code == errc::out_of_range)
@@ -37,6 +42,9 @@ nixl_status_t answer(Body const& body) noexcept {
     } catch (std::system_error const& failure) {
         say(failure.what());
         return status_of(failure.code());
+    } catch (unknown_agent const& failure) {
+        say(failure.what());
+        return NIXL_ERR_NOT_FOUND;
     } catch (std::exception const& failure) {
         say(failure.what());
         return NIXL_ERR_BACKEND;
@@ -108,15 +116,11 @@ nixl_status_t engine::loadLocalMD(nixlBackendMD* known, nixlBackendMD*& out) {
 nixl_status_t engine::loadRemoteMD(nixlBlobDesc const& range, nixl_mem_t const& kind,
                                    std::string const& agent, nixlBackendMD*& out) {
     return answer([&] {
-        bool is_here = false;
-        {
-            std::lock_guard const hold(lock_);
-            is_here = agents_.contains(agent);
-        }
         // What is out of reach does not keep the agent's other memory from being known.
         out = new known_place(
-            is_here ? std::make_shared<place>(range, kind, gpu_, range.metaInfo)
-                    : std::make_shared<place>("agent " + agent + " is on another machine"));
+            address_of(agent)
+                ? std::make_shared<place>(range, kind, gpu_, range.metaInfo)
+                : std::make_shared<place>("agent " + agent + " is on another machine"));
         return NIXL_SUCCESS;
     });
 }
@@ -142,19 +146,18 @@ nixl_status_t engine::loadRemoteConnInfo(std::string const& agent, std::string c
         notices::address told;
         if (!(words >> start >> told.socket >> told.key))
             return NIXL_ERR_MISMATCH;
-        if (start != name_of_this_start())
-            return NIXL_ERR_NOT_SUPPORTED; // by which NIXL leaves the agent to other back-ends
+        std::optional<notices::address> at;
+        if (start == name_of_this_start())
+            at = std::move(told);
         std::lock_guard const hold(lock_);
-        agents_[agent] = std::move(told);
-        return NIXL_SUCCESS;
+        if (agents_.try_emplace(agent, at).first->second != at)
+            return NIXL_ERR_NOT_ALLOWED; // another agent of this name: disconnect the first one
+        return at ? NIXL_SUCCESS : NIXL_ERR_NOT_SUPPORTED; // NIXL goes on with other back-ends
     });
 }
 
 nixl_status_t engine::connect(std::string const& agent) {
-    return answer([&] {
-        (void)address_of(agent);
-        return NIXL_SUCCESS;
-    });
+    return answer([&] { return address_of(agent) ? NIXL_SUCCESS : NIXL_ERR_NOT_SUPPORTED; });
 }
 
 nixl_status_t engine::disconnect(std::string const& agent) {
@@ -163,12 +166,19 @@ nixl_status_t engine::disconnect(std::string const& agent) {
     return NIXL_SUCCESS;
 }
 
-notices::address engine::address_of(std::string const& agent) const {
+std::optional<notices::address> engine::address_of(std::string const& agent) const {
     std::lock_guard const hold(lock_);
     if (auto const found = agents_.find(agent); found != agents_.end())
         return found->second;
-    throw error(errc::invalid_argument, "find agent " + agent, "",
-                "load its metadata; this back-end knows agents of the same machine only");
+    throw unknown_agent("agent " + agent + " has not told its address: load its metadata");
+}
+
+void engine::send(std::string const& agent, std::string const& text) const {
+    std::optional<notices::address> const to = address_of(agent);
+    if (!to)
+        throw error(errc::unsupported_operation, "notify agent " + agent, "",
+                    "it is on another machine: use another back-end for it");
+    notices_.send(*to, text);
 }
 
 // Transfers
@@ -218,7 +228,7 @@ nixl_status_t engine::checkXfer(nixlBackendReqH* request_of_nixl) const {
                if (!posted.queue.done(posted.ticket))
                    return NIXL_IN_PROG;
                if (posted.notification)
-                   notices_.send(address_of(posted.agent), *posted.notification);
+                   send(posted.agent, *posted.notification);
                return NIXL_SUCCESS;
            });
 }
@@ -246,7 +256,7 @@ nixl_status_t engine::getNotifs(notif_list_t& out) {
 
 nixl_status_t engine::genNotif(std::string const& agent, std::string const& text) const {
     return answer([&] {
-        notices_.send(address_of(agent), text);
+        send(agent, text);
         return NIXL_SUCCESS;
     });
 }

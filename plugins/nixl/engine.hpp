@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -60,13 +61,17 @@ public:
 
 private:
     [[nodiscard]] batch_queue queue_of(int gpu) const;
-    [[nodiscard]] notices::address address_of(std::string const& agent) const;
+    /// @throws std::runtime_error if nobody has told it
+    [[nodiscard]] std::optional<notices::address> address_of(std::string const& agent) const;
+
+    void send(std::string const& agent, std::string const& text) const;
 
     int gpu_; ///< the parameter
     notices notices_;
     mutable std::mutex lock_; ///< of the next two
     mutable std::map<int, batch_queue> queues_;
-    std::map<std::string, notices::address> agents_; ///< on this machine; itself, too
+    /// Itself, and whom it has met; without an address if they are on other machines.
+    std::map<std::string, std::optional<notices::address>> agents_;
 };
 
 } // namespace barmap::nixl
