@@ -19,9 +19,7 @@ namespace barmap::sim {
 inline constexpr CUresult error_invalid_image = 200;
 inline constexpr CUresult error_operating_system = 304;
 inline constexpr CUresult error_illegal_state = 401;
-inline constexpr CUresult error_peer_already_enabled = 704;
 inline constexpr CUresult error_peer_not_enabled = 705;
-inline constexpr CUresult error_host_already_registered = 712;
 inline constexpr CUresult error_host_not_registered = 713;
 inline constexpr CUresult error_peer_unsupported = 217;
 

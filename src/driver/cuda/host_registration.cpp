@@ -12,8 +12,11 @@ host_registration::host_registration(CUdevice device, std::span<std::byte> memor
     : context_(primary_context::retain(device)), data_(memory.data()) {
     constexpr unsigned portable = 1;
     context_scope const scope(context_.get());
-    check(api().mem_host_register(data_, memory.size(), portable), "let the GPU reach host memory",
-          "the process may not lock so much memory: see ulimit -l, or ask for less");
+    CUresult const result = api().mem_host_register(data_, memory.size(), portable);
+    check(result, "let the GPU reach host memory",
+          result == error_host_already_registered
+              ? "a part of it is registered with CUDA already: register all of it, or nothing"
+              : "the process may not lock so much memory: see ulimit -l, or ask for less");
     watch_exit();
 }
 
