@@ -11,12 +11,11 @@
 namespace barmap::nixl {
 
 void enable_peer_access(int gpu, int owner) {
-    constexpr CUresult already_enabled = 704;
     auto const from = cuda::primary_context::retain(cuda::device_with(gpu));
     auto const to = cuda::primary_context::retain(cuda::device_with(owner));
     cuda::context_scope const scope(from.get());
     CUresult const result = cuda::api().ctx_enable_peer_access(to.get(), 0);
-    if (result != cuda::success && result != already_enabled)
+    if (result != cuda::success && result != cuda::error_peer_already_enabled)
         throw error(errc::wrong_device,
                     "let GPU " + std::to_string(gpu) + " reach memory of GPU " +
                         std::to_string(owner),

@@ -37,21 +37,13 @@ all_registrations& registrations() {
     return all;
 }
 
-/// Whether all of it is pinned already, by the program. @throws error if that cannot be made so
+/// Whether all of it is pinned already, by the program. @throws error if it is no host memory
 [[nodiscard]] bool has_program_pinned(CUdevice gpu, std::uintptr_t from, std::uintptr_t to) {
-    using side = cuda::memory_side;
-    cuda::address_range const first = cuda::find_range(gpu, from);
-    if (first.side == side::host && to - first.begin <= first.bytes)
-        return true;
-    for (side const found : {first.side, cuda::find_range(gpu, to - 1).side}) {
-        if (found == side::host)
-            throw error(errc::unsupported_memory, "register host memory", "",
-                        "the program has pinned a part of it: pin all of it, or nothing");
-        if (found != side::unknown)
-            throw error(errc::unsupported_memory, "register host memory", "",
-                        "it is GPU memory or managed memory: register the former as VRAM_SEG");
-    }
-    return false;
+    cuda::address_range const found = cuda::find_range(gpu, from);
+    if (found.side != cuda::memory_side::host && found.side != cuda::memory_side::unknown)
+        throw error(errc::unsupported_memory, "register host memory", "",
+                    "it is GPU memory or managed memory: register the former as VRAM_SEG");
+    return found.side == cuda::memory_side::host && to - found.begin <= found.bytes;
 }
 
 } // namespace

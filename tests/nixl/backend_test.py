@@ -4,10 +4,7 @@
 Usage: backend_test.py [unittest's arguments]; NIXL_PLUGIN_DIR is where the plug-in lies.
 """
 
-import ctypes
-import os
 import random
-import sys
 import threading
 import unittest
 
@@ -203,8 +200,4 @@ class TwoAgents(OneMachine):
 
 
 if __name__ == "__main__":
-    if machine.nixl is None:
-        print("skipped: this Python has no package nixl (python3 -m pip install nixl)")
-        sys.exit(77)
-    machine.call("cuInit", 0)
-    unittest.main()
+    machine.run_tests()

@@ -7,7 +7,9 @@ import importlib
 import itertools
 import mmap
 import os
+import sys
 import time
+import unittest
 
 DRIVER = ctypes.CDLL(os.environ.get("BARMAP_TEST_DRIVER", "libcuda.so.1"))
 
@@ -23,6 +25,20 @@ def nixl_package():
 
 
 nixl = nixl_package()
+
+
+def bindings():
+    """Where NIXL's exceptions are."""
+    return importlib.import_module(nixl.__name__ + "._bindings")
+
+
+def run_tests():
+    """Those of the calling program."""
+    if nixl is None:
+        print("skipped: this Python has no package nixl (python3 -m pip install nixl)")
+        sys.exit(77)
+    call("cuInit", 0)
+    unittest.main()
 
 
 def call(function, *arguments):
@@ -164,16 +180,16 @@ class Agent:
             self.nixl.get_xfer_descs([there.region(b, n) for _, b, n in pieces], there.segment),
             to or self.name, notice)
 
-    def finish(self, handle):
+    def finish(self, handle, notice=b""):
         """Posts it, and waits until it is done."""
-        state = self.nixl.transfer(handle)
+        state = self.nixl.transfer(handle, notice)
         while state == "PROC":
             state = self.nixl.check_xfer_state(handle)
         assert state == "DONE", state
 
-    def transfer(self, *what, **how):
-        handle = self.prepare(*what, **how)
-        self.finish(handle)
+    def transfer(self, *what, notice=b"", **how):
+        handle = self.prepare(*what, notice=notice, **how)
+        self.finish(handle, notice)
         handle.release()
 
     def wait_for_notices(self, count):

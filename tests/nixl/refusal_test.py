@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""What barmap's back-end refuses, how NIXL reports it, and that the agent works afterwards.
+
+Usage: refusal_test.py [unittest's arguments]; NIXL_PLUGIN_DIR is where the plug-in lies.
+"""
+
+import ctypes
+import os
+import re
+import socket
+import subprocess
+import sys
+import unittest
+
+import machine
+from machine import Agent, Managed, Memory, OnGpu, Pageable, Pinned
+
+SIZE = 1 << 20
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class As(Memory):
+    """Memory under another description."""
+
+    def __init__(self, of, segment=None, at=0, size=None):
+        super().__init__(of.address + at, of.size - at if size is None else size)
+        self.segment, self.gpu, self.of = segment or of.segment, of.gpu, of
+
+
+class Refusal(unittest.TestCase):
+    def setUp(self):
+        machine.use_gpu(0)
+        self.agent = Agent()
+        self.errors = machine.bindings()
+
+    def memory(self, kind, *arguments, known=True):
+        made = kind(SIZE, *arguments)
+        self.addCleanup(made.free)
+        if known:
+            self.agent.register(made)
+        return made
+
+    def expect_work(self, agent=None):
+        agent = agent or self.agent
+        here, there = self.memory(Pageable, known=False), self.memory(OnGpu, known=False)
+        agent.register(here), agent.register(there)
+        here.put(b"\x5a" * SIZE)
+        agent.transfer("WRITE", here, there, [(0, 0, SIZE)])
+        self.assertTrue(b"\x5a" * SIZE == there.get())
+
+    def test_memory_that_no_batch_takes(self):
+        pinned = self.memory(Pinned, known=False)
+        on_gpu = self.memory(OnGpu, known=False)
+        managed = self.memory(Managed, known=False)
+        pageable = self.memory(Pageable, known=False)
+        for what, memory in {
+            "managed as VRAM": As(managed, "VRAM"),
+            "managed as DRAM": As(managed, "DRAM"),
+            "pinned as VRAM": As(pinned, "VRAM"),
+            "pageable as VRAM": As(pageable, "VRAM"),
+            "GPU memory as DRAM": As(on_gpu, "DRAM"),
+            "beyond the allocation": As(on_gpu, size=2 * SIZE),
+            "no bytes of host memory": As(pageable, size=0),
+            "no bytes of GPU memory": As(on_gpu, size=0),
+            "a null address": As(Memory(0, 4096)),
+            "addresses that wrap around": As(Memory(2**64 - 8192, 16384)),
+        }.items():
+            with self.subTest(what), self.assertRaises(self.errors.nixlBackendError):
+                self.agent.register(memory)
+        self.expect_work()
+
+    def test_segments_that_it_does_not_take(self):
+        with self.assertRaises(self.errors.nixlNotFoundError):
+            self.agent.nixl.register_memory([(0, 4096, 0, "")], "FILE")
+
+    def test_host_memory_of_which_the_program_has_pinned_a_part(self):
+        pages = self.memory(Pageable, known=False)
+        before = machine.live_objects()
+        for first, last in ((0, 1), (4, 5), (7, 8)):
+            with self.subTest(first=first):
+                part = ctypes.c_void_p(pages.address + first * PAGE)
+                machine.call("cuMemHostRegister_v2", part, ctypes.c_size_t((last - first) * PAGE), 0)
+                with self.assertRaises(self.errors.nixlBackendError):
+                    self.agent.register(pages, 0, 8 * PAGE)
+                self.agent.nixl.deregister_memory(self.agent.register(pages, first * PAGE, PAGE))
+                machine.call("cuMemHostUnregister", part)
+                self.assertEqual(before, machine.live_objects())
+        self.agent.register(pages)
+
+    def test_a_part_of_a_list_is_refused_as_a_whole(self):
+        pages, managed = self.memory(Pageable, known=False), self.memory(Managed, known=False)
+        before = machine.live_objects()
+        with self.assertRaises(self.errors.nixlBackendError):
+            self.agent.nixl.register_memory([(*pages.region(), ""), (*As(managed, "DRAM").region(), "")], "DRAM")
+        self.assertEqual(before, machine.live_objects())
+
+    def test_parameters(self):
+        for gpu in ("2", "-1", "one", "0x0", ""):
+            with self.subTest(gpu), self.assertRaises(self.errors.nixlBackendError):
+                Agent(gpu=gpu)
+        agent = Agent(gpu="1", what_it_does_not_know="is left alone")
+        self.expect_work(agent)
+
+    def expect_failure(self, program, what, said, **variables):
+        """Of a program of its own. @param what NIXL raises, and what the back-end says"""
+        ended = subprocess.run([sys.executable, "-B", "-c", "import machine; " + program],
+                               cwd=os.path.dirname(os.path.abspath(machine.__file__)),
+                               env={**os.environ, **variables}, capture_output=True, text=True, check=False)
+        self.assertNotEqual(0, ended.returncode)
+        self.assertIn(what, ended.stderr)
+        self.assertRegex(ended.stderr, "barmap: NIXL back-end: .*" + said)
+
+    def test_a_machine_without_a_gpu(self):
+        self.expect_failure("machine.Agent()", "nixlBackendError", "GPU", BARMAP_SIM_DEVICES="0")
+
+    def test_gpus_without_access_to_each_other(self):
+        self.expect_failure("machine.call('cuInit', 0); agent = machine.Agent(); "
+                            "a, b = machine.OnGpu(64, 0), machine.OnGpu(64, 1); "
+                            "agent.register(a), agent.register(b); agent.prepare('WRITE', a, b, [(0, 0, 64)])",
+                            "nixlNotSupportedError", "GPU 0 reach memory of GPU 1",
+                            BARMAP_SIM_FAIL="cuCtxEnablePeerAccess:217")
+
+    def test_memory_that_is_freed_before_it_is_copied(self):
+        here, there = self.memory(Pageable), OnGpu(SIZE)
+        self.agent.register(there)
+        handle = self.agent.prepare("WRITE", here, there, [(0, 0, SIZE)])
+        there.free()
+        with self.assertRaises(self.errors.nixlNotSupportedError):
+            self.agent.nixl.transfer(handle)
+        handle.release()
+        self.expect_work()
+
+    def test_a_batch_that_fails_under_way(self):
+        here, there = self.memory(Pageable), self.memory(OnGpu)
+        self.agent.transfer("WRITE", here, there, [(0, 0, 64)])
+        for times in range(1, 4):
+            with self.subTest(times):
+                handle = self.agent.prepare("WRITE", here, there, [(i, i, 64) for i in range(0, SIZE, 128)])
+                self.assertEqual("PROC", self.agent.nixl.transfer(handle))
+                machine.DRIVER.barmap_sim_fail(1, 700)
+                try:
+                    with self.assertRaises(self.errors.nixlBackendError):
+                        while self.agent.nixl.check_xfer_state(handle) == "PROC":
+                            pass
+                finally:
+                    machine.DRIVER.barmap_sim_fail(0, 0)
+                handle.release()
+                self.expect_work()
+
+    def metadata_with(self, agent, change):
+        """Of another agent, with the words of its connection information changed."""
+        told = agent.nixl.get_agent_metadata()
+        found = re.search(rb"([0-9a-f-]{36}) (barmap-nixl-[0-9a-f]{32}) ([0-9a-f]{32})", told)
+        words = change(*found.groups())
+        self.assertEqual(len(found[0]), len(words))
+        return told[:found.start()] + words + told[found.end():]
+
+    def test_an_agent_of_another_machine(self):
+        other, here = Agent(), self.memory(Pageable)
+        there = self.memory(OnGpu, known=False)
+        other.register(there)
+        elsewhere = self.metadata_with(other, lambda start, *rest: b" ".join((start[::-1], *rest)))
+        with self.assertRaises(self.errors.nixlBackendError):  # no back-end in common
+            self.agent.nixl.add_remote_agent(elsewhere)
+        for what in (lambda: self.agent.prepare("WRITE", here, there, [(0, 0, 64)], to=other.name),
+                     lambda: self.agent.nixl.send_notif(other.name, b"hello"),
+                     lambda: self.agent.nixl.make_connection(other.name)):
+            with self.assertRaises(Exception) as caught:
+                what()
+            self.assertIn(type(caught.exception), (self.errors.nixlNotFoundError, self.errors.nixlBackendError))
+        self.expect_work()
+
+    def test_another_agent_of_the_same_name(self):
+        first = Agent()
+        self.agent.nixl.add_remote_agent(first.nixl.get_agent_metadata())
+        self.agent.nixl.add_remote_agent(first.nixl.get_agent_metadata())
+        second = Agent(first.name)
+        with self.assertRaises(self.errors.nixlNotAllowedError):
+            self.agent.nixl.add_remote_agent(second.nixl.get_agent_metadata())
+        self.agent.nixl.remove_remote_agent(first.name)
+        self.agent.nixl.add_remote_agent(second.nixl.get_agent_metadata())
+        self.agent.nixl.send_notif(first.name, b"to the second")
+        self.assertEqual({self.agent.name: [b"to the second"]}, second.wait_for_notices(1))
+        self.assertEqual({}, first.nixl.get_new_notifs())
+
+    def test_metadata_that_is_not_understood(self):
+        other, memory = Agent(), self.memory(OnGpu, known=False)
+        other.register(memory)
+        told = other.nixl.get_agent_metadata()
+        version = told.index(b"\1\0\0\0\1\0\0\0")  # the version, and that there is a handle
+        with self.assertRaises(self.errors.nixlMismatchError):
+            self.agent.nixl.add_remote_agent(told[:version] + b"\2" + told[version + 1:])
+        with self.assertRaises(self.errors.nixlMismatchError):
+            self.agent.nixl.add_remote_agent(self.metadata_with(
+                other, lambda start, name, key: start + name + key + b"  "))
+
+    def test_notices_that_are_too_long(self):
+        other = Agent()
+        self.agent.meet(other)
+        with self.assertRaises(self.errors.nixlBackendError):
+            self.agent.nixl.send_notif(other.name, bytes(8 << 20))
+        self.agent.nixl.send_notif(other.name, b"short")
+        self.assertEqual({self.agent.name: [b"short"]}, other.wait_for_notices(1))
+
+    def test_strangers_are_not_heard(self):
+        told = re.search(rb"(barmap-nixl-[0-9a-f]{32}) ([0-9a-f]{32})", self.agent.nixl.get_agent_metadata())
+        name, key = told.groups()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
+            for text in (b"", b"hello", bytes(1000), key, key[:-1], key + b"\xff\xff\xff\xff" + b"name",
+                         b"0" * 32 + b"\4\0\0\0name and text"):
+                stranger.sendto(text, b"\0" + name)
+            stranger.sendto(key + b"\4\0\0\0name and text", b"\0" + name)
+        self.assertEqual({"name": [b" and text"]}, self.agent.wait_for_notices(1))
+
+
+if __name__ == "__main__":
+    machine.run_tests()
