@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""barmap's back-end, loaded by an agent of NIXL's wheel: what transfers copy, on simulated GPUs.
+"""barmap's back-end, loaded by an agent of NIXL's wheel: what transfers copy.
 
 Usage: backend_test.py [unittest's arguments]; NIXL_PLUGIN_DIR is where the plug-in lies.
 """
@@ -55,14 +55,14 @@ class OneMachine(unittest.TestCase):
 class Inside(OneMachine):
     """Transfers of one agent with itself."""
 
-    KINDS = {"pageable": (Pageable,), "pinned": (Pinned,), "GPU 0": (OnGpu, 0), "GPU 1": (OnGpu, 1),
-             "a pool": (OfPool, 0)}
+    KINDS = {"pageable": (Pageable,), "pinned": (Pinned,), "a GPU": (OnGpu, 0), "a pool": (OfPool, 0)}
 
     def test_every_pair_of_memories_both_ways(self):
         agent = Agent()
-        for of_here, here_is in self.KINDS.items():
-            for of_there, there_is in self.KINDS.items():
-                if {"a pool", "GPU 1"} == {of_here, of_there}:
+        kinds = self.KINDS | ({"another GPU": (OnGpu, 1)} if machine.last_gpu() else {})
+        for of_here, here_is in kinds.items():
+            for of_there, there_is in kinds.items():
+                if {"a pool", "another GPU"} == {of_here, of_there}:
                     continue  # cuMemPoolSetAccess is the program's
                 here, there = self.memory(*here_is), self.memory(*there_is)
                 known = [agent.register(here), agent.register(there)]
@@ -114,10 +114,11 @@ class Inside(OneMachine):
         first.nixl.deregister_memory(of_first)
         self.expect_copied(second, "WRITE", here, there, [(3000, 1, 9000)])
 
+    @machine.on_simulated_gpus
     def test_nothing_is_left(self):
         def once():
             agent = Agent()
-            pageable, on_gpu, on_other = Pageable(SIZE), OnGpu(SIZE), OnGpu(SIZE, 1)
+            pageable, on_gpu, on_other = Pageable(SIZE), OnGpu(SIZE), OnGpu(SIZE, machine.last_gpu())
             for each in (pageable, on_gpu, on_other):
                 agent.register(each)
             agent.transfer("WRITE", pageable, on_gpu, [(0, 0, SIZE)])
@@ -132,7 +133,7 @@ class Inside(OneMachine):
 
     def test_threads_transfer_at_once(self):
         agent = Agent()
-        memories = [(self.memory(Pageable), self.memory(OnGpu, i % 2)) for i in range(4)]
+        memories = [(self.memory(Pageable), self.memory(OnGpu, i % (machine.last_gpu() + 1))) for i in range(4)]
         for here, there in memories:
             agent.register(here), agent.register(there)
         failures = []
@@ -162,7 +163,7 @@ class TwoAgents(OneMachine):
 
     def test_every_pair_of_memories_both_ways(self):
         for here_is in ((Pageable,), (Pinned,), (OnGpu, 0)):
-            for there_is in ((Pageable,), (Pinned,), (OnGpu, 1), (OfPool, 0)):
+            for there_is in ((Pageable,), (Pinned,), (OnGpu, machine.last_gpu()), (OfPool, 0)):
                 first, second = Agent(), Agent()
                 here, there = self.memory(*here_is), self.memory(*there_is)
                 first.register(here), second.register(there)

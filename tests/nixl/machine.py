@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Memory of each kind on the simulated GPUs, and NIXL agents whose one back-end is barmap's."""
+"""Memory of each kind on simulated GPUs or real ones, and NIXL agents whose one back-end is barmap's."""
 
 import ctypes
 import functools
@@ -11,7 +11,10 @@ import sys
 import time
 import unittest
 
-DRIVER = ctypes.CDLL(os.environ.get("BARMAP_TEST_DRIVER", "libcuda.so.1"))
+try:
+    DRIVER = ctypes.CDLL("libcuda.so.1")
+except OSError:
+    DRIVER = None
 
 
 def nixl_package():
@@ -37,7 +40,9 @@ def run_tests():
     if nixl is None:
         print("skipped: this Python has no package nixl (python3 -m pip install nixl)")
         sys.exit(77)
-    call("cuInit", 0)
+    if DRIVER is None or DRIVER.cuInit(0) != 0:
+        print("skipped: there is no GPU")
+        sys.exit(77)
     unittest.main()
 
 
@@ -53,11 +58,25 @@ def context_of(gpu):
     return context
 
 
+@functools.cache
+def last_gpu():
+    """CUDA's ordinal."""
+    count = ctypes.c_int()
+    call("cuDeviceGetCount", ctypes.byref(count))
+    return count.value - 1
+
+
+on_simulated_gpus = unittest.skipUnless(hasattr(DRIVER, "barmap_sim_live"), "for simulated GPUs")
+
+
 def use_gpu(ordinal):
     call("cuCtxSetCurrent", context_of(ordinal))
 
 
 def live_objects():
+    """How many objects of the driver there are; nobody counts those of a real one."""
+    if not hasattr(DRIVER, "barmap_sim_live"):
+        return 0
     DRIVER.barmap_sim_live.restype = ctypes.c_size_t
     return DRIVER.barmap_sim_live()
 

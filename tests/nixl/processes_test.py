@@ -76,8 +76,8 @@ class TwoProcesses(unittest.TestCase):
         return made
 
     def test_gpu_memory_of_the_other_process(self):
-        here = [self.memory(Pageable), self.memory(OnGpu, 0), self.memory(OnGpu, 1)]
-        there = [There(self.other, "OnGpu", SIZE, 0), There(self.other, "OnGpu", SIZE, 1),
+        here = [self.memory(Pageable), self.memory(OnGpu, 0), self.memory(OnGpu, machine.last_gpu())]
+        there = [There(self.other, "OnGpu", SIZE, 0), There(self.other, "OnGpu", SIZE, machine.last_gpu()),
                  There(self.other, "OnGpu", 4096, 0, part=(512, 2048))]  # shares its backing object with others
         self.meet()
         for mine in here:
@@ -111,6 +111,7 @@ class TwoProcesses(unittest.TestCase):
         self.other.ask("notify", self.agent.name, "thanks")
         self.assertEqual({self.other.name: [b"thanks"]}, self.agent.wait_for_notices(1))
 
+    @machine.on_simulated_gpus
     def test_what_was_opened_is_closed(self):
         mine = self.memory(Pageable)
         theirs = There(self.other, "OnGpu", SIZE, 0)
