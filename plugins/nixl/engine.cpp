@@ -89,26 +89,31 @@ engine::engine(nixlBackendInitParams const* parameters)
 nixl_status_t engine::registerMem(nixlBlobDesc const& range, nixl_mem_t const& kind,
                                   nixlBackendMD*& out) {
     return answer([&] {
-        out = new known_place(std::make_shared<place>(range, kind, gpu_));
+        auto made =
+            std::make_unique<known_place>(range, kind, std::make_shared<place>(range, kind, gpu_));
+        registered_places::add(*made);
+        out = made.release();
         return NIXL_SUCCESS;
     });
 }
 
 nixl_status_t engine::deregisterMem(nixlBackendMD* known) {
-    delete known;
+    auto const owned = std::unique_ptr<known_place>(static_cast<known_place*>(known));
+    registered_places::remove(*owned);
+    owned->known->deregister();
     return NIXL_SUCCESS;
 }
 
 nixl_status_t engine::getPublicData(nixlBackendMD const* known, std::string& out) const {
     return answer([&] {
-        out = static_cast<known_place const*>(known)->at->publish();
+        out = static_cast<known_place const*>(known)->find()->publish();
         return NIXL_SUCCESS;
     });
 }
 
 nixl_status_t engine::loadLocalMD(nixlBackendMD* known, nixlBackendMD*& out) {
     return answer([&] {
-        out = new known_place(static_cast<known_place const*>(known)->at);
+        out = new known_place(*static_cast<known_place const*>(known));
         return NIXL_SUCCESS;
     });
 }
@@ -117,10 +122,12 @@ nixl_status_t engine::loadRemoteMD(nixlBlobDesc const& range, nixl_mem_t const& 
                                    std::string const& agent, nixlBackendMD*& out) {
     return answer([&] {
         // What is out of reach does not keep the agent's other memory from being known.
-        out = new known_place(
-            address_of(agent)
-                ? std::make_shared<place>(range, kind, gpu_, range.metaInfo)
-                : std::make_shared<place>("agent " + agent + " is on another machine"));
+        std::shared_ptr<place> at;
+        if (!address_of(agent))
+            at = std::make_shared<place>("agent " + agent + " is on another machine");
+        else if (!place::is_of_this_process(range.metaInfo))
+            at = std::make_shared<place>(range, kind, range.metaInfo);
+        out = new known_place(range, kind, std::move(at));
         return NIXL_SUCCESS;
     });
 }
@@ -200,7 +207,7 @@ nixl_status_t engine::prepXfer(nixl_xfer_op_t const& operation, nixl_meta_dlist_
         int gpu = gpu_;
         for (nixl_meta_dlist_t const* const side : {&remote, &local})
             if (!side->isEmpty())
-                if (int const its = place_of((*side)[0]).gpu(); its != place::host)
+                if (int const its = place_of((*side)[0])->gpu(); its != place::host)
                     gpu = its;
         out = new request(queue_of(gpu), make_pieces(operation, local, remote, gpu), agent);
         return NIXL_SUCCESS;
@@ -212,6 +219,10 @@ nixl_status_t engine::postXfer(nixl_xfer_op_t const&, nixl_meta_dlist_t const&,
                                nixlBackendReqH*& prepared, nixl_opt_b_args_t const* options) const {
     auto& posted = static_cast<request&>(*prepared);
     return posted.status = answer([&] {
+               for (std::shared_ptr<place const> const& each : posted.pieces.places)
+                   if (!each->is_usable())
+                       throw error(errc::invalid_argument, "post a transfer", "",
+                                   "its memory is not registered any more");
                posted.notification.reset();
                if (options && options->hasNotif)
                    posted.notification = options->notifMsg;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <tuple>
 
 namespace barmap::nixl {
 namespace {
@@ -42,6 +43,16 @@ CUuuid uuid_of(int ordinal) {
     return result;
 }
 
+published_place read(std::string const& published) {
+    published_place told;
+    if (published.size() == sizeof told)
+        std::memcpy(&told, published.data(), sizeof told);
+    if (published.size() != sizeof told || told.version != published_place{}.version)
+        throw error(errc::unknown_layout, "read what another agent says of its memory", "",
+                    "both agents need the same version of this plug-in");
+    return told;
+}
+
 int ordinal_of(CUuuid const& wanted) {
     int count = 0;
     cuda::check(cuda::api().device_get_count(&count), "count the GPUs");
@@ -54,37 +65,8 @@ int ordinal_of(CUuuid const& wanted) {
 } // namespace
 
 place::place(nixlBasicDesc const& range, nixl_mem_t kind, int gpu_that_pins) {
-    find_in_this_process(range, kind, gpu_that_pins);
-}
-
-place::place(nixlBasicDesc const& range, nixl_mem_t kind, int gpu_that_pins,
-             std::string const& published) {
-    published_place told;
-    if (published.size() != sizeof told)
-        throw error(errc::unknown_layout, "read what another agent says of its memory", "",
-                    "both agents need the same version of this plug-in");
-    std::memcpy(&told, published.data(), sizeof told);
-    if (told.version != published_place{}.version)
-        throw error(errc::unknown_layout, "read what another agent says of its memory", "",
-                    "both agents need the same version of this plug-in");
-    if (told.process == name_of_this_process()) {
-        find_in_this_process(range, kind, gpu_that_pins);
-    } else if (kind != VRAM_SEG) {
-        unreachable_ = "it is host memory of another process";
-    } else if (!told.has_handle) {
-        unreachable_ = "it is GPU memory of another process for which CUDA gives no IPC handle, as "
-                       "that of pools and of cuMemCreate";
-    } else {
-        gpu_ = ordinal_of(told.gpu);
-        handle_ = told.handle;
-        in_opened_ = told.in_opened;
-        begin_elsewhere_ = range.addr;
-    }
-}
-
-void place::find_in_this_process(nixlBasicDesc const& range, nixl_mem_t kind, int gpu_that_pins) {
     if (kind == DRAM_SEG) {
-        pinned_ = std::make_unique<pinned_range const>(gpu_that_pins, range.addr, range.len);
+        pinned_ = std::make_shared<pinned_range const>(gpu_that_pins, range.addr, range.len);
         return;
     }
     if (kind != VRAM_SEG)
@@ -106,6 +88,36 @@ void place::find_in_this_process(nixlBasicDesc const& range, nixl_mem_t kind, in
             in_opened_ = memory.chunks.front().offset;
         }
     }
+}
+
+place::place(nixlBasicDesc const& range, nixl_mem_t kind, std::string const& published) {
+    published_place const told = read(published);
+    if (kind != VRAM_SEG) {
+        unreachable_ = "it is host memory of another process";
+    } else if (!told.has_handle) {
+        unreachable_ = "it is GPU memory of another process for which CUDA gives no IPC handle, as "
+                       "that of pools and of cuMemCreate";
+    } else {
+        gpu_ = ordinal_of(told.gpu);
+        handle_ = told.handle;
+        in_opened_ = told.in_opened;
+        begin_elsewhere_ = range.addr;
+    }
+}
+
+bool place::is_of_this_process(std::string const& published) {
+    return read(published).process == name_of_this_process();
+}
+
+void place::deregister() noexcept {
+    is_usable_ = false;
+    std::lock_guard const hold(lock_);
+    pinned_.reset();
+}
+
+std::shared_ptr<pinned_range const> place::pinned() const {
+    std::lock_guard const hold(lock_);
+    return pinned_;
 }
 
 std::string place::publish() const {
@@ -134,8 +146,52 @@ std::uintptr_t place::offset_for(int gpu) const {
     return 0;
 }
 
-std::size_t place::bytes_in_one_piece(std::uintptr_t address) const noexcept {
-    return pinned_ ? pinned_->bytes_in_one_registration(address) : ~std::size_t{0};
+namespace {
+
+struct all_places {
+    using range = std::tuple<nixl_mem_t, std::uintptr_t, std::size_t>;
+    std::mutex lock;
+    std::multimap<range, std::shared_ptr<place>> by_range;
+};
+
+all_places::range range_of(known_place const& one) {
+    return {one.kind, one.range.addr, one.range.len};
+}
+
+/// Never destroyed: agents may outlive every static object of this library.
+all_places& places() {
+    static auto& all = *new all_places;
+    return all;
+}
+
+} // namespace
+
+std::shared_ptr<place> known_place::find() const {
+    std::shared_ptr<place> found = known;
+    if (!found) {
+        std::lock_guard const hold(places().lock);
+        auto const at = places().by_range.find(range_of(*this));
+        if (at != places().by_range.end())
+            found = at->second;
+    }
+    if (found && found->is_usable())
+        return found;
+    throw error(errc::invalid_argument, "find memory of an agent", "",
+                "it is not registered any more");
+}
+
+void registered_places::add(known_place const& registered) {
+    std::lock_guard const hold(places().lock);
+    places().by_range.emplace(range_of(registered), registered.known);
+}
+
+void registered_places::remove(known_place const& registered) noexcept {
+    std::lock_guard const hold(places().lock);
+    auto [at, end] = places().by_range.equal_range(range_of(registered));
+    while (at != end && at->second != registered.known)
+        ++at;
+    if (at != end)
+        places().by_range.erase(at);
 }
 
 } // namespace barmap::nixl

@@ -6,36 +6,44 @@
 
 #include <backend/backend_engine.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace barmap::nixl {
 
-/// A registered range of memory, as copies of this process reach it.
+/// A range of memory, as copies of this process reach it.
 /// Thread rule: every member may be called at once.
 class place {
 public:
     static constexpr int host = -1; ///< in the place of a GPU
 
-    /// Of this process. Host memory is pinned, by this GPU, for as long as the place lives.
+    /// Registers memory of this process; host memory is pinned, by this GPU.
     /// @throws error for memory that no batch takes
     place(nixlBasicDesc const& range, nixl_mem_t kind, int gpu_that_pins);
 
-    /// Of another agent on this machine. @param published by the agent that has it
-    /// @throws error for what is not understood
-    place(nixlBasicDesc const& range, nixl_mem_t kind, int gpu_that_pins,
-          std::string const& published);
+    /// Of an agent in another process. @throws error for what is not understood
+    place(nixlBasicDesc const& range, nixl_mem_t kind, std::string const& published);
 
     /// Of an agent that is out of reach.
     explicit place(std::string why) : unreachable_(std::move(why)) {}
 
     /// What other agents need to reach it.
     [[nodiscard]] std::string publish() const;
+
+    /// Whether an agent of this process has published it.
+    [[nodiscard]] static bool is_of_this_process(std::string const& published);
+
+    /// Ends the registration. No transfer may be posted from then on, since other memory may soon
+    /// be at the same addresses.
+    void deregister() noexcept;
+
+    [[nodiscard]] bool is_usable() const noexcept { return is_usable_; }
 
     /// CUDA's ordinal of the GPU that has it; `host` also for a GPU that this process does not see.
     [[nodiscard]] int gpu() const noexcept { return gpu_; }
@@ -44,28 +52,43 @@ public:
     /// @throws error if it cannot reach the memory
     [[nodiscard]] std::uintptr_t offset_for(int gpu) const;
 
-    /// How many bytes from an address on one piece of a batch may have.
-    [[nodiscard]] std::size_t bytes_in_one_piece(std::uintptr_t address) const noexcept;
+    /// Null if it is not this process's host memory.
+    [[nodiscard]] std::shared_ptr<pinned_range const> pinned() const;
 
 private:
-    void find_in_this_process(nixlBasicDesc const& range, nixl_mem_t kind, int gpu_that_pins);
-
     int gpu_ = host;
-    std::unique_ptr<pinned_range const> pinned_;
     std::optional<CUipcMemHandle> handle_; ///< that opens it in other processes
     std::uintptr_t in_opened_ = 0;         ///< where it begins in what the handle opens
     std::string unreachable_;              ///< why it is; empty: it is not
 
     std::optional<std::uintptr_t> begin_elsewhere_; ///< if another process has it
-    mutable std::mutex lock_;                       ///< of the next one
-    mutable std::map<int, opened_memory> opened_;   ///< by the GPU that it was opened for
+    std::atomic<bool> is_usable_{true};
+    mutable std::mutex lock_;                     ///< of the next two
+    mutable std::map<int, opened_memory> opened_; ///< by the GPU that it was opened for
+    std::shared_ptr<pinned_range const> pinned_;
 };
 
-/// The form in which NIXL keeps it for a descriptor.
+/// The form in which NIXL keeps what it registers or loads.
 struct known_place final : nixlBackendMD {
-    explicit known_place(std::shared_ptr<place const> there)
-        : nixlBackendMD(true), at(std::move(there)) {}
-    std::shared_ptr<place const> at;
+    /// @param there null: of another agent of this process, whatever is registered when it is
+    /// needed
+    known_place(nixlBasicDesc const& at, nixl_mem_t of, std::shared_ptr<place> there = nullptr)
+        : nixlBackendMD(true), range(at), kind(of), known(std::move(there)) {}
+
+    /// @throws error if nothing is registered there
+    [[nodiscard]] std::shared_ptr<place> find() const;
+
+    nixlBasicDesc range;
+    nixl_mem_t kind;
+    std::shared_ptr<place> known;
 };
+
+/// What agents of this process have registered, for each other.
+namespace registered_places {
+
+void add(known_place const& registered);
+void remove(known_place const& registered) noexcept;
+
+} // namespace registered_places
 
 } // namespace barmap::nixl

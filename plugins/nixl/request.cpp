@@ -8,24 +8,25 @@
 namespace barmap::nixl {
 namespace {
 
-known_place const& known(nixlMetaDesc const& descriptor) noexcept {
-    return static_cast<known_place const&>(*descriptor.metadataP);
-}
-
 /// One side of a transfer, whose descriptors mostly are of few places.
 class side {
 public:
     side(int gpu, kept_pieces& keeps) : gpu_(gpu), keeps_(keeps) {}
 
     void go_to(nixlMetaDesc const& descriptor) {
-        if (std::shared_ptr<place const> const& at = known(descriptor).at; at.get() != place_) {
+        if (descriptor.metadataP != known_) {
+            std::shared_ptr<place const> at = place_of(descriptor);
             offset_ = at->offset_for(gpu_);
-            place_ = at.get();
-            keeps_.places.push_back(at);
+            pinned_ = at->pinned();
+            keeps_.places.push_back(std::move(at));
+            known_ = descriptor.metadataP;
         }
         address_ = descriptor.addr;
     }
-    [[nodiscard]] std::size_t most() const noexcept { return place_->bytes_in_one_piece(address_); }
+    /// How many bytes from here on one piece may have.
+    [[nodiscard]] std::size_t most() const noexcept {
+        return pinned_ ? pinned_->bytes_in_one_registration(address_) : ~std::size_t{0};
+    }
     [[nodiscard]] std::uintptr_t take(std::size_t bytes) noexcept {
         return offset_ + std::exchange(address_, address_ + bytes);
     }
@@ -33,15 +34,16 @@ public:
 private:
     int gpu_;
     kept_pieces& keeps_;
-    place const* place_ = nullptr;
+    nixlBackendMD const* known_ = nullptr;
+    std::shared_ptr<pinned_range const> pinned_;
     std::uintptr_t offset_ = 0;
     std::uintptr_t address_ = 0;
 };
 
 } // namespace
 
-place const& place_of(nixlMetaDesc const& descriptor) noexcept {
-    return *known(descriptor).at;
+std::shared_ptr<place const> place_of(nixlMetaDesc const& descriptor) {
+    return static_cast<known_place const&>(*descriptor.metadataP).find();
 }
 
 kept_pieces make_pieces(nixl_xfer_op_t operation, nixl_meta_dlist_t const& local,
@@ -62,6 +64,9 @@ kept_pieces make_pieces(nixl_xfer_op_t operation, nixl_meta_dlist_t const& local
             left -= bytes;
         }
     }
+    std::ranges::sort(made.places);
+    auto const twice = std::ranges::unique(made.places);
+    made.places.erase(twice.begin(), twice.end());
     return made;
 }
 

@@ -19,9 +19,10 @@ namespace barmap::nixl {
 /// To stderr.
 void say(char const* what) noexcept;
 
-[[nodiscard]] place const& place_of(nixlMetaDesc const& descriptor) noexcept;
+/// @throws error if it is not registered any more
+[[nodiscard]] std::shared_ptr<place const> place_of(nixlMetaDesc const& descriptor);
 
-/// A batch, and what keeps its memory pinned and open.
+/// A batch, and the places that it is of; what is opened of other processes stays so.
 struct kept_pieces {
     std::vector<copy_piece> list;
     std::vector<std::shared_ptr<place const>> places;

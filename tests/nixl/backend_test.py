@@ -92,6 +92,19 @@ class Inside(OneMachine):
             handle.release()
             self.assertTrue(data == there.get())
 
+    def test_memory_that_takes_the_place_of_other_memory(self):
+        agent, there = Agent(), self.memory(OnGpu)
+        agent.register(there)
+        here = self.memory(Pageable)
+        known = agent.register(here)
+        old = agent.prepare("WRITE", here, there, [(0, 0, SIZE)])
+        agent.nixl.deregister_memory(known)
+        here.replace()
+        agent.register(here)
+        self.expect_copied(agent, "WRITE", here, there, [(0, 0, SIZE)])
+        self.expect_copied(agent, "READ", here, there, [(0, 0, SIZE)])
+        old.release()
+
     def test_registrations_share_pages(self):
         agent, here, there = Agent(), self.memory(Pageable), self.memory(OnGpu)
         agent.register(there)

@@ -110,6 +110,16 @@ class Pageable(Memory):
         super().__init__(ctypes.addressof(ctypes.c_char.from_buffer(self.pages)), size)
 
 
+    def replace(self):
+        """Other pages at the same addresses."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mmap.restype = ctypes.c_void_p
+        private_anonymous_fixed = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10
+        at = libc.mmap(ctypes.c_void_p(self.address), ctypes.c_size_t(self.size), mmap.PROT_READ | mmap.PROT_WRITE,
+                       private_anonymous_fixed, -1, ctypes.c_long(0))
+        assert at == self.address, ctypes.get_errno()
+
+
 class Pinned(Memory):
     """Of cuMemHostAlloc: the program's own."""
 

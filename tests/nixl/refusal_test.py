@@ -122,6 +122,35 @@ class Refusal(unittest.TestCase):
                             "nixlNotSupportedError", "GPU 0 reach memory of GPU 1",
                             BARMAP_SIM_FAIL="cuCtxEnablePeerAccess:217", BARMAP_SIM_DEVICES="2")
 
+    def test_memory_that_is_not_registered_any_more(self):
+        for here_is, there_is in ((Pageable, OnGpu), (OnGpu, Pageable), (OnGpu, OnGpu)):
+            other, here, there = Agent(), self.memory(here_is, known=False), self.memory(there_is)
+            known = other.register(here)
+            self.agent.meet(other)
+            handle = self.agent.prepare("READ", there, here, [(0, 0, SIZE)], to=other.name)
+            self.agent.finish(handle)
+            other.nixl.deregister_memory(known)
+            with self.assertRaises(self.errors.nixlInvalidParamError):
+                self.agent.nixl.transfer(handle)
+            with self.assertRaises(self.errors.nixlInvalidParamError):
+                self.agent.prepare("READ", there, here, [(0, 0, SIZE)], to=other.name)
+            other.register(here)
+            self.agent.transfer("READ", there, here, [(0, 0, SIZE)], to=other.name)
+            with self.assertRaises(self.errors.nixlInvalidParamError):
+                self.agent.nixl.transfer(handle)  # what is there now may be other memory
+            handle.release()
+        self.expect_work()
+
+    @machine.on_simulated_gpus
+    def test_deregistered_memory_is_not_pinned(self):
+        here, there = self.memory(Pageable, known=False), self.memory(OnGpu)
+        known = self.agent.register(here)
+        handle = self.agent.prepare("WRITE", here, there, [(0, 0, SIZE)])
+        started = machine.live_objects()
+        self.agent.nixl.deregister_memory(known)
+        self.assertLess(machine.live_objects(), started)
+        handle.release()
+
     def test_memory_that_is_freed_before_it_is_copied(self):
         here, there = self.memory(Pageable), OnGpu(SIZE)
         self.agent.register(there)
