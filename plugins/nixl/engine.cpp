@@ -214,15 +214,24 @@ nixl_status_t engine::prepXfer(nixl_xfer_op_t const& operation, nixl_meta_dlist_
     });
 }
 
+void engine::expect_usable(request const& prepared) const {
+    for (std::shared_ptr<place const> const& each : prepared.pieces.places)
+        if (!each->is_usable()) {
+            std::optional<notices::address> const other = address_of(prepared.agent);
+            if (other && !notices::is_there(*other))
+                throw std::system_error(std::make_error_code(std::errc::connection_refused),
+                                        "agent " + prepared.agent + " has ended");
+            throw error(errc::invalid_argument, "post a transfer", "",
+                        "its memory is not registered any more");
+        }
+}
+
 nixl_status_t engine::postXfer(nixl_xfer_op_t const&, nixl_meta_dlist_t const&,
                                nixl_meta_dlist_t const&, std::string const&,
                                nixlBackendReqH*& prepared, nixl_opt_b_args_t const* options) const {
     auto& posted = static_cast<request&>(*prepared);
     return posted.status = answer([&] {
-               for (std::shared_ptr<place const> const& each : posted.pieces.places)
-                   if (!each->is_usable())
-                       throw error(errc::invalid_argument, "post a transfer", "",
-                                   "its memory is not registered any more");
+               expect_usable(posted);
                posted.notification.reset();
                if (options && options->hasNotif)
                    posted.notification = options->notifMsg;

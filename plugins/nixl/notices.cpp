@@ -94,6 +94,15 @@ void notices::send(address const& to, std::string const& text) const {
             fail("send a notification");
 }
 
+bool notices::is_there(address const& agent) noexcept {
+    int const asking = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    socket_name const name(agent.socket);
+    bool const refused =
+        asking >= 0 && ::connect(asking, name.get(), name.bytes) != 0 && errno == ECONNREFUSED;
+    close(asking);
+    return !refused;
+}
+
 std::vector<notices::notice> notices::take() {
     std::lock_guard const hold(lock_);
     return std::exchange(arrived_, {});

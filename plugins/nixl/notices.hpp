@@ -36,6 +36,9 @@ public:
     ///         std::errc::message_size above some 200 KiB
     void send(address const& to, std::string const& text) const;
 
+    /// Whether the agent still gets messages.
+    [[nodiscard]] static bool is_there(address const& agent) noexcept;
+
     /// What has arrived, in the order in which it did; each once.
     [[nodiscard]] std::vector<notice> take();
 

@@ -141,6 +141,21 @@ class Refusal(unittest.TestCase):
             handle.release()
         self.expect_work()
 
+    def test_an_agent_that_has_ended(self):
+        other, here, there = Agent(), self.memory(Pageable), self.memory(OnGpu, known=False)
+        name = other.name
+        other.register(there)
+        self.agent.nixl.add_remote_agent(other.nixl.get_agent_metadata())
+        handle = self.agent.prepare("WRITE", here, there, [(0, 0, SIZE)], to=name)
+        del other
+        with self.assertRaises(self.errors.nixlRemoteDisconnectError):
+            self.agent.nixl.transfer(handle)
+        handle.release()
+        other = Agent(name)
+        other.register(there)
+        self.agent.nixl.add_remote_agent(other.nixl.get_agent_metadata())
+        self.agent.transfer("WRITE", here, there, [(0, 0, SIZE)], to=name)
+
     @machine.on_simulated_gpus
     def test_deregistered_memory_is_not_pinned(self):
         here, there = self.memory(Pageable, known=False), self.memory(OnGpu)
