@@ -18,7 +18,6 @@ public:
     struct address {
         std::string socket; ///< its abstract name
         std::string key;    ///< without which the agent takes no message
-        bool operator==(address const&) const = default;
     };
     /// Who sent it, and what it says.
     using notice = std::pair<std::string, std::string>;

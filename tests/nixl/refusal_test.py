@@ -87,6 +87,19 @@ class Refusal(unittest.TestCase):
                 self.assertEqual(before, machine.live_objects())
         self.agent.register(pages)
 
+    def test_what_a_refused_range_shares_is_let_go(self):
+        pages = self.memory(Pageable, known=False)
+        before = machine.live_objects()
+        known = self.agent.register(pages, 0, 2 * PAGE)
+        part = ctypes.c_void_p(pages.address + 4 * PAGE)
+        machine.call("cuMemHostRegister_v2", part, ctypes.c_size_t(PAGE), 0)
+        with self.assertRaises(self.errors.nixlBackendError):
+            self.agent.register(pages, 0, 8 * PAGE)
+        machine.call("cuMemHostUnregister", part)
+        self.agent.nixl.deregister_memory(known)
+        self.assertEqual(before, machine.live_objects())
+        self.agent.register(pages, 0, 8 * PAGE)
+
     def test_a_part_of_a_list_is_refused_as_a_whole(self):
         pages, managed = self.memory(Pageable, known=False), self.memory(Managed, known=False)
         before = machine.live_objects()
@@ -113,6 +126,15 @@ class Refusal(unittest.TestCase):
     @machine.on_simulated_gpus
     def test_a_machine_without_a_gpu(self):
         self.expect_failure("machine.Agent()", "nixlBackendError", "GPU", BARMAP_SIM_DEVICES="0")
+
+    @machine.on_simulated_gpus
+    def test_what_is_to_be_done_is_said(self):
+        for segment, made, said in (("DRAM", "OnGpu(4096)", "register the former as VRAM_SEG"),
+                                    ("VRAM", "Pinned(4096)", "register the latter as DRAM_SEG"),
+                                    ("VRAM", "Pageable(4096)", "CUDA knows no GPU memory there")):
+            self.expect_failure("machine.call('cuInit', 0); machine.use_gpu(0); "
+                                f"memory = machine.{made}; memory.segment = '{segment}'; "
+                                "machine.Agent().register(memory)", "nixlBackendError", said)
 
     @machine.on_simulated_gpus
     def test_gpus_without_access_to_each_other(self):
@@ -216,6 +238,11 @@ class Refusal(unittest.TestCase):
             with self.assertRaises(Exception) as caught:
                 what()
             self.assertIn(type(caught.exception), (self.errors.nixlNotFoundError, self.errors.nixlBackendError))
+        known = [(*there.region(), "")]
+        self.agent.nixl.add_remote_agent(other.nixl.get_partial_agent_metadata(
+            other.nixl.get_reg_descs(known, "VRAM"), inc_conn_info=False))
+        with self.assertRaises(self.errors.nixlNotSupportedError):  # as if other back-ends knew it
+            self.agent.prepare("WRITE", here, there, [(0, 0, 64)], to=other.name)
         self.expect_work()
 
     def test_another_agent_of_the_same_name(self):
