@@ -241,8 +241,6 @@ nixl_status_t engine::postXfer(nixl_xfer_op_t const&, nixl_meta_dlist_t const&,
 
 nixl_status_t engine::checkXfer(nixlBackendReqH* request_of_nixl) const {
     auto& posted = static_cast<request&>(*request_of_nixl);
-    if (posted.status != NIXL_IN_PROG)
-        return posted.status;
     return posted.status = answer([&] {
                if (!posted.queue.done(posted.ticket))
                    return NIXL_IN_PROG;

@@ -174,7 +174,7 @@ std::shared_ptr<place> known_place::find() const {
         if (at != places().by_range.end())
             found = at->second;
     }
-    if (found && found->is_usable())
+    if (found)
         return found;
     throw error(errc::invalid_argument, "find memory of an agent", "",
                 "it is not registered any more");

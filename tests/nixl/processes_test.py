@@ -100,6 +100,24 @@ class TwoProcesses(unittest.TestCase):
                         self.assertTrue(mine.get() == ours, "this side")
                         self.assertTrue(theirs.get() == others, "that side")
 
+    def test_one_transfer_of_several_memories(self):
+        here = [self.memory(Pageable), self.memory(OnGpu, 0)]
+        there = [There(self.other, "OnGpu", SIZE, 0) for _ in range(3)]
+        self.meet()
+        for mine in here:
+            data = [self.dice.randbytes(SIZE) for _ in there]
+            for memory in there:
+                memory.put(bytes(SIZE))
+            mine.put(b"".join(each[:4096] for each in data) + bytes(SIZE - 3 * 4096))
+            agent = self.agent.nixl
+            handle = agent.initialize_xfer(
+                "WRITE", agent.get_xfer_descs([mine.region(i * 4096, 4096) for i in range(3)], mine.segment),
+                agent.get_xfer_descs([memory.region(512, 4096) for memory in there], "VRAM"), self.other.name)
+            self.agent.finish(handle)
+            handle.release()
+            for memory, each in zip(there, data):
+                self.assertTrue(bytes(512) + each[:4096] + bytes(SIZE - 4608) == memory.get())
+
     def test_notices(self):
         mine = self.memory(Pageable)
         theirs = There(self.other, "OnGpu", SIZE, 0)
