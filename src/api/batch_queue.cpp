@@ -193,10 +193,10 @@ bool is_done(engine::state now) {
 /// Whether CUDA's own copies, which are in the stream itself, are done sooner than a channel, for
 /// which the stream waits (docs/batches.md).
 bool is_short(std::span<copy_piece const> pieces, engine::stream_order const& order,
-              CUdevice gpu) noexcept {
+              CUcontext context) noexcept {
     constexpr std::size_t most_pieces = 8;
     return pieces.size() <= most_pieces && order.after && !order.at_most &&
-           cuda::is_of_primary_context(*order.after, gpu);
+           cuda::context_of(*order.after) == context;
 }
 
 /// As a GPU sees it.
@@ -230,7 +230,8 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
         order.then = static_cast<CUstream>(end->stream);
     for (;;) {
         CUdevice const gpu = state_->device->gpu.handle;
-        batch_queue_state::at_work const at = state_->get(is_short(pieces, order, gpu));
+        batch_queue_state::at_work const at =
+            state_->get(is_short(pieces, order, state_->context.get()));
         bool const is_checked = at.engine->needs_known_memory();
         // CUDA's own copies are always those of the CUDA that is there.
         if (!is_checked && state_->looks.is_due() && at.engine->is_of_former_cuda())

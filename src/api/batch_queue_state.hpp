@@ -48,6 +48,7 @@ struct batch_queue_state final : checkpoint::survivor {
 
     os::seldom looks{checkpoint::shortest}; ///< whether the engine is of a former CUDA
     std::shared_ptr<device_state> const device;
+    cuda::primary_context const context = cuda::primary_context::retain(device->gpu.handle);
     std::vector<std::unique_ptr<engine_slot>> const slots =
         engine_slots(device->gpu, engine::lane::cuda);
 

@@ -8,13 +8,18 @@
 
 namespace barmap::cuda {
 
+CUcontext context_of(CUstream stream) noexcept {
+    CUcontext its = nullptr;
+    return api().stream_get_ctx(stream, &its) == success ? its : nullptr;
+}
+
 std::optional<CUdevice> gpu_of(CUstream stream) noexcept {
     constexpr std::uintptr_t last_default = 2;
     try {
         std::optional<context_scope> scope;
         if (reinterpret_cast<std::uintptr_t>(stream) > last_default) {
-            CUcontext owner = nullptr;
-            if (api().stream_get_ctx(stream, &owner) != success)
+            CUcontext const owner = context_of(stream);
+            if (!owner)
                 return std::nullopt;
             scope.emplace(owner);
         }
@@ -25,15 +30,6 @@ std::optional<CUdevice> gpu_of(CUstream stream) noexcept {
         // The context is gone.
     }
     return std::nullopt;
-}
-
-bool is_of_primary_context(CUstream stream, CUdevice gpu) noexcept {
-    CUcontext its = nullptr, primary = nullptr;
-    if (api().stream_get_ctx(stream, &its) != success ||
-        api().primary_ctx_retain(&primary, gpu) != success)
-        return false;
-    (void)api().primary_ctx_release(gpu);
-    return its == primary;
 }
 
 } // namespace barmap::cuda

@@ -11,7 +11,8 @@ namespace barmap::cuda {
 /// not say.
 [[nodiscard]] std::optional<CUdevice> gpu_of(CUstream stream) noexcept;
 
-/// Whether a stream is of the GPU's primary context: events of that are not recorded on others.
-[[nodiscard]] bool is_of_primary_context(CUstream stream, CUdevice gpu) noexcept;
+/// The context of a stream, or null where CUDA does not say. Events of another one cannot be
+/// recorded on it.
+[[nodiscard]] CUcontext context_of(CUstream stream) noexcept;
 
 } // namespace barmap::cuda
