@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Where the drop-in libraries, their headers and programs are installed. They have the names of other
 # projects' files: only who asks for the component gets them, into a directory that stands for such a
 # project's prefix. A package, whose manager knows what it replaces, sets BARMAP_DROPINS_IN_PREFIX.

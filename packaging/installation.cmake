@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Guards every installation of this project, and makes the target `uninstall`.
 #
 # A prefix has a record of what barmap installed there, share/barmap/installed.txt: files, and

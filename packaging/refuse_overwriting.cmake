@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Runs at the start of `cmake --install`: refuses to replace a file that barmap has not installed, and
 # records what will be. Under DESTDIR, whoever makes the package knows what is replaced.
 cmake_minimum_required(VERSION 3.22)

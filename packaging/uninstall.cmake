@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Removes what was installed from the build directory BUILD, in every prefix, or what is in PREFIX:
 # what the records name, and the directories that were made for it and are empty then.
 cmake_minimum_required(VERSION 3.22)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # For builds with CMAKE_UNITY_BUILD, which take half the time: what several files of one target give
 # the same name to, each in its unnamed namespace or as a macro.
 file(GLOB alone ${PROJECT_SOURCE_DIR}/src/transfer/cpu/*.cpp)

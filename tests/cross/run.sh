@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Builds barmap and its tests for other processors, and runs them in an emulator (qemu-user).
 #   tests/cross/run.sh [--all] [arm64|ppc64le]
 # Without --all: the unit tests and those of the copy routines with pages of 4 and of 64 KiB; on the first
@@ -18,7 +19,7 @@ case ${1-} in
     '') processors=(arm64 ppc64le) ;;
     arm64 | ppc64le) processors=("$1") ;;
     *)
-        sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+        sed -n '3,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
         exit 2
         ;;
 esac

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Runs the consumer programs, and what else was built beside them, against a libgdrapi, and prints a
 # line of JSON for each and one for all. For machines with a GPU: nothing but bash is needed.
 #   run_all.sh PROGRAMS LIBRARIES    PROGRAMS: build/PRESET/bin/dropin, LIBRARIES: the folder with
@@ -6,7 +7,7 @@
 # Exit code: 1 if a program failed or none ran, else 0. Skipped is what says so with 77.
 set -uo pipefail
 if [[ $# != 2 || ! -d $1 || ! -e $2/libgdrapi.so.2 ]]; then
-    sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '3,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
 fi
 programs=$(cd "$1" && pwd)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What an installation does to files that are there already, and that `uninstall` leaves none of its own.
 function(install)
   execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX} ${ARGN}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Compiles a program with the flags that pkg-config gives, nothing else, and runs it.
 set(ENV{PKG_CONFIG_PATH} ${PREFIX}/${LIBDIR}/pkgconfig)
 function(ask variable)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Installs BUILD, moves the result to PREFIX, and looks for what must be there.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE error)

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Builds the Python package, installs it into an environment of its own and tests it on the
 # simulated GPU. Needs python3 with venv, a C++20 compiler, and pip's access to an index.
 #   tests/python/run.sh [--wheel FILE] [ARGUMENT OF PYTEST...]
