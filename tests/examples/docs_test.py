@@ -105,7 +105,7 @@ def check_variables():
     headers = [path for path in sources if root / "include" in path.parents]
     known = variables_in(sources) | options | {
         name
-        for path in [root / "CMakeLists.txt", *headers]
+        for path in [root / "CMakeLists.txt", root / "packaging" / "addresses", *headers]
         for name in re.findall(r"\bBARMAP_[A-Z0-9_]+", text_of(path))
     }
     for document in documents:

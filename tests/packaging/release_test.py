@@ -16,6 +16,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path()  # set from the command line
+ADDRESSES = {"BARMAP_HOMEPAGE": "https://home.invalid", "BARMAP_GIT": "https://git.invalid/barmap.git",
+             "BARMAP_RELEASES": "https://files.invalid/0.1", "BARMAP_EMAIL": "someone@mail.invalid"}
 MAKES = 'mkdir -p "$1"; echo packed > "$1/thing"'
 
 
@@ -26,7 +28,7 @@ class Release(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name) / "sources"
         (self.folder / "packaging/deb/debian").mkdir(parents=True)
-        for name in ("scripts", "packaging/sbom", "packaging/sources", "packaging/deb/debian/changelog",
+        for name in ("scripts", "packaging/addresses", "packaging/sbom", "packaging/sources", "packaging/deb/debian/changelog",
                      "packaging/deb/nanobind.txt", "packaging/wheel/constraints.txt", "CMakeLists.txt"):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -37,7 +39,7 @@ class Release(unittest.TestCase):
                                      (ROOT / "CMakeLists.txt").read_text(), flags=re.M)
         self.keys = Path(holder.name) / "keys"
         self.keys.mkdir(mode=0o700)
-        self.environment = {**os.environ, "GNUPGHOME": str(self.keys)}
+        self.environment = {**os.environ, "GNUPGHOME": str(self.keys), **ADDRESSES}
 
     def stand_in(self, name, text):
         path = self.folder / name
@@ -49,12 +51,15 @@ class Release(unittest.TestCase):
         return subprocess.run([self.folder / "scripts/release", *arguments], capture_output=True, text=True,
                               env=self.environment, check=False)
 
+    def trial(self, *arguments):
+        return self.release("--trial", *arguments)
+
     def gpg(self, *arguments):
         return subprocess.run(["gpg", "--batch", "--quiet", *arguments], capture_output=True, text=True,
                               env=self.environment, check=False)
 
     def test_every_file_has_its_sum(self):
-        made = self.release("source", "deb", "wheel")
+        made = self.trial("source", "deb", "wheel")
         self.assertEqual(0, made.returncode, made.stderr)
         dist = self.folder / "dist"
         told = {name: total for total, name in
@@ -68,34 +73,34 @@ class Release(unittest.TestCase):
     def test_two_releases_have_the_same_sums(self):
         sums = []
         for _ in range(2):
-            self.assertEqual(0, self.release("--twice", "source", "deb").returncode)
+            self.assertEqual(0, self.trial("--twice", "source", "deb").returncode)
             sums.append((self.folder / "dist/SHA256SUMS").read_text())
         self.assertEqual(*sums)
 
     def test_a_second_build_that_differs_is_refused(self):
         self.stand_in("packaging/deb/build", 'mkdir -p "$1"; mktemp -u > "$1/thing"')
-        made = self.release("--twice", "deb")
+        made = self.trial("--twice", "deb")
         self.assertEqual(1, made.returncode)
         self.assertIn("the second build is another one", made.stderr)
         self.assertFalse((self.folder / "dist/SHA256SUMS").exists())
 
     def test_what_cannot_be_made_here_is_named(self):
         self.stand_in("packaging/wheel/build", f"{MAKES}; echo 'not built: cp39-aarch64' >&2; exit 77")
-        made = self.release("--twice", "deb", "wheel")
+        made = self.trial("--twice", "deb", "wheel")
         self.assertEqual(0, made.returncode, made.stderr)
         self.assertIn("not made here:\nwheel: not built: cp39-aarch64\n", made.stdout)
         self.assertNotIn("deb:", made.stdout)
 
     def test_a_part_that_fails_fails_all(self):
         self.stand_in("packaging/deb/build", f"{MAKES}; exit 3")
-        made = self.release("deb", "wheel")
+        made = self.trial("deb", "wheel")
         self.assertEqual(1, made.returncode)
         self.assertIn("deb could not be made", made.stderr)
         self.assertFalse((self.folder / "dist/SHA256SUMS").exists())
 
     def test_another_version_is_refused(self):
-        self.assertEqual(0, self.release("--version", self.version, "deb").returncode)
-        refused = self.release("--version", "99.0.0", "deb")
+        self.assertEqual(0, self.trial("--version", self.version, "deb").returncode)
+        refused = self.trial("--version", "99.0.0", "deb")
         self.assertEqual(1, refused.returncode)
         self.assertIn("not of 99.0.0", refused.stderr)
 
@@ -140,22 +145,44 @@ class Release(unittest.TestCase):
             self.assertEqual(0, asked.returncode, asked.stdout + asked.stderr)
         self.assertRegex(asked.stdout, "RSA/SHA[0-9]+ Signature, key ID [0-9a-f]+: OK")
 
-    @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
-    def test_only_what_was_committed_is_signed(self):
-        self.make_key()
-        unknown = self.release("--key", "nobody@localhost", "deb")
-        self.assertEqual(1, unknown.returncode)
-        self.assertIn("this is no release", unknown.stderr)
+    def refused(self, words, *arguments):
+        """It is, for this reason, and nothing was built."""
+        done = self.release(*arguments)
+        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertIn(f"this is no release: {words}", done.stderr)
+        self.assertFalse((self.folder / "dist").exists())
+
+    def test_a_release_without_a_key_is_refused(self):
         self.commit()
-        done = self.release("--key", "nobody@localhost", "deb")
-        self.assertEqual(0, done.returncode, done.stderr)
+        self.refused("no --key signs it", "deb")
+
+    @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
+    def test_what_is_not_committed_is_refused(self):
+        self.make_key()
+        self.refused("git status names what is not committed:\nfatal: not a git", "--key", "nobody@localhost", "deb")
+        self.commit()
         (self.folder / "token").write_text("secret")
-        refused = self.release("--key", "nobody@localhost", "deb")
-        self.assertEqual(1, refused.returncode)
-        self.assertIn("this is no release", refused.stderr)
-        told = self.release("deb")
-        self.assertEqual(0, told.returncode, told.stderr)
-        self.assertIn("no release: not committed was\n?? token\n", told.stdout)
+        self.refused("git status names what is not committed:\n?? token\n", "--key", "nobody@localhost", "deb")
+        (self.folder / "token").unlink()
+        with (self.folder / "CMakeLists.txt").open("a") as listed:
+            listed.write("# changed")
+        self.refused("git status names what is not committed:\n M CMake", "--key", "nobody@localhost", "deb")
+
+    @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
+    def test_a_release_without_an_address_is_refused(self):
+        self.make_key()
+        self.commit()
+        for variable in ADDRESSES:
+            with self.subTest(variable):
+                self.environment = {**self.environment, **ADDRESSES, variable: ""}
+                self.refused(f"{variable} is not set\n", "--key", "nobody@localhost", "deb")
+
+    def test_a_trial_needs_none_of_it_and_says_what_it_is(self):
+        self.environment = {name: value for name, value in self.environment.items() if name not in ADDRESSES}
+        done = self.trial("deb")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn("\na trial, which is no release\n", done.stdout)
+        self.assertFalse((self.folder / "dist/SHA256SUMS.asc").exists())
 
     def test_sources_that_git_does_not_tell_are_refused(self):
         # As with another user's, of which git refuses to tell anything.
@@ -165,11 +192,9 @@ class Release(unittest.TestCase):
         self.assertIn(b"git does not tell what belongs to the sources:\nfatal: ", refused.stderr)
 
     @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
-    def test_a_key_that_is_not_there_is_asked_for_first(self):
-        refused = self.release("--key", "nobody@localhost", "deb")
-        self.assertEqual(1, refused.returncode)
-        self.assertIn("cannot sign with the key nobody@localhost", refused.stderr)
-        self.assertFalse((self.folder / "dist").exists())
+    def test_a_key_that_is_not_there_is_refused(self):
+        self.commit()
+        self.refused("gpg cannot sign with the key nobody@localhost", "--key", "nobody@localhost", "deb")
 
     def test_a_wheel_of_another_name_is_refused(self):
         refused = subprocess.run([ROOT / "packaging/wheel/build", self.folder / "wheels", "cp38-x86_64"],
@@ -187,11 +212,11 @@ class Release(unittest.TestCase):
         self.assertIn("not built, for want of their Python: cp39-x86_64 abi3-aarch64", refused.stderr)
 
     def test_what_it_does_not_know_is_refused(self):
-        for wrong in (["--fast"], ["tar"], ["--key"]):
+        for wrong in (["--fast"], ["--trial", "tar"], ["--key"], ["--trial", "--key", "nobody@localhost"]):
             with self.subTest(wrong):
                 refused = self.release(*wrong)
                 self.assertEqual(2, refused.returncode)
-                self.assertIn("scripts/release [--twice]", refused.stderr)
+                self.assertIn("scripts/release (--key KEY", refused.stderr)
 
 
 if __name__ == "__main__":
