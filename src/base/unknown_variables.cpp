@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 21> others{
     "RUNTIME", "VLLM",
     // scripts of the source tree, which may start programs that use barmap
     "CACHE", "DEBIAN_MIRROR", "DEB_WORK", "EMAIL", "GIT", "HOMEPAGE", "IN_NAMESPACE", "LAUNCHER",
-    "NANOBIND", "RPM_WORK", "WHEEL_WORK"};
+    "NANOBIND", "RELEASES", "RPM_WORK", "WHEEL_WORK"};
 
 } // namespace
 

@@ -17,7 +17,8 @@ READS = {
     ".cpp .hpp .c .h .cu .cuh": rf'(?:getenv|environment|text_of|_setting)\([^;"]*"{NAME}"|variable = "{NAME}"',
     ".py": rf"""environ(?:\.get\(|\.setdefault\(|\[)["']{NAME}["'](?!\] = )|getenv\(["']{NAME}""",
     ".cmake .txt": rf"\$ENV\{{{NAME}\}}",
-    ".sh": rf"\$[{{(]?{NAME}",  # also files without a suffix: scripts, and makefiles
+    # Also files without a suffix: scripts, of which some have a table, and makefiles.
+    ".sh": rf'\$[{{(]?{NAME}|"{NAME}": ',
 }
 
 
