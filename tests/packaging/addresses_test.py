@@ -18,7 +18,8 @@ ROOT = Path()  # set from the command line
 ADDRESSES = {"BARMAP_HOMEPAGE": "https://home.invalid/", "BARMAP_GIT": "https://git.invalid/barmap.git",
              "BARMAP_RELEASES": "https://files.invalid/0.1", "BARMAP_EMAIL": "someone@mail.invalid"}
 DESCRIPTIONS = ("packaging/deb/debian/control", "packaging/deb/debian/changelog", "packaging/deb/debian/copyright",
-                "packaging/rpm/barmap.spec", "pyproject.toml")
+                "packaging/rpm/barmap.spec", "pyproject.toml", "packaging/conda/recipe.yaml",
+                "packaging/spack/packages/barmap/package.py")
 PLACEHOLDER = "barmap@example.org"
 
 
@@ -53,6 +54,10 @@ class Addresses(unittest.TestCase):
                       'Repository = "https://git.invalid/barmap.git"\nDownload = "https://files.invalid/0.1"\n',
                       text["pyproject.toml"])
         self.assertIn('\nemail = "someone@mail.invalid"\n', text["pyproject.toml"])
+        self.assertIn("\nabout:\n  homepage: https://home.invalid\n  repository: https://git.invalid/barmap.git\n",
+                      text["recipe.yaml"])
+        self.assertIn('\n    homepage = "https://home.invalid"\n    git = "https://git.invalid/barmap.git"\n',
+                      text["package.py"])
         for name, each in text.items():
             self.assertNotIn(PLACEHOLDER, each, name)
 

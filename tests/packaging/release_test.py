@@ -28,8 +28,8 @@ class Release(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name) / "sources"
         (self.folder / "packaging/deb/debian").mkdir(parents=True)
-        for name in ("scripts", "packaging/addresses", "packaging/sbom", "packaging/sources", "packaging/deb/debian/changelog",
-                     "packaging/deb/nanobind.txt", "packaging/wheel/constraints.txt", "CMakeLists.txt"):
+        for name in ("scripts", "packaging/addresses", "packaging/recipes", "packaging/sbom", "packaging/sources", "packaging/deb/debian/changelog",
+                     "packaging/conda", "packaging/spack", "packaging/deb/nanobind.txt", "packaging/wheel/constraints.txt", "CMakeLists.txt"):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             copy(ROOT / name, self.folder / name)
@@ -68,7 +68,10 @@ class Release(unittest.TestCase):
                  for each in dist.rglob("*") if each.is_file() and each.name != "SHA256SUMS"}
         self.assertEqual(files, told)
         self.assertEqual({f"./barmap-{self.version}.tar.gz", f"./barmap-{self.version}.spdx.json", "./deb/thing",
-                         "./wheel/thing"}, set(told))
+                         "./wheel/thing", "./recipes/conda/recipe.yaml", "./recipes/spack/repo.yaml",
+                         "./recipes/spack/packages/barmap/package.py"}, set(told))
+        archive = told[f"./barmap-{self.version}.tar.gz"]
+        self.assertIn(f"  sha256: {archive}\n", (dist / "recipes/conda/recipe.yaml").read_text())
 
     def test_two_releases_have_the_same_sums(self):
         sums = []
@@ -182,6 +185,8 @@ class Release(unittest.TestCase):
         done = self.trial("deb")
         self.assertEqual(0, done.returncode, done.stderr)
         self.assertIn("\na trial, which is no release\n", done.stdout)
+        done = self.trial("source")
+        self.assertIn("not made here:\nsource: no recipes: BARMAP_RELEASES is not set\n", done.stdout)
         self.assertFalse((self.folder / "dist/SHA256SUMS.asc").exists())
 
     def test_sources_that_git_does_not_tell_are_refused(self):

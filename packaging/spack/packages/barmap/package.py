@@ -16,13 +16,14 @@ class Barmap(CMakePackage):
     small data moves by plain loads and stores. NVIDIA's driver is enough; no kernel module is
     needed. Also drop-in replacements of gdrcopy's libgdrapi and of libvkgdr."""
 
-    license("MIT")
+    license("MIT AND BSD-3-Clause", when="+tools")
+    license("MIT", when="~tools")
 
-    # The repository that this recipe lies in: `spack install barmap@main`. A recipe that is taken elsewhere names
-    # the repository's address instead, and the url of a release's archive.
+    # The repository that this recipe lies in, for `spack install barmap@main`. packaging/recipes writes a release's
+    # recipe, with the addresses of the repository and of the archive. Without them, dev-build takes the sources from
+    # the current directory.
     git = f"file://{Path(__file__).resolve().parents[4]}"
     version("main", branch="main")
-    # There is no archive to fetch yet: dev-build takes the sources from the current directory.
     version("0.1.0")
 
     variant("tools", default=True, description="Build the program barmap and gdrcopy's programs")
