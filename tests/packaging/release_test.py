@@ -29,7 +29,8 @@ class Release(unittest.TestCase):
         self.folder = Path(holder.name) / "sources"
         (self.folder / "packaging/deb/debian").mkdir(parents=True)
         for name in ("scripts", "packaging/addresses", "packaging/recipes", "packaging/sbom", "packaging/sources", "packaging/deb/debian/changelog",
-                     "packaging/conda", "packaging/spack", "packaging/deb/nanobind.txt", "packaging/wheel/constraints.txt", "CMakeLists.txt"):
+                     "packaging/conda", "packaging/spack", "packaging/deb/nanobind.txt", "packaging/wheel/backend.txt",
+                     "packaging/wheel/tools.txt", "CMakeLists.txt"):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             copy(ROOT / name, self.folder / name)

@@ -64,8 +64,23 @@ class Versions(unittest.TestCase):
 
     def test_nanobind_is_the_same_everywhere(self):
         pinned = found("packaging/deb/nanobind.txt", r"^nanobind==(\S+)")
-        self.assertEqual(pinned[:1], found("packaging/wheel/constraints.txt", r"^nanobind==([\d.]+)")[:1])
+        self.assertEqual(pinned[:1], found("packaging/wheel/backend.txt", r"^nanobind==([\d.]+)")[:1])
         self.assertEqual(pinned[:1], found("packaging/rpm/barmap.spec", r"^%global nanobind_version (\S+)$"))
+
+    def test_what_pip_fetches_has_its_sum(self):
+        lists = {path: (ROOT / path).read_text() for path in
+                 ("packaging/deb/nanobind.txt", "packaging/wheel/backend.txt", "packaging/wheel/tools.txt")}
+        for path, text in lists.items():
+            for entry in re.sub(r"^#.*\n", "", text, flags=re.M).replace("\\\n", " ").splitlines():
+                with self.subTest(path, entry=entry):
+                    self.assertRegex(entry, r"^[a-z-]+==[\w.]+(; [^#]+?)?( +--hash=sha256:[0-9a-f]{64})+$")
+        fetches = [call for path in sorted((ROOT / "packaging").rglob("build"))
+                   for call in re.findall(r"pip\b.* (?:install|download) [^\\\n]*(?:\\\n[^\\\n]*)*", path.read_text())]
+        self.assertEqual(4, len(fetches))
+        for call in fetches:
+            with self.subTest(call):
+                self.assertIn("--require-hashes", call)
+                self.assertIn("--requirement ", call)
 
 
 if __name__ == "__main__":
