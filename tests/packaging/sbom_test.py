@@ -7,6 +7,7 @@ Usage: sbom_test.py REPOSITORY [unittest's arguments]
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,9 +18,11 @@ from pathlib import Path
 ROOT = Path()  # set from the command line
 
 
-def write(folder, output):
+def write(folder, output, **variables):
     return subprocess.run([sys.executable, "-B", ROOT / "packaging/sbom", folder, output],
-                          capture_output=True, text=True)
+                          capture_output=True, text=True,
+                          env={**{name: value for name, value in os.environ.items() if name != "BARMAP_RELEASES"},
+                               **variables})
 
 
 class BillOfMaterials(unittest.TestCase):
@@ -47,6 +50,13 @@ class BillOfMaterials(unittest.TestCase):
         self.assertEqual(len(identifiers), len(set(identifiers)))
         related = {each["relatedSpdxElement"] for each in bill["relationships"]}
         self.assertLessEqual(related, set(identifiers))
+
+    def test_it_says_where_they_can_be_downloaded(self):
+        for address, told in ((None, "NONE"), ("https://files.invalid/0.1", "https://files.invalid/0.1")):
+            with self.subTest(address):
+                write(self.folder, self.output, **({"BARMAP_RELEASES": address} if address else {}))
+                (own,) = (each for each in json.loads(self.output.read_text())["packages"] if each["name"] == "barmap")
+                self.assertEqual(told, own["downloadLocation"])
 
     def test_the_same_files_give_the_same_bill(self):
         write(self.folder, self.output)
