@@ -26,10 +26,15 @@ make_clean_debian
 inside "$root" apt-get -qq update
 files_of "$root" > "$cache/before.txt"
 
-echo "==== apt install"
 mkdir "$root/tmp/packages"
 cp "$packages"/*.deb "$root/tmp/packages"
 rm -f "$root"/tmp/packages/barmap-modules-*.deb # made below for the kernels that are there
+echo "==== the line of docs/install.md"
+# shellcheck disable=SC2016
+inside "$root" bash -c 'apt-get --quiet --simulate install /tmp/packages/{barmap-tools,barmap-sim,python3-barmap}_*.deb' |
+    grep '^Inst barmap-tools'
+
+echo "==== apt install"
 # shellcheck disable=SC2016
 inside "$root" sh -c 'apt-get --quiet --yes install /tmp/packages/*.deb' \
     > "$cache/install.log" 2>&1 || {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What a user does with the packages, run inside the clean system.
-cd /tmp || exit 1
+cd "$(dirname "$0")" || exit 1
 barmap --version
 barmap info > /dev/null
 barmap sim -- barmap check --max-size 16M > check.txt || { cat check.txt; exit 1; }
