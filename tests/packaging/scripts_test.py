@@ -6,7 +6,9 @@ scripts/test runs all phases, whichever of them fails.
 The package manager, CMake, CTest and the tests of the other languages are stand-ins. Usage: scripts_test.py REPOSITORY [unittest's arguments]
 """
 
+import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -29,7 +31,7 @@ class InACopy(unittest.TestCase):
         self.stand_in("bin/sudo", 'exec "$@"')
         self.stand_in("bin/apt-get", f'echo "$*" >> {self.folder}/apt.log')
         self.stand_in("bin/cmake", 'for i in $(seq 200); do echo "line $i"; done')
-        self.stand_in("build/release/bin/barmap", 'echo "barmap $*"')
+        self.stand_in("build/demo/bin/barmap", 'echo "barmap $*"')
 
     def stand_in(self, name, text):
         path = self.folder / name
@@ -37,10 +39,10 @@ class InACopy(unittest.TestCase):
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
 
-    def run_script(self, name, *arguments):
+    def run_script(self, name, *arguments, stderr=subprocess.PIPE):
         path = f"{self.folder}/bin:{os.environ['PATH']}"
-        return subprocess.run([self.folder / "scripts" / name, *arguments], capture_output=True,
-                              text=True, env={**os.environ, "PATH": path}, check=False)
+        return subprocess.run([self.folder / "scripts" / name, *arguments], stdout=subprocess.PIPE,
+                              stderr=stderr, text=True, env={**os.environ, "PATH": path}, check=False)
 
     def installed(self):
         log = self.folder / "apt.log"
@@ -75,6 +77,28 @@ class Scripts(InACopy):
         self.assertEqual((0, "barmap demo --sizes 8\n"), (done.returncode, done.stdout))
         self.assertNotIn("line 1", done.stderr)
         self.assertEqual(400, len((self.folder / "build/demo.log").read_text().splitlines()))
+
+    def test_the_demo_builds_only_what_it_runs(self):
+        self.stand_in("bin/cmake", f'echo "$*" >> {self.folder}/cmake.log')
+        self.assertEqual(0, self.run_script("demo").returncode)
+        calls = (self.folder / "cmake.log").read_text().splitlines()
+        self.assertRegex(calls[0], "^--preset demo( |$)")
+        self.assertEqual("--build --preset demo", calls[1])
+        presets = json.loads((ROOT / "CMakePresets.json").read_text())["buildPresets"]
+        self.assertEqual([["barmap_tool", "barmap_sim"]],
+                         [each["targets"] for each in presets if each["name"] == "demo"])
+
+    def test_the_demo_tells_its_progress_on_a_terminal_and_wipes_it(self):
+        self.stand_in("bin/cmake", 'for i in 1 2 3 4; do echo "[$i/4] Building"; sleep 0.3; done')
+        terminal, other_end = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        done = self.run_script("demo", stderr=other_end)
+        os.close(other_end)
+        told = os.read(terminal, 65536).decode()
+        self.assertEqual((0, "barmap demo\n"), (done.returncode, done.stdout))
+        self.assertRegex(told, r"\r\x1b\[Kbuilding barmap: 25 %, about \d+ s left\r")
+        self.assertIn("building barmap: 100 %, about 0 s left\r", told)
+        self.assertTrue(told.endswith("\r\x1b[K"), repr(told))
 
     def test_a_failed_build_shows_its_end(self):
         self.stand_in("bin/cmake", 'for i in $(seq 200); do echo "line $i"; done; exit 1')
