@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ``barmap --help`` and ``barmap SUBCOMMAND --help`` say, as CLI11 lays it out."""
+"""What ``barmap --help`` and ``barmap SUBCOMMAND --help`` say, as CLI11 lays it out, in lines of 80 columns."""
 
 from __future__ import annotations
 
@@ -76,20 +76,24 @@ def parsed(said: str) -> Help:
             part = heading[1] if heading else ""
         else:
             parts.setdefault(part, []).append(line)
-    codes = [line.strip().partition(" ") for line in parts.get("Exit codes", [])]
+    codes: list[tuple[str, str]] = []
+    for line in parts.get("Exit codes", []):
+        if line.startswith("    "):  # goes on
+            codes[-1] = (codes[-1][0], f"{codes[-1][1]} {line.strip()}")
+        else:
+            code, _, meaning = line.strip().partition(" ")
+            codes.append((code, meaning))
     return Help(title, usage,
                 [_option(*entry) for entry in _entries(parts.get("Positionals", []))],
                 [_option(*entry) for entry in _entries(parts.get("Options", []))],
                 dict(_entries(parts.get("Subcommands", []))), " ".join(parts.get("", [])),
-                [(code, meaning) for code, _, meaning in codes],
-                [line.strip() for line in parts.get("Examples", [])])
+                codes, [line.strip() for line in parts.get("Examples", [])])
 
 
 def text_of(program: str, *words: str) -> str:
-    """What the program says, as if it were called by its name."""
+    """What the program says."""
     asked = [program, *words, "--help"]
-    said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
-    return said.replace(f"Usage: {program}", "Usage: barmap")
+    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout
 
 
 def of(program: str, *words: str) -> Help:

@@ -51,8 +51,8 @@ class ThePages(unittest.TestCase):
             said = program_help.text_of(PROGRAM, *words) if words else whole
             with self.subTest(words):
                 page = plain(self.pages["-".join(["barmap", *words]) + ".1"])
-                typed = set(re.findall(r"^  +(?:-\w,\s*)?(--[\w-]+)", said, flags=re.M))
-                self.assertEqual(len(re.findall(r"^  +--?\w.*$", said, flags=re.M)), len(typed))
+                typed = set(re.findall(r"^  (?:-\w,\s*)?(--[\w-]+)", said, flags=re.M))
+                self.assertEqual(len(re.findall(r"^  --?\w.*$", said, flags=re.M)), len(typed))
                 self.assertEqual(set(), typed - set(OPTION.findall(section(page, "OPTIONS"))))
                 for code in re.findall(r"^  (\d+) [a-z]", said, flags=re.M):
                     self.assertIn(f".TP\n{code}\n", section(page, "EXIT STATUS"))

@@ -97,8 +97,8 @@ TEST(batch, has_tables_of_text) {
     outcome const run =
         barmap("batch --pool 1M --iterations 3 --pieces 4 --sizes 4K --budget 0.01");
     ASSERT_EQ(run.exit_code, 0) << run.err;
-    for (char const* part : {"d2h random", "h2d contiguous", "4 x 4 KiB", "submit us",
-                             "engine GB/s", "graph is left out", "simulated GPU"})
+    for (char const* part : {"d2h random", "h2d contiguous", "4 x 4 KiB", "submit  engine",
+                             "us    GB/s", "graph is left out", "simulated GPU"})
         EXPECT_NE(run.out.find(part), std::string::npos) << part << run.out;
 }
 

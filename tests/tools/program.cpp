@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,6 +59,14 @@ outcome barmap_without_gpu(std::string const& arguments) {
     return shell("env -u BARMAP_BACKEND -u BARMAP_COPY -u BARMAP_ENGINE -u BARMAP_REQUIRE "
                  "-u BARMAP_SIM CUDA_VISIBLE_DEVICES= " BARMAP_PROGRAM " " +
                  arguments);
+}
+
+std::string unfolded(std::string const& text) {
+    std::istringstream words(text);
+    std::string all;
+    for (std::string word; words >> word;)
+        all += (all.empty() ? "" : " ") + word;
+    return all;
 }
 
 nlohmann::json rows(outcome const& run, std::string const& member, nlohmann::json const& value) {

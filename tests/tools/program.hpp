@@ -24,6 +24,9 @@ struct outcome {
 /// Runs `barmap ARGUMENTS` where CUDA shows no GPU.
 [[nodiscard]] outcome barmap_without_gpu(std::string const& arguments);
 
+/// Text as it was before it was broken into lines: words with one space between them.
+[[nodiscard]] std::string unfolded(std::string const& text);
+
 /// Rows of the "results" whose member has this value.
 [[nodiscard]] nlohmann::json rows(outcome const& run, std::string const& member,
                                   nlohmann::json const& value);

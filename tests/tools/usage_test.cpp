@@ -3,20 +3,33 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 namespace barmap::test {
 namespace {
 
+/// The lines of more than 80 columns.
+std::string wider_than_a_page(std::string const& text) {
+    std::istringstream lines(text);
+    std::string wide;
+    for (std::string line; std::getline(lines, line);)
+        if (line.size() > 80)
+            wide += line + "\n";
+    return wide;
+}
+
 class subcommand : public testing::TestWithParam<char const*> {};
 
 TEST_P(subcommand, has_help) {
     outcome const run = barmap(std::string(GetParam()) + " --help");
     EXPECT_EQ(run.exit_code, 0);
-    EXPECT_NE(run.out.find("Usage:"), std::string::npos);
+    EXPECT_NE(run.out.find("Usage: barmap"), std::string::npos);
+    EXPECT_EQ(wider_than_a_page(run.out), "");
 }
 
 TEST_P(subcommand, refuses_an_unknown_option) {
@@ -35,6 +48,7 @@ TEST(usage, top_help_documents_the_exit_codes) {
     outcome const run = barmap("--help");
     EXPECT_EQ(run.exit_code, 0);
     EXPECT_NE(run.out.find("Exit codes:\n  0 done"), std::string::npos);
+    EXPECT_EQ(wider_than_a_page(run.out), "");
 }
 
 TEST(usage, plot_without_python_says_what_is_missing) {
@@ -62,9 +76,9 @@ TEST(usage, a_variable_of_the_simulated_gpu_that_is_wrong_is_named) {
     for (char const* wrong : {"BARMAP_SIM_MIG=2", "BARMAP_SIM_DEVICES=0", "BARMAP_SIM_FAIL=cuFoo:2"})
         for (char const* subcommand : {"demo", "info"}) {
             outcome const run = barmap(subcommand, wrong);
-            std::string const said = run.out + run.err;
+            std::string const said = unfolded(run.out + run.err);
             EXPECT_NE(said.find("correct the variables BARMAP_SIM_"), std::string::npos) << said;
-            EXPECT_EQ(said.find("BARMAP_SIM=1"), std::string::npos) << "which is set: " << said;
+            EXPECT_EQ(said.find("set BARMAP_SIM=1"), std::string::npos) << "which is set: " << said;
         }
     EXPECT_NE(barmap("info", "BARMAP_SIM_MIG=2").err.find("BARMAP_SIM_MIG=2: must be 0 or 1\n"),
               std::string::npos);
@@ -233,6 +247,31 @@ INSTANTIATE_TEST_SUITE_P(every, measuring,
                          testing::Values("demo", "check", "lat", "bw", "api", "batch", "pingpong",
                                          "ring", "fresh", "stress"),
                          [](auto const& info) { return std::string(info.param); });
+
+class output : public testing::TestWithParam<char const*> {};
+
+TEST_P(output, fits_a_page) {
+    outcome const run = barmap(GetParam());
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(wider_than_a_page(run.out), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    every, output,
+    testing::Values("info", "demo --sizes 8 --budget 0.01",
+                    "check --max-size 1M", "lat --sizes 8,64K --budget 0.01",
+                    "lat --compare --sizes 8,64K --budget 0.01", "bw --sizes 8,1M --budget 0.01",
+                    "api --max 64K --iterations 1", "batch --pool 64K --pieces 1 --iterations 1",
+                    "batch --both --pool 64K --pieces 1 --iterations 1", "pingpong --iterations 10",
+                    "ring --messages 1000 --iterations 10",
+                    "fresh --sizes 8 --iterations 100",
+                    "stress --threads 1 --iterations 10 --pieces 10 --pairs 10"),
+    [](auto const& info) {
+        std::string name = info.param;
+        name.resize(std::min(name.find(' ', name.find(" --") + 3), name.size()));
+        std::erase_if(name, [](char letter) { return letter == ' ' || letter == '-'; });
+        return name;
+    });
 
 class full_output : public testing::TestWithParam<char const*> {};
 

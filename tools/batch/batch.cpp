@@ -195,8 +195,7 @@ void add_batch(command_line& program) {
                       "# Blocks of 4 and 64 KiB, many at once",
                       "barmap batch --pool 1G --pieces 256,4096 --sizes 4K,64K --order random",
                       "# Between two GPUs, beside one contiguous copy",
-                      "barmap batch --between peer --pool 1G --pieces 4096 --methods "
-                      "engine,batch,loop,kernel32,one",
+                      "barmap batch --between peer --pool 1G --methods engine,batch,kernel32,one",
                       "# Beside a model's work",
                       "barmap batch --beside gemm --methods engine,batch,kernel32",
                       "# Correctness, for some minutes",

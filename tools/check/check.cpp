@@ -82,9 +82,14 @@ bool checklist::requires_backend(std::string_view name) const {
     return required_.count(name) != 0;
 }
 
+void checklist::about(int gpu) {
+    gpu_ = gpu;
+    out_.say(formatted("GPU {}\n", gpu));
+}
+
 void checklist::line(std::string_view memory, std::string_view backend, std::string_view result,
                      std::string_view detail) {
-    out_.say(formatted("GPU {}  {:<34} {:<8} {:<8} {}\n", gpu_, memory, backend, result, detail));
+    out_.say(formatted("{:<29}  {:<6}  {:<7}  {}\n", memory, backend, result, detail));
     out_.add({{"gpu", gpu_},
               {"memory", memory},
               {"backend", backend},

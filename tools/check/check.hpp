@@ -31,7 +31,7 @@ class checklist {
 public:
     checklist(check_options const& values, report& out);
 
-    void about(int gpu) { gpu_ = gpu; }
+    void about(int gpu); ///< what follows is about this one
     void passed(std::string_view memory, std::string_view backend, std::string_view detail);
     void failed(std::string_view memory, std::string_view backend, std::string_view why);
     void skipped(std::string_view memory, std::string_view backend, std::string_view why);

@@ -125,7 +125,7 @@ void tell(report& out, copy_direction way, std::vector<copy_method> const& metho
         if (with.shows(one))
             names.push_back(one.name);
     headings.insert(headings.end(), names.begin(), names.end());
-    headings.insert(headings.end(), {with.rate, "best", with.name + "/best", with.name + " is"});
+    headings.insert(headings.end(), {with.rate, "best", with.name + " / best", with.name + " is"});
     table rows(headings);
     for (measured_size const& size : sizes) {
         judgement const found = with.judge(size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "output/report.hpp"
 
+#include "output/fold.hpp"
 #include "output/formatted.hpp"
 #include "output/machine.hpp"
 #include "output/progress.hpp"
@@ -60,7 +61,7 @@ void report::say(std::string_view text) const {
     if (json_)
         return;
     progress::wipe();
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fputs(fold(text).c_str(), stdout);
     std::fflush(stdout);
 }
 

@@ -33,7 +33,7 @@ public:
     /// The GPU that this is about; without it the machine has none.
     void about(device const& gpu, std::string_view backend = {});
 
-    /// Text to stdout; nothing under --json.
+    /// Text to stdout, in lines of a page's width; nothing under --json.
     void say(std::string_view text) const;
     void add(json row);
     /// Another member of the document, beside "results".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "program/command_line.hpp"
 
+#include "output/fold.hpp"
 #include "output/formatted.hpp"
 #include "output/units.hpp"
 #include "program/exit_codes.hpp"
@@ -225,7 +226,7 @@ std::vector<std::string> const& subcommand::words() const noexcept {
 
 command_line::command_line(int argc, char** argv, std::string const& description)
     : argc_(argc), argv_(argv), words_(argv, argv + argc),
-      app_(std::make_unique<CLI::App>(description)) {
+      app_(std::make_unique<CLI::App>(description, "barmap")) {
     app_->require_subcommand(1);
     app_->set_help_flag("-h,--help", "print this help");
 }
@@ -247,8 +248,11 @@ subcommand command_line::add(std::string const& name, std::string const& descrip
 int command_line::run() {
     try {
         app_->parse(argc_, argv_);
-    } catch (CLI::Success const& help_or_version) {
-        return app_->exit(help_or_version);
+    } catch (CLI::CallForHelp const&) {
+        std::fputs(fold(app_->help()).c_str(), stdout);
+        return exit_ok;
+    } catch (CLI::Success const& version) {
+        return app_->exit(version);
     } catch (CLI::ParseError const& wrong) {
         std::fputs(formatted("barmap: {}\n", explain(*app_, wrong)).c_str(), stderr);
         return exit_usage;

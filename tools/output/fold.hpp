@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace barmap::tool {
+
+/// Columns of a terminal, and of a page.
+inline constexpr std::size_t page_width = 80;
+
+/// A text in lines of that many columns, broken at its spaces. A word that is longer is not broken.
+[[nodiscard]] std::vector<std::string> lines_of(std::string_view text, std::size_t width);
+
+/// Text whose lines have at most page_width columns, where their words allow it. What continues a
+/// line stands under the last of its columns, which two or more spaces separate.
+[[nodiscard]] std::string fold(std::string_view text);
+
+} // namespace barmap::tool
