@@ -5,7 +5,7 @@ _barmap_options() {
     local target="--device --memory --backend --routine" output="--json --output"
     local measuring="--sizes --max --iterations --budget"
     case $1 in
-        info) echo "$output" ;;
+        info) echo "-v --verbose $output" ;;
         demo) echo "$target $measuring $output" ;;
         check) echo "--device --backend --max-size --all-devices --require $output" ;;
         lat) echo "$target $measuring --compare $output" ;;
@@ -59,7 +59,7 @@ _barmap() {
         --newest-of) values="id a b c" ;;
         --beside) values="gemm" ;;
         --only) values="rates trip fifo calls steps soak" ;;
-        --routine) values="auto $(barmap info 2> /dev/null |
+        --routine) values="auto $(barmap info --verbose 2> /dev/null |
             sed -n '/^copy routine/,$ s/^\([a-z0-9]\+\) *yes.*/\1/p')" ;;
         --output | -o)
             mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -4,7 +4,7 @@
 complete -c barmap -n __fish_use_subcommand -f -l version -d 'print the version'
 complete -c barmap -f -s h -l help -d 'print the options'
 
-complete -c barmap -n __fish_use_subcommand -f -a info -d 'GPUs, backends and CPU copy routines'
+complete -c barmap -n __fish_use_subcommand -f -a info -d 'whether GPU memory can be mapped, and by what'
 complete -c barmap -n __fish_use_subcommand -f -a demo -d 'pin, map, copy both ways, verify and measure'
 complete -c barmap -n __fish_use_subcommand -f -a check -d 'verify every usable backend, byte by byte'
 complete -c barmap -n __fish_use_subcommand -f -a lat -d 'latency of copies'
@@ -32,6 +32,7 @@ complete -c barmap -n $measuring -x -l sizes -d 'sizes to measure, for example 8
 complete -c barmap -n $measuring -x -l max -d 'largest size'
 complete -c barmap -n $measuring -x -l iterations -d 'samples per size and direction'
 complete -c barmap -n $measuring -x -l budget -d 'measuring time per size and direction, seconds'
+complete -c barmap -n '__fish_seen_subcommand_from info' -f -s v -l verbose -d 'print reasons, copy routines and variables'
 complete -c barmap -n $report -f -l json -d 'print JSON instead of text'
 complete -c barmap -n $report -r -F -l output -d 'also write the JSON to this file'
 

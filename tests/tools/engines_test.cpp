@@ -82,7 +82,7 @@ TEST(info_engines, none_leaves_all_to_the_mapping) {
 }
 
 TEST(info_engines, are_also_text) {
-    outcome const run = barmap("info", "BARMAP_ENGINE=driver");
+    outcome const run = barmap("info --verbose", "BARMAP_ENGINE=driver");
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_NE(run.out.find("copy engine"), std::string::npos) << run.out;
     EXPECT_NE(run.out.find("mapping; driver from "), std::string::npos) << run.out;

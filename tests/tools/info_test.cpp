@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
+#include <utility>
 
 namespace barmap::test {
 namespace {
@@ -42,6 +44,35 @@ TEST(info, without_a_gpu_is_also_text) {
     // Said once, and not of each backend.
     EXPECT_EQ(run.out.find("install NVIDIA"), run.out.rfind("install NVIDIA")) << run.out;
     EXPECT_EQ(run.out.find("allocates"), std::string::npos) << run.out;
+}
+
+class summary : public testing::TestWithParam<std::pair<std::string, int>> {};
+
+TEST_P(summary, begins_with_the_verdict_and_is_short) {
+    auto const& [environment, lines] = GetParam();
+    outcome const run = barmap("info", environment);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.out.substr(0, run.out.find('\n')), "cudaMalloc memory can be mapped, by dmabuf");
+    EXPECT_LE(std::count(run.out.begin(), run.out.end(), '\n'), lines) << run.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(info, summary,
+                         testing::Values(std::pair(std::string(), 10),
+                                         std::pair(std::string("BARMAP_SIM_DEVICES=3"), 10 + 2)));
+
+TEST(info, verbose_gives_reasons_routines_and_variables) {
+    outcome const brief = barmap("info"), verbose = barmap("info --verbose");
+    for (char const* detail : {"its self-test moved", "avx512f", "BARMAP_BACKEND", "copies by"}) {
+        EXPECT_EQ(brief.out.find(detail), std::string::npos) << detail;
+        EXPECT_NE(verbose.out.find(detail), std::string::npos) << detail;
+    }
+}
+
+TEST(info, advises_where_cuda_malloc_memory_cannot_be_mapped) {
+    outcome const run = barmap("info", "BARMAP_SIM_DRIVER=580");
+    EXPECT_EQ(run.out.substr(0, run.out.find('\n')), "no GPU memory can be mapped") << run.out;
+    for (char const* backend : {"\ngdrdrv ", "\ndmabuf ", "\nrm ", "\nvulkan ", " -> "})
+        EXPECT_NE(run.out.find(backend), std::string::npos) << run.out;
 }
 
 TEST(info, without_a_gpu_other_subcommands_exit_3) {
@@ -88,7 +119,7 @@ TEST(info, shows_each_variable_and_where_its_value_is_from) {
     EXPECT_EQ(rows(run, "name", "BARMAP_LOG")[0].at("from"), "environment");
     EXPECT_EQ(rows(run, "name", "BARMAP_COPY")[0].at("value"), "auto");
     EXPECT_EQ(rows(run, "name", "BARMAP_COPY")[0].at("from"), "default");
-    outcome const text = barmap_without_gpu("info");
+    outcome const text = barmap_without_gpu("info --verbose");
     EXPECT_NE(text.out.find("BARMAP_BACKEND"), std::string::npos) << text.out;
 }
 

@@ -258,7 +258,7 @@ TEST_P(output, fits_a_page) {
 
 INSTANTIATE_TEST_SUITE_P(
     every, output,
-    testing::Values("info", "demo --sizes 8 --budget 0.01",
+    testing::Values("info", "info --verbose", "demo --sizes 8 --budget 0.01",
                     "check --max-size 1M", "lat --sizes 8,64K --budget 0.01",
                     "lat --compare --sizes 8,64K --budget 0.01", "bw --sizes 8,1M --budget 0.01",
                     "api --max 64K --iterations 1", "batch --pool 64K --pieces 1 --iterations 1",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "info/summary.hpp"
 #include "output/formatted.hpp"
 #include "output/machine.hpp"
 #include "output/report.hpp"
@@ -37,18 +38,27 @@ json to_json(backend_report const& found, json const& gpu) {
     return row;
 }
 
+/// All that was found out: what --verbose prints, and the parts of the JSON beside its rows.
+struct details {
+    std::string text = "\n";
+    json engines = json::array();
+    json batches = json::array();
+    json crossovers = json::array();
+};
+
 /// What each usable backend maps, and by what it finds that, or why it does not map it.
-void tell_kinds(report& out, std::vector<backend_report> const& backends) {
+void tell_kinds(details& all, std::vector<backend_report> const& backends) {
     table lines({"  maps", "memory", "here", "by, or why not"});
     lines.left_from(1);
     for (backend_report const& found : backends)
         for (memory_kind_report const& each : found.kinds)
             lines.row({"  " + found.name, std::string(to_string(each.kind)),
                        each.usable ? "yes" : "no", each.reason});
-    out.say(lines.text() + "\n");
+    all.text += lines.text() + "\n";
 }
 
-void tell_backends(report& out, std::vector<backend_report> const& backends, json const& gpu) {
+void tell_backends(report& out, details& all, std::vector<backend_report> const& backends,
+                   json const& gpu) {
     table lines({"  backend", "state", "start ms", "allocates", "why"});
     lines.left_from(3);
     for (backend_report const& found : backends) {
@@ -59,8 +69,8 @@ void tell_backends(report& out, std::vector<backend_report> const& backends, jso
         if (!found.advice.empty())
             lines.row({"", "", "", "", "-> " + found.advice});
     }
-    out.say(lines.text() + "\n");
-    tell_kinds(out, backends);
+    all.text += lines.text() + "\n";
+    tell_kinds(all, backends);
 }
 
 json to_json(engine_report const& found, json const& gpu) {
@@ -77,27 +87,19 @@ json to_json(engine_report const& found, json const& gpu) {
     return row;
 }
 
-/// What is said of copy engines, of all GPUs.
-struct engine_rows {
-    json engines = json::array();
-    json batches = json::array();
-    json crossovers = json::array();
-};
-
 /// @param what they copy, the first column's heading
-void tell_engines(report& out, char const* what, std::vector<engine_report> const& engines,
+void tell_engines(details& all, char const* what, std::vector<engine_report> const& engines,
                   json const& gpu, json& rows) {
-    table lines({what, "state", "start ms", "copies", "bytes", "failures", "why"});
-    lines.left_from(6);
+    table lines({what, "state", "start ms", "why"});
+    lines.left_from(3);
     for (engine_report const& found : engines) {
         rows.push_back(to_json(found, gpu));
         lines.row({"  " + found.name, std::string(to_string(found.state)),
-                   formatted("{:.2f}", found.start_us / 1000), std::to_string(found.copies),
-                   std::to_string(found.bytes), std::to_string(found.failures), found.reason});
+                   formatted("{:.2f}", found.start_us / 1000), found.reason});
         if (!found.advice.empty())
-            lines.row({"", "", "", "", "", "", "-> " + found.advice});
+            lines.row({"", "", "", "-> " + found.advice});
     }
-    out.say(lines.text() + "\n");
+    all.text += lines.text() + "\n";
 }
 
 /// What copies batches: the first that works, and those before it that do not.
@@ -113,75 +115,98 @@ std::vector<engine_report> batch_engines(device const& gpu) {
     }
 }
 
-/// One line for each direction and kind of host memory: "mapping; channel from 1.5 KiB".
-std::string describe_crossovers(device const& gpu, engine_rows& rows) {
-    table lines({"  copies by", "direction", "host memory", "method"});
-    lines.left_from(1);
+std::vector<found_crossovers> measure_crossovers(device const& gpu) {
+    std::vector<found_crossovers> all;
     for (backend_report const& backend : gpu.backends()) {
         if (backend.state != backend_state::usable)
             continue;
+        found_crossovers& found = all.emplace_back(found_crossovers{backend.name, {}, {}});
         try {
-            std::vector<std::string> line;
-            for (copy_crossover const& each : gpu.copy_crossovers(backend.name)) {
-                rows.crossovers.push_back({{"gpu", gpu.ordinal()},
-                                           {"backend", backend.name},
-                                           {"direction", to_string(each.direction)},
-                                           {"host", to_string(each.host)},
-                                           {"from_bytes", each.from_bytes},
-                                           {"method", each.method}});
-                if (each.from_bytes > 0) {
-                    line.back() +=
-                        formatted("; {} from {}", each.method, size_text(each.from_bytes));
-                    continue;
-                }
-                if (!line.empty())
-                    lines.row(std::move(line));
-                line = {"  " + backend.name, std::string(to_string(each.direction)),
-                        std::string(to_string(each.host)), each.method};
-            }
-            lines.row(std::move(line));
+            found.crossovers = gpu.copy_crossovers(backend.name);
         } catch (error const& failure) {
-            lines.row({"  " + backend.name, "", "", formatted("not measured: {}", failure.what())});
+            found.problem = failure.what();
         }
     }
-    return lines.text() + "\n";
+    return all;
 }
 
-void tell_gpu(report& out, device const& gpu, engine_rows& engines) {
-    bar1_info const bar1 = gpu.bar1();
+found_gpu look_at(device const& gpu) {
+    found_gpu found;
+    found.ordinal = gpu.ordinal();
+    found.name = gpu.name();
+    found.pci = gpu.pci_address();
+    found.simulated = gpu.simulated();
+    found.driver = gpu.driver_version();
+    found.bar1 = gpu.bar1();
+    found.backends = gpu.backends();
+    found.copies = measure_crossovers(gpu);
+    // After that, since an engine may fail while it is measured.
+    found.engines = gpu.engines();
+    found.batches = batch_engines(gpu);
+    return found;
+}
+
+/// One line for each direction and kind of host memory: "mapping; channel from 1.5 KiB".
+void tell_crossovers(details& all, found_gpu const& gpu) {
+    table lines({"  copies by", "direction", "host memory", "method"});
+    lines.left_from(1);
+    for (found_crossovers const& found : gpu.copies) {
+        if (!found.problem.empty()) {
+            lines.row({"  " + found.backend, "", "", "not measured: " + found.problem});
+            continue;
+        }
+        std::vector<std::string> line;
+        for (copy_crossover const& each : found.crossovers) {
+            all.crossovers.push_back({{"gpu", gpu.ordinal},
+                                      {"backend", found.backend},
+                                      {"direction", to_string(each.direction)},
+                                      {"host", to_string(each.host)},
+                                      {"from_bytes", each.from_bytes},
+                                      {"method", each.method}});
+            if (each.from_bytes > 0) {
+                line.back() += formatted("; {} from {}", each.method, size_text(each.from_bytes));
+                continue;
+            }
+            if (!line.empty())
+                lines.row(std::move(line));
+            line = {"  " + found.backend, std::string(to_string(each.direction)),
+                    std::string(to_string(each.host)), each.method};
+        }
+        lines.row(std::move(line));
+    }
+    all.text += lines.text() + "\n";
+}
+
+void tell_gpu(report& out, details& all, found_gpu const& gpu) {
     json row;
     row["kind"] = "gpu";
-    row["ordinal"] = gpu.ordinal();
-    row["name"] = gpu.name();
-    row["pci"] = gpu.pci_address();
-    row["simulated"] = gpu.simulated();
-    row["driver"] = cuda_version_text(gpu.driver_version());
-    row["bar1"] = {{"total", bar1.total}, {"available", bar1.available}};
+    row["ordinal"] = gpu.ordinal;
+    row["name"] = gpu.name;
+    row["pci"] = gpu.pci;
+    row["simulated"] = gpu.simulated;
+    row["driver"] = cuda_version_text(gpu.driver);
+    row["bar1"] = {{"total", gpu.bar1.total}, {"available", gpu.bar1.available}};
     out.add(std::move(row));
 
-    std::string const kernel_driver = kernel_driver_version();
-    out.say(formatted("GPU {}: {}{}\n  PCI     {}\n  driver  CUDA {}{}\n  BAR1    {}\n",
-                      gpu.ordinal(), gpu.simulated() ? "simulated GPU, " : "", gpu.name(),
-                      gpu.pci_address(), cuda_version_text(gpu.driver_version()),
-                      kernel_driver.empty() ? "" : ", kernel driver " + kernel_driver,
-                      bar1.total == 0 ? "unknown: no usable backend can tell"
-                                      : formatted("{} in all, {} free", size_text(bar1.total),
-                                                  size_text(bar1.available))));
-    tell_backends(out, gpu.backends(), gpu.ordinal());
-    // First: an engine may fail while it is measured.
-    std::string const crossovers = describe_crossovers(gpu, engines);
-    tell_engines(out, "  copy engine", gpu.engines(), gpu.ordinal(), engines.engines);
-    out.say(crossovers);
-    tell_engines(out, "  batches by", batch_engines(gpu), gpu.ordinal(), engines.batches);
+    all.text +=
+        formatted("GPU {}{}\n", gpu.ordinal,
+                  gpu.bar1.total == 0 ? ": size of BAR1 unknown, no usable backend can tell" : "");
+    tell_backends(out, all, gpu.backends, gpu.ordinal);
+    tell_engines(all, "  copy engine", gpu.engines, gpu.ordinal, all.engines);
+    tell_crossovers(all, gpu);
+    tell_engines(all, "  batches by", gpu.batches, gpu.ordinal, all.batches);
 }
 
-/// What there is to say where CUDA has no GPU: that is an answer, not a failure.
-void tell_no_gpu(report& out, engine_rows& engines) {
+std::string why_no_gpu() {
     std::string why;
     if (cuda::try_api(why))
         why = "the CUDA driver is there, but shows no GPU to this process";
+    return why;
+}
+
+/// The rows where CUDA has no GPU: that is an answer, not a failure.
+void add_no_gpu(report& out, details& all, std::string const& why) {
     std::string const advice(cuda::advice_without_gpu());
-    out.say(formatted("No GPU: {}\n  -> {}\n\n", why, advice));
     for (backend::registration const& entry : backend::registry()) {
         backend_report found;
         found.name = entry.name;
@@ -194,12 +219,12 @@ void tell_no_gpu(report& out, engine_rows& engines) {
         found.name = entry.name;
         found.reason = "there is no GPU: " + why;
         found.advice = advice;
-        engines.engines.push_back(to_json(found, nullptr));
-        engines.batches.push_back(to_json(found, nullptr));
+        all.engines.push_back(to_json(found, nullptr));
+        all.batches.push_back(to_json(found, nullptr));
     }
 }
 
-void report_copy_routines(report& out) {
+void report_copy_routines(report& out, details& all) {
     table lines({"copy routine", "here", "needs"});
     lines.left_from(1);
     for (copy_routine_report const& routine : copy_routines()) {
@@ -209,10 +234,10 @@ void report_copy_routines(report& out) {
                  {"needs", routine.needs}});
         lines.row({routine.name, routine.supported ? "yes" : "no", routine.needs});
     }
-    out.say(lines.text());
+    all.text += lines.text();
 }
 
-void report_variables(report& out) {
+void report_variables(report& out, details& all) {
     table lines({"variable", "value", "from"});
     lines.left_from(1);
     for (config::variable const& each : config::describe()) {
@@ -224,27 +249,39 @@ void report_variables(report& out) {
                  {"meaning", each.meaning}});
         lines.row({std::string(each.name), each.value, std::string(each.from)});
     }
-    out.say("\n" + lines.text());
+    all.text += "\n" + lines.text();
 }
 
-int describe_gpus(options const& values) {
+struct info_options : options {
+    bool verbose = false;
+};
+
+int describe_gpus(info_options const& values) {
     report out(values);
-    int const count = device::count();
-    engine_rows engines;
-    out.say(formatted("CPU: {}, Linux {}\n\n", cpu_model(), kernel_release()));
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
+    std::vector<found_gpu> gpus;
+    for (int ordinal = 0; ordinal < device::count(); ++ordinal) {
         device const gpu = device::open(ordinal);
         if (ordinal == 0)
             out.about(gpu);
-        tell_gpu(out, gpu, engines);
+        gpus.push_back(look_at(gpu));
     }
-    if (count == 0)
-        tell_no_gpu(out, engines);
-    report_copy_routines(out);
-    report_variables(out);
-    out.set("engines", std::move(engines.engines));
-    out.set("batches", std::move(engines.batches));
-    out.set("crossovers", std::move(engines.crossovers));
+    std::string const why = gpus.empty() ? why_no_gpu() : "";
+    found_machine const machine{formatted("{}, Linux {}", cpu_model(), kernel_release()),
+                                kernel_driver_version(), config::describe()};
+    out.say(summary_of(machine, gpus,
+                       formatted("No GPU: {}\n  -> {}\n", why, cuda::advice_without_gpu())));
+    details all;
+    for (found_gpu const& each : gpus)
+        tell_gpu(out, all, each);
+    if (gpus.empty())
+        add_no_gpu(out, all, why);
+    report_copy_routines(out, all);
+    report_variables(out, all);
+    if (values.verbose)
+        out.say(all.text);
+    out.set("engines", std::move(all.engines));
+    out.set("batches", std::move(all.batches));
+    out.set("crossovers", std::move(all.crossovers));
     out.finish();
     return exit_ok;
 }
@@ -252,12 +289,17 @@ int describe_gpus(options const& values) {
 } // namespace
 
 void add_info(command_line& program) {
-    subcommand app = program.add("info", "List GPUs, backends, copy engines and CPU copy routines");
-    app.footer({.remark = "Without a GPU it says why, with advice, and exits 0, too: every backend "
-                          "and every copy engine is then absent.",
-                .exit_codes = {"0 done", usage_help, unavailable_help},
-                .examples = {"# The state of this machine", "barmap info"}});
-    auto values = std::make_shared<options>();
+    subcommand app = program.add("info", "Say whether GPU memory can be mapped here, and by what");
+    app.footer(
+        {.remark = "Without a GPU it says why, with advice, and exits with 0: every backend and "
+                   "every copy engine is then absent.",
+         .exit_codes = {"0 done", usage_help, unavailable_help},
+         .examples = {"# Does it work here?", "barmap info",
+                      "# Why a backend or a copy engine does not", "barmap info --verbose"}});
+    auto values = std::make_shared<info_options>();
+    app.flag("-v,--verbose", values->verbose,
+             "also print reason and advice of each backend and copy engine, the CPU copy routines, "
+             "and the variables");
     add_output_options(app, *values);
     when_chosen(app, values, describe_gpus);
 }

@@ -46,7 +46,7 @@ void add_target_options(subcommand& app, options& values) {
         .one_of(backend_names())
         .named("NAME");
     app.add("--routine", values.routine,
-            "CPU copy routine to use: one that barmap info lists, or auto, which chooses by "
+            "CPU copy routine to use: one that barmap info --verbose lists, or auto, which chooses by "
             "measurement")
         .one_of_this_machine(routine_names())
         .named("NAME")

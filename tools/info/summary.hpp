@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "base/config.hpp"
+
+#include <barmap/device.hpp>
+#include <barmap/report.hpp>
+
+#include <string>
+#include <vector>
+
+namespace barmap::tool {
+
+/// What copies by one backend's mappings.
+struct found_crossovers {
+    std::string backend;
+    std::vector<copy_crossover> crossovers;
+    std::string problem; ///< why there are none
+};
+
+/// What `barmap info` found out about one GPU.
+struct found_gpu {
+    int ordinal = 0;
+    std::string name, pci;
+    bool simulated = false;
+    int driver = 0; ///< as CUDA numbers its versions: 13000
+    bar1_info bar1;
+    std::vector<backend_report> backends;
+    std::vector<engine_report> engines;
+    std::vector<engine_report>
+        batches; ///< the first engine for batches that works, after those that do not
+    std::vector<found_crossovers> copies; ///< of the usable backends
+};
+
+/// What is the same for all GPUs, as text.
+struct found_machine {
+    std::string cpu;           ///< and the kernel
+    std::string kernel_driver; ///< its version, or nothing
+    std::vector<config::variable> variables;
+};
+
+/// `barmap info` at a glance. The first line says whether cudaMalloc memory can be mapped. Then
+/// come about eight lines for one GPU; a further GPU has one line if it is as the first, else five.
+/// @param why_none if there are no GPUs, the reason and the advice
+[[nodiscard]] std::string summary_of(found_machine const& machine,
+                                     std::vector<found_gpu> const& gpus,
+                                     std::string const& why_none);
+
+} // namespace barmap::tool
