@@ -122,9 +122,12 @@ class Phases(InACopy):
         # Its summary says how many tests failed, on standard output and in the file of --output-log.
         self.stand_in("bin/ctest", f"""line="ctest $*"; {fail}; status=$?
             while [ "$1" != --output-log ]; do shift; done
+            log=$2
+            while [ "$1" != --output-junit ]; do shift; done
+            printf '%s' "${{JUNIT:-<testsuite/>}}" > "$2"
             case $status in 0) told="100% tests passed, 0 tests failed out of 9" ;;
             *) told="88% tests passed, 1 tests failed out of 9" ;; esac
-            echo "$told" | tee "$2"
+            echo "$told" | tee "$log"
             echo "The following tests did not run:"
             exit $((status * 8))""")
         for name in ("python", "cross"):
@@ -180,6 +183,32 @@ class Phases(InACopy):
         self.assertNotRegex(self.ran, "tsan|clang|python|cross|preset dev|-LE")
         self.assertIn("scripts/test asan '-R' 'a ring'\n", done.stdout)
         self.assertEqual("88% tests passed, 1 tests failed out of 9", done.stdout.splitlines()[-1])
+
+    def test_what_was_skipped_is_told_with_its_reason(self):
+        by_googletest = "/x/t.cpp:3: Skipped\nno Vulkan &lt;here&gt;:\n  install it\n[  SKIPPED ] f.d (0 ms)\n"
+        os.environ["JUNIT"] = f"""<testsuite>
+            <testcase name="a" status="run"><system-out>: Skipped</system-out></testcase>
+            <testcase name="f.d"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>
+                <system-out>{by_googletest}</system-out></testcase>
+            <testcase name="f.e"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>
+                <system-out>{by_googletest}</system-out></testcase>
+            <testcase name="docs"><skipped message="SKIP_RETURN_CODE=77"/>
+                <system-out>first\nno doxygen here\n</system-out></testcase>
+            <testcase name="quiet"><skipped message="SKIP_RETURN_CODE=77"/></testcase>
+            <testcase name="py"><skipped type="pytest.skip" message="no torch"/></testcase></testsuite>"""
+        self.addCleanup(os.environ.pop, "JUNIT", None)
+        self.stand_in("tests/cross/run.sh", "exit 77")
+        done = self.run_test(fail="ctest .*asan")
+        told = [line for line in done.stdout.splitlines() if line.startswith("skipped: ")]
+        for phase in ("asan", "clang", "programs"):
+            for line in ("f.d and 1 more: no Vulkan <here>: install it", "docs: no doxygen here",
+                         "quiet: without a reason", "py: no torch"):
+                self.assertIn(f"skipped: {phase}: {line}", told)
+        self.assertIn("skipped: tsan: f.d and 3 more: no Vulkan <here>: install it", told)
+        self.assertIn("skipped: cross: all of it: there is no cross compiler or emulator", told)
+        self.assertIn("tests passed", done.stdout.splitlines()[-1])
+        self.run_test("clang")  # alone: what was skipped earlier is not told again
+        self.assertEqual(0, self.run_script("test", "python").stdout.count("skipped: "))
 
     def test_quick_and_gpu_say_how_to_repeat_them(self):
         for mode in ("--quick", "--gpu"):
