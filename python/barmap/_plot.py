@@ -20,7 +20,7 @@ COLOURS = (
 _MARKERS = "os^Dv<>Pp*"
 _COLUMN, _HEIGHT = 4.4, 7.5  # inches, of a panel
 _FAR = 200  # times the best one
-_MOST_COLUMNS = 4  # of panels: a row of more is wider than a screen shows
+_MOST_COLUMNS = 3  # of panels: a row of more is wider than a page or a laptop's screen shows
 
 
 def bytes_text(size: float, _: object = None) -> str:
