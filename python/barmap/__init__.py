@@ -1,10 +1,50 @@
 # SPDX-License-Identifier: MIT
 """barmap: ``mmap()`` for GPU memory.
 
-Gives the CPU an address for GPU memory that CuPy, PyTorch, Numba or another library owns, or that
-barmap allocates. Small data then moves by plain loads and stores, without a driver call.
+barmap gives the CPU an address for GPU memory that CuPy, PyTorch, Numba or
+another library owns, or that barmap allocates. Small data then moves by
+plain loads and stores, without a driver call::
 
-The examples assume ``import barmap, numpy as np``, and ``barmap.sim()`` where there is no GPU.
+    with barmap.map(tensor) as mapping:
+        mapping.write(np.array([1, 2], "f4"))
+        mapping.read(0, 8)
+
+Memory:
+
+- ``map(array)`` makes a ``Mapping``: read, write, views by NumPy.
+- ``alloc(shape, dtype)`` makes an ``Array``: GPU memory that is mapped.
+- ``pinned(shape, dtype)`` allocates host memory that the GPU reaches.
+- ``open_shared(descriptor)`` maps memory that another process shares;
+  ``IpcMemory`` names another process's cudaMalloc memory for ``map``.
+- ``flush_stores()`` sends out the CPU's stores to the GPU.
+
+Many scattered copies:
+
+- ``copy_rows(to, from_, ...)`` copies rows between GPU and pinned memory.
+- ``batch_queue()`` gives a ``BatchQueue``, which copies by addresses.
+
+Messages between the CPU and running kernels or streams:
+
+- ``RingToGpu`` and ``RingToCpu`` carry messages of any dtype.
+- ``CounterToGpu`` and ``CounterToCpu`` are numbers that one side advances
+  and the other waits for; an ``Arena`` has memory for hundreds of them.
+- ``StepInputs`` and ``StepOutputs`` move the small arrays of each step.
+- ``include_dir()`` and ``device_struct(dtype)`` are for writing kernels.
+
+The machine:
+
+- ``devices()`` lists the GPUs, each a ``Device``.
+- ``info()`` says what works here.
+- ``sim()`` has the process use a simulated GPU: call it first.
+- ``checkpoint_prepare()`` and ``checkpoint_restore()`` surround a
+  checkpoint of the process.
+- ``Error`` is what fails, with advice; an ``ArgumentError`` is a wrong
+  argument.
+
+``help(barmap.map)`` and the like have the details. Their examples assume
+``import barmap, numpy as np``, and ``barmap.sim()`` where there is no GPU.
+``barmap.torch`` and ``barmap.cupy`` let these libraries allocate mappable
+memory. ``python -m barmap`` is the command ``barmap``.
 """
 
 from . import types

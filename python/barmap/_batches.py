@@ -10,6 +10,7 @@ from . import _barmap
 from ._error import Error
 from ._layout import Layout, lengths
 from ._machine import Device, Engine, ordinal_of
+from ._naming import gpu_name
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
 from ._streams import Stream, gpu_of, handle_of
@@ -295,7 +296,7 @@ class BatchQueue:
             usable = [each.name for each in self.reports if each.state == "usable"]
         except Error:  # in a forked child
             usable = []
-        return f"<barmap.BatchQueue of GPU {self._ordinal}: {usable[0] if usable else 'none usable'}>"
+        return f"BatchQueue({gpu_name(self._ordinal)}, {usable[0] if usable else 'none usable'})"
 
 
 def batch_queue(device_or_ordinal: Union[SupportsIndex, Device] = 0) -> BatchQueue:

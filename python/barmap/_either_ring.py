@@ -184,4 +184,4 @@ class EitherRing(HeldWithHandle[Ring]):
 
     def __repr__(self) -> str:
         state = "released" if self.released else f"{self.slots} slots"
-        return f"<barmap.{type(self).__name__} of {in_brackets(self.dtype)}, {state}>"
+        return f"{type(self).__name__}({in_brackets(self.dtype)}, {state})"

@@ -128,4 +128,4 @@ class EitherSteps(Held[Steps]):
 
     def __repr__(self) -> str:
         state = "released" if self.released else f"{self._versions} versions"
-        return f"<barmap.{type(self).__name__} of {', '.join(self._layouts)}; {state}>"
+        return f"{type(self).__name__}({', '.join(self._layouts)}; {state})"

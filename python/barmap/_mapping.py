@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, 
 from . import _barmap, _sources
 from ._events import MappingEvents
 from ._layout import IpcMemory, Layout, Shared, Source, lengths
-from ._naming import array_name, dtype_name, kind_of
+from ._naming import array_name, dtype_name, gpu_name, kind_of, size_name
 from ._numbers import unsigned
 from ._sources import SupportsCudaArray, SupportsDlpack
 
@@ -287,10 +287,11 @@ class Mapping(_barmap.MappedMemory):
             return True
 
     def __repr__(self) -> str:
-        state = "closed" if self.closed else f"{self.kind}, backend {self.backend}"
+        gpu = "shared" if self.device < 0 else gpu_name(self.device)
+        state = "closed" if self.closed else f"{self.backend}, {self.kind}"
         return (
-            f"<barmap.{type(self).__name__} of {self.nbytes} bytes at {self.gpu_address:#x}: "
-            f"{array_name(self.dtype, self.shape)}, {state}>"
+            f"{type(self).__name__}({gpu}, {size_name(self.nbytes)}, "
+            f"{array_name(self.dtype, self.shape)}, {state})"
         )
 
 

@@ -19,6 +19,19 @@ def kind_of(x: object) -> str:
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
+def gpu_name(ordinal: int) -> str:
+    """A GPU as other libraries name it: "cuda:0"."""
+    return f"cuda:{ordinal}"
+
+
+def size_name(nbytes: int) -> str:
+    """Bytes as a reader takes them in: "512 B", "64.0 MiB"."""
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if nbytes >= 1 << power:
+            return f"{nbytes / (1 << power):.1f} {unit}"
+    return f"{nbytes} B"
+
+
 def dtype_name(dtype: Any) -> str:
     """A dtype as a reader writes it: "float32", "id: uint32, x: float64", "int8[2, 2]".
 

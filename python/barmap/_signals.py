@@ -67,7 +67,7 @@ class Arena(Held[_barmap.Arena]):
         )
 
     def __repr__(self) -> str:
-        return f"<barmap.Arena{', released' if self.released else ''}>"
+        return f"Arena({'released' if self.released else ''})"
 
 
 _Self = TypeVar("_Self", bound="EitherCounter[Any]")
@@ -132,10 +132,10 @@ class EitherCounter(HeldWithHandle[Counter]):
 
     def __repr__(self) -> str:
         try:
-            state = ", released" if self.released else f": {self.value}"
+            state = "released" if self.released else str(self.value)
         except (Error, ValueError):  # in a forked child; released by another thread meanwhile
             state = ""
-        return f"<barmap.{type(self).__name__}{state}>"
+        return f"{type(self).__name__}({state})"
 
 
 class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):

@@ -2,6 +2,9 @@
 """What errors and reprs call things."""
 
 
+import pydoc
+import re
+
 import barmap
 import numpy as np
 import pytest
@@ -52,24 +55,27 @@ def test_errors_about_messages_name_fields():
 
 
 def test_reprs_of_arrays_and_rings():
-    assert ": (id: uint32, x: float64)[2], " in repr(barmap.alloc(2, PLAIN))
-    assert ": float32[4, 4], " in repr(barmap.alloc((4, 4), "f4"))
+    assert re.fullmatch(r"Array\(cuda:0, 24 B, \(id: uint32, x: float64\)\[2\], [a-z]+, [a-z-]+\)",
+                        repr(barmap.alloc(2, PLAIN)))
+    with barmap.map(barmap.alloc((1024, 512), "f4")) as mapping:
+        assert repr(mapping) == f"Mapping(cuda:0, 2.0 MiB, float32[1024, 512], {mapping.backend}, {mapping.kind})"
+    assert repr(mapping) == "Mapping(cuda:0, 2.0 MiB, float32[1024, 512], closed)"
     with barmap.RingToCpu(PLAIN, slots=4) as ring:
-        assert repr(ring) == "<barmap.RingToCpu of (id: uint32, x: float64), 4 slots>"
+        assert repr(ring) == "RingToCpu((id: uint32, x: float64), 4 slots)"
 
 
 @pytest.mark.simulated
 def test_the_repr_of_an_engine():
-    assert repr(barmap.batch_queue()) == "<barmap.BatchQueue of GPU 0: driver>"
+    assert repr(barmap.batch_queue()) == "BatchQueue(cuda:0, driver)"
 
 
 def test_reprs_say_values():
     with barmap.CounterToGpu(first=3) as counter:
-        assert repr(counter) == "<barmap.CounterToGpu: 3>"
+        assert repr(counter) == "CounterToGpu(3)"
         counter.advance(17)
-        assert repr(counter) == "<barmap.CounterToGpu: 17>"
+        assert repr(counter) == "CounterToGpu(17)"
     with barmap.CounterToCpu(first=5) as counter:
-        assert repr(counter) == "<barmap.CounterToCpu: 5>"
+        assert repr(counter) == "CounterToCpu(5)"
 
 
 @pytest.mark.simulated
@@ -79,7 +85,13 @@ def test_reprs_in_a_forked_child():
 
         def child():
             assert [repr(there), repr(back), repr(queue)] == [
-                "<barmap.CounterToGpu>", "<barmap.CounterToCpu>",
-                "<barmap.BatchQueue of GPU 0: none usable>"]
+                "CounterToGpu()", "CounterToCpu()", "BatchQueue(cuda:0, none usable)"]
 
         assert in_child(child) == 0
+
+
+def test_help_begins_with_a_page_that_names_everything():
+    page = pydoc.plain(pydoc.render_doc(barmap)).partition("\nPACKAGE CONTENTS\n")[0].splitlines()
+    assert len(page) <= 60 and max(map(len, page)) <= 80, page
+    named = set(re.findall(r"``(\w+)", barmap.__doc__))
+    assert set(barmap.__all__) - {"__version__"} <= named

@@ -241,7 +241,7 @@ def test_a_released_ring_refuses_every_call(kind):
         assert not ring.released and "2 slots" in repr(ring)
     ring.release()
     assert ring.released and ring.slots == 2 and ring.dtype == "i4"
-    assert repr(ring) == f"<barmap.{kind.__name__} of int32, released>"
+    assert repr(ring) == f"{kind.__name__}(int32, released)"
     names = ["depth", "number", "closed", "handle", "handle_words"]
     calls = [lambda name=name: getattr(ring, name) for name in names]
     calls += [ring.close, ring.wait_for, lambda: ring.wait_for(0), ring.__enter__]

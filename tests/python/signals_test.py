@@ -152,8 +152,8 @@ def test_hundreds_share_an_arena():
             barmap.CounterToCpu(arena=arena)
         counters.pop().release()
         counters.append(barmap.CounterToCpu(arena=arena))
-        assert not arena.released and repr(arena) == "<barmap.Arena>"
-    assert arena.released and repr(arena) == "<barmap.Arena, released>"
+        assert not arena.released and repr(arena) == "Arena()"
+    assert arena.released and repr(arena) == "Arena(released)"
     arena.release()
     for i, each in enumerate(counters):  # the memory is still there
         library().counter_advance(words(each), ctypes.c_ulonglong(i))
@@ -203,9 +203,9 @@ CALLS = ["advance(1)", "wait(0, 1)", "value", "record(0, 1)", "wait_for(1, 0)", 
 def test_what_is_released_refuses_every_call(kind, memory):
     with kind(**memory) as of:
         name = type(of).__name__
-        assert not of.released and repr(of).startswith(f"<barmap.{name}")
+        assert not of.released and repr(of).startswith(f"{name}(")
     of.release()
-    assert of.released and repr(of) == f"<barmap.{name}, released>"
+    assert of.released and repr(of) == f"{name}(released)"
     found = [call for call in CALLS if hasattr(type(of), call.partition("(")[0])]
     assert len(found) >= 4
     for call in [*found, "__enter__()"]:

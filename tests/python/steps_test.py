@@ -226,9 +226,9 @@ def test_the_current_stream_is_that_of_the_arrays_library(driver, stream, monkey
 @pytest.mark.parametrize("kind", [barmap.StepInputs, barmap.StepOutputs])
 def test_what_is_released_refuses_every_call(kind):
     with kind({"x": barmap.alloc(1, "i4"), "y": barmap.alloc(1, "i4")}, 2) as steps:
-        assert not steps.released and repr(steps) == f"<barmap.{kind.__name__} of x, y; 2 versions>"
+        assert not steps.released and repr(steps) == f"{kind.__name__}(x, y; 2 versions)"
     steps.release()
-    assert steps.released and repr(steps) == f"<barmap.{kind.__name__} of x, y; released>"
+    assert steps.released and repr(steps) == f"{kind.__name__}(x, y; released)"
     calls = [lambda: steps.wait_for(0), steps.wait_for, lambda: steps.failed, steps.__enter__]
     if kind is barmap.StepInputs:
         assert steps.host == {}
