@@ -20,7 +20,8 @@ namespace {
 class report_test : public testing::Test {
 protected:
     void SetUp() override {
-        std::string name = (std::filesystem::temp_directory_path() / "barmap-report-XXXXXX").string();
+        std::string name =
+            (std::filesystem::temp_directory_path() / "barmap-report-XXXXXX").string();
         ASSERT_NE(::mkdtemp(name.data()), nullptr);
         folder_ = name;
         values_.output = (folder_ / "results.json").string();
@@ -89,35 +90,71 @@ TEST_F(report_test, signals_are_again_what_they_were) {
     EXPECT_EXIT(after(), testing::KilledBySignal(SIGINT), "^$");
 }
 
+/// A terminal, whose screen is what was written to it.
+class terminal {
+public:
+    terminal() : screen_(::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK)) {
+        if (screen_ >= 0 && ::grantpt(screen_) == 0 && ::unlockpt(screen_) == 0)
+            side_ = ::open(::ptsname(screen_), O_RDWR | O_NOCTTY);
+    }
+    terminal(terminal const&) = delete;
+    terminal& operator=(terminal const&) = delete;
+    ~terminal() {
+        ::close(screen_);
+        ::close(side_);
+    }
+    [[nodiscard]] int side() const { return side_; } ///< negative: there is no terminal
+    std::string const& shown() {
+        for (char byte = 0; ::read(screen_, &byte, 1) == 1;)
+            shown_ += byte;
+        return shown_;
+    }
+
+private:
+    int screen_, side_ = -1;
+    std::string shown_;
+};
+
 TEST_F(report_test, text_erases_the_progress_bar_first) {
-    int const terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
-    ASSERT_TRUE(terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0);
-    int const side = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
-    ASSERT_GE(side, 0);
-    ASSERT_EQ(::fcntl(terminal, F_SETFL, O_NONBLOCK), 0);
+    terminal here;
+    ASSERT_GE(here.side(), 0);
     int const out_before = ::dup(STDOUT_FILENO), err_before = ::dup(STDERR_FILENO);
     std::fflush(stdout);
-    ::dup2(side, STDOUT_FILENO);
-    ::dup2(side, STDERR_FILENO);
-    std::string shown;
+    ::dup2(here.side(), STDOUT_FILENO);
+    ::dup2(here.side(), STDERR_FILENO);
     {
         report const out(values_);
         progress bar(2);
-        char byte = 0;
-        while (shown.find("50%") == std::string::npos) { // it takes a second
+        while (here.shown().find("50%") == std::string::npos) // it takes a second
             bar.reach(1, "a step");
-            while (::read(terminal, &byte, 1) == 1)
-                shown += byte;
-        }
         out.say("a table\n");
-        while (::read(terminal, &byte, 1) == 1)
-            shown += byte;
     }
     ::dup2(out_before, STDOUT_FILENO);
     ::dup2(err_before, STDERR_FILENO);
-    for (int const each : {terminal, side, out_before, err_before})
-        ::close(each);
-    EXPECT_NE(shown.find("a step\r\033[Ka table"), std::string::npos) << shown;
+    ::close(out_before);
+    ::close(err_before);
+    EXPECT_NE(here.shown().find("a step\r\033[Ka table"), std::string::npos) << here.shown();
+}
+
+TEST_F(report_test, an_interruption_erases_the_progress_bar) {
+    terminal here;
+    ASSERT_GE(here.side(), 0);
+    auto const interrupted = [&] {
+        ::dup2(here.side(), STDERR_FILENO);
+        report out(values_);
+        out.add({{"row", 0}});
+        progress bar(2);
+        while (here.shown().find("50%") == std::string::npos)
+            bar.reach(1, "a step");
+        std::raise(SIGINT);
+        for (;;)
+            bar.reach(1, "a step");
+    };
+    // Also a bar that the measuring thread would draw meanwhile.
+    EXPECT_EXIT(interrupted(), testing::KilledBySignal(SIGINT), "");
+    std::string const after = here.shown();
+    EXPECT_EQ(after.find("\r\033[K\r\nbarmap: interrupted"), 0u) << after;
+    EXPECT_EQ(after.find('#'), std::string::npos) << after;
 }
 
 } // namespace

@@ -4,13 +4,16 @@
 #include "output/formatted.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <unistd.h>
 
 namespace barmap::tool {
 namespace {
 
-bool visible = false; // a bar: there is one terminal
+// Of the one terminal. The thread of an interruption changes them as well.
+std::atomic<bool> visible{false}; // a bar
+std::atomic<bool> over{false};    // no bar is drawn any more
 
 } // namespace
 
@@ -29,6 +32,11 @@ void progress::wipe() noexcept {
     visible = false;
 }
 
+void progress::stop() noexcept {
+    over = true;
+    wipe();
+}
+
 void progress::step(std::string_view now_doing) {
     reach(done_, now_doing);
     ++done_;
@@ -37,7 +45,7 @@ void progress::step(std::string_view now_doing) {
 void progress::reach(std::size_t done, std::string_view now_doing) {
     constexpr double redraw_s = 0.1;
     done_ = std::min(done, steps_);
-    if (!terminal_ || seconds_since(begin_) < 1 || seconds_since(drawn_) < redraw_s)
+    if (!terminal_ || over || seconds_since(begin_) < 1 || seconds_since(drawn_) < redraw_s)
         return;
     constexpr std::size_t width = 30;
     std::size_t const filled = width * done_ / steps_;

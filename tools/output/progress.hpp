@@ -24,6 +24,9 @@ public:
     /// draws it again.
     static void wipe() noexcept;
 
+    /// Erases the bar for good: the process is about to end. Thread rule: any thread.
+    static void stop() noexcept;
+
 private:
     std::size_t steps_;
     std::size_t done_ = 0;

@@ -83,6 +83,7 @@ void report::finish() {
 
 // In the thread of the interruption.
 void report::save_results() noexcept {
+    progress::stop();
     try {
         // Whoever has the lock for long is writing all of it, to a reader who does not read.
         std::unique_lock const guard(lock_, std::chrono::seconds(1));
