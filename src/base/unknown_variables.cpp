@@ -4,7 +4,7 @@
 #include "base/nearest.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 namespace barmap::config {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::string_view test_prefix = "TEST_";
 
 /// Variables that others read: without the prefix. tests/layout/variables_test.py compares the
 /// list with the sources.
-constexpr std::array<std::string_view, 21> others{
+constexpr std::string_view others[]{
     // the simulated GPU
     "SIM_BAR1", "SIM_DEVICES", "SIM_DRIVER", "SIM_FAIL", "SIM_MEMORY", "SIM_MIG", "SIM_UUID",
     "SIM_VULKAN_DRIVER",
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 21> others{
 
 std::vector<std::string> unknown_variables(char const* const* environment,
                                            std::span<std::string_view const> librarys) {
-    std::vector<std::string_view> known(others.begin(), others.end());
+    std::vector<std::string_view> known(std::begin(others), std::end(others));
     for (std::string_view const name : librarys)
         known.push_back(name.substr(prefix.size()));
     std::vector<std::string> sentences;
