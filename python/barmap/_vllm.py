@@ -15,7 +15,7 @@ import inspect
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Dict, Iterable, NamedTuple, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set
 
 from . import _barmap
 from ._error import Error
@@ -51,7 +51,7 @@ def register() -> None:
     elif not any(isinstance(each, _Finder) for each in sys.meta_path):
         try:
             is_there = importlib.util.find_spec(MODULE) is not None
-        except ImportError:
+        except Exception:  # whatever it is, vLLM can do without
             is_there = False
         if is_there:
             sys.meta_path.insert(0, _Finder())
@@ -73,13 +73,21 @@ class _Finder:
 
             def execute_and_derive(module: ModuleType) -> None:
                 execute(module)
-                _derive(module)
+                if module.__name__ == MODULE:  # a loader may load others as well
+                    _derive(module)
 
             setattr(spec.loader, "exec_module", execute_and_derive)
         return spec
 
 
 def _derive(module: ModuleType) -> None:
+    try:
+        _derive_from(module)
+    except Exception as refusal:  # whatever it is, vLLM can do without
+        _leave_to_vllm(f"{type(refusal).__name__}: {refusal}")
+
+
+def _derive_from(module: ModuleType) -> None:
     theirs = getattr(module, CLASS, None)
     if not isinstance(theirs, type):
         _leave_to_vllm(f"{MODULE} has no class {CLASS}")
@@ -111,6 +119,8 @@ class _Handler:
 
     def transfer_async(self, job_id: int, *args: Any, **named: Any) -> Any:
         theirs: Any = super()
+        if self._batches is not None:
+            self._batches.forget_latest()  # of a transfer that vLLM has refused
         result = theirs.transfer_async(job_id, *args, **named)
         if self._batches is not None:
             self._batches.name_latest(job_id)
@@ -125,9 +135,10 @@ class _Handler:
 
     def wait(self, job_ids: Iterable[int]) -> None:
         theirs: Any = super()
-        theirs.wait(job_ids)
+        named = list(job_ids)
+        theirs.wait(named)
         if self._batches is not None:
-            self._batches.settle(job_ids)
+            self._batches.settle(named)
 
     def shutdown(self) -> None:
         theirs: Any = super()
@@ -148,8 +159,8 @@ class _Batches:
 
     def __init__(self, of_vllm: Any, stores: bool) -> None:
         self._of_vllm, self._stores = of_vllm, stores
-        self._latest: Optional[_Batch] = None
-        self._under_way: Dict[int, _Batch] = {}
+        self._latest: List[_Batch] = []
+        self._under_way: Dict[int, List[_Batch]] = {}
         self._taken = self._pieces = self._left = self._failed = 0
 
     def swap(self, src_ptrs: Any, dst_ptrs: Any, sizes: Any, **options: Any) -> None:
@@ -157,7 +168,7 @@ class _Batches:
         why = _failure
         if not why:
             try:
-                self._latest = self._submit(src_ptrs, dst_ptrs, sizes, options)
+                self._latest.append(self._submit(src_ptrs, dst_ptrs, sizes, options))
                 self._taken += 1
                 self._pieces += sizes.numel()
                 return
@@ -186,16 +197,16 @@ class _Batches:
             if not _barmap.is_pinned(int(host[at]), int(nbytes[at])):
                 raise ValueError("CUDA has not pinned the memory of the blocks on the CPU")
 
+    def forget_latest(self) -> None:
+        self._latest = []
+
     def name_latest(self, job_id: int) -> None:
-        if self._latest is not None:
-            self._under_way[job_id], self._latest = self._latest, None
+        if self._latest:
+            self._under_way[job_id], self._latest = self._latest, []
 
     def settle(self, job_ids: Iterable[int]) -> None:
         """Of transfers whose streams are past them: has vLLM copy again what has failed."""
-        for job_id in job_ids:
-            batch = self._under_way.pop(job_id, None)
-            if batch is None:
-                continue
+        for batch in (each for job_id in job_ids for each in self._under_way.pop(job_id, [])):
             try:
                 batch.queue.wait(batch.ticket, None)
             except Error as failure:

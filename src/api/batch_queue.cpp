@@ -33,28 +33,49 @@ batch_queue_state::~batch_queue_state() {
             (void)new std::shared_ptr(each.worker); // what may still be written to stays
 }
 
-batch_queue_state::at_work batch_queue_state::get(bool is_short) {
+void batch_queue_state::give_up_stopped(at_work& which) {
+    if (!which.engine || !which.engine->has_stopped())
+        return;
+    auto const its = std::ranges::find(all_, which.identity, &started::identity);
+    which.slot->give_up(its->worker, which.engine->why_it_stopped());
+    which = {};
+}
+
+batch_queue_state::at_work batch_queue_state::get() {
     std::lock_guard const hold(lock_);
-    at_work& current = current_[is_short];
-    if (current.engine && current.engine->has_stopped()) {
-        auto const its = std::ranges::find(all_, current.identity, &started::identity);
-        current.slot->give_up(its->worker, current.engine->why_it_stopped());
-        current = {};
+    give_up_stopped(current_);
+    if (!current_.engine)
+        current_ = start(allowed());
+    return current_;
+}
+
+std::optional<batch_queue_state::at_work> batch_queue_state::get_short() {
+    std::lock_guard const hold(lock_);
+    give_up_stopped(short_);
+    return short_.engine ? std::optional(short_) : std::nullopt;
+}
+
+void batch_queue_state::start_short() noexcept {
+    std::lock_guard const hold(lock_);
+    try {
+        if (std::vector<engine_slot*> const order = allowed(); !short_.engine && order.size() > 1)
+            short_ = start(std::span(order).last(1)); // CUDA's own copies are the last
+    } catch (std::exception const&) {
+        // Short batches go as the others.
     }
-    if (!current.engine)
-        current = start(is_short);
-    return current;
+}
+
+std::vector<engine_slot*> batch_queue_state::allowed() const {
+    std::string_view const wanted = forced_engine();
+    std::vector<engine_slot*> result;
+    for (std::unique_ptr<engine_slot> const& slot : slots)
+        if (wanted.empty() || wanted == slot->name())
+            result.push_back(slot.get());
+    return result;
 }
 
 // With the lock held.
-batch_queue_state::at_work batch_queue_state::start(bool is_short) {
-    std::string_view const wanted = forced_engine();
-    std::vector<engine_slot*> order;
-    for (std::unique_ptr<engine_slot> const& slot : slots)
-        if (wanted.empty() || wanted == slot->name())
-            order.push_back(slot.get());
-    if (is_short)
-        std::ranges::reverse(order); // CUDA's own copies are the last
+batch_queue_state::at_work batch_queue_state::start(std::span<engine_slot* const> order) {
     std::string why;
     bool have_failed = false;
     for (engine_slot* const slot : order) {
@@ -133,7 +154,7 @@ void batch_queue_state::let_go() {
             (void)new std::shared_ptr(each.worker); // what may still be written to stays
         each = {};
     }
-    current_ = {};
+    current_ = short_ = {};
     count_.store(0, std::memory_order_release);
     for (std::unique_ptr<engine_slot> const& slot : slots)
         slot->let_go();
@@ -190,13 +211,15 @@ bool is_done(engine::state now) {
                 "is copied? See dmesg for an Xid, and `barmap info`");
 }
 
-/// Whether CUDA's own copies, which are in the stream itself, are done sooner than a channel, for
+/// Whether CUDA's own copies, which are in the stream itself, cost it less time than a channel, for
 /// which the stream waits (docs/batches.md).
 bool is_short(std::span<copy_piece const> pieces, engine::stream_order const& order,
-              CUcontext context) noexcept {
+              CUcontext context, cuda::address_ranges& asked) {
     constexpr std::size_t most_pieces = 8;
-    return pieces.size() <= most_pieces && order.after && !order.at_most &&
-           cuda::context_of(*order.after) == context;
+    constexpr std::uintptr_t last_default = 2;
+    return pieces.size() <= most_pieces && order.after && order.then == order.after &&
+           !order.at_most && reinterpret_cast<std::uintptr_t>(*order.after) > last_default &&
+           cuda::context_of(*order.after) == context && suit_cuda(pieces, asked);
 }
 
 /// As a GPU sees it.
@@ -230,13 +253,15 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
         order.then = static_cast<CUstream>(end->stream);
     for (;;) {
         CUdevice const gpu = state_->device->gpu.handle;
-        batch_queue_state::at_work const at =
-            state_->get(is_short(pieces, order, state_->context.get()));
+        cuda::address_ranges of_this_batch(gpu);
+        std::optional<batch_queue_state::at_work> const by_cuda =
+            is_short(pieces, order, state_->context.get(), of_this_batch) ? state_->get_short()
+                                                                          : std::nullopt;
+        batch_queue_state::at_work const at = by_cuda ? *by_cuda : state_->get();
         bool const is_checked = at.engine->needs_known_memory();
         // CUDA's own copies are always those of the CUDA that is there.
         if (!is_checked && state_->looks.is_due() && at.engine->is_of_former_cuda())
             checkpoint::refuse_overtaken("copy a batch");
-        cuda::address_ranges of_this_batch(gpu);
         cuda::address_ranges& known = is_checked ? of_this_batch : memory_known_to_this_thread(gpu);
         if (is_checked)
             expect_known(pieces, known);
@@ -291,7 +316,7 @@ bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) co
 std::string_view batch_queue::name() const {
     checkpoint::pass const here =
         state_->device->enter("ask which engine copies batches", device_state::look::never);
-    return state_->get(false).slot->name();
+    return state_->get().slot->name();
 }
 
 std::vector<engine_report> batch_queue::reports() const {

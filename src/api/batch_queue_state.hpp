@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace barmap {
@@ -32,8 +34,12 @@ struct batch_queue_state final : checkpoint::survivor {
     };
 
     /// The one that works, or another one in its place. @throws error if none does
-    /// @param is_short whether CUDA's own copies are preferred
-    [[nodiscard]] at_work get(bool is_short);
+    [[nodiscard]] at_work get();
+
+    /// CUDA's own copies, if start_short() has started them and they work: nothing is started here,
+    /// where others may wait for it.
+    [[nodiscard]] std::optional<at_work> get_short();
+    void start_short() noexcept;
 
     /// The one that gave a ticket, or null. Takes no lock.
     [[nodiscard]] engine::copy_engine* find(std::uint64_t identity) noexcept;
@@ -53,7 +59,9 @@ struct batch_queue_state final : checkpoint::survivor {
         engine_slots(device->gpu, engine::lane::cuda);
 
 private:
-    [[nodiscard]] at_work start(bool is_short);
+    void give_up_stopped(at_work& which);
+    [[nodiscard]] at_work start(std::span<engine_slot* const> order);
+    [[nodiscard]] std::vector<engine_slot*> allowed() const;
     struct started {
         std::uint64_t identity = 0;
         engine::copy_engine* engine = nullptr;
@@ -63,7 +71,7 @@ private:
     /// In the order of their start: each slot starts engines until it has failed too often.
     std::vector<started> all_{slots.size() * engine_slot::most_failures};
     std::atomic<std::size_t> count_{0}; ///< of those in all_, which stay as they are
-    std::array<at_work, 2> current_; ///< of other batches, of short ones
+    at_work current_, short_;           ///< the latter for short batches
     /// Those that have been let go. Changed only while no pass is held.
     struct ended {
         std::uint64_t identity = 0;

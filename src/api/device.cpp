@@ -96,9 +96,10 @@ batch_queue device::batches() const {
     std::shared_ptr<batch_queue_state> batches = state_->batches.lock();
     if (!batches) {
         batches = std::make_shared<batch_queue_state>(state_);
-        (void)batches->get(false);
+        (void)batches->get();
         state_->batches = batches;
     }
+    batches->start_short();
     return barmap::batch_queue(std::move(batches));
 }
 

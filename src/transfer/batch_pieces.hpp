@@ -45,4 +45,8 @@ void expect_reachable(std::span<copy_piece const> pieces, cuda::address_ranges& 
 /// @throws error errc::unsupported_memory, errc::out_of_range
 void expect_known(std::span<copy_piece const> pieces, cuda::address_ranges& asked);
 
+/// Whether CUDA's own copies take all of them, and end no call later for it: each side lies in one
+/// live allocation, of which copies are not synchronous.
+[[nodiscard]] bool suit_cuda(std::span<copy_piece const> pieces, cuda::address_ranges& asked);
+
 } // namespace barmap

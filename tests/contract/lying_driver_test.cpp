@@ -21,7 +21,6 @@
 namespace barmap::contract {
 namespace {
 
-constexpr std::size_t page = gpu_page_size;
 constexpr CUresult planned = cuda::error_unknown;
 
 /// The values that cuPointerGetAttributes has filled in, for a lie to change.
@@ -104,7 +103,7 @@ TEST_F(lying_driver_test, a_granularity_of_0_is_an_error) {
         *granule = 0;
         return cuda::success;
     };
-    expect_refusal([&] { (void)gpu.allocate(page); }, errc::unknown_layout, "granularity");
+    expect_refusal([&] { (void)gpu.allocate(gpu_page_size); }, errc::unknown_layout, "granularity");
 }
 
 TEST_F(lying_driver_test, bounds_that_wrap_around_or_lie_elsewhere_are_an_error) {
@@ -115,7 +114,7 @@ TEST_F(lying_driver_test, bounds_that_wrap_around_or_lie_elsewhere_are_an_error)
     for (bounds const& told_ones : {bounds{at, all},
                                     {at + 256, all},
                                     {at, 0},
-                                    {at - page, page},
+                                    {at - gpu_page_size, gpu_page_size},
                                     {at + mib, mib},
                                     {at, 0 - at}}) {
         lie_about_pointers([told_ones](CUdeviceptr, told const& values) {
@@ -130,24 +129,24 @@ TEST_F(lying_driver_test, bounds_that_wrap_around_or_lie_elsewhere_are_an_error)
 
 TEST_F(lying_driver_test, pages_of_two_kinds_or_two_gpus_are_refused) {
     device_block const block(mib);
-    std::uintptr_t const first = block.address(), second = first + page;
+    std::uintptr_t const first = block.address(), second = first + gpu_page_size;
     auto const a_page_each = [=](CUdeviceptr address, told const& values) {
-        values.range(address < second ? first : second, page);
+        values.range(address < second ? first : second, gpu_page_size);
     };
     lie_about_pointers(a_page_each);
-    EXPECT_EQ(cuda::describe_pages(first, 2 * page).chunks.size(), 2u);
+    EXPECT_EQ(cuda::describe_pages(first, 2 * gpu_page_size).chunks.size(), 2u);
     lie_about_pointers([=](CUdeviceptr address, told const& values) {
         a_page_each(address, values);
         values.set(cuda::pointer_is_managed, int{address >= second});
     });
-    expect_refusal([&] { (void)cuda::describe_pages(first, 2 * page); }, errc::out_of_range,
-                   "one kind");
+    expect_refusal([&] { (void)cuda::describe_pages(first, 2 * gpu_page_size); },
+                   errc::out_of_range, "one kind");
     lie_about_pointers([=](CUdeviceptr address, told const& values) {
         a_page_each(address, values);
         values.set(cuda::pointer_device_ordinal, int{address >= second});
     });
-    expect_refusal([&] { (void)cuda::describe_pages(first, 2 * page); }, errc::out_of_range,
-                   "one GPU");
+    expect_refusal([&] { (void)cuda::describe_pages(first, 2 * gpu_page_size); },
+                   errc::out_of_range, "one GPU");
 }
 
 TEST_F(lying_driver_test, chunks_of_two_gpus_are_refused) {
@@ -219,7 +218,7 @@ TEST_F(lying_driver_test, virtual_memory_that_may_not_be_accessed_is_freed) {
         order_.push_back("free addresses");
         return truth().mem_address_free(address, bytes);
     };
-    EXPECT_EQ(caught([] { cuda::virtual_block const block(0, page); }).code(),
+    EXPECT_EQ(caught([] { cuda::virtual_block const block(0, gpu_page_size); }).code(),
               std::error_code(planned, cuda_category()));
     EXPECT_EQ(order_, (std::vector<std::string>{"free addresses"}));
 }
@@ -287,7 +286,7 @@ TEST_F(lying_driver_test, virtual_memory_is_unmapped_when_the_gpu_has_finished) 
         order_.push_back("unmap");
         return truth().mem_unmap(address, bytes);
     };
-    { cuda::virtual_block const block(0, page); }
+    { cuda::virtual_block const block(0, gpu_page_size); }
     EXPECT_EQ(order_, (std::vector<std::string>{"synchronize", "unmap"}));
 }
 

@@ -84,11 +84,6 @@ std::uint32_t control_file::duplicate(abi::dup_parameters& request) {
         return driver_.refuse("a duplicate under no device", err_invalid_object_parent);
     if (request.object || request.flags)
         return driver_.refuse("a duplicate with fields that should be 0", err_invalid_argument);
-    if (request.source_object == request.source_client) { // which is there, but no copy of it
-        bool const is_there = request.source_client == the_simulation().client() ||
-                              driver_.table().find_client(request.source_client);
-        return is_there ? err_invalid_argument : err_invalid_object_handle;
-    }
     if (request.source_client == the_simulation().client())
         if (auto const answer = duplicate_of_cuda(*owner, request))
             return *answer;

@@ -36,7 +36,6 @@ inline constexpr std::uint32_t err_invalid_client = 0x23;
 inline constexpr std::uint32_t err_invalid_command = 0x24;
 inline constexpr std::uint32_t err_invalid_device = 0x26;
 inline constexpr std::uint32_t err_invalid_limit = 0x2e;
-inline constexpr std::uint32_t err_invalid_object_handle = 0x33;
 inline constexpr std::uint32_t err_invalid_object_parent = 0x36;
 inline constexpr std::uint32_t err_invalid_state = 0x40;
 inline constexpr std::uint32_t err_object_not_found = 0x57;

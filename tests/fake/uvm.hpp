@@ -20,6 +20,7 @@ namespace uvm_abi = barmap::rm::uvm_abi;
 
 inline constexpr std::uint32_t err_illegal_action = 0x16;
 inline constexpr std::uint32_t err_invalid_channel = 0x21;
+inline constexpr std::uint32_t err_invalid_object_handle = 0x33;
 inline constexpr std::uint32_t err_other_device_found = 0x5a;
 
 /// An open /dev/nvidia-uvm of CUDA's, as far as channels are registered there.

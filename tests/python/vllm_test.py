@@ -208,7 +208,7 @@ def test_a_failed_batch_is_copied_again_before_it_counts_as_finished(
     driver.library.barmap_sim_fail(2, 700)  # the question for the batch; the first is for the stream
     (handler,) = [each for each in engine.worker.handlers if not each.gpu_to_cpu][:1]
     if how == "wait":
-        handler.wait({1})
+        handler.wait(iter([1]))
     else:
         assert [each.job_id for each in handler.get_finished()] == [1]
     assert (engine.cache()[:2] == engine.pool[7:9]).all()
@@ -220,6 +220,15 @@ def test_a_failed_batch_is_copied_again_before_it_counts_as_finished(
     assert (engine.pool[0] == engine.pool[7]).all()
     if how == "wait":
         assert sorted(engine.finished()) == [1, 2]
+
+
+def test_a_batch_of_a_transfer_that_vllm_refused_belongs_to_no_later_one(environment):
+    engine = Engine("0.24", SMALL)
+    handler = engine.worker.handlers[1]
+    handler._batches._latest.append("of a transfer that raised an error")
+    environment.setattr(_vllm, "_failure", "so that vLLM copies itself")
+    engine.load(2, [7], [0])
+    assert 2 not in handler._batches._under_way
 
 
 @pytest.mark.simulated

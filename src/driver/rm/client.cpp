@@ -172,26 +172,14 @@ abi::handle client::duplicate(abi::handle source_client, abi::handle source_obje
 std::optional<abi::handle> client::try_duplicate(abi::handle source_client,
                                                  abi::handle source_object) const noexcept {
     abi::dup_parameters request{};
-    if (ask_to_duplicate(source_client, source_object, request) != abi::ok)
-        return std::nullopt;
-    return request.object;
-}
-
-bool client::sees(abi::handle other_client) const noexcept {
-    abi::dup_parameters request{};
-    return ask_to_duplicate(other_client, other_client, request) == abi::err_invalid_argument;
-}
-
-std::optional<std::uint32_t> client::ask_to_duplicate(abi::handle source_client,
-                                                      abi::handle source_object,
-                                                      abi::dup_parameters& request) const noexcept {
     request.client = client_;
     request.parent = device_;
     request.source_client = source_client;
     request.source_object = source_object;
-    if (rm::request(control_fd_.get(), abi::esc_rm_dup_object, &request, sizeof request) != 0)
+    if (rm::request(control_fd_.get(), abi::esc_rm_dup_object, &request, sizeof request) != 0 ||
+        request.status != abi::ok)
         return std::nullopt;
-    return request.status;
+    return request.object;
 }
 
 std::uint32_t client::class_of(abi::handle object) const noexcept {

@@ -71,11 +71,6 @@ public:
     [[nodiscard]] std::optional<abi::handle>
     try_duplicate(abi::handle source_client, abi::handle source_object) const noexcept;
 
-    /// Whether another client is there, of this process or another one. By one ioctl that leaves
-    /// nothing behind: RM looks for the client before it says that a client cannot be duplicated
-    /// (rs_server.c, serverCopyResource; 2.5 us, where a duplicate of memory takes 18, H100).
-    [[nodiscard]] bool sees(abi::handle other_client) const noexcept;
-
     /// The class of an object of this client; 0 if it cannot be told.
     [[nodiscard]] std::uint32_t class_of(abi::handle object) const noexcept;
 
@@ -142,10 +137,6 @@ public:
 
 private:
     void find_gpu(cuda::pci_location const& gpu);
-    /// @return the NV_STATUS, if RM has answered
-    std::optional<std::uint32_t> ask_to_duplicate(abi::handle source_client,
-                                                  abi::handle source_object,
-                                                  abi::dup_parameters& request) const noexcept;
     std::uint32_t control(abi::handle object, std::uint32_t command, void* parameters,
                           std::uint32_t size, char const* what) const;
     template <class Parameters>

@@ -192,7 +192,10 @@ bool channel_queue::feed_ring() noexcept {
         waiting_ticket const& first = waiting_.front();
         submit(first.pieces, first.bytes, first.begin, first.until);
         waiting_pieces_.fetch_sub(first.pieces.size() + 1, std::memory_order_relaxed);
-        used_.splice(used_.begin(), waiting_, waiting_.begin());
+        if (used_.size() < most_waiting / command_ring::most_pieces)
+            used_.splice(used_.begin(), waiting_, waiting_.begin());
+        else
+            waiting_.pop_front();
     }
     return !waiting_.empty();
 }
@@ -296,6 +299,7 @@ bool channel_queue::stop() noexcept {
         std::atomic_ref(*semaphore())
             .store(word_value(given_.load(std::memory_order_relaxed)), std::memory_order_release);
         waiting_.clear();
+        used_.clear();
         waiting_pieces_.store(0, std::memory_order_relaxed);
     }
     return true;

@@ -92,11 +92,16 @@ public:
     }
 
     [[nodiscard]] bool is_of_former_cuda() override {
-        if (!session_->names || session_->client->sees(session_->names->client))
+        if (!session_->names)
             return false;
-        // RM may have another reason, which is seldom, so that CUDA may be asked.
+        cuda::memory_names const& names = *session_->names;
+        if (auto const copy = session_->client->try_duplicate(names.client, names.memory)) {
+            session_->client->free(*copy);
+            return false;
+        }
+        // It may have failed for another reason, which is seldom, so that CUDA may be asked.
         auto const now = cuda::memory_names::of(gpu_.handle, session_->first_block);
-        return now && now->are_later_than(*session_->names);
+        return now && now->are_later_than(names);
     }
 
     [[nodiscard]] bool has_stopped() const noexcept override {

@@ -64,7 +64,7 @@ private:
 /// Thread rule: poll() and is_idle() at any time; submit() by one caller at a time.
 class driver_queue {
 public:
-    static constexpr ticket most_in_flight = 256; ///< of those that events mark
+    static constexpr ticket most_in_flight = 1024; ///< of those that events mark
 
     /// In lane held a word marks the ends, if there is one; in lane cuda events do, since
     /// submissions on the program's own streams end out of order.
