@@ -11,6 +11,7 @@
 #include <span>
 #include <system_error>
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -33,6 +34,12 @@ std::string random_letters() {
 
 [[noreturn]] void fail(char const* what) {
     throw std::system_error(errno, std::generic_category(), what);
+}
+
+/// For reading.
+bool is_shut_down(int socket) noexcept {
+    pollfd asked{socket, POLLRDHUP, 0};
+    return poll(&asked, 1, 0) == 1;
 }
 
 struct socket_name {
@@ -62,7 +69,7 @@ notices::notices(std::string agent)
         if (setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest) != 0 ||
             bind(socket_, name.get(), name.bytes) != 0)
             fail("name a socket");
-        receiver_ = std::thread(&notices::receive, this);
+        receiver_ = std::make_unique<std::thread>(&notices::receive, this);
     } catch (...) {
         close(socket_);
         throw;
@@ -70,12 +77,13 @@ notices::notices(std::string agent)
 }
 
 notices::~notices() {
-    {
-        std::lock_guard const hold(lock_);
-        ends_ = true;
+    if (os::is_this_process(owner_)) {
+        shutdown(socket_, SHUT_RD); // ends the thread
+        receiver_->join();
+    } else {
+        // Neither joined nor detached: a new thread of the child may have its place.
+        (void)receiver_.release();
     }
-    shutdown(socket_, SHUT_RD); // wakes the thread
-    receiver_.join();
     close(socket_);
 }
 
@@ -115,13 +123,13 @@ void notices::receive() {
         std::string message(bytes > 0 ? static_cast<std::size_t>(bytes) : 0, '\0');
         if (bytes >= 0)
             (void)recv(socket_, message.data(), message.size(), MSG_DONTWAIT);
-        std::lock_guard const hold(lock_);
-        if (ends_)
+        if (bytes == 0 && is_shut_down(socket_)) // and not a message without a byte
             return;
         if (message.size() < before_name || message.compare(0, key_letters, own_.key) != 0)
             continue; // a stranger's
         std::uint32_t letters = 0;
         std::memcpy(&letters, message.data() + key_letters, sizeof letters);
+        std::lock_guard const hold(lock_);
         if (letters <= message.size() - before_name)
             arrived_.emplace_back(message.substr(before_name, letters),
                                   message.substr(before_name + letters));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/process.hpp"
+
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -10,7 +13,8 @@
 namespace barmap::nixl {
 
 /// Short messages between agents of one machine: each agent has a socket of datagrams with an
-/// abstract name, and a thread that empties it.
+/// abstract name, and a thread that empties it. A forked child has the socket but not the thread:
+/// there the destructor only closes the socket.
 /// Thread rule: every member may be called at once.
 class notices {
 public:
@@ -47,10 +51,10 @@ private:
     std::string agent_;
     address own_;
     int socket_;
-    std::mutex lock_; ///< of the next two
+    std::mutex lock_; ///< of arrived_
     std::vector<notice> arrived_;
-    bool ends_ = false;
-    std::thread receiver_;
+    os::process_id owner_ = os::this_process();
+    std::unique_ptr<std::thread> receiver_;
 };
 
 } // namespace barmap::nixl

@@ -4,7 +4,9 @@
 Usage: backend_test.py [unittest's arguments]; NIXL_PLUGIN_DIR is where the plug-in lies.
 """
 
+import os
 import random
+import signal
 import threading
 import unittest
 
@@ -211,6 +213,21 @@ class TwoAgents(OneMachine):
         self.assertEqual({first.name: texts}, second.wait_for_notices(len(texts)))
         second.nixl.send_notif(second.name, b"to itself")
         self.assertEqual({second.name: [b"to itself"]}, second.wait_for_notices(1))
+
+    def test_a_forked_child_drops_its_copies(self):
+        first, second = Agent(), Agent()
+        first.meet(second)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # ends a child that hangs
+            try:
+                del first, second
+                os._exit(0)
+            finally:
+                os._exit(1)
+        self.assertEqual((child, 0), os.waitpid(child, 0))
+        first.nixl.send_notif(second.name, b"still there")
+        self.assertEqual({first.name: [b"still there"]}, second.wait_for_notices(1))
 
 
 if __name__ == "__main__":
