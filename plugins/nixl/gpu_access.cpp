@@ -30,6 +30,10 @@ opened_memory::opened_memory(CUipcMemHandle const& handle, int gpu)
         cuda::api().ipc_open_mem_handle(&address_, handle, enable_peer_access_where_needed),
         "open GPU memory of another agent's process",
         "the process must live, see the same GPUs, and be in the same PID and IPC namespaces");
+    CUdeviceptr begin = 0;
+    std::size_t bytes = 0;
+    if (cuda::api().mem_get_address_range(&begin, &bytes, address_) == cuda::success)
+        bytes_ = bytes - (address_ - begin);
     cuda::watch_exit();
 }
 

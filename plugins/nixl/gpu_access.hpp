@@ -5,6 +5,7 @@
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/types.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace barmap::nixl {
@@ -24,10 +25,16 @@ public:
 
     [[nodiscard]] std::uintptr_t address() const noexcept { return address_; }
 
+    /// Whether CUDA says that these bytes are in it, which the other process only claims.
+    [[nodiscard]] bool holds(std::uintptr_t offset, std::size_t bytes) const noexcept {
+        return offset <= bytes_ && bytes <= bytes_ - offset;
+    }
+
 private:
     os::process_id owner_;
     cuda::primary_context context_;
     CUdeviceptr address_ = 0;
+    std::size_t bytes_ = 0; ///< from the address on; 0 where CUDA does not tell
 };
 
 } // namespace barmap::nixl

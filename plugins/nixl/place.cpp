@@ -101,7 +101,7 @@ place::place(nixlBasicDesc const& range, nixl_mem_t kind, std::string const& pub
         gpu_ = ordinal_of(told.gpu);
         handle_ = told.handle;
         in_opened_ = told.in_opened;
-        begin_elsewhere_ = range.addr;
+        elsewhere_ = range;
     }
 }
 
@@ -136,10 +136,13 @@ std::string place::publish() const {
 std::uintptr_t place::offset_for(int gpu) const {
     if (!unreachable_.empty())
         throw error(errc::unsupported_memory, "reach memory of another agent", "", unreachable_);
-    if (begin_elsewhere_) {
+    if (elsewhere_) {
         std::lock_guard const hold(lock_);
         auto const opened = opened_.try_emplace(gpu, *handle_, gpu).first;
-        return opened->second.address() + in_opened_ - *begin_elsewhere_;
+        if (!opened->second.holds(in_opened_, elsewhere_->len))
+            throw error(errc::out_of_range, "reach memory of another agent", "",
+                        "its metadata names bytes beyond the memory that its IPC handle opens");
+        return opened->second.address() + in_opened_ - elsewhere_->addr;
     }
     if (gpu_ != host && gpu_ != gpu)
         enable_peer_access(gpu, gpu_);

@@ -61,7 +61,7 @@ private:
     std::uintptr_t in_opened_ = 0;         ///< where it begins in what the handle opens
     std::string unreachable_;              ///< why it is; empty: it is not
 
-    std::optional<std::uintptr_t> begin_elsewhere_; ///< if another process has it
+    std::optional<nixlBasicDesc> elsewhere_; ///< the range, if another process has it
     std::atomic<bool> is_usable_{true};
     mutable std::mutex lock_;                     ///< of the next two
     mutable std::map<int, opened_memory> opened_; ///< by the GPU that it was opened for

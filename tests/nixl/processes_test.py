@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import random
+import struct
 import subprocess
 import sys
 import unittest
@@ -153,6 +154,29 @@ class TwoProcesses(unittest.TestCase):
             with self.assertRaises(machine.bindings().nixlNotSupportedError):
                 self.agent.prepare("WRITE", mine, theirs, [(0, 0, 64)], to=self.other.name)
         self.agent.transfer("WRITE", mine, on_gpu, [(0, 0, 64)], to=self.other.name)
+
+    def test_metadata_that_names_other_memory(self):
+        mine = self.memory(Pageable)
+        theirs = There(self.other, "OnGpu", SIZE, 0)
+        told = bytes.fromhex(self.other.ask("metadata"))
+        published = told.index(b"\1\0\0\0\1\0\0\0")  # the version, and that there is a handle
+        in_opened = published + 8 + 16 + 16 + 64  # behind the process, the GPU and the handle
+        self.assertEqual(0, *struct.unpack_from("<Q", told, in_opened))
+        size = told.index(struct.pack("<QQ", theirs.address, SIZE)) + 8
+        for what, at, number in (("it ends a byte behind", in_opened, 1),
+                                 ("it begins behind", in_opened, 64 * SIZE),
+                                 ("it begins before", in_opened, 2**64 - SIZE),
+                                 ("it is larger", size, SIZE + 1)):
+            with self.subTest(what):
+                forged = bytearray(told)
+                struct.pack_into("<Q", forged, at, number)
+                self.agent.nixl.add_remote_agent(bytes(forged))
+                for _ in range(2):
+                    with self.assertRaises(machine.bindings().nixlInvalidParamError):
+                        self.agent.prepare("READ", mine, theirs, [(0, 0, 64)], to=self.other.name)
+                self.agent.nixl.remove_remote_agent(self.other.name)
+        self.agent.nixl.add_remote_agent(told)
+        self.agent.transfer("READ", mine, theirs, [(0, 0, SIZE)], to=self.other.name)
 
     def test_the_other_process_ends(self):
         mine = self.memory(Pageable)
