@@ -246,6 +246,7 @@ nixl_status_t engine::checkXfer(nixlBackendReqH* request_of_nixl) const {
                    return NIXL_IN_PROG;
                if (posted.notification)
                    send(posted.agent, *posted.notification);
+               posted.notification.reset(); // not sent again if the caller asks again
                return NIXL_SUCCESS;
            });
 }
