@@ -173,6 +173,7 @@ class Refusal(unittest.TestCase):
         with self.assertRaises(self.errors.nixlRemoteDisconnectError):
             self.agent.nixl.transfer(handle)
         handle.release()
+        self.agent.nixl.remove_remote_agent(name)  # NIXL 1.5.1 does not do it by itself
         other = Agent(name)
         other.register(there)
         self.agent.nixl.add_remote_agent(other.nixl.get_agent_metadata())
