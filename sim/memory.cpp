@@ -119,6 +119,14 @@ namespace {
 constexpr unsigned host_flags = 0xf;
 constexpr unsigned device_map = 2; ///< always in force
 
+/// As pinning does: a file of memory has all of its pages then.
+void populate(std::byte const volatile* memory, std::size_t bytes) {
+    constexpr std::size_t page = 4096; // or more
+    for (std::size_t at = 0; at < bytes; at += page)
+        (void)memory[at];
+    (void)memory[bytes - 1];
+}
+
 CUresult host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
     context& owner = current_context();
     require(bytes > 0 && (flags & ~host_flags) == 0);
@@ -237,6 +245,7 @@ BARMAP_SIM_ENTRY cuMemHostRegister_v2(void* pointer, std::size_t bytes, unsigned
                     (next == all.end() || next->first >= first + bytes),
                 error_host_already_registered);
         add_host(kind::registered, owner, static_cast<std::byte*>(pointer), bytes, flags);
+        populate(static_cast<std::byte*>(pointer), bytes);
     });
 }
 

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -47,6 +48,12 @@ ssize_t read_file(int fd, void* to, std::size_t bytes) {
 long file_system(int fd) {
     struct statfs about {};
     return ::fstatfs(fd, &about) == 0 ? static_cast<long>(about.f_type) : 0;
+}
+
+std::uint64_t allocated_bytes(int fd) {
+    constexpr std::uint64_t block = 512; // of st_blocks, whatever the file system's are
+    struct stat about {};
+    return ::fstat(fd, &about) == 0 ? static_cast<std::uint64_t>(about.st_blocks) * block : 0;
 }
 
 int memory_file(std::size_t bytes) {
@@ -91,10 +98,11 @@ std::int64_t monotonic_time() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-constexpr calls real{open_file,   ::access,     ::close,      duplicate,   control,       read_file,
-                     ::readlink,  ::lseek,      file_system,  memory_file, seals,         ::mmap,
-                     ::munmap,    ::mprotect,   ::madvise,    ::dlopen,    ::dlsym,       ::dlclose,
-                     socket_pair, send_message, peek_message, ::getrandom, monotonic_time};
+constexpr calls real{open_file,    ::access,     ::close,     duplicate,     control,
+                     read_file,    ::readlink,   ::lseek,     file_system,   allocated_bytes,
+                     memory_file,  seals,        ::mmap,      ::munmap,      ::mprotect,
+                     ::madvise,    ::dlopen,     ::dlsym,     ::dlclose,     socket_pair,
+                     send_message, peek_message, ::getrandom, monotonic_time};
 
 std::atomic<calls const*> in_force{&real};
 

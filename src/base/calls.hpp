@@ -21,6 +21,7 @@ struct calls {
     ssize_t (*readlink)(char const* path, char* to, std::size_t bytes);
     off_t (*lseek)(int fd, off_t offset, int whence);
     long (*file_system)(int fd); ///< its type, as fstatfs tells it; 0 if that fails
+    std::uint64_t (*allocated_bytes)(int fd); ///< of a file, as fstat tells them; 0 if that fails
     /// A file of zeroed memory, sealed against any change of its size, with close-on-exec.
     int (*memory_file)(std::size_t bytes);
     int (*seals)(int fd); ///< those of a file of memory, as fcntl tells them

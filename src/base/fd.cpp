@@ -90,6 +90,10 @@ bool is_lasting_memory(int descriptor) noexcept {
            current().file_system(descriptor) == tmpfs_magic;
 }
 
+bool is_allocated(int descriptor, std::size_t bytes) noexcept {
+    return current().allocated_bytes(descriptor) >= bytes;
+}
+
 fd duplicate(int descriptor) {
     int const copy = current().duplicate(descriptor);
     if (copy < 0) {

@@ -51,6 +51,9 @@ void expect_descriptors(std::string_view operation);
 /// of it.
 [[nodiscard]] bool is_lasting_memory(int descriptor) noexcept;
 
+/// Whether a file of this size has memory for all of it, so that who maps it makes none.
+[[nodiscard]] bool is_allocated(int descriptor, std::size_t bytes) noexcept;
+
 /// A second descriptor of the same open file. @throws error with errno
 [[nodiscard]] fd duplicate(int descriptor);
 

@@ -147,6 +147,11 @@ log_state::log_state(int descriptor) : slots(0) {
     if (!std::has_single_bit(header.slots) || header.slots > most_slots_of_a_log ||
         bytes != bytes_of_log(header.slots))
         refuse();
+    // CUDA has pinned a log's memory. Of a file with holes, a reader would allocate what it looks
+    // at.
+    if (!os::is_allocated(file.get(), bytes))
+        throw error(errc::invalid_argument, open_log, "",
+                    "the file has holes: give a descriptor that share() of a log made");
     slots = header.slots;
     if (auto const rounds = static_cast<std::uint32_t>(rounds_ahead(0)); rounds != ~0u) {
         std::uint64_t const newest = newest_from(rounds * std::uint64_t{slots});

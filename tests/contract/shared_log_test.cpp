@@ -53,6 +53,12 @@ TEST_P(shared_log_test, what_is_no_log_is_refused) {
         refused(file_with(slots, count));
     refused(file_with(slots, 64, 8192));
     refused(file_with(slots, 64, 40));
+    os::fd const sparse = file_with(slots, 128, 8192);
+    refused(sparse, "the file has holes");
+    log_ring const unused(gpu, 1 << 14);
+    EXPECT_EQ(opened(unused).slots(), std::size_t{1} << 14);
+    ASSERT_EQ(::pwrite(sparse.get(), "", 1, 4096), 1);
+    (void)log_ring::open_shared(sparse.get());
     refused(file_with(slots, 64, 0));
     refused(os::open_file("/dev/zero", O_RDWR));
     int const unsealed = ::memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -142,6 +142,7 @@ struct kernel::entry_points {
     }
 
     static long file_system(int fd) { return os::linux_calls().file_system(fd); }
+    static std::uint64_t allocated_bytes(int fd) { return os::linux_calls().allocated_bytes(fd); }
     static int memory_file(std::size_t bytes) {
         return refused("memfd_create") ? -1 : os::linux_calls().memory_file(bytes);
     }
@@ -261,11 +262,11 @@ struct kernel::entry_points {
         return run != 0 ? run : os::linux_calls().device_time();
     }
 
-    static constexpr os::calls table{open,         access,    close,      duplicate,   ioctl,
-                                     read,         readlink,  lseek,      file_system, memory_file,
-                                     seals,        mmap,      munmap,     mprotect,    madvise,
-                                     dlopen,       dlsym,     dlclose,    socket_pair, send_message,
-                                     peek_message, getrandom, device_time};
+    static constexpr os::calls table{
+        open,     access,      close,        duplicate,       ioctl,       read,
+        readlink, lseek,       file_system,  allocated_bytes, memory_file, seals,
+        mmap,     munmap,      mprotect,     madvise,         dlopen,      dlsym,
+        dlclose,  socket_pair, send_message, peek_message,    getrandom,   device_time};
 };
 
 // A thread of a fake GPU may have held the lock when another one forked.
