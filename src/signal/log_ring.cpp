@@ -180,7 +180,7 @@ std::uint64_t log_state::newest_from(std::uint64_t number) const noexcept {
 void log_state::skip_to_oldest(std::uint64_t newer) noexcept {
     // Where that was overwritten before it was read, kernels are faster than this: keep away from
     // them.
-    std::uint64_t const kept = has_skipped_ ? slots / 2 : slots;
+    std::uint64_t const kept = has_skipped_ ? std::max<std::uint64_t>(1, slots / 2) : slots;
     std::uint64_t const oldest = newest_from(newer) + 1 - kept;
     lost += oldest - next;
     next = oldest;

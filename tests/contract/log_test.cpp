@@ -176,6 +176,19 @@ TEST_P(log_test, half_a_newer_record_takes_the_older_one_away) {
     }
 }
 
+// Half of the only slot is overwritten, and then all of it: what lies there is read.
+TEST_P(log_test, a_reader_of_one_slot_that_is_too_slow_keeps_the_newest) {
+    log_ring log(device::open(0), 1);
+    auto const to = log.handle_for_thread();
+    log_numbered(to, 0);
+    gpu::add_relaxed(to.next, 1);
+    store_half(to, 1, 0);
+    EXPECT_TRUE(all_of(log).empty());
+    log_numbered(to, 2);
+    expect_ids(log, 2, 1);
+    EXPECT_EQ(log.lost(), 2u);
+}
+
 // A writer that was held up for a round stores over a newer record, all of it or one half.
 TEST_P(log_test, a_late_writer_takes_a_record_away_and_none_is_mixed) {
     device const gpu = device::open(0);
