@@ -81,7 +81,8 @@ public:
     /// Reads the records that have arrived, in the order of their numbers, each once. Never waits.
     ///
     /// A record that a thread has begun and not written holds up those behind it for up to 200 ms,
-    /// and is lost then: its thread was killed, or is late.
+    /// and is lost then: its thread was killed, or is late. It takes longer where more than 16,384
+    /// contiguous ones are missing.
     /// @return how many
     [[nodiscard]] std::size_t read(std::span<log_record> records) noexcept;
 

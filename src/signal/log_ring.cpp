@@ -35,6 +35,9 @@ constexpr std::size_t most_slots_of_a_log = std::size_t{1} << 32;
 /// A record that has not come is given up at the second of these looks that finds one behind it.
 constexpr std::chrono::milliseconds between_looks{100};
 
+/// How many slots one of these looks is at, twice: a large ring takes many looks.
+constexpr std::uint64_t most_slots_in_a_look = std::uint64_t{1} << 14;
+
 /// For one record. Two are enough, but where kernels are much faster than the reader.
 constexpr int most_looks = 64;
 
@@ -96,13 +99,17 @@ private:
     [[nodiscard]] std::uint64_t newest_from(std::uint64_t number) const noexcept;
     /// Goes on with the oldest record that is there. @param newer is in the slot of the next one
     void skip_to_oldest(std::uint64_t newer) noexcept;
+    /// How far the first record that is there, from so far behind the next one on, is behind it.
+    /// @return nothing if none of those that one look is at is there
+    [[nodiscard]] std::optional<std::uint64_t> first_behind(std::uint64_t from) const noexcept;
     /// Gives up the next record where one behind it has been there for long enough. @return whether
-    /// it has
+    /// there is one now
     [[nodiscard]] bool skip_unwritten() noexcept;
 
     bool has_skipped_ = false; ///< and read nothing since
     std::optional<std::uint64_t> awaited_;
-    bool is_one_behind_ = false; ///< the awaited one, as last seen
+    std::uint64_t behind_ = 0; ///< how far a record that is there is behind the awaited one, or 0
+    std::uint64_t look_from_ = 1; ///< so far behind it, besides the nearest ones
     log_clock::time_point look_behind_at_;
 };
 
@@ -187,25 +194,41 @@ void log_state::skip_to_oldest(std::uint64_t newer) noexcept {
     has_skipped_ = true;
 }
 
+std::optional<std::uint64_t> log_state::first_behind(std::uint64_t from) const noexcept {
+    std::uint64_t const end = std::min<std::uint64_t>(slots, from + most_slots_in_a_look);
+    for (std::uint64_t behind = from; behind < end; ++behind)
+        if (rounds_ahead(next + behind) >= 0)
+            return behind;
+    return std::nullopt;
+}
+
 bool log_state::skip_unwritten() noexcept {
     auto const now = log_clock::now();
     if (awaited_ != next) {
         awaited_ = next;
-        is_one_behind_ = false;
+        behind_ = 0;
+        look_from_ = 1;
         look_behind_at_ = now + between_looks;
     }
     if (now < look_behind_at_)
         return false;
-    look_behind_at_ = now + between_looks;
-    std::uint64_t behind = next + 1;
-    while (behind != next + slots && rounds_ahead(behind) < 0)
-        ++behind;
-    bool const is_for_long = std::exchange(is_one_behind_, behind != next + slots);
-    if (!is_for_long || !is_one_behind_)
+    if (behind_ == 0) {
+        look_behind_at_ = now + between_looks;
+        look_from_ += most_slots_in_a_look;
+        if (look_from_ >= slots)
+            look_from_ = 1;
+        auto const near = first_behind(1);
+        behind_ = near ? *near : first_behind(look_from_).value_or(0);
         return false;
-    lost += behind - next;
-    next = behind;
-    return true;
+    }
+    // It has been there for long enough, so that all before it that have not come are given up.
+    std::uint64_t const most = std::min(behind_, most_slots_in_a_look);
+    std::uint64_t const given_up = std::min(most, first_behind(1).value_or(most));
+    lost += given_up;
+    next += given_up;
+    behind_ -= given_up;
+    awaited_ = next;
+    return rounds_ahead(next) >= 0;
 }
 
 bool log_state::find_next(log_record& to) noexcept {
