@@ -8,8 +8,10 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /// `barmap log`, which reads logs of this process and of others.
@@ -121,6 +123,44 @@ void expect_refusal(outcome const& run, int exit_code, std::string const& words)
     EXPECT_EQ(run.exit_code, exit_code);
     EXPECT_EQ(run.out, "");
     EXPECT_NE(run.err.find(words), std::string::npos) << run.err;
+}
+
+TEST_F(log_command, shows_so_many_values_and_says_so) {
+    log_ring log(device::open(0), std::size_t{1} << 17);
+    constexpr std::uint32_t most = 100'000;
+    log_ids(log, 1, most);
+    EXPECT_EQ(show("--newest-of id").out.find("values are shown"), std::string::npos);
+    log_ids(log, most, 2); // the first of which is there already
+    outcome const run = show("--newest-of id");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    expect(run, "\nonly the first 100000 values are shown\n0 records were lost\n");
+    expect(run, " 100000     100000 ");
+    EXPECT_EQ(run.out.find(" 100001 "), std::string::npos);
+}
+
+TEST_F(log_command, shows_the_others_beside_one_of_another_version) {
+    log_ring log(device::open(0), 4);
+    os::fd const good(log.share());
+    std::array<char, 4096> bytes{};
+    ASSERT_EQ(::pread(good.get(), bytes.data(), bytes.size(), 0), 4096);
+    bytes[8] = 99;
+    os::fd const newer = os::memory_file(bytes.size());
+    ASSERT_EQ(::pwrite(newer.get(), bytes.data(), bytes.size(), 0), 4096);
+    outcome const run = show();
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    expect(run, ": 4 slots\n");
+    EXPECT_NE(run.err.find("descriptor " + std::to_string(newer.get()) + ": "), std::string::npos)
+        << run.err;
+    EXPECT_NE(run.err.find("use one version in both processes"), std::string::npos) << run.err;
+}
+
+// Opened to be read, it would wait for a writer.
+TEST_F(log_command, refuses_a_pipe_that_nobody_writes_to) {
+    std::string const path = testing::TempDir() + "barmap_pipe_" + std::to_string(::getpid());
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    os::fd const reader = os::open_file(path, O_RDONLY | O_NONBLOCK);
+    ::unlink(path.c_str());
+    expect_refusal(show("--fd " + std::to_string(reader.get())), 3, "it is of no log");
 }
 
 TEST_F(log_command, refuses_what_is_no_log) {

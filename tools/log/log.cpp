@@ -39,6 +39,9 @@ using record_member = std::uint32_t log_record::*;
 constexpr std::array<record_member, 4> members{&log_record::id, &log_record::a, &log_record::b,
                                                &log_record::c};
 
+/// Of a member, whose newest records are shown.
+constexpr std::size_t most_values = 100'000;
+
 /// A log of another process, as it is shown.
 class shown_log {
 public:
@@ -61,6 +64,7 @@ public:
     /// As many as there are slots, or of them the newest one of each value of a member.
     void show_all(std::optional<record_member> newest_of) {
         std::map<std::uint32_t, log_record> newest;
+        bool is_one_left_out = false;
         std::array<log_record, 256> records;
         // A record that has not come holds the others up for less time than this.
         for (std::size_t left = log_.slots(); left != 0 && log_.wait_for(300ms);) {
@@ -68,14 +72,18 @@ public:
                 log_.read(std::span(records).first(std::min(left, records.size())));
             left -= count;
             for (log_record const& each : std::span(records).first(count)) {
-                if (newest_of)
+                if (!newest_of)
+                    show(each);
+                else if (newest.size() < most_values || newest.contains(each.**newest_of))
                     newest.insert_or_assign(each.**newest_of, each);
                 else
-                    show(each);
+                    is_one_left_out = true;
             }
         }
         for (auto const& [value, each] : newest)
             show(each);
+        if (is_one_left_out)
+            print(formatted("only the first {} values are shown\n", most_values));
     }
     /// Whether the process still has it.
     [[nodiscard]] bool is_there() const {
@@ -101,7 +109,8 @@ private:
 
 /// Opens one, or nothing if it is of no log. @throws error if it cannot be opened
 std::unique_ptr<shown_log> open_log(std::string const& path, std::string where) {
-    os::fd const file = os::open_file(path, O_RDONLY);
+    // It may be a pipe, for whose writer this would wait, or a terminal.
+    os::fd const file = os::open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     try {
         return std::make_unique<shown_log>(path, std::move(where), file.get());
     } catch (error const& refused) {
@@ -122,12 +131,12 @@ std::vector<std::unique_ptr<shown_log>> logs_of(std::size_t process) {
     std::vector<std::unique_ptr<shown_log>> result;
     std::vector<fs::path> seen;
     std::error_code failure;
-    fs::directory_iterator const all(folder, failure);
+    fs::directory_iterator at(folder, failure);
     if (failure)
         throw error(failure, formatted("look at the descriptors of process {}", process), "",
                     "give a process of this user that runs, or be root");
-    for (fs::directory_entry const& each : all) {
-        fs::path const& path = each.path();
+    for (; at != fs::directory_iterator(); at.increment(failure)) { // if that fails, it is the end
+        fs::path const& path = at->path();
         std::error_code ignored;
         bool const is_new =
             is_shared_memory(path) && std::ranges::none_of(seen, [&](auto const& other) {
@@ -136,9 +145,17 @@ std::vector<std::unique_ptr<shown_log>> logs_of(std::size_t process) {
         if (!is_new)
             continue;
         seen.push_back(path);
-        if (auto log = open_log(path, formatted("log of process {}, descriptor {}", process,
-                                                path.filename().string())))
-            result.push_back(std::move(log));
+        std::string const where =
+            formatted("log of process {}, descriptor {}", process, path.filename().string());
+        try {
+            if (auto log = open_log(path, where))
+                result.push_back(std::move(log));
+        } catch (error const& refused) {
+            if (refused.code() == make_error_code(errc::unsupported_operation))
+                std::fputs(formatted("barmap: {}: {}\n", where, refused.what()).c_str(), stderr);
+            else if (refused.code() != std::errc::no_such_file_or_directory) // closed meanwhile
+                throw;
+        }
     }
     return result;
 }
