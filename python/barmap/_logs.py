@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _RECORD = [("time", "u8"), ("number", "u8"), ("id", "u4"), ("a", "u4"), ("b", "u4"), ("c", "u4")]
+_MOST_AT_ONCE = 65536
 
 
 class LogRing(HeldWithHandle[_barmap.LogRing]):
@@ -178,8 +179,14 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
         import numpy as np
 
         wanted = self.slots if n is None else min(unsigned(n, "n", 63), self.slots)
-        records = np.empty(wanted, _RECORD)
-        return records[: self._held.read(records)]
+        parts = []
+        while True:
+            part = np.empty(min(wanted, _MOST_AT_ONCE), _RECORD)
+            count = self._held.read(part)
+            parts.append(part[:count])
+            wanted -= count
+            if wanted == 0 or count < len(part):
+                return np.concatenate(parts)
 
     def wait_for(self, timeout: Optional[float] = None) -> bool:
         """Waits for a record, as `RingToCpu.wait_for` waits for a message.
@@ -212,7 +219,7 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
         return self._held.wait(checked(timeout))
 
     def __iter__(self) -> Iterator[Any]:
-        while len(records := self.read()) != 0:
+        while len(records := self.read(_MOST_AT_ONCE)) != 0:
             yield from records
 
     def __repr__(self) -> str:

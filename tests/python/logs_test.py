@@ -60,6 +60,23 @@ def test_the_newest_are_kept_and_the_others_counted():
         assert log.lost == 7
 
 
+def test_a_large_log_is_read_by_parts(monkeypatch):
+    sizes = []
+    empty = np.empty
+    monkeypatch.setattr(np, "empty", lambda size, *others: sizes.append(size) or empty(size, *others))
+    with barmap.LogRing(slots=2**18) as log:
+        for number in range(70_000):
+            write(log, number, 0, 0, 0)
+        descriptor = log.share()
+        with barmap.LogRing.open_shared(descriptor) as other:
+            assert ids(other) == list(range(70_000))
+        assert ids(log.read(69_000)) == list(range(69_000))
+        assert ids(log.read()) == list(range(69_000, 70_000))
+        assert len(log.read()) == 0
+        os.close(descriptor)
+    assert max(sizes) <= 65536
+
+
 def test_a_wait_ends_with_a_record():
     with barmap.LogRing(slots=4) as log:
         writer = threading.Timer(0.05, write, (log, 3, 0, 0, 0))
