@@ -26,6 +26,7 @@ Many scattered copies:
 Messages between the CPU and running kernels or streams:
 
 - ``RingToGpu`` and ``RingToCpu`` carry messages of any dtype.
+- ``LogRing`` reads what running kernels log.
 - ``CounterToGpu`` and ``CounterToCpu`` are numbers that one side advances
   and the other waits for; an ``Arena`` has memory for hundreds of them.
 - ``StepInputs`` and ``StepOutputs`` move the small arrays of each step.
