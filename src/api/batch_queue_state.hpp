@@ -36,9 +36,10 @@ struct batch_queue_state final : checkpoint::survivor {
     /// The one that works, or another one in its place. @throws error if none does
     [[nodiscard]] at_work get();
 
-    /// CUDA's own copies, if start_short() has started them and they work: nothing is started here,
-    /// where others may wait for it.
+    /// CUDA's own copies, if they run beside another engine. Starts nothing: others may wait for the
+    /// submission that asks.
     [[nodiscard]] std::optional<at_work> get_short();
+    /// Starts them, where they are not the only engine that is allowed and can be had.
     void start_short() noexcept;
 
     /// The one that gave a ticket, or null. Takes no lock.
