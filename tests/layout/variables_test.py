@@ -33,7 +33,7 @@ def read_in(path):
 def main():
     table = set(re.findall(rf'\{{"{NAME}",', (CONFIG / "config.cpp").read_text()))
     source = (CONFIG / "unknown_variables.cpp").read_text()
-    others = re.search(r"others\{(.*?)\};", source, re.DOTALL).group(1)
+    others = re.search(r"others\[\]\{(.*?)\};", source, re.DOTALL).group(1)
     others = {"BARMAP_" + name for name in re.findall(r'"(\w+)"', others)}
     read = {}
     for folder in FOLDERS:
