@@ -80,7 +80,7 @@ void say(char const* what) noexcept {
 engine::engine(nixlBackendInitParams const* parameters)
     : nixlBackendEngine(parameters), gpu_(number_in(*parameters->customParams)),
       notices_(localAgent) {
-    (void)device::open(gpu_); // so that it is here that a machine without a GPU is told
+    (void)device::open(gpu_); // refuses a machine without a GPU now, not at a transfer
     agents_[localAgent] = notices_.own();
 }
 

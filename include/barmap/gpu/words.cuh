@@ -149,7 +149,7 @@ BARMAP_DEVICE void store_pair(word* to, word first, word second) {
 #endif
 }
 
-/// Stores two words as one: whoever looks sees both or neither. @pre `to` is aligned to 16 bytes
+/// Stores two words as one: a reader sees both or neither. @pre `to` is aligned to 16 bytes
 BARMAP_DEVICE void store_as_one(word* to, word first, word second) {
 #if defined(BARMAP_ON_CUDA)
     store_pair(to, first, second);
