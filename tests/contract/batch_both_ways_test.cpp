@@ -67,25 +67,18 @@ TEST(batch_both_ways_test, large_pieces_go_to_the_gpu_by_the_engine_that_cuda_ta
     engine_machine machine("channel");
     both_ways p;
     open_stream stream;
-    auto const loads = turned(large_pieces(p.back, p.back_host, 64 * kib));
-    for (bool const is_ordered : {false, true}) {
-        SCOPED_TRACE(is_ordered);
-        p.fill(12);
-        fake::gpu::activity before = machine.gpu().done();
-        machine.gpu().hold(own_engine);
-        batch_ticket const out = p.queue.submit(p.out_list);
-        p.expect_done(is_ordered ? p.queue.submit(loads, after{stream.get()}, then{stream.get()})
-                                 : p.queue.submit(loads));
-        EXPECT_FALSE(p.queue.done(out));
-        machine.gpu().release();
-        p.expect_done(out);
-        fake::gpu::activity after = machine.gpu().done();
-        EXPECT_GE(after.launches_of[shared_engines[0]] - before.launches_of[shared_engines[0]],
-                  loads.size());
-        EXPECT_EQ(after.launches_of[shared_engines[1]], before.launches_of[shared_engines[1]])
-            << "by which CUDA copies to the CPU";
-        p.expect_copied(12);
-    }
+    p.fill(12);
+    machine.gpu().hold(own_engine);
+    batch_ticket const out = p.queue.submit(p.out_list);
+    p.expect_done(p.queue.submit(turned(large_pieces(p.back, p.back_host, 64 * kib)),
+                                 after{stream.get()}, then{stream.get()}));
+    EXPECT_FALSE(p.queue.done(out));
+    EXPECT_EQ(machine.gpu().done().engine_type, shared_engines[0]);
+    EXPECT_EQ(machine.gpu().done().launches_of[shared_engines[1]], 0u)
+        << "by which CUDA copies to the CPU";
+    machine.gpu().release();
+    p.expect_done(out);
+    p.expect_copied(12);
 }
 
 TEST(batch_both_ways_test, other_loads_take_the_own_engine) {
@@ -93,21 +86,20 @@ TEST(batch_both_ways_test, other_loads_take_the_own_engine) {
         SCOPED_TRACE(one_is_shared);
         engine_machine machine("channel", {.one_engine_shared = one_is_shared});
         both_ways p;
-        auto const taken_by_others = [&](std::vector<copy_piece> const& list) {
-            fake::gpu::activity before = machine.gpu().done();
+        auto const taken_by = [&](std::vector<copy_piece> const& list) {
             p.expect_done(p.queue.submit(list));
-            fake::gpu::activity after = machine.gpu().done();
-            return after.launches_of[shared_engines[0]] != before.launches_of[shared_engines[0]];
+            return machine.gpu().done().engine_type;
         };
         auto const list = large_pieces(p.back, p.back_host, 64 * kib);
         std::vector<copy_piece> smaller = turned(list), fewer = turned(list), least = turned(list);
         smaller.back().bytes -= 1;
         fewer.resize(15);
         least.resize(16);
-        EXPECT_EQ(taken_by_others(least), !one_is_shared);
-        EXPECT_FALSE(taken_by_others(smaller));
-        EXPECT_FALSE(taken_by_others(fewer));
-        EXPECT_FALSE(taken_by_others(list)) << "to the CPU";
+        std::uint32_t const own = taken_by(list); // to the CPU
+        EXPECT_NE(own, shared_engines[0]);
+        EXPECT_EQ(taken_by(least), one_is_shared ? own : shared_engines[0]);
+        EXPECT_EQ(taken_by(smaller), own);
+        EXPECT_EQ(taken_by(fewer), own);
     }
 }
 
