@@ -120,8 +120,7 @@ void gpu_channel::add_engine(generation const& gpu, std::uint32_t engine_type) {
                                           "get the channel's doorbell token"),
                           "get the channel's doorbell token");
     token_ = submit.token;
-    // Where two processes meet on an engine, the time that one of them waits for the other: a
-    // courtesy, without which the channel works as well.
+    // A courtesy, without which the channel works as well.
     abi::time_slice_parameters slice{time_slice_us};
     (void)client_.control(group_, abi::cmd_set_time_slice, slice, "set the channel's time slice");
 }
