@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "batch/cublas.hpp"
 
+#include "bench/pattern.hpp"
 #include "output/formatted.hpp"
 
 #include <barmap/error.hpp>
 
 #include <cstdint>
 #include <dlfcn.h>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace barmap::tool {
 namespace {
@@ -55,18 +58,27 @@ void* load() {
                       "LD_LIBRARY_PATH");
 }
 
-gpu_memory filled_matrix(unsigned char byte) {
+/// Of random numbers with either sign, from 1/8 to 2: with equal ones a product takes less power,
+/// and so leaves more of the GPU's limit to what runs beside it.
+gpu_memory random_matrix(std::uint64_t seed) {
+    std::vector<std::uint16_t> rows(std::size_t{16} * side); // which come again and again
+    fill_pattern(std::as_writable_bytes(std::span(rows)), seed, 0);
+    constexpr std::uint16_t varying = 0x8fff, least = 0x3000;
+    for (std::uint16_t& each : rows)
+        each = static_cast<std::uint16_t>((each & varying) | least);
     gpu_memory made = gpu_memory::device(matrix_bytes);
-    fill_gpu(made.address(), byte, matrix_bytes);
+    auto const bytes = std::as_bytes(std::span(rows));
+    for (std::size_t at = 0; at < matrix_bytes; at += bytes.size())
+        write_gpu(made.address() + at, bytes);
     return made;
 }
 
 } // namespace
 
 large_product::large_product() : library_(load()) {
-    a_ = filled_matrix(0x11);
-    b_ = filled_matrix(0x13);
-    c_ = filled_matrix(0);
+    a_ = random_matrix(1);
+    b_ = random_matrix(2);
+    c_ = gpu_memory::device(matrix_bytes);
     require(function_of<create_function>(library_, "cublasCreate_v2")(&handle_), "start cuBLAS");
 }
 
