@@ -211,8 +211,9 @@ bool is_done(engine::state now) {
                 "is copied? See dmesg for an Xid, and `barmap info`");
 }
 
-/// Whether CUDA's own copies, which are in the stream itself, cost it less time than a channel, for
-/// which the stream waits (docs/batches.md).
+/// Whether CUDA's own copies, which are in the stream itself, cost it less time than a channel. The
+/// channel waits for a word of the stream, and the stream for one of the channel: at least 10 us.
+/// For more pieces, CUDA's call would keep the CPU too long (docs/batches.md).
 bool is_short(std::span<copy_piece const> pieces, engine::stream_order const& order,
               CUcontext context, cuda::address_ranges& asked) {
     constexpr std::size_t most_pieces = 8;
