@@ -118,6 +118,8 @@ public:
         view(view const&) = delete;
         view& operator=(view const&) = delete;
         ~view();
+        /// Never for another process: its mmap holds no reference to the memory. On an H200, after
+        /// the owner had freed that, it reached the owner's next allocation.
         [[nodiscard]] int fd() const noexcept { return fd_.get(); }
         /// The mmap outlives the descriptor, of which a process has a limited number.
         void close_fd() noexcept { fd_ = {}; }
