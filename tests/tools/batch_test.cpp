@@ -276,6 +276,28 @@ TEST(batch, measures_beside_a_product_of_matrices) {
     }
 }
 
+TEST(batch, measures_small_copies_beside_batches) {
+    outcome const run = barmap(small + "--beside copy --pieces 16 --sizes 4K");
+    ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+    auto const found = rows(run, "measurement", "beside copy");
+    expect_right(found);
+    for (char const* batches : {"nothing", "d2h", "h2d", "both"}) {
+        auto const beside = rows(run, "batches", batches);
+        ASSERT_FALSE(beside.empty()) << batches;
+        for (auto const& row : beside) {
+            EXPECT_GT(row.at("to_cpu_p50_ns"), 0.0);
+            EXPECT_GT(row.at("to_gpu_p50_ns"), 0.0);
+            EXPECT_EQ(row.at("gb_per_s") > 0.0, batches != std::string("nothing")) << row;
+        }
+    }
+}
+
+TEST(batch, measures_small_copies_beside_batches_with_host_memory_alone) {
+    outcome const run = barmap(small + "--beside copy --between inside");
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_NE(run.err.find("--between host"), std::string::npos) << run.err;
+}
+
 TEST(batch, says_where_there_is_no_cublas) {
     std::filesystem::path const directory = testing::TempDir() + "barmap-no-cublas";
     std::filesystem::create_directories(directory);

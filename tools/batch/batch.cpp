@@ -79,6 +79,8 @@ int run(batch_options const& given) {
         throw usage_error("--peer is for --between peer");
     if (values.between == "peer" && values.peer == values.device)
         throw usage_error("--peer is another GPU than --device: give --between inside for one");
+    if (values.beside == "copy" && values.between != "host")
+        throw usage_error("--beside copy is for --between host");
     if (values.round_trips > 0 && values.between != "host")
         throw usage_error("--round-trips is for --between host");
     bool const table = values.check == 0 && values.round_trips == 0 && !values.ordered &&
@@ -104,7 +106,8 @@ int run(batch_options const& given) {
     part(values.round_trips > 0, make_round_trips);
     part(values.ordered, measure_order);
     part(values.both, measure_both_ways);
-    part(!values.beside.empty(), measure_beside_gemm);
+    part(values.beside == "gemm", measure_beside_gemm);
+    part(values.beside == "copy", measure_beside_copy);
     out.set("engines", reports_of(engine));
     out.finish();
     return good ? exit_ok : exit_failed;
@@ -160,8 +163,10 @@ void add_batch(command_line& program) {
         "quarter of it at most");
     app.flag("--same", values->same, "the same pieces in each round of the table");
     app.flag("--both", values->both, "copy in both directions at once: GB/s of each and in sum");
-    app.add("--beside", values->beside, "how much batches slow large matrix products (gemm)")
-        .one_of({"gemm"})
+    app.add("--beside", values->beside,
+            "how much batches slow large matrix products (gemm), or a copy of 4 KiB by CUDA and "
+            "the wait for it (copy)")
+        .one_of({"gemm", "copy"})
         .named("NAME");
     app.flag(
         "--ordered", values->ordered,
@@ -187,8 +192,8 @@ void add_batch(command_line& program) {
              {"0 every byte was right", "1 a byte was wrong, early or stale, or a method failed",
               "2 an option or argument is wrong, every batch is too large for --pool, or the file "
               "of --output cannot be written",
-              "3 there is no GPU, no copy engine where one is needed, or no cuBLAS for --beside; a "
-              "driver call refused, or the output could not be written to stdout",
+              "3 there is no GPU, no copy engine where one is needed, or no cuBLAS for --beside "
+              "gemm; a driver call refused, or the output could not be written to stdout",
               "4 a batch did not end in time"},
          .examples = {"# The whole table, about a minute, and its plot",
                       "barmap batch --output batch.json && barmap plot batch.json -o batch.svg",

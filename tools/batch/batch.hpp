@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-/// barmap batch: batches of scattered copies by device::batches(), beside the other methods of this machine.
+/// barmap batch: batches of scattered copies by device::batches(), beside the other methods of this
+/// machine.
 namespace barmap::tool {
 
 struct batch_options : options {
@@ -24,7 +25,7 @@ struct batch_options : options {
     std::string between = "host"; ///< host, peer or inside: the other side of each copy
     int peer = -1;                ///< ordinal; -1: the first GPU that is not the device
     std::size_t in_flight = 1;    ///< batches of the table
-    bool same = false; ///< pieces in each round
+    bool same = false;            ///< pieces in each round
     bool both = false;
     std::string beside;
     bool ordered = false;
@@ -90,6 +91,8 @@ void put(json& row, batch_faults const& found);
 [[nodiscard]] bool measure_both_ways(batch_bench const& bench);
 /// --beside gemm: how much each method slows a matrix product. @throws error if there is no cuBLAS
 [[nodiscard]] bool measure_beside_gemm(batch_bench const& bench);
+/// --beside copy: how long a copy of 4 KiB by CUDA takes beside each method.
+[[nodiscard]] bool measure_beside_copy(batch_bench const& bench);
 /// --ordered: what lies between a kernel, a batch and a kernel of one stream.
 [[nodiscard]] bool measure_order(batch_bench const& bench);
 /// --check: random batches, every byte verified.

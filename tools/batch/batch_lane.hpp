@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "batch/batch.hpp"
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace barmap::tool {
+
+/// One direction, on a thread of its own: several batches in turn, all of them ready before the
+/// time begins.
+class batch_lane {
+public:
+    /// @throws error
+    batch_lane(batch_bench const& bench, batch_pools const& pools, std::string_view method,
+               copy_direction way, batch_order order, batch_shape const& shape);
+
+    /// Copies until it is told to stop, and each batch once at least.
+    /// @param waiting begins when all lanes have taken one from it
+    void run(std::atomic<unsigned>& waiting, std::atomic<bool> const& stop);
+
+    /// @throws what the copies threw
+    [[nodiscard]] double gigabytes_per_second() const;
+    [[nodiscard]] copy_direction way() const { return way_; }
+    [[nodiscard]] std::vector<place> const& places() const { return places_; }
+    [[nodiscard]] std::string name() const { return methods_.front()->name(); }
+
+private:
+    batch_bench const& bench_;
+    copy_direction way_;
+    std::size_t bytes_;
+    std::vector<place> places_;
+    std::vector<copy_piece> pieces_;
+    std::vector<std::unique_ptr<batch_method>> methods_;
+    std::size_t batches_ = 0;
+    double seconds_ = 0;
+    std::exception_ptr failure_;
+};
+
+/// Has lanes copy, each on its thread, while work() runs here. @throws what work() throws
+template <class Work>
+void run_lanes(std::span<std::unique_ptr<batch_lane> const> lanes, Work&& work) {
+    std::atomic<unsigned> waiting{static_cast<unsigned>(lanes.size())};
+    std::atomic<bool> stop{false};
+    std::vector<std::jthread> threads; // whose destructor joins
+    struct at_end {
+        std::atomic<bool>& stop;
+        ~at_end() { stop = true; }
+    } const ending{stop};
+    for (auto const& each : lanes)
+        threads.emplace_back([&] { each->run(waiting, stop); });
+    work();
+}
+
+} // namespace barmap::tool
