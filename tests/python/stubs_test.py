@@ -75,7 +75,7 @@ def mypy(tmp_path_factory):
     settings = directory / "mypy.ini"
     settings.write_text("[mypy]\nstrict = True\n[mypy-torch,cupy,numba,pycuda.*,vllm.*]\n"
                         "follow_imports = skip\nignore_missing_imports = True\n"
-                        "[mypy-docs_python_md]\nallow_untyped_defs = True\n")  # kernels of Numba
+                        "[mypy-docs_python_md]\nallow_untyped_defs = True\n")  # its worker
     return lambda *arguments: subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", settings, "--cache-dir", directory / "cache",
          *arguments],
@@ -93,8 +93,7 @@ DOCUMENTS = {
     "README.md": "",
     "docs/batches.md": "barmap cache blocks others torch",
     "docs/kernel.md": "barmap address nbytes forget",
-    "docs/python.md": "batches ctypes cupy graph last lengths libcuda model new_slots numba positions queue s "
-                      "slots stream to tokens",
+    "docs/python.md": "batches cupy lengths new_slots positions queue s slots source stream tokens",
     "docs/python-gdrcopy.md": "",
     "docs/python-pygpu.md": "",
     "docs/python-vkgdr.md": "",
