@@ -16,7 +16,8 @@ namespace {
 using cuda::address_range;
 using cuda::memory_side;
 
-/// Those of NULL, of the legacy default stream and of the one of each thread.
+/// Those of NULL, of the legacy default stream and of the one of each thread, whose one handle does
+/// not say which stream it is.
 bool is_default(CUstream stream) noexcept {
     constexpr std::uintptr_t per_thread = 2; // CU_STREAM_PER_THREAD
     return reinterpret_cast<std::uintptr_t>(stream) <= per_thread;
