@@ -11,7 +11,7 @@ constexpr std::uint32_t shared_engines[] = {rm::abi::engine_type_copy0 + 2,
 
 /// The whole of both sides, in pieces that gain by the other engines. None follows the one before.
 std::vector<copy_piece> large_pieces(device_block const& gpu, pinned_block const& host,
-                                     std::size_t each = 32 * kib) {
+                                     std::size_t each = 64 * kib) {
     std::vector<copy_piece> result;
     for (std::size_t const first : {std::size_t{0}, each})
         for (std::size_t at = first; at < batch_program::size; at += 2 * each)
@@ -60,47 +60,6 @@ TEST(batch_both_ways_test, the_way_back_takes_the_other_engines) {
     }
     p.expect_done(p.queue.submit(turned(p.back_list))); // nothing goes the other way any more
     EXPECT_EQ(machine.gpu().done().engine_type, own_engine);
-}
-
-// Copies of CUDA's then wait less, and what goes to the CPU has the own engine for itself.
-TEST(batch_both_ways_test, large_pieces_go_to_the_gpu_by_the_engine_that_cuda_takes) {
-    engine_machine machine("channel");
-    both_ways p;
-    open_stream stream;
-    p.fill(12);
-    machine.gpu().hold(own_engine);
-    batch_ticket const out = p.queue.submit(p.out_list);
-    p.expect_done(p.queue.submit(turned(large_pieces(p.back, p.back_host, 64 * kib)),
-                                 after{stream.get()}, then{stream.get()}));
-    EXPECT_FALSE(p.queue.done(out));
-    EXPECT_EQ(machine.gpu().done().engine_type, shared_engines[0]);
-    EXPECT_EQ(machine.gpu().done().launches_of[shared_engines[1]], 0u)
-        << "by which CUDA copies to the CPU";
-    machine.gpu().release();
-    p.expect_done(out);
-    p.expect_copied(12);
-}
-
-TEST(batch_both_ways_test, other_loads_take_the_own_engine) {
-    for (bool const one_is_shared : {false, true}) {
-        SCOPED_TRACE(one_is_shared);
-        engine_machine machine("channel", {.one_engine_shared = one_is_shared});
-        both_ways p;
-        auto const taken_by = [&](std::vector<copy_piece> const& list) {
-            p.expect_done(p.queue.submit(list));
-            return machine.gpu().done().engine_type;
-        };
-        auto const list = large_pieces(p.back, p.back_host, 64 * kib);
-        std::vector<copy_piece> smaller = turned(list), fewer = turned(list), least = turned(list);
-        smaller.back().bytes -= 1;
-        fewer.resize(15);
-        least.resize(16);
-        std::uint32_t const own = taken_by(list); // to the CPU
-        EXPECT_NE(own, shared_engines[0]);
-        EXPECT_EQ(taken_by(least), one_is_shared ? own : shared_engines[0]);
-        EXPECT_EQ(taken_by(smaller), own);
-        EXPECT_EQ(taken_by(fewer), own);
-    }
 }
 
 // What is small, short, or goes the same way as what is under way stays on the own engine.

@@ -135,15 +135,15 @@ private:
     using queue_set = queues<striped_queue>;
 
     [[nodiscard]] std::size_t all_slots() const noexcept {
-        return own_.size() + shared_.size() + passing_.size() + loading_.size();
+        return own_.size() + shared_.size() + passing_.size();
     }
     [[nodiscard]] queue_set::slot& slot(std::size_t index) noexcept {
-        for (queue_set* const each : {&own_, &shared_, &passing_}) {
+        for (queue_set* const each : {&own_, &shared_}) {
             if (index < each->size())
                 return each->at(index);
             index -= each->size();
         }
-        return loading_.at(index);
+        return passing_.at(index);
     }
     [[nodiscard]] std::size_t index_of(queue_set::slot const& which) noexcept {
         std::size_t index = 0;
@@ -158,16 +158,11 @@ private:
         return std::make_unique<striped_queue>(*session_, engine_types);
     }
 
-    std::unique_ptr<striped_queue> open_on_first_shared() {
-        return open(std::span(session_->shared_engines).first(1));
-    }
-
     queue_set::visit choose(direction which, std::size_t pieces, std::size_t bytes,
                             std::optional<CUstream> const& after) {
-        queue_set* const others = loads_large_pieces(which, pieces, bytes) ? &loading_
-                                  : goes_against(which, pieces, bytes)     ? &shared_
-                                  : passes_bulk(pieces, bytes)             ? &passing_
-                                                                           : nullptr;
+        queue_set* const others = goes_against(which, pieces, bytes) ? &shared_
+                                  : passes_bulk(pieces, bytes)       ? &passing_
+                                                                     : nullptr;
         if (others && others->holds_up_nothing(after, which)) {
             try {
                 return others->choose(after, which);
@@ -178,22 +173,11 @@ private:
         return own_.choose(after, which);
     }
 
-    static constexpr std::size_t least_batch = std::size_t{1} << 20; ///< smaller: soon over
-
-    /// Whether a batch goes to the GPU by the engine by which CUDA also does. That keeps less on
-    /// its way than the own engine, which makes CUDA's copy of 4 KiB to the CPU take 53 us instead
-    /// of 13, and is as fast from this size of pieces on (H100).
-    [[nodiscard]] bool loads_large_pieces(direction which, std::size_t pieces,
-                                          std::size_t bytes) const noexcept {
-        constexpr std::size_t least_piece = std::size_t{64} << 10;
-        return which == direction::to_gpu && bytes >= least_batch &&
-               bytes / pieces >= least_piece && session_->shared_engines.size() > 1;
-    }
-
     /// Whether a batch goes by engines that CUDA uses as well, since it has the link's other
     /// direction for itself there: batches in both directions then take half the time. Smaller
-    /// pieces gain nothing.
+    /// pieces gain nothing, and small batches are soon over.
     bool goes_against(direction which, std::size_t pieces, std::size_t bytes) noexcept {
+        constexpr std::size_t least_batch = std::size_t{1} << 20;
         std::size_t const least_piece = session_->shared_engines.size() > 1 ? 2048 : 16384;
         // Among GPUs these engines make a fifth of the own one's rate (H100).
         if (which == direction::among_gpus || bytes < least_batch || bytes / pieces < least_piece ||
@@ -286,16 +270,14 @@ private:
     gpu gpu_;
     std::optional<cuda::block_addresses> addresses_;
     os::process_id owner_ = os::this_process();
-    std::unique_ptr<cuda_session> session_; // goes after its queues
-    static constexpr std::size_t own = 3, shared = 1, passing = 1,
-                                 loading = 3; ///< of each direction
-    static_assert(queue_set::count(own) + queue_set::count(shared) + queue_set::count(passing) +
-                      queue_set::count(loading) <=
+    std::unique_ptr<cuda_session> session_;                        // goes after its queues
+    static constexpr std::size_t own = 3, shared = 1, passing = 1; ///< of each direction
+    static_assert(queue_set::count(own) + queue_set::count(shared) + queue_set::count(passing) <=
                   most_queues);
     queue_set own_{[this] { return open(session_->own_engine); }, own};
     queue_set shared_{[this] { return open(session_->shared_engines); }, shared};
-    queue_set passing_{[this] { return open_on_first_shared(); }, passing};
-    queue_set loading_{[this] { return open_on_first_shared(); }, loading};
+    queue_set passing_{[this] { return open(std::span(session_->shared_engines).first(1)); },
+                       passing};
     std::atomic<bool> stopped_{false};
 
     std::thread watcher_;
