@@ -89,8 +89,8 @@ engine::engine(nixlBackendInitParams const* parameters)
 nixl_status_t engine::registerMem(nixlBlobDesc const& range, nixl_mem_t const& kind,
                                   nixlBackendMD*& out) {
     return answer([&] {
-        auto made =
-            std::make_unique<known_place>(range, kind, std::make_shared<place>(range, kind, gpu_));
+        auto made = std::make_unique<known_place>(localAgent, range, kind,
+                                                  std::make_shared<place>(range, kind, gpu_));
         registered_places::add(*made);
         out = made.release();
         return NIXL_SUCCESS;
@@ -127,7 +127,7 @@ nixl_status_t engine::loadRemoteMD(nixlBlobDesc const& range, nixl_mem_t const& 
             at = std::make_shared<place>("agent " + agent + " is on another machine");
         else if (!place::is_of_this_process(range.metaInfo))
             at = std::make_shared<place>(range, kind, range.metaInfo);
-        out = new known_place(range, kind, std::move(at));
+        out = new known_place(agent, range, kind, std::move(at));
         return NIXL_SUCCESS;
     });
 }

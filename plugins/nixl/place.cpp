@@ -152,13 +152,13 @@ std::uintptr_t place::offset_for(int gpu) const {
 namespace {
 
 struct all_places {
-    using range = std::tuple<nixl_mem_t, std::uintptr_t, std::size_t>;
+    using owned_range = std::tuple<std::string, nixl_mem_t, std::uintptr_t, std::size_t>;
     std::mutex lock;
-    std::multimap<range, std::shared_ptr<place>> by_range;
+    std::multimap<owned_range, std::shared_ptr<place>> by_range;
 };
 
-all_places::range range_of(known_place const& one) {
-    return {one.kind, one.range.addr, one.range.len};
+all_places::owned_range range_of(known_place const& one) {
+    return {one.agent, one.kind, one.range.addr, one.range.len};
 }
 
 /// Never destroyed: agents may outlive every static object of this library.
@@ -179,8 +179,8 @@ std::shared_ptr<place> known_place::find() const {
     }
     if (found)
         return found;
-    throw error(errc::invalid_argument, "find memory of an agent", "",
-                "it is not registered any more");
+    throw error(errc::invalid_argument, "find memory of agent " + agent, "",
+                "it has not registered it, or not any more");
 }
 
 void registered_places::add(known_place const& registered) {

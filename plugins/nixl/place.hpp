@@ -70,20 +70,25 @@ private:
 
 /// The form in which NIXL keeps what it registers or loads.
 struct known_place final : nixlBackendMD {
-    /// @param there null: of another agent of this process, whatever is registered when it is
-    /// needed
-    known_place(nixlBasicDesc const& at, nixl_mem_t of, std::shared_ptr<place> there = nullptr)
-        : nixlBackendMD(true), range(at), kind(of), known(std::move(there)) {}
+    /// @param its the agent that has the memory
+    /// @param there null: of an agent of this process, whatever that agent has registered when it
+    /// is needed
+    known_place(std::string its, nixlBasicDesc const& at, nixl_mem_t of,
+                std::shared_ptr<place> there)
+        : nixlBackendMD(true), agent(std::move(its)), range(at), kind(of), known(std::move(there)) {
+    }
 
-    /// @throws error if nothing is registered there
+    /// @throws error if the agent has not registered it, or not any more
     [[nodiscard]] std::shared_ptr<place> find() const;
 
+    std::string agent;
     nixlBasicDesc range;
     nixl_mem_t kind;
     std::shared_ptr<place> known;
 };
 
-/// What agents of this process have registered, for each other.
+/// What agents of this process have registered, for each other. An agent's memory is found by its
+/// name alone: the metadata of another one may claim it.
 namespace registered_places {
 
 void add(known_place const& registered);

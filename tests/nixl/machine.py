@@ -17,6 +17,9 @@ except OSError:
     DRIVER = None
 
 
+HAS_HANDLE = b"\1\0\0\0\1\0\0\0"  # how the plug-in's metadata of GPU memory begin: the version, and that there is one
+
+
 def nixl_package():
     """The package of whichever wheel is installed, or None."""
     for name in ("nixl_cu13", "nixl_cu12"):

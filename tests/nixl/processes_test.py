@@ -159,8 +159,8 @@ class TwoProcesses(unittest.TestCase):
         mine = self.memory(Pageable)
         theirs = There(self.other, "OnGpu", SIZE, 0)
         told = bytes.fromhex(self.other.ask("metadata"))
-        published = told.index(b"\1\0\0\0\1\0\0\0")  # the version, and that there is a handle
-        in_opened = published + 8 + 16 + 16 + 64  # behind the process, the GPU and the handle
+        process = told.index(machine.HAS_HANDLE) + len(machine.HAS_HANDLE)
+        in_opened = process + 16 + 16 + 64  # behind the process, the GPU and the handle
         self.assertEqual(0, *struct.unpack_from("<Q", told, in_opened))
         size = told.index(struct.pack("<QQ", theirs.address, SIZE)) + 8
         for what, at, number in (("it ends a byte behind", in_opened, 1),

@@ -219,6 +219,29 @@ class Refusal(unittest.TestCase):
                 handle.release()
                 self.expect_work()
 
+    def test_memory_that_another_agent_claims(self):
+        other, here = Agent(), self.memory(Pageable)
+        for owner in (self.agent, other):
+            for kind in (Pageable, OnGpu):
+                with self.subTest(owner=owner.name, kind=kind):
+                    memory = self.memory(kind, known=False)
+                    owner.register(memory)
+                    memory.put(b"\x11" * SIZE)
+                    told, name = owner.nixl.get_agent_metadata(), owner.name.encode()
+                    thief = self.agent.nixl.add_remote_agent(told.replace(name, b"thief" + name[5:])).decode()
+                    for operation in ("READ", "WRITE"):
+                        with self.assertRaises(self.errors.nixlInvalidParamError):
+                            self.agent.prepare(operation, here, memory, [(0, 0, SIZE)], to=thief)
+                    self.agent.nixl.remove_remote_agent(thief)
+        process = told.index(machine.HAS_HANDLE) + len(machine.HAS_HANDLE)  # this one: as if it were another
+        self.agent.nixl.add_remote_agent(told[:process] + bytes(16) + told[process + 16:])
+        with self.assertRaises(self.errors.nixlBackendError):  # CUDA opens no handle in the process that made it
+            self.agent.prepare("READ", here, memory, [(0, 0, SIZE)], to=other.name)
+        self.agent.nixl.remove_remote_agent(other.name)
+        self.agent.meet(other)
+        self.agent.transfer("WRITE", here, memory, [(0, 0, SIZE)], to=other.name)
+        self.assertTrue(here.get() == memory.get())
+
     def metadata_with(self, agent, change):
         """Of another agent, with the words of its connection information changed."""
         told = agent.nixl.get_agent_metadata()
@@ -264,7 +287,7 @@ class Refusal(unittest.TestCase):
         other, memory = Agent(), self.memory(OnGpu, known=False)
         other.register(memory)
         told = other.nixl.get_agent_metadata()
-        version = told.index(b"\1\0\0\0\1\0\0\0")  # the version, and that there is a handle
+        version = told.index(machine.HAS_HANDLE)
         with self.assertRaises(self.errors.nixlMismatchError):
             self.agent.nixl.add_remote_agent(told[:version] + b"\2" + told[version + 1:])
         with self.assertRaises(self.errors.nixlMismatchError):
