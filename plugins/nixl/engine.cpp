@@ -100,7 +100,9 @@ nixl_status_t engine::registerMem(nixlBlobDesc const& range, nixl_mem_t const& k
 nixl_status_t engine::deregisterMem(nixlBackendMD* known) {
     auto const owned = std::unique_ptr<known_place>(static_cast<known_place*>(known));
     registered_places::remove(*owned);
-    owned->known->deregister();
+    owned->known->close();
+    transfer::wait_for_copies(*owned->known);
+    owned->known->unpin();
     return NIXL_SUCCESS;
 }
 
@@ -213,53 +215,43 @@ nixl_status_t engine::prepXfer(nixl_xfer_op_t const& operation, nixl_meta_dlist_
     });
 }
 
-void engine::expect_usable(request const& prepared) const {
-    for (std::shared_ptr<place const> const& each : prepared.pieces.places)
-        if (!each->is_usable()) {
-            std::optional<notices::address> const other = address_of(prepared.agent);
-            if (other && !notices::is_there(*other))
-                throw std::system_error(std::make_error_code(std::errc::connection_refused),
-                                        "agent " + prepared.agent + " has ended");
-            throw error(errc::invalid_argument, "post a transfer", "",
-                        "its memory is not registered any more");
-        }
+void engine::refuse_closed(std::string const& agent) const {
+    std::optional<notices::address> const other = address_of(agent);
+    if (other && !notices::is_there(*other))
+        throw std::system_error(std::make_error_code(std::errc::connection_refused),
+                                "agent " + agent + " has ended");
+    throw error(errc::invalid_argument, "post a transfer", "",
+                "its memory is not registered any more");
 }
 
 nixl_status_t engine::postXfer(nixl_xfer_op_t const&, nixl_meta_dlist_t const&,
                                nixl_meta_dlist_t const&, std::string const&,
                                nixlBackendReqH*& prepared, nixl_opt_b_args_t const* options) const {
-    auto& posted = static_cast<request&>(*prepared);
-    return posted.status = answer([&] {
-               expect_usable(posted);
-               posted.notification.reset();
-               if (options && options->hasNotif)
-                   posted.notification = options->notifMsg;
-               posted.ticket = posted.queue.submit(posted.pieces.list);
-               return NIXL_IN_PROG;
-           });
+    return answer([&] {
+        auto& posted = static_cast<request&>(*prepared);
+        posted.notification.reset();
+        if (options && options->hasNotif)
+            posted.notification = options->notifMsg;
+        if (!posted.copies.post())
+            refuse_closed(posted.agent);
+        return NIXL_IN_PROG;
+    });
 }
 
 nixl_status_t engine::checkXfer(nixlBackendReqH* request_of_nixl) const {
-    auto& posted = static_cast<request&>(*request_of_nixl);
-    return posted.status = answer([&] {
-               if (!posted.queue.done(posted.ticket))
-                   return NIXL_IN_PROG;
-               if (posted.notification)
-                   send(posted.agent, *posted.notification);
-               posted.notification.reset(); // not sent again if the caller asks again
-               return NIXL_SUCCESS;
-           });
+    return answer([&] {
+        auto& posted = static_cast<request&>(*request_of_nixl);
+        if (!posted.copies.is_done())
+            return NIXL_IN_PROG;
+        if (posted.notification)
+            send(posted.agent, *posted.notification);
+        posted.notification.reset(); // not sent again if the caller asks again
+        return NIXL_SUCCESS;
+    });
 }
 
 nixl_status_t engine::releaseReqH(nixlBackendReqH* request_of_nixl) const {
-    constexpr std::chrono::milliseconds a_while{100};
-    auto const released = std::unique_ptr<request>(static_cast<request*>(request_of_nixl));
-    if (released->status == NIXL_IN_PROG)
-        (void)answer([&] {
-            while (!released->queue.wait(released->ticket, a_while)) {
-            }
-            return NIXL_SUCCESS;
-        });
+    delete request_of_nixl;
     return NIXL_SUCCESS;
 }
 

@@ -17,8 +17,6 @@
 
 namespace barmap::nixl {
 
-struct request;
-
 /// One agent's back-end: a transfer is a batch of copies. NIXL's interface gives the signatures and
 /// its rules; no exception leaves a member, and what is refused is said on stderr.
 /// Thread rule: every member may be called at once, but one request by one thread at a time.
@@ -66,9 +64,9 @@ private:
     /// @throws std::runtime_error if nobody has told it
     [[nodiscard]] std::optional<notices::address> address_of(std::string const& agent) const;
 
-    /// @throws error for memory that is not registered any more, std::system_error for that of an
-    ///         agent that has ended
-    void expect_usable(request const& prepared) const;
+    /// Tells why a transfer with this agent finds a place closed.
+    /// @throws error, std::system_error if the agent has ended
+    [[noreturn]] void refuse_closed(std::string const& agent) const;
     void send(std::string const& agent, std::string const& text) const;
 
     int gpu_; ///< the parameter

@@ -109,8 +109,7 @@ bool place::is_of_this_process(std::string const& published) {
     return read(published).process == name_of_this_process();
 }
 
-void place::deregister() noexcept {
-    is_usable_ = false;
+void place::unpin() noexcept {
     std::lock_guard const hold(lock_);
     pinned_.reset();
 }

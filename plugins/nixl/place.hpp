@@ -39,11 +39,12 @@ public:
     /// Whether an agent of this process has published it.
     [[nodiscard]] static bool is_of_this_process(std::string const& published);
 
-    /// Ends the registration. No transfer may be posted from then on, since other memory may soon
-    /// be at the same addresses.
-    void deregister() noexcept;
+    /// From now on no transfer may be posted, since other memory may soon be at the same addresses.
+    void close() noexcept { is_open_ = false; }
+    [[nodiscard]] bool is_open() const noexcept { return is_open_; }
 
-    [[nodiscard]] bool is_usable() const noexcept { return is_usable_; }
+    /// Ends what the registration has pinned. @pre it is closed, and no transfer is in flight
+    void unpin() noexcept;
 
     /// CUDA's ordinal of the GPU that has it; `host` also for a GPU that this process does not see.
     [[nodiscard]] int gpu() const noexcept { return gpu_; }
@@ -62,7 +63,7 @@ private:
     std::string unreachable_;              ///< why it is; empty: it is not
 
     std::optional<nixlBasicDesc> elsewhere_; ///< the range, if another process has it
-    std::atomic<bool> is_usable_{true};
+    std::atomic<bool> is_open_{true};
     mutable std::mutex lock_;                     ///< of the next two
     mutable std::map<int, opened_memory> opened_; ///< by the GPU that it was opened for
     std::shared_ptr<pinned_range const> pinned_;

@@ -227,6 +227,24 @@ class TwoAgents(OneMachine):
         functions = (ctypes.c_void_p * (in_table + 1)).from_address(table)
         return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(functions[in_table])(engine, request)
 
+    def test_deregistering_waits_for_the_copies(self):
+        first, second, size = Agent(), Agent(), 16 * SIZE
+        there = self.memory(Pageable, size=size)
+        second.register(there)
+        for kind in (OnGpu, Pageable) * 5:
+            here = self.memory(kind, size=size)
+            known = first.register(here)
+            second.nixl.add_remote_agent(first.nixl.get_agent_metadata())
+            data = self.fill(here)
+            handle = second.prepare("READ", there, here, [(i, i, 4096) for i in range(0, size, 4096)], to=first.name)
+            second.nixl.transfer(handle)
+            first.nixl.deregister_memory(known)
+            self.assertTrue(data == there.get())
+            while (state := second.nixl.check_xfer_state(handle)) == "PROC":
+                pass
+            self.assertEqual("DONE", state)
+            handle.release()
+
     def test_notices_alone(self):
         first, second = Agent(), Agent()
         first.meet(second)
