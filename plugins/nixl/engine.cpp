@@ -98,6 +98,8 @@ nixl_status_t engine::registerMem(nixlBlobDesc const& range, nixl_mem_t const& k
 }
 
 nixl_status_t engine::deregisterMem(nixlBackendMD* known) {
+    if (is_copy())
+        return NIXL_SUCCESS;
     auto const owned = std::unique_ptr<known_place>(static_cast<known_place*>(known));
     registered_places::remove(*owned);
     owned->known->close();
@@ -251,7 +253,8 @@ nixl_status_t engine::checkXfer(nixlBackendReqH* request_of_nixl) const {
 }
 
 nixl_status_t engine::releaseReqH(nixlBackendReqH* request_of_nixl) const {
-    delete request_of_nixl;
+    if (!is_copy())
+        delete request_of_nixl;
     return NIXL_SUCCESS;
 }
 

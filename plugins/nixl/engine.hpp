@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/process.hpp"
 #include "notices.hpp"
 #include "place.hpp"
 
@@ -69,6 +70,11 @@ private:
     [[noreturn]] void refuse_closed(std::string const& agent) const;
     void send(std::string const& agent, std::string const& text) const;
 
+    /// Of a forked child, which leaves what it has copies of: another thread of the parent may
+    /// have held a lock at the fork.
+    [[nodiscard]] bool is_copy() const noexcept { return !os::is_this_process(owner_); }
+
+    os::process_id owner_ = os::this_process();
     int gpu_; ///< the parameter
     notices notices_;
     mutable std::mutex lock_; ///< of the next two

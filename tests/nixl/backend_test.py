@@ -257,16 +257,22 @@ class TwoAgents(OneMachine):
 
     def test_a_forked_child_drops_its_copies(self):
         first, second = Agent(), Agent()
+        here, there = self.memory(Pageable), self.memory(OnGpu)
+        first.register(here), second.register(there)
         first.meet(second)
+        data = self.fill(here)
+        handle = first.prepare("WRITE", here, there, [(0, 0, SIZE)], to=second.name)
         child = os.fork()
         if child == 0:
             signal.alarm(60)  # ends a child that hangs
             try:
-                del first, second
+                del handle, first, second
                 os._exit(0)
             finally:
                 os._exit(1)
         self.assertEqual((child, 0), os.waitpid(child, 0))
+        first.finish(handle)
+        self.assertTrue(data == there.get())
         first.nixl.send_notif(second.name, b"still there")
         self.assertEqual({first.name: [b"still there"]}, second.wait_for_notices(1))
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
 #include "engine.hpp"
+#include "shared/in_child.hpp"
 #include "transfer.hpp"
 
 #include <array>
@@ -144,6 +145,23 @@ TEST_F(transfer_test, releasing_waits_for_copies) {
     EXPECT_FALSE(is_released);
     machine_.gpu().release();
     releasing.join();
+    expect_copied();
+}
+
+// Whose parent's thread goes on with the submission, and not the child's.
+TEST_F(transfer_test, a_child_waits_for_nothing) {
+    auto const posted = make_transfer();
+    int status = -1;
+    when_submitting([&] {
+        status = in_child(0, [&] {
+            alarm(20); // ends a child that hangs
+            pages_->free();
+        });
+    });
+    ASSERT_TRUE(posted->post());
+    expect_exit(0, status);
+    while (!posted->is_done()) {
+    }
     expect_copied();
 }
 
