@@ -6,21 +6,7 @@
 
 #include <barmap/error.hpp>
 
-#include <string>
-
 namespace barmap::nixl {
-
-void enable_peer_access(int gpu, int owner) {
-    auto const from = cuda::primary_context::retain(cuda::device_with(gpu));
-    auto const to = cuda::primary_context::retain(cuda::device_with(owner));
-    cuda::context_scope const scope(from.get());
-    CUresult const result = cuda::api().ctx_enable_peer_access(to.get(), 0);
-    if (result != cuda::success && result != cuda::error_peer_already_enabled)
-        throw error(errc::wrong_device,
-                    "let GPU " + std::to_string(gpu) + " reach memory of GPU " +
-                        std::to_string(owner),
-                    "", "these GPUs have no access to each other: copy through host memory");
-}
 
 opened_memory::opened_memory(CUipcMemHandle const& handle, int gpu)
     : owner_(os::this_process()), context_(cuda::primary_context::retain(cuda::device_with(gpu))) {

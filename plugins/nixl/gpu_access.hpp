@@ -10,10 +10,6 @@
 
 namespace barmap::nixl {
 
-/// Lets one GPU reach the memory of another one of this process, from now on.
-/// @throws error errc::wrong_device if it cannot
-void enable_peer_access(int gpu, int owner);
-
 /// Memory of another process, opened for one GPU by CUDA IPC for as long as this lives.
 class opened_memory {
 public:

@@ -4,7 +4,10 @@
 #include "base/random_bytes.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/memory.hpp"
+#include "driver/cuda/peer_access.hpp"
+#include "gpu/gpu_identity.hpp"
 
+#include <barmap/device.hpp>
 #include <barmap/error.hpp>
 
 #include <array>
@@ -36,13 +39,6 @@ struct published_place {
     std::uint64_t in_opened = 0;
 };
 
-CUuuid uuid_of(int ordinal) {
-    CUuuid result{};
-    cuda::check(cuda::api().device_get_uuid(&result, cuda::device_with(ordinal)),
-                "read the UUID of a GPU");
-    return result;
-}
-
 published_place read(std::string const& published) {
     published_place told;
     if (published.size() == sizeof told)
@@ -54,10 +50,8 @@ published_place read(std::string const& published) {
 }
 
 int ordinal_of(CUuuid const& wanted) {
-    int count = 0;
-    cuda::check(cuda::api().device_get_count(&count), "count the GPUs");
-    for (int i = 0; i < count; ++i)
-        if (CUuuid const each = uuid_of(i); std::memcmp(&each, &wanted, sizeof each) == 0)
+    for (int i = 0; i < device::count(); ++i)
+        if (CUuuid const each = identify(i).uuid; std::memcmp(&each, &wanted, sizeof each) == 0)
             return i;
     return place::host;
 }
@@ -123,7 +117,7 @@ std::string place::publish() const {
     published_place told;
     told.process = name_of_this_process();
     if (gpu_ != host)
-        told.gpu = uuid_of(gpu_);
+        told.gpu = identify(gpu_).uuid;
     if (handle_) {
         told.has_handle = 1;
         told.handle = *handle_;
@@ -144,7 +138,8 @@ std::uintptr_t place::offset_for(int gpu) const {
         return opened->second.address() + in_opened_ - elsewhere_->addr;
     }
     if (gpu_ != host && gpu_ != gpu)
-        enable_peer_access(gpu, gpu_);
+        cuda::enable_peer_access(
+            gpu, gpu_, "these GPUs have no access to each other: copy through host memory");
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "batch/batch.hpp"
 
 #include "batch/batch_kernels.ptx.hpp"
+#include "driver/cuda/peer_access.hpp"
 #include "output/formatted.hpp"
 #include "output/units.hpp"
 #include "program/exit_codes.hpp"
@@ -34,21 +35,6 @@ json reports_of(std::optional<batch_queue> const& queue) {
     return found;
 }
 
-/// Lets a GPU's context reach all memory of another one's. @throws error
-void enable_peer_access(opened_gpu const& from, opened_gpu const& to) {
-    constexpr CUresult error_already_enabled = 704;
-    CUcontext peer = nullptr;
-    {
-        cuda::context_scope const scope = to.enter();
-        cuda::check(cuda::api().ctx_get_current(&peer), "find a GPU's context");
-    }
-    cuda::context_scope const scope = from.enter();
-    CUresult const result = cuda::api().ctx_enable_peer_access(peer, 0);
-    if (result != error_already_enabled)
-        cuda::check(result, "let a GPU access another one's memory",
-                    "see `nvidia-smi topo -p2p r`, and give --peer one that it can access");
-}
-
 /// The GPU that has the other side of the copies; none for host memory.
 std::unique_ptr<opened_gpu> open_other(batch_options const& values, opened_gpu const& gpu) {
     if (values.between == "host")
@@ -58,8 +44,10 @@ std::unique_ptr<opened_gpu> open_other(batch_options const& values, opened_gpu c
     int const peer = values.peer < 0 ? first_other : values.peer;
     auto other = std::make_unique<opened_gpu>(is_inside ? values.device : peer);
     if (!is_inside) {
-        enable_peer_access(gpu, *other);
-        enable_peer_access(*other, gpu);
+        constexpr char advice[] =
+            "see `nvidia-smi topo -p2p r`, and give --peer one that it can access";
+        cuda::enable_peer_access(gpu.device().ordinal(), peer, advice);
+        cuda::enable_peer_access(peer, gpu.device().ordinal(), advice);
     }
     return other;
 }
