@@ -12,7 +12,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
-#include <vector>
 
 namespace barmap::nixl {
 namespace {

@@ -18,6 +18,9 @@
 
 namespace barmap::nixl {
 
+/// To stderr.
+void say(char const* what) noexcept;
+
 /// One agent's back-end: a transfer is a batch of copies. NIXL's interface gives the signatures and
 /// its rules; no exception leaves a member, and what is refused is said on stderr.
 /// Thread rule: every member may be called at once, but one request by one thread at a time.

@@ -36,6 +36,13 @@ std::string random_letters() {
     throw std::system_error(errno, std::generic_category(), what);
 }
 
+os::fd make_socket() {
+    os::fd made(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    if (!made)
+        fail("make a socket");
+    return made;
+}
+
 /// For reading.
 bool is_shut_down(int socket) noexcept {
     pollfd asked{socket, POLLRDHUP, 0};
@@ -60,31 +67,23 @@ struct socket_name {
 
 notices::notices(std::string agent)
     : agent_(std::move(agent)), own_{"barmap-nixl-" + random_letters(), random_letters()},
-      socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    if (socket_ < 0)
-        fail("make a socket");
-    try {
-        timeval const longest{1, 0};
-        socket_name const name(own_.socket);
-        if (setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest) != 0 ||
-            bind(socket_, name.get(), name.bytes) != 0)
-            fail("name a socket");
-        receiver_ = std::make_unique<std::thread>(&notices::receive, this);
-    } catch (...) {
-        close(socket_);
-        throw;
-    }
+      socket_(make_socket()) {
+    timeval const longest{1, 0};
+    socket_name const name(own_.socket);
+    if (setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest) != 0 ||
+        bind(socket_.get(), name.get(), name.bytes) != 0)
+        fail("name a socket");
+    receiver_ = std::make_unique<std::thread>(&notices::receive, this);
 }
 
 notices::~notices() {
     if (os::is_this_process(owner_)) {
-        shutdown(socket_, SHUT_RD); // ends the thread
+        shutdown(socket_.get(), SHUT_RD); // ends the thread
         receiver_->join();
     } else {
         // Neither joined nor detached: a new thread of the child may have its place.
         (void)receiver_.release();
     }
-    close(socket_);
 }
 
 // A message: the key, the length of the sender's name, the name, the text.
@@ -96,19 +95,18 @@ void notices::send(address const& to, std::string const& text) const {
     message += agent_;
     message += text;
     socket_name const name(to.socket);
-    while (sendto(socket_, message.data(), message.size(), MSG_NOSIGNAL, name.get(), name.bytes) <
-           0)
+    while (sendto(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL, name.get(),
+                  name.bytes) < 0)
         if (errno != EINTR)
             fail("send a notification");
 }
 
-bool notices::is_there(address const& agent) noexcept {
-    int const asking = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+bool notices::is_there(address const& agent) noexcept try {
+    os::fd const asking = make_socket();
     socket_name const name(agent.socket);
-    bool const refused =
-        asking >= 0 && ::connect(asking, name.get(), name.bytes) != 0 && errno == ECONNREFUSED;
-    close(asking);
-    return !refused;
+    return ::connect(asking.get(), name.get(), name.bytes) == 0 || errno != ECONNREFUSED;
+} catch (std::system_error const&) {
+    return true; // as far as anybody can tell
 }
 
 std::vector<notices::notice> notices::take() {
@@ -119,11 +117,11 @@ std::vector<notices::notice> notices::take() {
 void notices::receive() {
     constexpr std::size_t before_name = key_letters + sizeof(std::uint32_t);
     for (;;) {
-        ssize_t const bytes = recv(socket_, nullptr, 0, MSG_PEEK | MSG_TRUNC);
+        ssize_t const bytes = recv(socket_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
         std::string message(bytes > 0 ? static_cast<std::size_t>(bytes) : 0, '\0');
         if (bytes >= 0)
-            (void)recv(socket_, message.data(), message.size(), MSG_DONTWAIT);
-        if (bytes == 0 && is_shut_down(socket_)) // and not a message without a byte
+            (void)recv(socket_.get(), message.data(), message.size(), MSG_DONTWAIT);
+        if (bytes == 0 && is_shut_down(socket_.get())) // and not a message without a byte
             return;
         if (message.size() < before_name || message.compare(0, key_letters, own_.key) != 0)
             continue; // a stranger's

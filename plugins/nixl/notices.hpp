@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/fd.hpp"
 #include "base/process.hpp"
 
 #include <memory>
@@ -50,7 +51,7 @@ private:
 
     std::string agent_;
     address own_;
-    int socket_;
+    os::fd socket_;
     std::mutex lock_; ///< of arrived_
     std::vector<notice> arrived_;
     os::process_id owner_ = os::this_process();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "gpu_access.hpp"
+#include "opened_memory.hpp"
 #include "pinned_range.hpp"
 
 #include <backend/backend_engine.h>

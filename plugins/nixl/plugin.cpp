@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "engine.hpp"
-#include "request.hpp"
 
 #include <barmap/version.hpp>
 

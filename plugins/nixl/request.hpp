@@ -14,9 +14,6 @@
 
 namespace barmap::nixl {
 
-/// To stderr.
-void say(char const* what) noexcept;
-
 /// @throws error if it is not registered any more
 [[nodiscard]] std::shared_ptr<place const> place_of(nixlMetaDesc const& descriptor);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gpu_access.hpp"
+#include "opened_memory.hpp"
 
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
