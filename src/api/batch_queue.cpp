@@ -214,12 +214,15 @@ bool is_done(engine::state now) {
 /// Whether CUDA's own copies, which are in the stream itself, cost it less time than a channel. The
 /// channel waits for a word of the stream, and the stream for one of the channel: at least 10 us.
 /// For more pieces, CUDA's call would keep the CPU too long (docs/batches.md).
-bool is_short(std::span<copy_piece const> pieces, engine::stream_order const& order,
-              CUcontext context, cuda::address_ranges& asked) {
-    constexpr std::size_t most_pieces = 8;
+bool is_short(std::span<copy_piece const> pieces, std::size_t bytes,
+              engine::stream_order const& order, CUcontext context, cuda::address_ranges& asked) {
+    constexpr std::size_t most_pieces = 8, most_large_pieces = 32;
+    constexpr std::size_t large = std::size_t{1} << 20; // CUDA copies these as fast as a channel
     constexpr std::uintptr_t last_default = 2;
-    return pieces.size() <= most_pieces && order.after && order.then == order.after &&
-           !order.at_most && reinterpret_cast<std::uintptr_t>(*order.after) > last_default &&
+    bool const is_large = bytes / large >= pieces.size();
+    return pieces.size() <= (is_large ? most_large_pieces : most_pieces) && order.after &&
+           order.then == order.after && !order.at_most &&
+           reinterpret_cast<std::uintptr_t>(*order.after) > last_default &&
            cuda::context_of(*order.after) == context && suit_cuda(pieces, asked);
 }
 
@@ -256,8 +259,9 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
         CUdevice const gpu = state_->device->gpu.handle;
         cuda::address_ranges of_this_batch(gpu);
         std::optional<batch_queue_state::at_work> const by_cuda =
-            is_short(pieces, order, state_->context.get(), of_this_batch) ? state_->get_short()
-                                                                          : std::nullopt;
+            is_short(pieces, checked.bytes, order, state_->context.get(), of_this_batch)
+                ? state_->get_short()
+                : std::nullopt;
         batch_queue_state::at_work const at = by_cuda ? *by_cuda : state_->get();
         bool const is_checked = at.engine->needs_known_memory();
         // CUDA's own copies are always those of the CUDA that is there.

@@ -55,6 +55,24 @@ TEST_F(short_batches, are_those_of_few_pieces_in_one_stream_without_a_limit_of_t
     EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get(), 10s}, then{stream.get()}));
 }
 
+// CUDA copies pieces of megabytes as fast as the channel does.
+TEST_F(short_batches, may_have_more_pieces_if_these_are_large) {
+    constexpr std::size_t most_large = 32;
+    device_block const to((most_large + 1) * mib);
+    std::vector<copy_piece> list;
+    for (std::size_t i = 0; i <= most_large; ++i)
+        list.push_back({to.address() + i * mib, p.host.address(), mib});
+    auto const is_copied_by_the_channel = [&](std::span<copy_piece const> pieces) {
+        auto const before = machine.gpu().done().launches_of[own_engine];
+        p.expect_done(p.queue.submit(pieces, after{stream.get()}, then{stream.get()}));
+        return machine.gpu().done().launches_of[own_engine] != before;
+    };
+    EXPECT_FALSE(is_copied_by_the_channel({list.data(), most_large}));
+    EXPECT_TRUE(is_copied_by_the_channel(list));
+    --list.front().bytes;
+    EXPECT_TRUE(is_copied_by_the_channel({list.data(), most_large}));
+}
+
 // CUDA would keep the caller until the stream comes.
 TEST_F(short_batches, of_memory_whose_copies_are_synchronous_go_by_the_channel) {
     changed_driver synchronous;
