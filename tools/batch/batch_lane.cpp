@@ -26,7 +26,7 @@ batch_lane::batch_lane(batch_bench const& bench, batch_pools const& pools, std::
 void batch_lane::run(std::atomic<unsigned>& waiting, std::atomic<bool> const& stop) {
     try {
         --waiting;
-        while (waiting > 0)
+        while (waiting > 0 && !stop)
             std::this_thread::yield();
         cuda::context_scope const scope = bench_.gpu.enter();
         clock::time_point const begin = clock::now();

@@ -47,15 +47,18 @@ private:
 /// Has lanes copy, each on its thread, while work() runs here. @throws what work() throws
 template <class Work>
 void run_lanes(std::span<std::unique_ptr<batch_lane> const> lanes, Work&& work) {
-    std::atomic<unsigned> waiting{static_cast<unsigned>(lanes.size())};
-    std::atomic<bool> stop{false};
-    std::vector<std::jthread> threads; // whose destructor joins
-    struct at_end {
-        std::atomic<bool>& stop;
-        ~at_end() { stop = true; }
-    } const ending{stop};
+    struct running {
+        std::atomic<unsigned> waiting{0};
+        std::atomic<bool> stop{false};
+        std::vector<std::thread> threads{};
+        ~running() {
+            stop = true;
+            for (std::thread& each : threads)
+                each.join();
+        }
+    } state{static_cast<unsigned>(lanes.size())};
     for (auto const& each : lanes)
-        threads.emplace_back([&] { each->run(waiting, stop); });
+        state.threads.emplace_back([&] { each->run(state.waiting, state.stop); });
     work();
 }
 
