@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/process.hpp"
 #include "errors.hpp"
-#include "own_memory.hpp"
 #include "released_gil.hpp"
 
 #include <barmap/error.hpp>
@@ -88,13 +88,13 @@ private:
 
         Thing thing;
         std::mutex turn;
-        unsigned const generation = fork_generation();
+        os::process_id const maker = os::this_process();
     };
 
     [[nodiscard]] std::shared_ptr<state> usable() const {
         if (!state_)
             raise(PyExc_ValueError, "this %s is released", what_);
-        if (state_->generation != fork_generation())
+        if (!os::is_this_process(state_->maker))
             throw error(errc::forked_child, "use a " + std::string(what_), "",
                         "make a new one in a process that is started with spawn instead of fork");
         return state_;

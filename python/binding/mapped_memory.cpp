@@ -124,7 +124,7 @@ void mapped_memory::use(std::shared_ptr<mapping const> memory, std::uintptr_t st
     address_ = address;
     backend_ = mapping_->backend();
     kind_ = mapping_->kind();
-    fork_generation_ = fork_generation();
+    maker_ = os::this_process();
 }
 
 int mapped_memory::share() {
@@ -148,7 +148,7 @@ mapped_memory::~mapped_memory() {
 void mapped_memory::expect_open() const {
     if (closed()) [[unlikely]]
         raise(PyExc_ValueError, "this mapping is closed");
-    if (fork_generation_ != fork_generation()) [[unlikely]]
+    if (!os::is_this_process(maker_)) [[unlikely]]
         throw error(errc::forked_child, "use a mapping", backend_,
                     "start the child with spawn instead of fork and map again there; or share() before the "
                     "fork, and give the descriptor to barmap.open_shared() in the child");

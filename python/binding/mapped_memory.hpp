@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "base/process.hpp"
+
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
 
@@ -116,7 +118,7 @@ private:
     bool closing_ = false;         ///< closed, but for those who still use it
     bool exports_bytes_ = false;   ///< while bytes_view() makes one
     std::size_t users_ = 0;        ///< exported views, and what goes on without the GIL
-    unsigned fork_generation_ = 0; ///< of the process that made it
+    os::process_id maker_;
 };
 
 /// Adds the class MappedMemory.

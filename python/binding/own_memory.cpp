@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "own_memory.hpp"
 
+#include "base/process.hpp"
 #include "driver_use.hpp"
 
 #include <barmap/error.hpp>
@@ -8,24 +9,16 @@
 #include <atomic>
 #include <map>
 #include <optional>
-#include <pthread.h>
 
 namespace barmap::python {
 namespace {
 
-std::atomic<unsigned> generation{0};
-constexpr unsigned unused = ~0u;
-/// fork_generation() of the process that used a GPU first.
-std::atomic<unsigned> first_use{unused};
+/// The process that used a GPU first.
+std::atomic<os::process_id> first_user{};
 
 void note_use() {
-    static bool const watching = [] {
-        ::pthread_atfork(nullptr, nullptr, [] { ++generation; });
-        return true;
-    }();
-    (void)watching;
-    unsigned nobody = unused;
-    first_use.compare_exchange_strong(nobody, generation);
+    os::process_id nobody{};
+    first_user.compare_exchange_strong(nobody, os::this_process());
     driver_is_used = true;
 }
 
@@ -55,13 +48,9 @@ live_memory& live() {
 
 } // namespace
 
-unsigned fork_generation() noexcept {
-    return generation;
-}
-
 bool is_forked_child() noexcept {
-    unsigned const user = first_use;
-    return user != unused && user != generation;
+    os::process_id const user = first_user;
+    return user != os::process_id{} && !os::is_this_process(user);
 }
 
 void expect_not_forked(char const* operation) {

@@ -25,8 +25,6 @@ namespace barmap::python {
 [[nodiscard]] bool is_forked_child() noexcept;
 /// @throws error errc::forked_child in such a process
 void expect_not_forked(char const* operation);
-/// How many forks lie between the first process and this one.
-[[nodiscard]] unsigned fork_generation() noexcept;
 
 /// GPU memory that barmap allocated. All that maps a part of it shares one mapping of the whole,
 /// which is made when it is first asked for.

@@ -7,6 +7,8 @@ import multiprocessing
 import os
 import pickle
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -227,6 +229,26 @@ def test_a_forked_child_opens_its_own(array):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     os.close(descriptor)
     assert (array.numpy()[0] == np.arange(8)).all()
+
+
+def test_a_receivers_forked_child_has_no_mapping(array):
+    program = """
+import os, sys, barmap
+barmap.sim()
+mapping = barmap.open_shared(int(sys.argv[1]))
+child = os.fork()
+if child == 0:
+    try:
+        mapping.read()
+    except barmap.Error as refused:
+        os._exit(refused.code)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    descriptor = array.share()
+    done = subprocess.run([sys.executable, "-c", program, str(descriptor)], pass_fds=[descriptor],
+                          timeout=60, check=False)
+    os.close(descriptor)
+    assert done.returncode == 11  # barmap::errc::forked_child
 
 
 def test_what_is_none_is_refused(array):
