@@ -45,28 +45,32 @@ std::uint64_t word_of(nb::handle value, int size) {
 
 } // namespace
 
-/// Lets other threads run meanwhile, unless it is for a short copy, and keeps them from closing.
+/// Lets other threads run meanwhile, unless it is for a short copy, and keeps them from unmapping.
 class mapped_memory::use_without_gil {
 public:
-    explicit use_without_gil(mapped_memory& memory) noexcept : memory_(memory) {
-        ++memory_.users_;
+    /// Sharing
+    explicit use_without_gil(mapped_memory& memory) noexcept
+        : memory_(memory), users_(memory.shares_) {
+        ++users_;
         released_.emplace();
     }
+    /// Copying
     use_without_gil(mapped_memory& memory, copy_direction which, std::size_t bytes) noexcept
-        : memory_(memory) {
-        ++memory_.users_;
+        : memory_(memory), users_(memory.copies_) {
+        ++users_;
         if (!keeps_gil(which, bytes))
             released_.emplace();
     }
     ~use_without_gil() {
         released_.reset();
-        memory_.user_gone();
+        memory_.user_gone(users_);
     }
     use_without_gil(use_without_gil const&) = delete;
     use_without_gil& operator=(use_without_gil const&) = delete;
 
 private:
     mapped_memory& memory_;
+    std::size_t& users_;
     std::optional<released_gil> released_;
 };
 
@@ -280,24 +284,25 @@ void mapped_memory::fill(Py_ssize_t byte, Py_ssize_t offset, std::optional<Py_ss
 void mapped_memory::close() {
     if (closed())
         return;
-    if (users_ != 0)
+    if (views_ + copies_ != 0)
         raise(PyExc_BufferError,
               "cannot close: a view of this mapping is alive (numpy(), memoryview, DLPack), or "
               "another thread copies or waits for events. Delete the views first; or end a `with` "
               "block instead, which frees the mapping when the last view goes");
-    unmap();
+    close_after_users(); // shares are over soon
 }
 
 void mapped_memory::close_after_users() {
     if (closed())
         return;
     closing_ = true;
-    if (users_ == 0)
+    if (!is_used())
         unmap();
 }
 
-void mapped_memory::user_gone() {
-    if (--users_ == 0 && closing_)
+void mapped_memory::user_gone(std::size_t& users) {
+    --users;
+    if (closing_ && !is_used())
         unmap();
 }
 
@@ -344,7 +349,7 @@ void mapped_memory::export_to(nb::handle self, Py_buffer& view, int flags) {
         if (PyBuffer_FillInfo(&view, self.ptr(), window_.data,
                               static_cast<Py_ssize_t>(window_.size), read_only_, flags) != 0)
             throw nb::python_error();
-        ++users_;
+        ++views_;
         return;
     }
     view.buf = window_.data + elements_.offset;
@@ -373,7 +378,7 @@ void mapped_memory::export_to(nb::handle self, Py_buffer& view, int flags) {
         view.ndim = 1;
     }
     view.obj = self.inc_ref().ptr();
-    ++users_;
+    ++views_;
 }
 
 nb::object mapped_memory::bytes_view(nb::handle self) {

@@ -55,7 +55,7 @@ public:
     Py_ssize_t read_into(nanobind::handle self, nanobind::handle buffer, Py_ssize_t offset);
     void post(nanobind::handle value, Py_ssize_t offset, Py_ssize_t size);
     void fill(Py_ssize_t byte, Py_ssize_t offset, std::optional<Py_ssize_t> bytes);
-    /// Refuses while there are users.
+    /// Refuses while there are views or copies.
     void close();
     /// Refuses everything from now on, and unmaps when the last user has gone.
     void close_after_users();
@@ -80,14 +80,16 @@ public:
     void export_to(nanobind::handle self, Py_buffer& view, int flags);
     /// A memoryview of all mapped bytes, whatever the elements are.
     [[nodiscard]] nanobind::object bytes_view(nanobind::handle self);
-    /// A view was released, or a copy ended.
-    void user_gone();
+    /// A view was released.
+    void view_gone() { user_gone(views_); }
 
 private:
     class use_without_gil;
 
     void use(std::shared_ptr<mapping const> memory, std::uintptr_t start, std::uintptr_t address,
              std::size_t bytes);
+    void user_gone(std::size_t& users);
+    [[nodiscard]] bool is_used() const noexcept { return views_ + copies_ + shares_ != 0; }
     void expect_open() const;
     void expect_writable() const;
     void expect_same_elements(nanobind::handle self, nanobind::handle buffer) const;
@@ -115,9 +117,9 @@ private:
     cache_kind kind_ = cache_kind::write_combining;
     elements elements_;
     bool read_only_ = false, has_events_ = false;
-    bool closing_ = false;         ///< closed, but for those who still use it
-    bool exports_bytes_ = false;   ///< while bytes_view() makes one
-    std::size_t users_ = 0;        ///< exported views, and what goes on without the GIL
+    bool closing_ = false;       ///< closed, but for those who still use it
+    bool exports_bytes_ = false; ///< while bytes_view() makes one
+    std::size_t views_ = 0, copies_ = 0, shares_ = 0; ///< those that there are now
     os::process_id maker_;
 };
 

@@ -112,7 +112,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
 }
 
 void release_buffer(PyObject* self, Py_buffer*) noexcept {
-    nb::inst_ptr<mapped_memory>(self)->user_gone();
+    nb::inst_ptr<mapped_memory>(self)->view_gone();
 }
 
 PyCFunction method(_PyCFunctionFastWithKeywords function) {

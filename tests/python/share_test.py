@@ -10,11 +10,11 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 import barmap
 import numpy as np
 import pytest
+from concurrency import run_threads
 
 
 def fill_by(mapping, value):
@@ -169,38 +169,23 @@ def test_plain_pickle_is_refused(array):
             refused(array)
 
 
-def test_closing_is_refused_while_it_is_shared(array):
-    mapping = barmap.map(array.gpu_address, 64)
-    ended = threading.Event()
-    found = []
+def test_closing_is_not_refused_while_it_is_shared(array):
+    for _ in range(20):
+        mapping = barmap.map(array.gpu_address, 64)
+        shared = threading.Event()
 
-    def share():
-        while not ended.is_set():
-            try:
-                os.close(mapping.share())
-            except ValueError as closed:
-                found.append(closed)
-                return
-            except BaseException as wrong:
-                found.append(wrong)
-                raise
+        def share():
+            with pytest.raises(ValueError, match="closed"):
+                while True:
+                    os.close(mapping.share())
+                    shared.set()
 
-    threads = [threading.Thread(target=share) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    refusals = 0
-    for _ in range(200):
-        try:
+        def close():
+            assert shared.wait(60)
             mapping.close()
-            break
-        except BufferError:
-            refusals += 1
-            time.sleep(0.001)
-    ended.set()
-    for thread in threads:
-        thread.join()
-    assert all(isinstance(each, ValueError) for each in found)
-    assert mapping.closed or refusals == 200
+
+        run_threads(share, share, close)
+        assert mapping.closed
 
 
 def test_nothing_is_left_of_what_was_sent(array):
