@@ -57,6 +57,8 @@ class Array(Mapping):
         """Version 3, without a stream: whoever has written must have waited for it."""
         if self.closed:
             raise ValueError("this array is closed")
+        if self.gpu_address == 0:
+            raise AttributeError("this array has no GPU address in this process")
         return {
             "version": 3,
             "shape": self.shape,
@@ -83,6 +85,8 @@ class Array(Mapping):
         ------
         BufferError
             If DLPack has no such dtype, or a copy or another device is asked for.
+        barmap.Error
+            In a forked child.
         ValueError
             If the array is closed.
         """
@@ -96,7 +100,8 @@ class Array(Mapping):
         strides = [step // size for step in self.strides]
         # The memoryview keeps the array alive, and open.
         array = _barmap.dlpack_array(
-            self._bytes(), self.gpu_address, self.shape, strides, code, 8 * size, _CUDA, self.device
+            self._bytes_on_gpu(), self.gpu_address, self.shape, strides, code, 8 * size, _CUDA,
+            self.device,
         )
         return array.__dlpack__(**how)
 

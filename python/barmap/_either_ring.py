@@ -136,7 +136,7 @@ class EitherRing(HeldWithHandle[Ring]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         TypeError
             If the time is no number.
         ValueError
@@ -163,7 +163,7 @@ class EitherRing(HeldWithHandle[Ring]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         ValueError
             If the ring is released.
 
@@ -177,7 +177,8 @@ class EitherRing(HeldWithHandle[Ring]):
 
     def __exit__(self, *_: object) -> None:
         try:
-            if not self.released:
+            # A forked child that has not used the ring leaves it to others.
+            if not self.released and not self._held._is_inherited:
                 self.close()
         finally:
             super().__exit__()

@@ -26,7 +26,7 @@ def tensor(name: Any, x: Any, is_written: bool) -> Source:
     if not isinstance(name, str):
         raise TypeError(f"a tensor is called {name!r}: give a dict of arrays by names")
     if isinstance(x, _mapping.Mapping):
-        source = Source(x._bytes(), x.gpu_address + x._layout.offset, x._layout, x.readonly)
+        source = Source(x._bytes_on_gpu(), x.gpu_address + x._layout.offset, x._layout, x.readonly)
     else:
         try:
             source = _sources.find_array(x, "it is", "give an array on a GPU")

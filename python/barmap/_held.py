@@ -18,7 +18,9 @@ class _Releasable(Protocol):
 class _OfKernels(_Releasable, Protocol):
     @property
     def handle_words(self) -> Tuple[int, ...]: ...
-    def share(self) -> int: ...
+    @property
+    def _is_inherited(self) -> bool: ...
+    def _share(self) -> int: ...
 
 
 Thing = TypeVar("Thing", bound=_Releasable)
@@ -81,8 +83,8 @@ class HeldWithHandle(Held[ThingOfKernels]):
         `open_shared` of its class opens it. One process at a time pushes, pops or advances: from now on that one,
         which goes on where the last one has stopped, also if that was killed. What is here holds
         the memory, and may be closed. Whoever has the descriptor can write to all of its arena.
-        ``multiprocessing`` also takes rings and counters as they are, as `Mapping.share` says of
-        mappings.
+        ``multiprocessing`` also takes rings and counters as they are, and a forked child opens those
+        that it inherits, as `Mapping.share` says of mappings.
 
         Returns
         -------
@@ -92,7 +94,8 @@ class HeldWithHandle(Held[ThingOfKernels]):
         Raises
         ------
         barmap.Error
-            If the backend cannot share memory, as rm and dmabuf can; in a forked child.
+            If the backend cannot share memory, as rm and dmabuf can; in a forked child that cannot
+            open it.
         ValueError
             If it is released.
 
@@ -105,7 +108,7 @@ class HeldWithHandle(Held[ThingOfKernels]):
         ...     opened.advance(5)
         >>> os.close(descriptor)
         """
-        return self._held.share()
+        return self._held._share()
 
     @property
     def handle(self) -> npt.NDArray[Any]:

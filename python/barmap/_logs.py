@@ -30,8 +30,8 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
     Each object reads for itself: any number of them see all records.
 
     It is a context manager: leaving the block releases it, which waits for kernels. After `release`
-    everything but `released` raises `ValueError`; in a forked child, `barmap.Error`. Any number of
-    threads may use one log: their calls take turns.
+    everything but `released` raises `ValueError`. Any number of threads may use one log: their calls
+    take turns. A forked child that uses it opens it, as `Mapping.share` says.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
         Raises
         ------
         barmap.Error
-            For want of descriptors; in a forked child.
+            For want of descriptors; in a forked child that cannot open it.
         ValueError
             If the log is released.
 
@@ -164,7 +164,7 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         OverflowError
             If n is negative.
         ValueError
@@ -204,7 +204,7 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         TypeError
             If the time is no number.
         ValueError

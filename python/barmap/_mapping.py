@@ -40,8 +40,8 @@ class Mapping(_barmap.MappedMemory):
     Offsets and lengths are bytes and count from the lowest byte of the mapped array.
 
     Any number of threads may use one mapping; where their ranges overlap, the order is theirs to
-    keep. In a forked child, methods raise `barmap.Error`, and touching a view ends the process
-    with SIGSEGV: the child has no mapping.
+    keep. In a forked child, the first call of a method opens the mapping, as `share` says; touching
+    a view that the child has inherited ends it with SIGSEGV.
 
     Attributes
     ----------
@@ -183,9 +183,13 @@ class Mapping(_barmap.MappedMemory):
 
         `barmap.open_shared` opens it, also in a process without CUDA. Whoever has the descriptor
         can read and write this memory, which lives as long as the descriptor, or what was opened by
-        it. ``multiprocessing`` also takes mappings as they are, in arguments of a process that is
-        started by spawn or forkserver, and through queues and pipes: what arrives is a `Mapping`
-        of the same elements. The memory of an argument lives as long as the ``Process``.
+        it. ``multiprocessing`` also takes mappings as they are, in arguments of a process and through
+        queues and pipes: what arrives is a `Mapping` of the same elements. With spawn and forkserver,
+        the memory of an argument lives as long as the ``Process``.
+
+        A forked child inherits mappings, whether as arguments or otherwise. When it first calls a
+        method of one, the process that made the mapping sends it a descriptor, and the child opens
+        that: so keep the mapping until then. The child's has no ``gpu_address`` and no ``device``.
 
         Returns
         -------
@@ -197,7 +201,8 @@ class Mapping(_barmap.MappedMemory):
         Raises
         ------
         barmap.Error
-            If the backend cannot share memory: rm and dmabuf can.
+            If the backend cannot share memory: rm and dmabuf can. Methods of a mapping that a forked
+            child has inherited raise it if that process has ended or released the mapping.
         ValueError
             If the mapping is closed.
 

@@ -26,9 +26,10 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
 
     It is a context manager: leaving the block closes the ring and releases it. That waits for
     kernels, so close first every ring that they still wait for. After `release` everything but
-    `dtype`, `slots` and `released` raises `ValueError`; in a forked child, `barmap.Error`.
+    `dtype`, `slots` and `released` raises `ValueError`.
 
-    Any number of threads may use one ring: their calls take turns.
+    Any number of threads may use one ring: their calls take turns. A forked child that uses it
+    opens it, as `share` says.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         OverflowError
             For an integer that the dtype does not have.
         TypeError
@@ -128,7 +129,7 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         TypeError
             For anything else; says what to do.
         ValueError
@@ -150,7 +151,7 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         ValueError
             If the ring is released.
 
@@ -208,7 +209,7 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         ValueError
             If the ring is released.
 
@@ -244,7 +245,7 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         OverflowError
             If n is negative.
         TypeError
@@ -290,7 +291,7 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
         EOFError
             If the ring is closed, and all its messages have been read.
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         ValueError
             If the ring is released, also while this waits.
 

@@ -81,7 +81,8 @@ def of_array(name: str, x: Any) -> Rows:
     """
     if isinstance(x, Mapping):
         address = x.gpu_address + x._layout.offset
-        return _of(name, Source(x._bytes(), address, x._layout, x.readonly), True)  # kept open
+        memory = x._bytes_on_gpu()  # kept open
+        return _of(name, Source(memory, address, x._layout, x.readonly), True)
     says, advice = f"{name} is", "give an array on a GPU, or one in pinned host memory"
     if not isinstance(x, np.ndarray):
         found = _sources.find_on_gpu(x)

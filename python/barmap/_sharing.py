@@ -8,6 +8,7 @@ import os
 from multiprocessing import context, reduction
 from typing import TYPE_CHECKING, Any, Callable, Sequence, SupportsIndex, Tuple, Union
 
+from . import _inherited
 from ._array import Array
 from ._layout import Layout, Shared, lengths
 from ._logs import LogRing
@@ -70,6 +71,7 @@ reduction.ForkingPickler.register(RingToCpu, _reduce_ring)
 reduction.ForkingPickler.register(CounterToGpu, _reduce_plain)
 reduction.ForkingPickler.register(CounterToCpu, _reduce_plain)
 reduction.ForkingPickler.register(LogRing, _reduce_plain)
+_inherited.watch_forks()
 
 
 def open_shared(

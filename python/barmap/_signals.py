@@ -132,9 +132,10 @@ class EitherCounter(HeldWithHandle[Counter]):
 
     def __repr__(self) -> str:
         try:
-            state = "released" if self.released else str(self.value)
-        except (Error, ValueError):  # in a forked child; released by another thread meanwhile
-            state = ""
+            # Not of one that a forked child has inherited, which would be opened for that.
+            state = "" if self._held._is_inherited else str(self.value)
+        except ValueError:
+            state = "released"
         return f"{type(self).__name__}({state})"
 
 
@@ -144,8 +145,8 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
     Kernels take `handle` as a ``barmap::gpu::counter_to_gpu`` of ``barmap/gpu/signal.cuh``;
     docs/rings.md has the rules.
 
-    It is a context manager: leaving the block releases it. After `release` calls raise `ValueError`;
-    in a forked child, `barmap.Error`. Any number of threads may use it.
+    It is a context manager: leaving the block releases it. After `release` calls raise `ValueError`.
+    Any number of threads may use it. A forked child that uses it opens it, as `share` says.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         ValueError
             If it would go back, or is released.
 
@@ -283,7 +284,7 @@ class CounterToCpu(EitherCounter[_barmap.CounterToCpu]):
         Raises
         ------
         barmap.Error
-            In a forked child.
+            In a forked child that cannot open it.
         ValueError
             For a negative time; if the counter is released, also while this waits.
 

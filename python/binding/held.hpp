@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/process.hpp"
 #include "errors.hpp"
+#include "inheritable.hpp"
 #include "released_gil.hpp"
 
 #include <barmap/error.hpp>
@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,16 +27,30 @@ enum class sight { nothing, found, over };
 /// Something in memory that CPU and GPU share, as Python holds it. The memory goes with release(),
 /// or when the last call that began before has ended. Thread rule: members may be called at once
 /// and need the GIL; they take turns. Each of them but release() throws nanobind::python_error
-/// after it, and error errc::forked_child in a child.
+/// after it, and error errc::forked_child in a child that cannot open the thing.
 template <class Thing>
-class held {
+class held : public inheritable {
 public:
-    /// @param what as messages call it @param make returns the thing, without the GIL
+    /// Makes the thing of a descriptor that share() returned.
+    using opener = std::function<Thing(int descriptor)>;
+
+    /// What cannot be shared. @param what as messages call it
+    /// @param make returns the thing, without the GIL
     template <class Make>
-    held(char const* what, Make const& make) : what_(what) {
-        released_gil const others_run;
-        state_ = std::make_shared<state>(make);
-    }
+    held(char const* what, Make const& make) : what_(what), state_(made(make)) {}
+    /// What can. @param open as make
+    template <class Make>
+    held(char const* what, Make const& make, opener open)
+        : inheritable([this] { return share(); },
+                      [this, open](int descriptor) {
+                          std::shared_ptr<state> opened = made([&] { return open(descriptor); });
+                          if (state_) // not released meanwhile
+                              state_ = std::move(opened);
+                      }),
+          what_(what), state_(made(make)) {}
+    /// What another process has shared.
+    held(char const* what, opener open, int descriptor)
+        : held(what, [&] { return open(descriptor); }, open) {}
     ~held() { release(); }
     held(held const&) = delete;
     held& operator=(held const&) = delete;
@@ -46,6 +61,7 @@ public:
             return;
         std::shared_ptr<state> gone = std::move(state_); // with the GIL: no call begins meanwhile
         state_.reset();
+        leave();
         // CUDA may wait for a kernel that another thread is about to answer.
         released_gil const others_run;
         gone.reset();
@@ -75,8 +91,13 @@ public:
     template <class Look>
     [[nodiscard]] bool wait(std::optional<double> seconds, Look const& look);
 
+    /// A descriptor for other processes.
+    [[nodiscard]] int share() {
+        return in_turn(true, [](Thing& thing) { return thing.share(); });
+    }
+
     /// Keeps the thing's memory, also after release().
-    [[nodiscard]] std::shared_ptr<Thing> shared() const {
+    [[nodiscard]] std::shared_ptr<Thing> shared() {
         std::shared_ptr<state> const here = usable();
         return {here, &here->thing};
     }
@@ -88,15 +109,23 @@ private:
 
         Thing thing;
         std::mutex turn;
-        os::process_id const maker = os::this_process();
     };
 
-    [[nodiscard]] std::shared_ptr<state> usable() const {
+    template <class Make>
+    [[nodiscard]] static std::shared_ptr<state> made(Make const& make) {
+        released_gil const others_run;
+        return std::make_shared<state>(make);
+    }
+
+    void expect_unreleased() const {
         if (!state_)
             raise(PyExc_ValueError, "this %s is released", what_);
-        if (!os::is_this_process(state_->maker))
-            throw error(errc::forked_child, "use a " + std::string(what_), "",
-                        "make a new one in a process that is started with spawn instead of fork");
+    }
+    [[nodiscard]] std::shared_ptr<state> usable() {
+        expect_unreleased();
+        expect_here(what_, "",
+                    "make a new one in a process that is started with spawn instead of fork");
+        expect_unreleased(); // also by another thread meanwhile
         return state_;
     }
 

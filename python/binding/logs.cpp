@@ -24,9 +24,9 @@ namespace {
 class held_log : public held<log_ring> {
 public:
     held_log(std::size_t slots, int ordinal)
-        : held("log", [&] { return log_ring(opened_device(ordinal), slots); }) {}
-    explicit held_log(int descriptor)
-        : held("log", [&] { return log_ring::open_shared(descriptor); }) {}
+        : held("log", [&] { return log_ring(opened_device(ordinal), slots); },
+               &log_ring::open_shared) {}
+    explicit held_log(int descriptor) : held("log", &log_ring::open_shared, descriptor) {}
 
     bool wait(std::optional<double> seconds) {
         return held::wait(seconds, [](log_ring& log, std::chrono::nanoseconds at_most) noexcept {
@@ -54,15 +54,11 @@ words_of(gpu::log_ring const& of) {
 } // namespace
 
 void bind_logs(nb::module_& module) {
-    nb::class_<held_log>(module, "LogRing")
+    nb::class_<held_log, inheritable>(module, "LogRing")
         .def(nb::init<std::size_t, int>(), nb::arg("slots"), nb::arg("device"))
         .def(nb::init<int>(), nb::kw_only(), nb::arg("descriptor"))
         .def("read", &held_log::read, nb::arg("records"))
         .def("release", &held_log::release)
-        .def("share",
-             [](held_log& of) {
-                 return of.in_turn(true, [](log_ring& log) { return log.share(); });
-             })
         .def("wait", &held_log::wait, nb::arg("seconds").none())
         .def_prop_ro("released", &held_log::is_released)
         .def_prop_ro("lost",

@@ -74,9 +74,22 @@ private:
     std::optional<released_gil> released_;
 };
 
+mapped_memory::mapped_memory()
+    : inheritable([this] { return share(); },
+                  [this](int descriptor) {
+                      shared_memory memory = opened(descriptor);
+                      if (closed()) // by another thread meanwhile
+                          return;
+                      use(std::move(memory), window_.size);
+                      copies_ = shares_ = 0; // those of the parent's threads
+                      has_events_ = false;
+                  }) {}
+
 mapped_memory::mapped_memory(std::uintptr_t address, std::size_t bytes, std::string const& backend,
                              bool read_only, bool events)
-    : read_only_(read_only), has_events_(events) {
+    : mapped_memory() {
+    read_only_ = read_only;
+    has_events_ = events;
     released_gil const others_run;
     expect_not_forked("map GPU memory");
     std::shared_ptr<own_memory> const own = own_memory::holding(address, bytes);
@@ -96,7 +109,8 @@ mapped_memory::mapped_memory(std::uintptr_t address, std::size_t bytes, std::str
 
 mapped_memory::mapped_memory(nanobind::bytes const& told, std::size_t offset, std::size_t bytes,
                              int ordinal, std::string const& backend)
-    : ordinal_(ordinal) {
+    : mapped_memory() {
+    ordinal_ = ordinal;
     ipc_handle handle;
     if (told.size() != handle.bytes.size())
         raise(PyExc_ValueError, "a CUDA IPC handle has 64 bytes");
@@ -107,15 +121,16 @@ mapped_memory::mapped_memory(nanobind::bytes const& told, std::size_t offset, st
     use(std::make_shared<mapping const>(pin_.map()), 0, 0, bytes);
 }
 
-mapped_memory::mapped_memory(int descriptor, bool read_only)
-    : ordinal_(-1), read_only_(read_only) {
-    released_gil const others_run;
-    pin_ = barmap::open_shared(descriptor);
-    use(std::make_shared<mapping const>(pin_.map()), 0, 0, pin_.size());
+mapped_memory::mapped_memory(int descriptor, bool read_only) : mapped_memory() {
+    read_only_ = read_only;
+    shared_memory memory = opened(descriptor);
+    std::size_t const bytes = memory.pinned.size();
+    use(std::move(memory), bytes);
 }
 
 mapped_memory::mapped_memory(std::size_t bytes, int ordinal, std::string const& backend)
-    : ordinal_(ordinal) {
+    : mapped_memory() {
+    ordinal_ = ordinal;
     released_gil const others_run;
     std::shared_ptr<own_memory> const own = own_memory::allocate(bytes, ordinal, backend);
     use({own, &own->mapped()}, own->address(), own->address(), bytes);
@@ -128,7 +143,19 @@ void mapped_memory::use(std::shared_ptr<mapping const> memory, std::uintptr_t st
     address_ = address;
     backend_ = mapping_->backend();
     kind_ = mapping_->kind();
-    maker_ = os::this_process();
+}
+
+mapped_memory::shared_memory mapped_memory::opened(int descriptor) {
+    released_gil const others_run;
+    shared_memory result{barmap::open_shared(descriptor), nullptr};
+    result.mapped = std::make_shared<mapping const>(result.pinned.map());
+    return result;
+}
+
+void mapped_memory::use(shared_memory memory, std::size_t bytes) {
+    use(std::move(memory.mapped), 0, 0, bytes);
+    pin_ = std::move(memory.pinned);
+    ordinal_ = -1;
 }
 
 int mapped_memory::share() {
@@ -149,13 +176,15 @@ mapped_memory::~mapped_memory() {
     mapping_.reset();
 }
 
-void mapped_memory::expect_open() const {
+void mapped_memory::expect_not_closed() const {
     if (closed()) [[unlikely]]
         raise(PyExc_ValueError, "this mapping is closed");
-    if (!os::is_this_process(maker_)) [[unlikely]]
-        throw error(errc::forked_child, "use a mapping", backend_,
-                    "start the child with spawn instead of fork and map again there; or share() before the "
-                    "fork, and give the descriptor to barmap.open_shared() in the child");
+}
+
+void mapped_memory::expect_open() {
+    expect_not_closed();
+    expect_here("mapping", backend_);
+    expect_not_closed(); // also by another thread meanwhile
 }
 
 void mapped_memory::expect_writable() const {
@@ -289,7 +318,7 @@ void mapped_memory::close() {
               "cannot close: a view of this mapping is alive (numpy(), memoryview, DLPack), or "
               "another thread copies or waits for events. Delete the views first; or end a `with` "
               "block instead, which frees the mapping when the last view goes");
-    close_after_users(); // shares are over soon
+    close_after_users(); // shares are over soon, and their caller may be a forked child
 }
 
 void mapped_memory::close_after_users() {
@@ -308,6 +337,7 @@ void mapped_memory::user_gone(std::size_t& users) {
 
 void mapped_memory::unmap() {
     nb::error_scope const kept; // a view may go because of an exception
+    leave();
     std::shared_ptr<mapping const> gone = std::move(mapping_);
     pin pin_gone = std::exchange(pin_, {});
     {
@@ -322,16 +352,23 @@ void mapped_memory::unmap() {
         PyErr_Clear();
 }
 
-int mapped_memory::event_fd() const {
-    expect_open();
+void mapped_memory::expect_events() const {
+    constexpr char what[] = "wait for invalidation events";
+    expect_not_closed();
+    if (is_inherited())
+        throw error(errc::forked_child, what, backend_,
+                    "wait for them in the process that mapped the memory, not in a forked child");
     if (!has_events_) // the library's own words are for C++
-        throw error(errc::invalid_argument, "wait for invalidation events", backend_,
-                    "map the memory with events=True");
+        throw error(errc::invalid_argument, what, backend_, "map the memory with events=True");
+}
+
+int mapped_memory::event_fd() const {
+    expect_events();
     return pin_.event_fd();
 }
 
 nb::object mapped_memory::next_event() const {
-    expect_open();
+    expect_events();
     std::optional<pin_event> const event = pin_.next_event();
     if (!event)
         return nb::none();
@@ -388,6 +425,18 @@ nb::object mapped_memory::bytes_view(nb::handle self) {
     if (!view)
         throw nb::python_error();
     return nb::steal(view);
+}
+
+nb::object mapped_memory::bytes_on_gpu(nb::handle self) {
+    constexpr char what[] = "use the GPU address of a mapping";
+    expect_not_closed();
+    if (is_inherited())
+        throw error(errc::forked_child, what, backend_,
+                    "use it in the process that made it: CUDA does not work in a forked child");
+    if (address_ == 0)
+        throw error(errc::unsupported_operation, what, backend_,
+                    "use it in the process that allocated the memory: this one has no address of it");
+    return bytes_view(self);
 }
 
 } // namespace barmap::python

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/process.hpp"
+#include "inheritable.hpp"
 
 #include <barmap/mapping.hpp>
 #include <barmap/pin.hpp>
@@ -20,11 +20,12 @@ namespace barmap::python {
 
 /// A mapping as a Python object: bytes in and out, the buffer protocol, and a close() that refuses
 /// as long as somebody uses the memory. Functions that take `self` are given the Python object of
-/// this one. Those without noexcept throw nanobind::python_error, or error in a forked child.
+/// this one. Those without noexcept throw nanobind::python_error, or error in a forked child that
+/// cannot open the mapping.
 ///
 /// Thread rule: the GIL protects the members. A copy that goes on without the GIL counts as a user,
 /// so that no other thread can close meanwhile.
-class mapped_memory {
+class mapped_memory : public inheritable {
 public:
     /// Imports memory of a GPU; of memory that barmap allocated, uses the mapping that there is.
     /// With events, the pin has them. Set-up happens without the GIL.
@@ -80,17 +81,29 @@ public:
     void export_to(nanobind::handle self, Py_buffer& view, int flags);
     /// A memoryview of all mapped bytes, whatever the elements are.
     [[nodiscard]] nanobind::object bytes_view(nanobind::handle self);
+    /// The same for code that uses gpu_address(). @throws error if this process has none
+    [[nodiscard]] nanobind::object bytes_on_gpu(nanobind::handle self);
     /// A view was released.
     void view_gone() { user_gone(views_); }
 
 private:
     class use_without_gil;
+    struct shared_memory {
+        pin pinned;
+        std::shared_ptr<mapping const> mapped;
+    };
 
+    mapped_memory();
     void use(std::shared_ptr<mapping const> memory, std::uintptr_t start, std::uintptr_t address,
              std::size_t bytes);
+    [[nodiscard]] static shared_memory opened(int descriptor);
+    void use(shared_memory memory, std::size_t bytes);
     void user_gone(std::size_t& users);
     [[nodiscard]] bool is_used() const noexcept { return views_ + copies_ + shares_ != 0; }
-    void expect_open() const;
+    void expect_not_closed() const;
+    /// Opens it, if a forked child has inherited it.
+    void expect_open();
+    void expect_events() const;
     void expect_writable() const;
     void expect_same_elements(nanobind::handle self, nanobind::handle buffer) const;
     /// @pre bytes is not negative
@@ -120,7 +133,6 @@ private:
     bool closing_ = false;       ///< closed, but for those who still use it
     bool exports_bytes_ = false; ///< while bytes_view() makes one
     std::size_t views_ = 0, copies_ = 0, shares_ = 0; ///< those that there are now
-    os::process_id maker_;
 };
 
 /// Adds the class MappedMemory.

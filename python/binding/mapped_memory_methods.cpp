@@ -139,7 +139,7 @@ PyType_Slot const slots[] = {
 
 void bind_mapped_memory(nb::module_& module) {
     using self = mapped_memory;
-    nb::class_<self>(module, "MappedMemory", nb::type_slots(slots))
+    nb::class_<self, inheritable>(module, "MappedMemory", nb::type_slots(slots))
         .def(nb::init<std::uintptr_t, std::size_t, std::string const&, bool, bool>(),
              nb::arg("address"), nb::arg("nbytes"), nb::arg("backend"), nb::arg("read_only"),
              nb::arg("events"))
@@ -155,7 +155,8 @@ void bind_mapped_memory(nb::module_& module) {
              nb::arg("format"), nb::arg("itemsize"), nb::arg("offset"), nb::arg("shape"),
              nb::arg("strides"))
         .def("_bytes", [](nb::handle_t<self> memory) { return made(memory).bytes_view(memory); })
-        .def("_share", bound(&self::share))
+        .def("_bytes_on_gpu",
+             [](nb::handle_t<self> memory) { return made(memory).bytes_on_gpu(memory); })
         .def("_event_fd", bound(&self::event_fd))
         .def("_next_event", bound(&self::next_event),
              nb::sig("def _next_event(self) -> tuple[int, int, int, int] | None"))

@@ -6,6 +6,7 @@
 #include "dlpack.hpp"
 #include "errors.hpp"
 #include "gdrapi.hpp"
+#include "inheritable.hpp"
 #include "mapped_memory.hpp"
 #include "program.hpp"
 #include "pygpu.hpp"
@@ -35,6 +36,7 @@ NB_MODULE(_barmap, module) {
     barmap::python::bind_allocator(module);
     barmap::python::bind_batches(module);
     barmap::python::bind_dlpack(module);
+    barmap::python::bind_inheritable(module); // before the classes that derive from it
     barmap::python::bind_logs(module);
     barmap::python::bind_mapped_memory(module);
     barmap::python::bind_reports(module);

@@ -21,19 +21,25 @@ using detail::byte_ring_to_cpu;
 using detail::byte_ring_to_gpu;
 
 template <class Ring>
-held_ring<Ring>::held_ring(std::size_t message_bytes, std::size_t slots, int ordinal)
-    : held<Ring>("ring", [&] { return Ring(opened_device(ordinal), message_bytes, slots); }) {}
-
-template <class Ring>
 constexpr detail::signal_kind kind_of =
     std::is_same_v<Ring, byte_ring_to_gpu> ? detail::signal_kind::ring_to_gpu
                                            : detail::signal_kind::ring_to_cpu;
 
 template <class Ring>
+typename held<Ring>::opener held_ring<Ring>::opener_of(std::size_t message_bytes) {
+    return [message_bytes](int descriptor) {
+        return Ring(detail::opened_signal::open_ring(descriptor, kind_of<Ring>, message_bytes));
+    };
+}
+
+template <class Ring>
+held_ring<Ring>::held_ring(std::size_t message_bytes, std::size_t slots, int ordinal)
+    : held<Ring>("ring", [&] { return Ring(opened_device(ordinal), message_bytes, slots); },
+                 opener_of(message_bytes)) {}
+
+template <class Ring>
 held_ring<Ring>::held_ring(std::size_t message_bytes, int descriptor)
-    : held<Ring>("ring", [&] {
-          return Ring(detail::opened_signal::open_ring(descriptor, kind_of<Ring>, message_bytes));
-      }) {}
+    : held<Ring>("ring", opener_of(message_bytes), descriptor) {}
 
 template <class Ring>
 sight held_ring<Ring>::look(Ring& ring, std::chrono::nanoseconds at_most) noexcept {
@@ -62,16 +68,14 @@ words words_of(gpu::ring_handle const& of) {
 
 /// What both directions have.
 template <class Ring>
-nb::class_<held_ring<Ring>> bind_ring(nb::module_& module, char const* name) {
+auto bind_ring(nb::module_& module, char const* name) {
     using self = held_ring<Ring>;
-    return nb::class_<self>(module, name)
+    return nb::class_<self, inheritable>(module, name)
         .def(nb::init<std::size_t, std::size_t, int>(), nb::arg("message_nbytes"), nb::arg("slots"),
              nb::arg("device"))
         .def(nb::init<std::size_t, int>(), nb::arg("message_nbytes"), nb::kw_only(),
              nb::arg("descriptor"))
         .def("release", &self::release)
-        .def("share",
-             [](self& of) { return of.in_turn(true, [](Ring& ring) { return ring.share(); }); })
         .def("wait", &self::wait, nb::arg("seconds").none())
         .def("close", [](self& of) { of.in_turn(false, [](Ring& ring) { ring.close(); }); })
         .def_prop_ro("released", &self::is_released)

@@ -27,6 +27,7 @@ public:
     [[nodiscard]] bool wait(std::optional<double> seconds);
 
 private:
+    [[nodiscard]] static typename held<Ring>::opener opener_of(std::size_t message_bytes);
     /// Looks for some time, longer than which no other call is held up.
     [[nodiscard]] static sight look(Ring& ring, std::chrono::nanoseconds at_most) noexcept;
 };

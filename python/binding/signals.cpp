@@ -29,16 +29,17 @@ template <class Counter>
 void make(held<Counter>* where, held_arena* given, int ordinal, std::uint64_t first) {
     constexpr std::size_t host_bytes = std::is_same_v<Counter, counter_to_cpu> ? sizeof(gpu::word) : 0;
     std::shared_ptr<arena> const memory = given ? given->shared() : nullptr;
-    new (where) held<Counter>("counter", [&] { // without the GIL
+    auto const make_one = [&] { // without the GIL
         return Counter(memory ? *memory : arena(opened_device(ordinal), sizeof(gpu::word), host_bytes),
                        first);
-    });
+    };
+    new (where) held<Counter>("counter", make_one, &Counter::open_shared);
 }
 
 /// One that another process has shared.
 template <class Counter>
 void open(held<Counter>* where, int descriptor) {
-    new (where) held<Counter>("counter", [=] { return Counter::open_shared(descriptor); });
+    new (where) held<Counter>("counter", &Counter::open_shared, descriptor);
 }
 
 std::uint64_t word_of(gpu::word const* at) {
@@ -54,7 +55,7 @@ nb::tuple words_of(gpu::counter_to_cpu const& of) {
 /// Does something that may wait for the driver, in no turn: these are the calls that may be made
 /// at once.
 template <class Thing, class Action>
-auto at_once(held<Thing> const& of, Action const& action) {
+auto at_once(held<Thing>& of, Action const& action) {
     std::shared_ptr<Thing> here = of.shared();
     released_gil const others_run;
     std::shared_ptr<Thing> const mine = std::move(here);
@@ -67,15 +68,13 @@ sight sight_of(bool is_found) {
 
 /// What both directions have.
 template <class Counter>
-nb::class_<held<Counter>> bind_counter(nb::module_& module, char const* name) {
+auto bind_counter(nb::module_& module, char const* name) {
     using self = held<Counter>;
-    return nb::class_<self>(module, name)
+    return nb::class_<self, inheritable>(module, name)
         .def("__init__", &make<Counter>, nb::arg("arena").none(), nb::arg("device"),
              nb::arg("first"))
         .def("__init__", &open<Counter>, nb::kw_only(), nb::arg("descriptor"))
         .def("release", &self::release)
-        .def("share",
-             [](self& of) { return at_once(of, [](Counter& counter) { return counter.share(); }); })
         .def_prop_ro("released", &self::is_released)
         .def_prop_ro("handle_words", [](self& of) { return words_of(of.shared()->handle()); })
         // For a thread that stands for a kernel, in tests.

@@ -2,6 +2,7 @@
 """Threads and forked children, as tests start them."""
 
 import faulthandler
+import multiprocessing
 import os
 import resource
 import threading
@@ -9,6 +10,8 @@ import warnings
 
 import barmap
 import pytest
+
+FORK = multiprocessing.get_context("fork")
 
 
 def run_threads(*functions):
@@ -57,3 +60,28 @@ def expect_refused(*calls):
             call()
         assert refused.value.code == 11  # barmap::errc::forked_child
         assert "spawn" in refused.value.advice or "forked child" in refused.value.advice
+
+
+def expect_refused_because(reason, *calls):
+    """Expects that each call refuses a forked child for that reason, a regular expression."""
+    for call in calls:
+        with pytest.raises(barmap.Error, match=reason) as refused:
+            call()
+        assert refused.value.code == 11  # barmap::errc::forked_child
+
+
+class Child:
+    """A forked process that runs a function with its end of a pipe."""
+
+    def __init__(self, function):
+        self.end, other = FORK.Pipe()
+        self.process = FORK.Process(target=function, args=(other,))
+        self.process.start()
+
+    def hear(self):
+        assert self.end.poll(60)
+        return self.end.recv()
+
+    def expect_success(self):
+        self.process.join(60)
+        assert self.process.exitcode == 0

@@ -113,7 +113,7 @@ def read_in_child(log, queue):
     queue.put((ids(log), log.slots))
 
 
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
 def test_it_goes_through_multiprocessing(method):
     context = multiprocessing.get_context(method)
     queue = context.Queue()
@@ -155,8 +155,6 @@ def test_a_forked_child_may_open_its_own():
         descriptor = log.share()
 
         def child():
-            with pytest.raises(barmap.Error, match="spawn"):
-                log.read()
             assert ids(barmap.LogRing.open_shared(descriptor)) == [9]
 
         assert in_child(child) == 0

@@ -295,13 +295,9 @@ def test_a_forked_child_is_refused():
     there, back = barmap.RingToGpu("i4", slots=2), barmap.RingToCpu("i4", slots=2)
 
     def child():
-        expect_refused(
-            lambda: there.try_push(1), there.flush, lambda: there.wait_for(0), there.close,
-            lambda: there.depth, lambda: there.handle, back.try_pop, lambda: back.pop_many(1),
-            lambda: back.closed, lambda: barmap.RingToGpu("i4", slots=2),
-        )
+        expect_refused(lambda: barmap.RingToGpu("i4", slots=2))
         there.release()
-        with pytest.raises(barmap.Error), back:
+        with back:
             pass
         assert back.released
 

@@ -80,7 +80,7 @@ def descriptors():
     return len(os.listdir("/proc/self/fd"))
 
 
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
 def test_arguments(signals, method):
     child = multiprocessing.get_context(method).Process(target=feed, args=signals.all)
     child.start()

@@ -226,7 +226,6 @@ def test_a_forked_child_is_refused():
 
     def child():
         expect_refused(
-            lambda: there.advance(1), lambda: back.value, lambda: back.wait_for(1, 0),
             barmap.CounterToCpu, lambda: barmap.CounterToCpu(arena=arena),
             lambda: barmap.Arena(128, 128),
         )
