@@ -137,6 +137,26 @@ TEST(short_batches_of_a_forced_engine, go_by_it) {
     EXPECT_EQ(p.report("channel").copies, 1u);
 }
 
+TEST(short_batches_where_cuda_makes_no_stream, go_by_the_channel) {
+    engine_machine machine{nullptr};
+    device gpu = device::open(0);
+    device_block const block{4096};
+    pinned_block const host{4096};
+    changed_driver refusing;
+    refusing->stream_create = [](CUstream* made, unsigned flags) {
+        static int left = 4; // for the channel's self-test
+        return left-- > 0 ? changed_driver::real.stream_create(made, flags) : CUresult{2};
+    };
+    batch_queue queue = gpu.batches();
+    refusing.restore();
+    open_stream stream;
+    batch_ticket const ticket =
+        queue.submit(std::vector<copy_piece>{{block.address(), host.address(), 4096}},
+                     after{stream.get()}, then{stream.get()});
+    EXPECT_TRUE(queue.wait(ticket, 20s));
+    EXPECT_GT(machine.gpu().done().launches_of[own_engine], 0u);
+}
+
 // They need no channel, and do not keep the others from looking.
 TEST_F(short_batches, hide_no_checkpoint_from_others) {
     EXPECT_TRUE(is_copied_by_the_channel(1, {}, {}));
