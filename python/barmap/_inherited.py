@@ -36,7 +36,10 @@ _MOST_TEXT = 4096
 
 
 def _connected() -> Tuple[socket.socket, socket.socket]:
-    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    both = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for each in both:
+        each.settimeout(None)  # whatever socket.setdefaulttimeout() was given
+    return both
 
 
 def _receive(where: socket.socket) -> Tuple[bytes, Optional[int]]:
@@ -59,35 +62,49 @@ class _Questions:
 
     def __init__(self) -> None:
         self._near, self._far = _connected()
-        self._far_inode = self._inode()
+        self._made = {each: os.fstat(each.fileno()) for each in (self._near, self._far)}
         self.are_answered = False
 
-    def _inode(self) -> int:
-        return os.fstat(self._far.fileno()).st_ino
+    def _is_open(self, end: socket.socket) -> bool:
+        """Not if the program has closed it, and perhaps opened another file by its number."""
+        try:
+            return os.path.samestat(os.fstat(end.fileno()), self._made[end])
+        except OSError:
+            return False
+
+    def _close(self, end: socket.socket) -> None:
+        if self._is_open(end):
+            end.close()
+        else:
+            end.detach()
 
     def close(self) -> None:
         self.close_near()
-        self._far.close()
+        self._close(self._far)
 
     def close_near(self) -> None:
         """What a child does: it and its siblings notice the end of their parent only then."""
-        self._near.close()
+        self._close(self._near)
 
     def answer(self) -> None:
-        """What a thread of the process does until the process ends."""
+        """What a thread of the process does until the process ends, or a child ends it: the next
+        fork begins anew.
+        """
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _FAULTS)
-        while True:
-            try:
+        try:
+            while self._is_open(self._near):
                 question, back = _receive(self._near)
-            except OSError:  # the program has closed all its descriptors
-                return
-            if back is not None:
-                with socket.socket(fileno=back) as to:
-                    _answer(int.from_bytes(question, "little"), to)
+                if back is not None:
+                    _answer(int.from_bytes(question, "little"), back)
+                elif not question:  # a child has shut the sockets down
+                    return
+        finally:
+            _questions.pop(_barmap.this_process(), None)
+            self.close()
 
     def ask(self, number: int) -> Tuple[Optional[int], str]:
         """A descriptor of the object, or None and why there is none."""
-        if self._inode() != self._far_inode:  # the child has closed it, and opened another file
+        if not self._is_open(self._far):
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         near, far = _connected()
         with near:
@@ -97,24 +114,31 @@ class _Questions:
         return descriptor, text.decode(errors="replace").strip() or _ENDED
 
 
-def _answer(number: int, to: socket.socket) -> None:
-    descriptor, text = None, _RELEASED
+def _answer(number: int, back: int) -> None:
     try:
-        thing = _barmap.find_inheritable(number)
-        if thing is not None:
-            descriptor = thing._share()
-    except Exception as refusal:
-        text = f"the process that made it cannot share it: {refusal}"
-    try:
-        if descriptor is None:
-            to.send(text.encode()[:_MOST_TEXT])
-        else:
-            socket.send_fds(to, [b" "], [descriptor])
-    except OSError:  # the child has ended meanwhile
-        pass
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
+        to = socket.socket(fileno=back)
+    except OSError:  # a child may send any descriptor
+        os.close(back)
+        return
+    with to:
+        descriptor, text = None, _RELEASED
+        try:
+            thing = _barmap.find_inheritable(number)
+            if thing is not None:
+                descriptor = thing._share()
+        except Exception as refusal:
+            text = f"the process that made it cannot share it: {refusal}"
+        try:
+            to.setblocking(False)  # a child that does not read keeps no other waiting
+            if descriptor is None:
+                to.send(text.encode()[:_MOST_TEXT])
+            else:
+                socket.send_fds(to, [b" "], [descriptor])
+        except OSError:  # the child has ended meanwhile
+            pass
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
 
 
 _questions: Dict[int, _Questions] = {}  # by the process that answers them

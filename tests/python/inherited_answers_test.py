@@ -109,6 +109,89 @@ for _ in range(2):
     subprocess.run([sys.executable, "-c", program], timeout=60, check=True)
 
 
+def run(program):
+    subprocess.run([sys.executable, "-W", "ignore", "-c", PROGRAM + program], timeout=60,
+                   check=True)
+
+
+READ_IN_CHILD = """
+child = os.fork()
+if child == 0:
+    array.read()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_default_timeout_of_sockets_ends_nothing():
+    run("""
+import socket, time
+socket.setdefaulttimeout(0.01)
+fork()
+time.sleep(0.2)
+""" + READ_IN_CHILD)
+
+
+HOSTILE_CHILDREN = {
+    "no number": "socket.send_fds(to, [b'x' * 4096], [near.fileno()])",
+    "no socket": "socket.send_fds(to, [bytes(8)], [os.open('/dev/null', os.O_RDONLY)])",
+    "nothing": "to.send(b'')",
+    "no room for the answer": """
+near.setblocking(False)
+try:
+    while True:
+        near.send(bytes(4096))
+except BlockingIOError:
+    near.setblocking(True)
+socket.send_fds(to, [bytes(8)], [near.fileno()])
+os.write(writes, b"x")
+os.read(lives, 1)  # and does not read from the other one
+""",
+    "no connection": "to.shutdown(socket.SHUT_RDWR)",
+}
+
+
+@pytest.mark.parametrize("does", HOSTILE_CHILDREN)
+def test_a_hostile_child_keeps_no_other_from_an_answer(does):
+    run(f"""
+import signal, socket
+is_asked, writes = os.pipe()
+lives, ended = os.pipe()
+signal.alarm(50)
+hostile = os.fork()
+if hostile == 0:
+    os.close(ended)
+    [to] = [each._far for each in barmap._inherited._questions.values()]
+    near, far = socket.socketpair()
+    exec({HOSTILE_CHILDREN[does]!r})
+    os.write(writes, b"x")
+    os._exit(0)
+os.read(is_asked, 1)
+if {does in ("nothing", "no connection")}:
+    for each in threading.enumerate():
+        if each.name == "barmap-inherited":
+            each.join()
+{READ_IN_CHILD}
+os.close(ended)
+os.waitpid(hostile, 0)
+assert [each.name for each in threading.enumerate()][1:] == ["barmap-inherited"]
+""")
+
+
+def test_what_the_program_opens_in_place_of_the_sockets_is_left_alone():
+    run("""
+fork()
+os.closerange(3, 1 << 10)
+files = [os.open("/dev/null", os.O_RDONLY) for _ in range(64)]
+child = os.fork()
+if child == 0:
+    for each in files:
+        os.fstat(each)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+""")
+
+
 def test_answers_leave_nothing(array):
     mappings = [barmap.map(array.gpu_address, 64) for _ in range(3)]
 
