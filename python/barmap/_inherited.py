@@ -165,7 +165,8 @@ def open_in_child(thing: _barmap.Inheritable) -> Optional[str]:
         if descriptor is None:
             return why_not
         try:
-            thing._open_in_child(descriptor)
+            if thing._is_inherited:  # a signal handler of this thread was faster
+                thing._open_in_child(descriptor)
         finally:
             os.close(descriptor)
         return None

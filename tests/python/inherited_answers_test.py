@@ -192,6 +192,22 @@ assert os.waitpid(child, 0)[1] == 0
 """)
 
 
+def test_a_signal_handler_opens_what_is_being_opened(array):
+    def child():
+        ask, views = barmap._inherited._Questions.ask, []
+
+        def ask_when_a_signal_came(self, number):
+            barmap._inherited._Questions.ask = ask
+            views.append(memoryview(array))
+            return ask(self, number)
+
+        barmap._inherited._Questions.ask = ask_when_a_signal_came
+        array.write(b"x")
+        assert bytes(views[0].cast("B")[:1]) == b"x"
+
+    assert in_child(child) == 0
+
+
 def test_answers_leave_nothing(array):
     mappings = [barmap.map(array.gpu_address, 64) for _ in range(3)]
 
