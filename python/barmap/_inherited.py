@@ -18,9 +18,9 @@ from typing import Dict, Optional, Tuple
 from . import _barmap
 
 _UNASKED = (
-    "its process cannot be asked for it, since the child was not forked by os.fork() or "
-    "multiprocessing: start the child with spawn, or share() the object before the fork and open "
-    "the descriptor in the child"
+    "its process cannot be asked for it, since it had no descriptor left at the fork, or did not "
+    "fork the child by os.fork() or multiprocessing: start the child with spawn, or share() the "
+    "object before the fork and open the descriptor in the child"
 )
 _ENDED = (
     "the process that made it has ended, or has no descriptor or thread left to answer: use it in "

@@ -272,7 +272,7 @@ os.waitpid(child, 0)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                           timeout=60, check=True)
-    assert "not forked by os.fork()" in done.stdout and done.stdout.startswith("11 ")
+    assert "did not fork the child by os.fork()" in done.stdout and done.stdout.startswith("11 ")
 
 
 def test_a_child_that_has_closed_its_descriptors(array):
