@@ -55,7 +55,12 @@ nb::object inheritable::find(std::uint64_t number) {
     if (known == all().end())
         return nb::none();
     nb::object found = nb::find(*known->second);
-    return found.is_valid() ? found : nb::none(); // none while it is being made
+    // Python is freeing what had no reference before, and would do so again for want of this one.
+    if (Py_REFCNT(found.ptr()) == 1) {
+        (void)found.release();
+        return nb::none();
+    }
+    return found; // of what is being made, nanobind refuses all calls
 }
 
 bool inheritable::any_of_this_process() noexcept {

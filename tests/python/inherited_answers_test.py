@@ -228,6 +228,31 @@ def test_answers_leave_nothing(array):
     assert gone() is None
 
 
+def test_what_is_being_freed_is_refused():
+    run("""
+import socket
+near, far = socket.socketpair()
+class Owner:
+    __cuda_array_interface__ = array.__cuda_array_interface__
+    def __del__(self):  # the last reference of the mapping has gone
+        near.send(b"ask")
+        assert near.recv(16) == b"has released it"
+mapping = barmap.map(Owner())
+child = os.fork()
+if child == 0:
+    far.recv(16)
+    try:
+        mapping.read()
+    except barmap.Error as refused:
+        far.send(b"has released it" if "has released it" in refused.advice else b"?")
+    os._exit(0)
+del mapping, far
+assert os.waitpid(child, 0)[1] == 0
+gc.collect()
+fork()
+""")
+
+
 def test_the_parent_has_ended():
     program = """
 import os, signal, barmap
