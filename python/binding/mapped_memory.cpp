@@ -80,8 +80,8 @@ mapped_memory::mapped_memory()
                       shared_memory memory = opened(descriptor);
                       if (closed()) // by another thread meanwhile
                           return;
+                      leave_parents_users();
                       use(std::move(memory), window_.size);
-                      copies_ = shares_ = 0; // those of the parent's threads
                       has_events_ = false;
                   }) {}
 
@@ -310,9 +310,15 @@ void mapped_memory::fill(Py_ssize_t byte, Py_ssize_t offset, std::optional<Py_ss
     }
 }
 
+void mapped_memory::leave_parents_users() noexcept {
+    if (is_inherited())
+        copies_ = shares_ = 0; // of threads that a child does not have
+}
+
 void mapped_memory::close() {
     if (closed())
         return;
+    leave_parents_users();
     if (views_ + copies_ != 0)
         raise(PyExc_BufferError,
               "cannot close: a view of this mapping is alive (numpy(), memoryview, DLPack), or "
@@ -324,6 +330,7 @@ void mapped_memory::close() {
 void mapped_memory::close_after_users() {
     if (closed())
         return;
+    leave_parents_users();
     closing_ = true;
     if (!is_used())
         unmap();

@@ -98,6 +98,7 @@ private:
              std::size_t bytes);
     [[nodiscard]] static shared_memory opened(int descriptor);
     void use(shared_memory memory, std::size_t bytes);
+    void leave_parents_users() noexcept;
     void user_gone(std::size_t& users);
     [[nodiscard]] bool is_used() const noexcept { return views_ + copies_ + shares_ != 0; }
     void expect_not_closed() const;

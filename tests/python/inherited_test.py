@@ -353,7 +353,8 @@ def test_copies_of_the_parents_threads_do_not_hold_up_the_child():
         thread = threading.Thread(target=copy)
         thread.start()
         try:
-            assert [in_child(child) for _ in range(10)] == [0] * 10
+            for use in (child, array.close):
+                assert [in_child(use) for _ in range(10)] == [0] * 10
         finally:
             ended.set()
             thread.join()
