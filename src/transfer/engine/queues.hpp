@@ -58,7 +58,7 @@ public:
     }
 
     /// @param make opens a queue, when it is needed. @throws what cannot be had
-    /// @param of_direction how many queues wait for streams, in each direction
+    /// @param of_direction how many queues wait for streams, in each direction; 0: none may have to
     queues(std::function<std::unique_ptr<Queue>()> make, std::size_t of_direction)
         : make_(std::move(make)), of_direction_(of_direction), slots_(count(of_direction)) {}
 
