@@ -44,7 +44,8 @@ private:
     std::exception_ptr failure_;
 };
 
-/// Has lanes copy, each on its thread, while work() runs here. @throws what work() throws
+/// Has lanes copy, each on its thread, while work() runs here, once all have begun.
+/// @throws what work() throws
 template <class Work>
 void run_lanes(std::span<std::unique_ptr<batch_lane> const> lanes, Work&& work) {
     struct running {
@@ -59,6 +60,8 @@ void run_lanes(std::span<std::unique_ptr<batch_lane> const> lanes, Work&& work) 
     } state{static_cast<unsigned>(lanes.size())};
     for (auto const& each : lanes)
         state.threads.emplace_back([&] { each->run(state.waiting, state.stop); });
+    while (state.waiting > 0)
+        std::this_thread::yield();
     work();
 }
 
