@@ -57,7 +57,7 @@ _barmap() {
         --methods) values="engine batch loop graph kernel4 kernel32 one" ;;
         --between) values="host peer inside" ;;
         --newest-of) values="id a b c" ;;
-        --beside) values="gemm" ;;
+        --beside) values="gemm copy" ;;
         --only) values="rates trip fifo calls steps soak" ;;
         --routine) values="auto $(barmap info --verbose 2> /dev/null |
             sed -n '/^copy routine/,$ s/^\([a-z0-9]\+\) *yes.*/\1/p')" ;;

@@ -52,7 +52,7 @@ complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l in-flight -d 'ba
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l pool -d 'memory that pieces come from'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -f -l same -d 'the same pieces in each round'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -f -l both -d 'both directions at once'
-complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l beside -a gemm -d 'how much batches slow a matrix product'
+complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l beside -a 'gemm copy' -d 'how much batches slow a matrix product or a small copy'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -f -l ordered -d 'from kernel to kernel with a batch between them'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l check -d 'random batches to verify'
 complete -c barmap -n '__fish_seen_subcommand_from batch' -x -l round-trips -d 'round trips between kernels to verify'
