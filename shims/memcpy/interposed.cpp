@@ -84,10 +84,8 @@ bool driver_is_loaded() noexcept {
     static std::atomic<bool> is_known{false}; // what calls were passed to stays
     if (is_known.load(std::memory_order_relaxed))
         return true;
-    void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (!driver)
+    if (!os::is_loaded("libcuda.so.1"))
         return false;
-    ::dlclose(driver);
     is_known.store(true, std::memory_order_relaxed);
     return true;
 }

@@ -31,9 +31,23 @@ library::~library() {
         current().dlclose(handle_);
 }
 
-void keep_loaded(char const* name) noexcept {
-    if (void* const handle = current().dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
+namespace {
+
+bool open_if_loaded(char const* name, int flags) noexcept {
+    void* const handle = current().dlopen(name, RTLD_LAZY | RTLD_NOLOAD | flags);
+    if (handle)
         current().dlclose(handle);
+    return handle != nullptr;
+}
+
+} // namespace
+
+bool is_loaded(char const* name) noexcept {
+    return open_if_loaded(name, 0);
+}
+
+void keep_loaded(char const* name) noexcept {
+    (void)open_if_loaded(name, RTLD_NODELETE);
 }
 
 namespace {

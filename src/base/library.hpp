@@ -34,6 +34,9 @@ private:
     void* handle_ = nullptr;
 };
 
+/// Whether a library is loaded now, whoever loaded it.
+[[nodiscard]] bool is_loaded(char const* name) noexcept;
+
 /// Keeps a library loaded until the process ends, if it is loaded now, whoever loaded it.
 void keep_loaded(char const* name) noexcept;
 
