@@ -22,7 +22,7 @@ public:
     batch_lane(batch_bench const& bench, batch_pools const& pools, std::string_view method,
                copy_direction way, batch_order order, batch_shape const& shape);
 
-    /// Copies until it is told to stop, and each batch once at least.
+    /// Copies every batch at least once, and then until `stop` is set.
     /// @param waiting begins when all lanes have taken one from it
     void run(std::atomic<unsigned>& waiting, std::atomic<bool> const& stop);
 
