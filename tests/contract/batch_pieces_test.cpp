@@ -34,6 +34,39 @@ TEST_P(batch_pieces_test, pieces_of_one_batch_go_any_way) {
     EXPECT_TRUE(std::ranges::equal(p.host.bytes(), host_wanted));
 }
 
+// The channel orders small pieces by their host addresses. That shows where many write one byte:
+// the fake engine copies the pieces of a batch backwards, so that what the first one writes stays.
+TEST(batch_channel_test, the_host_side_of_pieces_decides_their_order) {
+    engine_machine const machine("channel");
+    batch_program p;
+    constexpr std::size_t parts = 64, part = 4 * mib, count = 4096, begun_with = 544;
+    pinned_block host{parts * part};
+    device_block there{parts * part};
+    auto const value = [](std::size_t number) {
+        return std::vector<std::byte>{static_cast<std::byte>(number)};
+    };
+    auto const group = [&](std::size_t number) {
+        return (host.address() + number * part) >> 22 & 255;
+    };
+    std::size_t lowest = 0;
+    for (std::size_t i = 0; i < parts; ++i) {
+        if (group(i) < group(lowest))
+            lowest = i;
+        host.bytes()[i * part] = value(i)[0];
+        write_by_driver(there.address() + i * part, value(i));
+    }
+    auto const list = [](std::uintptr_t to, std::uintptr_t from) {
+        std::vector<copy_piece> result;
+        for (std::size_t i = 0; i < count; ++i)
+            result.push_back({to + (i < begun_with ? 1 : 0), from + i * 7 % parts * part, 1});
+        return result;
+    };
+    p.expect_done(p.queue.submit(list(p.block.address(), host.address())));
+    EXPECT_EQ(read_by_driver(p.block.address(), 1), value(lowest));
+    p.expect_done(p.queue.submit(list(p.host.address(), there.address())));
+    EXPECT_EQ(p.host.bytes()[0], value(begun_with * 7 % parts)[0]) << "as in the list";
+}
+
 /// A driver that knows these allocations, and no others.
 struct told_allocations : changed_driver {
     told_allocations() {

@@ -63,9 +63,8 @@ TEST_F(command_ring_test, writes_words_then_the_end_then_the_doorbell_each_behin
     command_ring ring(places());
     auto const list = pieces(3);
     std::string order;
-    for (copy::traced_step const& each :
-         copy::trace_steps({memory_.data(), memory_.size()}, true,
-                           [&] { (void)ring.submit(list); })) {
+    for (copy::traced_step const& each : copy::trace_steps({memory_.data(), memory_.size()}, true,
+                                                           [&] { (void)ring.submit(list); })) {
         char letter = static_cast<char>(each.what);
         if (each.what == copy::step::locked)
             continue; // what an unoptimised build makes of an atomic store
@@ -176,9 +175,9 @@ TEST_F(command_ring_test, acquires_a_word_before_the_copies) {
     for (std::size_t i = 0; i < first.size(); ++i)
         first[i] = at<std::uint32_t>(begin + i * 4);
     // Then it says which ticket begins.
-    EXPECT_EQ(first, (std::vector<std::uint32_t>{abi::methods(0, 0x5c, 5), 0x3456'7890, 0x12, 42, 0,
-                                                 1u << 12, abi::methods(0, 0x5c, 5), 0x2040, 0, 2, 0,
-                                                 1}));
+    EXPECT_EQ(first,
+              (std::vector<std::uint32_t>{abi::methods(0, 0x5c, 5), 0x3456'7890, 0x12, 42, 0,
+                                          1u << 12, abi::methods(0, 0x5c, 5), 0x2040, 0, 2, 0, 1}));
 }
 
 // The words of a run are contiguous, and what comes behind the block is another's.
@@ -196,9 +195,9 @@ TEST_F(command_ring_test, stays_inside_its_block) {
         (void)ring.submit(list, begin);
         *reinterpret_cast<std::uint32_t*>(memory_.data() + doorbell_at) = 0x5a5a5a5a;
     }
-    EXPECT_TRUE(std::ranges::all_of(
-        std::span(memory_.data() + command_ring::block_bytes, doorbell_bytes),
-        [](std::byte each) { return each == std::byte{0x5a}; }));
+    EXPECT_TRUE(
+        std::ranges::all_of(std::span(memory_.data() + command_ring::block_bytes, doorbell_bytes),
+                            [](std::byte each) { return each == std::byte{0x5a}; }));
 }
 
 // A GPFIFO whose GET and PUT are equal is empty: it is never filled.
@@ -250,6 +249,83 @@ TEST_F(command_ring_test, has_room_for_several_tickets_at_once) {
         ASSERT_TRUE(ring.has_room(some));
         (void)ring.submit(std::span(many).first(some));
         left -= some;
+    }
+}
+
+/// Pieces whose host sides, the bytes that are written, lie anywhere in 1 GiB.
+std::vector<piece> far_apart(std::size_t count) {
+    std::vector<piece> list;
+    std::uint32_t random = 1;
+    for (std::size_t i = 0; i < count; ++i) {
+        random = random * 1664525 + 1013904223;
+        list.push_back({0x7f00'0000'0000 + std::uintptr_t{random >> 11} * 512, 0x200000 + i, 512});
+    }
+    return list;
+}
+
+/// Where the copies of the entries from this one on go.
+std::vector<std::uintptr_t> places_written(std::byte const* block, std::size_t entry) {
+    std::vector<std::uintptr_t> result;
+    auto const word = [&](std::size_t offset) {
+        return *reinterpret_cast<std::uint32_t const*>(block + offset);
+    };
+    for (;; ++entry) {
+        auto const lead = *reinterpret_cast<std::uint64_t const*>(block + entry * 8);
+        if (lead == 0)
+            return result;
+        std::size_t const begin = (lead & 0xff'ffff'ffff) - (std::uint64_t{1} << 32);
+        for (std::size_t at = begin; at < begin + (lead >> 42) * 4; at += 4)
+            if (word(at) == abi::methods(abi::copy_subchannel, abi::method_offset_in, 4))
+                result.push_back(std::uintptr_t{word(at + 12)} << 32 | word(at + 16));
+    }
+}
+
+/// Whether parts of 4 MiB follow each other.
+bool are_ordered(std::span<std::uintptr_t const> places) {
+    return std::ranges::is_sorted(places, {}, [](std::uintptr_t each) { return each >> 22; });
+}
+
+std::vector<std::uintptr_t> places_in(std::vector<piece> const& list) {
+    std::vector<std::uintptr_t> result;
+    for (piece const& each : list)
+        result.push_back(each.to);
+    return result;
+}
+
+TEST_F(command_ring_test, copies_in_the_order_of_host_addresses_if_it_is_told_them) {
+    command_ring ring(places());
+    auto const list = far_apart(command_ring::most_pieces);
+    (void)ring.submit(list);
+    EXPECT_EQ(places_written(memory_.data(), 1), places_in(list));
+    std::size_t const next = at<std::uint32_t>(command_ring::userd_at + abi::userd_gp_put);
+
+    (void)ring.submit(list, {}, &piece::to); // behind one that is not done: all at once
+    auto written = places_written(memory_.data(), next);
+    EXPECT_TRUE(are_ordered(written));
+    EXPECT_FALSE(are_ordered(places_in(list)));
+    auto wanted = places_in(list);
+    std::ranges::sort(wanted);
+    std::ranges::sort(written);
+    EXPECT_EQ(written, wanted) << "each once";
+}
+
+// It begins before the others are in order.
+TEST_F(command_ring_test, gives_an_idle_engine_the_first_ones_as_they_are) {
+    for (std::size_t const count : {1, 543, 544, 545, 700, 4096}) {
+        command_ring ring(places());
+        std::memset(memory_.data(), 0, command_ring::words_at);
+        auto const list = far_apart(count);
+        (void)ring.submit(list, {}, &piece::to);
+        auto written = places_written(memory_.data(), 1);
+        auto wanted = places_in(list);
+        ASSERT_EQ(written.size(), count);
+        std::size_t const first = std::min<std::size_t>(544, count);
+        EXPECT_TRUE(
+            std::ranges::equal(std::span(written).first(first), std::span(wanted).first(first)));
+        EXPECT_TRUE(are_ordered(std::span(written).subspan(first)));
+        std::ranges::sort(written);
+        std::ranges::sort(wanted);
+        EXPECT_EQ(written, wanted) << count;
     }
 }
 

@@ -168,11 +168,12 @@ void channel_queue::give(direction which, std::span<piece const> pieces, std::si
     if (has_ended()) {
         std::atomic_ref(*semaphore()).store(word_value(number), std::memory_order_release);
     } else if (waiting_.empty() && ring_->has_room(pieces.size())) {
-        submit(pieces, bytes, begin, until);
+        submit(which, pieces, bytes, begin, until);
         if (!spare.empty())
             spare.pop_front(); // that of this ticket
     } else {
         waiting_ticket& its = spare.front();
+        its.which = which;
         its.pieces.assign(pieces.begin(), pieces.end());
         its.bytes = bytes;
         its.begin = begin;
@@ -190,7 +191,7 @@ bool channel_queue::feed() noexcept {
 bool channel_queue::feed_ring() noexcept {
     while (!has_ended() && !waiting_.empty() && ring_->has_room(waiting_.front().pieces.size())) {
         waiting_ticket const& first = waiting_.front();
-        submit(first.pieces, first.bytes, first.begin, first.until);
+        submit(first.which, first.pieces, first.bytes, first.begin, first.until);
         waiting_pieces_.fetch_sub(first.pieces.size() + 1, std::memory_order_relaxed);
         if (used_.size() < most_waiting / command_ring::most_pieces)
             used_.splice(used_.begin(), waiting_, waiting_.begin());
@@ -200,7 +201,7 @@ bool channel_queue::feed_ring() noexcept {
     return !waiting_.empty();
 }
 
-void channel_queue::submit(std::span<piece const> pieces, std::size_t bytes,
+void channel_queue::submit(direction which, std::span<piece const> pieces, std::size_t bytes,
                            semaphore_word const& begin, device_clock::time_point until) noexcept {
     constexpr std::chrono::microseconds each_piece(1); // 0.02 (H200)
     limit& own = limits_[ring_->next() % limits_.size()];
@@ -213,7 +214,10 @@ void channel_queue::submit(std::span<piece const> pieces, std::size_t bytes,
     constexpr std::size_t bulk_bytes = std::size_t{1} << 20, bulk_pieces = 1024;
     own.is_bulk.store(bytes >= bulk_bytes || pieces.size() >= bulk_pieces,
                       std::memory_order_relaxed);
-    (void)ring_->submit(pieces, begin);
+    bool const may_be_ordered =
+        which != direction::among_gpus && host_order::suits(pieces.size(), bytes);
+    host_side const host = which == direction::to_gpu ? &piece::from : &piece::to;
+    (void)ring_->submit(pieces, begin, may_be_ordered ? host : nullptr);
 }
 
 state channel_queue::poll(ticket number) const noexcept {

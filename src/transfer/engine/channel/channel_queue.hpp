@@ -68,6 +68,7 @@ public:
 
     /// A ticket that the ring has no room for yet.
     struct waiting_ticket {
+        direction which = direction::to_cpu;
         std::vector<piece> pieces;
         std::size_t bytes = 0;
         semaphore_word begin;
@@ -152,8 +153,8 @@ public:
 private:
     /// feed(), with ring_lock_ held.
     bool feed_ring() noexcept;
-    void submit(std::span<piece const> pieces, std::size_t bytes, semaphore_word const& begin,
-                device_clock::time_point until) noexcept;
+    void submit(direction which, std::span<piece const> pieces, std::size_t bytes,
+                semaphore_word const& begin, device_clock::time_point until) noexcept;
     [[nodiscard]] bool has_begun(ticket number) const noexcept;
     [[nodiscard]] bool has_stream_come(ticket number) const noexcept;
     void find_space();

@@ -124,12 +124,18 @@ bool command_ring::has_room(std::size_t pieces, std::size_t tickets) const noexc
            used_.entries + chunks - free_from.entries < gpfifo_entries;
 }
 
-ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const& begin) noexcept {
+ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const& begin,
+                            host_side host) noexcept {
     ticket const number = next();
     // The first begins when all before it is done; the others overlap.
     std::uint32_t launch = abi::launch_linear | abi::launch_non_pipelined;
     std::size_t at = 0, chunk = first_chunk;
+    // An idle engine copies the first chunks while the others are put in order.
+    std::size_t const from = progress() + 1 == number ? first_chunk + 4 * next_chunk : 0;
+    bool is_reordered = false;
     do {
+        if (host && at == from)
+            is_reordered = order_.find(pieces.subspan(at), host);
         std::size_t const end = std::min(pieces.size(), at + chunk);
         {
             writer words(*this, (end - at) * words_of_piece + words_of_ticket);
@@ -140,7 +146,7 @@ ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const&
             if (pieces.empty())
                 words.put_semaphore(low(number));
             for (; at < end; ++at) {
-                piece const& each = pieces[at];
+                piece const& each = pieces[is_reordered ? from + order_[at - from] : at];
                 if (at + 1 == pieces.size()) {
                     // Without the flush 2 of 97,271 copies were stale when the semaphore came
                     // (H200).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "transfer/engine/channel/host_order.hpp"
 #include "transfer/engine/engine.hpp"
 
 #include <array>
@@ -57,7 +58,9 @@ public:
 
     /// Begins to copy. @pre has_room(pieces.size()), up to most_pieces pieces of up to
     /// most_piece_bytes
-    ticket submit(std::span<piece const> pieces, semaphore_word const& begin = {}) noexcept;
+    /// @param host by which to order the pieces where that is faster; null: in their own order
+    ticket submit(std::span<piece const> pieces, semaphore_word const& begin = {},
+                  host_side host = nullptr) noexcept;
 
     /// The last ticket that is done. Its copies are seen by the caller. Thread rule: free.
     [[nodiscard]] ticket progress() const noexcept;
@@ -70,6 +73,7 @@ private:
     static constexpr std::size_t line_words = 16; ///< a chunk begins on a line of 64 bytes
     // The engine begins while the CPU still writes: 6 to 20 % for long lists (H200).
     static constexpr std::size_t first_chunk = 32, next_chunk = 128;
+    static_assert(most_pieces <= host_order::most_pieces);
 
     /// How much has been used of each ring since the beginning.
     struct usage {
@@ -81,6 +85,7 @@ private:
     places where_;
     std::atomic<ticket> last_{0};   ///< that was submitted
     std::uint32_t last_length_ = 0; ///< the engine's LINE_LENGTH_IN
+    host_order order_;
     usage used_;
     std::array<usage, most_tickets> used_by_; ///< up to and with the ticket of this number
 };
