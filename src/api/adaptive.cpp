@@ -84,6 +84,8 @@ namespace {
 /// The same, or null where they cannot be measured now, for example because memory is used up:
 /// loads and stores need none.
 copy_methods const* methods_if_any(pin_state const& pin) {
+    if (copy_methods const* const known = pin.slot->known_methods())
+        return known;
     try {
         return &methods_of(pin);
     } catch (error const& failure) {

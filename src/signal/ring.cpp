@@ -32,8 +32,7 @@ namespace {
 using words = gpu::ring_words;
 
 std::size_t gpu_bytes(std::size_t slots, std::size_t message_bytes) {
-    return slots * slots_to_gpu::lines_of(message_bytes) *
-        slots_to_gpu::line_bytes;
+    return slots * slots_to_gpu::lines_of(message_bytes) * slots_to_gpu::line_bytes;
 }
 
 gpu::ring_handle handle_at(std::uintptr_t slots, std::uintptr_t control, std::uintptr_t credits,
@@ -89,8 +88,7 @@ void byte_ring_to_gpu::go_on() noexcept {
 
 byte_ring_to_gpu::byte_ring_to_gpu(device const& gpu, std::size_t message_bytes, std::size_t slots)
     : byte_ring_to_gpu(arena(gpu,
-                             gpu_bytes(checked_slots(slots, message_bytes),
-                                       message_bytes) +
+                             gpu_bytes(checked_slots(slots, message_bytes), message_bytes) +
                                  2 * arena::alignment,
                              arena::alignment),
                        message_bytes, slots) {}
@@ -106,7 +104,8 @@ int byte_ring_to_gpu::share() {
 }
 
 gpu::ring_handle byte_ring_to_gpu::handle() const noexcept {
-    return handle_at(address_of(slots_.on_gpu()), control_.gpu_address(), credits_.gpu_address(), mask_);
+    return handle_at(address_of(slots_.on_gpu()), control_.gpu_address(), credits_.gpu_address(),
+                     mask_);
 }
 
 gpu::ring_handle byte_ring_to_gpu::handle_for_thread() const noexcept {
@@ -136,11 +135,11 @@ void byte_ring_to_cpu::begin(std::uint64_t first) noexcept {
 }
 
 byte_ring_to_cpu::byte_ring_to_cpu(device const& gpu, std::size_t message_bytes, std::size_t slots)
-    : byte_ring_to_cpu(arena(gpu, arena::alignment,
-                             checked_slots(slots, message_bytes) *
-                                     slot_to_cpu_bytes(message_bytes) +
-                                 2 * arena::alignment),
-                       message_bytes, slots) {}
+    : byte_ring_to_cpu(
+          arena(gpu, arena::alignment,
+                checked_slots(slots, message_bytes) * slot_to_cpu_bytes(message_bytes) +
+                    2 * arena::alignment),
+          message_bytes, slots) {}
 
 byte_ring_to_cpu::byte_ring_to_cpu(opened_signal const& shared)
     : byte_ring_to_cpu(shared.memory, shared.is.message_bytes, shared.is.slots) {}
@@ -150,8 +149,9 @@ byte_ring_to_cpu::~byte_ring_to_cpu() {
     try {
         checkpoint::pass const here("return a ring's credits");
         give_credit();
-    } catch (error const&) {
-        // The process is prepared for a checkpoint: an access would end it.
+    } catch (std::exception const&) {
+        // The process is prepared for a checkpoint, where an access would end it; or memory is
+        // short.
     }
 }
 
@@ -164,8 +164,7 @@ int byte_ring_to_cpu::share() {
 }
 
 gpu::ring_handle byte_ring_to_cpu::handle() const noexcept {
-    return handle_at(slots_.gpu_address(), control_.gpu_address(),
-                     credits_.gpu_address(), mask_);
+    return handle_at(slots_.gpu_address(), control_.gpu_address(), credits_.gpu_address(), mask_);
 }
 
 gpu::ring_handle byte_ring_to_cpu::handle_for_thread() const noexcept {
