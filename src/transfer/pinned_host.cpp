@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <utility>
 
 namespace barmap {
 
@@ -50,7 +52,21 @@ pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
         if (own.size > 0)
             return own;
     }
-    return ask_cuda(host);
+    // CUDA takes longest for memory that it does not know. Such memory is copied in a way that is
+    // right for all, so that a thread need not hear at once that CUDA has pinned it since.
+    using clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds most_age{10};
+    struct answer {
+        std::byte const* host;
+        clock::time_point when;
+    };
+    static thread_local answer pageable{nullptr, {}};
+    if (host == pageable.host && clock::now() - pageable.when < most_age)
+        return {};
+    allocation const result = ask_cuda(host);
+    if (result.size == 0)
+        pageable = {host, clock::now()};
+    return result;
 }
 
 void pinned_host::add(std::span<std::byte> own) {
@@ -67,17 +83,17 @@ void pinned_host::remove(std::byte const* own) noexcept {
     std::erase_if(ranges_, [&](range const& each) { return each.what.start == start; });
 }
 
-void pinned_host::place::add(std::shared_ptr<engine::reachable const> const& held,
+void pinned_host::place::add(std::shared_ptr<engine::reachable const> held,
                              engine::reachable::run const& run) {
     if (++count_ == 1) {
         first_ = run;
-        held_ = held;
+        held_ = std::move(held);
         return;
     }
     if (more_runs_.empty())
         more_runs_.push_back(first_);
     more_runs_.push_back(run);
-    more_held_.push_back(held);
+    more_held_.push_back(std::move(held));
 }
 
 // With the lock held.
@@ -137,12 +153,13 @@ pinned_host::place pinned_host::find(std::shared_ptr<engine::worker> const& work
     for (std::size_t done = 0; done < bytes;) {
         std::size_t const number = (offset + done) / block_bytes;
         std::size_t const inside = (offset + done) % block_bytes;
-        std::shared_ptr<engine::reachable const> const block = reach_block(worker, what, number);
+        std::shared_ptr<engine::reachable const> block = reach_block(worker, what, number);
         if (!block)
             return {};
         std::size_t const length = std::min(block_bytes, what.size - number * block_bytes);
         std::size_t const some = std::min(bytes - done, length - inside);
-        result.add(block, {done, some, block->runs.front().address + inside});
+        std::uint64_t const address = block->runs.front().address + inside;
+        result.add(std::move(block), {done, some, address});
         done += some;
     }
     return result;

@@ -31,7 +31,7 @@ public:
 
     /// What is at this address: memory of our own, or else what CUDA says, which takes 0.1 us and
     /// up to 9 us after a pause of the program (H200).
-    /// @return of size 0 if it is no pinned host memory
+    /// @return of size 0 if it is no pinned host memory, or was none 10 ms ago
     [[nodiscard]] allocation describe(std::byte const* host) noexcept;
 
     /// Memory of our own, registered with CUDA, until it is taken out again.
@@ -50,7 +50,7 @@ public:
         [[nodiscard]] std::span<engine::reachable::run const> runs() const noexcept {
             return more_runs_.empty() ? std::span(&first_, count_) : std::span(more_runs_);
         }
-        void add(std::shared_ptr<engine::reachable const> const& held,
+        void add(std::shared_ptr<engine::reachable const> held,
                  engine::reachable::run const& run);
 
     private:

@@ -81,6 +81,49 @@ TEST_P(adaptive_copy_test, copies_directly_to_and_from_pinned_memory) {
     EXPECT_EQ(report_of(gpu, GetParam().engine).copies, 8u);
 }
 
+// Memory that CUDA does not know is copied rightly in any case, also once it has been pinned.
+TEST_P(adaptive_copy_test, asks_only_now_and_then_whether_pageable_memory_is_pinned) {
+    device const gpu = device::open(0);
+    device_block block(mib);
+    mapping const map = gpu.pin(block.address(), mib).map();
+    std::vector<std::byte> host(mib), other(mib);
+    round_trip(map, host, 0, 34);
+    static std::uintptr_t asked;
+    static int calls;
+    asked = reinterpret_cast<std::uintptr_t>(host.data());
+    changed_driver counting;
+    counting->pointer_get_attributes = [](unsigned count, int* names, void** values,
+                                          CUdeviceptr at) {
+        calls += at == asked;
+        return changed_driver::real.pointer_get_attributes(count, names, values, at);
+    };
+    auto const calls_of = [&](auto action) {
+        calls = 0;
+        action();
+        return calls;
+    };
+    auto const last = std::chrono::milliseconds(11);
+    std::this_thread::sleep_for(last);
+    EXPECT_EQ(calls_of([&] { map.copy_to_gpu(0, host); }), 1);
+    EXPECT_EQ(calls_of([&] {
+                  map.copy_to_cpu(other, 0); // of another place it asks, and remembers that one
+                  map.copy_to_cpu(host, 0);
+              }),
+              1);
+    // On a busy machine some copies begin more than 10 ms after the one before.
+    EXPECT_LT(calls_of([&] {
+                  for (int i = 0; i < 1000; ++i)
+                      map.copy_to_cpu(std::span(host).first(64 * kib), 0);
+              }),
+              1000);
+    expect_success(cuda::api().mem_host_register(host.data(), mib, 0));
+    round_trip(map, host, 0, 35);
+    std::this_thread::sleep_for(last);
+    EXPECT_EQ(calls_of([&] { round_trip(map, host, 0, 36); }), 2) << "pinned: each time";
+    expect_success(cuda::api().mem_host_unregister(host.data()));
+    round_trip(map, host, 0, 37);
+}
+
 TEST_P(adaptive_copy_test, copies_directly_to_and_from_host_buffers) {
     device const gpu = device::open(0);
     device_block block(12 * mib);
