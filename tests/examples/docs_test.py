@@ -203,8 +203,8 @@ def rows_of_table(text, head):
         yield from ((names, cells) for cells in rows)
 
 
-def results_in(name):
-    path = root / "docs" / "results" / "h200-580.159.04" / name
+def results_in(name, machine="h200-580.159.04"):
+    path = root / "docs" / "results" / machine / name
     return list(csv.DictReader(line for line in text_of(path).splitlines() if not line.startswith("#")))
 
 
@@ -255,6 +255,23 @@ def check_figures():
                 problem(readme, f"has a cell with more than one number: {cell.strip()}")
 
 
+def check_engine_figures():
+    """The figures of whole vLLM engines are those of the results."""
+    medians = {(row["shape"], row["figure"], row["tokens"], row["mover"]): float(row["median"])
+               for row in results_in("vllm-engine.csv", "h100-580.159.04")}
+    readme, page = root / "README.md", root / "docs" / "batches.md"
+    figures = [("TTFT cold, stored", "8k"), ("TTFT restored", "8k"), ("TTFT restored", "32k"), ("mixed: a round", ""),
+               ("store call of 1024 blocks or more, mixed", "")]
+    columns = [(shape, mover) for shape in ("L8B", "T70", "MLA") for mover in ("vllm", "barmap")]
+    rows = [cells for _, cells in rows_of_table(text_of(page), "| pages of | 64 KiB: vLLM")]
+    for (_, *shown), (figure, tokens) in zip(rows, figures, strict=True):
+        for each, (shape, mover) in zip(shown, columns, strict=True):
+            expect_figure(page, each, medians[shape, figure, tokens, mover])
+    (shown,) = [cells[2:] for _, cells in rows_of_table(text_of(readme), "| client") if cells[0].startswith("[vLLM")]
+    for each, mover in zip(shown, ("barmap", "vllm"), strict=True):
+        expect_figure(readme, each, medians["MLA", "TTFT restored", "32k", mover])
+
+
 def check_columns():
     """Code is no wider than the pages of the site."""
     for page in [*documents, *sorted((root / "docs" / "site").rglob("*.md"))]:
@@ -296,6 +313,7 @@ check_rules()
 check_workflows()
 check_readme()
 check_figures()
+check_engine_figures()
 check_columns()
 check_drawings()
 check_listings()
