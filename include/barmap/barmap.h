@@ -10,7 +10,7 @@
 ///     barmap_mapping *map;
 ///     double value = 42.0;
 ///     if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, 4096, &pin) ||
-///     barmap_mapping_create(pin, &map))
+///         barmap_mapping_create(pin, &map))
 ///         return fprintf(stderr, "%s\n", barmap_error_message()), 1;
 ///     barmap_mapping_write(map, 0, &value, sizeof value);
 ///     barmap_mapping_destroy(map);
@@ -19,24 +19,23 @@
 ///
 /// Sizes and offsets are in bytes, GPU addresses those of CUDA (a CUdeviceptr).
 ///
-/// Errors: a function that makes a handle, barmap_mapping_copy_to_gpu(),
-/// barmap_mapping_copy_to_cpu() and those of batches return 0 or a value of enum barmap_status, and
-/// leave a sentence in barmap_error_message(); the output of one that fails is NULL or 0. A NULL
-/// where one is not allowed is BARMAP_ERROR_INVALID_ARGUMENT there, nothing to do for the functions
-/// that free, and the caller's error elsewhere.
+/// Errors: functions that make a handle, barmap_mapping_copy_to_gpu(), barmap_mapping_copy_to_cpu()
+/// and those of batches return 0 or a value of enum barmap_status, and leave a sentence in
+/// barmap_error_message(). When one fails, it sets its output to NULL or 0. A NULL that is not
+/// allowed gives BARMAP_ERROR_INVALID_ARGUMENT in these functions; functions that free do nothing
+/// with it; elsewhere it is the caller's error.
 ///
 /// Ownership: the caller frees each handle, once, in any order: a mapping keeps its pin alive, a
-/// pin and a batch queue their device. GPU memory that is pinned remains its owner's; that of
+/// pin and a batch queue keep their device. Pinned GPU memory remains its owner's; memory of
 /// barmap_pin_allocate() lives as long as its pin and the mappings of it.
 ///
-/// Threads: a device may be used by several threads at once, so may a pin, a batch queue, and a
-/// mapping for copies; overlapping writes are the caller's race, as with memcpy. Freeing a handle
-/// is exclusive.
+/// Threads: several threads may use a device, a pin, a batch queue, and a mapping for copies at
+/// once; overlapping writes are the caller's race, as with memcpy. Freeing a handle is exclusive.
 ///
 /// fork(): the handles belong to the process that made them. A child may only free them; functions
 /// that make a handle return BARMAP_ERROR_FORKED_CHILD there, and mappings are not inherited.
 ///
-/// The variables of the environment (BARMAP_SIM=1: the simulated GPU) are in barmap(3).
+/// barmap(3) lists the environment variables (BARMAP_SIM=1: the simulated GPU).
 #ifndef BARMAP_BARMAP_H
 #define BARMAP_BARMAP_H
 
@@ -56,21 +55,20 @@ extern "C" {
 #endif
 
 typedef struct barmap_device barmap_device;   ///< one GPU
-typedef struct barmap_pin barmap_pin;         ///< a range of its memory, reachable for the CPU
-typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of that
-typedef struct barmap_batch_queue barmap_batch_queue; ///< what copies batches for one GPU
+typedef struct barmap_pin barmap_pin;         ///< a range of GPU memory that the CPU can map
+typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of a pin
+typedef struct barmap_batch_queue barmap_batch_queue; ///< copies batches for one GPU
 
 /// The last failure in this thread, as one sentence: what was attempted, why it failed, and what
-/// can be done. "" before the first one; a success leaves it as it is.
+/// you can do. "" before the first failure; a success leaves it unchanged.
 ///
-/// Valid until the next call that fails in this thread. Never NULL. May be called at any time, from
-/// any thread.
+/// Valid until the next call that fails in this thread. Never NULL. Any thread, at any time.
 ///
 ///     fprintf(stderr, "%s\n", barmap_error_message());
 BARMAP_API char const* barmap_error_message(void);
 
-/// The number that the system, CUDA, Vulkan or NVIDIA's resource manager gave for the last failure
-/// in this thread; 0 for a refusal of barmap's own, and before the first failure.
+/// The code that the system, CUDA, Vulkan or NVIDIA's resource manager returned for the last
+/// failure in this thread; 0 if barmap itself refused, and before the first failure.
 ///
 ///     if (barmap_pin_allocate(gpu, bytes, &pin) == BARMAP_ERROR_CUDA &&
 ///         barmap_error_cause() == CUDA_ERROR_OUT_OF_MEMORY)
@@ -82,7 +80,7 @@ BARMAP_API int barmap_error_cause(void);
 ///     printf("barmap %s\n", barmap_version());
 BARMAP_API char const* barmap_version(void);
 
-/// How many GPUs CUDA shows to this process; 0 where there is no driver. Any thread.
+/// How many GPUs CUDA shows to this process; 0 without a driver. Any thread.
 ///
 ///     for (int ordinal = 0; ordinal < barmap_device_count(); ++ordinal)
 BARMAP_API int barmap_device_count(void);
@@ -92,7 +90,7 @@ BARMAP_API int barmap_device_count(void);
 ///
 /// Uses the calling thread's CUDA context on that GPU if there is one, else the primary context.
 /// @param ordinal CUDA's number of the GPU, from 0 on
-/// @param out     to be freed by barmap_device_destroy()
+/// @param out     free it with barmap_device_destroy()
 /// @return 0; BARMAP_ERROR_NO_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if a backend
 ///         that BARMAP_BACKEND or BARMAP_REQUIRE names, or the copy engine that BARMAP_ENGINE
 ///         names, is not usable; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CUDA
@@ -115,15 +113,15 @@ BARMAP_API int barmap_device_create_from_pointer(uint64_t gpu_address, barmap_de
 ///     puts(barmap_device_name(gpu));
 BARMAP_API char const* barmap_device_name(barmap_device const* device);
 
-/// Frees the handle. Pins and mappings made through it remain usable. NULL: nothing to do.
-/// The end of the last handle of a GPU frees memory with CUDA, which waits for running kernels.
+/// Frees the handle. Pins and mappings made through it remain usable. Freeing the last handle of a
+/// GPU frees memory with CUDA, which waits for running kernels. NULL: does nothing.
 ///
 ///     barmap_device_destroy(gpu);
 BARMAP_API void barmap_device_destroy(barmap_device* device);
 
 /// Allocates GPU memory that can be mapped, and pins it. Any thread.
 /// @param bytes greater than 0
-/// @param out   to be freed by barmap_pin_destroy()
+/// @param out   free it with barmap_pin_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for 0 bytes; BARMAP_ERROR_BACKEND_ABSENT or
 ///         _BACKEND_BROKEN if no backend is usable; BARMAP_ERROR_UNSUPPORTED_OPERATION;
 ///         BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_CUDA with the driver's out-of-memory
@@ -133,20 +131,20 @@ BARMAP_API void barmap_device_destroy(barmap_device* device);
 ///     launch_kernel((void *)barmap_pin_gpu_address(pin));
 BARMAP_API int barmap_pin_allocate(barmap_device* device, size_t bytes, barmap_pin** out);
 
-/// Values of barmap_pin_options::flags, to be combined by |.
+/// Values of barmap_pin_options::flags; combine them with |.
 enum barmap_pin_flags {
     /// Widens the range to whole pages of 64 KiB; it may then start or end outside its allocation.
     BARMAP_PIN_WHOLE_PAGES = 1,
-    /// Through PCIe, even where the CPU has a coherent link to the GPU as well.
+    /// Maps through PCIe even where the CPU also has a coherent link to the GPU.
     BARMAP_PIN_FORCE_PCIE = 2
 };
 
-/// How to pin. It grows at its end, by members for which 0 means the previous behaviour: a library
-/// accepts structures of older programs, and of newer ones if members that it does not know are 0.
+/// How to pin. Later versions add members at the end, for which 0 means the previous behaviour. The
+/// library accepts structures of older programs, and of newer ones if all unknown members are 0.
 typedef struct barmap_pin_options {
-    size_t size;         ///< sizeof(barmap_pin_options), as the program was compiled
+    size_t size;         ///< sizeof(barmap_pin_options), as compiled into the program
     char const* backend; ///< name of the backend to use; NULL or "": the first that can
-    uint64_t flags;      ///< of enum barmap_pin_flags
+    uint64_t flags;      ///< values of enum barmap_pin_flags
 } barmap_pin_options;
 
 /// Pins memory that the caller owns: any address and length inside one allocation, or inside
@@ -157,10 +155,10 @@ typedef struct barmap_pin_options {
 /// @param gpu_address on this GPU
 /// @param bytes       greater than 0
 /// @param or_null     options, or NULL for none
-/// @param out         to be freed by barmap_pin_destroy()
+/// @param out         free it with barmap_pin_destroy()
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for options that this library does not know;
-///         BARMAP_ERROR_OUT_OF_RANGE; BARMAP_ERROR_UNSUPPORTED_MEMORY, and the message names
-///         memory that can be mapped; BARMAP_ERROR_WRONG_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or
+///         BARMAP_ERROR_OUT_OF_RANGE; BARMAP_ERROR_UNSUPPORTED_MEMORY, and the message names memory
+///         that can be mapped; BARMAP_ERROR_WRONG_DEVICE; BARMAP_ERROR_BACKEND_ABSENT or
 ///         _BACKEND_BROKEN; BARMAP_ERROR_UNSUPPORTED_OPERATION if no backend can meet the options;
 ///         BARMAP_ERROR_FORKED_CHILD; or what the system or the driver reports
 ///
@@ -170,8 +168,8 @@ BARMAP_API int barmap_pin_create(barmap_device* device, uint64_t gpu_address, si
                                  barmap_pin_options const* or_null, barmap_pin** out);
 
 /// Pins cudaMalloc memory of another process of this machine. It need not be opened with CUDA, and
-/// has no GPU address here. The pin keeps the memory, whatever becomes of its owner. Any thread.
-/// @param handle the 64 bytes of cudaIpcGetMemHandle, good until the owner frees the memory
+/// has no GPU address here. The pin keeps the memory if its owner frees it or ends. Any thread.
+/// @param handle the 64 bytes of cudaIpcGetMemHandle, valid until the owner frees the memory
 /// @param offset of the first byte in the allocation
 /// @return as barmap_pin_create(); BARMAP_ERROR_UNSUPPORTED_MEMORY also if no such memory is there
 ///
@@ -180,33 +178,35 @@ BARMAP_API int barmap_pin_create_ipc(barmap_device* device, void const* handle, 
                                      size_t bytes, barmap_pin_options const* or_null,
                                      barmap_pin** out);
 
-/// Makes a descriptor by which any process of this machine that may open the GPU's device files can
-/// open the memory, without CUDA. Whoever has it may read and write this memory, which stays until
-/// the descriptor, and every pin and mapping that was opened by it, are gone. Any thread.
-/// @param descriptor set to one with close-on-exec, the caller's to close; -1 on failure
-/// @return 0; BARMAP_ERROR_UNSUPPORTED_OPERATION if the backend cannot (rm and dmabuf can), or for too
-///         many memory objects (4096, 253); BARMAP_ERROR_FORKED_CHILD; or what the system or the driver reports
+/// Makes a descriptor with which any process of this machine that may open the GPU's device files
+/// can open the memory, without CUDA. Its holders may read and write this memory, which stays until
+/// the descriptor, and every pin and mapping opened with it, are gone. Any thread.
+/// @param descriptor set to a close-on-exec descriptor, which the caller closes; -1 on failure
+/// @return 0; BARMAP_ERROR_UNSUPPORTED_OPERATION if the backend cannot share (rm and dmabuf can),
+///         or for too many memory objects (more than 4096 with rm, 253 with dmabuf);
+///         BARMAP_ERROR_FORKED_CHILD; or what the system or the driver reports
 ///
 ///     barmap_share(pin, &descriptor);
 BARMAP_API int barmap_share(barmap_pin const* pin, int* descriptor);
 
-/// Opens memory that a process has shared by barmap_share(). Needs and starts no CUDA; the pin has
-/// no GPU address here. A forked child may open its own. Any thread.
+/// Opens memory that a process has shared with barmap_share(). Neither needs nor starts CUDA; the
+/// pin has no GPU address here. A forked child may open its own. Any thread.
 /// @param descriptor remains the caller's, and can be opened any number of times
-/// @param out        to be freed by barmap_pin_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if barmap_share() did not make it;
-///         BARMAP_ERROR_BACKEND_ABSENT if the GPU is not there; BARMAP_ERROR_UNSUPPORTED_OPERATION
-///         if an incompatible version made it; or what the system or the driver reports
+/// @param out        free it with barmap_pin_destroy()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if barmap_share() did not make the descriptor;
+///         BARMAP_ERROR_BACKEND_ABSENT if the GPU is missing; BARMAP_ERROR_UNSUPPORTED_OPERATION if
+///         an incompatible version made it; or what the system or the driver reports
 ///
 ///     barmap_open_shared(received_descriptor, &pin);
 BARMAP_API int barmap_open_shared(int descriptor, barmap_pin** out);
 
-/// The GPU address of the pin's first byte; 0 of another process's memory. Any thread.
+/// The GPU address of the pin's first byte; 0 for memory of another process. Any thread.
 ///
 ///     cuMemsetD8(barmap_pin_gpu_address(pin), 0, barmap_pin_size(pin));
 BARMAP_API uint64_t barmap_pin_gpu_address(barmap_pin const* pin);
 
-/// The pin's size in bytes, as asked for; with BARMAP_PIN_WHOLE_PAGES the pages'. Any thread.
+/// The pin's size in bytes, as requested; with BARMAP_PIN_WHOLE_PAGES that of the pages. Any
+/// thread.
 ///
 ///     assert(barmap_pin_size(pin) == 4096);
 BARMAP_API size_t barmap_pin_size(barmap_pin const* pin);
@@ -216,15 +216,15 @@ BARMAP_API size_t barmap_pin_size(barmap_pin const* pin);
 ///     puts(barmap_pin_backend(pin));
 BARMAP_API char const* barmap_pin_backend(barmap_pin const* pin);
 
-/// Frees the handle. The memory remains pinned as long as mappings of it are left. NULL: nothing to
-/// do. Not while another thread uses the handle.
+/// Frees the handle. The memory remains pinned as long as mappings of it are left. Do not call it
+/// while another thread uses the handle. NULL: does nothing.
 ///
 ///     barmap_pin_destroy(pin);
 BARMAP_API void barmap_pin_destroy(barmap_pin* pin);
 
 /// Makes CPU addresses for the whole pin. The first mapping through a backend takes a few
-/// milliseconds, in which the copy routines are measured. Any thread.
-/// @param out to be freed by barmap_mapping_destroy()
+/// milliseconds, in which barmap measures the copy routines. Any thread.
+/// @param out free it with barmap_mapping_destroy()
 /// @return 0; BARMAP_ERROR_BAR1_EXHAUSTED; BARMAP_ERROR_FORKED_CHILD; or what the system or the
 ///         driver reports
 ///
@@ -257,19 +257,20 @@ enum barmap_cache_kind {
 ///     bool needs_a_flush = barmap_mapping_kind(map) == BARMAP_WRITE_COMBINING;
 BARMAP_API int barmap_mapping_kind(barmap_mapping const* mapping);
 
-/// Frees the CPU addresses. NULL: nothing to do. Not while another thread copies through them.
+/// Frees the CPU addresses. Do not call it while another thread copies through them. NULL: does
+/// nothing.
 ///
 ///     barmap_mapping_destroy(map);
 BARMAP_API void barmap_mapping_destroy(barmap_mapping* mapping);
 
-/// Copies to GPU memory by whatever is fastest for this size and this host memory: stores through
-/// the mapping, or a copy engine of the GPU. Returns when the bytes are there. What this thread
-/// wrote and posted before is not overtaken. Any thread.
+/// Copies to GPU memory with whatever is fastest for this size and this host memory: stores through
+/// the mapping, or a copy engine of the GPU. After it has returned, the rules after
+/// barmap_mapping_write() apply. It does not overtake what this thread wrote and posted before. Any
+/// thread.
 ///
-/// A copy for which no engine is ever faster is barmap_mapping_write() with checks. The first
-/// larger one starts the GPU's engines and measures them; share/doc/barmap/copy-engine.md says from
-/// which size on, and how long it takes. It may lock, call the driver, and wait; what must not uses
-/// barmap_mapping_write().
+/// A copy below 32 KiB is a barmap_mapping_write() with checks. The first larger one starts the
+/// GPU's engines and measures them (share/doc/barmap/copy-engine.md). Larger copies may lock, call
+/// the driver, and wait: use barmap_mapping_write() in code that must not.
 /// @param data host memory: ordinary, or pinned by CUDA; not NULL unless bytes is 0
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; BARMAP_ERROR_OUT_OF_RANGE if the range leaves the
 ///         mapping; BARMAP_ERROR_FORKED_CHILD; BARMAP_ERROR_NO_MEMORY;
@@ -281,9 +282,9 @@ BARMAP_API void barmap_mapping_destroy(barmap_mapping* mapping);
 BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t offset,
                                           void const* data, size_t bytes);
 
-/// Copies from GPU memory by whatever is fastest: loads through the mapping, or a copy engine. It
+/// Copies from GPU memory with whatever is fastest: loads through the mapping, or a copy engine. It
 /// sees what this thread wrote and posted before, and never delivers a value older than one that
-/// this thread has already read. Small ones are barmap_mapping_read() with checks; others as
+/// this thread has already read. A copy below 1 KiB is a barmap_mapping_read() with checks; else as
 /// barmap_mapping_copy_to_gpu(). Any thread.
 ///
 ///     if (barmap_mapping_copy_to_cpu(map, result, 0, sizeof result) != BARMAP_OK)
@@ -291,45 +292,45 @@ BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t 
 BARMAP_API int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
                                           size_t bytes);
 
-/// Makes what copies batches of scattered pieces between GPU memory, other GPUs' too, and pinned
-/// host memory, with no kernel, in the order of CUDA streams if that is wanted. Starts the engine,
-/// about 15 ms, unless another handle of it exists: keep one. Any thread.
-/// @param out to be freed by barmap_batch_queue_destroy()
-/// @return 0; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if none is usable, or BARMAP_ENGINE
-///         allows none; BARMAP_ERROR_FORKED_CHILD
+/// Makes a queue that copies batches of scattered pieces between GPU memory, also other GPUs', and
+/// pinned host memory, without a kernel, in the order of CUDA streams if you want. Starts an
+/// engine, in about 15 ms, unless another handle of the GPU's queue exists: keep one. Any thread.
+/// @param out free it with barmap_batch_queue_destroy()
+/// @return 0; BARMAP_ERROR_BACKEND_ABSENT or _BACKEND_BROKEN if no engine is usable, or
+///         BARMAP_ENGINE allows none; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     barmap_batch_queue *queue;
 ///     if (barmap_batch_queue_create(gpu, &queue) != BARMAP_OK)
 ///         fail(barmap_error_message());
 BARMAP_API int barmap_batch_queue_create(barmap_device* device, barmap_batch_queue** out);
 
-/// "channel" or "driver": what takes batches now; "" if none works any more, and then
-/// barmap_error_message() says why. Valid as long as the library. Any thread.
+/// "channel" or "driver": the engine that takes batches now; "" if none works any more, and
+/// barmap_error_message() then says why. Valid as long as the library is loaded. Any thread.
 ///
 ///     puts(barmap_batch_queue_name(queue));
 BARMAP_API char const* barmap_batch_queue_name(barmap_batch_queue const* queue);
 
-/// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
-/// any memory that CUDA has mapped for this GPU, but no managed memory: its own, another GPU's with
-/// peer access, pinned host memory. On the same memory they must not overlap. Never grows.
+/// One contiguous part of a batch: CUDA's addresses, with any alignment. Each side is memory that
+/// CUDA has mapped for this GPU, except managed memory: the GPU's own, another GPU's with peer
+/// access, pinned host memory. The two sides must not overlap. The structure never grows.
 typedef struct barmap_copy_piece {
     uint64_t to;
     uint64_t from;
     uint64_t bytes; ///< 0: nothing is copied
 } barmap_copy_piece;
 
-/// Values of barmap_batch_options::flags, to be combined by |.
+/// Values of barmap_batch_options::flags; combine them with |.
 enum barmap_batch_flags {
-    BARMAP_BATCH_AFTER = 1, ///< copy after all work that the stream `after` was given before
-    BARMAP_BATCH_THEN = 2   ///< all work that the stream `then` is given later sees the bytes
+    BARMAP_BATCH_AFTER = 1, ///< copy after all work already enqueued on the stream `after`
+    BARMAP_BATCH_THEN = 2   ///< later work of the stream `then` waits for, and sees, the bytes
 };
 
 /// A batch's ordering relative to CUDA streams. It grows as barmap_pin_options does.
 typedef struct barmap_batch_options {
-    size_t size;         ///< sizeof(barmap_batch_options), as the program was compiled
-    uint64_t flags;      ///< of enum barmap_batch_flags
+    size_t size;         ///< sizeof(barmap_batch_options), as compiled into the program
+    uint64_t flags;      ///< values of enum barmap_batch_flags
     void* after;         ///< a CUstream or cudaStream_t; NULL: the default stream
-    uint64_t at_most_ns; ///< with `after` and "channel": how long the stream may take. 0: any time
+    uint64_t at_most_ns; ///< with `after` and "channel": how long the stream may take; 0: no limit
     void* then;          ///< as `after`
 } barmap_batch_options;
 
@@ -337,26 +338,26 @@ typedef struct barmap_batch_options {
 /// a million pieces, or one longer list, in each of its queues before a submission waits for room;
 /// CUDA's own copies wait sooner. Any thread.
 ///
-/// The caller keeps both sides of every piece allocated, and unchanged where they are read, until
-/// the batch is done (with BARMAP_BATCH_THEN: until the stream is past it). An address that CUDA
-/// does not know, or memory that is freed meanwhile, makes the batch fail, and those that the same
-/// channel had not yet done. What this thread wrote before, also by barmap_mapping_write(), is
-/// copied.
-/// @param pieces  `count` many, in any mixture of directions; none may write what another one
-///                reads or writes. The batch's direction is that of its first piece that is not
-///                empty: from host memory, to it, or neither. A batch is
-///                fastest if all go the same way. May go when the call returns. NULL for none
+/// Keep both sides of every piece allocated, and the sources unchanged, until the batch is done
+/// (with BARMAP_BATCH_THEN: until the stream has passed it). A batch fails if CUDA has not mapped
+/// an address for this GPU, or if memory is freed while it is copied; all unfinished batches of the
+/// same channel fail with it. A batch copies what this thread wrote before, also with
+/// barmap_mapping_write().
+/// @param pieces  `count` many, in any mixture of directions; none may write what another one reads
+///                or writes. The batch's direction is that of its first piece that is not empty:
+///                from host memory, to it, or neither. A batch is fastest if all pieces go in one
+///                direction. You may free the list when the call returns. NULL for none
 /// @param or_null options, or NULL for none
-/// @param ticket  set to what names the batch, 0 for one without work; NULL: nobody will ask
+/// @param ticket  set to the batch's name, 0 for one without work; may be NULL
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT, also for a null address, one that is out of range, and
-///         options that this library does not know;
-///         BARMAP_ERROR_WRONG_DEVICE for a stream of another GPU, and memory that is not mapped;
-///         BARMAP_ERROR_UNSUPPORTED_OPERATION for a stream that is being captured into a graph;
-///         BARMAP_ERROR_UNSUPPORTED_MEMORY or _OUT_OF_RANGE (CUDA's own copies) for what CUDA does
-///         not know or reaches beyond it; BARMAP_ERROR_CUDA, as CUDA says of a stream;
+///         options that this library does not know; BARMAP_ERROR_WRONG_DEVICE for a stream of
+///         another GPU, and memory that is not mapped; BARMAP_ERROR_UNSUPPORTED_OPERATION for a
+///         stream that is being captured into a graph; BARMAP_ERROR_UNSUPPORTED_MEMORY or
+///         _OUT_OF_RANGE (with CUDA's own copies) for an address that CUDA does not know, or a
+///         piece beyond its allocation; BARMAP_ERROR_CUDA if CUDA refuses a stream;
 ///         BARMAP_ERROR_BACKEND_BROKEN if no engine works any more; BARMAP_ERROR_NO_MEMORY;
-///         BARMAP_ERROR_FORKED_CHILD. No piece is in flight then, but for
-///         BARMAP_ERROR_COPY_UNFINISHED: CUDA failed half-way, keep both sides
+///         BARMAP_ERROR_FORKED_CHILD. After a failure no piece is in flight, except after
+///         BARMAP_ERROR_COPY_UNFINISHED: CUDA failed half-way, so keep both sides
 ///
 ///     barmap_batch_options order = {.size = sizeof order, .after = stream, .then = stream,
 ///                                   .flags = BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN};
@@ -365,11 +366,11 @@ BARMAP_API int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_
                                          size_t count, barmap_batch_options const* or_null,
                                          uint64_t* ticket);
 
-/// Whether a batch is done; then this thread sees its bytes. Any thread.
+/// Whether a batch is done; if it is, this thread sees its bytes. Any thread.
 /// @param done set to 1 or 0
 /// @return 0; BARMAP_ERROR_COPY_UNFINISHED if the batch has failed: which of its bytes were copied
-///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket that the GPU's batch queue has
-///         not given, or had given before its last handle was destroyed; BARMAP_ERROR_FORKED_CHILD
+///         is unknown; BARMAP_ERROR_INVALID_ARGUMENT for a ticket that the GPU's batch queue did
+///         not give, or gave before its last handle was destroyed; BARMAP_ERROR_FORKED_CHILD
 ///
 ///     while (barmap_batch_queue_done(queue, ticket, &done) == BARMAP_OK && !done)
 ///         do_something_else();
@@ -382,15 +383,15 @@ BARMAP_API int barmap_batch_queue_done(barmap_batch_queue const* queue, uint64_t
 BARMAP_API int barmap_batch_queue_wait(barmap_batch_queue const* queue, uint64_t ticket,
                                        uint64_t nanoseconds, int* done);
 
-/// Frees the handle. Batches that are under way go on; the last handle of a GPU's waits for them.
-/// NULL: nothing to do.
+/// Frees the handle. Batches in flight continue; freeing the last handle of a GPU's queue waits for
+/// them. NULL: does nothing.
 ///
 ///     barmap_batch_queue_destroy(queue);
 BARMAP_API void barmap_batch_queue_destroy(barmap_batch_queue* queue);
 
-// The hot path. It takes no lock, allocates nothing, makes no system call and cannot fail: the
-// range lies inside the mapping, which is not checked, and the mapping is not NULL. Any number of
-// threads may copy through one mapping at once.
+// The hot path. These functions take no lock, allocate nothing, make no system call and cannot
+// fail. They check nothing: the mapping must not be NULL, and the range must lie inside it. Any
+// number of threads may copy through one mapping at once.
 
 /// Copies to GPU memory. Its stores leave this CPU before any later store of this thread. An
 /// aligned 1, 2, 4 or 8-byte write is one transaction.
@@ -408,8 +409,8 @@ BARMAP_API void barmap_mapping_write(barmap_mapping const* mapping, size_t offse
 BARMAP_API void barmap_mapping_read(barmap_mapping const* mapping, void* to, size_t offset,
                                     size_t bytes);
 
-/// Issues an aligned word with no fence: a doorbell. One transaction; it leaves the CPU at the
-/// latest with barmap_flush_stores().
+/// Stores an aligned word with no fence, as for a doorbell. One transaction; it leaves the CPU at
+/// the latest with barmap_flush_stores().
 /// @pre barmap_mapping_data() + offset is a multiple of the word's size, and the word lies inside
 ///
 ///     barmap_mapping_post32(map, doorbell, sequence);
@@ -419,24 +420,23 @@ BARMAP_API void barmap_mapping_post32(barmap_mapping const* mapping, size_t offs
 ///     barmap_mapping_post64(map, doorbell, sequence);
 BARMAP_API void barmap_mapping_post64(barmap_mapping const* mapping, size_t offset, uint64_t value);
 
-/// Issues an aligned line of 64 bytes with no fence: one transaction where the CPU can, otherwise
-/// normally one.
-/// @param line 64 bytes of any alignment
+/// Stores an aligned line of 64 bytes with no fence: one transaction if the CPU can make one,
+/// otherwise normally one.
+/// @param line 64 bytes, with any alignment
 /// @pre barmap_mapping_data() + offset is a multiple of 64, and the line lies inside
 ///
 ///     barmap_mapping_post_line(map, slot * 64, message);
 BARMAP_API void barmap_mapping_post_line(barmap_mapping const* mapping, size_t offset,
                                          void const* line);
 
-/// Makes every earlier store of this thread to a mapping leave the CPU before any later store of
-/// it.
+/// Makes every earlier store of this thread to a mapping leave the CPU before its later stores.
 ///
 ///     barmap_mapping_post64(map, doorbell, sequence);
 ///     barmap_flush_stores();
 BARMAP_API void barmap_flush_stores(void);
 
-/// Makes every later load of this thread from a mapping happen after every earlier load of it: for
-/// programs that load through barmap_mapping_data(). barmap_mapping_read() needs none.
+/// Makes every later load of this thread from a mapping happen after its earlier loads. For
+/// programs that load through barmap_mapping_data(); barmap_mapping_read() does not need it.
 ///
 ///     while (*flag == 0)
 ///         barmap_order_loads();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What <barmap/ring.hpp> makes rings of, and the C interface and Python: of messages whose size is known at
-/// run time only.
+/// Rings whose message size is known at run time only. <barmap/ring.hpp>, the C interface and
+/// Python build on them.
 #pragma once
 
 #include <barmap/arena.hpp>
@@ -22,22 +22,24 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
 /// @return the number of slots
-/// @throws error errc::invalid_argument unless it is a power of two, and messages have 1 byte to 1 MiB
+/// @throws error errc::invalid_argument unless slots is a power of two, and messages have 1 byte to
+///         1 MiB
 BARMAP_API std::size_t checked_slots(std::size_t slots, std::size_t message_bytes);
 
-/// As ring_to_gpu, of messages of a size that is given at run time. Thread rules as there.
+/// As ring_to_gpu, with a message size that is given at run time. The same thread rules apply.
 class BARMAP_API byte_ring_to_gpu {
 public:
     /// @param message_bytes size of a message, 1 to 2^20
     /// @param slots how many messages it holds, a power of two
     /// @param first number of the first message
-    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
-    ///         the arena of its own
+    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; without
+    ///         an arena, as arena::arena()
     byte_ring_to_gpu(arena const& memory, std::size_t message_bytes, std::size_t slots,
                      std::uint64_t first = 0);
-    /// The same with an arena of its own.
+    /// The same with a separate arena.
     byte_ring_to_gpu(device const& gpu, std::size_t message_bytes, std::size_t slots);
-    /// Of another process, or of this one. It goes on behind the last message that is there.
+    /// A shared ring, of another process or of this one. Pushing continues behind the last message
+    /// that is there.
     explicit byte_ring_to_gpu(opened_signal const& shared);
     byte_ring_to_gpu(byte_ring_to_gpu const&) = delete;
     byte_ring_to_gpu& operator=(byte_ring_to_gpu const&) = delete;
@@ -45,20 +47,20 @@ public:
 
     /// As ring_to_gpu::share().
     [[nodiscard]] int share();
-    /// As ring_to_gpu::open_shared(), of messages of any size.
+    /// As ring_to_gpu::open_shared(), with messages of any size.
     [[nodiscard]] static byte_ring_to_gpu open_shared(int descriptor) {
         return byte_ring_to_gpu(opened_signal::open(descriptor, signal_kind::ring_to_gpu));
     }
 
-    /// What kernels take, by value, as the gpu::ring_to_gpu of a type of that size.
+    /// The argument for kernels, passed by value as the gpu::ring_to_gpu of a type of that size.
     [[nodiscard]] gpu::ring_handle handle() const noexcept;
-    /// The same for a thread of this process that stands for a kernel, as in tests and on the
+    /// The same for a thread of this process that acts as a kernel, as in tests and on the
     /// simulated GPU.
     [[nodiscard]] gpu::ring_handle handle_for_thread() const noexcept;
 
     /// Writes as many messages as there is room for, in order.
     /// @param messages one after another @pre a multiple of the message size
-    /// @return how many
+    /// @return how many were written
     [[nodiscard]] std::size_t push_many(std::span<std::byte const> messages) noexcept {
         assert(messages.size() % message_bytes_ == 0);
         return push(message_bytes_, messages.data(), messages.size() / message_bytes_);
@@ -67,14 +69,15 @@ public:
     /// Makes all messages arrive without waiting for more.
     void flush() noexcept { slots_.let_go(); }
 
-    /// Waits for room for a message.
-    /// @return whether there is any; false too where the consumer has closed the ring
+    /// Polls for room for a message, without giving up the CPU.
+    /// @return whether there is any; also false if the consumer has closed the ring and there is
+    ///         none
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept {
         return look_until([&] { return room_for(1) != 0 || closed(); }, at_most) &&
             room_for(1) != 0;
     }
 
-    /// How many messages have been pushed, and not yet been given credit for.
+    /// How many messages were pushed for which the consumer has not yet returned a credit.
     [[nodiscard]] std::size_t depth() const noexcept {
         return static_cast<std::size_t>(next_ - gpu::load_acquire(credit(words::read)));
     }
@@ -88,11 +91,12 @@ public:
         return gpu::load_acquire(credit(words::closed_by_consumer)) != 0;
     }
 
-    /// Says that no message will follow, and flushes. The consumer reads those before.
+    /// Declares that no message will follow, and flushes. The consumer still reads the messages
+    /// before.
     void close() noexcept { control_.publish(words::closed_by_producer, 1); }
 
 protected:
-    /// push_many(), of a size that may be known when this is compiled.
+    /// push_many(), with a size that may be known at compile time.
     template <class Size>
     std::size_t push(Size bytes, std::byte const* messages, std::size_t wanted) noexcept {
         std::size_t const count = std::min<std::size_t>(room_for(wanted), wanted);
@@ -116,7 +120,7 @@ private:
     [[nodiscard]] gpu::word* credit(unsigned index) const noexcept {
         return reinterpret_cast<gpu::word*>(credits_.data()) + index;
     }
-    /// How much room there is, of what is wanted.
+    /// How many messages fit now; asks the GPU's side only if fewer than wanted are known to fit.
     [[nodiscard]] std::size_t room_for(std::size_t wanted) noexcept {
         std::uint64_t room = mask_ + 1 - (next_ - read_);
         if (room < wanted) {
@@ -134,17 +138,17 @@ private:
     slots_to_gpu slots_;
     arena::part credits_;
     words_to_gpu control_;
-    std::uint64_t mask_, next_, read_; ///< the latter as last seen
+    std::uint64_t mask_, next_, read_; ///< read_: as last seen
 };
 
-/// As ring_to_cpu, of messages of a size that is given at run time. Thread rules as there.
+/// As ring_to_cpu, with a message size that is given at run time. The same thread rules apply.
 class BARMAP_API byte_ring_to_cpu {
 public:
-    /// As those of byte_ring_to_gpu.
+    /// As the constructors of byte_ring_to_gpu.
     byte_ring_to_cpu(arena const& memory, std::size_t message_bytes, std::size_t slots,
                      std::uint64_t first = 0);
     byte_ring_to_cpu(device const& gpu, std::size_t message_bytes, std::size_t slots);
-    /// It goes on behind the last message for which a credit was returned.
+    /// Reading continues behind the last message for which a credit was returned.
     explicit byte_ring_to_cpu(opened_signal const& shared);
     byte_ring_to_cpu(byte_ring_to_cpu const&) = delete;
     byte_ring_to_cpu& operator=(byte_ring_to_cpu const&) = delete;
@@ -159,9 +163,9 @@ public:
     [[nodiscard]] gpu::ring_handle handle() const noexcept;
     [[nodiscard]] gpu::ring_handle handle_for_thread() const noexcept;
 
-    /// Reads as many messages as have arrived and there is room for, in order.
+    /// Reads as many messages as have arrived and fit, in order.
     /// @param messages one after another @pre a multiple of the message size
-    /// @return how many
+    /// @return how many were read
     [[nodiscard]] std::size_t pop_many(std::span<std::byte> messages) noexcept {
         assert(messages.size() % message_bytes_ == 0);
         std::size_t count = 0;
@@ -171,8 +175,9 @@ public:
         return count;
     }
 
-    /// Waits for a message.
-    /// @return whether there is one; false too where the producers have closed the ring
+    /// Polls for a message, without giving up the CPU.
+    /// @return whether there is one; also false if the producers have closed the ring and all was
+    ///         read
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) const noexcept {
         return look_until([&] { return has_message() || closed(); }, at_most) &&
             has_message();
@@ -190,16 +195,18 @@ public:
     /// The number of the next message.
     [[nodiscard]] std::uint64_t number() const noexcept { return next_; }
 
-    /// Whether a producer has closed the ring. Messages may be left that came before.
+    /// Whether a producer has closed the ring. Messages from before may be left.
     [[nodiscard]] bool closed() const noexcept {
         return gpu::load_acquire(reinterpret_cast<gpu::word const*>(control_.data())) != 0;
     }
 
-    /// Says that no message will be read any more: producers that find the ring full are told so.
+    /// Declares that no message will be read any more: producers that find the ring full return
+    /// `closed`.
     void close() noexcept { credits_.publish(words::closed_by_consumer, 1); }
 
 protected:
-    /// Where the next message lies, of a size that may be known when this is compiled; null: none has arrived.
+    /// Where the next message lies, with a size that may be known at compile time; null if none has
+    /// arrived.
     template <class Size>
     [[nodiscard]] std::byte const* front(Size bytes) const noexcept {
         std::byte const* const slot = slots_.data() +
@@ -241,9 +248,9 @@ private:
         return gpu::load_acquire(commit_of(next_)) == next_ + 1;
     }
     void give_credit() noexcept {
-        order_loads_before_stores(); // what has been read
+        order_loads_before_stores(); // the loads of the messages
         credits_.store(words::read, next_);
-        credits_.flush(); // at once: somebody may wait for it
+        credits_.flush(); // at once: a producer may wait for it
         returned_ = next_;
     }
 

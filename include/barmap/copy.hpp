@@ -17,10 +17,10 @@
 #include <utility>
 
 /// @file
-/// The hot path. Nothing here throws, locks, allocates, logs, makes a system call or reads the
-/// environment. Bounds are preconditions, asserted in debug builds of yours.
-/// Several threads may call these on one mapping at once; overlapping writes are the caller's race,
-/// as with memcpy. The ordering rules are in share/doc/barmap/ordering.md.
+/// The hot path. No function in this header throws, locks, allocates, logs, makes a system call or
+/// reads the environment. Bounds are preconditions, which your debug builds assert. Several threads
+/// may call these functions on one mapping at once; overlapping writes are the caller's race, as
+/// with memcpy. The ordering rules are in share/doc/barmap/ordering.md.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// A trivially copyable type of 1, 2, 4 or 8 bytes.
@@ -72,9 +72,9 @@ void read(Values&& values, window from) noexcept;
 ///
 void fill(window to, std::byte value) noexcept;
 
-/// Issues one aligned word to the start of the window, with no fence: a doorbell.
-/// The word is one transaction; it leaves the CPU at once with MOVDIRI, otherwise at the latest
-/// with flush_stores().
+/// Stores one aligned word to the start of the window, with no fence, as for a doorbell. The word
+/// is one transaction; it leaves the CPU at once with MOVDIRI, otherwise at the latest with
+/// flush_stores().
 ///
 ///     barmap::post(map.window(0, 4), std::uint32_t{1});
 ///
@@ -82,9 +82,9 @@ void fill(window to, std::byte value) noexcept;
 template <postable Word>
 void post(window to, Word value) noexcept;
 
-/// Issues one 64-byte line to the start of the window, with no fence.
-/// One transaction where the CPU can (MOVDIR64B, a full-width AVX-512 store); otherwise the
-/// write-combining buffer normally makes it one.
+/// Stores one 64-byte line to the start of the window, with no fence. It is one transaction if the
+/// CPU can make one (MOVDIR64B, a full-width AVX-512 store); otherwise the write-combining buffer
+/// normally makes it one.
 /// @pre the window's start is 64-byte aligned and holds 64 bytes
 void post_line(window to, std::span<std::byte const, 64> line) noexcept;
 
@@ -225,9 +225,9 @@ requires std::is_trivially_copyable_v<Value>
     return value;
 }
 
-/// Reads one object again and again, each time as read_value() does, until the predicate is true
-/// of it or the deadline has passed. Between two reads it pauses, at first for a few nanoseconds
-/// and then for up to about a microsecond, so that the link to the GPU stays free for others.
+/// Reads one object with read_value(), again and again, until the predicate is true for it or the
+/// deadline has passed. Between two reads it pauses, at first for a few nanoseconds and then for up
+/// to about a microsecond, so that the link to the GPU stays free for others.
 ///
 /// A kernel counts finished items in GPU memory, and the CPU waits for the tenth:
 ///
@@ -237,8 +237,9 @@ requires std::is_trivially_copyable_v<Value>
 ///     if (!done)
 ///         throw std::runtime_error("the kernel did not answer in time");
 ///
-/// @return the object of which the predicate was true; nothing if it was false even of one that was
-///         read at the deadline or later. There is at least one read, whatever the deadline
+/// @return the object for which the predicate was true; nothing if it was false even for an object
+///         read at the deadline or later. There is at least one read, even if the deadline has
+///         passed
 /// @throws only what the predicate throws
 /// @pre sizeof(Value) <= from.size
 template <class Value, class Predicate>

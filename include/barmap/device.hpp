@@ -21,21 +21,20 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// One GPU, and the backends by which this process reaches its memory.
 ///
-/// Keep one handle open for as long as a kernel waits for the CPU: opening a device, starting a
-/// backend (backends(), allocate()) and the end of the last handle, pin or mapping allocate or free
-/// memory with CUDA, which waits for running kernels.
+/// Keep one handle open as long as a kernel waits for the CPU: opening a device, starting a backend
+/// (backends(), allocate()), and destroying the last handle, pin or mapping allocate or free memory
+/// with CUDA, which waits for running kernels.
 ///
 /// A cheap handle: copies share one state, and opening the same GPU twice gives the same one.
-/// Moving copies, so that no handle is ever empty. Thread rule: may be shared by threads; every
-/// member may be called at once.
+/// Moving copies, so that no handle is ever empty. Thread rule: threads may share a handle, and
+/// call any members at once.
 class BARMAP_API device {
 public:
     device(device const&) noexcept = default;
     device& operator=(device const&) noexcept = default;
     ~device() = default;
 
-    /// How many GPUs CUDA shows to this process. 0 where there is no driver, or no memory to load
-    /// it.
+    /// How many GPUs CUDA shows to this process; 0 if the driver is missing or cannot be loaded.
     [[nodiscard]] static int count() noexcept;
 
     /// Opens a GPU by its CUDA ordinal; starts and self-tests the backends that start quickly.
@@ -60,7 +59,7 @@ public:
 
     /// Reports of the backends that start quickly, before their self-test: `usable` means that the
     /// backend can be tried. Takes about a millisecond, needs no CUDA context and makes none: for
-    /// programs that only decide whether to go on.
+    /// programs that only decide whether to use barmap.
     /// @throws error errc::no_device, errc::invalid_argument for an unknown BARMAP_BACKEND, or what
     ///         CUDA reports
     [[nodiscard]] static std::vector<backend_report> probe(int ordinal);
@@ -74,7 +73,7 @@ public:
     ///                    those that follow gdrcopy's rules
     /// @throws error errc::invalid_argument, errc::out_of_range, errc::unsupported_memory (names
     ///         the kind of memory and what to do), errc::wrong_device, errc::backend_absent or
-    ///         errc::backend_broken (no backend that could is usable),
+    ///         errc::backend_broken (no backend that maps this memory is usable),
     ///         errc::unsupported_operation (none can meet the options), errc::unknown_layout,
     ///         errc::forked_child, or what the system or the driver reports
     [[nodiscard]] barmap::pin pin(void const* gpu_pointer, std::size_t bytes,
@@ -82,12 +81,12 @@ public:
     [[nodiscard]] barmap::pin pin(std::uintptr_t gpu_address, std::size_t bytes,
                                   pin_options const& how = {}) const;
 
-    /// Registers cudaMalloc memory of another process of this machine, which need not be opened
-    /// with CUDA here, and has no GPU address here: pin::gpu_address() is 0. The pin keeps the
-    /// memory, whatever becomes of its owner.
+    /// Registers cudaMalloc memory of another process of this machine. This process need not open
+    /// the memory with CUDA, and it has no GPU address here: pin::gpu_address() is 0. The pin keeps
+    /// the memory even if its owner frees it or ends.
     ///
-    /// As for CUDA, a handle is good as long as its owner has not freed the memory: afterwards it
-    /// may come to name other memory, of whichever process.
+    /// As with CUDA, a handle is valid until its owner frees the memory. Afterwards it may name
+    /// other memory, of any process.
     /// @param handle of an allocation on this GPU, from its owner
     /// @param offset of the first byte in the allocation
     /// @param bytes  greater than 0
@@ -104,7 +103,7 @@ public:
     /// mappings. Every context on this GPU may use gpu_address(); with backend vulkan, only the
     /// context that was current, or the primary one.
     ///
-    /// Uses the backend that is named, or the first usable one, as pin() does.
+    /// Uses the named backend, or the first usable one, as pin() does.
     /// @throws error errc::invalid_argument for 0 bytes; errc::backend_absent or
     ///         errc::backend_broken (no backend is usable); errc::unsupported_operation (the
     ///         backend does not allocate); errc::forked_child; the driver's out-of-memory
@@ -112,14 +111,13 @@ public:
 
     /// Allocates host memory that copy engines reach directly.
     /// @throws error errc::invalid_argument for 0 bytes; errc::forked_child; what the system or
-    /// CUDA
-    ///         reports where so much cannot be pinned
+    ///         CUDA reports if that much memory cannot be pinned
     [[nodiscard]] host_buffer allocate_host(std::size_t bytes) const;
 
-    /// What copies batches of scattered pieces. Starts its engine, about 15 ms, unless a handle of
-    /// it is alive.
-    /// @throws error errc::backend_absent or errc::backend_broken where none is usable, or none is
-    ///         allowed (BARMAP_ENGINE); errc::forked_child
+    /// The queue that copies batches of scattered pieces. Starts an engine, in about 15 ms, unless
+    /// another handle of the queue is alive: keep one.
+    /// @throws error errc::backend_absent or errc::backend_broken if no engine is usable, or
+    ///         BARMAP_ENGINE allows none; errc::forked_child
     [[nodiscard]] barmap::batch_queue batches() const;
 
     [[nodiscard]] int ordinal() const noexcept;
@@ -141,11 +139,11 @@ public:
     /// Reports of those that have been started so far. Starts nothing.
     [[nodiscard]] std::vector<engine_report> started_engines() const;
 
-    /// By what mapping::copy_to_gpu() and copy_to_cpu() copy through the mappings of a backend,
-    /// from which size on. Starts the engines and measures, unless a copy has done so before.
-    /// @param backend its name. @throws error errc::backend_absent or errc::backend_broken if it,
-    /// or
-    ///        the engine that BARMAP_ENGINE names, is not usable; errc::invalid_argument
+    /// The sizes from which mapping::copy_to_gpu() and copy_to_cpu() use each method, for mappings
+    /// of a backend. Starts and measures the engines, unless a copy has done so before.
+    /// @param backend its name
+    /// @throws error errc::backend_absent or errc::backend_broken if the backend, or the engine
+    ///         that BARMAP_ENGINE names, is not usable; errc::invalid_argument
     [[nodiscard]] std::vector<copy_crossover> copy_crossovers(std::string_view backend) const;
 
 private:

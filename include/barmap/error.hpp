@@ -18,17 +18,17 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 enum class errc {
     invalid_argument = 1,  ///< a size of 0, a null pointer, an unknown name
     out_of_range,          ///< the range leaves its allocation, or a window its mapping
-    unsupported_memory,    ///< this kind of memory cannot be mapped; the advice names what can
+    unsupported_memory,    ///< no backend maps this kind of memory; the advice says what to use
     unsupported_operation, ///< the backend lacks this operation
     no_device,             ///< there is no such GPU
     backend_absent,        ///< the backend is not available on this machine
-    backend_broken,        ///< the backend is there but does not work
+    backend_broken,        ///< the backend is offered, but does not work
     wrong_device,          ///< the memory belongs to another GPU than the one asked
     unknown_layout,        ///< the driver's data has a layout that this version does not know
     bar1_exhausted,        ///< the GPU has too little free BAR1 aperture for the mapping
     forked_child,          ///< the object belongs to the parent process
     copy_unfinished,       ///< a copy engine has not ended a copy, which may still arrive
-    checkpointed,          ///< checkpoint_restore() has to be called first
+    checkpointed,          ///< call checkpoint_restore() first
 };
 
 BARMAP_API std::error_category const& category() noexcept;        ///< of errc
@@ -44,10 +44,10 @@ BARMAP_API std::error_category const& rm_category() noexcept;     ///< of NV_STA
 /// Thread rule: an error is a value; copies are independent.
 class BARMAP_API error : public std::system_error {
 public:
-    /// @param code      the cause, in the category of whoever reported it
+    /// @param code      the cause, in the category of the party that reported it
     /// @param operation what was attempted, with its arguments where they help
     /// @param backend   the backend's name, or empty
-    /// @param advice    what the user can do: one line, or one for each backend where several fail
+    /// @param advice    what the user can do: one line, or one for each backend if several fail
     error(std::error_code code, std::string operation, std::string backend, std::string advice);
     error(error const&) noexcept;
     error& operator=(error const&) noexcept;

@@ -16,16 +16,17 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 class device;
 
-/// Host memory that the GPU reaches: pinned, registered with CUDA, and known to the device, so that
-/// mapping::copy_to_gpu() and copy_to_cpu() copy directly to and from it and need not ask CUDA what
-/// it is. Also the fastest after a pause of the program, when CUDA's code is in no cache any more.
+/// Host memory that the GPU reaches: pinned, registered with CUDA, and known to the device. So
+/// mapping::copy_to_gpu() and copy_to_cpu() copy to and from it directly, and need not ask CUDA
+/// what it is; this is fastest, above all when CUDA's code is in no CPU cache.
 ///
 ///     barmap::host_buffer const results = gpu.allocate_host(1 << 20);
 ///     map.copy_to_cpu(results.bytes(), 0);
 ///
-/// Move-only; keeps its device. A forked child shares the bytes, and may only destroy the object.
-/// Thread rule: the bytes are as any memory; destroying it is exclusive, and no copy of it may be
-/// under way.
+/// Move-only; keeps its device alive. A forked child shares the bytes, and may only destroy the
+/// object.
+/// Thread rule: the bytes are like any memory; destroying the buffer is exclusive, and no copy from
+/// or to it may be in flight.
 class BARMAP_API host_buffer {
 public:
     host_buffer() noexcept; ///< empty
@@ -33,10 +34,10 @@ public:
     host_buffer& operator=(host_buffer&&) noexcept;
     ~host_buffer();
 
-    /// Whole pages, zeroed at first.
+    /// CPU address of the first byte; begins a page, and is zeroed when it is allocated.
     [[nodiscard]] std::byte* data() const noexcept;
-    [[nodiscard]] std::size_t size() const noexcept; ///< bytes, as asked for
-    /// The address by which kernels reach it.
+    [[nodiscard]] std::size_t size() const noexcept; ///< bytes, as requested
+    /// The address for kernels.
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept;
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data(), size()}; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// Logs of running GPU code, for C and languages that call C: any thread of any kernel writes records
-/// and never waits; they are read while kernels run, after one has hung or failed, and by other
-/// processes.
+/// Logs of running GPU code, for C and languages that call C. Any thread of any kernel writes
+/// records, and never waits. The CPU reads them while kernels run, after one has hung or failed,
+/// and in other processes.
 ///
 ///     barmap_log *log;
 ///     barmap_log_handle handle;
@@ -21,8 +21,9 @@
 /// Errors: as in <barmap/barmap.h>, for functions that return a status. The others cannot fail, and
 /// check nothing: NULL is the caller's error.
 ///
-/// Threads: one at a time reads a log, waits for it and asks what was lost; all else may be called at
-/// once. Freeing a handle is exclusive, and comes when no kernel writes to it any more.
+/// Threads: one at a time calls barmap_log_read(), barmap_log_wait() and barmap_log_lost() for a
+/// log; threads may call all else at once. Freeing a handle is exclusive: free it when no kernel
+/// writes to the log any more.
 ///
 /// fork(): a child may only free the handle, and open its own by a descriptor.
 #ifndef BARMAP_LOG_H
@@ -34,7 +35,7 @@
 extern "C" {
 #endif
 
-typedef struct barmap_log barmap_log; ///< records, of which the newest are kept
+typedef struct barmap_log barmap_log; ///< a ring that keeps the newest records
 
 /// barmap::gpu::log_ring, which kernels take by value. Its layout never changes.
 typedef struct barmap_log_handle {
@@ -42,65 +43,69 @@ typedef struct barmap_log_handle {
     uint64_t mask, shift;   ///< number of slots less 1, and 1 << shift
 } barmap_log_handle;
 
-/// What a kernel wrote. Its layout never changes.
+/// A record that a kernel wrote. Its layout never changes.
 typedef struct barmap_log_record {
     uint64_t time;    ///< nanoseconds, by the GPU's clock
     uint64_t number;  ///< of the record, counted from the log's first
-    uint32_t id;      ///< which place of the program
-    uint32_t a, b, c; ///< as they were given
+    uint32_t id;      ///< names a place of the program
+    uint32_t a, b, c; ///< as passed to barmap::gpu::log()
 } barmap_log_record;
 
-/// Makes a log, in memory of its own. Any thread.
-/// @param slots  how many records it keeps, a power of two, up to 2^32, of 32 bytes of host memory each
-/// @param handle what a kernel takes; NULL: not wanted. A failure leaves it unchanged
-/// @param out    to be freed by barmap_log_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_allocate() and barmap_mapping_create()
+/// Makes a log, in separate memory. Any thread.
+/// @param slots  how many records it keeps, of 32 bytes of host memory each: a power of two, up to
+///               2^32
+/// @param handle set to the argument for kernels; may be NULL. A failure leaves it unchanged
+/// @param out    free it with barmap_log_destroy()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or as barmap_pin_allocate() and
+///         barmap_mapping_create()
 ///
 ///     barmap_log_create(gpu, 1 << 16, &handle, &log);
 BARMAP_API int barmap_log_create(barmap_device* device, size_t slots, barmap_log_handle* handle,
                                  barmap_log** out);
 
-/// Lets another process read as well: makes a descriptor of the records, which reaches no other memory,
-/// and keeps them whatever becomes of this process. Any thread.
-/// @param descriptor close-on-exec, and the caller's to close; -1 if this fails
+/// Lets another process read as well. The descriptor gives access to the records alone, and keeps
+/// them even if this process ends. Any thread.
+/// @param descriptor set to a close-on-exec descriptor, which the caller closes; -1 on failure
 /// @return 0; BARMAP_ERROR_INVALID_ARGUMENT; or what the system reports
 ///
 ///     barmap_log_share(log, &descriptor); // and send it by SCM_RIGHTS
 BARMAP_API int barmap_log_share(barmap_log const* log, int* descriptor);
 
-/// Opens a log that a process has shared, or of which /proc/PID/fd/N was opened for reading. It is read
-/// from the oldest record that is there; barmap_log_lost() counts those before it. Needs neither CUDA nor
-/// a GPU. Any thread.
+/// Opens a log by a descriptor that its process has shared, or that was opened from /proc/PID/fd/N
+/// for reading. Reading begins with the oldest record that is left; barmap_log_lost() counts those
+/// before it. Needs neither CUDA nor a GPU. Any thread.
 /// @param descriptor remains the caller's, and can be opened any number of times
-/// @param out        to be freed by barmap_log_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT if it is of no log; BARMAP_ERROR_UNSUPPORTED_OPERATION if
-///         another version of barmap made it; or what the system reports
+/// @param out        free it with barmap_log_destroy()
+/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for a descriptor of something else;
+///         BARMAP_ERROR_UNSUPPORTED_OPERATION if another version of barmap made it; or what the
+///         system reports
 ///
 ///     barmap_log_open_shared(received_descriptor, &log);
 BARMAP_API int barmap_log_open_shared(int descriptor, barmap_log** out);
 
-/// Frees the log. NULL: nothing to do.
+/// Frees the log. NULL: does nothing.
 ///
 ///     barmap_log_destroy(log);
 BARMAP_API void barmap_log_destroy(barmap_log* log);
 
-/// Reads the records that have arrived, in the order of their numbers, each once. Never waits. A record
-/// that a thread has begun and not written holds up those behind it for up to 200 ms, and is lost then.
+/// Reads the records that have arrived, in the order of their numbers, each once. Never waits. A
+/// record that a thread has begun and not written delays those behind it for up to 200 ms, and then
+/// counts as lost.
 /// @param records room for `count`
 /// @return how many were read
 ///
 ///     size_t const got = barmap_log_read(log, records, 64);
 BARMAP_API size_t barmap_log_read(barmap_log* log, barmap_log_record* records, size_t count);
 
-/// Waits for a record, without giving up the CPU.
-/// @param nanoseconds how long; 0: looks only
+/// Polls for a record, without giving up the CPU.
+/// @param nanoseconds how long; 0: polls once
 /// @return 1 if there is one, else 0
 ///
 ///     if (!barmap_log_wait(log, 1000000000)) ... // nothing for a second
 BARMAP_API int barmap_log_wait(barmap_log* log, uint64_t nanoseconds);
 
-/// How many records this handle has not read and never will: newer ones had taken their place, or
-/// nobody wrote them.
+/// How many records this handle has not read and never will: newer ones took their place, or their
+/// threads never wrote them.
 ///
 ///     printf("%llu were lost\n", (unsigned long long)barmap_log_lost(log));
 BARMAP_API uint64_t barmap_log_lost(barmap_log const* log);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// A log of running GPU code: what the CPU makes and reads.
+/// A log of running GPU code: the CPU's side, which makes and reads it.
 ///
 /// Any thread of any kernel writes records, and never waits. They are read while kernels run, after
-/// one has hung or failed, and by other processes. The GPU's side is <barmap/gpu/log.cuh>; the rules are
-/// in share/doc/barmap/log.md.
+/// one has hung or failed, and by other processes. The GPU's side is <barmap/gpu/log.cuh>; the
+/// rules are in share/doc/barmap/log.md.
 #pragma once
 
 #include <barmap/arena.hpp>
@@ -23,15 +23,15 @@ struct log_state; ///< inside the library
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
-/// What a kernel wrote by gpu::log().
+/// A record that a kernel wrote with gpu::log().
 struct log_record {
     std::uint64_t time;    ///< ns, by the GPU's clock (gpu::nanoseconds_now)
     std::uint64_t number;  ///< of the record, counted from the log's first
-    std::uint32_t id;      ///< which place of the program
-    std::uint32_t a, b, c; ///< as they were given
+    std::uint32_t id;      ///< names a place of the program
+    std::uint32_t a, b, c; ///< as passed to gpu::log()
 };
 
-/// A ring of records in host memory, of which the newest are kept.
+/// A ring of records in host memory, which keeps the newest.
 ///
 ///     barmap::log_ring log(gpu, 1 << 16);
 ///     work<<<blocks, threads>>>(log.handle());
@@ -40,57 +40,57 @@ struct log_record {
 ///         for (auto const& each : std::span(records).first(log.read(records)))
 ///             std::printf("%u: block %u\n", each.id, each.a);
 ///
-/// Each object reads for itself: any number of them, in any processes, see all records. Not movable.
-/// Destroy it when no kernel uses it any more. After fork() the child may only destroy it, and may open
-/// its own.
-/// Thread rule: one thread at a time calls read(), wait_for() and lost(); the other members may be
-/// called beside that.
+/// Each object reads independently: any number of them, in any processes, see all records. Not
+/// movable. Destroy it when no kernel uses it any more. After fork() the child may only destroy it,
+/// and may open its own.
+/// Thread rule: one thread at a time calls read(), wait_for() and lost(); other threads may call
+/// the other members meanwhile.
 class BARMAP_API log_ring {
 public:
-    /// @param memory of which the next number is taken, 8 bytes of GPU memory. The records lie in a file
-    ///        of memory of their own
-    /// @param slots how many records it keeps, a power of two, up to 2^32, of 32 bytes each
+    /// @param memory provides 8 bytes of GPU memory, for the next number. The records lie in a
+    ///        separate memory file
+    /// @param slots how many records it keeps, of 32 bytes each: a power of two, up to 2^32
     /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
     ///         the arena's constructor
     log_ring(arena const& memory, std::size_t slots) : log_ring(memory, slots, 0) {}
-    /// The same with an arena of its own.
+    /// The same with a separate arena.
     log_ring(device const& gpu, std::size_t slots);
     log_ring(log_ring const&) = delete;
     log_ring& operator=(log_ring const&) = delete;
     ~log_ring();
 
-    /// Lets another process read as well. The descriptor is that of the records, and reaches no other
-    /// memory. It keeps them, whatever becomes of this process.
-    /// @return a descriptor, which the caller closes. @throws error for want of descriptors
+    /// Lets another process read as well. The descriptor gives access to the records alone, and
+    /// keeps them even if this process ends.
+    /// @return a descriptor, which the caller closes. @throws error if no descriptor is left
     [[nodiscard]] int share() const;
 
-    /// The log that a descriptor is of, in a process that needs neither CUDA nor the GPU. It is read
-    /// from the oldest record that is there; lost() counts those before it. The memory is mapped to be
-    /// read, not written, and handle() has no addresses.
-    /// @param descriptor stays the caller's; one that is open for reading alone will do, as
-    ///        /proc/PID/fd/N gives it
-    /// @throws error errc::invalid_argument for another descriptor, or errc::unsupported_operation for
-    ///         one of another version of barmap
+    /// Opens a log by its descriptor, in a process that needs neither CUDA nor the GPU. Reading
+    /// begins with the oldest record that is left; lost() counts those before it. The memory is
+    /// mapped for reading only, and handle() has no addresses.
+    /// @param descriptor stays the caller's; it may be open for reading only, such as one from
+    ///        /proc/PID/fd/N
+    /// @throws error errc::invalid_argument for another descriptor, or errc::unsupported_operation
+    ///         for one of another version of barmap
     [[nodiscard]] static log_ring open_shared(int descriptor);
 
-    /// What kernels take, by value.
+    /// The argument for kernels, passed by value.
     [[nodiscard]] gpu::log_ring handle() const noexcept;
-    /// The same for a thread of this process that stands for a kernel.
+    /// The same for a thread of this process that acts as a kernel, as in tests.
     [[nodiscard]] gpu::log_ring handle_for_thread() const noexcept;
 
     /// Reads the records that have arrived, in the order of their numbers, each once. Never waits.
     ///
-    /// A record that a thread has begun and not written holds up those behind it for up to 200 ms,
-    /// and is lost then: its thread was killed, or is late. It takes longer where more than 16,384
-    /// contiguous ones are missing.
-    /// @return how many
+    /// A record that a thread has begun and not written delays those behind it for up to 200 ms,
+    /// and then counts as lost: its thread was killed, or is late. The delay is longer if more than
+    /// 16,384 contiguous records are missing.
+    /// @return how many were read
     [[nodiscard]] std::size_t read(std::span<log_record> records) noexcept;
 
-    /// Waits for a record, without giving up the CPU. @return whether there is one
+    /// Polls for a record, without giving up the CPU. @return whether there is one
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept;
 
-    /// How many records this object has not read and never will: newer ones had taken their place, or
-    /// nobody wrote them. It is known when a record behind them is read.
+    /// How many records this object has not read and never will: newer ones took their place, or
+    /// their threads never wrote them. It counts them when it reads a record behind them.
     [[nodiscard]] std::uint64_t lost() const noexcept;
     [[nodiscard]] std::size_t slots() const noexcept;
 

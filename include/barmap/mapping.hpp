@@ -22,7 +22,7 @@ class pin;
 
 /// CPU addresses of pinned GPU memory. Move-only; unmaps in its destructor and keeps its pin alive.
 ///
-/// Freeing the GPU memory (cuMemFree) under a live mapping is safe where the backend is persistent
+/// Freeing the GPU memory (cuMemFree) under a live mapping is safe if the backend is persistent
 /// (all but gdrdrv in callback mode): the mapping keeps the physical memory until it is destroyed.
 /// After fork() the child has no mapping: it may only destroy the object.
 /// Thread rule: any number of threads may copy through one mapping; destroying it is exclusive.
@@ -33,35 +33,36 @@ public:
     mapping& operator=(mapping&&) noexcept;
     ~mapping();
 
-    /// CPU address of the first byte that was pinned, whatever its alignment.
+    /// CPU address of the first pinned byte, which may have any alignment.
     [[nodiscard]] std::byte* data() const noexcept;
     [[nodiscard]] std::size_t size() const noexcept;
     [[nodiscard]] cache_kind kind() const noexcept;
     [[nodiscard]] std::string_view backend() const noexcept;
 
-    /// The whole mapping as a window. Costs nothing.
+    /// The whole mapping as a window; makes no call.
     [[nodiscard]] barmap::window window() const& noexcept;
-    /// A part of it. @throws error errc::out_of_range if it does not lie inside
+    /// A part of the mapping. @throws error errc::out_of_range if it does not lie inside
     [[nodiscard]] barmap::window window(std::size_t offset, std::size_t bytes) const&;
-    /// A window of a mapping that ends with the statement would dangle: keep the mapping.
+    /// A window of a temporary mapping would dangle: keep the mapping in a variable.
     barmap::window window() const&& = delete;
     barmap::window window(std::size_t offset, std::size_t bytes) const&& = delete;
 
-    /// Copies bytes to [offset, offset + bytes.size()) of the GPU memory by whatever is fastest for
-    /// this size and this host memory: stores through the mapping, or a copy engine of the GPU.
-    /// When it has returned, what holds after write() holds: later reads and work that is submitted
-    /// later see the bytes. What write() and post() of this thread sent before is not overtaken.
+    /// Copies bytes to [offset, offset + bytes.size()) of the GPU memory with whatever is fastest
+    /// for this size and this host memory: stores through the mapping, or a copy engine of the GPU.
+    /// After it has returned, the rules after write() apply: later reads and work that is submitted
+    /// later see the bytes. The copy does not overtake earlier calls of write() and post() by this
+    /// thread.
     ///
     ///     map.copy_to_gpu(0, std::as_bytes(std::span(weights)));
     ///
-    /// A copy for which no engine is ever faster is write(). The first larger one starts the GPU's
-    /// engines and measures them; share/doc/barmap/copy-engine.md says from which size on, and how
-    /// long it takes. It may lock, call the driver, and wait: use write() in code that must not.
+    /// A copy below 32 KiB is a write(). The first larger one starts the GPU's engines and measures
+    /// them (share/doc/barmap/copy-engine.md). Larger copies may lock, call the driver, and wait:
+    /// use write() in code that must not.
     /// Thread rule: any number of threads may copy at once.
     /// @throws error errc::out_of_range; errc::copy_unfinished if an engine has failed and could
-    ///         not be stopped (where it could be stopped, the copy is done in another way);
-    ///         errc::forked_child; errc::backend_absent or errc::backend_broken if
-    ///         BARMAP_ENGINE names an engine that is not usable; std::bad_alloc
+    ///         not be stopped (if it could, the copy is made in another way); errc::forked_child;
+    ///         errc::backend_absent or errc::backend_broken if BARMAP_ENGINE names an engine that
+    ///         is not usable; std::bad_alloc
     void copy_to_gpu(std::size_t offset, std::span<std::byte const> bytes) const {
         if (holds(offset, bytes.size()) && bytes.size() < contest_from_.to_gpu)
             write(barmap::window{whole_.data + offset, bytes.size(), whole_.plan}, bytes);
@@ -75,15 +76,15 @@ public:
         copy_to_gpu(offset, std::as_bytes(std::span(values)));
     }
 
-    /// Copies [offset, offset + bytes.size()) of the GPU memory to the host, by whatever is
-    /// fastest: loads through the mapping, or a copy engine. It sees all that write() and post() of
-    /// this thread sent before, and never delivers a value older than one that this thread has
-    /// already read.
+    /// Copies [offset, offset + bytes.size()) of the GPU memory to the host, with whatever is
+    /// fastest: loads through the mapping, or a copy engine. It sees all that this thread wrote
+    /// with write() and post() before, and never delivers a value older than one that this thread
+    /// has already read.
     ///
     ///     std::vector<float> result(1 << 20);
     ///     map.copy_to_cpu(result, 0);
     ///
-    /// Small ones are read(); else as copy_to_gpu(). @throws as copy_to_gpu()
+    /// A copy below 1 KiB is a read(); else as copy_to_gpu(). @throws as copy_to_gpu()
     void copy_to_cpu(std::span<std::byte> bytes, std::size_t offset) const {
         if (holds(offset, bytes.size()) && bytes.size() < contest_from_.to_cpu)
             read(bytes, barmap::window{whole_.data + offset, bytes.size(), whole_.plan});
@@ -96,13 +97,13 @@ public:
         copy_to_cpu(std::as_writable_bytes(std::span(values)), offset);
     }
 
-    /// Names of the copy routines that a transfer of that many bytes uses. An aligned word of up to
-    /// 8 bytes is written without one.
+    /// Names of the copy routines that write() and read() of that many bytes use. An aligned word
+    /// of up to 8 bytes is written without a routine.
     [[nodiscard]] std::string_view store_routine(std::size_t bytes) const noexcept;
     [[nodiscard]] std::string_view load_routine(std::size_t bytes) const noexcept;
 
-    /// Forces one copy routine on this mapping and all its windows (BARMAP_COPY does so for all
-    /// mappings). Not while another thread copies through it.
+    /// Makes this mapping and all its windows use one copy routine (BARMAP_COPY does this for all
+    /// mappings). Do not call it while another thread copies through the mapping.
     /// @throws error errc::invalid_argument for an unknown name,
     ///         errc::unsupported_operation if the CPU or the operating system lacks it
     void use_copy_routine(std::string_view name);

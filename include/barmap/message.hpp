@@ -7,7 +7,7 @@
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
-/// What rings and calls may carry.
+/// A type that rings and calls can carry.
 template <class Message>
 concept ring_message = std::is_trivially_copyable_v<Message> && std::is_default_constructible_v<Message>;
 

@@ -20,9 +20,9 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 class device;
 
-/// A GPU memory range held reachable for the CPU. Move-only; unpins in its destructor, once no
-/// mapping of it is left. Keeps its device alive.
-/// Thread rule: const members may be called at once; destroying is exclusive.
+/// A range of GPU memory, kept allocated so that the CPU can map it. Move-only. The memory stays
+/// pinned until the pin and all of its mappings are destroyed. Keeps its device alive.
+/// Thread rule: threads may call const members at once; destroying is exclusive.
 class BARMAP_API pin {
 public:
     pin() noexcept; ///< empty: size() is 0
@@ -31,7 +31,7 @@ public:
     ~pin();
 
     /// The address that was pinned, a CUdeviceptr; with pin_options::whole_pages that of its page.
-    /// 0 of another process's memory, which has none here.
+    /// 0 for memory of another process, which has no GPU address here.
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept;
     /// Bytes, as requested; with pin_options::whole_pages those of the pages.
     [[nodiscard]] std::size_t size() const noexcept;
@@ -41,7 +41,7 @@ public:
     /// Makes CPU addresses for the whole range.
     ///
     /// The first mapping through a backend also measures the copy routines there (a few
-    /// milliseconds, in memory of barmap's own), unless BARMAP_COPY forces one. See
+    /// milliseconds, in barmap's own memory), unless BARMAP_COPY forces one. See
     /// share/doc/barmap/measuring.md.
     /// @throws error errc::bar1_exhausted, or what the backend reports
     [[nodiscard]] mapping map() const;
@@ -50,46 +50,48 @@ public:
     /// @throws error errc::unsupported_operation if the backend cannot map with it
     [[nodiscard]] mapping map(cache_kind kind) const;
 
-    /// Makes a descriptor by which any process of this machine can open the memory, with
-    /// open_shared(), if it may open the GPU's device files. Pass it on as any other, by SCM_RIGHTS,
-    /// fork() or pidfd_getfd(): it identifies the memory, and nothing else need be sent.
+    /// Makes a descriptor with which any process of this machine that may open the GPU's device
+    /// files can open the memory, by open_shared(). Pass it on like any other, with SCM_RIGHTS,
+    /// fork() or pidfd_getfd(); you need to send nothing else.
     ///
     /// The descriptor is the permission to read and write this memory: each process that holds it
-    /// may do so as long as it likes. The memory stays until the descriptor, and every pin and mapping that was
-    /// opened by it, are gone, whatever becomes of this pin and this process.
-    /// @return close-on-exec, the caller's to close. Each call makes another one
-    /// @throws error errc::unsupported_operation (memory pinned by gdrdrv or vulkan; more than
-    ///         4096 memory objects, with dmabuf 253), errc::invalid_argument for an empty pin, errc::forked_child, or
-    ///         what the system or the driver reports
+    /// may do both as long as it likes. The memory stays allocated until the descriptor, and every
+    /// pin and mapping that was opened with it, are gone, even if this pin and this process end
+    /// before.
+    /// @return a new descriptor, close-on-exec, which the caller closes
+    /// @throws error errc::unsupported_operation (memory pinned by gdrdrv or vulkan; more than 4096
+    ///         memory objects, with dmabuf 253), errc::invalid_argument for an empty pin,
+    ///         errc::forked_child, or what the system or the driver reports
     ///
     ///     int const descriptor = pin.share();
     ///     send_to(worker, descriptor); // there: barmap::open_shared(descriptor).map()
     ///     close(descriptor);
     [[nodiscard]] int share() const;
 
-    /// A report for each copy engine, in order: whether it may copy this memory for
-    /// mapping::copy_to_gpu() and copy_to_cpu(), and else why not, so that copies go by loads and
-    /// stores. Starts those that have not been needed so far. In a process that opened the memory
-    /// without CUDA, only a channel of barmap's own can be one, and only with backend rm.
+    /// A report for each copy engine, in order: whether mapping::copy_to_gpu() and copy_to_cpu()
+    /// may use it for this memory, and if not, why. Without an engine, they use loads and stores.
+    /// Starts the engines that were not needed so far. In a process that opened the memory without
+    /// CUDA, only barmap's channel can copy, and only with backend rm.
     /// @throws error errc::forked_child
     [[nodiscard]] std::vector<engine_report> engines() const;
 
-    /// Whether the GPU driver has revoked the memory, so that mappings of it fault. Only gdrdrv
-    /// in callback mode lets it do so; all others keep the memory until it is unpinned.
+    /// Whether the GPU driver has revoked the memory, so that accesses to its mappings fault. Only
+    /// gdrdrv in callback mode allows this; all other backends keep the memory until it is
+    /// unpinned.
     /// @throws error what gdrdrv reports
     [[nodiscard]] bool revoked() const;
 
     /// A descriptor for poll(), select() and epoll, of a pin with pin_options::events: readable
-    /// when next_event() has something. It is the pin's; only wait with it. In a forked child it
-    /// reports POLLERR.
+    /// when next_event() will return an event. The pin owns it: do not read or close it. In a
+    /// forked child it reports POLLERR.
     /// @throws error errc::invalid_argument for a pin without events
     [[nodiscard]] int event_fd() const;
 
-    /// The oldest event that was not read yet, of a pin with pin_options::events. Never waits.
-    /// When it is delivered, no mapping of the pin reaches that memory any more: touching it raises
-    /// SIGBUS. A range that consists of several allocations has an event for each.
+    /// The oldest event that was not read yet, of a pin with pin_options::events; nothing if there
+    /// is none. Never waits. Once an event is delivered, no mapping of the pin reaches that memory
+    /// any more: touching it raises SIGBUS. A range of several allocations has an event for each.
     /// @throws error errc::invalid_argument for a pin without events, errc::forked_child, or what
-    /// gdrdrv reports
+    ///         gdrdrv reports
     [[nodiscard]] std::optional<pin_event> next_event() const;
 
 private:
@@ -102,11 +104,12 @@ private:
 /// Opens memory that another process has shared by pin::share(). Needs neither CUDA nor a CUDA
 /// context, and starts neither; a forked child may open its own.
 ///
-/// The pin has no GPU address in this process: gpu_address() is 0. It can be mapped and shared on.
-/// It keeps the memory, whatever becomes of the descriptor and of the process that shared it.
+/// The pin has no GPU address in this process: gpu_address() is 0. You can map it and share it
+/// further. It keeps the memory even if the descriptor is closed and the process that shared it
+/// ends.
 /// @param descriptor stays the caller's, and may be opened any number of times
 /// @throws error errc::invalid_argument if share() did not make the descriptor;
-///         errc::backend_absent where the GPU or its device files are not there;
+///         errc::backend_absent if the GPU or its device files are missing;
 ///         errc::unsupported_memory, errc::out_of_range or errc::wrong_device if a process has
 ///         changed what the descriptor says; errc::unsupported_operation if an incompatible version
 ///         of barmap made it; what the system or the driver reports

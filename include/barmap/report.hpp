@@ -10,14 +10,14 @@
 #include <string_view>
 #include <vector>
 
-/// What `barmap info` prints: which backends, copy engines and copy routines there are, which of
-/// them work here, and why.
+/// The content of `barmap info`: the backends, copy engines and copy routines of this build, which
+/// of them work here, and why.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 /// Whether a backend or a copy engine works here.
 enum class backend_state {
     usable, ///< its self-test moved a random value both ways
-    absent, ///< this machine does not offer it; normal
+    absent, ///< this machine does not offer it, which is normal
     broken, ///< it is offered, but its start or self-test failed; never used
 };
 
@@ -29,19 +29,19 @@ struct module_version {
 
 /// Properties of a backend that has started.
 struct backend_properties {
-    /// Of its kernel module, if it needs one that reports a version.
+    /// Version of its kernel module, if it needs one that reports a version.
     std::optional<module_version> module = std::nullopt;
     bool persistent = true;  ///< mappings outlive cudaFree; false: see pin::revoked()
-    bool forces_pcie = true; ///< takes pin_options::force_pcie
-    bool events = false;     ///< takes pin_options::events
+    bool forces_pcie = true; ///< accepts pin_options::force_pcie
+    bool events = false;     ///< accepts pin_options::events
     bool allocates = false;  ///< device::allocate may use it, once it is usable
 };
 
-/// Whether a backend maps memory of a kind, as its self-test found it.
+/// Whether a backend maps a kind of memory, as its self-test found.
 struct memory_kind_report {
     memory_kind kind = memory_kind::unknown;
     bool usable = false; ///< a random value moved both ways
-    std::string reason;  ///< how it is found, where a backend has several ways; or why it is not
+    std::string reason;  ///< why not; or how the backend finds it, if there are several methods
 };
 
 /// One line of `barmap info`.
@@ -51,26 +51,26 @@ struct backend_report : backend_properties {
     std::string reason;  ///< one sentence: why it is in this state
     std::string advice;  ///< what to do to make it usable; empty when it is
     double start_us = 0; ///< time that its start-up and self-test took, microseconds
-    std::vector<memory_kind_report> kinds; ///< that it offers to map; empty unless it is usable
+    std::vector<memory_kind_report> kinds; ///< that it may map; empty unless it is usable
 };
 
-/// One copy engine: something that copies between host and GPU memory by itself.
+/// One copy engine, which copies between host and GPU memory without the CPU.
 struct engine_report {
     std::string name;
     backend_state state = backend_state::absent;
     std::string reason;       ///< one sentence: why it is in this state
     std::string advice;       ///< what to do to make it usable; empty when it is
     double start_us = 0;      ///< time that its start-up and self-test took, microseconds
-    std::uint64_t copies = 0; ///< that it has done in this process
-    std::uint64_t bytes = 0;  ///< of them
+    std::uint64_t copies = 0; ///< number of copies that it made in this process
+    std::uint64_t bytes = 0;  ///< total size of these copies
     unsigned failures = 0;    ///< copies that it did not end in time; after three it stays off
 };
 
-/// From which size on mapping::copy_to_gpu() and copy_to_cpu() take which method.
+/// From which size on mapping::copy_to_gpu() and copy_to_cpu() use a method.
 struct copy_crossover {
     copy_direction direction = copy_direction::to_gpu;
     host_memory_kind host = host_memory_kind::pageable;
-    std::size_t from_bytes = 0; ///< up to the next one's
+    std::size_t from_bytes = 0; ///< smallest size; it is used up to from_bytes of the next entry
     std::string method;         ///< "mapping": loads and stores; else the engine's name
 };
 

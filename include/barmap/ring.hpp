@@ -36,9 +36,9 @@ Handle typed(gpu::ring_handle const& of) noexcept {
 ///     if (commands.try_push({17, 0.5F}))
 ///         commands.flush();
 ///
-/// One thread at a time pushes, and one consumer of one kernel at a time reads. After fork() the
-/// child may only destroy it. Not movable: threads refer to it. Destroy it when no kernel uses it
-/// any more.
+/// Not movable, since threads refer to it. After fork() the child may only destroy it. Destroy it
+/// when no kernel uses it any more.
+/// Thread rule: one thread at a time pushes, and one consumer of one kernel at a time reads.
 /// @tparam Message trivially copyable, of any size up to 1 MiB; 56 bytes fill a line
 template <ring_message Message>
 class ring_to_gpu : private detail::byte_ring_to_gpu {
@@ -46,25 +46,27 @@ class ring_to_gpu : private detail::byte_ring_to_gpu {
 
 public:
     /// @param slots how many messages it holds, a power of two
-    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
-    ///         the arena of its own
+    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; without an
+    ///         arena, as arena::arena()
     ring_to_gpu(arena const& memory, std::size_t slots) : ring_to_gpu(memory, slots, 0) {}
     ring_to_gpu(device const& gpu, std::size_t slots)
         : core(gpu, sizeof(Message), slots) {}
 
-    /// Lets another process push. What was pushed arrives. From now on this object holds the memory
-    /// and may close(), and one process at a time pushes that has opened the descriptor. The
-    /// descriptor gives access to the whole arena, so give the ring one of its own.
+    /// Lets another process push, instead of this one. Messages that were pushed arrive. From now
+    /// on this object only holds the memory and may close(); one process at a time that has opened
+    /// the descriptor pushes. The descriptor gives access to the whole arena, so give the ring a
+    /// separate one.
     ///
     ///     int const descriptor = commands.share();          // send it by SCM_RIGHTS, or fork
-    ///     auto commands = barmap::ring_to_gpu<command>::open_shared(descriptor); // over there
+    ///     // in the other process
+    ///     auto commands = barmap::ring_to_gpu<command>::open_shared(descriptor);
     ///
     /// @return a descriptor, which the caller closes. @throws error as pin::share()
     using core::share;
 
-    /// The ring that a descriptor is of, in a process that need not have CUDA. It goes on behind
-    /// the last whole message, and closes nothing at its end. The kernels are those of the process
-    /// that made the ring: handle() has no addresses here.
+    /// Opens a ring by its descriptor, in a process that needs no CUDA. Pushing continues behind
+    /// the last whole message, and the destructor does not close the ring. The kernels belong to
+    /// the process that made the ring: handle() has no addresses here.
     /// @param descriptor stays the caller's
     /// @throws error errc::invalid_argument for another descriptor, or messages of another size; or
     ///         as barmap::open_shared()
@@ -74,24 +76,24 @@ public:
                                              sizeof(Message)));
     }
 
-    /// What kernels take, by value.
+    /// The argument for kernels, passed by value.
     [[nodiscard]] gpu::ring_to_gpu<Message> handle() const noexcept {
         return detail::typed<gpu::ring_to_gpu<Message>>(core::handle());
     }
-    /// The same for a thread of this process that stands for a kernel, as in tests and on the
+    /// The same for a thread of this process that acts as a kernel, as in tests and on the
     /// simulated GPU.
     [[nodiscard]] gpu::ring_to_gpu<Message> handle_for_thread() const noexcept {
         return detail::typed<gpu::ring_to_gpu<Message>>(core::handle_for_thread());
     }
 
-    /// Writes a message unless the ring is full. It arrives at the latest with flush().
+    /// Writes a message unless the ring is full. It arrives at the latest with flush() or close().
     /// @return whether there was room
     [[nodiscard]] bool try_push(Message const& message) noexcept {
         return push(size, reinterpret_cast<std::byte const*>(&message), 1) == 1;
     }
 
     /// Writes as many messages as there is room for, in order.
-    /// @return how many
+    /// @return how many were written
     [[nodiscard]] std::size_t push_many(std::span<Message const> messages) noexcept {
         return push(size, reinterpret_cast<std::byte const*>(messages.data()), messages.size());
     }
@@ -121,12 +123,12 @@ private:
 ///     if (answers.wait_for(std::chrono::milliseconds(5)))
 ///         use(*answers.try_pop());
 ///
-/// One thread at a time pops. Producers are one gpu::producer, or any number of threads that call
-/// gpu::push(). The rest is as with ring_to_gpu.
+/// Thread rule: one thread at a time pops; one gpu::producer pushes, or any number of GPU threads
+/// call gpu::push(). The rest is as with ring_to_gpu.
 template <ring_message Message>
 class ring_to_cpu : private detail::byte_ring_to_cpu {
     using core = detail::byte_ring_to_cpu;
-    /// Becomes the message, where it goes: a copy from elsewhere would cost as much as the rest of a pop.
+    /// Converts to the message in place: another copy would cost as much as the rest of a pop.
     struct taken {
         ring_to_cpu& ring;
         std::byte const* slot;
@@ -139,32 +141,32 @@ class ring_to_cpu : private detail::byte_ring_to_cpu {
     };
 
 public:
-    /// As those of ring_to_gpu.
+    /// As the constructors of ring_to_gpu.
     ring_to_cpu(arena const& memory, std::size_t slots) : ring_to_cpu(memory, slots, 0) {}
     ring_to_cpu(device const& gpu, std::size_t slots)
         : core(gpu, sizeof(Message), slots) {}
 
-    /// As that of ring_to_gpu: gives another process the popping.
+    /// As ring_to_gpu::share(): lets another process pop, instead of this one.
     using core::share;
 
-    /// As that of ring_to_gpu. It goes on where the last consumer has ended; where that was killed,
-    /// it may read again up to a quarter of the slots.
+    /// As ring_to_gpu::open_shared(). Reading continues where the last consumer ended; if that one
+    /// was killed, up to a quarter of the slots may be read again.
     [[nodiscard]] static ring_to_cpu open_shared(int descriptor) {
         return ring_to_cpu(
             detail::opened_signal::open_ring(descriptor, detail::signal_kind::ring_to_cpu,
                                              sizeof(Message)));
     }
 
-    /// What kernels take, by value.
+    /// The argument for kernels, passed by value.
     [[nodiscard]] gpu::ring_to_cpu<Message> handle() const noexcept {
         return detail::typed<gpu::ring_to_cpu<Message>>(core::handle());
     }
-    /// As that of ring_to_gpu.
+    /// As ring_to_gpu::handle_for_thread().
     [[nodiscard]] gpu::ring_to_cpu<Message> handle_for_thread() const noexcept {
         return detail::typed<gpu::ring_to_cpu<Message>>(core::handle_for_thread());
     }
 
-    /// Reads the next message, if it has arrived.
+    /// Reads the next message; nothing if none has arrived.
     [[nodiscard]] std::optional<Message> try_pop() noexcept {
         std::byte const* const slot = this->front(size);
         if (!slot)
@@ -172,8 +174,8 @@ public:
         return std::optional<Message>(std::in_place, taken{*this, slot});
     }
 
-    /// Reads as many messages as have arrived and are asked for, in order.
-    /// @return how many
+    /// Reads as many messages as have arrived and fit, in order.
+    /// @return how many were read
     [[nodiscard]] std::size_t pop_many(std::span<Message> messages) noexcept {
         std::size_t count = 0;
         while (count < messages.size() &&

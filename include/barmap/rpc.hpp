@@ -31,33 +31,33 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 template <ring_message Request, ring_message Reply>
 class rpc_to_cpu {
 public:
-    /// @param slots how many calls may be under way at once, a power of two
-    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; or as
-    ///         the arena of its own
+    /// @param slots how many calls may be in flight at once, a power of two
+    /// @throws error errc::invalid_argument; errc::out_of_range if the arena has no room; without
+    ///         an arena, as arena::arena()
     rpc_to_cpu(arena const& memory, std::size_t slots) : rpc_to_cpu(memory, slots, 0) {}
     rpc_to_cpu(device const& gpu, std::size_t slots)
         : rpc_to_cpu(arena(gpu, gpu_bytes(slots), slots * slot::bytes), slots) {}
     rpc_to_cpu(rpc_to_cpu const&) = delete;
     rpc_to_cpu& operator=(rpc_to_cpu const&) = delete;
 
-    /// What kernels take, by value.
+    /// The argument for kernels, passed by value.
     [[nodiscard]] gpu::rpc_to_cpu<Request, Reply> handle() const noexcept {
         return {reinterpret_cast<gpu::word*>(requests_.gpu_address()), replies_.on_gpu(),
                 reinterpret_cast<gpu::word*>(owners_.gpu_address()),
                 reinterpret_cast<gpu::word*>(control_.gpu_address()), mask_};
     }
-    /// The same for a thread of this process that stands for a kernel.
+    /// The same for a thread of this process that acts as a kernel, as in tests.
     [[nodiscard]] gpu::rpc_to_cpu<Request, Reply> handle_for_thread() const noexcept {
         return {request_of(0), replies_.on_cpu(), owners_.word(0), control_.word(0), mask_};
     }
 
-    /// A call that reply() is to answer.
+    /// A call that waits for reply().
     struct call {
         std::uint64_t number; ///< names it for reply()
         Request request;
     };
-    /// Takes the next call, if there is one. Calls may be answered in any order, each once, until
-    /// which it occupies its slot.
+    /// Takes the next call, if there is one. Answer each call once, in any order; it occupies its
+    /// slot until then.
     [[nodiscard]] std::optional<call> try_take() noexcept {
         if (!has_call())
             return std::nullopt;
@@ -66,8 +66,8 @@ public:
         taken->number = next_++;
         return taken;
     }
-    /// Answers a call, at once. What this thread has written before, by write() or to host memory, is
-    /// seen by the caller.
+    /// Answers a call, at once. The caller sees what this thread wrote before, with write() or to
+    /// host memory.
     void reply(std::uint64_t number, Reply const& with) noexcept {
         replies_.flush();
         replies_.write(number & mask_, number + 1, reinterpret_cast<std::byte const*>(&with),
@@ -96,8 +96,8 @@ public:
         return detail::look_until([&] { return has_call(); }, at_most);
     }
 
-    /// Says that no call will be answered any more: callers that wait, and have no answer, are told
-    /// so.
+    /// Declares that no call will be answered any more: callers that wait for an answer return
+    /// `closed`.
     void close() noexcept { control_.publish(gpu::rpc_words::closed_by_cpu, 1); }
 
 private:

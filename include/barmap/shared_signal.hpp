@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// How rings and counters get into other processes: by one descriptor each.
+/// Shares rings and counters with other processes, by one descriptor for each.
 #pragma once
 
 #include <barmap/arena.hpp>
@@ -18,25 +18,27 @@ enum class signal_kind : std::uint32_t {
     counter_to_cpu
 };
 
-/// What a descriptor says of a ring or a counter.
+/// What a descriptor describes: a ring or a counter.
 struct BARMAP_API shared_signal {
     signal_kind kind;
-    std::uint64_t message_bytes = 0, slots = 0; ///< of a ring
-    std::uint64_t first = 0;                    ///< of a counter to the CPU
+    std::uint64_t message_bytes = 0, slots = 0; ///< for a ring
+    std::uint64_t first = 0;                    ///< for a counter to the CPU
 
-    /// @param parts all that it has, in the order in which its constructor takes them
+    /// @param parts all of its parts, in the order in which its constructor takes them
     /// @return a descriptor, which the caller closes. @throws error as pin::share()
     [[nodiscard]] int share(std::initializer_list<arena::part const*> parts) const;
 };
 
-/// What a descriptor gives: an arena from which a constructor takes the same parts.
+/// What opening a descriptor returns: an arena from which a constructor takes the same parts.
 struct BARMAP_API opened_signal {
     shared_signal is;
     arena memory;
 
-    /// @throws error errc::invalid_argument unless it is one of this kind; as barmap::open_shared()
+    /// @throws error errc::invalid_argument for a descriptor of another kind; as
+    ///         barmap::open_shared()
     [[nodiscard]] static opened_signal open(int descriptor, signal_kind wanted);
-    /// A ring. @throws error errc::invalid_argument also if its messages have another size
+    /// The same for a ring. @throws error errc::invalid_argument also if its messages have another
+    /// size
     [[nodiscard]] static opened_signal open_ring(int descriptor, signal_kind wanted,
                                                  std::uint64_t message_bytes);
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Counters between a CPU, running GPU code and CUDA streams: the CPU's side. Each side
-/// looks at memory of its own.
+/// Counters between a CPU, running GPU code and CUDA streams: the CPU's side. Each side polls its
+/// own memory.
 ///
-/// The GPU's side is <barmap/gpu/signal.cuh>; the rules are in share/doc/barmap/rings.md. No counter
-/// can be moved: threads refer to it. Destroy it when no kernel and no stream uses it any more. After
-/// fork() the child may only destroy it.
+/// The GPU's side is <barmap/gpu/signal.cuh>; the rules are in share/doc/barmap/rings.md. Counters
+/// cannot be moved, since threads refer to them. Destroy one when no kernel and no stream uses it
+/// any more. After fork() the child may only destroy it.
 #pragma once
 
 #include <barmap/arena.hpp>
@@ -20,11 +20,12 @@ namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 /// A 64-bit number that a CPU thread advances, and GPU code and streams wait for.
 ///
 ///     barmap::counter_to_gpu inputs(words);
-///     inputs.wait(stream, 17);       // what the stream is given now starts when it is 17
+///     inputs.wait(stream, 17);       // later work of the stream starts when it is 17
 ///     barmap::write(map.window(), values);
 ///     inputs.advance(17);
 ///
-/// Thread rule: one thread at a time advances it; the other members may be called beside that.
+/// Thread rule: one thread at a time advances it; other threads may call the other members
+/// meanwhile.
 class BARMAP_API counter_to_gpu {
 public:
     /// @throws error as arena::take_gpu()
@@ -33,36 +34,37 @@ public:
     counter_to_gpu& operator=(counter_to_gpu const&) = delete;
     ~counter_to_gpu();
 
-    /// Gives another process the advancing. From now on this object holds the memory, and wait()
-    /// goes on. The descriptor gives access to the whole arena.
+    /// Lets another process advance the counter, instead of this one. This object continues to hold
+    /// the memory, and wait() continues to work. The descriptor gives access to the whole arena.
     /// @return a descriptor, which the caller closes. @throws error as pin::share()
     [[nodiscard]] int share() const;
-    /// The counter that a descriptor is of, in a process that need not have CUDA. It goes on at the
-    /// number that was set last. @param descriptor stays the caller's
+    /// Opens a counter by its descriptor, in a process that needs no CUDA. It continues at the
+    /// number that was set last.
+    /// @param descriptor stays the caller's
     /// @throws error errc::invalid_argument for another descriptor, or as barmap::open_shared()
     [[nodiscard]] static counter_to_gpu open_shared(int descriptor) {
         return counter_to_gpu(
             detail::opened_signal::open(descriptor, detail::signal_kind::counter_to_gpu));
     }
 
-    /// What kernels take, by value.
+    /// The argument for kernels, passed by value.
     [[nodiscard]] gpu::counter_to_gpu handle() const noexcept;
-    /// The same for a thread of this process that stands for a kernel.
+    /// The same for a thread of this process that acts as a kernel, as in tests.
     [[nodiscard]] gpu::counter_to_gpu handle_for_thread() const noexcept;
 
     /// Sets the number, at once, after all that this thread has written through mappings of this
-    /// GPU and to host memory. It must not go back.
+    /// GPU and to host memory. The number must not decrease.
     void advance(std::uint64_t to) noexcept {
         value_ = to;
         word_.publish(0, to);
     }
     [[nodiscard]] std::uint64_t value() const noexcept { return value_; } ///< as set last
 
-    /// Lets work that the stream is given from now on wait until the number is at least this.
-    /// Captured into a graph, each replay waits for the same number: call this before each launch.
+    /// Makes later work of the stream wait until the number is at least this. If this is captured
+    /// into a graph, each replay waits for the same number: call it before each launch instead.
     /// @param stream a CUstream or cudaStream_t; null: the default stream
-    /// @throws error errc::unsupported_operation where the driver lacks such waits, or the counter
-    ///         was opened; or what CUDA reports
+    /// @throws error errc::unsupported_operation if the driver lacks such waits, or if another
+    ///         process made the counter; or what CUDA reports
     void wait(void* stream, std::uint64_t at_least) const;
 
 private:
@@ -80,7 +82,7 @@ private:
 ///     done.record(stream, 17);
 ///     if (!done.wait_for(17, std::chrono::milliseconds(5))) ...
 ///
-/// Thread rule: every member may be called at once.
+/// Thread rule: threads may call any members at once.
 class BARMAP_API counter_to_cpu {
 public:
     /// @throws error as arena::take_gpu() and take_host()
@@ -92,7 +94,7 @@ public:
     /// Lets another process wait as well. The descriptor gives access to the whole arena.
     /// @return a descriptor, which the caller closes. @throws error as pin::share()
     [[nodiscard]] int share() const;
-    /// As that of counter_to_gpu.
+    /// As counter_to_gpu::open_shared().
     [[nodiscard]] static counter_to_cpu open_shared(int descriptor) {
         return counter_to_cpu(
             detail::opened_signal::open(descriptor, detail::signal_kind::counter_to_cpu));
@@ -101,24 +103,24 @@ public:
     [[nodiscard]] gpu::counter_to_cpu handle() const noexcept;
     [[nodiscard]] gpu::counter_to_cpu handle_for_thread() const noexcept;
 
-    /// The number, as it is now. What was stored before it was advanced is seen after.
+    /// The number now. This thread then sees what was stored before the number was advanced.
     [[nodiscard]] std::uint64_t value() const noexcept {
         return gpu::load_acquire(reinterpret_cast<gpu::word const*>(word_.data()));
     }
     [[nodiscard]] bool is_at_least(std::uint64_t number) const noexcept {
         return static_cast<std::int64_t>(value() - number) >= 0;
     }
-    /// @return whether it was reached in time
+    /// Polls, without giving up the CPU. @return whether the number was reached in time
     [[nodiscard]] bool wait_for(std::uint64_t at_least,
                                 std::chrono::nanoseconds at_most) const noexcept {
         return detail::look_until([&] { return is_at_least(at_least); }, at_most);
     }
 
-    /// Has the stream set the number when all work that it was given before is complete. Captured
-    /// into a graph, each replay sets the same number: call this after each launch.
+    /// Makes the stream set the number when all of its earlier work is complete. If this is
+    /// captured into a graph, each replay sets the same number: call it after each launch instead.
     /// @param stream a CUstream or cudaStream_t; null: the default stream
-    /// @throws error errc::unsupported_operation where the driver lacks such stores, or the counter
-    ///         was opened; or what CUDA reports
+    /// @throws error errc::unsupported_operation if the driver lacks such stores, or if another
+    ///         process made the counter; or what CUDA reports
     void record(void* stream, std::uint64_t value) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// What rings, counters and calls between a CPU and running GPU code are made of.
+/// The building blocks of rings, counters and calls between a CPU and running GPU code.
 #pragma once
 
 #include <barmap/arena.hpp>
@@ -15,7 +15,7 @@
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
-/// Makes rings and calls whose numbers begin elsewhere than at 0, to show what happens when numbers wrap.
+/// For tests: makes rings and calls whose numbers do not begin at 0, so that they wrap soon.
 struct first_number {
     template <class Signal>
     static Signal of(arena const& memory, std::size_t slots, std::uint64_t first) {
@@ -26,18 +26,18 @@ struct first_number {
 /// How the CPU publishes lines in GPU memory.
 enum class publication {
     by_line,  ///< message and commit word in one transaction (MOVDIR64B)
-    by_words, ///< message, fence, commit word: a write-combining buffer may leave in any order
-    coherent  ///< memory as any other: the commit word is stored with release
+    by_words, ///< message, fence, commit word: write-combining buffers may leave in any order
+    coherent  ///< ordinary memory: the commit word is stored with release
 };
 
-/// The one that suits a mapping.
+/// The method that suits a mapping.
 [[nodiscard]] inline publication publication_for(window to, cache_kind kind) noexcept {
     if (kind == cache_kind::cached)
         return publication::coherent;
     return head(to).direct_lines ? publication::by_line : publication::by_words;
 }
 
-/// Lets no later store of this thread to GPU memory pass an earlier load of it.
+/// Keeps later stores of this thread to GPU memory behind its earlier loads.
 inline void order_loads_before_stores() noexcept {
 #if defined(__x86_64__)
     std::atomic_signal_fence(std::memory_order_seq_cst); // the processor keeps that order
@@ -46,11 +46,11 @@ inline void order_loads_before_stores() noexcept {
 #endif
 }
 
-/// Looks until it finds something, or the time is over.
+/// Polls until `look` returns true, or the time is over.
 template <class Look>
 bool look_until(Look const& look, std::chrono::nanoseconds at_most) noexcept {
     using clock = std::chrono::steady_clock;
-    // A time that no clock reaches is as good as none.
+    // A longer limit would overflow the clock; nobody waits for a year.
     constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
     constexpr int looks_per_time = 64;
     clock::time_point const until = clock::now() + std::min(at_most, longest);
@@ -68,7 +68,8 @@ bool look_until(Look const& look, std::chrono::nanoseconds at_most) noexcept {
 /// Words of GPU memory that one CPU thread at a time writes, and running GPU code polls.
 class words_to_gpu {
 public:
-    /// All 0, but in an opened arena what they hold. @throws error as arena::take_gpu()
+    /// Zeroed, unless the arena was opened: then with their contents. @throws error as
+    /// arena::take_gpu()
     words_to_gpu(arena const& memory, std::size_t count)
         : part_(memory.take_gpu(count * sizeof(gpu::word))), window_(part_.window()),
           is_coherent_(memory.kind() == cache_kind::cached) {
@@ -78,8 +79,8 @@ public:
         flush_stores();
     }
 
-    /// Stores one. It arrives at the latest with flush(), after what was stored before if the GPU's
-    /// memory is coherent, and otherwise in any order.
+    /// Stores a word. It arrives at the latest with flush(): after earlier stores if the GPU's
+    /// memory is coherent, otherwise in any order.
     void store(std::size_t index, std::uint64_t value) noexcept {
         if (is_coherent_)
             gpu::store_release(word(index), value);
@@ -90,7 +91,7 @@ public:
         if (!is_coherent_)
             flush_stores();
     }
-    /// Stores one, at once and after all that this thread has stored before.
+    /// Stores a word, at once and after all that this thread has stored before.
     void publish(std::size_t index, std::uint64_t value) noexcept {
         flush();
         store(index, value);
@@ -99,7 +100,7 @@ public:
 
     [[nodiscard]] arena::part const& part() const noexcept { return part_; }
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept { return part_.gpu_address(); }
-    /// For threads that stand for kernels.
+    /// The address for threads that act as kernels.
     [[nodiscard]] gpu::word* word(std::size_t index) const noexcept {
         return reinterpret_cast<gpu::word*>(part_.data()) + index;
     }

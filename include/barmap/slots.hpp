@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// How messages lie in memory that a CPU and running GPU code share: the CPU's side of
+/// The layout of messages in memory that a CPU and running GPU code share: the CPU's side of
 /// <barmap/gpu/slots.cuh>.
 #pragma once
 
@@ -18,7 +18,7 @@
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 namespace detail {
 
-/// A number of bytes that is known when this is compiled. Where it is not, std::size_t.
+/// A number of bytes that is known at compile time; others are a std::size_t.
 template <std::size_t Bytes>
 using fixed_size = std::integral_constant<std::size_t, Bytes>;
 
@@ -27,7 +27,8 @@ constexpr std::size_t slot_to_cpu_bytes(std::size_t message) {
     return message <= sizeof(gpu::word) ? 16 : ((message + 7) / 8 * 8 + 8 + 63) / 64 * 64;
 }
 
-/// Slots in GPU memory that one CPU thread at a time writes, as <barmap/gpu/slots.cuh> says.
+/// Slots in GPU memory that one CPU thread at a time writes, with the layout of
+/// <barmap/gpu/slots.cuh>.
 class slots_to_gpu {
 public:
     static constexpr std::size_t line_bytes = gpu::layout_to_gpu::line_bytes;
@@ -39,7 +40,8 @@ public:
         return message <= most_in_pairs ? 1 : (message + payload - 1) / payload;
     }
 
-    /// Zeroed, but in an opened arena as they are. @throws error as arena::take_gpu()
+    /// Zeroed, unless the arena was opened: then with their contents. @throws error as
+    /// arena::take_gpu()
     slots_to_gpu(arena const& memory, std::size_t count, std::size_t message_bytes)
         : part_(memory.take_gpu(count * lines_of(message_bytes) * line_bytes)),
           window_(part_.window()), message_bytes_(message_bytes),
@@ -55,7 +57,7 @@ public:
         commit_message(slot, commit, message_bytes_);
     }
 
-    /// How many of a slot's commit words have a value: all of them where its message is there.
+    /// How many of a slot's commit words have this value: all of them if its message is complete.
     [[nodiscard]] gpu::word count_commits(std::size_t slot, std::uint64_t commit) const noexcept {
         gpu::word const* const at = on_cpu() + slot * lines_of(message_bytes_) * line_words;
         gpu::word const words = words_of(message_bytes_);
@@ -69,14 +71,14 @@ public:
             gpu::detail::count_of_commits(words_of(message_bytes_));
     }
 
-    /// For a slot in which a process has stopped, so that some commit words are those of a message
-    /// and others of a lap before.
-    /// @return whether it has the message now, and not none
+    /// Repairs a slot in which a process was killed while it committed a message, so that some
+    /// commit words are those of the message and others those of the round before.
+    /// @return true if the slot now has the message, false if it has none
     bool mend(std::size_t slot, std::uint64_t commit, std::uint64_t before) noexcept {
         bool const is_in_pairs = gpu::detail::is_in_pairs(words_of(message_bytes_));
-        // Pairs are committed one by one only behind all of the message. Of lines, a reader may
-        // have seen a commit word that is now taken back, and looks again for the last one only:
-        // so the next message is written before the last of its own.
+        // Pairs are committed one by one, only after the whole message. With lines, a reader may
+        // have seen a commit word that this call resets, and then polls only for the last one: so
+        // the next message must be written before its last commit word.
         if (!is_in_pairs && how_ == publication::by_line)
             how_ = publication::by_words;
         commit_message(slot, is_in_pairs ? commit : before, message_bytes_);
@@ -84,10 +86,10 @@ public:
         return is_in_pairs;
     }
 
-    /// Whether messages are written first, and committed behind a fence.
+    /// Whether messages are written first, and committed after a fence.
     [[nodiscard]] bool commits_apart() const noexcept { return how_ == publication::by_words; }
 
-    /// Writes a message, with its commit words unless they go apart.
+    /// Writes a message, with its commit words unless commits_apart().
     template <class Size>
     void write_message(std::size_t slot, std::uint64_t commit, std::byte const* message,
                        Size bytes) noexcept {
@@ -127,12 +129,13 @@ public:
             commit_message(slot, commit, bytes);
         }
     }
-    /// Makes what was written leave before what this thread writes later.
+    /// Makes earlier writes leave before this thread's later ones.
     void flush() noexcept {
         if (how_ != publication::coherent)
             flush_stores();
     }
-    /// Makes what was written arrive without waiting for more. Direct stores (MOVDIR64B) do anyway.
+    /// Makes written messages arrive without waiting for more. Direct stores (MOVDIR64B) need no
+    /// help.
     void let_go() noexcept {
         if (how_ == publication::by_words)
             flush_stores();
@@ -142,7 +145,7 @@ public:
     [[nodiscard]] gpu::word* on_gpu() const noexcept {
         return reinterpret_cast<gpu::word*>(part_.gpu_address());
     }
-    /// For threads that stand for kernels.
+    /// The address for threads that act as kernels.
     [[nodiscard]] gpu::word* on_cpu() const noexcept {
         return reinterpret_cast<gpu::word*>(part_.data());
     }
@@ -152,7 +155,7 @@ private:
     static std::size_t place_of_word(std::size_t index, std::size_t bytes) noexcept {
         return gpu::detail::place_of_word(index, words_of(bytes)) * sizeof(gpu::word);
     }
-    /// Where memory is coherent, in order behind what was stored before.
+    /// Stores a word; if memory is coherent, after all earlier stores.
     void store(std::size_t at, std::uint64_t value) noexcept {
         if (how_ == publication::coherent)
             gpu::store_release(reinterpret_cast<gpu::word*>(window_.data + at), value);
@@ -168,7 +171,8 @@ private:
         __asm__("" : "+r"(value));
         return value;
     }
-    /// @param part what goes into this line @param bytes of the whole message
+    /// @param part  the bytes for this line
+    /// @param bytes size of the whole message
     template <class Size>
     void write_line(std::size_t line, std::uint64_t commit, std::byte const* part,
                     std::size_t part_bytes, Size bytes) noexcept {
@@ -187,7 +191,7 @@ private:
             for (std::size_t i = 0; i < gpu::layout_to_gpu::line_payload; ++i)
                 content[i] = word_at(part, i, part_bytes);
         }
-        content[gpu::layout_to_gpu::line_payload] = commit; // of the last pair, too
+        content[gpu::layout_to_gpu::line_payload] = commit; // also that of the last pair
         post_line(window_.subwindow(line * line_bytes, line_bytes),
                   std::span<std::byte const, line_bytes>(
                       reinterpret_cast<std::byte const*>(content), line_bytes));

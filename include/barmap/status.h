@@ -12,7 +12,7 @@ enum barmap_status {
     BARMAP_ERROR_UNSUPPORTED_OPERATION = 4, ///< the backend lacks this operation
     BARMAP_ERROR_NO_DEVICE = 5,             ///< there is no such GPU
     BARMAP_ERROR_BACKEND_ABSENT = 6,        ///< no backend or engine for it is available here
-    BARMAP_ERROR_BACKEND_BROKEN = 7,        ///< the backend or engine is there but does not work
+    BARMAP_ERROR_BACKEND_BROKEN = 7,        ///< the backend or engine is offered but does not work
     BARMAP_ERROR_WRONG_DEVICE = 8,          ///< the memory belongs to another GPU
     BARMAP_ERROR_UNKNOWN_LAYOUT = 9,        ///< the driver's data has an unknown layout
     BARMAP_ERROR_BAR1_EXHAUSTED = 10,       ///< too little of the GPU's BAR1 aperture is free
@@ -24,7 +24,7 @@ enum barmap_status {
     BARMAP_ERROR_RM = 16,         ///< NVIDIA's resource manager refused; the cause is an NV_STATUS
     BARMAP_ERROR_UNEXPECTED = 17, ///< a fault in barmap; the message says which
     BARMAP_ERROR_COPY_UNFINISHED = 18, ///< a copy engine has not ended a copy
-    BARMAP_ERROR_CHECKPOINTED = 19     ///< barmap_checkpoint_restore() has to be called first
+    BARMAP_ERROR_CHECKPOINTED = 19     ///< call barmap_checkpoint_restore() first
 };
 
 #endif

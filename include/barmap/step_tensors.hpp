@@ -30,22 +30,23 @@ struct step_tensor {
 /// Tensors that the CPU fills for each step.
 ///
 ///     barmap::step_inputs inputs(gpu, tensors);           // where the model's kernels read them
-///     inputs.load(stream);                                // before those; once, if captured
+///     inputs.load(stream);                                // before them; once, if captured
 ///     ...
 ///     std::memcpy(inputs.staging(0).data(), positions, sizeof positions);
 ///     if (inputs.try_push())                              // then launch the step, or before
 ///         cudaGraphLaunch(graph, stream);
 ///
-/// What is pushed lies in a slot of GPU memory until a load() has laid it into the tensors, so that
-/// no step reads what is meant for a later one. Loads and pushes pair up in order. A load waits on
-/// the GPU for its push, for 10 seconds; if none comes, the tensors stay as they were, later work
-/// goes on, and failed() says so.
+/// A push stores its bytes in a slot of GPU memory, and a load() copies them from there into the
+/// tensors, so that no step reads the inputs of a later one. Loads and pushes pair up in order. On
+/// the GPU, a load waits for its push for at most 10 seconds; if none comes, the tensors stay as
+/// they were, later work of the stream continues, and failed() returns true.
 ///
-/// One thread at a time fills and pushes. After fork() the child may only destroy it. Not movable.
-/// Destroy it when no stream and no graph uses it any more.
+/// Not movable. After fork() the child may only destroy it. Destroy it when no stream and no graph
+/// uses it any more.
+/// Thread rule: one thread at a time fills and pushes.
 class BARMAP_API step_inputs {
 public:
-    /// @param tensors memory of this GPU, 1 MiB in all at most; stays the caller's
+    /// @param tensors memory of this GPU, at most 1 MiB in all; stays the caller's
     /// @param versions how many steps may be pushed before the first is loaded, a power of two
     /// @throws error errc::invalid_argument, also for memory that is not of this GPU;
     ///         errc::out_of_range for a tensor that leaves its allocation; or as device::allocate()
@@ -55,22 +56,23 @@ public:
     step_inputs& operator=(step_inputs const&) = delete;
     ~step_inputs();
 
-    /// Bytes to fill for the next step, aligned to 8. They keep what was pushed last.
+    /// Bytes to fill for the next step, aligned to 8. They keep their contents after a push.
     [[nodiscard]] std::span<std::byte> staging(std::size_t tensor) const noexcept;
-    /// Publishes what the staging bytes of all tensors hold, at once.
+    /// Publishes the staging bytes of all tensors, at once.
     /// @return whether there was a free version
     [[nodiscard]] bool try_push() noexcept;
     /// Waits for a free version. @return whether there is one
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) noexcept;
 
-    /// Has a stream lay the next push into the tensors, by a kernel of one block, before what it is
-    /// given later. Each replay of a graph that has captured this does so again.
-    /// @param stream of the context of this GPU that was current when this was made, or else of the
-    ///        primary one; null: its default stream
+    /// Makes a stream copy the next push into the tensors, with a kernel of one block, before its
+    /// later work. Each replay of a graph that has captured this loads the next push again.
+    /// @param stream of this GPU's context that was current when the object was made, or else of
+    ///        its primary context; null: the default stream of that context
     /// @throws error what CUDA reports
     void load(void* stream) const;
 
-    /// Whether a load has given up waiting. Pushes and loads may not pair up any more: make a new one.
+    /// Whether a load has given up waiting. Pushes and loads may not pair up any more: make a new
+    /// object.
     [[nodiscard]] bool failed() const noexcept;
 
 private:
@@ -85,25 +87,27 @@ private:
 ///     if (tokens.wait_for(std::chrono::milliseconds(50)) && tokens.try_pop())
 ///         use(tokens.staging(0));
 ///
-/// The rest is as with step_inputs. A store waits on the GPU for room, for 10 seconds.
+/// The rest is as with step_inputs. On the GPU, a store waits for room for at most 10 seconds.
 class BARMAP_API step_outputs {
 public:
-    /// As that of step_inputs.
+    /// As the constructor of step_inputs.
     /// @param versions how many steps may be stored before the first is popped, a power of two
     step_outputs(device const& gpu, std::span<step_tensor const> tensors, std::size_t versions = 64);
     step_outputs(step_outputs const&) = delete;
     step_outputs& operator=(step_outputs const&) = delete;
     ~step_outputs();
 
-    /// Has a stream publish what the tensors hold, by a kernel of one block, after what it was
-    /// given before. @throws error as step_inputs::load()
+    /// Makes a stream publish the contents of the tensors, with a kernel of one block, after its
+    /// earlier work.
+    /// @throws error as step_inputs::load()
     void store(void* stream) const;
 
-    /// Gets the results of the oldest step that has not been popped. @return whether there is one
+    /// Copies the results of the oldest step that was not popped to the staging bytes. @return
+    /// whether there is one
     [[nodiscard]] bool try_pop() noexcept;
     /// Waits for results. @return whether there are any
     [[nodiscard]] bool wait_for(std::chrono::nanoseconds at_most) const noexcept;
-    /// What was popped last, aligned to 8.
+    /// The results that were popped last, aligned to 8.
     [[nodiscard]] std::span<std::byte const> staging(std::size_t tensor) const noexcept;
 
     /// Whether a store has given up waiting for room: the results of a step are lost.

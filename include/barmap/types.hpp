@@ -30,18 +30,18 @@ enum class cache_kind {
     uncached,        ///< ordered; slow (device memory, on arm64)
 };
 
-/// What a GPU address points into, as far as mapping is concerned.
+/// What kind of memory a GPU address points into, which decides what can map it.
 enum class memory_kind {
     device,             ///< cudaMalloc, cuMemAlloc
     virtual_exportable, ///< cuMemCreate + cuMemMap with a POSIX-fd handle type
     virtual_opaque,     ///< the same without an exportable handle type
     pool,               ///< cudaMallocAsync from a pool without handle types (the default pool)
     pool_exportable,    ///< cudaMallocAsync from a pool with POSIX-fd handles
-    graph,              ///< a memory node of a CUDA graph, behind whose address each launch may put
-                        ///< other memory: pin it after the launch, and unpin it before the next
+    graph,              ///< a memory node of a CUDA graph: each launch may put other memory at its
+                        ///< address, so pin it after the launch, and unpin it before the next
     allocated,          ///< device::allocate
-    imported,           ///< cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer: not CUDA's own;
-                        ///< what is pinned by an ipc_handle
+    imported,           ///< opened with cuIpcOpenMemHandle or cuExternalMemoryGetMappedBuffer, or
+                        ///< pinned by an ipc_handle
     managed,            ///< cudaMallocManaged
     host,               ///< pinned or registered host memory
     unknown,            ///< no live CUDA allocation is there
@@ -50,22 +50,22 @@ enum class memory_kind {
 /// How to pin. The defaults suit every program but those that follow gdrcopy's rules.
 struct pin_options {
     std::string backend = {}; ///< name of the backend to use; empty: the first that can
-    /// Widens the range to whole pages of gpu_page_size bytes, and takes with it what else lies in
-    /// the first and the last one. The range may then also start or end outside of the allocation.
+    /// Widens the range to whole pages of gpu_page_size bytes, which may hold other memory of the
+    /// process. The range may then also start or end outside of the allocation.
     bool whole_pages = false;
-    /// Through BAR1, even where the CPU has a coherent link to the GPU as well.
+    /// Maps through BAR1 even where the CPU also has a coherent link to the GPU.
     bool force_pcie = false;
-    /// Report by pin::event_fd() and pin::next_event() when the GPU driver revokes the memory.
-    /// Only barmap's gdrdrv in callback mode does so, and backend_report::events says whether; the
-    /// pin then has a descriptor of its own.
+    /// Makes pin::event_fd() and pin::next_event() report when the GPU driver revokes the memory.
+    /// Only barmap's gdrdrv in callback mode can (backend_report::events). The pin then holds a
+    /// descriptor.
     bool events = false;
-    std::uint64_t p2p_token = 0; ///< handed to a gdrdrv older than 2.5; otherwise ignored
+    std::uint64_t p2p_token = 0; ///< passed to a gdrdrv older than 2.5; otherwise ignored
     std::uint32_t va_space = 0;  ///< the same
 };
 
-/// What names cudaMalloc memory to other processes of the machine: the 64 bytes that
-/// cudaIpcGetMemHandle or cuIpcGetMemHandle gives to the process that owns it. Made of either
-/// type, a cudaIpcMemHandle_t or a CUipcMemHandle.
+/// Names cudaMalloc memory to other processes of the machine: the 64 bytes that cudaIpcGetMemHandle
+/// or cuIpcGetMemHandle returns in the process that owns the memory. A cudaIpcMemHandle_t and a
+/// CUipcMemHandle convert to it.
 struct ipc_handle {
     std::array<std::byte, 64> bytes{};
 
@@ -94,14 +94,14 @@ enum class copy_direction {
 /// The host's side of a copy.
 enum class host_memory_kind {
     pageable, ///< ordinary memory
-    pinned,   ///< that CUDA has allocated or registered (cudaMallocHost, cudaHostRegister)
+    pinned,   ///< allocated or registered with CUDA (cudaMallocHost, cudaHostRegister)
 };
 
-/// One contiguous part of a batch: addresses as CUDA knows them, of any alignment. Either side is
-/// any memory that CUDA has mapped for the queue's GPU, but no managed memory: its own, another
-/// GPU's with peer access (cudaDeviceEnablePeerAccess), memory of other processes that CUDA has
-/// opened, or host memory that it has pinned (cudaMallocHost, cudaHostRegister). On the same memory
-/// both sides must not overlap.
+/// One contiguous part of a batch: CUDA's addresses, with any alignment. Each side is memory that
+/// CUDA has mapped for the queue's GPU, except managed memory: the GPU's own, another GPU's with
+/// peer access (cudaDeviceEnablePeerAccess), memory of other processes that CUDA has opened, or
+/// host memory that it has pinned (cudaMallocHost, cudaHostRegister). The two sides must not
+/// overlap.
 struct copy_piece {
     std::uintptr_t to = 0;
     std::uintptr_t from = 0;

@@ -8,19 +8,19 @@
 #include <utility>
 
 /// @file
-/// What may be copied as bytes.
+/// Types whose values may be copied as bytes.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
 namespace detail {
 
-/// What a contiguous range consists of, if its elements outlive the call.
+/// The element type of a contiguous range whose elements outlive the call.
 template <class Values>
 using element = typename decltype(std::span(std::declval<Values>()))::element_type;
 
 } // namespace detail
 
-/// Contiguous values that may be copied as bytes: an array, a std::array, a
-/// std::vector, a std::span of a trivially copyable type.
+/// Contiguous values that may be copied as bytes: an array, std::array, std::vector or std::span of
+/// a trivially copyable type.
 template <class Values>
 concept copyable_values = std::is_trivially_copyable_v<detail::element<Values>>;
 

@@ -14,15 +14,16 @@ struct copy_plan;
 
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {
 
-/// The start of a copy_plan: all of it that the inline part of the hot path reads.
+/// The start of a copy_plan, which inline code of the hot path reads.
 struct copy_plan_head {
-    bool direct_words = false; ///< posts of 4 and 8 bytes go by MOVDIRI
-    bool direct_lines = false; ///< posts of a line go by MOVDIR64B
+    bool direct_words = false; ///< posts of 4 and 8 bytes use MOVDIRI
+    bool direct_lines = false; ///< posts of a line use MOVDIR64B
 };
 
-/// A view of a part of a mapping, which the hot path takes. Trivially copyable; three words.
-/// Valid as long as its mapping. A window of no mapping is empty, and may be used as such.
-/// Thread rule: a value; may be used and copied by any thread.
+/// A view of a part of a mapping, on which the hot path works. Trivially copyable; three words.
+/// Valid as long as its mapping. A window without a mapping is empty, and calls with it copy
+/// nothing.
+/// Thread rule: a value; any thread may use and copy it.
 ///
 ///     barmap::window const all = map.window();
 ///     barmap::window const header = all.subwindow(0, 64), rest = all.subwindow(64);
@@ -30,7 +31,7 @@ struct copy_plan_head {
 struct window {
     std::byte* data = nullptr;       ///< CPU address of GPU memory
     std::size_t size = 0;            ///< bytes
-    copy_plan const* plan = nullptr; ///< null in a window of no mapping, which is empty
+    copy_plan const* plan = nullptr; ///< null in a window without a mapping, which is empty
 
     /// The part from offset on. @pre offset <= size
     [[nodiscard]] window subwindow(std::size_t offset) const noexcept {

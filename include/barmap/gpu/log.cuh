@@ -15,7 +15,7 @@
 namespace barmap {
 namespace gpu {
 
-/// Where a log lies.
+/// The addresses of a log, which kernels take by value.
 struct log_ring {
     word* records; ///< host memory, 4 words each
     word* next;    ///< GPU memory: the number of the next record
@@ -23,17 +23,18 @@ struct log_ring {
     word shift;    ///< the number of slots is 1 << shift
 };
 
-/// How a record lies in its slot: two pairs of words. The upper half of each pair's second word is the
-/// round of the ring, counted from 1, so that a reader knows for each pair which record it is of.
+/// The layout of a record in its slot: two pairs of words. The upper half of each pair's second
+/// word is the round of the ring, counted from 1, so that a reader knows to which record each pair
+/// belongs.
 struct log_record_words {
     static constexpr unsigned time = 0, id = 1, ab = 2, c = 3, words = 4, bytes = 32;
 };
 
-/// Writes a record, from any thread of the GPU beside any others. It never waits: where the ring is
-/// full, the record takes the place of the oldest one, and readers count what they have lost.
-/// It orders nothing: the record tells where the thread was, not what it has stored.
-/// @param id which place of the program this is
-/// @param a, b, c anything, for instance the block and what it waits for
+/// Writes a record. Any GPU thread may call it at any time. It never waits: if the ring is full,
+/// the record replaces the oldest one, and readers count the records that they have lost. It orders
+/// no other memory accesses.
+/// @param id names this place of the program
+/// @param a, b, c any numbers, for instance the block and the block that it waits for
 BARMAP_DEVICE void log(log_ring const& to, unsigned id, unsigned a = 0, unsigned b = 0,
                        unsigned c = 0) {
     word const time = nanoseconds_now();

@@ -10,8 +10,9 @@
 ///             answers.push(work(next), 1000000000);
 ///     }
 ///
-/// Times are in nanoseconds. The clock is read after each 64 polls, of about a microsecond each: who waits in
-/// vain waits for up to 128 polls longer, and a message that is there at once costs no reading.
+/// Times are in nanoseconds. The clock is read only after each 64 polls, of about a microsecond
+/// each. So a wait that times out may last up to 128 polls longer, and a message that is already
+/// there costs no reading of the clock.
 ///
 /// The structs are plain and are passed to kernels by value. Compiles as <barmap/gpu/words.cuh>.
 #pragma once
@@ -23,12 +24,12 @@
 namespace barmap {
 namespace gpu {
 
-/// Where a ring lies, whatever its messages are.
+/// The addresses of a ring, for any type of message.
 struct ring_handle {
     word* slots;
     word* control; ///< closed by the producer; in a ring to the GPU, where the next consumer begins
-    word* credits; ///< how many messages have been read; closed by the consumer; in a ring to the
-                   ///< CPU, the number of the next message
+    word* credits; ///< how many messages were read; closed by the consumer; in a ring to the CPU,
+                   ///< the number of the next message
     word mask;     ///< number of slots less 1, a power of two less 1
 };
 
@@ -46,16 +47,16 @@ struct ring_to_cpu {
     word mask;
 };
 
-/// Of control and credits.
+/// Indices of the words of control and credits.
 struct ring_words {
-    static constexpr unsigned closed_by_producer = 0, cursor = 1;          ///< of control
-    static constexpr unsigned read = 0, closed_by_consumer = 1, next = 2; ///< of credits
-    static constexpr unsigned bytes = 64;                                  ///< of each
+    static constexpr unsigned closed_by_producer = 0, cursor = 1;          ///< in control
+    static constexpr unsigned read = 0, closed_by_consumer = 1, next = 2; ///< in credits
+    static constexpr unsigned bytes = 64;                                  ///< size of each
 };
 
 namespace detail {
 
-/// After how many messages credits are returned.
+/// The number of messages after which a reader returns credits.
 BARMAP_DEVICE word quarter_of(word mask) {
     return mask < 4 ? 1 : (mask + 1) / 4;
 }
@@ -68,9 +69,9 @@ BARMAP_DEVICE word const* slot_of(ring_to_gpu<T> const& ring, word number) {
 
 } // namespace detail
 
-/// Reads a ring's messages, in order. One at a time: a thread's own, of one kernel. It takes over
-/// where the one before has ended, which its destructor says: a kernel that is stopped in the
-/// middle leaves messages that are read twice.
+/// Reads a ring's messages, in order. A ring has one consumer at a time, which one thread uses. The
+/// destructor stores where it has ended, and the next consumer continues there: after a kernel that
+/// was stopped in the middle, messages may be read twice.
 template <class T>
 class consumer {
 public:
@@ -85,7 +86,7 @@ public:
         give_credit();
     }
 
-    /// Waits for the next message. The credit for the one before may be returned only now.
+    /// Polls for the next message. The credit for the one before may be returned only now.
     /// @param nanoseconds how long; 0: polls once
     /// @return ok, empty (nanoseconds is 0), closed or timed_out
     BARMAP_DEVICE status pop(T& value, word nanoseconds = 0) {
@@ -95,7 +96,7 @@ public:
                 return status::ok;
             if (limit.polls_again())
                 continue;
-            // What was pushed before the ring was closed is there by then.
+            // Messages that were pushed before the ring was closed have arrived by now.
             if (load_acquire(ring_.control + ring_words::closed_by_producer) != 0)
                 return take(value) ? status::ok : status::closed;
             if (limit.is_over())
@@ -103,7 +104,7 @@ public:
         }
     }
 
-    /// Lets the producer know that nothing will be read any more.
+    /// Declares that no message will be read any more: a push to the full ring returns `closed`.
     BARMAP_DEVICE void close() { store_release(ring_.credits + ring_words::closed_by_consumer, 1); }
 
     /// The number of the next message, counted from the ring's first.
@@ -114,7 +115,7 @@ private:
         has_taken_ = detail::take_slot(slot_, next_ + 1, value);
         return has_taken_;
     }
-    /// What follows a message, when nobody waits for what it brings.
+    /// Frees the slot of the message before, outside of the time until a message is returned.
     BARMAP_DEVICE void finish() {
         if (!has_taken_)
             return;
@@ -131,9 +132,9 @@ private:
 
     ring_to_gpu<T> ring_;
     word next_;
-    word const* slot_; ///< of the next message: known before it is looked for
-    word until_credit_; ///< messages
-    bool has_taken_ = false; ///< the message of slot_
+    word const* slot_; ///< of the next message: computed before it is polled
+    word until_credit_; ///< messages until credits are returned
+    bool has_taken_ = false; ///< whether the message of slot_ was taken
 };
 
 namespace detail {
@@ -146,7 +147,8 @@ BARMAP_DEVICE word* slot_of(ring_to_cpu<T> const& ring, word number) {
 
 } // namespace detail
 
-/// Writes messages to the CPU, in order. One at a time, as a consumer, and not beside push().
+/// Writes messages to the CPU, in order. A ring has one producer at a time, as with a consumer, and
+/// no thread may call push() meanwhile.
 template <class T>
 class producer {
 public:
@@ -158,8 +160,8 @@ public:
     producer& operator=(producer const&) = delete;
     BARMAP_DEVICE ~producer() { store_relaxed(ring_.credits + ring_words::next, next_); }
 
-    /// Waits for room, and publishes a message. Other memory that the CPU is to see with it needs a
-    /// fence_system() before.
+    /// Polls for room, and publishes a message. Call fence_system() before if the CPU must also see
+    /// other memory that this thread stored to.
     /// @param nanoseconds how long; 0: polls once
     /// @return ok, full (nanoseconds is 0), closed or timed_out
     BARMAP_DEVICE status push(T const& value, word nanoseconds = 0) {
@@ -175,7 +177,7 @@ public:
         return status::ok;
     }
 
-    /// Lets the consumer know that nothing more will be pushed.
+    /// Declares that no message follows.
     BARMAP_DEVICE void close() {
         store_release(ring_.control + ring_words::closed_by_producer, 1);
     }
@@ -199,11 +201,11 @@ private:
     ring_to_cpu<T> ring_;
     word next_;
     word* slot_; ///< of the next message
-    word room_;  ///< messages, at least
+    word room_;  ///< at least this many messages fit
 };
 
-/// Publishes a message from any thread of the GPU, beside others that do so. Nothing is pushed
-/// unless there is room, so that a thread that gives up leaves no hole.
+/// Publishes a message. Any number of GPU threads may call it at once. It takes a slot only if
+/// there is room, so a thread that gives up leaves no hole.
 /// @param nanoseconds how long to wait for room; 0: polls once
 /// @return ok, full (nanoseconds is 0), closed or timed_out
 template <class T>
@@ -212,13 +214,13 @@ BARMAP_DEVICE status push(ring_to_cpu<T> const& ring, T const& value, word nanos
     for (detail::time_limit limit(nanoseconds);;) {
         word const number = load_relaxed(next);
         word const read = load_acquire(ring.credits + ring_words::read);
-        // What is read may be ahead of a number that others have taken since.
+        // The reader may be ahead of this number, if other threads have taken numbers since.
         if (static_cast<long long>(number - read) <= static_cast<long long>(ring.mask)) {
             if (replace(next, number, number + 1)) {
                 detail::write_slot(detail::slot_of(ring, number), number + 1, value);
                 return status::ok;
             }
-            continue; // another thread has taken the number: that bounds it
+            continue; // another thread has taken the number, so the threads make progress
         }
         if (load_relaxed(ring.credits + ring_words::closed_by_consumer) != 0)
             return status::closed;

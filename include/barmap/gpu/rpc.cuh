@@ -18,13 +18,13 @@
 namespace barmap {
 namespace gpu {
 
-/// Calls of the GPU, which the CPU serves.
+/// The addresses of calls from GPU code, which the CPU serves.
 template <class Request, class Reply>
 struct rpc_to_cpu {
     word* requests; ///< host memory: slot_to_cpu<Request>
     word* replies;  ///< GPU memory: slot_to_gpu<Reply>
-    word* owners;   ///< GPU memory: a word for each slot, of detail::owner
-    word* control;  ///< GPU memory: of rpc_words
+    word* owners;   ///< GPU memory: a detail::owner word for each slot
+    word* control;  ///< GPU memory: the words of rpc_words
     word mask;      ///< number of slots less 1, a power of two less 1
 };
 
@@ -34,8 +34,8 @@ struct rpc_words {
 
 namespace detail {
 
-/// Who may use the slot of a call: that of this number, when it comes; or the one after it in this
-/// slot, once the reply to a caller that has gone away is there.
+/// Which call may use a slot: the call of this number; or, after a caller has given up, the next
+/// call of this slot, once the reply to the abandoned one has arrived.
 struct owner {
     static BARMAP_DEVICE word free_for(word number) { return number << 1; }
     static BARMAP_DEVICE word left_by(word number) { return number << 1 | 1; }
@@ -55,7 +55,7 @@ BARMAP_DEVICE bool may_use(rpc_to_cpu<Request, Reply> const& to, word number) {
          has_arrived<Reply>(reply_to(to, before), before + 1));
 }
 
-/// Takes the reply to a call, if it is there, and frees its slot.
+/// Takes the reply to a call, if it has arrived, and frees its slot.
 template <class Request, class Reply>
 BARMAP_DEVICE bool take_reply(rpc_to_cpu<Request, Reply> const& to, word number, Reply& reply) {
     if (!take_slot(reply_to(to, number), number + 1, reply))
@@ -64,7 +64,7 @@ BARMAP_DEVICE bool take_reply(rpc_to_cpu<Request, Reply> const& to, word number,
     return true;
 }
 
-/// Makes the call of a number whose slot may be used.
+/// Makes the call of this number, whose slot is free.
 template <class Request, class Reply>
 BARMAP_DEVICE status make_call(rpc_to_cpu<Request, Reply> const& to, word number,
                                Request const& request, Reply& reply, time_limit limit) {
@@ -74,7 +74,7 @@ BARMAP_DEVICE status make_call(rpc_to_cpu<Request, Reply> const& to, word number
             return status::ok;
         if (limit.polls_again())
             continue;
-        // What was answered before it was closed is there by then.
+        // Replies from before the CPU closed have arrived by now.
         bool const is_closed = load_acquire(to.control + rpc_words::closed_by_cpu) != 0;
         if (is_closed && take_reply(to, number, reply))
             return status::ok;
@@ -87,13 +87,13 @@ BARMAP_DEVICE status make_call(rpc_to_cpu<Request, Reply> const& to, word number
 
 } // namespace detail
 
-/// Calls the CPU, and waits for its reply. Any thread, beside others that do so; lanes of a warp
-/// may call at once from sm_70 on.
-/// Other memory that the CPU is to see with the request needs a fence_system() before.
-/// @param nanoseconds how long in all, for a free slot and the reply, by a clock that is read after each 64
-///        polls; 0: polls once for each
-/// @return ok; full (nanoseconds is 0) or timed_out without a free slot, and then the CPU knows of
-///         nothing; timed_out without a reply, which is then dropped when it comes; closed
+/// Calls the CPU, and polls for its reply. Any number of threads may call at once, also lanes of a
+/// warp from sm_70 on. Call fence_system() before if the CPU must also see other memory that this
+/// thread stored to.
+/// @param nanoseconds how long in all, for a free slot and the reply, by a clock that is read after
+///        each 64 polls; 0: polls once for each
+/// @return ok; full (nanoseconds is 0) or timed_out if no slot was free: the CPU then gets no
+///         request; timed_out if no reply came: a later one is dropped; closed
 template <class Request, class Reply>
 BARMAP_DEVICE status call(rpc_to_cpu<Request, Reply> const& to, Request const& request,
                           Reply& reply, word nanoseconds) {
@@ -103,7 +103,7 @@ BARMAP_DEVICE status call(rpc_to_cpu<Request, Reply> const& to, Request const& r
         if (detail::may_use(to, number)) {
             if (replace(next, number, number + 1))
                 return detail::make_call(to, number, request, reply, limit);
-            continue; // another thread has taken the number: that bounds it
+            continue; // another thread has taken the number, so the threads make progress
         }
         if (load_relaxed(to.control + rpc_words::closed_by_cpu) != 0)
             return status::closed;
@@ -112,8 +112,9 @@ BARMAP_DEVICE status call(rpc_to_cpu<Request, Reply> const& to, Request const& r
     }
 }
 
-/// Calls the CPU from one thread at a time, and not beside call(): faster by three trips to the
-/// GPU's memory. A later one goes on where this has ended, which its destructor says.
+/// Calls the CPU from one thread at a time, while no thread uses call(): it saves three trips to
+/// the GPU's memory. The destructor stores where it has ended, and the next caller continues
+/// there.
 template <class Request, class Reply>
 class caller {
 public:
@@ -153,7 +154,7 @@ private:
 
     rpc_to_cpu<Request, Reply> to_;
     word number_;
-    word unsure_; ///< calls whose slots others may have left without a reply
+    word unsure_; ///< how many next slots other callers may have abandoned without a reply
 };
 
 } // namespace gpu

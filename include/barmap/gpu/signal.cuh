@@ -18,22 +18,22 @@
 namespace barmap {
 namespace gpu {
 
-/// A 64-bit number that the CPU advances. Any number of threads may look at it.
+/// A 64-bit number that the CPU advances. Any number of threads may poll it.
 struct counter_to_gpu {
     word* value; ///< GPU memory
 };
 
-/// A 64-bit number that GPU code advances, or a stream.
+/// A 64-bit number that GPU code or a stream advances.
 struct counter_to_cpu {
     word* value;   ///< host memory
-    word* arrived; ///< GPU memory: how many calls of arrive() there were
-    word first;    ///< where the number has begun
+    word* arrived; ///< GPU memory: number of calls of arrive()
+    word first;    ///< initial number
 };
 
-/// The number, as it is now. Later loads of this thread see what the CPU published before.
+/// The number now. Later loads of this thread see what the CPU published before.
 BARMAP_DEVICE word value_of(counter_to_gpu const& counter) { return load_acquire(counter.value); }
 
-/// Waits until the number is at least this.
+/// Polls until the number is at least this.
 /// @param nanoseconds how long, by a clock that is read after each 64 polls; 0: polls once
 /// @return ok, empty (nanoseconds is 0) or timed_out
 BARMAP_DEVICE status wait_for(counter_to_gpu const& counter, word at_least, word nanoseconds = 0) {
@@ -45,21 +45,21 @@ BARMAP_DEVICE status wait_for(counter_to_gpu const& counter, word at_least, word
     }
 }
 
-/// Sets the number, which must not go back, after all that this thread has stored. One thread of
-/// the GPU at a time.
+/// Sets the number, which must not decrease, after all that this thread has stored. One GPU thread
+/// at a time.
 BARMAP_DEVICE void advance(counter_to_cpu const& counter, word to) {
     store_release(counter.value, to);
 }
 
-/// Says that one of `expected` has arrived: the last one advances the number by 1, after all that
-/// any of them has stored before. Each of them arrives once for each advance, for instance thread 0
-/// of each block of a kernel behind a barrier of the block. Not beside advance().
-/// @return whether this was the last one
+/// Counts one of `expected` arrivals. The last one advances the number by 1, after all that any of
+/// the arriving threads has stored before. Each of them arrives once for each advance, for instance
+/// thread 0 of each block, after a barrier of the block. No thread may call advance() meanwhile.
+/// @return whether this was the last arrival
 BARMAP_DEVICE bool arrive(counter_to_cpu const& counter, word expected) {
     word const before = add(counter.arrived, 1);
     if ((before + 1) % expected != 0)
         return false;
-    fence_system(); // what the others have stored
+    fence_system(); // orders what the others have stored
     store_release(counter.value, counter.first + (before + 1) / expected);
     return true;
 }

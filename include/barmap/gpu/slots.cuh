@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-/// How messages lie in the slots of rings and calls. Compiles as <barmap/gpu/words.cuh>.
+/// The layout of messages in the slots of rings and calls. Compiles as <barmap/gpu/words.cuh>.
 ///
-/// To the GPU, a slot is one or more lines of 64 bytes. A message of up to 32 bytes lies in pairs of
-/// words, each with a commit word of its own, so that a reader gets message and commit words by the
-/// same loads. Of a larger one, each line holds 56 bytes and a commit word, which is read first: a
-/// second trip to memory, but nearly twice as much in a line. Either way pairs and lines may arrive in
-/// any order.
+/// To the GPU, a slot is one or more lines of 64 bytes. A message of up to 32 bytes lies in pairs
+/// of a message word and its commit word, so that a reader gets both with the same load. For a
+/// larger message, each line holds 56 bytes and a commit word, which is read first: this costs a
+/// second trip to memory, but a line holds nearly twice as much. Pairs and lines may arrive in any
+/// order.
 ///
-/// To the CPU, a slot is one pair for up to 8 bytes, and otherwise a multiple of 64 bytes whose last
-/// word commits.
+/// To the CPU, a slot is one pair for up to 8 bytes, and otherwise a multiple of 64 bytes whose
+/// last word commits.
 ///
-/// Commit words say which message is there, by a number that no message before it in this slot had,
-/// whatever the bytes of the message are.
+/// Commit words hold a number that no earlier message of this slot had, so they identify the
+/// message whatever its bytes are.
 #pragma once
 
 #include <barmap/gpu/words.cuh>
@@ -19,14 +19,14 @@
 namespace barmap {
 namespace gpu {
 
-/// Of a message to the GPU of a number of bytes.
+/// Sizes in the layout of messages to the GPU.
 struct layout_to_gpu {
     static constexpr unsigned line_bytes = 64, line_words = 8;
     static constexpr unsigned line_payload = 7;  ///< words of a message in a line with one commit word
     static constexpr unsigned most_in_pairs = 4; ///< words
 };
 
-/// Of a message to the GPU of a type.
+/// Layout of a slot to the GPU for messages of a type.
 template <class T>
 struct slot_to_gpu {
     static constexpr unsigned payload_words = static_cast<unsigned>((sizeof(T) + 7) / 8);
@@ -38,7 +38,7 @@ struct slot_to_gpu {
     static constexpr unsigned commits = is_in_pairs ? payload_words : lines;
 };
 
-/// Of a message to the CPU.
+/// Layout of a slot to the CPU for messages of a type.
 template <class T>
 struct slot_to_cpu {
     static constexpr bool is_pair = sizeof(T) <= 8; ///< one store of 16 bytes
@@ -50,7 +50,7 @@ struct slot_to_cpu {
 
 namespace detail {
 
-/// Where words of a message of so many words lie in its slot to the GPU.
+/// Where the words of a message of that many words lie in its slot to the GPU.
 BARMAP_DEVICE bool is_in_pairs(word payload_words) {
     return payload_words <= layout_to_gpu::most_in_pairs;
 }
@@ -73,8 +73,8 @@ BARMAP_DEVICE word place_of_commit(word index, word payload_words) {
         : index * layout_to_gpu::line_words + layout_to_gpu::line_payload;
 }
 
-/// Whether words that were just loaded all have this value. Looks at the last one first: a compiler
-/// that looked at others before would wait for them before it loads the last one.
+/// Whether words that were just loaded all have this value. Compares the last one first: otherwise
+/// the compiler would wait for the others before it loads the last one.
 template <unsigned Count>
 BARMAP_DEVICE bool are_all(word const* found, word value) {
     if (found[Count - 1] != value)
@@ -86,12 +86,12 @@ BARMAP_DEVICE bool are_all(word const* found, word value) {
     return differences == 0;
 }
 
-/// Whether a message has arrived, all of it. What was published with it is seen by later loads.
+/// Whether all of a message has arrived. Later loads then see what was published with it.
 template <class T>
 BARMAP_DEVICE bool has_arrived(word const* slot, word commit) {
     typedef slot_to_gpu<T> slot_type;
-    // All loads first, so that they are under way together. The last one, which is to acquire, waits
-    // for none of the others; the branch on what they found does.
+    // All loads first, so that they are in flight together. The last one, which acquires, does not
+    // wait for the others; the branch on their values does.
     word found[slot_type::commits];
     BARMAP_UNROLL
     for (unsigned i = 0; i + 1 < slot_type::commits; ++i)
@@ -101,7 +101,7 @@ BARMAP_DEVICE bool has_arrived(word const* slot, word commit) {
     return are_all<slot_type::commits>(found, commit);
 }
 
-/// Reads a message of lines that has arrived.
+/// Reads a message of more than 32 bytes that has arrived.
 template <class T>
 BARMAP_DEVICE void read_lines(word const* slot, word* to) {
     typedef slot_to_gpu<T> slot_type;
@@ -110,7 +110,7 @@ BARMAP_DEVICE void read_lines(word const* slot, word* to) {
         unsigned const in_line = i % layout_to_gpu::line_payload;
         word const* const from = slot + place_of_word(i, slot_type::payload_words);
         if (in_line % 2 != 0)
-            continue; // has come with the one before
+            continue; // was loaded with the one before
         if (in_line + 1 < layout_to_gpu::line_payload && i + 1 < slot_type::payload_words)
             load_two(from, to[i], to[i + 1]);
         else
@@ -118,9 +118,9 @@ BARMAP_DEVICE void read_lines(word const* slot, word* to) {
     }
 }
 
-/// Reads a slot's message, if all of it has arrived with commit words of this value. What was
-/// published with it is seen by later loads. A larger message is never read together with its commit
-/// words, which was seen to tear on an H200.
+/// Reads a slot's message, if all of it has arrived with commit words of this value. Later loads
+/// then see what was published with it. A message of more than 32 bytes is never read together with
+/// its commit words: on an H200 such reads were torn.
 template <class T>
 BARMAP_DEVICE bool take_words(word const* slot, word commit, word* to) {
     typedef slot_to_gpu<T> slot_type;
@@ -148,10 +148,10 @@ BARMAP_DEVICE bool take_slot(word const* slot, word commit, T& value) {
     return true;
 }
 
-/// Stores a word after a message has been read, which may then be overwritten.
+/// Stores a word after a message has been read: the slot may then be overwritten.
 template <class T>
 BARMAP_DEVICE void store_after_reading(word* to, word value) {
-    // Pairs were waited for, since their commit words were looked at.
+    // The loads of pairs are complete, since their commit words were compared.
 #if defined(BARMAP_ON_CUDA)
     if (slot_to_gpu<T>::is_in_pairs) {
         store_relaxed(to, value);

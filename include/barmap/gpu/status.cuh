@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// How waits on the GPU end, and when. Compiles as <barmap/gpu/words.cuh>.
+/// Results and time limits of waits on the GPU. Compiles as <barmap/gpu/words.cuh>.
 #pragma once
 
 #include <barmap/gpu/words.cuh>
@@ -9,16 +9,16 @@ namespace gpu {
 
 enum class status : int {
     ok,
-    full,     ///< no room, and 0 ns to wait for it
-    empty,    ///< nothing there, and 0 ns to wait for it
+    full,     ///< no room, and a time limit of 0
+    empty,    ///< nothing there, and a time limit of 0
     closed,   ///< the other side has closed it, and all messages have been read
-    timed_out ///< the time is over: there was no room, or what was waited for did not come
+    timed_out ///< the time is over, without room or without a message, a number or a reply
 };
 
 namespace detail {
 
-/// Bounds a wait, for which 0 ns are one poll. Otherwise the clock is read after each 64 polls, and the
-/// time begins with the first reading: what is there by then costs no reading.
+/// Limits a wait; 0 ns allow one poll. Otherwise the clock is read after each 64 polls, and the
+/// time begins with the first reading: a wait that ends before costs no reading.
 class time_limit {
 public:
     BARMAP_DEVICE explicit time_limit(word nanoseconds)
@@ -35,14 +35,14 @@ public:
             begin_ = now;
         return now - begin_ >= nanoseconds_;
     }
-    /// How a wait ends for which there was nothing.
+    /// The status of a wait that found nothing.
     BARMAP_DEVICE status without(status nothing) const {
         return nanoseconds_ == 0 ? nothing : status::timed_out;
     }
 
 private:
-    word nanoseconds_, begin_; ///< 0: has not begun
-    unsigned polls_left_; ///< before is_over() is asked
+    word nanoseconds_, begin_; ///< begin_ is 0 before the first reading of the clock
+    unsigned polls_left_; ///< until is_over() is called
 };
 
 } // namespace detail

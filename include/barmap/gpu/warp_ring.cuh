@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The GPU's side of rings for whole warps, whose 32 lanes read or write a message each: the fastest
-/// way. Not for HIP, whose wavefronts differ. For the CPU a warp has one lane.
+/// The GPU's side of rings for whole warps, whose 32 lanes read or write a message each: the
+/// fastest method. Not for HIP, whose wavefronts differ. On the CPU a warp has one lane.
 #pragma once
 
 #include <barmap/gpu/ring.cuh>
@@ -16,7 +16,7 @@ namespace detail {
 
 constexpr unsigned all_lanes = 0xffffffff;
 
-/// Of a warp; a thread of the CPU is a warp of one.
+/// Number of this lane in its warp; a CPU thread is a warp of one lane.
 BARMAP_DEVICE unsigned lane() {
 #if defined(BARMAP_ON_CUDA)
     unsigned result;
@@ -35,7 +35,7 @@ BARMAP_DEVICE unsigned lanes() {
 #endif
 }
 
-/// How many lanes from the first on are ready.
+/// How many lanes are ready, counted from the first one to the first that is not.
 BARMAP_DEVICE unsigned ready_lanes(bool is_ready) {
 #if defined(BARMAP_ON_CUDA)
     unsigned ready;
@@ -67,7 +67,7 @@ BARMAP_DEVICE word of_first_lane(word value) {
 #endif
 }
 
-/// What each lane has loaded and stored comes before what any loads and stores later.
+/// Orders what each lane has loaded and stored before what any lane loads and stores later.
 BARMAP_DEVICE void join_lanes() {
 #if defined(BARMAP_ON_CUDA)
     asm volatile("bar.warp.sync %0;" : : "r"(all_lanes) : "memory");
@@ -76,8 +76,8 @@ BARMAP_DEVICE void join_lanes() {
 
 } // namespace detail
 
-/// As consumer, by a whole warp, whose lanes take a message each.
-/// All 32 lanes make, use and destroy it together.
+/// As consumer, for a whole warp, whose lanes take a message each. All 32 lanes make, use and
+/// destroy it together.
 template <class T>
 class warp_consumer {
 public:
@@ -91,20 +91,24 @@ public:
         give_credit();
     }
 
-    /// Waits for messages. @param value in lane i < count: that of number() - count + i
-    /// @param count how many there were, 1 to 32, where the result is ok. The same in all lanes
+    /// Polls for messages.
+    /// @param value in lane i < count: message number() - count + i
+    /// @param count how many messages were read, 1 to 32, if the result is ok; the same in all
+    ///        lanes
     /// @param nanoseconds how long; 0: polls once
     BARMAP_DEVICE status pop(T& value, unsigned& count, word nanoseconds = 0) {
         bool is_closed = false;
         for (detail::time_limit limit(nanoseconds);;) {
-            // In one place: a second copy of it costs a warp up to 9 %, while a thread gains by one.
+            // take() is called in one place: a second inlined copy costs a warp up to 9 %, though
+            // it makes a single thread faster.
             if ((count = take(value)) != 0)
                 return status::ok;
             if (is_closed)
                 return status::closed;
             if (limit.polls_again())
                 continue;
-            // What was pushed before the ring was closed is there by then. Lanes agree on how it ends.
+            // Messages that were pushed before the ring was closed have arrived by now. All lanes
+            // must agree on the result.
             is_closed = detail::ready_lanes(load_acquire(ring_.control +
                                                          ring_words::closed_by_producer) != 0) ==
                 detail::lanes();
@@ -113,7 +117,7 @@ public:
         }
     }
 
-    /// Lets the producer know that nothing will be read any more.
+    /// Declares that no message will be read any more: a push to the full ring returns `closed`.
     BARMAP_DEVICE void close() {
         if (detail::lane() == 0)
             store_release(ring_.credits + ring_words::closed_by_consumer, 1);
@@ -144,7 +148,7 @@ private:
         return count;
     }
     BARMAP_DEVICE void give_credit() {
-        detail::join_lanes(); // all have read theirs
+        detail::join_lanes(); // all lanes have read their messages
         if (detail::lane() == 0)
             store_release(ring_.credits + ring_words::read, next_);
         returned_ = next_;
@@ -154,7 +158,7 @@ private:
     word next_, returned_;
 };
 
-/// As producer, by a whole warp. All 32 lanes make, use and destroy it together.
+/// As producer, for a whole warp. All 32 lanes make, use and destroy it together.
 template <class T>
 class warp_producer {
 public:
@@ -169,7 +173,7 @@ public:
             store_relaxed(ring_.credits + ring_words::next, next_);
     }
 
-    /// Waits for room for the messages of lanes 0 to count - 1, and publishes them in that order.
+    /// Polls for room for the messages of lanes 0 to count - 1, and publishes them in that order.
     /// @param count the same in all lanes, 1 to 32, and at most the number of slots
     /// @param nanoseconds how long; 0: polls once
     BARMAP_DEVICE status push(T const& value, unsigned count, word nanoseconds = 0) {
@@ -185,7 +189,7 @@ public:
         return status::ok;
     }
 
-    /// Lets the consumer know that nothing more will be pushed.
+    /// Declares that no message follows.
     BARMAP_DEVICE void close() {
         detail::join_lanes();
         if (detail::lane() == 0)
@@ -193,7 +197,8 @@ public:
     }
 
 private:
-    /// How many messages the consumer has read, alike in all lanes, which so agree on whether there is room.
+    /// How many messages the consumer has read; the same in all lanes, so that they agree on
+    /// whether there is room.
     BARMAP_DEVICE word read() const {
         word const seen = detail::of_first_lane(load_acquire(ring_.credits + ring_words::read));
         detail::join_lanes();

@@ -2,7 +2,7 @@
 /// Words that a GPU and a CPU share, as code on either side loads and stores them.
 ///
 /// Compiles as CUDA (sm_70 and newer: nvcc, NVRTC, clang), as HIP, and as C++11 for the CPU, where
-/// a thread can stand for a kernel. Needs no other header on a GPU.
+/// a thread can act as a kernel. Needs no other header on a GPU.
 #pragma once
 
 #if defined(__CUDA__) || defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__HIP__) ||     \
@@ -27,7 +27,7 @@
 #endif
 #endif
 
-// What the code that is compiled now runs on.
+// The processor for which this code is being compiled.
 #if defined(__CUDA_ARCH__)
 #define BARMAP_ON_CUDA 1
 #elif defined(__HIP_DEVICE_COMPILE__)
@@ -39,11 +39,11 @@
 namespace barmap {
 namespace gpu {
 
-/// The unit of all that crosses the link: 8 bytes, aligned.
+/// The unit of all transfers over the link: 8 bytes, aligned.
 typedef unsigned long long word;
 
-/// Loads a word. What the other side stored before its store_release() of the value, or what a
-/// push published with it, is seen by later loads of this thread.
+/// Loads a word. Later loads of this thread see what the other side stored before its
+/// store_release() of the value, or published with it in a push.
 BARMAP_DEVICE word load_acquire(word const* from) {
 #if defined(BARMAP_ON_CUDA)
     word value;
@@ -69,8 +69,8 @@ BARMAP_DEVICE word load_relaxed(word const* from) {
 #endif
 }
 
-/// Loads two words by one load of 16 bytes where the GPU has that, and otherwise so that what was
-/// stored before the second one is seen. @pre `from` is aligned to 16 bytes
+/// Loads two words, with one load of 16 bytes if the GPU has such a load; otherwise it loads the
+/// second word first, with acquire. @pre `from` is aligned to 16 bytes
 BARMAP_DEVICE void load_pair_acquire(word const* from, word& first, word& second) {
 #if defined(BARMAP_ON_CUDA)
     asm volatile("ld.acquire.sys.v2.u64 {%0, %1}, [%2];"
@@ -82,7 +82,7 @@ BARMAP_DEVICE void load_pair_acquire(word const* from, word& first, word& second
     first = load_relaxed(from);
 #endif
 }
-/// The same, and in CUDA it orders nothing else.
+/// The same, but in CUDA it orders nothing else.
 BARMAP_DEVICE void load_pair_relaxed(word const* from, word& first, word& second) {
 #if defined(BARMAP_ON_CUDA)
     asm volatile("ld.relaxed.sys.v2.u64 {%0, %1}, [%2];"
@@ -94,7 +94,8 @@ BARMAP_DEVICE void load_pair_relaxed(word const* from, word& first, word& second
 #endif
 }
 
-/// Loads a word that another load of the other side's order goes with: in CUDA it orders nothing.
+/// Loads a commit word that is compared together with one that load_acquire() loads: in CUDA it
+/// orders nothing itself.
 BARMAP_DEVICE word load_commit(word const* from) {
 #if defined(BARMAP_ON_CUDA)
     return load_relaxed(from);
@@ -135,8 +136,8 @@ BARMAP_DEVICE void store_relaxed(word* to, word value) {
 #endif
 }
 
-/// Stores two words so that whoever sees the second one sees the first: in CUDA by one store of 16
-/// bytes without a fence. @pre `to` is aligned to 16 bytes
+/// Stores two words so that a reader that sees the second one also sees the first: in CUDA with one
+/// store of 16 bytes, without a fence. @pre `to` is aligned to 16 bytes
 BARMAP_DEVICE void store_pair(word* to, word first, word second) {
 #if defined(BARMAP_ON_CUDA)
     asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};"
@@ -157,7 +158,7 @@ BARMAP_DEVICE void store_as_one(word* to, word first, word second) {
     typedef word two __attribute__((ext_vector_type(2)));
     two const value = {first, second};
     *reinterpret_cast<two volatile*>(to) = value;
-#elif defined(__x86_64__) // of 16 bytes that are aligned, on every processor that has AVX
+#elif defined(__x86_64__) // one access if aligned to 16 bytes, on every processor with AVX
     typedef word two __attribute__((vector_size(16)));
     two const value = {first, second};
     asm volatile("movaps %1, %0" : "=m"(*reinterpret_cast<two*>(to)) : "x"(value) : "memory");
@@ -170,13 +171,13 @@ BARMAP_DEVICE void store_as_one(word* to, word first, word second) {
                      : "r"(to), "r"(first), "r"(second)
                      : "memory");
     while (has_failed != 0);
-#else // for CPUs it is the stores of a kernel that count, and this is for threads in its place
+#else // only for CPU threads that act as kernels; kernels store as above
     store_pair(to, first, second);
 #endif
 }
 
 /// Makes all that this thread has loaded and stored come before all that it loads and stores later,
-/// for the CPU and other GPUs too.
+/// as the CPU and other GPUs see it.
 BARMAP_DEVICE void fence_system() {
 #if defined(BARMAP_ON_CUDA)
     asm volatile("fence.acq_rel.sys;" : : : "memory");
@@ -209,9 +210,9 @@ BARMAP_DEVICE bool replace(word* at, word expected, word value) {
 #endif
 }
 
-/// Adds to a word of GPU memory that only this GPU uses. What a thread has stored before its own is
-/// seen by those that add later.
-/// @return what it was
+/// Adds to a word of GPU memory that only this GPU uses. Threads that add later see what this
+/// thread has stored before.
+/// @return the value before
 BARMAP_DEVICE word add(word* to, word number) {
 #if defined(BARMAP_ON_CUDA)
     word before;
@@ -227,7 +228,7 @@ BARMAP_DEVICE word add(word* to, word number) {
 #endif
 }
 
-/// The same, and orders nothing.
+/// The same, but orders nothing.
 BARMAP_DEVICE word add_relaxed(word* to, word number) {
 #if defined(BARMAP_ON_CUDA)
     word before;
@@ -243,9 +244,9 @@ BARMAP_DEVICE word add_relaxed(word* to, word number) {
 #endif
 }
 
-/// Nanoseconds since some moment, by a clock that runs at a constant rate: on NVIDIA's GPUs %globaltimer,
-/// which proceeds by up to a microsecond at a time; on AMD's a counter of 100 MHz. Where that counter is
-/// slower, as on some, a time takes as much longer.
+/// Nanoseconds since some moment, of a clock with a constant rate. On NVIDIA's GPUs this is
+/// %globaltimer, which advances in steps of up to a microsecond; on AMD's, a counter of 100 MHz. On
+/// AMD GPUs whose counter is slower, times last longer in proportion.
 BARMAP_DEVICE word nanoseconds_now() {
 #if defined(BARMAP_ON_CUDA)
     word now;
