@@ -178,7 +178,7 @@ _PANELS: Dict[Tuple[str, ...], Callable[[str, Sequence[Row]], List[Panel]]] = {
 
 def _machine(of: Row) -> str:
     parts = [of["gpu"], f"driver {of['kernel_driver']}" if of.get("kernel_driver") else "", of.get("backend"),
-             "times of a simulated GPU mean nothing" if of.get("simulated") else ""]
+             "simulated GPU: not a benchmark" if of.get("simulated") else ""]
     return ", ".join(part for part in parts if part)
 
 

@@ -57,8 +57,8 @@ bool is_copied_by(engine_slot& slot, job const& what) {
     }
     throw error(errc::copy_unfinished, "copy " + std::to_string(what.bytes) + " bytes", "",
                 "copy engine " + std::string(slot.name()) +
-                    " has not ended it and could not be stopped: some of it may arrive later, so "
-                    "that neither side may be used again");
+                    " has not ended it and could not be stopped, so some of it may arrive later: "
+                    "use neither side again");
 }
 
 } // namespace

@@ -135,15 +135,15 @@ Options known(Options const* or_null, std::uint64_t flags, char const* operation
     auto const* const bytes = reinterpret_cast<unsigned char const*>(or_null);
     if (size > sizeof options &&
         std::any_of(bytes + sizeof options, bytes + size, [](auto byte) { return byte; }))
-        refuse("they ask for something that this version does not have: use a newer one");
+        refuse("a member that this version does not know is set: use a newer libbarmap");
     if (options.flags & ~flags)
-        refuse("they have a flag that this version does not know: use a newer one");
+        refuse("a flag that this version does not know is set: use a newer libbarmap");
     return options;
 }
 
 barmap::pin_options options_of(barmap_pin_options const* or_null) {
     barmap_pin_options const options =
-        known(or_null, BARMAP_PIN_WHOLE_PAGES | BARMAP_PIN_FORCE_PCIE, "take the options of a pin",
+        known(or_null, BARMAP_PIN_WHOLE_PAGES | BARMAP_PIN_FORCE_PCIE, "use the options of a pin",
               "set their size to sizeof(barmap_pin_options)");
     barmap::pin_options how;
     how.backend = options.backend ? options.backend : "";
@@ -163,9 +163,9 @@ static_assert(sizeof(c_piece) == sizeof(piece) && offsetof(c_piece, to) == offse
 /// Asks about a batch, and tells the caller.
 template <class Ask>
 int tell_whether_done(barmap_batch_queue const* queue, int* done, Ask ask) noexcept {
-    static constexpr char operation[] = "look for a batch's end";
+    static constexpr char operation[] = "ask whether a batch is done";
     return attempt([&] {
-        expect(done, operation, "give a place for the answer, not NULL") = 0;
+        expect(done, operation, "pass a pointer for the answer, not NULL") = 0;
         *done = ask(expect(queue, operation, "create a batch queue first").queue) ? 1 : 0;
     });
 }
@@ -174,7 +174,7 @@ int tell_whether_done(barmap_batch_queue const* queue, int* done, Ask ask) noexc
 template <class Byte, class Void>
 std::span<Byte> host_bytes(Void* data, std::size_t bytes, char const* operation) {
     if (!data && bytes > 0)
-        throw error(errc::invalid_argument, operation, "", "give host memory, not NULL");
+        throw error(errc::invalid_argument, operation, "", "pass host memory, not NULL");
     return {static_cast<Byte*>(data), bytes};
 }
 
@@ -254,7 +254,7 @@ int barmap_pin_create_ipc(barmap_device* device, void const* handle, std::size_t
 int barmap_share(barmap_pin const* pin, int* descriptor) {
     static constexpr char operation[] = "share pinned memory with another process";
     return attempt([&] {
-        expect(descriptor, operation, "give a place for the descriptor, not NULL") = -1;
+        expect(descriptor, operation, "pass a pointer for the descriptor, not NULL") = -1;
         *descriptor = expect(pin, operation, "pin some memory first").pin.share();
     });
 }
@@ -354,9 +354,9 @@ int barmap_batch_queue_submit(barmap_batch_queue* queue, barmap_copy_piece const
             *ticket = 0;
         barmap::batch_queue& through = expect(queue, operation, "create a batch queue first").queue;
         if (!pieces && count > 0)
-            throw error(errc::invalid_argument, operation, "", "give the pieces, not NULL");
+            throw error(errc::invalid_argument, operation, "", "pass the pieces, not NULL");
         barmap_batch_options const options =
-            known(or_null, BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN, "take the options of a batch",
+            known(or_null, BARMAP_BATCH_AFTER | BARMAP_BATCH_THEN, "use the options of a batch",
                   "set their size to sizeof(barmap_batch_options)");
         std::optional<barmap::after> begin;
         if (options.flags & BARMAP_BATCH_AFTER) {

@@ -52,8 +52,8 @@ int barmap_log_create(barmap_device* device, std::size_t slots, barmap_log_handl
 int barmap_log_share(barmap_log const* log, int* descriptor) {
     static constexpr char operation[] = "share a log with another process";
     return attempt([&] {
-        expect(descriptor, operation, "give a place for the descriptor, not NULL") = -1;
-        *descriptor = expect(log, operation, "make one first, not NULL").log.share();
+        expect(descriptor, operation, "pass a pointer for the descriptor, not NULL") = -1;
+        *descriptor = expect(log, operation, "create one first, not NULL").log.share();
     });
 }
 

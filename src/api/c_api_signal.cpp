@@ -118,8 +118,8 @@ template <class Handle, class Member>
 int share(Handle* handle, Member what, int* descriptor) noexcept {
     static constexpr char operation[] = "share a ring or a counter with another process";
     return attempt([&] {
-        expect(descriptor, operation, "give a place for the descriptor, not NULL") = -1;
-        *descriptor = (expect(handle, operation, "make one first, not NULL").*what).share();
+        expect(descriptor, operation, "pass a pointer for the descriptor, not NULL") = -1;
+        *descriptor = (expect(handle, operation, "create one first, not NULL").*what).share();
     });
 }
 
@@ -141,7 +141,7 @@ int open_counter(int descriptor, Counter** out) noexcept {
 /// Tells a stream to do something with what is not NULL.
 template <class Handle, class Tell>
 int tell_stream(Handle const* handle, char const* operation, Tell tell) noexcept {
-    return attempt([&] { tell(expect(handle, operation, "make one first, not NULL")); });
+    return attempt([&] { tell(expect(handle, operation, "create one first, not NULL")); });
 }
 
 } // namespace

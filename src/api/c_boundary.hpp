@@ -48,7 +48,7 @@ template <class Handle, class Make>
 int make(Handle** out, char const* operation, Make body) noexcept {
     return attempt([&] {
         if (!out)
-            throw error(errc::invalid_argument, operation, "", "give a place for it, not NULL");
+            throw error(errc::invalid_argument, operation, "", "pass a pointer for it, not NULL");
         *out = nullptr;
         *out = new Handle(body());
     });

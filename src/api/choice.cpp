@@ -180,8 +180,9 @@ std::shared_ptr<pin_state const> pin_described(std::shared_ptr<device_state> con
 } // namespace
 
 void refuse_memory(cuda::memory const& memory, std::string_view backend) {
-    std::string_view const advice = memory.ipc_handle ? "see `barmap info`: another backend may do"
-                                                      : cuda::advice_for(memory.kind);
+    std::string_view const advice = memory.ipc_handle
+                                        ? "see `barmap info`: another backend may work"
+                                        : cuda::advice_for(memory.kind);
     throw error(errc::unsupported_memory, "map " + std::string(to_string(memory.kind)),
                 std::string(backend), std::string(advice));
 }

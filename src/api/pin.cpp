@@ -129,8 +129,8 @@ std::vector<engine_report> pin::engines() const {
         if (by && by->memory)
             continue;
         report.state = backend_state::absent;
-        report.reason = "this memory is out of its reach";
-        report.advice = "copies of it go by loads and stores; pin it by backend rm";
+        report.reason = "it cannot reach this memory";
+        report.advice = "loads and stores copy this memory; for an engine, pin it with backend rm";
     }
     return reports;
 }

@@ -97,7 +97,7 @@ void mapping_state::expect_addresses() const {
     if (addresses && !addresses->is_whole())
         throw error(errc::unsupported_operation, "keep the addresses of a mapping",
                     std::string(pin->slot->name()),
-                    "the system gave them away: destroy the mapping");
+                    "other memory of this process took them: destroy the mapping");
 }
 
 void mapping_state::bring_back() {

@@ -107,9 +107,9 @@ constexpr std::chrono::microseconds pause_between_looks{20};
 
 [[noreturn]] void throw_overtaken(std::string_view operation) {
     throw error(errc::checkpointed, std::string(operation), "",
-                "CUDA was checkpointed and restored without checkpoint_prepare(), so that mappings "
-                "reach memory of before: call checkpoint_restore(), after which they reach CUDA's "
-                "again; what was written through them in between is lost");
+                "CUDA was checkpointed and restored without checkpoint_prepare(), so mappings "
+                "still reach the old memory: call checkpoint_restore(), which makes them reach "
+                "CUDA's memory again; what was written through them since the checkpoint is lost");
 }
 
 } // namespace
@@ -200,8 +200,8 @@ std::unique_lock<std::mutex> lock_when_idle(process_state& all, char const* oper
         hold.unlock();
         if (clock::now() >= until)
             throw error(errc::copy_unfinished, operation, "",
-                        "batches or other calls are still under way: wait for their tickets, or "
-                        "give more time; nothing has changed");
+                        "batches or other calls are still in flight: wait for their tickets, or "
+                        "allow more time; nothing has changed");
         std::this_thread::sleep_for(pause_between_looks);
     }
 }
@@ -257,7 +257,7 @@ void let_all_go_or_none(process_state& all) {
         if (undo(all))
             throw;
         throw error(failure.code(), failure.operation(), failure.backend(),
-                    "it could not be undone, so that the process is prepared: call "
+                    "the failed call could not be undone, so the process is prepared: call "
                     "checkpoint_restore()");
     } catch (std::exception const&) { // for want of memory
         (void)undo(all);

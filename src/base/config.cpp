@@ -159,7 +159,7 @@ void expect_allowed() {
     snapshot const& known = now();
     if (known.refused)
         throw error(errc::invalid_argument,
-                    std::string("obey ") + known.refused->name + "=" + known.refused_value, "",
+                    std::string("use ") + known.refused->name + "=" + known.refused_value, "",
                     std::string("allowed are ") + known.refused->allowed);
 }
 

@@ -134,7 +134,7 @@ class barmap_category final : public std::error_category {
         case errc::copy_unfinished:
             return "the copy did not end in time";
         case errc::checkpointed:
-            return "a checkpoint stands between the process and the GPU";
+            return "a checkpoint has cut off this process from the GPU";
         }
         return "unknown barmap error " + std::to_string(code);
     }

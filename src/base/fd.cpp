@@ -78,7 +78,7 @@ fd memory_file(std::size_t bytes) {
             advice = too_many_open_files;
         else if (code == EFBIG)
             advice = "raise the limit of file sizes (ulimit -f)";
-        throw error({code, std::system_category()}, "make a file of memory", "", advice);
+        throw error({code, std::system_category()}, "create a memory file", "", advice);
     }
     return fd(descriptor);
 }

@@ -182,7 +182,7 @@ library_ioctls::library_ioctls(void* library) {
     ::link_map* object = nullptr;
     if (::dlinfo(library, RTLD_DI_LINKMAP, &object) != 0 || !object)
         throw error(errc::backend_absent, "find the ioctls of a library", "",
-                    "the loader does not know it");
+                    "the loader has no such library");
     imports const found = imports_of(*object);
     read_only_range const read_only = read_only_range_of(*object);
     for (int table = 0; table < 2; ++table) {
@@ -200,7 +200,7 @@ library_ioctls::library_ioctls(void* library) {
     }
     if (entries_.empty())
         throw error(errc::backend_absent, "find the ioctls of a library", "",
-                    "it calls the kernel in another way");
+                    "it makes its system calls in an unknown way");
     // A thread may be on its way through ours when a watch ends.
     keep_own_code_loaded();
 }
@@ -227,7 +227,7 @@ library_ioctls::watching::watching(library_ioctls const& of, watcher& by) : entr
             lead_back(done.place, done.read_only, done.before);
         }
         throw error({code, std::system_category()}, "watch the ioctls of a library", "",
-                    "the system does not let the loader's table be written");
+                    "the system does not allow writing to the loader's table");
     }
     watching_process = this_process();
     current_watcher = &by;

@@ -55,7 +55,7 @@ void take_files(msghdr& message, std::vector<fd>& to) {
 } // namespace
 
 fd parcel::pack(std::span<std::byte const> bytes, std::span<fd const> files) {
-    constexpr char what[] = "make a descriptor to share memory by";
+    constexpr char what[] = "make a descriptor for shared memory";
     int ends[2] = {-1, -1};
     if (current().socket_pair(ends) != 0)
         fail(what);

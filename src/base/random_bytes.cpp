@@ -16,7 +16,7 @@ void fill_with_random_bytes(std::span<std::byte> bytes) {
     if (current().getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()))
         return;
     int const code = errno ? errno : EIO;
-    throw error({code, std::system_category()}, "get random bytes of the system", "",
+    throw error({code, std::system_category()}, "get random bytes from the system", "",
                 "allow getrandom(2) in this sandbox: without it no backend can be "
                 "self-tested");
 }

@@ -90,7 +90,7 @@ backend_report backend_slot::probe(backend::registration const& entry, backend::
         report.allocates = instance->capabilities().can_allocate();
         start_instance(*instance, gpu, report);
         report.state = backend_state::usable;
-        report.reason = "it can be tried; its self-test comes with its first use";
+        report.reason = "it can be tried; its self-test runs at the first use";
     } catch (...) {
         record_failure(report);
     }

@@ -23,13 +23,13 @@ std::span<registration const> registry() noexcept {
 std::shared_ptr<os::region> or_anywhere(std::shared_ptr<os::region> into, std::size_t bytes) {
     if (into && into->size() != bytes)
         throw error(errc::unknown_layout, "map GPU memory to the addresses that it had", "",
-                    "its objects differ from those of before: destroy the mapping, and map again");
+                    "its memory objects have changed: destroy the mapping, and map again");
     return into ? std::move(into) : std::make_shared<os::region>(os::region::for_files(bytes));
 }
 
 shared_memory pinned::share() {
     throw error(errc::unsupported_operation, "share pinned memory with another process", "",
-                "this backend cannot: give \"rm\" as the backend of the pin or the arena");
+                "this backend cannot share: use backend \"rm\" for the pin or the arena");
 }
 
 std::unique_ptr<pinned> backend::allocate(std::size_t) {

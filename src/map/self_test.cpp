@@ -32,9 +32,9 @@ void load(nonce& to, std::byte const* from) noexcept {
 
 void expect_same(nonce const& sent, nonce const& received, char const* direction) {
     if (sent != received)
-        throw error(errc::backend_broken, std::string("find a random value written ") + direction,
+        throw error(errc::backend_broken, std::string("verify a random value written ") + direction,
                     "",
-                    "the mapping does not reach the memory it should: please report this with the "
+                    "the mapping does not reach the right memory: please report this with the "
                     "driver's version");
 }
 
@@ -50,10 +50,10 @@ void self_test(CUdevice device, CUdeviceptr address, std::span<std::byte> mapped
         // Nothing is stored before it is known where.
         copies.to_gpu(address + offset, first);
         load(seen, cpu);
-        expect_same(first, seen, "by the driver when it is read through the mapping");
+        expect_same(first, seen, "by the driver and read through the mapping");
         store(cpu, second);
         copies.from_gpu(seen, address + offset);
-        expect_same(second, seen, "through the mapping when the driver reads it");
+        expect_same(second, seen, "through the mapping and read by the driver");
     }
 }
 

@@ -66,7 +66,7 @@ void shared_memory::expect_inside(part const& wanted, std::uint64_t size) {
         throw error(errc::out_of_range, open_it, "",
                     "the descriptor names " + std::to_string(wanted.length) + " bytes at " +
                         std::to_string(wanted.offset) + " of an object of " + std::to_string(size) +
-                        ": do not change what pin::share() made");
+                        ": pass on the descriptor of pin::share() unchanged");
 }
 
 void shared_memory::refuse() {

@@ -18,11 +18,11 @@ CUstream as_stream(void* stream) {
 /// @return the result of work for a stream of this GPU @throws error
 template <class Entry, class... Arguments>
 void on_stream(arena const& memory, Entry entry, char const* what, Arguments... arguments) {
-    char const* const advice = "the driver does not let streams wait for words of 64 bits and store "
-                               "them: do it by a kernel (barmap/gpu/signal.cuh)";
+    char const* const advice = "the driver does not let streams wait for 64-bit words and store "
+                               "them: use a kernel (barmap/gpu/signal.cuh)";
     if (memory.opened())
         throw error(errc::unsupported_operation, what, "",
-                    "give streams their work in the process that made the counter");
+                    "call it in the process that made the counter");
     checkpoint::pass const here(what);
     if (!entry)
         throw error(errc::unsupported_operation, what, "", advice);

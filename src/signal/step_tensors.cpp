@@ -29,15 +29,16 @@ inline std::size_t words_of_step(std::size_t bytes) {
 inline void check_tensor(device const& gpu, step_tensor const& tensor) {
     constexpr char what[] = "make the tensors of a step";
     if (tensor.gpu_address == 0 || tensor.bytes == 0)
-        throw error(errc::invalid_argument, what, "", "give each an address and a size");
+        throw error(errc::invalid_argument, what, "", "give each tensor an address and a size");
     cuda::memory const found = cuda::describe(tensor.gpu_address, tensor.bytes,
                                               "make a tensor of a step of");
     std::string const wanted = "give memory of GPU " + std::to_string(gpu.ordinal());
     if (found.kind == memory_kind::unknown || found.kind == memory_kind::host)
-        throw error(errc::invalid_argument, what, "", wanted + ": CUDA knows of none there");
+        throw error(errc::invalid_argument, what, "",
+                    wanted + ": CUDA knows no GPU memory at this address");
     if (found.ordinal != gpu.ordinal())
         throw error(errc::invalid_argument, what, "",
-                    wanted + ": some is of GPU " + std::to_string(found.ordinal));
+                    wanted + ": a tensor is in memory of GPU " + std::to_string(found.ordinal));
 }
 
 /// Where the tensors' parts lie in a message, by chunks.

@@ -182,12 +182,12 @@ static void every_refusal(void) {
     barmap_batch_queue* other;
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot create a batch queue: invalid argument; create a device",
             other, barmap_batch_queue_create(NULL, &other));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_batch_queue_create(gpu, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_batch_queue_create(gpu, NULL));
 
     int const invalid = BARMAP_ERROR_INVALID_ARGUMENT;
     barmap_copy_piece piece = {barmap_pin_gpu_address(memory), (uintptr_t)host, 1};
     REFUSED_BATCH(invalid, "create a batch queue first", NULL, &piece, 1, NULL);
-    REFUSED_BATCH(invalid, "give the pieces, not NULL", queue, NULL, 1, NULL);
+    REFUSED_BATCH(invalid, "pass the pieces, not NULL", queue, NULL, 1, NULL);
     piece.to = 0;
     REFUSED_BATCH(invalid, "copy piece 0 of a batch: invalid argument; its `to` is null", queue,
                   &piece, 1, NULL);
@@ -198,8 +198,8 @@ static void every_refusal(void) {
     refused(invalid, barmap_batch_queue_done(NULL, 0, &done), "create a batch queue first", NULL, __FILE__,
             __LINE__);
     CHECK(done == 0);
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_batch_queue_done(queue, 0, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_batch_queue_wait(queue, 0, 0, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_batch_queue_done(queue, 0, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_batch_queue_wait(queue, 0, 0, NULL));
     done = 7;
     REFUSED_COPY(invalid, "give a ticket", barmap_batch_queue_done(queue, ~(uint64_t)0, &done));
     CHECK(done == 0);
@@ -231,7 +231,7 @@ static void options_of_every_size(void) {
     struct longer_options longer = {{.size = sizeof longer}, {0, 0}};
     CHECK(barmap_batch_queue_submit(queue, &piece, 1, &longer.known, NULL) == BARMAP_OK);
     longer.unknown[1] = 1;
-    REFUSED_BATCH(invalid, "this version does not have", queue, &piece, 1, &longer.known);
+    REFUSED_BATCH(invalid, "this version does not know is set", queue, &piece, 1, &longer.known);
 }
 
 static void handles_go_in_any_order(void) {

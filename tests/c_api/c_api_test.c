@@ -112,9 +112,9 @@ static void every_refused_copy(void) {
     REFUSED_COPY(BARMAP_ERROR_INVALID_ARGUMENT,
                  "cannot copy from GPU memory: invalid argument; map",
                  barmap_mapping_copy_to_cpu(NULL, host, 0, 1));
-    REFUSED_COPY(BARMAP_ERROR_INVALID_ARGUMENT, "give host memory, not NULL",
+    REFUSED_COPY(BARMAP_ERROR_INVALID_ARGUMENT, "pass host memory, not NULL",
                  barmap_mapping_copy_to_gpu(map, 0, NULL, 1));
-    REFUSED_COPY(BARMAP_ERROR_INVALID_ARGUMENT, "give host memory, not NULL",
+    REFUSED_COPY(BARMAP_ERROR_INVALID_ARGUMENT, "pass host memory, not NULL",
                  barmap_mapping_copy_to_cpu(map, NULL, 0, 1));
     REFUSED_COPY(BARMAP_ERROR_OUT_OF_RANGE, "stay inside the mapping",
                  barmap_mapping_copy_to_gpu(map, size - 1, host, 2));
@@ -133,13 +133,13 @@ static void every_refusal(void) {
 
     REFUSED(BARMAP_ERROR_NO_DEVICE, "cannot open GPU 2: no such GPU; CUDA shows the GPUs 0 to 1",
             device, barmap_device_create(2, &device));
-    REFUSED_WITHOUT_OUTPUT("cannot open a GPU: invalid argument; give a place",
+    REFUSED_WITHOUT_OUTPUT("cannot open a GPU: invalid argument; pass a pointer",
                            barmap_device_create(0, NULL));
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "invalid argument", device,
             barmap_device_create_from_pointer(0, &device));
     REFUSED(BARMAP_ERROR_UNSUPPORTED_MEMORY, "CUDA knows no live allocation", device,
             barmap_device_create_from_pointer((uintptr_t)&device, &device));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_device_create_from_pointer(address, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_device_create_from_pointer(address, NULL));
 
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot allocate 0 bytes", pin,
             barmap_pin_allocate(gpu, 0, &pin));
@@ -149,7 +149,7 @@ static void every_refusal(void) {
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot allocate GPU memory: invalid argument; create a device",
             pin, barmap_pin_allocate(NULL, 1, &pin));
     CHECK(barmap_error_cause() == 0);
-    REFUSED_WITHOUT_OUTPUT("cannot allocate GPU memory: invalid argument; give a place",
+    REFUSED_WITHOUT_OUTPUT("cannot allocate GPU memory: invalid argument; pass a pointer",
                            barmap_pin_allocate(gpu, 1, NULL));
 
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "pin 0 bytes", pin,
@@ -160,7 +160,7 @@ static void every_refusal(void) {
             barmap_pin_create(gpu, (uintptr_t)&device, 1, NULL, &pin));
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot pin GPU memory: invalid argument; create a device", pin,
             barmap_pin_create(NULL, address, 1, NULL, &pin));
-    REFUSED_WITHOUT_OUTPUT("cannot pin GPU memory: invalid argument; give a place",
+    REFUSED_WITHOUT_OUTPUT("cannot pin GPU memory: invalid argument; pass a pointer",
                            barmap_pin_create(gpu, address, 1, NULL, NULL));
     unsigned char const handle[64] = {0};
     REFUSED(BARMAP_ERROR_BACKEND_ABSENT, "from another process", pin,
@@ -171,14 +171,14 @@ static void every_refusal(void) {
             barmap_pin_create_ipc(gpu, NULL, 0, 1, NULL, &pin));
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "create a device", pin,
             barmap_pin_create_ipc(NULL, handle, 0, 1, NULL, &pin));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_pin_create_ipc(gpu, handle, 0, 1, NULL, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_pin_create_ipc(gpu, handle, 0, 1, NULL, NULL));
     int descriptor = 0;
     CHECK(barmap_share(NULL, &descriptor) == BARMAP_ERROR_INVALID_ARGUMENT && descriptor == -1);
     CHECK(strstr(barmap_error_message(), "pin some memory first") != NULL);
-    REFUSED_WITHOUT_OUTPUT("give a place for the descriptor", barmap_share(memory, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer for the descriptor", barmap_share(memory, NULL));
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "as it was received", pin,
             barmap_open_shared(-1, &pin));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_open_shared(-1, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_open_shared(-1, NULL));
     CHECK(barmap_device_create(1, &device) == BARMAP_OK);
     REFUSED(BARMAP_ERROR_WRONG_DEVICE, "map memory of GPU 0 through GPU 1", pin,
             barmap_pin_create(device, address, 1, NULL, &pin));
@@ -186,7 +186,7 @@ static void every_refusal(void) {
 
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot map GPU memory: invalid argument; pin", map,
             barmap_mapping_create(NULL, &map));
-    REFUSED_WITHOUT_OUTPUT("cannot map GPU memory: invalid argument; give a place",
+    REFUSED_WITHOUT_OUTPUT("cannot map GPU memory: invalid argument; pass a pointer",
                            barmap_mapping_create(memory, NULL));
 }
 
@@ -223,7 +223,7 @@ static void options_of_every_size(void) {
     CHECK(barmap_pin_size(pin) == 1000);
     barmap_pin_destroy(pin);
     longer.unknown[1] = 1;
-    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "this version does not have", pin,
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "this version does not know is set", pin,
             pin_with(&longer, &pin));
     longer.known.size = sizeof longer - 8; // it is not part of it any more
     CHECK(pin_with(&longer, &pin) == BARMAP_OK);

@@ -72,10 +72,10 @@ static void what_cannot_be_is_refused(void) {
     REFUSED(invalid, "share() of a log", log, barmap_log_open_shared(-1, &log));
     REFUSED_WITHOUT_OUTPUT("not NULL", barmap_log_open_shared(0, NULL));
     int descriptor = 7;
-    REFUSED_WITHOUT_OUTPUT("make one first", barmap_log_share(NULL, &descriptor));
+    REFUSED_WITHOUT_OUTPUT("create one first", barmap_log_share(NULL, &descriptor));
     CHECK(descriptor == -1);
     CHECK(barmap_log_create(gpu, slots, NULL, &log) == BARMAP_OK);
-    REFUSED_WITHOUT_OUTPUT("a place for the descriptor", barmap_log_share(log, NULL));
+    REFUSED_WITHOUT_OUTPUT("a pointer for the descriptor", barmap_log_share(log, NULL));
     barmap_log_destroy(log);
 }
 

@@ -193,12 +193,12 @@ static void nothing_is_not_shared(void) {
     CHECK(barmap_counter_to_gpu_share(NULL, &at) == invalid);
     CHECK(barmap_counter_to_cpu_share(NULL, &at) == invalid);
     CHECK(strstr(barmap_error_message(), "cannot share a ring or a counter with another process: "
-                                         "invalid argument; make one first") != NULL);
-    REFUSED_WITHOUT_OUTPUT("give a place for the descriptor", barmap_ring_to_gpu_share(NULL, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_ring_to_gpu_open_shared(-1, 8, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_ring_to_cpu_open_shared(-1, 8, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_gpu_open_shared(-1, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_cpu_open_shared(-1, NULL));
+                                         "invalid argument; create one first") != NULL);
+    REFUSED_WITHOUT_OUTPUT("pass a pointer for the descriptor", barmap_ring_to_gpu_share(NULL, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_ring_to_gpu_open_shared(-1, 8, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_ring_to_cpu_open_shared(-1, 8, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_counter_to_gpu_open_shared(-1, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_counter_to_cpu_open_shared(-1, NULL));
 }
 
 #define REFUSED_RING(expected, sentence, device, arena, bytes, count)                              \
@@ -217,11 +217,11 @@ static void every_refusal_of_a_ring(void) {
     barmap_arena* arena;
     REFUSED(invalid, "cannot make an arena: invalid argument; create a device first", arena,
             barmap_arena_create(NULL, 1, 1, &arena));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_arena_create(gpu, 1, 1, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_arena_create(gpu, 1, 1, NULL));
 
-    REFUSED_WITHOUT_OUTPUT("give a place",
+    REFUSED_WITHOUT_OUTPUT("pass a pointer",
                            barmap_ring_to_gpu_create(gpu, NULL, message_bytes, slots, NULL, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place",
+    REFUSED_WITHOUT_OUTPUT("pass a pointer",
                            barmap_ring_to_cpu_create(gpu, NULL, message_bytes, slots, NULL, NULL));
     REFUSED_RING(invalid, "give a device or an arena", NULL, NULL, message_bytes, slots);
     REFUSED_RING(invalid, "give a device or an arena", gpu, words, message_bytes, slots);
@@ -279,10 +279,10 @@ static void arenas_are_as_large_as_is_said(void) {
 }
 
 static void every_other_refusal(void) {
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_gpu_create(words, 0, NULL, NULL));
-    REFUSED_WITHOUT_OUTPUT("give a place", barmap_counter_to_cpu_create(words, 0, NULL, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_counter_to_gpu_create(words, 0, NULL, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_counter_to_cpu_create(words, 0, NULL, NULL));
 
-    REFUSED_WITHOUT_OUTPUT("cannot have a stream wait for a counter: invalid argument; make one",
+    REFUSED_WITHOUT_OUTPUT("cannot have a stream wait for a counter: invalid argument; create one",
                            barmap_counter_to_gpu_stream_wait(NULL, stream, 1));
     REFUSED_WITHOUT_OUTPUT("have a stream set a counter", barmap_counter_to_cpu_record(NULL, stream, 1));
 }

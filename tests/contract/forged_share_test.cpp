@@ -63,9 +63,9 @@ TEST_P(forged_share_test, a_changed_descriptor_is_refused) {
     expect([](auto& it) { it.put(backend_at, std::array<char, 8>{"none"}); },
            errc::unsupported_operation, "open", "one version in both processes");
     expect([](auto& it) { it.put(parts_at + 8, std::uint64_t{64} << 20); }, errc::out_of_range,
-           "open", "do not change");
+           "open", "pass on the descriptor");
     expect([](auto& it) { it.put(parts_at, std::uint64_t{64} << 20); }, errc::out_of_range, "open",
-           "do not change");
+           "pass on the descriptor");
     expect([](auto& it) { it.put(parts_at, ~std::uint64_t{0}); }, errc::invalid_argument, "open",
            "as it was received");
     expect([](auto& it) { it.put(parts_at + 8, std::uint64_t{0}); }, errc::invalid_argument, "open",
@@ -87,7 +87,7 @@ TEST_P(forged_share_test, a_changed_descriptor_is_refused) {
             it.put(parts_at + 8, std::uint64_t{4096});
             it.put(parts_at + 16, std::uint64_t{4096});
         },
-        errc::out_of_range, "open", "do not change");
+        errc::out_of_range, "open", "pass on the descriptor");
     if (GetParam().backend == std::string_view("rm"))
         expect([](auto& it) { it.put(pci_bus_at, std::uint32_t{0xee}); }, errc::backend_absent,
                "0000:ee:00.0", "/dev/nvidiaN");
@@ -225,7 +225,7 @@ TEST_F(share_by_rm_test, an_object_that_was_taken_out_is_missed) {
                   rm::abi::ok);
     }
     expect_refusal([&] { (void)open_shared(descriptor.get()); }, errc::unsupported_memory,
-                   "import memory objects", "has taken it out");
+                   "import memory objects", "has removed it");
     expect_same_memory(opened_before, block.address(), 1);
 }
 
@@ -236,7 +236,7 @@ TEST_F(share_by_rm_test, a_descriptor_that_names_the_other_gpu_is_refused) {
     changed.put(pci_bus_at, identify(1).pci.bus);
     os::fd const packed = changed.pack();
     expect_refusal([&] { (void)open_shared(packed.get()); }, errc::wrong_device,
-                   "import memory objects", "do not change");
+                   "import memory objects", "pass on the descriptor");
 }
 
 using forged_share_alone_test = simulated_gpu_alone;

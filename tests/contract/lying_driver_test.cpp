@@ -185,7 +185,7 @@ TEST_F(lying_driver_test, a_context_that_cannot_be_put_back_is_reported) {
     testing::internal::CaptureStderr();
     std::thread([] { cuda::context_scope const scope = cuda::context_scope::on_device(0); }).join();
     std::string const said = testing::internal::GetCapturedStderr();
-    EXPECT_NE(said.find("put the thread's CUDA context back: CUDA_ERROR_INVALID_CONTEXT"),
+    EXPECT_NE(said.find("restore the thread's CUDA context: CUDA_ERROR_INVALID_CONTEXT"),
               std::string::npos)
         << said;
     EXPECT_NE(said.find("release the primary CUDA context: CUDA_ERROR_INVALID_VALUE"),

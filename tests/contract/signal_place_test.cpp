@@ -119,9 +119,9 @@ TEST_P(signal_devices_test, steps_are_of_the_gpu_that_has_their_tensors) {
     ASSERT_EQ(cu().mem_alloc(&other, 8), cuda::success);
     step_tensor const tensor[] = {{here, 8}}, both[] = {{here, 8}, {other, 8}};
     expect_refusal([&] { step_inputs const refused(first, both); }, errc::invalid_argument,
-                   "some is of GPU 1");
+                   "a tensor is in memory of GPU 1");
     expect_refusal([&] { step_outputs const refused(second, both); }, errc::invalid_argument,
-                   "some is of GPU 0");
+                   "a tensor is in memory of GPU 0");
     {
         // Made while the other GPU's context is current.
         step_inputs inputs(first, tensor);

@@ -283,7 +283,7 @@ def test_a_simulated_gpu_is_said_to_be_one(tmp_path):
            "p99_ns": 3, "gb_per_s": 1}
     path = tmp_path / "lat.json"
     path.write_text(json.dumps({"machine": {"gpu": "G", "backend": "rm", "simulated": True}, "results": [row]}))
-    assert _plot.panels_of(path)[0].machine == "G, rm, times of a simulated GPU mean nothing"
+    assert _plot.panels_of(path)[0].machine == "G, rm, simulated GPU: not a benchmark"
 
 
 def test_mistakes_are_told_in_a_sentence(lat, capsys):

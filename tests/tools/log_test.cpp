@@ -80,7 +80,7 @@ TEST_F(log_command, shows_each_log_once_or_the_chosen_one) {
     EXPECT_EQ(one.out.find(": 4 slots\n"), std::string::npos);
     outcome const unclear = show("--follow");
     EXPECT_EQ(unclear.exit_code, 2);
-    EXPECT_NE(unclear.err.find("has 2 logs: choose one by --fd"), std::string::npos) << unclear.err;
+    EXPECT_NE(unclear.err.find("has 2 logs: choose one with --fd"), std::string::npos) << unclear.err;
 }
 
 TEST_F(log_command, follows_until_the_process_ends) {
@@ -160,15 +160,15 @@ TEST_F(log_command, refuses_a_pipe_that_nobody_writes_to) {
     ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
     os::fd const reader = os::open_file(path, O_RDONLY | O_NONBLOCK);
     ::unlink(path.c_str());
-    expect_refusal(show("--fd " + std::to_string(reader.get())), 3, "it is of no log");
+    expect_refusal(show("--fd " + std::to_string(reader.get())), 3, "it belongs to no log");
 }
 
 TEST_F(log_command, refuses_what_is_no_log) {
     expect_refusal(show(), 3, "it has none now");
-    expect_refusal(show("--fd 0"), 3, "it is of no log");
+    expect_refusal(show("--fd 0"), 3, "it belongs to no log");
     expect_refusal(show("--fd 999"), 3, "/fd/999");
-    expect_refusal(barmap_without_gpu("log 99999999"), 3, "look at the descriptors of process 99999999");
-    expect_refusal(show("--follow --newest-of a"), 2, "do not go together");
+    expect_refusal(barmap_without_gpu("log 99999999"), 3, "read the descriptors of process 99999999");
+    expect_refusal(show("--follow --newest-of a"), 2, "cannot be combined");
     expect_refusal(show("--newest-of d"), 2, "--newest-of");
     expect_refusal(barmap_without_gpu("log"), 2, "PID");
     expect_refusal(barmap_without_gpu("log -- -4"), 2, "PID");

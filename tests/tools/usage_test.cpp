@@ -119,14 +119,16 @@ TEST(usage, what_nothing_takes_is_named_with_what_was_probably_meant) {
              {"chekc --device 0", "barmap: unknown subcommand chekc; did you mean check?; "},
              {"--versoin",
               "barmap: unknown option --versoin; did you mean --version?; see barmap --help\n"},
-             {"fresh --polls 0", "barmap: fresh: unknown option --polls; see barmap fresh --help\n"},
-             {"lat --budgte=3 8",
-              "barmap: lat: unknown option --budgte; did you mean --budget?; see barmap lat --help\n"},
+             {"fresh --polls 0",
+              "barmap: fresh: unknown option --polls; see barmap fresh --help\n"},
+             {"lat --budgte=3 8", "barmap: lat: unknown option --budgte; did you mean --budget?; "
+                                  "see barmap lat --help\n"},
              {"lat ---", "barmap: lat: unknown option ---; see barmap lat --help\n"},
              {"lat ''", "barmap: lat: unexpected argument ; see barmap lat --help\n"},
              {"''", "barmap: unknown subcommand ; "},
              {"info more", "barmap: info: unexpected argument more; see barmap info --help\n"},
-             {"lat --budget 0", "barmap: lat: --budget: 0 is no time in seconds above 0; see "}}) {
+             {"lat --budget 0",
+              "barmap: lat: --budget: 0 is not a time in seconds above 0; see "}}) {
         outcome const run = barmap(arguments);
         EXPECT_EQ(run.exit_code, 2);
         EXPECT_EQ(run.err.find(says), 0u) << run.err;

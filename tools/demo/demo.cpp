@@ -84,9 +84,9 @@ int demonstrate(options const& values) {
     }
     out.say(rows.text());
     out.say(opened.simulated()
-                ? "h2d: CPU to GPU, d2h: GPU to CPU; times of a simulated GPU mean nothing\n"
-                : "h2d: CPU to GPU, d2h: GPU to CPU; \"faster\" is beside the better cuMemcpy, by "
-                  "p50\n");
+                ? "h2d: CPU to GPU, d2h: GPU to CPU; simulated GPU: not a benchmark\n"
+                : "h2d: CPU to GPU, d2h: GPU to CPU; \"faster\" compares with the better cuMemcpy, "
+                  "at p50\n");
     out.say("OK: every byte was right in both directions\n");
     out.finish();
     return exit_ok;
@@ -105,11 +105,11 @@ void add_demo(command_line& program) {
     add_output_options(app, *values);
     app.footer(
         {.remark =
-             "Times of a simulated GPU mean nothing: there, no bandwidth and no ratio is printed.",
+             "On a simulated GPU, no bandwidth and no ratio is printed: do not benchmark on it.",
          .exit_codes = {"0 done, and every byte was right", "1 a byte was wrong", usage_help,
                         unavailable_help},
-         .examples = {"# Without a GPU", "BARMAP_SIM=1 barmap demo", "# Two sizes, by one backend",
-                      "barmap demo --backend rm --sizes 64,64K"}});
+         .examples = {"# Without a GPU", "BARMAP_SIM=1 barmap demo",
+                      "# Two sizes, with one backend", "barmap demo --backend rm --sizes 64,64K"}});
     when_chosen(app, values, demonstrate);
 }
 

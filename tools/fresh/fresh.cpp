@@ -233,7 +233,7 @@ void add_fresh(command_line& program) {
     app.flag("--every-kernel", values->every_routine, "the former name of --every-routine")
         .hidden();
     app.flag("--demonstrate-stale", values->demonstrate_stale,
-             "read by unfenced streaming loads instead, which are known to be stale");
+             "read with unfenced streaming loads instead, which are known to be stale");
     add_output_options(app, *values);
     app.footer(
         {.remark = "A monotonic read never delivers a value that is older than an earlier read's. "

@@ -99,7 +99,7 @@ int run(apiperf_options const& values) {
 
 int run_apiperf(int argc, char** argv) {
     apiperf_options values;
-    short_options options("What pinning, mapping and their opposites cost, by size");
+    short_options options("Times of pinning, mapping, unmapping and unpinning, by size");
     options.number('s', values.size, "largest size, bytes", 1);
     options.device(values.device);
     options.number('n', values.iterations, "how often each size is measured", 1);

@@ -131,7 +131,7 @@ int channel::end() const noexcept {
 
 void channel::send(std::uint64_t value) const {
     if (::send(end(), &value, sizeof value, MSG_NOSIGNAL) != ssize_t(sizeof value))
-        throw failed("the other process has gone before its time");
+        throw failed("the other process ended too early");
 }
 
 std::uint64_t channel::receive() const {
@@ -141,7 +141,7 @@ std::uint64_t channel::receive() const {
         length = recv(end(), &value, sizeof value, MSG_WAITALL);
     while (length < 0 && errno == EINTR);
     if (length != ssize_t(sizeof value))
-        throw failed("the other process has gone before its time");
+        throw failed("the other process ended too early");
     return value;
 }
 

@@ -107,8 +107,7 @@ int run(copylat_options values) {
         // The GPU writes the lines, and so takes them out of the CPU's cache.
         before = [&](std::size_t bytes) { fill_gpu(buffer.address(), 0, bytes); };
     }
-    say("\nWARNING: the times of writes are the CPU's: that the GPU sees them by then is not "
-        "measured.");
+    say("\nWARNING: writes are timed on the CPU: their arrival at the GPU is not included.");
     say_latencies(
         "gdr_copy_to_mapping", "\t\t\t", values.writes, size,
         [&](std::size_t bytes) { range.write(0, source.data(), bytes); }, before);

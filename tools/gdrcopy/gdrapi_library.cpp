@@ -39,8 +39,8 @@ gdrapi_library load() {
     os::library library = os::library::open(names, why);
     if (!library)
         throw std::runtime_error(
-            formatted("cannot load {}: {}. Build or install barmap with its libgdrapi, whose place "
-                      "is the lib folder beside this program, or name the folder of another "
+            formatted("cannot load {}: {}. Build or install barmap with its libgdrapi, which lies "
+                      "in the lib directory beside this program, or name the directory of another "
                       "libgdrapi in LD_LIBRARY_PATH",
                       library_name, why));
     gdrapi_library result;

@@ -10,9 +10,9 @@ namespace barmap::tool::gdrcopy {
 session::session() : handle_(gdrapi().open()) {
     if (!handle_)
         throw std::runtime_error(formatted(
-            "gdr_open gave nothing: {} reaches no GPU's memory here. `barmap info` says which ways "
-            "there are and why they are not usable; GDRCOPY_ENABLE_LOGGING=1 GDRCOPY_LOG_LEVEL=1 "
-            "lets the library say more; gdrcopy's own needs its kernel module gdrdrv",
+            "gdr_open returned NULL: {} reaches no GPU's memory here. `barmap info` lists the "
+            "backends and why they are not usable; GDRCOPY_ENABLE_LOGGING=1 GDRCOPY_LOG_LEVEL=1 "
+            "makes the library log more; gdrcopy's own library needs its kernel module gdrdrv",
             gdrapi().path));
 }
 
@@ -33,7 +33,7 @@ mapped_range::mapped_range(session const& through, CUdeviceptr address, std::siz
                      : gdr_.pin_buffer(through_, address, size, 0, 0, &handle_),
                call);
     if (handle_.h == 0)
-        throw call_failed(formatted("{} gave the handle 0, which is never a valid one", call));
+        throw call_failed(formatted("{} returned the handle 0, which is never valid", call));
 }
 
 mapped_range::~mapped_range() {

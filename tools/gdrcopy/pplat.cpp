@@ -102,7 +102,7 @@ void game::wait_for_gpu(std::uint32_t round) const {
                     values_.blocks, round, values_.timeout_s,
                     round == 1 ? "; all blocks must fit on the GPU at once, see -B and -T" : ""));
             if (kernel_->finished() && cpu_flags_.read_flag(block) != round)
-                throw gpu_timeout("the GPU kernel has ended before its time");
+                throw gpu_timeout("the GPU kernel ended too early");
             std::this_thread::yield();
         }
     }
@@ -245,12 +245,12 @@ int run_pplat(int argc, char** argv) {
     options.number('m', values.mode,
                    "0: the CPU writes and the GPU answers; 1: the GPU writes and the CPU answers");
     options.choice('G', values.gpu_flag, locations,
-                   "where the flag is by which the CPU tells the GPU");
+                   "memory of the flag that the CPU sets for the GPU");
     options.choice('C', values.cpu_flag, locations,
-                   "where the flag is by which the GPU tells the CPU");
-    options.choice('D', values.data, locations, "where the data is");
+                   "memory of the flag that the GPU sets for the CPU");
+    options.choice('D', values.data, locations, "memory of the data");
     options.mapping_type(values.mapping_type);
-    options.footer("Fails if a side sees data of another round than its flag tells.");
+    options.footer("Fails if a side sees data of another round than its flag's.");
     if (auto const exit_code = options.parse(argc, argv))
         return *exit_code;
     return run(values);

@@ -118,7 +118,7 @@ void expect(bool holds, std::string_view what) {
 
 void expect_refused(int result, std::string_view call) {
     if (result == 0)
-        throw failed(formatted("{} gave 0, but must refuse", call));
+        throw failed(formatted("{} returned 0, but must refuse", call));
 }
 
 bench::bench(settings const& with, std::size_t bytes)
@@ -193,14 +193,14 @@ int run_sanity(int argc, char** argv) {
     bool no_summary = false, only_list = false, extended = false;
     std::vector<std::string> names;
     sanity::settings with;
-    short_options options("Tests of libgdrapi, each in a process of its own");
-    options.flag('v', with.verbose, "tell of each test, on stderr");
+    short_options options("Tests of libgdrapi, each in a separate process");
+    options.flag('v', with.verbose, "report each test, on stderr");
     options.flag('s', no_summary, "leave out the summary");
     options.flag('l', only_list, "list the tests");
     options.words('t', names, "run this test only; may be given several times");
     options.device(with.device);
     options.flag('e', extended, "run the extended tests as well");
-    options.footer("A test is waived where what it looks at does not exist; the summary says why.");
+    options.footer("A test is waived if this machine lacks what it tests; the summary says why.");
     if (auto const exit_code = options.parse(argc, argv))
         return *exit_code;
 

@@ -12,7 +12,7 @@ namespace {
 void pin_and_unpin(settings const& with) {
     bench on(with, some_pages);
     mapped_range range(on.through, on.buffer.address(), some_pages);
-    expect(!range.info().mapped, "what is only pinned is told as not mapped");
+    expect(!range.info().mapped, "a pin without a mapping is reported as not mapped");
     range.unpin();
     on.through.close();
 }
@@ -93,7 +93,7 @@ void map_unaligned(settings const& with) {
     store_word(of_small.data(), 8);
     expect(word_by_driver(in_small) == 8, "a store lands in the small allocation");
     small = gpu_memory();
-    expect(load_word(page.data()) == 7, "another mapping does not go with freed memory");
+    expect(load_word(page.data()) == 7, "another mapping is not affected by freed memory");
     store_word(page.data(), 9);
     expect(word_by_driver(aligned) == 9, "a store lands in the page's first word");
 }
@@ -152,7 +152,7 @@ void use_threads(settings const& with) {
     in_thread([&] { on.through.close(); }).get();
     expect(word_by_driver(on.buffer.address()) == 20 &&
                word_by_driver(on.buffer.address() + GPU_PAGE_SIZE) == 20,
-           "what both threads have written is there");
+           "the writes of both threads have arrived");
 }
 
 void look_at_attributes(settings const&) {

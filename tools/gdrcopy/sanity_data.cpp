@@ -19,13 +19,13 @@ void expect_right(std::optional<std::string> const& wrong, std::string const& ch
 }
 
 void validate(bench const& on, mapped_range& range) {
-    expect(!range.info().mapped, "what is only pinned is told as not mapped");
+    expect(!range.info().mapped, "a pin without a mapping is reported as not mapped");
     range.map();
     gdr_info_t const info = range.info();
-    expect(info.mapped, "what is mapped is told so");
-    expect(info.mapped_size >= range.size(), "info tells the size");
+    expect(info.mapped, "a mapped pin is reported as mapped");
+    expect(info.mapped_size >= range.size(), "info reports the size");
     // gdrcopy's own tells the CPU's page where it works without its module.
-    expect(info.page_size == GPU_PAGE_SIZE || !gdrapi().beside_tool, "info tells a page's size");
+    expect(info.page_size == GPU_PAGE_SIZE || !gdrapi().beside_tool, "info reports the page size");
     expect(info.mapping_type != GDR_MAPPING_TYPE_NONE, "a mapping has a type");
     expect(bool(info.wc_mapping) == (info.mapping_type == GDR_MAPPING_TYPE_WC),
            "info.wc_mapping says the same as info.mapping_type");

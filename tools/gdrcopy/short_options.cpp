@@ -25,9 +25,9 @@ constexpr std::array<named_flag, 4> mapping_types{{
 }};
 
 constexpr char const* about_the_library =
-    "The functions are those of libgdrapi.so.2: barmap's, from the lib folder beside this "
+    "The functions are those of libgdrapi.so.2: barmap's, from the lib directory beside this "
     "program.\n"
-    "LD_LIBRARY_PATH=FOLDER lets the same program use another one, such as gdrcopy's own.\n"
+    "LD_LIBRARY_PATH=DIRECTORY makes the same program use another one, such as gdrcopy's own.\n"
     "This program is `barmap` under another name. Exit codes: 0 done, 1 failed, or an option is "
     "wrong.";
 
@@ -93,7 +93,7 @@ void short_options::mapping_type(std::string& name) {
     std::vector<std::string> names;
     for (named_flag const& type : mapping_types)
         names.emplace_back(type.name);
-    choice('M', name, names, "mapping type to ask for");
+    choice('M', name, names, "mapping type to request");
 }
 
 void short_options::footer(std::string const& text) {

@@ -188,9 +188,9 @@ void tell_gpu(report& out, details& all, found_gpu const& gpu) {
     row["bar1"] = {{"total", gpu.bar1.total}, {"available", gpu.bar1.available}};
     out.add(std::move(row));
 
-    all.text +=
-        formatted("GPU {}{}\n", gpu.ordinal,
-                  gpu.bar1.total == 0 ? ": size of BAR1 unknown, no usable backend can tell" : "");
+    all.text += formatted(
+        "GPU {}{}\n", gpu.ordinal,
+        gpu.bar1.total == 0 ? ": size of BAR1 unknown: no usable backend reports it" : "");
     tell_backends(out, all, gpu.backends, gpu.ordinal);
     tell_engines(all, "  copy engine", gpu.engines, gpu.ordinal, all.engines);
     tell_crossovers(all, gpu);
@@ -289,13 +289,14 @@ int describe_gpus(info_options const& values) {
 } // namespace
 
 void add_info(command_line& program) {
-    subcommand app = program.add("info", "Say whether GPU memory can be mapped here, and by what");
+    subcommand app =
+        program.add("info", "Say whether GPU memory can be mapped here, and by which backend");
     app.footer(
         {.remark = "Without a GPU it says why, with advice, and exits with 0: every backend and "
                    "every copy engine is then absent.",
          .exit_codes = {"0 done", usage_help, unavailable_help},
          .examples = {"# Does it work here?", "barmap info",
-                      "# Why a backend or a copy engine does not", "barmap info --verbose"}});
+                      "# Why does a backend or a copy engine not work?", "barmap info --verbose"}});
     auto values = std::make_shared<info_options>();
     app.flag("-v,--verbose", values->verbose,
              "also print reason and advice of each backend and copy engine, the CPU copy routines, "

@@ -133,8 +133,8 @@ std::vector<std::unique_ptr<shown_log>> logs_of(std::size_t process) {
     std::error_code failure;
     fs::directory_iterator at(folder, failure);
     if (failure)
-        throw error(failure, formatted("look at the descriptors of process {}", process), "",
-                    "give a process of this user that runs, or be root");
+        throw error(failure, formatted("read the descriptors of process {}", process), "",
+                    "give a running process of this user, or run as root");
     for (; at != fs::directory_iterator(); at.increment(failure)) { // if that fails, it is the end
         fs::path const& path = at->path();
         std::error_code ignored;
@@ -162,7 +162,7 @@ std::vector<std::unique_ptr<shown_log>> logs_of(std::size_t process) {
 
 int show_logs(log_options const& values) {
     if (values.follow && !values.newest_of.empty())
-        throw usage_error("--follow and --newest-of do not go together");
+        throw usage_error("--follow and --newest-of cannot be combined");
     std::vector<std::unique_ptr<shown_log>> logs;
     for (std::size_t const number : values.descriptor) {
         auto log = open_log(formatted("/proc/{}/fd/{}", values.process, number),
@@ -170,15 +170,14 @@ int show_logs(log_options const& values) {
         if (!log)
             throw error(errc::invalid_argument,
                         formatted("read descriptor {} of process {}", number, values.process), "",
-                        "it is of no log: without --fd all logs of the process are shown");
+                        "it belongs to no log: leave out --fd to see all logs of the process");
         logs.push_back(std::move(log));
     }
     if (values.descriptor.empty())
         logs = logs_of(values.process);
     if (logs.empty())
-        throw error(
-            errc::invalid_argument, formatted("find a log of process {}", values.process), "",
-            "it has none now: one is there from the making of a barmap::log_ring to its end");
+        throw error(errc::invalid_argument, formatted("find a log of process {}", values.process),
+                    "", "it has none now: a log exists as long as its barmap::log_ring");
     if (!values.follow) {
         auto const newest_of = std::ranges::find(fields, values.newest_of);
         for (auto const& each : logs) {
@@ -193,7 +192,7 @@ int show_logs(log_options const& values) {
     }
     if (logs.size() != 1)
         throw usage_error(
-            formatted("process {} has {} logs: choose one by --fd", values.process, logs.size()));
+            formatted("process {} has {} logs: choose one with --fd", values.process, logs.size()));
     shown_log& log = *logs.front();
     log.show_heading();
     for (bool is_over = false;;) {
@@ -223,16 +222,16 @@ void add_log(command_line& program) {
             "show only the newest record of each value of id, a, b or c")
         .one_of({fields.begin(), fields.end()})
         .named("FIELD");
-    app.flag("--follow", values->follow, "go on until the process ends, or the log does");
+    app.flag("--follow", values->follow, "continue until the process or the log ends");
     app.footer(
-        {.remark = "Shows the records that a barmap::log_ring holds, the oldest first, while "
-                   "kernels run and also where one hangs. Seconds count from the first record "
+        {.remark = "Shows the records that a barmap::log_ring holds, the oldest first, also while "
+                   "kernels run or hang. Seconds count from the first record "
                    "that is shown, by the GPU's clock. It needs no GPU, and changes nothing: other "
                    "readers see all records as well.",
          .exit_codes = {"0 done", "2 an option or argument is wrong",
-                        "3 there is no such process, it has no log, or it may not be looked at"},
-         .examples = {"# Where does each block stand, which logs its number as a?",
-                      "barmap log --newest-of a 4711", "# As it comes",
+                        "3 there is no such process, it has no log, or this user may not read it"},
+         .examples = {"# Where does each block stand, if each logs its number as a?",
+                      "barmap log --newest-of a 4711", "# New records as they come",
                       "barmap log --follow 4711"}});
     when_chosen(app, values, show_logs);
 }

@@ -55,10 +55,10 @@ int run(plot_options const& values) {
 } // namespace
 
 void add_plot(command_line& program) {
-    subcommand app = program.add("plot", "Draw what was measured");
+    subcommand app = program.add("plot", "Plot measurements");
     auto values = std::make_shared<plot_options>();
     app.add("RESULTS", values->results,
-            "what lat, bw, batch, ring, pingpong, api or fresh wrote with --output")
+            "files that lat, bw, batch, ring, pingpong, api or fresh wrote with --output")
         .required();
     app.add("-o,--output", values->plot, "file to write: .svg, .png or .pdf")
         .named("PLOT")
@@ -69,16 +69,17 @@ void add_plot(command_line& program) {
         .repeated()
         .named("PATTERN");
     app.flag("--overlay", values->overlay,
-             "draw several files in one picture, instead of next to each other");
+             "draw several files in one plot, instead of next to each other");
     app.footer(
         {.remark = "Needs Python with the package barmap and matplotlib.",
          .exit_codes = {"0 done",
-                        "2 a file cannot be read or has no times in it, no series has a name, or "
-                        "an option is wrong",
-                        "3 Python has no package barmap, or no matplotlib", "127 there is no Python"},
+                        "2 a file cannot be read or has no times in it, no series has the given "
+                        "name, or an option is wrong",
+                        "3 Python lacks the package barmap, or matplotlib",
+                        "127 there is no Python"},
          .examples = {"# One plot of two measurements", "barmap lat --output lat.json",
                       "barmap bw --output bw.json", "barmap plot lat.json bw.json -o results.svg",
-                      "# Two GPUs in one picture",
+                      "# Two GPUs in one plot",
                       "barmap plot --overlay --series adaptive h200.json h100.json -o gpus.pdf"}});
     when_chosen(app, values, run);
 }

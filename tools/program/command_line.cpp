@@ -53,7 +53,7 @@ std::string whole_number(std::string const& text, std::uint64_t least, std::uint
     auto const value = number(text);
     if (value && *value >= least && *value <= most)
         return {};
-    return formatted("{} is no whole number from {} to {}", text, least, most);
+    return formatted("{} is not a whole number from {} to {}", text, least, most);
 }
 
 /// "; did you mean X?", or nothing.
@@ -128,7 +128,7 @@ option& option::seconds() {
     made_->type_name("SECONDS")->check([](std::string const& text) {
         auto const value = decimal_number(text);
         bool const good = value && *value > 0 && std::isfinite(*value);
-        return good ? std::string() : text + " is no time in seconds above 0";
+        return good ? std::string() : text + " is not a time in seconds above 0";
     });
     return *this;
 }
@@ -151,7 +151,7 @@ option& option::bytes() {
     auto const in_bytes = [](std::string& text) -> std::string {
         auto const value = parse_size(text);
         if (!value)
-            return text + " is no size from 1 to 256T, such as 512, 4K or 1M";
+            return text + " is not a size from 1 to 256T, such as 512, 4K or 1M";
         text = std::to_string(*value);
         return {};
     };

@@ -68,7 +68,7 @@ void add_measuring_options(subcommand& app, options& values, std::string const& 
         .list()
         .named("SIZE,...");
     add_size_option(app, "--max", values.max,
-                    "largest size, where --sizes is not given: sizes are then powers of two");
+                    "largest size, if --sizes is not given: sizes are then powers of two");
     app.add("--iterations", values.iterations,
             "samples per " + each + "; by default as many as --budget allows, from 5 to 20,000")
         .positive();
@@ -84,9 +84,9 @@ void add_threads_option(subcommand& app, options& values, std::string const& hel
 void add_output_options(subcommand& app, options& values) {
     app.flag("--json", values.json, "print one JSON object instead of text");
     app.add("--output", values.output,
-            "also write the JSON to this file; it is opened first, and a new one is removed if "
-            "the measurement fails. If a signal (^C) ends it, the file gets the results until then "
-            "and \"interrupted\": true")
+            "also write the JSON to this file; it is opened first, and removed again if it is new "
+            "and the measurement fails. If a signal (^C) ends the measurement, the file gets the "
+            "results so far and \"interrupted\": true")
         .named("FILE");
 }
 

@@ -94,7 +94,8 @@ void add_ring(command_line& program) {
             "on a "
             "simulated GPU 2,000, 2,000, 200 and 100")
         .positive();
-    app.add("--slices", values->slices, "turns that rings, doorbell and clock take in trip")
+    app.add("--slices", values->slices,
+            "how many turns rings, doorbell and clock each take in trip")
         .between(1, 100'000)
         .with_default();
     app.flag("--load", values->load,
@@ -107,7 +108,7 @@ void add_ring(command_line& program) {
                         "1 a message was lost, doubled, torn or out of order, or a kernel did not "
                         "end as it should",
                         usage_help, unavailable_help, "4 a kernel did not answer within 20 s"},
-         .examples = {"# A thousand million messages each way",
+         .examples = {"# A billion messages each way",
                       "barmap ring --only soak --messages 1000000000"}});
     when_chosen(app, values, run);
 }

@@ -186,7 +186,7 @@ ring_result run_to_cpu(ring_bench const& bench, ring_run const& what,
                       pushed.checksum == sum_of_all(Bytes, what.first, messages);
     result.problem = end_of(kernel_found, gpu::status::ok);
     if (all.extra())
-        result.problem = "messages came that nobody pushed";
+        result.problem = "messages arrived that were never pushed";
     return result;
 }
 

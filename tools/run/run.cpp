@@ -37,9 +37,9 @@ int run(run_options const& values) {
                                       "install barmap with BARMAP_SHIMS=ON",
                                       library_name, BARMAP_TOOL_LIB_FOLDER));
     if (library.find_first_of(": ") != std::string::npos)
-        return cannot_start(formatted("LD_PRELOAD cannot hold {}: install barmap where no space or "
-                                      "colon is in the path",
-                                      library));
+        return cannot_start(formatted(
+            "LD_PRELOAD cannot hold {}: install barmap under a path without spaces and colons",
+            library));
     environment variables;
     variables.set_first("LD_PRELOAD", library);
     return run_instead(values.program);
@@ -48,16 +48,16 @@ int run(run_options const& values) {
 } // namespace
 
 void add_run(command_line& program) {
-    subcommand app = program.add("run", "Run a program whose batch copies barmap takes");
+    subcommand app = program.add("run", "Run a program and let barmap take its batch copies");
     auto values = std::make_shared<run_options>();
     app.add("PROGRAM", values->program, "the program and its arguments, after --").required();
     app.arguments_at_end();
     app.footer(
-        {.remark = "What barmap takes of cudaMemcpyBatchAsync and cuMemcpyBatchAsync, and "
-                   "what it leaves to CUDA, is in docs/memcpy.md.",
+        {.remark = "docs/memcpy.md says which batches of cudaMemcpyBatchAsync and "
+                   "cuMemcpyBatchAsync barmap takes, and which it leaves to CUDA.",
          .exit_codes = {"127 the program cannot be started", "2 an option or argument is wrong",
                         "N otherwise as the program exits"},
-         .examples = {"# What does it take?",
+         .examples = {"# Which batches does it take?",
                       "BARMAP_LOG=info barmap run -- ./my_program --its-option",
                       "# The same on the simulated GPU, by CUDA's own copies",
                       "BARMAP_ENGINE=driver barmap sim -- barmap run -- ./my_program"}});

@@ -75,7 +75,8 @@ void add_sim(command_line& program) {
     app.add("--driver", values->driver, "driver series to behave as: 535, 550, 570, 580 or 610")
         .named("SERIES");
     app.add("--devices", values->devices, "number of GPUs").between(1, 16);
-    app.add("--bar1", values->bar1, "BAR1 per GPU: what can be mapped at once").bytes();
+    app.add("--bar1", values->bar1, "BAR1 per GPU, which limits what can be mapped at once")
+        .bytes();
     app.add("--memory", values->memory_size, "memory per GPU").bytes();
     app.add("--fail", values->fail,
             "a driver call that fails, with this CUDA error code, for example cuMemAlloc:2")
@@ -88,7 +89,7 @@ void add_sim(command_line& program) {
                         "N otherwise as the program exits"},
          .examples = {"# Any program on two GPUs",
                       "barmap sim --devices 2 -- ./my_program --its-option",
-                      "# How does it take an allocation that fails?",
+                      "# How does it handle an allocation that fails?",
                       "barmap sim --fail cuMemAlloc:2 -- ./my_program"}});
     when_chosen(app, values, run);
 }

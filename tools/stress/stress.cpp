@@ -218,7 +218,7 @@ int run(stress_options const& values) {
         std::vector<std::byte> truth(values.region);
         read_gpu(truth, target.memory.address() + i * values.region);
         if (problem.empty() && truth != workers[i]->expected())
-            problem = "the driver finds other bytes in the end";
+            problem = "the driver finds other bytes at the end";
         good &= problem.empty();
         out.add({{"measurement", "stress"},
                  {"thread", i},
@@ -253,12 +253,12 @@ void add_stress(command_line& program) {
         .between(0, most_engine_copies)
         .with_default();
     app.add("--pairs", values->pairs,
-            "pairs of a write by the mapping and a read by each copy engine, and as many of the "
-            "other order (0: none)")
+            "pairs of a write through the mapping and a read by each copy engine, and as many in "
+            "the other order (0: none)")
         .between(0, most_engine_copies)
         .with_default();
     app.add("--seed", values->seed,
-            "seed of the random choices: the same one makes the same choices")
+            "seed of the random choices: the same seed makes the same choices")
         .between(0, std::numeric_limits<std::uint64_t>::max())
         .with_default();
     add_output_options(app, *values);

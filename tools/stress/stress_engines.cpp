@@ -102,8 +102,8 @@ struct pair_run {
 bool stress_pairs(report& out, running_engine const& which, reached_memory const& target,
                   stress_options const& values) {
     std::array<pair_run, 2> runs{
-        {{pair_order::mapping_then_engine, "written by the mapping, read by the engine", 0},
-         {pair_order::engine_then_mapping, "written by the engine, read by the mapping",
+        {{pair_order::mapping_then_engine, "written through the mapping, read by the engine", 0},
+         {pair_order::engine_then_mapping, "written by the engine, read through the mapping",
           region / 2}}};
     {
         std::array hosts{touched_host(host_memory_kind::pinned, largest_pair),

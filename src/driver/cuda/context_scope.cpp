@@ -69,7 +69,7 @@ context_scope::~context_scope() {
     driver_api const& cu = api(); // it was there when the scope was entered
     CUcontext ignored = nullptr;
     if (pushed_)
-        report(cu.ctx_pop_current(&ignored), "put the thread's CUDA context back");
+        report(cu.ctx_pop_current(&ignored), "restore the thread's CUDA context");
     if (retained_)
         report(cu.primary_ctx_release(device_), "release the primary CUDA context");
 }

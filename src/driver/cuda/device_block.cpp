@@ -52,7 +52,8 @@ void device_block::allocate_low(CUdevice device, std::size_t bytes) {
         cu.mem_free(allocated_);
     check(status, what);
     throw error(errc::backend_absent, what, "",
-                "the default memory pool lies elsewhere here: BARMAP_ENGINE=driver needs none");
+                "the default memory pool lies above 2^40: set BARMAP_ENGINE=driver, which does not "
+                "need it");
 }
 
 bool device_block::is_still_there() const noexcept {

@@ -15,8 +15,8 @@ host_registration::host_registration(CUdevice device, std::span<std::byte> memor
     CUresult const result = api().mem_host_register(data_, memory.size(), portable);
     check(result, "let the GPU reach host memory",
           result == error_host_already_registered
-              ? "a part of it is registered with CUDA already: register all of it, or nothing"
-              : "the process may not lock so much memory: see ulimit -l, or ask for less");
+              ? "part of it is already registered with CUDA: register all of it, or none"
+              : "the process may not lock that much memory: see ulimit -l, or ask for less");
     watch_exit();
 }
 

@@ -29,7 +29,7 @@ bool is_exhausted(std::uint32_t status) noexcept {
                 is_exhausted(status)
                     ? "the GPU's BAR1 aperture or the driver's memory is used up: unmap "
                       "something, or see the free BAR1 in `barmap info`"
-                    : "see `barmap info`; another backend may do");
+                    : "see `barmap info`; another backend may work");
 }
 
 std::uint64_t address_of(void const* object) {
@@ -204,7 +204,7 @@ std::uint64_t client::size_of(abi::handle memory) const {
     expect_ok(control(memory, abi::cmd_get_surface_info, request, what), what);
     if (list[1].data != abi::address_space_video_memory)
         throw error(errc::unsupported_memory, "map memory that is not in the GPU's own memory", "",
-                    "use it where it lies, or allocate with cudaMalloc");
+                    "it is in host memory: use it there, or allocate with cudaMalloc");
     constexpr std::uint64_t unit = 4096;
     return list[0].data * unit;
 }
@@ -266,7 +266,8 @@ std::vector<abi::handle> client::import_objects(int descriptor, std::size_t coun
     constexpr char what[] = "import memory objects of another process";
     export_origin const origin = origin_of(descriptor);
     if (origin.device_instance != device_instance_ || !origin.is_tagged)
-        throw error(errc::wrong_device, what, "", "do not change what pin::share() made");
+        throw error(errc::wrong_device, what, "",
+                    "pass on the descriptor of pin::share() unchanged");
     std::vector<abi::handle> result;
     while (result.size() < count) {
         std::size_t const some = std::min(count - result.size(), abi::import_objects_max);
@@ -278,8 +279,8 @@ std::vector<abi::handle> client::import_objects(int descriptor, std::size_t coun
         expect_ok(control(client_, abi::cmd_import_objects_from_fd, request, what), what);
         if (std::find(request.types, request.types + some, 0) != request.types + some)
             throw error(errc::unsupported_memory, what, "",
-                        "the descriptor names memory that is not there any more: a process that "
-                        "received it has taken it out");
+                        "the descriptor no longer holds this memory: a process that received it "
+                        "has removed it");
         result.insert(result.end(), request.objects, request.objects + some);
     }
     return result;

@@ -29,7 +29,7 @@ struct page_range {
 
 [[noreturn]] void refuse_layout(char const* operation) {
     throw error(errc::unknown_layout, operation, "",
-                "this driver describes memory in another way: please report this with its "
+                "this driver describes memory in an unknown way: please report this with its "
                 "version, and use another backend");
 }
 
@@ -53,7 +53,7 @@ void check(ipc_fields const& fields, cuda::chunk const& chunk, client const& cli
         chunk.capacity > object_size(fields) - fields.object_offset ||
         chunk.before > fields.object_offset + chunk.offset)
         throw error(errc::unknown_layout, "read the IPC handle of cudaMalloc memory", "",
-                    "this driver writes it in another way: use VMM memory with a POSIX-fd "
+                    "this driver writes it in an unknown way: use VMM memory with a POSIX-fd "
                     "handle type, or another backend");
 }
 
@@ -96,8 +96,8 @@ cuda_object by_told_handle(client_ptr const& client, CUipcMemHandle const& handl
         client->try_duplicate(fields.client, fields.memory);
     if (!duplicate)
         throw error(errc::unsupported_memory, what, "",
-                    "no process of this machine has that memory, or it may not be referred to: its "
-                    "owner may have freed it, or ended");
+                    "no process of this machine has that memory, or this process may not refer to "
+                    "it: its owner may have freed it, or ended");
     memory_object object(client, *duplicate);
     std::uint64_t const size = client->size_of(object.handle());
     if (object_size(fields) > size || fields.object_offset > size ||

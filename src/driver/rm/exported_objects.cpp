@@ -57,7 +57,7 @@ private:
     std::uint64_t offsets_[abi::export_max_objects], sizes_[abi::export_max_objects];
 };
 
-/// libcuda's, or nothing where it calls the kernel in another way.
+/// libcuda's, or nothing where it makes its system calls in an unknown way.
 os::library_ioctls const* ioctls_of_cuda() {
     static os::library_ioctls const* const instance = []() -> os::library_ioctls const* {
         try {

@@ -147,7 +147,7 @@ public:
         constexpr int first_version = 13030; // CUDA 13.3, driver R610
         if (gpu_.driver_version < first_version)
             throw error(errc::backend_absent, "mmap dma-bufs of GPU memory", "",
-                        "the driver allows it from CUDA 13.3 (R610) on, this one speaks CUDA " +
+                        "the driver allows this from CUDA 13.3 (R610) on; this one supports CUDA " +
                             std::to_string(gpu_.driver_version / 1000) + "." +
                             std::to_string(gpu_.driver_version % 1000 / 10));
         int supported = 0;

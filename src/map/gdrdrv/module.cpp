@@ -21,13 +21,13 @@ kernel_module::kernel_module()
     : fd_(os::open_file(path, O_RDWR | O_NONBLOCK)), owner_(os::this_process()) {
     abi::driver_version_parameters version{};
     call(abi::get_version, version, "read the module's version",
-         "reload the module: this /dev/gdrdrv does not speak its ioctls");
+         "reload the module: this /dev/gdrdrv does not know its ioctls");
     version_ = version.driver;
     if (version_ < abi::oldest_version || version_ >> 16 > abi::newest_major)
         throw error(errc::unknown_layout,
                     "use gdrdrv " + std::to_string(version_ >> 16) + "." +
                         std::to_string(version_ & 0xffff),
-                    "", "versions 2.0 to 2.6 are known to this barmap");
+                    "", "this barmap knows versions 2.0 to 2.6");
 }
 
 template <class Parameters>
@@ -136,7 +136,7 @@ std::optional<pin_event> kernel_module::next_event() const {
         return pin_event{event.va, event.size, event.sequence, 0};
     }
     throw error(errc::unknown_layout, "read an event of kind " + std::to_string(event.reason), "",
-                "events of gdrdrv 2.6 are known to this barmap");
+                "this barmap knows the events of gdrdrv 2.6");
 }
 
 void kernel_module::request(std::uint64_t handle, std::optional<cache_kind> wanted) const {
@@ -149,7 +149,7 @@ void kernel_module::request(std::uint64_t handle, std::optional<cache_kind> want
                                        : abi::mapping_type::write_combining;
     abi::mapping_type_parameters request{handle, static_cast<std::uint32_t>(type)};
     call(abi::request_mapping_type, request, "choose how a mapping is cached",
-         "this memory cannot be mapped in this way: let the module choose");
+         "the module does not map this memory with that kind of caching: let it choose");
 }
 
 cache_kind kernel_module::kind(std::uint64_t handle) const {

@@ -28,12 +28,12 @@ char const* advice_for(VkResult result) noexcept {
         return "unmap something or map less: the GPU's BAR1 aperture or the process's address "
                "space is used up";
     case VK_ERROR_INVALID_EXTERNAL_HANDLE:
-        return "the Vulkan driver does not take this memory: let barmap allocate it, or use "
+        return "the Vulkan driver does not accept this memory: let barmap allocate it, or use "
                "backend rm";
     case VK_ERROR_INITIALIZATION_FAILED:
     case VK_ERROR_INCOMPATIBLE_DRIVER:
         return "check with vulkaninfo that the GPU's Vulkan driver works for this user, and that "
-               "it has the version of the kernel's";
+               "its version is that of the kernel driver";
     case VK_ERROR_EXTENSION_NOT_PRESENT:
     case VK_ERROR_FEATURE_NOT_PRESENT:
         return "update the GPU's driver, or use backend rm";

@@ -71,7 +71,7 @@ copy_routine const& find_routine(std::string_view name, cpu_features cpu) {
 
 copy_routine const* routine_forced_by_environment() {
     std::string const& name = config::current().copy;
-    return name.empty() ? nullptr : &find(name, this_cpu(), "obey BARMAP_COPY=" + name);
+    return name.empty() ? nullptr : &find(name, this_cpu(), "use BARMAP_COPY=" + name);
 }
 
 void choose_posts(copy_plan& plan, [[maybe_unused]] cpu_features cpu) noexcept {

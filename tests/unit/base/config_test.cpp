@@ -114,7 +114,7 @@ TEST_F(config_test, refuses_what_is_not_allowed_and_keeps_the_default) {
         SCOPED_TRACE(name + "=" + value);
         error const refusal = test::caught([] { expect_allowed(); });
         EXPECT_EQ(refusal.code(), errc::invalid_argument);
-        EXPECT_EQ(refusal.operation(), "obey " + name + "=" + value);
+        EXPECT_EQ(refusal.operation(), "use " + name + "=" + value);
         EXPECT_EQ(refusal.advice(), "allowed are " + std::string(shown(name).allowed));
     }
 }
