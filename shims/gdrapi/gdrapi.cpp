@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <cstring>
 
-/// The C functions: each finds out whom it is about, and passes on.
+/// The C functions: each looks up its session and handle, and forwards the call.
 namespace {
 
 using namespace barmap;

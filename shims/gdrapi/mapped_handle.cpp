@@ -36,7 +36,7 @@ void make_block(allocator& all) {
         throw std::bad_alloc();
     auto block = std::make_unique<slot[]>(slots_per_block);
     all.free.reserve((all.blocks_made + 1) * slots_per_block); // freeing then cannot fail
-    // The very first is nobody's, or handle 0 would name it while it is not mapped.
+    // The first slot stays unused: otherwise handle 0 would name it.
     std::size_t const first = all.blocks_made == 0 ? 1 : 0;
     if (first == 1)
         block[0].handle = ~0ul;

@@ -31,12 +31,12 @@ inline constexpr unsigned index_bits = 20;
 inline constexpr unsigned long index_mask = (1ul << index_bits) - 1;
 inline constexpr std::size_t slots_per_block = 256;
 
-/// Blocks stay for good: a copy may look at a slot long after it was freed.
+/// Blocks are never freed: a copy may read a slot long after its handle was freed.
 extern std::atomic<slot*> blocks[(index_mask + 1) / slots_per_block];
 
 } // namespace detail
 
-/// The slot that a handle names, or null where no handle like this was ever given out.
+/// The slot that a handle names, or null if no such handle was ever allocated.
 [[nodiscard]] inline slot* find_slot(unsigned long handle) noexcept {
     unsigned long const index = handle & detail::index_mask;
     slot* const block =
@@ -44,8 +44,8 @@ extern std::atomic<slot*> blocks[(index_mask + 1) / slots_per_block];
     return block ? block + index % detail::slots_per_block : nullptr;
 }
 
-/// @return a handle that was never given out before, for a slot that nobody uses
-/// @throws std::bad_alloc where there are too many
+/// @return a handle that was never allocated before, for an unused slot
+/// @throws std::bad_alloc if there are too many
 [[nodiscard]] unsigned long allocate_handle();
 /// @pre the handle is void
 void free_handle(unsigned long handle) noexcept;

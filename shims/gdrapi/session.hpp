@@ -20,8 +20,8 @@
 #include <vector>
 
 /// What a gdr_t points to. It begins with the descriptor of /dev/gdrdrv, or -1 where gdrdrv is not
-/// used: programs look at that. The rest is there because gdrcopy's own tests copy a struct of its
-/// size. It outlives its session for good, so that no later gdr_t has its address.
+/// used: programs read it. The rest is there because gdrcopy's own tests copy a struct of its size.
+/// It is never freed, so that no later gdr_t has its address.
 struct gdr {
     int fd = -1;
     char unused[44] = {};
@@ -52,8 +52,8 @@ struct buffer {
 /// Thread rule: every member may be called at once.
 class session {
 public:
-    /// Finds out what is offered here; without cuInit, unless somebody has called that already or a
-    /// backend is asked for by name. @throws error if nothing is
+    /// Finds the backends of this machine; without cuInit, unless the program has called that
+    /// already or names a backend. @throws error if there is none
     session();
     session(session const&) = delete;
     session& operator=(session const&) = delete;

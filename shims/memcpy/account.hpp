@@ -16,7 +16,7 @@ void count_passed(reason why) noexcept;
 /// In one line. @throws std::bad_alloc
 [[nodiscard]] std::string account();
 
-/// To stderr, whatever BARMAP_LOG is: what somebody has to know.
+/// Prints to stderr, whatever BARMAP_LOG is: for messages that users must see.
 void say(std::string const& text) noexcept;
 
 } // namespace barmap::memcpy_dropin

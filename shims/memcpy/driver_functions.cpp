@@ -12,7 +12,8 @@ using barmap::cuda::success;
 
 namespace {
 
-/// The driver's answer to cuGetProcAddress, with this library's functions in the place of its own.
+/// The driver's result of cuGetProcAddress, with this library's functions in place of the
+/// driver's.
 CUresult with_ours(CUresult result, char const* name, void** function, int version,
                    unsigned long long flags) noexcept {
     if (result != success || !name || !function || !*function)

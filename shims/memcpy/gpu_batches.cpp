@@ -77,9 +77,10 @@ void gpu_batches::start() noexcept {
         context_ = cuda::primary_context::retain(cuda::device_with(ordinal_));
         queue_.emplace(device::open(ordinal_).batches());
         std::string const engine(queue_->name());
-        // CUDA's own copies are the program's already, unless somebody wants them from here.
+        // The program makes CUDA's own copies without this library, unless BARMAP_ENGINE names
+        // them.
         if (engine != "channel" && engine != config::current().engine) {
-            queue_.reset(); // nobody else has it before it is ready
+            queue_.reset(); // no other thread has it before it is ready
             context_ = {};
             return give_up("batches go by the engine " + engine +
                            ", which is no better: see `barmap info`");

@@ -18,17 +18,17 @@
 
 namespace barmap::memcpy_dropin {
 
-/// What takes the batches of one GPU, never destroyed. It is started by a thread of its own, since
-/// a start may wait for kernels that run, and these for what the program does next. Thread rule:
-/// every member may be called at once.
+/// Takes the batches of one GPU; never destroyed. A separate thread starts it, since the start may
+/// wait for running kernels, and these may wait for what the program does next.
+/// Thread rule: threads may call any members at once.
 class gpu_batches {
 public:
     enum class state { idle, starting, ready, off };
 
-    /// Null where there is no memory for it, or no such GPU.
+    /// Null if there is no memory for it, or no such GPU.
     [[nodiscard]] static gpu_batches* of(int ordinal) noexcept;
 
-    /// Begins to start, if nobody has.
+    /// Begins the start, unless it has begun.
     [[nodiscard]] state now() noexcept;
 
     /// @pre it is ready

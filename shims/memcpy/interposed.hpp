@@ -38,7 +38,7 @@ template <class Function>
     return which ? reinterpret_cast<Function*>(real(*which)) : nullptr;
 }
 
-/// Whether the driver is loaded, by whomever.
+/// Whether the driver is loaded, by any part of the program.
 [[nodiscard]] bool driver_is_loaded() noexcept;
 
 } // namespace barmap::memcpy_dropin

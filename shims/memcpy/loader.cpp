@@ -6,9 +6,9 @@
 #include <cstring>
 #include <dlfcn.h>
 
-/// dlsym and dlvsym, in whose answers the driver's functions are replaced. All other searches go on
-/// to the next dlsym by a jump, so that it sees the caller's return address: by that it finds where
-/// RTLD_NEXT begins.
+/// dlsym and dlvsym, which return this library's functions in place of the driver's. All other
+/// searches jump to the next dlsym, so that it sees the caller's return address, from which it
+/// finds where RTLD_NEXT begins.
 namespace barmap::memcpy_dropin {
 namespace {
 
@@ -34,7 +34,7 @@ void* next_dlvsym() noexcept {
     return next_one(known, "dlvsym");
 }
 
-/// What a search comes to: an answer, or where to go on with it.
+/// The result of a search: an answer, or the function that continues it.
 struct outcome {
     void* answer;
     void* go_on;

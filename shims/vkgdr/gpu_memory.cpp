@@ -46,7 +46,7 @@ reached allocate_somehow(device const& gpu, std::size_t bytes) {
         try {
             return allocate(gpu, bytes, {});
         } catch (error const& otherwise) {
-            // Where all of them are absent, the second error names vulkan, too.
+            // If all backends are absent, the second error also names vulkan.
             bool const told_already = by_vulkan.code() == otherwise.code() &&
                                       (by_vulkan.code() == errc::backend_absent ||
                                        by_vulkan.backend() == otherwise.backend());

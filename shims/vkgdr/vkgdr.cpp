@@ -137,7 +137,7 @@ vkgdr_memory_t vkgdr_memory_alloc(vkgdr_t g, size_t size, std::uint32_t flags) {
         if (size == 0)
             throw error(errc::invalid_argument, "allocate 0 bytes of GPU memory", "",
                         "give a size greater than 0");
-        // The address is to be valid in the context that the caller works in.
+        // The address must be valid in the caller's context.
         int const current = vk::ordinal_of_current_context("allocate GPU memory");
         if (current != on->gpu.ordinal())
             throw error({barmap::cuda::error_invalid_context, barmap::cuda_category()},
@@ -174,9 +174,9 @@ size_t vkgdr_memory_non_coherent_atom_size(vkgdr_memory_t mem) {
 }
 
 // Coherent memory needs no flush in Vulkan, because submitting work to a queue makes earlier writes
-// visible; CUDA's launches do so, too. But stores to a write-combining mapping wait in a buffer of
-// the CPU until it fills or a fence comes, and a kernel that runs already, or one that another
-// thread launches, is not waited for by any of these. So each flush lets them go.
+// visible; CUDA's launches also do. But stores to a write-combining mapping wait in a buffer of the
+// CPU until it fills or a fence drains it, and neither a running kernel nor one that another thread
+// launches drains it. So each flush executes a fence.
 void vkgdr_memory_flush(vkgdr_memory_t mem, size_t offset, size_t size) {
     bool const may = property(mem, false, [&](vk::gpu_memory const& of) {
         return keeps_to_rules(of, "flush", offset, size);

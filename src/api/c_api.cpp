@@ -160,7 +160,7 @@ static_assert(sizeof(c_piece) == sizeof(piece) && offsetof(c_piece, to) == offse
               offsetof(c_piece, bytes) == offsetof(piece, bytes) && sizeof(std::uintptr_t) == 8 &&
               sizeof(std::size_t) == 8);
 
-/// Asks about a batch, and tells the caller.
+/// Asks whether a batch is done, for the caller.
 template <class Ask>
 int tell_whether_done(barmap_batch_queue const* queue, int* done, Ask ask) noexcept {
     static constexpr char operation[] = "ask whether a batch is done";
@@ -170,7 +170,7 @@ int tell_whether_done(barmap_batch_queue const* queue, int* done, Ask ask) noexc
     });
 }
 
-/// Bytes of the caller's, for a copy of so many.
+/// The caller's host memory, for a copy of that many bytes.
 template <class Byte, class Void>
 std::span<Byte> host_bytes(Void* data, std::size_t bytes, char const* operation) {
     if (!data && bytes > 0)

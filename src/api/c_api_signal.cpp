@@ -98,7 +98,7 @@ int make_counter(barmap_arena* memory, std::uint64_t first, Handle* handle, Coun
     });
 }
 
-/// Makes a ring, in an arena or in memory of its own.
+/// Makes a ring, in an arena or in separate memory.
 template <class Ring>
 int make_ring(barmap_device* device, barmap_arena* memory, std::size_t message_bytes,
               std::size_t slots, barmap_ring_handle* handle, Ring** out) noexcept {

@@ -75,7 +75,7 @@ namespace {
 constexpr char await_events[] = "report when the GPU driver revokes memory";
 
 backend::pinned& with_events(pin_state const* state) {
-    if (!state || !state->how.events) // one with events is never let go
+    if (!state || !state->how.events) // a pin with events is never released for a checkpoint
         throw error(errc::invalid_argument, await_events,
                     std::string(state ? state->slot->name() : ""),
                     "pin the memory with pin_options::events");
@@ -96,7 +96,7 @@ std::optional<pin_event> pin::next_event() const {
     std::optional<pin_event> event = state_->slot->named([&] { return pinned.next_event(); });
     if (!event)
         return event;
-    // What of it is the pin's: the driver speaks of whole pages.
+    // The part that belongs to the pin: the driver reports whole pages.
     CUdeviceptr first = state_->address, last = first + state_->size;
     if (event->lost == 0) {
         first = std::max<CUdeviceptr>(first, event->gpu_address);

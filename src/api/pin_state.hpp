@@ -38,7 +38,7 @@ private:
         char const* what; ///< null: there is none
         char const* advice;
     };
-    /// Why it could not come back. Such a pin is not let go.
+    /// Why a restore could not bring it back. Such a pin is not released for a checkpoint.
     [[nodiscard]] obstacle obstacle_to_return() const;
 };
 

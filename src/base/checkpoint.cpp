@@ -259,7 +259,7 @@ void let_all_go_or_none(process_state& all) {
         throw error(failure.code(), failure.operation(), failure.backend(),
                     "the failed call could not be undone, so the process is prepared: call "
                     "checkpoint_restore()");
-    } catch (std::exception const&) { // for want of memory
+    } catch (std::exception const&) { // out of memory
         (void)undo(all);
         throw;
     }

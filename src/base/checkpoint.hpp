@@ -6,33 +6,32 @@
 #include <string_view>
 #include <utility>
 
-/// What makes the process ready for a checkpoint of CUDA, and undoes that: one list of all that
-/// holds what CUDA cannot save, and a gate that every call passes which uses it.
+/// Prepares the process for a checkpoint of CUDA, and undoes that: a list of all objects that hold
+/// what CUDA cannot save, and a gate for every call that uses them.
 namespace barmap::checkpoint {
 
-/// Everything of one process. A forked child has one of its own, which its parent's survivors are
-/// not in.
+/// The state of one process. A forked child has a separate one, without its parent's survivors.
 struct process_state;
 
-/// What a checkpoint cannot save, and how it comes back. While these are called, nothing leaves the
-/// list; but for is_overtaken(), no pass is held, and nothing that has left it is half destroyed.
+/// An object that a checkpoint cannot save, and how it comes back. While these members run, no
+/// object leaves the list; except for is_overtaken(), no pass is held, and no object that has left
+/// the list is half destroyed.
 class survivor {
 public:
     survivor() noexcept = default;
     survivor(survivor const&) = delete;
     survivor& operator=(survivor const&) = delete;
 
-    /// Makes sure that it can come back. @throws error errc::unsupported_operation
+    /// Checks that it can come back. @throws error errc::unsupported_operation
     /// @param is_overtaken CUDA has been restored: what is not CUDA's stays what it is
     virtual void expect_restorable(bool /*is_overtaken*/) const {}
-    /// Whether copies that it began are under way.
+    /// Whether copies that it began are in flight.
     [[nodiscard]] virtual bool is_busy() { return false; }
-    /// Whether CUDA was restored since, and the process was not prepared. Called at any time.
+    /// Whether CUDA was restored since, without a prepared process. Called at any time.
     [[nodiscard]] virtual bool is_overtaken() { return false; }
-    /// Releases all that the driver keeps for it, but its addresses. Again where that is done, it
-    /// does nothing. @throws error
+    /// Releases all that the driver keeps for it, except its addresses. Idempotent. @throws error
     virtual void let_go() = 0;
-    /// Makes it what it was. After a failure, or where all is there, from the start again.
+    /// Restores it. After a failure, or if nothing is missing, it begins from the start again.
     /// @throws error
     virtual void bring_back() = 0;
 

@@ -34,10 +34,10 @@ private:
     void* handle_ = nullptr;
 };
 
-/// Whether a library is loaded now, whoever loaded it.
+/// Whether a library is loaded now, by any part of the process.
 [[nodiscard]] bool is_loaded(char const* name) noexcept;
 
-/// Keeps a library loaded until the process ends, if it is loaded now, whoever loaded it.
+/// Keeps a library loaded until the process ends, if any part of the process has loaded it.
 void keep_loaded(char const* name) noexcept;
 
 /// The same for the library that contains this code; does nothing where a program contains it.

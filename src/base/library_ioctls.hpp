@@ -8,14 +8,14 @@ namespace barmap::os {
 
 /// Sees the ioctls that one loaded library makes, and may answer them in the kernel's place.
 ///
-/// A library calls `ioctl` by an address that the loader has written into the library's global
-/// offset table. For as long as a watch runs, that entry leads to a function of ours. Only the
-/// calling thread's ioctls are shown to it; those of other threads go on to where they went before.
-/// When the watch ends, the entry is what it was.
+/// A library calls `ioctl` through an address that the loader has written into the library's global
+/// offset table. While a watch runs, that entry leads to our function, which shows the watcher the
+/// calling thread's ioctls alone and passes on those of other threads. The end of the watch
+/// restores the entry.
 /// Thread rule: watches of several threads wait for each other.
 class library_ioctls {
 public:
-    /// Shown each ioctl. @return whether it has answered: the call then returns 0
+    /// Gets each ioctl. @return whether it has answered: the call then returns 0
     class watcher {
     public:
         virtual ~watcher() = default;

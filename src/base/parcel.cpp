@@ -94,7 +94,7 @@ parcel parcel::look_into(int descriptor) {
     message.msg_iovlen = 1;
     message.msg_control = with.room.data();
     message.msg_controllen = with.room.size();
-    result.files.reserve(most_files + 1); // nothing is lost for want of memory
+    result.files.reserve(most_files + 1); // so that no descriptor leaks if memory runs out
     ssize_t const length = current().peek_message(descriptor, &message);
     if (length < 0 && (errno == ENOMEM || errno == ENOBUFS))
         fail(what);

@@ -9,9 +9,8 @@
 
 namespace barmap::os {
 
-/// Bytes and open files that one descriptor stands for. Each process that holds the descriptor can
-/// look into the parcel, any number of times; the files stay open as long as a descriptor of it
-/// does.
+/// Bytes and open files behind one descriptor. Each process that holds the descriptor can read the
+/// parcel, any number of times; the files stay open as long as a descriptor of it does.
 struct parcel {
     std::vector<std::byte> bytes;
     std::vector<fd> files;

@@ -6,10 +6,10 @@
 
 namespace barmap::os {
 
-/// Which process this is: its PID, and a number that no ancestor of it has, since a child in a PID
-/// namespace of its own may have its parent's PID. Thread rule: free; may be called from signal
-/// handlers.
-struct alignas(8) process_id { // so that clang, too, exchanges it as one word
+/// Identifies this process: its PID, and a number that no ancestor of it has, since a child in a
+/// separate PID namespace may have its parent's PID. Thread rule: free; signal handlers may call
+/// it.
+struct alignas(8) process_id { // so that clang also exchanges it as one word
     pid_t number = 0;
     unsigned generation = 0;
     bool operator==(process_id const&) const = default;

@@ -50,9 +50,9 @@ public:
     /// Whether none has been lost.
     [[nodiscard]] bool is_whole() const noexcept { return lost_from_ == lost_to_; }
 
-    /// Call where mmap with MAP_FIXED has failed in a part of it, whoever called it: kernels such
-    /// as Linux 6.1 have by then unmapped what was there, and another thread may have got the
-    /// addresses. Reserves the part again, or gives it up for good, never to be unmapped.
+    /// Call this after any mmap with MAP_FIXED has failed in a part of the region: kernels such as
+    /// Linux 6.1 have by then unmapped what was there, and another thread may have got the
+    /// addresses. Reserves the part again, or gives it up and never unmaps it.
     void reclaim(std::size_t at, std::size_t bytes) noexcept;
 
     [[nodiscard]] std::byte* data() const noexcept { return data_; }

@@ -78,15 +78,15 @@ public:
 /// What a backend can do, as known before it is started.
 struct capability_set {
     std::uint32_t registers = 0;      ///< bit 1 << memory_kind for each kind that pin() takes
-    bool allocates = false;           ///< has an allocate() of its own
+    bool allocates = false;           ///< overrides allocate()
     bool quick_start = true;          ///< false: started only when it is needed
-    bool needs_kernel_driver = false; ///< speaks to a kernel driver, which no simulated GPU has
+    bool needs_kernel_driver = false; ///< calls a kernel driver, which no simulated GPU has
 
     [[nodiscard]] constexpr bool can_register(memory_kind kind) const noexcept {
         return (registers >> static_cast<unsigned>(kind)) & 1u;
     }
-    /// Whether device::allocate may use it: one without an allocate() of its own registers VMM
-    /// memory that the core makes.
+    /// Whether device::allocate may use it: a backend that does not override allocate() registers
+    /// VMM memory that the core makes.
     [[nodiscard]] constexpr bool can_allocate() const noexcept {
         return allocates || can_register(memory_kind::virtual_exportable);
     }

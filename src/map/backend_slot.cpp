@@ -149,7 +149,7 @@ copy_methods const& backend_slot::methods(std::span<engine_slot* const> engines)
     if (engines.empty() || !usable() || !report_.persistent || !scratch_->is_still_there()) {
         measured_methods_ = std::make_unique<copy_methods>();
     } else {
-        // From here on nobody else uses the scratch memory.
+        // From here on nothing else uses the scratch memory.
         copy_plan const plan = this->plan(scratch_->kind());
         engine_reach reach;
         scratch_->describe(reach);

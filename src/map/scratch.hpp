@@ -14,8 +14,8 @@
 
 namespace barmap::backend {
 
-/// A little GPU memory of barmap's own, reached through one backend: the place of the self-test and
-/// of the measuring of copy routines, so that neither ever touches the user's memory.
+/// A little GPU memory for barmap itself, reached through one backend: for the self-test and the
+/// measurement of copy routines, so that neither ever touches the user's memory.
 class scratch {
 public:
     /// One block of cudaMalloc, which takes 2 MiB for any size.

@@ -109,7 +109,7 @@ arena_state::arena_state(pin shared, os::fd host_memory, std::vector<std::size_t
         return;
     if (!os::is_lasting_memory(host_file.get()))
         throw error(errc::invalid_argument, open_it, "", as_received);
-    // Its size only now that nobody can make it less.
+    // Read the size only now: the file can no longer shrink.
     std::size_t const bytes = os::file_size(host_file.get()).value_or(0);
     if (bytes == 0)
         throw error(errc::invalid_argument, open_it, "", as_received);

@@ -50,7 +50,8 @@ struct arena_state {
     arena_state(device const& of, std::size_t gpu_bytes, std::size_t host_bytes,
                 std::string_view backend);
 
-    /// Of memory that another process has shared, with the places of the parts that are to be taken.
+    /// An arena in memory that another process has shared, with the offsets of the parts to
+    /// allocate.
     /// @param host_memory empty: none. @throws error
     arena_state(pin shared, os::fd host_memory, std::vector<std::size_t> gpu_parts,
                 std::vector<std::size_t> host_parts);

@@ -139,7 +139,7 @@ log_state::log_state(int descriptor) : slots(0) {
     if (!os::is_lasting_memory(descriptor))
         refuse();
     file = os::duplicate(descriptor);
-    // Its size only now that nobody can make it less.
+    // Read the size only now: the file can no longer shrink.
     std::size_t const bytes = os::file_size(file.get()).value_or(0);
     if (bytes < sizeof(log_header))
         refuse();

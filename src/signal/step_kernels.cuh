@@ -18,7 +18,7 @@ struct chunk {
     gpu::word bytes; ///< up to chunk_bytes
 };
 
-/// Where a step's tensors lie, and how they are told.
+/// Where a step's tensors lie, and the ring that carries them.
 struct task {
     gpu::ring_handle ring;
     chunk const* chunks;
@@ -28,7 +28,7 @@ struct task {
     gpu::word* failures; ///< host memory: the status of a step that has given up
 };
 
-/// Whether to go on when the time is over: never, on a GPU.
+/// Whether to continue when the time is over: never, on a GPU.
 struct give_up {
     BARMAP_DEVICE bool operator()() const { return false; }
 };

@@ -8,8 +8,8 @@
 
 namespace barmap::copy {
 
-/// The best routine for each size class and direction, measured on a mapping of GPU memory that
-/// nobody else uses. Overwrites the scratch. Takes a few milliseconds.
+/// The best routine for each size class and direction, measured on a mapping of otherwise unused
+/// GPU memory. Overwrites the scratch. Takes a few milliseconds.
 /// @param scratch at least 1 MiB, 4 KiB-aligned; a smaller one is measured as far as it goes
 [[nodiscard]] copy_plan measure_plan(std::span<std::byte> scratch, cache_kind kind) noexcept;
 

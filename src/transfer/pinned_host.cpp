@@ -18,8 +18,8 @@ pinned_host::allocation ask_cuda(std::byte const* host) noexcept {
     using allocation = pinned_host::allocation;
     unsigned type = 0;
     allocation result;
-    // All in one call, which is quick for ordinary memory, too; cuPointerGetAttribute takes 0.5 us
-    // to say that there is none.
+    // All in one call, which is also quick for ordinary memory; cuPointerGetAttribute takes 0.5 us
+    // to report that there is none.
     unsigned managed = 0; // whose pages move
     std::array names{cuda::pointer_memory_type, cuda::pointer_buffer_id,
                      cuda::pointer_range_start_addr, cuda::pointer_range_size,
@@ -29,7 +29,7 @@ pinned_host::allocation ask_cuda(std::byte const* host) noexcept {
     bool const known =
         cuda::api().pointer_get_attributes(names.size(), names.data(), values.data(),
                                            reinterpret_cast<std::uintptr_t>(host)) == cuda::success;
-    // Where the host's address differs from the GPU's, the range is told as the GPU's.
+    // If the host's address differs from the GPU's, CUDA reports the range of the GPU's addresses.
     bool const pinned = known && type == cuda::memory_type_host && managed == 0 && result.id != 0 &&
                         result.contains(reinterpret_cast<std::uintptr_t>(host), 1);
     return pinned ? result : allocation{};

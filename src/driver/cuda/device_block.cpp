@@ -19,7 +19,7 @@ device_block::device_block(CUdevice device, std::size_t bytes, block_addresses w
         check(cu.mem_alloc(&allocated_, bytes), "allocate GPU memory for the library");
         address_ = allocated_;
     }
-    // Without these nobody could say later whether it is still there to be freed.
+    // Without these, is_still_there() could not tell later whether it may be freed.
     CUresult status = cu.pointer_get_attribute(&id_, pointer_buffer_id, address_);
     if (status == success)
         status = cu.ctx_get_current(&owner_);
@@ -35,7 +35,7 @@ void device_block::allocate_low(CUdevice device, std::size_t bytes) {
     constexpr char what[] = "allocate GPU memory below 2^40 for the library";
     constexpr CUdeviceptr huge_page = 2u << 20;
     driver_api const& cu = api();
-    constexpr unsigned non_blocking = 1; // waits for nobody's kernels
+    constexpr unsigned non_blocking = 1; // does not wait for other kernels
     CUstream stream = nullptr;
     CUmemoryPool pool = nullptr;
     check(cu.device_get_default_mem_pool(&pool, device), what);

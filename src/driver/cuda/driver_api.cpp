@@ -136,7 +136,7 @@ CUdevice device_with(int ordinal) {
 void check(CUresult result, std::string_view operation, std::string_view advice) {
     if (result == success)
         return;
-    if (result == error_out_of_memory) // what drivers answer without a descriptor, too
+    if (result == error_out_of_memory) // drivers also return this without a free descriptor
         os::expect_descriptors(operation);
     throw error({result, cuda_category()}, std::string(operation), "", std::string(advice));
 }

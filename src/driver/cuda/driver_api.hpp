@@ -191,7 +191,7 @@ struct driver_api {
 /// What cuInit returned; nothing where the driver's library cannot be loaded. Loads it.
 [[nodiscard]] std::optional<CUresult> result_of_init();
 
-/// Whether a kernel driver serves the simulated GPU, too: only where a test stands in for one.
+/// Whether a kernel driver also serves the simulated GPU: only if a test acts as one.
 [[nodiscard]] bool simulation_has_kernel_driver() noexcept;
 void give_simulation_a_kernel_driver(bool there) noexcept; ///< for such a test
 

@@ -12,7 +12,7 @@ namespace barmap::cuda {
 /// Host memory that CUDA has pinned for us, for all contexts on the GPU.
 class host_registration {
 public:
-    /// @param memory goes on to be there until the registration ends. @throws error
+    /// @param memory must outlive the registration. @throws error
     host_registration(CUdevice device, std::span<std::byte> memory);
     host_registration(host_registration const&) = delete;
     host_registration& operator=(host_registration const&) = delete;

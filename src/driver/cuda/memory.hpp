@@ -21,8 +21,8 @@ struct chunk {
     std::size_t capacity = 0; ///< its size as the driver reports it, bytes
     std::size_t offset = 0;   ///< of the wanted part inside it
     std::size_t length = 0;   ///< of the wanted part
-    std::size_t before = 0;   ///< bytes before the allocation that are wanted, too
-    std::size_t after = 0;    ///< bytes behind it that are wanted, too
+    std::size_t before = 0;   ///< bytes before the allocation that are also wanted
+    std::size_t after = 0;    ///< bytes behind it that are also wanted
 
     /// All that is wanted, as addresses.
     [[nodiscard]] CUdeviceptr start() const noexcept { return base + offset - before; }

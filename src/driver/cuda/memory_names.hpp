@@ -8,9 +8,9 @@
 
 namespace barmap::cuda {
 
-/// What the resource manager calls a piece of CUDA's memory. It is by these that one sees that CUDA
-/// was checkpointed and restored: its memory is then at the same addresses, with the same buffer
-/// ids, in the same contexts, but in other objects of another client, and CUDA tells nobody.
+/// The resource manager's names for a piece of CUDA's memory. They show that CUDA was checkpointed
+/// and restored: its memory is then at the same addresses, with the same buffer ids, in the same
+/// contexts, but in other objects of another client, and CUDA does not report it.
 struct memory_names {
     std::uint32_t client, memory;
     unsigned long long buffer; ///< CUDA's id, which no later allocation has

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-/// What self-tests prove by: random values that the driver itself writes and reads.
+/// Random values for self-tests, which the driver itself writes and reads.
 namespace barmap::cuda {
 
 using nonce = std::array<std::uint64_t, 8>;
@@ -14,7 +14,7 @@ using nonce = std::array<std::uint64_t, 8>;
 /// @throws error
 [[nodiscard]] nonce random_nonce();
 
-/// Copies by the driver, on a stream of their own. Needs a current context.
+/// Copies by the driver, on a separate stream. Needs a current context.
 class nonce_stream {
 public:
     nonce_stream();

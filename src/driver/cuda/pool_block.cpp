@@ -11,7 +11,7 @@ pool_block::pool_block(CUdevice device, std::size_t bytes, bool exportable) : po
     constexpr char what[] = "allocate memory from a pool";
     driver_api const& cu = api();
     watch_exit();
-    constexpr unsigned non_blocking = 1; // waits for nobody's kernels
+    constexpr unsigned non_blocking = 1; // does not wait for other kernels
     check(cu.stream_create(&stream_, non_blocking), what);
     CUmemPoolProps properties{};
     properties.allocType = allocation_type_pinned;

@@ -8,7 +8,7 @@
 
 namespace barmap::cuda {
 
-/// GPU memory of barmap's own from a pool of its own (cuMemAllocFromPoolAsync): a first piece and
+/// GPU memory for barmap itself from a separate pool (cuMemAllocFromPoolAsync): a first piece and
 /// one that follows it in the same object. Abandoned in a forked child and at process exit.
 class pool_block {
 public:

@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The part of the CUDA driver API's ABI that barmap speaks: names, values and layouts of NVIDIA's
-/// documented interface, declared here so that building needs no CUDA toolkit.
-/// The simulated GPU implements the same declarations. Source: CUDA Driver API
-/// reference, 12.x–13.x.
+/// The part of the CUDA driver API's ABI that barmap uses: names, values and layouts of NVIDIA's
+/// documented interface, declared here so that building needs no CUDA toolkit. The simulated GPU
+/// implements the same declarations. Source: CUDA Driver API reference, 12.x–13.x.
 extern "C" {
 
 using CUresult = int;

@@ -8,10 +8,10 @@
 
 namespace barmap::cuda {
 
-/// GPU memory of barmap's own that every backend which registers VMM memory can register: one chunk
-/// with a POSIX-fd handle type, or without one, capable of GPUDirect RDMA where the GPU is. Its
-/// address is valid in every context on the GPU, for that GPU. What a backend exported from it
-/// stays alive without it. Abandoned in a forked child and at process exit.
+/// GPU memory for barmap itself, which every backend for VMM memory can register: one chunk with a
+/// POSIX-fd handle type, or without one, capable of GPUDirect RDMA if the GPU is. Its address is
+/// valid in every context on the GPU, for that GPU. Memory that a backend exported from it stays
+/// alive without it. Abandoned in a forked child and at process exit.
 class virtual_block {
 public:
     /// Allocates at least that many bytes. The calling thread needs no context.

@@ -155,7 +155,7 @@ struct ce_caps_parameters { // NV2080_CTRL_CE_GET_CAPS_V2_PARAMS
     std::uint32_t engine_type;
     std::uint8_t caps[2];
 };
-inline constexpr std::uint32_t engine_type_copy0 = 9; ///< NV2080_ENGINE_TYPE_COPY0, of 10 in a row
+inline constexpr std::uint32_t engine_type_copy0 = 9; ///< NV2080_ENGINE_TYPE_COPY0, of 10
 inline constexpr std::uint32_t engine_type_copies = 10;
 inline constexpr std::uint8_t ce_cap_graphics = 0x01; ///< in caps[0]: GRCE
 inline constexpr std::uint8_t ce_cap_shared = 0x02;   ///< in caps[0]: SHARED
@@ -183,7 +183,7 @@ struct channel_parameters {
     std::uint8_t reserved[236];
 };
 
-/// The same from 610 on, 376 bytes. Source: the tables of two other programs that speak to RM.
+/// The same from 610 on, 376 bytes. Source: the tables of two other programs that call RM.
 struct channel_parameters_610 {
     handle error_notifier;
     handle buffer;
@@ -273,7 +273,7 @@ inline constexpr std::size_t usermode_bytes = 0x10000;
     return address >> 40 << 8 | set_extended_base << 32;
 }
 
-/// The words before the values of `count` methods in a row from `method` on.
+/// The word before the values of `count` contiguous methods from `method` on.
 [[nodiscard]] constexpr std::uint32_t methods(std::uint32_t subchannel, std::uint32_t method,
                                               std::uint32_t count) noexcept {
     return 1u << 29 | count << 16 | subchannel << 13 | method >> 2;
@@ -290,9 +290,9 @@ immediate_method(std::uint32_t subchannel, std::uint32_t method, std::uint32_t v
 inline constexpr std::uint32_t host_subchannel = 0;
 inline constexpr std::uint32_t method_channel_semaphore = 0x5c;
 inline constexpr std::uint32_t method_channel_semaphore_execute = 0x6c;
-/// SEM_EXECUTE: go on when the word is equal to the payload
+/// SEM_EXECUTE: continue when the word equals the payload
 inline constexpr std::uint32_t semaphore_acquire = 0;
-/// SEM_EXECUTE: meanwhile let other channels of the engine go on
+/// SEM_EXECUTE: let other channels of the engine run meanwhile
 inline constexpr std::uint32_t semaphore_acquire_switch = 1u << 12;
 /// SEM_EXECUTE: write the payload, without waiting for the engine
 inline constexpr std::uint32_t semaphore_release = 1;

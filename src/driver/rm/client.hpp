@@ -17,7 +17,7 @@
 
 /// NVIDIA's resource manager (RM), the part of its kernel driver that owns every object of a GPU,
 /// as an ordinary user reaches it: by ioctls of /dev/nvidiactl. Set-up path only. All errors come
-/// without a backend's name: whoever uses a client adds what it is used for.
+/// without a backend's name, which the user of the client adds.
 namespace barmap::rm {
 
 /// A client of the resource manager with one GPU open: a tree client > device > subdevice.

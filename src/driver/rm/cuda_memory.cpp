@@ -155,7 +155,7 @@ std::vector<cuda_object> by_export(client_ptr const& client, exported_objects to
             found.push_back(
                 {std::move(object), each.offset, bytes, size, told.client, "CUDA's export"});
             from += bytes;
-            if (!counted) // the offsets of those behind it are wrong, too
+            if (!counted) // the offsets of those behind it are also wrong
                 break;
         }
         if (from >= pages.end)

@@ -43,7 +43,7 @@ struct cuda_object {
     char const* way;      ///< how it was found
 };
 
-/// A run of memory in an object that somebody holds, by the names that RM has for both.
+/// A contiguous part of a memory object of any client, with RM's names for both.
 struct held_object {
     abi::handle client, object;
     std::uint64_t offset; ///< of the run's first byte in the object

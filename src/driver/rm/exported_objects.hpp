@@ -11,8 +11,8 @@
 
 namespace barmap::rm {
 
-/// What libcuda tells the kernel driver about a range of GPU addresses when it exports the range as
-/// a dma-buf: which objects of CUDA's client it consists of.
+/// The objects of CUDA's client that a range of GPU addresses consists of, as libcuda reports them
+/// to the kernel driver when it exports the range as a dma-buf.
 struct exported_objects {
     struct part {
         abi::handle object;
@@ -23,14 +23,14 @@ struct exported_objects {
     std::uint32_t in_all = 0; ///< objects of the range, of which `parts` has the first ones
     std::vector<part> parts;  ///< in the order of the addresses, at least one
 
-    /// Asks libcuda to export the range, reads the ioctl by which it does so, and answers it with a
-    /// refusal in the kernel's place: nothing is exported, and nothing is left. About 1 us. The
-    /// range is whole pages of the CPU, and a context is current on the calling thread.
+    /// Asks libcuda to export the range, reads the ioctl of that export, and refuses it in the
+    /// kernel's place: nothing is exported, and nothing is left. About 1 us. The range must be
+    /// whole pages of the CPU, and the calling thread must have a current context.
     ///
-    /// Of a range that begins inside an object larger than the range, libcuda 580.159.04 miscounts
+    /// For a range that begins inside an object larger than the range, libcuda 580.159.04 miscounts
     /// `bytes` of all parts, and `offset` of all but the first one.
-    /// @return nothing where libcuda does not come to name them: it knows no such memory, or the
-    ///         GPU offers no dma-bufs; or libcuda cannot be watched
+    /// @return nothing if libcuda does not name them: it knows no such memory, or the GPU offers no
+    ///         dma-bufs; or if libcuda cannot be watched
     [[nodiscard]] static std::optional<exported_objects> of(CUdeviceptr from, std::size_t bytes);
 };
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <sys/ioctl.h>
 
-/// The part of the ioctl interface of NVIDIA's resource manager (RM) that barmap speaks.
-/// Names, numbers and layouts are those of NVIDIA's MIT-licensed open-gpu-kernel-modules
-/// (nv_escape.h, nv-ioctl.h, nv-ioctl-numbers.h, nvos.h, ctrl0000unix.h, ctrl0000gpu.h,
-/// ctrl2080fb.h, cl0041.h, cl0080.h, cl2080.h), compared from 535.54.03 to 595.45.04: the layouts
-/// here did not change in between, except where a comment says so.
+/// The part of the ioctl interface of NVIDIA's resource manager (RM) that barmap uses. Names,
+/// numbers and layouts are those of NVIDIA's MIT-licensed open-gpu-kernel-modules (nv_escape.h,
+/// nv-ioctl.h, nv-ioctl-numbers.h, nvos.h, ctrl0000unix.h, ctrl0000gpu.h, ctrl2080fb.h, cl0041.h,
+/// cl0080.h, cl2080.h), compared from 535.54.03 to 595.45.04: the layouts here did not change in
+/// between, except where a comment says so.
 namespace barmap::rm::abi {
 
 using handle = std::uint32_t;

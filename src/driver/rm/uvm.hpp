@@ -7,9 +7,9 @@
 
 namespace barmap::rm {
 
-/// A channel that NVIDIA's unified memory driver knows: it owns the page tables of CUDA's address
-/// space and takes the faults in it. A fault of a channel that it does not know is reported to
-/// nobody, and the channel stands still for ever (H200, 580.159.04).
+/// A channel that is registered with NVIDIA's unified memory driver, which owns the page tables of
+/// CUDA's address space and handles the faults in it. A fault of a channel that it does not know is
+/// never reported, and the channel hangs for ever (H200, 580.159.04).
 class uvm_registration {
 public:
     /// By the descriptor of /dev/nvidia-uvm that CUDA has open in this process.

@@ -64,7 +64,8 @@ private:
 
 class gdrdrv_pinned final : public pinned {
 public:
-    /// @param owner with events, a descriptor of its own, so that all events there are this pin's
+    /// @param owner with events, a separate descriptor, so that all events on it belong to this
+    ///        pin
     gdrdrv_pinned(std::shared_ptr<kernel_module const> owner, std::vector<pages> const& ranges,
                   page_layout layout, pin_options const& request)
         : owner_(std::move(owner)), layout_(std::move(layout)), has_events_(request.events) {

@@ -6,8 +6,8 @@
 #include <sys/ioctl.h>
 
 /// The ioctl interface of the gdrdrv kernel module, versions 2.0 to 2.6 (gdrdrv.h of gdrcopy), and
-/// that of barmap's own module from 64 on (kernel/gdrdrv_abi.h).
-/// Several commands encode the size of a pointer instead of that of their struct: that is the ABI.
+/// that of barmap's module from 64 on (kernel/gdrdrv_abi.h). Several commands encode the size of a
+/// pointer instead of that of their struct: that is the ABI.
 namespace barmap::backend::gdrdrv::abi {
 
 inline constexpr unsigned magic = 0xda;

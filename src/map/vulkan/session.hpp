@@ -36,8 +36,8 @@ public:
     /// Never empty; the one in the largest heap first.
     [[nodiscard]] std::span<memory_type const> memory_types() const noexcept { return types_; }
 
-    /// What an address must be a multiple of at which memory is to be mapped; 0 if this driver
-    /// maps memory only where it likes.
+    /// The alignment of addresses to which memory can be mapped; 0 if this driver chooses the
+    /// addresses itself.
     [[nodiscard]] VkDeviceSize placed_alignment() const noexcept { return placed_alignment_; }
 
     [[nodiscard]] bool usable() const noexcept { return cuda::drivers_are_up(owner_); }

@@ -46,8 +46,8 @@ struct ends {
     __mmask64 first, last;
 };
 
-/// Moves whole lines, fewer than there are registers, with no branch between the loads: all are
-/// under way at once. Stores no byte that is not wanted.
+/// Moves whole lines, fewer than there are registers, with no branch between the loads, so that all
+/// are in flight at once. Stores only the wanted bytes.
 template <unsigned Lines>
 BARMAP_TARGET inline void move_lines(std::byte const* gpu, std::byte* host, ends wanted) noexcept {
     __m512i values[Lines];
@@ -83,9 +83,9 @@ constexpr std::array<mover, group> movers(std::integer_sequence<unsigned, Less..
 constexpr std::array<mover, group> move_up_to_group =
     movers(std::make_integer_sequence<unsigned, group>{});
 
-// The rate is bounded by how many lines are under way: 16, about 1 us each. A mispredicted branch
-// must therefore not start loads of its own: they hold fill buffers for a whole round trip, so that
-// a transfer of four lines took 2.1 us instead of 1.1 on an H200. Hence one jump, by the number of
+// The number of lines in flight limits the rate: 16, of about 1 us each. A mispredicted branch must
+// therefore not start wrong loads: they hold fill buffers for a whole round trip, so that a
+// transfer of four lines took 2.1 us instead of 1.1 on an H200. Hence one jump, by the number of
 // lines, and a barrier behind it.
 BARMAP_TARGET void load_lines(std::byte const* gpu, std::byte* host, std::size_t lines,
                               ends wanted) noexcept {

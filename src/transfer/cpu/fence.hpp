@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The fences of a copy. Each name says what it makes sure of; docs/ordering.md says why that is
-/// what a caller needs. Kernels contain none of them but speculation_barrier(): transfer.hpp
-/// places one per transfer.
+/// The fences of a copy. Each name says what it guarantees; docs/ordering.md says why callers need
+/// that. Kernels contain none of them but speculation_barrier(): transfer.hpp places one per
+/// transfer.
 namespace barmap::copy {
 
 /// Earlier stores to GPU memory, write-combining and direct ones included, have left this CPU
 /// before any later store of this thread does.
 ///
-/// Not given: that they have arrived. A PCIe write is posted; only a later read of the same GPU,
-/// or the GPU itself, can tell.
-/// x86: stores to write-back memory need no fence among themselves, but write-combining buffers
-/// drain in any order until SFENCE. arm64: DMB would order them, but lets a gathered store wait in
-/// the merge buffer for as long as nothing follows it; DSB makes it leave.
+/// It does not guarantee that they have arrived. A PCIe write is posted; only a later read of the
+/// same GPU, or the GPU itself, can confirm that. x86: stores to write-back memory need no fence
+/// among themselves, but write-combining buffers drain in any order until SFENCE. arm64: DMB would
+/// order them, but leaves a gathered store in the merge buffer until another one follows; DSB makes
+/// it leave.
 inline void flush_wc_stores() noexcept {
 #if defined(__x86_64__)
     __asm__ volatile("sfence" ::: "memory");
@@ -31,10 +31,9 @@ inline void flush_wc_stores() noexcept {
 ///
 /// Counter-example without it: a streaming load (MOVNTDQA) is answered from the line buffer that
 /// the previous one filled, even after a plain load has returned a newer value; and two loads that
-/// are both under way may reach the GPU in either order.
-/// x86: LFENCE does not empty the streaming buffers. On an H200 behind PCIe Gen5, 20,000 polls of
-/// a counting kernel went back in time 4191 times without a fence and 0 times with MFENCE, which
-/// costs 6 ns of 976.
+/// are both in flight may reach the GPU in either order. x86: LFENCE does not empty the streaming
+/// buffers. On an H200 behind PCIe Gen5, 20,000 polls of a counting kernel went back in time 4191
+/// times without a fence and 0 times with MFENCE, which costs 6 ns of 976.
 inline void order_device_loads() noexcept {
 #if defined(__x86_64__)
     __asm__ volatile("mfence" ::: "memory");

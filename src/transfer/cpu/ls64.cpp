@@ -3,9 +3,8 @@
 #include "transfer/cpu/walk.hpp"
 
 /// 64-byte single-copy atomic loads and stores of Armv8.7 (FEAT_LS64): each line is one
-/// transaction. They are for memory that takes them, which the system's designer decides and no
-/// register tells: elsewhere they fault. So nobody gets this routine who has not asked for it by
-/// name. Not run on hardware so far, for want of any.
+/// transaction. They work only on memory that supports them, which no register reports; elsewhere
+/// they fault. So barmap uses this routine only if it is named. It was not run on hardware.
 namespace barmap::copy::ls64 {
 
 namespace {
