@@ -124,7 +124,7 @@ std::byte* address_space::resolve(CUdeviceptr address, std::uint64_t bytes) {
         covered += here->size - inside;
         if (covered >= bytes)
             return start;
-        // Only chunks of one reservation lie side by side, for the GPU and in the view.
+        // Only chunks of one reservation are adjacent, for the GPU and in the view.
         require(here->kind == kind::chunk);
         here = find(address + covered);
         require(here && here->kind == kind::chunk && here->view == start + covered);

@@ -117,9 +117,9 @@ public:
     [[nodiscard]] allocation& at(CUdeviceptr base);
     void remove(CUdeviceptr base) { allocations_.erase(base); }
 
-    /// Where the simulated driver sees [address, address + bytes), which may span several
-    /// allocations side by side in one reservation; null if no allocation contains `address`.
-    /// Refuses with INVALID_VALUE where the range leaves them or may not be accessed.
+    /// Where the simulated driver sees [address, address + bytes), which may span several adjacent
+    /// allocations in one reservation; null if no allocation contains `address`. Refuses with
+    /// INVALID_VALUE where the range leaves them or may not be accessed.
     [[nodiscard]] std::byte* resolve(CUdeviceptr address, std::uint64_t bytes);
 
     [[nodiscard]] std::map<CUdeviceptr, allocation>& all() noexcept { return allocations_; }

@@ -5,8 +5,8 @@
 #include <vector>
 
 /// Checkpoints of the calling process by itself. As with the real driver, all memory comes back at
-/// its addresses and in other objects, of another client; references to the old objects go on to
-/// reach these. Calls in between, which the real driver holds up, are refused here
+/// its addresses and in other objects, of another client; references to the old objects continue
+/// to reach these. Calls in between, which the real driver holds up, are refused here
 /// (ILLEGAL_STATE), so that a test notices them.
 using namespace barmap::cuda;
 using namespace barmap::sim;

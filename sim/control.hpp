@@ -37,10 +37,9 @@ int barmap_sim_address(CUdeviceptr address, int* fd, std::uint64_t* offset,
 /// What a device's own address space has at an address, for a stand-in of its engines: device
 /// memory of that device and of others that it may access, and host memory that is allocated, or
 /// registered for it. Managed memory, what has been freed and what may not be accessed are not
-/// there. Calls `use` with the file and
-/// the offset in it (-1 and 0 for host memory), where this process may reach it, and how many bytes
-/// lie there in a row; until that returns, nothing of it is freed or unregistered. It must not call
-/// the driver.
+/// there. Calls `use` with the file and the offset in it (-1 and 0 for host memory), where this
+/// process may reach it, and how many bytes are contiguous there; until that returns, nothing of
+/// it is freed or unregistered. It must not call the driver.
 /// @return what `use` returns, or -1 if nothing is there
 int barmap_sim_reach(int ordinal, CUdeviceptr address,
                      int (*use)(void* argument, int fd, std::uint64_t offset, void* view,

@@ -33,7 +33,7 @@ enum class admitted {
 
 /// What every call does first: counts it, fails it if asked to, and refuses it if it comes before
 /// cuInit or in a forked child.
-/// @return success if the call may go on
+/// @return success if the call may continue
 [[nodiscard]] CUresult admit(char const* function, admitted when) noexcept;
 
 /// CUprocessState: 0 while calls are admitted.

@@ -21,7 +21,7 @@ T parameter(void** parameters, int index) {
     return value;
 }
 
-/// Where memory that a kernel is told by its address lies for the simulated driver.
+/// The simulated driver's address of memory whose GPU address a kernel gets.
 template <class T>
 T* pointer(void** parameters, int index, std::uint64_t count) {
     require(count <= std::numeric_limits<std::size_t>::max() / sizeof(T));

@@ -139,7 +139,7 @@ std::shared_ptr<physical> physical::from_shared(void* shared, bool header) {
 }
 
 int physical::export_fd() {
-    // A file of its own, not a duplicate of the descriptor: duplicates share their position, which
+    // A separate file, not a duplicate of the descriptor: duplicates share their position, which
     // lavapipe moves when it imports one, so that two imports at once would disturb each other.
     char path[32];
     std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd_);

@@ -51,8 +51,8 @@ public:
     [[nodiscard]] int export_fd();
     [[nodiscard]] bool exported() const noexcept { return exported_; }
 
-    /// Moves the memory to a file of its own, with a number of its own: who has the old one keeps
-    /// what was in it. Whoever mapped it must map again.
+    /// Moves the memory to a separate file, with a new number: holders of the old one keep what
+    /// was in it. Whoever mapped it must map again.
     void renew();
     /// Whether it is of this process, and no import.
     [[nodiscard]] bool is_own() const noexcept { return own_; }

@@ -37,7 +37,7 @@ void leave_pool(allocation const& freed) {
     from.space.give_back(freed.offset, freed.size);
     from.used -= bytes;
     the_world().devices[std::size_t(from.ordinal)]->memory_used -= bytes;
-    // A block without an allocation goes back, unless somebody else may have it mapped.
+    // A block without an allocation is freed, unless another process may have it mapped.
     std::uint64_t const first = freed.offset / from.block_bytes;
     std::uint64_t const last = (freed.offset + freed.size - 1) / from.block_bytes;
     for (std::uint64_t block = first; block <= last; ++block) {

@@ -83,7 +83,7 @@ std::function<void()> source_of_warp(void** parameters, unsigned) {
     return [=] { tool::source_of_warp<Bytes>(ring, task, findings, 0, 1, again_later()); };
 }
 
-/// How many threads of the CPU stand for the kernel's.
+/// How many CPU threads act as the kernel's.
 unsigned team_of(void** parameters, int index) {
     auto const threads = parameter<unsigned>(parameters, index);
     constexpr unsigned most_threads = 64;

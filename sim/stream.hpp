@@ -20,8 +20,8 @@ struct stream : work_queue {
     std::shared_ptr<std::atomic<bool> const> given_up; ///< its context's
 };
 
-/// Runs streams on threads of its own, of which at most two stay when there is nothing to do.
-/// Every stream with work has a thread, so work that waits for other work never starves it.
+/// Runs streams on separate threads, of which at most two stay when there is nothing to do. Every
+/// stream with work has a thread, so work that waits for other work never starves it.
 class scheduler {
 public:
     /// Adds an operation to the end of a stream; what `extra` names must be done before it too.

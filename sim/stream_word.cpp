@@ -62,7 +62,7 @@ CUresult write_value(char const* name, CUstream handle, CUdeviceptr address, Wor
     });
 }
 
-// Whoever writes the word tells nobody, so that it is polled.
+// The writer of the word sends no notice, so the stream polls it.
 template <class Word>
 CUresult wait_value(char const* name, CUstream handle, CUdeviceptr address, Word value,
                     unsigned flags) {

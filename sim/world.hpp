@@ -62,7 +62,7 @@ struct context {
     std::vector<std::shared_ptr<arena>> arenas;
     std::set<CUcontext> peers; ///< enabled with cuCtxEnablePeerAccess
     completions departed;      ///< last work of destroyed streams
-    /// It ends with work that waits for a word that nobody writes: nothing more of it is done.
+    /// It ends although work waits for a word that is never written: that work is dropped.
     std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);
 };
 
@@ -160,7 +160,7 @@ void drain_or_give_up(context& of, world_lock& lock);
 /// The same as drain() for a whole device: what freeing memory waits for.
 void drain_device(int ordinal, world_lock& lock);
 
-/// The context's allocations that freeing or destroying gives back.
+/// The context's allocations that freeing or destroying returns.
 void release_memory(context& of);
 void free_allocation(allocation& freed);
 void leave_pool(allocation const& freed);

@@ -150,7 +150,7 @@ bool is_ambiguous(std::uintptr_t stream, std::optional<int> to, std::optional<in
     return stream > last_default || (to && from && *to != *from);
 }
 
-/// Submits a batch in the order of a stream, which nobody waits for.
+/// Submits a batch in the order of a stream; no call waits for it.
 void leave_to_stream(batches& of, std::span<copy_piece const> pieces, void* stream) {
     of.leave(of.queue().submit(pieces, after{.stream = stream}, then{stream}), {});
 }

@@ -14,7 +14,7 @@ namespace {
 
 using array = nb::ndarray<nb::array_api>;
 
-/// @param owner       kept alive by the array, and by whoever imports it
+/// @param owner       kept alive by the array, and by its importer
 /// @param strides     in elements
 /// @param code, bits  DLDataType
 /// @param device_type DLDeviceType

@@ -83,7 +83,7 @@ private:
     pid_t owner_ = ::getpid();
 };
 
-/// One gdr_open(), closed when nobody has it any more.
+/// One gdr_open(), closed when its last reference goes.
 /// Thread rule: the GIL protects the members.
 class session {
 public:
@@ -114,7 +114,7 @@ private:
     bool open_ = true;
 };
 
-/// One pinned range, unpinned when nobody has it any more. It holds its session.
+/// One pinned range, unpinned when its last reference goes. It keeps its session open.
 /// Thread rule: the GIL protects the members.
 class pinned {
 public:
@@ -154,8 +154,8 @@ public:
         });
     }
 
-    /// Runs copy(handle): small ones under the GIL, where nobody can begin to unmap, larger ones
-    /// while other threads run Python.
+    /// Runs copy(handle): small ones under the GIL, where no thread can begin to unmap, larger
+    /// ones while other threads run Python.
     template <class Copy>
     int copied(copy_direction which, std::size_t size, Copy copy) {
         if (!mapped_ || !is_pinned())

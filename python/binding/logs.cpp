@@ -74,7 +74,7 @@ void bind_logs(nb::module_& module) {
                          return of.in_turn(false,
                                            [](log_ring& log) { return words_of(log.handle()); });
                      })
-        // For a thread that stands for a kernel, in tests.
+        // For a thread that acts as a kernel, in tests.
         .def_prop_ro("_handle_for_thread", [](held_log& of) {
             return of.in_turn(false,
                               [](log_ring& log) { return words_of(log.handle_for_thread()); });

@@ -31,7 +31,7 @@ struct gpu_facts {
 };
 
 nb::dict gpu(int ordinal) {
-    // The device is released without the GIL, too: that may wait for kernels.
+    // The device is also released without the GIL: that may wait for kernels.
     gpu_facts const found = without_gil([&]() -> gpu_facts {
         device const gpu = device::open(ordinal);
         return {gpu.name(), gpu.pci_address(), gpu.simulated(), gpu.driver_version(), gpu.bar1()};

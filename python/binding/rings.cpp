@@ -96,7 +96,7 @@ auto bind_ring(nb::module_& module, char const* name) {
                          return of.in_turn(false,
                                            [](Ring& ring) { return words_of(ring.handle()); });
                      })
-        // For a thread that stands for a kernel, in tests.
+        // For a thread that acts as a kernel, in tests.
         .def_prop_ro("_handle_for_thread", [](self& of) {
             return of.in_turn(false, [](Ring& ring) { return words_of(ring.handle_for_thread()); });
         });

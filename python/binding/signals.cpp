@@ -24,7 +24,7 @@ namespace {
 
 using held_arena = held<arena>;
 
-/// Makes a counter in the arena that was given, or in memory of its own.
+/// Makes a counter in the given arena, or in separate memory.
 template <class Counter>
 void make(held<Counter>* where, held_arena* given, int ordinal, std::uint64_t first) {
     constexpr std::size_t host_bytes = std::is_same_v<Counter, counter_to_cpu> ? sizeof(gpu::word) : 0;
@@ -77,7 +77,7 @@ auto bind_counter(nb::module_& module, char const* name) {
         .def("release", &self::release)
         .def_prop_ro("released", &self::is_released)
         .def_prop_ro("handle_words", [](self& of) { return words_of(of.shared()->handle()); })
-        // For a thread that stands for a kernel, in tests.
+        // For a thread that acts as a kernel, in tests.
         .def_prop_ro("_handle_for_thread",
                      [](self& of) { return words_of(of.shared()->handle_for_thread()); });
 }

@@ -29,7 +29,7 @@ public:
 
     /// Waits for a free version or for results, without the GIL, and looks at signals meanwhile.
     /// @param seconds nothing: as long as it takes
-    /// @return whether there is any; false, too, once the GPU's side has failed
+    /// @return whether there is any; also false once the GPU's side has failed
     [[nodiscard]] bool wait(std::optional<double> seconds);
     /// Launches the kernel that lays a version into the tensors, or publishes them.
     void launch(std::uintptr_t stream);
@@ -45,7 +45,7 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// The inputs, with what arrays are to be copied from.
+/// The inputs, with the arrays to copy from.
 class held_inputs : public held_steps<step_inputs> {
 public:
     using held_steps::held_steps;

@@ -37,7 +37,7 @@ auto without_gil(Call call) {
     return call();
 }
 
-/// One vkgdr_open(), closed when nobody has it any more.
+/// One vkgdr_open(), closed when its last reference goes.
 class gpu {
 public:
     explicit gpu(vkgdr_t opened) noexcept : handle_(opened) {}
@@ -53,7 +53,7 @@ private:
     vkgdr_t handle_;
 };
 
-/// One vkgdr_memory_alloc(), freed when nobody has it or a view of it any more.
+/// One vkgdr_memory_alloc(), freed when the last reference to it and its views goes.
 class memory {
 public:
     memory(vkgdr_memory_t allocated, nb::object kept) noexcept

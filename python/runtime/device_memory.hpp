@@ -30,19 +30,19 @@ struct layout {
 /// Thread rule: free.
 bool use_mapping(bool on) noexcept;
 
-/// A range of GPU memory: an allocation of its own, or somebody else's.
+/// A range of GPU memory: its own allocation, or memory of another owner.
 ///
 /// Small transfers take barmap's mapping where that gives what a blocking copy would: if all work
 /// that the copy would be ordered behind is done. Small are those for which the measured table of
 /// copies has loads and stores. The mapping is made once, when as many transfers have been made as
 /// it costs, and kept; the runtime copies memory that cannot be mapped.
 ///
-/// Thread rule: transfers may go on in several threads at once; destroying is exclusive.
+/// Thread rule: several threads may transfer at once; destroying is exclusive.
 class device_memory {
 public:
     /// Allocates on the current device. What the runtime answered is in status().
     explicit device_memory(std::size_t bytes);
-    /// Memory of somebody else, who keeps it alive.
+    /// Memory of another owner, which keeps it alive.
     device_memory(std::uintptr_t address, std::size_t bytes, int device);
     ~device_memory();
     device_memory(device_memory const&) = delete;

@@ -63,9 +63,9 @@ status pin_host(void* memory, std::size_t bytes) {
     return library.host_register(memory, bytes, hip::host_register_portable);
 }
 
-/// A copy on the device may go on when the call returns. Other libraries cannot be asked to wait
-/// for the default stream (the stream of __cuda_array_interface__ has no value for HIP's), so it is
-/// waited for here.
+/// A copy on the device may still run when the call returns. Other libraries cannot be asked to
+/// wait for the default stream (the stream of __cuda_array_interface__ has no value for HIP's), so
+/// it is waited for here.
 status settled(status answer, direction which) {
     if (answer != success || which != direction::on_device)
         return answer;

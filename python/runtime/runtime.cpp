@@ -72,7 +72,7 @@ table refusing_table(char const* vendor) {
     return result;
 }
 
-/// Whether a vendor says that there is no GPU of its own. A runtime that fails is not without one.
+/// Whether a vendor's runtime reports that it has no GPU. A runtime that fails may have one.
 bool lacks_gpu(vendor_table const& of) {
     if (!of.functions)
         return of.answer == insufficient_driver || of.answer == no_device;

@@ -89,7 +89,7 @@ struct world {
 /// The calling thread's last error.
 [[nodiscard]] error& last_error() noexcept;
 
-/// Whether a call of this function may go on: neither in a forked child, nor if BARMAP_SIM_FAIL
+/// Whether a call of this function may continue: neither in a forked child, nor if BARMAP_SIM_FAIL
 /// says that it fails.
 [[nodiscard]] error admit(char const* function) noexcept;
 
@@ -111,7 +111,7 @@ error call(char const* function, Body&& body) noexcept {
 /// invalid_handle.
 [[nodiscard]] std::shared_ptr<stream> get_stream(hip::stream handle);
 
-/// Adds work to the end of a stream; what `extra` names must be done before it, too.
+/// Adds work to the end of a stream; the work that `extra` names must also be done before it.
 std::shared_ptr<completion> submit(std::shared_ptr<stream> const& to, std::function<void()> run,
                                    std::shared_ptr<completion> extra = nullptr);
 

@@ -67,8 +67,8 @@ public:
     /// Each engine that is usable and reaches the memory.
     [[nodiscard]] std::vector<copy_method> engines(host_memory_kind host);
     /// cuMemcpy, pageable and pinned.
-    /// @param to_the_end wait for what cuMemcpy may leave under way: copies of pageable memory to
-    ///                   the GPU
+    /// @param to_the_end wait for copies that cuMemcpy may leave in flight: copies of pageable
+    ///                   memory to the GPU
     [[nodiscard]] std::vector<copy_method> driver(bool to_the_end = false);
 
     [[nodiscard]] barmap::mapping const& mapping() const { return target_.mapping; }

@@ -59,7 +59,7 @@ private:
 /// A kernel that runs by itself while the CPU works with it.
 class running_kernel {
 public:
-    /// Launches that many blocks of threads on a stream of its own, which no other work waits for.
+    /// Launches that many blocks of threads on a separate stream, for which no other work waits.
     /// @param stop what makes the kernel end early; called by the destructor if it still runs
     /// @throws error
     template <class... Parameters>

@@ -29,7 +29,7 @@ namespace barmap::tool::gdrcopy {
     X(get_mapping_type_string)
 
 /// The functions of libgdrapi.so.2, loaded at run time: from LD_LIBRARY_PATH, else from the lib
-/// folder beside this program, else from where the system's loader looks.
+/// directory beside this program, else from where the system's loader searches.
 struct gdrapi_library {
 #define BARMAP_GDRAPI_MEMBER(name) decltype(&::gdr_##name) name = nullptr;
     BARMAP_GDRAPI_FUNCTIONS(BARMAP_GDRAPI_MEMBER)

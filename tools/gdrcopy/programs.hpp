@@ -10,7 +10,7 @@
 namespace barmap::tool::gdrcopy {
 
 /// Runs the program of gdrcopy that argv[0] names: its exit code, or nothing where that is the name
-/// of none of them. Failures are told on stderr and give 1.
+/// of none of them. Failures are reported on stderr and give 1.
 [[nodiscard]] std::optional<int> run_by_name(int argc, char** argv);
 
 /// Whether this is a name for run_by_name() that no other program has.

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-/// The tests of gdrcopy_sanity. Each runs in a process of its own, which has not used CUDA yet.
+/// The tests of gdrcopy_sanity. Each runs in a separate process, which has not used CUDA yet.
 namespace barmap::tool::gdrcopy::sanity {
 
 struct settings {
@@ -85,7 +85,8 @@ void store_word(std::byte* to, std::uint32_t value);
 /// Waives unless gdr_pin_buffer_v2() takes these flags here.
 void waive_unless_pin_flags_work(bench const& on, gdr_pin_flags_t flags);
 
-/// By what older drivers prove that a process owns GPU memory; zeros where the driver has none.
+/// The tokens with which older drivers check that a process owns GPU memory; zeros if the driver
+/// has none.
 struct p2p_tokens {
     std::uint64_t p2p;
     std::uint32_t address_space;

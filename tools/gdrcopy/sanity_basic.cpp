@@ -118,7 +118,7 @@ void map_small_buffers(settings const& with) {
     on.through.close();
 }
 
-/// Runs on a thread of its own, which has no CUDA context, and hands on what it throws.
+/// Runs on a separate thread, which has no CUDA context, and rethrows its exceptions.
 template <class Work>
 std::future<void> in_thread(Work work) {
     return std::async(std::launch::async, std::move(work));

@@ -132,7 +132,7 @@ void pin_memory_of_the_parent(settings const& with) {
         if (gdrapi().pin_buffer(through.get(), address, GPU_PAGE_SIZE, p2p, address_space,
                                 &handle) != 0)
             return;
-        // The child may happen to have memory of its own at the same address.
+        // The child may have other memory at the same address.
         void* start = nullptr;
         if (gdrapi().map(through.get(), handle, &start, GPU_PAGE_SIZE) != 0)
             return;

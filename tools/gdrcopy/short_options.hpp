@@ -39,7 +39,7 @@ public:
 
     void footer(std::string const& text);
 
-    /// Nothing where the program shall go on; else its exit code: 0 after -h, 1 after an error,
+    /// Nothing if the program must continue; else its exit code: 0 after -h, 1 after an error,
     /// which has been told.
     [[nodiscard]] std::optional<int> parse(int argc, char** argv);
 

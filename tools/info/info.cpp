@@ -46,7 +46,8 @@ struct details {
     json crossovers = json::array();
 };
 
-/// What each usable backend maps, and by what it finds that, or why it does not map it.
+/// The kinds of memory that each usable backend maps, with the method that finds them, or the
+/// reason why not.
 void tell_kinds(details& all, std::vector<backend_report> const& backends) {
     table lines({"  maps", "memory", "here", "by, or why not"});
     lines.left_from(1);

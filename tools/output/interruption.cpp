@@ -13,7 +13,7 @@ namespace {
 
 std::atomic<int> told{-1}; // the pipe of the interruption that lives
 
-// All that a handler may do: whoever it interrupts may hold any lock.
+// A handler may do no more: the interrupted thread may hold any lock.
 void pass_on(int signal) {
     int const before = errno;
     auto const number = static_cast<unsigned char>(signal);

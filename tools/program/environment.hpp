@@ -9,8 +9,8 @@
 
 namespace barmap::tool {
 
-/// The variables of the program that is to be started. Where it is not, they are again what they
-/// were: this may be a process that goes on.
+/// The variables of the program to start. If the start fails, they are restored, since this process
+/// may continue.
 class environment {
 public:
     environment() = default;

@@ -6,12 +6,12 @@
 
 namespace barmap::tool {
 
-/// The program barmap, or that of gdrcopy which argv[0] names. Failures are told on stderr.
+/// The program barmap, or that of gdrcopy which argv[0] names. Failures are reported on stderr.
 /// @return its exit code (exit_codes.hpp)
 [[nodiscard]] int run_program(int argc, char** argv);
 
-/// Runs this program anew in the place of this process, words.front() being its name. Returns only where that
-/// fails, with errno.
+/// Runs this program again in place of this process; words.front() is its name. Returns only where
+/// that fails, with errno.
 void start_again(std::vector<std::string> const& words);
 
 } // namespace barmap::tool

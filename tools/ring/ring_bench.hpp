@@ -134,7 +134,7 @@ private:
 /// @throws gpu_timeout
 [[noreturn]] void say_that_ring_is_late(char const* what);
 
-/// Looks until it is so. Lets other threads run where that takes longer than messages do.
+/// Polls until the condition holds. Yields to other threads if that takes longer than messages do.
 /// @throws gpu_timeout
 template <class Condition>
 void wait_until(Condition const& is_so, char const* what) {

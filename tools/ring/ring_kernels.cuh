@@ -84,16 +84,16 @@ BARMAP_DEVICE gpu::word sum_of(sealed_message<Bytes> const& message) {
     return sum;
 }
 
-/// Whether to go on when the time is over: never, on a GPU.
+/// Whether to continue when the time is over: never, on a GPU.
 struct give_up {
     BARMAP_DEVICE bool operator()() const { return false; }
 };
 
-/// What all of them are told.
+/// The parameters of all kernels.
 struct ring_task {
     gpu::word first; ///< number of the first message
     gpu::word
-        count; ///< of messages that a thread (or the warp) pushes; a reader goes on until closed
+        count; ///< of messages that a thread (or the warp) pushes; a reader continues until closed
     gpu::word nanoseconds; ///< how long to wait before giving up
 };
 
@@ -263,8 +263,8 @@ BARMAP_DEVICE void echo_bare(gpu::ring_to_gpu<sealed_message<32>> const& in,
     leave(found, how, findings);
 }
 
-/// One of many threads, or the only one, which calls the CPU task.count times, with numbers as those of
-/// source_of_many. The answer to number n is to have the number n, too.
+/// One of many threads, or the only one, which calls the CPU task.count times, with numbers as
+/// those of source_of_many. The answer to number n must also have the number n.
 /// @param findings one for each thread
 /// @param times of thread 0: the clock's ticks of each call, and then nanoseconds and ticks of all
 template <unsigned Request, unsigned Reply, class Clock>

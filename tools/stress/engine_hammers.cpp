@@ -35,7 +35,7 @@ piece_hammer::piece_hammer(anvil const& at, std::uint64_t seed)
       gpu_now_(at.gpu_bytes), host_now_(source_) {
     assert(at.host.size() >= host_bytes(at.gpu_bytes) && at.gpu_bytes > longest);
     std::fill_n(at_.host.begin(), source_, std::byte{0});
-    // All of the GPU memory, so that it is known.
+    // All of the GPU memory, so that its content is known.
     std::span<std::byte> const source = at_.host.subspan(source_);
     fill_pattern(source, seed, 0);
     std::copy(source.begin(), source.end(), gpu_now_.begin());
@@ -104,7 +104,7 @@ void piece_hammer::verify(std::size_t used) {
     for (place const& each : places_)
         wrong_ += std::memcmp(&at_.host[each.host], &host_now_[each.host], each.bytes) != 0;
     wrong_ += wrong_ == before; // none of the pieces: something between them
-    // What is there is from now on what is known, so that it is not counted in every round.
+    // From now on the wrong bytes count as expected, so that later rounds do not count them again.
     std::copy_n(at_.host.begin(), source_, host_now_.begin());
     for (place const& each : places_)
         std::memcpy(&gpu_now_[each.gpu], &at_.host[each.host], each.bytes);

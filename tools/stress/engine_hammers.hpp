@@ -15,7 +15,7 @@
 /// Copies by an engine, as many and as fast as it goes, every byte of them verified.
 namespace barmap::tool {
 
-/// The memory that a hammer works in, and nobody else.
+/// The memory in which only one hammer works.
 struct anvil {
     engine_path const& path;   ///< reaches both sides
     std::size_t gpu_bytes;     ///< from the start of its GPU memory

@@ -108,7 +108,7 @@ void worker::post_some() {
     read_some(shared_, 0, {at, line}, "after a post");
 }
 
-/// A pin and a mapping of its own over a part of the region, for a write and a read.
+/// A separate pin and mapping over a part of the region, for a write and a read.
 void worker::map_some() {
     place const part = anywhere();
     pin const held =

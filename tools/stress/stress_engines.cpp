@@ -71,7 +71,7 @@ bool stress_pieces(report& out, opened_gpu const& gpu, running_engine const& whi
         formatted("{}: {} random pieces, {}", which.name, found.done, size_text(found.bytes)));
 }
 
-/// One order, on a thread of its own.
+/// One order, on a separate thread.
 struct pair_run {
     pair_order order;
     std::string_view name;
