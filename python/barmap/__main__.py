@@ -40,7 +40,7 @@ def _own_command() -> List[str]:
 
     if not sys.executable:
         return []
-    # Empty is the current directory, too. Where that is how this package was found, its own place stands for it.
+    # An empty entry also means the current directory: if it led to this package, its absolute path replaces it.
     own = str(_PROGRAM.parent.parent.resolve())
     path = [each for each in sys.path if isinstance(each, str)]
     if own in path or "" not in path:
@@ -49,17 +49,17 @@ def _own_command() -> List[str]:
         path[path.index("")] = own
     path = [each for each in path if each]
     program = f"import sys; sys.path[:] = {path!r}; from barmap.__main__ import main; sys.exit(main())"
-    # As multiprocessing does: -I, -E and others hold for the new process, too.
+    # As multiprocessing does: -I, -E and others also apply to the new process.
     options = getattr(subprocess, "_args_from_interpreter_flags")()
     return [sys.executable, *options, "-c", program]
 
 
 @contextlib.contextmanager
 def _signals_of_a_program() -> Iterator[None]:
-    """Signals as a program of its own has them, not as Python sets them.
+    """Signals as in a stand-alone program, not as Python sets them.
 
-    Python ignores SIGPIPE and SIGXFSZ, and would only note that SIGINT came. Whoever started it may have SIGINT
-    ignored. Threads other than the main one may not change signals.
+    Python ignores SIGPIPE and SIGXFSZ, and only notes SIGINT. Its parent may have made it ignore SIGINT. Threads
+    other than the main one may not change signals.
     """
     changed = []
     if threading.current_thread() is threading.main_thread():

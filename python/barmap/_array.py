@@ -54,7 +54,7 @@ class Array(Mapping):
 
     @property
     def __cuda_array_interface__(self) -> Dict[str, Any]:
-        """Version 3, without a stream: whoever has written must have waited for it."""
+        """Version 3, without a stream: work that wrote to the array must be complete."""
         if self.closed:
             raise ValueError("this array is closed")
         if self.gpu_address == 0:

@@ -8,14 +8,13 @@ from ._waiting import seconds as _seconds
 
 
 def checkpoint_prepare(seconds: float = 1.0) -> None:
-    """Releases all that the process holds of GPU memory through barmap, for a checkpoint of CUDA.
+    """Releases all GPU resources that the process holds through barmap, for a checkpoint of CUDA.
 
-    Without it, CUDA's memory moves when the process is checkpointed and restored, by
-    cuda-checkpoint, CRIU or an inference engine, and mappings go on to reach the memory that was
-    there before. Every object and every address stays what it is. Until `checkpoint_restore`,
-    calls that need the GPU raise, and an access to the memory, also by a NumPy array over it, ends
-    the process. Where the process is prepared, it does nothing. Covers the packages gdrcopy and
-    vkgdr, too.
+    Without this call, CUDA's memory moves when cuda-checkpoint, CRIU or an inference engine
+    checkpoints and restores the process, and mappings continue to reach the memory that was there
+    before. Objects and addresses stay valid. Until `checkpoint_restore`, calls that need the GPU
+    raise, and an access to the memory, also through a NumPy array, ends the process. Idempotent.
+    It also covers the packages gdrcopy and vkgdr.
 
     Parameters
     ----------
@@ -25,9 +24,9 @@ def checkpoint_prepare(seconds: float = 1.0) -> None:
     Raises
     ------
     barmap.Error
-        If some are still under way, or something cannot come back: memory that was opened by a
-        descriptor or an IPC handle, or that backend vulkan has allocated. Nothing has changed then,
-        unless the error says that the process is prepared.
+        If some are still in flight, or an object could not be restored: memory that was opened by a
+        descriptor or an IPC handle, or that backend vulkan has allocated. After an error nothing
+        has changed, unless it says that the process is prepared.
 
     Examples
     --------

@@ -125,7 +125,7 @@ def _write(dtype: np.dtype[Any], name: str, written: List[str], names: Set[str])
     """
     _expect_name(name, "the struct's name")
     if name in names:
-        raise ValueError(f"two structs would be called {name}: call a field otherwise")
+        raise ValueError(f"two structs would be called {name}: rename a field")
     names.add(name)
     if dtype.itemsize == 0:
         raise ValueError(f"{name} has no bytes")
@@ -137,7 +137,7 @@ def _write(dtype: np.dtype[Any], name: str, written: List[str], names: Set[str])
     )
     for field in fields:
         if field in names:
-            raise ValueError(f"the field {field} of {name} is called as a struct: call it otherwise")
+            raise ValueError(f"the field {field} of {name} has the name of a struct: rename it")
     alignment = max((member.alignment for member in members), default=1)
     is_packed = dtype.itemsize % alignment != 0 or any(
         member.offset % member.alignment != 0 for member in members
@@ -213,7 +213,7 @@ def _padding(begin: int, end: int, alignment: int, fields: Tuple[str, ...]) -> L
 def _expect_name(name: str, what: str) -> None:
     """Refuses names that C++ does not allow, or keeps for compilers."""
     if not isinstance(name, str):
-        raise TypeError(f"{what} is {kind_of(name)}, and not a text")
+        raise TypeError(f"{what} is {kind_of(name)}, not a string")
     is_identifier = re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII) is not None
     if not is_identifier or name in _KEYWORDS or re.match("_[A-Z_]", name):
         raise ValueError(f"{what} is {name!r}, which cannot be a name in C++")

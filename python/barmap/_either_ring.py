@@ -154,11 +154,11 @@ class EitherRing(HeldWithHandle[Ring]):
         return self._held.wait(checked(timeout))
 
     def close(self) -> None:
-        """Tells the other side that this one has ended. Closing twice is allowed.
+        """Declares that this side has ended. Closing twice is allowed.
 
-        In a ring to the GPU: no message will follow, and what was pushed before arrives. In a ring
-        to the CPU: nothing will be read any more, which whoever finds it full is told. The memory
-        stays: see `release`.
+        In a ring to the GPU: no message will follow, and messages that were pushed arrive. In a ring
+        to the CPU: no message will be read any more, and pushes to the full ring return `closed`.
+        The memory stays: see `release`.
 
         Raises
         ------

@@ -42,9 +42,9 @@ class MappingEvents:
     """The events of a mapping, from `Mapping.events`: an iterator, also an asynchronous one.
 
     ``for event in mapping.events()`` waits for each; so does ``async for``, while the event loop
-    goes on. Both end when all of the memory has been revoked, or may have been, after a queue
+    continues. Both end when all of the memory has been revoked, or may have been, after a queue
     overflow. An event is delivered once. One thread or task at a time may take events or wait for
-    them, and while one waits `Mapping.close` is refused: cancel the task first.
+    them; while one waits, `Mapping.close` raises an error: cancel the task first.
 
     It has a ``fileno``, so that it can be given to ``select``, ``selectors`` or
     ``loop.add_reader``, which then report when `poll` has an event. Take it from there before the
@@ -112,10 +112,10 @@ class MappingEvents:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[int]:
-        """Gives the descriptor to whoever is the only one: the last event, taken by another, would
-        not wake one who waits for it.
+        """Gives the descriptor to one thread at a time: a thread would never wake if another one
+        took the last event.
         """
-        fd = self.fileno()  # refuses in a forked child, where nobody may be left to release the lock
+        fd = self.fileno()  # refuses in a forked child, where no thread may be left to release the lock
         if not self._mapping._taking.acquire(blocking=False):
             raise RuntimeError("another thread or task waits for the events of this mapping")
         try:

@@ -71,6 +71,6 @@ def not_now(code: int, why: str) -> GDRStateError:
 def refusal(operation: str, code: int, why: Optional[str] = None) -> GDRError:
     """The exception for an errno value that this thread was just given."""
     why = why or gdrapi.last_failure() or "no more is known"
-    # What the core says is a sentence of its own.
+    # A message of the core is a whole sentence.
     text = why if why.startswith("cannot ") else f"cannot {operation}: {why}"
     return GDRError(code, f"{text} ({_name_of(code)})")

@@ -9,7 +9,7 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
 def include_dir() -> str:
-    """The folder that compilers of kernels search for ``barmap/gpu/ring.cuh``.
+    """The directory that compilers of kernels search for ``barmap/gpu/ring.cuh``.
 
     The headers below it need no others. They compile with nvcc, NVRTC, clang and hipcc, and as C++11
     for the CPU.

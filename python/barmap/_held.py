@@ -42,12 +42,12 @@ class Held(Generic[Thing]):
     def release(self) -> None:
         """Frees the memory, or gives it back to its arena. Releasing twice is allowed.
 
-        No kernel, stream or graph may use what is freed any more, and no kernel may wait for what
-        only this program would tell it: memory is freed as `cudaFree` does it, which waits for all
-        kernels that run. Calls of other threads end first. Garbage collection does the same.
+        No kernel, stream or graph may use the memory any more, and no running kernel may wait for a
+        message of this program: like `cudaFree`, freeing waits for all running kernels. Calls of
+        other threads end first. Garbage collection does the same.
 
-        What is in use stays: an arena's memory until the last counter in it is released, that of
-        steps as long as somebody has an array of `StepInputs.host`.
+        Memory in use stays: an arena's until the last counter in it is released, that of steps as
+        long as there is a reference to an array of `StepInputs.host`.
 
         Examples
         --------
@@ -73,18 +73,18 @@ class Held(Generic[Thing]):
 
 
 class HeldWithHandle(Held[ThingOfKernels]):
-    """The same of what kernels use."""
+    """The same for objects that kernels use."""
 
     _WORDS: List[str]  # what the words of a handle are
 
     def share(self) -> int:
-        """A file descriptor by which other processes of this machine open the same, without CUDA.
+        """A file descriptor with which other processes of this machine open the object, without CUDA.
 
-        `open_shared` of its class opens it. One process at a time pushes, pops or advances: from now on that one,
-        which goes on where the last one has stopped, also if that was killed. What is here holds
-        the memory, and may be closed. Whoever has the descriptor can write to all of its arena.
-        ``multiprocessing`` also takes rings and counters as they are, and a forked child opens those
-        that it inherits, as `Mapping.share` says of mappings.
+        `open_shared` of its class opens it. One process at a time pushes, pops or advances: from
+        now on the other one, which continues where the last one has stopped, even if that was
+        killed. This object only holds the memory, and may be closed. Each process that holds the
+        descriptor can write to the whole arena. ``multiprocessing`` also takes rings and counters
+        as they are, and a forked child opens those that it inherits, as with `Mapping.share`.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class HeldWithHandle(Held[ThingOfKernels]):
 
     @property
     def handle(self) -> npt.NDArray[Any]:
-        """What kernels take by value, as a NumPy array without axes of 64-bit words.
+        """The argument for kernels, passed by value, as a NumPy array without axes of 64-bit words.
 
         CuPy passes such an array as a struct of its bytes. ``handle.tobytes()`` are these bytes, and
         ``handle.ctypes.data`` is their address, for a launch by CUDA's own functions. It does not

@@ -126,12 +126,12 @@ class IpcMemory(NamedTuple):
 
 
 class Source(NamedTuple):
-    """GPU memory that somebody else owns.
+    """GPU memory of another owner.
 
     Attributes
     ----------
     owner : object or None
-        What keeps the memory alive.
+        Keeps the memory alive.
     address : int
         GPU address of the first element.
     layout : Layout

@@ -49,11 +49,11 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
     ----------
     slots : int
     lost : int
-        How many records this object has not read and never will: newer ones had taken their place,
-        or nobody wrote them.
+        How many records this object has not read and never will: newer ones took their place, or
+        their threads never wrote them.
     released : bool
     handle : array of 32 bytes
-        What kernels take by value.
+        The argument for kernels, passed by value.
     handle_words : tuple of int
         The same as four integers of 64 bits.
 

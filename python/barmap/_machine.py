@@ -192,7 +192,7 @@ def info() -> Dict[str, Any]:
 
     command = [str(tool._PROGRAM)]
     if tool._is_inside():
-        # A process of its own, for this one may not have looked for a GPU yet.
+        # A separate process, since this one may not have looked for a GPU yet.
         command = tool._own_command()
         if not command:
             raise _refused("run `barmap info`", "sys.executable is not set", "set it to the path of a Python")
@@ -237,14 +237,14 @@ def sim() -> None:
     """
     if _barmap.driver_is_used() and not (_barmap.gpu_count() and _barmap.gpu(0)["simulated"]):
         raise _refused(
-            "turn the simulated GPU on", "barmap has looked for a GPU already",
+            "turn the simulated GPU on", "barmap has already looked for a GPU",
             "call barmap.sim() before anything else",
         )
     os.environ["BARMAP_SIM"] = "1"
 
 
 def flush_stores() -> None:
-    """Makes all that this thread has posted leave the CPU. `Mapping.write` does so by itself.
+    """Makes all that this thread has posted leave the CPU. `Mapping.write` also does this.
 
     Examples
     --------

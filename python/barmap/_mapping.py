@@ -110,12 +110,12 @@ class Mapping(_barmap.MappedMemory):
         self._lay_out(layout, source.typed)
         self._owner = None if isinstance(source, Shared) else source.owner
         self._left = layout.nbytes  # bytes that no event has revoked
-        self._taking = threading.Lock()  # held by whoever takes an event, or waits for one
+        self._taking = threading.Lock()  # held while a thread takes an event, or waits for one
 
     def _lay_out(self, layout: Layout, typed: bool) -> None:
         self._layout = layout
         self._typed = typed
-        # Raw elements stand for a type that NumPy lacks, in whatever form it is written.
+        # Raw elements are those of a type that NumPy lacks, whose form barmap does not know.
         typed = typed and (layout.dtype.kind != "V" or layout.dtype.names is not None)
         self._set_elements(
             layout.dtype if typed else None, layout.format, layout.dtype.itemsize, layout.offset,
@@ -323,8 +323,8 @@ def map(
     backend : str, optional
         Name of the backend to use; the first that can, if not given.
     events : bool, optional
-        Have `Mapping.events` report when the GPU driver revokes the memory. Only barmap's kernel
-        module gdrdrv in callback mode does so; everywhere else this is refused.
+        Make `Mapping.events` report when the GPU driver revokes the memory. Only barmap's kernel
+        module gdrdrv in callback mode can; everywhere else `map` raises an error.
 
     Returns
     -------

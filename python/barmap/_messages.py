@@ -56,7 +56,7 @@ def expect_value(dtype: np.dtype[Any], value: Any, name: str = "the message") ->
             raise TypeError(f"{name} is {kind_of(value)}, and not {dtype}")
         number, range_of = operator.index(value), np.iinfo(dtype)
         if not range_of.min <= number <= range_of.max:
-            raise OverflowError(f"{name} is {number}, which no {dtype} can be")
+            raise OverflowError(f"{name} is {number}, which does not fit into {dtype}")
     elif dtype.kind in _ALLOWED:
         if not isinstance(value, _ALLOWED[dtype.kind]):
             raise TypeError(f"{name} is {kind_of(value)}, and not {dtype_name(dtype)}")

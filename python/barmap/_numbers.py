@@ -23,5 +23,7 @@ def unsigned(value: SupportsIndex, name: str, bits: int = 64) -> int:
         raise TypeError(f"{name} is {kind_of(value)}: give an integer")
     number = operator.index(value)
     if not 0 <= number < 1 << bits:
-        raise OverflowError(f"{name} is {number}, which no unsigned number of {bits} bits can be")
+        raise OverflowError(
+            f"{name} is {number}, which does not fit into an unsigned number of {bits} bits"
+        )
     return number

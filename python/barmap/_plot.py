@@ -75,7 +75,7 @@ def _styles(panels: Sequence[Panel]) -> Dict[str, Dict[str, Any]]:
     methods = list(dict.fromkeys(method for panel in panels for method in panel.curves))
     ours = (m for m in methods if m == "adaptive" or m.startswith("batch_queue"))
     black = next(ours, "auto")
-    first = ("auto", "channel", "driver", "cuMemcpy")  # which get a colour of their own
+    first = ("auto", "channel", "driver", "cuMemcpy")  # which get fixed colours
     others = sorted(set(methods) - {black}, key=lambda m: (not m.startswith(first), m))
     styles: Dict[str, Dict[str, Any]] = {black: {"color": "black", "linewidth": 2.2, "zorder": 3}}
     for index, method in enumerate(others):
@@ -158,7 +158,7 @@ def draw(panels: Sequence[Panel], title: Optional[str] = None) -> Any:
     curved = [panel for panel in panels if panel.curves]
     with_bandwidth = [panel for panel in curved
                       if any(p.bandwidth is not None for points in panel.curves.values() for p in points)]
-    # Names of rows take room of their own.
+    # Names of rows take additional room.
     widths = [_COLUMN if panel.curves else _COLUMN + 0.07 * max(map(len, panel.labels())) for panel in panels]
     machines = list(dict.fromkeys(panel.machine for panel in panels))
     rows = -(-len(panels) // _MOST_COLUMNS)

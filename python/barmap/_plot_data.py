@@ -109,7 +109,7 @@ def _batches(machine: str, rows: Sequence[Row]) -> List[Panel]:
 
 def _rates(machine: str, rows: Sequence[Row]) -> List[Panel]:
     """One for each direction, and each state of the link: messages by the size of their slot. A
-    message's time is what it takes in a row of many."""
+    message's time is its share of many successive ones."""
     panels = []
     for direction, words in DIRECTIONS.items():
         for load, link in ((False, "link idle"), (True, "link loaded")):

@@ -61,7 +61,7 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
         The consumer has closed the ring.
     released : bool
     handle : array of 32 bytes
-        What kernels take by value.
+        The argument for kernels, passed by value.
     handle_words : tuple of int
         The same as four integers of 64 bits.
 
@@ -185,7 +185,7 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
         A producer has closed the ring. Messages may be left that came before.
     released : bool
     handle : array of 32 bytes
-        What kernels take by value.
+        The argument for kernels, passed by value.
     handle_words : tuple of int
         The same as four integers of 64 bits.
 
@@ -273,10 +273,10 @@ class RingToCpu(EitherRing[_barmap.RingToCpu]):
         return out[: self._held.pop(out)]
 
     async def pop(self) -> Any:
-        """Waits for the next message, while the event loop goes on.
+        """Waits for the next message, while the event loop continues.
 
-        For the first millisecond the loop looks in each of its rounds; after that it sleeps between
-        the looks for a tenth of the time that has passed, 1 to 10 ms: an idle ring costs next to
+        For the first millisecond it polls in each round of the loop; after that it sleeps between
+        polls for a tenth of the time that has passed, 1 to 10 ms: an idle ring costs next to
         nothing, and its next message is up to 10 ms late. `wait_for` in a thread is faster.
 
         It may be cancelled at any time: a message is then either returned or still there.

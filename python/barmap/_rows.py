@@ -119,7 +119,9 @@ def expect_writable(to: Rows) -> None:
     if to.read_only:
         raise TypeError(f"{to.name} is read-only")
     if to.length > 1 and abs(to.stride) < to.row_nbytes:
-        raise ValueError(f"the rows of {to.name} overlap: their order would be left to chance")
+        raise ValueError(
+            f"the rows of {to.name} overlap, so the result would depend on the order of copies"
+        )
 
 
 def indices(name: str, given: npt.ArrayLike) -> npt.NDArray[np.int64]:

@@ -94,8 +94,8 @@ class EitherCounter(HeldWithHandle[Counter]):
     def open_shared(cls: Type[_Self], descriptor: SupportsIndex) -> _Self:
         """Opens a counter that another process has shared, without CUDA: `share` says more.
 
-        Streams are told to wait for it, or to set it, in the process that made it; `handle` has no
-        addresses here.
+        Only the process that made the counter can make streams wait for it or set it; `handle` has
+        no addresses here.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
         As set last.
     released : bool
     handle : array of 8 bytes
-        What kernels take by value.
+        The argument for kernels, passed by value.
     handle_words : tuple of int
         The same as an integer of 64 bits.
 
@@ -176,7 +176,7 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
     --------
     >>> with barmap.CounterToGpu() as inputs:
     ...     inputs.advance(17)
-    ...     inputs.wait(0, 17)  # the default stream goes on at once
+    ...     inputs.wait(0, 17)  # the default stream continues at once
     ...     inputs.value
     17
     """
@@ -297,8 +297,8 @@ class CounterToCpu(EitherCounter[_barmap.CounterToCpu]):
         return self._held.wait(unsigned(at_least, "at_least"), checked(timeout))
 
     async def reached(self, at_least: SupportsIndex) -> int:
-        """Waits until the number is at least this, while the event loop goes on: as `RingToCpu.pop`
-        waits. It may be cancelled at any time.
+        """Waits until the number is at least this, while the event loop continues, as
+        `RingToCpu.pop` waits. It may be cancelled at any time.
 
         Returns
         -------

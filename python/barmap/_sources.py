@@ -120,6 +120,6 @@ def find(x: Any, nbytes: Optional[SupportsIndex]) -> Source:
     if nbytes is None:
         raise TypeError("an address needs nbytes")
     if address < 0:
-        raise ValueError("an address is not negative")
+        raise ValueError("an address cannot be negative")
     layout = Layout.of((operator.index(nbytes),), "u1")
     return Source(None, address, layout, typed=False)

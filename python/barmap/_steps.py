@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 class StepInputs(EitherSteps[_barmap.StepInputs]):
     """GPU arrays that the CPU fills for each step: all of them at once, without a driver call.
 
-    `push` publishes what the arrays of `host` hold, about as fast as the CPU copies the bytes.
-    `load` has a stream lay the next push into the GPU arrays, by one kernel of one block, before
-    what the stream is given later: once before each step, or once in a CUDA graph, each replay of
-    which does so again. The kernels that read the arrays need no change.
+    `push` publishes the contents of the arrays in `host`, about as fast as the CPU copies the bytes.
+    `load` makes a stream copy the next push into the GPU arrays, with one kernel of one block,
+    before its later work: call it before each step, or once while a CUDA graph is captured, each
+    replay of which loads the next push. The kernels that read the arrays need no change.
 
-    Loads and pushes pair up in order, and a push may come before or after its load. A load waits on
-    the GPU for its push, for 10 seconds; if none comes, the GPU arrays stay as they were, later
-    work goes on, and `failed` says so: make a new one then.
+    Loads and pushes pair up in order, and a push may come before or after its load. On the GPU, a
+    load waits for its push for at most 10 seconds; if none comes, the GPU arrays stay as they were,
+    later work continues, and `failed` is true: make a new object then.
 
     It is a context manager: leaving the block releases it. After `release` calls raise `ValueError`;
     in a forked child, `barmap.Error`. One thread at a time fills `host` and pushes. The GPU arrays
@@ -161,9 +161,10 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
     """GPU arrays whose contents the CPU gets after each step, without a synchronisation: the tokens
     that a sampler has chosen.
 
-    `store` has a stream publish what the arrays hold, by one kernel of one block, after what the
-    stream was given before; in a CUDA graph, each replay does so. A store waits on the GPU for
-    room, for 10 seconds; if nothing is popped, that step's results are lost, and `failed` says so.
+    `store` makes a stream publish the contents of the arrays, with one kernel of one block, after
+    its earlier work; in a CUDA graph, each replay publishes them. On the GPU, a store waits for
+    room for at most 10 seconds; if nothing is popped, that step's results are lost, and `failed`
+    is true.
 
     Parameters, exceptions and lifetime are as with `StepInputs`, and read-only arrays are allowed.
     Any number of threads may use one: their calls take turns.
@@ -242,7 +243,7 @@ class StepOutputs(EitherSteps[_barmap.StepOutputs]):
         return self._views(results) if self._held.pop(results) else None
 
     async def get(self) -> Any:
-        """Waits for results, while the event loop goes on: as `RingToCpu.pop` waits.
+        """Waits for results, while the event loop continues, as `RingToCpu.pop` waits.
 
         It may be cancelled at any time: results are then either returned or still there.
 

@@ -51,7 +51,7 @@ def handle_of(stream: Stream) -> int:
         return operator.index(given)
     except TypeError:
         raise TypeError(
-            f"{kind_of(given)} is no stream: give one of PyTorch or CuPy, an object with "
+            f"{kind_of(given)} is not a stream: give one of PyTorch or CuPy, an object with "
             "__cuda_stream__, or a handle"
         ) from None
 

@@ -10,10 +10,10 @@ from ._naming import kind_of
 
 
 async def pause(begin: float) -> None:
-    """Lets the event loop go on between two looks.
+    """Lets the event loop continue between two polls.
 
-    For the first millisecond the loop looks in each of its rounds; after that it sleeps for a tenth
-    of the time that has passed, 1 to 10 ms.
+    For the first millisecond there is a poll in each round of the loop; after that this sleeps for a
+    tenth of the time that has passed, 1 to 10 ms.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def seconds(time: float, name: str) -> float:
     if not hasattr(time, "__float__"):
         raise TypeError(f"{name} is {kind_of(time)}: give seconds, as a number")
     if not time >= 0:
-        raise ValueError(f"{name} is {time}: a time is not negative")
+        raise ValueError(f"{name} is {time}: a time cannot be negative")
     return time
 
 

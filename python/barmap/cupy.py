@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CuPy arrays in memory of barmap's own, which every backend can map."""
+"""CuPy arrays in memory that barmap allocates, which every backend can map."""
 
 from __future__ import annotations
 

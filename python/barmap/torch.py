@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch tensors in memory of barmap's own, which every backend can map."""
+"""PyTorch tensors in memory that barmap allocates, which every backend can map."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ._steps import StepInputs, StepOutputs
 def allocator() -> torch.cuda.memory.CUDAPluggableAllocator:
     """The allocator, in PyTorch's form; always the same one.
 
-    Prefer `pool`: PyTorch's caching allocator then stands between, which makes small tensors cheap.
+    Prefer `pool`, which uses PyTorch's caching allocator, so that small tensors are cheap.
     ``torch.cuda.memory.change_current_allocator(allocator())`` takes every tensor from barmap, each
-    with driver calls of its own.
+    with separate driver calls.
 
-    Where there is no memory, a line on stderr says why, and PyTorch raises its out-of-memory error
+    If there is no memory, a line on stderr says why, and PyTorch raises its out-of-memory error
     (with `pool`) or makes a tensor without memory (with ``change_current_allocator``).
     """
     return torch.cuda.memory.CUDAPluggableAllocator(

@@ -88,7 +88,7 @@ std::int64_t rows::row(std::size_t at) const {
                               std::to_string(asked) + ", and ";
     // In lists of blocks, -1 often means that there is none.
     if (asked < 0)
-        throw std::invalid_argument(named + "rows count from 0: leave out what names no row");
+        throw std::invalid_argument(named + "rows count from 0: leave out entries without a row");
     throw std::out_of_range(named + array + " has " + std::to_string(count) + " rows");
 }
 

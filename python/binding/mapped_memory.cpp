@@ -209,7 +209,7 @@ window mapped_memory::part(Py_ssize_t offset, Py_ssize_t bytes) const {
 
 window mapped_memory::part(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const {
     if (bytes && *bytes < 0) [[unlikely]]
-        raise(PyExc_ValueError, "n is %zd: a length is not negative", *bytes);
+        raise(PyExc_ValueError, "n is %zd: a length cannot be negative", *bytes);
     auto const size = static_cast<Py_ssize_t>(window_.size);
     // Past the end, no length is right.
     return part(offset, bytes ? *bytes : std::max(size - offset, Py_ssize_t{0}));

@@ -103,7 +103,7 @@ private:
     [[nodiscard]] runtime::layout inside(std::size_t offset, steps const& strides,
                                          sizes const& shape, std::size_t element) const {
         if (strides.size() != shape.size())
-            throw nb::value_error("as many strides as axes, please");
+            throw nb::value_error("give as many strides as axes");
         auto lowest = static_cast<std::ptrdiff_t>(offset);
         auto highest = lowest + static_cast<std::ptrdiff_t>(element);
         for (std::size_t k = 0; k < shape.size(); ++k) {

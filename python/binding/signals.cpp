@@ -96,7 +96,7 @@ void bind_counters(nb::module_& module) {
                     return true;
                 });
                 if (!is_ahead)
-                    raise(PyExc_ValueError, "a counter does not go back, as it would to %llu",
+                    raise(PyExc_ValueError, "a counter only grows: it cannot go back to %llu",
                           static_cast<unsigned long long>(to));
             },
             nb::arg("to"))

@@ -165,7 +165,7 @@ constexpr error_text texts[] = {
     {13, "a symbol name or identifier is not valid"},
     {16, "a host pointer is not valid"},
     {17, "a device pointer is not valid"},
-    {21, "the direction of a copy is none that there is"},
+    {21, "the direction of a copy is not valid"},
     {31, "the function is not implemented yet"},
     {35, "there is no CUDA driver, or it is older than this needs"},
     {49, "the thread's driver context cannot be used by the runtime"},

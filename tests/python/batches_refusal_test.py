@@ -69,7 +69,7 @@ def in_gpu_memory(numbers):
 @pytest.mark.parametrize("numbers", [[2, -1, 3], [-1, 2, 3], [2, 3, -6], [-8, 0, 1], [3, 2, -(1 << 7)]], ids=str)
 def test_no_row_is_negative(refused, gpu, host, numbers, form):
     at = next(i for i, number in enumerate(numbers) if number < 0)
-    says = rf"_rows\[{at}\] is {numbers[at]}, and rows count from 0: leave out what names no row"
+    says = rf"_rows\[{at}\] is {numbers[at]}, and rows count from 0: leave out entries without a row"
     refused(ValueError, f"^from{says}", lambda: barmap.copy_rows(host, gpu, from_rows=form(numbers)))
     refused(ValueError, f"^from{says}", lambda: barmap.copy_rows(gpu, host, from_rows=form(numbers)))
     refused(ValueError, f"^to{says}", lambda: barmap.copy_rows(host, gpu, form(numbers), [0, 1, 2]))
@@ -228,9 +228,9 @@ def test_memory_that_is_not_there(refused, gpu, host):
 
 @pytest.mark.parametrize("stream", ["x", 1.5, object(), [1]])
 def test_what_is_no_stream(refused, gpu, host, stream):
-    refused(TypeError, "is no stream", lambda: barmap.copy_rows(host, gpu, from_rows=[0], stream=stream))
-    refused(TypeError, "is no stream", lambda: barmap.copy_rows(gpu, host, from_rows=[0], stream=stream))
-    with pytest.raises(TypeError, match="is no stream"):
+    refused(TypeError, "is not a stream", lambda: barmap.copy_rows(host, gpu, from_rows=[0], stream=stream))
+    refused(TypeError, "is not a stream", lambda: barmap.copy_rows(gpu, host, from_rows=[0], stream=stream))
+    with pytest.raises(TypeError, match="is not a stream"):
         barmap.batch_queue().submit([1], [1], [1], after=stream)
 
 

@@ -125,7 +125,7 @@ def test_names_that_cpp_does_not_allow_are_refused(name):
 
 
 def test_a_name_that_is_no_text_is_refused():
-    with pytest.raises(TypeError, match="the struct's name is an int, and not a text"):
+    with pytest.raises(TypeError, match="the struct's name is an int, not a string"):
         barmap.device_struct("f4", 1)
 
 
@@ -140,8 +140,8 @@ def test_a_name_that_is_no_text_is_refused():
     ([], ValueError, "thing has no bytes"),
     ({"names": ["x", "y"], "formats": ["i4", "i4"], "offsets": [0, 2]}, ValueError,
      "field y of thing overlaps the one before"),
-    ([("thing", "i4")], ValueError, "field thing of thing is called as a struct"),
-    ([("a", [("x", "i4")]), ("thing_a", "i4")], ValueError, "thing_a of thing is called as a struct"),
+    ([("thing", "i4")], ValueError, "field thing of thing has the name of a struct"),
+    ([("a", [("x", "i4")]), ("thing_a", "i4")], ValueError, "thing_a of thing has the name of a struct"),
     ([("a", [("b_c", [("x", "i4")])]), ("a_b", [("c", [("x", "i4")])])], ValueError,
      "two structs would be called thing_a_b_c"),
 ])

@@ -102,8 +102,8 @@ def test_versions_that_are_refused(kind):
 def test_streams_and_times_that_are_refused(kind):
     with kind({"x": barmap.alloc(1, "i4")}) as steps:
         launch = steps.load if kind is barmap.StepInputs else steps.store
-        with pytest.raises(TypeError, match="a str is no stream"):
+        with pytest.raises(TypeError, match="a str is not a stream"):
             launch("stream")
         for wrong in (-1, float("nan")):
-            with pytest.raises(ValueError, match="a time is not negative"):
+            with pytest.raises(ValueError, match="a time cannot be negative"):
                 steps.wait_for(wrong)

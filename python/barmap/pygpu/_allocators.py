@@ -14,7 +14,7 @@ from ._status import check
 
 
 class _HostSide:
-    """Host memory for a GPUArray, which then has device memory of its own beside it."""
+    """Host memory for a GPUArray, which then has separate device memory beside it."""
 
     _array: Any
 
@@ -101,7 +101,7 @@ class Allocator:
     ----------
     data : object
         A GPUArray; an object with ``__cuda_array_interface__``, such as a CuPy array; or a
-        PagelockedAllocator, whose memory the device can use, too. Kept alive.
+        PagelockedAllocator, whose memory the device can also use. Kept alive.
     host_data : numpy.ndarray, optional
         The host side; of the same shape and data type. New memory if not given.
 

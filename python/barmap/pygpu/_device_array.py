@@ -19,7 +19,7 @@ INVALID_VALUE = cudaError_t(1)
 def borrowed_memory(
     address: int, nbytes: int, device: Optional[int] = None
 ) -> _runtime.DeviceMemory:
-    """Memory on the device that somebody else owns and keeps.
+    """Memory on the device that another owner keeps.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def borrowed_memory(
     while at < end:
         base, size, status = _runtime.address_range(at)
         if status != 0:
-            _runtime.last_error()  # nobody's but ours
+            _runtime.last_error()  # only this call caused it
             if at != address:
                 raise ValueError(
                     f"the device memory at {address:#x} ends after {at - address} bytes, but the "

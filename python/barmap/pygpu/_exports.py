@@ -24,7 +24,7 @@ class Exported(Described):
     def __cuda_array_interface__(self) -> Dict[str, Any]:
         """The array, in version 3.
 
-        Whoever takes it waits for the legacy default stream, on which copies to the device go on.
+        Consumers must wait for the legacy default stream, on which copies to the device run.
         On AMD, where the interface has no value for that stream, copies are done when they return.
         """
         return {

@@ -41,12 +41,12 @@ class GPUArray(Transferred):
     UnsupportedDataType
         A TypeError: for another data type, or what is neither array nor shape.
     barmap.Error
-        If the runtime refuses; `last_status` then holds its code, too.
+        If the runtime refuses; `last_status` then also holds its code.
 
     Notes
     -----
     The memory on the device is not initialised: see `to_gpu`. Slices are views: they share the
-    memory on the device, and keep it; each has a host side of its own.
+    memory on the device, and keep it; each has a separate host side.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def _is_array(a: Any) -> bool:
 
 
 def shared(data: Any) -> GPUArray:
-    """An array on memory on the device that somebody else owns, and that it keeps.
+    """An array on memory on the device of another owner, which it keeps.
 
     Raises
     ------

@@ -31,7 +31,7 @@ def _length(n: int) -> int:
 
 
 def at_address(address: int, shape: Sequence[int], dtype: Any, order: Any) -> Any:
-    """An array on host memory that somebody else owns and keeps.
+    """An array on host memory that another owner keeps.
 
     Raises
     ------

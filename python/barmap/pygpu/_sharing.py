@@ -51,7 +51,7 @@ def expect_same(host_data: Any, shape: Tuple[int, ...], dtype: Any) -> None:
 
 
 class Found(NamedTuple):
-    """Memory on the device that somebody else owns, and the elements in it."""
+    """Memory on the device of another owner, and the elements in it."""
 
     memory: Any
     layout: Layout

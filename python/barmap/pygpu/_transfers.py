@@ -45,7 +45,7 @@ def download(memory: _runtime.DeviceMemory, layout: Layout, to: Any) -> int:
 
 
 def _download_packed(memory: _runtime.DeviceMemory, order: InMemory, target: Any) -> int:
-    """By way of host memory of its own, where elements have gaps on either side."""
+    """Through separate host memory, if elements have gaps on either side."""
     import numpy as np
 
     there = order.layout

@@ -64,7 +64,7 @@ def _fail() -> NoReturn:
 
 
 class Vkgdr:
-    """A GPU to allocate memory on. It is closed when nobody has it any more; memory may live longer.
+    """A GPU to allocate memory on. It closes with its last reference; memory may live longer.
 
     Any number of threads may use it at once.
 
@@ -243,7 +243,7 @@ class Memory(RawMemory):
 
     @property
     def __cuda_array_interface__(self) -> Dict[str, Any]:
-        """Version 3, bytes, without a stream: whoever has written must have waited for it."""
+        """Version 3, bytes, without a stream: work that wrote to the memory must be complete."""
         memory = self._allocated()
         return {
             "version": 3,

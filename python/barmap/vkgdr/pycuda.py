@@ -15,8 +15,8 @@ __all__ = ["Memory"]
 class Memory(pycuda.driver.PointerHolderBase, RawMemory):  # type: ignore[misc]
     """GPU memory for PyCUDA, for example ``pycuda.gpuarray.GPUArray(n, dtype, gpudata=memory)``.
 
-    It is freed when nobody has it or a view of it any more, and keeps the context in which it
-    was allocated from being garbage collected.
+    It is freed with the last reference to it and its views, and keeps the context in which it was
+    allocated from being garbage collected.
 
     Parameters
     ----------
