@@ -2,7 +2,7 @@
 // A feed handler that never starts CUDA pushes quotes to a kernel of another process, and pops its
 // orders, without a driver call and without a socket in between.
 //
-//     barmap sim -- ./feed         # without a GPU: a thread stands for the kernel
+//     barmap sim -- ./feed         # without a GPU: a thread acts as the kernel
 //     nvcc -x cu -std=c++20 -o feed feed.cpp $(pkg-config --cflags --libs barmap)
 #include "pass_descriptor.hpp"
 
@@ -51,7 +51,7 @@ __global__ void kernel(rings::ring_to_gpu<quote> in, rings::ring_to_cpu<order> o
 }
 #endif
 
-/// The feed handler, in a process of its own. @return its exit status
+/// The feed handler, in a separate process. @return its exit status
 int feed(int socket) try {
     int const to_gpu = receive_descriptor(socket), to_cpu = receive_descriptor(socket);
     if (to_gpu < 0 || to_cpu < 0)
@@ -96,7 +96,7 @@ int main() try {
     close(ends[1]);
 
     auto const gpu = barmap::device::open(0);
-    // A descriptor of a ring gives access to the whole arena, so these two have one of their own.
+    // A descriptor of a ring gives access to the whole arena, so these two have a separate one.
     barmap::arena const memory(gpu, 1 << 16, 1 << 16);
     barmap::ring_to_gpu<quote> quotes(memory, 256);
     barmap::ring_to_cpu<order> orders(memory, 256);

@@ -16,7 +16,7 @@ int main() try {
     barmap::window const word = map.window();
     barmap::write_value(word, std::uint64_t{0});
 
-    // Any work of the GPU does; here it is a copy that nobody waits for.
+    // Any work of the GPU will do; here it is a copy for which no call waits.
     cuda_driver const cuda(gpu.ordinal());
     static std::uint64_t const signal = 7;
     cuda.start_copy_to_gpu(pin.gpu_address(), &signal, sizeof signal);

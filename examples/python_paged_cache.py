@@ -7,7 +7,7 @@ which then takes over the blocks; later they come back into other ones. Both req
 tokens that they get alone.
 
     python3 examples/python_paged_cache.py            no framework: NumPy computes on mapped memory
-    python3 examples/python_paged_cache.py --torch    PyTorch, and copies on a stream of their own
+    python3 examples/python_paged_cache.py --torch    PyTorch, and copies on a separate stream
 
 Runs without a GPU as well: BARMAP_SIM=1 python3 examples/python_paged_cache.py
 """
@@ -116,7 +116,7 @@ def main(gpu):
         model.step(first)
     before = gpu.bytes()[first.blocks]
 
-    # Offload, while the model goes on with the other request.
+    # Offload, while the model continues with the other request.
     places = [9, 2, 11, 4, 5][: len(first.blocks)]
     wait = gpu.begin(barmap.copy_rows, pool, gpu.array, places, first.blocks)
     for _ in range(12):

@@ -3,7 +3,7 @@
 """A kernel that runs all the time and answers commands from Python, by two rings.
 
     python3 examples/python_ring.py                  needs CuPy
-    BARMAP_SIM=1 python3 examples/python_ring.py     needs g++: a thread stands for the kernel
+    BARMAP_SIM=1 python3 examples/python_ring.py     needs g++: a thread acts as the kernel
 
 With --cupy, CuPy is used in any case.
 """

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Writes to each GPU of the machine from a thread of its own, and shows what a GPU refuses.
+// SPDX-License-Identifier: MIT Writes to each GPU of the machine from a separate thread, and shows
+// what a GPU refuses.
 //
 //     barmap sim --devices 4 -- ./several_gpus        # without GPUs
 #include <barmap/barmap.hpp>
@@ -35,7 +35,7 @@ int main() try {
     }
     std::atomic<int> right = 0;
     {
-        // Opening one waits for no other. A thread needs no CUDA context of its own.
+        // Opening a GPU does not wait for another one. A thread needs no CUDA context.
         std::vector<std::jthread> threads;
         for (int ordinal = 0; ordinal < count; ++ordinal)
             threads.emplace_back([&right, ordinal] {

@@ -20,7 +20,7 @@ namespace {
 
 using batch = std::array<std::uint32_t, 1024>;
 
-/// What the worker does, in a process of its own.
+/// The worker, in a separate process.
 int work(int socket) try {
     int const descriptor = receive_descriptor(socket);
     if (descriptor < 0)

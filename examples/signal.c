@@ -48,7 +48,7 @@ int main(void) {
     printf("pushed %llu, %llu in flight\n", (unsigned long long)pushed,
            (unsigned long long)state.depth);
 
-    // The default stream goes on when the CPU says so, and tells how far it is.
+    // The default stream continues when the CPU advances `inputs`, and reports how far it is.
     if (barmap_counter_to_gpu_stream_wait(inputs, NULL, step) ||
         barmap_counter_to_cpu_record(done, NULL, step))
         return fail();

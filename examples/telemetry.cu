@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// A monitor in a process of its own follows a kernel that knows nothing of it: it reads counters in
-// GPU memory while the kernel works. The monitor has no CUDA context and needs no GPU time.
+// SPDX-License-Identifier: MIT A monitor in a separate process follows a kernel that does not know
+// of it: it reads counters in GPU memory while the kernel works. The monitor has no CUDA context
+// and needs no GPU time.
 //
 //     nvcc -std=c++20 -o telemetry telemetry.cu $(pkg-config --cflags --libs barmap)
 #include "pass_descriptor.hpp"
@@ -42,7 +42,7 @@ __global__ void work(float* values, counters* count) {
         atomicAdd(&count->done, 1);
 }
 
-/// The monitor, in a process of its own. @return its exit status
+/// The monitor, in a separate process. @return its exit status
 int watch(int socket) try {
     int const descriptor = receive_descriptor(socket);
     if (descriptor < 0)

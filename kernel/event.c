@@ -29,7 +29,7 @@ static void gdrdrv_event_append(struct gdrdrv_events *events, const struct gdrdr
 	events->count++;
 }
 
-/* The record that stands for all that was lost since the last one in the ring. */
+/* The record for all events that were lost since the last one in the ring. */
 static struct gdrdrv_event gdrdrv_overflow_record(const struct gdrdrv_events *events, u64 last_lost)
 {
 	return (struct gdrdrv_event){ .reason = GDRDRV_EVENT_OVERFLOW,
@@ -77,7 +77,7 @@ static bool gdrdrv_has_events(struct gdrdrv_events *events)
 	return result;
 }
 
-/* Makes sure that events lost after the last record in the ring have a record of their own. */
+/* Gives events that were lost after the last record in the ring a separate record. */
 static bool gdrdrv_event_peek(struct gdrdrv_events *events, struct gdrdrv_event *event)
 {
 	bool found;

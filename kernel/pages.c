@@ -14,7 +14,7 @@
  * nvidia.ko may call back after nvidia_p2p_put_pages() has returned success: without a token, it looks for a
  * table among those of the calling process only, and not to find it is no error. So it gets a number, which
  * identifies a pin while that is in this table, and is invalid later. Each entry has a reference to the pin,
- * and one to the module, whose code is to be called.
+ * and one to the module, whose code will be called.
  */
 static DEFINE_HASHTABLE(callbacks, 10);
 static DEFINE_SPINLOCK(callbacks_lock);

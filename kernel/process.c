@@ -10,7 +10,7 @@
 #include "gdrdrv.h"
 
 /*
- * The driver cannot hold a struct pid (put_pid is GPL-only), and the kernel may reuse one that nobody holds for
+ * The driver cannot hold a struct pid (put_pid is GPL-only), and the kernel may reuse one without a reference for
  * another process. It does not reuse a PID together with the start time. All threads have that of the group's leader.
  */
 void gdrdrv_remember_process(struct gdrdrv_process *process)
