@@ -22,7 +22,7 @@ namespace barmap::runtime {
 /// Makes the thread's device and context what they were; the context may be null.
 void use_context(int device, void* context);
 
-/// Makes sure that the thread has a context: what every call needs that is about memory or streams.
+/// Gives the thread a context, which every call about memory or streams needs.
 [[nodiscard]] status enter();
 
 /// Ends the primary context of the thread's device, with all that was made in it.

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What a copy needs to know of a mapped handle, found without a lock, and without trusting the
+/// The data of a mapped handle that copies need, found without a lock, and without trusting the
 /// handle: any number may be looked up. A copy keeps nothing alive. As with gdrcopy, unmapping what
 /// another thread is copying through is the program's error.
 namespace barmap::gdrapi {

@@ -5,14 +5,14 @@
 
 #include <optional>
 
-/// What can be said of this machine without cuInit, which would keep children that are forked later
+/// Facts about this machine that need no cuInit, which would keep children that are forked later
 /// from using CUDA.
 namespace barmap::gdrapi {
 
 /// Whether somebody has called cuInit in this process; also false where there is no CUDA.
 [[nodiscard]] bool cuda_is_initialised();
 
-/// What gdrdrv says of itself, where it is used.
+/// The properties that gdrdrv reports, if it is used.
 struct kernel_module {
     module_version version;
     bool persistent = true;

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-/// What a gdr_t points to. It begins with the descriptor of /dev/gdrdrv, or -1 where gdrdrv is not
+/// The target of a gdr_t. It begins with the descriptor of /dev/gdrdrv, or -1 if gdrdrv is not
 /// used: programs read it. The rest is there because gdrcopy's own tests copy a struct of its size.
 /// It is never freed, so that no later gdr_t has its address.
 struct gdr {

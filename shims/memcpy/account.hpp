@@ -6,8 +6,9 @@
 #include <cstddef>
 #include <string>
 
-/// What was taken and what was not, for BARMAP_LOG=info. Nothing here costs a program that copies
-/// no batches. Thread rule: every function may be called at once.
+/// Counts the batches that were taken and those that were not, for BARMAP_LOG=info. It costs
+/// nothing for a program that copies no batches. Thread rule: every function may be called at
+/// once.
 namespace barmap::memcpy_dropin {
 
 void count_taken(std::size_t pieces, std::size_t bytes) noexcept;

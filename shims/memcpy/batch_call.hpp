@@ -7,7 +7,7 @@
 
 namespace barmap::memcpy_dropin {
 
-/// What a program has given to cuMemcpyBatchAsync, of either version.
+/// The arguments of a call of cuMemcpyBatchAsync, of either version.
 struct batch_call {
     CUdeviceptr const* to;
     CUdeviceptr const* from;

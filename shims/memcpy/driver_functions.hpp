@@ -7,7 +7,7 @@
 
 #define BARMAP_INTERPOSED __attribute__((visibility("default")))
 
-/// What this library exports in the place of the driver's.
+/// The functions that this library exports in place of the driver's.
 extern "C" {
 
 BARMAP_INTERPOSED CUresult cuGetProcAddress(char const* name, void** function, int version,

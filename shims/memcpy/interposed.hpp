@@ -24,7 +24,7 @@ struct interposed {
 /// The one that the driver exports so, or null.
 [[nodiscard]] interposed* find_interposed(std::string_view symbol) noexcept;
 
-/// What a program gets that has looked for a function of the driver and found this one.
+/// The result for a program that searched for a function of the driver and found this one.
 /// @param found not null
 [[nodiscard]] void* hand_out(interposed& which, void* found) noexcept;
 

@@ -23,7 +23,7 @@ inline constexpr std::size_t least_pieces = 64;
 // The larger pieces are, the nearer both come to the link.
 inline constexpr std::size_t most_mean_bytes = std::size_t{128} << 10;
 
-/// What the lists say, without a question to CUDA.
+/// The judgement by the lists alone, without a question to CUDA.
 [[nodiscard]] std::optional<reason> judge_lists(batch_call const& call) noexcept;
 
 /// Whether the stream is being captured, which other questions to CUDA could end.
@@ -32,7 +32,7 @@ inline constexpr std::size_t most_mean_bytes = std::size_t{128} << 10;
 /// Whether the stream is of this context, which is the current one.
 [[nodiscard]] std::optional<reason> judge_context(CUstream stream, CUcontext ours);
 
-/// What the memory says. Where nothing is against it, the pieces are in `pieces`.
+/// The judgement by the memory. If nothing is against it, the pieces are in `pieces`.
 /// @throws std::bad_alloc
 [[nodiscard]] std::optional<reason> judge_memory(batch_call const& call, int ordinal,
                                                  std::vector<copy_piece>& pieces);

@@ -12,7 +12,7 @@ extern "C" __attribute__((visibility("hidden"))) ElfW(Dyn) const own_dynamic[] a
 namespace barmap::memcpy_dropin {
 namespace {
 
-/// What a loaded library has for looking names up.
+/// A loaded library's tables for name look-up.
 struct symbol_table {
     ElfW(Addr) base = 0;
     ElfW(Sym) const* symbols = nullptr;

@@ -11,14 +11,14 @@
 
 namespace barmap::vkgdr {
 
-/// What the flags of vkgdr_open ask for.
+/// The requests in the flags of vkgdr_open.
 struct coherence {
     bool denied = false;   ///< VKGDR_OPEN_FORCE_NON_COHERENT_BIT
     bool required = false; ///< VKGDR_OPEN_REQUIRE_COHERENT_BIT
 };
 
-/// What an error says. Programs for the original look for Vulkan's word where the GPU's memory is
-/// used up, so that stands beside CUDA's.
+/// The text of an error. Programs for the original look for Vulkan's word where the GPU's memory
+/// is used up, so that stands beside CUDA's.
 [[nodiscard]] std::string text_of(error const& failure);
 
 /// The GPU of the calling thread's context. @throws error with CUDA_ERROR_INVALID_CONTEXT where the
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] std::uintptr_t gpu_address() const noexcept { return gpu_address_; }
     [[nodiscard]] std::size_t size() const noexcept { return map_.size(); }
     [[nodiscard]] bool coherent() const noexcept { return coherent_; }
-    /// What ranges to flush and to invalidate are aligned to, bytes.
+    /// Alignment of ranges to flush and to invalidate, bytes.
     [[nodiscard]] std::size_t atom_size() const noexcept;
 
     /// @return why Vulkan would not allow to flush or to invalidate this range; null if it would

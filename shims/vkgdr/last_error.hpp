@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-/// What vkgdr_last_error() tells: one text for each thread. Thread rule: free.
+/// The text of vkgdr_last_error(), one for each thread. Thread rule: free.
 namespace barmap::vkgdr::last_error {
 
 void clear() noexcept;

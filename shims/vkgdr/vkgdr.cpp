@@ -59,7 +59,7 @@ Result answer(Result failed, Action&& action) {
     return failed;
 }
 
-/// What one property of live memory is; `otherwise` for a handle that is not live.
+/// One property of live memory; `otherwise` for a handle that is not live.
 template <class Result, class Property>
 Result property(vkgdr_memory_t mem, Result otherwise, Property&& of) {
     return answer(otherwise,

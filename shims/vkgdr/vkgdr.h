@@ -93,8 +93,9 @@ VKGDR_API void vkgdr_memory_invalidate(vkgdr_memory_t mem, size_t offset, size_t
 /*
  * Not of vkgdr: before a checkpoint of CUDA, and after it; docs/checkpoint.md.  Handles and addresses
  * stay what they are.  In between calls that need the GPU fail, and an access to the memory ends the
- * process.  prepare waits so many nanoseconds for calls of other threads.  false: vkgdr_last_error()
- * says why.  Memory that Vulkan allocated cannot come back: BARMAP_BACKEND=rm avoids it.
+ * process.  prepare waits that many nanoseconds for calls of other threads.  After false,
+ * vkgdr_last_error() says why.  Memory that Vulkan allocated cannot come back:
+ * BARMAP_BACKEND=rm avoids it.
  */
 VKGDR_API bool vkgdr_barmap_checkpoint_prepare(uint64_t at_most_ns);
 VKGDR_API bool vkgdr_barmap_checkpoint_restore(void);

@@ -24,7 +24,7 @@ namespace barmap::c {
 
 /// Notes the thread's last failure. @return the status
 int fail(barmap_status status, std::string_view text, int cause = 0) noexcept;
-/// The same of an exception.
+/// The same for an exception.
 int fail(error const& failure) noexcept;
 
 /// Where exceptions stop. Runs the body, or says why not.

@@ -5,7 +5,7 @@
 
 #include <string>
 
-/// What becomes of pins and mappings when the process is checkpointed and restored.
+/// Releases and restores pins and mappings around a checkpoint of the process.
 namespace barmap {
 namespace {
 

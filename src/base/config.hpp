@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-/// What the environment asks of barmap. The only code that reads it. Every variable is read once,
-/// when the first of them is needed; a process that runs with more rights than its user (setuid,
-/// setgid or file capabilities) ignores the environment. A
-/// variable BARMAP_... that nothing reads is named on stderr at this time, once, with the name that
-/// was probably meant; variables BARMAP_TEST_... belong to tests.
+/// The environment variables of barmap. The only code that reads them. Every variable is read
+/// once, when the first of them is needed; a process that runs with more rights than its user
+/// (setuid, setgid or file capabilities) ignores the environment. A variable BARMAP_... that
+/// nothing reads is named on stderr at this time, once, with the name that was probably meant;
+/// variables BARMAP_TEST_... belong to tests.
 /// Thread rule: every function may be called at once.
 namespace barmap::config {
 

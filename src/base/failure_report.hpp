@@ -9,7 +9,7 @@
 
 namespace barmap {
 
-/// What a failed start makes of a report: state, reason, advice. Call it in a catch block.
+/// Fills a report with the state, reason and advice of a failed start. Call it in a catch block.
 /// @tparam Report backend_report or engine_report
 /// @throws std::bad_alloc where that is the failure: it says nothing of what was started, and the
 ///         next call may start it

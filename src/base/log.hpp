@@ -5,8 +5,8 @@
 
 #include <string_view>
 
-/// What barmap decides, for people who ask: BARMAP_LOG=info prints each decision once (backends,
-/// copy routines), BARMAP_LOG=debug also each pin. Off by default. To stderr, one line at a time.
+/// Prints barmap's decisions on request: BARMAP_LOG=info prints each decision once (backends, copy
+/// routines), BARMAP_LOG=debug also each pin. Off by default. To stderr, one line at a time.
 namespace barmap::log {
 
 using level = config::log_level;

@@ -18,7 +18,7 @@ public:
     region& operator=(region&& other) noexcept;
     ~region();
 
-    /// Of whole pages; its addresses come with the first place().
+    /// A region of whole pages, whose addresses the first place() determines.
     [[nodiscard]] static region for_files(std::size_t bytes) noexcept;
 
     /// Addresses that fault on every access, at once. @throws error with errno
@@ -30,7 +30,8 @@ public:
     /// @throws error with errno
     [[nodiscard]] static region shared_memory(std::size_t bytes, int file = -1);
 
-    /// The same of a file's memory, to be read only; its descriptor need not be open for writing.
+    /// The same with a file's memory, for reading only; its descriptor need not be open for
+    /// writing.
     [[nodiscard]] static region read_only(std::size_t bytes, int file);
 
     /// Maps [file_offset, file_offset + bytes) of a file at `at` bytes into the region, readable,

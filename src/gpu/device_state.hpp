@@ -21,14 +21,13 @@ namespace barmap {
 
 struct batch_queue_state;
 
-/// What BARMAP_BACKEND asks for; empty: nothing. @throws error errc::invalid_argument
+/// The backend that BARMAP_BACKEND names; empty: none. @throws error errc::invalid_argument
 [[nodiscard]] std::string_view forced_backend();
 
-/// What BARMAP_ENGINE asks for, "none" included; empty: nothing. @throws error
-/// errc::invalid_argument
+/// The value of BARMAP_ENGINE, "none" included; empty: unset. @throws error errc::invalid_argument
 [[nodiscard]] std::string_view forced_engine();
 
-/// What all handles of one GPU share; or of a GPU without CUDA, all memory of it that is opened.
+/// The state that all handles of one GPU share; for a GPU without CUDA, all opened memory of it.
 struct device_state final : checkpoint::survivor {
     explicit device_state(backend::gpu gpu);
 
@@ -56,8 +55,7 @@ struct device_state final : checkpoint::survivor {
     /// call of CUDA's; no checkpoint is as short as the pause between looks.
     enum class look { always, seldom, never };
 
-    /// What every call that needs the GPU begins with. @throws error errc::forked_child,
-    /// errc::checkpointed
+    /// Begins every call that needs the GPU. @throws error errc::forked_child, errc::checkpointed
     [[nodiscard]] checkpoint::pass enter(std::string_view operation, look when);
 
     [[nodiscard]] bool is_overtaken() override;

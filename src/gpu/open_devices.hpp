@@ -11,8 +11,8 @@ namespace barmap {
 /// GPU waits for no other. @throws error as device::open()
 [[nodiscard]] std::shared_ptr<device_state> open_device(int ordinal);
 
-/// The same of a GPU that another process has shared memory of, without CUDA. A forked child makes
-/// its own. @throws error errc::invalid_argument for an unknown BARMAP_ENGINE
+/// The same for a GPU of which another process has shared memory, without CUDA. A forked child
+/// makes its own. @throws error errc::invalid_argument for an unknown BARMAP_ENGINE
 [[nodiscard]] std::shared_ptr<device_state> open_without_cuda(backend::gpu const& which);
 
 } // namespace barmap

@@ -34,13 +34,13 @@ class mapped {
 public:
     virtual ~mapped() = default;
     std::byte* data = nullptr; ///< CPU address of the first byte that was pinned
-    /// What holds the addresses, for backends that can map to given ones; else null. Whoever keeps
-    /// it has to vacate it before the mapping goes.
+    /// The reserved addresses, for backends that can map to given ones; else null. An owner that
+    /// keeps the region must vacate it before the mapping is destroyed.
     [[nodiscard]] virtual std::shared_ptr<os::region> addresses() const noexcept { return {}; }
     cache_kind kind = cache_kind::write_combining;
 };
 
-/// Where a mapping of so many bytes goes: to the addresses of an earlier one, or to new ones.
+/// The addresses for a mapping of that many bytes: those of an earlier one, or new ones.
 /// @throws error errc::unknown_layout if it does not fit there
 [[nodiscard]] std::shared_ptr<os::region> or_anywhere(std::shared_ptr<os::region> into,
                                                       std::size_t bytes);
@@ -57,7 +57,8 @@ public:
                                                       std::shared_ptr<os::region> into = {}) = 0;
     /// How the backend found the memory, where it has several ways.
     [[nodiscard]] virtual std::string_view way() const noexcept { return {}; }
-    /// What other processes can map the memory by; the core adds which backend and GPU it is of.
+    /// The description with which other processes can map the memory; the core adds the backend and
+    /// the GPU.
     /// @throws error errc::unsupported_operation where the backend cannot share
     [[nodiscard]] virtual shared_memory share();
     /// The resource manager's objects that it holds, for as long as it lives: by these an engine
@@ -65,17 +66,19 @@ public:
     [[nodiscard]] virtual std::vector<rm::held_object> objects() const { return {}; }
     /// Whether the driver has revoked the memory. @throws error
     [[nodiscard]] virtual bool revoked() { return false; }
-    /// What becomes readable with an event; -1 of a pin without pin_options::events.
+    /// The descriptor that becomes readable with an event; -1 for a pin without
+    /// pin_options::events.
     [[nodiscard]] virtual int event_fd() const noexcept { return -1; }
     /// The oldest event, its range in whole pages. @pre event_fd() is not -1. @throws error
     [[nodiscard]] virtual std::optional<pin_event> next_event() { return std::nullopt; }
     /// Where memory that the backend allocated lies; 0 for registered memory.
     [[nodiscard]] virtual CUdeviceptr allocated_address() const noexcept { return 0; }
-    /// What other backends can import memory by that this one allocated; null if they cannot.
+    /// The object with which other backends can import memory that this one allocated; null if they
+    /// cannot.
     [[nodiscard]] virtual std::shared_ptr<os::fd const> exported() const noexcept { return {}; }
 };
 
-/// What a backend can do, as known before it is started.
+/// The capabilities of a backend, as known before it is started.
 struct capability_set {
     std::uint32_t registers = 0;      ///< bit 1 << memory_kind for each kind that pin() takes
     bool allocates = false;           ///< overrides allocate()
@@ -108,7 +111,7 @@ public:
     /// it; any other error means broken. what() and advice() are what `barmap info` prints.
     virtual void start() = 0;
 
-    /// What the start found out. @pre started
+    /// The properties that the start found. @pre started
     [[nodiscard]] virtual backend_properties properties() const { return {}; }
 
     /// Registers memory that the caller owns and that capabilities().can_register().

@@ -31,14 +31,14 @@ public:
     [[nodiscard]] bool is_started() const noexcept { return is_started_.load(); }
     [[nodiscard]] bool usable() { return report().state == backend_state::usable; }
 
-    /// What the backend says before its self-test: a new instance is started, and destroyed.
+    /// The backend's report before its self-test: starts a new instance, and destroys it.
     [[nodiscard]] static backend_report probe(backend::registration const& entry,
                                               backend::gpu const& gpu);
 
-    /// Makes sure that it is usable. @throws error errc::backend_absent or errc::backend_broken
+    /// Checks that it is usable. @throws error errc::backend_absent or errc::backend_broken
     void require();
 
-    /// Makes sure that the self-test has not found memory of this kind out of reach.
+    /// Checks that the self-test has not found memory of this kind out of reach.
     /// @throws error errc::unsupported_memory
     void expect_usable(memory_kind kind);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char open_it[] = "open shared memory";
 
-/// What is packed, before the parts.
+/// The packed header, before the parts.
 struct header {
     std::array<char, 8> magic;
     std::uint32_t version;

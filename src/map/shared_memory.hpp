@@ -14,7 +14,7 @@
 
 namespace barmap::backend {
 
-/// What a process needs to map memory that another one has pinned.
+/// The data with which a process maps memory that another one has pinned.
 struct shared_memory {
     std::string backend; ///< whose `open` takes it
     memory_kind memory = memory_kind::unknown;
@@ -29,10 +29,10 @@ struct shared_memory {
 
     [[nodiscard]] std::size_t bytes() const noexcept;
 
-    /// Makes sure that so many parts can be packed. @throws error errc::unsupported_operation
+    /// Checks that this number of parts can be packed. @throws error errc::unsupported_operation
     static void expect_few(std::size_t parts, std::size_t most = most_parts);
 
-    /// Makes sure that an object of so many bytes has a part, and nothing is wanted beyond an end
+    /// Checks that an object of that many bytes has a part, and nothing is wanted beyond an end
     /// that it has not reached. @throws error errc::out_of_range
     static void expect_inside(part const& wanted, std::uint64_t size);
 
@@ -43,8 +43,8 @@ struct shared_memory {
     /// more parts, or more files, than one descriptor can say; what the system reports
     [[nodiscard]] os::fd pack() const;
 
-    /// What pack() of any process has put into a descriptor, which stays the caller's. Every value
-    /// is in its range; whether the objects have the parts is for the backend to find out.
+    /// Reads what pack() of any process has put into a descriptor, which stays the caller's. Every
+    /// value is in its range; whether the objects have the parts is for the backend to find out.
     /// @throws error errc::invalid_argument for another descriptor, errc::unsupported_operation for
     /// one of another version, or what the system reports
     [[nodiscard]] static shared_memory unpack(int descriptor);

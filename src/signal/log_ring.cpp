@@ -23,7 +23,7 @@ namespace {
 
 using log_clock = std::chrono::steady_clock;
 
-/// What the file of a log begins with; the records follow.
+/// The head of a log's file; the records follow.
 struct alignas(64) log_header {
     std::array<char, 8> magic;
     std::uint64_t version, slots;
@@ -89,7 +89,7 @@ private:
         return reinterpret_cast<gpu::word*>(host.data() + sizeof(log_header)) +
                (number & (slots - 1)) * gpu::log_record_words::words;
     }
-    /// What the record of this number has in the upper halves of its second words.
+    /// The upper halves of the second words of the record with this number.
     [[nodiscard]] std::uint32_t round_of(std::uint64_t number) const noexcept {
         return static_cast<std::uint32_t>(number >> shift()) + 1;
     }

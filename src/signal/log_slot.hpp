@@ -8,8 +8,8 @@
 
 namespace barmap {
 
-/// What a slot of a log says of a record: it is there; it has not come, or not all of it; a newer
-/// one has taken its place, or is about to.
+/// The state of a record in a slot of a log: it is there; it has not come, or not all of it; a
+/// newer one has taken its place, or is about to.
 enum class slot_state { whole, not_yet, gone };
 
 /// How many rounds one half of a slot is ahead of a round, by its second word.

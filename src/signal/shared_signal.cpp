@@ -23,8 +23,8 @@ constexpr char open_it[] = "open shared memory";
 
 constexpr std::size_t most_parts = 2; ///< of each block
 
-/// What is packed. Its files are what pin::share() makes of the GPU memory and, if parts are of
-/// host memory, the file of that.
+/// The packed data. Its files are the descriptor that pin::share() makes of the GPU memory and, if
+/// parts are of host memory, the file of that.
 struct packed_signal {
     std::array<char, 8> magic;
     std::uint32_t version, kind;

@@ -11,8 +11,8 @@ namespace barmap {
 namespace {
 
 constexpr double noise = 1.02;
-// A candidate that takes so many times the best, and falls further behind, is not tried on larger
-// sizes. One that catches up may have a long start and win later.
+// A candidate that takes `hopeless` times as long as the best, and falls further behind, is not
+// tried on larger sizes. One that catches up may have a long start and win later.
 constexpr double hopeless = 2;
 
 // Nanoseconds. One sample must be long against the clock's own 25 ns.

@@ -29,13 +29,13 @@ using nanosecond_clock = std::int64_t (*)() noexcept;
 ///     among.measure(2'000'000);
 ///     std::size_t const way_of_64_kib = among.winners()[copy::size_class(65536)];
 ///
-/// What disturbs a machine for some milliseconds makes a time longer and never shorter. So
+/// A disturbance of the machine for some milliseconds makes a time longer and never shorter. So
 /// measure() is called twice, with another contest in between, and the shorter of two times counts.
 class contest {
 public:
     static constexpr std::size_t max_candidates = 16;
 
-    /// Makes a candidate copy so many times; to the same place, as when a program updates it.
+    /// Makes a candidate copy that many times; to the same place, as when a program updates it.
     /// @return nanoseconds of all of them together, fences included; infinity: it cannot
     using timed_copies =
         std::function<double(std::size_t candidate, std::size_t bytes, unsigned repeats)>;

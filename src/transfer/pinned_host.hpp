@@ -29,8 +29,8 @@ public:
         }
     };
 
-    /// What is at this address: memory of our own, or else what CUDA says, which takes 0.1 us and
-    /// up to 9 us after a pause of the program (H200).
+    /// The memory at this address: barmap's own, or else as CUDA reports it, which takes 0.1 us
+    /// and up to 9 us after a pause of the program (H200).
     /// @return of size 0 if it is no pinned host memory, or was none 10 ms ago
     [[nodiscard]] allocation describe(std::byte const* host) noexcept;
 

@@ -28,7 +28,7 @@ private:
     CUmodule module_ = nullptr;
 };
 
-/// Starts so many blocks of threads; the parameters are copied before it returns. @throws error
+/// Starts that many blocks of threads; the parameters are copied before it returns. @throws error
 template <class... Parameters>
 void launch(CUfunction function, unsigned blocks, unsigned threads, CUstream stream,
             Parameters... parameters) {

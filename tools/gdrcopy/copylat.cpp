@@ -27,7 +27,7 @@ struct copylat_options {
 
 using preparation = std::function<void(std::size_t bytes)>;
 
-/// @param once   copies so many bytes
+/// @param once   copies that many bytes
 /// @param before what each copy is preceded by, and its own time subtracted; may be empty
 template <class Copy>
 summary measure(std::uint64_t iterations, std::size_t bytes, Copy const& once,

@@ -92,7 +92,7 @@ void put(json& row, ring_result const& found);
 /// "passed", or what was wrong.
 [[nodiscard]] std::string verdict(ring_result const& found);
 
-/// Has a kernel read or write so many messages, each of which is verified on the other side.
+/// Makes a kernel read or write that many messages, each of which is verified on the other side.
 /// @param tell called now and then with what is done, where time does not matter; may be empty
 /// @throws error, gpu_timeout
 [[nodiscard]] ring_result run_ring(ring_bench const& bench, ring_run const& what,

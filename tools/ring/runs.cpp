@@ -11,7 +11,7 @@
 namespace barmap::tool {
 namespace {
 
-/// The sum of all words of so many messages, modulo 2^64.
+/// The sum of all words of that many messages, modulo 2^64.
 std::uint64_t sum_of_all(unsigned bytes, std::uint64_t first, std::uint64_t count) {
     auto const sum_up_to = [](std::uint64_t n) { // 0 + 1 + ... + n - 1
         return n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n;

@@ -31,7 +31,7 @@ using hammer_progress = std::function<void(std::uint64_t done)>;
 class piece_hammer {
 public:
     static constexpr std::size_t longest = std::size_t{16} << 10;
-    /// Host memory that is needed for so much GPU memory.
+    /// Host memory that is needed for that much GPU memory.
     [[nodiscard]] static constexpr std::size_t host_bytes(std::size_t gpu_bytes) {
         return 3 * gpu_bytes;
     }

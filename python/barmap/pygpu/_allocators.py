@@ -68,7 +68,7 @@ class PagelockedAllocator(_HostSide):
     Raises
     ------
     barmap.Error
-        If the runtime does not lock so much memory.
+        If the runtime does not lock that much memory.
 
     Examples
     --------

@@ -18,7 +18,7 @@ namespace barmap::cuda {
 // so that no call is ever made through a null pointer, and none that is absent keeps the driver
 // from being used.
 // clang-format off
-/// What the library, the drop-ins and the plug-ins call.
+/// The functions that the library, the drop-ins and the plug-ins call.
 #define BARMAP_CUDA_LIBRARY_FUNCTIONS(X)                                                           \
     /*  2.0 */ X(init, "cuInit", (unsigned))                                                       \
     /*  2.2 */ X(driver_get_version, "cuDriverGetVersion", (int*))                                 \
@@ -124,7 +124,7 @@ namespace barmap::cuda {
     /* 12.8 */ X(memcpy_batch_async, "cuMemcpyBatchAsync",                                         \
                  (CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t, CUmemcpyAttributes*,      \
                   std::size_t*, std::size_t, std::size_t*, CUstream))
-/// What only the program, the Python package and the tests call.
+/// The functions that only the program, the Python package and the tests call.
 #define BARMAP_CUDA_OTHER_FUNCTIONS(X)                                                             \
     /*  6.0 */ X(get_error_name, "cuGetErrorName", (CUresult, char const**))                       \
     /*  6.0 */ X(get_error_string, "cuGetErrorString", (CUresult, char const**))                   \
@@ -185,10 +185,10 @@ struct driver_api {
 /// The same, or null with the reason in `why` where there is none.
 [[nodiscard]] driver_api const* try_api(std::string& why);
 
-/// What a user can do where there is no driver or no GPU.
+/// Advice for a user without a driver or a GPU.
 [[nodiscard]] std::string_view advice_without_gpu();
 
-/// What cuInit returned; nothing where the driver's library cannot be loaded. Loads it.
+/// The result of cuInit; nothing if the driver's library cannot be loaded. Loads it.
 [[nodiscard]] std::optional<CUresult> result_of_init();
 
 /// Whether a kernel driver also serves the simulated GPU: only if a test acts as one.

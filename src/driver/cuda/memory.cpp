@@ -125,9 +125,9 @@ attributes first_allocation(CUdeviceptr& at, CUdeviceptr end, memory_kind& kind)
     return {};
 }
 
-/// What is in [address, address + bytes) rounded out to pages. A page holds part of an allocation
-/// at least; one of a single byte is inside of it, and ranges of them are of one allocation, or of
-/// VMM chunks.
+/// The memory in [address, address + bytes), rounded out to pages. A page holds part of an
+/// allocation at least; one of a single byte is inside of it, and ranges of them are of one
+/// allocation, or of VMM chunks.
 memory describe_in(CUdeviceptr page, CUdeviceptr address, std::size_t bytes,
                    std::string_view operation) {
     if (address == 0 || bytes == 0 || address + bytes < address)

@@ -29,7 +29,7 @@ struct chunk {
     [[nodiscard]] std::size_t extent() const noexcept { return before + length + after; }
 };
 
-/// What a GPU address range is made of.
+/// The memory behind a GPU address range.
 struct memory {
     memory_kind kind = memory_kind::unknown;
     CUdeviceptr address = 0;
@@ -65,7 +65,7 @@ struct memory {
 /// @throws error
 [[nodiscard]] os::fd export_chunk(chunk const& chunk);
 
-/// What to do instead, for memory of a kind that no backend can map. One sentence.
+/// Advice for memory of a kind that no backend can map. One sentence.
 [[nodiscard]] std::string_view advice_for(memory_kind kind) noexcept;
 
 } // namespace barmap::cuda

@@ -15,8 +15,8 @@ struct memory_names {
     std::uint32_t client, memory;
     unsigned long long buffer; ///< CUDA's id, which no later allocation has
 
-    /// Of memory of this process that begins at a page: cudaMalloc's, or a pool's where libcuda
-    /// exports it.
+    /// The names of memory of this process that begins at a page: cudaMalloc's, or a pool's where
+    /// libcuda exports it.
     /// @return nothing where it cannot be told: the memory is gone, or its context
     [[nodiscard]] static std::optional<memory_names> of(CUdevice device, CUdeviceptr address);
 

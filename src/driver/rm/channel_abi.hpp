@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What a channel of our own on a copy engine needs of the resource manager and of the GPU: its
-/// address space, memory, the channel, and what is written into it.
-/// Names, numbers and layouts are those of NVIDIA's MIT-licensed open-gpu-kernel-modules (nvos.h,
+/// The parts of the resource manager and of the GPU that barmap's channel on a copy engine needs:
+/// its address space, memory, the channel, and what is written into it. Names, numbers and layouts
+/// are those of NVIDIA's MIT-licensed open-gpu-kernel-modules (nvos.h,
 /// nv-unix-nvos-params-wrappers.h, alloc_channel.h, ctrl0080gpu.h, ctrl2080ce.h, ctrla06c.h,
 /// ctrla06f/ctrla06fgpfifo.h, ctrlc36f.h, nv-ioctl.h, clc86f.h, clc8b5.h), compared from 535.54.03
 /// to 595.45.04. A class's parameters are read at the size that the driver knows, so that those

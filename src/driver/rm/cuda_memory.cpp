@@ -131,8 +131,9 @@ void expect_contiguous(abi::handle client, exported_objects::part const& part, C
     }
 }
 
-/// What libcuda says of a range of whole pages; in each object's length, as much of it as it holds.
-/// @param told what libcuda said of the whole range
+/// The objects that libcuda reports for a range of whole pages, each with the length that it holds
+/// of the range.
+/// @param told libcuda's report for the whole range
 std::vector<cuda_object> by_export(client_ptr const& client, exported_objects told,
                                    page_range const& pages) {
     std::vector<cuda_object> found;

@@ -7,10 +7,10 @@
 
 namespace barmap::rm {
 
-/// What a CUDA IPC handle says of an allocation. Its layout is not documented: these offsets were
-/// found on driver 580.159.04 and are verified at every start-up by the backend's self-test, and
-/// for every pin against what cuPointerGetAttributes says of the pointer's range (RANGE_START_ADDR
-/// and RANGE_SIZE).
+/// The description of an allocation in a CUDA IPC handle. Its layout is not documented: these
+/// offsets were found on driver 580.159.04 and are verified at every start-up by the backend's
+/// self-test, and for every pin against what cuPointerGetAttributes says of the pointer's range
+/// (RANGE_START_ADDR and RANGE_SIZE).
 struct ipc_fields {
     std::uint64_t pid;           ///< offset 8: the process that owns the allocation
     std::uint64_t size;          ///< offset 16: bytes, as asked for

@@ -8,10 +8,10 @@
 
 namespace barmap::rm {
 
-/// What GPU memory of a client's own is made of, bytes.
+/// Page size of GPU memory that a client allocates, bytes.
 inline constexpr std::size_t local_page = std::size_t{2} << 20;
 
-/// Contiguous GPU memory that CUDA knows nothing of. What it holds is what its last user left.
+/// Contiguous GPU memory without CUDA's knowledge. It holds what its last user left there.
 /// @param bytes a multiple of local_page. @throws error
 [[nodiscard]] memory_object allocate_local(std::shared_ptr<client const> const& owner,
                                            std::size_t bytes);

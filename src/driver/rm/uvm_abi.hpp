@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What registers a channel with NVIDIA's unified memory driver (/dev/nvidia-uvm), which owns the
-/// page tables of CUDA's address space and takes the faults in it. Names, numbers and layouts are
-/// those of NVIDIA's MIT-licensed open-gpu-kernel-modules (nvidia-uvm/uvm_ioctl.h), compared from
-/// 535.54.03 to 595.45.04. An ioctl's number is the command itself: no direction and no size.
+/// The ioctls that register a channel with NVIDIA's unified memory driver (/dev/nvidia-uvm), which
+/// owns the page tables of CUDA's address space and takes the faults in it. Names, numbers and
+/// layouts are those of NVIDIA's MIT-licensed open-gpu-kernel-modules (nvidia-uvm/uvm_ioctl.h),
+/// compared from 535.54.03 to 595.45.04. An ioctl's number is the command itself: no direction and
+/// no size.
 namespace barmap::rm::uvm_abi {
 
 inline constexpr unsigned long register_channel = 27;

@@ -99,7 +99,7 @@ struct features_parameters {
     std::uint32_t event_capacity;
 };
 
-/// What this process holds through the descriptor, and its user through all.
+/// The pins that this process holds through the descriptor, and its user through all descriptors.
 struct usage_parameters {
     std::uint64_t reserved;
     std::uint64_t pins; ///< out, and all below
@@ -112,7 +112,7 @@ struct usage_parameters {
 
 enum class event_reason : std::uint32_t { revoked = 1, overflow = 2 };
 
-/// What read() delivers. With an overflow, size is how many events were lost.
+/// A record that read() delivers. After an overflow, size is the number of lost events.
 struct event {
     std::uint64_t handle;
     std::uint32_t reason;

@@ -69,7 +69,7 @@ std::uint64_t kernel_module::pin_as(unsigned long request, Parameters& parameter
     return parameters.handle;
 }
 
-/// What the user holds, and may.
+/// The user's pins and limits.
 std::string kernel_module::limits() const {
     auto const of = [](std::uint64_t held, std::uint64_t most) {
         return std::to_string(held) + (most ? " of " + std::to_string(most) : "");

@@ -24,8 +24,8 @@ public:
                                     pin_options const& asked) const;
     void unpin(std::uint64_t handle) const noexcept;
 
-    /// What the module says of itself. Versions before 2.5 cannot be asked: they had no persistent
-    /// mappings and no flag. @pre nothing has been pinned by this descriptor
+    /// The module's mode. Versions before 2.5 do not report it: they had no persistent mappings
+    /// and no flag. @pre nothing has been pinned by this descriptor
     [[nodiscard]] backend_properties properties() const;
 
     /// Whether the memory was revoked.

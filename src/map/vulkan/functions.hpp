@@ -43,7 +43,8 @@ struct functions {
     abi::map_memory2_function map_memory2 = nullptr;
     abi::unmap_memory2_function unmap_memory2 = nullptr;
 
-    /// What needs no instance. @throws error errc::backend_absent if something is missing
+    /// The functions that need no instance. @throws error errc::backend_absent if something is
+    /// missing
     void load_global(os::library const& loader);
     /// @throws error errc::backend_absent if something is missing
     void load(VkInstance instance);

@@ -6,9 +6,9 @@
 #endif
 #include <vulkan/vulkan_core.h>
 
-/// What is newer than the oldest Vulkan headers that barmap builds with (1.3.239): the extensions
-/// VK_KHR_map_memory2 and VK_EXT_map_memory_placed. Names of our own, so that newer headers do not
-/// collide; values and layouts as in the Vulkan specification's registry.
+/// Declarations that the oldest Vulkan headers that barmap builds with (1.3.239) lack: the
+/// extensions VK_KHR_map_memory2 and VK_EXT_map_memory_placed. Names of our own, so that newer
+/// headers do not collide; values and layouts as in the Vulkan specification's registry.
 namespace barmap::backend::vulkan::abi {
 
 inline constexpr char map_memory2_extension[] = "VK_KHR_map_memory2";

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-/// What this CPU, under this operating system, can execute. Facts only: what to do with them is
-/// decided in routines.cpp.
+/// The instructions that this CPU, under this operating system, can execute. Facts only: what to do
+/// with them is decided in routines.cpp.
 namespace barmap::copy {
 
 namespace feature {

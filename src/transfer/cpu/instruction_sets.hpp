@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What each file of an instruction set defines. Every store and load moves any range between any
-/// alignments, keeps the rules of walk.hpp on the GPU side, and contains no fence.
-/// Calling one on a CPU without the instruction set is an invalid opcode: go through routines.hpp.
+/// The functions that each file of an instruction set defines. Every store and load moves any
+/// range between any alignments, keeps the rules of walk.hpp on the GPU side, and contains no
+/// fence. Calling one on a CPU without the instruction set is an invalid opcode: go through
+/// routines.hpp.
 namespace barmap::copy {
 
 namespace portable {

@@ -14,7 +14,7 @@
 
 namespace barmap::copy {
 
-/// What a copy routine needs of the CPU; src/transfer/cpu/cpu.hpp finds out what there is.
+/// The CPU features that a copy routine needs; src/transfer/cpu/cpu.hpp finds those of this CPU.
 using cpu_features = std::uint32_t;
 
 /// One way to move bytes, for one instruction set. Plain data; src/transfer/cpu/routines.cpp lists
@@ -40,7 +40,7 @@ inline constexpr std::size_t size_classes = 32;
 /// errc::unsupported_operation (the CPU or the OS lacks what it needs)
 [[nodiscard]] copy_routine const& find_routine(std::string_view name);
 
-/// What BARMAP_COPY asks for, or null if it is unset or "auto". @throws as find_routine
+/// The routine that BARMAP_COPY names, or null if it is unset or "auto". @throws as find_routine
 [[nodiscard]] copy_routine const* routine_forced_by_environment();
 
 /// One routine for every size.
