@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Times NCCL's all-reduce on two GPUs, alone and while batches of barmap's copy on both.
 
-    python3 tools/python/nccl_beside.py
+    python3 tools/python/nccl_beside.py [host|peer|inside]
 
-Prints a JSON object a line: microseconds, medians of three turns each. Needs PyTorch with NCCL and two GPUs.
+The batches go from each GPU to pinned host memory, to the other GPU, or inside it. Prints a JSON object a line:
+microseconds, medians of three turns each. Needs PyTorch with NCCL and two GPUs.
 """
 
 import json
 import os
+import sys
 import threading
 import time
 
@@ -23,14 +25,19 @@ SIZES = (4096, 1 << 20, 64 << 20)
 PIECES, PIECE = 4096, 16384
 
 
-def copy_until(stop, rank):
+def copy_until(stop, rank, between):
     queue = barmap.batch_queue(rank)
     gpu = torch.zeros(PIECES * PIECE, dtype=torch.uint8, device=f"cuda:{rank}")
-    host = torch.zeros(PIECES * PIECE, dtype=torch.uint8, pin_memory=True)
+    if between == "host":
+        other = torch.zeros(PIECES * PIECE, dtype=torch.uint8, pin_memory=True)
+    else:
+        other = torch.zeros_like(gpu, device=f"cuda:{1 - rank if between == 'peer' else rank}")
+        other.copy_(gpu)  # PyTorch enables the access between the two
+        torch.cuda.synchronize(rank)
     places = np.arange(PIECES) * PIECE
     sizes = np.full(PIECES, PIECE, np.int64)
     while not stop.is_set():
-        queue.wait(queue.submit(host.data_ptr() + places, gpu.data_ptr() + places, sizes))
+        queue.wait(queue.submit(other.data_ptr() + places, gpu.data_ptr() + places, sizes))
 
 
 def all_reduce(size):
@@ -45,7 +52,7 @@ def all_reduce(size):
     return sorted(found)[len(found) // 2]
 
 
-def main(rank):
+def main(rank, between):
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29511", RANK=str(rank), WORLD_SIZE="2")
     torch.cuda.set_device(rank)
     torch.distributed.init_process_group("nccl", device_id=torch.device("cuda", rank))
@@ -54,7 +61,7 @@ def main(rank):
         found = {False: [], True: []}
         for turn in range(6):
             stop = threading.Event()
-            copies = threading.Thread(target=copy_until, args=(stop, rank))
+            copies = threading.Thread(target=copy_until, args=(stop, rank, between))
             if turn % 2:
                 copies.start()
                 time.sleep(0.3)
@@ -66,10 +73,10 @@ def main(rank):
                 copies.join()
         if rank == 0:
             alone, beside = (sorted(found[each])[1] for each in (False, True))
-            print(json.dumps({"what": "all_reduce", "size": size, "alone_us": round(alone, 1),
+            print(json.dumps({"what": "all_reduce", "between": between, "size": size, "alone_us": round(alone, 1),
                               "beside_us": round(beside, 1), "ratio": round(beside / alone, 3)}), flush=True)
     torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":
-    torch.multiprocessing.spawn(main, nprocs=2)
+    torch.multiprocessing.spawn(main, (sys.argv[1] if len(sys.argv) > 1 else "host",), nprocs=2)
