@@ -74,20 +74,20 @@ public:
             open(slots_.front());
             return visit(slots_.front());
         }
-        slot* found = nullptr;
-        slot* its_own = nullptr;
-        for (slot& each : of(which)) {
-            if (is_free(each))
-                found = found ? found : &each;
-            if (each.is_open.load(std::memory_order_relaxed) && each.latest == *after)
-                its_own = &each;
-        }
+        auto const is_latest = [&](slot const& each) {
+            return each.is_open.load(std::memory_order_relaxed) && each.latest == *after;
+        };
         // Its batches stay where they are, unless it shared that only for want of another one.
-        if (its_own && (!its_own->is_shared || !found))
+        if (slot* const its_own = find(
+                of(which), [&](slot const& each) { return is_latest(each) && !each.is_shared; }))
             return visit(*its_own);
+        slot* found = find(of(which), is_free); // which may ask CUDA, in 0.5 us
         bool const is_shared = !found;
-        if (is_shared)
+        if (is_shared) {
+            if (slot* const its_latest = find(of(which), is_latest))
+                return visit(*its_latest);
             found = &of(which)[next_shared_++ % of_direction_];
+        }
         try {
             open(*found);
         } catch (std::exception const&) {
@@ -114,6 +114,11 @@ private:
     [[nodiscard]] std::span<slot> of(direction which) noexcept {
         return std::span(slots_).subspan(1 + static_cast<std::size_t>(which) * of_direction_,
                                          of_direction_);
+    }
+
+    [[nodiscard]] static slot* find(std::span<slot> among, auto const& condition) {
+        auto const found = std::ranges::find_if(among, condition);
+        return found == among.end() ? nullptr : &*found;
     }
 
     [[nodiscard]] static bool is_free(slot& which) {
