@@ -139,13 +139,13 @@ std::list<channel_queue::waiting_ticket> channel_queue::make_spare(std::size_t p
                                                                    std::size_t tickets) {
     {
         std::lock_guard const hold(ring_lock_);
-        if (waiting_.empty() && ring_->has_room(pieces, tickets))
+        if (!has_waiting() && ring_->has_room(pieces, tickets))
             return {}; // only this caller fills it
     }
     copy::flush_wc_stores(); // another thread may ring the doorbell
     std::list<waiting_ticket> spare;
     {
-        std::lock_guard const hold(ring_lock_);
+        std::lock_guard const hold(waiting_lock_);
         auto const end =
             std::next(used_.begin(), static_cast<std::ptrdiff_t>(std::min(tickets, used_.size())));
         spare.splice(spare.end(), used_, used_.begin(), end);
@@ -162,25 +162,48 @@ std::list<channel_queue::waiting_ticket> channel_queue::make_spare(std::size_t p
 void channel_queue::give(direction which, std::span<piece const> pieces, std::size_t bytes,
                          semaphore_word const& begin, device_clock::time_point until,
                          std::list<waiting_ticket>& spare) noexcept {
-    std::lock_guard const hold(ring_lock_);
     latest_.store(which, std::memory_order_relaxed);
-    ticket const number = given_.fetch_add(1, std::memory_order_release) + 1;
-    if (has_ended()) {
-        std::atomic_ref(*semaphore()).store(word_value(number), std::memory_order_release);
-    } else if (waiting_.empty() && ring_->has_room(pieces.size())) {
-        submit(which, pieces, bytes, begin, until);
-        if (!spare.empty())
-            spare.pop_front(); // that of this ticket
-    } else {
+    auto const fill = [&] {
         waiting_ticket& its = spare.front();
-        its.which = which;
         its.pieces.assign(pieces.begin(), pieces.end());
+        its.which = which;
         its.bytes = bytes;
         its.begin = begin;
         its.until = until;
-        waiting_pieces_.fetch_add(pieces.size() + 1, std::memory_order_relaxed);
-        waiting_.splice(waiting_.end(), spare, spare.begin());
+    };
+    bool const is_filled = has_waiting();
+    if (is_filled)
+        fill();
+    {
+        std::lock_guard const hold(waiting_lock_);
+        ticket const number = given_.fetch_add(1, std::memory_order_release) + 1;
+        if (has_ended()) {
+            std::atomic_ref(*semaphore()).store(word_value(number), std::memory_order_release);
+            return;
+        }
+        if (is_filled && has_waiting())
+            return wait_for_room(spare);
     }
+    // Nothing waits, and nobody else lets anything wait.
+    std::lock_guard const hold(ring_lock_);
+    if (has_ended())
+        return; // stop() has seen this ticket
+    if (ring_->has_room(pieces.size())) {
+        submit(which, pieces, bytes, begin, until);
+        if (!spare.empty())
+            spare.pop_front(); // that of this ticket
+        return;
+    }
+    if (!is_filled)
+        fill();
+    std::lock_guard const hold_waiting(waiting_lock_);
+    wait_for_room(spare);
+}
+
+// With waiting_lock_ held.
+void channel_queue::wait_for_room(std::list<waiting_ticket>& filled) noexcept {
+    waiting_pieces_.fetch_add(filled.front().pieces.size() + 1, std::memory_order_relaxed);
+    waiting_.splice(waiting_.end(), filled, filled.begin());
 }
 
 bool channel_queue::feed() noexcept {
@@ -189,16 +212,21 @@ bool channel_queue::feed() noexcept {
 }
 
 bool channel_queue::feed_ring() noexcept {
-    while (!has_ended() && !waiting_.empty() && ring_->has_room(waiting_.front().pieces.size())) {
-        waiting_ticket const& first = waiting_.front();
+    while (!has_ended() && has_waiting()) {
+        std::unique_lock hold(waiting_lock_);
+        waiting_ticket const& first = waiting_.front(); // which nobody else takes away
+        hold.unlock();
+        if (!ring_->has_room(first.pieces.size()))
+            break;
         submit(first.which, first.pieces, first.bytes, first.begin, first.until);
+        hold.lock();
         waiting_pieces_.fetch_sub(first.pieces.size() + 1, std::memory_order_relaxed);
         if (used_.size() < most_waiting / command_ring::most_pieces)
             used_.splice(used_.begin(), waiting_, waiting_.begin());
         else
             waiting_.pop_front();
     }
-    return !waiting_.empty();
+    return has_waiting();
 }
 
 void channel_queue::submit(direction which, std::span<piece const> pieces, std::size_t bytes,
@@ -291,7 +319,7 @@ std::string channel_queue::trouble() const {
 }
 
 bool channel_queue::stop() noexcept {
-    std::lock_guard const hold(ring_lock_);
+    std::scoped_lock const hold(ring_lock_, waiting_lock_);
     if (!channel_ || has_failed_.load(std::memory_order_acquire))
         return true;
     known_to_uvm_.reset();

@@ -153,6 +153,8 @@ public:
 private:
     /// feed(), with ring_lock_ held.
     bool feed_ring() noexcept;
+    /// Takes the first, which has been filled.
+    void wait_for_room(std::list<waiting_ticket>& filled) noexcept;
     void submit(direction which, std::span<piece const> pieces, std::size_t bytes,
                 semaphore_word const& begin, device_clock::time_point until) noexcept;
     [[nodiscard]] bool has_begun(ticket number) const noexcept;
@@ -202,7 +204,9 @@ private:
 
     std::atomic<ticket> given_{0};
     /// Never held while CUDA is called: a stream may count on the ring being fed meanwhile.
-    std::mutex ring_lock_; // of the ring, waiting_ and the end
+    std::mutex ring_lock_; // of the ring, and of taking from waiting_; before the next
+    /// Held for a moment only: who submits a long list does not wait until the ring has been fed.
+    std::mutex waiting_lock_; // of waiting_, used_ and the end
     std::list<waiting_ticket> waiting_;
     std::list<waiting_ticket>
         used_; ///< whose memory the next ones take: new pages cost 10 ns a piece
