@@ -118,16 +118,23 @@ TEST(batch_waiting_test, a_list_longer_than_all_room_is_taken_where_nothing_wait
     batch_program p;
     p.expect_to_work(1);
     std::vector<copy_piece> const list(1'100'000, {p.block.address(), p.host.address(), 1});
-    for (std::size_t const pieces : {std::size_t{100'000}, list.size()}) {
-        SCOPED_TRACE(pieces);
-        machine.gpu().hold(own_engine);
-        batch_ticket ticket{};
-        bool const is_taken =
-            returns([&] { ticket = p.queue.submit(std::span(list).first(pieces)); });
-        machine.gpu().release();
-        ASSERT_TRUE(is_taken);
-        p.expect_done(ticket);
-    }
+    batch_ticket ticket{};
+    auto const is_taken = [&](std::size_t pieces) {
+        return returns([&] { ticket = p.queue.submit(std::span(list).first(pieces)); });
+    };
+    machine.gpu().hold(own_engine);
+    bool const is_short_one_taken = is_taken(100'000);
+    machine.gpu().release();
+    ASSERT_TRUE(is_short_one_taken);
+    p.expect_done(ticket);
+
+    machine.gpu().hold(own_engine);
+    bool const is_long_one_taken = is_taken(list.size());
+    machine.gpu().stall(); // its million copies would take the fake engine a minute
+    machine.gpu().release();
+    ASSERT_TRUE(is_long_one_taken);
+    EXPECT_THROW((void)p.queue.wait(ticket, 20s), error);
+    machine.gpu().resume();
 }
 
 TEST(batch_waiting_test, what_waits_for_room_fails_with_its_channel) {
