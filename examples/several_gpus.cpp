@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT Writes to each GPU of the machine from a separate thread, and shows
-// what a GPU refuses.
+// SPDX-License-Identifier: MIT
+// Writes to each GPU of the machine from a separate thread, and shows what a GPU refuses.
 //
 //     barmap sim --devices 4 -- ./several_gpus        # without GPUs
 #include <barmap/barmap.hpp>

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT A monitor in a separate process follows a kernel that does not know
-// of it: it reads counters in GPU memory while the kernel works. The monitor has no CUDA context
-// and needs no GPU time.
+// SPDX-License-Identifier: MIT
+// A monitor in a separate process follows a kernel that does not know of it: it reads counters in
+// GPU memory while the kernel works. The monitor has no CUDA context and needs no GPU time.
 //
 //     nvcc -std=c++20 -o telemetry telemetry.cu $(pkg-config --cflags --libs barmap)
 #include "pass_descriptor.hpp"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT For the stand-alone program; in Python's extension,
-// python/binding/program.cpp does this.
+// SPDX-License-Identifier: MIT
+// For the stand-alone program; in Python's extension, python/binding/program.cpp does this.
 #include "program/execute.hpp"
 #include "program/program.hpp"
 
