@@ -55,9 +55,7 @@ private:
 template <class Call>
 auto without_gil(Call call) {
     last_failure().clear();
-    driver_is_used = true;
-    released_gil const others_run;
-    return call();
+    return python::without_gil(call);
 }
 
 /// Copies that run without the GIL. libgdrapi lets no mapping go while it is copied through only if

@@ -17,14 +17,6 @@ void bind_pygpu(nanobind::module_& module);
 void bind_pygpu_control(nanobind::module_& module);
 void bind_pygpu_memory(nanobind::module_& module);
 
-/// Runs a call of the runtime that may take long without the GIL.
-template <class Call>
-auto without_gil(Call call) {
-    driver_is_used = true;
-    released_gil const others_run;
-    return call();
-}
-
 /// The runtime's table. Loads its library at the first call.
 inline runtime::table const& gpu() {
     driver_is_used = true;

@@ -3,7 +3,6 @@
 
 #include "driver_use.hpp"
 #include "own_memory.hpp"
-#include "released_gil.hpp"
 
 #include <barmap/device.hpp>
 
@@ -15,14 +14,6 @@ namespace nb = nanobind;
 namespace barmap::python {
 namespace {
 
-/// Runs set-up calls of the core without the GIL.
-template <class Call>
-auto without_gil(Call call) {
-    driver_is_used = true;
-    released_gil const others_run;
-    return call();
-}
-
 struct gpu_facts {
     std::string name, pci_address;
     bool simulated;
@@ -30,7 +21,7 @@ struct gpu_facts {
     bar1_info bar1;
 };
 
-nb::dict gpu(int ordinal) {
+nb::dict describe_gpu(int ordinal) {
     // The device is also released without the GIL: that may wait for kernels.
     gpu_facts const found = without_gil([&]() -> gpu_facts {
         device const gpu = device::open(ordinal);
@@ -101,7 +92,7 @@ void bind_reports(nb::module_& module) {
         expect_not_forked("look for GPUs"); // count() would say that there are none
         return without_gil([] { return device::count(); });
     });
-    module.def("gpu", &gpu, nb::arg("ordinal"));
+    module.def("gpu", &describe_gpu, nb::arg("ordinal"));
     module.def("engines", &engines, nb::arg("ordinal"));
     module.def("copy_crossovers", &copy_crossovers, nb::arg("ordinal"), nb::arg("backend"));
     module.def("driver_is_used", [] { return driver_is_used.load(); });

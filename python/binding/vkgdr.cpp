@@ -2,7 +2,6 @@
 #include "vkgdr.hpp"
 
 #include "driver_use.hpp"
-#include "released_gil.hpp"
 
 #include "vkgdr/last_error.hpp"
 #include "vkgdr/vkgdr.h"
@@ -27,14 +26,6 @@ std::optional<std::string> last_error() {
     if (!text)
         return std::nullopt;
     return text.get();
-}
-
-/// Runs a call of libvkgdr while other threads run Python.
-template <class Call>
-auto without_gil(Call call) {
-    driver_is_used = true;
-    released_gil const others_run;
-    return call();
 }
 
 /// One vkgdr_open(), closed when its last reference goes.
