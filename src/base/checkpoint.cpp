@@ -88,7 +88,8 @@ constinit thread_local seat_of_thread here;
 
 struct end_of_thread {
     ~end_of_thread() {
-        if (seat* const own = std::exchange(here, {}).own)
+        seat* const own = std::exchange(here, {}).own;
+        if (own && own->passes.load(std::memory_order_relaxed) == 0) // else it ends in a call
             own->is_taken.store(false, std::memory_order_release);
     }
 };

@@ -14,9 +14,9 @@ namespace barmap {
 /// Thread rule: every member may be called at once, but describe().
 class engine_reach {
 public:
-    /// Takes down what the memory is, or has become, for engines that know no RM objects or where it
-    /// holds none. Memory that is later found to be other memory, because it was freed in between, is
-    /// then not reached. Before the first find().
+    /// Takes down what the memory is, or has become, for engines that know no RM objects or where
+    /// it holds none. Memory that is later found to be other memory, because it was freed in
+    /// between, is then not reached. Before the first find().
     void describe(cuda::memory const& memory, std::vector<rm::held_object> held);
 
     /// Releases what engines reach.

@@ -82,7 +82,7 @@ public:
                 of(which), [&](slot const& each) { return is_latest(each) && !each.is_shared; }))
             return visit(*its_own);
         slot* found = find(of(which), is_free); // which may ask CUDA, in 0.5 us
-        bool const is_shared = !found;
+        bool is_shared = !found;
         if (is_shared) {
             if (slot* const its_latest = find(of(which), is_latest))
                 return visit(*its_latest);
@@ -94,6 +94,7 @@ public:
             found = any_that_waits(); // more queues than one are a convenience
             if (!found)
                 throw;
+            is_shared = true;
         }
         found->latest = *after;
         found->is_shared = is_shared;

@@ -137,9 +137,9 @@ bool channel_queue::may_take(std::size_t pieces, std::size_t tickets) noexcept {
 
 std::list<channel_queue::waiting_ticket> channel_queue::make_spare(std::size_t pieces,
                                                                    std::size_t tickets) {
-    {
+    if (!has_waiting()) {
         std::lock_guard const hold(ring_lock_);
-        if (!has_waiting() && ring_->has_room(pieces, tickets))
+        if (ring_->has_room(pieces, tickets))
             return {}; // only this caller fills it
     }
     copy::flush_wc_stores(); // another thread may ring the doorbell

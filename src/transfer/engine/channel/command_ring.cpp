@@ -131,7 +131,8 @@ ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const&
     std::uint32_t launch = abi::launch_linear | abi::launch_non_pipelined;
     std::size_t at = 0, chunk = first_chunk;
     // An idle engine copies the first chunks while the others are put in order.
-    std::size_t const from = progress() + 1 == number ? first_chunk + 4 * next_chunk : 0;
+    bool const is_idle = begin.address == 0 && progress() + 1 == number;
+    std::size_t const from = is_idle ? first_chunk + 4 * next_chunk : 0;
     bool is_reordered = false;
     do {
         if (host && at == from)

@@ -144,6 +144,7 @@ state driver_queue::poll(ticket number, CUresult& result) const {
 
 bool driver_queue::is_idle() {
     CUresult result = cuda::success;
+    known_to_be_done_ = std::max(known_to_be_done_, ended_.load(std::memory_order_acquire));
     ticket const last = last_.load(std::memory_order_acquire);
     while (known_to_be_done_ < last && poll(known_to_be_done_ + 1, result) == state::done)
         ++known_to_be_done_;
