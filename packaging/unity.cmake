@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-# For builds with CMAKE_UNITY_BUILD, which take half the time: what several files of one target give
-# the same name to, each in its unnamed namespace or as a macro.
+# For builds with CMAKE_UNITY_BUILD: the files of a target that define the same names, each in its unnamed
+# namespace or as a macro, or that have options of their own.
 file(GLOB alone ${PROJECT_SOURCE_DIR}/src/transfer/cpu/*.cpp)
+list(FILTER alone EXCLUDE REGEX "/(cpu|routines)\\.cpp$")
 set_source_files_properties(${alone} TARGET_DIRECTORY barmap_objects
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# Each vendor's runtime as a table of functions of the same names.
 if(TARGET barmap_python)
-  foreach(file gdrapi own_memory pygpu_control pygpu_memory vkgdr)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/python/binding/${file}.cpp
-      TARGET_DIRECTORY barmap_python PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  endforeach()
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/python/runtime/hip.cpp
+    TARGET_DIRECTORY barmap_python PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 if(TARGET unit_tests)
   file(GLOB alone ${PROJECT_SOURCE_DIR}/tests/unit/signal/*_model_test.cpp)
@@ -18,10 +18,6 @@ endif()
 # A table of each vendor's runtime.
 if(TARGET runtime_tables)
   set_target_properties(runtime_tables PROPERTIES UNITY_BUILD OFF)
-endif()
-if(TARGET barmap_python_runtime)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/python/runtime/hip.cpp
-    TARGET_DIRECTORY barmap_python_runtime PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 # It defines what one file of the library does, which then brings others along.
 if(CMAKE_UNITY_BUILD AND TARGET c_api_boundary_test)

@@ -264,11 +264,7 @@ nb::tuple attribute(session const& of, int which) {
     return nb::make_tuple(code, value);
 }
 
-} // namespace
-} // namespace gdrapi_objects
-using namespace gdrapi_objects;
-
-void bind_gdrapi(nb::module_& module) {
+void bind(nb::module_& module) {
     gdrapi::failure_listener = &keep_failure;
     nb::module_ room = module.def_submodule("gdrapi");
     nb::class_<session>(room, "Session")
@@ -299,6 +295,13 @@ void bind_gdrapi(nb::module_& module) {
     room.attr("ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE") =
         static_cast<int>(GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE);
     room.attr("ATTR_USING_DMA_BUF_MMAP") = static_cast<int>(GDR_ATTR_USING_DMA_BUF_MMAP);
+}
+
+} // namespace
+} // namespace gdrapi_objects
+
+void bind_gdrapi(nb::module_& module) {
+    gdrapi_objects::bind(module);
 }
 
 } // namespace barmap::python

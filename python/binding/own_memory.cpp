@@ -32,7 +32,7 @@ struct kept_devices {
         return opened.try_emplace(gpu.ordinal(), gpu).first->second;
     }
 };
-kept_devices& kept() {
+kept_devices& devices() {
     static auto* const all = new kept_devices;
     return *all;
 }
@@ -62,13 +62,13 @@ void expect_not_forked(char const* operation) {
 device const& opened_device(int ordinal) {
     expect_not_forked("open a GPU");
     note_use();
-    return kept().keep(device::open(ordinal));
+    return devices().keep(device::open(ordinal));
 }
 
 device const& device_that_owns(std::uintptr_t address) {
     expect_not_forked("map GPU memory");
     note_use();
-    return kept().keep(device::from_pointer(reinterpret_cast<void const*>(address)));
+    return devices().keep(device::from_pointer(reinterpret_cast<void const*>(address)));
 }
 
 std::shared_ptr<own_memory> own_memory::allocate(std::size_t bytes, int ordinal,

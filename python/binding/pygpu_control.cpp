@@ -68,18 +68,18 @@ struct destroyed_without_gil {
 
 /// A stream or an event, made and destroyed without the GIL.
 template <class Object>
-class held {
+class owned {
 public:
     template <class... Arguments>
-    explicit held(Arguments... arguments)
+    explicit owned(Arguments... arguments)
         : object_(without_gil([&] { return new Object(arguments...); })) {}
     [[nodiscard]] Object const& get() const noexcept { return *object_; }
 
 private:
     std::unique_ptr<Object, destroyed_without_gil> object_;
 };
-using held_stream = held<runtime::stream>;
-using held_event = held<runtime::event>;
+using held_stream = owned<runtime::stream>;
+using held_event = owned<runtime::event>;
 
 template <class Held>
 void bind_object(nb::class_<Held>& type) {

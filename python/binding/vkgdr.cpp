@@ -132,11 +132,7 @@ PyType_Slot attribute_slots[] = {
 PyType_Spec attribute_spec = {"barmap._barmap.vkgdr.HasMemory", 0, 0,
                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, attribute_slots};
 
-} // namespace
-} // namespace vkgdr_objects
-using namespace vkgdr_objects;
-
-void bind_vkgdr(nb::module_& module) {
+void bind(nb::module_& module) {
     nb::module_ vkgdr_module = module.def_submodule("vkgdr");
     nb::class_<gpu>(vkgdr_module, "Gpu");
     nb::class_<memory>(vkgdr_module, "Memory", nb::type_slots(memory_slots))
@@ -165,6 +161,13 @@ void bind_vkgdr(nb::module_& module) {
         static_cast<int>(VKGDR_OPEN_FORCE_NON_COHERENT_BIT);
     vkgdr_module.attr("OPEN_REQUIRE_COHERENT_BIT") =
         static_cast<int>(VKGDR_OPEN_REQUIRE_COHERENT_BIT);
+}
+
+} // namespace
+} // namespace vkgdr_objects
+
+void bind_vkgdr(nb::module_& module) {
+    vkgdr_objects::bind(module);
 }
 
 } // namespace barmap::python

@@ -40,7 +40,7 @@ constexpr double fast_step_ns = 0.5; ///< also the simulated GPU's, which does n
 /// How the words are read: through barmap, or as the demonstration does.
 using poll = std::function<void(std::span<std::byte>, window)>;
 
-struct outcome {
+struct fresh_outcome {
     freshness judged;
     std::uint64_t counted; ///< how far the kernel came (modulo the word)
     bool caught_up;        ///< a read after the kernel's end gave its last value
@@ -63,8 +63,8 @@ public:
     }
 
     [[nodiscard]] mapping& through() { return reached_.mapping; }
-    outcome run(std::size_t bytes, std::size_t polls, poll const& read_words, progress& bar,
-                std::string const& title);
+    fresh_outcome run(std::size_t bytes, std::size_t polls, poll const& read_words, progress& bar,
+                      std::string const& title);
 
 private:
     gpu_kernels kernels_;
@@ -74,8 +74,8 @@ private:
     std::size_t gap_ = 0;
 };
 
-outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_words, progress& bar,
-                     std::string const& title) {
+fresh_outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_words,
+                           progress& bar, std::string const& title) {
     constexpr double patience_s = 10;
     std::size_t const word_bytes = std::min<std::size_t>(bytes, 8);
     bool const slow = word_bytes <= 2;
@@ -87,9 +87,9 @@ outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_word
     std::uint32_t const pace = slow ? slow_pace_cycles : 0;
     unsigned const threads = static_cast<unsigned>(bytes / word_bytes);
 
-    outcome result{freshness(word_bytes, bytes / word_bytes,
-                             slow && !simulated_ ? slow_step_ns : fast_step_ns),
-                   0, false};
+    fresh_outcome result{freshness(word_bytes, bytes / word_bytes,
+                                   slow && !simulated_ ? slow_step_ns : fast_step_ns),
+                         0, false};
     // Polls follow each other with nothing in between, not even a look at the clock, whose fence
     // would hide what is looked for.
     std::size_t const burst = word_bytes == 1 ? 16 : 64; // short against half way round a byte
@@ -110,7 +110,7 @@ outcome counter::run(std::size_t bytes, std::size_t polls, poll const& read_word
             read(words, place);
             std::memcpy(&first, words.data(), word_bytes);
         }
-        std::size_t const distinct = outcome::fewest_distinct(polls);
+        std::size_t const distinct = fresh_outcome::fewest_distinct(polls);
         for (std::size_t i = 0; i < polls || result.judged.distinct() < distinct; i += burst) {
             double const before = nanoseconds_since(begin);
             for (std::size_t k = 0; k < burst; ++k)
@@ -155,8 +155,8 @@ bool poll_with(counter& counting, fresh_options const& values, std::string const
         if (name == stale_load_name() && bytes % stale_load_width() != 0)
             continue;
         progress bar(values.polls);
-        outcome const found = counting.run(bytes, values.polls, read_words, bar,
-                                           formatted("{} by {}", size_text(bytes), name));
+        fresh_outcome const found = counting.run(bytes, values.polls, read_words, bar,
+                                                 formatted("{} by {}", size_text(bytes), name));
         bool const good = found.good(values.polls);
         all_good &= good;
         out.add({{"measurement", "fresh"},
