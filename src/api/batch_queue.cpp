@@ -17,7 +17,7 @@ namespace barmap {
 
 namespace {
 
-/// Identifies an engine in tickets: above 0, and different from those of the 65,534 engines before.
+/// Identifies an engine in tickets: above 0, and not that of any of the 65,534 engines before.
 std::uint64_t next_identity() noexcept {
     static std::atomic<std::uint64_t> latest{0};
     constexpr std::uint64_t most = 0xffff;
@@ -30,7 +30,7 @@ batch_queue_state::~batch_queue_state() {
     survives_.leave();
     for (started& each : all_)
         if (each.worker && !each.engine->close())
-            (void)new std::shared_ptr(each.worker); // what may still be written to stays
+            (void)new std::shared_ptr(each.worker); // leaked: copies may still write to its memory
 }
 
 void batch_queue_state::give_up_stopped(at_work& which) {
@@ -61,7 +61,7 @@ void batch_queue_state::start_short() noexcept {
         if (std::vector<engine_slot*> const order = allowed(); !short_.engine && order.size() > 1)
             short_ = start(std::span(order).last(1)); // CUDA's own copies are the last
     } catch (std::exception const&) {
-        // Short batches go as the others.
+        // Then short batches use the same engine as the others.
     }
 }
 
@@ -107,7 +107,7 @@ engine::copy_engine* batch_queue_state::find(std::uint64_t identity) noexcept {
 
 engine::state batch_queue_state::find_end(std::uint64_t identity,
                                           engine::ticket number) const noexcept {
-    // The latest one, as identities come again.
+    // The latest one: identities are reused.
     auto const found = std::find_if(ended_.rbegin(), ended_.rend(),
                                     [=](ended const& each) { return each.identity == identity; });
     engine::ticket const in_queue = number & ((engine::ticket{1} << engine::ticket_bits) - 1);
@@ -120,7 +120,7 @@ engine::state batch_queue_state::find_end(std::uint64_t identity,
 
 namespace {
 
-/// The last ticket of a queue that is done: those before it are. @pre none is in flight
+/// The last ticket of a queue that is done. Tickets finish in order. @pre none is in flight
 engine::ticket last_done(engine::copy_engine& of, std::size_t queue) {
     engine::ticket const first = static_cast<engine::ticket>(queue) << engine::ticket_bits;
     engine::ticket last = 0;
@@ -149,9 +149,9 @@ void batch_queue_state::let_go() {
         ended& end = ended_.emplace_back(ended{each.identity});
         for (std::size_t queue = 0; queue < end.done.size(); ++queue)
             end.done[queue] = last_done(*each.engine, queue);
-        end.has_failed = each.engine->has_stopped(); // which asking may have shown
+        end.has_failed = each.engine->has_stopped(); // after the polls, which may discover it
         if (!each.engine->close())
-            (void)new std::shared_ptr(each.worker); // what may still be written to stays
+            (void)new std::shared_ptr(each.worker); // leaked: copies may still write to its memory
         each = {};
     }
     current_ = short_ = {};
@@ -162,15 +162,15 @@ void batch_queue_state::let_go() {
 
 namespace {
 
-// A ticket is the batch's number and above it the identity of the engine that gave it.
+// A ticket holds the batch's number in the lower bits and the engine's identity above them.
 constexpr unsigned number_bits = engine::number_bits;
 constexpr std::uint64_t number_mask = (std::uint64_t{1} << number_bits) - 1;
 
-/// The batch that a ticket names: an engine, and what that knows it by.
+/// The batch that a ticket names: an engine, and the batch's number there.
 struct batch {
-    engine::copy_engine* engine = nullptr; ///< null: the ticket names none, or it is gone
+    engine::copy_engine* engine = nullptr; ///< null: the ticket names none, or a released one
     std::uint64_t number = 0;
-    engine::state end = engine::state::done; ///< where there is no engine
+    engine::state end = engine::state::done; ///< valid without an engine
 
     [[nodiscard]] engine::state poll() const noexcept {
         return engine ? engine->poll(number) : end;
@@ -193,7 +193,7 @@ batch find_batch(batch_queue_state& of, batch_ticket ticket) {
     return result;
 }
 
-/// Whether it is done. @throws error if it has failed, or nobody has submitted it
+/// Whether the batch is done. @throws error if it failed or was never submitted
 bool is_done(engine::state now) {
     switch (now) {
     case engine::state::done:
@@ -211,9 +211,9 @@ bool is_done(engine::state now) {
                 "is copied? See dmesg for an Xid, and `barmap info`");
 }
 
-/// Whether CUDA's own copies, which are in the stream itself, cost it less time than a channel. The
-/// channel waits for a word of the stream, and the stream for one of the channel: at least 10 us.
-/// For more pieces, CUDA's call would keep the CPU too long (docs/batches.md).
+/// Whether CUDA's own copies delay the stream less than a channel does. A channel waits for a word
+/// that the stream writes, and the stream for one that the channel writes: at least 10 us. With
+/// more pieces, CUDA's call would occupy the CPU too long (docs/batches.md).
 bool is_short(std::span<copy_piece const> pieces, std::size_t bytes,
               engine::stream_order const& order, CUcontext context, cuda::address_ranges& asked) {
     constexpr std::size_t most_pieces = 8, most_large_pieces = 32;
@@ -226,7 +226,6 @@ bool is_short(std::span<copy_piece const> pieces, std::size_t bytes,
            cuda::context_of(*order.after) == context && suit_cuda(pieces, asked);
 }
 
-/// As a GPU sees it.
 cuda::address_ranges& memory_known_to_this_thread(CUdevice gpu) {
     static thread_local std::map<CUdevice, cuda::address_ranges> known;
     return known.try_emplace(gpu, gpu).first->second;
@@ -264,7 +263,7 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
                 : std::nullopt;
         batch_queue_state::at_work const at = by_cuda ? *by_cuda : state_->get();
         bool const is_checked = at.engine->needs_known_memory();
-        // CUDA's own copies are always those of the CUDA that is there.
+        // CUDA's own copies always belong to the present CUDA.
         if (!is_checked && state_->looks.is_due() && at.engine->is_of_former_cuda())
             checkpoint::refuse_overtaken("copy a batch");
         cuda::address_ranges& known = is_checked ? of_this_batch : memory_known_to_this_thread(gpu);
@@ -273,7 +272,7 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
         else
             expect_reachable(pieces, known);
         engine::direction const way = way_of(pieces, known);
-        // Where few follow each other, a list of its own would cost more time than it saves.
+        // Joining adjacent pieces takes a second list, which pays only if many are adjacent.
         bool const joined =
             !is_checked && checked.follow >= pieces.size() / 2 && checked.follow > 0;
         bool const as_they_are = checked.are_plain && !joined;
@@ -285,7 +284,7 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
             at.slot->count(checked.bytes);
             return batch_ticket{at.identity << number_bits | number};
         } catch (engine::has_stopped const&) {
-            // By another batch: the next engine takes this one.
+            // Another batch stopped it: the next engine takes this one.
         }
     }
 }
@@ -303,7 +302,7 @@ bool batch_queue::done(batch_ticket ticket) const {
 
 bool batch_queue::wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const {
     using clock = std::chrono::steady_clock;
-    // A time that no clock reaches is as good as none.
+    // Keeps the deadline within the clock's range.
     constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 365);
     checkpoint::pass const here = state_->device->enter(ask, device_state::look::never);
     batch const which = find_batch(*state_, ticket);
@@ -326,7 +325,7 @@ std::string_view batch_queue::name() const {
 
 std::vector<engine_report> batch_queue::reports() const {
     checkpoint::pass const here =
-        state_->device->enter("ask what copies batches", device_state::look::never);
+        state_->device->enter("report the batch engines", device_state::look::never);
     return known_reports(state_->slots);
 }
 

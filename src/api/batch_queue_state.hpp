@@ -17,35 +17,35 @@
 
 namespace barmap {
 
-/// What all handles of one GPU's batches share: the engine at work, and those before it that have
-/// failed, for the tickets that they gave.
-/// Thread rule: every member may be called at once.
+/// The state that all handles of one GPU's batch queue share: the engine at work, and the failed
+/// engines before it, which still answer for their tickets.
+/// Thread rule: threads may call every member concurrently.
 struct batch_queue_state final : checkpoint::survivor {
     explicit batch_queue_state(std::shared_ptr<device_state> of) : device(std::move(of)) {}
     batch_queue_state(batch_queue_state const&) = delete;
     batch_queue_state& operator=(batch_queue_state const&) = delete;
     ~batch_queue_state();
 
-    /// An engine at work, with the number by which tickets name it. It lives as long as this.
+    /// An engine at work and its identity in tickets. It lives as long as this state.
     struct at_work {
         engine::copy_engine* engine = nullptr;
         std::uint64_t identity = 0;
         engine_slot* slot = nullptr;
     };
 
-    /// The one that works, or another one in its place. @throws error if none does
+    /// The engine at work; starts another one if it has stopped. @throws error if none works
     [[nodiscard]] at_work get();
 
-    /// CUDA's own copies, if they run beside another engine. Starts nothing: others may wait for the
-    /// submission that asks.
+    /// CUDA's own copies, if they run beside another engine. Starts nothing, since other work may
+    /// wait for the caller's submission.
     [[nodiscard]] std::optional<at_work> get_short();
-    /// Starts them, where they are not the only engine that is allowed and can be had.
+    /// Starts CUDA's own copies, unless they are the only allowed engine.
     void start_short() noexcept;
 
-    /// The one that gave a ticket, or null. Takes no lock.
+    /// The engine with this identity, or null. Takes no lock.
     [[nodiscard]] engine::copy_engine* find(std::uint64_t identity) noexcept;
 
-    /// Where a batch is of one that is gone since a checkpoint. Takes no lock.
+    /// The state of a batch of an engine that a checkpoint released. Takes no lock.
     [[nodiscard]] engine::state find_end(std::uint64_t identity,
                                          engine::ticket number) const noexcept;
 
@@ -53,7 +53,7 @@ struct batch_queue_state final : checkpoint::survivor {
     void let_go() override;
     void bring_back() override {} // the next submission starts an engine
 
-    os::seldom looks{checkpoint::shortest}; ///< whether the engine is of a former CUDA
+    os::seldom looks{checkpoint::shortest}; ///< limits checks for a former CUDA
     std::shared_ptr<device_state> const device;
     cuda::primary_context const context = cuda::primary_context::retain(device->gpu.handle);
     std::vector<std::unique_ptr<engine_slot>> const slots =
@@ -66,18 +66,18 @@ private:
     struct started {
         std::uint64_t identity = 0;
         engine::copy_engine* engine = nullptr;
-        std::shared_ptr<engine::worker> worker; ///< which has it
+        std::shared_ptr<engine::worker> worker; ///< owns the engine
     };
-    std::mutex lock_; // for what follows
-    /// In the order of their start: each slot starts engines until it has failed too often.
+    std::mutex lock_; // guards the members below
+    /// In the order of their start; each slot starts at most most_failures engines.
     std::vector<started> all_{slots.size() * engine_slot::most_failures};
-    std::atomic<std::size_t> count_{0}; ///< of those in all_, which stay as they are
+    std::atomic<std::size_t> count_{0}; ///< of the entries in all_; entries below it do not change
     at_work current_, short_;           ///< the latter for short batches
-    /// Those that have been let go. Changed only while no pass is held.
+    /// A released engine. The list changes only while no thread holds a pass.
     struct ended {
         std::uint64_t identity = 0;
-        bool has_failed = false;                                ///< what it had not done by then
-        std::array<engine::ticket, engine::most_queues> done{}; ///< the last one, of each queue
+        bool has_failed = false; ///< so its unfinished batches failed
+        std::array<engine::ticket, engine::most_queues> done{}; ///< the last one of each queue
     };
     std::vector<ended> ended_;
     checkpoint::membership survives_{*this};
