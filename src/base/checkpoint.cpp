@@ -20,12 +20,12 @@ struct process_state {
 
     enum class phase { running, deciding, prepared, overtaken };
 
-    /// How many passes a thread holds. Only that thread writes it, so that none waits for another,
-    /// and the end of a pass does not wait until what was written through a mapping has left the
-    /// CPU, as the end of an atomic addition does: 0.3 us after 32 KiB (H100).
+    /// Counts the passes of one thread. Only that thread writes it: threads do not wait for each
+    /// other, and the end of a pass does not drain the stores through a mapping, as an atomic
+    /// addition would: 0.3 us after 32 KiB (H100).
     struct alignas(64) seat {
         std::atomic<std::size_t> passes{0};
-        std::atomic<bool> is_taken{true}; ///< by a thread that lives
+        std::atomic<bool> is_taken{true}; ///< by a live thread
         seat* next = nullptr;
     };
 
@@ -37,11 +37,11 @@ struct process_state {
     }
 
     os::process_id const owner = os::this_process();
-    bool const is_of_child; ///< of a process that held something when it forked
+    bool const is_of_child; ///< the parent had survivors at the fork
     std::atomic<phase> now{phase::running};
-    std::atomic<seat*> seats{nullptr}; ///< none ever goes; later threads take those of earlier ones
-    std::atomic<std::size_t> leaving{0}; ///< survivors that are being destroyed
-    std::mutex one_at_a_time;            ///< of prepare() and restore(); before the next
+    std::atomic<seat*> seats{nullptr};   ///< never freed; new threads reuse those of ended ones
+    std::atomic<std::size_t> leaving{0}; ///< survivors in destruction
+    std::mutex one_at_a_time;            ///< for prepare() and restore(); locked before `lock`
     std::mutex lock;
     std::list<survivor*> survivors; ///< under the lock
 };
@@ -50,13 +50,13 @@ namespace {
 
 using phase = process_state::phase;
 
-/// The calling process's. Never destroyed, as objects may outlive any order of destruction; a
-/// child leaves its parent's alone, whose locks may be held for ever.
+/// The calling process's state. Never destroyed, because static objects may use it until the end. A
+/// child does not touch its parent's state, whose locks may be held for ever.
 process_state& of_this_process() {
     static std::atomic<process_state*> latest{nullptr};
     process_state* known = latest.load(std::memory_order_acquire);
     while (!known || !os::is_this_process(known->owner)) {
-        // Read without the lock, which may be held for ever.
+        // Without the parent's lock, which may be held for ever.
         auto* const made = new process_state(known && !known->survivors.empty());
         if (latest.compare_exchange_strong(known, made, std::memory_order_acq_rel))
             return *made;
@@ -74,12 +74,12 @@ seat* take_seat(process_state& in) {
     auto* const made = new seat;
     made->next = in.seats.load();
     while (!in.seats.compare_exchange_weak(made->next, made)) {
-        // Another thread's came before it.
+        // Another thread was faster.
     }
     return made;
 }
 
-/// The calling thread's place in the process.
+/// The calling thread's seat and process.
 struct seat_of_thread {
     process_state* in = nullptr;
     seat* own = nullptr;
@@ -89,14 +89,14 @@ constinit thread_local seat_of_thread here;
 struct end_of_thread {
     ~end_of_thread() {
         seat* const own = std::exchange(here, {}).own;
-        if (own && own->passes.load(std::memory_order_relaxed) == 0) // else it ends in a call
+        if (own && own->passes.load(std::memory_order_relaxed) == 0) // else it ends inside a call
             own->is_taken.store(false, std::memory_order_release);
     }
 };
 
-/// How many passes the calling thread holds.
+/// The number of passes that the calling thread holds.
 std::atomic<std::size_t>& passes_of_thread(process_state& in) {
-    if (here.in != &in) { // at first, and in a forked child
+    if (here.in != &in) { // first call of the thread, or a forked child
         static thread_local end_of_thread const at_end;
         (void)&at_end;
         here = {&in, take_seat(in)};
@@ -109,8 +109,8 @@ constexpr std::chrono::microseconds pause_between_looks{20};
 [[noreturn]] void throw_overtaken(std::string_view operation) {
     throw error(errc::checkpointed, std::string(operation), "",
                 "CUDA was checkpointed and restored without checkpoint_prepare(), so mappings "
-                "still reach the old memory: call checkpoint_restore(), which makes them reach "
-                "CUDA's memory again; what was written through them since the checkpoint is lost");
+                "still reach the old memory: call checkpoint_restore() to repair them; stores "
+                "through them since the checkpoint are lost");
 }
 
 } // namespace
@@ -130,7 +130,7 @@ void membership::leave() noexcept {
     if (!in_ || !os::is_this_process(in_->owner))
         return;
     std::lock_guard const hold(in_->lock);
-    in_->leaving.fetch_add(1); // until all of it is gone
+    in_->leaving.fetch_add(1); // ~survivor() subtracts it
     (*at_)->leaves_ = in_;
     in_->survivors.erase(at_);
     in_ = nullptr;
@@ -141,7 +141,7 @@ survivor::~survivor() {
         leaves_->leaving.fetch_sub(1);
 }
 
-// Both sides store before they load: either prepare() sees the pass, or this sees that it is late.
+// Both sides store before they load: either prepare() sees the pass, or the pass sees prepare().
 pass::pass(std::string_view operation) : through_(&of_this_process()) {
     std::atomic<std::size_t>& passes = passes_of_thread(*through_);
     std::size_t const held = passes.load(std::memory_order_relaxed);
@@ -185,9 +185,9 @@ process_state& own_state(char const* operation) {
     return all;
 }
 
-/// Waits for calls, for what is being destroyed, and for copies.
-/// @return the lock of the list, with which none of these begins. @throws error
-/// errc::copy_unfinished
+/// Waits for calls, destructors and copies.
+/// @return the lock of the list, which keeps new ones from starting
+/// @throws error errc::copy_unfinished
 std::unique_lock<std::mutex> lock_when_idle(process_state& all, char const* operation,
                                             std::chrono::nanoseconds at_most) {
     using clock = std::chrono::steady_clock;
@@ -207,9 +207,9 @@ std::unique_lock<std::mutex> lock_when_idle(process_state& all, char const* oper
     }
 }
 
-// With the lock held, as the next two.
+// The caller of the next three functions holds the lock.
 
-/// All, whatever fails. @throws error the first failure
+/// Continues after a failure. @throws error the first failure
 void let_all_go(process_state& all) {
     std::exception_ptr first_failure;
     for (auto each = all.survivors.rbegin(); each != all.survivors.rend(); ++each) {
@@ -224,7 +224,7 @@ void let_all_go(process_state& all) {
         std::rethrow_exception(first_failure);
 }
 
-/// All, or none.
+/// All or none.
 void bring_all_back(process_state& all) {
     try {
         for (survivor* each : all.survivors)
@@ -234,13 +234,13 @@ void bring_all_back(process_state& all) {
         try {
             let_all_go(all);
         } catch (std::exception const&) {
-            // What made it necessary matters more.
+            // The first failure matters more.
         }
         std::rethrow_exception(failure);
     }
 }
 
-/// @return whether all is back; else the process is prepared
+/// @return whether it restored everything; if not, the process is prepared
 bool undo(process_state& all) noexcept {
     try {
         bring_all_back(all);
@@ -258,7 +258,7 @@ void let_all_go_or_none(process_state& all) {
         if (undo(all))
             throw;
         throw error(failure.code(), failure.operation(), failure.backend(),
-                    "the failed call could not be undone, so the process is prepared: call "
+                    "barmap could not undo the failed call, so the process is prepared: call "
                     "checkpoint_restore()");
     } catch (std::exception const&) { // out of memory
         (void)undo(all);

@@ -6,33 +6,32 @@
 #include <string_view>
 #include <utility>
 
-/// Prepares the process for a checkpoint of CUDA, and undoes that: a list of all objects that hold
-/// what CUDA cannot save, and a gate for every call that uses them.
+/// Prepares the process for a checkpoint of CUDA and restores it: a list of all objects whose
+/// resources CUDA cannot save, and a gate for every call that uses them.
 namespace barmap::checkpoint {
 
-/// The state of one process. A forked child has a separate one, without its parent's survivors.
+/// A forked child has a separate state, without its parent's survivors.
 struct process_state;
 
-/// An object that a checkpoint cannot save, and how it comes back. While these members run, no
-/// object leaves the list; except for is_overtaken(), no pass is held, and no object that has left
-/// the list is half destroyed.
+/// An object that releases its resources before a checkpoint and restores them after it. While
+/// these members run, no object leaves the list. Except during is_overtaken(), no thread holds a
+/// pass, and every object that left the list is completely destroyed.
 class survivor {
 public:
     survivor() noexcept = default;
     survivor(survivor const&) = delete;
     survivor& operator=(survivor const&) = delete;
 
-    /// Checks that it can come back. @throws error errc::unsupported_operation
-    /// @param is_overtaken CUDA has been restored: what is not CUDA's stays what it is
+    /// Checks that bring_back() can restore it. @throws error errc::unsupported_operation
+    /// @param is_overtaken CUDA has been restored already; resources outside CUDA are unchanged
     virtual void expect_restorable(bool /*is_overtaken*/) const {}
-    /// Whether copies that it began are in flight.
+    /// Whether its copies are in flight.
     [[nodiscard]] virtual bool is_busy() { return false; }
-    /// Whether CUDA was restored since, without a prepared process. Called at any time.
+    /// Whether CUDA was restored since, in a process that was not prepared. Called at any time.
     [[nodiscard]] virtual bool is_overtaken() { return false; }
-    /// Releases all that the driver keeps for it, except its addresses. Idempotent. @throws error
+    /// Releases its driver resources, except its addresses. Idempotent. @throws error
     virtual void let_go() = 0;
-    /// Restores it. After a failure, or if nothing is missing, it begins from the start again.
-    /// @throws error
+    /// Restores it. Callable again after a failure, or if nothing is missing. @throws error
     virtual void bring_back() = 0;
 
 protected:
@@ -40,19 +39,19 @@ protected:
 
 private:
     friend class membership;
-    process_state* leaves_ = nullptr; ///< while it is being destroyed
+    process_state* leaves_ = nullptr; ///< set during its destruction
 };
 
-/// A survivor's place in the list, in the order in which they are made: what comes back relies on
-/// what is before it only. It is the survivor's last member, and goes first: it waits there for
-/// prepare() and restore(), but in a forked child.
+/// A survivor's place in the list, in construction order: a survivor depends only on earlier ones.
+/// Declare it as the last member. Its destructor then runs first and waits for prepare() and
+/// restore(), except in a forked child.
 class membership {
 public:
     explicit membership(survivor& of);
     membership(membership const&) = delete;
     membership& operator=(membership const&) = delete;
     ~membership() { leave(); }
-    /// The same before the end.
+    /// Leaves the list before the destructor does.
     void leave() noexcept;
 
 private:
@@ -60,11 +59,11 @@ private:
     std::list<survivor*>::iterator at_;
 };
 
-/// Held by every call that uses what a checkpoint takes away. Calls may call each other.
+/// Every call that uses a survivor's resources holds one. Passes of a thread nest.
 class pass {
 public:
-    /// Waits while it is being decided whether the process can be prepared.
-    /// @throws error errc::checkpointed if it is prepared, or was overtaken
+    /// Waits while prepare() decides whether it can prepare the process.
+    /// @throws error errc::checkpointed if the process is prepared or was overtaken
     explicit pass(std::string_view operation);
     pass(pass&& other) noexcept : through_(std::exchange(other.through_, nullptr)) {}
     pass& operator=(pass&&) = delete;
@@ -74,11 +73,11 @@ private:
     process_state* through_;
 };
 
-/// No checkpoint of CUDA's is restored within this time (H100: 700 ms).
+/// CUDA takes longer than this to checkpoint and restore (H100: 700 ms).
 inline constexpr std::chrono::milliseconds shortest{100};
 
-/// CUDA was checkpointed and restored, and the process was not prepared: mappings reach what CUDA's
-/// memory was before. From now on no pass is given, until checkpoint_restore() has put that right.
+/// Records that CUDA was checkpointed and restored in a process that was not prepared, so mappings
+/// reach CUDA's old memory. Every new pass throws until checkpoint_restore() has repaired them.
 /// @throws error errc::checkpointed
 [[noreturn]] void refuse_overtaken(std::string_view operation);
 
