@@ -173,7 +173,7 @@ static void pieces_go_between_gpus(void) {
     CHECK(memcmp(at + 1000, at + 200, 100) == 0 && memcmp(at + 2000, at, 100) == 0);
     barmap_batch_options const order = {
         .size = sizeof order, .flags = BARMAP_BATCH_AFTER, .after = stream_of_other};
-    REFUSED_BATCH(BARMAP_ERROR_WRONG_DEVICE, "the stream is of GPU 1", queue, &back, 1, &order);
+    REFUSED_BATCH(BARMAP_ERROR_WRONG_DEVICE, "the stream belongs to GPU 1", queue, &back, 1, &order);
     CHECK(cu("cuStreamDestroy_v2", stream_of_other, NULL, NULL) == 0);
     CHECK(cu("cuMemFree_v2", (void*)(uintptr_t)other, NULL, NULL) == 0);
 }

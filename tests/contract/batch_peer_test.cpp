@@ -180,7 +180,7 @@ TEST_P(batch_peer_test, a_stream_of_the_other_gpu_is_refused) {
     for (auto const& [begin, end] : {std::pair{std::optional(after{stream}), std::optional<then>{}},
                                      {std::optional<after>{}, std::optional(then{stream})}})
         expect_refusal([&] { (void)p.queue->submit(list, begin, end); }, errc::wrong_device,
-                       "the stream is of GPU 1, and the batch queue of GPU 0");
+                       "the stream belongs to GPU 1, the batch queue to GPU 0");
     p.expect_to_copy(p.other->address(), p.own->address(), 3);
 }
 

@@ -14,7 +14,7 @@ std::uint64_t address_of(std::span<std::byte> memory) noexcept {
 struct gpu_memory final : reachable {
     struct identity {
         CUdeviceptr address;
-        unsigned long long id; ///< CUDA's; no two allocations of a process have the same
+        unsigned long long id; ///< CUDA's, unique to each allocation of the process
     };
     std::vector<identity> chunks;
 
@@ -43,7 +43,7 @@ std::unique_ptr<reachable> reach_by_cuda(cuda::memory const& memory) {
         cuda::check(cuda::api().pointer_get_attribute(&id, cuda::pointer_buffer_id, chunk.base),
                     "identify GPU memory");
         result->chunks.push_back({chunk.base, id});
-        // What lies before or behind an allocation is not CUDA's to copy.
+        // CUDA copies only the allocation itself, not the bytes before and after it.
         result->runs.push_back({at + chunk.before, chunk.length, chunk.base + chunk.offset});
         at += chunk.extent();
     }

@@ -3,13 +3,14 @@
 
 #include "transfer/engine/engine.hpp"
 
-/// Memory by the addresses that CUDA knows, for engines that copy between those.
+/// Memory at CUDA's addresses, for engines that copy between these.
 namespace barmap::engine {
 
-/// GPU memory. Nothing holds it: is_unchanged() says whether it is still there. @throws error
+/// GPU memory, without a reference to it: is_unchanged() reports whether it still exists. @throws
+/// error
 [[nodiscard]] std::unique_ptr<reachable> reach_by_cuda(cuda::memory const& memory);
 
-/// Pages that CUDA pins for as long as the result lives. @throws error
+/// Pages of this process, pinned by CUDA while the result lives. @throws error
 [[nodiscard]] std::unique_ptr<reachable> reach_by_cuda(CUdevice device, std::span<std::byte> pages);
 
 /// Memory that CUDA has pinned already.

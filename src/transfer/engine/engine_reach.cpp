@@ -27,7 +27,7 @@ bool engine_reach::is_unchanged() const noexcept {
     return !ids_.empty() && std::ranges::find(ids_, 0u) == ids_.end() && !has_changed();
 }
 
-/// @return null if it is out of the engine's reach: a mapping reaches it all the same
+/// @return null if the engine cannot reach the memory; a mapping still can
 std::unique_ptr<engine::reachable const> engine_reach::reach(engine::copy_engine& by) const {
     try {
         if (!held_.empty())

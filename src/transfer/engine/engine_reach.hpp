@@ -10,16 +10,16 @@
 
 namespace barmap {
 
-/// Pinned memory as copy engines reach it: each when it first copies there.
-/// Thread rule: every member may be called at once, but describe().
+/// Makes pinned memory reachable for each copy engine at its first copy there.
+/// Thread rule: threads may call every member but describe() concurrently.
 class engine_reach {
 public:
-    /// Takes down what the memory is, or has become, for engines that know no RM objects or where
-    /// it holds none. Memory that is later found to be other memory, because it was freed in
-    /// between, is then not reached. Before the first find().
+    /// Records the memory's identity, for engines that support no RM objects and for memory without
+    /// them. Engines do not reach memory that has a different identity later, because it was freed.
+    /// Call it before the first find().
     void describe(cuda::memory const& memory, std::vector<rm::held_object> held);
 
-    /// Releases what engines reach.
+    /// Ends the access of all engines.
     void let_go() {
         std::lock_guard const hold(lock_);
         reached_.clear();
@@ -29,13 +29,13 @@ public:
     struct reached {
         engine_slot const* slot;
         std::shared_ptr<engine::worker> worker;
-        std::shared_ptr<engine::reachable const> memory; ///< goes before it; null if out of reach
+        std::shared_ptr<engine::reachable const> memory; ///< destroyed first; null: out of reach
     };
 
-    /// @return null where the engine is not usable
+    /// @return null if the engine is not usable
     [[nodiscard]] std::shared_ptr<reached const> find(engine_slot& slot) const;
 
-    /// Whether it is known that CUDA has other memory at the addresses by now.
+    /// Whether CUDA is known to have other memory at the addresses now.
     [[nodiscard]] bool has_changed() const noexcept;
 
 private:
@@ -45,7 +45,7 @@ private:
 
     cuda::memory memory_;
     std::vector<rm::held_object> held_;
-    std::vector<unsigned long long> ids_; ///< CUDA's, of each chunk
+    std::vector<unsigned long long> ids_; ///< CUDA's identifier of each chunk
     mutable std::mutex lock_;
     mutable std::vector<std::shared_ptr<reached const>> reached_; ///< under the lock
 };

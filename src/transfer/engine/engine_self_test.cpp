@@ -65,7 +65,7 @@ public:
 private:
     std::shared_ptr<rm::client const> client_;
     rm::memory_object object_;
-    rm::cpu_view view_; // goes before it
+    rm::cpu_view view_; // destroyed before the object
 };
 
 void copy(worker& at_work, direction way, std::span<piece const> pieces) {
@@ -73,13 +73,13 @@ void copy(worker& at_work, direction way, std::span<piece const> pieces) {
     ticket const number = at_work.engine().submit(way, pieces, bytes, {});
     if (wait(at_work.engine(), number, device_clock::now() + at_work.patience(bytes)) !=
         outcome::done)
-        throw error(errc::backend_broken, "end the self-test's copy in time", "",
+        throw error(errc::backend_broken, "complete the self-test's copy in time", "",
                     "please report this with the driver's version");
 }
 
 void expect_same(cuda::nonce const& sent, cuda::nonce const& received, char const* direction) {
     if (sent != received)
-        throw error(errc::backend_broken, std::string("find a random value copied ") + direction,
+        throw error(errc::backend_broken, std::string("verify a random value copied ") + direction,
                     "", "please report this with the driver's version");
 }
 
@@ -99,7 +99,7 @@ void self_test(worker& at_work, std::shared_ptr<test_memory const> const& memory
     engine.measure(*reached, at_work.staging());
     std::uint64_t const gpu = reached->runs.front().address;
     std::uint64_t const host = at_work.staging().runs.front().address;
-    // Two pieces, each to where the other one is on the other side.
+    // Two pieces that swap their places.
     std::array<std::size_t, 2> const on_gpu{near, far}, on_host{far, near};
     std::array<piece, 2> there{}, back{};
     std::array<cuda::nonce, 2> const up{cuda::random_nonce(), cuda::random_nonce()};

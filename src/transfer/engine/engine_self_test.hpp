@@ -8,10 +8,9 @@
 
 namespace barmap::engine {
 
-/// Memory to test an engine in, and another way than the engine to see what is there: CUDA's
-/// copies, or a mapping in a process without CUDA. Kept for as long as the engine may be started
-/// again: to free memory, CUDA waits for running kernels, and one of them may be waiting for the
-/// copy that starts an engine.
+/// GPU memory for self-tests, with access that does not use the tested engine: CUDA's copies, or a
+/// mapping in a process without CUDA. Keep it while the engine may start again: to free memory,
+/// CUDA waits for running kernels, and a kernel may wait for the copy that starts an engine.
 class test_memory {
 public:
     static constexpr std::size_t size = 262144;
@@ -24,10 +23,9 @@ public:
     [[nodiscard]] virtual cuda::nonce get(std::size_t at) const = 0;
 };
 
-/// Lets the engine take the fastest of its ways to copy, moves random values both ways, and looks
-/// whether they are where they should be. Waits for no kernel. The worker keeps the memory, into
-/// which a copy may come late.
-/// @throws error errc::backend_broken, or what failed
+/// Lets the engine select its fastest method, copies random values in both directions and verifies
+/// them. Waits for no kernel. The worker keeps the memory, since a late copy may still write to it.
+/// @throws error errc::backend_broken, or the failed call's error
 void self_test(worker& at_work, std::shared_ptr<test_memory const> const& memory);
 
 } // namespace barmap::engine

@@ -21,11 +21,11 @@ void engine_slot::start() {
     clock::time_point const begin = clock::now();
     report_.name = name();
     std::shared_ptr<engine::worker> worker;
-    std::optional<cuda::relaxed_capture> relaxed; // of another thread, which this is not to end
+    std::optional<cuda::relaxed_capture> relaxed; // keeps a capture of another thread valid
     if (!gpu_.without_cuda)
         relaxed.emplace();
     try {
-        // What CUDA copies at the same time may take longer than a copy by a mapping may.
+        // A batch may wait for CUDA's own copies, which take longer than a copy through a mapping.
         worker = std::make_shared<engine::worker>(
             entry_.make(gpu_, lane_),
             lane_ == engine::lane::cuda ? std::chrono::seconds(2) : engine::patience_with(gpu_));
@@ -40,9 +40,9 @@ void engine_slot::start() {
         is_started_ = true;
     } catch (...) {
         if (worker)
-            engine::worker::retire(worker, std::chrono::milliseconds(0)); // without this lock
+            engine::worker::retire(worker, std::chrono::milliseconds(0)); // needs no lock
         record_failure(report_);
-        // In the place of one that has failed, it may be tried again.
+        // A failed start is final, unless it replaced an engine that had worked.
         is_started_ = failures_ == 0 || ++failures_ >= most_failures;
     }
     report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();
@@ -62,7 +62,7 @@ engine_report engine_slot::report() {
 }
 
 std::optional<engine_report> engine_slot::known_report() {
-    if (!was_tried_.load(std::memory_order_acquire)) // it may be starting
+    if (!was_tried_.load(std::memory_order_acquire)) // a start may hold the lock
         return std::nullopt;
     std::lock_guard const hold(lock_);
     return report_now();
@@ -94,29 +94,29 @@ void engine_slot::require() {
 void engine_slot::give_up(std::shared_ptr<engine::worker> const& failed, std::string const& why) {
     std::lock_guard const hold(lock_);
     if (worker_ != failed)
-        return; // another thread has seen it as well
+        return; // another thread was faster
     worker_.reset();
-    is_started_ = ++failures_ >= most_failures; // else the next one that wants it starts another
-    note("has failed " + std::to_string(failures_) + " times, the last since " + why);
+    is_started_ = ++failures_ >= most_failures; // if not, the next caller starts another
+    note("has failed " + std::to_string(failures_) + " times, the last because " + why);
     if (!is_started_)
         return;
     report_.state = backend_state::broken;
     bool const takes_batches = lane_ == engine::lane::cuda;
     report_.reason = std::to_string(failures_) + (takes_batches ? " batches" : " copies") +
-                     " failed, the last since " + why;
+                     " failed, the last because " + why;
     report_.advice = takes_batches
                          ? "it takes no more batches in this process: is each piece in memory that "
                            "is allocated, and pinned on the host's side, until it is copied?"
-                         : "it is not used again by this process: please report this with the "
-                           "driver's version and what dmesg says";
+                         : "this process does not use it again: please report this with the "
+                           "driver's version and the output of dmesg";
 }
 
 void engine_slot::let_go() {
     std::lock_guard const hold(lock_);
     if (worker_ && !worker_->engine().close())
         throw error(errc::backend_broken, "stop a copy engine", std::string(name()),
-                    "what it copies may still be under way");
-    is_started_ = is_started_ && !worker_; // where there is none, it is not tried again
+                    "its copies may still be in flight");
+    is_started_ = is_started_ && !worker_; // a failed start is not repeated
     worker_.reset();
     test_memory_.reset();
 }

@@ -16,9 +16,9 @@
 
 namespace barmap {
 
-/// One copy engine on one GPU, in one lane: started and self-tested when it is first needed. One
-/// that fails is never used again; another one is started in its place, three times at most. Thread
-/// rule: every member may be called at once.
+/// One copy engine on one GPU, in one lane. The first use starts and self-tests it. An engine that
+/// fails is not used again; the slot starts another one in its place, until three have failed.
+/// Thread rule: threads may call every member concurrently.
 class engine_slot {
 public:
     engine_slot(engine::copy_registration const& entry, engine::gpu const& gpu, engine::lane lane)
@@ -28,28 +28,28 @@ public:
 
     [[nodiscard]] std::string_view name() const noexcept { return entry_.name; }
 
-    /// Starts it if it has not been. Never throws for what it finds, but std::bad_alloc; the next
-    /// call then starts it.
+    /// Starts the engine if necessary. Reports every failure in the result, except std::bad_alloc,
+    /// after which the next call starts the engine.
     [[nodiscard]] engine_report report();
-    /// The same without a start; none where there has been none.
+    /// The report without a start; none before the first start.
     [[nodiscard]] std::optional<engine_report> known_report();
 
-    /// The engine at work, or null where it is not usable.
+    /// The engine at work, or null if it is not usable.
     [[nodiscard]] std::shared_ptr<engine::worker> get();
 
-    /// Makes sure that it is usable. @throws error errc::backend_absent or errc::backend_broken
+    /// Starts the engine if necessary. @throws error errc::backend_absent or errc::backend_broken
     void require();
 
-    /// Takes an engine that has failed out of use.
+    /// Removes a failed engine.
     /// @param why one clause
     void give_up(std::shared_ptr<engine::worker> const& failed, std::string const& why);
 
-    /// Takes an engine whose copy did not end in time out of use, and stops it.
-    /// @return whether it has stopped by now, so that nothing of its copies is still under way
+    /// Removes an engine whose copy did not end in time, and stops it.
+    /// @return whether it has stopped, so that none of its copies is in flight
     bool retire(std::shared_ptr<engine::worker> const& failed);
 
-    /// Ends the engine at work and releases its memory; the next one that wants it starts another.
-    /// @pre nobody else has it. @throws error errc::backend_broken if it does not stop
+    /// Stops the engine at work and releases its memory; the next use starts another.
+    /// @pre no other owner. @throws error errc::backend_broken if it does not stop
     void let_go();
 
     void count(std::size_t bytes) noexcept {
@@ -65,7 +65,7 @@ private:
     engine::copy_registration const& entry_;
     engine::gpu const& gpu_;
     engine::lane const lane_;
-    std::mutex lock_; // for what follows
+    std::mutex lock_; // guards the members below
     std::shared_ptr<engine::test_memory const> test_memory_;
     std::shared_ptr<engine::worker> worker_;
     engine_report report_;
@@ -75,11 +75,11 @@ private:
     std::atomic<std::uint64_t> copies_{0}, bytes_{0};
 };
 
-/// For each engine of the registry.
+/// One slot for each engine of the registry.
 [[nodiscard]] std::vector<std::unique_ptr<engine_slot>> engine_slots(engine::gpu const& gpu,
                                                                      engine::lane lane);
 
-/// Of those that have been started, or tried. Starts none.
+/// The reports of engines that were started or tried. Starts none.
 [[nodiscard]] std::vector<engine_report>
 known_reports(std::vector<std::unique_ptr<engine_slot>> const& slots);
 

@@ -17,28 +17,28 @@
 
 namespace barmap::engine {
 
-/// The queues of a batch engine, each of which runs its batches in their order: one for batches
-/// that wait for no stream, and a few for each direction for those that do. A stream's batches stay
-/// in one queue, so that they hold up no other stream's; where more streams wait than there are
-/// queues, they share them. Thread rule: every member may be called at once.
-/// @tparam Queue has is_idle(), which any thread may ask
+/// The queues of a batch engine. Each runs its batches in order: one takes the batches that wait
+/// for no stream, and a few for each direction take the others. A stream's batches stay in one
+/// queue, where they delay no other stream's. If more streams wait than there are queues, they
+/// share queues. Thread rule: threads may call every member concurrently.
+/// @tparam Queue has is_idle(), which any thread may call
 template <class Queue>
 class queues {
 public:
-    /// One of them. Whoever submits holds `busy`.
+    /// One queue. A thread holds `busy` while it submits.
     struct slot {
         std::mutex busy;
         std::unique_ptr<Queue> queue;     ///< set once, before is_open
         std::atomic<bool> is_open{false}; ///< makes `queue` visible
         std::atomic<unsigned> visits{0};  ///< submissions that have chosen it
-        CUstream latest = nullptr;        ///< the stream that it waited for; with choice_ held
-        bool is_shared = false;           ///< by streams that found no idle one; with choice_ held
+        CUstream latest = nullptr; ///< the stream that its last batch waits for; under choice_
+        bool is_shared = false;    ///< by streams that found no idle queue; under choice_
         [[nodiscard]] Queue* get() const noexcept {
             return is_open.load(std::memory_order_acquire) ? queue.get() : nullptr;
         }
     };
 
-    /// Keeps a slot from being taken for idle until its submission is made.
+    /// Marks a slot as in use until its submission is made.
     class visit {
     public:
         explicit visit(slot& to) noexcept : at_(to) { ++at_.visits; }
@@ -52,20 +52,20 @@ public:
         slot& at_;
     };
 
-    /// With so many that wait for streams in each direction.
+    /// The number of slots, with this many for each of the three directions.
     [[nodiscard]] static constexpr std::size_t count(std::size_t of_direction) noexcept {
         return 1 + 3 * of_direction;
     }
 
-    /// @param make opens a queue, when it is needed. @throws what cannot be had
-    /// @param of_direction how many queues wait for streams, in each direction; 0: none may have to
+    /// @param make opens a queue at its first use, or throws
+    /// @param of_direction how many queues wait for streams, in each direction; 0: no batch does
     queues(std::function<std::unique_ptr<Queue>()> make, std::size_t of_direction)
         : make_(std::move(make)), of_direction_(of_direction), slots_(count(of_direction)) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
     [[nodiscard]] slot& at(std::size_t index) noexcept { return slots_[index]; }
 
-    /// The queue for a batch. @throws what make throws, if no queue that waits can be had
+    /// The queue for a batch. @throws what make throws, if no queue for streams is open
     [[nodiscard]] visit choose(std::optional<CUstream> const& after, direction which) {
         if (!after && slots_.front().get())
             return visit(slots_.front());
@@ -77,11 +77,11 @@ public:
         auto const is_latest = [&](slot const& each) {
             return each.is_open.load(std::memory_order_relaxed) && each.latest == *after;
         };
-        // Its batches stay where they are, unless it shared that only for want of another one.
+        // A stream keeps its queue, unless it shares that because none was idle.
         if (slot* const its_own = find(
                 of(which), [&](slot const& each) { return is_latest(each) && !each.is_shared; }))
             return visit(*its_own);
-        slot* found = find(of(which), is_free); // which may ask CUDA, in 0.5 us
+        slot* found = find(of(which), is_free); // may call CUDA: 0.5 us
         bool is_shared = !found;
         if (is_shared) {
             if (slot* const its_latest = find(of(which), is_latest))
@@ -91,7 +91,7 @@ public:
         try {
             open(*found);
         } catch (std::exception const&) {
-            found = any_that_waits(); // more queues than one are a convenience
+            found = any_that_waits(); // one queue suffices
             if (!found)
                 throw;
             is_shared = true;
@@ -101,7 +101,7 @@ public:
         return visit(*found);
     }
 
-    /// Whether a batch would wait for no other stream's.
+    /// Whether a batch would not wait for another stream.
     [[nodiscard]] bool holds_up_nothing(std::optional<CUstream> const& after, direction which) {
         if (!after)
             return true;
@@ -123,7 +123,7 @@ private:
     }
 
     [[nodiscard]] static bool is_free(slot& which) {
-        // In this order: a visit ends when its batch is there.
+        // In this order: a visit ends after its batch is in the queue.
         return !which.is_open.load(std::memory_order_relaxed) ||
                (which.visits.load() == 0 && which.queue->is_idle());
     }

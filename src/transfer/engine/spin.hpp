@@ -13,17 +13,17 @@ namespace barmap::engine {
 enum class outcome {
     done,
     late,  ///< the deadline has passed
-    failed ///< the engine has stopped: nothing that was submitted after it will be done
+    failed ///< the engine has stopped: no later submission will be done
 };
 
-/// Waits for a condition, without giving up the CPU.
-/// @param until by the device's clock if it may be late, or by the caller's
-/// @param has_failed asked now and then. @return done if the condition is met, whatever else is
+/// Spins until a condition holds.
+/// @param has_failed called now and then
+/// @param until on the clock of the device or of the caller
+/// @return done if the condition holds, even after a failure or the deadline
 template <class Condition, class Failure, class Clock>
 outcome spin(Condition const& is_met, Failure const& has_failed,
              std::chrono::time_point<Clock, typename Clock::duration> until) noexcept {
-    // Most copies end within a few microseconds; a pause is up to 70 ns, by which the end would be
-    // seen later.
+    // Most copies end within a few microseconds; a pause takes up to 70 ns and so delays the poll.
     constexpr int eager = 2000, looks = 64;
     for (int i = 0; i < eager; ++i)
         if (is_met())
@@ -41,7 +41,7 @@ outcome spin(Condition const& is_met, Failure const& has_failed,
     }
 }
 
-/// Waits for a submission, without giving up the CPU.
+/// Spins until a submission is done.
 inline outcome wait(copy_engine& by, ticket number, device_clock::time_point until) noexcept {
     state now = state::in_flight;
     outcome const result = spin(

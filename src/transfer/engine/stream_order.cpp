@@ -12,7 +12,7 @@
 namespace barmap::engine {
 
 void check_stream(CUresult result) {
-    cuda::check(result, "bring a batch between a stream's work",
+    cuda::check(result, "order a batch with a stream",
                 "give a stream of this GPU that still exists");
 }
 
@@ -23,18 +23,17 @@ void expect_usable(stream_order const& order, CUdevice gpu) {
         int status = cuda::capture_status_none;
         check_stream(cuda::api().stream_is_capturing(*each, &status));
         if (status != cuda::capture_status_none)
-            throw error(errc::unsupported_operation,
-                        "bring a batch between a captured stream's work", "",
-                        "a batch is submitted by the CPU each time: submit it before or after the "
+            throw error(errc::unsupported_operation, "order a batch with a captured stream", "",
+                        "the CPU must submit a batch each time: submit it before or after the "
                         "graph's launch, not into the graph");
         if (!cuda::has_several_gpus())
             continue;
         if (CUdevice const its = cuda::gpu_of(*each).value_or(gpu); its != gpu)
-            throw error(errc::wrong_device, "bring a batch between a stream's work", "",
-                        "the stream is of GPU " + std::to_string(its) +
-                            ", and the batch queue of GPU " + std::to_string(gpu) +
-                            ": submit to the other's queue, or give a stream of this one, which "
-                            "waits for an event of the other (cudaStreamWaitEvent)");
+            throw error(errc::wrong_device, "order a batch with a stream", "",
+                        "the stream belongs to GPU " + std::to_string(its) +
+                            ", the batch queue to GPU " + std::to_string(gpu) +
+                            ": submit to the queue of the stream's GPU, or give a stream of this "
+                            "GPU that waits for an event of the other one (cudaStreamWaitEvent)");
     }
 }
 

@@ -14,12 +14,12 @@ struct stream_order {
     std::optional<std::chrono::nanoseconds> at_most; ///< how long it may wait for `after`
 };
 
-/// @throws error if CUDA says that a call for a stream has failed
+/// @throws error if a CUDA call for a stream has failed
 void check_stream(CUresult result);
 
-/// Whether its streams are there, of this GPU, and take a submission. @throws error what CUDA says,
-/// errc::wrong_device for one of another GPU, errc::unsupported_operation for one that is being
-/// captured into a graph
+/// Checks that the streams exist, belong to this GPU and accept a submission. @throws error CUDA's,
+/// errc::wrong_device for a stream of another GPU, errc::unsupported_operation for one that a graph
+/// captures
 /// @pre a context of the GPU is current
 void expect_usable(stream_order const& order, CUdevice gpu);
 

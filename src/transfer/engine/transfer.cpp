@@ -14,8 +14,8 @@
 namespace barmap::engine {
 namespace {
 
-/// Calls with each contiguous part of [offset, offset + bytes): its address for the engine, its
-/// place in the range, its size.
+/// Calls action(address for the engine, offset in the range, size) for each contiguous part of
+/// [offset, offset + bytes).
 template <class Action>
 void for_each_run(reachable const& memory, std::size_t offset, std::size_t bytes, Action action) {
     for (reachable::run const& run : memory.runs) {
@@ -26,7 +26,7 @@ void for_each_run(reachable const& memory, std::size_t offset, std::size_t bytes
     }
 }
 
-/// The pieces of one submission. The usual one or few need no allocation.
+/// The pieces of one submission. A few need no allocation.
 class piece_list {
 public:
     explicit piece_list(direction which) : which_(which) {}
@@ -65,8 +65,8 @@ ticket submit(copy_engine& to, piece_list const& pieces) {
     return to.submit(pieces.way(), pieces.all(), pieces.bytes(), {});
 }
 
-// What was fastest on an H200 among 4 KiB to 256 KiB (docs/results): the larger the copy, the less
-// a piece's own cost matters beside the overlap of the engine's work with the CPU's.
+// The fastest of 4 KiB to 256 KiB on an H200 (docs/results): the larger the copy, the less the cost
+// of a piece matters compared with the overlap of engine and CPU.
 constexpr std::size_t staged_chunk(direction which, std::size_t bytes) noexcept {
     constexpr std::size_t kib = 1024;
     if (which == direction::to_cpu)
@@ -77,8 +77,8 @@ constexpr std::size_t staged_chunk(direction which, std::size_t bytes) noexcept 
     return bytes <= 128 * kib ? bytes : bytes <= 512 * kib ? 128 * kib : 256 * kib;
 }
 
-/// What the CPU copies by: where neither side will be in its caches, without reading the
-/// destination first. 8 MiB from the GPU take 600 us so, 790 by memcpy (H200).
+/// How the CPU copies. Copies too large for its caches use streaming stores, which do not read the
+/// destination first: 600 us for 8 MiB from the GPU, 790 us with memcpy (H200).
 using cpu_copy = void (*)(void* to, void const* from, std::size_t bytes) noexcept;
 
 cpu_copy cpu_copy_for(direction which, std::size_t bytes) noexcept {
@@ -113,7 +113,7 @@ worker::worker(std::unique_ptr<copy_engine> engine, std::chrono::milliseconds pa
     }
 }
 
-/// A buffer of the calling thread's own, for as long as it lives.
+/// Reserves a buffer for the calling thread.
 class worker::free_buffer {
 public:
     explicit free_buffer(worker& all) {
@@ -136,14 +136,14 @@ bool worker::retire(std::shared_ptr<worker> const& failed,
                     std::chrono::milliseconds most) noexcept {
     failed->is_retired_.store(true, std::memory_order_release);
     try {
-        // Several threads may have found it failed: all wait for the one end.
+        // Several threads may retire the worker: one stops it, and all wait for that.
         std::call_once(failed->stopping_, [&] {
             auto stopped = std::make_shared<std::promise<bool>>();
             std::shared_future<bool> const end = stopped->get_future().share();
             std::thread([failed, stopped] {
                 bool const is_over = failed->engine_->close();
                 if (!is_over)
-                    (void)new std::shared_ptr(failed); // what may still be written to stays
+                    (void)new std::shared_ptr(failed); // leaked: copies may still write to it
                 stopped->set_value(is_over);
             }).detach();
             failed->stopped_ = end;
@@ -151,7 +151,7 @@ bool worker::retire(std::shared_ptr<worker> const& failed,
         return failed->stopped_.wait_for(most) == std::future_status::ready &&
                failed->stopped_.get();
     } catch (std::exception const&) {
-        return false; // no thread could be had: nobody knows what is still under way
+        return false; // without the thread, the state of the copies is unknown
     }
 }
 
@@ -182,17 +182,17 @@ outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t o
     try {
         free_buffer const through(*this);
         if (is_retired())
-            return outcome::failed; // its copies may still be under way to or from this buffer
+            return outcome::failed; // copies to or from this buffer may still be in flight
         under_way const counted(*this, bytes);
         outcome result = outcome::failed;
         try {
             result = which == direction::to_cpu ? staged_to_cpu(*through, gpu, offset, host, bytes)
                                                 : staged_to_gpu(*through, gpu, offset, host, bytes);
         } catch (std::exception const&) {
-            // As one that has failed.
+            // The copy has failed.
         }
         if (result != outcome::done)
-            is_retired_.store(true, std::memory_order_release); // before the buffer is another's
+            is_retired_.store(true, std::memory_order_release); // before another copy gets it
         return result;
     } catch (std::exception const&) {
         return outcome::failed;
@@ -220,8 +220,7 @@ outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::
     std::size_t const chunk = staged_chunk(direction::to_cpu, bytes);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes);
     std::size_t const slots = buffer_bytes / chunk;
-    std::array<ticket, buffer_bytes / 4096>
-        tickets; // no chunk is smaller, unless there is only one
+    std::array<ticket, buffer_bytes / 4096> tickets; // only a single chunk may be smaller
     std::size_t submitted = 0, taken = 0;
     for (std::size_t i = 0; taken < bytes; ++i) {
         for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {
@@ -268,7 +267,7 @@ outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::
 outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
                             std::span<reachable::run const> host) noexcept {
     try {
-        piece_list pieces(which); // all in one submission: each has its latency
+        piece_list pieces(which); // all in one submission, since each adds its latency
         for (reachable::run const& run : host)
             pieces.add(gpu, offset + run.at, run.address, run.bytes);
         under_way const counted(*this, pieces.bytes());

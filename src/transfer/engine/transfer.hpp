@@ -15,11 +15,11 @@
 #include <span>
 #include <utility>
 
-/// Whole copies by an engine: those of pinned memory directly, others through staging memory.
+/// Whole copies by an engine: directly for pinned memory, otherwise through staging memory.
 namespace barmap::engine {
 
 /// An engine at work, with its staging memory.
-/// Thread rule: any number of threads may copy; those of pageable memory share staging memory.
+/// Thread rule: threads may copy concurrently; copies of pageable memory share staging memory.
 class worker {
 public:
     static constexpr std::size_t buffers = 2;
@@ -30,42 +30,41 @@ public:
                     std::chrono::milliseconds patience = usual_patience);
     worker(worker const&) = delete;
     worker& operator=(worker const&) = delete;
-    ~worker() { engine_->close(); } // before the memory goes that it may be copying to
+    ~worker() { engine_->close(); } // before the memory is freed that it may be copying to
 
     [[nodiscard]] copy_engine& engine() noexcept { return *engine_; }
     [[nodiscard]] reachable const& staging() const noexcept { return *reached_; }
     [[nodiscard]] std::byte* staging_data() const noexcept { return staging_.data(); }
 
-    /// Keeps what its copies may go to, for as long as it lives. Before the first copy.
+    /// Keeps the memory that copies may write to while the worker lives. Before the first copy.
     void keep(std::shared_ptr<void const> memory) noexcept { kept_ = std::move(memory); }
 
-    /// Whether it has failed: ask for another one.
+    /// Whether it has failed: get another worker.
     [[nodiscard]] bool is_retired() const noexcept {
         return is_retired_.load(std::memory_order_acquire);
     }
-    /// Ends that, and stops the engine by a thread of its own: the driver may take for ever.
-    /// @return whether it has stopped within this time, so that nothing is under way any more
+    /// Marks the worker as failed and stops its engine on a new thread: the driver may hang.
+    /// @return whether it has stopped within this time, so that nothing is in flight any more
     static bool retire(std::shared_ptr<worker> const& failed,
                        std::chrono::milliseconds most) noexcept;
 
-    /// Copies between GPU memory and staging memory, as if that were pinned host memory: to
-    /// measure.
+    /// Copies between GPU memory and staging memory, for measurements of pinned host memory.
     /// @pre bytes <= buffer_bytes
     outcome copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept;
 
-    /// What is not in host memory that the engine reaches is copied by the CPU to or from staging
-    /// memory, piece after piece, while the engine copies the next.
-    /// @pre [offset, offset + bytes) is covered by gpu's runs
-    /// @return late or failed: some of the copy may still be under way
+    /// Copies host memory that the engine does not reach through staging memory: the CPU copies one
+    /// chunk while the engine copies the next.
+    /// @pre gpu's runs cover [offset, offset + bytes)
+    /// @return late or failed: part of the copy may still be in flight
     outcome copy_staged(direction which, reachable const& gpu, std::size_t offset, std::byte* host,
                         std::size_t bytes) noexcept;
 
     /// Copies directly to or from memory that the engine reaches.
-    /// @param host where the host's side lies for the engine, `at` counted from its start; in order
+    /// @param host addresses of the host's side for the engine, in order; `at` is relative to it
     outcome copy_direct(direction which, reachable const& gpu, std::size_t offset,
                         std::span<reachable::run const> host) noexcept;
 
-    /// How long that many bytes may take before they are late.
+    /// How long a copy of that many bytes may take before it is late.
     [[nodiscard]] std::chrono::nanoseconds patience(std::size_t bytes) const noexcept;
 
 private:
@@ -86,17 +85,17 @@ private:
     std::shared_ptr<void const> kept_; // outlives the engine
     os::region staging_;               // outlives the engine, which may still write into it
     std::unique_ptr<copy_engine> engine_;
-    std::unique_ptr<reachable> reached_; // goes before the engine
+    std::unique_ptr<reachable> reached_; // destroyed before the engine
     std::array<buffer, buffers> buffers_;
     std::atomic<unsigned> next_buffer_{0};
     std::atomic<bool> is_retired_{false};
     std::once_flag stopping_;
-    std::shared_future<bool> stopped_; ///< and nothing is under way any more
-    std::atomic<std::size_t> bytes_under_way_{
-        0}; ///< of all threads: a copy waits for those before it
+    std::shared_future<bool> stopped_; ///< whether nothing is in flight any more
+    /// Of all threads, since a copy waits for those before it.
+    std::atomic<std::size_t> bytes_under_way_{0};
 };
 
-/// Whether all of [offset, offset + bytes) can be reached.
+/// Whether the runs cover [offset, offset + bytes).
 [[nodiscard]] bool covers(reachable const& memory, std::size_t offset, std::size_t bytes) noexcept;
 
 } // namespace barmap::engine
