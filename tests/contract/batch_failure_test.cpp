@@ -210,7 +210,7 @@ TEST(batch_failure_test, says_whether_the_stream_or_the_copy_was_late) {
         return engine->why_it_stopped();
     };
     EXPECT_EQ(trouble({held.get(), {}, 1ms}),
-              "the stream of a batch did not come within its at_most");
+              "a batch waited for its stream longer than its at_most");
     EXPECT_EQ(trouble({}), "a batch did not end in time");
     machine.gpu().resume();
 }

@@ -68,7 +68,7 @@ TEST(batch_waiting_test, a_report_says_that_a_stream_was_late) {
         held.open();
     }
     EXPECT_THROW((void)p.queue.submit(p.pieces(5, 100)), error);
-    EXPECT_NE(p.report("channel").reason.find("within its at_most"), std::string::npos)
+    EXPECT_NE(p.report("channel").reason.find("longer than its at_most"), std::string::npos)
         << p.report("channel").reason;
 }
 

@@ -74,7 +74,7 @@ address_space::mapping::~mapping() {
             unmap_with<abi::unmap_dma_parameters_535>(*space_->client_, space_->all_of_it_,
                                                       object_.handle(), address_);
     } catch (error const&) {
-        // Freeing the object unmaps it, too.
+        // Freeing the object also unmaps it.
     }
 }
 

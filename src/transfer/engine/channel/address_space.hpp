@@ -13,9 +13,9 @@
 
 namespace barmap::engine {
 
-/// A GPU address space of our own. What is mapped in it is held by it, so that an address never
-/// becomes that of other memory.
-/// Thread rule: map() and unmap() may be called at once; the kernel serialises.
+/// A private GPU address space. Its mappings hold their memory, so an address never comes to name
+/// other memory.
+/// Thread rule: threads may map and unmap concurrently; the kernel serialises.
 class address_space {
 public:
     address_space(std::shared_ptr<rm::client const> client, driver_series series);
@@ -25,7 +25,7 @@ public:
     }
     [[nodiscard]] rm::abi::handle handle() const noexcept { return handle_; }
 
-    /// A memory object, or its first bytes, for as long as it lives.
+    /// Maps a memory object, or its first bytes, until the destructor.
     class mapping {
     public:
         mapping(address_space const& space, rm::memory_object object, std::uint64_t bytes,
@@ -42,9 +42,9 @@ public:
         std::uint64_t address_;
     };
 
-    /// GPU memory, all of the object. @throws error
+    /// Maps GPU memory: the whole object. @throws error
     [[nodiscard]] mapping map(rm::memory_object object, std::uint64_t bytes) const;
-    /// Pages of this process. @throws error
+    /// Maps pages of this process. @throws error
     [[nodiscard]] mapping map_host(void* pages, std::size_t bytes) const;
 
 private:

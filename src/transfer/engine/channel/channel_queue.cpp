@@ -69,8 +69,9 @@ channel_queue::channel_queue(cuda_session& session, std::uint32_t engine_type)
                                        session.kind.copy, block_.address() + begun_at});
 }
 
-// CUDA's objects have consecutive handles; which of them is the address space differs with the
-// driver's version and the number of GPUs. The unified memory driver refuses a channel in another.
+// CUDA's objects have consecutive handles; the handle of the address space differs with the
+// driver's version and the number of GPUs. The unified memory driver refuses a channel in another
+// one.
 void channel_queue::find_space() {
     constexpr abi::handle first = 0x5c000001, last = 0x5c000400;
     std::exception_ptr why;
@@ -98,7 +99,7 @@ void channel_queue::find_space() {
     if (why)
         std::rethrow_exception(why);
     throw error(errc::backend_absent, "find CUDA's address space of the GPU", "",
-                "this driver names it in another way: batches take the driver's copies");
+                "this driver uses other handles: batches use the driver's copies");
 }
 
 void channel_queue::open_channel(abi::handle space) {
@@ -119,12 +120,12 @@ CUresult channel_queue::let_begin(CUstream after, semaphore_word const& word) co
     cuda::driver_api const& cu = cuda::api();
     if (session_.addresses == cuda::block_addresses::any)
         return cu.stream_write_value32(after, word.address, word.value, 0);
-    // That refuses words in a pool's memory (580.159.04).
+    // cuStreamWriteValue32 refuses words in a pool's memory (580.159.04).
     return cu.memset_d32_async(word.address, word.value, 1, after);
 }
 
 bool channel_queue::may_take(std::size_t pieces, std::size_t tickets) noexcept {
-    // stop() holds it too: what it clears is never seen as room.
+    // stop() also holds it, so the lists that it clears do not count as room.
     std::lock_guard const hold(ring_lock_);
     feed_ring();
     if (is_in_trouble())
@@ -140,7 +141,7 @@ std::list<channel_queue::waiting_ticket> channel_queue::make_spare(std::size_t p
     if (!has_waiting()) {
         std::lock_guard const hold(ring_lock_);
         if (ring_->has_room(pieces, tickets))
-            return {}; // only this caller fills it
+            return {}; // only this caller fills the ring
     }
     copy::flush_wc_stores(); // another thread may ring the doorbell
     std::list<waiting_ticket> spare;
@@ -184,14 +185,14 @@ void channel_queue::give(direction which, std::span<piece const> pieces, std::si
         if (is_filled && has_waiting())
             return wait_for_room(spare);
     }
-    // Nothing waits, and nobody else lets anything wait.
+    // No ticket waits, and only this caller adds one.
     std::lock_guard const hold(ring_lock_);
     if (has_ended())
-        return; // stop() has seen this ticket
+        return; // stop() has failed this ticket
     if (ring_->has_room(pieces.size())) {
         submit(which, pieces, bytes, begin, until);
         if (!spare.empty())
-            spare.pop_front(); // that of this ticket
+            spare.pop_front(); // this ticket did not need it
         return;
     }
     if (!is_filled)
@@ -214,7 +215,7 @@ bool channel_queue::feed() noexcept {
 bool channel_queue::feed_ring() noexcept {
     while (!has_ended() && has_waiting()) {
         std::unique_lock hold(waiting_lock_);
-        waiting_ticket const& first = waiting_.front(); // which nobody else takes away
+        waiting_ticket const& first = waiting_.front(); // only the ring lock's holder removes it
         hold.unlock();
         if (!ring_->has_room(first.pieces.size()))
             break;
@@ -252,7 +253,7 @@ state channel_queue::poll(ticket number) const noexcept {
     using enum state;
     if (number == 0 || number >= next())
         return never_given;
-    // In this order: where a failure has set the semaphore, it has said so before.
+    // In this order: a failure sets has_failed_ before the semaphore.
     bool const is_past = ring_->progress() >= number;
     if (has_failed_.load(std::memory_order_acquire))
         return number <= done_before_failure_.load(std::memory_order_relaxed) ? done : failed;
@@ -266,7 +267,7 @@ bool channel_queue::has_begun(ticket number) const noexcept {
     return static_cast<std::int32_t>(last - word_value(number)) >= 0;
 }
 
-// Read from the GPU's memory: a channel that stands still does not say that it has begun.
+// Reads the word in GPU memory, since a stuck channel does not report that it has begun.
 bool channel_queue::has_stream_come(ticket number) const noexcept {
     auto const* const word = limits_[number % limits_.size()].word.load(std::memory_order_relaxed);
     return !word || *static_cast<std::uint32_t const volatile*>(word) == word_value(number);
@@ -300,7 +301,7 @@ void channel_queue::watch() noexcept {
         is_late = has_come
                       ? (now - since_).count() > its.patience.load(std::memory_order_relaxed)
                       : now.time_since_epoch().count() > its.until.load(std::memory_order_relaxed);
-        // After that, so that what was read is this ticket's.
+        // Last, so that the values above belong to this ticket.
         is_late = is_late && ring_->progress() < oldest;
         if (is_late && !has_come)
             is_stream_late_.store(true, std::memory_order_relaxed);
@@ -314,7 +315,7 @@ std::string channel_queue::trouble() const {
         return "the driver stopped the channel, error " + std::to_string(notifier().info32) +
                " (Xid; 31: an address that is not mapped)";
     if (is_stream_late_.load(std::memory_order_relaxed))
-        return "the stream of a batch did not come within its at_most";
+        return "a batch waited for its stream longer than its at_most";
     return "a batch did not end in time";
 }
 

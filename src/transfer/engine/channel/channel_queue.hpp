@@ -28,9 +28,9 @@
 
 namespace barmap::engine {
 
-/// What all channels in CUDA's address space of one GPU have in common.
+/// The state that all channels in CUDA's address space of one GPU share.
 struct cuda_session {
-    /// @param addresses of what the channels themselves read; not the copies'
+    /// @param addresses for memory that the channels themselves read, not for copies
     explicit cuda_session(cuda::gpu const& which,
                           std::optional<cuda::block_addresses> addresses = {});
 
@@ -40,30 +40,30 @@ struct cuda_session {
     generation const& kind;
     cuda::block_addresses addresses;
     usermode_page usermode;
-    std::vector<std::uint32_t> own_engine, shared_engines; ///< the latter for the way back
+    std::vector<std::uint32_t> own_engine, shared_engines; ///< CUDA also uses the latter
     cuda::primary_context context;
-    /// CUDA's address space as an object of the client, once the first channel has found it.
+    /// CUDA's address space as an object of the client; set when the first channel finds it.
     std::optional<rm::memory_object> space;
     CUdeviceptr first_block = 0; ///< of that channel, which lives as long as the session
     std::optional<cuda::memory_names> names; ///< of the block
 };
 
-/// One channel in CUDA's own address space, where every pointer of CUDA's is an address, and the
-/// pieces that its ring has no room for yet. What it is given runs in order.
-/// Thread rule: one caller at a time calls make_spare() and give(); feed(), stop() and what says so
-/// may be called beside them.
+/// One channel in CUDA's own address space, where every CUDA pointer is an address, and the pieces
+/// that its ring has no room for yet. Tickets run in order.
+/// Thread rule: one thread at a time calls make_spare() and give(); other threads may call feed(),
+/// stop() and the members marked "any thread" concurrently.
 class channel_queue {
 public:
-    /// Finds CUDA's address space, if no queue has before. @pre the session's context is current
-    /// @throws error
+    /// Finds CUDA's address space, if no earlier queue has found it. @throws error
+    /// @pre the session's context is current
     channel_queue(cuda_session& session, std::uint32_t engine_type);
     channel_queue(channel_queue const&) = delete;
     channel_queue& operator=(channel_queue const&) = delete;
     ~channel_queue() { stop(); }
 
-    /// How many pieces may wait for the ring, beside one list that is longer.
+    /// How many pieces may wait for the ring; one longer list may also wait.
     static constexpr std::size_t most_waiting = std::size_t{1} << 20;
-    /// How many tickets may be in flight or wait, less one: each has a word for its stream.
+    /// One more than the tickets that may be in flight or wait: each has a word for its stream.
     static constexpr std::size_t most_tickets = 8192;
 
     /// A ticket that the ring has no room for yet.
@@ -75,85 +75,84 @@ public:
         device_clock::time_point until;
     };
 
-    /// Whether so much may be given. Thread rule: free.
+    /// Whether give() may take that many pieces and tickets. Any thread.
     [[nodiscard]] bool may_take(std::size_t pieces, std::size_t tickets) noexcept;
 
-    /// What give() needs for that many tickets, if they do not all fit into the ring: memory for
+    /// Allocates the memory that give() needs for tickets that do not fit into the ring:
     /// command_ring::most_pieces each. @throws std::bad_alloc
     [[nodiscard]] std::list<waiting_ticket> make_spare(std::size_t pieces, std::size_t tickets);
 
-    /// The ticket that the next give() makes. Thread rule: free.
+    /// The ticket of the next give(). Any thread.
     [[nodiscard]] ticket next() const noexcept {
         return given_.load(std::memory_order_acquire) + 1;
     }
 
-    /// The word by which a stream lets a ticket begin.
+    /// The word that a stream writes to release a ticket.
     [[nodiscard]] semaphore_word word_of(ticket number) const noexcept;
 
-    /// Lets a ticket begin once the stream has come so far.
+    /// Makes the stream release a ticket when it reaches this point.
     [[nodiscard]] CUresult let_begin(CUstream after, semaphore_word const& word) const noexcept;
 
-    /// Where the channel writes the number of the ticket that is done, for a stream to wait on.
+    /// Where the channel writes the number of each finished ticket, for streams to wait on.
     [[nodiscard]] std::uint64_t semaphore_on_gpu() const noexcept { return semaphore_on_gpu_; }
 
-    /// Begins the next ticket. Once it has been stopped, the ticket has failed.
-    /// @param pieces up to command_ring::most_pieces; none: only the order is kept
-    /// @param bytes of them, or more: by which it is late
-    /// @param begin what it waits for, until this time
-    /// @param spare of make_spare(); one is taken where the ring has no room
+    /// Submits the next ticket. After stop(), the ticket fails.
+    /// @param pieces up to command_ring::most_pieces; without any, the ticket only orders streams
+    /// @param bytes of the pieces, or more: decides when the ticket is late
+    /// @param begin the word that the ticket waits for, at most until `until`
+    /// @param spare from make_spare(); takes one if the ring has no room
     void give(direction which, std::span<piece const> pieces, std::size_t bytes,
               semaphore_word const& begin, device_clock::time_point until,
               std::list<waiting_ticket>& spare) noexcept;
 
-    /// Moves what waits to the ring, as far as that has room. @return whether anything still waits
+    /// Moves waiting tickets to the ring while it has room. @return whether any still waits
     bool feed() noexcept;
 
-    /// Whether anything waits for the ring. Thread rule: free.
+    /// Whether any ticket waits for the ring. Any thread.
     [[nodiscard]] bool has_waiting() const noexcept {
         return waiting_pieces_.load(std::memory_order_relaxed) != 0;
     }
 
-    /// Where a batch is. Thread rule: free.
+    /// The state of a ticket. Any thread.
     [[nodiscard]] state poll(ticket number) const noexcept;
 
-    /// Whether nothing is in flight: also once it has been stopped. Thread rule: free.
+    /// Whether no ticket is in flight; true after stop(). Any thread.
     [[nodiscard]] bool is_idle() const noexcept {
         return has_ended() || ring_->progress() >= given_.load(std::memory_order_acquire);
     }
 
-    /// Whether it copies this way now: a batch that waits for its stream copies nothing. Thread
-    /// rule: free.
+    /// Whether it copies in this direction now, and does not wait for a stream. Any thread.
     [[nodiscard]] bool is_copying(direction which) const noexcept;
 
-    /// Whether it copies now what takes some 20 us or more. Thread rule: free.
+    /// Whether it runs a copy now that takes about 20 us or more. Any thread.
     [[nodiscard]] bool is_copying_bulk() const noexcept;
 
-    /// Finds out whether the driver has stopped the channel, or its oldest ticket is late: counted
-    /// from when this has first seen it as the oldest one, and its stream has come. Thread rule:
-    /// one watcher calls it.
+    /// Checks whether the driver has stopped the channel or the oldest ticket is late. Time counts
+    /// from the first watch() that saw the ticket as the oldest, with its stream arrived. Thread
+    /// rule: one watcher calls it.
     void watch() noexcept;
 
-    /// Whether watch() has found that. Thread rule: free.
+    /// Whether watch() has found one of these. Any thread.
     [[nodiscard]] bool is_in_trouble() const noexcept {
         return is_in_trouble_.load(std::memory_order_acquire);
     }
 
-    /// Whether it has been stopped because of that. Thread rule: free.
+    /// Whether stop() has stopped the channel. Any thread.
     [[nodiscard]] bool has_ended() const noexcept {
         return has_failed_.load(std::memory_order_acquire);
     }
 
-    /// What the trouble is, in words.
+    /// Describes the trouble.
     [[nodiscard]] std::string trouble() const;
 
-    /// Stops the channel. @return whether nothing of it is in flight any more: then what was not
-    /// done has failed, and streams that wait for it are released
+    /// Stops the channel. @return whether it has stopped: then the unfinished tickets have failed,
+    /// and the streams that wait for them are released
     bool stop() noexcept;
 
 private:
     /// feed(), with ring_lock_ held.
     bool feed_ring() noexcept;
-    /// Takes the first, which has been filled.
+    /// Takes the first entry, which the caller has filled.
     void wait_for_room(std::list<waiting_ticket>& filled) noexcept;
     void submit(direction which, std::span<piece const> pieces, std::size_t bytes,
                 semaphore_word const& begin, device_clock::time_point until) noexcept;
@@ -170,17 +169,16 @@ private:
     [[nodiscard]] std::uint32_t* begun() const noexcept {
         return reinterpret_cast<std::uint32_t*>(view_.data() + begun_at);
     }
-    /// In the block, behind the words of streams, where a look at it costs a trip over the link:
-    /// the channel's own semaphores have addresses of 40 bits before Hopper, and host memory is
-    /// above.
+    /// In the block, after the words of streams. A read crosses the link, but before Hopper the
+    /// channel's own semaphores have 40-bit addresses, which do not reach host memory.
     static constexpr std::size_t begun_at =
         command_ring::spare_at + most_tickets * sizeof(std::uint32_t);
 
-    // In the order in which they are made; they go the other way round, the channel first.
+    // In construction order; the channel is destroyed before what it uses.
     cuda_session& session_;
     std::uint32_t engine_type_;
     cuda::device_block block_;
-    rm::cuda_object object_; ///< the block, held until the channel is gone
+    rm::cuda_object object_; ///< holds the block until the channel is freed
     rm::cpu_view view_;
     os::region host_; ///< a page with the semaphores, a page with the error notifier
     cuda::host_registration registration_;
@@ -190,27 +188,26 @@ private:
     std::optional<rm::uvm_registration> known_to_uvm_;
     std::optional<command_ring> ring_;
 
-    /// Of a ticket in the ring, for the watcher, in nanoseconds.
+    /// The watcher's data on a ticket in the ring, in nanoseconds.
     struct limit {
         std::atomic<device_clock::rep> until{0};         ///< when its stream is late
         std::atomic<device_clock::rep> patience{0};      ///< how long its copies may take
-        std::atomic<std::uint32_t const*> word{nullptr}; ///< of its stream; null: it waits for none
+        std::atomic<std::uint32_t const*> word{nullptr}; ///< of its stream; null: without a stream
         std::atomic<bool> is_bulk{false};
     };
     std::array<limit, command_ring::most_tickets> limits_;
-    ticket oldest_seen_ = 0; ///< by the watcher, since then and in this state
+    ticket oldest_seen_ = 0; ///< the watcher's, with the time and the state of its stream
     bool had_come_ = false;
     device_clock::time_point since_{};
 
     std::atomic<ticket> given_{0};
-    /// Never held while CUDA is called: a stream may count on the ring being fed meanwhile.
-    std::mutex ring_lock_; // of the ring, and of taking from waiting_; before the next
-    /// Held for a moment only: who submits a long list does not wait until the ring has been fed.
-    std::mutex waiting_lock_; // of waiting_, used_ and the end
+    /// Never held during a CUDA call, which may wait for work that needs the ring to be fed.
+    std::mutex ring_lock_; // guards the ring and removals from waiting_; before waiting_lock_
+    /// Held briefly: a submission of a long list does not wait until the ring has been fed.
+    std::mutex waiting_lock_; // guards waiting_, used_ and the end
     std::list<waiting_ticket> waiting_;
-    std::list<waiting_ticket>
-        used_; ///< whose memory the next ones take: new pages cost 10 ns a piece
-    std::atomic<std::size_t> waiting_pieces_{0}; ///< of waiting_, and one more for each ticket
+    std::list<waiting_ticket> used_;             ///< memory to reuse: new pages cost 10 ns a piece
+    std::atomic<std::size_t> waiting_pieces_{0}; ///< of waiting_, plus one for each ticket
     std::atomic<direction> latest_{direction::to_cpu};
     std::atomic<bool> is_in_trouble_{false}, is_stream_late_{false};
     std::atomic<bool> has_failed_{false};

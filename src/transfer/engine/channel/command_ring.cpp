@@ -13,7 +13,7 @@ namespace abi = rm::abi;
 
 namespace {
 
-// Volatile: the GPU reads it, and the compiler is not to make two stores of one.
+// Volatile: the GPU reads the word, so the compiler must not split the store.
 template <class Word>
 void store(std::byte* to, Word value) noexcept {
     *reinterpret_cast<Word volatile*>(to) = value;
@@ -32,7 +32,7 @@ constexpr std::uint32_t low(std::uint64_t address) noexcept {
 class command_ring::writer {
 public:
     writer(command_ring& ring, std::size_t most_words) noexcept : ring_(ring) {
-        // A run is contiguous: what is left at the ring's end stays unused.
+        // A run is contiguous, so the remaining words at the ring's end stay unused.
         std::size_t const at = ring.used_.words % ring_words;
         if (at + most_words > ring_words)
             ring.used_.words += ring_words - at;
@@ -44,7 +44,7 @@ public:
     void put(std::uint32_t word) noexcept {
         store(ring_.where_.block + words_at + (first_ + count_++) * sizeof word, word);
     }
-    /// Two words at once. @pre an even number of words was put before
+    /// Two words in one store. @pre the number of words before is even
     void put(std::uint32_t first, std::uint32_t second) noexcept {
         store(ring_.where_.block + words_at + (first_ + count_) * sizeof first,
               static_cast<std::uint64_t>(second) << 32 | first);
@@ -62,7 +62,7 @@ public:
         put(low(to), abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma, launch));
     }
 
-    /// Without a copy.
+    /// A semaphore release without a copy.
     void put_semaphore(std::uint32_t value) noexcept {
         put(abi::methods(abi::copy_subchannel, abi::method_semaphore_payload, 1), value);
         put(abi::immediate_method(abi::copy_subchannel, abi::method_launch_dma,
@@ -72,10 +72,10 @@ public:
         put(abi::methods(abi::host_subchannel, abi::method_channel_semaphore, 5),
             low(awaited.address));
         put(high(awaited.address), awaited.value);
-        // Without the switch, copies of other channels would wait for up to a time slice.
+        // Without the switch, other channels' copies would wait for up to a time slice.
         put(0, abi::semaphore_acquire | abi::semaphore_acquire_switch);
     }
-    /// Says that the ticket's wait is over.
+    /// Reports that the ticket's wait is over.
     void put_begun(std::uint64_t address, std::uint32_t ticket) noexcept {
         put(abi::methods(abi::host_subchannel, abi::method_channel_semaphore, 5), low(address));
         put(high(address), ticket);
@@ -127,10 +127,10 @@ bool command_ring::has_room(std::size_t pieces, std::size_t tickets) const noexc
 ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const& begin,
                             host_side host) noexcept {
     ticket const number = next();
-    // The first begins when all before it is done; the others overlap.
+    // The first copy starts after all earlier ones; the others overlap.
     std::uint32_t launch = abi::launch_linear | abi::launch_non_pipelined;
     std::size_t at = 0, chunk = first_chunk;
-    // An idle engine copies the first chunks while the others are put in order.
+    // An idle engine copies the first chunks while the CPU sorts the others.
     bool const is_idle = begin.address == 0 && progress() + 1 == number;
     std::size_t const from = is_idle ? first_chunk + 4 * next_chunk : 0;
     bool is_reordered = false;
@@ -149,8 +149,7 @@ ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const&
             for (; at < end; ++at) {
                 piece const& each = pieces[is_reordered ? from + order_[at - from] : at];
                 if (at + 1 == pieces.size()) {
-                    // Without the flush 2 of 97,271 copies were stale when the semaphore came
-                    // (H200).
+                    // Without the flush, 2 of 97,271 copies were stale at the semaphore (H200).
                     launch |= abi::launch_flush | abi::launch_semaphore;
                     words.put(abi::methods(abi::copy_subchannel, abi::method_semaphore_payload, 1),
                               low(number));
@@ -167,14 +166,14 @@ ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const&
     return number;
 }
 
-// What the doorbell leads to has to be there before it: the words and the entry, then the place
-// where the entries end, then the doorbell, which is to leave at once.
+// In this order: the words and the entry, the place where the entries end, the doorbell. The last
+// flush sends the doorbell at once.
 void command_ring::ring_doorbell() noexcept {
     copy::flush_wc_stores();
     store(where_.block + userd_at + abi::userd_gp_put,
           static_cast<std::uint32_t>(used_.entries % gpfifo_entries));
     copy::flush_wc_stores();
-    // Of all channels there is one doorbell.
+    // All channels share one doorbell.
     std::atomic_ref(*where_.doorbell).store(where_.token, std::memory_order_relaxed);
     copy::flush_wc_stores();
 }
@@ -183,7 +182,7 @@ ticket command_ring::progress() const noexcept {
     ticket const last = last_.load(std::memory_order_acquire);
     std::uint32_t const done = std::atomic_ref(*const_cast<std::uint32_t*>(where_.semaphore))
                                    .load(std::memory_order_acquire);
-    // The semaphore may by now be ahead of what was read before it.
+    // The semaphore may be ahead of `last`, which was read earlier.
     return last + static_cast<std::uint64_t>(
                       static_cast<std::int64_t>(static_cast<std::int32_t>(done - low(last))));
 }

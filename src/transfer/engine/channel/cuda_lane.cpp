@@ -17,8 +17,8 @@
 #include <system_error>
 #include <thread>
 
-/// The channel in lane cuda: channels of our own in CUDA's address space. Every pointer of CUDA's
-/// is an address there, and a piece costs a few words instead of a call.
+/// The channel in lane cuda: barmap's channels in CUDA's address space. Every CUDA pointer is an
+/// address there, and a piece costs a few words instead of a call.
 namespace barmap::engine {
 namespace {
 
@@ -71,7 +71,7 @@ public:
             stopped_.store(true, std::memory_order_release);
             throw;
         }
-        // Exchanged on both sides: either the watcher sees the batch, or this sees that it sleeps.
+        // Both sides exchange: either the watcher sees the batch, or this thread sees it parked.
         if (is_parked_.exchange(false) || to->queue->has_waiting())
             wake_watcher(is_called_);
         return number | static_cast<ticket>(index_of(*to)) << ticket_bits;
@@ -99,7 +99,7 @@ public:
             session_->client->free(*copy);
             return false;
         }
-        // It may have failed for another reason, which is seldom, so that CUDA may be asked.
+        // The duplication may have failed for another, rare reason: ask CUDA.
         auto const now = cuda::memory_names::of(gpu_.handle, session_->first_block);
         return now && now->are_later_than(names);
     }
@@ -117,7 +117,7 @@ public:
 
     bool close() noexcept override {
         if (!os::is_this_process(owner_))
-            return false; // there is none of its threads here, and locks may be held for ever
+            return false; // a forked child lacks its threads, and locks may be held for ever
         if (watcher_.joinable()) {
             wait_for_all();
             stopped_.store(true, std::memory_order_release);
@@ -167,21 +167,20 @@ private:
             try {
                 return others->choose(after, which);
             } catch (std::exception const&) {
-                // None can be had: as any other batch.
+                // Without such a queue, the batch uses its own one.
             }
         }
         return own_.choose(after, which);
     }
 
-    /// Whether a batch goes by engines that CUDA uses as well, since it has the link's other
-    /// direction for itself there: batches in both directions then take half the time. Smaller
-    /// pieces gain nothing, and small batches are soon over. Where batches wait for streams, so do
-    /// copies of CUDA's, which then keep these engines: beside them stores made 21 GB/s in place of
-    /// 49 (a vLLM engine on H100).
+    /// Whether a batch takes the engines that CUDA also uses, because the own engine copies in the
+    /// other direction: batches in both directions then take half the time. Small pieces and small
+    /// batches gain nothing. Batches that wait for streams never take them: CUDA's copies then wait
+    /// as well and keep these engines: stores made 21 GB/s instead of 49 (vLLM on H100).
     bool goes_against(direction which, std::size_t pieces, std::size_t bytes) noexcept {
         constexpr std::size_t least_batch = std::size_t{1} << 20;
         std::size_t const least_piece = session_->shared_engines.size() > 1 ? 2048 : 16384;
-        // Among GPUs these engines make a fifth of the own one's rate (H100).
+        // Among GPUs these engines reach a fifth of the own one's rate (H100).
         if (which == direction::among_gpus || bytes < least_batch || bytes / pieces < least_piece ||
             session_->shared_engines.empty())
             return false;
@@ -192,8 +191,8 @@ private:
         return false;
     }
 
-    /// Whether a batch is so small that it would wait for others much longer than it takes: then it
-    /// passes them, by an engine that CUDA uses as well.
+    /// Whether a batch is small and would wait for a bulk copy much longer than it takes: then it
+    /// takes an engine that CUDA also uses.
     bool passes_bulk(std::size_t pieces, std::size_t bytes) noexcept {
         constexpr std::size_t most_pieces = 64, most_bytes = std::size_t{64} << 10;
         if (pieces > most_pieces || bytes > most_bytes || session_->shared_engines.empty())
@@ -204,10 +203,10 @@ private:
         return false;
     }
 
-    /// Whoever submitted may have dropped the engine since; streams count on the bytes.
+    /// Streams may rely on the bytes after the caller has dropped the engine.
     void wait_for_all() noexcept {
         constexpr std::chrono::microseconds pause{20};
-        while (!is_idle() && cuda::drivers_are_up(owner_)) // else no stream comes
+        while (!is_idle() && cuda::drivers_are_up(owner_)) // without drivers, streams do not run
             std::this_thread::sleep_for(pause);
     }
 
@@ -219,11 +218,11 @@ private:
         wake_.notify_one();
     }
 
-    /// What the watcher has found to do.
+    /// The watcher's work.
     enum class finding { nothing, batches, pieces_without_room };
 
-    /// Feeds the rings with what they had no room for, and notices and stops a queue in trouble, so
-    /// that its batches fail and its streams are released.
+    /// Feeds waiting tickets to the rings, and stops a queue in trouble, which fails its batches
+    /// and releases its streams.
     void watch() noexcept {
         constexpr std::chrono::milliseconds pause{2};
         constexpr std::chrono::microseconds pause_between_feeds{100};
@@ -272,7 +271,7 @@ private:
     gpu gpu_;
     std::optional<cuda::block_addresses> addresses_;
     os::process_id owner_ = os::this_process();
-    std::unique_ptr<cuda_session> session_;                        // goes after its queues
+    std::unique_ptr<cuda_session> session_;                        // destroyed after its queues
     static constexpr std::size_t own = 3, shared = 0, passing = 1; ///< of each direction
     static_assert(queue_set::count(own) + queue_set::count(shared) + queue_set::count(passing) <=
                   most_queues);
@@ -283,7 +282,7 @@ private:
     std::atomic<bool> stopped_{false};
 
     std::thread watcher_;
-    std::mutex watch_lock_; ///< of the next two
+    std::mutex watch_lock_; ///< guards the next two
     bool is_closing_ = false, is_called_ = false;
     std::condition_variable wake_;
     std::atomic<bool> is_parked_{false};

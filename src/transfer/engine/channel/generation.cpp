@@ -11,7 +11,7 @@
 namespace barmap::engine {
 namespace {
 
-// In order: what a GPU has of an older generation stands behind what it has of its own.
+// Newest first: a GPU may also offer classes of an older generation.
 constexpr std::array<generation, 6> generations{{
     {"Blackwell B", 0xca6f, 0xcab5, 0xc761, true, true},
     {"Blackwell", 0xc96f, 0xc9b5, 0xc761, true, true},
@@ -21,8 +21,8 @@ constexpr std::array<generation, 6> generations{{
     {"Turing", 0xc46f, 0xc5b5, 0xc461, false, false},
 }};
 
-// Series whose structures were read in the driver's source, or, from 610 on, in two other programs'
-// tables of them.
+// The structures come from the driver's source or, from 610 on, from the tables of two other
+// programs.
 constexpr std::array<unsigned, 13> known_series{535, 545, 550, 555, 560, 565, 570,
                                                 575, 580, 590, 595, 610, 615};
 
@@ -36,7 +36,7 @@ generation const& generation_of(std::span<std::uint32_t const> classes) {
         if (has(each.channel) && has(each.copy) && has(each.usermode))
             return each;
     throw error(errc::backend_absent, "find this GPU's generation by its classes", "",
-                "only Turing, Ampere, Ada, Hopper and Blackwell are known: copies take the "
+                "only Turing, Ampere, Ada, Hopper and Blackwell are known: copies use the "
                 "driver's engine");
 }
 
@@ -47,9 +47,9 @@ driver_series series_of(std::string_view driver_version) {
     bool const is_number = problem == std::errc{} && dot != end && *dot == '.';
     if (!is_number ||
         std::find(known_series.begin(), known_series.end(), result.number) == known_series.end())
-        throw error(errc::backend_absent, "speak to driver version " + std::string(driver_version),
-                    "",
-                    "its structures are not known to this barmap: copies take the driver's engine");
+        throw error(errc::backend_absent,
+                    "make channels with driver version " + std::string(driver_version), "",
+                    "this barmap does not know its structures: copies use the driver's engine");
     return result;
 }
 

@@ -39,12 +39,12 @@ void expect_channels(cuda::gpu const& which) {
         throw error(errc::backend_absent,
                     which.mig ? "make a channel on a MIG device"
                               : "make a channel on a GPU with a coherent link",
-                    "", "it has not been tried: BARMAP_ENGINE=driver needs no channel");
+                    "", "channels are untested there: BARMAP_ENGINE=driver needs none");
 }
 
 namespace {
 
-/// The first copy engines with these capabilities, of graphics and shared.
+/// The first copy engines whose graphics and shared capabilities equal `wanted`.
 std::vector<std::uint32_t> engines_with(rm::client const& client, std::uint8_t wanted,
                                         std::size_t most) {
     std::vector<std::uint32_t> result;
@@ -52,8 +52,8 @@ std::vector<std::uint32_t> engines_with(rm::client const& client, std::uint8_t w
         abi::ce_caps_parameters caps{};
         caps.engine_type = abi::engine_type_copy0 + i;
         if (client.control(client.subdevice(), abi::cmd_ce_get_caps, caps,
-                           "read what a copy engine can do") != abi::ok)
-            continue; // there is none of this number
+                           "read a copy engine's capabilities") != abi::ok)
+            continue; // no engine has this number
         if ((caps.caps[0] & (abi::ce_cap_graphics | abi::ce_cap_shared)) == wanted)
             result.push_back(caps.engine_type);
     }
@@ -70,7 +70,7 @@ std::uint32_t own_engine_type(rm::client const& client) {
     std::vector<std::uint32_t> const found = engines_with(client, 0, 1);
     if (found.empty())
         throw error(errc::backend_absent, "find a copy engine that nothing else uses", "",
-                    "this GPU has none to spare: copies take the driver's engine");
+                    "this GPU has no spare engine: copies use the driver's engine");
     return found.front();
 }
 
@@ -120,7 +120,7 @@ void gpu_channel::add_engine(generation const& gpu, std::uint32_t engine_type) {
                                           "get the channel's doorbell token"),
                           "get the channel's doorbell token");
     token_ = submit.token;
-    // A courtesy, without which the channel works as well.
+    // Optional: the channel also works with the default time slice.
     abi::time_slice_parameters slice{time_slice_us};
     (void)client_.control(group_, abi::cmd_set_time_slice, slice, "set the channel's time slice");
 }

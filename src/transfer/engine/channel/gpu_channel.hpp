@@ -12,10 +12,10 @@
 #include <optional>
 #include <vector>
 
-/// What a channel is made of, whichever address space it lives in.
+/// The parts of a channel, in any address space.
 namespace barmap::engine {
 
-/// The page with the doorbell. A child of the subdevice.
+/// The page with the doorbell, a child object of the subdevice.
 class usermode_page {
 public:
     usermode_page(rm::client const& client, generation const& gpu);
@@ -32,18 +32,18 @@ private:
     std::optional<rm::cpu_view> view_;
 };
 
-/// @throws error errc::backend_absent where no channel can be made
+/// @throws error errc::backend_absent for a GPU on which barmap makes no channels
 void expect_channels(cuda::gpu const& which);
 
-/// Which copy engine to use: one that neither serves graphics nor is one of those that the driver
-/// gives to several users. CUDA copies by these, and on one that CUDA is using a copy waits for the
-/// end of CUDA's time slice, 1 ms. @throws error errc::backend_absent if there is none
+/// The copy engine for channels: one that neither serves graphics nor is shared by the driver. CUDA
+/// copies on shared engines; a copy there waits for the end of CUDA's time slice, 1 ms.
+/// @throws error errc::backend_absent if the GPU has none
 [[nodiscard]] std::uint32_t own_engine_type(rm::client const& client);
 
-/// Those that CUDA uses as well, two at most.
+/// The engines that CUDA also uses, two at most.
 [[nodiscard]] std::vector<std::uint32_t> shared_engine_types(rm::client const& client);
 
-/// A channel group with one channel, which its address space, memory and notifier outlive.
+/// A channel group with one channel. Its address space, memory and notifier must outlive it.
 class gpu_channel {
 public:
     struct parts {
@@ -62,11 +62,11 @@ public:
     [[nodiscard]] rm::abi::handle handle() const noexcept { return channel_; }
     [[nodiscard]] std::uint32_t token() const noexcept { return token_; }
 
-    /// Lets it run what it is given.
+    /// Lets the channel run its commands.
     void schedule();
 
-    /// Stops it for good. May take as long as the driver takes.
-    /// @return whether nothing of it is under way any more
+    /// Stops the channel for good. May take as long as the driver takes.
+    /// @return whether none of its copies is in flight any more
     bool stop() noexcept;
 
 private:
@@ -74,7 +74,7 @@ private:
     rm::abi::handle allocate(generation const& gpu, parts const& of) const;
     void add_engine(generation const& gpu, std::uint32_t engine_type);
 
-    /// How long other users of the engine, such as CUDA, wait for this channel. With 200 us CUDA's
+    /// How long other users of the engine, such as CUDA, wait for this channel. With 200 us, CUDA's
     /// copies beside batches took that long, and the batches were no faster (H100).
     static constexpr std::uint64_t time_slice_us = 50;
     rm::client const& client_;

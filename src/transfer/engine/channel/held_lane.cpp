@@ -20,9 +20,9 @@
 #include <string_view>
 #include <utility>
 
-/// The channel in lane held: one of our own on one of the GPU's copy engines, made through the
-/// resource manager of NVIDIA's stock driver: a copy is submitted with a few stores, and done when
-/// a word in host memory says so. No privilege, no CUDA stream, no SM.
+/// The channel in lane held: barmap's own channel on one of the GPU's copy engines, made through
+/// the resource manager of NVIDIA's stock driver. A few stores submit a copy, and a word in host
+/// memory reports its end. Needs no privilege, no CUDA stream and no SM.
 namespace barmap::engine {
 namespace {
 
@@ -32,7 +32,7 @@ namespace abi = rm::abi;
 struct mapped_memory final : reachable {
     explicit mapped_memory(std::shared_ptr<address_space const> where) : space(std::move(where)) {}
     std::shared_ptr<address_space const> space;
-    std::vector<address_space::mapping> mappings; // go before it
+    std::vector<address_space::mapping> mappings; // destroyed before the space
 };
 
 class held_lane final : public copy_engine {
@@ -105,11 +105,11 @@ public:
     bool close() noexcept override {
         if (!os::is_this_process(owner_))
             return false; // another thread of the parent may have held the lock at the fork
-        stopped_.store(true, std::memory_order_release); // ends what waits for room
+        stopped_.store(true, std::memory_order_release); // ends waits for room
         {
             std::lock_guard const hold(lock_); // no submission is half made
         }
-        return !made_ || made_->own->stop(); // without the lock, as the driver takes its time
+        return !made_ || made_->own->stop(); // without the lock, since the driver may take long
     }
 
 private:
@@ -140,7 +140,7 @@ private:
                                               semaphore.address(), kind.copy});
         }
 
-        // In the order in which they are made; they go the other way round, the channel first.
+        // In construction order; the channel is destroyed first.
         std::shared_ptr<rm::client const> client;
         driver_series series;
         engine::generation const& kind;
@@ -160,7 +160,7 @@ private:
         std::size_t at = 0;
         for (rm::cuda_object& taken : objects) {
             std::uint64_t const offset = taken.offset;
-            std::size_t const length = taken.length; // of which the object may lack the end
+            std::size_t const length = taken.length; // the object may end earlier
             std::size_t const bytes = std::min<std::uint64_t>(length, taken.size - offset);
             address_space::mapping const& mapped = result->mappings.emplace_back(
                 made_->space->map(std::move(taken.object), taken.size));

@@ -22,7 +22,7 @@ std::size_t bytes_of(std::span<piece const> pieces) noexcept {
                            [](std::size_t sum, piece const& each) { return sum + each.bytes; });
 }
 
-/// What one channel copies in one ticket.
+/// The pieces that one channel copies in one ticket.
 std::span<piece const> part_of(std::span<piece const> own, std::size_t round) noexcept {
     std::size_t const at = std::min(own.size(), round * command_ring::most_pieces);
     return own.subspan(at, std::min(own.size() - at, command_ring::most_pieces));
@@ -42,8 +42,8 @@ striped_queue::striped_queue(cuda_session& session, std::span<std::uint32_t cons
     }
 }
 
-// What may fail comes first: from the stream's word on, every channel gets its tickets, with or
-// without pieces, so that they keep step and no stream waits for ever.
+// Everything that may fail comes first. Once the stream will write the word, every channel gets its
+// tickets, with or without pieces: tickets stay in step, and no stream waits for ever.
 ticket striped_queue::submit(direction which, std::span<piece const> pieces, std::size_t bytes,
                              stream_order const& order) {
     std::size_t const share = rounded_up(pieces.size(), channels_.size());
@@ -60,7 +60,7 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
     if (spin(
             may_take, [&] { return is_in_trouble(); }, device_clock::time_point::max()) !=
         outcome::done)
-        throw has_stopped("the batches before it did not end in time: see `barmap info`");
+        throw has_stopped("earlier batches did not end in time: see `barmap info`");
     std::vector<std::list<channel_queue::waiting_ticket>> spare(channels_.size());
     for (std::size_t i = 0; i < channels_.size(); ++i)
         spare[i] = channels_[i]->make_spare(own(i).size(), rounds);

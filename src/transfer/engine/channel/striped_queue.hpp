@@ -12,24 +12,23 @@
 namespace barmap::engine {
 
 /// A queue of batches: one channel, or several on different copy engines that each copy a part of
-/// every batch. One engine alone does not keep up with small pieces while the link's other
-/// direction is busy.
-/// Thread rule: as that of channel_queue.
+/// every batch. One engine alone is too slow for small pieces while the link's other direction is
+/// busy.
+/// Thread rule: see channel_queue.
 class striped_queue {
 public:
-    /// With as many channels as can be had. @pre the session's context is current
-    /// @throws error if there is none
+    /// Opens as many channels as possible. @pre the session's context is current
+    /// @throws error if it can open none
     striped_queue(cuda_session& session, std::span<std::uint32_t const> engine_types);
 
-    /// @throws has_stopped, error what CUDA says of a stream, std::bad_alloc; nothing is in flight
-    /// then
+    /// @throws has_stopped, CUDA's error for a stream, std::bad_alloc; then no piece is in flight
     ticket submit(direction which, std::span<piece const> pieces, std::size_t bytes,
                   stream_order const& order);
 
-    /// Where a batch is: done if each channel has done its part.
+    /// The state of a batch: done when every channel has finished its part.
     [[nodiscard]] state poll(ticket number) const noexcept;
 
-    // As those of channel_queue.
+    // See channel_queue.
     bool feed() noexcept;
     [[nodiscard]] bool has_waiting() const noexcept;
     [[nodiscard]] bool is_idle() const noexcept;
@@ -42,7 +41,7 @@ public:
     bool stop() noexcept;
 
 private:
-    std::vector<std::unique_ptr<channel_queue>> channels_; ///< their tickets keep step
+    std::vector<std::unique_ptr<channel_queue>> channels_; ///< with equal ticket numbers
 };
 
 } // namespace barmap::engine
