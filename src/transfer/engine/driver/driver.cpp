@@ -14,9 +14,8 @@
 #include <chrono>
 #include <mutex>
 
-/// CUDA's own asynchronous copies, on streams of ours: its batch call, or where that is missing or
-/// slower a copy for each piece. No kernel of our own, which would take multiprocessors from the
-/// program's.
+/// CUDA's own asynchronous copies, on barmap's streams: its batch call or, if that is missing or
+/// slower, a copy for each piece. A kernel instead would take multiprocessors from the program's.
 namespace barmap::engine {
 namespace {
 
@@ -26,12 +25,12 @@ public:
     ~driver_engine() override {
         close();
         try {
-            if (queues_ && cuda::drivers_are_up(owner_)) { // else CUDA may not be loaded
+            if (queues_ && cuda::drivers_are_up(owner_)) { // otherwise CUDA may be unloaded
                 cuda::context_scope const scope(context_.get());
                 queues_.reset();
             }
         } catch (error const&) {
-            // The context is gone, and all of it.
+            // The context and all its objects are gone.
         }
         (void)queues_.release();
     }
@@ -56,10 +55,10 @@ public:
         return reach_pinned_by_cuda(memory);
     }
 
-    /// Takes the faster form, for the pieces that batches are made for.
+    /// Selects the faster method for a typical batch.
     void measure(reachable const& gpu, reachable const& host) override {
         if (lane_ == lane::held)
-            return; // which copies few pieces at once
+            return; // that lane copies few pieces at once
         constexpr std::size_t count = 64, size = 4096;
         std::vector<piece> pieces;
         for (std::size_t i = 0; i < count; ++i)
@@ -83,21 +82,21 @@ public:
         try {
             by_batch_call_ = time(true) < each;
         } catch (error const&) {
-            by_batch_call_ = false; // a driver before CUDA 12.8
+            by_batch_call_ = false; // the driver is older than CUDA 12.8
         }
     }
 
     [[nodiscard]] std::string_view form() const noexcept override {
-        return by_batch_call_ ? "by CUDA's batch call" : "by a call of CUDA for each piece";
+        return by_batch_call_ ? "by CUDA's batch call" : "by one CUDA call for each piece";
     }
 
-    /// CUDA copies ordinary memory as well, by reading it before it returns, and an address of
-    /// none ends the process.
+    /// CUDA also accepts pageable memory and reads it before the call returns, so an unmapped
+    /// address ends the process.
     [[nodiscard]] bool needs_known_memory() const noexcept override { return true; }
 
     ticket submit(direction way, std::span<piece const> pieces, std::size_t /*bytes*/,
                   stream_order const& order) override {
-        // A stream may be of another context than the queues'.
+        // A stream may belong to another context than the queues.
         cuda::context_scope const scope = lane_ == lane::held
                                               ? cuda::context_scope(context_.get())
                                               : cuda::context_scope::on_device(gpu_.handle);
@@ -128,7 +127,7 @@ public:
                 return state::failed;
             CUresult result = cuda::success;
             state const now = of->poll(number & ((ticket{1} << ticket_bits) - 1), result);
-            if (now == state::failed) // an earlier piece of work has broken the context
+            if (now == state::failed) // earlier work has broken the context
                 stopped_.store(true, std::memory_order_release);
             return now;
         } catch (std::exception const&) {
@@ -144,7 +143,7 @@ public:
                     each && each->has_work())
                     return false;
         } catch (error const&) {
-            // The context is gone, and all of it.
+            // The context and all its work are gone.
         }
         return true;
     }
@@ -176,7 +175,7 @@ public:
             }
             return is_idle;
         } catch (error const&) {
-            return true; // the context is gone, and all of it
+            return true; // the context and all its work are gone
         }
     }
 
@@ -189,15 +188,15 @@ private:
         return std::make_unique<driver_queue>(gpu_.handle, context_.get(), lane_);
     }
 
-    /// After a submission that failed half-way: so that nothing of it is in flight.
+    /// Waits for the copies of a submission that failed half-way.
     static void expect_end(CUstream stream) {
         constexpr std::chrono::seconds most{10};
         if (spin([&] { return cuda::api().stream_query(stream) != cuda::error_not_ready; },
                  [] { return false; }, std::chrono::steady_clock::now() + most) != outcome::done)
             throw error(
-                errc::copy_unfinished, "end a batch that CUDA took only a part of", "",
-                "pieces may still be copied: keep their memory until the stream that the batch "
-                "comes after is idle");
+                errc::copy_unfinished, "end a batch that CUDA accepted only in part", "",
+                "CUDA may still be copying pieces: keep their memory until the stream that the "
+                "batch comes after is idle");
     }
 
     gpu gpu_;

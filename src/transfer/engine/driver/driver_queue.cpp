@@ -13,7 +13,7 @@ namespace barmap::engine {
 namespace {
 
 void check_copy(CUresult result) {
-    if (result == cuda::error_invalid_value) // its pieces are in memory, or were a moment ago
+    if (result == cuda::error_invalid_value) // the memory existed when barmap checked it
         throw error(errc::unsupported_memory, "copy a batch", "",
                     "CUDA refuses a piece: keep both sides allocated until the batch is done");
     cuda::check(result, "copy a batch");
@@ -82,13 +82,13 @@ driver_queue::driver_queue(CUdevice device, CUcontext context, lane which) : con
 ticket driver_queue::submit(std::span<piece const> pieces, stream_order const& order,
                             bool by_batch_call, std::optional<CUstream>& left_on) {
     ticket const number = last_.load(std::memory_order_relaxed) + 1;
-    std::optional<cuda::relaxed_capture> relaxed; // of another thread, which this does not end
+    std::optional<cuda::relaxed_capture> relaxed; // keeps a capture of another thread valid
     if (!word_) {
         relaxed.emplace();
         stream_event& end = ends_[number % most_in_flight];
-        if (number > most_in_flight) // its place is free when that one is done
+        if (number > most_in_flight) // wait for the earlier batch that uses this event
             cuda::check(cuda::api().event_synchronize(end.get()), "wait for an earlier batch");
-        cuda::context_scope const scope(context_); // of the stream, whatever the caller's is
+        cuda::context_scope const scope(context_); // of the stream
         end.make();
         placed_.make();
     }
@@ -107,7 +107,7 @@ void driver_queue::mark_end(ticket number, CUstream stream, stream_order const& 
         return;
     }
     CUevent const end = ends_[number % most_in_flight].get();
-    // Before the event is another's.
+    // Before the event marks another batch.
     ended_.store(std::max(number, most_in_flight) - most_in_flight, std::memory_order_release);
     check_stream(cuda::api().event_record(end, stream));
     last_.store(number, std::memory_order_release);
@@ -133,10 +133,10 @@ state driver_queue::poll(ticket number, CUresult& result) const {
     if (has_ended())
         return state::done;
     cuda::context_scope const scope(context_);
-    cuda::relaxed_capture const relaxed; // of another thread, which a query would end
+    cuda::relaxed_capture const relaxed; // keeps a capture of another thread valid
     result = cuda::api().event_query(ends_[number % most_in_flight].get());
     if (has_ended())
-        return state::done; // its event marks a later one by now
+        return state::done; // the event marks a later batch now
     return result == cuda::success           ? state::done
            : result == cuda::error_not_ready ? state::in_flight
                                              : state::failed;
@@ -152,7 +152,7 @@ bool driver_queue::is_idle() {
 }
 
 bool driver_queue::has_work() const noexcept {
-    cuda::relaxed_capture const relaxed; // of another thread, which a query would end
+    cuda::relaxed_capture const relaxed; // keeps a capture of another thread valid
     return cuda::api().stream_query(stream()) == cuda::error_not_ready ||
            std::ranges::any_of(ends_, [](stream_event const& each) {
                return each.get() && cuda::api().event_query(each.get()) == cuda::error_not_ready;
@@ -161,14 +161,14 @@ bool driver_queue::has_work() const noexcept {
 
 bool driver_queue::wait_for_all() const noexcept {
     bool is_idle = cuda::api().stream_synchronize(stream()) == cuda::success;
-    for (stream_event const& each : ends_) // on the program's own streams too
+    for (stream_event const& each : ends_) // also those on the program's streams
         is_idle &= !each.get() || cuda::api().event_synchronize(each.get()) == cuda::success;
     return is_idle;
 }
 
-/// The stream to copy on, in order behind what the submission comes after.
+/// The stream to copy on, ordered after the work in order.after.
 CUstream driver_queue::begin(stream_order const& order) {
-    // The default streams are not taken by the batch call.
+    // The batch call does not accept the default streams.
     constexpr std::uintptr_t per_thread_default = 2;
     if (order.after && order.then && *order.after == *order.then &&
         reinterpret_cast<std::uintptr_t>(*order.after) > per_thread_default)

@@ -28,7 +28,7 @@ private:
     CUevent handle_ = nullptr;
 };
 
-/// A stream of ours, which waits for no default stream.
+/// A stream that waits for no default stream.
 class own_stream {
 public:
     own_stream();
@@ -41,32 +41,32 @@ private:
     CUstream handle_ = nullptr;
 };
 
-/// A word of host memory into which a stream writes the number of its last copy that is done: to
-/// look there takes no call of CUDA's.
+/// A word of host memory to which a stream writes the number of its last finished copy: a poll
+/// makes no CUDA call.
 class stream_word {
 public:
     /// @pre the stream's context is current
-    /// @return none before CUDA 11.7, which does not write words from streams
+    /// @return null before CUDA 11.7, whose streams cannot write words
     [[nodiscard]] static std::unique_ptr<stream_word> make(CUdevice device, CUstream stream);
 
     void write_in(CUstream stream, ticket number);
-    /// @param last that was written in the stream
+    /// @param last the last number enqueued with write_in()
     [[nodiscard]] bool says(ticket number, ticket last) const noexcept;
 
 private:
     explicit stream_word(CUdevice device);
     os::region page_ = os::region::shared_memory(os::page_size());
-    cuda::host_registration registration_; // goes before it
+    cuda::host_registration registration_; // destroyed before the page
     CUdeviceptr on_gpu_;
 };
 
-/// A stream, and what marks the ends of submissions.
-/// Thread rule: poll() and is_idle() at any time; submit() by one caller at a time.
+/// A stream, and the word or events that mark the ends of submissions.
+/// Thread rule: poll() and is_idle() at any time; submit() by one thread at a time.
 class driver_queue {
 public:
-    static constexpr ticket most_in_flight = 1024; ///< of those that events mark
+    static constexpr ticket most_in_flight = 1024; ///< submissions that events mark
 
-    /// In lane held a word marks the ends, if there is one; in lane cuda events do, since
+    /// A word marks the ends in lane held, if CUDA supports it. In lane cuda events do, since
     /// submissions on the program's own streams end out of order.
     /// @pre the context is current
     driver_queue(CUdevice device, CUcontext context, lane which);
@@ -75,21 +75,21 @@ public:
 
     [[nodiscard]] CUstream stream() const noexcept { return stream_.get(); }
 
-    /// Where a submission has failed half-way, `left_on` is the stream that its copies are on.
+    /// @param left_on the stream with the copies of a submission that failed half-way
     ticket submit(std::span<piece const> pieces, stream_order const& order, bool by_batch_call,
                   std::optional<CUstream>& left_on);
 
-    /// @param begun_on set to the stream once a copy has been ordered
+    /// @param begun_on set to the stream after the first copy is enqueued
     void copy(std::span<piece const> pieces, bool by_batch_call, CUstream stream,
               std::optional<CUstream>& begun_on);
 
-    /// @param result what CUDA said, where it was asked
+    /// @param result CUDA's answer, if the poll calls CUDA
     [[nodiscard]] state poll(ticket number, CUresult& result) const;
 
     /// Thread rule: one caller at a time.
     [[nodiscard]] bool is_idle();
 
-    /// Whether a submission has not ended. @pre nothing is submitted meanwhile
+    /// Whether a submission has not ended. @pre no thread submits
     [[nodiscard]] bool has_work() const noexcept;
 
     /// @return whether all submissions have ended
@@ -103,13 +103,13 @@ private:
     CUcontext context_;
     own_stream stream_;
     std::unique_ptr<stream_word> word_;
-    std::array<stream_event, most_in_flight> ends_; ///< of this number, modulo their count
+    std::array<stream_event, most_in_flight> ends_; ///< indexed by ticket modulo their count
     stream_event placed_;
     std::vector<CUdeviceptr> to_, from_;
     std::vector<std::size_t> bytes_;
     std::atomic<ticket> last_{0};
-    std::atomic<ticket> ended_{0}; ///< of those whose events mark later ones, the last
-    ticket known_to_be_done_ = 0;  ///< and all before it
+    std::atomic<ticket> ended_{0}; ///< the last submission whose event marks a later one
+    ticket known_to_be_done_ = 0;  ///< with all before it
 };
 
 } // namespace barmap::engine
