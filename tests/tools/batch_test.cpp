@@ -176,7 +176,7 @@ TEST(batch, tells_what_is_no_peer) {
         EXPECT_NE(run.err.find(words), std::string::npos) << arguments << run.err;
     };
     told("--peer 1", 2, "--between peer");
-    told("--between peer --peer 0", 2, "another GPU");
+    told("--between peer --peer 0", 2, "must differ from --device");
     told("--between peer --round-trips 3", 2, "--between host");
     told("--between peer --peer 2", 3, "no such GPU");
     outcome const apart = barmap("batch --between peer",

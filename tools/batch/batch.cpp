@@ -14,12 +14,12 @@
 namespace barmap::tool {
 namespace {
 
-/// Each new engine takes time to start: this one lives while the program measures.
+/// Keeps the engine running while the program measures, since each start takes time.
 std::optional<batch_queue> started_queue(opened_gpu const& gpu) {
     try {
         return gpu.device().batches();
     } catch (error const&) {
-        return std::nullopt; // whoever needs one says why there is none
+        return std::nullopt; // a method that needs an engine reports the reason
     }
 }
 
@@ -35,7 +35,7 @@ json reports_of(std::optional<batch_queue> const& queue) {
     return found;
 }
 
-/// The GPU that has the other side of the copies; none for host memory.
+/// The GPU with the other side of the copies; null for host memory.
 std::unique_ptr<opened_gpu> open_other(batch_options const& values, opened_gpu const& gpu) {
     if (values.between == "host")
         return nullptr;
@@ -62,11 +62,11 @@ int run(batch_options const& given) {
     constexpr std::size_t least_pool = 64 * KiB;
     batch_options values = given;
     if (values.pool < least_pool)
-        throw usage_error("--pool of batch has 64K at least");
+        throw usage_error("--pool of batch must be at least 64K");
     if (values.peer >= 0 && values.between != "peer")
         throw usage_error("--peer is for --between peer");
     if (values.between == "peer" && values.peer == values.device)
-        throw usage_error("--peer is another GPU than --device: give --between inside for one");
+        throw usage_error("--peer must differ from --device: give --between inside for one GPU");
     if (values.beside == "copy" && values.between != "host")
         throw usage_error("--beside copy is for --between host");
     if (values.round_trips > 0 && values.between != "host")
@@ -118,13 +118,13 @@ void add_batch(command_line& program) {
         .named("N,...");
     add_measuring_options(app, *values, "number, size, direction and order", "512,4K,64K");
     app.add("--between", values->between,
-            "what the GPU's memory is copied to and from: host (pinned host memory), peer (memory "
-            "of another GPU) or inside (other memory of the same GPU)")
+            "other side of the copies: host (pinned host memory), peer (memory of another GPU) or "
+            "inside (other memory of the same GPU)")
         .one_of({"host", "peer", "inside"})
         .named("NAME")
         .with_default();
     app.add("--peer", values->peer,
-            "CUDA ordinal of the other GPU of --between peer; by default the first other one")
+            "CUDA ordinal of the other GPU of --between peer; by default the first other GPU")
         .between(0, 1023);
     app.add("--direction", values->directions,
             "directions: to_cpu (with --between peer: to the peer), to_gpu (from it); by default "
@@ -134,25 +134,25 @@ void add_batch(command_line& program) {
             "places of pieces on either side: random, contiguous; by default both")
         .some_of({"contiguous", "random"});
     app.add("--methods", values->methods,
-            "what to measure; by default all but one, which is one contiguous cuMemcpyAsync of as "
-            "many bytes, in contiguous order")
+            "methods to measure; by default all except one (a single cuMemcpyAsync of as many "
+            "contiguous bytes, in contiguous order only)")
         .some_of([] {
             std::vector<std::string> names = batch_method_names();
             names.push_back("one");
             return names;
         }());
     app.add("--in-flight", values->in_flight,
-            "so many batches of the table are submitted before the first is waited for")
+            "batches of the table to submit before waiting for the first one")
         .between(1, 16)
         .with_default();
     add_size_option(
         app, "--pool", values->pool,
-        "memory that pieces come from, from 64K on, four times that in all; a batch takes a "
-        "quarter of it at most");
-    app.flag("--same", values->same, "the same pieces in each round of the table");
-    app.flag("--both", values->both, "copy in both directions at once: GB/s of each and in sum");
+        "size of each of the four pools that pieces come from and go to, at least 64K; a batch "
+        "takes at most a quarter of one");
+    app.flag("--same", values->same, "copy the same pieces in each round of the table");
+    app.flag("--both", values->both, "copy in both directions at once: GB/s of each and their sum");
     app.add("--beside", values->beside,
-            "how much batches slow large matrix products (gemm), or a copy of 4 KiB by CUDA and "
+            "how much batches slow down large matrix products (gemm), or a CUDA copy of 4 KiB and "
             "the wait for it (copy)")
         .one_of({"gemm", "copy"})
         .named("NAME");
@@ -160,21 +160,20 @@ void add_batch(command_line& program) {
         "--ordered", values->ordered,
         "time from the end of a kernel to the start of the next one, with a batch between them");
     app.add("--check", values->check,
-            "verify that many batches of pieces of random sizes and places")
+            "verify this many batches of pieces with random sizes and places")
         .positive();
     app.add("--round-trips", values->round_trips,
-            "verify that many: a kernel writes, two batches copy out and in, a kernel checks")
+            "verify this many: a kernel writes, two batches copy out and in, a kernel checks")
         .positive();
-    app.add("--seed", values->seed,
-            "seed of the random choices: the same one makes the same choices")
+    app.add("--seed", values->seed, "seed of the random choices: the same seed repeats them")
         .between(0, UINT32_MAX)
         .with_default();
     add_output_options(app, *values);
     app.footer(
         {.remark =
-             "Submission and completion are inside the time. Every method's bytes, and those "
-             "around and between the pieces, are verified outside of it. With --both, --beside, "
-             "--ordered, --check or --round-trips, one or several of them, that is done instead of "
+             "The time includes submission and completion. It does not include the verification, "
+             "which compares every method's bytes and those around and between the pieces. "
+             "--both, --beside, --ordered, --check and --round-trips, alone or combined, replace "
              "the table.",
          .exit_codes =
              {"0 every byte was right", "1 a byte was wrong, early or stale, or a method failed",

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-/// barmap batch: batches of scattered copies by device::batches(), beside the other methods of this
-/// machine.
+/// barmap batch: compares batches of scattered copies by device::batches() with the machine's other
+/// methods.
 namespace barmap::tool {
 
 struct batch_options : options {
-    std::vector<std::size_t> pieces; ///< empty: what the measurement takes by itself
+    std::vector<std::size_t> pieces; ///< empty: the measurement's default
     std::vector<std::string> directions{"to_cpu", "to_gpu"};
     std::vector<std::string> orders{"contiguous", "random"};
     std::vector<std::string> methods = batch_method_names();
@@ -25,7 +25,7 @@ struct batch_options : options {
     std::string between = "host"; ///< host, peer or inside: the other side of each copy
     int peer = -1;                ///< ordinal; -1: the first GPU that is not the device
     std::size_t in_flight = 1;    ///< batches of the table
-    bool same = false;            ///< pieces in each round
+    bool same = false;            ///< the same pieces in each round
     bool both = false;
     std::string beside;
     bool ordered = false;
@@ -39,40 +39,40 @@ struct named_method {
     std::unique_ptr<batch_method> method;
 };
 
-/// What every part of the subcommand works with. The GPU's context is current.
+/// The inputs of every measurement. The GPU's context is current.
 struct batch_bench {
     report& out;
     opened_gpu const& gpu;
-    gpu_kernels const& kernels; ///< of batch_kernels.ptx
+    gpu_kernels const& kernels; ///< from batch_kernels.ptx
     batch_options const& values;
-    opened_gpu const* other = nullptr; ///< that has the other side of the copies; null: host memory
+    opened_gpu const* other = nullptr; ///< the other side of the copies; null: host memory
 
     [[nodiscard]] batch_pools pools(std::size_t bytes) const; ///< @throws error
 
-    /// The directions and orders that are asked for; inside one GPU both directions are the same.
+    /// The requested directions; inside one GPU both are the same.
     [[nodiscard]] std::vector<copy_direction> directions() const;
     /// "d2h", "h2d", "to_peer", "from_peer" or "inside".
     [[nodiscard]] std::string_view name_of(copy_direction way) const;
     [[nodiscard]] std::vector<batch_order> orders() const;
-    /// Those of the command line that there are; those that there are not are reported.
+    /// The requested methods. Reports those that the machine lacks.
     [[nodiscard]] std::vector<named_method> methods() const;
     void tell(std::vector<left_out> const& missing) const;
 };
 
-/// So many pieces of one size.
+/// A number of pieces of one size.
 struct batch_shape {
     std::size_t pieces, size;
     [[nodiscard]] std::size_t bytes() const { return pieces * size; }
     [[nodiscard]] std::string text() const; ///< "64 x 4 KiB"
 };
 
-/// What the command line asks for, or else these, without those that take more than a quarter of
-/// the pools. @throws usage_error if none is left
+/// The shapes of the command line, by default of these numbers and sizes, without those that take
+/// more than a quarter of a pool. @throws usage_error if none is left
 [[nodiscard]] std::vector<batch_shape> shapes_of(batch_options const& values,
                                                  std::vector<std::size_t> const& pieces,
                                                  std::vector<std::size_t> const& sizes);
 
-/// Has one batch copied, to the end, and looks at every byte of it and around it. @throws error
+/// Copies one batch, and compares every byte in it and around it. @throws error
 [[nodiscard]] batch_faults
 verify_batch(batch_pools& pools, copy_direction way, batch_order order, batch_shape const& shape,
              std::uint64_t seed, std::function<void(std::span<copy_piece const>)> const& copy);
@@ -83,17 +83,17 @@ verify_batch(batch_pools& pools, copy_direction way, batch_order order, batch_sh
 /// Adds wrong_bytes and guard_bytes to a row.
 void put(json& row, batch_faults const& found);
 
-// Each measures, reports, and returns whether every byte was right. @throws error
+// Each function measures, reports, and returns whether every byte was right. @throws error
 
-/// Every method by number of pieces, size, direction and order.
+/// Every method, by number of pieces, size, direction and order.
 [[nodiscard]] bool measure_batches(batch_bench const& bench);
 /// --both: every method in both directions at once.
 [[nodiscard]] bool measure_both_ways(batch_bench const& bench);
 /// --beside gemm: how much each method slows a matrix product. @throws error if there is no cuBLAS
 [[nodiscard]] bool measure_beside_gemm(batch_bench const& bench);
-/// --beside copy: how long a copy of 4 KiB by CUDA takes beside each method.
+/// --beside copy: how long a CUDA copy of 4 KiB takes beside each method.
 [[nodiscard]] bool measure_beside_copy(batch_bench const& bench);
-/// --ordered: what lies between a kernel, a batch and a kernel of one stream.
+/// --ordered: the time between two kernels of one stream, with a batch between them.
 [[nodiscard]] bool measure_order(batch_bench const& bench);
 /// --check: random batches, every byte verified.
 [[nodiscard]] bool check_batches(batch_bench const& bench);

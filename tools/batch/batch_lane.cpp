@@ -14,9 +14,9 @@ batch_lane::batch_lane(batch_bench const& bench, batch_pools const& pools, std::
     piece_picker picker(shape.size, pools.size(), order, bench.values.seed);
     std::size_t const room = pools.size() / piece_picker::stride(shape.size, order);
     std::size_t const turns = std::clamp<std::size_t>(room / shape.pieces, 1, most_turns);
-    places_ = picker.pick(turns * shape.pieces); // disjoint, so that all can be verified
+    places_ = picker.pick(turns * shape.pieces); // disjoint, to verify all of them
     pieces_ = pools.pieces(way, places_);
-    std::vector<left_out> missing; // was reported already
+    std::vector<left_out> missing; // already reported
     for (std::size_t i = 0; i < turns; ++i) {
         methods_.push_back(make_batch_method(method, bench.gpu, bench.kernels, missing));
         methods_.back()->prepare(std::span(pieces_).subspan(i * shape.pieces, shape.pieces));

@@ -14,16 +14,15 @@
 
 namespace barmap::tool {
 
-/// One direction, on a thread of its own: several batches in turn, all of them ready before the
-/// time begins.
+/// One direction, on one thread: several batches in turn, all prepared before the measurement.
 class batch_lane {
 public:
     /// @throws error
     batch_lane(batch_bench const& bench, batch_pools const& pools, std::string_view method,
                copy_direction way, batch_order order, batch_shape const& shape);
 
-    /// Copies every batch at least once, and then until `stop` is set.
-    /// @param waiting begins when all lanes have taken one from it
+    /// Copies every batch at least once, and continues until `stop` is set.
+    /// @param waiting number of lanes that are not ready; each subtracts one and waits for 0
     void run(std::atomic<unsigned>& waiting, std::atomic<bool> const& stop);
 
     /// @throws what the copies threw
@@ -44,7 +43,7 @@ private:
     std::exception_ptr failure_;
 };
 
-/// Has lanes copy, each on its thread, while work() runs here, once all have begun.
+/// Runs every lane on its own thread and, once all are ready, work() on this one.
 /// @throws what work() throws
 template <class Work>
 void run_lanes(std::span<std::unique_ptr<batch_lane> const> lanes, Work&& work) {

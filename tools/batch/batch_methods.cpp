@@ -105,7 +105,7 @@ private:
     copy_piece all_{};
 };
 
-/// A kernel reads the list of pieces where the CPU has put it: in pinned host memory.
+/// A kernel reads the list of pieces from pinned host memory.
 class by_kernel final : public batch_method {
 public:
     by_kernel(gpu_kernels const& kernels, unsigned blocks)
@@ -132,11 +132,11 @@ private:
     unsigned blocks_;
     CUfunction function_;
     std::optional<pinned_host> list_;
-    std::size_t room_ = 0; ///< of the list
+    std::size_t room_ = 0; ///< size of the list
     std::uint32_t count_ = 0;
 };
 
-/// Asks for a batch of nothing: only a driver that lacks the function does not find it.
+/// Submits an empty batch: only a driver without the function returns error_not_found.
 bool has_batch_call() {
     cuda_stream const stream;
     CUdeviceptr none = 0;

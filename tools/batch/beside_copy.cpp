@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::size_t copied = 4 * KiB;
 
-/// What a program does beside its batches, as a model with its tokens: one small cudaMemcpyAsync,
-/// and a wait for it.
+/// The work of a program beside its batches, such as a model with its tokens: a small
+/// cudaMemcpyAsync and a wait for it.
 class small_copies {
 public:
     explicit small_copies(opened_gpu const& gpu) : gpu_(gpu), host_(copied) {}
 
-    /// To the CPU and to the GPU in turn, until enough are measured. @throws error
+    /// Copies to the CPU and to the GPU in turn, `count` times each. @throws error
     std::array<samples, 2> measure(std::size_t count) {
         cuda::context_scope const scope = gpu_.enter();
         std::array<samples, 2> result;
@@ -46,7 +46,7 @@ private:
     cuda_stream stream_;
 };
 
-/// The directions of the batches, and their name.
+/// The directions of the batches, with a name for the report.
 struct load {
     std::string name;
     std::vector<copy_direction> ways;

@@ -37,7 +37,7 @@ private:
     CUevent event_ = nullptr;
 };
 
-/// Products of large matrices, several in a row.
+/// Several products of large matrices, one after the other.
 class product_loop {
 public:
     product_loop() {
@@ -47,7 +47,7 @@ public:
         products_ = static_cast<unsigned>(std::clamp(long_enough_ms / one_ms, 1.0, 64.0));
     }
 
-    /// Does work() again and again while they run, and once at least. @return milliseconds of all
+    /// Repeats work() while the products run, at least once. @return milliseconds of all products
     template <class Work>
     double run(Work&& work) {
         begin_.record(stream_.get());
@@ -75,13 +75,13 @@ struct beside {
     std::unique_ptr<batch_method> method;
     std::vector<copy_piece> pieces{};
     batch_faults faults{};
-    samples product_ns{}, alone_ns{}; ///< of a product, beside it and in turn with that alone
+    samples product_ns{}, alone_ns{}; ///< time of a product beside the batches, and alone
     std::size_t batches = 0;
     double seconds = 0;
 };
 
 void run_beside(product_loop& products, beside& each) {
-    // Alone just before: a GPU's clocks follow what it has done last.
+    // Measured just before, since a GPU's clocks depend on its recent work.
     double const alone = products.run([] {});
     each.alone_ns.add(alone * 1e6 / products.products());
     clock::time_point const begin = clock::now();

@@ -17,7 +17,7 @@ namespace {
 constexpr copy_direction both_ways[] = {copy_direction::to_cpu, copy_direction::to_gpu};
 constexpr std::array<std::string_view, 2> host_names{"d2h", "h2d"}, gpu_names{"there", "back"};
 
-/// How long each method works at a shape.
+/// The measuring time of a method and a shape.
 double seconds_of(batch_bench const& bench) {
     return 4 * bench.values.budget_s;
 }
@@ -27,7 +27,7 @@ double seconds_of(batch_bench const& bench) {
 bool measure_both_ways(batch_bench const& bench) {
     std::vector<batch_shape> const shapes = shapes_of(bench.values, {1024}, {4 * KiB, 64 * KiB});
     batch_pools pools = bench.pools(bench.values.pool);
-    // Between two GPUs each pushes.
+    // Each of two GPUs copies to the other.
     std::optional<gpu_kernels> kernels;
     std::optional<batch_bench> of_peer;
     if (bench.values.between == "peer") {
@@ -64,7 +64,7 @@ bool measure_both_ways(batch_bench const& bench) {
                 std::array<double, 2> const rates{lanes[0]->gigabytes_per_second(),
                                                   lanes[1]->gigabytes_per_second()};
                 batch_faults faults;
-                for (auto const& each : lanes) // the first has what the second one reads into
+                for (auto const& each : lanes) // to_cpu first: the check of to_gpu overwrites it
                     faults += pools.compare(each->way(), each->places(), pools.size());
                 json row{{"measurement", "both"},
                          {"order", name_of(order)},

@@ -76,7 +76,7 @@ std::vector<batch_shape> shapes_of(batch_options const& values,
 batch_faults verify_batch(batch_pools& pools, copy_direction way, batch_order order,
                           batch_shape const& shape, std::uint64_t seed,
                           std::function<void(std::span<copy_piece const>)> const& copy) {
-    // As many bytes that must not change as there are others, and some before and after.
+    // As many guard bytes as bytes of pieces, and some before and after.
     std::size_t const room =
         std::min(pools.size(), 2 * (shape.pieces + 1) * piece_picker::stride(shape.size, order));
     std::vector<place> const places =

@@ -14,10 +14,10 @@
 namespace barmap::tool {
 namespace {
 
-/// Where one batch copies between: with 2 MiB on either side both fit into a CPU core's cache.
+/// Size of either side of a batch: both sides of 2 MiB fit into a CPU core's cache.
 constexpr std::size_t room = 2 * MiB;
 
-/// Batches differ in their longest piece, of up to 1 MiB.
+/// Batches differ in the length of their longest piece, up to 1 MiB.
 std::vector<place> places_of_batch(std::mt19937_64& random) {
     constexpr std::size_t most_pieces = 4096;
     constexpr unsigned magnitudes = 20;

@@ -15,7 +15,7 @@
 namespace barmap::tool {
 namespace {
 
-// The part of cuBLAS's interface that is called here; it has been the same since version 11.
+// The part of cuBLAS's interface that this file calls, unchanged since version 11.
 using create_function = int (*)(void** handle);
 using destroy_function = int (*)(void* handle);
 using set_stream_function = int (*)(void* handle, CUstream stream);
@@ -58,10 +58,10 @@ void* load() {
                       "LD_LIBRARY_PATH");
 }
 
-/// Of random numbers with either sign, from 1/8 to 2: with equal ones a product takes less power,
-/// and so leaves more of the GPU's limit to what runs beside it.
+/// Random numbers of either sign, from 1/8 to 2: with equal numbers a product takes less power, and
+/// leaves more of the GPU's limit to the copies beside it.
 gpu_memory random_matrix(std::uint64_t seed) {
-    std::vector<std::uint16_t> rows(std::size_t{16} * side); // which come again and again
+    std::vector<std::uint16_t> rows(std::size_t{16} * side); // repeated through the matrix
     fill_pattern(std::as_writable_bytes(std::span(rows)), seed, 0);
     constexpr std::uint16_t varying = 0x8fff, least = 0x3000;
     for (std::uint16_t& each : rows)

@@ -5,7 +5,7 @@
 namespace barmap::tool {
 namespace {
 
-/// A CUDA graph: a node copies a piece, and none waits for another one.
+/// A CUDA graph with one independent copy node for each piece.
 class by_graph final : public batch_method {
 public:
     by_graph() : batch_method("graph") {}

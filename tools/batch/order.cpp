@@ -12,7 +12,7 @@
 namespace barmap::tool {
 namespace {
 
-/// Nothing lies between the kernels: what a kernel waits for one by itself.
+/// No batch between the kernels: the time that a kernel waits for the one before it.
 class by_nothing final : public ordered_method {
 public:
     by_nothing() : ordered_method("nothing") {}
@@ -22,15 +22,15 @@ public:
     void wait() override {}
 };
 
-/// A kernel that says when it ends, a batch, and a kernel that says when it begins, on one stream.
+/// A kernel that records its end, a batch, and a kernel that records its start, on one stream.
 class stamped_stream {
 public:
     explicit stamped_stream(gpu_kernels const& kernels)
         : spin_(kernels.named("barmap_spin")), times_(gpu_memory::device(sizeof(stamps))) {}
 
-    /// @return nanoseconds between the two. @throws error
+    /// @return nanoseconds between end and start. @throws error
     double time(ordered_method& method) {
-        // In that time the CPU submits all that follows, by any method.
+        // Meanwhile the CPU submits the batch and the second kernel, with any method.
         constexpr std::uint64_t long_enough_ns = 500'000;
         spin(times_.address(), long_enough_ns);
         method.submit_on(stream_.get());
@@ -42,7 +42,7 @@ public:
         return begin > end ? static_cast<double>(begin - end) : 0;
     }
 
-    /// Copies, and waits for nothing but the stream.
+    /// Copies, and waits for the stream only.
     void copy(ordered_method& method, std::span<copy_piece const> pieces) {
         method.prepare(pieces);
         method.submit_on(stream_.get());
@@ -56,7 +56,7 @@ private:
 
     using stamps = std::array<std::uint64_t, 2>;
     CUfunction spin_;
-    gpu_memory times_; ///< not of the host, where a kernel's end waits for its stores
+    gpu_memory times_; ///< on the GPU: a kernel's end waits for its stores to host memory
     cuda_stream stream_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned char guard = 0xc5;
 
-/// How many of these bytes are not guards.
+/// How many of these bytes are no guard bytes.
 std::uint64_t changed(std::byte const* bytes, std::size_t count) {
     if (count == 0 ||
         (bytes[0] == std::byte{guard} && std::memcmp(bytes, bytes + 1, count - 1) == 0))
@@ -102,7 +102,7 @@ batch_faults batch_pools::compare(copy_direction way, std::vector<place> places,
 }
 
 std::size_t piece_picker::stride(std::size_t size, batch_order order) {
-    constexpr std::size_t aligned = 16; // to which kernels load 16 bytes at once
+    constexpr std::size_t aligned = 16; // kernels then load 16 bytes at once
     return order == batch_order::contiguous ? size : (size + aligned - 1) / aligned * aligned;
 }
 

@@ -14,13 +14,13 @@
 #include <string_view>
 #include <vector>
 
-/// Where batches copy from and to, and which pieces of it.
+/// The memory that batches copy from and to, and their pieces.
 namespace barmap::tool {
 
-/// Bytes that are not what they must be.
+/// Counts of faulty bytes.
 struct batch_faults {
     std::uint64_t wrong = 0;  ///< in pieces
-    std::uint64_t guards = 0; ///< around and between them, changed
+    std::uint64_t guards = 0; ///< changed ones around and between the pieces
     [[nodiscard]] bool none() const { return wrong == 0 && guards == 0; }
     batch_faults& operator+=(batch_faults const& more) {
         wrong += more.wrong;
@@ -29,13 +29,13 @@ struct batch_faults {
     }
 };
 
-/// A source and a destination of so many bytes on either side: GPU memory, and pinned host memory
-/// or other GPU memory. A direction of copies is to_cpu where they go to the other side.
-/// The sources are random bytes that never change. Needs the GPU's context for as long as it lives.
+/// A source and a destination of equal size on either side: one side is GPU memory, the other side
+/// pinned host memory or other GPU memory. Copies to the other side have the direction to_cpu. The
+/// sources are random bytes that never change. Needs the GPU's context while it lives.
 /// Thread rule: one thread for each direction.
 class batch_pools {
 public:
-    /// @param other the GPU that has the other side; null: that is host memory
+    /// @param other the GPU of the other side; null: host memory
     /// @throws error
     batch_pools(std::size_t bytes, std::uint64_t seed, opened_gpu const* other = nullptr);
     [[nodiscard]] std::size_t size() const noexcept { return gpu_bytes_.size(); }
@@ -47,32 +47,32 @@ public:
     /// Fills the first bytes of the destination with guard bytes. @throws error
     void clear(copy_direction way, std::size_t bytes);
 
-    /// What is wrong with the first bytes of the destination if these places, and no others, were
-    /// copied since they were cleared. @throws error
+    /// The faults in the first bytes of the destination, if a batch copied these places and no
+    /// others since clear(). @throws error
     [[nodiscard]] batch_faults compare(copy_direction way, std::vector<place> places,
                                        std::size_t bytes);
 
 private:
-    std::vector<std::byte> gpu_bytes_; ///< what the GPU's source has
-    touched_host host_source_, host_target_; ///< or what the other GPU's have
+    std::vector<std::byte> gpu_bytes_;       ///< a copy of the GPU's source
+    touched_host host_source_, host_target_; ///< or copies of the other GPU's
     gpu_memory gpu_source_, gpu_target_;
     opened_gpu const* other_;
-    gpu_memory other_source_, other_target_; ///< none where host memory is the other side
+    gpu_memory other_source_, other_target_; ///< empty if the other side is host memory
 };
 
 enum class batch_order { contiguous, random };
 [[nodiscard]] std::string_view name_of(batch_order order);
 
-/// Chooses pieces of one size out of the pools: disjoint ones at random places that differ on
-/// either side, or one after the other from a random place on.
+/// Chooses pieces of one size in the pools: disjoint ones at random places, different on either
+/// side, or contiguous ones from a random place on.
 class piece_picker {
 public:
-    /// @param room of the pools' bytes, these
-    /// @pre the room holds as many pieces as are picked at once
+    /// @param room how many of the pools' first bytes to use
+    /// @pre the room holds the pieces of every pick()
     piece_picker(std::size_t size, std::size_t room, batch_order order, std::uint64_t seed);
     [[nodiscard]] std::vector<place> pick(std::size_t count);
 
-    /// Bytes that pieces take with what lies between them.
+    /// Distance between the starts of two pieces, in bytes.
     [[nodiscard]] static std::size_t stride(std::size_t size, batch_order order);
 
 private:

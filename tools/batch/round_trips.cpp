@@ -20,7 +20,7 @@ constexpr std::uint32_t words = pieces_each * words_of_piece;
 constexpr std::size_t bytes = words * sizeof(std::uint32_t);
 constexpr unsigned threads = 256; ///< of a kernel
 
-/// A buffer of GPU memory that goes to host memory and from there to another one.
+/// Copies a buffer of GPU memory to host memory, and from there to another GPU buffer.
 class round_trip {
 public:
     explicit round_trip(batch_bench const& bench)
@@ -30,11 +30,11 @@ public:
           back_(gpu_memory::device(bytes)), host_(bytes), counts_(2 * sizeof(std::uint64_t)),
           random_(bench.values.seed) {}
 
-    /// Submits a trip; all is in the order of the stream, and the CPU waits for nothing.
+    /// Submits a trip in stream order, without a wait.
     void submit(std::uint64_t number) {
-        // From 1 on; neither 0 nor the complement of another one that is near.
+        // Starts at 1, and so is neither 0 nor the complement of a value that is near.
         std::uint32_t const value = static_cast<std::uint32_t>(number & 0x7fffffff) + 1;
-        // Sometimes none: then what comes early would come just before.
+        // Sometimes 0, to catch copies that are only slightly early.
         std::uint64_t const wait_ns = random_() % 4 * 1000;
         launch(write_, 1, threads, stream_.get(), source_.address(), host_.gpu_address(),
                back_.address(), words, value, wait_ns);
@@ -50,14 +50,14 @@ public:
         stream_.wait();
         if (!engine_.wait(ticket_, std::chrono::seconds(30)))
             throw error(errc::copy_unfinished, "copy by the copy engine", "",
-                        "the stream went on, but the batch before is not done");
+                        "the stream continued, but the batch before is not done");
     }
     [[nodiscard]] std::uint64_t early() const { return counts_.word()[0]; }
     [[nodiscard]] std::uint64_t stale() const { return counts_.word()[1]; }
     [[nodiscard]] std::string engine() const { return std::string(engine_.name()); }
 
 private:
-    /// Every word in some piece, and the pieces in another order on the host.
+    /// Divides all words into pieces, with another order of the pieces on the host.
     void choose() {
         std::array<std::uint32_t, pieces_each> slots{};
         std::iota(slots.begin(), slots.end(), 0u);

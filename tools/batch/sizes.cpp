@@ -17,11 +17,11 @@ namespace {
 struct measured {
     std::string method{};
     samples times{}, submits{};
-    std::optional<batch_faults> faults{}; ///< nothing: it was not verified
-    std::string problem{};                ///< empty: it works
+    std::optional<batch_faults> faults{}; ///< nothing: not verified
+    std::string problem{};                ///< empty: no failure
 };
 
-/// A method, once for each batch in flight, and the pieces of the next ones.
+/// A method, with one object for each batch in flight, and the pieces of the next batches.
 struct candidate {
     std::string name; ///< on the command line
     std::vector<std::unique_ptr<batch_method>> methods;
@@ -45,7 +45,7 @@ struct candidate {
             each->wait();
     }
 
-    /// A method that fails in a batch is not measured any further in it.
+    /// Stops measuring a method at a shape after its first failure there.
     template <class Work>
     void attempt(Work&& work) {
         if (is_left_out || !found.problem.empty())
@@ -65,7 +65,7 @@ public:
         for (named_method& first : bench.methods()) {
             candidate made{first.name, {}};
             made.methods.push_back(std::move(first.method));
-            std::vector<left_out> missing; // was reported already
+            std::vector<left_out> missing; // already reported
             while (made.methods.size() < bench.values.in_flight)
                 made.methods.push_back(
                     make_batch_method(first.name, bench.gpu, bench.kernels, missing));
