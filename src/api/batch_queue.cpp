@@ -74,7 +74,7 @@ std::vector<engine_slot*> batch_queue_state::allowed() const {
     return result;
 }
 
-// With the lock held.
+// The caller holds lock_.
 batch_queue_state::at_work batch_queue_state::start(std::span<engine_slot* const> order) {
     std::string why;
     bool have_failed = false;

@@ -13,7 +13,7 @@
 
 namespace barmap {
 
-// With the lock held.
+// The caller holds lock_.
 void engine_slot::start() {
     if (is_started_)
         return;
@@ -68,7 +68,7 @@ std::optional<engine_report> engine_slot::known_report() {
     return report_now();
 }
 
-// With the lock held.
+// The caller holds lock_.
 engine_report engine_slot::report_now() const {
     engine_report result = report_;
     result.copies = copies_.load(std::memory_order_relaxed);

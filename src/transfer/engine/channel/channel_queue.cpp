@@ -201,7 +201,7 @@ void channel_queue::give(direction which, std::span<piece const> pieces, std::si
     wait_for_room(spare);
 }
 
-// With waiting_lock_ held.
+// The caller holds waiting_lock_.
 void channel_queue::wait_for_room(std::list<waiting_ticket>& filled) noexcept {
     waiting_pieces_.fetch_add(filled.front().pieces.size() + 1, std::memory_order_relaxed);
     waiting_.splice(waiting_.end(), filled, filled.begin());

@@ -150,7 +150,7 @@ public:
     bool stop() noexcept;
 
 private:
-    /// feed(), with ring_lock_ held.
+    /// feed() for a caller that holds ring_lock_.
     bool feed_ring() noexcept;
     /// Takes the first entry, which the caller has filled.
     void wait_for_room(std::list<waiting_ticket>& filled) noexcept;
