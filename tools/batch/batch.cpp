@@ -165,7 +165,8 @@ void add_batch(command_line& program) {
     app.add("--round-trips", values->round_trips,
             "verify this many: a kernel writes, two batches copy out and in, a kernel checks")
         .positive();
-    app.add("--seed", values->seed, "seed of the random choices: the same seed repeats them")
+    app.add("--seed", values->seed,
+            "seed of the random choices: the same seed makes the same choices")
         .between(0, UINT32_MAX)
         .with_default();
     add_output_options(app, *values);
