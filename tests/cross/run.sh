@@ -3,8 +3,9 @@
 # Builds barmap and its tests for other processors, and runs them in an emulator (qemu-user).
 #   tests/cross/run.sh [--all] [arm64|ppc64le]
 # Without --all: the unit tests and those of the copy routines with pages of 4 and of 64 KiB; on the first
-# processor also what the contract suite says of pages and bytes, with 64 KiB. With --all: everything with both,
-# on both.
+# processor also what the contract suite says of pages and bytes, with 64 KiB, the newest of each driver, and one
+# older GPU.
+# With --all: everything with both, on both.
 # Ends with 77 where there is no cross compiler or no emulator. docs/install.md says what this does not show.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -52,6 +53,11 @@ left_out=('process_test.knows_a_child_of_a_bare_clone' 'region_test.stays_out_of
     '*a_forked_child_has_no_mapping*'
     '*allocate_test.a_forked_child_may_drop_it*' '*/vulkan')
 echo "left out, for want of MADV_DONTFORK, MADV_WIPEONFORK, mincore and Vulkan there: ${left_out[*]}"
+if [[ ! $all ]]; then
+    older=('*/rm_535' '*/gdrdrv_2_[04]' '*/channel_ada_535' '*/channel_turing_550')
+    echo "left out without --all, as older drivers and GPUs: ${older[*]}"
+    left_out+=("${older[@]}")
+fi
 
 jobs=$((($(nproc) + ${#processors[@]} - 1) / ${#processors[@]}))
 # What is the same on every processor is tested on one.
