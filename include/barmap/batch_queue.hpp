@@ -80,7 +80,7 @@ public:
     ///         errc::wrong_device (a stream of another GPU; with the channel, memory of another GPU
     ///         that is not mapped for this one, because cudaDeviceEnablePeerAccess or access rights
     ///         are missing: the call checks 64 pieces of a long list), errc::unsupported_operation
-    ///         (a graph captures the stream), errc::unsupported_memory, errc::out_of_range (with
+    ///         (a stream is being captured), errc::unsupported_memory, errc::out_of_range (with
     ///         CUDA's own copies, an address that CUDA does not know, or a piece beyond its
     ///         allocation), errc::backend_broken (no engine works any more), errc::forked_child, or
     ///         CUDA's error for a stream; std::bad_alloc. After an error no piece is in flight,
@@ -90,13 +90,13 @@ public:
                         std::optional<then> end = {});
 
     /// Whether a batch is done. If it is, this thread sees its bytes.
-    /// @throws error errc::copy_unfinished if the batch failed and an unknown part of its bytes was
-    ///         copied; errc::invalid_argument for a ticket that this GPU's batch queue did not
+    /// @throws error errc::copy_unfinished if the batch failed, and which of its bytes were copied
+    ///         is unknown; errc::invalid_argument for a ticket that this GPU's batch queue did not
     ///         return, or returned before you destroyed its last handle
     [[nodiscard]] bool done(batch_ticket ticket) const;
 
-    /// Spins until the batch is done or the time is over. @return whether it is done. @throws as
-    /// done()
+    /// Spins until the batch is done or the time is over. @return whether it is done.
+    /// @throws error as done()
     bool wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const;
 
     /// "channel" or "driver": the engine that takes batches now.

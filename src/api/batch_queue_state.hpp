@@ -33,7 +33,7 @@ struct batch_queue_state final : checkpoint::survivor {
         engine_slot* slot = nullptr;
     };
 
-    /// The engine at work; starts another one if it has stopped. @throws error if none works
+    /// The engine at work; starts one if there is none or it has stopped. @throws error if none works
     [[nodiscard]] at_work get();
 
     /// CUDA's own copies, if they run beside another engine. Starts nothing, since other work may

@@ -207,7 +207,7 @@ std::unique_lock<std::mutex> lock_when_idle(process_state& all, char const* oper
     }
 }
 
-// The caller of the next three functions holds the lock.
+// The caller of the next four functions holds the lock.
 
 /// Continues after a failure. @throws error the first failure
 void let_all_go(process_state& all) {

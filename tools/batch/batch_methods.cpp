@@ -132,7 +132,7 @@ private:
     unsigned blocks_;
     CUfunction function_;
     std::optional<pinned_host> list_;
-    std::size_t room_ = 0; ///< size of the list
+    std::size_t room_ = 0; ///< bytes that list_ has room for
     std::uint32_t count_ = 0;
 };
 

@@ -72,7 +72,7 @@ public:
     piece_picker(std::size_t size, std::size_t room, batch_order order, std::uint64_t seed);
     [[nodiscard]] std::vector<place> pick(std::size_t count);
 
-    /// Distance between the starts of two pieces, in bytes.
+    /// Bytes from one possible start of a piece to the next.
     [[nodiscard]] static std::size_t stride(std::size_t size, batch_order order);
 
 private:

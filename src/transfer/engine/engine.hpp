@@ -96,7 +96,8 @@ public:
     /// @throws error
     [[nodiscard]] virtual std::unique_ptr<reachable> reach(std::span<std::byte> pages) = 0;
 
-    /// Makes host memory that CUDA has allocated or registered reachable, until CUDA frees it.
+    /// Makes host memory that CUDA has allocated or registered reachable, until CUDA frees or unregisters
+    /// it.
     /// @throws error
     [[nodiscard]] virtual std::unique_ptr<reachable> reach_pinned(std::span<std::byte> memory) = 0;
 

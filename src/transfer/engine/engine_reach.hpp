@@ -14,9 +14,9 @@ namespace barmap {
 /// Thread rule: threads may call every member but describe() concurrently.
 class engine_reach {
 public:
-    /// Records the memory's identity, for engines that support no RM objects and for memory without
-    /// them. Engines do not reach memory that has a different identity later, because it was freed.
-    /// Call it before the first find().
+    /// Records what the memory is, or has become, for engines that support no RM objects and for
+    /// memory without them. Engines then do not reach other memory that takes its place after it is
+    /// freed. Call it before the first find(), or the first after let_go().
     void describe(cuda::memory const& memory, std::vector<rm::held_object> held);
 
     /// Ends the access of all engines.

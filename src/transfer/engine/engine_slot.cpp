@@ -25,7 +25,7 @@ void engine_slot::start() {
     if (!gpu_.without_cuda)
         relaxed.emplace();
     try {
-        // A batch may wait for CUDA's own copies, which take longer than a copy through a mapping.
+        // The self-test in lane cuda may wait for CUDA's own copies.
         worker = std::make_shared<engine::worker>(
             entry_.make(gpu_, lane_),
             lane_ == engine::lane::cuda ? std::chrono::seconds(2) : engine::patience_with(gpu_));
@@ -40,9 +40,9 @@ void engine_slot::start() {
         is_started_ = true;
     } catch (...) {
         if (worker)
-            engine::worker::retire(worker, std::chrono::milliseconds(0)); // needs no lock
+            engine::worker::retire(worker, std::chrono::milliseconds(0)); // on its own thread
         record_failure(report_);
-        // A failed start is final, unless it replaced an engine that had worked.
+        // A failed start is final, unless it replaces an engine that has failed: these are counted.
         is_started_ = failures_ == 0 || ++failures_ >= most_failures;
     }
     report_.start_us = std::chrono::duration<double, std::micro>(clock::now() - begin).count();

@@ -49,7 +49,7 @@ public:
     bool retire(std::shared_ptr<engine::worker> const& failed);
 
     /// Stops the engine at work and releases its memory; the next use starts another.
-    /// @pre no other owner. @throws error errc::backend_broken if it does not stop
+    /// @pre nobody else holds the engine. @throws error errc::backend_broken if it does not stop
     void let_go();
 
     void count(std::size_t bytes) noexcept {

@@ -58,14 +58,15 @@ public:
     }
 
     /// @param make opens a queue at its first use, or throws
-    /// @param of_direction how many queues wait for streams, in each direction; 0: no batch does
+    /// @param of_direction how many queues wait for streams, in each direction; 0: no batch may
     queues(std::function<std::unique_ptr<Queue>()> make, std::size_t of_direction)
         : make_(std::move(make)), of_direction_(of_direction), slots_(count(of_direction)) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
     [[nodiscard]] slot& at(std::size_t index) noexcept { return slots_[index]; }
 
-    /// The queue for a batch. @throws what make throws, if no queue for streams is open
+    /// The queue for a batch. @throws what make throws; for a batch with a stream, only if no queue
+    /// for streams is open
     [[nodiscard]] visit choose(std::optional<CUstream> const& after, direction which) {
         if (!after && slots_.front().get())
             return visit(slots_.front());

@@ -32,8 +32,8 @@ void expect_usable(stream_order const& order, CUdevice gpu) {
             throw error(errc::wrong_device, "order a batch with a stream", "",
                         "the stream belongs to GPU " + std::to_string(its) +
                             ", the batch queue to GPU " + std::to_string(gpu) +
-                            ": submit to the queue of the stream's GPU, or give a stream of this "
-                            "GPU that waits for an event of the other one (cudaStreamWaitEvent)");
+                            ": submit to the queue of the stream's GPU, or give a stream of the queue's "
+                            "GPU that waits for an event of that stream (cudaStreamWaitEvent)");
     }
 }
 

@@ -113,7 +113,7 @@ worker::worker(std::unique_ptr<copy_engine> engine, std::chrono::milliseconds pa
     }
 }
 
-/// Reserves a buffer for the calling thread.
+/// Reserves a buffer for the calling thread until the destructor.
 class worker::free_buffer {
 public:
     explicit free_buffer(worker& all) {
@@ -192,7 +192,8 @@ outcome worker::copy_staged(direction which, reachable const& gpu, std::size_t o
             // The copy has failed.
         }
         if (result != outcome::done)
-            is_retired_.store(true, std::memory_order_release); // before another copy gets it
+            // Before another copy gets the buffer.
+            is_retired_.store(true, std::memory_order_release);
         return result;
     } catch (std::exception const&) {
         return outcome::failed;
@@ -220,7 +221,7 @@ outcome worker::staged_to_cpu(buffer const& through, reachable const& gpu, std::
     std::size_t const chunk = staged_chunk(direction::to_cpu, bytes);
     cpu_copy const copy_bytes = cpu_copy_for(direction::to_cpu, bytes);
     std::size_t const slots = buffer_bytes / chunk;
-    std::array<ticket, buffer_bytes / 4096> tickets; // only a single chunk may be smaller
+    std::array<ticket, buffer_bytes / 4096> tickets; // a smaller chunk is the only one
     std::size_t submitted = 0, taken = 0;
     for (std::size_t i = 0; taken < bytes; ++i) {
         for (; submitted < bytes && submitted < taken + slots * chunk; submitted += chunk) {

@@ -52,8 +52,8 @@ public:
     /// @pre bytes <= buffer_bytes
     outcome copy_pinned(direction which, reachable const& gpu, std::size_t bytes) noexcept;
 
-    /// Copies host memory that the engine does not reach through staging memory: the CPU copies one
-    /// chunk while the engine copies the next.
+    /// Copies, through staging memory, to or from host memory that the engine does not reach: the
+    /// CPU copies one chunk while the engine copies another.
     /// @pre gpu's runs cover [offset, offset + bytes)
     /// @return late or failed: part of the copy may still be in flight
     outcome copy_staged(direction which, reachable const& gpu, std::size_t offset, std::byte* host,

@@ -127,7 +127,7 @@ bool command_ring::has_room(std::size_t pieces, std::size_t tickets) const noexc
 ticket command_ring::submit(std::span<piece const> pieces, semaphore_word const& begin,
                             host_side host) noexcept {
     ticket const number = next();
-    // The first copy starts after all earlier ones; the others overlap.
+    // The first copy starts when all earlier ones are done; the others overlap.
     std::uint32_t launch = abi::launch_linear | abi::launch_non_pipelined;
     std::size_t at = 0, chunk = first_chunk;
     // An idle engine copies the first chunks while the CPU sorts the others.

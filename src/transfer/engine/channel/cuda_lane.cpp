@@ -71,7 +71,8 @@ public:
             stopped_.store(true, std::memory_order_release);
             throw;
         }
-        // Both sides exchange: either the watcher sees the batch, or this thread sees it parked.
+        // Both sides exchange: either the watcher sees the batch, or this thread sees that the
+        // watcher is parked.
         if (is_parked_.exchange(false) || to->queue->has_waiting())
             wake_watcher(is_called_);
         return number | static_cast<ticket>(index_of(*to)) << ticket_bits;
@@ -167,7 +168,7 @@ private:
             try {
                 return others->choose(after, which);
             } catch (std::exception const&) {
-                // Without such a queue, the batch uses its own one.
+                // Without such a queue, the batch goes to own_, as any other.
             }
         }
         return own_.choose(after, which);
@@ -175,8 +176,9 @@ private:
 
     /// Whether a batch takes the engines that CUDA also uses, because the own engine copies in the
     /// other direction: batches in both directions then take half the time. Small pieces and small
-    /// batches gain nothing. Batches that wait for streams never take them: CUDA's copies then wait
-    /// as well and keep these engines: stores made 21 GB/s instead of 49 (vLLM on H100).
+    /// batches gain nothing. choose() does not ask this for batches that wait for streams: CUDA's
+    /// copies in such streams wait and keep these engines; beside them, stores made 21 GB/s instead
+    /// of 49 (vLLM on H100).
     bool goes_against(direction which, std::size_t pieces, std::size_t bytes) noexcept {
         constexpr std::size_t least_batch = std::size_t{1} << 20;
         std::size_t const least_piece = session_->shared_engines.size() > 1 ? 2048 : 16384;

@@ -49,7 +49,8 @@ driver_series series_of(std::string_view driver_version) {
         std::find(known_series.begin(), known_series.end(), result.number) == known_series.end())
         throw error(errc::backend_absent,
                     "make channels with driver version " + std::string(driver_version), "",
-                    "this barmap does not know its structures: copies use the driver's engine");
+                    "this barmap does not know that driver's structures: copies use the driver's "
+                    "engine");
     return result;
 }
 

@@ -42,8 +42,8 @@ striped_queue::striped_queue(cuda_session& session, std::span<std::uint32_t cons
     }
 }
 
-// Everything that may fail comes first. Once the stream will write the word, every channel gets its
-// tickets, with or without pieces: tickets stay in step, and no stream waits for ever.
+// Everything that may fail comes first. Once the write of the stream's word is enqueued, every channel
+// gets its tickets, with or without pieces: tickets stay in step, and no stream waits for ever.
 ticket striped_queue::submit(direction which, std::span<piece const> pieces, std::size_t bytes,
                              stream_order const& order) {
     std::size_t const share = rounded_up(pieces.size(), channels_.size());

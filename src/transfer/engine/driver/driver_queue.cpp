@@ -88,7 +88,7 @@ ticket driver_queue::submit(std::span<piece const> pieces, stream_order const& o
         stream_event& end = ends_[number % most_in_flight];
         if (number > most_in_flight) // wait for the earlier batch that uses this event
             cuda::check(cuda::api().event_synchronize(end.get()), "wait for an earlier batch");
-        cuda::context_scope const scope(context_); // of the stream
+        cuda::context_scope const scope(context_); // of stream(), not the caller's
         end.make();
         placed_.make();
     }
