@@ -9,7 +9,6 @@
 
 #include <barmap/ring.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <new>
