@@ -18,7 +18,8 @@ std::shared_ptr<completion> scheduler::submit(std::shared_ptr<stream> const& to,
         waiting_.push_back(to);
         if (waiting_.size() > idle_)
             std::thread([this] { serve(); }).detach();
-        the_world().changed.notify_all();
+        else
+            for_idle_.notify_one();
     }
     return done;
 }
@@ -34,7 +35,7 @@ void scheduler::serve() {
         if (idle_ == idle_limit)
             return;
         ++idle_;
-        the_world().changed.wait(lock, [&] { return !waiting_.empty(); });
+        for_idle_.wait(lock, [&] { return !waiting_.empty(); });
         --idle_;
     }
 }

@@ -4,6 +4,7 @@
 #include "entry.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -35,6 +36,7 @@ private:
 
     std::deque<std::shared_ptr<stream>> waiting_;
     std::size_t idle_ = 0;
+    std::condition_variable for_idle_; ///< notified when a stream waits for a thread
 };
 
 /// The stream that a handle means in the current context: 0, 1 (legacy) and 2 (per thread) are its

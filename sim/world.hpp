@@ -133,7 +133,7 @@ struct world {
     registry<CUexternalMemory, external_memory> externals{0x6700'0000'0000};
     registry<CUmemGenericAllocationHandle, memory_handle> handles{0x6800'0000'0000};
 
-    std::condition_variable changed; ///< some work was added or is done
+    std::condition_variable changed; ///< some work is done
     scheduler work;
 
     world();
