@@ -19,7 +19,7 @@ protected:
 std::vector<engine_way> batch_ways() {
     return {{"driver", "driver", {}}, {"channel", "channel", {}}};
 }
-INSTANTIATE_TEST_SUITE_P(ways, batch_test, testing::ValuesIn(batch_ways()), name_of_way);
+INSTANTIATE_TEST_SUITE_P(ways, batch_test, over(batch_ways()), name_of_way);
 
 /// Other structures of the driver's, and another generation's classes: the copies are the same.
 std::vector<engine_way> other_series() {
@@ -27,7 +27,7 @@ std::vector<engine_way> other_series() {
             {"blackwell_610", "channel", {.series = 610, .gpu = fake::rm::generation::blackwell}}};
 }
 class batch_series_test : public batch_test {};
-INSTANTIATE_TEST_SUITE_P(ways, batch_series_test, testing::ValuesIn(other_series()), name_of_way);
+INSTANTIATE_TEST_SUITE_P(ways, batch_series_test, over(other_series()), name_of_way);
 
 TEST_P(batch_series_test, moves_pieces_in_the_order_of_streams) {
     batch_program p;

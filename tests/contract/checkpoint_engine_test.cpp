@@ -27,7 +27,7 @@ class checkpoint_copies_test : public testing::TestWithParam<engine_way> {
 protected:
     engine_machine machine_{GetParam().engine, GetParam().how};
 };
-INSTANTIATE_TEST_SUITE_P(ways, checkpoint_copies_test, testing::ValuesIn(held_ways()), name_of_way);
+INSTANTIATE_TEST_SUITE_P(ways, checkpoint_copies_test, over(held_ways()), name_of_way);
 
 TEST_P(checkpoint_copies_test, engines_copy_what_is_there_afterwards) {
     device const gpu = device::open(0);

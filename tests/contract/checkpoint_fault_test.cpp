@@ -50,7 +50,7 @@ protected:
     static void go() { checkpoint_prepare(); }
     static void come_back() { checkpoint_restore(); }
 };
-INSTANTIATE_TEST_SUITE_P(ways, checkpoint_fault_test, testing::ValuesIn(ways_that_come_back()),
+INSTANTIATE_TEST_SUITE_P(ways, checkpoint_fault_test, over(ways_that_come_back()),
                          [](auto const& info) { return name_of(info.param); });
 
 TEST_P(checkpoint_fault_test, every_call_may_fail_once) {

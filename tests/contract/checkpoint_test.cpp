@@ -18,7 +18,7 @@ namespace barmap::contract {
 namespace {
 
 class checkpoint_test : public contract_test {};
-INSTANTIATE_TEST_SUITE_P(ways, checkpoint_test, testing::ValuesIn(ways_that_come_back()),
+INSTANTIATE_TEST_SUITE_P(ways, checkpoint_test, over(ways_that_come_back()),
                          [](auto const& info) { return name_of(info.param); });
 
 TEST_P(checkpoint_test, mappings_of_every_kind_come_back_at_their_addresses) {
@@ -334,7 +334,7 @@ TEST_P(checkpoint_test, a_child_of_a_prepared_process_is_refused) {
 }
 
 class checkpoint_of_two_gpus : public two_gpus {};
-INSTANTIATE_TEST_SUITE_P(ways, checkpoint_of_two_gpus, testing::ValuesIn(ways_that_come_back()),
+INSTANTIATE_TEST_SUITE_P(ways, checkpoint_of_two_gpus, over(ways_that_come_back()),
                          [](auto const& info) { return name_of(info.param); });
 
 TEST_P(checkpoint_of_two_gpus, both_come_back) {

@@ -210,7 +210,7 @@ private:
 };
 
 #define BARMAP_OVER_SIDES(suite)                                                                   \
-    INSTANTIATE_TEST_SUITE_P(ways, suite, testing::ValuesIn(ways_of_each_side()),                  \
+    INSTANTIATE_TEST_SUITE_P(ways, suite, over(ways_of_each_side()),                               \
                              [](auto const& info) { return name_of(info.param); })
 
 } // namespace barmap::contract

@@ -59,11 +59,11 @@ protected:
         return nullptr;
     }
 };
-INSTANTIATE_TEST_SUITE_P(ways, engine_test, testing::ValuesIn(ways_of_every_lane()), name_of_way);
+INSTANTIATE_TEST_SUITE_P(ways, engine_test, over(ways_of_every_lane()), name_of_way);
 
 /// What it promises in lane held alone.
 class held_engine_test : public engine_test {};
-INSTANTIATE_TEST_SUITE_P(ways, held_engine_test, testing::ValuesIn(held_ways()), name_of_way);
+INSTANTIATE_TEST_SUITE_P(ways, held_engine_test, over(held_ways()), name_of_way);
 
 /// What only a channel of the library's own meets.
 class channel_engine_test : public engine_test {};

@@ -178,7 +178,7 @@ TEST_P(forged_share_test, random_descriptors_leave_nothing) {
     EXPECT_EQ(the_machine().held(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(ways, forged_share_test, testing::ValuesIn(ways_that_share()),
+INSTANTIATE_TEST_SUITE_P(ways, forged_share_test, over(ways_that_share()),
                          [](auto const& info) { return name_of(info.param); });
 
 using backend_share_test = contract_test;

@@ -249,7 +249,7 @@ TEST_P(forged_signal_test, random_descriptors_leave_nothing) {
     EXPECT_LT(refused, count / 10 * 9) << "some descriptors were not changed, and must open";
 }
 
-INSTANTIATE_TEST_SUITE_P(ways, forged_signal_test, testing::ValuesIn(ways_that_share()),
+INSTANTIATE_TEST_SUITE_P(ways, forged_signal_test, over(ways_that_share()),
                          [](auto const& info) { return name_of(info.param); });
 
 using unshared_signal_test = contract_test;

@@ -96,7 +96,7 @@ protected:
 };
 
 #define BARMAP_OVER_ALL_WAYS(suite)                                                                \
-    INSTANTIATE_TEST_SUITE_P(ways, suite, testing::ValuesIn(all_ways()),                           \
+    INSTANTIATE_TEST_SUITE_P(ways, suite, over(all_ways()),                                        \
                              [](auto const& info) { return name_of(info.param); })
 
 /// What an action was refused with.

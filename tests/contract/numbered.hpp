@@ -65,7 +65,7 @@ inline std::vector<way> ways_of_each_side() {
 }
 
 #define BARMAP_OVER_KINDS_OF_MEMORY(suite)                                                         \
-    INSTANTIATE_TEST_SUITE_P(ways, suite, testing::ValuesIn(ways_of_each_kind()),                  \
+    INSTANTIATE_TEST_SUITE_P(ways, suite, over(ways_of_each_kind()),                               \
                              [](auto const& info) { return name_of(info.param); })
 
 } // namespace barmap::contract

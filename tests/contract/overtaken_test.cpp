@@ -13,7 +13,7 @@ namespace barmap::contract {
 namespace {
 
 class overtaken_test : public contract_test {};
-INSTANTIATE_TEST_SUITE_P(ways, overtaken_test, testing::ValuesIn(ways_that_come_back()),
+INSTANTIATE_TEST_SUITE_P(ways, overtaken_test, over(ways_that_come_back()),
                          [](auto const& info) { return name_of(info.param); });
 
 // What the mapping reaches is what the memory was: the case that all this is for.

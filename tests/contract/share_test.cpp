@@ -201,7 +201,7 @@ TEST_P(share_test, threads_share_and_open) {
         });
 }
 
-INSTANTIATE_TEST_SUITE_P(ways, share_test, testing::ValuesIn(ways_that_share()),
+INSTANTIATE_TEST_SUITE_P(ways, share_test, over(ways_that_share()),
                          [](auto const& info) { return name_of(info.param); });
 
 TEST(shared_memory, is_unpacked_as_it_was_packed) {

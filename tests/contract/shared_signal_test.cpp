@@ -292,7 +292,7 @@ TEST_P(shared_signal_test, it_outlives_its_owner_and_can_be_shared_on) {
     EXPECT_EQ(the_machine().held(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(ways, shared_signal_test, testing::ValuesIn(ways_that_share()),
+INSTANTIATE_TEST_SUITE_P(ways, shared_signal_test, over(ways_that_share()),
                          [](auto const& info) { return name_of(info.param); });
 
 } // namespace

@@ -57,6 +57,12 @@ way const& way_of(std::string_view backend) {
                          [&](way const& each) { return each.backend == backend; });
 }
 
+bool is_asked_for(std::string_view way) {
+    std::string const& filter = testing::GTEST_FLAG(filter);
+    return filter.find_first_of("*?:-") != std::string::npos ||
+           std::string_view(filter).substr(filter.rfind('/') + 1) == way;
+}
+
 std::string name_of(way const& which) {
     return which.name;
 }
