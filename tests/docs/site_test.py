@@ -30,7 +30,8 @@ try:
 except ImportError as missing:
     made = pathlib.Path(sys.argv[1]).resolve().parent / "venv" / "bin" / "python"
     if made.exists() and pathlib.Path(sys.prefix) != made.parent.parent:
-        os.execv(made, [made, "-B", *sys.argv])
+        os.environ["PYTHONPYCACHEPREFIX"] = str(made.parents[2] / "bytecode")  # as scripts/docs does
+        os.execv(made, [made, *sys.argv])
     print(f"skipped: {missing}; scripts/docs makes a Python that has it")
     sys.exit(SKIPPED)
 

@@ -3,7 +3,8 @@
 # Builds the Python package, installs it into an environment of its own and tests it on the
 # simulated GPU. Needs python3 with venv, a C++20 compiler, and pip's access to an index.
 #   tests/python/run.sh [--wheel FILE] [ARGUMENT OF PYTEST...]
-# With --wheel, this wheel is tested, and nothing is built. PYTHON is the interpreter to use, python3 by default.
+# With --wheel, this wheel is tested, and nothing is built. PYTHON is the interpreter to use, python3 by default;
+# JUNIT_DIRECTORY, an absolute path, gets a file of JUnit's form from each run of pytest.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 package=$repository
@@ -24,23 +25,28 @@ environment=$(mktemp -d)
 trap 'rm -rf "$environment"' EXIT
 "${PYTHON-python3}" -m venv "$environment"
 # In a directory without the sources, so that what is installed is tested.
-"$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$package[test]"
-"$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+"$environment/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check "$package[test]"
+"$environment/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check --no-deps \
     "$repository/python/compat"
 cd "$environment"
-# tests DIRECTORY [ARGUMENT OF PYTEST...]; that arguments select none of them is no failure.
+files=("$repository"/tests/python/*_test.py "$repository"/tests/python/compat/*_test.py)
+half=$((${#files[@]} / 2))
+arguments=("$@")
+# tests NAME FILE...; that arguments select none of them is no failure.
 tests() {
-    local status=0
-    bin/python -m pytest -q -p no:cacheprovider --rootdir "$repository" --import-mode=prepend \
-        "$repository/tests/python$1" "${@:2}" || status=$?
-    [[ $status == 0 || $status == 5 && $# -gt 2 ]]
+    local status=0 junit=()
+    [[ ! ${JUNIT_DIRECTORY-} ]] || junit=(--junitxml="$JUNIT_DIRECTORY/python.$1.xml")
+    bin/python -m pytest -q -p no:cacheprovider --rootdir "$repository" --import-mode=prepend "${junit[@]}" \
+        "${@:2}" "${arguments[@]}" &> "$1.txt" || status=$?
+    [[ $status == 0 || $status == 5 && ${#arguments[@]} -gt 0 ]] || touch failed
 }
-# Side by side, since each is one process; their output one after the other.
-tests "" --ignore="$repository/tests/python/pygpu" "$@" &> all.txt &
-all=$!
+# Two at a time, each of which is one process, whose end counts as well; their output one after the other.
+tests first "${files[@]:0:half}" &
+tests second "${files[@]:half}" &
+wait
 for runtime in cuda hip; do
-    BARMAP_RUNTIME=$runtime tests /pygpu "$@" || touch failed
-done &> pygpu.txt
-wait $all || touch failed
-cat all.txt pygpu.txt
+    BARMAP_RUNTIME=$runtime tests "$runtime" "$repository/tests/python/pygpu" &
+done
+wait
+cat first.txt second.txt cuda.txt hip.txt
 [[ ! -e failed ]]
