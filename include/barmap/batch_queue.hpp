@@ -95,7 +95,8 @@ public:
     ///         return, or returned before you destroyed its last handle
     [[nodiscard]] bool done(batch_ticket ticket) const;
 
-    /// Spins until the batch is done or the time is over. @return whether it is done.
+    /// Spins until the batch is done or the time is over. After a while it lets other threads run
+    /// between its looks, and may return later on a busy machine. @return whether it is done.
     /// @throws error as done()
     bool wait(batch_ticket ticket, std::chrono::nanoseconds at_most) const;
 

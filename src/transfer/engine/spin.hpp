@@ -7,6 +7,7 @@
 #include <barmap/copy.hpp>
 
 #include <chrono>
+#include <thread>
 
 namespace barmap::engine {
 
@@ -16,7 +17,7 @@ enum class outcome {
     failed ///< the engine has stopped: no later submission will be done
 };
 
-/// Spins until a condition holds.
+/// Spins until a condition holds; after some 3,300 looks it lets other threads run now and then.
 /// @param has_failed called now and then
 /// @param until on the clock of the device or of the caller
 /// @return done if the condition holds, even after a failure or the deadline
@@ -25,15 +26,20 @@ outcome spin(Condition const& is_met, Failure const& has_failed,
              std::chrono::time_point<Clock, typename Clock::duration> until) noexcept {
     // Most copies end within a few microseconds; a pause takes up to 70 ns and so delays the poll.
     constexpr int eager = 2000, looks = 64;
+    // A copy that takes 100 us may wait for a thread that has no processor: the one that feeds the
+    // engine, or one of a simulated GPU.
+    constexpr unsigned rounds_alone = 20;
     for (int i = 0; i < eager; ++i)
         if (is_met())
             return outcome::done;
-    for (;;) {
+    for (unsigned round = 0;; ++round) {
         for (int i = 0; i < looks; ++i) {
             if (is_met())
                 return outcome::done;
             detail::pause();
         }
+        if (round >= rounds_alone)
+            std::this_thread::yield();
         if (has_failed())
             return is_met() ? outcome::done : outcome::failed;
         if (Clock::now() > until)
