@@ -134,11 +134,13 @@ TEST(batch_both_ways_test, a_small_batch_passes_a_large_one) {
     engine_machine machine("channel");
     both_ways p;
     open_stream stream;
+    // With gaps: adjacent pieces would become one.
     auto const first_pieces = [&](std::size_t count, std::size_t bytes) {
         std::vector<copy_piece> list(p.back_list.begin(), p.back_list.begin() + 1);
         list.front().bytes = bytes;
+        std::size_t const next = bytes + 16;
         while (list.size() < count)
-            list.push_back({list.back().to + bytes, list.back().from + bytes, bytes});
+            list.push_back({list.back().to + next, list.back().from + next, bytes});
         return list;
     };
     for (bool const is_ordered : {false, true}) {
@@ -158,6 +160,7 @@ TEST(batch_both_ways_test, a_small_batch_passes_a_large_one) {
             stream.synchronize();
         std::vector<batch_ticket> const waiting{p.queue.submit(first_pieces(65, 64)),
                                                 p.queue.submit(first_pieces(63, 1041))};
+        p.expect_done(p.queue.submit(small)); // so would these be, if they had passed
         for (batch_ticket const each : waiting)
             EXPECT_FALSE(p.queue.done(each)) << "is too large";
         machine.gpu().release();
