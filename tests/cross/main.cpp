@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The main program of the tests under an emulator:
 //   PROGRAM JOBS [NAME...]    all tests but those whose names match one of these, with * and ?
-// Each test has a process of its own, as under ctest, but a forked one: the emulator translates the
-// program's start once, not hundreds of times.
+// Each test has a process of its own, as under ctest, but a forked one, and those of a suite with
+// the same parameter share theirs: the emulator translates a program's code anew in each process,
+// which takes longer than most tests.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,13 +21,24 @@
 namespace {
 
 constexpr unsigned time_limit_seconds = 120;
-constexpr int was_skipped = 77;
 
-int run(std::string const& filter) {
-    testing::GTEST_FLAG(filter) = filter;
+/// Runs these tests, and writes to `told` which have passed and which were skipped.
+/// @return the exit status
+int run(std::string const& names, std::FILE* told) {
+    testing::GTEST_FLAG(filter) = names;
     int const status = RUN_ALL_TESTS();
-    bool const skipped = testing::UnitTest::GetInstance()->skipped_test_count() != 0;
-    return status == 0 && skipped ? was_skipped : status;
+    testing::UnitTest const& program = *testing::UnitTest::GetInstance();
+    for (int i = 0; i < program.total_test_suite_count(); ++i) {
+        testing::TestSuite const& suite = *program.GetTestSuite(i);
+        for (int k = 0; k < suite.total_test_count(); ++k) {
+            testing::TestInfo const& test = *suite.GetTestInfo(k);
+            if (test.should_run() && !test.result()->Failed())
+                std::fprintf(told, "%s %s.%s\n", test.result()->Skipped() ? "skipped" : "passed",
+                             suite.name(), test.name());
+        }
+    }
+    std::fflush(told);
+    return status;
 }
 
 /// The tests of the program, and what has become of them.
@@ -39,45 +51,55 @@ public:
         testing::UnitTest const& program = *testing::UnitTest::GetInstance();
         for (int i = 0; i < program.total_test_suite_count(); ++i) {
             testing::TestSuite const& suite = *program.GetTestSuite(i);
-            for (int k = 0; k < suite.total_test_count(); ++k)
-                add(std::string(suite.name()) + '.' + suite.GetTestInfo(k)->name());
+            std::map<std::string, std::string> groups; // of names, by what they share
+            for (int k = 0; k < suite.total_test_count(); ++k) {
+                std::string const test = suite.GetTestInfo(k)->name();
+                std::string const name = std::string(suite.name()) + '.' + test;
+                std::size_t const slash = test.rfind('/');
+                if (is_left_out(name))
+                    ++out_;
+                else
+                    groups[slash == test.npos ? '.' + test : test.substr(slash)] += name + ':';
+            }
+            for (auto const& [shared, names] : groups)
+                start(suite.name() + shared, names);
         }
         while (!running_.empty())
             wait_for_one();
-        std::printf("%d passed, %d failed, %d left out, %d skipped%s\n", passed_, failed_, out_,
-                    skipped_, names_.c_str());
+        std::printf("%d passed, %d processes failed, %d left out, %d skipped%s\n", passed_, failed_,
+                    out_, skipped_, names_.c_str());
         return failed_ == 0 && passed_ != 0 ? 0 : 1;
     }
 
 private:
     struct started {
-        std::string name;
-        std::FILE* output;
+        std::string group;
+        std::FILE *output, *told;
     };
 
-    void add(std::string const& name) {
-        if (std::ranges::any_of(left_out_, [&](std::string const& each) {
-                return ::fnmatch(each.c_str(), name.c_str(), 0) == 0;
-            })) {
-            ++out_;
-            return;
-        }
+    bool is_left_out(std::string const& name) const {
+        return std::ranges::any_of(left_out_, [&](std::string const& each) {
+            return ::fnmatch(each.c_str(), name.c_str(), 0) == 0;
+        });
+    }
+
+    void start(std::string const& group, std::string const& names) {
         while (running_.size() >= std::size_t(jobs_))
             wait_for_one();
-        std::FILE* const output = std::tmpfile();
+        started const next = {group, std::tmpfile(), std::tmpfile()};
         std::fflush(nullptr);
-        pid_t const child = output ? ::fork() : -1;
+        pid_t const child = next.output && next.told ? ::fork() : -1;
         if (child < 0) {
             std::perror("cannot start a test");
             std::exit(1);
         }
         if (child == 0) {
-            ::dup2(::fileno(output), STDOUT_FILENO);
-            ::dup2(::fileno(output), STDERR_FILENO);
+            ::dup2(::fileno(next.output), STDOUT_FILENO);
+            ::dup2(::fileno(next.output), STDERR_FILENO);
             ::alarm(time_limit_seconds);
-            std::exit(run(name));
+            std::exit(run(names, next.told));
         }
-        running_[child] = {name, output};
+        running_[child] = next;
     }
 
     void wait_for_one() {
@@ -88,23 +110,33 @@ private:
             return;
         started const ended = found->second;
         running_.erase(found);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-            ++passed_;
-        } else if (WIFEXITED(status) && WEXITSTATUS(status) == was_skipped) {
-            ++skipped_;
-            names_ += (names_.empty() ? ": " : ", ") + ended.name;
-        } else {
+        count(ended.told);
+        if (status != 0) {
             ++failed_;
-            std::printf("FAILED (status %#x): %s\n", unsigned(status), ended.name.c_str());
+            std::printf("FAILED (status %#x): %s\n", unsigned(status), ended.group.c_str());
             std::rewind(ended.output);
             for (int c; (c = std::getc(ended.output)) != EOF;)
                 std::putchar(c);
         }
         std::fclose(ended.output);
+        std::fclose(ended.told);
         std::fflush(stdout);
     }
 
-    int jobs_, passed_ = 0, skipped_ = 0, failed_ = 0, out_ = 0;
+    void count(std::FILE* told) {
+        char what[8], name[1024];
+        std::rewind(told);
+        while (std::fscanf(told, "%7s %1023s", what, name) == 2) {
+            if (what == std::string("passed")) {
+                ++passed_;
+            } else {
+                ++skipped_;
+                names_ += (names_.empty() ? ": " : ", ") + std::string(name);
+            }
+        }
+    }
+
+    int jobs_, passed_ = 0, skipped_ = 0, failed_ = 0, out_ = 0; ///< failed: processes
     std::vector<std::string> left_out_;
     std::string names_; // of what was skipped
     std::map<pid_t, started> running_;
