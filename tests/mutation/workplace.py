@@ -23,7 +23,7 @@ NO_TESTS = {"copy.post_shape"}
 # Tests that compile sources by themselves, and the folders of these.
 COMPILES = {"layout.device_headers": ["include/barmap/gpu"]}
 # What judges a public header, the one that is built in the least time first: all would take minutes.
-FOR_HEADERS = ["bin/memory_order_tests", "bin/copy_tests", "bin/contract_tests"]
+FOR_HEADERS = ["bin/memory_order_tests", "bin/copy_tests", "bin/barrier_tests", "bin/contract_tests"]
 LIBRARIES = {"libbarmap.so": "barmap", "libgdrapi.so": "gdrapi", "libvkgdr.so": "vkgdr",
              "libbarmap-memcpy.so": "barmap_memcpy"}
 BUILD_LIMIT_S = 900
