@@ -34,17 +34,24 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason="only on the simulated GPU"))
 
 
+def pytest_collection_finish():
+    gc.freeze()  # a test's gc.collect() then looks only at objects made since
+
+
 @pytest.fixture(scope="session")
 def driver():
     """The driver, with a current context."""
     return Driver(real=REAL_GPU)
 
 
+MEMORY_CONTENT = bytes(i % 251 for i in range(1 << 20))
+
+
 @pytest.fixture
 def memory(driver):
     """1 MiB of cuMemAlloc memory, each byte being its offset modulo 251."""
-    block = driver.allocate(1 << 20)
-    block.put(bytes(i % 251 for i in range(block.nbytes)))
+    block = driver.allocate(len(MEMORY_CONTENT))
+    block.put(MEMORY_CONTENT)
     yield block
     block.free()
 
