@@ -51,7 +51,7 @@ public:
         testing::UnitTest const& program = *testing::UnitTest::GetInstance();
         for (int i = 0; i < program.total_test_suite_count(); ++i) {
             testing::TestSuite const& suite = *program.GetTestSuite(i);
-            std::map<std::string, std::string> groups; // of names, by what they share
+            std::map<std::string, std::string> groups; // the names of its tests
             for (int k = 0; k < suite.total_test_count(); ++k) {
                 std::string const test = suite.GetTestInfo(k)->name();
                 std::string const name = std::string(suite.name()) + '.' + test;
@@ -74,6 +74,7 @@ public:
 private:
     struct started {
         std::string group;
+        long tests;
         std::FILE *output, *told;
     };
 
@@ -86,7 +87,8 @@ private:
     void start(std::string const& group, std::string const& names) {
         while (running_.size() >= std::size_t(jobs_))
             wait_for_one();
-        started const next = {group, std::tmpfile(), std::tmpfile()};
+        started const next = {group, std::ranges::count(names, ':'), std::tmpfile(),
+                              std::tmpfile()};
         std::fflush(nullptr);
         pid_t const child = next.output && next.told ? ::fork() : -1;
         if (child < 0) {
@@ -110,8 +112,8 @@ private:
             return;
         started const ended = found->second;
         running_.erase(found);
-        count(ended.told);
-        if (status != 0) {
+        long const tests = count(ended.told);
+        if (status != 0 || tests != ended.tests) { // a test may have ended the process
             ++failed_;
             std::printf("FAILED (status %#x): %s\n", unsigned(status), ended.group.c_str());
             std::rewind(ended.output);
@@ -123,10 +125,11 @@ private:
         std::fflush(stdout);
     }
 
-    void count(std::FILE* told) {
+    long count(std::FILE* told) {
         char what[8], name[1024];
+        long tests = 0;
         std::rewind(told);
-        while (std::fscanf(told, "%7s %1023s", what, name) == 2) {
+        for (; std::fscanf(told, "%7s %1023s", what, name) == 2; ++tests) {
             if (what == std::string("passed")) {
                 ++passed_;
             } else {
@@ -134,6 +137,7 @@ private:
                 names_ += (names_.empty() ? ": " : ", ") + std::string(name);
             }
         }
+        return tests;
     }
 
     int jobs_, passed_ = 0, skipped_ = 0, failed_ = 0, out_ = 0; ///< failed: processes
