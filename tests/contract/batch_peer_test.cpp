@@ -141,7 +141,7 @@ TEST_P(batch_peer_test, events_order_work_of_the_other_gpu_before_and_behind) {
         for (copy_piece const& each : push)
             std::memcpy(peer_wanted.data() + (each.to - peer),
                         own_wanted.data() + (each.from - own), each.bytes);
-        EXPECT_TRUE(std::ranges::equal(seen.bytes(), peer_wanted));
+        EXPECT_TRUE(same_bytes(seen.bytes(), peer_wanted));
         EXPECT_TRUE(read_by_driver(own, mib) == own_wanted);
     }
 }
@@ -165,7 +165,7 @@ TEST_P(batch_peer_test, what_the_other_gpu_is_given_later_sees_a_batch_that_is_d
         for (copy_piece const& each : push)
             std::memcpy(wanted.data() + (each.to - p.peer->address()),
                         sent.data() + (each.from - p.own->address()), each.bytes);
-        EXPECT_TRUE(std::ranges::equal(seen.bytes(), wanted));
+        EXPECT_TRUE(same_bytes(seen.bytes(), wanted));
     }
 }
 

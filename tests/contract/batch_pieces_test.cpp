@@ -31,7 +31,7 @@ TEST_P(batch_pieces_test, pieces_of_one_batch_go_any_way) {
     std::copy_n(here.begin(), 1000, host_wanted.begin() + 8192);
     p.expect_done(p.queue.submit(list));
     EXPECT_TRUE(read_by_driver(gpu, batch_program::size) == gpu_wanted);
-    EXPECT_TRUE(std::ranges::equal(p.host.bytes(), host_wanted));
+    EXPECT_TRUE(same_bytes(p.host.bytes(), host_wanted));
 }
 
 // The channel orders small pieces by their host addresses. That shows where many write one byte:
@@ -213,7 +213,7 @@ TEST(batch_pieces, the_channel_joins_lists_in_which_half_follow) {
         auto const before = machine.gpu().done().launches_of[own_engine];
         p.expect_done(p.queue.submit(list));
         for (copy_piece const& each : list)
-            EXPECT_TRUE(std::ranges::equal(
+            EXPECT_TRUE(same_bytes(
                 read_by_driver(each.to, each.bytes),
                 std::span(p.host.bytes()).subspan(each.from - p.host.address(), each.bytes)));
         return machine.gpu().done().launches_of[own_engine] - before;

@@ -27,7 +27,7 @@ TEST(batch_race_test, ways_against_each_other_have_their_own_lanes) {
     machine.gpu().hold(own_engine);
     batch_ticket const first = p.queue.submit(turned(p.pieces(5, 100)));
     p.expect_done(p.queue.submit(large));
-    EXPECT_TRUE(std::ranges::equal(there.bytes(), sent));
+    EXPECT_TRUE(same_bytes(there.bytes(), sent));
     EXPECT_NE(machine.gpu().done().engine_type, own_engine);
     // More streams that wait than there are queues.
     std::vector<std::unique_ptr<gated_stream>> streams;
@@ -167,7 +167,7 @@ TEST(batch_race_test, the_last_handle_waits_for_what_is_under_way) {
         }
         opener.join();
         stream.synchronize();
-        EXPECT_TRUE(std::ranges::equal(seen.bytes(), sent)) << round;
+        EXPECT_TRUE(same_bytes(seen.bytes(), sent)) << round;
     }
 }
 
@@ -292,7 +292,7 @@ TEST(batch_race_test, what_the_driver_cannot_order_is_not_under_way) {
         (void)p.queue.submit(std::vector<copy_piece>{{p.host.address(), p.block.address(), mib}},
                              after{before.get()}, then{behind.get()}),
         error);
-    bool const has_ended = std::ranges::equal(p.host.bytes(), sent);
+    bool const has_ended = same_bytes(p.host.bytes(), sent);
     refusing.restore();
     opener.join();
     EXPECT_TRUE(has_ended);

@@ -45,7 +45,7 @@ TEST_P(batch_series_test, moves_pieces_in_the_order_of_streams) {
     stream.open();
     stream.synchronize();
     EXPECT_TRUE(p.queue.done(ticket));
-    EXPECT_TRUE(std::ranges::equal(
+    EXPECT_TRUE(same_bytes(
         p.host.bytes(), p.host_after(list, std::vector<std::byte>(batch_program::size), there)));
 }
 
@@ -255,7 +255,7 @@ TEST_P(batch_test, the_last_handle_waits_for_what_is_under_way) {
     EXPECT_FALSE(stream.is_idle());
     stream.open();
     stream.synchronize();
-    EXPECT_TRUE(std::ranges::equal(host.bytes(), there));
+    EXPECT_TRUE(same_bytes(host.bytes(), there));
     closer.join();
 }
 
@@ -306,7 +306,7 @@ TEST_P(batch_test, comes_after_a_stream_and_lets_it_go_on) {
         stream.synchronize();
         EXPECT_TRUE(p.queue.done(ticket));
         auto const expected = p.host_after(list, std::vector<std::byte>(64 * kib), later);
-        EXPECT_TRUE(std::ranges::equal(seen.bytes(), expected));
+        EXPECT_TRUE(same_bytes(seen.bytes(), expected));
     }
 }
 

@@ -127,7 +127,7 @@ TEST_P(checkpoint_batch_test, waits_for_batches_or_refuses) {
     checkpoint_of_cuda::whole();
     checkpoint_restore();
     EXPECT_TRUE(p.queue.done(ticket));
-    EXPECT_TRUE(std::ranges::equal(p.host.bytes(), p.host_after(list, here, there)));
+    EXPECT_TRUE(same_bytes(p.host.bytes(), p.host_after(list, here, there)));
 }
 
 TEST_P(checkpoint_batch_test, a_thread_that_submits_is_held_up_or_refused) {

@@ -170,7 +170,7 @@ TEST_P(memcpy_dropin_test, every_call_fails_once) {
                 EXPECT_EQ(copy_by(copier::driver, given), cuda::success);
             }
             stream.synchronize();
-            EXPECT_TRUE(std::ranges::equal(m_.p.host.bytes(), wanted)) << n;
+            EXPECT_TRUE(same_bytes(m_.p.host.bytes(), wanted)) << n;
         }
     }
 }
@@ -197,7 +197,7 @@ TEST_P(memcpy_dropin_test, every_allocation_fails_once) {
             EXPECT_EQ(copy_by(copier::driver, given), cuda::success);
         }
         stream.synchronize();
-        EXPECT_TRUE(std::ranges::equal(m_.p.host.bytes(), wanted)) << n;
+        EXPECT_TRUE(same_bytes(m_.p.host.bytes(), wanted)) << n;
     }
 }
 
@@ -224,7 +224,7 @@ TEST(memcpy_threads, copy_at_once) {
                 EXPECT_EQ(copy_by(copier::dropin, {up, stream.get()}), cuda::success);
                 EXPECT_EQ(copy_by(copier::dropin, {down, stream.get()}), cuda::success);
                 stream.synchronize();
-                EXPECT_TRUE(std::ranges::equal(back.bytes(), sent));
+                EXPECT_TRUE(same_bytes(back.bytes(), sent));
             }
         });
     for (std::thread& each : threads)

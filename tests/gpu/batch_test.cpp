@@ -36,7 +36,7 @@ protected:
             std::memcpy(expected.data() + to, sent.data() + from, size);
         }
         EXPECT_TRUE(queue.wait(queue.submit(list), 10s));
-        EXPECT_TRUE(std::ranges::equal(host.bytes(), expected));
+        EXPECT_TRUE(same_bytes(host.bytes(), expected));
         // And back to where it was, by another order.
         expect_success(cu().memset_d8(block.address(), 0, mib));
         expect_success(cu().ctx_synchronize());
@@ -238,7 +238,7 @@ TEST_F(batch_test, both_ways_at_once_move_the_right_bytes) {
         batch_ticket const first = queue.submit(uploads);
         batch_ticket const second = queue.submit(downloads);
         EXPECT_TRUE(queue.wait(second, 5s));
-        ASSERT_TRUE(std::ranges::equal(to.bytes(), there));
+        ASSERT_TRUE(same_bytes(to.bytes(), there));
         EXPECT_TRUE(queue.wait(first, 5s));
         std::vector<std::byte> seen(size);
         expect_success(cu().memcpy_dtoh(seen.data(), up.address(), size));
@@ -286,7 +286,7 @@ TEST_F(batch_test, the_last_handle_waits_for_streams) {
     }
     opener.join();
     expect_success(cu().stream_synchronize(stream));
-    EXPECT_TRUE(std::ranges::equal(host.bytes(), sent));
+    EXPECT_TRUE(same_bytes(host.bytes(), sent));
     expect_success(cu().stream_destroy(stream));
     batch_queue queue = gpu.batches();
     expect_to_work(queue, 3);
@@ -303,7 +303,7 @@ TEST_F(batch_test, cuts_pieces_of_more_than_a_gibibyte) {
     expect_success(cu().memcpy_htod(block.address(), sent.data(), size));
     std::vector<copy_piece> const list{{host.address(), block.address(), size}};
     EXPECT_TRUE(queue.wait(queue.submit(list), 10s));
-    EXPECT_TRUE(std::ranges::equal(host.bytes(), sent));
+    EXPECT_TRUE(same_bytes(host.bytes(), sent));
 }
 
 TEST_F(batch_test, starts_and_ends_leave_nothing) {

@@ -198,7 +198,7 @@ TEST_F(checkpoint_gpu, everything_survives_round_after_round) {
             expect_success(cu().memcpy_htod(block.address(), latest.data(), mib));
             EXPECT_TRUE(
                 queue->wait(queue->submit(pieces(host.address(), block.address(), mib)), 10s));
-            EXPECT_TRUE(std::ranges::equal(host.bytes(), latest))
+            EXPECT_TRUE(same_bytes(host.bytes(), latest))
                 << "round " << i << ": a batch of afterwards";
         }
     }

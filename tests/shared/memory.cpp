@@ -188,17 +188,21 @@ std::unique_ptr<memory> make_memory(memory_kind kind, std::size_t bytes) {
 
 // In words, and through a pointer: much of it is made, in builds without optimisation.
 std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
-    std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t) + 1);
+    std::vector<std::byte> result(bytes);
     std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
-    std::uint64_t* const end = words.data() + words.size();
-    for (std::uint64_t* word = words.data(); word != end; ++word) {
+    auto* word = reinterpret_cast<std::uint64_t*>(result.data());
+    std::uint64_t* const end = word + bytes / sizeof state;
+    for (;; ++word) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
+        if (word == end)
+            break;
         *word = state;
     }
-    auto const* const first = reinterpret_cast<std::byte const*>(words.data());
-    return {first, first + bytes};
+    if (std::size_t const rest = bytes % sizeof state; rest != 0)
+        std::memcpy(word, &state, rest);
+    return result;
 }
 
 std::vector<std::byte> read_by_driver(std::uintptr_t from, std::size_t bytes) {

@@ -128,11 +128,14 @@ inline constexpr memory_kind kinds_of_device_memory[] = {
 /// Bytes that differ from place to place and from seed to seed.
 [[nodiscard]] std::vector<std::byte> pattern(std::size_t bytes, unsigned seed);
 
-/// The standard library's compares one std::byte after another, which takes most of the time of these
-/// tests where it is not optimised.
+/// The standard library's comparisons take one std::byte after another, and most of the time of these
+/// tests where they are not optimised.
+[[nodiscard]] inline bool same_bytes(std::span<std::byte const> a, std::span<std::byte const> b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
 [[nodiscard]] inline bool operator==(std::vector<std::byte> const& a,
                                      std::vector<std::byte> const& b) {
-    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+    return same_bytes(a, b);
 }
 
 /// Through the driver, complete on return (docs/ordering.md, O20 and O21).
