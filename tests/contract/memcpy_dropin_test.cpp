@@ -125,11 +125,11 @@ TEST_P(memcpy_dropin_test, keeps_the_order_with_batches_that_it_passes_on) {
         return read_by_driver(m_.p.block.address(), batch_program::size);
     };
     auto const wanted = run(copier::driver);
+    auto const [batches, pieces, bytes] = m_.taken();
+    auto const few = m_.count_of(reason::few_pieces);
     EXPECT_TRUE(run(copier::dropin) == wanted);
-    EXPECT_NE(m_.words().find("took 10 batches of 640 pieces and 320000 bytes; "
-                              "CUDA copied 20: 20 (few pieces)"),
-              std::string::npos)
-        << m_.words();
+    EXPECT_EQ(m_.taken(), (std::array{batches + 10, pieces + 640, bytes + 320000}));
+    EXPECT_EQ(m_.count_of(reason::few_pieces), few + 20);
 }
 
 TEST_P(memcpy_dropin_test, streams_that_wait_hold_up_no_other_stream) {

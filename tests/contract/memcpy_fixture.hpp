@@ -9,6 +9,9 @@
 #include "own_calls.hpp"
 #include "take.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -116,6 +119,16 @@ public:
         std::string const word(memcpy_dropin::words_of_reasons[static_cast<std::size_t>(why)]);
         std::size_t const at = all.find(" (" + word + ")");
         return at == std::string::npos ? 0 : std::stoul(all.substr(all.rfind(' ', at - 1)));
+    }
+    /// How many batches, pieces and bytes the drop-in has copied.
+    [[nodiscard]] static std::array<unsigned long, 3> taken() {
+        std::string const all = words();
+        std::array<unsigned long, 3> counts{};
+        auto& [batches, pieces, bytes] = counts;
+        std::size_t const at = std::min(all.find("took "), all.size());
+        std::sscanf(all.c_str() + at, "took %lu batches of %lu pieces and %lu bytes", &batches,
+                    &pieces, &bytes);
+        return counts;
     }
     [[nodiscard]] static std::string words() { return memcpy_dropin::account(); }
     [[nodiscard]] static std::string passed(std::string const& of) {

@@ -37,13 +37,13 @@ scripts/packages --optional "${needed[@]}"
 for processor in "${processors[@]}"; do
     for program in "${triplets[$processor]}-g++" "${emulators[$processor]}"; do
         command -v "$program" > /dev/null || {
-            echo "skipped: there is no $program here"
+            echo "skipped: all of it: there is no $program here"
             exit 77
         }
     done
 done
 if [[ ! -e /usr/src/googletest ]]; then
-    echo "skipped: GoogleTest's sources are not in /usr/src/googletest"
+    echo "skipped: all of it: GoogleTest's sources are not in /usr/src/googletest"
     exit 77
 fi
 
@@ -102,11 +102,11 @@ tests() {
     export EMULATOR="${emulators[$processor]} -p $page -L $folder/system"
     for name; do
         printf '%s, pages of %d KiB, %s tests: ' "$processor" $((page / 1024)) "$name"
-        $EMULATOR "$folder/barmap/bin/${name}_tests" "$jobs" "${left_out[@]}" > "$folder/$name.log" || {
+        TEST_JOBS=$jobs $EMULATOR "$folder/barmap/bin/${name}_tests" "${left_out[@]}" > "$folder/$name.log" || {
             cat "$folder/$name.log"
             return 1
         }
-        tail -n 1 "$folder/$name.log"
+        sed -n '/ passed, /,$p' "$folder/$name.log"
     done
 }
 

@@ -143,6 +143,8 @@ class Phases(InACopy):
             echo "$told" | tee "$log"
             echo "The following tests did not run:"
             exit $((status * 8))""")
+        self.stand_in("build/asan/bin/contract_tests",
+                      f'line="contract_tests $BARMAP_SIM $TEST_JOBS"; echo "skipped: a.b: no dma-buf"; {fail}')
         for name in ("python", "cross"):
             self.stand_in(f"tests/{name}/run.sh", f'line="{name} $*"; {fail}')
         for directory in ("unit", "tools"):
@@ -161,23 +163,24 @@ class Phases(InACopy):
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         self.assertEqual("100% tests passed, 0 tests failed out of 9", done.stdout.splitlines()[-1])
         self.assertNotIn("FAILED", done.stdout)
-        for tests in ("ctest .*asan", "ctest .*tsan", "ctest .*build/clang", "python", "cross", "ctest .*dev"):
+        for tests in ("contract_tests 1 [1-9]", "ctest .*asan", "ctest .*tsan", "ctest .*build/clang", "python", "cross", "ctest .*dev"):
             self.assertRegex(self.ran, f"(?m)^{tests}")
         self.assertRegex(self.ran, "--target .*tests/tools/all")
         self.assertNotIn("tests/unit/all", self.ran)
 
     def test_a_phase_whose_tests_fail_does_not_stop_the_others(self):
-        phases = {"asan": "ctest .*asan", "tsan": "ctest .*threads", "clang": "ctest .*build/clang",
-                  "python": "python", "cross": "cross", "programs": "ctest .*dev"}
-        for phase, tests in phases.items():
-            with self.subTest(phase):
+        phases = (("asan", "contract_tests 1"), ("asan", "ctest .*asan"), ("tsan", "ctest .*tsan .*threads"),
+                  ("clang", "ctest .*build/clang"), ("python", "python"), ("cross", "cross"),
+                  ("programs", "ctest .*dev"))
+        for phase, tests in phases:
+            with self.subTest(tests):
                 done = self.run_test(fail=tests)
                 self.assertEqual(1, done.returncode)
                 *before, last = done.stdout.splitlines()
                 self.assertIn("tests passed", last)
                 self.assertEqual([f"FAILED: {phase}. To repeat it: scripts/test {phase}"],
                                  [line for line in before if line.startswith("FAILED")])
-                for others in phases.values():
+                for _, others in phases:
                     self.assertRegex(self.ran, f"(?m)^{others}")
 
     def test_a_failed_build_skips_only_the_tests_of_its_phase(self):
@@ -210,7 +213,7 @@ class Phases(InACopy):
             <testcase name="quiet"><skipped message="SKIP_RETURN_CODE=77"/></testcase>
             <testcase name="py"><skipped type="pytest.skip" message="no torch"/></testcase></testsuite>"""
         self.addCleanup(os.environ.pop, "JUNIT", None)
-        self.stand_in("tests/cross/run.sh", "exit 77")
+        self.stand_in("tests/cross/run.sh", "echo skipped: all of it: there is no emulator; exit 77")
         done = self.run_test(fail="ctest .*asan")
         told = [line for line in done.stdout.splitlines() if line.startswith("skipped: ")]
         for phase in ("asan", "clang", "programs"):
@@ -218,7 +221,8 @@ class Phases(InACopy):
                          "quiet: without a reason", "py: no torch"):
                 self.assertIn(f"skipped: {phase}: {line}", told)
         self.assertIn("skipped: tsan: f.d and 3 more: no Vulkan <here>: install it", told)
-        self.assertIn("skipped: cross: all of it: there is no cross compiler or emulator", told)
+        self.assertIn("skipped: asan: a.b: no dma-buf", told)
+        self.assertEqual(1, told.count("skipped: cross: all of it: there is no emulator"))
         self.assertIn("tests passed", done.stdout.splitlines()[-1])
         self.run_test("clang")  # alone: what was skipped earlier is not told again
         self.assertEqual(0, self.run_script("test", "python").stdout.count("skipped: "))

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The main program of the tests under an emulator:
-//   PROGRAM JOBS [NAME...]    all tests but those whose names match one of these, with * and ?
-// Each test has a process of its own, as under ctest, but a forked one, and those of a suite with
-// the same parameter share theirs: the emulator translates a program's code anew in each process,
-// which takes longer than most tests.
+// The main program of tests. With TEST_JOBS, the number of processes to have at once, in the
+// environment:
+//   PROGRAM [NAME...]    all tests but those whose names match one of these, with * and ?
+// Those of a suite with the same parameter share a forked process. Under ctest each test starts the
+// program anew, which takes longer than most tests: a sanitizer prepares its memory, and an
+// emulator translates the code.
+// Without TEST_JOBS it is GoogleTest's own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,9 +21,21 @@
 
 namespace {
 
-constexpr unsigned time_limit_seconds = 120;
+constexpr unsigned time_limit_seconds = 300;
 
-/// Runs these tests, and writes to `told` which have passed and which were skipped.
+/// Why a test was skipped, in one line.
+std::string reason(testing::TestResult const& result) {
+    for (int i = 0; i < result.total_part_count(); ++i)
+        if (testing::TestPartResult const& part = result.GetTestPartResult(i); part.skipped()) {
+            std::string said = part.message();
+            std::ranges::replace(said, '\n', ' ');
+            return said;
+        }
+    return "without a reason";
+}
+
+/// Runs these tests, and writes a line to `told` for each that has passed or was skipped: "passed",
+/// or its name, a space and the reason.
 /// @return the exit status
 int run(std::string const& names, std::FILE* told) {
     testing::GTEST_FLAG(filter) = names;
@@ -32,9 +45,13 @@ int run(std::string const& names, std::FILE* told) {
         testing::TestSuite const& suite = *program.GetTestSuite(i);
         for (int k = 0; k < suite.total_test_count(); ++k) {
             testing::TestInfo const& test = *suite.GetTestInfo(k);
-            if (test.should_run() && !test.result()->Failed())
-                std::fprintf(told, "%s %s.%s\n", test.result()->Skipped() ? "skipped" : "passed",
-                             suite.name(), test.name());
+            if (!test.should_run() || test.result()->Failed())
+                continue;
+            if (test.result()->Skipped())
+                std::fprintf(told, "%s.%s %s\n", suite.name(), test.name(),
+                             reason(*test.result()).c_str());
+            else
+                std::fputs("passed\n", told);
         }
     }
     std::fflush(told);
@@ -66,8 +83,13 @@ public:
         }
         while (!running_.empty())
             wait_for_one();
-        std::printf("%d passed, %d processes failed, %d left out, %d skipped%s\n", passed_, failed_,
-                    out_, skipped_, names_.c_str());
+        std::printf("%d passed, %d processes failed, %d left out, %d skipped\n", passed_, failed_,
+                    out_, skipped_);
+        for (auto const& [why, tests] : why_skipped_) {
+            std::string const others = " and " + std::to_string(tests.size() - 1) + " more";
+            std::printf("skipped: %s%s: %s\n", tests.front().c_str(),
+                        tests.size() > 1 ? others.c_str() : "", why.c_str());
+        }
         return failed_ == 0 && passed_ != 0 ? 0 : 1;
     }
 
@@ -126,15 +148,17 @@ private:
     }
 
     long count(std::FILE* told) {
-        char what[8], name[1024];
+        char line[4096];
         long tests = 0;
         std::rewind(told);
-        for (; std::fscanf(told, "%7s %1023s", what, name) == 2; ++tests) {
-            if (what == std::string("passed")) {
+        for (; std::fgets(line, sizeof line, told); ++tests) {
+            std::string const said(line, std::strcspn(line, "\n"));
+            if (said == "passed") {
                 ++passed_;
             } else {
                 ++skipped_;
-                names_ += (names_.empty() ? ": " : ", ") + std::string(name);
+                auto const space = said.find(' ');
+                why_skipped_[said.substr(space + 1)].push_back(said.substr(0, space));
             }
         }
         return tests;
@@ -142,30 +166,18 @@ private:
 
     int jobs_, passed_ = 0, skipped_ = 0, failed_ = 0, out_ = 0; ///< failed: processes
     std::vector<std::string> left_out_;
-    std::string names_; // of what was skipped
+    std::map<std::string, std::vector<std::string>> why_skipped_; ///< for each reason, the tests
     std::map<pid_t, started> running_;
 };
 
 } // namespace
 
-/// What a test starts is a program for the emulated processor, too: GoogleTest starts the test
-/// program once more for some tests of a process's end. EMULATOR holds the emulator's command line.
-extern "C" int execv(char const* path, char* const* arguments) noexcept {
-    std::vector<char*> line;
-    std::string emulator = std::getenv("EMULATOR") ? std::getenv("EMULATOR") : "";
-    for (char* word = std::strtok(emulator.data(), " "); word; word = std::strtok(nullptr, " "))
-        line.push_back(word);
-    line.push_back(const_cast<char*>(path));
-    for (char* const* each = arguments + 1; *each; ++each)
-        if (**each == '-') // GoogleTest's own, not main's
-            line.push_back(*each);
-    line.push_back(nullptr);
-    return ::execvp(line.front(), line.data());
-}
-
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
-    if (argc < 2) // as GoogleTest starts it
+    char const* const jobs = std::getenv("TEST_JOBS");
+    if (!jobs)
         return RUN_ALL_TESTS();
-    return test_run(std::atoi(argv[1]), {argv + 2, argv + argc}).all();
+    test_run tests(std::atoi(jobs), {argv + 1, argv + argc});
+    ::unsetenv("TEST_JOBS"); // GoogleTest starts the program once more for some tests
+    return tests.all();
 }
