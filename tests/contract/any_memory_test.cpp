@@ -311,11 +311,9 @@ TEST_P(any_memory_test, an_ipc_handle_that_names_nothing_here) {
         expect_refusal([&] { (void)gpu.pin(changed(client_or_object, 0x1000), 0, 8); },
                        errc::unsupported_memory, "CUDA IPC handle");
     expect_refusal([&] { (void)gpu.pin(changed(32, 1), 0, 8); }, errc::wrong_device, "IPC handle");
-    for (auto const& [offset, difference] :
-         std::initializer_list<std::pair<std::size_t, std::uint32_t>>{
-             {16, 4096}, {24, 4096}, {28, 8u << 20}}) // sizes and the place in the object
-        expect_refusal([&] { (void)gpu.pin(changed(offset, difference), 0, 8); },
-                       errc::unknown_layout, "IPC handle");
+    for (CUipcMemHandle const& each : {changed(16, 4096), changed(24, 4096), changed(28, 8u << 20)})
+        expect_refusal([&] { (void)gpu.pin(each, 0, 8); }, errc::unknown_layout,
+                       "IPC handle"); // sizes and the place in the object
     std::uint64_t state = 1;
     for (int round = 0; round < 2000; ++round) {
         CUipcMemHandle random = handle;

@@ -177,10 +177,12 @@ TEST_P(batch_peer_test, a_stream_of_the_other_gpu_is_refused) {
     theirs.stream->open();
     CUstream const stream = theirs.stream->get();
     auto const list = p.pieces(p.other->address(), p.own->address());
-    for (auto const& [begin, end] : {std::pair{std::optional(after{stream}), std::optional<then>{}},
-                                     {std::optional<after>{}, std::optional(then{stream})}})
+    auto const expect_refused = [&](std::optional<after> begin, std::optional<then> end) {
         expect_refusal([&] { (void)p.queue->submit(list, begin, end); }, errc::wrong_device,
                        "the stream belongs to GPU 1, the batch queue to GPU 0");
+    };
+    expect_refused(after{stream}, {});
+    expect_refused({}, then{stream});
     p.expect_to_copy(p.other->address(), p.own->address(), 3);
 }
 
