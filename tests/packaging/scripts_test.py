@@ -131,7 +131,7 @@ class Phases(InACopy):
         fail = f'echo "$line" >> {self.folder}/ran.log; ! echo "$line" | grep -qE "${{FAIL:-^$}}"'
         self.stand_in("bin/dpkg-query", "printf installed")
         self.stand_in("bin/clang++", "exit 0")
-        self.stand_in("bin/cmake", f'line="cmake $*"; {fail}')
+        self.stand_in("bin/cmake", f'line="cmake $* CXX=$CXX"; {fail}')
         # Its summary says how many tests failed, on standard output and in the file of --output-log.
         self.stand_in("bin/ctest", f"""line="ctest $*"; {fail}; status=$?
             while [ "$1" != --output-log ]; do shift; done
@@ -163,15 +163,23 @@ class Phases(InACopy):
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         self.assertEqual("100% tests passed, 0 tests failed out of 9", done.stdout.splitlines()[-1])
         self.assertNotIn("FAILED", done.stdout)
-        for tests in ("contract_tests 1 [1-9]", "ctest .*asan", "ctest .*tsan", "ctest .*build/clang", "python", "cross", "ctest .*dev"):
+        for tests in ("contract_tests 1 [1-9]", "ctest .*asan", "ctest .*tsan", "python", "cross", "ctest .*dev"):
             self.assertRegex(self.ran, f"(?m)^{tests}")
         self.assertRegex(self.ran, "--target .*tests/tools/all")
         self.assertNotIn("tests/unit/all", self.ran)
+        self.assertRegex(self.ran, "--preset asan .* CXX=clang\\+\\+\n")
+        self.assertRegex(self.ran, "--preset tsan .* CXX=\n")
+
+    def test_without_clang_the_sanitizers_are_the_systems(self):
+        self.stand_in("bin/clang++", "exit 1")  # as where its sanitizers are not installed
+        done = self.run_test("asan")
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertRegex(self.ran, "--preset asan .* CXX=\n")
+        self.assertIn("skipped: asan: the build by clang: it or its sanitizers are not installed\n", done.stdout)
 
     def test_a_phase_whose_tests_fail_does_not_stop_the_others(self):
         phases = (("asan", "contract_tests 1"), ("asan", "ctest .*asan"), ("tsan", "ctest .*tsan .*threads"),
-                  ("clang", "ctest .*build/clang"), ("python", "python"), ("cross", "cross"),
-                  ("programs", "ctest .*dev"))
+                  ("python", "python"), ("cross", "cross"), ("programs", "ctest .*dev"))
         for phase, tests in phases:
             with self.subTest(tests):
                 done = self.run_test(fail=tests)
@@ -187,7 +195,7 @@ class Phases(InACopy):
         done = self.run_test(fail="cmake --build --preset (asan|dev)|cmake --preset tsan")
         self.assertEqual(1, done.returncode)
         self.assertNotRegex(self.ran, "ctest .*(asan|tsan|dev)|cmake --build --preset tsan")
-        self.assertRegex(self.ran, "ctest .*build/clang")
+        self.assertRegex(self.ran, "(?m)^python")
         self.assertEqual(["asan", "tsan", "programs"],
                          [line.split()[-1] for line in done.stdout.splitlines() if "FAILED" in line])
         self.assertNotIn("tests passed", done.stdout.splitlines()[-1])  # of another phase
@@ -196,7 +204,7 @@ class Phases(InACopy):
         done = self.run_test("asan", "-R", "a ring", fail="ctest")
         self.assertEqual(1, done.returncode)
         self.assertRegex(self.ran, "(?m)^ctest .*--preset asan .*-R a ring$")
-        self.assertNotRegex(self.ran, "tsan|clang|python|cross|preset dev|-LE")
+        self.assertNotRegex(self.ran, "tsan|python|cross|preset dev|-LE")
         self.assertIn("scripts/test asan '-R' 'a ring'\n", done.stdout)
         self.assertEqual("88% tests passed, 1 tests failed out of 9", done.stdout.splitlines()[-1])
 
@@ -216,7 +224,7 @@ class Phases(InACopy):
         self.stand_in("tests/cross/run.sh", "echo skipped: all of it: there is no emulator; exit 77")
         done = self.run_test(fail="ctest .*asan")
         told = [line for line in done.stdout.splitlines() if line.startswith("skipped: ")]
-        for phase in ("asan", "clang", "programs"):
+        for phase in ("asan", "programs"):
             for line in ("f.d and 1 more: no Vulkan <here>: install it", "docs: no doxygen here",
                          "quiet: without a reason", "py: no torch"):
                 self.assertIn(f"skipped: {phase}: {line}", told)
@@ -224,7 +232,7 @@ class Phases(InACopy):
         self.assertIn("skipped: asan: a.b: no dma-buf", told)
         self.assertEqual(1, told.count("skipped: cross: all of it: there is no emulator"))
         self.assertIn("tests passed", done.stdout.splitlines()[-1])
-        self.run_test("clang")  # alone: what was skipped earlier is not told again
+        self.run_test("tsan")  # alone: what was skipped earlier is not told again
         self.assertEqual(0, self.run_script("test", "python").stdout.count("skipped: "))
 
     def test_quick_and_gpu_say_how_to_repeat_them(self):
