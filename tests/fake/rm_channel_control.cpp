@@ -119,7 +119,7 @@ std::optional<std::uint8_t> channel_objects::caps_of(std::uint32_t engine_type) 
     if (which >= caps.size())
         return std::nullopt;
     if (driver_.how().one_engine_shared && which == 3)
-        return 0;
+        return graphics | shared;
     return static_cast<std::uint8_t>(caps[which] | (driver_.how().all_engines_shared ? shared : 0));
 }
 
