@@ -7,7 +7,7 @@
 # JUNIT_DIRECTORY, an absolute path, gets a file of JUnit's form from each run of pytest.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-package=$repository
+package=
 if [[ ${1-} == --wheel ]]; then
     package=$(realpath "$2")
     shift 2
@@ -26,10 +26,21 @@ export SKBUILD_CMAKE_DEFINE='BARMAP_CORE_OPTIONS=-Og;BARMAP_PYTHON_OPTIONS=-Og'
 environment=$(mktemp -d)
 trap 'rm -rf "$environment"' EXIT
 "${PYTHON-python3}" -m venv "$environment"
+pip() {
+    "$environment/bin/python" -m pip --quiet --disable-pip-version-check "$@"
+}
+if [[ ! $package ]]; then
+    pip wheel --no-deps --wheel-dir "$environment" "$repository" &
+    build=$!
+    # What the tests need, meanwhile.
+    mapfile -t needed < <(sed -n '/^test = \[/,/^]/s/^ *"\(.*\)",$/\1/p' "$repository/pyproject.toml")
+    pip install --no-compile "${needed[@]}"
+    wait $build
+    package=$(echo "$environment"/*.whl)
+fi
 # In a directory without the sources, so that what is installed is tested.
-"$environment/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check "$package[test]"
-"$environment/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check --no-deps \
-    "$repository/python/compat"
+pip install --no-compile "$package[test]"
+pip install --no-compile --no-deps "$repository/python/compat"
 cd "$environment"
 files=("$repository"/tests/python/*_test.py "$repository"/tests/python/compat/*_test.py)
 half=$((${#files[@]} / 2))
