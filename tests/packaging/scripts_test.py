@@ -205,8 +205,14 @@ class Phases(InACopy):
         self.assertEqual(1, done.returncode)
         self.assertRegex(self.ran, "(?m)^ctest .*--preset asan .*-R a ring$")
         self.assertNotRegex(self.ran, "tsan|python|cross|preset dev|-LE")
+        self.assertNotIn("contract_tests", self.ran)
         self.assertIn("scripts/test asan '-R' 'a ring'\n", done.stdout)
         self.assertEqual("88% tests passed, 1 tests failed out of 9", done.stdout.splitlines()[-1])
+
+    def test_what_failed_is_repeated_though_ctest_does_not_know_it(self):
+        done = self.run_test("asan", "--rerun-failed", fail="contract_tests 1")
+        self.assertEqual(1, done.returncode)
+        self.assertRegex(self.ran, "(?m)^ctest .*--preset asan .*--rerun-failed$")
 
     def test_what_was_skipped_is_told_with_its_reason(self):
         by_googletest = "/x/t.cpp:3: Skipped\nno Vulkan &lt;here&gt;:\n  install it\n[  SKIPPED ] f.d (0 ms)\n"

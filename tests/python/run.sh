@@ -24,7 +24,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL-$(nproc)}
 export SKBUILD_CMAKE_DEFINE='BARMAP_CORE_OPTIONS=-Og;BARMAP_PYTHON_OPTIONS=-Og'
 
 environment=$(mktemp -d)
-trap 'rm -rf "$environment"' EXIT
+trap 'wait; rm -rf "$environment"' EXIT
 "${PYTHON-python3}" -m venv "$environment"
 pip() {
     "$environment/bin/python" -m pip --quiet --disable-pip-version-check "$@"
