@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include <vector>
 
-/// What a test starts is a program for the emulated processor, too: GoogleTest starts the test
-/// program once more for some tests of a process's end. EMULATOR holds the emulator's command line.
+/// Starts the program in the emulator, whose command line is in EMULATOR. GoogleTest starts the test
+/// program again for some tests that expect a process to end.
 extern "C" int execv(char const* path, char* const* arguments) noexcept {
     std::vector<char*> line;
     std::string emulator = std::getenv("EMULATOR") ? std::getenv("EMULATOR") : "";
