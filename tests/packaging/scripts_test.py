@@ -223,7 +223,7 @@ class Phases(InACopy):
             <testcase name="f.e"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>
                 <system-out>{by_googletest}</system-out></testcase>
             <testcase name="docs"><skipped message="SKIP_RETURN_CODE=77"/>
-                <system-out>first\nno doxygen here\n</system-out></testcase>
+                <system-out>first\nskipped: no doxygen here\n</system-out></testcase>
             <testcase name="quiet"><skipped message="SKIP_RETURN_CODE=77"/></testcase>
             <testcase name="py"><skipped type="pytest.skip" message="no torch"/></testcase></testsuite>"""
         self.addCleanup(os.environ.pop, "JUNIT", None)

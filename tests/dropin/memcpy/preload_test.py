@@ -160,5 +160,6 @@ class Preload(unittest.TestCase):
 if __name__ == "__main__":
     LIBRARY, PROGRAM, VERSIONED, OTHER, SIMULATED = (sys.argv.pop(1) for _ in range(5))
     if SIMULATED == "real_gpu" and not os.path.exists("/dev/nvidia0"):
+        print("skipped: there is no GPU")
         sys.exit(77)
     unittest.main()
