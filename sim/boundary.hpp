@@ -36,16 +36,22 @@ T& out(T* pointer) {
     return *pointer;
 }
 
-/// Runs body(), which returns a code or nothing, and turns what it throws into a code.
+/// What body(arguments...) returns: a code, or nothing, which means success.
+template <class Body, class... Arguments>
+int code_of(Body& body, Arguments&... arguments) {
+    if constexpr (std::is_void_v<decltype(body(arguments...))>) {
+        body(arguments...);
+        return 0;
+    } else {
+        return body(arguments...);
+    }
+}
+
+/// Runs body(), and turns what it throws into a code.
 template <class Body>
 int guarded(Body&& body) noexcept {
     try {
-        if constexpr (std::is_void_v<decltype(body())>) {
-            body();
-            return 0;
-        } else {
-            return body();
-        }
+        return code_of(body);
     } catch (refusal const& why) {
         return why.code;
     } catch (std::bad_alloc const&) {

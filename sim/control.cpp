@@ -43,6 +43,17 @@ CUresult admit(char const* function, admitted when) noexcept {
     return initialised.load() && !forked.load() ? cuda::success : cuda::error_not_initialized;
 }
 
+CUresult call_body(char const* function, admitted when,
+                   CUresult (*body)(void const* closure, world_lock&),
+                   void const* closure) noexcept {
+    if (CUresult const refused = admit(function, when))
+        return refused;
+    return guarded([&] {
+        world_lock lock(world_mutex());
+        return body(closure, lock);
+    });
+}
+
 std::atomic<int>& process_state() noexcept {
     static std::atomic<int> state{0};
     return state;

@@ -48,15 +48,21 @@ void mark_initialised();
 /// The mutex that guards everything in the simulated driver.
 [[nodiscard]] std::mutex& world_mutex() noexcept;
 
+/// What call() does for any body, compiled once. @param closure handed to body
+[[nodiscard]] CUresult call_body(char const* function, admitted when,
+                                 CUresult (*body)(void const* closure, world_lock&),
+                                 void const* closure) noexcept;
+
 /// The C boundary: runs body(lock) as one call of `function` (its name without a version suffix).
 template <class Body>
-CUresult call(char const* function, Body&& body, admitted when = admitted::after_init) noexcept {
-    if (CUresult const refused = admit(function, when))
-        return refused;
-    return guarded([&] {
-        world_lock lock(world_mutex());
-        return body(lock);
-    });
+CUresult call(char const* function, Body const& body,
+              admitted when = admitted::after_init) noexcept {
+    return call_body(
+        function, when,
+        [](void const* closure, world_lock& lock) {
+            return code_of(*static_cast<Body const*>(closure), lock);
+        },
+        &body);
 }
 
 /// The same for a function that looks at constants only, and so works in a forked child too.
