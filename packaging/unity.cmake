@@ -5,19 +5,10 @@ file(GLOB alone ${PROJECT_SOURCE_DIR}/src/transfer/cpu/*.cpp)
 list(FILTER alone EXCLUDE REGEX "/(cpu|routines)\\.cpp$")
 set_source_files_properties(${alone} TARGET_DIRECTORY barmap_objects
   PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-# Each vendor's runtime as a table of functions of the same names.
-if(TARGET barmap_python)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/python/runtime/hip.cpp
-    TARGET_DIRECTORY barmap_python PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endif()
 if(TARGET unit_tests)
   file(GLOB alone ${PROJECT_SOURCE_DIR}/tests/unit/signal/*_model_test.cpp)
   set_source_files_properties(${alone} TARGET_DIRECTORY unit_tests
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endif()
-# A table of each vendor's runtime.
-if(TARGET runtime_tables)
-  set_target_properties(runtime_tables PROPERTIES UNITY_BUILD OFF)
 endif()
 # It defines what one file of the library does, which then brings others along.
 if(CMAKE_UNITY_BUILD AND TARGET c_api_boundary_test)

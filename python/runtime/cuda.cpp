@@ -9,6 +9,7 @@
 #include <cstring>
 
 namespace barmap::runtime {
+namespace from_cuda { // the other vendor's functions have the same names
 namespace {
 
 cuda::driver_api const& cu() {
@@ -280,9 +281,10 @@ vendor_table load() {
 }
 
 } // namespace
+} // namespace from_cuda
 
 vendor_table const& cuda_table() {
-    static auto const* const instance = new vendor_table(load());
+    static auto const* const instance = new vendor_table(from_cuda::load());
     return *instance;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace barmap::runtime {
+namespace from_hip { // the other vendor's functions have the same names
 namespace {
 
 hip::api library; // filled before the table is given out
@@ -195,9 +196,10 @@ vendor_table load() {
 }
 
 } // namespace
+} // namespace from_hip
 
 vendor_table const& hip_table() {
-    static auto const* const instance = new vendor_table(load());
+    static auto const* const instance = new vendor_table(from_hip::load());
     return *instance;
 }
 
