@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: MIT
 # For builds with CMAKE_UNITY_BUILD: the files of a target that define the same names, each in its unnamed
-# namespace or as a macro, or that have options of their own.
-file(GLOB alone ${PROJECT_SOURCE_DIR}/src/transfer/cpu/*.cpp)
-list(FILTER alone EXCLUDE REGEX "/(cpu|routines)\\.cpp$")
-set_source_files_properties(${alone} TARGET_DIRECTORY barmap_objects
-  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# namespace.
 if(TARGET unit_tests)
   file(GLOB alone ${PROJECT_SOURCE_DIR}/tests/unit/signal/*_model_test.cpp)
   set_source_files_properties(${alone} TARGET_DIRECTORY unit_tests

@@ -125,3 +125,5 @@ BARMAP_TARGET void post_line(void* gpu, void const* from) noexcept {
 }
 
 } // namespace barmap::copy::avx512
+
+#undef BARMAP_TARGET

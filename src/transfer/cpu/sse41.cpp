@@ -43,3 +43,5 @@ void load(void* host, void const* gpu, std::size_t bytes) noexcept {
 }
 
 } // namespace barmap::copy::sse41
+
+#undef BARMAP_TARGET
