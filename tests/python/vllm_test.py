@@ -262,6 +262,8 @@ def test_it_is_off_unless_asked_for(environment, caplog, version, value):
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_without_a_channel_vllm_copies(environment, caplog, version):
+    if not barmap.devices()[0].simulated:
+        pytest.skip("a real GPU has a channel")
     environment.delenv("BARMAP_ENGINE")
     engine = Engine(version, SMALL)
     engine.store(1, [0], [0])
@@ -269,7 +271,7 @@ def test_without_a_channel_vllm_copies(environment, caplog, version):
     assert vllm_movers.calls == {"batch call": 1, "Triton": 1}
     (said,) = messages(caplog)
     assert "vLLM's own movers copy all blocks" in said
-    assert barmap.batch_queue().name == "channel" or "GPU 0 has no channel" in said
+    assert "GPU 0 has no channel" in said
 
 
 def test_without_an_engine_vllm_copies(environment, caplog):
