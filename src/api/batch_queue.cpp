@@ -242,7 +242,7 @@ batch_queue::~batch_queue() = default;
 batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::optional<after> begin,
                                  std::optional<then> end) {
     checkpoint::pass const here = state_->device->enter("copy a batch", device_state::look::never);
-    checked_pieces const checked = check(pieces);
+    piece_totals const totals = check(pieces);
     if (pieces.empty() && !begin && !end)
         return batch_ticket{};
     engine::stream_order order;
@@ -258,7 +258,7 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
         CUdevice const gpu = state_->device->gpu.handle;
         cuda::address_ranges of_this_batch(gpu);
         std::optional<batch_queue_state::at_work> const by_cuda =
-            is_short(pieces, checked.bytes, order, state_->context.get(), of_this_batch)
+            is_short(pieces, totals.bytes, order, state_->context.get(), of_this_batch)
                 ? state_->get_short()
                 : std::nullopt;
         batch_queue_state::at_work const at = by_cuda ? *by_cuda : state_->get();
@@ -273,15 +273,14 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
             expect_reachable(pieces, known);
         engine::direction const way = way_of(pieces, known);
         // Joining adjacent pieces takes a second list, which pays only if many are adjacent.
-        bool const joined =
-            !is_checked && checked.follow >= pieces.size() / 2 && checked.follow > 0;
-        bool const as_they_are = checked.are_plain && !joined;
+        bool const joined = !is_checked && totals.follow >= pieces.size() / 2 && totals.follow > 0;
+        bool const as_they_are = totals.are_plain && !joined;
         std::vector<copy_piece> const list =
             as_they_are ? std::vector<copy_piece>() : plain(pieces, joined);
         try {
             std::uint64_t const number =
-                at.engine->submit(way, as_they_are ? pieces : list, checked.bytes, order);
-            at.slot->count(checked.bytes);
+                at.engine->submit(way, as_they_are ? pieces : list, totals.bytes, order);
+            at.slot->count(totals.bytes);
             return batch_ticket{at.identity << number_bits | number};
         } catch (engine::has_stopped const&) {
             // Another batch stopped it: the next engine takes this one.

@@ -6,7 +6,6 @@
 #include <barmap/error.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -16,8 +15,6 @@ namespace barmap {
 namespace {
 
 using cuda::memory_side;
-
-constexpr std::uint64_t end_of_addresses = std::uint64_t{1} << 57;
 
 bool is_inside(std::uint64_t begin, std::size_t bytes) noexcept {
     return begin != 0 && begin < end_of_addresses && bytes <= end_of_addresses - begin;
@@ -109,28 +106,12 @@ bool differ(cuda::address_range const& one, cuda::address_range const& other) no
 
 } // namespace
 
-checked_pieces check(std::span<copy_piece const> pieces) {
-    // A list of thousands is checked before its first piece is copied. Both words stay small where
-    // every piece is good and plain: 0 less 1, and what wraps around, has high bits.
-    checked_pieces result;
-    std::uint64_t addresses = 0, sizes = 0;
-    copy_piece end; // of the one before
-    for (copy_piece const& each : pieces) {
-        std::uint64_t const more = each.bytes - 1;
-        addresses |= (each.to - 1) | (each.from - 1) | (each.to + more) | (each.from + more);
-        sizes |= more;
-        result.bytes += each.bytes;
-        result.follow += each.to == end.to && each.from == end.from;
-        end = {each.to + each.bytes, each.from + each.bytes};
-    }
-    static_assert(std::has_single_bit(engine::most_piece_bytes));
-    result.are_plain = sizes < engine::most_piece_bytes;
-    if (addresses < end_of_addresses && result.are_plain)
-        return result;
-    auto const bad = std::ranges::find_if_not(pieces, is_good);
-    if (bad != pieces.end())
-        refuse_addresses(static_cast<std::size_t>(bad - pieces.begin()), *bad);
-    return result;
+piece_totals check(std::span<copy_piece const> pieces) {
+    piece_totals const totals = total(pieces);
+    if (!totals.are_good)
+        if (auto const bad = std::ranges::find_if_not(pieces, is_good); bad != pieces.end())
+            refuse_addresses(static_cast<std::size_t>(bad - pieces.begin()), *bad);
+    return totals;
 }
 
 std::vector<copy_piece> plain(std::span<copy_piece const> pieces, bool joined) {

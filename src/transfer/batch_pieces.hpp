@@ -3,6 +3,7 @@
 
 #include "driver/cuda/address_ranges.hpp"
 #include "transfer/engine/engine.hpp"
+#include "transfer/piece_totals.hpp"
 
 #include <barmap/types.hpp>
 
@@ -13,14 +14,8 @@
 /// The pieces of a batch, before an engine gets them. What is refused names the piece.
 namespace barmap {
 
-struct checked_pieces {
-    std::size_t bytes = 0;
-    bool are_plain = true;  ///< can go to an engine as they are
-    std::size_t follow = 0; ///< how many go on where the one before ends, on both sides
-};
-
 /// @throws error errc::invalid_argument: a null address, or one out of range
-[[nodiscard]] checked_pieces check(std::span<copy_piece const> pieces);
+[[nodiscard]] piece_totals check(std::span<copy_piece const> pieces);
 
 /// Without empty pieces, and with large ones cut to what an engine takes.
 /// @param joined whether pieces that follow each other become one: not for CUDA's copies, which

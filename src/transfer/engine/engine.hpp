@@ -6,9 +6,9 @@
 #include "driver/cuda/memory.hpp"
 #include "driver/rm/cuda_memory.hpp"
 #include "transfer/engine/stream_order.hpp"
+#include "transfer/engine/submission.hpp"
 
 #include <barmap/error.hpp>
-#include <barmap/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -35,20 +35,6 @@ enum class lane {
     held, ///< its own, from reach(); the memory there stays the same
     cuda  ///< CUDA's, without reach(): the caller of submit() keeps both sides allocated
 };
-
-/// One contiguous part of a copy, 1 to most_piece_bytes long, with addresses of the engine's lane.
-using piece = copy_piece;
-inline constexpr std::size_t most_piece_bytes = std::size_t{1} << 30;
-
-/// Names a submission: above 0 and below 2^number_bits.
-using ticket = std::uint64_t;
-inline constexpr unsigned number_bits = 48;
-/// The lower bits of a ticket count the submissions to one queue of the engine, from 1 on.
-inline constexpr unsigned ticket_bits = number_bits - 5;
-inline constexpr std::size_t most_queues = std::size_t{1} << (number_bits - ticket_bits);
-
-/// The state of a submission. If its parts differ, the last enumerator among them counts.
-enum class state { done, failed, in_flight, never_given };
 
 /// Memory that an engine can copy to and from, until the destructor. The engine outlives it.
 class reachable {
@@ -96,8 +82,8 @@ public:
     /// @throws error
     [[nodiscard]] virtual std::unique_ptr<reachable> reach(std::span<std::byte> pages) = 0;
 
-    /// Makes host memory that CUDA has allocated or registered reachable, until CUDA frees or unregisters
-    /// it.
+    /// Makes host memory that CUDA has allocated or registered reachable, until CUDA frees or
+    /// unregisters it.
     /// @throws error
     [[nodiscard]] virtual std::unique_ptr<reachable> reach_pinned(std::span<std::byte> memory) = 0;
 
@@ -161,8 +147,8 @@ struct copy_registration {
 
 std::unique_ptr<copy_engine> make_channel_held(gpu const& gpu);
 /// @param addresses for memory that the channels themselves read; by default as the GPU requires
-std::unique_ptr<copy_engine>
-make_channel_cuda(gpu const& gpu, std::optional<cuda::block_addresses> addresses = {});
+std::unique_ptr<copy_engine> make_channel_cuda(gpu const& gpu,
+                                               std::optional<cuda::block_addresses> addresses = {});
 std::unique_ptr<copy_engine> make_driver(gpu const& gpu, lane which);
 
 } // namespace barmap::engine

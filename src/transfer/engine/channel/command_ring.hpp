@@ -2,7 +2,7 @@
 #pragma once
 
 #include "transfer/engine/channel/host_order.hpp"
-#include "transfer/engine/engine.hpp"
+#include "transfer/engine/submission.hpp"
 
 #include <array>
 #include <atomic>

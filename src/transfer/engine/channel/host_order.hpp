@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "transfer/engine/engine.hpp"
+#include "transfer/engine/submission.hpp"
 
 #include <array>
 #include <cstddef>

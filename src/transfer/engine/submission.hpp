@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <barmap/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+/// What a copy engine is given, and what it answers.
+namespace barmap::engine {
+
+/// One contiguous part of a copy, 1 to most_piece_bytes long, with addresses of the engine's lane.
+using piece = copy_piece;
+inline constexpr std::size_t most_piece_bytes = std::size_t{1} << 30;
+
+/// Names a submission: above 0 and below 2^number_bits.
+using ticket = std::uint64_t;
+inline constexpr unsigned number_bits = 48;
+/// The lower bits of a ticket count the submissions to one queue of the engine, from 1 on.
+inline constexpr unsigned ticket_bits = number_bits - 5;
+inline constexpr std::size_t most_queues = std::size_t{1} << (number_bits - ticket_bits);
+
+/// The state of a submission. If its parts differ, the last enumerator among them counts.
+enum class state { done, failed, in_flight, never_given };
+
+} // namespace barmap::engine
