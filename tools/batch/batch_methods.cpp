@@ -123,7 +123,7 @@ public:
     }
     void submit() override {
         constexpr unsigned threads = 1024;
-        launch(function_, blocks_, threads, stream_.get(), list_->gpu_address(), count_);
+        launch(function_, blocks_, threads, stream_.get(), {list_->gpu_address(), count_});
     }
     void wait() override { stream_.wait(); }
 

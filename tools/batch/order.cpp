@@ -51,7 +51,7 @@ public:
 
 private:
     void spin(CUdeviceptr time, std::uint64_t ns) {
-        launch(spin_, 1, 1, stream_.get(), time, ns);
+        launch(spin_, 1, 1, stream_.get(), {time, ns});
     }
 
     using stamps = std::array<std::uint64_t, 2>;
@@ -85,10 +85,9 @@ bool measure_order(batch_bench const& bench) {
             std::vector<samples> times(methods.size());
             std::vector<batch_faults> faults(methods.size());
             for (std::size_t i = 0; i + 1 < methods.size(); ++i)
-                faults[i] = verify_batch(pools, way, batch_order::random, shape, bench.values.seed,
-                                         [&](std::span<copy_piece const> pieces) {
-                                             stream.copy(*methods[i], pieces);
-                                         });
+                faults[i] = verify_batch(
+                    pools, way, batch_order::random, shape, bench.values.seed,
+                    [&](std::span<copy_piece const> pieces) { stream.copy(*methods[i], pieces); });
             piece_picker picker(shape.size, pools.size(), batch_order::random, bench.values.seed);
             for (std::size_t round = 0; round < rounds; ++round)
                 for (std::size_t i = 0; i < methods.size(); ++i) {

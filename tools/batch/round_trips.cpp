@@ -24,8 +24,7 @@ constexpr unsigned threads = 256; ///< of a kernel
 class round_trip {
 public:
     explicit round_trip(batch_bench const& bench)
-        : engine_(bench.gpu.device().batches()),
-          write_(bench.kernels.named("barmap_write_words")),
+        : engine_(bench.gpu.device().batches()), write_(bench.kernels.named("barmap_write_words")),
           check_(bench.kernels.named("barmap_check_words")), source_(gpu_memory::device(bytes)),
           back_(gpu_memory::device(bytes)), host_(bytes), counts_(2 * sizeof(std::uint64_t)),
           random_(bench.values.seed) {}
@@ -36,13 +35,13 @@ public:
         std::uint32_t const value = static_cast<std::uint32_t>(number & 0x7fffffff) + 1;
         // Sometimes 0, to catch copies that are only slightly early.
         std::uint64_t const wait_ns = random_() % 4 * 1000;
-        launch(write_, 1, threads, stream_.get(), source_.address(), host_.gpu_address(),
-               back_.address(), words, value, wait_ns);
+        launch(write_, 1, threads, stream_.get(),
+               {source_.address(), host_.gpu_address(), back_.address(), words, value, wait_ns});
         choose();
         engine_.submit(out_, after{stream_.get()}, then{stream_.get()});
         ticket_ = engine_.submit(in_, after{stream_.get()}, then{stream_.get()});
-        launch(check_, 1, threads, stream_.get(), back_.address(), words, value,
-               counts_.gpu_address());
+        launch(check_, 1, threads, stream_.get(),
+               {back_.address(), words, value, counts_.gpu_address()});
     }
 
     /// @throws error if the stream or the last batch has failed

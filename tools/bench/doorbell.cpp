@@ -60,7 +60,8 @@ doorbell_rounds::doorbell_rounds(doorbell& with, doorbell_variant const& how, st
         static constexpr std::uint64_t stop = doorbell_stop;
         cuda::api().memcpy_htod_async(bell, &stop, sizeof stop, control);
     };
-    kernel_.emplace(with.kernels_.named("barmap_pingpong"), 1, 1, end, bell, reply, rounds);
+    kernel_.emplace(with.kernels_.named("barmap_pingpong"), 1, 1, end,
+                    kernel_parameters{bell, reply, rounds});
 }
 
 std::uint64_t doorbell_rounds::look() const {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 namespace barmap::tool {
 
@@ -31,6 +32,13 @@ CUfunction gpu_kernels::named(char const* name) const {
     return function;
 }
 
+void launch(CUfunction function, unsigned blocks, unsigned threads, CUstream stream,
+            kernel_parameters parameters) {
+    cuda::check(cuda::api().launch_kernel(function, blocks, 1, 1, threads, 1, 1, 0, stream,
+                                          parameters.addresses(), nullptr),
+                "launch a GPU kernel");
+}
+
 pinned_host::pinned_host(std::size_t bytes) {
     cuda::driver_api const& cu = cuda::api();
     void* pointer = nullptr;
@@ -46,6 +54,13 @@ pinned_host::pinned_host(std::size_t bytes) {
 
 pinned_host::~pinned_host() {
     cuda::api().mem_free_host(data_);
+}
+
+running_kernel::running_kernel(CUfunction function, unsigned blocks, unsigned threads,
+                               std::function<void(CUstream)> stop,
+                               kernel_parameters const& parameters)
+    : stop_(std::move(stop)) {
+    launch(function, blocks, threads, stream_.get(), parameters);
 }
 
 running_kernel::~running_kernel() {
@@ -86,8 +101,8 @@ void running_kernel::wait(double limit_s) const {
 void fill_by_kernel(gpu_kernels const& kernels, CUdeviceptr address, std::size_t bytes,
                     std::uint64_t seed) {
     constexpr unsigned blocks = 256, threads = 256;
-    launch(kernels.named("barmap_fill"), blocks, threads, nullptr, address, std::uint64_t{bytes},
-           seed);
+    launch(kernels.named("barmap_fill"), blocks, threads, nullptr,
+           {address, std::uint64_t{bytes}, seed});
     cuda::check(cuda::api().ctx_synchronize(), "run a GPU kernel");
 }
 

@@ -5,10 +5,11 @@
 
 #include "driver/cuda/driver_api.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <utility>
+#include <initializer_list>
 
 /// The GPU's side of the measurements: small kernels, embedded as PTX, so that building needs
 /// no CUDA toolkit. The simulated GPU has kernels of the same names and meaning.
@@ -28,15 +29,31 @@ private:
     CUmodule module_ = nullptr;
 };
 
+/// A value of exactly the type that the kernel declares; it outlives this.
+struct kernel_parameter {
+    template <class Value>
+    kernel_parameter(Value const& value) noexcept : address(&value) {}
+    void const* address;
+};
+
+/// Up to 8, in the kernel's order.
+class kernel_parameters {
+public:
+    kernel_parameters(std::initializer_list<kernel_parameter> all) { add(all); }
+    void add(std::initializer_list<kernel_parameter> more) {
+        for (kernel_parameter const& each : more)
+            addresses_.at(count_++) = const_cast<void*>(each.address);
+    }
+    [[nodiscard]] void** addresses() noexcept { return addresses_.data(); }
+
+private:
+    std::array<void*, 8> addresses_;
+    std::size_t count_ = 0;
+};
+
 /// Starts that many blocks of threads; the parameters are copied before it returns. @throws error
-template <class... Parameters>
 void launch(CUfunction function, unsigned blocks, unsigned threads, CUstream stream,
-            Parameters... parameters) {
-    void* pointers[] = {&parameters...};
-    cuda::check(cuda::api().launch_kernel(function, blocks, 1, 1, threads, 1, 1, 0, stream,
-                                          pointers, nullptr),
-                "launch a GPU kernel");
-}
+            kernel_parameters parameters);
 
 /// Pinned host memory that the GPU reaches as well. Zeroed.
 class pinned_host {
@@ -62,12 +79,8 @@ public:
     /// Launches that many blocks of threads on a separate stream, for which no other work waits.
     /// @param stop what makes the kernel end early; called by the destructor if it still runs
     /// @throws error
-    template <class... Parameters>
     running_kernel(CUfunction function, unsigned blocks, unsigned threads,
-                   std::function<void(CUstream)> stop, Parameters... parameters)
-        : stop_(std::move(stop)) {
-        launch(function, blocks, threads, stream_.get(), parameters...);
-    }
+                   std::function<void(CUstream)> stop, kernel_parameters const& parameters);
     running_kernel(running_kernel const&) = delete;
     running_kernel& operator=(running_kernel const&) = delete;
 

@@ -99,7 +99,7 @@ fresh_outcome counter::run(std::size_t bytes, std::size_t polls, poll const& rea
     {
         running_kernel const kernel(
             kernels_.named("barmap_count"), 1, threads, [this](CUstream) { *stop_.word() = 1; },
-            address, static_cast<std::uint32_t>(bytes), last, stop_.gpu_address(), pace);
+            {address, static_cast<std::uint32_t>(bytes), last, stop_.gpu_address(), pace});
         // Polls that all precede the first step would judge nothing.
         clock::time_point const begin = clock::now();
         std::uint64_t first = 0;

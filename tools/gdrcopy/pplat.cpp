@@ -34,7 +34,8 @@ std::vector<std::uint32_t> data_of(std::uint32_t round, std::size_t bytes) {
     return std::vector<std::uint32_t>(bytes / sizeof(std::uint32_t), round & 1);
 }
 
-/// Both sides and what they share. The kernel's and the CPU's flag hold the round; see gpu_kernels.ptx.
+/// Both sides and what they share. The kernel's and the CPU's flag hold the round; see
+/// gpu_kernels.ptx.
 class game {
 public:
     game(selected_gpu const& gpu, session const& through, pplat_options const& values);
@@ -46,8 +47,7 @@ private:
     void wait_for_gpu(std::uint32_t round) const;
     [[nodiscard]] std::vector<double> produce();
     [[nodiscard]] std::vector<double> consume();
-    template <class... More>
-    void start(char const* kernel, More... more);
+    void start(char const* kernel, std::initializer_list<kernel_parameter> more = {});
 
     pplat_options const& values_;
     std::uint32_t const rounds_;
@@ -72,13 +72,15 @@ game::game(selected_gpu const& gpu, session const& through, pplat_options const&
 }
 
 /// @param more parameters than both kernels have
-template <class... More>
-void game::start(char const* kernel, More... more) {
+void game::start(char const* kernel, std::initializer_list<kernel_parameter> more) {
+    CUdeviceptr const flag = gpu_flag_.gpu_address(), flags = cpu_flags_.gpu_address(),
+                      data = data_ ? data_->gpu_address() : 0;
+    std::uint64_t const words = values_.data_size / sizeof(std::uint32_t);
+    kernel_parameters parameters{flag, flags, rounds_, data, words};
+    parameters.add(more);
     kernel_.emplace(
         kernels_.named(kernel), unsigned(values_.blocks), unsigned(values_.threads),
-        [this](CUstream control) { gpu_flag_.force_flag(stop_, control); }, gpu_flag_.gpu_address(),
-        cpu_flags_.gpu_address(), rounds_, data_ ? data_->gpu_address() : CUdeviceptr{0},
-        std::uint64_t{values_.data_size / sizeof(std::uint32_t)}, more...);
+        [this](CUstream control) { gpu_flag_.force_flag(stop_, control); }, parameters);
     wait_for_gpu(1); // every block runs
 }
 
@@ -133,7 +135,7 @@ std::vector<double> game::produce() {
 
 std::vector<double> game::consume() {
     std::vector<std::uint32_t> seen(values_.data_size / sizeof(std::uint32_t));
-    start("barmap_produce", times_.address());
+    start("barmap_produce", {times_.address()});
 
     gpu_flag_.write_flag(1); // the kernel's clock starts
     for (std::uint32_t round = 2; round <= rounds_ + 1; ++round) {

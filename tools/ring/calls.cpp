@@ -8,7 +8,6 @@
 
 #include <barmap/rpc.hpp>
 
-
 namespace barmap::tool {
 namespace {
 
@@ -46,9 +45,9 @@ call_result run_calls(ring_bench const& bench, call_run const& what) {
     };
     call_result result;
     clock::time_point const begin = clock::now();
-    kernel.launch_with(
-        {0, what.each, ring_kernel::nanoseconds}, [&] { calls.close(); }, times.gpu_address(),
-        calls.handle());
+    kernel.launch(
+        {0, what.each, ring_kernel::nanoseconds}, [&] { calls.close(); }, {calls.handle()},
+        times.gpu_address());
     while (served < all)
         wait_until([&] { return calls.try_serve(serve) && ++served != 0; }, "a call of the kernel");
     result.seconds = seconds_since(begin);
@@ -56,7 +55,7 @@ call_result run_calls(ring_bench const& bench, call_run const& what) {
     for (ring_findings const& each : kernel.wait()) {
         wrong += faults_of(each);
         result.good &= each.is_done == 1 && each.count == what.each &&
-            each.how == static_cast<gpu::word>(gpu::status::ok);
+                       each.how == static_cast<gpu::word>(gpu::status::ok);
     }
     result.good &= wrong == 0;
     auto const* const ticks = reinterpret_cast<gpu::word const*>(times.data());

@@ -23,8 +23,7 @@ template <unsigned Bytes>
 push_cost cost_of_pushes(ring_bench const& bench, std::size_t burst, std::size_t count) {
     ring_to_gpu<sealed_message<Bytes>> ring(bench.memory, bench.values.slots);
     ring_kernel kernel(bench, formatted("barmap_ring_sink_warp_{}", Bytes), 1, ring_kernel::lanes);
-    kernel.launch(
-        {0, 0, ring_kernel::nanoseconds}, [&] { ring.close(); }, ring.handle());
+    kernel.launch({0, 0, ring_kernel::nanoseconds}, [&] { ring.close(); }, {ring.handle()});
     // Credits come for a quarter at a time, so that less than that may seem to be left.
     std::size_t const empty = gpu::detail::quarter_of(bench.values.slots - 1);
     std::uint64_t pushed = 0;
@@ -55,11 +54,10 @@ struct push_size {
     push_cost (*measure)(ring_bench const&, std::size_t, std::size_t);
 };
 
-constexpr push_size push_sizes[] = {
-    {32, cost_of_pushes<32>},
-    {56, cost_of_pushes<56>},
-    {112, cost_of_pushes<112>},
-    {224, cost_of_pushes<224>}};
+constexpr push_size push_sizes[] = {{32, cost_of_pushes<32>},
+                                    {56, cost_of_pushes<56>},
+                                    {112, cost_of_pushes<112>},
+                                    {224, cost_of_pushes<224>}};
 
 } // namespace
 

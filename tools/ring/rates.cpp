@@ -6,7 +6,6 @@
 #include "output/units.hpp"
 #include "ring/ring_bench.hpp"
 
-
 namespace barmap::tool {
 namespace {
 

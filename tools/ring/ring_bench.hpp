@@ -50,7 +50,7 @@ struct ring_bench {
 
 /// Who reads or writes on the GPU.
 enum class ring_threads { one, warp, many };
-[[nodiscard]] std::string_view name_of(ring_threads who);    ///< as in the names of kernels
+[[nodiscard]] std::string_view name_of(ring_threads who); ///< as in the names of kernels
 
 /// Messages in one direction.
 struct ring_run {
@@ -62,8 +62,8 @@ struct ring_run {
     unsigned batch = 1; ///< of push_many, up to 16
 };
 
-/// Bytes of messages that fill a slot of 64, 64, 128 and 256 bytes to the GPU, and of 16, 64 and 128
-/// bytes to the CPU.
+/// Bytes of messages that fill a slot of 64, 64, 128 and 256 bytes to the GPU, and of 16, 64 and
+/// 128 bytes to the CPU.
 inline constexpr unsigned messages_to_gpu[] = {32, 56, 112, 224}, messages_to_cpu[] = {8, 56, 120};
 [[nodiscard]] std::size_t slot_bytes(copy_direction way, unsigned message);
 
@@ -81,7 +81,9 @@ struct ring_result {
     double seconds = 0;  ///< for the timed ones
     std::string problem; ///< how the kernel ended, if not as it should
 
-    [[nodiscard]] std::uint64_t lost() const { return pushed > read.count ? pushed - read.count : 0; }
+    [[nodiscard]] std::uint64_t lost() const {
+        return pushed > read.count ? pushed - read.count : 0;
+    }
     [[nodiscard]] bool good() const;
     [[nodiscard]] double per_second() const {
         return seconds > 0 ? static_cast<double>(timed_messages) / seconds : 0;
@@ -108,19 +110,11 @@ public:
     /// Makes what launch() needs, so that nothing has to be loaded while a kernel runs.
     ring_kernel(ring_bench const& bench, std::string const& name, unsigned blocks = 1,
                 unsigned threads = 1);
-    /// @param handles the ring's, or two
     /// @param close   ends the kernel early, by closing the ring
-    template <class... Handles>
-    void launch(ring_task task, std::function<void()> const& close, Handles... handles) {
-        launch_with(task, close, 0, handles...);
-    }
-    /// The same with one more parameter, an address.
-    template <class... Handles>
-    void launch_with(ring_task task, std::function<void()> const& close, CUdeviceptr more,
-                     Handles... handles) {
-        running_.emplace(function_, blocks_, threads_, [close](CUstream) { close(); }, handles...,
-                         task, findings_.gpu_address(), blocks_ * threads_, more);
-    }
+    /// @param handles the ring's, or two
+    /// @param more    an address, the last parameter
+    void launch(ring_task task, std::function<void()> const& close, kernel_parameters handles,
+                CUdeviceptr more = 0);
     /// What it found, when it has ended. @throws gpu_timeout
     [[nodiscard]] std::vector<ring_findings> wait() const;
 

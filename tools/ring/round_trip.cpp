@@ -24,9 +24,8 @@ public:
           kernel_(bench, bare ? "barmap_ring_echo_bare" : formatted("barmap_ring_echo_{}", Bytes)),
           rounds_(rounds) {}
     void start() {
-        kernel_.launch(
-            {0, rounds_, ring_kernel::nanoseconds}, [this] { there_.close(); }, there_.handle(),
-            back_.handle());
+        kernel_.launch({0, rounds_, ring_kernel::nanoseconds}, [this] { there_.close(); },
+                       {there_.handle(), back_.handle()});
     }
 
     /// One round trip. @return nanoseconds
@@ -167,8 +166,8 @@ bool measure_ring_fifo(ring_bench const& bench) {
         auto const load = load_if(under_load, bench.gpu);
         ring_to_cpu<sealed_message<8>> ring(bench.memory, 1);
         ring_kernel kernel(bench, "barmap_ring_source_thread_8");
-        kernel.launch(
-            {0, rounds + warm_up, ring_kernel::nanoseconds}, [&] { ring.close(); }, ring.handle());
+        kernel.launch({0, rounds + warm_up, ring_kernel::nanoseconds}, [&] { ring.close(); },
+                      {ring.handle()});
         samples taken;
         taken.reserve(rounds);
         ring_findings found{};

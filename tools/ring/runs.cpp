@@ -81,11 +81,11 @@ template <unsigned Bytes>
 ring_result run_to_gpu(ring_bench const& bench, ring_run const& what,
                        std::function<void(std::uint64_t)> const& tell) {
     unsigned const threads = what.who == ring_threads::warp ? ring_kernel::lanes : 1;
-    auto ring =
-        detail::first_number::of<ring_to_gpu<sealed_message<Bytes>>>(bench.memory, what.slots, what.first);
+    auto ring = detail::first_number::of<ring_to_gpu<sealed_message<Bytes>>>(
+        bench.memory, what.slots, what.first);
     ring_kernel kernel(bench, name_of_kernel(what), 1, threads);
-    kernel.launch(
-        {what.first, 0, ring_kernel::nanoseconds}, [&] { ring.close(); }, ring.handle());
+    kernel.launch({what.first, 0, ring_kernel::nanoseconds}, [&] { ring.close(); },
+                  {ring.handle()});
     ring_result result;
     pushes<Bytes> all(ring, what);
     // Credits of a quarter tell that the kernel runs: its start is not what is measured.
@@ -118,7 +118,8 @@ public:
 
     /// The next message, if the kernel has not ended before it.
     bool pop() {
-        // What has arrived is inspected where it is read to: passing it on would take as long as the pop.
+        // What has arrived is inspected where it is read to: passing it on would take as long as
+        // the pop.
         if (auto const message = ring_.try_pop()) {
             take(*message);
             return true;
@@ -162,11 +163,11 @@ ring_result run_to_cpu(ring_bench const& bench, ring_run const& what,
     unsigned const sources = is_many ? blocks * threads : 1;
     std::uint64_t const each = std::max<std::uint64_t>(what.messages / sources, 1);
     std::uint64_t const messages = each * sources;
-    auto ring =
-        detail::first_number::of<ring_to_cpu<sealed_message<Bytes>>>(bench.memory, what.slots, what.first);
+    auto ring = detail::first_number::of<ring_to_cpu<sealed_message<Bytes>>>(
+        bench.memory, what.slots, what.first);
     ring_kernel kernel(bench, name_of_kernel(what), blocks, threads);
-    kernel.launch(
-        {what.first, each, ring_kernel::nanoseconds}, [&] { ring.close(); }, ring.handle());
+    kernel.launch({what.first, each, ring_kernel::nanoseconds}, [&] { ring.close(); },
+                  {ring.handle()});
     pops<Bytes> all(ring, what, sources);
     ring_result result;
     std::uint64_t popped = all.pop() ? 1 : 0; // the kernel's start is not what is measured
@@ -216,6 +217,15 @@ ring_kernel::ring_kernel(ring_bench const& bench, std::string const& name, unsig
                          unsigned threads)
     : blocks_(blocks), threads_(threads), function_(bench.kernels.named(name.c_str())),
       findings_(std::size_t{blocks} * threads * sizeof(ring_findings)) {}
+
+void ring_kernel::launch(ring_task task, std::function<void()> const& close,
+                         kernel_parameters handles, CUdeviceptr more) {
+    CUdeviceptr const findings = findings_.gpu_address();
+    unsigned const count = blocks_ * threads_;
+    handles.add({task, findings, count, more});
+    running_.emplace(
+        function_, blocks_, threads_, [close](CUstream) { close(); }, handles);
+}
 
 std::vector<ring_findings> ring_kernel::wait() const {
     constexpr double limit_s = 20;

@@ -21,11 +21,13 @@ std::vector<ring_run> short_soaks(ring_bench const& bench) {
              {std::uint64_t{0}, edge_32 - messages / 2, 0 - messages / 2}) {
             for (unsigned const message : messages_to_gpu)
                 for (ring_threads const who : {ring_threads::one, ring_threads::warp})
-                    all.push_back({copy_direction::to_gpu, message, who, slots, first, messages, 3});
+                    all.push_back(
+                        {copy_direction::to_gpu, message, who, slots, first, messages, 3});
             for (unsigned const message : messages_to_cpu)
                 for (ring_threads const who :
                      {ring_threads::one, ring_threads::warp, ring_threads::many})
-                    all.push_back({copy_direction::to_cpu, message, who, slots, first, messages, 1});
+                    all.push_back(
+                        {copy_direction::to_cpu, message, who, slots, first, messages, 1});
         }
     return all;
 }

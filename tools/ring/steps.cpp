@@ -39,7 +39,8 @@ bool measure_ring_steps(ring_bench const& bench) {
         wait_until([&] { return outputs.try_pop(); }, "the results of a step");
         clock::time_point const done = clock::now();
         for (std::size_t i = 0; i < tensors; ++i)
-            wrong += !is_pushed || std::memcmp(outputs.staging(i).data(), &round, sizeof round) != 0;
+            wrong +=
+                !is_pushed || std::memcmp(outputs.staging(i).data(), &round, sizeof round) != 0;
         if (round < warm_up)
             continue;
         using nanoseconds = std::chrono::duration<double, std::nano>;
