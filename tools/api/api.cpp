@@ -122,14 +122,15 @@ bool run_cycles(report& out, opened_gpu const& gpu, api_options const& values) {
     process_resources const after = process_resources::now();
     bar1_info const bar1_after = gpu.device().bar1();
     bool const kept = before.leaves_as_much(after) && bar1_before.available == bar1_after.available;
-    out.add({{"measurement", "cycles"},
-             {"cycles", values.cycles},
-             {"size", bytes},
-             {"fds", {before.file_descriptors, after.file_descriptors}},
-             {"device_mappings", {before.device_mappings, after.device_mappings}},
-             {"mappings", {before.mappings, after.mappings}},
-             {"bar1_available", {bar1_before.available, bar1_after.available}},
-             {"leak", !kept}});
+    out.add(
+        object({{"measurement", "cycles"},
+                {"cycles", values.cycles},
+                {"size", bytes},
+                {"fds", json::array({before.file_descriptors, after.file_descriptors})},
+                {"device_mappings", json::array({before.device_mappings, after.device_mappings})},
+                {"mappings", json::array({before.mappings, after.mappings})},
+                {"bar1_available", json::array({bar1_before.available, bar1_after.available})},
+                {"leak", !kept}}));
     table rows({formatted("after {} cycles", values.cycles), "before", "after"});
     auto const row = [&](char const* what, std::uint64_t was, std::uint64_t is) {
         rows.row({what, std::to_string(was), std::to_string(is)});

@@ -28,10 +28,10 @@ json reports_of(std::optional<batch_queue> const& queue) {
     if (!queue)
         return found;
     for (engine_report const& each : queue->reports())
-        found.push_back({{"name", each.name},
-                         {"state", to_string(each.state)},
-                         {"reason", each.reason},
-                         {"advice", each.advice}});
+        found.push_back(object({{"name", each.name},
+                                {"state", to_string(each.state)},
+                                {"reason", each.reason},
+                                {"advice", each.advice}}));
     return found;
 }
 

@@ -88,11 +88,11 @@ bool measure_beside_copy(batch_bench const& bench) {
                     faults += pools.compare(each->way(), each->places(), pools.size());
                 }
                 summary const to_cpu = found[0].summarise(), to_gpu = found[1].summarise();
-                json row{{"measurement", "beside copy"},
-                         {"batches", beside.name},
-                         {"pieces", shape.pieces},
-                         {"size", shape.size},
-                         {"method", method.method->name()}};
+                json row = object({{"measurement", "beside copy"},
+                                   {"batches", beside.name},
+                                   {"pieces", shape.pieces},
+                                   {"size", shape.size},
+                                   {"method", method.method->name()}});
                 for (auto const& [name, its] :
                      {std::pair{"to_cpu", to_cpu}, std::pair{"to_gpu", to_gpu}}) {
                     row[formatted("{}_p50_ns", name)] = its.p50_ns;

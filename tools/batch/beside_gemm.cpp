@@ -138,11 +138,11 @@ bool measure_beside_gemm(batch_bench const& bench) {
                     each.seconds > 0
                         ? static_cast<double>(each.batches * shape.bytes()) / each.seconds / 1e9
                         : 0;
-                json row{{"measurement", "beside gemm"},
-                         {"direction", bench.name_of(way)},
-                         {"pieces", shape.pieces},
-                         {"size", shape.size},
-                         {"method", each.method->name()}};
+                json row = object({{"measurement", "beside gemm"},
+                                   {"direction", bench.name_of(way)},
+                                   {"pieces", shape.pieces},
+                                   {"size", shape.size},
+                                   {"method", each.method->name()}});
                 put(row, times);
                 row["alone_ns"] = alone_ns;
                 row["over_alone"] = ratio;

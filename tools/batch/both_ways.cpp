@@ -66,11 +66,11 @@ bool measure_both_ways(batch_bench const& bench) {
                 batch_faults faults;
                 for (auto const& each : lanes) // to_cpu first: the check of to_gpu overwrites it
                     faults += pools.compare(each->way(), each->places(), pools.size());
-                json row{{"measurement", "both"},
-                         {"order", name_of(order)},
-                         {"pieces", shape.pieces},
-                         {"size", shape.size},
-                         {"method", lanes[0]->name()}};
+                json row = object({{"measurement", "both"},
+                                   {"order", name_of(order)},
+                                   {"pieces", shape.pieces},
+                                   {"size", shape.size},
+                                   {"method", lanes[0]->name()}});
                 for (std::size_t i = 0; i < rates.size(); ++i)
                     row[formatted("{}_gb_per_s", ways[i])] = rates[i];
                 row["gb_per_s"] = rates[0] + rates[1];

@@ -49,7 +49,8 @@ std::vector<named_method> batch_bench::methods() const {
 
 void batch_bench::tell(std::vector<left_out> const& missing) const {
     for (left_out const& each : missing) {
-        out.add({{"measurement", "left out"}, {"method", each.method}, {"reason", each.reason}});
+        out.add(object(
+            {{"measurement", "left out"}, {"method", each.method}, {"reason", each.reason}}));
         out.say(formatted("{} is left out: {}\n", each.method, each.reason));
     }
 }

@@ -64,10 +64,14 @@ bool check_batches(batch_bench const& bench) {
         problem = failure.what();
     }
     double const seconds = seconds_since(begin);
-    json row{{"measurement", "check"}, {"method", engine->name()},
-             {"batches", done},        {"batches_beside_copies", load ? done - first_beside : 0},
-             {"pieces", pieces_done},  {"bytes", bytes},
-             {"seconds", seconds},     {"wrong_batches", wrong_batches}};
+    json row = object({{"measurement", "check"},
+                       {"method", engine->name()},
+                       {"batches", done},
+                       {"batches_beside_copies", load ? done - first_beside : 0},
+                       {"pieces", pieces_done},
+                       {"bytes", bytes},
+                       {"seconds", seconds},
+                       {"wrong_batches", wrong_batches}});
     put(row, faults);
     bool const good = faults.none() && problem.empty();
     row["problem"] = or_null(problem);

@@ -98,11 +98,11 @@ bool measure_order(batch_bench const& bench) {
                 }
             for (std::size_t i = 0; i < methods.size(); ++i) {
                 summary const found = times[i].summarise();
-                json row{{"measurement", "ordered"},
-                         {"direction", bench.name_of(way)},
-                         {"pieces", shape.pieces},
-                         {"size", shape.size},
-                         {"method", methods[i]->name()}};
+                json row = object({{"measurement", "ordered"},
+                                   {"direction", bench.name_of(way)},
+                                   {"pieces", shape.pieces},
+                                   {"size", shape.size},
+                                   {"method", methods[i]->name()}});
                 put(row, found);
                 put(row, faults[i]);
                 bench.out.add(std::move(row));

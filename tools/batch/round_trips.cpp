@@ -105,15 +105,15 @@ bool make_round_trips(batch_bench const& bench) {
     }
     double const seconds = seconds_since(begin);
     bool const good = trip.early() == 0 && trip.stale() == 0 && problem.empty();
-    bench.out.add({{"measurement", "round trips"},
-                   {"engine", trip.engine()},
-                   {"round_trips", done},
-                   {"words", words},
-                   {"early", trip.early()},
-                   {"stale", trip.stale()},
-                   {"seconds", seconds},
-                   {"problem", or_null(problem)},
-                   {"passed", good}});
+    bench.out.add(object({{"measurement", "round trips"},
+                          {"engine", trip.engine()},
+                          {"round_trips", done},
+                          {"words", words},
+                          {"early", trip.early()},
+                          {"stale", trip.stale()},
+                          {"seconds", seconds},
+                          {"problem", or_null(problem)},
+                          {"passed", good}}));
     bench.out.say(formatted("{}: {} round trips in the order of a stream, {} words early, {} "
                             "stale, in {:.1f} s: {}\n",
                             trip.engine(), done, trip.early(), trip.stale(), seconds,

@@ -173,10 +173,13 @@ private:
             cells.push_back(!works           ? "failed"
                             : !faults.none() ? "WRONG"
                                              : formatted("{:.2f}", rate));
-            json row{{"measurement", "batch"},  {"direction", bench_.name_of(way)},
-                     {"order", name_of(order)}, {"pieces", shape.pieces},
-                     {"size", shape.size},      {"bytes", shape.bytes()},
-                     {"method", found.method}};
+            json row = object({{"measurement", "batch"},
+                               {"direction", bench_.name_of(way)},
+                               {"order", name_of(order)},
+                               {"pieces", shape.pieces},
+                               {"size", shape.size},
+                               {"bytes", shape.bytes()},
+                               {"method", found.method}});
             put(row, times);
             row["in_flight"] = batches;
             row["gb_per_s"] = rate;

@@ -90,11 +90,11 @@ void checklist::about(int gpu) {
 void checklist::line(std::string_view memory, std::string_view backend, std::string_view result,
                      std::string_view detail) {
     out_.say(formatted("{:<29}  {:<6}  {:<7}  {}\n", memory, backend, result, detail));
-    out_.add({{"gpu", gpu_},
-              {"memory", memory},
-              {"backend", backend},
-              {"result", result},
-              {"detail", detail}});
+    out_.add(object({{"gpu", gpu_},
+                     {"memory", memory},
+                     {"backend", backend},
+                     {"result", result},
+                     {"detail", detail}}));
 }
 
 void checklist::passed(std::string_view memory, std::string_view backend, std::string_view detail) {
@@ -123,7 +123,7 @@ void checklist::verdict(std::string_view memory, std::string_view backend,
 
 void checklist::tell_sums() {
     out_.say(formatted("{} passed, {} failed, {} skipped\n", passes_, failures_, skips_));
-    out_.add({{"passed", passes_}, {"failed", failures_}, {"skipped", skips_}});
+    out_.add(object({{"passed", passes_}, {"failed", failures_}, {"skipped", skips_}}));
 }
 
 void add_check(command_line& program) {

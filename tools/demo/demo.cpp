@@ -53,10 +53,10 @@ int demonstrate(options const& values) {
 
     constexpr std::uint64_t seed = 3;
     auto const problem = verify({copies.address(), largest, 0, largest}, mapped, seed);
-    out.add({{"measurement", "verification"},
-             {"size", largest},
-             {"passed", !problem},
-             {"problem", problem ? json(*problem) : json(nullptr)}});
+    out.add(object({{"measurement", "verification"},
+                    {"size", largest},
+                    {"passed", !problem},
+                    {"problem", problem ? json(*problem) : json(nullptr)}}));
     out.say(problem ? formatted("FAILED: {}\n", *problem)
                     : formatted("verified all {} both ways against cuMemcpy, and 256 small "
                                 "transfers\n\n",

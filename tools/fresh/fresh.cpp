@@ -159,15 +159,15 @@ bool poll_with(counter& counting, fresh_options const& values, std::string const
                                                  formatted("{} by {}", size_text(bytes), name));
         bool const good = found.good(values.polls);
         all_good &= good;
-        out.add({{"measurement", "fresh"},
-                 {"size", bytes},
-                 {"routine", name},
-                 {"polls", found.judged.polls()},
-                 {"distinct", found.judged.distinct()},
-                 {"non_monotonic", found.judged.non_monotonic()},
-                 {"unjudged", found.judged.unjudged()},
-                 {"caught_up", found.caught_up},
-                 {"passed", good}});
+        out.add(object({{"measurement", "fresh"},
+                        {"size", bytes},
+                        {"routine", name},
+                        {"polls", found.judged.polls()},
+                        {"distinct", found.judged.distinct()},
+                        {"non_monotonic", found.judged.non_monotonic()},
+                        {"unjudged", found.judged.unjudged()},
+                        {"caught_up", found.caught_up},
+                        {"passed", good}}));
         rows.row({size_text(bytes), name, std::to_string(found.judged.polls()),
                   std::to_string(found.judged.distinct()),
                   std::to_string(found.judged.non_monotonic()),

@@ -33,8 +33,8 @@ json to_json(backend_report const& found, json const& gpu) {
     row["start_us"] = found.start_us;
     row["kinds"] = json::array();
     for (memory_kind_report const& each : found.kinds)
-        row["kinds"].push_back(
-            {{"memory", to_string(each.kind)}, {"usable", each.usable}, {"reason", each.reason}});
+        row["kinds"].push_back(object(
+            {{"memory", to_string(each.kind)}, {"usable", each.usable}, {"reason", each.reason}}));
     return row;
 }
 
@@ -158,12 +158,12 @@ void tell_crossovers(details& all, found_gpu const& gpu) {
         }
         std::vector<std::string> line;
         for (copy_crossover const& each : found.crossovers) {
-            all.crossovers.push_back({{"gpu", gpu.ordinal},
-                                      {"backend", found.backend},
-                                      {"direction", to_string(each.direction)},
-                                      {"host", to_string(each.host)},
-                                      {"from_bytes", each.from_bytes},
-                                      {"method", each.method}});
+            all.crossovers.push_back(object({{"gpu", gpu.ordinal},
+                                             {"backend", found.backend},
+                                             {"direction", to_string(each.direction)},
+                                             {"host", to_string(each.host)},
+                                             {"from_bytes", each.from_bytes},
+                                             {"method", each.method}}));
             if (each.from_bytes > 0) {
                 line.back() += formatted("; {} from {}", each.method, size_text(each.from_bytes));
                 continue;
@@ -186,7 +186,7 @@ void tell_gpu(report& out, details& all, found_gpu const& gpu) {
     row["pci"] = gpu.pci;
     row["simulated"] = gpu.simulated;
     row["driver"] = cuda_version_text(gpu.driver);
-    row["bar1"] = {{"total", gpu.bar1.total}, {"available", gpu.bar1.available}};
+    row["bar1"] = object({{"total", gpu.bar1.total}, {"available", gpu.bar1.available}});
     out.add(std::move(row));
 
     all.text += formatted(
@@ -229,10 +229,10 @@ void report_copy_routines(report& out, details& all) {
     table lines({"copy routine", "here", "needs"});
     lines.left_from(1);
     for (copy_routine_report const& routine : copy_routines()) {
-        out.add({{"kind", "copy_routine"},
-                 {"name", routine.name},
-                 {"supported", routine.supported},
-                 {"needs", routine.needs}});
+        out.add(object({{"kind", "copy_routine"},
+                        {"name", routine.name},
+                        {"supported", routine.supported},
+                        {"needs", routine.needs}}));
         lines.row({routine.name, routine.supported ? "yes" : "no", routine.needs});
     }
     all.text += lines.text();
@@ -242,12 +242,12 @@ void report_variables(report& out, details& all) {
     table lines({"variable", "value", "from"});
     lines.left_from(1);
     for (config::variable const& each : config::describe()) {
-        out.add({{"kind", "variable"},
-                 {"name", each.name},
-                 {"value", each.value},
-                 {"from", each.from},
-                 {"allowed", each.allowed},
-                 {"meaning", each.meaning}});
+        out.add(object({{"kind", "variable"},
+                        {"name", each.name},
+                        {"value", each.value},
+                        {"from", each.from},
+                        {"allowed", each.allowed},
+                        {"meaning", each.meaning}}));
         lines.row({std::string(each.name), each.value, std::string(each.from)});
     }
     all.text += "\n" + lines.text();

@@ -91,21 +91,21 @@ void add_rows(report& out, copy_direction way, measured_size const& size,
     for (measured_method const& one : size.methods)
         out.add(row_of(one, way, size.bytes));
     if (judgement const chosen = judge_choice(size))
-        out.add({{"measurement", "choice"},
-                 {"direction", name_of(way)},
-                 {"size", size.bytes},
-                 {"auto_routine", chosen.judged->routine},
-                 {"best", chosen.best->name},
-                 {"auto_over_best", chosen.ratio()}});
+        out.add(object({{"measurement", "choice"},
+                        {"direction", name_of(way)},
+                        {"size", size.bytes},
+                        {"auto_routine", chosen.judged->routine},
+                        {"best", chosen.best->name},
+                        {"auto_over_best", chosen.ratio()}}));
     for (host_memory_kind const host : both_kinds)
         if (judgement const adaptive = judge_adaptive(size, host))
-            out.add({{"measurement", "adaptive"},
-                     {"direction", name_of(way)},
-                     {"size", size.bytes},
-                     {"host", to_string(host)},
-                     {"adaptive_method", method_of(methods, way, host, size.bytes)},
-                     {"best", adaptive.best->name},
-                     {"adaptive_over_best", adaptive.ratio()}});
+            out.add(object({{"measurement", "adaptive"},
+                            {"direction", name_of(way)},
+                            {"size", size.bytes},
+                            {"host", to_string(host)},
+                            {"adaptive_method", method_of(methods, way, host, size.bytes)},
+                            {"best", adaptive.best->name},
+                            {"adaptive_over_best", adaptive.ratio()}}));
 }
 
 /// A method beside others, as a table tells it.

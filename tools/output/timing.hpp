@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "output/json.hpp"
 
 #include <chrono>
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
 /// How times are taken: by the monotonic clock, whose own cost is subtracted. Operations under a
@@ -13,7 +12,6 @@
 /// says how many made up one sample.
 namespace barmap::tool {
 
-using json = nlohmann::ordered_json;
 using clock = std::chrono::steady_clock;
 
 [[nodiscard]] inline double nanoseconds_since(clock::time_point begin) {
@@ -85,11 +83,6 @@ private:
     std::vector<double> values_;
     unsigned operations_;
 };
-
-/// Null where there is none.
-[[nodiscard]] inline json or_null(std::string_view text) {
-    return text.empty() ? json(nullptr) : json(text);
-}
 
 /// Adds min_ns, p50_ns, p99_ns, samples and operations_per_sample to a row.
 void put(json& row, summary const& times);

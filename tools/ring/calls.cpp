@@ -93,13 +93,13 @@ bool measure_ring_calls(ring_bench const& bench) {
                     size.run(bench, {size.request, size.reply, threads, each});
                 summary const times = found.times.summarise();
                 double const per_second = double(found.calls) / found.seconds;
-                json row{{"measurement", "call"},
-                         {"request_bytes", size.request},
-                         {"reply_bytes", size.reply},
-                         {"threads", threads},
-                         {"load", under_load},
-                         {"calls", found.calls},
-                         {"calls_per_s", per_second}};
+                json row = object({{"measurement", "call"},
+                                   {"request_bytes", size.request},
+                                   {"reply_bytes", size.reply},
+                                   {"threads", threads},
+                                   {"load", under_load},
+                                   {"calls", found.calls},
+                                   {"calls_per_s", per_second}});
                 put_tail(row, times);
                 row["passed"] = found.good;
                 bench.out.add(std::move(row));

@@ -80,9 +80,12 @@ bool measure_ring_pushes(ring_bench const& bench) {
                     std::clamp<std::uint64_t>(burst == 1 ? all / 10 : all / burst, 10, 100'000);
                 push_cost const found = size.measure(bench, burst, count);
                 summary const times = found.times.summarise();
-                json row{{"measurement", "push"},       {"direction", "h2d"},
-                         {"message_bytes", size.message}, {"burst", burst},
-                         {"slots", bench.values.slots}, {"load", under_load}};
+                json row = object({{"measurement", "push"},
+                                   {"direction", "h2d"},
+                                   {"message_bytes", size.message},
+                                   {"burst", burst},
+                                   {"slots", bench.values.slots},
+                                   {"load", under_load}});
                 put_tail(row, times);
                 row["passed"] = found.good;
                 bench.out.add(std::move(row));

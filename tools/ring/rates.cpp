@@ -37,24 +37,24 @@ bool measure_ring_rates(ring_bench const& bench) {
             ring_result const found = run_ring(bench, run);
             std::size_t const slot = slot_bytes(run.way, run.message);
             double const gigabytes = found.per_second() * run.message / 1e9;
-            json row{{"measurement", "rate"},
-                     {"direction", way},
-                     {"slot_bytes", slot},
-                     {"message_bytes", run.message},
-                     {"gpu_side", name_of(run.who)},
-                     {"batch", run.batch},
-                     {"slots", run.slots},
-                     {"load", under_load},
-                     {"messages", found.timed_messages},
-                     {"seconds", found.seconds},
-                     {"messages_per_s", found.per_second()},
-                     {"gb_per_s", gigabytes}};
+            json row = object({{"measurement", "rate"},
+                               {"direction", way},
+                               {"slot_bytes", slot},
+                               {"message_bytes", run.message},
+                               {"gpu_side", name_of(run.who)},
+                               {"batch", run.batch},
+                               {"slots", run.slots},
+                               {"load", under_load},
+                               {"messages", found.timed_messages},
+                               {"seconds", found.seconds},
+                               {"messages_per_s", found.per_second()},
+                               {"gb_per_s", gigabytes}});
             put(row, found);
             bench.out.add(std::move(row));
-            rows.row({std::string(way), formatted("{} in {} B", run.message, slot), std::string(name_of(run.who)),
-                      std::to_string(run.batch), under_load ? "loaded" : "idle",
-                      formatted("{:.3f}", found.per_second() / 1e6), formatted("{:.3f}", gigabytes),
-                      found.good() ? "" : verdict(found)});
+            rows.row({std::string(way), formatted("{} in {} B", run.message, slot),
+                      std::string(name_of(run.who)), std::to_string(run.batch),
+                      under_load ? "loaded" : "idle", formatted("{:.3f}", found.per_second() / 1e6),
+                      formatted("{:.3f}", gigabytes), found.good() ? "" : verdict(found)});
             good &= found.good();
         }
     }

@@ -123,33 +123,38 @@ bool measure_ring_trips(ring_bench const& bench) {
     for (bool const under_load : bench.loads()) {
         auto const load = load_if(under_load, bench.gpu);
         for (unsigned const bytes : {32u, 56u}) {
-        trip_times const found = bytes == 32 ? take_turns<32>(bench, bell, rounds, bar)
-                                             : take_turns<56>(bench, bell, rounds, bar);
-        summary const base = found.doorbell.summarise(), bare = found.bare.summarise();
-        auto const report_row = [&](char const* name, char const* text, samples const& taken) {
-            summary const times = taken.summarise();
-            json row{{"measurement", "trip"}, {"message_bytes", bytes}, {"way", name}, {"load", under_load}};
-            put_tail(row, times);
-            row["p50_over_doorbell"] = times.p50_ns / base.p50_ns;
-            row["p99_over_doorbell"] = times.p99_ns / base.p99_ns;
-            row["p50_over_bare"] = times.p50_ns / bare.p50_ns;
-            row["p99_over_bare"] = times.p99_ns / bare.p99_ns;
-            row["passed"] = found.good;
-            bench.out.add(std::move(row));
-            rows.row({text, under_load ? "loaded" : "idle", microseconds(times.min_ns),
-                      microseconds(times.p50_ns), microseconds(times.p90_ns),
-                      microseconds(times.p99_ns), microseconds(times.p99_9_ns),
-                      microseconds(times.max_ns), formatted("{:.3f}", times.p50_ns / base.p50_ns),
-                      formatted("{:.3f}", times.p99_ns / base.p99_ns),
-                      formatted("{:.3f}", times.p50_ns / bare.p50_ns)});
-        };
-        report_row("ring", formatted("rings, {} B in 64 B, and 8 in 16", bytes).c_str(), found.ring);
-        report_row("bare", "the same slots, bare kernel", found.bare);
-        report_row("doorbell", "doorbell (pingpong)", found.doorbell);
-        report_row("clock", "clock alone, no GPU", found.clock_only);
-        if (!found.good)
-            bench.out.say("FAILED: a message or an answer was wrong\n");
-        good &= found.good;
+            trip_times const found = bytes == 32 ? take_turns<32>(bench, bell, rounds, bar)
+                                                 : take_turns<56>(bench, bell, rounds, bar);
+            summary const base = found.doorbell.summarise(), bare = found.bare.summarise();
+            auto const report_row = [&](char const* name, char const* text, samples const& taken) {
+                summary const times = taken.summarise();
+                json row = object({{"measurement", "trip"},
+                                   {"message_bytes", bytes},
+                                   {"way", name},
+                                   {"load", under_load}});
+                put_tail(row, times);
+                row["p50_over_doorbell"] = times.p50_ns / base.p50_ns;
+                row["p99_over_doorbell"] = times.p99_ns / base.p99_ns;
+                row["p50_over_bare"] = times.p50_ns / bare.p50_ns;
+                row["p99_over_bare"] = times.p99_ns / bare.p99_ns;
+                row["passed"] = found.good;
+                bench.out.add(std::move(row));
+                rows.row({text, under_load ? "loaded" : "idle", microseconds(times.min_ns),
+                          microseconds(times.p50_ns), microseconds(times.p90_ns),
+                          microseconds(times.p99_ns), microseconds(times.p99_9_ns),
+                          microseconds(times.max_ns),
+                          formatted("{:.3f}", times.p50_ns / base.p50_ns),
+                          formatted("{:.3f}", times.p99_ns / base.p99_ns),
+                          formatted("{:.3f}", times.p50_ns / bare.p50_ns)});
+            };
+            report_row("ring", formatted("rings, {} B in 64 B, and 8 in 16", bytes).c_str(),
+                       found.ring);
+            report_row("bare", "the same slots, bare kernel", found.bare);
+            report_row("doorbell", "doorbell (pingpong)", found.doorbell);
+            report_row("clock", "clock alone, no GPU", found.clock_only);
+            if (!found.good)
+                bench.out.say("FAILED: a message or an answer was wrong\n");
+            good &= found.good;
         }
     }
     bench.out.say(rows.text() + "\n");
@@ -188,7 +193,8 @@ bool measure_ring_fifo(ring_bench const& bench) {
         bool const right = pushed.count == found.count && pushed.checksum == found.checksum &&
                            faults_of(found) == 0;
         summary const times = taken.summarise();
-        json row{{"measurement", "fifo"}, {"load", under_load}, {"ns_per_iteration", each}};
+        json row =
+            object({{"measurement", "fifo"}, {"load", under_load}, {"ns_per_iteration", each}});
         put_tail(row, times);
         row["passed"] = right;
         bench.out.add(std::move(row));

@@ -61,21 +61,21 @@ public:
             all += each.messages;
         progress bar(all);
         for (ring_run const& each : runs) {
-            std::string const name = formatted("{} {} B {}, {} slots", name_of(each.way), each.message,
-                                               name_of(each.who), each.slots);
+            std::string const name = formatted("{} {} B {}, {} slots", name_of(each.way),
+                                               each.message, name_of(each.who), each.slots);
             ring_result const found =
                 run_ring(bench_, each, [&](std::uint64_t done) { bar.reach(before + done, name); });
             before += each.messages;
             bar.reach(before, name);
-            json row{{"measurement", "soak"},
-                     {"part", part},
-                     {"direction", name_of(each.way)},
-                     {"message_bytes", each.message},
-                     {"slot_bytes", slot_bytes(each.way, each.message)},
-                     {"gpu_side", name_of(each.who)},
-                     {"slots", each.slots},
-                     {"first", each.first},
-                     {"load", under_load}};
+            json row = object({{"measurement", "soak"},
+                               {"part", part},
+                               {"direction", name_of(each.way)},
+                               {"message_bytes", each.message},
+                               {"slot_bytes", slot_bytes(each.way, each.message)},
+                               {"gpu_side", name_of(each.who)},
+                               {"slots", each.slots},
+                               {"first", each.first},
+                               {"load", under_load}});
             put(row, found);
             bench_.out.add(std::move(row));
             count(name_of(each.way), under_load, found);
@@ -95,12 +95,17 @@ public:
                       std::to_string(found.read.count), std::to_string(each.lost),
                       std::to_string(found.read.doubled), std::to_string(found.read.torn),
                       std::to_string(found.read.out_of_order), each.good ? "passed" : "FAILED"});
-            json row{{"measurement", "soak total"}, {"direction", each.direction},
-                     {"load", each.under_load},     {"rings", each.rings},
-                     {"pushed", found.pushed},      {"popped", found.read.count},
-                     {"lost", each.lost},           {"doubled", found.read.doubled},
-                     {"torn", found.read.torn},     {"out_of_order", found.read.out_of_order},
-                     {"passed", each.good}};
+            json row = object({{"measurement", "soak total"},
+                               {"direction", each.direction},
+                               {"load", each.under_load},
+                               {"rings", each.rings},
+                               {"pushed", found.pushed},
+                               {"popped", found.read.count},
+                               {"lost", each.lost},
+                               {"doubled", found.read.doubled},
+                               {"torn", found.read.torn},
+                               {"out_of_order", found.read.out_of_order},
+                               {"passed", each.good}});
             bench_.out.add(std::move(row));
             good &= each.good;
         }

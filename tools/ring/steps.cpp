@@ -51,7 +51,8 @@ bool measure_ring_steps(ring_bench const& bench) {
     table rows({"a step of 48 × 256 B", "min us", "p50 us", "p99 us", "p99.9 us", "max us"});
     auto const add = [&](char const* name, char const* text, samples const& taken) {
         summary const times = taken.summarise();
-        json row{{"measurement", "step"}, {"what", name}, {"tensors", tensors}, {"bytes", bytes}};
+        json row = object(
+            {{"measurement", "step"}, {"what", name}, {"tensors", tensors}, {"bytes", bytes}});
         put_tail(row, times);
         row["passed"] = good;
         bench.out.add(std::move(row));

@@ -220,11 +220,11 @@ int run(stress_options const& values) {
         if (problem.empty() && truth != workers[i]->expected())
             problem = "the driver finds other bytes at the end";
         good &= problem.empty();
-        out.add({{"measurement", "stress"},
-                 {"thread", i},
-                 {"operations", workers[i]->done.load()},
-                 {"passed", problem.empty()},
-                 {"problem", or_null(problem)}});
+        out.add(object({{"measurement", "stress"},
+                        {"thread", i},
+                        {"operations", workers[i]->done.load()},
+                        {"passed", problem.empty()},
+                        {"problem", or_null(problem)}}));
         if (!problem.empty())
             out.say(formatted("thread {}: FAILED: {}\n", i, problem));
     }

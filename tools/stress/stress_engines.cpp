@@ -62,11 +62,11 @@ bool stress_pieces(report& out, opened_gpu const& gpu, running_engine const& whi
     found.seconds = seconds_since(begin);
     return tell(
         out,
-        {{"measurement", "pieces"},
-         {"engine", which.name},
-         {"pieces", found.done},
-         {"bytes", found.bytes},
-         {"wrong", found.wrong}},
+        object({{"measurement", "pieces"},
+                {"engine", which.name},
+                {"pieces", found.done},
+                {"bytes", found.bytes},
+                {"wrong", found.wrong}}),
         found,
         formatted("{}: {} random pieces, {}", which.name, found.done, size_text(found.bytes)));
 }
@@ -123,11 +123,11 @@ bool stress_pairs(report& out, running_engine const& which, reached_memory const
     for (pair_run const& each : runs)
         good &=
             tell(out,
-                 {{"measurement", "pairs"},
-                  {"engine", which.name},
-                  {"order", each.name},
-                  {"pairs", each.found.done},
-                  {"stale", each.found.wrong}},
+                 object({{"measurement", "pairs"},
+                         {"engine", which.name},
+                         {"order", each.name},
+                         {"pairs", each.found.done},
+                         {"stale", each.found.wrong}}),
                  each.found, formatted("{}: {} pairs {}", which.name, each.found.done, each.name));
     return good;
 }
@@ -144,12 +144,12 @@ bool stress_engines(report& out, opened_gpu const& gpu, stress_options const& va
             good &= stress_pieces(out, gpu, which, target, values);
     }
     for (engine_report const& each : gpu.device().started_engines())
-        out.add({{"measurement", "engine"},
-                 {"engine", each.name},
-                 {"state", to_string(each.state)},
-                 {"copies", each.copies},
-                 {"bytes", each.bytes},
-                 {"failures", each.failures}});
+        out.add(object({{"measurement", "engine"},
+                        {"engine", each.name},
+                        {"state", to_string(each.state)},
+                        {"copies", each.copies},
+                        {"bytes", each.bytes},
+                        {"failures", each.failures}}));
     return good;
 }
 
