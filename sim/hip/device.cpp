@@ -82,11 +82,6 @@ error admit(char const* function) noexcept {
     return in_child.load() ? not_initialized : success;
 }
 
-} // namespace barmap::sim_hip
-
-using namespace barmap;
-using namespace barmap::sim_hip;
-
 BARMAP_SIM_HIP hipGetDeviceCount(int* count) {
     return call("hipGetDeviceCount", [&](world_lock&) {
         out(count) = int(the_world().devices.size());
@@ -165,3 +160,5 @@ BARMAP_SIM_HIP hipGetLastError() {
 BARMAP_SIM_HIP hipPeekAtLastError() {
     return last_error();
 }
+
+} // namespace barmap::sim_hip

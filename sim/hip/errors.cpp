@@ -3,10 +3,11 @@
 
 #include <iterator>
 
+namespace barmap::sim_hip {
 namespace {
 
 struct known_error {
-    barmap::hip::error code;
+    hip::error code;
     char const* name;
     char const* text;
 };
@@ -31,7 +32,7 @@ constexpr known_error known_errors[] = {
     {999, "hipErrorUnknown", "unknown error"},
 };
 
-known_error const& find(barmap::hip::error code) {
+known_error const& find(hip::error code) {
     for (known_error const& each : known_errors)
         if (each.code == code)
             return each;
@@ -40,12 +41,12 @@ known_error const& find(barmap::hip::error code) {
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) char const*
-hipGetErrorName(barmap::hip::error code) {
+extern "C" __attribute__((visibility("default"))) char const* hipGetErrorName(hip::error code) {
     return find(code).name;
 }
 
-extern "C" __attribute__((visibility("default"))) char const*
-hipGetErrorString(barmap::hip::error code) {
+extern "C" __attribute__((visibility("default"))) char const* hipGetErrorString(hip::error code) {
     return find(code).text;
 }
+
+} // namespace barmap::sim_hip

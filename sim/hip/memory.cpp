@@ -37,17 +37,13 @@ void check_copy(void const* to, std::size_t to_bytes, void const* from, std::siz
 /// Runs `body` in the calling thread, behind all work that the default stream waits for.
 template <class Body>
 void run_now(world_lock& lock, Body body) {
-    wait_for(predecessors(*get_stream(nullptr)), lock);
+    wait_for_work(predecessors(*get_stream(nullptr)), lock);
     lock.unlock();
     body();
     lock.lock();
 }
 
 } // namespace
-} // namespace barmap::sim_hip
-
-using namespace barmap;
-using namespace barmap::sim_hip;
 
 BARMAP_SIM_HIP hipMalloc(void** pointer, std::size_t bytes) {
     return call("hipMalloc", [&](world_lock&) {
@@ -149,7 +145,7 @@ BARMAP_SIM_HIP hipMemcpyAsync(void* to, void const* from, std::size_t bytes, hip
         bool const pageable = !the_world().find(to, bytes) || !the_world().find(from, bytes);
         auto const done = submit(queue, [=] { std::memmove(to, from, bytes); });
         if (pageable)
-            wait_for({done}, lock);
+            wait_for_work({done}, lock);
     });
 }
 
@@ -185,3 +181,5 @@ extern "C" __attribute__((visibility("default"))) std::size_t barmap_sim_hip_liv
     world_lock lock(all.mutex);
     return all.allocations.size() + all.streams.size() + all.events.size();
 }
+
+} // namespace barmap::sim_hip

@@ -22,14 +22,14 @@ completions predecessors(stream const& of) {
     return predecessors(of, &all.get_device(of.owner), all.streams);
 }
 
-void wait_for(completions const& what, world_lock& lock) {
+void wait_for_work(completions const& what, world_lock& lock) {
     wait_for(what, lock, the_world().changed);
 }
 
 void drain(int ordinal, world_lock& lock) {
     world& all = the_world();
     device& of = all.get_device(ordinal);
-    wait_for(last_work(of, all.streams), lock);
+    wait_for_work(last_work(of, all.streams), lock);
     std::erase_if(of.departed, [](auto const& last) { return last->done; });
 }
 
@@ -37,11 +37,6 @@ std::shared_ptr<stream> get_stream(hip::stream handle) {
     world& all = the_world();
     return handle ? all.streams.get(handle) : all.get_device(current_device()).null_stream;
 }
-
-} // namespace barmap::sim_hip
-
-using namespace barmap;
-using namespace barmap::sim_hip;
 
 BARMAP_SIM_HIP hipStreamCreateWithPriority(hip::stream* handle, unsigned flags, int) {
     return call("hipStreamCreateWithPriority", [&](world_lock&) {
@@ -64,7 +59,7 @@ BARMAP_SIM_HIP hipStreamDestroy(hip::stream handle) {
 
 BARMAP_SIM_HIP hipStreamSynchronize(hip::stream handle) {
     return call("hipStreamSynchronize",
-                [&](world_lock& lock) { wait_for(predecessors(*get_stream(handle)), lock); });
+                [&](world_lock& lock) { wait_for_work(predecessors(*get_stream(handle)), lock); });
 }
 
 BARMAP_SIM_HIP hipStreamQuery(hip::stream handle) {
@@ -118,7 +113,7 @@ BARMAP_SIM_HIP hipEventRecord(hip::event handle, hip::stream stream) {
 BARMAP_SIM_HIP hipEventSynchronize(hip::event handle) {
     return call("hipEventSynchronize", [&](world_lock& lock) {
         if (auto const recorded = the_world().events.get(handle)->recorded)
-            wait_for({recorded}, lock);
+            wait_for_work({recorded}, lock);
     });
 }
 
@@ -140,3 +135,5 @@ BARMAP_SIM_HIP hipEventElapsedTime(float* milliseconds, hip::event start, hip::e
         out(milliseconds) = between.count();
     });
 }
+
+} // namespace barmap::sim_hip

@@ -118,7 +118,7 @@ std::shared_ptr<completion> submit(std::shared_ptr<stream> const& to, std::funct
 /// What work that is submitted now has to wait for.
 [[nodiscard]] completions predecessors(stream const& of);
 
-void wait_for(completions const& what, world_lock& lock);
+void wait_for_work(completions const& what, world_lock& lock);
 
 /// Waits for all work of a device.
 void drain(int device, world_lock& lock);
