@@ -14,7 +14,7 @@ inline constexpr std::uint64_t end_of_addresses = std::uint64_t{1} << 57;
 
 struct piece_totals {
     std::size_t bytes = 0;
-    bool are_good = false; ///< no address is null or too high; false, too, if one is empty or large
+    bool are_surely_good = false; ///< if not, look at each piece: an empty one makes it false, too
     bool are_plain = false; ///< can go to an engine as they are
     std::size_t follow = 0; ///< how many go on where the one before ends, on both sides
 };

@@ -90,24 +90,12 @@ found_gpu h200() {
     return gpu;
 }
 
-TEST(json_object, has_each_kind_of_value_in_order) {
-    std::string const text = "std";
-    EXPECT_EQ(object({{"truth", true},
-                      {"int", -1},
-                      {"long", -5'000'000'000L},
-                      {"unsigned", 4'294'967'295U},
-                      {"unsigned long", ~0UL},
-                      {"unsigned long long", ~0ULL},
-                      {"real", 0.5},
-                      {"letters", "c"},
-                      {"string", text},
-                      {"view", std::string_view(text)},
-                      {"null", or_null("")},
-                      {"list", json::array({1, 2})}})
-                  .dump(),
-              R"({"truth":true,"int":-1,"long":-5000000000,"unsigned":4294967295,)"
-              R"("unsigned long":18446744073709551615,"unsigned long long":18446744073709551615,)"
-              R"("real":0.5,"letters":"c","string":"std","view":"std","null":null,"list":[1,2]})");
+TEST(json_object, has_its_members_in_order) {
+    EXPECT_EQ(
+        object({{"size", ~0UL}, {"good", true}, {"each", 0.5}, {"by", "rm"}, {"why", or_null("")}})
+            .dump(),
+        R"({"size":18446744073709551615,"good":true,"each":0.5,"by":"rm","why":null})");
+    EXPECT_EQ(object({}).dump(), "{}");
 }
 
 TEST(summary, of_a_machine) {

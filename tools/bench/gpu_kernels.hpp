@@ -29,7 +29,8 @@ private:
     CUmodule module_ = nullptr;
 };
 
-/// A value of exactly the type that the kernel declares; it outlives this.
+/// The address of a value, which has exactly the type that the kernel declares and lives until the
+/// launch has returned.
 struct kernel_parameter {
     template <class Value>
     kernel_parameter(Value const& value) noexcept : address(&value) {}
@@ -47,7 +48,7 @@ public:
     [[nodiscard]] void** addresses() noexcept { return addresses_.data(); }
 
 private:
-    std::array<void*, 8> addresses_;
+    std::array<void*, 8> addresses_{};
     std::size_t count_ = 0;
 };
 
