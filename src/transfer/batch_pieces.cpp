@@ -108,7 +108,7 @@ bool differ(cuda::address_range const& one, cuda::address_range const& other) no
 
 piece_totals check(std::span<copy_piece const> pieces) {
     piece_totals const totals = total(pieces);
-    if (!totals.are_surely_good)
+    if (totals.may_be_bad)
         if (auto const bad = std::ranges::find_if_not(pieces, is_good); bad != pieces.end())
             refuse_addresses(static_cast<std::size_t>(bad - pieces.begin()), *bad);
     return totals;

@@ -23,7 +23,7 @@ piece_totals total(std::span<copy_piece const> pieces) noexcept {
     }
     static_assert(std::has_single_bit(engine::most_piece_bytes));
     result.are_plain = sizes < engine::most_piece_bytes;
-    result.are_surely_good = addresses < end_of_addresses && result.are_plain;
+    result.may_be_bad = addresses >= end_of_addresses || !result.are_plain;
     return result;
 }
 
