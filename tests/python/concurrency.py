@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Threads and forked children, as tests start them."""
+"""Threads and forked children, as tests start them, and what they leave open."""
 
 import faulthandler
+import gc
 import multiprocessing
 import os
 import resource
 import threading
 import warnings
+from multiprocessing import resource_sharer
 
 import barmap
 import pytest
@@ -51,6 +53,16 @@ def in_child(function):
         finally:
             os._exit(status)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def descriptors():
+    """How many descriptors are open, without those of multiprocessing's thread.
+
+    That thread sends descriptors, and closes what it needed after they have been received.
+    """
+    resource_sharer.stop()
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))
 
 
 def expect_refused(*calls):

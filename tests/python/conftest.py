@@ -6,13 +6,13 @@ work; what only the simulated one can show (marked `simulated`) is then skipped.
 """
 
 import gc
-import os
 
 import pytest
 
 from which_gpu import REAL_GPU, REQUIRED  # before barmap is used
 
 import barmap
+from concurrency import descriptors
 from gpu_memory import Driver, reported_backends
 
 
@@ -60,8 +60,6 @@ def memory(driver):
 def no_leak():
     """Fails if descriptors are left. What stays open for a GPU is opened before."""
     barmap.alloc(64, "u1").close()
-    gc.collect()
-    before = len(os.listdir("/proc/self/fd"))
+    before = descriptors()
     yield
-    gc.collect()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert descriptors() == before

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How a process answers the forked children that ask it for what they inherit."""
 
-import gc
 import os
 import signal
 import socket
@@ -11,7 +10,7 @@ import weakref
 
 import barmap
 import pytest
-from concurrency import expect_refused_because, in_child
+from concurrency import descriptors, expect_refused_because, in_child
 
 pytestmark = [
     pytest.mark.simulated,  # its backend shares
@@ -23,11 +22,6 @@ pytestmark = [
 def array():
     with barmap.alloc((4, 8), "i4") as made:
         yield made
-
-
-def descriptors():
-    gc.collect()
-    return len(os.listdir("/proc/self/fd"))
 
 
 PROGRAM = """

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Rings and counters that go to other processes: by descriptor, and through multiprocessing."""
 
-import gc
 import multiprocessing
 import os
 import pickle
@@ -9,6 +8,7 @@ import pickle
 import barmap
 import numpy as np
 import pytest
+from concurrency import descriptors
 
 from gpu_side import CLOSED, OK, GpuSide
 
@@ -75,11 +75,6 @@ def signals():
     made.release()
 
 
-def descriptors():
-    gc.collect()
-    return len(os.listdir("/proc/self/fd"))
-
-
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
 def test_arguments(signals, method):
     child = multiprocessing.get_context(method).Process(target=feed, args=signals.all)
@@ -95,6 +90,8 @@ def test_queues(signals, method):
     child.start()
     queue.put(signals.all)
     signals.serve(child)
+    queue.close()
+    queue.join_thread()  # which closes the queue's descriptors
 
 
 def test_a_descriptor_opens_the_same(signals):

@@ -2,7 +2,6 @@
 """Memory that goes to other processes: by descriptor, and through multiprocessing."""
 
 import copy
-import gc
 import multiprocessing
 import os
 import pickle
@@ -12,7 +11,7 @@ import threading
 import barmap
 import numpy as np
 import pytest
-from concurrency import in_child, run_threads
+from concurrency import descriptors, in_child, run_threads
 
 
 def fill_by(mapping, value):
@@ -37,11 +36,6 @@ def array():
     made = barmap.alloc((4, 8), "i4")
     made.fill(0)
     return made
-
-
-def descriptors():
-    gc.collect()
-    return len(os.listdir("/proc/self/fd"))
 
 
 def test_a_descriptor_opens_the_same_memory(array):
@@ -109,6 +103,8 @@ def test_goes_through_queues_and_pipes(array, method):
         child.start()
     queue.put((array, 4))
     queue.join()
+    queue.close()
+    queue.join_thread()  # which closes the queue's descriptors
     assert (array.numpy() == 4).all()
     near.send(array)
     assert near.recv() == "done"
@@ -181,7 +177,6 @@ def test_closing_is_not_refused_while_it_is_shared(array):
 
 
 def test_nothing_is_left_of_what_was_sent(array):
-    sent(array).close()  # starts what multiprocessing needs
     before = descriptors()
     for _ in range(5):
         mapping = barmap.map(array.gpu_address, 64)
