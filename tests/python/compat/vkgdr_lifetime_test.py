@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 import vkgdr
-from concurrency import in_child, run_threads
+from concurrency import descriptors, in_child, run_threads
 
 
 @pytest.fixture
@@ -23,11 +23,6 @@ def gpu(driver):
 @pytest.fixture
 def memory(gpu):
     return vkgdr.Memory(gpu, 4096)
-
-
-def open_files():
-    gc.collect()
-    return len(os.listdir("/proc/self/fd"))
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
@@ -57,17 +52,17 @@ def test_a_view_keeps_freed_memory(driver, make_view, no_leak):
 
 
 def test_freeing_gives_the_memory_back_when_there_is_no_view(gpu):
-    before = open_files()
+    before = descriptors()
     memory = vkgdr.RawMemory(gpu, 4096)
-    held = open_files()
+    held = descriptors()
     view = np.asarray(memory)
     memory.free()
-    assert open_files() == held
+    assert descriptors() == held
     del view
-    assert open_files() == before
+    assert descriptors() == before
     memory = vkgdr.RawMemory(gpu, 4096)
     memory.free()
-    assert open_files() == before
+    assert descriptors() == before
 
 
 def test_memory_outlives_its_vkgdr(driver, no_leak):
