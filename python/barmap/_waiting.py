@@ -28,7 +28,7 @@ async def pause(begin: float) -> None:
 
 def seconds(time: float, name: str) -> float:
     """A time that was given in seconds. Raises TypeError for no number, ValueError if it is negative."""
-    if not hasattr(time, "__float__"):
+    if not hasattr(time, "__float__") or isinstance(time, complex):  # has one in Python 3.9
         raise TypeError(f"{name} is {kind_of(time)}: give seconds, as a number")
     if not time >= 0:
         raise ValueError(f"{name} is {time}: a time cannot be negative")
