@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from numbers import Complex, Real
 from typing import Optional
 
 from ._naming import kind_of
@@ -28,7 +29,9 @@ async def pause(begin: float) -> None:
 
 def seconds(time: float, name: str) -> float:
     """A time that was given in seconds. Raises TypeError for no number, ValueError if it is negative."""
-    if not hasattr(time, "__float__") or isinstance(time, complex):  # has one in Python 3.9
+    # Complex numbers have __float__ too: Python's in 3.9, NumPy's always.
+    is_complex = isinstance(time, Complex) and not isinstance(time, Real)
+    if is_complex or not hasattr(time, "__float__"):
         raise TypeError(f"{name} is {kind_of(time)}: give seconds, as a number")
     if not time >= 0:
         raise ValueError(f"{name} is {time}: a time cannot be negative")

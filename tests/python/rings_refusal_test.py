@@ -68,7 +68,9 @@ def test_times_that_cannot_be_are_refused(kind, timeout):
         ring.wait_for(timeout)
 
 
-@pytest.mark.parametrize("timeout, called", [("1", "a str"), ([1], "a list"), (1j, "a complex")])
+@pytest.mark.parametrize("timeout, called", [
+    ("1", "a str"), ([1], "a list"), (1j, "a complex"), (np.complex64(1), "a numpy.complex64"),
+])
 def test_times_that_are_no_numbers_are_refused(kind, timeout, called):
     says = f"^timeout is {called}: give seconds, as a number$"
     with kind("i4", slots=2) as ring, pytest.raises(TypeError, match=says):
