@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Threads and forked children, as tests start them, and what they leave open."""
+"""Threads and forked children, as tests start them, and the process's open descriptors."""
 
 import faulthandler
 import gc
@@ -7,8 +7,8 @@ import multiprocessing
 import os
 import resource
 import threading
+import time
 import warnings
-from multiprocessing import resource_sharer
 
 import barmap
 import pytest
@@ -56,13 +56,21 @@ def in_child(function):
 
 
 def descriptors():
-    """How many descriptors are open, without those of multiprocessing's thread.
-
-    That thread sends descriptors, and closes what it needed after they have been received.
-    """
-    resource_sharer.stop()
+    """How many descriptors this process has open."""
     gc.collect()
     return len(os.listdir("/proc/self/fd"))
+
+
+def expect_descriptors(at_most):
+    """Expects that no more descriptors are open, soon: threads that serve other processes close theirs
+    only after those have received what they asked for.
+
+    Where such a thread is late before a test, `at_most` is higher than what stays open.
+    """
+    end = time.monotonic() + 60
+    while (now := descriptors()) > at_most:
+        assert time.monotonic() < end, f"{now} descriptors are open, and {at_most} were"
+        time.sleep(0.01)
 
 
 def expect_refused(*calls):

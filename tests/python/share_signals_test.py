@@ -8,7 +8,7 @@ import pickle
 import barmap
 import numpy as np
 import pytest
-from concurrency import descriptors
+from concurrency import descriptors, expect_descriptors
 
 from gpu_side import CLOSED, OK, GpuSide
 
@@ -90,8 +90,6 @@ def test_queues(signals, method):
     child.start()
     queue.put(signals.all)
     signals.serve(child)
-    queue.close()
-    queue.join_thread()  # which closes the queue's descriptors
 
 
 def test_a_descriptor_opens_the_same(signals):
@@ -121,7 +119,7 @@ def test_a_descriptor_opens_the_same(signals):
             assert (done.value, done.released) == (2, False)
         for each in made:
             os.close(each)
-    assert descriptors() == before
+    expect_descriptors(before)
     assert signals.to_gpu.closed is False
 
 
