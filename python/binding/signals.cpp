@@ -3,6 +3,7 @@
 
 #include "arguments.hpp"
 #include "held.hpp"
+#include "own_memory.hpp"
 
 #include <barmap/arena.hpp>
 #include <barmap/signal.hpp>

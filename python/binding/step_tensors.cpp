@@ -2,6 +2,7 @@
 #include "step_tensors.hpp"
 
 #include "host_buffer.hpp"
+#include "own_memory.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>

@@ -13,6 +13,7 @@
 #include "transfer/engine/channel/command_ring.hpp"
 #include "transfer/engine/channel/generation.hpp"
 #include "transfer/engine/channel/gpu_channel.hpp"
+#include "transfer/engine/engine.hpp"
 #include "transfer/engine/patience.hpp"
 
 #include <array>
