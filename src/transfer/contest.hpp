@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <span>
+#include <vector>
 
 namespace barmap {
 
@@ -28,6 +29,7 @@ using nanosecond_clock = std::int64_t (*)() noexcept;
 ///     among.measure(2'000'000);
 ///     among.measure(2'000'000);
 ///     std::size_t const way_of_64_kib = among.winners()[copy::size_class(65536)];
+///     for (auto const& [from, way] : among.winners_by_size()) // from `from` bytes on
 ///
 /// A disturbance of the machine for some milliseconds makes a time longer and never shorter. So
 /// measure() is called twice, with another contest in between, and the shorter of two times counts.
@@ -52,8 +54,19 @@ public:
     /// the next smaller one; below the smallest size it is candidate 0.
     [[nodiscard]] std::array<std::size_t, copy::size_classes> winners() const;
 
+    /// A winner, and the least size, in bytes, that it wins.
+    struct winner_from {
+        std::size_t from;
+        std::size_t winner;
+    };
+
+    /// The winners of all sizes, in the order of the sizes; no two neighbours are the same. Between
+    /// two measured sizes, a candidate's time is taken to grow evenly from one to the other. Below
+    /// the smallest size it is candidate 0; beyond the last measured one, the winner stays.
+    [[nodiscard]] std::vector<winner_from> winners_by_size() const;
+
 private:
-    static constexpr std::size_t rounds = 4;
+    static constexpr std::size_t rounds = 9;
 
     struct candidate {
         std::size_t number;

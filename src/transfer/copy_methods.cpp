@@ -77,9 +77,8 @@ copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu,
     if (forced) { // for every copy that is not too small for any
         for (copy_direction const which : {copy_direction::to_gpu, copy_direction::to_cpu})
             for (auto& by_size : result.chosen[static_cast<std::size_t>(which)])
-                for (std::size_t i = copy::size_class(least_for_engines(which)); i < by_size.size();
-                     ++i)
-                    by_size[i] = engines.empty() ? nullptr : engines.front();
+                if (!engines.empty())
+                    by_size.push_back({least_for_engines(which), engines.front()});
         return result;
     }
     std::vector<std::unique_ptr<method>> all;
@@ -116,9 +115,9 @@ copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu,
         for (part& each : parts)
             each.among.measure(budget);
     for (part const& each : parts) {
-        auto const winners = each.among.winners();
-        for (std::size_t i = 0; i < each.chosen.size(); ++i)
-            each.chosen[i] = all[winners[i]]->slot();
+        each.chosen.clear();
+        for (auto const& [from, winner] : each.among.winners_by_size())
+            each.chosen.push_back({from, all[winner]->slot()});
     }
     for (copy_crossover const& each : result.crossovers())
         log::info(std::string(to_string(each.direction)) + ", " +
@@ -130,20 +129,9 @@ copy_methods measure_methods(std::span<engine_slot* const> engines, window gpu,
 std::vector<copy_crossover> copy_methods::crossovers() const {
     std::vector<copy_crossover> result;
     for (copy_direction const which : {copy_direction::to_gpu, copy_direction::to_cpu})
-        for (host_memory_kind const host : {host_memory_kind::pageable, host_memory_kind::pinned}) {
-            by_size const& by =
-                chosen[static_cast<std::size_t>(which)][static_cast<std::size_t>(host)];
-            result.push_back({which, host, 0, name_of(by[0])});
-            for (std::size_t i = 1; i < by.size(); ++i) {
-                if (by[i] == by[i - 1])
-                    continue;
-                // The least size of which of() looks into this class.
-                std::size_t from = (std::size_t{1} << (i - 1)) * 2 / 3;
-                while (copy::size_class(from + from / 2 - 1) < i)
-                    ++from;
-                result.push_back({which, host, from, name_of(by[i])});
-            }
-        }
+        for (host_memory_kind const host : {host_memory_kind::pageable, host_memory_kind::pinned})
+            for (choice const& each : all(which, host))
+                result.push_back({which, host, each.from_bytes, name_of(each.by)});
     return result;
 }
 

@@ -21,15 +21,29 @@ namespace barmap {
 }
 
 /// By what mapping::copy_to_gpu() and copy_to_cpu() copy: for each direction, kind of host memory
-/// and size class, the mapping's loads and stores (null) or an engine, whichever was fastest here.
+/// and size, the mapping's loads and stores (null) or an engine, whichever was fastest here.
 struct copy_methods {
-    using by_size = std::array<engine_slot*, copy::size_classes>;
-    std::array<std::array<by_size, 2>, 2> chosen{}; ///< by copy_direction, host_memory_kind
+    struct choice {
+        std::size_t from_bytes; ///< the least size
+        engine_slot* by;        ///< null: the mapping
+    };
+    using by_size = std::vector<choice>; ///< in the order of sizes, the first from 0 on
 
+    /// By copy_direction, host_memory_kind.
+    std::array<std::array<by_size, 2>, 2> chosen{{{by_size{{0, nullptr}}, by_size{{0, nullptr}}},
+                                                  {by_size{{0, nullptr}}, by_size{{0, nullptr}}}}};
+
+    [[nodiscard]] by_size const& all(copy_direction direction,
+                                     host_memory_kind host) const noexcept {
+        return chosen[static_cast<std::size_t>(direction)][static_cast<std::size_t>(host)];
+    }
     [[nodiscard]] engine_slot* of(copy_direction direction, host_memory_kind host,
                                   std::size_t bytes) const noexcept {
-        return chosen[static_cast<std::size_t>(direction)][static_cast<std::size_t>(host)]
-                     [copy::size_class(bytes + bytes / 2 - 1)];
+        by_size const& choices = all(direction, host);
+        auto found = choices.rbegin(); // most copies that come here are large
+        while (found->from_bytes > bytes)
+            ++found;
+        return found->by;
     }
     [[nodiscard]] std::vector<copy_crossover> crossovers() const;
 };

@@ -100,5 +100,63 @@ TEST(contest, one_that_fails_later_has_lost_what_comes_after) {
     EXPECT_EQ(among.winners()[copy::size_class(4096)], 0u);
 }
 
+/// The winners that a contest of two finds whose times are lines: start + bytes * rate.
+std::vector<std::pair<std::size_t, std::size_t>> winners_of_lines(std::vector<double> const& start,
+                                                                  std::vector<double> const& rate) {
+    contest among(start.size(), 1024, 1 << 20,
+                  [&](std::size_t candidate, std::size_t bytes, unsigned repeats) {
+                      return repeats *
+                             (start[candidate] + rate[candidate] * static_cast<double>(bytes));
+                  });
+    among.measure(1'000'000'000);
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    for (auto const& [from, winner] : among.winners_by_size())
+        found.emplace_back(from, winner);
+    return found;
+}
+
+TEST(contest, a_crossover_between_two_measured_sizes_is_found_where_it_is) {
+    // 0 takes 1 ns a byte, 1 a fixed time: they meet at that many bytes.
+    for (double const meeting : {1500.0, 2900.0, 3300.0, 45'000.0, 65'000.0, 700'000.0}) {
+        auto const found = winners_of_lines({0, meeting}, {1, 0});
+        ASSERT_EQ(found.size(), 2u) << meeting;
+        EXPECT_EQ(found[0], std::pair(std::size_t{0}, std::size_t{0}));
+        EXPECT_EQ(found[1].second, 1u);
+        // The first is preferred up to the noise of 2 %, and each step is a sixteenth.
+        EXPECT_GE(static_cast<double>(found[1].first), meeting);
+        EXPECT_LE(static_cast<double>(found[1].first), meeting * (1.02 + 1.0 / 16)) << meeting;
+    }
+}
+
+TEST(contest, three_lines_give_way_to_each_other_in_their_order) {
+    auto const found = winners_of_lines({0, 3'000, 30'000}, {1, 0.1, 0.01});
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[1].second, 1u);
+    EXPECT_EQ(found[2].second, 2u);
+}
+
+TEST(contest, beyond_what_was_measured_the_winner_stays) {
+    auto const found = winners_of_lines({0, 2e6}, {1, 0}); // they meet at 2 MB
+    EXPECT_EQ(found.size(), 1u);
+    auto const always = winners_of_lines({900, 100}, {0, 0});
+    ASSERT_EQ(always.size(), 2u);
+    EXPECT_EQ(always[1], std::pair(std::size_t{1024}, std::size_t{1}));
+}
+
+TEST(contest, one_that_fails_at_a_size_wins_nothing_from_the_size_below_on) {
+    contest among(2, 1024, 4096, [](std::size_t candidate, std::size_t bytes, unsigned repeats) {
+        if (candidate == 0)
+            return repeats * 900.0;
+        return bytes == 2048 ? never : repeats * 200.0;
+    });
+    among.measure(1'000'000);
+    auto const found = among.winners_by_size();
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[1].from, 1024u);
+    EXPECT_EQ(found[1].winner, 1u);
+    EXPECT_EQ(found[2].from, 1024u + 64);
+    EXPECT_EQ(found[2].winner, 0u);
+}
+
 } // namespace
 } // namespace barmap

@@ -11,13 +11,12 @@ namespace {
 TEST(copy_methods, a_crossover_is_at_the_least_size_that_goes_the_other_way) {
     engine::gpu const none{};
     engine_slot engine(engine::registry().front(), none, engine::lane::held);
-    for (std::size_t first = 2; first < copy::size_classes; ++first) {
+    for (std::size_t const first : {1024u, 1025u, 2731u, 65536u, 1u << 30}) {
         copy_methods methods;
-        copy_methods::by_size& chosen =
-            methods.chosen[static_cast<std::size_t>(copy_direction::to_cpu)]
-                          [static_cast<std::size_t>(host_memory_kind::pinned)];
-        for (std::size_t i = first; i < chosen.size(); ++i)
-            chosen[i] = &engine;
+        methods
+            .chosen[static_cast<std::size_t>(copy_direction::to_cpu)]
+                   [static_cast<std::size_t>(host_memory_kind::pinned)]
+            .push_back({first, &engine});
         std::vector<copy_crossover> found;
         for (copy_crossover const& each : methods.crossovers()) {
             if (each.from_bytes == 0)
@@ -32,8 +31,11 @@ TEST(copy_methods, a_crossover_is_at_the_least_size_that_goes_the_other_way) {
         auto const method_of = [&](std::size_t bytes) {
             return methods.of(copy_direction::to_cpu, host_memory_kind::pinned, bytes);
         };
-        EXPECT_EQ(method_of(found[0].from_bytes), &engine) << first;
-        EXPECT_EQ(method_of(found[0].from_bytes - 1), nullptr) << first;
+        EXPECT_EQ(found[0].from_bytes, first);
+        EXPECT_EQ(method_of(first), &engine);
+        EXPECT_EQ(method_of(2 * first), &engine);
+        EXPECT_EQ(method_of(first - 1), nullptr);
+        EXPECT_EQ(method_of(0), nullptr);
     }
 }
 
