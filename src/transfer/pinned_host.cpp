@@ -145,15 +145,17 @@ pinned_host::reach_block(std::shared_ptr<engine::worker> const& worker, allocati
     return block;
 }
 
-pinned_host::place pinned_host::find(std::shared_ptr<engine::worker> const& worker,
-                                     allocation const& what, std::byte const* host,
-                                     std::size_t bytes) {
+/// @param block_of the block of a number, or null if it is not reached
+template <class BlockOf>
+pinned_host::place pinned_host::gather(allocation const& what, std::byte const* host,
+                                       std::size_t bytes, BlockOf&& block_of) {
     std::size_t const offset = reinterpret_cast<std::uintptr_t>(host) - what.start;
     place result;
+    result.id_ = what.id;
     for (std::size_t done = 0; done < bytes;) {
         std::size_t const number = (offset + done) / block_bytes;
         std::size_t const inside = (offset + done) % block_bytes;
-        std::shared_ptr<engine::reachable const> block = reach_block(worker, what, number);
+        std::shared_ptr<engine::reachable const> block = block_of(number);
         if (!block)
             return {};
         std::size_t const length = std::min(block_bytes, what.size - number * block_bytes);
@@ -163,6 +165,26 @@ pinned_host::place pinned_host::find(std::shared_ptr<engine::worker> const& work
         done += some;
     }
     return result;
+}
+
+pinned_host::place pinned_host::find(std::shared_ptr<engine::worker> const& worker,
+                                     allocation const& what, std::byte const* host,
+                                     std::size_t bytes) {
+    return gather(what, host, bytes,
+                  [&](std::size_t number) { return reach_block(worker, what, number); });
+}
+
+pinned_host::place pinned_host::recall(engine::worker const& worker, std::byte const* host,
+                                       std::size_t bytes) {
+    std::lock_guard const hold(lock_);
+    auto const known = std::find_if(ranges_.rbegin(), ranges_.rend(), [&](range const& each) {
+        return each.worker.get() == &worker &&
+               each.what.contains(reinterpret_cast<std::uintptr_t>(host), bytes);
+    });
+    if (known == ranges_.rend())
+        return {};
+    return gather(known->what, host, bytes,
+                  [&](std::size_t number) { return known->blocks[number]; });
 }
 
 } // namespace barmap

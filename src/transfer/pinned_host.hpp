@@ -44,17 +44,22 @@ public:
         ranges_.clear();
     }
 
-    /// Where memory lies for an engine, for as long as this lives.
+    /// Where memory lies for an engine, for as long as this lives. The engine's reference keeps the
+    /// pages themselves, whatever CUDA or the program frees.
     class place {
     public:
+        [[nodiscard]] bool is_in(allocation const& what) const noexcept {
+            return what.size > 0 && what.id == id_;
+        }
         [[nodiscard]] std::span<engine::reachable::run const> runs() const noexcept {
             return more_runs_.empty() ? std::span(&first_, count_) : std::span(more_runs_);
         }
-        void add(std::shared_ptr<engine::reachable const> held,
-                 engine::reachable::run const& run);
+        void add(std::shared_ptr<engine::reachable const> held, engine::reachable::run const& run);
 
     private:
-        std::size_t count_ = 0; ///< of the first, which is mostly the only one: no allocation
+        friend class pinned_host;
+        unsigned long long id_ = 0; ///< of the allocation
+        std::size_t count_ = 0;     ///< of the first, which is mostly the only one: no allocation
         engine::reachable::run first_;
         std::shared_ptr<engine::reachable const> held_;
         std::vector<engine::reachable::run> more_runs_;
@@ -65,6 +70,12 @@ public:
     /// @return no runs: it is out of the engine's reach
     [[nodiscard]] place find(std::shared_ptr<engine::worker> const& worker, allocation const& what,
                              std::byte const* host, std::size_t bytes);
+
+    /// The same, from what find() has found before, without a look at what CUDA has there now:
+    /// check with place::is_in(describe(host)) afterwards whether the memory is still that.
+    /// @return no runs: none of it, or not all, was found before
+    [[nodiscard]] place recall(engine::worker const& worker, std::byte const* host,
+                               std::size_t bytes);
 
 private:
     /// Part of an allocation, reached at its first use: to reach takes as long as to copy.
@@ -82,6 +93,10 @@ private:
     [[nodiscard]] std::shared_ptr<engine::reachable const>
     reach_block(std::shared_ptr<engine::worker> const& worker, allocation const& what,
                 std::size_t number);
+
+    template <class BlockOf>
+    static place gather(allocation const& what, std::byte const* host, std::size_t bytes,
+                        BlockOf&& block_of);
 
     [[nodiscard]] allocation find_own(std::uintptr_t at) const noexcept;
 

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/mman.h>
+
 /// Copies by mapping::copy_to_gpu() and copy_to_cpu(), over every engine, for all but small ones.
 namespace barmap::contract {
 namespace {
@@ -79,6 +81,28 @@ TEST_P(adaptive_copy_test, copies_directly_to_and_from_pinned_memory) {
     round_trip(map, std::span(own).subspan(100, 300 * kib), 9, 33);
     expect_success(cuda::api().mem_free_host(allocated));
     EXPECT_EQ(report_of(gpu, GetParam().engine).copies, 8u);
+}
+
+// The engine begins before CUDA has said what is there now.
+TEST_P(adaptive_copy_test, notices_that_other_memory_took_the_place_of_pinned_memory) {
+    device const gpu = device::open(0);
+    device_block block(mib);
+    mapping const map = gpu.pin(block.address(), mib).map();
+    os::region const place = os::region::shared_memory(mib);
+    std::span<std::byte> const host(place.data(), place.size());
+    unsigned seed = 40;
+    for (int round = 0; round < 3; ++round) {
+        expect_success(cuda::api().mem_host_register(host.data(), mib, 0));
+        for (std::size_t const bytes : {mib, 300 * kib, 40 * kib})
+            round_trip(map, host.last(bytes), 0, seed++); // reached, then recalled
+        expect_success(cuda::api().mem_host_unregister(host.data()));
+        void* const other = ::mmap(host.data(), mib, PROT_READ | PROT_WRITE,
+                                   MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_EQ(other, host.data());
+        for (std::size_t const bytes : {mib, 300 * kib, 40 * kib})
+            round_trip(map, host.last(bytes), 0, seed++);
+    }
+    EXPECT_EQ(report_of(gpu, GetParam().engine).failures, 0u);
 }
 
 // Memory that CUDA does not know is copied rightly in any case, also once it has been pinned.

@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 
+#include <sys/mman.h>
+
 namespace barmap::fake::rm {
 class memory_file;
 }
@@ -77,10 +79,20 @@ private:
     std::byte* words_ = nullptr;
 };
 
-/// Pages of this process.
+/// Pages of this process: those that are at the address now, whatever is mapped there later. Of
+/// private memory, of which there is no second mapping, it is what is at the address at any time.
 class host_memory final : public memory {
 public:
-    host_memory(std::uint64_t address, std::uint64_t size) : address_(address), size_(size) {}
+    host_memory(std::uint64_t address, std::uint64_t size)
+        : address_(address), size_(size),
+          second_(::mremap(reinterpret_cast<void*>(address), 0, size, MREMAP_MAYMOVE)) {
+        if (second_ != MAP_FAILED)
+            address_ = reinterpret_cast<std::uintptr_t>(second_);
+    }
+    ~host_memory() override {
+        if (second_ != MAP_FAILED)
+            ::munmap(second_, size_);
+    }
 
     [[nodiscard]] std::uint64_t size() const override { return size_; }
     [[nodiscard]] bool of_host() const override { return true; }
@@ -99,6 +111,7 @@ public:
 
 private:
     std::uint64_t address_, size_;
+    void* second_; ///< a second mapping of shared memory
     process_memory process_;
 };
 

@@ -266,13 +266,16 @@ outcome worker::staged_to_gpu(buffer const& through, reachable const& gpu, std::
 }
 
 outcome worker::copy_direct(direction which, reachable const& gpu, std::size_t offset,
-                            std::span<reachable::run const> host) noexcept {
+                            std::span<reachable::run const> host,
+                            std::function<void()> const& meanwhile) noexcept {
     try {
         piece_list pieces(which); // all in one submission, since each adds its latency
         for (reachable::run const& run : host)
             pieces.add(gpu, offset + run.at, run.address, run.bytes);
         under_way const counted(*this, pieces.bytes());
         ticket const number = submit(*engine_, pieces);
+        if (meanwhile)
+            meanwhile();
         return wait(number);
     } catch (std::exception const&) {
         return outcome::failed;

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -61,8 +62,10 @@ public:
 
     /// Copies directly to or from memory that the engine reaches.
     /// @param host addresses of the host's side for the engine, in order; `at` is relative to it
+    /// @param meanwhile what to do once the engine has the copy, before the wait for it
     outcome copy_direct(direction which, reachable const& gpu, std::size_t offset,
-                        std::span<reachable::run const> host) noexcept;
+                        std::span<reachable::run const> host,
+                        std::function<void()> const& meanwhile = {}) noexcept;
 
     /// How long a copy of that many bytes may take before it is late.
     [[nodiscard]] std::chrono::nanoseconds patience(std::size_t bytes) const noexcept;

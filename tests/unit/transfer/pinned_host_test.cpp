@@ -81,6 +81,30 @@ TEST_F(pinned_host_test, an_engine_that_was_retired_is_not_kept) {
         std::this_thread::yield();
 }
 
+TEST_F(pinned_host_test, recalls_what_was_found_and_tells_whether_it_is_still_that) {
+    one_engine by, other;
+    std::byte* const host = memory_[0].data();
+    auto const recalled = [&](std::size_t at, std::size_t bytes) {
+        return pinned_.recall(*by.worker, host + at, bytes).runs().size();
+    };
+    EXPECT_EQ(recalled(0, 100), 0u) << "never found";
+    EXPECT_EQ(find(by, 0), 1u);
+    EXPECT_EQ(recalled(0, 4096), 1u);
+    EXPECT_EQ(recalled(4000, 96), 1u);
+    EXPECT_EQ(recalled(4000, 97), 0u) << "beyond its end";
+    EXPECT_EQ(pinned_.recall(*other.worker, host, 100).runs().size(), 0u);
+    EXPECT_EQ(by.reached, 1u);
+
+    pinned_host::place const place = pinned_.recall(*by.worker, host, 100);
+    EXPECT_TRUE(place.is_in(pinned_.describe(host)));
+    EXPECT_FALSE(place.is_in(pinned_.describe(memory_[1].data())));
+    EXPECT_FALSE(place.is_in({}));
+    pinned_.remove(host);
+    EXPECT_EQ(recalled(0, 100), 0u);
+    pinned_.add(memory_[0]); // the same addresses, pinned anew
+    EXPECT_FALSE(place.is_in(pinned_.describe(host)));
+}
+
 // To reach memory takes calls of the driver.
 TEST_F(pinned_host_test, nobody_waits_while_an_engine_reaches_memory) {
     one_engine slow, other;
