@@ -7,6 +7,7 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/userfaultfd_k.h>
 
 #include "compat.h"
 #include "gdrdrv.h"
@@ -182,13 +183,23 @@ static vm_fault_t gdrdrv_insert_large(struct vm_fault *vmf, const struct gdrdrv_
 	return VM_FAULT_FALLBACK;
 }
 
+/*
+ * Whether a fault may insert. In a VMA that userfaultfd has armed, as kernels from 6.7 on may allow, it may not: there
+ * the kernel puts markers into empty entries, which insertion leaves alone. The fault would be repeated for ever, in a
+ * system call even of a process that is killed.
+ */
+static bool gdrdrv_may_insert(const struct vm_fault *vmf, const struct gdrdrv_pin *pin)
+{
+	return pin->state == GDRDRV_PIN_ACTIVE && !userfaultfd_armed(vmf->vma);
+}
+
 static vm_fault_t gdrdrv_vma_huge_fault(struct vm_fault *vmf, unsigned int order)
 {
 	struct gdrdrv_pin *pin = vmf->vma->vm_private_data;
 	vm_fault_t result = VM_FAULT_SIGBUS;
 
 	down_read(&pin->lock);
-	if (pin->state == GDRDRV_PIN_ACTIVE)
+	if (gdrdrv_may_insert(vmf, pin))
 		result = order ? gdrdrv_insert_large(vmf, pin, order) : gdrdrv_insert_gpu_page(vmf, pin);
 	up_read(&pin->lock);
 	if (result != VM_FAULT_FALLBACK)

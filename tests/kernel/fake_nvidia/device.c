@@ -63,6 +63,7 @@ union arguments {
 	struct fakegpu_plant plant;
 	struct fakegpu_fail_call fail_call;
 	struct fakegpu_identity identity;
+	struct fakegpu_ordinary ordinary;
 };
 
 static int run(struct file *filp, unsigned int number, union arguments *with)
@@ -105,6 +106,8 @@ static long gpu_ioctl(struct file *filp, unsigned int number, unsigned long argu
 		result = fakegpu_look(&with.look); /* takes the mm's lock, which is above ours */
 	} else if (number == FAKEGPU_PLANT) {
 		result = fakegpu_plant(&with.plant);
+	} else if (number == FAKEGPU_ORDINARY) {
+		result = fakegpu_ordinary(&with.ordinary);
 	} else if (number == FAKEGPU_FAIL_CALL) {
 		result = fakegpu_fail_call(&with.fail_call);
 	} else {

@@ -86,6 +86,12 @@ struct fakegpu_plant {
 	__u64 remove; /* 0: where the entry is empty, otherwise EBUSY; 1: ENOENT if it is not there as it was put there */
 };
 
+/* Whether the caller's mapping that has this address seems one of ordinary memory to the kernel. */
+struct fakegpu_ordinary {
+	__u64 user_address;
+	__u64 ordinary; /* 0: as before */
+};
+
 /* The driver's own mapping of all the memory, uncached; it ends with the descriptor. */
 struct fakegpu_map {
 	__u64 reserved;
@@ -116,5 +122,7 @@ struct fakegpu_identity {
 #define FAKEGPU_FORGET _IO('G', 10) /* the page tables that nobody will put any more */
 
 #define FAKEGPU_PLANT _IOW('G', 11, struct fakegpu_plant)
+
+#define FAKEGPU_ORDINARY _IOW('G', 14, struct fakegpu_ordinary)
 
 #endif /* FAKEGPU_H */

@@ -41,5 +41,6 @@ void fakegpu_forget(void);
 int fakegpu_look(struct fakegpu_look *look); /* look.c; not under the lock, as what follows */
 int fakegpu_plant(struct fakegpu_plant *how); /* page_table_entry.c */
 int fakegpu_fail_call(struct fakegpu_fail_call *how); /* fail_call.c */
+int fakegpu_ordinary(const struct fakegpu_ordinary *how); /* ordinary.c */
 
 #endif /* FAKEGPU_MEMORY_H */

@@ -20,9 +20,9 @@ void check_failed(const char *file, int line, const char *what, long got, long w
 	fflush(stdout);
 }
 
-int check_signal_of(void (*run)(void *), void *argument)
+static int signal_of(void (*run)(void *), void *argument, bool (*is_endless)(void))
 {
-	pid_t child = fork();
+	pid_t child = fork(), ended;
 	int status = 0;
 
 	if (!child) {
@@ -30,13 +30,52 @@ int check_signal_of(void (*run)(void *), void *argument)
 		run(argument);
 		_exit(check_failures ? 1 : 0);
 	}
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
+	while ((ended = waitpid(child, &status, is_endless ? WNOHANG : 0)) != child) {
+		if (!ended && is_endless()) {
+			check_failed(__FILE__, __LINE__, "a child does not end", 0, 0);
+			kill(child, SIGKILL);
+			is_endless = NULL;
+		} else if (!ended) {
+			usleep(1000);
+		}
+	}
 	if (WIFSIGNALED(status))
 		return WTERMSIG(status);
 	if (WEXITSTATUS(status))
 		check_failed(__FILE__, __LINE__, "a child failed", WEXITSTATUS(status), 0);
 	return 0;
+}
+
+int check_signal_of(void (*run)(void *), void *argument)
+{
+	return signal_of(run, argument, NULL);
+}
+
+struct users_run {
+	void (*run)(void *);
+	void *argument;
+};
+
+static void run_as_user(void *argument)
+{
+	const struct users_run *users = argument;
+
+	EXPECT_EQ(setgid(1000), 0);
+	EXPECT_EQ(setuid(1000), 0);
+	users->run(users->argument);
+}
+
+int check_signal_of_user(void (*run)(void *), void *argument, bool (*is_endless)(void))
+{
+	static const char setting[] = "/proc/sys/kernel/panic_on_warn";
+	struct users_run users = { run, argument };
+	long before = check_number(setting, NULL);
+	int number;
+
+	EXPECT_EQ(check_set(setting, "1"), 0);
+	number = signal_of(run_as_user, &users, is_endless);
+	EXPECT_EQ(check_set(setting, before ? "1" : "0"), 0);
+	return number;
 }
 
 /* A child has no mapping, so the access is made here; other threads may do the same meanwhile. */

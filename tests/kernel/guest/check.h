@@ -59,6 +59,12 @@ void check_failed(const char *file, int line, const char *what, long got, long w
 /* Runs it in a child; returns the signal that ended it, or 0. */
 int check_signal_of(void (*run)(void *), void *argument);
 
+/*
+ * The same as user 1000, while any warning of the kernel's is a panic. A child of which `is_endless` (or NULL) becomes
+ * true is killed, and has failed.
+ */
+int check_signal_of_user(void (*run)(void *), void *argument, bool (*is_endless)(void));
+
 /* The signal that a read or a write of this byte brings, or 0. */
 int check_read(volatile void *at);
 int check_write(volatile void *at);

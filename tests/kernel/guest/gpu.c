@@ -91,6 +91,13 @@ int gpu_remove_entry(int gpu, const volatile void *at)
 	return change_entry(gpu, at, true);
 }
 
+void gpu_seem_ordinary(int gpu, const volatile void *at, bool ordinary)
+{
+	struct fakegpu_ordinary how = { .user_address = (uintptr_t)at, .ordinary = ordinary };
+
+	EXPECT_EQ(ioctl(gpu, FAKEGPU_ORDINARY, &how), 0);
+}
+
 int gpu_memory_types(int gpu)
 {
 	struct fakegpu_stats stats = gpu_stats(gpu);

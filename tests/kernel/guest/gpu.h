@@ -3,6 +3,7 @@
 #ifndef GUEST_GPU_H
 #define GUEST_GPU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -25,6 +26,9 @@ struct fakegpu_look gpu_look(int gpu, const volatile void *at);
 /* Puts an entry into the page tables that is not the driver's, and removes it; errors as of FAKEGPU_PLANT. */
 int gpu_plant_entry(int gpu, const volatile void *at);
 int gpu_remove_entry(int gpu, const volatile void *at);
+
+/* Makes a mapping seem one of ordinary memory to the kernel, or what it is again. */
+void gpu_seem_ordinary(int gpu, const volatile void *at, bool ordinary);
 
 /* A function that gives this result from now on, without being run, after that many calls; "": none. */
 int gpu_fail_call(int gpu, const char *function, int64_t result, uint64_t after);
