@@ -51,6 +51,17 @@ static inline vm_fault_t gdrdrv_insert_pmd(struct vm_fault *vmf, unsigned long p
 	return vmf_insert_pfn_pmd(vmf, gdrdrv_large_pfn(pfn), vmf->flags & FAULT_FLAG_WRITE);
 }
 
+/* What maps the range of a large entry that the fault is in, which may have changed since the fault began. */
+static inline bool gdrdrv_has_large_entry(const struct vm_fault *vmf)
+{
+	return pmd_leaf(READ_ONCE(*vmf->pmd));
+}
+
+static inline bool gdrdrv_has_page_table(const struct vm_fault *vmf)
+{
+	return !pmd_none(READ_ONCE(*vmf->pmd)) && !gdrdrv_has_large_entry(vmf);
+}
+
 static inline unsigned long gdrdrv_find_unmapped_area(struct file *filp, unsigned long at, unsigned long size,
 						      unsigned long offset, unsigned long flags)
 {
@@ -62,6 +73,11 @@ static inline unsigned long gdrdrv_find_unmapped_area(struct file *filp, unsigne
 }
 #else
 #define GDRDRV_LARGE_ENTRIES 0
+
+static inline bool gdrdrv_has_large_entry(const struct vm_fault *vmf)
+{
+	return false;
+}
 #endif
 
 #ifdef CONFIG_X86_64

@@ -148,42 +148,6 @@ static u64 gdrdrv_vma_offset(const struct vm_area_struct *vma, unsigned long at)
 }
 
 /*
- * Inserts the GPU page that the address is in, as far as the VMA has it: by the kernel's own function for each of the
- * CPU's pages, although that looks up the memory type each time. It alone decides what an entry becomes, and it leaves
- * an entry alone that is not empty: another thread's, or a marker of userfaultfd's.
- */
-static vm_fault_t gdrdrv_insert_gpu_page(struct vm_fault *vmf, const struct gdrdrv_pin *pin)
-{
-	struct vm_area_struct *vma = vmf->vma;
-	unsigned long inside = gdrdrv_vma_offset(vma, vmf->address) & (GPU_PAGE_SIZE - 1);
-	unsigned long at = vmf->address - min(inside, vmf->address - vma->vm_start);
-	unsigned long end = vmf->address + min(GPU_PAGE_SIZE - inside, vma->vm_end - vmf->address);
-	vm_fault_t result = VM_FAULT_NOPAGE;
-
-	for (; at < end && result == VM_FAULT_NOPAGE; at += PAGE_SIZE)
-		result = vmf_insert_pfn(vma, at, PHYS_PFN(gdrdrv_physical(pin, gdrdrv_vma_offset(vma, at))));
-	return result;
-}
-
-/* One entry for all of a range of that size, if the VMA has it and it is contiguous and aligned; else FALLBACK. */
-static vm_fault_t gdrdrv_insert_large(struct vm_fault *vmf, const struct gdrdrv_pin *pin, unsigned int order)
-{
-#if GDRDRV_LARGE_ENTRIES
-	unsigned long at = round_down(vmf->address, PMD_SIZE);
-	struct vm_area_struct *vma = vmf->vma;
-	u64 offset;
-
-	if (order != PMD_ORDER || at < vma->vm_start || vma->vm_end - at < PMD_SIZE)
-		return VM_FAULT_FALLBACK;
-	offset = gdrdrv_vma_offset(vma, at);
-	if (IS_ALIGNED(gdrdrv_physical(pin, offset), PMD_SIZE) &&
-	    gdrdrv_contiguous_bytes(pin, offset, PMD_SIZE) == PMD_SIZE)
-		return gdrdrv_insert_pmd(vmf, PHYS_PFN(gdrdrv_physical(pin, offset)));
-#endif
-	return VM_FAULT_FALLBACK;
-}
-
-/*
  * Whether a fault may insert. In a VMA that userfaultfd has armed, as kernels from 6.7 on may allow, it may not: there
  * the kernel puts markers into empty entries, which insertion leaves alone. The fault would be repeated for ever, in a
  * system call even of a process that is killed.
@@ -193,24 +157,79 @@ static bool gdrdrv_may_insert(const struct vm_fault *vmf, const struct gdrdrv_pi
 	return pin->state == GDRDRV_PIN_ACTIVE && !userfaultfd_armed(vmf->vma);
 }
 
-static vm_fault_t gdrdrv_vma_huge_fault(struct vm_fault *vmf, unsigned int order)
+/*
+ * Inserts the GPU page that the address is in, as far as the VMA has it and one page table maps it: by the kernel's own
+ * function for each of the CPU's pages, although that looks up the memory type each time. It alone decides what an
+ * entry becomes, and it leaves an entry alone that is not empty: another thread's, or a marker. Where another thread
+ * has inserted a large entry since the fault began, all is done.
+ */
+static vm_fault_t gdrdrv_insert_gpu_page(struct vm_fault *vmf, const struct gdrdrv_pin *pin)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	unsigned long inside = gdrdrv_vma_offset(vma, vmf->address) & (GPU_PAGE_SIZE - 1);
+	unsigned long table = round_down(vmf->address, PMD_SIZE);
+	unsigned long first = max(vma->vm_start, table), last = min(vma->vm_end, table + PMD_SIZE);
+	unsigned long at = vmf->address - min(inside, vmf->address - first);
+	unsigned long end = vmf->address + min(GPU_PAGE_SIZE - inside, last - vmf->address);
+	vm_fault_t result = VM_FAULT_NOPAGE;
+
+	if (gdrdrv_has_large_entry(vmf))
+		return VM_FAULT_NOPAGE;
+	for (; at < end && result == VM_FAULT_NOPAGE; at += PAGE_SIZE)
+		result = vmf_insert_pfn(vma, at, PHYS_PFN(gdrdrv_physical(pin, gdrdrv_vma_offset(vma, at))));
+	return result;
+}
+
+static vm_fault_t gdrdrv_vma_fault(struct vm_fault *vmf)
 {
 	struct gdrdrv_pin *pin = vmf->vma->vm_private_data;
 	vm_fault_t result = VM_FAULT_SIGBUS;
 
 	down_read(&pin->lock);
 	if (gdrdrv_may_insert(vmf, pin))
-		result = order ? gdrdrv_insert_large(vmf, pin, order) : gdrdrv_insert_gpu_page(vmf, pin);
+		result = gdrdrv_insert_gpu_page(vmf, pin);
 	up_read(&pin->lock);
+	gdrdrv_count(faults, 1);
+	return result;
+}
+
+#if GDRDRV_LARGE_ENTRIES
+/* One entry for all of a range of that size, if the VMA has it and it is contiguous and aligned; else FALLBACK. */
+static vm_fault_t gdrdrv_insert_large(struct vm_fault *vmf, const struct gdrdrv_pin *pin)
+{
+	unsigned long at = round_down(vmf->address, PMD_SIZE);
+	struct vm_area_struct *vma = vmf->vma;
+	u64 offset;
+
+	if (at < vma->vm_start || vma->vm_end - at < PMD_SIZE || gdrdrv_has_page_table(vmf))
+		return VM_FAULT_FALLBACK;
+	offset = gdrdrv_vma_offset(vma, at);
+	if (IS_ALIGNED(gdrdrv_physical(pin, offset), PMD_SIZE) &&
+	    gdrdrv_contiguous_bytes(pin, offset, PMD_SIZE) == PMD_SIZE)
+		return gdrdrv_insert_pmd(vmf, PHYS_PFN(gdrdrv_physical(pin, offset)));
+	return VM_FAULT_FALLBACK;
+}
+
+/*
+ * Under the lock for writing: until the large entry is inserted, no fault of another thread, for which the process
+ * excludes large entries, inserts small ones in its place.
+ */
+static vm_fault_t gdrdrv_vma_huge_fault(struct vm_fault *vmf, unsigned int order)
+{
+	struct gdrdrv_pin *pin = vmf->vma->vm_private_data;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+
+	if (order != PMD_ORDER)
+		return VM_FAULT_FALLBACK;
+	down_write(&pin->lock);
+	if (gdrdrv_may_insert(vmf, pin))
+		result = gdrdrv_insert_large(vmf, pin);
+	up_write(&pin->lock);
 	if (result != VM_FAULT_FALLBACK)
 		gdrdrv_count(faults, 1);
 	return result;
 }
-
-static vm_fault_t gdrdrv_vma_fault(struct vm_fault *vmf)
-{
-	return gdrdrv_vma_huge_fault(vmf, 0);
-}
+#endif
 
 /* Copies inside one page of the CPU's, as the process's own accesses would. */
 static int gdrdrv_copy(const struct gdrdrv_pin *pin, phys_addr_t start, void *buffer, int bytes, bool write)

@@ -63,6 +63,7 @@ union arguments {
 	struct fakegpu_plant plant;
 	struct fakegpu_fail_call fail_call;
 	struct fakegpu_identity identity;
+	struct fakegpu_pause pause;
 	struct fakegpu_ordinary ordinary;
 };
 
@@ -110,6 +111,10 @@ static long gpu_ioctl(struct file *filp, unsigned int number, unsigned long argu
 		result = fakegpu_ordinary(&with.ordinary);
 	} else if (number == FAKEGPU_FAIL_CALL) {
 		result = fakegpu_fail_call(&with.fail_call);
+	} else if (number == FAKEGPU_PAUSE) {
+		result = fakegpu_pause(&with.pause);
+	} else if (number == FAKEGPU_WAIT_PAUSED) {
+		result = fakegpu_wait_paused(&with.pause);
 	} else {
 		mutex_lock(&fakegpu_lock);
 		result = run(filp, number, &with);
@@ -124,7 +129,11 @@ static long gpu_ioctl(struct file *filp, unsigned int number, unsigned long argu
 /* As at the end of a CUDA context: remaining memory is freed. Every pretence ends, whoever asked for it. */
 static int gpu_release(struct inode *inode, struct file *filp)
 {
+	u64 i;
+
 	fakegpu_fail_call(&(struct fakegpu_fail_call){ .result = 0 });
+	for (i = 0; i < FAKEGPU_PAUSES; i++)
+		fakegpu_pause(&(struct fakegpu_pause){ .which = i });
 	mutex_lock(&fakegpu_lock);
 	identify(&(struct fakegpu_identity){ .vendor = 0 });
 	fakegpu_free_all(filp);

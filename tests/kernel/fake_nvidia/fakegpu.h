@@ -13,6 +13,7 @@
 #define FAKEGPU_CACHEABLE 0x2 /* as if the CPU had a coherent link */
 #define FAKEGPU_FIRST_APART 0x4 /* the first page is not right before the second */
 #define FAKEGPU_LAST_APART 0x8 /* nor the last one right after the one before */
+#define FAKEGPU_SHIFTED 0x10 /* each page starts 4 KiB after a multiple of 64 KiB; the last one ends in memory that others may have */
 #define FAKEGPU_RUNS(pages) ((__u64)(pages) << 8) /* upwards, with a hole after that many contiguous ones */
 
 struct fakegpu_alloc {
@@ -105,6 +106,17 @@ struct fakegpu_fail_call {
 	__u64 calls; /* out: how many were failed by the request before this one */
 };
 
+#define FAKEGPU_PAUSES 2
+
+/*
+ * The next call of a function, which the caller may sleep in, waits at its start: until the same pause is set for
+ * another function or none, as the closing of any descriptor also does.
+ */
+struct fakegpu_pause {
+	char function[56];
+	__u64 which; /* below FAKEGPU_PAUSES */
+};
+
 /* As what those who look for a PCI device find this one, until any descriptor is closed; 0, 0: as what it is. */
 struct fakegpu_identity {
 	__u64 vendor, device;
@@ -123,6 +135,8 @@ struct fakegpu_identity {
 
 #define FAKEGPU_PLANT _IOW('G', 11, struct fakegpu_plant)
 
+#define FAKEGPU_PAUSE _IOW('G', 12, struct fakegpu_pause) /* EOPNOTSUPP where the kernel cannot */
+#define FAKEGPU_WAIT_PAUSED _IOW('G', 13, struct fakegpu_pause) /* returns when a call waits there */
 #define FAKEGPU_ORDINARY _IOW('G', 14, struct fakegpu_ordinary)
 
 #endif /* FAKEGPU_H */

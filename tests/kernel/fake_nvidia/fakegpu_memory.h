@@ -42,5 +42,7 @@ int fakegpu_look(struct fakegpu_look *look); /* look.c; not under the lock, as w
 int fakegpu_plant(struct fakegpu_plant *how); /* page_table_entry.c */
 int fakegpu_fail_call(struct fakegpu_fail_call *how); /* fail_call.c */
 int fakegpu_ordinary(const struct fakegpu_ordinary *how); /* ordinary.c */
+int fakegpu_pause(struct fakegpu_pause *how); /* pause_call.c, as what follows */
+int fakegpu_wait_paused(const struct fakegpu_pause *which);
 
 #endif /* FAKEGPU_MEMORY_H */

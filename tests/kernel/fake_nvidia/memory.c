@@ -58,6 +58,7 @@ static bool take_pages(struct fakegpu_memory *memory, unsigned int count)
 	} else {
 		for (i = 0; i < count; i++)
 			holes += has_hole_after(memory, i, count);
+		holes += !!(memory->flags & FAKEGPU_SHIFTED);
 		page = bitmap_find_next_zero_area(in_use, page_count, 0, count + holes, 0);
 		if (page >= page_count)
 			return false;
@@ -151,5 +152,5 @@ u64 fakegpu_offset(const struct fakegpu_memory *memory, u64 address)
 	u64 inside = address - memory->address;
 
 	return ((u64)memory->pages[inside >> FAKEGPU_PAGE_SHIFT] << FAKEGPU_PAGE_SHIFT) +
-	       (inside & (FAKEGPU_PAGE - 1));
+	       (inside & (FAKEGPU_PAGE - 1)) + (memory->flags & FAKEGPU_SHIFTED ? 4096 : 0);
 }

@@ -149,6 +149,26 @@ uint64_t gpu_failed_calls(int gpu)
 	return asked.calls;
 }
 
+int gpu_pause(int gpu, unsigned int which, const char *function)
+{
+	struct fakegpu_pause asked = { .which = which };
+
+	strncpy(asked.function, function, sizeof(asked.function) - 1);
+	return ioctl(gpu, FAKEGPU_PAUSE, &asked) ? errno : 0;
+}
+
+void gpu_wait_paused(int gpu, unsigned int which)
+{
+	struct fakegpu_pause asked = { .which = which };
+
+	EXPECT_EQ(ioctl(gpu, FAKEGPU_WAIT_PAUSED, &asked), 0);
+}
+
+void gpu_continue(int gpu, unsigned int which)
+{
+	EXPECT_EQ(gpu_pause(gpu, which, ""), 0);
+}
+
 int module_load(const char *path, const char *parameters)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), result;

@@ -34,6 +34,14 @@ void gpu_seem_ordinary(int gpu, const volatile void *at, bool ordinary);
 int gpu_fail_call(int gpu, const char *function, int64_t result, uint64_t after);
 uint64_t gpu_failed_calls(int gpu); /* of the last such function; ends it */
 
+/*
+ * The next call of a function of the driver's or the kernel's waits at its start, which gpu_wait_paused() waits for,
+ * until gpu_continue(); `which` is 0 or 1.
+ */
+int gpu_pause(int gpu, unsigned int which, const char *function);
+void gpu_wait_paused(int gpu, unsigned int which);
+void gpu_continue(int gpu, unsigned int which);
+
 /* How many ranges of the GPU's memory the kernel has a memory type for; -1 where that is not known. */
 int gpu_memory_types(int gpu);
 

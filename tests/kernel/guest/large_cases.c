@@ -111,6 +111,21 @@ CASE(large_entries_and_holes, EITHER)
 	end(&one);
 }
 
+/*
+ * Where the pages do not start at multiples of their size, one is beside a large entry and partly in it. No fault of it
+ * meets that entry.
+ */
+CASE(large_entries_that_end_inside_a_page, EITHER)
+{
+	struct pinned one = mapped(3 * LARGE, FAKEGPU_SHIFTED);
+	char *at = (char *)one.words, *large = at + LARGE - (uintptr_t)at % LARGE;
+
+	EXPECT_EQ(check_write(large), 0);
+	EXPECT_EQ(gpu_look(one.gpu, large).size, has_large_entries() ? LARGE : (size_t)getpagesize());
+	expect_entries(&one, at, 0, one.size);
+	end(&one);
+}
+
 CASE(large_entries_of_a_mapping_at_a_chosen_place, EITHER)
 {
 	struct pinned one = pinned(4 * MIB, 0);
