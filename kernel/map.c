@@ -7,6 +7,7 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/sched.h>
 #include <linux/userfaultfd_k.h>
 
 #include "compat.h"
@@ -28,8 +29,10 @@ static size_t gdrdrv_contiguous_bytes(const struct gdrdrv_pin *pin, u64 offset, 
 
 	if (pin->contiguous)
 		return most;
-	while (size < most && gdrdrv_physical(pin, offset + size) == start + size)
+	while (size < most && gdrdrv_physical(pin, offset + size) == start + size) {
 		size += GPU_PAGE_SIZE;
+		cond_resched();
+	}
 	return min(size, most);
 }
 
@@ -42,6 +45,7 @@ static void gdrdrv_free_reservation(struct gdrdrv_pin *pin)
 
 		gdrdrv_free_memory_type(gdrdrv_physical(pin, done), size);
 		done += size;
+		cond_resched();
 	}
 	pin->reserved = 0;
 }
@@ -60,6 +64,7 @@ static int gdrdrv_reserve_all(struct gdrdrv_pin *pin)
 			return result;
 		}
 		pin->reserved += size;
+		cond_resched();
 	}
 	return 0;
 }

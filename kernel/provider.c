@@ -2,6 +2,7 @@
 /* What nvidia.ko can do, and reading its page tables. */
 #include <linux/errno.h>
 #include <linux/moduleparam.h>
+#include <linux/sched.h>
 
 #include "compat.h"
 #include "gdrdrv.h"
@@ -67,6 +68,7 @@ int gdrdrv_check_table(const struct nvidia_p2p_page_table *table, u32 entries, b
 		}
 		if (address != next)
 			*contiguous = false;
+		cond_resched();
 	}
 	return 0;
 }
