@@ -30,8 +30,8 @@ static struct miscdevice gdrdrv_device = {
 };
 
 /*
- * The same device by a major number of its own, in /proc/devices. Scripts and modprobe rules of gdrcopy's packages make
- * the node with that.
+ * The same device by a major number of its own, in /proc/devices, and the minor number 0 alone. Scripts and modprobe
+ * rules of gdrcopy's packages make the node with that.
  */
 static int major;
 
@@ -62,7 +62,7 @@ static int __init gdrdrv_load(void)
 	result = gdrdrv_init_counters();
 	if (result)
 		return result;
-	major = register_chrdev(0, DRIVER_NAME, &gdrdrv_file_operations);
+	major = __register_chrdev(0, 0, 1, DRIVER_NAME, &gdrdrv_file_operations);
 	if (major < 0) {
 		result = major;
 		goto remove_counters;
@@ -75,7 +75,7 @@ static int __init gdrdrv_load(void)
 	return 0;
 
 unregister_major:
-	unregister_chrdev(major, DRIVER_NAME);
+	__unregister_chrdev(major, 0, 1, DRIVER_NAME);
 remove_counters:
 	gdrdrv_remove_counters();
 	return result;
@@ -86,7 +86,7 @@ static void __exit gdrdrv_unload(void)
 	s64 held;
 
 	misc_deregister(&gdrdrv_device);
-	unregister_chrdev(major, DRIVER_NAME);
+	__unregister_chrdev(major, 0, 1, DRIVER_NAME);
 	gdrdrv_remove_counters();
 	held = atomic64_read(&gdrdrv_counters.pages_held);
 	if (held)

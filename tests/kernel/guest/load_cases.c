@@ -99,6 +99,13 @@ CASE(a_node_by_the_number_in_proc, UNLOADED)
 	EXPECT(driver_major() > 0);
 	EXPECT_EQ(mknod(path, S_IFCHR | 0600, makedev(driver_major(), 0)), 0);
 	EXPECT_EQ(check_signal_of(use_node, path), 0);
+	EXPECT_EQ(unlink(path), 0);
+	/* No other device has this driver. */
+	EXPECT_EQ(mknod(path, S_IFCHR | 0600, makedev(driver_major(), 1)), 0);
+	EXPECT_EQ(open(path, O_RDWR | O_CLOEXEC), -1);
+	EXPECT_EQ(errno, ENXIO);
+	EXPECT_EQ(unlink(path), 0);
+	EXPECT_EQ(mknod(path, S_IFCHR | 0600, makedev(driver_major(), 0)), 0);
 	EXPECT_EQ(unload(), 0);
 	EXPECT_EQ(open(path, O_RDWR | O_CLOEXEC), -1);
 	EXPECT_EQ(errno, ENXIO);
