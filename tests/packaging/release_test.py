@@ -36,6 +36,8 @@ class Release(unittest.TestCase):
             copy(ROOT / name, self.folder / name)
         for part in ("deb", "rpm", "wheel"):
             self.stand_in(f"packaging/{part}/build", MAKES)
+        (self.folder / "docs/results").mkdir(parents=True)
+        (self.folder / "docs/results/code.tsv").write_text("made.csv\tCMakeLists.txt\n")
         (self.version,) = re.findall(r"^project\(barmap VERSION ([\d.]+)",
                                      (ROOT / "CMakeLists.txt").read_text(), flags=re.M)
         self.keys = Path(holder.name) / "keys"
@@ -113,11 +115,20 @@ class Release(unittest.TestCase):
         self.assertEqual(0, made.returncode, made.stderr)
         self.addCleanup(subprocess.run, ["gpgconf", "--kill", "all"], env=self.environment, check=False)
 
+    def git(self, *words):
+        return subprocess.run(["git", "-c", "user.name=nobody", "-c", "user.email=nobody@localhost", *words],
+                              cwd=self.folder, check=True, capture_output=True, text=True).stdout.strip()
+
     def commit(self):
-        for words in (["init", "--quiet"], ["add", "."],
-                      ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost", "commit", "--quiet", "-m", "all"]):
-            subprocess.run(["git", *words], cwd=self.folder, check=True)
+        """All, and a result of it."""
+        self.git("init", "--quiet")
         (self.folder / ".git/info/exclude").write_text("/build/\n/dist/\n")
+        self.git("add", ".")
+        self.git("commit", "--quiet", "-m", "all")
+        of = self.git("rev-parse", "--short", "HEAD")
+        (self.folder / "docs/results/made.csv").write_text(f"# commit: {of}\nns\n1\n")
+        self.git("add", ".")
+        self.git("commit", "--quiet", "-m", "a result")
 
     @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
     def test_a_key_signs_the_sums(self):
@@ -180,6 +191,16 @@ class Release(unittest.TestCase):
             with self.subTest(variable):
                 self.environment = {**self.environment, **ADDRESSES, variable: ""}
                 self.refused(f"{variable} is not set\n", "--key", "nobody@localhost", "deb")
+
+    @unittest.skipUnless(shutil.which("gpg"), "gpg is not installed")
+    def test_results_of_earlier_code_are_refused(self):
+        self.make_key()
+        self.commit()
+        with (self.folder / "CMakeLists.txt").open("a") as listed:
+            listed.write("set(changed yes)\n")
+        self.git("commit", "--quiet", "--all", "-m", "changed")
+        self.refused("measure again what docs/results has of earlier code:\nmade.csv: since ", "--key",
+                     "nobody@localhost", "deb")
 
     def test_a_trial_needs_none_of_it_and_says_what_it_is(self):
         self.environment = {name: value for name, value in self.environment.items() if name not in ADDRESSES}
