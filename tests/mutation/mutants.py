@@ -3,15 +3,18 @@
 
 import hashlib
 import random
+from collections import Counter
 from pathlib import Path
 
 import cpp_mutants
 import python_mutants
 from mutant import Mutant
 
+# All code of ours but the programs in tools.
+FOLDERS = ("src", "shims", "plugins", "include/barmap", "python")
 # Folders and files that are tried unless others are named. What else is public rebuilds nearly everything.
 SIGNALS = ("arena", "byte_ring", "ring", "rpc", "shared_signal", "signal", "signal_words", "slots", "step_tensors")
-USUAL = ("src", "shims", "python/barmap", "include/barmap/gpu", *(f"include/barmap/{name}.hpp" for name in SIGNALS))
+USUAL = ("src", "shims", "plugins", "python", "include/barmap/gpu", *(f"include/barmap/{name}.hpp" for name in SIGNALS))
 SUFFIXES = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
 # Compiled for other processors only.
 ELSEWHERE = {"src/transfer/cpu/neon.cpp", "src/transfer/cpu/ls64.cpp"}
@@ -50,26 +53,18 @@ def in_turn(mutants: list[Mutant], seed: str) -> list[Mutant]:
     return result + later
 
 
-def shares(sizes: dict[str, int], count: int) -> dict[str, int]:
-    """How many mutants each file gets: at least one, the rest in proportion to its size."""
-    result = {name: 1 for name, size in sizes.items() if size}
-    rest, total = count - len(result), sum(sizes[name] for name in result)
-    if rest <= 0 or not total:
-        return result
-    exact = {name: rest * sizes[name] / total for name in result}
-    for name in result:
-        result[name] += int(exact[name])
-    by_fraction = sorted(result, key=lambda name: (int(exact[name]) - exact[name], name))
-    for name in by_fraction[:count - sum(result.values())]:
-        result[name] += 1
-    return {name: min(n, sizes[name]) for name, n in result.items()}
+def drawn(sizes: dict[str, int], count: int, seed: str) -> dict[str, int]:
+    """How many mutants each file gets: of all there are, each is as likely to be drawn as any other."""
+    names = sorted(sizes)
+    total = sum(sizes.values())
+    return dict(Counter(random.Random(seed).sample(names, min(count, total), counts=[sizes[name] for name in names])))
 
 
 def all_mutants(root: Path) -> dict[str, list[Mutant]]:
     """By file, as far as this processor can run them."""
     processor = set(Path("/proc/cpuinfo").read_text().split())
     found = {}
-    for folder in ("src", "shims", "include/barmap", "python/barmap"):
+    for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             name = str(path.relative_to(root))
             if path.suffix in SUFFIXES and INSTRUCTIONS.get(name, "") in processor | {""}:

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: MIT
 """Changes a source in one place at a time and sees whether a test fails.
 
-    tests/mutation/run.py                       # 240 mutants, spread over all files
+    tests/mutation/run.py                       # 240 mutants, drawn by a seed from all code
     tests/mutation/run.py --files src/map/rm src/api/pin.cpp --count 40
     tests/mutation/run.py --files include/barmap/copy.hpp --count 10   # public headers are tried if named
     tests/mutation/run.py --files src/transfer/cpu --programs bin/copy_tests   # judged by these alone
     tests/mutation/run.py --only 1a2b3c4d       # these again; "survived": all without an explanation
     tests/mutation/run.py --list                # what would be tried, without doing it
 
-Sources are src, shims, the GPU's side of rings and other signals with what the CPU's needs, and the Python
-parts of the package. The tree is copied and built in build/mutation, and the package installed there, where a
-second run starts from. A mutant that does not compile, or that compiles to what was there before, is not
+Sources are src, shims, plugins, the GPU's side of rings and other signals with what the CPU's needs, and the
+Python package with its compiled parts. Each mutant is as likely to be drawn as any other, so that a file counts as
+much as it has code; the plug-in for NIXL takes part where --nixl says where NIXL's headers are. The tree is copied
+and built in build/mutation, and the package installed there, where a second run starts from. A mutant that does not
+compile, or that compiles to what was there before, is not
 counted; the next one of its file takes its place. Verdicts go to tests/mutation/verdicts; a run of chosen files
 or mutants changes only theirs.
 Not run are tests that need a GPU, an emulated machine, an installed tree or the program barmap (which has a
@@ -108,6 +110,9 @@ def chosen(options: argparse.Namespace) -> tuple[dict[str, list[Mutant]], dict[s
                  if mutants.is_below(f, options.files)}
     elif not options.only:
         found = {f: m for f, m in found.items() if mutants.is_below(f, mutants.USUAL)}
+    if not options.nixl and any(f.startswith("plugins/") for f in found):
+        found = {f: m for f, m in found.items() if not f.startswith("plugins/")}
+        print("plugins is left out: say with --nixl where NIXL's headers are", file=sys.stderr)
     if options.only:
         ids = set(options.only)
         if "survived" in ids:
@@ -120,7 +125,7 @@ def chosen(options: argparse.Namespace) -> tuple[dict[str, list[Mutant]], dict[s
             print(f"{name}: there is no such mutant now", file=sys.stderr)
         return kept, {f: len(all_) for f, all_ in kept.items() if all_}
     order = {f: mutants.in_turn(all_, f"{options.seed}:{f}") for f, all_ in found.items()}
-    return order, mutants.shares({f: len(all_) for f, all_ in order.items()}, options.count)
+    return order, mutants.drawn({f: len(all_) for f, all_ in order.items()}, options.count, str(options.seed))
 
 
 def state_of(place: Place, test: Test) -> str:
@@ -200,12 +205,12 @@ class Run:
 
     def run(self) -> None:
         files = sorted(self.share, key=lambda f: (-self.share[f], f))
-        python = [f for f in files if f.endswith(".py")]
-        compiled = [f for f in files if not f.endswith(".py")]
+        python = [f for f in files if f.startswith("python/")]
+        others = [f for f in files if not f.startswith("python/")]
         if python:
             self.run_in(PythonPlace(ROOT, self.options.work), python)
-        if compiled:
-            self.run_in(Workplace(ROOT, self.options.work, self.options.programs), compiled)
+        if others:
+            self.run_in(Workplace(ROOT, self.options.work, self.options.programs, self.options.nixl), others)
         self.write()
 
     def run_in(self, place: Place, files: list[str]) -> None:
@@ -251,6 +256,7 @@ def main() -> None:
                         help="of tests that a mutant must survive, the likeliest first (all tests)")
     parser.add_argument("--programs", nargs="+", default=[], metavar="PROGRAM",
                         help="test programs that judge, as bin/unit_tests (all)")
+    parser.add_argument("--nixl", type=Path, metavar="PATH", help="NIXL's sources, or where its headers are installed")
     parser.add_argument("--jobs", type=int, default=2, help="files to compile at a time (2)")
     parser.add_argument("--work", type=Path, default=ROOT / "build/mutation", help="where to build")
     parser.add_argument("--output", type=Path, default=ROOT / "tests/mutation/verdicts",

@@ -208,9 +208,15 @@ class Names(unittest.TestCase):
 
 
 class Choice(unittest.TestCase):
-    def test_shares(self):
-        self.assertEqual(mutants.shares({"a": 100, "b": 50, "c": 1, "d": 0}, 15), {"a": 9, "b": 5, "c": 1})
-        self.assertEqual(mutants.shares({"a": 5, "b": 5}, 1), {"a": 1, "b": 1})
+    def test_each_mutant_is_as_likely_as_any_other(self):
+        sizes = {"a": 700, "b": 200, "c": 100, "d": 0}
+        self.assertEqual(mutants.drawn(sizes, 5000, "1"), {"a": 700, "b": 200, "c": 100})
+        some = mutants.drawn(sizes, 500, "1")
+        self.assertEqual(sum(some.values()), 500)
+        for file, expected in (("a", 350), ("b", 100), ("c", 50)):
+            self.assertLess(abs(some[file] - expected), 40, file)
+        self.assertEqual(some, mutants.drawn(dict(reversed(sizes.items())), 500, "1"))
+        self.assertNotEqual(some, mutants.drawn(sizes, 500, "2"))
 
     def test_the_order_is_the_seed_s(self):
         found = mutants.mutants_of("src/some.cpp", Names.TEXT * 3)
@@ -224,9 +230,17 @@ class Choice(unittest.TestCase):
         ids = [m.id for all_ in found.values() for m in all_]
         self.assertGreater(len(ids), 2000)
         self.assertEqual(len(set(ids)), len(ids))
-        shares = mutants.shares({f: len(all_) for f, all_ in found.items()}, 240)
-        self.assertGreaterEqual(sum(shares.values()), 240)
-        self.assertEqual(set(shares), {f for f, all_ in found.items() if all_})
+        # Every folder with code takes part, by its weight in mutants.
+        usual = {f: len(all_) for f, all_ in found.items() if mutants.is_below(f, mutants.USUAL)}
+        drawn = mutants.drawn(usual, 240, "1")
+        self.assertEqual(sum(drawn.values()), 240)
+        for folder in ("src/api", "src/transfer/engine", "src/driver", "src/map", "shims", "plugins", "python/binding",
+                       "python/runtime", "python/barmap"):
+            self.assertTrue(any(mutants.is_below(f, [folder]) for f in drawn), folder)
+        code = {".cpp", ".hpp", ".cuh", ".c", ".h", ".py"}
+        files = {str(path.relative_to(ROOT)) for folder in ("src", "shims", "plugins", "python")
+                 for path in (ROOT / folder).rglob("*") if path.suffix in code}
+        self.assertLessEqual(files - set(mutants.INSTRUCTIONS), set(found), "a file of ours is never looked at")
         self.assertTrue(any(m.operator == "fence" for m in found["src/transfer/cpu/fence.hpp"]))
         self.assertTrue(any(m.function == "post_line" for m in found["include/barmap/copy.hpp"]))
         self.assertTrue(any(m.function == "load_acquire" for m in found["include/barmap/gpu/words.cuh"]))
@@ -277,6 +291,8 @@ class Tests(unittest.TestCase):
             place = python_place.PythonPlace(ROOT, Path(folder))
             package = place.venv / "lib/python3.1/site-packages"
             shutil.copytree(ROOT / python_place.PACKAGE, package / "barmap")
+            shutil.copytree(ROOT / python_place.COMPAT, package, dirs_exist_ok=True)
+            place._install = lambda jobs: (True, "")
             file, text = "python/barmap/_numbers.py", (ROOT / "python/barmap/_numbers.py").read_text()
             self.assertFalse(place.changed(python_place.PACKAGE))
             place.put(file, text + "# more\n")

@@ -53,7 +53,7 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, MEMORY_LIMIT))
 
 
-def _run(command: list[str], limit_s: float, **options) -> tuple[int | None, str]:
+def run_limited(command: list[str], limit_s: float, **options) -> tuple[int | None, str]:
     """The exit status, None if it took too long, and what it wrote. Nothing of it is left running."""
     with tempfile.TemporaryFile() as written:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=written,
@@ -73,13 +73,30 @@ class Place:
 
     def __init__(self, root: Path, folder: Path):
         self.root, self.folder = root, folder
+        self.source = folder / "source"  # the copy of the tree
         self.temporary = self.folder / "tmp"
         self.temporary.mkdir(parents=True, exist_ok=True)
         self.environment = clean_environment() | {"TMPDIR": str(self.temporary)}
 
+    def synchronise(self) -> None:
+        """Makes the copy what the user's tree is. What is the same already keeps its time."""
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                                cwd=self.root, check=True, capture_output=True).stdout
+        wanted = {name for name in listed.decode().split("\0") if name and (self.root / name).is_file()}
+        for name in wanted:
+            original, copy = self.root / name, self.source / name
+            content = original.read_bytes()
+            if not copy.exists() or copy.read_bytes() != content:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(content)
+                copy.chmod(original.stat().st_mode)
+        for path in self.source.rglob("*"):
+            if path.is_file() and str(path.relative_to(self.source)) not in wanted:
+                path.unlink()
+
     def path_of(self, file: str) -> Path:
         """The copy of a file."""
-        raise NotImplementedError
+        return self.source / file
 
     def put(self, file: str, text: str) -> None:
         path = self.path_of(file)
@@ -91,7 +108,7 @@ class Place:
 
     def run(self, test: Test, limit_s: float) -> str:
         """passed, skipped, failed or timeout."""
-        code, output = _run(test.command, limit_s, cwd=test.folder,
+        code, output = run_limited(test.command, limit_s, cwd=test.folder,
                             env=self.environment | test.environment)
         if code is None:
             return "timeout"
@@ -111,16 +128,14 @@ class Place:
 class Workplace(Place):
     """A copy of the source tree, and its build."""
 
-    def __init__(self, root: Path, folder: Path, programs: list[str]):
+    def __init__(self, root: Path, folder: Path, programs: list[str], nixl: Path | None = None):
         super().__init__(root, folder / "job0")
         self.programs = programs  # to build; none: all
-        self.source, self.build = self.folder / "source", self.folder / "build"
+        self.nixl = nixl  # where its headers are, for the plug-in
+        self.build = self.folder / "build"
         self.environment |= {"CCACHE_DIR": str(folder / "ccache"), "CCACHE_BASEDIR": str(self.folder)}
         self.pristine: dict[str, str] = {}  # what the outputs of the unmutated tree are
         self.needed: dict[str, list[str]] = {}
-
-    def path_of(self, file: str) -> Path:
-        return self.source / file
 
     def prepare(self, jobs: int) -> list[Test]:
         """Builds the unmutated tree."""
@@ -148,24 +163,6 @@ class Workplace(Place):
         programs = [FOR_HEADERS.index(target) for target in test.targets if target in FOR_HEADERS]
         return programs[0] if programs else len(FOR_HEADERS) if test.name in COMPILES else None
 
-    # The tree ------------------------------------------------------------------------------------
-
-    def synchronise(self) -> None:
-        """Makes the copy what the user's tree is. What is the same already keeps its time."""
-        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                                cwd=self.root, check=True, capture_output=True).stdout
-        wanted = {name for name in listed.decode().split("\0") if name and (self.root / name).is_file()}
-        for name in wanted:
-            original, copy = self.root / name, self.source / name
-            content = original.read_bytes()
-            if not copy.exists() or copy.read_bytes() != content:
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_bytes(content)
-                copy.chmod(original.stat().st_mode)
-        for path in self.source.rglob("*"):
-            if path.is_file() and str(path.relative_to(self.source)) not in wanted:
-                path.unlink()
-
     # The build -----------------------------------------------------------------------------------
 
     def configure(self) -> None:
@@ -181,7 +178,8 @@ class Workplace(Place):
                    "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
                    "-DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST",
                    f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}", f"-DCMAKE_C_COMPILER_LAUNCHER={launcher}",
-                   f"-DCMAKE_EXE_LINKER_FLAGS={linker}", f"-DCMAKE_SHARED_LINKER_FLAGS={linker}"]
+                   f"-DCMAKE_EXE_LINKER_FLAGS={linker}", f"-DCMAKE_SHARED_LINKER_FLAGS={linker}",
+                   f"-DBARMAP_NIXL_INCLUDE={self.nixl.resolve() if self.nixl else ''}"]
         subprocess.run(list(map(str, command)), env=self.environment, check=True,
                        stdout=subprocess.DEVNULL)
 
@@ -190,7 +188,7 @@ class Workplace(Place):
         programs = [target for target in targets if not (self.source / target).is_dir()]
         if targets and not programs:
             return True, ""
-        code, output = _run(["ninja", "-C", str(self.build), f"-j{jobs}", *programs], BUILD_LIMIT_S,
+        code, output = run_limited(["ninja", "-C", str(self.build), f"-j{jobs}", *programs], BUILD_LIMIT_S,
                             env=self.environment)
         return code == 0, output
 
@@ -214,8 +212,8 @@ class Workplace(Place):
         if file.endswith(".cuh"):
             return False
         commands = json.loads((self.build / "compile_commands.json").read_text())
-        users = [c for c in commands if Path(c["file"]).is_relative_to(self.source / "src")
-                 or Path(c["file"]).is_relative_to(self.source / "shims")]
+        users = [c for c in commands
+                 if any(Path(c["file"]).is_relative_to(self.source / folder) for folder in ("src", "shims", "plugins"))]
         original = (self.root / file).read_text()
         if file.endswith((".cpp", ".c")):
             users = [c for c in users if Path(c["file"]) == self.source / file]
@@ -230,7 +228,7 @@ class Workplace(Place):
                 arguments = [a for a in shlex.split(user["command"]) if not a.endswith("ccache")]
                 arguments[arguments.index("-o") + 1] = str(output)
                 arguments += ["-O2", "-g0"]
-                code, _ = _run(arguments, BUILD_LIMIT_S, cwd=user["directory"], env=self.environment)
+                code, _ = run_limited(arguments, BUILD_LIMIT_S, cwd=user["directory"], env=self.environment)
                 if code != 0:
                     return None
                 made.append(output.read_bytes())
