@@ -16,6 +16,22 @@
 namespace barmap::contract {
 namespace {
 
+/// Every call of a driver fails: the first with EFAULT, those after it with EACCES.
+class failing_drivers : changed_calls {
+public:
+    failing_drivers() {
+        calls_ = 0;
+        table.ioctl = [](int, unsigned long, void*) {
+            errno = calls_++ == 0 ? EFAULT : EACCES;
+            return -1;
+        };
+    }
+    [[nodiscard]] static int calls() { return calls_; }
+
+private:
+    static inline int calls_ = 0;
+};
+
 class choice_test : public testing::Test {
 protected:
     void SetUp() override {
@@ -82,13 +98,15 @@ TEST_F(choice_test, the_next_backend_is_tried_if_one_fails) {
 }
 
 TEST_F(choice_test, if_all_fail_the_first_failure_is_told) {
-    boot("580", false, true);
+    boot("580", true, true);
     device const gpu = device::open(0);
     device_block const block(mib);
-    fake::the_faults().arm(fake::fault_source::system, 1, EFAULT);
+    EXPECT_EQ(gpu.pin(block.address(), mib, {.backend = "rm"}).backend(), "rm");
+    failing_drivers const failing;
     refusal const seen = refusal_of([&] { (void)gpu.pin(block.address(), mib); });
     EXPECT_EQ(seen.code, std::error_code(EFAULT, std::system_category())) << seen.text;
     EXPECT_NE(seen.text.find("backend gdrdrv"), std::string::npos) << seen.text;
+    EXPECT_GE(failing.calls(), 2) << "the next one was tried";
 }
 
 TEST_F(choice_test, without_any_driver_all_are_absent) {
@@ -263,12 +281,14 @@ TEST_F(allocating_choice_test, the_next_one_is_tried_if_one_fails) {
 }
 
 TEST_F(allocating_choice_test, if_all_fail_the_first_failure_is_told) {
-    boot("580", false, true);
+    boot("580", true, true);
     device const gpu = device::open(0);
-    fake::the_faults().arm(fake::fault_source::system, 1, EFAULT);
+    EXPECT_EQ(gpu.allocate(mib, "rm").backend(), "rm");
+    failing_drivers const failing;
     refusal const seen = refusal_of([&] { (void)gpu.allocate(mib); });
     EXPECT_EQ(seen.code, std::error_code(EFAULT, std::system_category())) << seen.text;
     EXPECT_NE(seen.text.find("backend gdrdrv"), std::string::npos) << seen.text;
+    EXPECT_GE(failing.calls(), 2) << "the next one was tried";
 }
 
 TEST_F(allocating_choice_test, where_there_is_no_memory_left_no_other_is_tried) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "contract/machine.hpp"
 #include "map/own_allocations.hpp"
+#include "map/scratch.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -41,16 +42,23 @@ private:
     std::optional<changed_driver> driver_;
 };
 
-// The first copy is at the start of the block, the second at its end.
-class end_test : public self_test_test, public testing::WithParamInterface<unsigned> {};
+/// Whether a copy of so many bytes ends where its allocation does.
+bool is_at_the_end(CUdeviceptr address, std::size_t bytes) {
+    CUdeviceptr start = 0;
+    std::size_t size = 0;
+    EXPECT_EQ(changed_driver::real.mem_get_address_range(&start, &size, address), cuda::success);
+    return address + bytes == start + size;
+}
+
+// One of the two ends of the block is not what it should be.
+class end_test : public self_test_test, public testing::WithParamInterface<bool> {};
 
 TEST_P(end_test, what_the_driver_reads_must_be_what_was_stored) {
-    calls = 0;
-    static unsigned wrong;
-    wrong = GetParam();
+    static bool at_the_end;
+    at_the_end = GetParam();
     table().memcpy_dtoh_async = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
         CUresult const result = real().memcpy_dtoh_async(to, from, bytes, stream);
-        if (++calls == wrong)
+        if (is_at_the_end(from, bytes) == at_the_end)
             static_cast<unsigned char*>(to)[bytes - 1] ^= 1;
         return result;
     };
@@ -60,19 +68,43 @@ TEST_P(end_test, what_the_driver_reads_must_be_what_was_stored) {
 }
 
 TEST_P(end_test, what_the_driver_wrote_must_be_what_is_loaded) {
-    calls = 0;
-    static unsigned wrong;
-    wrong = GetParam();
+    static bool at_the_end;
+    at_the_end = GetParam();
     table().memcpy_htod_async = [](CUdeviceptr to, void const* from, std::size_t bytes,
                                    CUstream stream) {
-        return ++calls == wrong ? cuda::success : real().memcpy_htod_async(to, from, bytes, stream);
+        return is_at_the_end(to, bytes) == at_the_end
+                   ? cuda::success
+                   : real().memcpy_htod_async(to, from, bytes, stream);
     };
     backend_report const seen = report_of_dmabuf();
     EXPECT_EQ(seen.state, backend_state::broken) << seen.reason;
     EXPECT_NE(seen.reason.find("by the driver"), std::string::npos) << seen.reason;
 }
 
-INSTANTIATE_TEST_SUITE_P(both, end_test, testing::Values(1u, 2u));
+INSTANTIATE_TEST_SUITE_P(both, end_test, testing::Bool(), [](auto const& info) {
+    return info.param ? "the_last_bytes" : "the_first_bytes";
+});
+
+TEST_F(self_test_test, looks_at_the_first_and_at_the_last_bytes) {
+    static std::vector<CUdeviceptr> written, read;
+    written.clear();
+    read.clear();
+    static std::size_t bytes_of_one;
+    table().memcpy_htod_async = [](CUdeviceptr to, void const* from, std::size_t bytes,
+                                   CUstream stream) {
+        bytes_of_one = bytes;
+        written.push_back(to);
+        return real().memcpy_htod_async(to, from, bytes, stream);
+    };
+    table().memcpy_dtoh_async = [](void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+        read.push_back(from);
+        return real().memcpy_dtoh_async(to, from, bytes, stream);
+    };
+    EXPECT_EQ(report_of_dmabuf().state, backend_state::usable);
+    ASSERT_GE(written.size(), 2u);
+    EXPECT_EQ(written, read);
+    EXPECT_EQ(written[1], written[0] + backend::scratch::size - bytes_of_one);
+}
 
 // Memory that happens to hold what is written must not pass for the right one.
 TEST_F(self_test_test, what_is_written_is_random) {
