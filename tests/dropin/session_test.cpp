@@ -5,6 +5,7 @@
 #include "fake/gdrdrv_driver.hpp"
 #include "fake/kernel.hpp"
 #include "fake/simulation.hpp"
+#include "map/gdrdrv/gdrdrv_abi.hpp"
 #include "shared/changed_calls.hpp"
 #include "shared/changed_driver.hpp"
 
@@ -135,9 +136,7 @@ class gdrapi_with_module : public gdrapi_session {
 protected:
     void SetUp() override {
         gdrapi_session::SetUp();
-        kernel_.emplace();
-        kernel_->add(
-            std::make_shared<fake::gdrdrv_driver>(*kernel_, fake::gdrdrv_driver::behaviour{}));
+        load_module({});
     }
     void TearDown() override {
         if (g_) {
@@ -145,6 +144,19 @@ protected:
             g_ = nullptr;
         }
         gdrapi_session::TearDown();
+    }
+
+    /// Instead of the one that is loaded.
+    void load_module(fake::gdrdrv_driver::behaviour how) {
+        kernel_.reset(); // there is one at a time
+        kernel_.emplace();
+        kernel_->add(std::make_shared<fake::gdrdrv_driver>(*kernel_, how));
+    }
+
+    [[nodiscard]] int attribute(gdr_attr_t which) const {
+        int value = -1;
+        EXPECT_EQ(gdr_get_attribute(g_, which, &value), 0);
+        return value;
     }
 
     static int descriptor_of(gdr_t of) { return *reinterpret_cast<int const*>(of); }
@@ -177,6 +189,70 @@ TEST_F(gdrapi_with_module, takes_the_backend_that_gdrcopys_variable_asks_for) {
             EXPECT_EQ(descriptor_of(g_) < 0, asked);
             EXPECT_EQ(gdr_close(std::exchange(g_, nullptr)), 0);
         }
+}
+
+// Whether it was started, or only found.
+TEST_F(gdrapi_with_module, tells_the_attributes_and_the_version_of_the_module) {
+    use_context();
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuda::api().ctx_get_current(&context), cuda::success);
+    for (bool const persistent : {true, false})
+        for (bool const force_pcie : {true, false})
+            for (CUcontext const current : {CUcontext{}, context}) {
+                SCOPED_TRACE(testing::Message()
+                             << persistent << force_pcie << (current != nullptr));
+                load_module({.minor = 5, .persistent = persistent, .force_pcie = force_pcie});
+                ASSERT_EQ(cuda::api().ctx_set_current(current), cuda::success);
+                open();
+                EXPECT_EQ(attribute(GDR_ATTR_USE_PERSISTENT_MAPPING), persistent);
+                EXPECT_EQ(attribute(GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE), force_pcie);
+                EXPECT_EQ(attribute(GDR_ATTR_USING_DMA_BUF_MMAP), 0);
+                int major = 0, minor = 0;
+                EXPECT_EQ(gdr_driver_get_version(g_, &major, &minor), 0);
+                EXPECT_EQ(major, 2);
+                EXPECT_EQ(minor, 5);
+                EXPECT_EQ(gdr_close(std::exchange(g_, nullptr)), 0);
+            }
+    ASSERT_EQ(cuda::api().ctx_set_current(context), cuda::success);
+}
+
+// One that can be opened, and pins nothing.
+TEST_F(gdrapi_with_module, a_module_that_does_not_work_is_not_forced) {
+    use_context();
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuda::api().ctx_get_current(&context), cuda::success);
+    static int refused;
+    refused = 0;
+    test::changed_calls calls;
+    calls->ioctl = [](int fd, unsigned long request, void* argument) {
+        using namespace backend::gdrdrv;
+        if (request != abi::pin && request != abi::pin_v2)
+            return test::changed_calls::real.ioctl(fd, request, argument);
+        ++refused;
+        errno = EINVAL;
+        return -1;
+    };
+    for (CUcontext const current : {CUcontext{}, context}) {
+        SCOPED_TRACE(current != nullptr);
+        ASSERT_EQ(cuda::api().ctx_set_current(current), cuda::success);
+        open();
+        EXPECT_EQ(attribute(GDR_ATTR_USING_DMA_BUF_MMAP), current != nullptr)
+            << "without a context the module is found, and not tried";
+        ASSERT_EQ(cuda::api().ctx_set_current(context), cuda::success);
+        gdr_mh_t handle{};
+        ASSERT_EQ(gdr_pin_buffer(g_, address(), page, 0, 0, &handle), 0);
+        void* mapped = nullptr;
+        ASSERT_EQ(gdr_map(g_, handle, &mapped, page), 0);
+        EXPECT_GT(refused, 0);
+        int const sent = 7654;
+        int seen = 0;
+        EXPECT_EQ(gdr_copy_to_mapping(handle, mapped, &sent, sizeof sent), 0);
+        EXPECT_EQ(cuda::api().memcpy_dtoh(&seen, address(), sizeof seen), cuda::success);
+        EXPECT_EQ(seen, sent);
+        EXPECT_EQ(gdr_unmap(g_, handle, mapped, page), 0);
+        EXPECT_EQ(gdr_unpin_buffer(g_, handle), 0);
+        EXPECT_EQ(gdr_close(std::exchange(g_, nullptr)), 0);
+    }
 }
 
 } // namespace

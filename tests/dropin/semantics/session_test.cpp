@@ -194,13 +194,12 @@ TEST_F(session, tells_attributes) {
     EXPECT_EQ(value, 1);
     value = -1;
     EXPECT_EQ(gdr_get_attribute(g_, GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE, &value), 0);
-    EXPECT_TRUE(value == 0 || value == 1) << value;
+    // On a real GPU the module decides; session_test.cpp of libgdrapi's inside has each answer of
+    // its.
+    EXPECT_TRUE(simulated() ? value == 1 : value == 0 || value == 1) << value;
     value = -1;
     EXPECT_EQ(gdr_get_attribute(g_, GDR_ATTR_USING_DMA_BUF_MMAP, &value), 0);
-    EXPECT_TRUE(value == 0 || value == 1) << value;
-    if (simulated()) {
-        EXPECT_EQ(value, 1) << "gdrdrv is not used";
-    }
+    EXPECT_TRUE(simulated() ? value == 1 : value == 0 || value == 1) << "gdrdrv is not used";
     // Through an integer, since an enumeration has no such values.
     using function = int (*)(gdr_t, unsigned, int*);
     auto const get = reinterpret_cast<function>(&gdr_get_attribute);
