@@ -239,6 +239,36 @@ TEST_P(adaptive_copy_test, copies_to_memory_that_an_ipc_handle_names) {
               GetParam().engine == std::string_view("channel") ? 2u : 0u);
 }
 
+// Which engines copy this memory is asked of the pin; of the GPU, which ones work at all.
+TEST_P(adaptive_copy_test, a_pin_says_which_engine_cannot_reach_its_memory) {
+    bool const reaches_what_is_held = GetParam().engine == std::string_view("channel");
+    device const gpu = device::open(0);
+    device_block const block(2 * mib);
+    CUipcMemHandle handle{};
+    expect_success(cuda::api().ipc_get_mem_handle(&handle, block.address()));
+    pin const named = gpu.pin(handle, 0, 2 * mib);
+    bool is_there = false;
+    for (engine_report const& each : named.engines()) {
+        if (each.name != GetParam().engine)
+            continue;
+        is_there = true;
+        EXPECT_EQ(each.state, reaches_what_is_held ? backend_state::usable : backend_state::absent);
+        EXPECT_EQ(each.reason == "it cannot reach this memory", !reaches_what_is_held)
+            << each.reason;
+        EXPECT_EQ(each.advice.find("pin it with backend rm") != std::string::npos,
+                  !reaches_what_is_held)
+            << each.advice;
+    }
+    EXPECT_TRUE(is_there);
+    EXPECT_EQ(report_of(gpu, GetParam().engine).state, backend_state::usable);
+    pin const own = gpu.allocate(2 * mib);
+    for (engine_report const& each : own.engines())
+        if (each.name == GetParam().engine) {
+            EXPECT_EQ(each.state, backend_state::usable) << each.reason;
+        }
+    EXPECT_TRUE(pin().engines().empty());
+}
+
 TEST_P(adaptive_copy_test, copies_adaptively_in_several_threads) {
     device const gpu = device::open(0);
     device_block block(8 * mib);

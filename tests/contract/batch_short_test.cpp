@@ -128,6 +128,27 @@ TEST_F(short_batches, wait_for_their_stream) {
     p.expect_done(waits);
 }
 
+// As after an error of the program's own work: that engine ends, and the channel goes on.
+TEST_F(short_batches, go_by_the_channel_once_cudas_copies_have_failed) {
+    std::vector<copy_piece> const list{{p.block.address(), p.host.address(), 4096}};
+    EXPECT_FALSE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
+    batch_ticket const bad = p.queue.submit(list, after{stream.get()}, then{stream.get()});
+    {
+        changed_driver failing;
+        failing->event_query = [](CUevent) { return CUresult{700}; }; // an illegal address
+        expect_refusal([&] { (void)p.queue.done(bad); }, errc::copy_unfinished, "copy a batch");
+    }
+    batch_ticket next{};
+    ASSERT_TRUE(
+        returns([&] { next = p.queue.submit(list, after{stream.get()}, then{stream.get()}); }));
+    p.expect_done(next);
+    EXPECT_TRUE(is_copied_by_the_channel(1, after{stream.get()}, then{stream.get()}));
+    EXPECT_EQ(p.report("driver").failures, 1u);
+    EXPECT_EQ(p.report("channel").failures, 0u);
+    EXPECT_EQ(p.queue.name(), "channel");
+    p.expect_to_work(7);
+}
+
 TEST(short_batches_of_a_forced_engine, go_by_it) {
     engine_machine machine("channel");
     batch_program p;

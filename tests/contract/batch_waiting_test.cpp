@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/batch_fixture.hpp"
+#include "transfer/engine/channel/command_ring.hpp"
 
 /// What waits for a channel's room, for its stream, or for its end.
 namespace barmap::contract {
@@ -183,6 +184,34 @@ TEST(batch_waiting_test, a_limit_does_not_fail_what_is_behind_long_work) {
     p.expect_done(patient);
     p.expect_done(behind);
     EXPECT_EQ(p.report("channel").failures, 0u);
+}
+
+// Its engine copies nothing for a second of the devices' time, in which a small batch is late.
+TEST(batch_waiting_test, a_large_batch_has_the_time_of_its_bytes) {
+    engine_machine machine("channel");
+    batch_program p;
+    p.expect_to_work(1);
+    auto const stands_still = [&](std::size_t pieces, std::size_t bytes) {
+        machine.gpu().hold(own_engine);
+        batch_ticket const ticket = p.queue.submit(
+            std::vector<copy_piece>(pieces, {p.host.address(), p.block.address(), bytes}));
+        bool is_late = false;
+        for (int i = 0; i < 20 && !is_late; ++i) {
+            std::this_thread::sleep_for(5ms); // the watcher looks every 2 ms
+            machine->kernel().run_for(50ms);
+            try {
+                EXPECT_FALSE(p.queue.done(ticket));
+            } catch (error const&) {
+                is_late = true;
+            }
+        }
+        machine.gpu().fail_next(); // before it copies gigabytes
+        machine.gpu().release();
+        EXPECT_THROW((void)p.queue.wait(ticket, 20s), error);
+        return is_late;
+    };
+    EXPECT_FALSE(stands_still(1000, mib)) << "one ticket";
+    EXPECT_FALSE(stands_still(engine::command_ring::most_pieces + 1000, mib)) << "two tickets";
 }
 
 // A channel that stands still after its stream has come is late all the same.

@@ -8,6 +8,7 @@
 #include "shared/changed_calls.hpp"
 #include "shared/rounds.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -237,6 +238,50 @@ TEST_F(share_by_rm_test, a_descriptor_that_names_the_other_gpu_is_refused) {
     os::fd const packed = changed.pack();
     expect_refusal([&] { (void)open_shared(packed.get()); }, errc::wrong_device,
                    "import memory objects", "pass on the descriptor");
+}
+
+// One that any process with CUDA can make: it names memory, too, but not what a pin has.
+TEST_F(share_by_rm_test, an_export_of_cuda_or_of_another_program_is_refused) {
+    device_block const block(2 * mib);
+    pin const given = device::open(0).pin(block.address(), mib);
+    os::fd const descriptor(given.share());
+    auto const expect_refused_with = [&](os::fd file) {
+        changed_parcel forged(descriptor.get());
+        forged.is.files.clear();
+        forged.is.files.push_back(std::move(file));
+        os::fd const packed = forged.pack();
+        expect_refusal([&] { (void)open_shared(packed.get()); }, errc::wrong_device,
+                       "import memory objects", "pass on the descriptor");
+    };
+    CUmemAllocationProp properties{};
+    properties.type = cuda::allocation_type_pinned;
+    properties.requestedHandleTypes = cuda::handle_type_posix_fd;
+    properties.location = {cuda::location_type_device, 0};
+    CUmemGenericAllocationHandle of_cuda = 0;
+    expect_success(cuda::api().mem_create(&of_cuda, 2 * mib, &properties, 0));
+    int exported = -1;
+    expect_success(cuda::api().mem_export_to_shareable_handle(&exported, of_cuda,
+                                                              cuda::handle_type_posix_fd, 0));
+    expect_refused_with(os::fd(exported));
+    expect_success(cuda::api().mem_release(of_cuda));
+    // By the same call as ours, with other words of the program's own.
+    rm::client const other(identify(0).pci);
+    os::parcel const content = os::parcel::look_into(descriptor.get());
+    rm::abi::handle const object = other.import_objects(content.files.at(0).get(), 1).at(0);
+    for (std::string_view const words : {"", "Barmap", "barmaP"}) {
+        SCOPED_TRACE(words);
+        os::fd file = os::open_file("/dev/nvidiactl", O_RDWR);
+        rm::abi::export_objects_parameters request{};
+        request.fd = file.get();
+        request.device = other.device();
+        request.max_objects = request.count = 1;
+        std::ranges::copy(words, request.metadata);
+        request.objects[0] = object;
+        ASSERT_EQ(other.control(other.root(), rm::abi::cmd_export_objects_to_fd, request, "export"),
+                  rm::abi::ok);
+        expect_refused_with(std::move(file));
+    }
+    EXPECT_TRUE(other.free(other.device(), object));
 }
 
 using forged_share_alone_test = simulated_gpu_alone;
