@@ -41,6 +41,12 @@ fi
 # In a directory without the sources, so that what is installed is tested.
 pip install --no-compile "$package[test]"
 pip install --no-compile --no-deps "$repository/python/compat"
+if [[ ${build-} && $# -eq 0 ]]; then
+    # Each source of the extension alone, which pip compiles many at once.
+    mapfile -t needed < <(sed -n '/^requires = \[/,/^]/s/^ *"\(nanobind.*\)",$/\1/p' "$repository/pyproject.toml")
+    pip install --no-compile "${needed[@]}"
+    "$environment/bin/python" -B "$repository/tests/layout/alone_test.py" "$repository" "${CXX-c++}" TheTree
+fi
 cd "$environment"
 files=("$repository"/tests/python/*_test.py "$repository"/tests/python/compat/*_test.py)
 half=$((${#files[@]} / 2))
