@@ -226,7 +226,28 @@ def headers_without_guard(root: Path) -> list[str]:
     return found
 
 
+# CMakeLists.txt has the level of Release, and the one of sanitizers, under which tests need these parts to be fast.
+LEVELS = {("CMakeLists.txt", "-O2"), ("CMakeLists.txt", "-Og"), ("sim/CMakeLists.txt", "-O2"),
+          ("src/transfer/cpu/CMakeLists.txt", "-O2")}
+
+
+def levels_of_optimisation(root: Path) -> list[str]:
+    """One line says how all that users get is optimised: what is tested and measured is what they get."""
+    files = [root / name for name in ("CMakeLists.txt", "CMakePresets.json", "pyproject.toml", "scripts/demo",
+                                      "packaging/wheel/build", "packaging/deb/debian/rules")]
+    for room in ("packaging", "src", "shims", "sim", "tools", "plugins", "python"):
+        files += [*sorted((root / room).rglob("CMakeLists.txt")), *sorted((root / room).rglob("*.cmake"))]
+    found = []
+    for path in files:
+        for number, line in enumerate(path.read_text().splitlines() if path.exists() else (), 1):
+            for level in re.findall(r"(?<![\w-])-O[0-3sgz]\b", line.partition("#")[0]):
+                if (str(path.relative_to(root)), level) not in LEVELS:
+                    found.append(f"{path.relative_to(root)}:{number}: {level}")
+    return found
+
+
 RULES = (system_calls_outside_base, environment_outside_config, driver_symbols_outside_cuda,
          driver_functions_in_the_wrong_group, vulkan_headers_outside_vulkan, backends_named_outside_the_list,
          includes_upwards, loose_files, one_name_in_two_rooms, long_files, files_without_licence,
-         headers_without_guard, names_that_say_nothing, tests_that_nobody_builds)
+         headers_without_guard, levels_of_optimisation,
+         names_that_say_nothing, tests_that_nobody_builds)

@@ -47,6 +47,7 @@ GOOD = {
     "src/map/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
     "include/barmap/device.hpp": LICENCE + "#pragma once\nnamespace barmap { struct device {}; }\n",
     "python/tool.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: MIT\n",
+    "CMakeLists.txt": 'set(flags "-O2") # not -O3\n',
     "tools/long.ptx": LICENCE + "\n" * architecture.MOST_LINES,
 }
 PLANTED = {
@@ -110,6 +111,12 @@ PLANTED = {
     "headers_without_guard": {
         "tests/fake/once.hpp": LICENCE + "struct twice {};\n",
         "include/barmap/c.h": LICENCE + "#ifndef BARMAP_C_H\n#define BARMAP_D_H\n",
+    },
+    "levels_of_optimisation": {
+        "CMakePresets.json": '{"CMAKE_CXX_FLAGS_RELEASE": "-O3"}\n',
+        "pyproject.toml": 'CMAKE_CXX_FLAGS_RELEASE = "-Og -DNDEBUG"\n',
+        "src/CMakeLists.txt": "target_compile_options(a PRIVATE -O3)\n",
+        "packaging/wheel/build": 'cmake+=("-DCMAKE_CXX_FLAGS_RELEASE=-Oz -DNDEBUG")\n',
     },
     "tests_that_nobody_builds": {
         "tests/unit/lost_test.cpp": LICENCE,
