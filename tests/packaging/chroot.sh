@@ -1,15 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages in a clean Debian 12, uses them, and purges them: nothing may be left
-# behind. DKMS builds and installs the kernel module for two kernels there. Needs root and Debian's archive.
-#   tests/packaging/chroot.sh [DIRECTORY OF PACKAGES]      dist/deb by default
-# The clean system is made once and kept in BARMAP_CACHE, ~/.cache/barmap by default.
+# Installs the Debian packages in a clean Debian, uses them, and purges them: nothing may be left behind. DKMS builds
+# and installs the kernel module for two kernels there. Needs root and Debian's archive (clean_debian.sh).
+#   tests/packaging/chroot.sh [--suite debian12|debian13] [DIRECTORY OF PACKAGES]      debian12, dist/deb by default
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$repository/tests/packaging
-packages=$(realpath "${1-$repository/dist/deb}")
 # shellcheck source=tests/packaging/clean_debian.sh
 . "$here/clean_debian.sh"
+suite=debian12
+if [[ ${1-} == --suite ]]; then
+    suite=$2
+    shift 2
+fi
+release=$(release_of "$suite")
+packages=$(realpath "${1-$repository/dist/deb}")
 need_tools lintian
 compgen -G "$packages/*.deb" > /dev/null || {
     echo "there are no packages in $packages: run packaging/deb/build first" >&2
@@ -20,10 +25,9 @@ if [[ ${BARMAP_IN_NAMESPACE-} != 1 ]]; then
     echo "==== lintian"
     lintian --allow-root --fail-on error --suppress-tags initial-upload-closes-no-bugs "$packages"/*.deb
 fi
-in_namespace "$packages"
+in_namespace --suite "$suite" "$packages"
 
-make_clean_debian
-inside "$root" apt-get -qq update
+make_debian_for_packages "$release"
 files_of "$root" > "$cache/before.txt"
 
 mkdir "$root/tmp/packages"

@@ -21,14 +21,14 @@ mapfile -t modules < <(find "$packages" -name 'kmod-*.rpm' | sort)
 }
 in_namespace "$packages"
 
-make_clean_debian
+make_debian_for_packages bookworm
 # Where RPM's systems have libraries, and Python its packages; Debian looks elsewhere. These directories are there of
 # the distribution's own packages: all others must be of barmap's.
 echo /usr/lib64 > "$root/etc/ld.so.conf.d/lib64.conf"
 mkdir -p "$root"/usr/lib64/{cmake,pkgconfig} "$root/usr/lib/python3.11/site-packages" "$root/usr/lib/udev/rules.d" \
     "$root/usr/share/licenses"
 # shellcheck disable=SC2034 # of clean_debian.sh
-inside_environment=(LIBRARY_PATH=/usr/lib64 PKG_CONFIG_PATH=/usr/lib64/pkgconfig
+inside_environment+=(LIBRARY_PATH=/usr/lib64 PKG_CONFIG_PATH=/usr/lib64/pkgconfig
     PYTHONPATH=/usr/lib/python3.11/site-packages)
 inside "$root" ldconfig
 made=$root/tmp/made # packages of this test
