@@ -246,8 +246,20 @@ def levels_of_optimisation(root: Path) -> list[str]:
     return found
 
 
-RULES = (system_calls_outside_base, environment_outside_config, driver_symbols_outside_cuda,
-         driver_functions_in_the_wrong_group, vulkan_headers_outside_vulkan, backends_named_outside_the_list,
-         includes_upwards, loose_files, one_name_in_two_rooms, long_files, files_without_licence,
-         headers_without_guard, levels_of_optimisation,
-         names_that_say_nothing, tests_that_nobody_builds)
+RULES = (
+    system_calls_outside_base,
+    environment_outside_config,
+    driver_symbols_outside_cuda,
+    driver_functions_in_the_wrong_group,
+    vulkan_headers_outside_vulkan,
+    backends_named_outside_the_list,
+    includes_upwards,
+    loose_files,
+    one_name_in_two_rooms,
+    long_files,
+    files_without_licence,
+    headers_without_guard,
+    levels_of_optimisation,
+    names_that_say_nothing,
+    tests_that_nobody_builds,
+)
