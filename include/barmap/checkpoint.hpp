@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+/// @file
 /// For processes that cuda-checkpoint, CRIU, or CUDA's cuCheckpointProcess functions checkpoint
 /// together with their GPU state. Without these two calls CUDA's memory moves, and mappings
 /// continue to reach the old memory.

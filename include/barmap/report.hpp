@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+/// @file
 /// The content of `barmap info`: the backends, copy engines and copy routines of this build, which
 /// of them work here, and why.
 namespace barmap::inline BARMAP_INLINE_NAMESPACE {

@@ -246,6 +246,17 @@ def levels_of_optimisation(root: Path) -> list[str]:
     return found
 
 
+def comments_of_namespaces(root: Path) -> list[str]:
+    """A comment of documentation in front of a namespace is a header's own: else it would describe all of the namespace."""
+    found = []
+    for path in sources(root / "include"):
+        for comment in re.findall(r"^((?:///.*\n)+)(?:inline )?namespace ", path.read_text(), re.MULTILINE):
+            if "/// @file" not in comment:
+                found.append(f"{path.relative_to(root)}: a comment in front of a namespace begins with @file: "
+                             f"{comment.splitlines()[0]}")
+    return found
+
+
 RULES = (
     system_calls_outside_base,
     environment_outside_config,
@@ -262,4 +273,5 @@ RULES = (
     levels_of_optimisation,
     names_that_say_nothing,
     tests_that_nobody_builds,
+    comments_of_namespaces,
 )

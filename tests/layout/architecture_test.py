@@ -45,7 +45,7 @@ GOOD = {
     "src/driver/rm/rm_abi.hpp": LICENCE + "#pragma once\n#include <sys/ioctl.h>\n",
     "src/map/rm/rm.cpp": LICENCE + '#include "driver/rm/rm_abi.hpp"\n#include "base/fd.hpp"\n',
     "src/map/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
-    "include/barmap/device.hpp": LICENCE + "#pragma once\nnamespace barmap { struct device {}; }\n",
+    "include/barmap/device.hpp": LICENCE + "#pragma once\n/// @file\n/// GPUs.\nnamespace barmap { struct device {}; }\n",
     "python/tool.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: MIT\n",
     "CMakeLists.txt": 'set(flags "-O2") # not -O3\n',
     "tools/long.ptx": LICENCE + "\n" * architecture.MOST_LINES,
@@ -120,6 +120,9 @@ PLANTED = {
     },
     "tests_that_nobody_builds": {
         "tests/unit/lost_test.cpp": LICENCE,
+    },
+    "comments_of_namespaces": {
+        "include/barmap/report.hpp": LICENCE + "/// What info prints,\n/// and why.\nnamespace barmap::inline v {\n",
     },
     "names_that_say_nothing": {
         "src/utils/fd.cpp": LICENCE,
