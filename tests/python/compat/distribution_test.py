@@ -7,6 +7,8 @@ import importlib.util
 import inspect
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 
@@ -115,3 +117,37 @@ def test_the_stub_names_what_is_there(room):
         for name in vars(holder):
             if not name.startswith("_"):
                 assert name in stub, f"the stub does not name {name}"
+
+
+STAND_IN = """
+import pathlib, zipfile
+def build_wheel(directory, config_settings=None, metadata_directory=None):
+    name = "{name}-{version}-py3-none-any.whl"
+    info = "{name}-{version}.dist-info"
+    metadata = "Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n{requires}"
+    with zipfile.ZipFile(pathlib.Path(directory) / name, "w") as wheel:
+        wheel.writestr("{module}.py", "")
+        wheel.writestr(info + "/METADATA", metadata)
+        wheel.writestr(info + "/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(info + "/RECORD", "")
+    return name
+"""
+
+
+def test_pip_install_in_python_installs_both_distributions(tmp_path):
+    """`cd python; pip install .`, with stand-ins for the two distributions, which take minutes to build."""
+    version = importlib.metadata.version("barmap")
+    (tmp_path / "python" / "compat").mkdir(parents=True)
+    shutil.copy(REPOSITORY / "CMakeLists.txt", tmp_path)
+    for each in ("pyproject.toml", "both_distributions.py"):
+        shutil.copy(REPOSITORY / "python" / each, tmp_path / "python")
+    for directory, name, module, requires in (
+            (tmp_path, "barmap", "barmap", ""),
+            (tmp_path / "python" / "compat", "barmap_compat", "gdrcopy", f"Requires-Dist: barmap=={version}\\n")):
+        (directory / "stand_in.py").write_text(
+            STAND_IN.format(name=name, version=version, module=module, requires=requires))
+        (directory / "pyproject.toml").write_text(
+            '[build-system]\nrequires = []\nbuild-backend = "stand_in"\nbackend-path = ["."]\n')
+    subprocess.run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-index", "--target",
+                    tmp_path / "installed", "."], cwd=tmp_path / "python", check=True)
+    assert {"barmap.py", "gdrcopy.py"} <= {each.name for each in (tmp_path / "installed").iterdir()}
