@@ -6,7 +6,7 @@ Usage: page_commands.py REPOSITORY [--no-tests] [--packages] > SCRIPT
        page_commands.py REPOSITORY --list      which commands are not typed, and why
 
 tests/packaging/readme.sh runs the script as root in a new system that holds a clone of the repository in /root/barmap.
-Every command of a page is typed once: of its blocks of `sh`, and what stands in backquotes and begins with the name of a
+Every command of a page is typed: of its blocks of `sh`, and what stands in backquotes and begins with the name of a
 program and an argument, or is the path of a program in the repository. Those that cannot be typed there are named below,
 with the reason. Where a command ends in "# prints TEXT", it must print that. A page's programs are the files program.cpp,
 CMakeLists.txt and program.py; the next page's are beside copies of them.
@@ -47,8 +47,8 @@ PROGRAM = re.compile(r"(?:sudo )?(?:(?:cmake|pip|pip3|python|python3|pkg-config|
 
 
 class Command:
-    def __init__(self, page, section, text, prints=None):
-        self.page, self.section, self.text, self.prints = page, section, text, prints
+    def __init__(self, page, section, text, prints=None, prose=False):
+        self.page, self.section, self.text, self.prints, self.prose = page, section, text, prints, prose
 
 
 def commands_of_block(page, section, block):
@@ -67,7 +67,7 @@ def commands_in_prose(page, section, text, repository):
         command = " ".join(span.split())
         path = repository / command.split()[0]
         if PROGRAM.match(command) or ("/" in command and path.is_file() and os.access(path, os.X_OK)):
-            yield Command(page, section, command)
+            yield Command(page, section, command, prose=True)
 
 
 def steps_of(page, text, repository):
@@ -128,7 +128,7 @@ def script_of(steps, options):
             continue
         if at_last:
             last[at_last] = step.text
-        elif step.text not in typed:
+        elif not (step.prose and step.text in typed):  # prose repeats what a block has
             typed.update([step.text, *step.text.split(" && ")])
             go_to(step.page, step.section)
             lines += type_it(step)
