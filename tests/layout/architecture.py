@@ -257,6 +257,14 @@ def comments_of_namespaces(root: Path) -> list[str]:
     return found
 
 
+def host_memory_registered_otherwise(root: Path) -> list[str]:
+    """Host memory is registered as portable and nothing else: read-only, a private mapping of a file
+    that cannot be written keeps NVIDIA's kernel module in a loop for ever (580.159.04)."""
+    files = [p for room in ("src", "shims", "plugins", "python", "tools") for p in sources(root / room)]
+    return _find(root, files, r"(?:host_register|HostRegister(?:_v2)?)\s*\((?![^;]*portable\))",
+                 keep_strings=False, what="registers host memory with other flags")
+
+
 RULES = (
     system_calls_outside_base,
     environment_outside_config,
@@ -274,4 +282,5 @@ RULES = (
     names_that_say_nothing,
     tests_that_nobody_builds,
     comments_of_namespaces,
+    host_memory_registered_otherwise,
 )

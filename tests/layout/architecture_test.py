@@ -41,6 +41,7 @@ GOOD = {
                                '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())\n'
                                '#define BARMAP_CUDA_OTHER_FUNCTIONS(X) X(mem_free, "cuMemFree", ())\n',
     "src/driver/cuda/memory.cpp": LICENCE + "int a = cu.init();\nstruct chunk {\n};\n",
+    "src/driver/cuda/host_registration.cpp": LICENCE + "int a = cu.mem_host_register(b, c, portable);\n",
     "src/map/registry.cpp": LICENCE + '#include "map/backend.hpp"\nauto a = "rm";\n',
     "src/driver/rm/rm_abi.hpp": LICENCE + "#pragma once\n#include <sys/ioctl.h>\n",
     "src/map/rm/rm.cpp": LICENCE + '#include "driver/rm/rm_abi.hpp"\n#include "base/fd.hpp"\n',
@@ -71,6 +72,11 @@ PLANTED = {
     "driver_functions_in_the_wrong_group": {
         "src/driver/cuda/driver_api.hpp": LICENCE + '#define BARMAP_CUDA_LIBRARY_FUNCTIONS(X) X(init, "cuInit", ())'
                                              ' X(mem_free, "cuMemFree", ())\n',
+    },
+    "host_memory_registered_otherwise": {
+        "src/api/host_buffer.cpp": LICENCE + "int a = cu.mem_host_register(b, c, portable | read_only);\n",
+        "python/runtime/hip.cpp": LICENCE + "int a = library.host_register(b, c, 0);\n",
+        "plugins/nixl/place.cpp": LICENCE + "int a = cuMemHostRegister(b, c, 8);\n",
     },
     "vulkan_headers_outside_vulkan": {
         "src/api/device.cpp": LICENCE + "#include <vulkan/vulkan.h>\n",
