@@ -49,18 +49,18 @@ class Measure(unittest.TestCase):
         self.assertNotIn("", rows[0], path)
 
     def test_quick_runs_on_the_simulated_gpu(self):
-        done = self.measure("--quick", "--program", self.program)
+        done = self.measure("--quick", "--times", 1, "--program", self.program)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("lat-engines-1: barmap lat --compare", done.stdout)
+        self.assertIn("lat-engines: barmap lat --compare", done.stdout)
         names, *runs = read(self.out / "runs.csv")[1]
         self.assertEqual({run[names.index("outcome")] for run in runs}, {"passed"})
         for run in runs:
             path = self.out / f"{run[0]}.csv"
             self.expect_form(path, "command", "commit", "date", "machine")
             self.assertIn("simulated True", read(path)[0]["machine"])
-        names, *rows = read(self.out / "lat-engines-1.csv")[1]
+        names, *rows = read(self.out / "lat-engines.csv")[1]
         row = next(row for row in rows if row[:4] == ["copy", "d2h", "64", "pinned"])
-        raw = json.loads((self.out / "raw/lat-engines-1.json").read_text())["results"]
+        raw = json.loads((self.out / "raw/lat-engines.json").read_text())["results"]
         for method in ("adaptive", "auto", "cuMemcpy"):
             (there,) = [each for each in raw if each["measurement"] == "copy" and each["method"] == f"{method} pinned"
                         and (each["direction"], each["size"]) == ("d2h", 64)]
@@ -75,14 +75,14 @@ class Measure(unittest.TestCase):
     def test_a_run_that_fails_does_not_stop_the_others(self):
         rows = """echo '{"machine": {"gpu": "G"}, "results": [{"call": "pin", "p50_ns": 1.5}]}' > "$output"\n"""
         program = self.fake(rows + '[ "$1" != api ] || { echo nonsense > "$output"; exit 3; }\n')
-        done = self.measure("--quick", "--program", program)
+        done = self.measure("--quick", "--times", 1, "--program", program)
         self.assertEqual(done.returncode, 1)
         self.assertIn("api: exit status 3", done.stdout)
         self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("FAILED")],
                          ["FAILED: api. To repeat it, add --only api"])
         outcomes = {row[0]: row[2] for row in read(self.out / "runs.csv")[1][1:]}
         self.assertEqual({name for name, outcome in outcomes.items() if outcome == "passed"},
-                         {"info", "lat-engines-1", "batch-random", "ring-steps", "fresh"})
+                         {"info", "lat-engines", "batch-random", "ring-steps", "fresh"})
         self.assertFalse((self.out / "api.csv").exists())
         self.assertEqual(read(self.out / "fresh.csv")[1], [["call", "p50_ns"], ["pin", "1.5"]])
 
@@ -103,7 +103,7 @@ class Measure(unittest.TestCase):
 
     def test_stale_reads_are_what_their_run_looks_for(self):
         rows = """echo '{"machine": {}, "results": [{"went_back": 3}]}' > "$output"; [ "$1" != fresh ]\n"""
-        done = self.measure("--only", "fresh,stale", "--program", self.fake(rows))
+        done = self.measure("--only", "fresh,stale", "--times", 1, "--program", self.fake(rows))
         self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("FAILED")],
                          ["FAILED: fresh. To repeat it, add --only fresh"])
         self.assertEqual(read(self.out / "stale.csv")[1], [["went_back"], ["3"]])
@@ -118,6 +118,31 @@ class Measure(unittest.TestCase):
         self.assertEqual(head["machine"], "gpu G")
         self.assertEqual(rows, [["bytes", "ratio"], ["8", "0.9"], ["16", ""]])
         self.assertFalse((self.out / "info.csv").exists())  # which has no rows
+
+    def test_headline_figures_are_medians_of_several_runs_with_their_spread(self):
+        count = self.out / "count"
+        rows = f"""echo >> {count}; n=$(wc -l < {count})
+            case $n in 2) p=30 r=b;; 3) p=10 r=a;; *) p=20 r=a;; esac
+            echo '{{"machine": {{"gpu": "G"}}, "results": [{{"call": "pin", "size": 8, "us": '$p'.0, "routine": "'$r'"}}]}}' \\
+                > "$output"\n"""
+        done = self.measure("--only", "api", "--times", 3, "--program", self.fake(rows))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        head, rows_read = read(self.out / "api.csv")
+        self.assertEqual(rows_read, [["call", "size", "us", "us spread", "routine"], ["pin", "8", "20.0", "1.0", "a/b"]])
+        self.assertIn("medians of 3 runs", head["figures"])
+        self.assertEqual(sorted(path.name for path in (self.out / "raw").glob("api.*")), [f"api.{n}.json" for n in (1, 2, 3)])
+        # Again, and fewer: nothing of the former runs counts.
+        done = self.measure("--only", "api", "--times", 1, "--program", self.fake(rows))
+        self.assertEqual(read(self.out / "api.csv")[1], [["call", "size", "us", "routine"], ["pin", "8", "20.0", "a"]])
+
+    def test_runs_of_different_rows_have_no_median(self):
+        count = self.out / "count"
+        rows = f"""echo >> {count}; [ $(wc -l < {count}) != 3 ] || more='{{"call": "map", "us": 1.0}},'
+            echo '{{"machine": {{}}, "results": ['"$more"'{{"call": "pin", "us": 2.0}}]}}' > "$output"\n"""
+        done = self.measure("--only", "api", "--times", 2, "--program", self.fake(rows))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("its runs have different numbers of rows", done.stderr)
+        self.assertFalse((self.out / "api.csv").exists())
 
     def test_published_results_are_of_this_form(self):
         results = self.root / "docs/results"
