@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import colorsys
 import sys
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, NoReturn, Optional, Sequence, Tuple
@@ -17,6 +18,7 @@ _FORMATS = (".svg", ".png", ".pdf")
 COLOURS = (
     "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7", "#999999", "#5e3c99", "#7b3f00",
 )
+_GOLDEN = 0.618034  # hues that are this far apart stay apart, however many there are
 _MARKERS = "os^Dv<>Pp*"
 _COLUMN, _HEIGHT = 4.4, 7.5  # inches, of a panel
 _FAR = 200  # times the best one
@@ -71,6 +73,15 @@ def limits(series: Iterable[Sequence[Tuple[float, float]]], whole: Iterable[floa
     return min(near) / 1.4, max(near) * 1.4
 
 
+def colour(index: int) -> str:
+    """A colour for each index: of the list, and behind it hues of alternating brightness that it does not have."""
+    if index < len(COLOURS):
+        return COLOURS[index]
+    beyond = index - len(COLOURS)
+    red, green, blue = colorsys.hls_to_rgb(beyond * _GOLDEN % 1, 0.30 + 0.12 * (beyond % 3), 0.75)
+    return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
+
+
 def _styles(panels: Sequence[Panel]) -> Dict[str, Dict[str, Any]]:
     methods = list(dict.fromkeys(method for panel in panels for method in panel.curves))
     ours = (m for m in methods if m == "adaptive" or m.startswith("batch_queue"))
@@ -80,7 +91,7 @@ def _styles(panels: Sequence[Panel]) -> Dict[str, Dict[str, Any]]:
     styles: Dict[str, Dict[str, Any]] = {black: {"color": "black", "linewidth": 2.2, "zorder": 3}}
     for index, method in enumerate(others):
         styles[method] = {
-            "color": COLOURS[index % len(COLOURS)],
+            "color": colour(index),
             "marker": _MARKERS[index % len(_MARKERS)],
             "markersize": 3,
             "linewidth": 1,

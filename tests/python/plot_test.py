@@ -79,6 +79,18 @@ def test_each_kind_of_host_memory_has_its_panel(tmp_path):
     assert lines["adaptive"].get_color() == "black" and lines["auto"].get_color() != "black"
 
 
+def test_each_method_has_a_colour_of_its_own(tmp_path):
+    from barmap import _plot
+
+    methods = ["adaptive", "auto", "cuMemcpy", *(f"routine{each}" for each in range(30))]
+    rows = [{"measurement": "copy", "direction": "h2d", "size": 64, "method": method, "min_ns": 1, "p50_ns": 2,
+             "p99_ns": 3, "gb_per_s": 1} for method in methods]
+    path = tmp_path / "many.json"
+    path.write_text(json.dumps({"machine": {"gpu": "G", "backend": "rm"}, "results": rows}))
+    colours = [line.get_color() for line in _plot.draw(_plot.panels_of(path)).axes[0].lines]
+    assert len(colours) == len(set(colours)) == len(methods)
+
+
 def test_batches_have_a_panel_for_each_direction_and_order(tmp_path):
     from barmap import _plot
 
