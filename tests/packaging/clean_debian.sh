@@ -13,7 +13,7 @@ need_tools() {
         echo "skipped: a chroot needs root: run this with sudo" >&2
         exit 77
     fi
-    "$repository/scripts/packages" mmdebstrap "$@" || exit 77
+    "$repository/scripts/packages" mmdebstrap debian-archive-keyring "$@" || exit 77
     unshare --mount --pid --fork true || {
         echo "skipped: this machine allows no namespaces of mounts and processes, which a chroot needs" >&2
         exit 77

@@ -28,7 +28,7 @@ FILES = {"cpp": "program.cpp", "cmake": "CMakeLists.txt", "python": "program.py"
 NOT_TYPED = {
     "packaging/rpm/build": "RPM's packages are tested by tests/packaging/rpm_root.sh",
     "scripts/release": "it signs, and makes all packages; tests/packaging/release_test.py tests it",
-    "tests/cross/run.sh": "it is a part of scripts/test",
+    "tests/cross/run.sh": "continuous integration runs it",
     "packaging/kmod/build-deb KERNEL": "it is typed for two kernels by tests/packaging/kmod.sh",
     "packaging/wheel/build": "its Pythons are none of Debian's; tests/packaging/wheels.sh tests the wheels",
     "cmake -B build --toolchain tests/cross/arm64.cmake": "typed by tests/cross/run.sh, which brings a compiler for arm64",
