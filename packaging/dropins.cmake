@@ -25,3 +25,15 @@ else()
   set(dropins_mandir ${dropins}/share/man)
   set(dropins_component COMPONENT dropins EXCLUDE_FROM_ALL)
 endif()
+
+# Installs a symbolic link of the build tree among the drop-in libraries, if what it leads to is installed: the
+# component may be installed alone, without the program and the simulated GPU. A package's links lead to other packages.
+function(barmap_install_dropin_link link directory)
+  if(BARMAP_DROPINS_IN_PREFIX)
+    install(FILES ${link} DESTINATION ${directory} ${dropins_component})
+    return()
+  endif()
+  install(CODE "set(link \"${link}\")
+set(directory \"${directory}\")
+include(\"${PROJECT_SOURCE_DIR}/packaging/install_link.cmake\")" ${dropins_component})
+endfunction()
