@@ -111,7 +111,8 @@ read_only_range read_only_range_of(::link_map const& object) {
         for (int i = 0; i < each->dlpi_phnum; ++i) {
             if (each->dlpi_phdr[i].p_type != PT_GNU_RELRO)
                 continue;
-            // The loader does not protect a last page that the range covers in part.
+            // The loader does not protect a last page that the range covers in part: there the
+            // entry is writable.
             std::uintptr_t const from = found.base + each->dlpi_phdr[i].p_vaddr;
             found.begin = from / page_size() * page_size();
             found.end = (from + each->dlpi_phdr[i].p_memsz) / page_size() * page_size();
@@ -122,32 +123,14 @@ read_only_range read_only_range_of(::link_map const& object) {
     return result;
 }
 
-/// Makes the page of an entry writable for as long as it lives, where it is not.
-class writable {
-public:
-    writable(void** place, bool read_only) : page_(read_only ? page_of(place) : nullptr) {
-        if (page_ && !protect(PROT_READ | PROT_WRITE))
-            page_ = nullptr, failed_ = true;
-    }
-    writable(writable const&) = delete;
-    writable& operator=(writable const&) = delete;
-    ~writable() {
-        if (page_)
-            (void)protect(PROT_READ);
-    }
-    [[nodiscard]] explicit operator bool() const noexcept { return !failed_; }
-
-private:
-    static void* page_of(void** place) {
-        return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(place) / page_size() *
-                                       page_size());
-    }
-    [[nodiscard]] bool protect(int how) const noexcept {
-        return current().mprotect(page_, page_size(), how) == 0;
-    }
-    void* page_;
-    bool failed_ = false;
-};
+/// Makes the page of an entry writable. It stays so: another copy of this code in the process may
+/// be about to write there.
+/// @return whether it is; if not, errno says why
+bool make_writable(void** place) noexcept {
+    auto const page = reinterpret_cast<std::uintptr_t>(place) / page_size() * page_size();
+    return current().mprotect(reinterpret_cast<void*>(page), page_size(), PROT_READ | PROT_WRITE) ==
+           0;
+}
 
 /// @return whether the entry led to `expected`, and now leads to `wanted`
 bool exchange(void** place, void* expected, void* wanted) noexcept {
@@ -159,7 +142,7 @@ bool exchange(void** place, void* expected, void* wanted) noexcept {
 void* lead_here(void** place) noexcept {
     for (;;) {
         void* const led_to = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-        if (led_to == address_of_arrive()) // it could not be written when a watch ended
+        if (led_to == address_of_arrive()) // another hook has put back what it found in a watch
             return reinterpret_cast<void*>(next_function.load(std::memory_order_relaxed));
         ioctl_function none = nullptr;
         next_function.compare_exchange_strong(none, reinterpret_cast<ioctl_function>(led_to),
@@ -170,10 +153,8 @@ void* lead_here(void** place) noexcept {
 }
 
 /// Leaves what another part of the process has put there in the meantime.
-void lead_back(void** place, bool read_only, void* before) noexcept {
-    writable const page(place, read_only);
-    if (page)
-        exchange(place, address_of_arrive(), before);
+void lead_back(void** place, void* before) noexcept {
+    exchange(place, address_of_arrive(), before);
 }
 
 } // namespace
@@ -215,8 +196,7 @@ std::vector<void**> library_ioctls::places() const {
 library_ioctls::watching::watching(library_ioctls const& of, watcher& by) : entries_(of.entries_) {
     std::unique_lock hold(one_watch);
     for (entry& each : entries_) {
-        writable const page(each.place, each.read_only);
-        if (page) {
+        if (!each.read_only || make_writable(each.place)) {
             each.before = lead_here(each.place);
             continue;
         }
@@ -224,7 +204,7 @@ library_ioctls::watching::watching(library_ioctls const& of, watcher& by) : entr
         for (entry const& done : entries_) {
             if (&done == &each)
                 break;
-            lead_back(done.place, done.read_only, done.before);
+            lead_back(done.place, done.before);
         }
         throw error({code, std::system_category()}, "watch the ioctls of a library", "",
                     "the system does not allow writing to the loader's table");
@@ -238,7 +218,7 @@ library_ioctls::watching::watching(library_ioctls const& of, watcher& by) : entr
 library_ioctls::watching::~watching() {
     watching_thread.store(0, std::memory_order_relaxed);
     for (entry const& each : entries_)
-        lead_back(each.place, each.read_only, each.before);
+        lead_back(each.place, each.before);
     one_watch.unlock();
 }
 

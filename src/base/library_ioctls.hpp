@@ -11,7 +11,8 @@ namespace barmap::os {
 /// A library calls `ioctl` through an address that the loader has written into the library's global
 /// offset table. While a watch runs, that entry leads to our function, which shows the watcher the
 /// calling thread's ioctls alone and passes on those of other threads. The end of the watch
-/// restores the entry.
+/// restores the entry. A page that the loader has made read-only stays writable from the first
+/// watch on.
 /// Thread rule: watches of several threads wait for each other.
 class library_ioctls {
 public:
