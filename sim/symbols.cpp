@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "entry.hpp"
+#include "world.hpp"
 
+#include <algorithm>
 #include <string>
 
 using namespace barmap::cuda;
@@ -29,8 +31,10 @@ void* look_up(std::string const& name, int version) {
     // A version is asked for by number, not by name.
     if (!name.starts_with("cu") || name.find("_v") != std::string::npos)
         return nullptr;
+    // What is newer than the driver, it lacks, whatever version is asked for.
+    int const newest = std::min(version, the_world().driver_version);
     for (versioned const& known : versions)
-        if (name == known.name && version >= known.since)
+        if (name == known.name && newest >= known.since)
             return own_symbol(known.symbol);
     void* const newer = own_symbol(name + "_v2");
     return newer ? newer : own_symbol(name);

@@ -181,9 +181,28 @@ BARMAP_SIM_PEER(batch_of_nothing) {
                                               &failed, nullptr));
 }
 
+BARMAP_SIM_PEER(look_up_batches) {
+    cu().init(0);
+    auto* const look_up = function<CUresult(char const*, void**, int, unsigned long long, int*)>(
+        "cuGetProcAddress_v2");
+    for (int const version : {12080, 13000}) {
+        void* found = nullptr;
+        int status = -1;
+        (void)look_up("cuMemcpyBatchAsync", &found, version, 0, &status);
+        std::printf("%s%d ",
+                    !found                                  ? "none"
+                    : found == symbol("cuMemcpyBatchAsync") ? "12"
+                                                            : "13",
+                    status);
+    }
+}
+
 TEST_F(sim_copy_batch, is_missing_in_drivers_before_12_8) {
     EXPECT_EQ(in_other_process("BARMAP_SIM_DRIVER=550", "batch_of_nothing"), "500");
     EXPECT_EQ(in_other_process("BARMAP_SIM_DRIVER=570", "batch_of_nothing"), "1");
+    EXPECT_EQ(in_other_process("BARMAP_SIM_DRIVER=550", "look_up_batches"), "none1 none1 ");
+    EXPECT_EQ(in_other_process("BARMAP_SIM_DRIVER=570", "look_up_batches"), "120 120 ");
+    EXPECT_EQ(in_other_process("BARMAP_SIM_DRIVER=580", "look_up_batches"), "120 130 ");
 }
 
 TEST_F(sim_copy_batch, each_version_of_CUDA_gets_its_own) {
