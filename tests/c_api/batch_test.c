@@ -17,11 +17,12 @@ static barmap_device* gpu;
 static barmap_pin* memory; // of that GPU
 static barmap_mapping* map;
 static unsigned char* at; // the same, mapped
-static unsigned char* host;
+static barmap_host_buffer* pinned;
+static unsigned char* host; // the same
 static barmap_batch_queue* queue;
 static void* stream;
 
-// The simulated driver's functions, by which programs pin host memory and make streams.
+// The simulated driver's functions, by which programs make streams.
 static void* driver;
 static int cu(char const* name, void* a, void* b, void* c) {
     int (*function)(void*, void*, void*) = NULL;
@@ -31,18 +32,40 @@ static int cu(char const* name, void* a, void* b, void* c) {
 
 static void set_up(void) {
     if (barmap_device_create(0, &gpu) || barmap_pin_allocate(gpu, size, &memory) || barmap_mapping_create(memory, &map) ||
-        barmap_batch_queue_create(gpu, &queue)) {
+        barmap_host_buffer_create(gpu, size, &pinned) || barmap_batch_queue_create(gpu, &queue)) {
         fprintf(stderr, "%s\n", barmap_error_message());
         exit(1);
     }
     at = barmap_mapping_data(map);
     driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void *context = NULL, *memory_of_host = NULL;
+    void* context = NULL;
     CHECK(cu("cuDevicePrimaryCtxRetain", &context, NULL, NULL) == 0);
     CHECK(cu("cuCtxSetCurrent", context, NULL, NULL) == 0);
-    CHECK(cu("cuMemHostAlloc", &memory_of_host, (void*)(uintptr_t)size, NULL) == 0);
     CHECK(cu("cuStreamCreate", &stream, (void*)1, NULL) == 0);
-    host = memory_of_host;
+    host = barmap_host_buffer_data(pinned);
+}
+
+static void host_memory_is_zeroed_and_pinned(void) {
+    CHECK(barmap_host_buffer_size(pinned) == size && barmap_host_buffer_gpu_address(pinned) != 0);
+    CHECK((uintptr_t)host % 4096 == 0);
+    size_t other_bytes = 0;
+    for (size_t i = 0; i < size; ++i)
+        other_bytes += host[i] != 0;
+    CHECK(other_bytes == 0);
+    barmap_host_buffer* odd = NULL;
+    CHECK(barmap_host_buffer_create(gpu, 4097, &odd) == BARMAP_OK);
+    CHECK(barmap_host_buffer_size(odd) == 4097 && barmap_host_buffer_data(odd) != host);
+    void* const base = barmap_host_buffer_data(odd);
+    void* address = NULL;
+    CHECK(cu("cuMemHostGetDevicePointer_v2", &address, base, NULL) == 0); // CUDA has pinned it
+    CHECK((uintptr_t)address == barmap_host_buffer_gpu_address(odd));
+    barmap_host_buffer_destroy(odd);
+    CHECK(cu("cuMemHostGetDevicePointer_v2", &address, base, NULL) != 0);
+    barmap_host_buffer_destroy(NULL);
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "give a size greater than 0", odd,
+            barmap_host_buffer_create(gpu, 0, &odd));
+    REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "create a device first", odd,
+            barmap_host_buffer_create(NULL, 1, &odd));
 }
 
 // Odd sizes and places, with a gap of a byte at least before and behind each.
@@ -183,6 +206,7 @@ static void every_refusal(void) {
     REFUSED(BARMAP_ERROR_INVALID_ARGUMENT, "cannot create a batch queue: invalid argument; create a device",
             other, barmap_batch_queue_create(NULL, &other));
     REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_batch_queue_create(gpu, NULL));
+    REFUSED_WITHOUT_OUTPUT("pass a pointer", barmap_host_buffer_create(gpu, 1, NULL));
 
     int const invalid = BARMAP_ERROR_INVALID_ARGUMENT;
     barmap_copy_piece piece = {barmap_pin_gpu_address(memory), (uintptr_t)host, 1};
@@ -254,6 +278,9 @@ static void a_forked_child_is_refused(void) {
         int done;
         barmap_batch_queue* other;
         REFUSED(forked, "parent", other, barmap_batch_queue_create(gpu, &other));
+        barmap_host_buffer* more;
+        REFUSED(forked, "parent", more, barmap_host_buffer_create(gpu, 1, &more));
+        barmap_host_buffer_destroy(pinned);
         REFUSED_BATCH(forked, "parent", queue, &piece, 1, NULL);
         REFUSED_COPY(forked, "parent", barmap_batch_queue_done(queue, 0, &done));
         REFUSED_COPY(forked, "parent", barmap_batch_queue_wait(queue, 0, 0, &done));
@@ -281,6 +308,7 @@ int main(int argc, char** argv) {
     if (failures)
         return 1;
     CHECK(strlen(barmap_batch_queue_name(queue)) > 0);
+    host_memory_is_zeroed_and_pinned();
     pieces_go_both_ways();
     a_batch_of_nothing_is_done();
     a_stream_and_a_batch_keep_their_order();
@@ -290,6 +318,7 @@ int main(int argc, char** argv) {
     handles_go_in_any_order();
     a_forked_child_is_refused();
     barmap_batch_queue_destroy(queue);
+    barmap_host_buffer_destroy(pinned);
     barmap_mapping_destroy(map);
     barmap_pin_destroy(memory);
     barmap_device_destroy(gpu);

@@ -55,6 +55,36 @@ pin device::pin(std::uintptr_t, std::size_t, pin_options const& how) const {
     return {};
 }
 
+pin device::pin(ipc_handle const&, std::size_t, std::size_t, pin_options const&) const {
+    return {};
+}
+pin BARMAP_INLINE_NAMESPACE::open_shared(int) {
+    return {};
+}
+int pin::share() const {
+    failure();
+    return -1;
+}
+
+struct host_buffer_state {};
+host_buffer::host_buffer(host_buffer&&) noexcept = default;
+host_buffer::~host_buffer() = default;
+host_buffer::host_buffer(std::unique_ptr<host_buffer_state> state) noexcept
+    : state_(std::move(state)) {}
+std::byte* host_buffer::data() const noexcept {
+    return nullptr;
+}
+std::size_t host_buffer::size() const noexcept {
+    return 0;
+}
+std::uintptr_t host_buffer::gpu_address() const noexcept {
+    return 0;
+}
+host_buffer device::allocate_host(std::size_t) const {
+    failure();
+    return host_buffer(std::make_unique<host_buffer_state>());
+}
+
 batch_queue device::batches() const {
     return barmap::batch_queue(nullptr);
 }
