@@ -20,7 +20,7 @@ enum class errc {
     out_of_range,          ///< the range leaves its allocation, or a window its mapping
     unsupported_memory,    ///< no backend maps this kind of memory; the advice says what to use
     unsupported_operation, ///< the backend lacks this operation
-    no_device,             ///< there is no such GPU
+    no_device,             ///< no driver, no GPU, or none with this ordinal
     backend_absent,        ///< the backend is not available on this machine
     backend_broken,        ///< the backend is offered, but does not work
     wrong_device,          ///< the memory belongs to another GPU than the one asked

@@ -10,7 +10,7 @@ enum barmap_status {
     BARMAP_ERROR_OUT_OF_RANGE = 2,          ///< the range leaves its allocation
     BARMAP_ERROR_UNSUPPORTED_MEMORY = 3,    ///< this kind of memory cannot be mapped
     BARMAP_ERROR_UNSUPPORTED_OPERATION = 4, ///< the backend lacks this operation
-    BARMAP_ERROR_NO_DEVICE = 5,             ///< there is no such GPU
+    BARMAP_ERROR_NO_DEVICE = 5,             ///< no driver, no GPU, or none with this ordinal
     BARMAP_ERROR_BACKEND_ABSENT = 6,        ///< no backend or engine for it is available here
     BARMAP_ERROR_BACKEND_BROKEN = 7,        ///< the backend or engine is offered but does not work
     BARMAP_ERROR_WRONG_DEVICE = 8,          ///< the memory belongs to another GPU

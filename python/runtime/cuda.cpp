@@ -3,8 +3,11 @@
 #include "runtime/cuda_context.hpp"
 #include "runtime/runtime.hpp"
 
+#include "base/config.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
+
+#include <barmap/error.hpp>
 
 #include <cstring>
 
@@ -271,6 +274,12 @@ vendor_table load() {
     static table const functions = make_table();
     vendor_table result;
     if (!cuda::try_api(result.why)) {
+        try {
+            config::expect_allowed();
+        } catch (error const&) { // which `why` says, and not that there is no driver
+            result.answer = initialization_error;
+            return result;
+        }
         if (auto const answer = cuda::result_of_init())
             result.answer = from_driver(*answer);
         return result;

@@ -8,6 +8,8 @@
 #include "base/simulation.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
 
+#include <barmap/error.hpp>
+
 #include <cstring>
 #include <vector>
 
@@ -151,6 +153,13 @@ void bind_symbol(Function& member, os::library const& from, char const* symbol,
 
 vendor_table load() {
     vendor_table result;
+    try {
+        config::expect_allowed(); // BARMAP_SIM misspelt is no reason to use a real GPU
+    } catch (error const& refusal) {
+        result.answer = initialization_error;
+        result.why = refusal.what();
+        return result;
+    }
     bool const simulated = config::current().simulate;
     std::vector<std::string> names{"libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
     if (simulated) {

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <sys/auxv.h>
 #include <unistd.h>
+#include <utility>
 
 namespace barmap::config {
 namespace {
@@ -57,6 +58,7 @@ struct entry {
     char const* allowed;
     char const* meaning;
     bool (*take)(values& to, std::string_view value); ///< false: not allowed
+    bool only_says = false; ///< for diagnosis: a value that is not allowed stops nothing
 };
 
 constexpr std::array<entry, 8> table{{
@@ -71,7 +73,7 @@ constexpr std::array<entry, 8> table{{
      "opening a device fails unless these backends are usable",
      [](values& to, std::string_view value) { return take_list(to.require, value); }},
     {"BARMAP_LOG", "off", "off, info, debug", "print each decision, and each pin, to stderr",
-     [](values& to, std::string_view value) { return take_level(to.log, value); }},
+     [](values& to, std::string_view value) { return take_level(to.log, value); }, true},
     {"BARMAP_SIM", "0", "0, 1", "load the simulated GPU instead of the driver",
      [](values& to, std::string_view value) { return take_switch(to.simulate, value); }},
     {"BARMAP_SIM_LIBRARY", "beside barmap", "a path", "the simulated GPU's library",
@@ -85,6 +87,7 @@ struct snapshot {
     std::array<variable, table.size()> variables;
     entry const* refused = nullptr; ///< the first one whose value is not allowed
     std::string refused_value;
+    std::vector<std::string> passed_over; ///< a sentence for each value that is ignored
 };
 
 std::unique_ptr<snapshot const> read(char const* (*get)(char const* name)) {
@@ -104,7 +107,10 @@ std::unique_ptr<snapshot const> read(char const* (*get)(char const* name)) {
         } else {
             result->all = std::move(before);
             shown.from = "ignored: not allowed";
-            if (!result->refused) {
+            if (each.only_says) {
+                result->passed_over.push_back(std::string("ignoring ") + each.name + "=" + text +
+                                              ": allowed are " + each.allowed);
+            } else if (!result->refused) {
                 result->refused = &each;
                 result->refused_value = text;
             }
@@ -123,14 +129,16 @@ void put_in_force(std::unique_ptr<snapshot const> next) {
     in_force.store(kept->back().get(), std::memory_order_release);
 }
 
-/// Names on stderr the variables that nothing reads: who has misspelt one would not learn of it
-/// otherwise. Silent in a privileged process, as secure_getenv is.
-void name_unknown_variables() {
+/// Names on stderr the variables that nothing reads and the values that are ignored: who has misspelt
+/// one would not learn of it otherwise. Silent in a privileged process, as secure_getenv is.
+void name_what_is_ignored(std::vector<std::string> sentences) {
     if (::getauxval(AT_SECURE))
         return;
     std::array<std::string_view, table.size()> names;
     std::ranges::transform(table, names.begin(), &entry::name);
-    for (std::string const& sentence : unknown_variables(environ, names))
+    for (std::string& unknown : unknown_variables(environ, names))
+        sentences.push_back(std::move(unknown));
+    for (std::string const& sentence : sentences)
         std::fprintf(stderr, "barmap: %s\n", sentence.c_str());
 }
 
@@ -139,8 +147,10 @@ snapshot const& now() {
         return *known;
     std::lock_guard const guard(reading);
     if (!in_force.load(std::memory_order_relaxed)) {
-        put_in_force(read(environment));
-        name_unknown_variables();
+        std::unique_ptr<snapshot const> first = read(environment);
+        std::vector<std::string> sentences = first->passed_over;
+        put_in_force(std::move(first));
+        name_what_is_ignored(std::move(sentences));
     }
     return *in_force.load(std::memory_order_relaxed);
 }

@@ -9,7 +9,8 @@
 /// once, when the first of them is needed; a process that runs with more rights than its user
 /// (setuid, setgid or file capabilities) ignores the environment. A variable BARMAP_... that
 /// nothing reads is named on stderr at this time, once, with the name that was probably meant;
-/// variables BARMAP_TEST_... belong to tests.
+/// variables BARMAP_TEST_... belong to tests. So is a value of BARMAP_LOG that is not allowed: a
+/// variable that only says more never stops a program.
 /// Thread rule: every function may be called at once.
 namespace barmap::config {
 
@@ -28,8 +29,8 @@ struct values {
 /// Valid until the process ends. A variable whose value is not allowed has its default.
 [[nodiscard]] values const& current();
 
-/// @throws error errc::invalid_argument for the first variable whose value is not one of the words
-/// that are allowed. Names of backends and copy routines are checked by those who know them.
+/// @throws error errc::invalid_argument for the first variable, other than BARMAP_LOG, whose value is
+/// not one of the words that are allowed. Names of backends and copy routines are checked by those who know them.
 void expect_allowed();
 
 /// One variable, for people.

@@ -118,11 +118,11 @@ class barmap_category final : public std::error_category {
         case errc::unsupported_operation:
             return "not supported";
         case errc::no_device:
-            return "no such GPU";
+            return "no usable GPU";
         case errc::backend_absent:
             return "not available on this machine";
         case errc::backend_broken:
-            return "is offered, but does not work";
+            return "it is offered, but does not work";
         case errc::wrong_device:
             return "the memory belongs to another GPU";
         case errc::unknown_layout:

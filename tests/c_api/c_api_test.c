@@ -131,7 +131,7 @@ static void every_refusal(void) {
     barmap_mapping* map;
     uint64_t const address = barmap_pin_gpu_address(memory);
 
-    REFUSED(BARMAP_ERROR_NO_DEVICE, "cannot open GPU 2: no such GPU; CUDA shows the GPUs 0 to 1",
+    REFUSED(BARMAP_ERROR_NO_DEVICE, "cannot open GPU 2: no usable GPU; CUDA shows the GPUs 0 to 1",
             device, barmap_device_create(2, &device));
     REFUSED_WITHOUT_OUTPUT("cannot open a GPU: invalid argument; pass a pointer",
                            barmap_device_create(0, NULL));

@@ -203,9 +203,15 @@ TEST_F(choice_test, a_required_backend_must_be_usable) {
 
 TEST_F(choice_test, a_value_that_is_not_allowed_is_an_error_that_lists_what_is) {
     boot("610", false, false);
+    set_environment("BARMAP_SIM", "maybe");
+    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument, "BARMAP_SIM=maybe");
+    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument, "0, 1");
+}
+
+TEST_F(choice_test, a_value_that_only_the_log_has_stops_nothing) {
+    boot("610", false, false);
     set_environment("BARMAP_LOG", "loud");
-    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument, "BARMAP_LOG=loud");
-    expect_refusal([] { (void)device::open(0); }, errc::invalid_argument, "off, info, debug");
+    EXPECT_NO_THROW((void)device::open(0));
 }
 
 TEST_F(choice_test, a_misspelt_wish_for_the_simulated_gpu_loads_no_driver) {

@@ -207,9 +207,9 @@ def test_crossovers_of_what_is_not_there_are_refused():
         gpu.copy_crossovers("nonsense")
     with pytest.raises(TypeError, match="backend is the name of one"):
         gpu.copy_crossovers(7)
-    with pytest.raises(barmap.Error, match="no such GPU"):
+    with pytest.raises(barmap.Error, match="no usable GPU"):
         gpu._replace(ordinal=77).engines()
-    with pytest.raises(barmap.Error, match="no such GPU"):
+    with pytest.raises(barmap.Error, match="no usable GPU"):
         gpu._replace(ordinal=77).copy_crossovers()
 
 

@@ -178,7 +178,7 @@ TEST(batch, tells_what_is_no_peer) {
     told("--peer 1", 2, "--between peer");
     told("--between peer --peer 0", 2, "must differ from --device");
     told("--between peer --round-trips 3", 2, "--between host");
-    told("--between peer --peer 2", 3, "no such GPU");
+    told("--between peer --peer 2", 3, "no usable GPU");
     outcome const apart = barmap("batch --between peer",
                                  "BARMAP_SIM_DEVICES=2 BARMAP_SIM_FAIL=cuCtxEnablePeerAccess:217");
     EXPECT_EQ(apart.exit_code, 3) << apart.out;

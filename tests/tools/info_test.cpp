@@ -131,7 +131,7 @@ TEST(info, shows_a_value_that_is_not_allowed) {
     outcome const text = barmap("info", "BARMAP_LOG=loud");
     EXPECT_NE(unfolded(text.out).find("allowed are off, info, debug"), std::string::npos)
         << text.out;
-    EXPECT_EQ(barmap("demo", "BARMAP_LOG=loud").exit_code, 3);
+    EXPECT_EQ(barmap("demo", "BARMAP_ENGINE=loud").exit_code, 3);
 }
 
 TEST(info, writes_its_json_to_a_file) {

@@ -64,6 +64,12 @@ TEST(usage, a_misspelt_variable_is_named_once) {
                        "mean BARMAP_ENGINE?\n");
 }
 
+TEST(usage, a_level_of_the_log_that_there_is_not_is_named_once) {
+    outcome const run = barmap("info", "BARMAP_LOG=warning");
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_EQ(run.err, "barmap: ignoring BARMAP_LOG=warning: allowed are off, info, debug\n");
+}
+
 TEST(usage, a_simulated_gpu_that_is_not_there_is_named) {
     outcome const run = barmap("demo", "BARMAP_SIM_LIBRARY=/no/such/libcuda.so.1");
     EXPECT_EQ(run.exit_code, 3);

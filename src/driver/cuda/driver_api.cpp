@@ -100,6 +100,10 @@ driver_api const& api() {
 }
 
 std::string_view advice_without_gpu() {
+    if (result_of_init() == error_stub_library)
+        return "the libcuda that was found is the toolkit's stub, which is for linking only: take its "
+               "directory (.../stubs) out of LD_LIBRARY_PATH, so that the driver's own libcuda.so.1 "
+               "is found";
     if (!config::current().simulate)
         return "install NVIDIA's driver and give this process a GPU, or set BARMAP_SIM=1 to use "
                "the simulated one";

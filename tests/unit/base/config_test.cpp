@@ -105,10 +105,9 @@ TEST_F(config_test, takes_nothing_and_the_default_by_name_for_the_default) {
 
 TEST_F(config_test, refuses_what_is_not_allowed_and_keeps_the_default) {
     for (auto const& [name, value] : std::vector<std::pair<std::string, std::string>>{
-             {"BARMAP_LOG", "Debug"}, {"BARMAP_LOG", "1"}, {"BARMAP_SIM", "yes"}}) {
+             {"BARMAP_SIM", "yes"}, {"BARMAP_SIM", "2"}}) {
         set_.clear();
         set(name, value);
-        EXPECT_EQ(current().log, log_level::off);
         EXPECT_FALSE(current().simulate);
         EXPECT_EQ(shown(name).from, "ignored: not allowed");
         SCOPED_TRACE(name + "=" + value);
@@ -117,6 +116,18 @@ TEST_F(config_test, refuses_what_is_not_allowed_and_keeps_the_default) {
         EXPECT_EQ(refusal.operation(), "use " + name + "=" + value);
         EXPECT_EQ(refusal.advice(), "allowed are " + std::string(shown(name).allowed));
     }
+}
+
+TEST_F(config_test, takes_no_other_level_of_the_log_and_stops_nothing) {
+    for (char const* level : {"warning", "Debug", "1"}) {
+        SCOPED_TRACE(level);
+        set("BARMAP_LOG", level);
+        EXPECT_EQ(current().log, log_level::off);
+        EXPECT_EQ(shown("BARMAP_LOG").from, "ignored: not allowed");
+        EXPECT_NO_THROW(expect_allowed());
+    }
+    set("BARMAP_SIM", "yes"); // which is still refused, by its own name
+    EXPECT_EQ(test::caught([] { expect_allowed(); }).operation(), "use BARMAP_SIM=yes");
 }
 
 // Where the process is privileged, the system's function finds nothing.
