@@ -24,7 +24,7 @@ class device;
 ///     map.copy_to_cpu(results.bytes(), 0);
 ///
 /// Move-only; keeps its device alive. A forked child shares the bytes, and may only destroy the
-/// object.
+/// object. (Where CUDA cannot register memory, CUDA allocates it, and a child has none.)
 /// Thread rule: the bytes are like any memory; destroying the buffer is exclusive, and no copy from
 /// or to it may be in flight.
 class BARMAP_API host_buffer {

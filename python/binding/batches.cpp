@@ -28,29 +28,44 @@ kept_batches& kept() {
     return *all;
 }
 
+[[noreturn]] void refuse_again(rows const& to, std::size_t at) {
+    throw std::invalid_argument(to.indices + "[" + std::to_string(at) + "] names row " +
+                                std::to_string(to.row(at)) + " of " + to.array +
+                                " again: rows are copied in no order");
+}
+
 /// Of what is written to, no byte may be written twice: pieces are in no order.
 void expect_different(rows const& to, std::size_t how_many) {
     if (!to.which)
         return;
-    std::vector<bool> seen;
-    std::int64_t last = -1;
-    for (std::size_t i = 0; i < how_many; ++i) {
-        std::int64_t const row = to.row(i);
-        if (seen.empty() && row > last) { // as lists of rows mostly are
-            last = row;
-            continue;
+    bool rises = true; // as lists of rows mostly do
+    for (std::size_t i = 0; i < how_many; ++i)
+        rises = (i == 0 || to.row(i - 1) < to.row(i)) && rises;
+    if (rises)
+        return;
+    // A bit for each row is fastest, unless the array has far more rows than are named.
+    constexpr std::size_t rows_in_the_memory_of_a_number = 64;
+    if (static_cast<std::size_t>(to.count) / rows_in_the_memory_of_a_number <= how_many) {
+        std::vector<bool> seen(static_cast<std::size_t>(to.count));
+        for (std::size_t i = 0; i < how_many; ++i) {
+            auto const row = static_cast<std::size_t>(to.row(i));
+            if (seen[row])
+                refuse_again(to, i);
+            seen[row] = true;
         }
-        if (seen.empty()) {
-            seen.resize(static_cast<std::size_t>(to.count));
-            for (std::size_t k = 0; k < i; ++k)
-                seen[static_cast<std::size_t>(to.row(k))] = true;
-        }
-        if (seen[static_cast<std::size_t>(row)])
-            throw std::invalid_argument(to.indices + "[" + std::to_string(i) + "] names row " +
-                                        std::to_string(row) + " of " + to.array +
-                                        " again: rows are copied in no order");
-        seen[static_cast<std::size_t>(row)] = true;
+        return;
     }
+    std::vector<std::pair<std::int64_t, std::size_t>> named;
+    named.reserve(how_many);
+    for (std::size_t i = 0; i < how_many; ++i)
+        named.emplace_back(to.row(i), i);
+    std::ranges::sort(named);
+    std::size_t first_again = how_many;
+    for (std::size_t i = 1; i < how_many; ++i)
+        if (named[i].first == named[i - 1].first)
+            first_again = std::min(first_again, named[i].second);
+    if (first_again != how_many)
+        refuse_again(to, first_again);
 }
 
 /// What is read must not be written, where both sides are parts of one memory.
@@ -84,8 +99,11 @@ std::int64_t rows::row(std::size_t at) const {
     std::int64_t const asked = which ? which[at] : static_cast<std::int64_t>(at);
     if (asked >= 0 && asked < count)
         return asked;
-    std::string const named = (which ? indices + "[" + std::to_string(at) + "] is " : "row ") +
-                              std::to_string(asked) + ", and ";
+    if (!which)
+        throw std::out_of_range(array + " has no row " + std::to_string(asked) + ": it has " +
+                                std::to_string(count) + " rows");
+    std::string const named =
+        indices + "[" + std::to_string(at) + "] is " + std::to_string(asked) + ", and ";
     // In lists of blocks, -1 often means that there is none.
     if (asked < 0)
         throw std::invalid_argument(named + "rows count from 0: leave out entries without a row");

@@ -3,18 +3,31 @@
 
 #include "api/host_buffer_state.hpp"
 
+#include <barmap/error.hpp>
+
 namespace barmap {
 
 host_buffer_state::host_buffer_state(std::shared_ptr<device_state> of, std::size_t bytes)
-    : device(std::move(of)), size(bytes), region(os::region::shared_memory(whole_pages(bytes))),
-      registration(device->gpu.handle, std::span(region.data(), region.size())),
-      gpu_address(registration.gpu_address()) {
-    device->pinned.add(std::span(region.data(), region.size()));
+    : device(std::move(of)), size(bytes), region(os::region::shared_memory(whole_pages(bytes))) {
+    std::size_t const pinned = region.size();
+    try {
+        registration.emplace(device->gpu.handle, std::span(region.data(), pinned));
+        data = region.data();
+        gpu_address = registration->gpu_address();
+    } catch (error const& refusal) {
+        if (refusal.code() != std::error_code(cuda::error_not_supported, cuda_category()))
+            throw;
+        region = {};
+        allocation.emplace(device->gpu.handle, pinned);
+        data = allocation->data();
+        gpu_address = allocation->gpu_address();
+    }
+    device->pinned.add(std::span(data, pinned));
 }
 
 host_buffer_state::~host_buffer_state() {
     if (os::is_this_process(device->owner)) // in a child, a lock may be held for ever
-        device->pinned.remove(region.data());
+        device->pinned.remove(data);
 }
 
 std::size_t host_buffer_state::whole_pages(std::size_t bytes) {
@@ -34,7 +47,7 @@ host_buffer::host_buffer(std::unique_ptr<host_buffer_state> state) noexcept
     : state_(std::move(state)) {}
 
 std::byte* host_buffer::data() const noexcept {
-    return state_ ? state_->region.data() : nullptr;
+    return state_ ? state_->data : nullptr;
 }
 
 std::size_t host_buffer::size() const noexcept {

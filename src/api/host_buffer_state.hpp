@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace barmap {
 
@@ -23,8 +24,10 @@ struct host_buffer_state {
     std::shared_ptr<device_state> device;
     std::size_t size;
     os::region region;
-    cuda::host_registration registration; ///< goes before it
-    std::uintptr_t gpu_address;
+    std::optional<cuda::host_registration> registration; ///< goes before it
+    std::optional<cuda::host_allocation> allocation;     ///< where CUDA registers no such memory
+    std::byte* data = nullptr;
+    std::uintptr_t gpu_address = 0;
 };
 
 } // namespace barmap

@@ -6,26 +6,49 @@
 
 #include <barmap/error.hpp>
 
+#include <cstring>
+
 namespace barmap::cuda {
+
+namespace {
+
+char const* advice_on(CUresult result) noexcept {
+    switch (result) {
+    case error_host_already_registered:
+        return "part of it is already registered with CUDA: register all of it, or none";
+    case error_not_supported:
+        return "this system lets CUDA pin no memory that was allocated without it: allocate it with "
+               "cuMemHostAlloc";
+    case error_out_of_memory:
+    case error_unknown:
+        return "the process may not lock that much memory: see ulimit -l, or ask for less";
+    default:
+        return "";
+    }
+}
+
+constexpr unsigned portable = 1; // CU_MEMHOSTREGISTER_PORTABLE, CU_MEMHOSTALLOC_PORTABLE
+
+CUdeviceptr gpu_address_of(primary_context const& context, void* data) {
+    context_scope const scope(context.get());
+    CUdeviceptr result = 0;
+    check(api().mem_host_get_device_pointer(&result, data, 0),
+          "find the GPU's address of host memory");
+    return result;
+}
+
+} // namespace
 
 host_registration::host_registration(CUdevice device, std::span<std::byte> memory)
     : context_(primary_context::retain(device)), data_(memory.data()) {
-    constexpr unsigned portable = 1;
     context_scope const scope(context_.get());
     CUresult const result = api().mem_host_register(data_, memory.size(), portable);
-    check(result, "let the GPU reach host memory",
-          result == error_host_already_registered
-              ? "part of it is already registered with CUDA: register all of it, or none"
-              : "the process may not lock that much memory: see ulimit -l, or ask for less");
+    check(result, "let the GPU reach host memory", advice_on(result));
     watch_exit();
 }
 
 CUdeviceptr host_registration::gpu_address() const {
-    context_scope const scope(context_.get());
-    CUdeviceptr result = 0;
-    check(api().mem_host_get_device_pointer(&result, data_, 0),
-          "find the GPU's address of host memory");
-    return result;
+    return gpu_address_of(context_, data_);
 }
 
 host_registration::~host_registration() {
@@ -36,6 +59,30 @@ host_registration::~host_registration() {
         api().mem_host_unregister(data_);
     } catch (error const&) {
         // The context is gone, and the registration with it.
+    }
+}
+
+host_allocation::host_allocation(CUdevice device, std::size_t bytes)
+    : context_(primary_context::retain(device)) {
+    context_scope const scope(context_.get());
+    check(api().mem_host_alloc(&data_, bytes, portable), "allocate pinned host memory",
+          "ask for less, or free some");
+    std::memset(data_, 0, bytes);
+    watch_exit();
+}
+
+CUdeviceptr host_allocation::gpu_address() const {
+    return gpu_address_of(context_, data_);
+}
+
+host_allocation::~host_allocation() {
+    if (!drivers_are_up(owner_))
+        return;
+    try {
+        context_scope const scope(context_.get());
+        api().mem_free_host(data_);
+    } catch (error const&) {
+        // The context is gone, and the memory with it.
     }
 }
 

@@ -27,4 +27,24 @@ private:
     void* data_;
 };
 
+/// Zeroed host memory that CUDA has allocated and pinned, for all contexts on the GPU: for systems
+/// where it pins none of the program's own.
+class host_allocation {
+public:
+    /// @throws error
+    host_allocation(CUdevice device, std::size_t bytes);
+    host_allocation(host_allocation const&) = delete;
+    host_allocation& operator=(host_allocation const&) = delete;
+    ~host_allocation();
+
+    [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
+    /// As that of host_registration.
+    [[nodiscard]] CUdeviceptr gpu_address() const;
+
+private:
+    os::process_id owner_ = os::this_process();
+    primary_context context_;
+    void* data_ = nullptr;
+};
+
 } // namespace barmap::cuda
