@@ -37,6 +37,10 @@ public:
     /// How many GPUs CUDA shows to this process; 0 if the driver is missing or cannot be loaded.
     [[nodiscard]] static int count() noexcept;
 
+    /// The CUDA ordinal of the GPU whose context is current in the calling thread; 0 where the thread
+    /// has no context, or where there is no driver. Makes no context.
+    [[nodiscard]] static int current_ordinal() noexcept;
+
     /// Opens a GPU by its CUDA ordinal; starts and self-tests the backends that start quickly.
     /// Waits for another thread only if that opens the same GPU.
     ///
@@ -46,7 +50,9 @@ public:
     /// @throws error errc::no_device; errc::backend_absent or errc::backend_broken if a forced or
     ///         required backend is not usable; errc::forked_child in a child of a process that
     ///         opened a GPU, or tried to
-    [[nodiscard]] static device open(int ordinal = 0);
+    [[nodiscard]] static device open(int ordinal);
+    /// Opens the GPU of current_ordinal().
+    [[nodiscard]] static device open() { return open(current_ordinal()); }
 
     /// Opens the GPU that owns this address.
     /// @throws error errc::unsupported_memory, errc::invalid_argument (null), or as open()

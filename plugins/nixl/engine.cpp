@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "engine.hpp"
 
+#include "gpu/gpu_identity.hpp"
 #include "request.hpp"
 
-#include <barmap/device.hpp>
 #include <barmap/error.hpp>
 
 #include <charconv>
@@ -57,10 +57,10 @@ std::string name_of_this_start() {
     return name.empty() ? "unknown" : name;
 }
 
-int number_in(nixl_b_params_t const& parameters) {
+std::optional<int> number_in(nixl_b_params_t const& parameters) {
     auto const found = parameters.find("gpu");
     if (found == parameters.end())
-        return 0;
+        return std::nullopt;
     int number = 0;
     char const* const end = found->second.data() + found->second.size();
     if (auto const read = std::from_chars(found->second.data(), end, number);
@@ -79,7 +79,7 @@ void say(char const* what) noexcept {
 engine::engine(nixlBackendInitParams const* parameters)
     : nixlBackendEngine(parameters), gpu_(number_in(*parameters->customParams)),
       notices_(localAgent) {
-    (void)device::open(gpu_); // refuses a machine without a GPU now, not at a transfer
+    (void)identify(gpu()); // refuses a machine without this GPU now, not at a transfer
     agents_[localAgent] = notices_.own();
 }
 
@@ -89,7 +89,7 @@ nixl_status_t engine::registerMem(nixlBlobDesc const& range, nixl_mem_t const& k
                                   nixlBackendMD*& out) {
     return answer([&] {
         auto made = std::make_unique<known_place>(localAgent, range, kind,
-                                                  std::make_shared<place>(range, kind, gpu_));
+                                                  std::make_shared<place>(range, kind, gpu()));
         registered_places::add(*made);
         out = made.release();
         return NIXL_SUCCESS;
@@ -206,7 +206,7 @@ nixl_status_t engine::prepXfer(nixl_xfer_op_t const& operation, nixl_meta_dlist_
     return answer([&] {
         // The GPU of the first descriptor that is on one: a GPU pushes its own memory, and pulls
         // into it.
-        int gpu = gpu_;
+        int gpu = this->gpu();
         for (nixl_meta_dlist_t const* const side : {&remote, &local})
             if (!side->isEmpty())
                 if (int const its = place_of((*side)[0])->gpu(); its != place::host)

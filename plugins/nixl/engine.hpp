@@ -6,6 +6,7 @@
 #include "place.hpp"
 
 #include <barmap/batch_queue.hpp>
+#include <barmap/device.hpp>
 
 #include <backend/backend_engine.h>
 
@@ -27,7 +28,8 @@ void say(char const* what) noexcept;
 class engine final : public nixlBackendEngine {
 public:
     /// Parameter "gpu": CUDA's ordinal of the GPU that pins host memory and copies where neither
-    /// side is on a GPU; 0 by default. @throws error
+    /// side is on a GPU; by default the one that is current in the calling thread. Makes no context.
+    /// @throws error
     explicit engine(nixlBackendInitParams const* parameters);
 
     bool supportsRemote() const override { return true; }
@@ -64,6 +66,8 @@ public:
     nixl_status_t genNotif(std::string const& agent, std::string const& text) const override;
 
 private:
+    /// The GPU for host memory.
+    [[nodiscard]] int gpu() const noexcept { return gpu_ ? *gpu_ : device::current_ordinal(); }
     [[nodiscard]] batch_queue queue_of(int gpu) const;
     /// @throws std::runtime_error if nobody has told it
     [[nodiscard]] std::optional<notices::address> address_of(std::string const& agent) const;
@@ -78,7 +82,7 @@ private:
     [[nodiscard]] bool is_copy() const noexcept { return !os::is_this_process(owner_); }
 
     os::process_id owner_ = os::this_process();
-    int gpu_; ///< the parameter
+    std::optional<int> gpu_; ///< the parameter
     notices notices_;
     mutable std::mutex lock_; ///< of the next two
     mutable std::map<int, batch_queue> queues_;

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstring>
 #include <span>
+#include <string>
 #include <tuple>
 
 namespace barmap::nixl {
@@ -73,6 +74,10 @@ place::place(nixlBasicDesc const& range, nixl_mem_t kind, int gpu_that_pins) {
                     memory.kind == memory_kind::unknown
                         ? "CUDA knows no GPU memory there"
                         : "it is managed or host memory: register the latter as DRAM_SEG");
+    if (range.devId != static_cast<std::uint64_t>(memory.ordinal))
+        throw error(errc::invalid_argument,
+                    "register GPU memory under the device number " + std::to_string(range.devId), "",
+                    "it is memory of GPU " + std::to_string(memory.ordinal) + ": give that number");
     gpu_ = memory.ordinal;
     CUipcMemHandle handle;
     if (memory.kind == memory_kind::device) {

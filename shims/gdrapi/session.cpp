@@ -5,11 +5,13 @@
 #include "mapped_handle.hpp"
 
 #include "base/config.hpp"
+#include "driver/cuda/current_gpu.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <atomic>
 #include <deque>
 #include <fcntl.h>
+#include <optional>
 #include <pthread.h>
 #include <string>
 
@@ -40,6 +42,7 @@ void expect_no_forked_child() {
 
 /// The first backend that can be tried, on the first GPU that has one.
 backend_report first_offer() {
+    (void)cuda::api(); // says why there is no driver
     int const count = device::count();
     if (count == 0)
         throw error(errc::no_device, "find a GPU", "",
@@ -88,6 +91,7 @@ open_sessions& sessions() {
 } // namespace
 
 session::session() {
+    config::expect_allowed();
     expect_no_forked_child();
     if (a_backend_is_asked_for() || cuda_is_initialised()) {
         cuda_user = os::this_process();
@@ -108,30 +112,20 @@ session::~session() = default;
 
 backend_report session::first_backend() {
     backend_report const offered = first_offer();
-    cuda::driver_api const& cu = cuda::api();
-    CUcontext current = nullptr;
-    CUdevice gpu_handle = 0;
-    if (cu.ctx_get_current(&current) != cuda::success || !current ||
-        cu.ctx_get_device(&gpu_handle) != cuda::success)
+    std::optional<int> const ordinal = cuda::current_ordinal();
+    if (!ordinal)
         return offered;
-    for (int ordinal = 0; ordinal < device::count(); ++ordinal) {
-        CUdevice handle = -1;
-        if (cu.device_get(&handle, ordinal) != cuda::success || handle != gpu_handle)
-            continue;
-        device const gpu = device::open(ordinal);
-        std::string said;
-        for (backend_report const& report : gpu.started_backends()) {
-            if (report.state == backend_state::usable &&
-                (!only_dma_buf() || report.name == dma_buf)) {
-                keep(gpu);
-                return report;
-            }
-            said += report.name + ": " + report.reason + "; ";
+    device const gpu = device::open(*ordinal);
+    std::string said;
+    for (backend_report const& report : gpu.started_backends()) {
+        if (report.state == backend_state::usable && (!only_dma_buf() || report.name == dma_buf)) {
+            keep(gpu);
+            return report;
         }
-        throw error(errc::backend_absent, "reach memory of GPU " + std::to_string(ordinal), "",
-                    said + "see `barmap info`");
+        said += report.name + ": " + report.reason + "; ";
     }
-    return offered;
+    throw error(errc::backend_absent, "reach memory of GPU " + std::to_string(*ordinal), "",
+                said + "see `barmap info`");
 }
 
 namespace {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "gpu_memory.hpp"
 
+#include "driver/cuda/current_gpu.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -78,15 +80,12 @@ int ordinal_of_current_context(char const* operation) {
 }
 
 int ordinal_of(int cuda_device) {
-    cuda::driver_api const& cu = cuda::api();
-    CUdevice device = -1;
-    int ordinal = 0;
-    for (; cu.device_get(&device, ordinal) == cuda::success; ++ordinal)
-        if (device == cuda_device)
-            return ordinal;
-    cuda::check(cuda::error_invalid_device, "open CUDA device " + std::to_string(cuda_device),
-                "CUDA shows " + std::to_string(ordinal) + " to this process");
-    return -1; // not reached
+    (void)cuda::api(); // says why there is no driver
+    if (std::optional<int> const found = cuda::ordinal_with(cuda_device))
+        return *found;
+    throw error({cuda::error_invalid_device, cuda_category()},
+                "open CUDA device " + std::to_string(cuda_device), "",
+                "CUDA shows " + std::to_string(device::count()) + " to this process");
 }
 
 gpu_memory::gpu_memory(device const& gpu, std::size_t bytes, coherence wanted) {

@@ -4,6 +4,7 @@
 #include "api/batch_queue_state.hpp"
 #include "api/choice.hpp"
 #include "api/host_buffer_state.hpp"
+#include "driver/cuda/current_gpu.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "gpu/gpu_identity.hpp"
 #include "gpu/open_devices.hpp"
@@ -32,6 +33,12 @@ int device::count() noexcept try {
     cuda::driver_api const* cu = cuda::try_api(why);
     int count = 0;
     return cu && cu->device_get_count(&count) == cuda::success ? count : 0;
+} catch (std::bad_alloc const&) {
+    return 0; // the driver is loaded by the next call
+}
+
+int device::current_ordinal() noexcept try {
+    return cuda::current_ordinal().value_or(0);
 } catch (std::bad_alloc const&) {
     return 0; // the driver is loaded by the next call
 }

@@ -69,6 +69,31 @@ class Refusal(unittest.TestCase):
                 self.agent.register(memory)
         self.expect_work()
 
+    def test_gpu_memory_under_another_number(self):
+        on_gpu = self.memory(OnGpu, known=False)
+        for gpu in (1, 7):
+            wrong = As(on_gpu)
+            wrong.gpu = gpu
+            with self.subTest(gpu), self.assertRaises(self.errors.nixlBackendError):
+                self.agent.register(wrong)
+        self.expect_work()
+
+    @machine.on_simulated_gpus
+    def test_no_context_appears_on_another_gpu(self):
+        """Neither with the back-end nor with host memory: the current GPU pins it."""
+        program = (
+            "import ctypes, machine\n"
+            "machine.call('cuInit', 0)\n"
+            "machine.use_gpu(1)\n"
+            "agent = machine.Agent()\n"
+            "agent.register(machine.Pageable(1 << 20))\n"
+            "flags, active = ctypes.c_uint(), ctypes.c_int()\n"
+            "machine.call('cuDevicePrimaryCtxGetState', 0, ctypes.byref(flags), ctypes.byref(active))\n"
+            "assert not active.value, 'GPU 0 has a context'\n")
+        ended = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, check=False,
+                               cwd=os.path.dirname(os.path.abspath(machine.__file__)))
+        self.assertEqual((0, ""), (ended.returncode, ended.stderr if ended.returncode else ""))
+
     def test_segments_that_it_does_not_take(self):
         with self.assertRaises(self.errors.nixlNotFoundError):
             self.agent.nixl.register_memory([(0, 4096, 0, "")], "FILE")

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "driver/cuda/current_gpu.hpp"
+
+#include "driver/cuda/driver_api.hpp"
+
+#include <string>
+
+namespace barmap::cuda {
+
+std::optional<int> ordinal_with(CUdevice handle) noexcept {
+    driver_api const& cu = api();
+    CUdevice found = -1;
+    for (int ordinal = 0; cu.device_get(&found, ordinal) == success; ++ordinal)
+        if (found == handle)
+            return ordinal;
+    return std::nullopt;
+}
+
+std::optional<int> current_ordinal() {
+    std::string why;
+    driver_api const* const cu = try_api(why);
+    CUdevice current = -1;
+    if (!cu || cu->ctx_get_device(&current) != success)
+        return std::nullopt;
+    return ordinal_with(current);
+}
+
+} // namespace barmap::cuda
