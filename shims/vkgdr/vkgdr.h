@@ -45,7 +45,8 @@ typedef enum vkgdr_open_flags {
      */
     VKGDR_OPEN_FORCE_NON_COHERENT_BIT = 2,
     /* Fail unless the memory is coherent. */
-    VKGDR_OPEN_REQUIRE_COHERENT_BIT = 4
+    VKGDR_OPEN_REQUIRE_COHERENT_BIT = 4,
+    VKGDR_OPEN_REQUIRE_COHERENT = VKGDR_OPEN_REQUIRE_COHERENT_BIT /* as vkgdr's documents call it */
 } vkgdr_open_flags;
 
 /*

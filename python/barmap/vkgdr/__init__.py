@@ -33,7 +33,7 @@ class OpenFlags(_enum.IntEnum):
     FORCE_NON_COHERENT_BIT
         For finding missing alignment: memory counts as non-coherent, and each flush and invalidate
         is checked.
-    REQUIRE_COHERENT_BIT
+    REQUIRE_COHERENT_BIT, REQUIRE_COHERENT
         Fail unless memory is coherent.
 
     Examples
@@ -44,6 +44,7 @@ class OpenFlags(_enum.IntEnum):
     CURRENT_CONTEXT_BIT = _vkgdr.OPEN_CURRENT_CONTEXT_BIT
     FORCE_NON_COHERENT_BIT = _vkgdr.OPEN_FORCE_NON_COHERENT_BIT
     REQUIRE_COHERENT_BIT = _vkgdr.OPEN_REQUIRE_COHERENT_BIT
+    REQUIRE_COHERENT = REQUIRE_COHERENT_BIT
 
 
 class VkgdrError(RuntimeError):

@@ -13,7 +13,7 @@ namespace {
 
 using data_test = vkgdr_test;
 
-constexpr std::uint32_t open_flags[] = {by_context, by_context | VKGDR_OPEN_REQUIRE_COHERENT_BIT,
+constexpr std::uint32_t open_flags[] = {by_context, by_context | VKGDR_OPEN_REQUIRE_COHERENT,
                                         by_context | VKGDR_OPEN_FORCE_NON_COHERENT_BIT,
                                         by_context | VKGDR_OPEN_REQUIRE_COHERENT_BIT |
                                             VKGDR_OPEN_FORCE_NON_COHERENT_BIT};

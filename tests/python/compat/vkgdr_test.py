@@ -43,7 +43,8 @@ def test_names():
 
 def test_opening(driver):
     vkgdr.Vkgdr(0)
-    vkgdr.Vkgdr(device=0, flags=vkgdr.OpenFlags.REQUIRE_COHERENT_BIT)
+    assert vkgdr.OpenFlags.REQUIRE_COHERENT is vkgdr.OpenFlags.REQUIRE_COHERENT_BIT
+    vkgdr.Vkgdr(device=0, flags=vkgdr.OpenFlags.REQUIRE_COHERENT)
     vkgdr.Vkgdr(12345, vkgdr.OpenFlags.CURRENT_CONTEXT_BIT)
     vkgdr.Vkgdr(np.int64(0), np.uint32(0))
     vkgdr.Vkgdr.open_current_context(FORCED | vkgdr.OpenFlags.REQUIRE_COHERENT_BIT)
