@@ -72,7 +72,7 @@ def test_examples_without_a_gpu_say_so(tmp_path, example):
     (tmp_path / "torch.py").write_text("class cuda:\n    is_available = lambda: False\n")
     done = run(example, PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
-    assert done.stderr == f"{example}: needs a GPU that PyTorch can use\n"
+    assert f"{example}: needs a GPU that PyTorch can use" in done.stderr.splitlines()
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
@@ -90,7 +90,7 @@ def test_examples_without_a_framework_say_so(tmp_path, example, arguments, modul
     (tmp_path / f"{module}.py").write_text("raise ImportError('it is not here')")
     done = run(example, *arguments, PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
-    assert done.stderr == f"{example}: it is not here\n"
+    assert f"{example}: it is not here" in done.stderr.splitlines()
 
 
 def test_the_example_of_rings_without_a_compiler_says_so(tmp_path):

@@ -71,6 +71,7 @@ def test_the_public_interface_is_as_recorded():
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory):
     """Checks strictly, without what is not of this package, and reads NumPy's types once for all tests."""
+    pytest.importorskip("mypy", reason="mypy is not installed: pip install 'barmap[test]'")
     directory = tmp_path_factory.mktemp("mypy")
     settings = directory / "mypy.ini"
     settings.write_text("[mypy]\nstrict = True\n[mypy-torch,cupy,numba,pycuda.*,vllm.*]\n"
