@@ -63,6 +63,7 @@ from ._gpu_array import (
     GPUArray,
     to_gpu,
 )
+from ._include import get_include
 from ._pointers import (
     pointer_wrapper,
     pointer_wrapper_complex64,
@@ -201,6 +202,7 @@ __all__ = [
     "cudaStreamWaitEvent",
     "cudaStream_t",
     "dtype",
+    "get_include",
     "gpuarray",
     "major_version",
     "minor_version",

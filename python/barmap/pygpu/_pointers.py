@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, Optional, Type
 
+from .._numbers import unsigned
+
 
 class pointer_wrapper:
     """An address, and what keeps it valid.
@@ -31,6 +33,29 @@ class pointer_wrapper:
         self._array: Optional[Any] = None  # of one axis
         self._address = 0
         self._owner: Optional[object] = None
+
+    @classmethod
+    def from_address(cls, address: int, owner: Optional[object] = None) -> pointer_wrapper:
+        """A pointer to an address, on the device or elsewhere: it is not "safe".
+
+        Parameters
+        ----------
+        owner : object, optional
+            What keeps the memory; the pointer keeps it.
+
+        Raises
+        ------
+        OverflowError
+            If it is no address: negative, or of more than 64 bits.
+        TypeError
+            If it is no integer.
+
+        Examples
+        --------
+        >>> int(pygpu.pointer_wrapper_int32.from_address(4096))
+        4096
+        """
+        return cls._of_device(unsigned(address, "the address"), owner)
 
     @classmethod
     def _of_host(cls, array: Any) -> pointer_wrapper:
