@@ -9,6 +9,7 @@ The package manager, CMake, CTest and the tests of the other languages are stand
 import errno
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -118,92 +119,146 @@ class Scripts(InACopy):
         self.assertIn("build/demo.log", done.stderr)
 
 
+JUNIT = '<testsuite><testcase name="good" status="run"/></testsuite>'
+BAD_JUNIT = '<testsuite><testcase name="bad" status="fail"><failure message=""/></testcase></testsuite>'
+
+
 class Phases(InACopy):
     """scripts/test, whose phases do nothing but fail where a test wants it: $FAIL is a regular expression of
-    the command lines that do."""
+    the command lines that do. Each run of ctest and of pytest has one test."""
 
     def setUp(self):
         super().setUp()
         fail = f'echo "$line" >> {self.folder}/ran.log; ! echo "$line" | grep -qE "${{FAIL:-^$}}"'
+        of_junit = f"""if [ $status = 0 ]; then printf %s "${{JUNIT-$good}}"; else printf %s "${{BAD_JUNIT-$bad}}"; fi"""
+        texts = f"good='{JUNIT}' bad='{BAD_JUNIT}'"
         self.stand_in("bin/dpkg-query", "printf installed")
         self.stand_in("bin/clang++", "exit 0")
         self.stand_in("bin/cmake", f'line="cmake $* CXX=$CXX"; {fail}')
-        # Its summary says how many tests failed, on standard output and in the file of --output-log.
-        self.stand_in("bin/ctest", f"""line="ctest $*"; {fail}; status=$?
-            while [ "$1" != --output-log ]; do shift; done
-            log=$2
+        self.stand_in("bin/ctest", f"""line="ctest $*"; {fail}; status=$?; {texts}
             while [ "$1" != --output-junit ]; do shift; done
-            printf '%s' "${{JUNIT:-<testsuite/>}}" > "$2"
-            case $status in 0) told="100% tests passed, 0 tests failed out of 9" ;;
-            *) told="88% tests passed, 1 tests failed out of 9" ;; esac
-            echo "$told" | tee "$log"
-            echo "The following tests did not run:"
+            {of_junit} > "$2"
             exit $((status * 8))""")
-        self.stand_in("build/asan/bin/contract_tests",
-                      f'line="contract_tests $BARMAP_SIM $TEST_JOBS"; echo "skipped: a.b: no dma-buf"; {fail}')
-        for name in ("python", "cross"):
-            self.stand_in(f"tests/{name}/run.sh", f'line="{name} $*"; {fail}')
-        for directory in ("unit", "tools"):
-            self.stand_in(f"build/dev/tests/{directory}/CTestTestfile.cmake", "")
+        self.stand_in("build/asan/bin/contract_tests", f"""line="contract_tests $BARMAP_SIM $TEST_JOBS"; {fail}; status=$?
+            echo "$((3 - status)) passed, $status failed, 0 left out, 1 skipped"
+            echo "skipped: a.b: no dma-buf"
+            exit $status""")
+        self.stand_in("tests/python/run.sh", f"""line="python $*"; {fail}; status=$?; {texts}
+            {of_junit} > "$JUNIT_DIRECTORY/python.first.xml"
+            exit $status""")
+        self.stand_in("tests/cross/run.sh", f"""line="cross $*"; {fail}; status=$?
+            echo "arm64, pages of 4 KiB, unit tests: $((5 - status)) passed, $status failed, 2 left out, 0 skipped"
+            exit $status""")
 
-    def run_test(self, *arguments, fail="^$"):
+    def run_test(self, *arguments, fail="^$", script="test"):
         (self.folder / "ran.log").unlink(missing_ok=True)
         os.environ["FAIL"] = fail
         self.addCleanup(os.environ.pop, "FAIL", None)
-        done = self.run_script("test", *arguments)
-        self.ran = (self.folder / "ran.log").read_text()
+        done = self.run_script(script, *arguments)
+        log = self.folder / "ran.log"
+        self.ran = log.read_text() if log.exists() else ""
         return done
 
-    def test_all_phases_pass(self):
+    def commands(self):
+        """What ran, but for the numbers of the files."""
+        return [re.sub(r"\.\d+\.xml", ".xml", line) for line in self.ran.splitlines()]
+
+    def expect_last(self, done, passed, failed, skipped):
+        self.assertEqual(f"{passed} passed, {failed} failed, {skipped} skipped", done.stdout.splitlines()[-1])
+        self.assertEqual(min(failed, 1), done.returncode, done.stdout + done.stderr)
+
+    def test_without_arguments_each_test_runs_once_in_a_build_as_users_make_it(self):
         done = self.run_test()
-        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
-        self.assertEqual("100% tests passed, 0 tests failed out of 9", done.stdout.splitlines()[-1])
+        self.expect_last(done, 2, 0, 0)
         self.assertNotIn("FAILED", done.stdout)
-        for tests in ("contract_tests 1 [1-9]", "ctest .*asan", "ctest .*tsan", "python", "cross", "ctest .*dev"):
+        self.assertRegex(self.ran, "(?m)^cmake --preset test .*-DCMAKE_UNITY_BUILD=OFF")
+        self.assertRegex(self.ran, "(?m)^ctest .*--preset test -LE \\^extra\\$$")
+        self.assertRegex(self.ran, "(?m)^python")
+        self.assertNotRegex(self.ran, "asan|tsan|cross|contract_tests")
+
+    def test_all_phases_pass(self):
+        done = self.run_test("--all")
+        # ctest: main, extra, asan, and tsan twice; pytest; the program of contract tests; one program in the emulator.
+        self.expect_last(done, 5 + 1 + 3 + 5, 0, 1)
+        self.assertNotIn("FAILED", done.stdout)
+        for tests in ("contract_tests 1 [1-9]", "ctest .*asan", "ctest .*tsan", "python", "cross", "ctest .*-L .extra"):
             self.assertRegex(self.ran, f"(?m)^{tests}")
-        self.assertRegex(self.ran, "--target .*tests/tools/all")
-        self.assertNotIn("tests/unit/all", self.ran)
         self.assertRegex(self.ran, "--preset asan .* CXX=clang\\+\\+\n")
         self.assertRegex(self.ran, "--preset tsan .* CXX=\n")
+
+    def test_the_rest_is_what_all_adds(self):
+        self.run_test("--all")
+        everything = self.commands()
+        self.run_test()
+        users = self.commands()
+        done = self.run_test("--rest")
+        self.expect_last(done, 12, 0, 1)
+        self.assertEqual(sorted(everything), sorted(users + self.commands()))
 
     def test_without_clang_the_sanitizers_are_the_systems(self):
         self.stand_in("bin/clang++", "exit 1")  # as where its sanitizers are not installed
         done = self.run_test("asan")
-        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.expect_last(done, 4, 0, 1)
         self.assertRegex(self.ran, "--preset asan .* CXX=\n")
         self.assertIn("skipped: asan: the build by clang: it or its sanitizers are not installed\n", done.stdout)
 
     def test_a_phase_whose_tests_fail_does_not_stop_the_others(self):
-        phases = (("asan", "contract_tests 1"), ("asan", "ctest .*asan"), ("tsan", "ctest .*tsan .*threads"),
-                  ("python", "python"), ("cross", "cross"), ("programs", "ctest .*dev"))
+        phases = (("main", "ctest .*test -LE"), ("asan", "contract_tests 1"), ("asan", "ctest .*asan"),
+                  ("tsan", "ctest .*tsan .*threads"), ("python", "python"), ("cross", "cross"),
+                  ("extra", "ctest .*-L .extra"))
         for phase, tests in phases:
             with self.subTest(tests):
-                done = self.run_test(fail=tests)
-                self.assertEqual(1, done.returncode)
-                *before, last = done.stdout.splitlines()
-                self.assertIn("tests passed", last)
+                done = self.run_test("--all", fail=tests)
+                self.expect_last(done, 13, 1, 1)
                 self.assertEqual([f"FAILED: {phase}. To repeat it: scripts/test {phase}"],
-                                 [line for line in before if line.startswith("FAILED")])
+                                 [line for line in done.stdout.splitlines() if line.startswith("FAILED")])
                 for _, others in phases:
                     self.assertRegex(self.ran, f"(?m)^{others}")
 
     def test_a_failed_build_skips_only_the_tests_of_its_phase(self):
-        done = self.run_test(fail="cmake --build --preset (asan|dev)|cmake --preset tsan")
-        self.assertEqual(1, done.returncode)
-        self.assertNotRegex(self.ran, "ctest .*(asan|tsan|dev)|cmake --build --preset tsan")
+        done = self.run_test("--all", fail="cmake --build --preset asan|cmake --preset tsan")
+        self.assertNotRegex(self.ran, "ctest .*(asan|tsan)|cmake --build --preset tsan")
         self.assertRegex(self.ran, "(?m)^python")
-        self.assertEqual(["asan", "tsan", "programs"],
+        self.assertEqual(["asan", "tsan"],
                          [line.split()[-1] for line in done.stdout.splitlines() if "FAILED" in line])
-        self.assertNotIn("tests passed", done.stdout.splitlines()[-1])  # of another phase
+        for phase in ("asan", "tsan"):
+            self.assertIn(f"{phase} failed outside of its tests, which counts as one that failed\n", done.stdout)
+        self.expect_last(done, 8, 2, 0)
+
+    def test_a_suite_that_ends_before_it_has_counted_has_failed(self):
+        for phase, stand_in in (("asan", "build/asan/bin/contract_tests"), ("cross", "tests/cross/run.sh"),
+                                ("python", "tests/python/run.sh"), ("main", "bin/ctest")):
+            with self.subTest(phase):
+                text = (self.folder / stand_in).read_text()
+                self.stand_in(stand_in, "exit 0")
+                done = self.run_test(phase)
+                self.assertEqual(1, done.returncode)
+                self.assertRegex(done.stdout.splitlines()[-1], "^[01] passed, 1 failed, 0 skipped$")
+                self.assertRegex(done.stdout, f"{phase} (ran no test|failed outside of its tests), which counts as one")
+                (self.folder / stand_in).write_text(text)
+
+    def test_no_test_is_a_failure(self):
+        os.environ["JUNIT"] = "<testsuite/>"
+        self.addCleanup(os.environ.pop, "JUNIT", None)
+        done = self.run_test("python", "-k", "nothing")
+        self.assertIn("python ran no test, which counts as one that failed\n", done.stdout)
+        self.expect_last(done, 0, 1, 0)
+
+    def test_what_ctest_cannot_start_has_failed(self):
+        os.environ["BAD_JUNIT"] = """<testsuite><testcase name="lost" status="notrun">
+            <skipped message="Unable to find executable"/></testcase></testsuite>"""
+        self.addCleanup(os.environ.pop, "BAD_JUNIT", None)
+        done = self.run_test("main", fail="ctest")
+        self.expect_last(done, 0, 1, 0)
+        self.assertNotIn("outside of its tests", done.stdout)
 
     def test_one_phase_is_repeated_with_the_tests_that_are_named(self):
         done = self.run_test("asan", "-R", "a ring", fail="ctest")
-        self.assertEqual(1, done.returncode)
         self.assertRegex(self.ran, "(?m)^ctest .*--preset asan .*-R a ring$")
-        self.assertNotRegex(self.ran, "tsan|python|cross|preset dev|-LE")
+        self.assertNotRegex(self.ran, "tsan|python|cross|preset test|-LE")
         self.assertNotIn("contract_tests", self.ran)
         self.assertIn("scripts/test asan '-R' 'a ring'\n", done.stdout)
-        self.assertEqual("88% tests passed, 1 tests failed out of 9", done.stdout.splitlines()[-1])
+        self.expect_last(done, 0, 1, 0)
 
     def test_what_failed_is_repeated_though_ctest_does_not_know_it(self):
         done = self.run_test("asan", "--rerun-failed", fail="contract_tests 1")
@@ -224,35 +279,43 @@ class Phases(InACopy):
             <testcase name="py"><skipped type="pytest.skip" message="no torch"/></testcase></testsuite>"""
         self.addCleanup(os.environ.pop, "JUNIT", None)
         self.stand_in("tests/cross/run.sh", "echo skipped: all of it: there is no emulator; exit 77")
-        done = self.run_test(fail="ctest .*asan")
+        done = self.run_test("--all")
         told = [line for line in done.stdout.splitlines() if line.startswith("skipped: ")]
-        for phase in ("asan", "programs"):
+        for phase in ("main", "asan", "extra"):
             for line in ("f.d and 1 more: no Vulkan <here>: install it", "docs: no doxygen here",
                          "quiet: without a reason", "py: no torch"):
                 self.assertIn(f"skipped: {phase}: {line}", told)
         self.assertIn("skipped: tsan: f.d and 3 more: no Vulkan <here>: install it", told)
         self.assertIn("skipped: asan: a.b: no dma-buf", told)
         self.assertEqual(1, told.count("skipped: cross: all of it: there is no emulator"))
-        self.assertIn("tests passed", done.stdout.splitlines()[-1])
+        self.expect_last(done, 6 + 3, 0, 6 * 5 + 1 + 1)
         self.run_test("tsan")  # alone: what was skipped earlier is not told again
-        self.assertEqual(0, self.run_script("test", "python").stdout.count("skipped: "))
+        self.assertEqual(0, self.run_script("test", "cross").stdout.count("skipped: tsan"))
 
-    def test_quick_and_gpu_say_how_to_repeat_them(self):
-        for mode in ("--quick", "--gpu"):
-            with self.subTest(mode):
-                done = self.run_test(mode, fail="ctest")
-                self.assertEqual(1, done.returncode)
-                self.assertIn(f"To repeat it: scripts/test {mode}\n", done.stdout)
-                self.assertIn("tests passed", done.stdout.splitlines()[-1])
+    def test_the_run_on_a_gpu_says_how_to_repeat_it(self):
+        done = self.run_test("--gpu", fail="ctest")
+        self.assertIn("To repeat it: scripts/test --gpu\n", done.stdout)
+        self.expect_last(done, 0, 1, 0)
 
     def test_without_a_cross_compiler_nothing_has_failed(self):
         self.stand_in("tests/cross/run.sh", "exit 77")
-        self.assertEqual(0, self.run_script("test", "cross").returncode)
+        self.expect_last(self.run_test("cross"), 0, 0, 1)
 
     def test_an_unknown_phase_is_refused(self):
         refused = self.run_script("test", "nonsense")
         self.assertEqual((2, ""), (refused.returncode, refused.stdout))
         self.assertIn("asan", refused.stderr)
+
+    def test_continuous_integration_sums_what_users_run_and_the_rest(self):
+        shutil.copytree(ROOT / ".ci", self.folder / ".ci")
+        done = self.run_test(script="../.ci/run")
+        self.expect_last(done, 14, 0, 1)
+        self.assertEqual(1, self.ran.count("-LE ^extra$"))
+        done = self.run_test(script="../.ci/run", fail="^python|^contract_tests")
+        self.expect_last(done, 12, 2, 1)
+        self.stand_in("scripts/test", "echo nothing")  # a part without its last line
+        done = self.run_test(script="../.ci/run")
+        self.expect_last(done, 0, 1, 0)
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ public:
         }
         while (!running_.empty())
             wait_for_one();
-        std::printf("%d passed, %d processes failed, %d left out, %d skipped\n", passed_, failed_,
+        std::printf("%d passed, %d failed, %d left out, %d skipped\n", passed_, failed_,
                     out_, skipped_);
         for (auto const& [why, tests] : why_skipped_) {
             std::string const others = " and " + std::to_string(tests.size() - 1) + " more";
@@ -136,7 +136,7 @@ private:
         running_.erase(found);
         long const tests = count(ended.told);
         if (status != 0 || tests != ended.tests) { // a test may have ended the process
-            ++failed_;
+            failed_ += int(std::max(ended.tests - tests, 1L));
             std::printf("FAILED (status %#x): %s\n", unsigned(status), ended.group.c_str());
             std::rewind(ended.output);
             for (int c; (c = std::getc(ended.output)) != EOF;)
@@ -164,7 +164,7 @@ private:
         return tests;
     }
 
-    int jobs_, passed_ = 0, skipped_ = 0, failed_ = 0, out_ = 0; ///< failed: processes
+    int jobs_, passed_ = 0, skipped_ = 0, failed_ = 0, out_ = 0;
     std::vector<std::string> left_out_;
     std::map<std::string, std::vector<std::string>> why_skipped_; ///< for each reason, the tests
     std::map<pid_t, started> running_;
