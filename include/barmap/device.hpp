@@ -131,6 +131,8 @@ public:
     [[nodiscard]] std::string const& pci_address() const noexcept; ///< "0000:65:00.0"
     [[nodiscard]] int driver_version() const noexcept; ///< of the CUDA API, 13000 for 13.0
     [[nodiscard]] bool simulated() const noexcept;
+    /// Zeros if no usable backend reports the size; BARMAP_LOG=info says why.
+    /// @throws error errc::forked_child, errc::checkpointed
     [[nodiscard]] bar1_info bar1() const;
 
     /// A report for each backend, in order. Starts those that have not been needed so far.

@@ -53,7 +53,8 @@ struct pin_options {
     /// Widens the range to whole pages of gpu_page_size bytes, which may hold other memory of the
     /// process. The range may then also start or end outside of the allocation.
     bool whole_pages = false;
-    /// Maps through BAR1 even where the CPU also has a coherent link to the GPU.
+    /// Maps through BAR1 even where the CPU also has a coherent link to the GPU. NVIDIA's driver
+    /// allows that up to R590; later ones make it errc::unsupported_operation.
     bool force_pcie = false;
     /// Makes pin::event_fd() and pin::next_event() report when the GPU driver revokes the memory.
     /// Only barmap's gdrdrv in callback mode can (backend_report::events). The pin then holds a

@@ -120,8 +120,10 @@ cuda::memory query_memory(device_state& device, CUdeviceptr address, std::size_t
 
 void expect_offered(backend_properties const& backend, pin_options const& how) {
     if (how.force_pcie && !backend.forces_pcie)
-        throw error(errc::unsupported_operation, "force the PCIe path", "",
-                    "pin without force_pcie");
+        throw error(
+            errc::unsupported_operation, "force the PCIe path", "",
+            "pin without force_pcie: a GPU with a coherent link is mapped by that link only "
+            "(with rm: by NVIDIA's driver from R595 on, or one that is not known)");
     if (how.events && !backend.events)
         throw error(errc::unsupported_operation, "report when the GPU driver revokes memory", "",
                     "pin without events; only barmap's own kernel module gdrdrv reports them, if "

@@ -4,6 +4,7 @@
 #include "api/batch_queue_state.hpp"
 #include "api/choice.hpp"
 #include "api/host_buffer_state.hpp"
+#include "base/log.hpp"
 #include "driver/cuda/current_gpu.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "gpu/gpu_identity.hpp"
@@ -135,9 +136,12 @@ bar1_info device::bar1() const {
     for (std::unique_ptr<backend_slot> const& slot : state_->slots) {
         if (!slot->capabilities().quick_start || !slot->usable())
             continue;
-        auto const size = slot->named([&] { return slot->get().bar1(); });
-        if (size)
-            return *size;
+        try {
+            if (auto const size = slot->named([&] { return slot->get().bar1(); }))
+                return *size;
+        } catch (error const& failure) {
+            log::info(failure.what()); // no mapping depends on it
+        }
     }
     return {};
 }

@@ -312,7 +312,7 @@ private:
 };
 
 TEST(adaptive_test, memory_is_mapped_while_another_thread_measures_engines) {
-    engine_machine machine(nullptr, {.gpu = fake::rm::generation::unknown}); // without a channel
+    engine_machine machine(nullptr, {.chip = fake::rm::unknown_chip}); // without a channel
     device const gpu = device::open(0);
     device_block block(mib);
     pin const pinned = gpu.pin(block.address(), mib);

@@ -94,9 +94,8 @@ TEST(batch_failure_test, none_is_allowed_or_none_is_there) {
 // Before Hopper a channel reads nothing above 2^40, where CUDA's memory is, but for its pools'.
 TEST(batch_failure_test, older_generations_read_their_words_below_2_40) {
     set_environment("BARMAP_SIM_MEMORY", "128M"); // so little fits below 2^40, even under ASan
-    for (auto const which : {fake::rm::generation::turing, fake::rm::generation::ampere,
-                             fake::rm::generation::ada}) {
-        engine_machine machine("channel", {.gpu = which});
+    for (auto const which : {"TU102", "GA100", "AD102"}) {
+        engine_machine machine("channel", {.chip = which});
         batch_program p;
         p.expect_to_work(1);
         open_stream stream;
@@ -110,7 +109,7 @@ TEST(batch_failure_test, older_generations_read_their_words_below_2_40) {
 }
 
 TEST(batch_failure_test, older_generations_take_the_driver_if_pools_lie_elsewhere) {
-    engine_machine machine(nullptr, {.gpu = fake::rm::generation::ampere});
+    engine_machine machine(nullptr, {.chip = "GA100"});
     changed_driver elsewhere;
     static CUdeviceptr held = 0;
     elsewhere->mem_alloc_from_pool_async = [](CUdeviceptr* to, std::size_t bytes, CUmemoryPool,

@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(ways, batch_test, over(batch_ways()), name_of_way);
 /// Other structures of the driver's, and another generation's classes: the copies are the same.
 std::vector<engine_way> other_series() {
     return {{"hopper_535", "channel", {.series = 535}},
-            {"blackwell_610", "channel", {.series = 610, .gpu = fake::rm::generation::blackwell}}};
+            {"blackwell_610", "channel", {.series = 610, .chip = "GB100"}}};
 }
 class batch_series_test : public batch_test {};
 INSTANTIATE_TEST_SUITE_P(ways, batch_series_test, over(other_series()), name_of_way);
@@ -45,8 +45,8 @@ TEST_P(batch_series_test, moves_pieces_in_the_order_of_streams) {
     stream.open();
     stream.synchronize();
     EXPECT_TRUE(p.queue.done(ticket));
-    EXPECT_TRUE(same_bytes(
-        p.host.bytes(), p.host_after(list, std::vector<std::byte>(batch_program::size), there)));
+    EXPECT_TRUE(same_bytes(p.host.bytes(),
+                           p.host_after(list, std::vector<std::byte>(batch_program::size), there)));
 }
 
 TEST_P(batch_test, moves_scattered_pieces_and_nothing_else) {

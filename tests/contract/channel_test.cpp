@@ -60,7 +60,7 @@ TEST(channel_test, is_absent_where_the_driver_or_the_gpu_is_not_known) {
         {{.version = "700.10"}, "driver version 700.10"},
         {{.version = "quite new"}, "driver version quite new"},
         {{.version = "580"}, "driver version 580"},
-        {{.gpu = fake::rm::generation::unknown}, "generation"},
+        {{.chip = fake::rm::unknown_chip}, "generation"},
         {{.all_engines_shared = true}, "copy engine that nothing else uses"},
     };
     for (auto const& each : cases) {
@@ -365,27 +365,20 @@ TEST(channel_test, takes_an_engine_of_its_own) {
     EXPECT_EQ(machine.gpu().done().engine_type, copy4);
 }
 
-TEST(generation_test, knows_the_series_that_were_looked_at) {
-    using engine::series_of;
-    EXPECT_EQ(series_of("580.159.04").number, 580u);
-    EXPECT_TRUE(series_of("580.1").long_map());
-    EXPECT_FALSE(series_of("575.1").long_map());
-    EXPECT_TRUE(series_of("575.1").long_schedule());
-    EXPECT_FALSE(series_of("570.1").long_schedule());
-    EXPECT_TRUE(series_of("550.1").long_unmap());
-    EXPECT_FALSE(series_of("545.1").long_unmap());
-    EXPECT_TRUE(series_of("610.1").shifted_channel());
-    EXPECT_FALSE(series_of("595.1").shifted_channel());
-    for (char const* unknown : {"", "580", ".580", "581.1", "525.1", "999999999999.1", "5e2.1"})
-        expect_refusal([&] { (void)series_of(unknown); }, errc::backend_absent, "driver version");
-}
-
 TEST(generation_test, takes_the_newest_whose_classes_are_all_there) {
     using engine::generation_of;
     std::vector<std::uint32_t> hopper{0xc86f, 0xc8b5, 0xc661, 0xc56f, 0xc7b5, 0xc561};
     EXPECT_EQ(generation_of(hopper).name, "Hopper");
     hopper[1] = 0;
     EXPECT_EQ(generation_of(hopper).name, "Ampere B or Ada");
+    for (fake::rm::data::chip const& each : fake::rm::data::chips) {
+        engine::generation const& found =
+            generation_of(std::vector<std::uint32_t>(each.classes.begin(), each.classes.end()));
+        fake::rm::channel_classes const newest = fake::rm::classes_of(each.name);
+        EXPECT_EQ(found.channel, newest.channel) << each.name;
+        EXPECT_EQ(found.copy, newest.copy) << each.name;
+        EXPECT_TRUE(fake::rm::lists(each.name, found.usermode)) << each.name;
+    }
     EXPECT_EQ(refusal_of([] { (void)generation_of({}); }).code,
               make_error_code(errc::backend_absent));
 }

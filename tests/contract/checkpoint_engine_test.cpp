@@ -217,8 +217,8 @@ TEST(checkpoint_batch, engines_that_were_given_up_stay_so) {
     p.expect_to_work(1);
 }
 
-void expect_batches_to_be_refused_without_prepare(fake::rm::generation which) {
-    engine_machine machine("channel", {.gpu = which});
+void expect_batches_to_be_refused_without_prepare(std::string_view which) {
+    engine_machine machine("channel", {.chip = which});
     batch_program p;
     p.expect_to_work(1);
     batch_ticket const before = p.queue.submit(p.pieces(3, 100));
@@ -234,13 +234,13 @@ void expect_batches_to_be_refused_without_prepare(fake::rm::generation which) {
 }
 
 TEST(checkpoint_batch, without_prepare_is_refused_by_the_channel) {
-    expect_batches_to_be_refused_without_prepare(fake::rm::generation::hopper);
+    expect_batches_to_be_refused_without_prepare("GH100");
 }
 
 // Its block is a pool's, which has no IPC handle to tell its objects by.
 TEST(checkpoint_batch, without_prepare_is_refused_by_an_older_channel) {
     set_environment("BARMAP_SIM_MEMORY", "128M"); // so little fits below 2^40, even under ASan
-    expect_batches_to_be_refused_without_prepare(fake::rm::generation::ampere);
+    expect_batches_to_be_refused_without_prepare("GA100");
 }
 
 TEST(checkpoint_ring, keeps_its_messages_and_its_place) {

@@ -53,13 +53,12 @@ inline constexpr auto name_of_way = [](auto const& info) { return std::string(in
 
 // Every generation, and every structure that differs between series of the driver.
 inline std::vector<engine_way> held_ways() {
-    using fake::rm::generation;
     return {{"driver", "driver", {}},
-            {"channel_hopper_580", "channel", {.series = 580, .gpu = generation::hopper}},
-            {"channel_turing_550", "channel", {.series = 550, .gpu = generation::turing}},
-            {"channel_ampere_570", "channel", {.series = 570, .gpu = generation::ampere}},
-            {"channel_ada_535", "channel", {.series = 535, .gpu = generation::ada}},
-            {"channel_blackwell_610", "channel", {.series = 610, .gpu = generation::blackwell}}};
+            {"channel_hopper_580", "channel", {.series = 580, .chip = "GH100"}},
+            {"channel_turing_550", "channel", {.series = 550, .chip = "TU102"}},
+            {"channel_ampere_570", "channel", {.series = 570, .chip = "GA100"}},
+            {"channel_ada_535", "channel", {.series = 535, .chip = "AD102"}},
+            {"channel_blackwell_610", "channel", {.series = 610, .chip = "GB100"}}};
 }
 
 } // namespace barmap::contract

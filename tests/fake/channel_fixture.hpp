@@ -73,9 +73,9 @@ protected:
         make_doorbell();
     }
     void make_doorbell() {
-        auto const classes = rm::classes_of(driver_->how().gpu);
+        auto const classes = rm::classes_of(driver_->how().chip);
         abi::usermode_parameters page_wanted{1, 0};
-        bool const with = classes.usermode >= 0xc661;
+        bool const with = !rm::structure_of_class(classes.usermode).empty();
         note(allocate(classes.usermode, subdevice_, with ? &page_wanted : nullptr,
                       with ? sizeof page_wanted : 0, &usermode_));
         doorbell_view_ = map_whole(usermode_, abi::usermode_bytes);
@@ -83,7 +83,7 @@ protected:
     void make_channel(bool scheduled = true) {
         std::memset(host_ + notifier_at, 0, page);
         *word(block_view_, userd_at + abi::userd_gp_put) = put_ = 0;
-        auto const classes = rm::classes_of(driver_->how().gpu);
+        auto const classes = rm::classes_of(driver_->how().chip);
         abi::channel_group_parameters group{0, 0, space_, engine, 0};
         note(allocate(abi::class_channel_group, device_, &group, sizeof group, &group_));
         abi::time_slice_parameters slice{1000};
@@ -99,8 +99,12 @@ protected:
             return;
         abi::schedule_parameters schedule{1, 0, 0};
         abi::schedule_parameters_535 older{1, 0};
-        note(driver_->how().series < 575 ? control(channel_, abi::cmd_schedule, older)
-                                         : control(channel_, abi::cmd_schedule, schedule));
+        note(has_third_of_schedule() ? control(channel_, abi::cmd_schedule, schedule)
+                                     : control(channel_, abi::cmd_schedule, older));
+    }
+    [[nodiscard]] bool has_third_of_schedule() const {
+        return rm::is_size<abi::schedule_parameters>("NVA06F_CTRL_GPFIFO_SCHEDULE_PARAMS",
+                                                     driver_->how().series);
     }
     void make_bound_channel() {
         make_channel();
@@ -196,7 +200,7 @@ protected:
     static std::uint32_t low(std::uint64_t address) { return static_cast<std::uint32_t>(address); }
     [[nodiscard]] words bind() const {
         words result;
-        add(result, abi::method_set_object, {rm::classes_of(driver_->how().gpu).copy});
+        add(result, abi::method_set_object, {rm::classes_of(driver_->how().chip).copy});
         add(result, abi::method_set_semaphore,
             {high(semaphore_address_), low(semaphore_address_), 0});
         return result;

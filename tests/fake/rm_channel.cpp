@@ -3,8 +3,8 @@
 
 #include "fake/copy_engine.hpp"
 #include "fake/rm_driver.hpp"
+#include "fake/rm_parameters.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -13,56 +13,30 @@ namespace {
 
 constexpr std::uint64_t huge_page = 2u << 20;
 constexpr std::uint64_t userd_alignment = 512;
-constexpr unsigned channels_change_again = 610;
 
-bool all_zero(std::byte const* from, std::size_t bytes) {
-    return std::all_of(from, from + bytes, [](std::byte each) { return each == std::byte{0}; });
+bool has_extended_base(channel_classes const& of) {
+    constexpr std::uint32_t hopper = 0xc86f;
+    return of.channel >= hopper;
 }
 
-/// From Hopper on.
-bool has_extended_base(generation which) {
-    return which == generation::hopper || which == generation::blackwell;
+/// RM's copy of a class's parameters.
+template <class Parameters>
+bool take(abi::alloc_parameters const& request, Parameters& to) {
+    auto const* const from = reinterpret_cast<std::byte const*>(request.parameters);
+    if (from)
+        std::memcpy(&to, from, sizeof to);
+    return from != nullptr;
 }
 
 template <class Parameters>
 bool all_zero(Parameters const& what) {
-    return all_zero(reinterpret_cast<std::byte const*>(&what), sizeof what);
+    return rm::all_zero(reinterpret_cast<std::byte const*>(&what), sizeof what);
 }
 
 } // namespace
 
-channel_classes classes_of(generation which) noexcept {
-    switch (which) {
-    case generation::turing:
-        return {0xc46f, 0xc5b5, 0xc461};
-    case generation::ampere:
-        return {0xc56f, 0xc6b5, 0xc561};
-    case generation::ada:
-        return {0xc56f, 0xc7b5, 0xc561};
-    case generation::hopper:
-        return {0xc86f, 0xc8b5, 0xc661};
-    case generation::blackwell:
-        return {0xc96f, 0xc9b5, 0xc761};
-    case generation::unknown:
-        break;
-    }
-    return {0xcf6f, 0xcfb5, 0xcf61};
-}
-
 channel_objects::channel_objects(rm_driver& driver)
-    : driver_(driver), classes_(classes_of(driver.how().gpu)) {}
-
-template <class Parameters>
-bool channel_objects::take(abi::alloc_parameters const& request, Parameters& to,
-                           std::size_t known) const {
-    auto const* const from = reinterpret_cast<std::byte const*>(request.parameters);
-    std::size_t const given = request.parameters_size;
-    if (!from || given < known || given > sizeof to || !all_zero(from + known, given - known))
-        return false;
-    to = {};
-    std::memcpy(&to, from, known);
-    return true;
-}
+    : driver_(driver), classes_(classes_of(driver.how().chip)) {}
 
 std::uint32_t channel_objects::add(client& owner, abi::alloc_parameters& request, object added) {
     added.parent = request.parent;
@@ -77,7 +51,7 @@ std::uint32_t channel_objects::alloc(client& owner, abi::alloc_parameters& reque
         return channel(owner, request);
     if (wanted == classes_.copy)
         return copy_object(owner, request);
-    if (wanted == classes_.usermode)
+    if (is_usermode(wanted) && lists(driver_.how().chip, wanted))
         return usermode(owner, request);
     switch (wanted) {
     case abi::class_address_space:
@@ -98,8 +72,7 @@ std::uint32_t channel_objects::address_space(client& owner, abi::alloc_parameter
     if (!device)
         return driver_.refuse("an address space under no device", err_invalid_object_parent);
     abi::address_space_parameters wanted{};
-    std::size_t const known = driver_.how().series < 580 ? 48 : sizeof wanted;
-    if (!take(request, wanted, known) || !all_zero(wanted))
+    if (!take(request, wanted) || !all_zero(wanted))
         return driver_.refuse("an address space's parameters", abi::err_invalid_param_struct);
     object made{0, 0, device->ordinal, nullptr};
     made.space = std::make_shared<gpu::address_space>();
@@ -125,10 +98,8 @@ std::uint32_t channel_objects::local_memory(client& owner, abi::alloc_parameters
     if (!device)
         return driver_.refuse("video memory under no device", err_invalid_object_parent);
     abi::memory_alloc_parameters wanted{};
-    std::size_t const known = driver_.how().series <= 535 ? 120 : sizeof wanted;
-    if (!take(request, wanted, known))
-        return driver_.refuse("the size of video memory's parameters",
-                              abi::err_invalid_param_struct);
+    if (!take(request, wanted))
+        return driver_.refuse("video memory without parameters", abi::err_invalid_param_struct);
     std::uint64_t const size = wanted.size;
     bool const as_known = wanted.flags == abi::alloc_flags_video_memory &&
                           wanted.attributes == abi::attributes_contiguous_huge &&
@@ -176,10 +147,9 @@ std::uint32_t channel_objects::usermode(client& owner, abi::alloc_parameters& re
     object const* const subdevice = owner.find(request.parent, abi::class_subdevice);
     if (!subdevice)
         return driver_.refuse("a user-mode page under no subdevice", err_invalid_object_parent);
-    constexpr std::uint32_t first_with_parameters = 0xc661;
     abi::usermode_parameters wanted{};
     bool const as_known =
-        request.object_class < first_with_parameters
+        structure_of_class(request.object_class).empty()
             ? !request.parameters && !request.parameters_size
             : take(request, wanted) && wanted.bar1_mapping == 1 && wanted.privileged == 0;
     if (!as_known)
@@ -213,14 +183,13 @@ std::uint32_t channel_objects::group(client& owner, abi::alloc_parameters& reque
 }
 
 std::uint32_t channel_objects::channel(client& owner, abi::alloc_parameters& request) {
-    return driver_.how().series >= channels_change_again
+    return is_size<abi::channel_parameters_610>("NV_CHANNEL_ALLOC_PARAMS", driver_.how().series)
                ? channel_of<abi::channel_parameters_610>(owner, request)
                : channel_of<abi::channel_parameters>(owner, request);
 }
 
 template <class Parameters>
 std::uint32_t channel_objects::channel_of(client& owner, abi::alloc_parameters& request) {
-    unsigned const series = driver_.how().series;
     object const* const parent = owner.find(request.parent, abi::class_channel_group);
     if (!parent)
         return driver_.refuse("a channel of no group", err_invalid_object_parent);
@@ -228,9 +197,8 @@ std::uint32_t channel_objects::channel_of(client& owner, abi::alloc_parameters& 
         if (each.parent == request.parent)
             return driver_.refuse("a second channel of a group", err_invalid_argument);
     Parameters wanted{};
-    std::size_t const known = series <= 525 ? 304 : series <= 565 ? 360 : sizeof wanted;
-    if (!take(request, wanted, known))
-        return driver_.refuse("the size of a channel's parameters", abi::err_invalid_param_struct);
+    if (!take(request, wanted))
+        return driver_.refuse("a channel without parameters", abi::err_invalid_param_struct);
     object const* const notifier = owner.find(wanted.error_notifier, abi::class_os_descriptor);
     object const* const userd = owner.find(wanted.userd_memory[0], abi::class_local_memory);
     auto userd_memory =
@@ -255,7 +223,7 @@ std::uint32_t channel_objects::channel_of(client& owner, abi::alloc_parameters& 
     made.channel = std::make_shared<gpu::channel>(gpu::channel::wiring{
         parent->space, wanted.gpfifo_address, wanted.gpfifo_entries, userd_memory, userd_offset,
         notifier->reached, wanted.engine_type, classes_.copy, driver_.copy_engine().new_token(),
-        parent->ordinal, has_extended_base(driver_.how().gpu)});
+        parent->ordinal, has_extended_base(classes_)});
     wanted.error_notifier = wanted.userd_memory[0] = 0;
     wanted.gpfifo_address = wanted.userd_offset[0] = 0;
     wanted.gpfifo_entries = wanted.engine_type = 0;

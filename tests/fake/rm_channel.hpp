@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fake/rm_objects.hpp"
+#include "fake/rm_tables.hpp"
 
 #include <array>
 #include <optional>
@@ -14,21 +15,14 @@ namespace barmap::fake::rm {
 
 constexpr std::uint64_t small_page = 4096;
 
-/// GPUs with other classes of channels.
-enum class generation { turing, ampere, ada, hopper, blackwell, unknown };
-
-struct channel_classes {
-    std::uint32_t channel, copy, usermode;
-};
-[[nodiscard]] channel_classes classes_of(generation which) noexcept;
-
 /// The part of the fake RM that a channel on a copy engine is made of. Answers with an NV_STATUS.
 /// Called with the kernel's lock held.
 class channel_objects {
 public:
     explicit channel_objects(rm_driver& driver);
 
-    /// A class that a channel needs; err_invalid_class for any other.
+    /// A class that a channel needs, with RM's copy of its parameters; err_invalid_class for any
+    /// other.
     std::uint32_t alloc(client& owner, abi::alloc_parameters& request);
     /// Pages of this process.
     std::uint32_t alloc_os_descriptor(client& owner, int ordinal,
@@ -59,11 +53,9 @@ private:
     std::uint32_t time_slice(abi::time_slice_parameters const* wanted);
 
     std::uint32_t add(client& owner, abi::alloc_parameters& request, object added);
-    /// A class's parameters as a driver takes them that knows the first `known` bytes of them.
-    template <class Parameters>
-    bool take(abi::alloc_parameters const& request, Parameters& to,
-              std::size_t known = sizeof(Parameters)) const;
-    [[nodiscard]] std::optional<std::uint8_t> caps_of(std::uint32_t engine_type) const;
+    [[nodiscard]] std::optional<std::uint16_t> caps_of(std::uint32_t engine_type) const;
+    /// 0 for COPY0 and so on, as far as the series has such numbers.
+    [[nodiscard]] std::optional<std::uint32_t> number_of_engine(std::uint32_t engine_type) const;
 
     rm_driver& driver_;
     channel_classes classes_;

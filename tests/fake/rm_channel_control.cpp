@@ -3,8 +3,9 @@
 #include "fake/rm_channel.hpp"
 #include "fake/rm_driver.hpp"
 
-#include <array>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 /// What is done with the objects of a channel: mapping for the GPU, and control commands.
 namespace barmap::fake::rm {
@@ -90,65 +91,68 @@ std::optional<std::uint32_t> channel_objects::control(client& owner,
 }
 
 std::uint32_t channel_objects::class_list(abi::class_list_parameters* asked) {
-    // Among others, classes of older GPUs.
-    std::array<std::uint32_t, 8> const classes{abi::class_address_space,
-                                               abi::class_channel_group,
-                                               0xa0b5,
-                                               0xc36f,
-                                               0xc361,
-                                               classes_.channel,
-                                               classes_.copy,
-                                               classes_.usermode};
-    if (!asked)
-        return driver_.refuse("the size of a class list", abi::err_invalid_param_struct);
+    std::vector<std::uint32_t> classes{abi::class_address_space, abi::class_channel_group, 0xa0b5};
+    for (std::uint32_t const each : chip_called(driver_.how().chip).classes)
+        if (each != 0)
+            classes.push_back(each);
     if (asked->list != 0 && asked->count < classes.size())
         return driver_.refuse("a class list without room", err_invalid_argument);
     if (asked->list == 0 && asked->count != 0)
         return driver_.refuse("a class list with room and no place", err_invalid_argument);
     asked->count = static_cast<std::uint32_t>(classes.size());
     if (asked->list != 0)
-        std::memcpy(reinterpret_cast<void*>(asked->list), classes.data(), sizeof classes);
+        std::memcpy(reinterpret_cast<void*>(asked->list), classes.data(),
+                    classes.size() * sizeof classes.front());
     return abi::ok;
 }
 
-std::optional<std::uint8_t> channel_objects::caps_of(std::uint32_t engine_type) const {
-    constexpr std::uint8_t shared = abi::ce_cap_shared, graphics = abi::ce_cap_graphics;
-    constexpr std::array<std::uint8_t, 5> caps{graphics | shared, graphics | shared, shared, shared,
-                                               0};
-    std::uint32_t const which = engine_type - abi::engine_type_copy0;
-    if (which >= caps.size())
+std::optional<std::uint16_t> channel_objects::caps_of(std::uint32_t engine_type) const {
+    constexpr std::uint16_t shared = abi::ce_cap_shared, graphics = abi::ce_cap_graphics;
+    static std::vector<std::uint16_t> const usual{graphics | shared, graphics | shared, shared,
+                                                  shared, 0};
+    auto const& caps = driver_.how().engines.empty() ? usual : driver_.how().engines;
+    auto const which = number_of_engine(engine_type);
+    if (!which || *which >= caps.size())
         return std::nullopt;
-    if (driver_.how().one_engine_shared && which == 3)
+    if (driver_.how().one_engine_shared && *which == 3)
         return graphics | shared;
-    return static_cast<std::uint8_t>(caps[which] | (driver_.how().all_engines_shared ? shared : 0));
+    return static_cast<std::uint16_t>(caps[*which] |
+                                      (driver_.how().all_engines_shared ? shared : 0));
+}
+
+std::optional<std::uint32_t> channel_objects::number_of_engine(std::uint32_t engine_type) const {
+    unsigned const series = driver_.how().series;
+    std::uint32_t number = 0;
+    for (auto const& [first, last] :
+         {std::pair{"NV2080_ENGINE_TYPE_COPY0", "NV2080_ENGINE_TYPE_COPY9"},
+          {"NV2080_ENGINE_TYPE_COPY10", "NV2080_ENGINE_TYPE_COPY19"}}) {
+        std::uint32_t const from = number_of(first, series), to = number_of(last, series);
+        if (from != 0 && engine_type >= from && engine_type <= to)
+            return number + engine_type - from;
+        number += to - from + 1;
+    }
+    return std::nullopt;
 }
 
 std::uint32_t channel_objects::ce_caps(abi::ce_caps_parameters* asked) {
-    if (!asked)
-        return driver_.refuse("the size of a copy engine's caps", abi::err_invalid_param_struct);
-    if (asked->engine_type - abi::engine_type_copy0 >= abi::engine_type_copies)
+    if (!number_of_engine(asked->engine_type))
         return driver_.refuse("caps of what is no copy engine", err_invalid_argument);
     auto const caps = caps_of(asked->engine_type);
     if (!caps)
         return err_invalid_class; // there are fewer of them
-    asked->caps[0] = *caps;
-    asked->caps[1] = 0;
+    asked->caps[0] = static_cast<std::uint8_t>(*caps);
+    asked->caps[1] = static_cast<std::uint8_t>(*caps >> 8);
     return abi::ok;
 }
 
 std::uint32_t channel_objects::schedule(object const& channel,
                                         abi::control_parameters const& request) {
-    auto const* const older = parameters_of<abi::schedule_parameters_535>(request);
-    auto const* const newer = parameters_of<abi::schedule_parameters>(request);
-    bool const has_third = driver_.how().series >= 575;
-    if (!older && !newer)
-        return driver_.refuse("the size of scheduling", abi::err_invalid_param_struct);
-    // Not a violation: a caller may try both layouts.
-    if (has_third != (newer != nullptr))
-        return abi::err_invalid_param_struct;
+    // The third member of some series is behind the two of all.
+    auto const& asked = *parameters_of<abi::schedule_parameters_535>(request);
+    auto const& longest = *parameters_of<abi::schedule_parameters>(request);
+    bool const has_third = request.parameters_size >= sizeof longest;
     bool const as_known =
-        newer ? newer->enable == 1 && newer->skip_submit == 0 && newer->skip_enable == 0
-              : older->enable == 1 && older->skip_submit == 0;
+        asked.enable == 1 && asked.skip_submit == 0 && (!has_third || longest.skip_enable == 0);
     if (!as_known)
         return driver_.refuse("scheduling with other flags", err_invalid_argument);
     // Those that serve graphics are kept from an address space with faults that nobody would take.
@@ -163,14 +167,12 @@ std::uint32_t channel_objects::schedule(object const& channel,
 
 std::uint32_t channel_objects::submit_token(object const& channel,
                                             abi::submit_token_parameters* asked) {
-    if (!asked)
-        return driver_.refuse("the size of a token", abi::err_invalid_param_struct);
     asked->token = channel.channel->token();
     return abi::ok;
 }
 
 std::uint32_t channel_objects::time_slice(abi::time_slice_parameters const* wanted) {
-    if (!wanted || wanted->microseconds == 0)
+    if (wanted->microseconds == 0)
         return driver_.refuse("a time slice of no time", abi::err_invalid_param_struct);
     return abi::ok;
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "fake/rm_control_file.hpp"
 
+#include "driver/rm/driver_series.hpp"
 #include "fake/faults.hpp"
 #include "fake/gpu_channel.hpp"
+#include "fake/rm_parameters.hpp"
+#include "fake/rm_tables.hpp"
 #include "fake/simulation.hpp"
 
 #include <cerrno>
+#include <cstddef>
 #include <mutex>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
@@ -73,11 +78,11 @@ int control_file::ioctl(unsigned long request, void* argument) {
     case abi::esc_check_version:
         return version(request, argument);
     case abi::esc_rm_map_memory_dma:
-        return series >= 580
+        return is_size<abi::map_dma_parameters>("NVOS46_PARAMETERS", series)
                    ? serve(request, argument, &control_file::map_dma<abi::map_dma_parameters>)
                    : serve(request, argument, &control_file::map_dma<abi::map_dma_parameters_535>);
     case abi::esc_rm_unmap_memory_dma:
-        return series >= 550
+        return is_size<abi::unmap_dma_parameters>("NVOS47_PARAMETERS", series)
                    ? serve(request, argument, &control_file::unmap_dma<abi::unmap_dma_parameters>)
                    : serve(request, argument,
                            &control_file::unmap_dma<abi::unmap_dma_parameters_535>);
@@ -155,13 +160,26 @@ std::uint32_t control_file::alloc(abi::alloc_parameters& request) {
     client* const owner = own(request.root);
     if (!owner)
         return driver_.refuse("an object of no client of this file", err_invalid_client);
+    std::string_view const structure = structure_of_class(request.object_class);
+    if (structure.empty())
+        return alloc_object(*owner, request);
+    copied_parameters copy(driver_, structure, reinterpret_cast<void*>(request.parameters),
+                           request.parameters_size);
+    abi::alloc_parameters own_request = request;
+    own_request.parameters = reinterpret_cast<std::uintptr_t>(copy.get());
+    std::uint32_t const status = alloc_object(*owner, own_request);
+    request.object = own_request.object;
+    return status;
+}
+
+std::uint32_t control_file::alloc_object(client& owner, abi::alloc_parameters& request) {
     switch (request.object_class) {
     case abi::class_device:
-        return alloc_device(*owner, request);
+        return alloc_device(owner, request);
     case abi::class_subdevice:
-        return alloc_subdevice(*owner, request);
+        return alloc_subdevice(owner, request);
     default:
-        return driver_.channel_objects().alloc(*owner, request);
+        return driver_.channel_objects().alloc(owner, request);
     }
 }
 
@@ -169,9 +187,8 @@ std::uint32_t control_file::alloc_device(client& owner, abi::alloc_parameters& r
     if (request.parent != request.root)
         return driver_.refuse("a device whose parent is no client", err_invalid_object_parent);
     auto const* wanted = reinterpret_cast<abi::device_alloc_parameters const*>(request.parameters);
-    if (request.parameters_size != sizeof *wanted || !wanted)
-        return driver_.refuse("a device's parameters of another size",
-                              abi::err_invalid_param_struct);
+    if (!wanted)
+        return driver_.refuse("a device without parameters", abi::err_invalid_param_struct);
     if (wanted->client_share != request.root || wanted->target_client || wanted->target_device ||
         wanted->flags || wanted->va_space_size || wanted->va_start_internal ||
         wanted->va_limit_internal || wanted->va_mode)
@@ -190,7 +207,7 @@ std::uint32_t control_file::alloc_subdevice(client& owner, abi::alloc_parameters
         return driver_.refuse("a subdevice whose parent is no device", err_invalid_object_parent);
     auto const* wanted =
         reinterpret_cast<abi::subdevice_alloc_parameters const*>(request.parameters);
-    if (request.parameters_size != sizeof *wanted || !wanted || wanted->subdevice_id != 0)
+    if (!wanted || wanted->subdevice_id != 0)
         return driver_.refuse("a subdevice's parameters", abi::err_invalid_param_struct);
     request.object = driver_.table().add(
         owner, {request.parent, abi::class_subdevice, device->ordinal, nullptr});
@@ -242,7 +259,7 @@ object const* control_file::find_mappable(client const& owner,
     if (found.object_class == class_memory)
         return found.parent == request.device ? &found : nullptr;
     object const* const above = owner.find(found.parent, abi::class_subdevice);
-    bool const is_page = found.object_class == classes_of(driver_.how().gpu).usermode && above;
+    bool const is_page = is_usermode(found.object_class) && above;
     return is_page && above->parent == request.device ? &found : nullptr;
 }
 
@@ -261,7 +278,10 @@ std::uint32_t control_file::map_memory(abi::map_parameters& request) {
         return driver_.refuse("a mapping with unknown flags", err_invalid_argument);
     if (is_memory)
         driver_.note_map_flags(request.flags);
-    if (driver_.how().confidential)
+    constexpr unsigned first_by_link_only = 595;
+    bool const is_refused = driver_.how().self_hosted && driver_.how().series >= first_by_link_only;
+    if (driver_.how().confidential ||
+        (is_refused && (request.flags & abi::map_flags_bus_pcie) != 0))
         return abi::err_not_supported;
     auto const file = driver_.host().file(request.fd);
     auto* const through = dynamic_cast<device_file*>(file.get());
@@ -304,6 +324,15 @@ std::uint32_t control_file::control(abi::control_parameters& request) {
     if (request.flags)
         return driver_.refuse("a control with flags", err_invalid_argument);
     bool const on_client = request.object == request.client;
+    std::string_view const structure = structure_of_control(request.command);
+    if (!structure.empty() && (request.parameters == 0 ||
+                               request.parameters_size != size_of(structure, driver_.how().series)))
+        // Who does not know the series may try the sizes of others.
+        return barmap::rm::driver_series::of(driver_.version())
+                   ? driver_.refuse("control command " + std::to_string(request.command) +
+                                        " with parameters of the wrong size",
+                                    abi::err_invalid_param_struct)
+                   : abi::err_invalid_param_struct;
     std::uint32_t status = abi::err_invalid_param_struct;
     switch (request.command) {
     case abi::cmd_gpu_get_id_info_v2:
@@ -342,7 +371,7 @@ std::uint32_t control_file::control(abi::control_parameters& request) {
     case abi::cmd_fb_get_info_v2:
         if (auto* const wanted = parameters_of<abi::fb_get_info_parameters>(request))
             if (object const* const subdevice = owner->find(request.object, abi::class_subdevice))
-                return fb_info(*subdevice, *wanted);
+                return fb_info(*subdevice, *wanted, request.parameters_size);
         break;
     default:
         if (auto const answer = driver_.channel_objects().control(*owner, request))
@@ -350,7 +379,7 @@ std::uint32_t control_file::control(abi::control_parameters& request) {
         status = err_invalid_command;
     }
     return driver_.refuse("control command " + std::to_string(request.command) +
-                              " is unknown, of the wrong size or of the wrong object",
+                              " is unknown or of the wrong object",
                           status);
 }
 
@@ -381,8 +410,9 @@ std::uint32_t control_file::surface_info(object const& memory,
     return abi::ok;
 }
 
-std::uint32_t control_file::fb_info(object const& subdevice, abi::fb_get_info_parameters& request) {
-    if (request.count > abi::fb_info_max)
+std::uint32_t control_file::fb_info(object const& subdevice, abi::fb_get_info_parameters& request,
+                                    std::size_t size) {
+    if (request.count > (size - offsetof(abi::fb_get_info_parameters, list)) / sizeof(abi::fb_info))
         return driver_.refuse("too many questions about the memory", err_invalid_argument);
     std::uint64_t const total = driver_.bar1_total(subdevice.ordinal);
     std::uint64_t const used = driver_.table().bar1_used(subdevice.ordinal);

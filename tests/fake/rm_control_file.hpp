@@ -63,6 +63,8 @@ private:
     template <class Parameters>
     std::uint32_t unmap_dma(Parameters& request);
     std::uint32_t alloc(abi::alloc_parameters& request);
+    /// With RM's own copy of the parameters.
+    std::uint32_t alloc_object(client& owner, abi::alloc_parameters& request);
     std::uint32_t alloc_device(client& owner, abi::alloc_parameters& request);
     std::uint32_t alloc_subdevice(client& owner, abi::alloc_parameters& request);
     std::uint32_t free(abi::free_parameters& request);
@@ -83,7 +85,8 @@ private:
     std::uint32_t export_info(abi::control_parameters const& request);
     std::uint32_t surface_info(object const& memory,
                                abi::surface_info_parameters const& asked) const;
-    std::uint32_t fb_info(object const& subdevice, abi::fb_get_info_parameters& request);
+    std::uint32_t fb_info(object const& subdevice, abi::fb_get_info_parameters& request,
+                          std::size_t size);
     handle add_memory(client& owner, handle device, std::shared_ptr<memory_file> memory);
 
     object const* find_mappable(client const& owner, abi::map_parameters const& request) const;

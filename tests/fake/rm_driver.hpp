@@ -9,7 +9,9 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace barmap::fake::rm {
 class uvm_file;
@@ -26,15 +28,20 @@ class rm_driver final : public device_driver {
 public:
     /// How this driver differs from an ordinary one.
     struct behaviour {
-        unsigned series = 580;               ///< up to 535 the export info has its older layout
+        unsigned series = 580;               ///< whose sizes it has
         bool maps_other_memory = false;      ///< every duplicate is of some other memory
         std::optional<std::uint64_t> bar1{}; ///< instead of what the simulated GPU says
         bool confidential = false;           ///< maps nothing for the CPU
-        rm::generation gpu = rm::generation::hopper;
+        std::string_view chip = "GH100";
+        std::vector<std::uint16_t>
+            engines{};                   ///< capabilities of its copy engines; empty: the usual
         bool all_engines_shared = false; ///< of the copy engines
         bool one_engine_shared = false;  ///< instead of two, of those that serve no graphics
         std::string version{};           ///< in words; empty: one of the series
         bool cuda_has_uvm = true;        ///< CUDA has /dev/nvidia-uvm open
+        bool self_hosted = false;        ///< the CPU reaches the GPU by a coherent link
+        /// So many bytes longer than its series' are the parameters of its classes and of UVM.
+        std::size_t grown = 0;
     };
 
     explicit rm_driver(kernel& kernel) : rm_driver(kernel, behaviour{}) {}

@@ -165,11 +165,7 @@ std::uint32_t control_file::import_objects(client& owner, abi::import_objects_pa
 }
 
 std::uint32_t control_file::export_info(abi::control_parameters const& request) {
-    constexpr unsigned last_with_older_layout = 535;
     auto const tell = [&](auto* info) -> std::uint32_t {
-        // Not a violation: a caller of an older layout tries the newer one first.
-        if (!info)
-            return abi::err_invalid_param_struct;
         control_file const* const exported = exported_by(info->fd);
         int const ordinal =
             exported ? exported->exported_ordinal_ : the_simulation().fd_device(info->fd);
@@ -181,7 +177,7 @@ std::uint32_t control_file::export_info(abi::control_parameters const& request) 
         info->max_objects = exported ? static_cast<std::uint16_t>(exported->exported_.size()) : 1;
         return abi::ok;
     };
-    if (driver_.how().series <= last_with_older_layout)
+    if (request.parameters_size == sizeof(abi::export_object_info_535))
         return tell(parameters_of<abi::export_object_info_535>(request));
     return tell(parameters_of<abi::export_object_info>(request));
 }

@@ -119,12 +119,10 @@ private:
     void add_tree(handle root, std::set<handle>& to) const;
 };
 
-/// A class's or a command's parameters, if they have their own size.
+/// A command's parameters, whose size has been compared with the driver's own.
 template <class Parameters>
 [[nodiscard]] Parameters* parameters_of(abi::control_parameters const& request) {
-    return request.parameters_size == sizeof(Parameters)
-               ? reinterpret_cast<Parameters*>(request.parameters)
-               : nullptr;
+    return reinterpret_cast<Parameters*>(request.parameters);
 }
 
 /// All clients of the driver. Guarded by the fake kernel's lock.

@@ -3,15 +3,16 @@
 
 #include "fake/faults.hpp"
 #include "fake/rm_control_file.hpp"
+#include "fake/rm_parameters.hpp"
+#include "fake/rm_tables.hpp"
 #include "fake/simulation.hpp"
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace barmap::fake::rm {
 namespace {
-
-constexpr unsigned first_without_uuid = 590; // of what unregisters
 
 int ordinal_of(std::uint8_t const (&uuid)[16]) {
     CUuuid each{};
@@ -31,7 +32,8 @@ int uvm_file::ioctl(unsigned long request, void* argument) {
     if (use_ == use::tools)
         return driver_.refuse("an ioctl of /dev/nvidia-uvm-tools", EINVAL);
     if (request == uvm_abi::register_channel) {
-        auto& asked = *static_cast<uvm_abi::register_channel_parameters*>(argument);
+        copied_parameters copy(driver_, "UVM_REGISTER_CHANNEL_PARAMS", argument);
+        auto& asked = *static_cast<uvm_abi::register_channel_parameters*>(copy.get());
         if (use_ == use::none)
             asked.status = err_illegal_action;
         else if (int const injected = the_faults().next(fault_source::status, "UVM register"))
@@ -41,10 +43,12 @@ int uvm_file::ioctl(unsigned long request, void* argument) {
         return 0;
     }
     if (request == uvm_abi::unregister_channel) {
-        if (driver_.how().series >= first_without_uuid)
-            unregister(*static_cast<uvm_abi::unregister_channel_parameters*>(argument));
+        constexpr std::string_view structure = "UVM_UNREGISTER_CHANNEL_PARAMS";
+        copied_parameters copy(driver_, structure, argument);
+        if (is_size<uvm_abi::unregister_channel_parameters>(structure, driver_.how().series))
+            unregister(*static_cast<uvm_abi::unregister_channel_parameters*>(copy.get()));
         else
-            unregister(*static_cast<uvm_abi::unregister_channel_parameters_535*>(argument));
+            unregister(*static_cast<uvm_abi::unregister_channel_parameters_535*>(copy.get()));
         return 0;
     }
     return driver_.refuse("unknown ioctl of CUDA's UVM file", EINVAL);

@@ -10,10 +10,10 @@
 /// its address space, memory, the channel, and what is written into it. Names, numbers and layouts
 /// are those of NVIDIA's MIT-licensed open-gpu-kernel-modules (nvos.h,
 /// nv-unix-nvos-params-wrappers.h, alloc_channel.h, ctrl0080gpu.h, ctrl2080ce.h, ctrla06c.h,
-/// ctrla06f/ctrla06fgpfifo.h, ctrlc36f.h, nv-ioctl.h, clc86f.h, clc8b5.h), compared from 535.54.03
-/// to 595.45.04. A class's parameters are read at the size that the driver knows, so that those
-/// here are the longest, with zeros behind what an older driver reads; the parameters of an ioctl
-/// must have the driver's own size, hence their variants.
+/// ctrla06f/ctrla06fgpfifo.h, ctrlc36f.h, nv-ioctl.h, clc86f.h, clc8b5.h), which a test compares
+/// with driver_data.hpp. A class's parameters are read at the size that the driver knows, so that
+/// those here are the longest, with zeros behind what an older driver reads; the parameters of an
+/// ioctl must have the driver's own size, hence their variants.
 namespace barmap::rm::abi {
 
 inline constexpr unsigned esc_rm_alloc_memory = 0x27;
@@ -155,10 +155,23 @@ struct ce_caps_parameters { // NV2080_CTRL_CE_GET_CAPS_V2_PARAMS
     std::uint32_t engine_type;
     std::uint8_t caps[2];
 };
-inline constexpr std::uint32_t engine_type_copy0 = 9; ///< NV2080_ENGINE_TYPE_COPY0, of 10
-inline constexpr std::uint32_t engine_type_copies = 10;
-inline constexpr std::uint8_t ce_cap_graphics = 0x01; ///< in caps[0]: GRCE
-inline constexpr std::uint8_t ce_cap_shared = 0x02;   ///< in caps[0]: SHARED
+inline constexpr std::uint32_t engine_type_copy0 = 9;     ///< NV2080_ENGINE_TYPE_COPY0, of 10
+inline constexpr std::uint32_t engine_type_copy10 = 0x34; ///< and those behind it, since 560
+inline constexpr std::uint32_t engine_type_copies = 20;
+/// The NV2080_ENGINE_TYPE of a copy engine.
+[[nodiscard]] constexpr std::uint32_t engine_type_copy(std::uint32_t number) noexcept {
+    constexpr std::uint32_t first_of_second_range = 10;
+    return number < first_of_second_range ? engine_type_copy0 + number
+                                          : engine_type_copy10 + number - first_of_second_range;
+}
+// NV2080_CTRL_CE_CAPS_CE, caps[0] in the lower byte
+inline constexpr std::uint16_t ce_cap_graphics = 0x01;        ///< GRCE
+inline constexpr std::uint16_t ce_cap_shared = 0x02;          ///< SHARED
+inline constexpr std::uint16_t ce_cap_host_read = 0x04;       ///< SYSMEM_READ: faster than others
+inline constexpr std::uint16_t ce_cap_host_write = 0x08;      ///< SYSMEM_WRITE: faster than others
+inline constexpr std::uint16_t ce_cap_nvlink = 0x10;          ///< NVLINK_P2P
+inline constexpr std::uint16_t ce_cap_decompression = 0x0800; ///< DECOMP_SUPPORTED
+inline constexpr std::uint16_t ce_cap_scrub = 0x4000;         ///< SCRUB
 
 struct channel_group_parameters { // NV_CHANNEL_GROUP_ALLOCATION_PARAMETERS
     handle error_notifier;
@@ -233,27 +246,9 @@ struct notification {
     std::uint16_t status; ///< 0xffff: the channel has failed
 };
 
-static_assert(sizeof(version_parameters) == 72);
-static_assert(sizeof(memory_alloc_parameters) == 128);
-static_assert(sizeof(os_descriptor_parameters) == 56 &&
-              offsetof(os_descriptor_parameters, fd) == 48);
-static_assert(sizeof(address_space_parameters) == 56);
-static_assert(sizeof(virtual_memory_parameters) == 24);
-static_assert(sizeof(map_dma_parameters) == 64 && offsetof(map_dma_parameters, address) == 48);
-static_assert(sizeof(map_dma_parameters_535) == 56);
-static_assert(sizeof(unmap_dma_parameters) == 48);
-static_assert(sizeof(unmap_dma_parameters_535) == 40);
-static_assert(sizeof(handle_info_parameters) == 16);
-static_assert(sizeof(class_list_parameters) == 16);
-static_assert(sizeof(ce_caps_parameters) == 8);
-static_assert(sizeof(channel_group_parameters) == 20);
-static_assert(sizeof(channel_parameters) == 368 &&
-              offsetof(channel_parameters, userd_memory) == 32 &&
-              offsetof(channel_parameters, engine_type) == 128);
 static_assert(sizeof(channel_parameters_610) == 376 &&
               offsetof(channel_parameters_610, userd_memory) == 36 &&
               offsetof(channel_parameters_610, engine_type) == 136);
-static_assert(sizeof(notification) == 16);
 
 /// USERD, a page of the channel: where the next free entry of the GPFIFO is written.
 inline constexpr std::size_t userd_gp_put = 0x8c;

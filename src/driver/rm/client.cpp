@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <string_view>
+#include <utility>
 
 namespace barmap::rm {
 namespace {
@@ -80,6 +81,27 @@ void client::submit(unsigned escape, void* parameters, std::size_t size, char co
                     "the driver refuses the call: its version may be unknown to this barmap");
 }
 
+std::optional<driver_series> client::find_series() const noexcept {
+    try {
+        return driver_series::of(driver_version());
+    } catch (error const&) {
+        return std::nullopt; // as a series that is not known
+    }
+}
+
+// RM refuses another size than its own and does nothing.
+std::uint32_t client::control(abi::handle object, std::uint32_t command, void* parameters,
+                              data::values const& sizes, char const* what) const {
+    if (series_)
+        return control(object, command, parameters, series_->value(sizes), what);
+    std::uint32_t status = abi::err_invalid_param_struct, tried = 0;
+    for (auto size = sizes.rbegin();
+         size != sizes.rend() && status == abi::err_invalid_param_struct; ++size)
+        if (*size != std::exchange(tried, *size))
+            status = control(object, command, parameters, *size, what);
+    return status;
+}
+
 std::uint32_t client::control(abi::handle object, std::uint32_t command, void* parameters,
                               std::uint32_t size, char const* what) const {
     abi::control_parameters request{};
@@ -96,7 +118,8 @@ client::client(cuda::pci_location const& gpu)
     : control_fd_(open_node(control_path)), owner_(os::this_process()) {
     find_gpu(gpu);
     device_fd_ = open_node(device_path_);
-    client_ = allocate(0, abi::class_root_client, nullptr, 0, "make an RM client");
+    series_ = find_series();
+    client_ = allocate(0, abi::class_root_client, "make an RM client");
 
     abi::id_info_parameters info{};
     info.gpu_id = gpu_id_;
@@ -107,7 +130,7 @@ client::client(cuda::pci_location const& gpu)
     abi::device_alloc_parameters device{};
     device.device_id = info.device_instance;
     device.client_share = client_;
-    device_ = allocate(client_, abi::class_device, &device, sizeof device, "open the GPU in RM");
+    device_ = allocate(client_, abi::class_device, device, "open the GPU in RM");
     subdevice_instance_ = info.subdevice_instance;
 }
 
@@ -116,8 +139,8 @@ abi::handle client::subdevice() const {
     if (subdevice_ == 0) {
         abi::subdevice_alloc_parameters parameters{};
         parameters.subdevice_id = subdevice_instance_;
-        subdevice_ = allocate(device_, abi::class_subdevice, &parameters, sizeof parameters,
-                              "open the GPU's subdevice in RM");
+        subdevice_ =
+            allocate(device_, abi::class_subdevice, parameters, "open the GPU's subdevice in RM");
     }
     return subdevice_;
 }
@@ -215,13 +238,15 @@ client::export_origin client::origin_of(int descriptor) const {
         return export_origin{info.device_instance,
                              std::memcmp(info.metadata, export_tag.data(), export_tag.size()) == 0};
     };
-    abi::export_object_info info{};
-    info.fd = descriptor;
-    std::uint32_t status = control(client_, abi::cmd_get_export_object_info, info, what);
-    if (status == abi::ok)
-        return read(info);
-    if (status != abi::err_invalid_param_struct)
-        fail_status(status, what);
+    if (!series_ || series_->long_export_info()) {
+        abi::export_object_info info{};
+        info.fd = descriptor;
+        std::uint32_t const status = control(client_, abi::cmd_get_export_object_info, info, what);
+        if (status == abi::ok)
+            return read(info);
+        if (series_ || status != abi::err_invalid_param_struct)
+            fail_status(status, what);
+    }
     abi::export_object_info_535 older{};
     older.fd = descriptor;
     expect_ok(control(client_, abi::cmd_get_export_object_info, older, what), what);
@@ -364,6 +389,10 @@ client::view::view(client const& owner, abi::handle memory, std::uint64_t offset
     owner.call(abi::esc_rm_map_memory, request, what);
     if (is_exhausted(request.status))
         owner.expect_bar1(length, what);
+    if (request.status == abi::err_not_supported && (flags & abi::map_flags_bus_pcie) != 0)
+        throw error(errc::unsupported_operation, what, "",
+                    "from R595 on, the driver maps a GPU with a coherent link by that link only: "
+                    "pin without force_pcie");
     if (request.status == abi::err_not_supported)
         throw error(errc::backend_absent, what, "",
                     "the driver maps none of this GPU's memory for the CPU, as in confidential "
@@ -389,7 +418,9 @@ bar1_info client::bar1() const {
     request.count = 2;
     request.list[0].index = abi::fb_info_bar1_size;
     request.list[1].index = abi::fb_info_bar1_avail_size;
-    expect_ok(control(subdevice(), abi::cmd_fb_get_info_v2, request, what), what);
+    constexpr data::values sizes = data::size_of("NV2080_CTRL_FB_GET_INFO_V2_PARAMS");
+    static_assert(*std::ranges::max_element(sizes) <= sizeof request);
+    expect_ok(control(subdevice(), abi::cmd_fb_get_info_v2, &request, sizes, what), what);
     constexpr std::uint64_t kib = 1024;
     return {request.list[0].data * kib, request.list[1].data * kib};
 }

@@ -4,6 +4,7 @@
 #include "base/fd.hpp"
 #include "base/process.hpp"
 #include "driver/cuda/gpu.hpp"
+#include "driver/rm/driver_series.hpp"
 #include "driver/rm/rm_abi.hpp"
 
 #include <barmap/types.hpp>
@@ -38,11 +39,19 @@ public:
     /// Made when it is first asked for: mapping needs none. @throws error
     [[nodiscard]] abi::handle subdevice() const;
 
-    /// A new object of a class below `parent`. @param what for the error's text
+    /// A new object of a class without parameters below `parent`. @param what for the error's text
     /// @throws error with the NV_STATUS
     [[nodiscard]] abi::handle allocate(abi::handle parent, std::uint32_t object_class,
-                                       void* parameters, std::uint32_t size,
-                                       char const* what) const;
+                                       char const* what) const {
+        return allocate(parent, object_class, nullptr, 0, what);
+    }
+    /// The same with parameters.
+    template <class Parameters>
+    [[nodiscard]] abi::handle allocate(abi::handle parent, std::uint32_t object_class,
+                                       Parameters const& parameters, char const* what) const {
+        abi::roomy<Parameters> request{parameters};
+        return allocate(parent, object_class, &request, sizeof parameters, what);
+    }
 
     /// A control command of an object. @return its NV_STATUS. @throws error if it was not answered
     template <class Parameters>
@@ -67,7 +76,8 @@ public:
     /// they are on another GPU, errc::unsupported_memory if one is not there
     [[nodiscard]] std::vector<abi::handle> import_objects(int descriptor, std::size_t count) const;
 
-    /// The same as duplicate(), or nothing where there is no such object or it cannot be duplicated.
+    /// The same as duplicate(), or nothing where there is no such object or it cannot be
+    /// duplicated.
     [[nodiscard]] std::optional<abi::handle>
     try_duplicate(abi::handle source_client, abi::handle source_object) const noexcept;
 
@@ -85,6 +95,9 @@ public:
 
     /// The version of NVIDIA's kernel driver, "580.159.04". @throws error
     [[nodiscard]] std::string driver_version() const;
+
+    /// Its series; nothing if it is not known.
+    [[nodiscard]] std::optional<driver_series> const& series() const noexcept { return series_; }
 
     /// The classes of object that this GPU has. @throws error
     [[nodiscard]] std::vector<std::uint32_t> classes() const;
@@ -139,8 +152,15 @@ public:
 
 private:
     void find_gpu(cuda::pci_location const& gpu);
+    abi::handle allocate(abi::handle parent, std::uint32_t object_class, void* parameters,
+                         std::uint32_t size, char const* what) const;
     std::uint32_t control(abi::handle object, std::uint32_t command, void* parameters,
                           std::uint32_t size, char const* what) const;
+    /// One whose parameters do not have the same size in each series. In a series that is not
+    /// known, each known size is tried, the newest first.
+    std::uint32_t control(abi::handle object, std::uint32_t command, void* parameters,
+                          data::values const& sizes, char const* what) const;
+    std::optional<driver_series> find_series() const noexcept;
     template <class Parameters>
     void call(unsigned escape, Parameters& parameters, char const* what) const {
         submit(escape, &parameters, sizeof parameters, what);
@@ -159,6 +179,7 @@ private:
     std::string device_path_;
     os::fd device_fd_; ///< RM lets a process use a GPU of which it has a device file open
     os::process_id owner_;
+    std::optional<driver_series> series_;
     std::uint32_t gpu_id_ = 0;
     std::uint32_t device_instance_ = 0;
     std::uint32_t subdevice_instance_ = 0;

@@ -13,7 +13,7 @@ memory_object allocate_local(std::shared_ptr<client const> const& owner, std::si
     wanted.attributes2 = abi::attributes2_huge_2mb_cacheable;
     wanted.size = bytes;
     wanted.alignment = local_page;
-    return {owner, owner->allocate(owner->device(), abi::class_local_memory, &wanted, sizeof wanted,
+    return {owner, owner->allocate(owner->device(), abi::class_local_memory, wanted,
                                    "allocate GPU memory")};
 }
 

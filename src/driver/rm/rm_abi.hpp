@@ -8,8 +8,8 @@
 /// The part of the ioctl interface of NVIDIA's resource manager (RM) that barmap uses. Names,
 /// numbers and layouts are those of NVIDIA's MIT-licensed open-gpu-kernel-modules (nv_escape.h,
 /// nv-ioctl.h, nv-ioctl-numbers.h, nvos.h, ctrl0000unix.h, ctrl0000gpu.h, ctrl2080fb.h, cl0041.h,
-/// cl0080.h, cl2080.h), compared from 535.54.03 to 595.45.04: the layouts here did not change in
-/// between, except where a comment says so.
+/// cl0080.h, cl2080.h). A test compares them with driver_data.hpp, series by series: a layout is
+/// the same in all of them, except where a comment says so.
 namespace barmap::rm::abi {
 
 using handle = std::uint32_t;
@@ -49,6 +49,15 @@ inline constexpr std::uint32_t err_invalid_argument = 0x1f;
 inline constexpr std::uint32_t err_invalid_param_struct = 0x3a;
 inline constexpr std::uint32_t err_no_memory = 0x51;
 inline constexpr std::uint32_t err_not_supported = 0x56;
+
+/// Parameters that the driver copies in and out at its own size, whatever the caller's: those of
+/// classes, and of the unified memory driver's ioctls. A later driver reads zeros and writes into
+/// the room behind them.
+template <class Parameters>
+struct roomy {
+    Parameters parameters{};
+    std::byte room[256]{};
+};
 
 struct alloc_parameters { // NVOS21_PARAMETERS
     handle root;
@@ -200,7 +209,7 @@ inline constexpr std::size_t import_objects_max = 128; ///< in one call
 struct import_objects_parameters { // NV0000_CTRL_OS_UNIX_IMPORT_OBJECTS_FROM_FD_PARAMS
     std::int32_t fd;
     handle parent;
-    handle objects[import_objects_max]; ///< 0 asks for a new one
+    handle objects[import_objects_max];     ///< 0 asks for a new one
     std::uint8_t types[import_objects_max]; ///< 0: nothing is there
     std::uint16_t count;
     std::uint16_t index; ///< of the first one
@@ -214,7 +223,8 @@ inline constexpr std::uint32_t fb_info_bar1_size = 0x05;
 inline constexpr std::uint32_t fb_info_bar1_avail_size = 0x1d;
 inline constexpr std::size_t fb_info_max = 0x80;
 
-struct fb_get_info_parameters { // NV2080_CTRL_FB_GET_INFO_V2_PARAMS
+/// NV2080_CTRL_FB_GET_INFO_V2_PARAMS. The list has fewer entries before 580.
+struct fb_get_info_parameters {
     std::uint32_t count;
     fb_info list[fb_info_max];
 };
@@ -262,26 +272,6 @@ struct export_to_dma_buf_parameters_535 { // the same up to 550
     std::uint64_t sizes[export_max_objects];
     std::uint32_t status;
 };
-
-static_assert(sizeof(surface_info_parameters) == 16);
-static_assert(sizeof(export_to_dma_buf_parameters) == 2608 &&
-              offsetof(export_to_dma_buf_parameters, handles) == 36);
-static_assert(sizeof(export_to_dma_buf_parameters_535) == 2600);
-static_assert(sizeof(alloc_parameters) == 32);
-static_assert(sizeof(free_parameters) == 16);
-static_assert(sizeof(control_parameters) == 32);
-static_assert(sizeof(dup_parameters) == 28);
-static_assert(sizeof(map_parameters) == 56 && offsetof(map_parameters, fd) == 48);
-static_assert(sizeof(unmap_parameters) == 32);
-static_assert(sizeof(card_info) == 72 && offsetof(card_info, minor_number) == 56);
-static_assert(sizeof(device_alloc_parameters) == 56);
-static_assert(sizeof(id_info_parameters) == 32);
-static_assert(sizeof(import_object_parameters) == 20);
-static_assert(sizeof(export_object_info) == 80);
-static_assert(sizeof(export_object_info_535) == 76);
-static_assert(sizeof(export_objects_parameters) == 2128);
-static_assert(sizeof(import_objects_parameters) == 652);
-static_assert(sizeof(fb_get_info_parameters) == 1028);
 
 [[nodiscard]] constexpr unsigned long request(unsigned escape, std::size_t size) noexcept {
     return _IOC(_IOC_READ | _IOC_WRITE, static_cast<unsigned long>(ioctl_magic), escape, size);

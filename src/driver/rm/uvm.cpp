@@ -54,8 +54,8 @@ void fill(Parameters& to, client const& owner, CUuuid const& gpu, abi::handle ch
 
 template <class Parameters>
 void unregister(int file, client const& owner, CUuuid const& gpu, abi::handle channel) noexcept {
-    Parameters request{};
-    fill(request, owner, gpu, channel);
+    abi::roomy<Parameters> request;
+    fill(request.parameters, owner, gpu, channel);
     (void)os::current().ioctl(file, uvm_abi::unregister_channel, &request);
 }
 
@@ -82,12 +82,12 @@ uvm_registration::uvm_registration(client const& owner, CUuuid const& gpu, abi::
         if (!is_uvm(file.get()))
             continue;
         // Not all are CUDA's for memory: one that was never set up says so.
-        uvm_abi::register_channel_parameters request{};
-        fill(request, owner, gpu, channel);
-        request.control_fd = owner.control_fd();
+        abi::roomy<uvm_abi::register_channel_parameters> request;
+        fill(request.parameters, owner, gpu, channel);
+        request.parameters.control_fd = owner.control_fd();
         if (os::current().ioctl(file.get(), uvm_abi::register_channel, &request) != 0)
             continue;
-        status = request.status;
+        status = request.parameters.status;
         if (status == abi::ok) {
             file_ = std::move(file);
             return;

@@ -112,6 +112,11 @@ public:
         (void)client_->subdevice(); // so that nothing has to be made when BAR1 is used up
     }
 
+    backend_properties properties() const override {
+        bool const by_pcie = client_->series() && client_->series()->maps_coherent_by_pcie();
+        return {.forces_pcie = !gpu_.coherent || by_pcie};
+    }
+
     std::unique_ptr<pinned> pin(cuda::memory const& memory, pin_options const& how) override {
         std::vector<rm::memory_object> objects;
         std::vector<std::uint64_t> sizes;

@@ -57,9 +57,11 @@ public:
         return 1 + 3 * of_direction;
     }
 
-    /// @param make opens a queue at its first use, or throws
+    /// @param make opens a queue at its first use, or throws; for batches in this direction that
+    ///             wait for streams, or without one for those that do not
     /// @param of_direction how many queues wait for streams, in each direction; 0: no batch may
-    queues(std::function<std::unique_ptr<Queue>()> make, std::size_t of_direction)
+    queues(std::function<std::unique_ptr<Queue>(std::optional<direction>)> make,
+           std::size_t of_direction)
         : make_(std::move(make)), of_direction_(of_direction), slots_(count(of_direction)) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
@@ -72,7 +74,7 @@ public:
             return visit(slots_.front());
         std::lock_guard const hold(choice_);
         if (!after) {
-            open(slots_.front());
+            open(slots_.front(), {});
             return visit(slots_.front());
         }
         auto const is_latest = [&](slot const& each) {
@@ -90,7 +92,7 @@ public:
             found = &of(which)[next_shared_++ % of_direction_];
         }
         try {
-            open(*found);
+            open(*found, which);
         } catch (std::exception const&) {
             found = any_that_waits(); // one queue suffices
             if (!found)
@@ -129,11 +131,11 @@ private:
                (which.visits.load() == 0 && which.queue->is_idle());
     }
 
-    void open(slot& which) {
-        if (which.is_open.load(std::memory_order_relaxed))
+    void open(slot& one, std::optional<direction> which) {
+        if (one.is_open.load(std::memory_order_relaxed))
             return;
-        which.queue = make_();
-        which.is_open.store(true, std::memory_order_release);
+        one.queue = make_(which);
+        one.is_open.store(true, std::memory_order_release);
     }
 
     [[nodiscard]] slot* any_that_waits() noexcept {
@@ -143,7 +145,7 @@ private:
         return nullptr;
     }
 
-    std::function<std::unique_ptr<Queue>()> make_;
+    std::function<std::unique_ptr<Queue>(std::optional<direction>)> make_;
     std::size_t of_direction_;
     std::mutex choice_;
     std::size_t next_shared_ = 0;

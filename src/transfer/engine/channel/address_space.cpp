@@ -9,14 +9,14 @@ namespace barmap::engine {
 
 namespace abi = rm::abi;
 
-address_space::address_space(std::shared_ptr<rm::client const> client, driver_series series)
+address_space::address_space(std::shared_ptr<rm::client const> client, rm::driver_series series)
     : client_(std::move(client)), series_(series) {
     abi::address_space_parameters space{};
-    handle_ = client_->allocate(client_->device(), abi::class_address_space, &space, sizeof space,
+    handle_ = client_->allocate(client_->device(), abi::class_address_space, space,
                                 "make a GPU address space");
     abi::virtual_memory_parameters all{};
     all.address_space = handle_;
-    all_of_it_ = client_->allocate(client_->device(), abi::class_virtual_memory, &all, sizeof all,
+    all_of_it_ = client_->allocate(client_->device(), abi::class_virtual_memory, all,
                                    "reserve a GPU address space");
 }
 

@@ -18,7 +18,7 @@ namespace barmap::engine {
 /// Thread rule: threads may map and unmap concurrently; the kernel serialises.
 class address_space {
 public:
-    address_space(std::shared_ptr<rm::client const> client, driver_series series);
+    address_space(std::shared_ptr<rm::client const> client, rm::driver_series series);
 
     [[nodiscard]] std::shared_ptr<rm::client const> const& client() const noexcept {
         return client_;
@@ -49,7 +49,7 @@ public:
 
 private:
     std::shared_ptr<rm::client const> client_;
-    driver_series series_;
+    rm::driver_series series_;
     rm::abi::handle handle_, all_of_it_;
 };
 

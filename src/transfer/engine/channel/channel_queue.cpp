@@ -39,12 +39,12 @@ std::uint32_t word_value(ticket number) noexcept {
 } // namespace
 
 cuda_session::cuda_session(cuda::gpu const& which, std::optional<cuda::block_addresses> wanted)
-    : gpu(which), client(std::make_shared<rm::client>(which.pci)),
-      series(series_of(client->driver_version())), kind(generation_of(client->classes())),
+    : gpu(which), client(std::make_shared<rm::client>(which.pci)), series(expect_series(*client)),
+      kind(generation_of(client->classes())),
       addresses(wanted.value_or(kind.high_entries ? cuda::block_addresses::any
                                                   : cuda::block_addresses::below_2_40)),
-      usermode(*client, kind), own_engine{own_engine_type(*client)},
-      shared_engines(shared_engine_types(*client)),
+      usermode(*client, kind), engines(usable_engines(*client)),
+      shared_engines(shared_engine_types(engines)),
       context(cuda::primary_context::retain(which.handle)) {}
 
 channel_queue::channel_queue(cuda_session& session, std::uint32_t engine_type)

@@ -11,6 +11,7 @@
 #include "driver/rm/cuda_memory.hpp"
 #include "driver/rm/uvm.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
+#include "transfer/engine/channel/engine_choice.hpp"
 #include "transfer/engine/channel/generation.hpp"
 #include "transfer/engine/channel/gpu_channel.hpp"
 #include "transfer/engine/engine.hpp"
@@ -37,11 +38,12 @@ struct cuda_session {
 
     cuda::gpu const gpu;
     std::shared_ptr<rm::client const> client;
-    driver_series series;
+    rm::driver_series series;
     generation const& kind;
     cuda::block_addresses addresses;
     usermode_page usermode;
-    std::vector<std::uint32_t> own_engine, shared_engines; ///< CUDA also uses the latter
+    std::vector<copy_engine_caps> engines;
+    std::vector<std::uint32_t> shared_engines; ///< those that CUDA also uses
     cuda::primary_context context;
     /// CUDA's address space as an object of the client; set when the first channel finds it.
     std::optional<rm::memory_object> space;

@@ -159,6 +159,11 @@ private:
         return std::make_unique<striped_queue>(*session_, engine_types);
     }
 
+    std::unique_ptr<striped_queue> open_own(std::optional<direction> which) {
+        std::uint32_t const engine = own_engine_type(session_->engines, which);
+        return open({&engine, 1});
+    }
+
     queue_set::visit choose(direction which, std::size_t pieces, std::size_t bytes,
                             std::optional<CUstream> const& after) {
         queue_set* const others = !after && goes_against(which, pieces, bytes) ? &shared_
@@ -277,9 +282,9 @@ private:
     static constexpr std::size_t own = 3, shared = 0, passing = 1; ///< of each direction
     static_assert(queue_set::count(own) + queue_set::count(shared) + queue_set::count(passing) <=
                   most_queues);
-    queue_set own_{[this] { return open(session_->own_engine); }, own};
-    queue_set shared_{[this] { return open(session_->shared_engines); }, shared};
-    queue_set passing_{[this] { return open(std::span(session_->shared_engines).first(1)); },
+    queue_set own_{[this](std::optional<direction> which) { return open_own(which); }, own};
+    queue_set shared_{[this](auto) { return open(session_->shared_engines); }, shared};
+    queue_set passing_{[this](auto) { return open(std::span(session_->shared_engines).first(1)); },
                        passing};
     std::atomic<bool> stopped_{false};
 

@@ -13,11 +13,12 @@ namespace abi = rm::abi;
 namespace {
 
 abi::handle allocate_page(rm::client const& client, generation const& gpu) {
+    constexpr char what[] = "allocate the doorbell";
+    if (!gpu.usermode_parameters)
+        return client.allocate(client.subdevice(), gpu.usermode, what);
     abi::usermode_parameters page{};
     page.bar1_mapping = 1;
-    return client.allocate(client.subdevice(), gpu.usermode,
-                           gpu.usermode_parameters ? &page : nullptr,
-                           gpu.usermode_parameters ? sizeof page : 0, "allocate the doorbell");
+    return client.allocate(client.subdevice(), gpu.usermode, page, what);
 }
 
 } // namespace
@@ -35,53 +36,26 @@ void expect_channels(cuda::gpu const& which) {
     if (which.simulated && !cuda::simulation_has_kernel_driver())
         throw error(errc::backend_absent, "make a channel on a simulated GPU", "",
                     "BARMAP_ENGINE=driver needs no channel");
-    if (which.mig || which.coherent)
-        throw error(errc::backend_absent,
-                    which.mig ? "make a channel on a MIG device"
-                              : "make a channel on a GPU with a coherent link",
-                    "", "channels are untested there: BARMAP_ENGINE=driver needs none");
+    if (which.mig)
+        throw error(errc::backend_absent, "make a channel on a MIG device", "",
+                    "channels are untested there: BARMAP_ENGINE=driver needs none");
+    // There NVIDIA's own driver keeps the words of channels in other memory and gives a doorbell
+    // outside BAR1 (uvm_channel.c, usermode_api.c of 595.45.04), and the CPU caches the GPU's
+    // memory: in which order the GPU would see this channel's stores was not verified.
+    if (which.coherent)
+        throw error(errc::backend_absent, "make a channel on a GPU with a coherent link", "",
+                    "the order of the CPU's stores to the channel was not verified there: "
+                    "BARMAP_ENGINE=driver needs no channel");
 }
 
-namespace {
-
-/// The first copy engines whose graphics and shared capabilities equal `wanted`.
-std::vector<std::uint32_t> engines_with(rm::client const& client, std::uint8_t wanted,
-                                        std::size_t most) {
-    std::vector<std::uint32_t> result;
-    for (std::uint32_t i = 0; i < abi::engine_type_copies && result.size() < most; ++i) {
-        abi::ce_caps_parameters caps{};
-        caps.engine_type = abi::engine_type_copy0 + i;
-        if (client.control(client.subdevice(), abi::cmd_ce_get_caps, caps,
-                           "read a copy engine's capabilities") != abi::ok)
-            continue; // no engine has this number
-        if ((caps.caps[0] & (abi::ce_cap_graphics | abi::ce_cap_shared)) == wanted)
-            result.push_back(caps.engine_type);
-    }
-    return result;
-}
-
-} // namespace
-
-std::vector<std::uint32_t> shared_engine_types(rm::client const& client) {
-    return engines_with(client, abi::ce_cap_shared, 2);
-}
-
-std::uint32_t own_engine_type(rm::client const& client) {
-    std::vector<std::uint32_t> const found = engines_with(client, 0, 1);
-    if (found.empty())
-        throw error(errc::backend_absent, "find a copy engine that nothing else uses", "",
-                    "this GPU has no spare engine: copies use the driver's engine");
-    return found.front();
-}
-
-gpu_channel::gpu_channel(rm::client const& client, generation const& gpu, driver_series series,
+gpu_channel::gpu_channel(rm::client const& client, generation const& gpu, rm::driver_series series,
                          parts const& of)
     : client_(client), series_(series) {
     abi::channel_group_parameters group{};
     group.address_space = of.address_space;
     group.engine_type = of.engine_type;
-    group_ = client.allocate(client.device(), abi::class_channel_group, &group, sizeof group,
-                             "make a channel group");
+    group_ =
+        client.allocate(client.device(), abi::class_channel_group, group, "make a channel group");
     try {
         channel_ = series.shifted_channel() ? allocate<abi::channel_parameters_610>(gpu, of)
                                             : allocate<abi::channel_parameters>(gpu, of);
@@ -108,13 +82,12 @@ abi::handle gpu_channel::allocate(generation const& gpu, parts const& of) const 
     wanted.userd_memory[0] = of.block;
     wanted.userd_offset[0] = of.block_offset + command_ring::userd_at;
     wanted.engine_type = of.engine_type;
-    return client_.allocate(group_, gpu.channel, &wanted, sizeof wanted, "make a channel");
+    return client_.allocate(group_, gpu.channel, wanted, "make a channel");
 }
 
 void gpu_channel::add_engine(generation const& gpu, std::uint32_t engine_type) {
     abi::copy_object_parameters copies{1, engine_type};
-    (void)client_.allocate(channel_, gpu.copy, &copies, sizeof copies,
-                           "let the channel use a copy engine");
+    (void)client_.allocate(channel_, gpu.copy, copies, "let the channel use a copy engine");
     abi::submit_token_parameters submit{};
     rm::client::expect_ok(client_.control(channel_, abi::cmd_get_submit_token, submit,
                                           "get the channel's doorbell token"),

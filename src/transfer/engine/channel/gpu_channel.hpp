@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 /// The parts of a channel, in any address space.
 namespace barmap::engine {
@@ -35,14 +34,6 @@ private:
 /// @throws error errc::backend_absent for a GPU on which barmap makes no channels
 void expect_channels(cuda::gpu const& which);
 
-/// The copy engine for channels: one that neither serves graphics nor is shared by the driver. CUDA
-/// copies on shared engines; a copy there waits for the end of CUDA's time slice, 1 ms.
-/// @throws error errc::backend_absent if the GPU has none
-[[nodiscard]] std::uint32_t own_engine_type(rm::client const& client);
-
-/// The engines that CUDA also uses, two at most.
-[[nodiscard]] std::vector<std::uint32_t> shared_engine_types(rm::client const& client);
-
 /// A channel group with one channel. Its address space, memory and notifier must outlive it.
 class gpu_channel {
 public:
@@ -53,7 +44,7 @@ public:
         std::uint64_t block_on_gpu; ///< address of the ring's block in the address space
         std::uint32_t engine_type;
     };
-    gpu_channel(rm::client const& client, generation const& gpu, driver_series series,
+    gpu_channel(rm::client const& client, generation const& gpu, rm::driver_series series,
                 parts const& of);
     gpu_channel(gpu_channel const&) = delete;
     gpu_channel& operator=(gpu_channel const&) = delete;
@@ -78,7 +69,7 @@ private:
     /// copies beside batches took that long, and the batches were no faster (H100).
     static constexpr std::uint64_t time_slice_us = 50;
     rm::client const& client_;
-    driver_series series_;
+    rm::driver_series series_;
     rm::abi::handle group_, channel_;
     std::uint32_t token_;
 };

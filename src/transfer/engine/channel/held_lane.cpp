@@ -4,6 +4,7 @@
 #include "driver/rm/local_memory.hpp"
 #include "transfer/engine/channel/address_space.hpp"
 #include "transfer/engine/channel/command_ring.hpp"
+#include "transfer/engine/channel/engine_choice.hpp"
 #include "transfer/engine/channel/generation.hpp"
 #include "transfer/engine/channel/gpu_channel.hpp"
 #include "transfer/engine/engine.hpp"
@@ -115,8 +116,8 @@ public:
 private:
     struct parts {
         explicit parts(gpu const& which)
-            : client(std::make_shared<rm::client>(which.pci)),
-              series(series_of(client->driver_version())), kind(generation_of(client->classes())),
+            : client(std::make_shared<rm::client>(which.pci)), series(expect_series(*client)),
+              kind(generation_of(client->classes())),
               space(std::make_shared<address_space>(client, series)),
               host(os::region::shared_memory(2 * os::page_size())),
               semaphore(space->map_host(host.data(), os::page_size())),
@@ -128,7 +129,7 @@ private:
                          abi::map_flags_default_caching),
               usermode(*client, kind) {
             std::memset(block_view.data(), 0, command_ring::words_at);
-            std::uint32_t const engine_type = own_engine_type(*client);
+            std::uint32_t const engine_type = own_engine_type(usable_engines(*client), {});
             own.emplace(*client, kind, series,
                         gpu_channel::parts{space->handle(), notifier.handle(),
                                            block.object().handle(), 0, block.address(),
@@ -142,7 +143,7 @@ private:
 
         // In construction order; the channel is destroyed first.
         std::shared_ptr<rm::client const> client;
-        driver_series series;
+        rm::driver_series series;
         engine::generation const& kind;
         std::shared_ptr<address_space const> space;
         os::region host; ///< a page with the semaphore, a page with the error notifier

@@ -40,7 +40,7 @@ public:
             throw error(errc::backend_absent, "copy by CUDA in a process that has not started it",
                         "", "BARMAP_ENGINE=channel needs no CUDA");
         context_ = cuda::primary_context::retain(gpu_.handle);
-        queues_ = std::make_unique<queue_set>([this] { return open(); }, 3);
+        queues_ = std::make_unique<queue_set>([this](auto) { return open(); }, 3);
         (void)queues_->choose({}, direction::to_cpu);
         cuda::watch_exit();
     }
@@ -139,8 +139,7 @@ public:
         try {
             cuda::context_scope const scope(context_.get());
             for (std::size_t i = 0; i < queues_->size(); ++i)
-                if (driver_queue const* const each = queues_->at(i).get();
-                    each && each->has_work())
+                if (driver_queue const* const each = queues_->at(i).get(); each && each->has_work())
                     return false;
         } catch (error const&) {
             // The context and all its work are gone.
