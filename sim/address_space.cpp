@@ -3,6 +3,7 @@
 
 #include "entry.hpp"
 
+#include <iterator>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -72,6 +73,11 @@ void reservation::place_again(physical const& memory) const {
             place(at, memory, each.offset, each.bytes);
 }
 
+bool reservation::is_clear(std::uint64_t at, std::uint64_t bytes) const {
+    auto const next = parts_.lower_bound(at + bytes);
+    return next == parts_.begin() || std::prev(next)->first + std::prev(next)->second.bytes <= at;
+}
+
 void reservation::clear(std::uint64_t at, std::uint64_t bytes) const {
     parts_.erase(at);
     mmap(view_ + at, bytes, PROT_NONE, nothing | MAP_FIXED, -1, 0);
@@ -94,6 +100,7 @@ allocation allocation::in(std::shared_ptr<reservation> addresses, std::uint64_t 
 
 allocation& address_space::add(allocation added) {
     added.id = next_id_++;
+    added.use = std::make_shared<memory_use>();
     CUdeviceptr const base = added.base;
     return allocations_.insert_or_assign(base, std::move(added)).first->second;
 }
@@ -112,6 +119,12 @@ allocation& address_space::at(CUdeviceptr base) {
     return found->second;
 }
 
+allocation address_space::remove(CUdeviceptr base) {
+    auto const found = allocations_.extract(base);
+    require(!found.empty());
+    return std::move(found.mapped());
+}
+
 std::byte* address_space::resolve(CUdeviceptr address, std::uint64_t bytes) {
     allocation const* here = find(address);
     if (!here)
@@ -120,6 +133,8 @@ std::byte* address_space::resolve(CUdeviceptr address, std::uint64_t bytes) {
     std::uint64_t covered = 0;
     for (;;) {
         require(here->accessible);
+        if (found_.empty() || found_.back() != here->use) // pieces mostly lie in one allocation
+            found_.push_back(here->use);
         std::uint64_t const inside = address + covered - here->base;
         covered += here->size - inside;
         if (covered >= bytes)

@@ -7,9 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace barmap::sim {
 
@@ -30,6 +33,8 @@ public:
     void place(std::uint64_t at, physical const& memory, std::uint64_t offset,
                std::uint64_t bytes) const;
     void clear(std::uint64_t at, std::uint64_t bytes) const;
+    /// Whether no memory is placed there.
+    [[nodiscard]] bool is_clear(std::uint64_t at, std::uint64_t bytes) const;
 
     /// All of them. Guarded by the world's mutex.
     [[nodiscard]] static std::set<reservation const*>& all() noexcept;
@@ -72,6 +77,18 @@ struct backing {
     std::uint64_t contiguous; ///< bytes from there on that belong to one allocation
 };
 
+/// Shared by an allocation and by the work that uses it. The last of them returns what was freed.
+struct memory_use {
+    memory_use() = default;
+    memory_use(memory_use const&) = delete;
+    memory_use& operator=(memory_use const&) = delete;
+    ~memory_use() {
+        if (at_end)
+            at_end();
+    }
+    std::function<void()> at_end; ///< with the world's mutex held; empty: it is not freed
+};
+
 /// What is at a range of addresses.
 struct allocation {
     CUdeviceptr base = 0;
@@ -95,6 +112,7 @@ struct allocation {
     unsigned flags = 0;                       ///< of host memory
     bool leaving = false;                     ///< cuMemFreeAsync is on its way
     unsigned opens = 1;                       ///< of an IPC handle
+    std::shared_ptr<memory_use> use;          ///< from address_space::add() on
 
     [[nodiscard]] bool on_device() const noexcept { return memory != nullptr; }
     /// What lies behind a byte of device memory. @pre inside < size
@@ -115,17 +133,25 @@ public:
     [[nodiscard]] allocation* find(CUdeviceptr address);
     /// The one that starts there. Refuses with INVALID_VALUE.
     [[nodiscard]] allocation& at(CUdeviceptr base);
-    void remove(CUdeviceptr base) { allocations_.erase(base); }
+    /// From now on, nobody finds it. @return what was there
+    allocation remove(CUdeviceptr base);
 
     /// Where the simulated driver sees [address, address + bytes), which may span several adjacent
     /// allocations in one reservation; null if no allocation contains `address`. Refuses with
-    /// INVALID_VALUE where the range leaves them or may not be accessed.
+    /// INVALID_VALUE where the range leaves them or may not be accessed. Until take_uses() or
+    /// forget_uses(), which follow before the mutex is unlocked, what was found is in use.
     [[nodiscard]] std::byte* resolve(CUdeviceptr address, std::uint64_t bytes);
+
+    using uses = std::vector<std::shared_ptr<void const>>;
+    /// What resolve() has found, for work that keeps it.
+    [[nodiscard]] uses take_uses() { return std::exchange(found_, {}); }
+    void forget_uses() { found_.clear(); }
 
     [[nodiscard]] std::map<CUdeviceptr, allocation>& all() noexcept { return allocations_; }
 
 private:
     std::map<CUdeviceptr, allocation> allocations_;
+    uses found_;
     std::uint64_t next_id_ = 1;
 };
 

@@ -38,8 +38,8 @@ void check_issued(CUcontext handle) {
 
 /// Ends a context: waits for its work, frees what belongs to it.
 void end(context& of, world_lock& lock) {
+    of.alive = false; // nobody submits any more
     drain_or_give_up(of, lock);
-    of.alive = false;
     release_memory(of);
     of.peers.clear();
     world& all = the_world();

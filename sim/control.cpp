@@ -50,6 +50,9 @@ CUresult call_body(char const* function, admitted when,
         return refused;
     return guarded([&] {
         world_lock lock(world_mutex());
+        struct end_of_call {
+            ~end_of_call() { the_world().addresses.forget_uses(); }
+        } const at_end;
         return body(closure, lock);
     });
 }

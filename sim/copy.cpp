@@ -40,7 +40,9 @@ found_end find(end_point end, std::size_t bytes) {
     if (std::byte* const at = the_world().addresses.resolve(end.address, bytes))
         return {at, false};
     require(!end.known);
-    return {reinterpret_cast<std::byte*>(end.address), true};
+    auto* const at = reinterpret_cast<std::byte*>(end.address);
+    require(is_there(at) && is_there(at + bytes - 1)); // freed memory of the GPU is not
+    return {at, true};
 }
 
 void copy_now(world_lock& lock, end_point to, end_point from, std::size_t bytes) {

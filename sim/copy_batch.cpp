@@ -2,11 +2,8 @@
 #include "transfer.hpp"
 #include "world.hpp"
 
-#include <cerrno>
 #include <cstdint>
 #include <limits>
-#include <sys/uio.h>
-#include <unistd.h>
 #include <vector>
 
 using namespace barmap::cuda;
@@ -34,12 +31,6 @@ struct piece {
     std::size_t bytes;
     std::vector<std::byte> staged{}; ///< what was at `from` during the call, if it was read then
 };
-
-bool is_there(std::byte* byte) {
-    std::byte seen{};
-    iovec const here{&seen, 1}, there{byte, 1};
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
-}
 
 /// Memory of any kind; ordinary memory has to be there when the call is made.
 std::byte* find_end(CUdeviceptr address, std::size_t bytes, bool& waits) {

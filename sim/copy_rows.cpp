@@ -24,7 +24,11 @@ side find_side(int type, void const* host, CUdeviceptr device, std::size_t pitch
     require(start != 0);
     std::byte* const at = the_world().addresses.resolve(start, pitch * (rows - 1) + width);
     require(at || type != int(memory_type_device));
-    return {at ? at : reinterpret_cast<std::byte*>(start), pitch, !at};
+    if (at)
+        return {at, pitch, false};
+    auto* const pageable = reinterpret_cast<std::byte*>(start);
+    require(is_there(pageable) && is_there(pageable + pitch * (rows - 1) + width - 1));
+    return {pageable, pitch, true};
 }
 
 struct copy_of_rows {

@@ -118,7 +118,6 @@ BARMAP_SIM_ENTRY cuIpcCloseMemHandle(CUdeviceptr address) {
         require(found.kind == kind::ipc);
         if (--found.opens > 0)
             return;
-        drain_device(found.ordinal, lock);
-        free_allocation(the_world().addresses.at(address));
+        free_and_wait(address, lock);
     });
 }

@@ -80,7 +80,9 @@ allocation& add_host(sim::kind kind, context& owner, std::byte* at, std::uint64_
 
 } // namespace
 
-void free_allocation(allocation& freed) {
+namespace {
+
+void return_memory(allocation const& freed) {
     switch (freed.kind) {
     case kind::device:
         leave_place(freed);
@@ -92,10 +94,29 @@ void free_allocation(allocation& freed) {
     case kind::host:
         munmap(freed.view, whole_pages(freed.size));
         break;
+    case kind::chunk:
+        freed.addresses->clear(freed.base - freed.addresses->base(), freed.size);
+        break;
     default:
         break;
     }
-    the_world().addresses.remove(freed.base);
+}
+
+} // namespace
+
+void free_allocation(CUdeviceptr base) {
+    allocation freed = the_world().addresses.remove(base);
+    auto const use = std::move(freed.use);
+    use->at_end = [freed = std::move(freed)] { return_memory(freed); };
+}
+
+void free_and_wait(CUdeviceptr base, world_lock& lock) {
+    allocation const& freed = the_world().addresses.at(base);
+    std::weak_ptr<memory_use> const use = freed.use;
+    int const ordinal = freed.ordinal;
+    free_allocation(base);
+    drain_device(ordinal, lock);
+    the_world().changed.wait(lock, [&] { return use.expired(); });
 }
 
 void release_memory(context& of) {
@@ -104,7 +125,7 @@ void release_memory(context& of) {
         if (one.context == of.self)
             owned.push_back(base);
     for (CUdeviceptr const base : owned)
-        free_allocation(the_world().addresses.at(base));
+        free_allocation(base);
     of.arenas.clear();
 }
 
@@ -181,8 +202,7 @@ BARMAP_SIM_ENTRY cuMemFree_v2(CUdeviceptr address) {
         allocation const& found = the_world().addresses.at(address);
         require(found.kind == kind::device || found.kind == kind::managed ||
                 found.kind == kind::pooled || found.kind == kind::external);
-        drain_device(found.ordinal, lock);
-        free_allocation(the_world().addresses.at(address));
+        free_and_wait(address, lock);
     });
 }
 
@@ -229,8 +249,7 @@ BARMAP_SIM_ENTRY cuMemFreeHost(void* pointer) {
         (void)current_context();
         allocation const& found = the_world().addresses.at(reinterpret_cast<CUdeviceptr>(pointer));
         require(found.kind == kind::host);
-        drain_device(found.ordinal, lock);
-        free_allocation(the_world().addresses.at(reinterpret_cast<CUdeviceptr>(pointer)));
+        free_and_wait(found.base, lock);
     });
 }
 
@@ -253,12 +272,11 @@ BARMAP_SIM_ENTRY cuMemHostUnregister(void* pointer) {
     return call("cuMemHostUnregister", [&](world_lock& lock) {
         (void)current_context();
         auto const base = reinterpret_cast<CUdeviceptr>(pointer);
-        auto& addresses = the_world().addresses;
-        auto const found = addresses.all().find(base);
-        require(found != addresses.all().end() && found->second.kind == kind::registered,
+        auto const& all = the_world().addresses.all();
+        auto const found = all.find(base);
+        require(found != all.end() && found->second.kind == kind::registered,
                 error_host_not_registered);
-        drain_device(found->second.ordinal, lock);
-        addresses.remove(base);
+        free_and_wait(base, lock);
     });
 }
 

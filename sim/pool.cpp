@@ -6,12 +6,11 @@
 namespace barmap::sim {
 namespace {
 
-/// Whether an allocation other than this one lies in a block.
-bool is_used(pool const& of, std::uint64_t block, allocation const& but) {
+/// Whether an allocation lies in a block.
+bool is_used(pool const& of, std::uint64_t block) {
     std::uint64_t const begin = block * of.block_bytes, end = begin + of.block_bytes;
-    for (auto const& [base, one] : the_world().addresses.all())
-        if (one.from_pool.get() == &of && one.base != but.base && one.offset < end &&
-            one.offset + one.size > begin)
+    for (auto const& [offset, bytes] : of.taken)
+        if (offset < end && offset + bytes > begin)
             return true;
     return false;
 }
@@ -35,13 +34,14 @@ void leave_pool(allocation const& freed) {
         return;
     std::uint64_t const bytes = round_up(freed.size, suballocator::quantum);
     from.space.give_back(freed.offset, freed.size);
+    from.taken.erase(freed.offset);
     from.used -= bytes;
     the_world().devices[std::size_t(from.ordinal)]->memory_used -= bytes;
     // A block without an allocation is freed, unless another process may have it mapped.
     std::uint64_t const first = freed.offset / from.block_bytes;
     std::uint64_t const last = (freed.offset + freed.size - 1) / from.block_bytes;
     for (std::uint64_t block = first; block <= last; ++block) {
-        if (from.blocks[block]->exported() || is_used(from, block, freed))
+        if (from.blocks[block]->exported() || is_used(from, block))
             continue;
         from.addresses->clear(block * from.block_bytes, from.blocks[block]->size());
         from.blocks[block].reset();
@@ -150,6 +150,7 @@ CUresult allocate(CUdeviceptr* address, std::size_t bytes, CUmemoryPool handle) 
     auto const offset = from->space.take(bytes);
     require(offset.has_value(), error_out_of_memory);
     make_blocks(*from, *offset, bytes);
+    from->taken.emplace(*offset, bytes);
     owner.memory_used += counted;
     from->used += counted;
     from->used_high = std::max(from->used_high, from->used);
@@ -283,7 +284,7 @@ BARMAP_SIM_ENTRY cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
             world_lock lock(world_mutex());
             allocation* const freed = the_world().addresses.find(address);
             if (freed && freed->id == id)
-                free_allocation(*freed);
+                free_allocation(address);
         });
     });
 }

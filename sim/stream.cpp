@@ -13,6 +13,7 @@ std::shared_ptr<completion> scheduler::submit(std::shared_ptr<stream> const& to,
                                               std::function<void()> run,
                                               std::shared_ptr<completion> extra) {
     auto const done = to->append(predecessors(*to), std::move(run), std::move(extra));
+    to->queue.back().uses = the_world().addresses.take_uses();
     if (!to->served) {
         to->served = true;
         waiting_.push_back(to);
@@ -50,13 +51,17 @@ void wait_for(completions const& what, world_lock& lock) {
 }
 
 void run_now(context& in, world_lock& lock, std::function<void()> const& body) {
+    auto uses = the_world().addresses.take_uses();
     wait_for(predecessors(*in.null_stream), lock);
     lock.unlock();
     body();
     lock.lock();
+    uses.clear();
+    the_world().changed.notify_all();
 }
 
 void drain(context& of, world_lock& lock) {
+    auto const hold = the_world().contexts.find(of.self); // others may destroy it meanwhile
     wait_for(last_work(of, the_world().streams), lock);
     std::erase_if(of.departed, [](auto const& last) { return last->done; });
 }

@@ -30,11 +30,10 @@ bool satisfies(Word seen, Word value, unsigned condition) {
     }
 }
 
-/// A word that the GPU waits for or writes. Keeps device memory in the driver's sight.
+/// A word that the GPU waits for or writes.
 template <class Word>
 struct shared_word {
     Word* at;
-    std::shared_ptr<reservation> hold;
 
     explicit shared_word(CUdeviceptr address) {
         require(address % sizeof *at == 0);
@@ -42,7 +41,6 @@ struct shared_word {
         require(at != nullptr);
         allocation const* const found = the_world().addresses.find(address);
         require(found->kind != kind::managed);
-        hold = found->addresses;
     }
 };
 

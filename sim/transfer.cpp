@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
+#include <sys/uio.h>
+#include <unistd.h>
 
 namespace barmap::sim {
 namespace {
@@ -60,6 +63,12 @@ void fill_bytes(std::byte* to, std::uint64_t word, std::size_t bytes) noexcept {
         to, bytes, [&](std::size_t at) { store(to + at, pattern[(shift + at) % word_size]); },
         [=](std::size_t at) { store(to + at, word); });
     std::atomic_thread_fence(std::memory_order_release);
+}
+
+bool is_there(std::byte* byte) noexcept {
+    std::byte seen{};
+    iovec const here{&seen, 1}, there{byte, 1};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
 }
 
 } // namespace barmap::sim

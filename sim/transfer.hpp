@@ -14,4 +14,7 @@ void move_bytes(std::byte* to, std::byte const* from, std::size_t bytes) noexcep
 /// `word` repeated; its period is a number of bytes that divides 8 and `to` is aligned to.
 void fill_bytes(std::byte* to, std::uint64_t word, std::size_t bytes) noexcept;
 
+/// Whether this process may read ordinary memory there.
+[[nodiscard]] bool is_there(std::byte* byte) noexcept;
+
 } // namespace barmap::sim

@@ -135,6 +135,7 @@ BARMAP_SIM_ENTRY cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t of
         require(!the_world().addresses.find(address) &&
                 (next == all.end() || next->first >= address + bytes));
         std::uint64_t const at = address - where->base();
+        require(where->is_clear(at, bytes)); // another thread may be unmapping what is there
         where->place(at, *from->memory, 0, bytes);
         allocation added = allocation::in(where, at, bytes, kind::chunk, from->memory, 0);
         added.made_from = from;
@@ -152,17 +153,19 @@ BARMAP_SIM_ENTRY cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
         std::size_t mapped = 0;
         (void)reservation_around(address, bytes);
         std::set<int> devices;
-        for (allocation const* const one : chunks_in(address, bytes, mapped))
+        std::vector<std::weak_ptr<memory_use>> in_use;
+        for (allocation const* const one : chunks_in(address, bytes, mapped)) {
             devices.insert(one->ordinal);
-        for (int const ordinal : devices)
-            drain_device(ordinal, lock);
-        for (allocation* const one : chunks_in(address, bytes, mapped)) {
-            one->addresses->clear(one->base - one->addresses->base(), one->size);
+            in_use.emplace_back(one->use);
             auto const from = one->made_from;
-            free_allocation(*one);
+            free_allocation(one->base);
             --from->mappings;
             drop_if_unused(from->self);
         }
+        for (int const ordinal : devices)
+            drain_device(ordinal, lock);
+        for (auto const& use : in_use)
+            the_world().changed.wait(lock, [&] { return use.expired(); });
     });
 }
 

@@ -29,6 +29,7 @@ struct operation {
     completions after;
     std::function<void()> run; ///< without the mutex; may be empty
     std::shared_ptr<completion> done;
+    std::vector<std::shared_ptr<void const>> uses{}; ///< what stays until it has run
 };
 
 /// Operations that run one after the other, on one thread at a time.
@@ -71,6 +72,7 @@ inline void work_off(work_queue& of, world_lock& lock, std::condition_variable& 
             next.run = nullptr;
             lock.lock();
         }
+        next.uses.clear();
         next.done->done = true;
         next.done->when = std::chrono::steady_clock::now();
         changed.notify_all();

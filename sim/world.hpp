@@ -87,6 +87,7 @@ struct pool {
     // are in use objects of block_bytes each; one only where other processes may import the pool.
     std::uint64_t block_bytes = 0;
     std::vector<std::shared_ptr<physical>> blocks;
+    std::map<std::uint64_t, std::uint64_t> taken; ///< offsets and sizes of what is not returned yet
     std::shared_ptr<reservation> addresses;
     suballocator space;
 };
@@ -162,7 +163,11 @@ void drain_device(int ordinal, world_lock& lock);
 
 /// The context's allocations that freeing or destroying returns.
 void release_memory(context& of);
-void free_allocation(allocation& freed);
+/// From now on, nobody finds the allocation; its memory is returned when no work uses it.
+void free_allocation(CUdeviceptr base);
+/// The same as most calls free: waits until nothing that was submitted to the device before is still
+/// to be done, and until no work uses the memory.
+void free_and_wait(CUdeviceptr base, world_lock& lock);
 void leave_pool(allocation const& freed);
 
 /// The pool that a device's cuMemAllocAsync uses, made on demand.
