@@ -54,18 +54,19 @@ std::shared_ptr<engine_reach::reached const> reach(engine_slot& slot, job const&
     return by;
 }
 
-result result_of(engine::outcome outcome, engine_slot& slot, engine_reach::reached const& by,
-                 std::size_t bytes) {
+using reached = std::shared_ptr<engine_reach::reached const>;
+
+result result_of(engine::outcome outcome, engine_slot& slot, reached const& by, std::size_t bytes) {
     if (outcome == engine::outcome::done) {
         slot.count(bytes);
         return result::done;
     }
-    return slot.retire(by.worker) ? result::impossible : result::unfinished;
+    return engine_reach::retire(by) ? result::impossible : result::unfinished;
 }
 
 /// @param by what reach() has returned for the slot
 /// @param in where the host's side is pinned; of size 0 if it is not
-result copy_by(engine_slot& slot, engine_reach::reached const* by, job const& what,
+result copy_by(engine_slot& slot, reached const& by, job const& what,
                pinned_host::allocation const& in) {
     if (!by)
         return result::impossible;
@@ -77,7 +78,7 @@ result copy_by(engine_slot& slot, engine_reach::reached const* by, job const& wh
         place.runs().empty()
             ? by->worker->copy_staged(what.way(), *by->memory, what.offset, what.host, what.bytes)
             : by->worker->copy_direct(what.way(), *by->memory, what.offset, place.runs());
-    return result_of(outcome, slot, *by, what.bytes);
+    return result_of(outcome, slot, by, what.bytes);
 }
 
 /// What CUDA said while an engine was copying already.
@@ -89,8 +90,7 @@ struct answer {
 /// Copies to or from where the host's memory was pinned at an earlier copy, and asks CUDA while the
 /// engine copies: the answer takes up to a tenth of the time of a small copy. Where CUDA has other
 /// memory there by now, the copy has to be made again: the engine has reached pages that it kept.
-result copy_as_before(engine_slot& slot, engine_reach::reached const* by, job const& what,
-                      answer& now) {
+result copy_as_before(engine_slot& slot, reached const& by, job const& what, answer& now) {
     if (!by)
         return result::impossible;
     pinned_host::place const place = what.pinned().recall(*by->worker, what.host, what.bytes);
@@ -108,7 +108,7 @@ result copy_as_before(engine_slot& slot, engine_reach::reached const* by, job co
         });
     if (outcome == engine::outcome::done && (now.refusal || !place.is_in(*now.in)))
         return result::impossible;
-    return result_of(outcome, slot, *by, what.bytes);
+    return result_of(outcome, slot, by, what.bytes);
 }
 
 /// @return whether the copy is made. @throws error errc::copy_unfinished
@@ -181,7 +181,7 @@ void copy_adaptively(mapping_state const& mapping, copy_direction direction, std
         job const what{mapping, direction, offset, host, bytes};
         answer now;
         auto by = pinned ? reach(*pinned, what) : nullptr;
-        if (pinned && is_made(copy_as_before(*pinned, by.get(), what, now), *pinned, what))
+        if (pinned && is_made(copy_as_before(*pinned, by, what, now), *pinned, what))
             return;
         if (now.refusal)
             std::rethrow_exception(now.refusal);
@@ -193,13 +193,13 @@ void copy_adaptively(mapping_state const& mapping, copy_direction direction, std
         engine_slot* const chosen = in.size > 0 ? pinned : pageable;
         if (chosen && (chosen != pinned || (by && by->worker->is_retired())))
             by = reach(*chosen, what);
-        if (chosen && is_made(copy_by(*chosen, by.get(), what, in), *chosen, what))
+        if (chosen && is_made(copy_by(*chosen, by, what, in), *chosen, what))
             return;
         // Where that one has failed for good, or does not reach this memory, another may.
         if (chosen && !device.engine_is_forced)
             for (std::unique_ptr<engine_slot> const& each : device.engines)
                 if (each.get() != chosen &&
-                    is_made(copy_by(*each, reach(*each, what).get(), what, in), *each, what))
+                    is_made(copy_by(*each, reach(*each, what), what, in), *each, what))
                     return;
     }
     copy_by_mapping(mapping, direction, offset, host, bytes);

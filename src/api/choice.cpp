@@ -144,7 +144,7 @@ void make_memory(pin_state& state) {
         state.address = state.block->address();
         cuda::memory const memory = cuda::describe(state.address, state.size);
         state.pinned = backend.pin(memory);
-        state.engines.describe(memory, state.pinned->objects());
+        state.engines.describe(memory, state.pinned->objects(), engine_reach::owner::barmap);
         return;
     }
     state.pinned = backend.allocate(state.size);
@@ -153,7 +153,7 @@ void make_memory(pin_state& state) {
         state.device->allocations.add(state.address, state.size, exported);
     cuda::memory memory = cuda::describe(state.address, state.size);
     state.device->allocations.find(memory);
-    state.engines.describe(memory, state.pinned->objects());
+    state.engines.describe(memory, state.pinned->objects(), engine_reach::owner::barmap);
 }
 
 /// Lets the first backend that can pin the memory.
@@ -171,7 +171,7 @@ std::shared_ptr<pin_state const> pin_described(std::shared_ptr<device_state> con
         state.memory = memory.kind;
         state.how = how;
         state.pinned = state.slot->get().pin(memory, how);
-        state.engines.describe(memory, state.pinned->objects());
+        state.engines.describe(memory, state.pinned->objects(), engine_reach::owner::program);
     };
     if (auto state =
             first_that_can(device, candidates, could, make, [](error const&) { return false; }))

@@ -129,8 +129,9 @@ std::vector<engine_report> pin::engines() const {
         if (by && by->memory)
             continue;
         report.state = backend_state::absent;
-        report.reason = "it cannot reach this memory";
-        report.advice = "loads and stores copy this memory; for an engine, pin it with backend rm";
+        report.reason = "it cannot hold this memory, which another thread may free during a copy";
+        report.advice = "loads and stores copy this memory; for an engine, allocate it with barmap "
+                        "or cuMemCreate, or pin it with backend rm where channel is usable";
     }
     return reports;
 }
@@ -178,7 +179,7 @@ pin open_shared(int descriptor) {
     state->size = shared.bytes();
     state->memory = shared.memory;
     state->pinned = state->slot->named([&] { return by->open(std::move(shared)); });
-    state->engines.describe({}, state->pinned->objects());
+    state->engines.describe({}, state->pinned->objects(), engine_reach::owner::program);
     return pin(std::move(state));
 }
 

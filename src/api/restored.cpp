@@ -72,7 +72,8 @@ void pin_state::bring_back() {
     if (found.kind != wanted || found.ordinal != device->gpu.ordinal)
         refuse_other_memory(*this);
     pinned = slot->named([&] { return slot->get().pin(found, how); });
-    engines.describe(found, pinned->objects());
+    engines.describe(found, pinned->objects(),
+                     block ? engine_reach::owner::barmap : engine_reach::owner::program);
 }
 
 void mapping_state::expect_restorable(bool /*is_overtaken*/) const {

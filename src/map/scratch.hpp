@@ -31,7 +31,9 @@ public:
     [[nodiscard]] cache_kind kind() const noexcept { return mapped_->kind; }
     /// 0 in a process without CUDA.
     [[nodiscard]] CUdeviceptr address() const noexcept { return described_.address; }
-    void describe(engine_reach& to) const { to.describe(described_, pinned_->objects()); }
+    void describe(engine_reach& to) const {
+        to.describe(described_, pinned_->objects(), engine_reach::owner::barmap);
+    }
     /// Whether CUDA allocated it.
     [[nodiscard]] bool is_of_cuda() const noexcept { return block_ != nullptr; }
     [[nodiscard]] CUdevice device() const noexcept { return device_; }

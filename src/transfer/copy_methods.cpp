@@ -53,7 +53,7 @@ public:
                 : by.copy_staged(as_engine(which), *gpu_->memory, 0, host.data(), host.size());
         if (result == outcome::done)
             return true;
-        slot_->retire(gpu_->worker);
+        engine_reach::retire(gpu_);
         gpu_.reset();
         return false;
     }

@@ -24,6 +24,17 @@ class adaptive_copy_test : public testing::TestWithParam<engine_way> {
 protected:
     engine_machine machine_{GetParam().engine, GetParam().how};
 
+    [[nodiscard]] static bool is_channel() {
+        return GetParam().engine == std::string_view("channel");
+    }
+
+    /// Memory that the engine holds: the driver's holds none of cudaMalloc.
+    [[nodiscard]] static std::unique_ptr<memory> held_memory(std::size_t bytes) {
+        if (is_channel())
+            return std::make_unique<device_block>(bytes);
+        return std::make_unique<virtual_block>(0, std::vector{bytes});
+    }
+
     static engine_report report_of(device const& gpu, std::string_view name) {
         for (engine_report const& each : gpu.started_engines())
             if (each.name == name)
@@ -48,8 +59,8 @@ void round_trip(mapping const& map, std::span<std::byte> host, std::size_t offse
 
 TEST_P(adaptive_copy_test, copies_adaptively_whatever_the_size) {
     device const gpu = device::open(0);
-    device_block block(8 * mib);
-    mapping const map = gpu.pin(block.address(), 8 * mib).map();
+    auto const block = held_memory(8 * mib);
+    mapping const map = gpu.pin(block->address(), 8 * mib).map();
     unsigned seed = 10;
     for (std::size_t const bytes :
          {std::size_t{1}, std::size_t{1023}, std::size_t{1024}, 32 * kib - 1, 32 * kib,
@@ -67,8 +78,8 @@ TEST_P(adaptive_copy_test, copies_adaptively_whatever_the_size) {
 
 TEST_P(adaptive_copy_test, copies_directly_to_and_from_pinned_memory) {
     device const gpu = device::open(0);
-    device_block block(12 * mib);
-    mapping const map = gpu.pin(block.address(), 12 * mib).map();
+    auto const block = held_memory(12 * mib);
+    mapping const map = gpu.pin(block->address(), 12 * mib).map();
     void* allocated = nullptr;
     expect_success(cuda::api().mem_host_alloc(&allocated, 11 * mib, 0));
     round_trip(map, {static_cast<std::byte*>(allocated) + 5, 10 * mib}, 1, 30);
@@ -150,8 +161,8 @@ TEST_P(adaptive_copy_test, asks_only_now_and_then_whether_pageable_memory_is_pin
 
 TEST_P(adaptive_copy_test, copies_directly_to_and_from_host_buffers) {
     device const gpu = device::open(0);
-    device_block block(12 * mib);
-    mapping const map = gpu.pin(block.address(), 12 * mib).map();
+    auto const block = held_memory(12 * mib);
+    mapping const map = gpu.pin(block->address(), 12 * mib).map();
     { // what the first copy starts stays
         std::vector<std::byte> some(64 * kib);
         round_trip(map, some, 0, 59);
@@ -219,9 +230,9 @@ TEST_P(adaptive_copy_test, never_reaches_the_memory_that_took_a_freed_ones_place
         std::uint64_t const copies_before = report_of(gpu, GetParam().engine).copies;
         round_trip(map, host, 0, 52);
         EXPECT_TRUE(read_by_driver(address, 2 * mib) == theirs);
-        bool const reaches_what_is_held = GetParam().engine == std::string_view("channel");
+        // A channel reaches what the pin holds, the driver's engine what it held itself in time.
         EXPECT_EQ(report_of(gpu, GetParam().engine).copies - copies_before,
-                  reaches_what_is_held ? 2u : 0u);
+                  is_channel() || copied_before ? 2u : 0u);
     }
 }
 
@@ -236,7 +247,22 @@ TEST_P(adaptive_copy_test, copies_to_memory_that_an_ipc_handle_names) {
     round_trip(map, host, 7, 53);
     EXPECT_TRUE(read_by_driver(block.address() + 12, host.size()) == host);
     EXPECT_EQ(report_of(gpu, GetParam().engine).copies,
-              GetParam().engine == std::string_view("channel") ? 2u : 0u);
+              is_channel() ? 2u : 0u);
+}
+
+TEST_P(adaptive_copy_test, leaves_memory_that_the_engine_cannot_hold_to_loads_and_stores) {
+    device const gpu = device::open(0);
+    device_block block(4 * mib);
+    pin const pinned = gpu.pin(block.address(), 4 * mib);
+    std::vector<std::byte> host(3 * mib);
+    round_trip(pinned.map(), host, 9, 54);
+    EXPECT_EQ(report_of(gpu, GetParam().engine).copies, is_channel() ? 2u : 0u);
+    for (engine_report const& each : pinned.engines())
+        if (each.name == "driver") {
+            EXPECT_EQ(each.state, backend_state::absent);
+            EXPECT_NE(each.reason.find("cannot hold this memory"), std::string::npos);
+            EXPECT_NE(each.advice.find("cuMemCreate"), std::string::npos);
+        }
 }
 
 // Which engines copy this memory is asked of the pin; of the GPU, which ones work at all.
@@ -271,8 +297,8 @@ TEST_P(adaptive_copy_test, a_pin_says_which_engine_cannot_reach_its_memory) {
 
 TEST_P(adaptive_copy_test, copies_adaptively_in_several_threads) {
     device const gpu = device::open(0);
-    device_block block(8 * mib);
-    mapping const map = gpu.pin(block.address(), 8 * mib).map();
+    auto const block = held_memory(8 * mib);
+    mapping const map = gpu.pin(block->address(), 8 * mib).map();
     std::vector<std::thread> all;
     for (unsigned t = 0; t < 4; ++t)
         all.emplace_back([&, t] {
@@ -356,7 +382,7 @@ TEST(adaptive_test, who_comes_while_an_engine_reaches_memory_takes_what_it_reach
     slot.require();
     device_block const block(mib);
     engine_reach memory;
-    memory.describe(cuda::describe(block.address(), mib), {});
+    memory.describe(cuda::describe(block.address(), mib), {}, engine_reach::owner::barmap);
     std::future<std::shared_ptr<engine_reach::reached const>> other;
     pointer_hook const hook([&] {
         other = std::async(std::launch::async, [&] { return memory.find(slot); });

@@ -3,6 +3,9 @@
 
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/host_registration.hpp"
+#include "driver/cuda/virtual_alias.hpp"
+
+#include <utility>
 
 namespace barmap::engine {
 namespace {
@@ -26,6 +29,12 @@ struct gpu_memory final : reachable {
     }
 };
 
+struct held_gpu_memory final : reachable {
+    explicit held_gpu_memory(std::unique_ptr<cuda::virtual_alias const> addresses)
+        : held(std::move(addresses)) {}
+    std::unique_ptr<cuda::virtual_alias const> held;
+};
+
 struct host_memory final : reachable {
     host_memory(CUdevice device, std::span<std::byte> pages) : registration(device, pages) {
         runs.push_back({0, pages.size(), address_of(pages)});
@@ -45,6 +54,24 @@ std::unique_ptr<reachable> reach_by_cuda(cuda::memory const& memory) {
         result->chunks.push_back({chunk.base, id});
         // CUDA copies only the allocation itself, not the bytes before and after it.
         result->runs.push_back({at + chunk.before, chunk.length, chunk.base + chunk.offset});
+        at += chunk.extent();
+    }
+    return result;
+}
+
+std::unique_ptr<reachable> hold_by_cuda(CUdevice gpu, cuda::memory const& memory) {
+    if (memory.kind != memory_kind::virtual_exportable &&
+        memory.kind != memory_kind::virtual_opaque)
+        return nullptr;
+    std::unique_ptr<cuda::virtual_alias const> alias = cuda::virtual_alias::of(gpu, memory);
+    if (!alias)
+        return nullptr;
+    auto result = std::make_unique<held_gpu_memory>(std::move(alias));
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < memory.chunks.size(); ++i) {
+        cuda::chunk const& chunk = memory.chunks[i];
+        CUdeviceptr const base = result->held->bases()[i];
+        result->runs.push_back({at + chunk.before, chunk.length, base + chunk.offset});
         at += chunk.extent();
     }
     return result;

@@ -10,6 +10,10 @@ namespace barmap::engine {
 /// error
 [[nodiscard]] std::unique_ptr<reachable> reach_by_cuda(cuda::memory const& memory);
 
+/// VMM memory, at addresses that nobody else knows: it stays there whoever frees it.
+/// @return null for memory of any other kind. @throws error
+[[nodiscard]] std::unique_ptr<reachable> hold_by_cuda(CUdevice gpu, cuda::memory const& memory);
+
 /// Pages of this process, pinned by CUDA while the result lives. @throws error
 [[nodiscard]] std::unique_ptr<reachable> reach_by_cuda(CUdevice device, std::span<std::byte> pages);
 

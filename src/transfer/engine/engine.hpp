@@ -48,7 +48,8 @@ public:
     };
     std::vector<run> runs; ///< in order; the engine does not reach bytes outside them
 
-    /// Whether the addresses still belong to the same allocation, for engines that do not hold it.
+    /// Whether the addresses still belong to the same allocation, for memory that reach() returned
+    /// from an engine that does not hold it.
     [[nodiscard]] virtual bool is_unchanged() const noexcept { return true; }
 };
 
@@ -68,8 +69,15 @@ public:
     /// error means that it is broken. `barmap info` prints what() and advice().
     virtual void start() = 0;
 
-    /// Makes GPU memory of a kind that a backend can register reachable. @throws error
+    /// Makes GPU memory of a kind that a backend can register reachable while it stays allocated.
+    /// @throws error
     [[nodiscard]] virtual std::unique_ptr<reachable> reach(cuda::memory const& memory) = 0;
+
+    /// Makes the memory that is at these addresses now reachable, whoever frees it afterwards.
+    /// @return null from an engine that cannot hold such memory. @throws error
+    [[nodiscard]] virtual std::unique_ptr<reachable> hold(cuda::memory const& /*memory*/) {
+        return nullptr;
+    }
 
     /// Makes GPU memory that a pin holds reachable through the resource manager's objects.
     /// @return null from an engine that does not support these. @throws error

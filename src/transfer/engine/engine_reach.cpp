@@ -8,9 +8,11 @@
 
 namespace barmap {
 
-void engine_reach::describe(cuda::memory const& memory, std::vector<rm::held_object> held) {
+void engine_reach::describe(cuda::memory const& memory, std::vector<rm::held_object> held,
+                            owner whose) {
     memory_ = memory;
     held_ = std::move(held);
+    owner_ = whose;
     ids_.clear();
     for (cuda::chunk const& chunk : memory.chunks)
         ids_.push_back(cuda::allocation_id(chunk.base));
@@ -35,7 +37,9 @@ std::unique_ptr<engine::reachable const> engine_reach::reach(engine::copy_engine
                 return memory;
         if (!is_unchanged())
             return nullptr;
-        auto memory = by.reach(memory_);
+        auto memory = by.hold(memory_);
+        if (!memory && owner_ == owner::barmap)
+            memory = by.reach(memory_);
         return is_unchanged() ? std::move(memory) : nullptr; // freed meanwhile
     } catch (error const&) {
         return nullptr;
@@ -53,6 +57,13 @@ std::shared_ptr<engine_reach::reached const> engine_reach::find(engine_slot& slo
     std::shared_ptr<engine::reachable const> const memory = reach(worker->engine());
     std::erase_if(reached_, [](auto const& each) { return each->worker->is_retired(); });
     return reached_.emplace_back(std::make_shared<reached>(reached{&slot, worker, memory}));
+}
+
+bool engine_reach::retire(std::shared_ptr<reached const> const& by) {
+    bool const has_stopped = by->slot->retire(by->worker);
+    if (!has_stopped)
+        (void)new std::shared_ptr(by); // leaked
+    return has_stopped;
 }
 
 } // namespace barmap

@@ -14,10 +14,16 @@ namespace barmap {
 /// Thread rule: threads may call every member but describe() concurrently.
 class engine_reach {
 public:
+    /// Who frees the memory.
+    enum class owner {
+        program, ///< any thread, at any time: only engines that hold it reach it
+        barmap   ///< nobody else, and not before the last copy
+    };
+
     /// Records what the memory is, or has become, for engines that support no RM objects and for
     /// memory without them. Engines then do not reach other memory that takes its place after it is
     /// freed. Call it before the first find(), or the first after let_go().
-    void describe(cuda::memory const& memory, std::vector<rm::held_object> held);
+    void describe(cuda::memory const& memory, std::vector<rm::held_object> held, owner whose);
 
     /// Ends the access of all engines.
     void let_go() {
@@ -27,13 +33,18 @@ public:
 
     /// An engine at work, and the memory as it reaches it.
     struct reached {
-        engine_slot const* slot;
+        engine_slot* slot;
         std::shared_ptr<engine::worker> worker;
         std::shared_ptr<engine::reachable const> memory; ///< destroyed first; null: out of reach
     };
 
     /// @return null if the engine is not usable
     [[nodiscard]] std::shared_ptr<reached const> find(engine_slot& slot) const;
+
+    /// Retires an engine whose copy of this memory did not end in time. If the engine does not stop,
+    /// it reaches the memory for the life of the process, since the copy may still be in flight.
+    /// @return as engine_slot::retire()
+    static bool retire(std::shared_ptr<reached const> const& by);
 
     /// Whether CUDA is known to have other memory at the addresses now.
     [[nodiscard]] bool has_changed() const noexcept;
@@ -45,6 +56,7 @@ private:
 
     cuda::memory memory_;
     std::vector<rm::held_object> held_;
+    owner owner_ = owner::program;
     std::vector<unsigned long long> ids_; ///< CUDA's identifier of each chunk
     mutable std::mutex lock_;
     mutable std::vector<std::shared_ptr<reached const>> reached_; ///< under the lock

@@ -49,6 +49,8 @@ public:
         return map(rm::take(made_->client, memory));
     }
 
+    std::unique_ptr<reachable> hold(cuda::memory const& memory) override { return reach(memory); }
+
     std::unique_ptr<reachable> reach_held(std::span<rm::held_object const> held) override {
         return map(rm::take(made_->client, held));
     }

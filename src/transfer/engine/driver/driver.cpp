@@ -48,6 +48,9 @@ public:
     std::unique_ptr<reachable> reach(cuda::memory const& memory) override {
         return reach_by_cuda(memory);
     }
+    std::unique_ptr<reachable> hold(cuda::memory const& memory) override {
+        return hold_by_cuda(gpu_.handle, memory);
+    }
     std::unique_ptr<reachable> reach(std::span<std::byte> pages) override {
         return reach_by_cuda(gpu_.handle, pages);
     }
