@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Iterator, List, Optional
 
 from . import _barmap
+from ._own_python import command_of
 
 _UNAVAILABLE = 3  # the tool's own exit status for what is not there
 _PROGRAM = Path(__file__).with_name("barmap")
@@ -32,26 +33,8 @@ def _is_inside() -> bool:
 
 
 def _own_command() -> List[str]:
-    """The words that start this tool of this very package, before its arguments; nothing where Python is not known.
-
-    Not ``-m barmap``, which would look into the current directory first.
-    """
-    import subprocess
-
-    if not sys.executable:
-        return []
-    # An empty entry also means the current directory: if it led to this package, its absolute path replaces it.
-    own = str(_PROGRAM.parent.parent.resolve())
-    path = [each for each in sys.path if isinstance(each, str)]
-    if own in path or "" not in path:
-        path.append(own)
-    else:
-        path[path.index("")] = own
-    path = [each for each in path if each]
-    program = f"import sys; sys.path[:] = {path!r}; from barmap.__main__ import main; sys.exit(main())"
-    # As multiprocessing does: -I, -E and others also apply to the new process.
-    options = getattr(subprocess, "_args_from_interpreter_flags")()
-    return [sys.executable, *options, "-c", program]
+    """The words that start this tool of this very package, before its arguments; nothing where Python is not known."""
+    return command_of("from barmap.__main__ import main; sys.exit(main())")
 
 
 @contextlib.contextmanager

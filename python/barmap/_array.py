@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, 
 
 from . import _barmap
 from ._layout import Layout, lengths
-from ._mapping import Mapping, backend_name
-from ._naming import dtype_name
-from ._numbers import unsigned
+from ._machine import Device, ordinal_of
+from ._mapping import Mapping
+from ._naming import backend_name, dtype_name
+from ._streams import stream_of_dlpack
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -42,12 +43,12 @@ class Array(Mapping):
         self,
         shape: Union[SupportsIndex, Sequence[SupportsIndex]],
         dtype: npt.DTypeLike,
-        device: SupportsIndex = 0,
+        device: Union[None, SupportsIndex, Device] = None,
         backend: Optional[str] = None,
     ) -> None:
         layout = Layout.of(lengths(shape), dtype)
         _barmap.MappedMemory.__init__(
-            self, layout.nbytes, device=unsigned(device, "device", 31),
+            self, layout.nbytes, device=ordinal_of(device),
             backend=backend_name(backend),
         )
         self._lay_out(layout, typed=True)
@@ -73,13 +74,15 @@ class Array(Mapping):
         """The GPU, as DLPack names it."""
         return _CUDA, self.device
 
-    def __dlpack__(self, **how: Any) -> Any:
+    def __dlpack__(self, *, stream: Optional[int] = None, **how: Any) -> Any:
         """A DLPack capsule of this memory. Nothing is copied or synchronised.
 
         Parameters
         ----------
+        stream : int, optional
+            Of those that the array API standard allows; none is synchronised.
         **how
-            stream (ignored), max_version, dl_device and copy, as the array API standard says.
+            max_version, dl_device and copy, as the standard says.
 
         Raises
         ------
@@ -87,9 +90,10 @@ class Array(Mapping):
             If DLPack has no such dtype, or a copy or another device is asked for.
         barmap.Error
             In a forked child.
-        ValueError
-            If the array is closed.
+        TypeError, ValueError
+            For a stream that the standard does not allow; if the array is closed.
         """
+        stream_of_dlpack(stream)
         try:
             code = _DLPACK_CODES[self.dtype.kind]
         except KeyError:
@@ -110,7 +114,7 @@ def alloc(
     shape: Union[SupportsIndex, Sequence[SupportsIndex]],
     dtype: npt.DTypeLike,
     *,
-    device: SupportsIndex = 0,
+    device: Union[None, SupportsIndex, Device] = None,
     backend: Optional[str] = None,
 ) -> Array:
     """Allocates an array in GPU memory that the CPU reaches. Its contents are not initialised.
@@ -119,8 +123,9 @@ def alloc(
     ----------
     shape : int or sequence of int
     dtype : numpy.dtype or what it is made from
-    device : int, optional
-        Ordinal of the GPU.
+    device : int or Device, optional
+        The GPU, or its ordinal. If not given, the current one: that of this thread's CUDA context
+        (``torch.cuda.set_device``, ``cupy.cuda.Device.use``), or GPU 0.
     backend : str, optional
         Name of the backend to use; the first that can, if not given.
 

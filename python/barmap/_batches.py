@@ -96,8 +96,8 @@ def copy_rows(
         raise TypeError("to and from_ are both in host memory: give an array on a GPU")
     _rows.expect_alike(target, source)
     _rows.expect_writable(target)
-    places = None if to_rows is None else _rows.indices("to_rows", to_rows)
-    sources = None if from_rows is None else _rows.indices("from_rows", from_rows)
+    places = None if to_rows is None else _rows.indices("to_rows", to_rows, target)
+    sources = None if from_rows is None else _rows.indices("from_rows", from_rows, source)
     if places is not None and sources is not None and len(places) != len(sources):
         raise ValueError(f"{len(places)} to_rows, and {len(sources)} from_rows")
     _barmap.copy_rows(
@@ -111,7 +111,7 @@ def pinned(
     shape: Union[SupportsIndex, Sequence[SupportsIndex]],
     dtype: npt.DTypeLike,
     *,
-    device: SupportsIndex = 0,
+    device: Union[None, SupportsIndex, Device] = None,
 ) -> npt.NDArray[Any]:
     """A NumPy array of zeros in host memory that a GPU's copy engines reach directly.
 
@@ -122,8 +122,8 @@ def pinned(
     ----------
     shape : int or sequence of int
     dtype : numpy.dtype or what it is made from
-    device : int, optional
-        Ordinal of a GPU; all others reach the memory as well.
+    device : int or Device, optional
+        A GPU, or its ordinal; the current one, if not given. All others reach the memory as well.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def pinned(
     import numpy as np
 
     layout = Layout.of(lengths(shape), dtype)
-    ordinal = unsigned(device, "device", 31)
+    ordinal = ordinal_of(device)
     if layout.nbytes == 0:
         return np.zeros(layout.shape, layout.dtype)
     return np.ndarray(layout.shape, layout.dtype, _barmap.pinned(layout.nbytes, ordinal))
@@ -177,7 +177,7 @@ class BatchQueue:
     [9, 10, 11, 0, 0, 0, 0, 0, 0, 0, 0, 1]
     """
 
-    def __init__(self, device: Union[SupportsIndex, Device] = 0) -> None:
+    def __init__(self, device: Union[None, SupportsIndex, Device] = None) -> None:
         self._ordinal = ordinal_of(device)
         self._queue = _barmap.batch_queue(self._ordinal)
 
@@ -299,10 +299,11 @@ class BatchQueue:
         return f"BatchQueue({gpu_name(self._ordinal)}, {usable[0] if usable else 'none usable'})"
 
 
-def batch_queue(device_or_ordinal: Union[SupportsIndex, Device] = 0) -> BatchQueue:
+def batch_queue(device_or_ordinal: Union[None, SupportsIndex, Device] = None) -> BatchQueue:
     """Opens what copies batches of scattered pieces for a GPU. It stays open until the process ends.
 
-    The first call for a GPU starts the engine, which takes about 15 ms.
+    The first call for a GPU starts the engine, which takes about 15 ms. Without an argument it is
+    the current GPU: that of this thread's CUDA context, or GPU 0.
 
     Raises
     ------

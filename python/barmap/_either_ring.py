@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, Tuple, Type, Typ
 from . import _barmap
 from ._held import HeldWithHandle
 from ._machine import Device, ordinal_of
-from ._naming import in_brackets
+from ._naming import dtype_name, in_brackets
 from ._numbers import unsigned
 from ._waiting import checked
 
@@ -29,6 +29,11 @@ def _message_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     result = np.dtype(dtype)
     if result.hasobject:
         raise TypeError("GPU memory cannot hold Python objects")
+    if result != result.newbyteorder("="):
+        raise ValueError(
+            f"the dtype {dtype_name(result)} is in another byte order than the GPU's: give "
+            f"{dtype_name(result.newbyteorder('='))}, and convert the messages (astype)"
+        )
     return result
 
 
@@ -46,7 +51,7 @@ class EitherRing(HeldWithHandle[Ring]):
         dtype: npt.DTypeLike,
         slots: SupportsIndex,
         *,
-        device: Union[SupportsIndex, Device] = 0,
+        device: Union[None, SupportsIndex, Device] = None,
     ) -> None:
         self._dtype = _message_dtype(dtype)
         self._slots = unsigned(slots, "slots")
@@ -70,8 +75,8 @@ class EitherRing(HeldWithHandle[Ring]):
         ------
         barmap.Error
             If the descriptor is none of such a ring, or its messages have another size.
-        TypeError
-            For a dtype of Python objects, or what is no dtype.
+        TypeError, ValueError
+            For a dtype of Python objects or in another byte order, or what is no dtype.
 
         Examples
         --------

@@ -80,6 +80,11 @@ class Layout(NamedTuple):
         return Layout(shape, dtype, strides, below, nbytes)
 
     @property
+    def element_nbytes(self) -> int:
+        """Bytes of all elements; more than `nbytes` where elements share memory."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
     def format(self) -> str:
         """What the buffer protocol calls the elements; empty for those it lacks, such as dates."""
         import numpy as np
@@ -106,8 +111,8 @@ class IpcMemory(NamedTuple):
         How many bytes to map.
     offset : int
         Of the first of them in the allocation.
-    device : int
-        Ordinal of the GPU that has the memory.
+    device : int or None
+        Ordinal of the GPU that has the memory; None: the current one.
 
     Examples
     --------
@@ -122,7 +127,7 @@ class IpcMemory(NamedTuple):
     handle: bytes
     nbytes: int
     offset: int = 0
-    device: int = 0
+    device: Optional[int] = None
 
 
 class Source(NamedTuple):

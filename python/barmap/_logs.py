@@ -38,7 +38,7 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
     slots : int
         How many records it keeps, a power of two, of 32 bytes of host memory each.
     device : int or Device, optional
-        The GPU, or its ordinal.
+        The GPU, or its ordinal; the current one, if not given.
 
     Raises
     ------
@@ -69,7 +69,7 @@ class LogRing(HeldWithHandle[_barmap.LogRing]):
     # Of barmap::gpu::log_ring.
     _WORDS = ["records", "next", "mask", "shift"]
 
-    def __init__(self, slots: SupportsIndex, *, device: Union[SupportsIndex, Device] = 0) -> None:
+    def __init__(self, slots: SupportsIndex, *, device: Union[None, SupportsIndex, Device] = None) -> None:
         self._held = self._TYPE(unsigned(slots, "slots", 63), ordinal_of(device))
 
     @classmethod

@@ -11,8 +11,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, SupportsIndex, Union
 
 from . import _barmap
 from ._error import Error
-from ._mapping import backend_name
+from ._naming import backend_name
 from ._numbers import unsigned
+from ._own_python import command_of
 
 
 class Engine(NamedTuple):
@@ -117,14 +118,23 @@ class Device(NamedTuple):
         return [CopyCrossover(**row) for row in rows]
 
 
-def ordinal_of(device: Union[SupportsIndex, Device]) -> int:
+def ordinal_of(device: Union[None, SupportsIndex, Device]) -> int:
+    """The ordinal of a GPU; of the current one, if none is named.
+
+    That is the GPU whose context is current in this thread, as ``torch.cuda.set_device`` and
+    ``cupy.cuda.Device.use`` make it; GPU 0 if there is no context.
+    """
+    if device is None:
+        return _barmap.current_device()
     return unsigned(device.ordinal if isinstance(device, Device) else device, "device", 31)
 
 
 def devices() -> List[Device]:
     """The GPUs that CUDA shows to this process; none where there is no driver.
 
-    Opens each of them for a moment, which uses its primary context.
+    Before this process has used a GPU by barmap, another process looks for them, in about half a
+    second: this one then starts no CUDA, and a child that is forked later can use GPUs. From then
+    on this process opens each of them for a moment, which uses its primary context.
 
     Raises
     ------
@@ -136,24 +146,45 @@ def devices() -> List[Device]:
     >>> [gpu.name for gpu in barmap.devices()]
     ['barmap simulated GPU']
     """
-    found = []
-    for ordinal in range(_barmap.gpu_count()):
-        row = _barmap.gpu(ordinal)
-        found.append(
-            Device(
-                ordinal,
-                row["name"],
-                row["pci"],
-                row["simulated"],
-                row["bar1"]["total"],
-                row["bar1"]["available"],
-            )
+    rows = None if _barmap.driver_is_used() else _rows_of_another_process()
+    if rows is None:
+        rows = _rows_of_gpus()
+    return [
+        Device(
+            ordinal, row["name"], row["pci"], row["simulated"], row["bar1"]["total"], row["bar1"]["available"]
         )
-    return found
+        for ordinal, row in enumerate(rows)
+    ]
 
 
-# Set for the process that info() starts, lest a program that has Python inside start itself without end.
+def _rows_of_gpus() -> List[Dict[str, Any]]:
+    return [_barmap.gpu(ordinal) for ordinal in range(_barmap.gpu_count())]
+
+
+def _print_gpus() -> None:
+    print(json.dumps(_rows_of_gpus()))
+
+
+def _rows_of_another_process() -> Optional[List[Dict[str, Any]]]:
+    """What another process finds; None if there can be none, or if it fails: this one then says why."""
+    command = command_of("from barmap import _machine; _machine._print_gpus()")
+    if not command or _INSIDE in os.environ:
+        return None
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment_inside())
+        rows: List[Dict[str, Any]] = json.loads(done.stdout)
+    except (OSError, ValueError):
+        return None
+    return rows if done.returncode == 0 else None
+
+
+# Set for the process that info() or devices() starts, lest a program that has Python inside start itself without end.
 _INSIDE = "_BARMAP_INFO"
+
+
+def _environment_inside() -> Dict[str, str]:
+    without = {name: value for name, value in os.environ.items() if name != "PYTHONINSPECT"}
+    return {**without, _INSIDE: "1"}
 
 
 def _refused(operation: str, reason: str, advice: str) -> Error:
@@ -201,10 +232,9 @@ def info() -> Dict[str, Any]:
                            "set sys.executable to the path of a Python")
     elif not tool._PROGRAM.exists():
         raise _refused("run `barmap info`", "there is no program", tool._MISSING)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONINSPECT"}
     try:
         done = subprocess.run([*command, "info", "--json"], capture_output=True, text=True, check=False,
-                              env={**environment, _INSIDE: "1"})
+                              env=_environment_inside())
     except OSError as failure:
         raise _refused("run `barmap info`", f"cannot start {command[0]}: {failure.strerror}",
                        "set sys.executable to the path of a Python") from failure

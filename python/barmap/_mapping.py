@@ -4,27 +4,26 @@
 from __future__ import annotations
 
 import operator
+import sys
 import threading
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, SupportsIndex, Tuple, TypeVar, Union
 
 from . import _barmap, _sources
+from ._elements import one_element
 from ._events import MappingEvents
 from ._layout import IpcMemory, Layout, Shared, Source, lengths
-from ._naming import array_name, dtype_name, gpu_name, kind_of, size_name
+from ._machine import ordinal_of
+from ._naming import array_name, backend_name, dtype_name, gpu_name, size_name
 from ._numbers import unsigned
-from ._sources import SupportsCudaArray, SupportsDlpack
+from ._sources import CudaPointer, SupportsCudaArray, SupportsDlpack
 
 if TYPE_CHECKING:
+    from ctypes import c_void_p
+
     import numpy as np
     import numpy.typing as npt
 
 _Self = TypeVar("_Self", bound="Mapping")
-
-
-def backend_name(backend: Optional[str]) -> str:
-    if backend is not None and not isinstance(backend, str):
-        raise TypeError(f"backend is the name of one, not {kind_of(backend)}")
-    return backend or ""
 
 
 class Mapping(_barmap.MappedMemory):
@@ -37,7 +36,10 @@ class Mapping(_barmap.MappedMemory):
     It is a context manager. After the block it refuses every call; the memory is unmapped at once,
     or, if there are views, when the last of them goes. `close` refuses while there are views.
 
-    Offsets and lengths are bytes and count from the lowest byte of the mapped array.
+    Offsets and lengths are bytes of the array's elements in C order: as in ``numpy().tobytes()``.
+    If the array is not C-contiguous (a slice, a transpose, reversed, Fortran order), each
+    contiguous run is copied by itself, and the bytes between the runs stay as they are. An array
+    whose elements share memory (a stride of 0) can be read, not written.
 
     Any number of threads may use one mapping; where their ranges overlap, the order is theirs to
     keep. In a forked child, the first call of a method opens the mapping, as `share` says; touching
@@ -104,7 +106,7 @@ class Mapping(_barmap.MappedMemory):
             handle, nbytes, offset, device = source.ipc
             super().__init__(
                 bytes(memoryview(handle)), unsigned(offset, "the offset"), unsigned(nbytes, "nbytes"),
-                device=operator.index(device), backend=backend_name(backend),
+                device=ordinal_of(device), backend=backend_name(backend),
             )
         assert layout is not None
         self._lay_out(layout, source.typed)
@@ -241,6 +243,56 @@ class Mapping(_barmap.MappedMemory):
         self._event_fd()
         return MappingEvents(self)
 
+    def fill(self, value: Any, offset: SupportsIndex = 0, n: Optional[SupportsIndex] = None) -> None:
+        """Sets elements to a value, as ``numpy.ndarray.fill`` does, with the ordering of `write`.
+
+        Parameters
+        ----------
+        value : scalar
+            What NumPy makes an element from: a number, or a tuple for a structured dtype. The
+            elements of an address are bytes: 0 to 255. Raw elements (V2) take `bytes` of their
+            size, or 0.
+        offset : int, optional
+            Where to start in the mapping, in bytes: a multiple of the element's size.
+        n : int, optional
+            How many bytes, a multiple of the element's size; to the end of the array if not given.
+
+        Raises
+        ------
+        IndexError
+            If the range leaves the mapping.
+        OverflowError
+            For an integer that the dtype does not have.
+        TypeError
+            For a value of another kind; if the mapping is read-only.
+        ValueError
+            If offset or n is no multiple of the element's size or n is negative, if elements share
+            memory, or if the mapping is closed.
+
+        Examples
+        --------
+        >>> array = barmap.alloc(4, "f4")
+        >>> array.fill(0)
+        >>> array.fill(1.5, offset=4, n=8)
+        >>> array.numpy().tolist()
+        [0.0, 1.5, 1.5, 0.0]
+        """
+        if self.closed:
+            raise ValueError("this mapping is closed")
+        size = self.dtype.itemsize
+        start = operator.index(offset)
+        length = self._layout.element_nbytes - start if n is None else operator.index(n)
+        if n is None and start >= 0:
+            length = max(length, 0)  # past the end, no length is right
+        if max(abs(start), abs(length)) > sys.maxsize:
+            raise IndexError(f"{length} bytes at offset {start} leave this mapping")
+        for name, given in (("offset", start), ("n", length)):
+            if given % size:
+                raise ValueError(
+                    f"{name} is {given}: fill sets whole elements, of {size} bytes each"
+                )
+        self._fill(one_element(self.dtype, value), start, length)
+
     def __enter__(self: _Self) -> _Self:
         if self.closed:
             raise ValueError("this mapping is closed")
@@ -301,7 +353,7 @@ class Mapping(_barmap.MappedMemory):
 
 
 def map(
-    x: Union[SupportsCudaArray, SupportsDlpack, SupportsIndex, IpcMemory],
+    x: Union[SupportsCudaArray, SupportsDlpack, SupportsIndex, CudaPointer, c_void_p, IpcMemory],
     nbytes: Optional[SupportsIndex] = None,
     *,
     backend: Optional[str] = None,
@@ -317,7 +369,8 @@ def map(
     ----------
     x : object or int
         An object with ``__cuda_array_interface__`` (version 2 or newer), contiguous or strided; one
-        with DLPack on a CUDA GPU; memory of another process (`barmap.IpcMemory`); or a GPU address.
+        with DLPack on a CUDA GPU; memory of another process (`barmap.IpcMemory`); or a GPU address:
+        an integer, cuda-python's ``CUdeviceptr`` or ``ctypes.c_void_p``.
     nbytes : int, optional
         With an address only: how many bytes to map from there.
     backend : str, optional

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 # NumPy is imported where it is needed, as in _layout.py.
 if TYPE_CHECKING:
@@ -22,6 +22,13 @@ def kind_of(x: object) -> str:
 def gpu_name(ordinal: int) -> str:
     """A GPU as other libraries name it: "cuda:0"."""
     return f"cuda:{ordinal}"
+
+
+def backend_name(backend: Optional[str]) -> str:
+    """A backend's name as the extension takes it; empty for none. Raises TypeError for another kind."""
+    if backend is not None and not isinstance(backend, str):
+        raise TypeError(f"backend is the name of one, not {kind_of(backend)}")
+    return backend or ""
 
 
 def size_name(nbytes: int) -> str:

@@ -4,9 +4,27 @@
 from __future__ import annotations
 
 import operator
-from typing import SupportsIndex
+import sys
+from typing import Any, SupportsIndex
 
 from ._naming import kind_of
+
+
+def integer_of(value: Any) -> int:
+    """An address or handle as a number: an integer, or what ctypes and cuda-python have for one.
+
+    Raises
+    ------
+    TypeError
+        If it is neither; also for a float, which has ``__int__`` too.
+    """
+    ctypes = sys.modules.get("ctypes")
+    if ctypes is not None and isinstance(value, ctypes.c_void_p):
+        return value.value or 0
+    # cuda-python's CUdeviceptr, CUstream and their kin have no __index__.
+    if hasattr(value, "getPtr") and hasattr(value, "__int__"):
+        return int(value)
+    return operator.index(value)
 
 
 def unsigned(value: SupportsIndex, name: str, bits: int = 64) -> int:

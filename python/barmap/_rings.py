@@ -47,7 +47,8 @@ class RingToGpu(EitherRing[_barmap.RingToGpu]):
     TypeError
         For a dtype of Python objects, or what is no dtype.
     ValueError
-        For other sizes.
+        For other sizes; for a dtype in another byte order than this machine's, which GPU code would
+        misread.
 
     Attributes
     ----------

@@ -124,11 +124,13 @@ def expect_writable(to: Rows) -> None:
         )
 
 
-def indices(name: str, given: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def indices(name: str, given: npt.ArrayLike, of: Rows) -> npt.NDArray[np.int64]:
     """Which rows are meant, as the extension takes them.
 
     Raises
     ------
+    IndexError
+        For a number that only unsigned integers have, which no array does.
     TypeError
         If they are not integers: booleans, which would mean a mask, are none.
     ValueError
@@ -141,8 +143,11 @@ def indices(name: str, given: npt.ArrayLike) -> npt.NDArray[np.int64]:
         return np.empty(0, np.int64)  # an empty list has elements of float
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has elements of {array.dtype}: row numbers are integers")
-    if array.dtype == np.uint64:
-        array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))  # which no array has
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        where = int(np.argmax(array > np.iinfo(np.int64).max))
+        raise IndexError(
+            f"{name}[{where}] is {array[where]}, and {of.name} has {of.length} rows"
+        )
     return np.ascontiguousarray(array, np.int64)
 
 

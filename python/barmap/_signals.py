@@ -33,7 +33,7 @@ class Arena(Held[_barmap.Arena]):
     gpu_bytes, host_bytes : int
         Bytes of each kind of memory; 0 for none.
     device : int or Device, optional
-        The GPU, or its ordinal.
+        The GPU, or its ordinal; the current one, if not given.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class Arena(Held[_barmap.Arena]):
         self,
         gpu_bytes: SupportsIndex,
         host_bytes: SupportsIndex,
-        device: Union[SupportsIndex, Device] = 0,
+        device: Union[None, SupportsIndex, Device] = None,
     ) -> None:
         self._held = self._TYPE(
             unsigned(gpu_bytes, "gpu_bytes", 63), unsigned(host_bytes, "host_bytes", 63),
@@ -83,12 +83,13 @@ class EitherCounter(HeldWithHandle[Counter]):
         first: SupportsIndex = 0,
         *,
         arena: Optional[Arena] = None,
-        device: Union[SupportsIndex, Device] = 0,
+        device: Union[None, SupportsIndex, Device] = None,
     ) -> None:
         if arena is not None and not isinstance(arena, Arena):
             raise TypeError(f"arena is {kind_of(arena)}: give a barmap.Arena")
         memory = None if arena is None else arena._held
-        self._held = self._TYPE(memory, ordinal_of(device), unsigned(first, "first"))
+        ordinal = 0 if device is None and arena is not None else ordinal_of(device)
+        self._held = self._TYPE(memory, ordinal, unsigned(first, "first"))
 
     @classmethod
     def open_shared(cls: Type[_Self], descriptor: SupportsIndex) -> _Self:
@@ -155,7 +156,7 @@ class CounterToGpu(EitherCounter[_barmap.CounterToGpu]):
     arena : Arena, optional
         Whose memory it takes, instead of memory of its own.
     device : int or Device, optional
-        The GPU, or its ordinal; that of the arena, if there is one.
+        The GPU, or its ordinal; the current one, if not given. With an arena, its GPU.
 
     Raises
     ------

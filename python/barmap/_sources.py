@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any, Mapping, Optional, Protocol, SupportsIndex
 
 from ._layout import IpcMemory, Layout, Source
 from ._naming import kind_of
+from ._numbers import integer_of
 
 
 class SupportsCudaArray(Protocol):
@@ -21,6 +23,13 @@ class SupportsDlpack(Protocol):
     """An array that DLPack hands over."""
 
     def __dlpack_device__(self) -> Any: ...
+
+
+class CudaPointer(Protocol):
+    """An address as cuda-python has it, a CUdeviceptr."""
+
+    def __int__(self) -> int: ...
+    def getPtr(self) -> int: ...
 
 
 def _from_interface(owner: object, interface: Mapping[str, Any]) -> Source:
@@ -114,12 +123,17 @@ def find(x: Any, nbytes: Optional[SupportsIndex]) -> Source:
             raise TypeError("nbytes goes with an address; an array knows its own size")
         return found
     try:
-        address = operator.index(x)
+        address = integer_of(x)
     except TypeError:
         raise TypeError(f"cannot map {kind_of(x)}: {advice}") from None
     if nbytes is None:
         raise TypeError("an address needs nbytes")
     if address < 0:
         raise ValueError("an address cannot be negative")
-    layout = Layout.of((operator.index(nbytes),), "u1")
+    length = operator.index(nbytes)
+    if length < 0:
+        raise ValueError(f"nbytes is {length}: a length cannot be negative")
+    if length > sys.maxsize:
+        raise ValueError(f"nbytes is {length}, which no GPU has")
+    layout = Layout.of((length,), "u1")
     return Source(None, address, layout, typed=False)

@@ -8,6 +8,7 @@ import sys
 from typing import Any, Iterable, Optional, Protocol, Set, SupportsIndex, Tuple, Union
 
 from ._naming import kind_of
+from ._numbers import integer_of, unsigned
 
 
 class TorchStream(Protocol):
@@ -30,7 +31,14 @@ class CudaStream(Protocol):
     def __cuda_stream__(self) -> Tuple[int, int]: ...
 
 
-Stream = Union[TorchStream, CupyStream, CudaStream, SupportsIndex]
+class CudaHandle(Protocol):
+    """A stream as cuda-python's bindings have it, a CUstream."""
+
+    def __int__(self) -> int: ...
+    def getPtr(self) -> int: ...
+
+
+Stream = Union[TorchStream, CupyStream, CudaStream, CudaHandle, SupportsIndex]
 
 
 def handle_of(stream: Stream) -> int:
@@ -40,20 +48,53 @@ def handle_of(stream: Stream) -> int:
     ------
     TypeError
         If it is no stream.
+    OverflowError
+        If it is no handle: negative, or of more than 64 bits.
     """
     given: Any = stream
     try:
         for name in ("cuda_stream", "ptr"):
             if hasattr(given, name):
-                return operator.index(getattr(given, name))
-        if hasattr(given, "__cuda_stream__"):
-            return operator.index(given.__cuda_stream__()[1])
-        return operator.index(given)
+                handle = integer_of(getattr(given, name))
+                break
+        else:
+            if hasattr(given, "__cuda_stream__"):
+                given = given.__cuda_stream__()[1]
+            handle = integer_of(given)
     except TypeError:
         raise TypeError(
-            f"{kind_of(given)} is not a stream: give one of PyTorch or CuPy, an object with "
+            f"{kind_of(stream)} is not a stream: give one of PyTorch or CuPy, an object with "
             "__cuda_stream__, or a handle"
         ) from None
+    return unsigned(handle, "the handle of the stream")
+
+
+def stream_of_dlpack(stream: Any, vendor: str = "cuda") -> Optional[int]:
+    """The argument `stream` of ``__dlpack__``, as the array API standard defines it.
+
+    Raises
+    ------
+    TypeError
+        If it is neither an integer nor None.
+    ValueError
+        For a number that the standard does not allow.
+    """
+    if stream is None:
+        return None
+    if isinstance(stream, bool) or not hasattr(stream, "__index__"):
+        raise TypeError(f"stream is {kind_of(stream)}: DLPack takes an integer or None")
+    number = operator.index(stream)
+    if vendor == "cuda":
+        meant = "1 is the legacy default stream, 2 the default stream of a thread"
+        is_allowed = number >= -1 and number != 0
+    else:
+        meant = "0 is the default stream"
+        is_allowed = number >= -1 and number not in (1, 2)
+    if not is_allowed:
+        raise ValueError(
+            f"DLPack has no stream {number} here: {meant}, -1 is none, and others are handles"
+        )
+    return number
 
 
 def gpu_of(stream: Stream) -> Optional[int]:

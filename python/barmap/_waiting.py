@@ -33,6 +33,8 @@ def seconds(time: float, name: str) -> float:
     is_complex = isinstance(time, Complex) and not isinstance(time, Real)
     if is_complex or not hasattr(time, "__float__"):
         raise TypeError(f"{name} is {kind_of(time)}: give seconds, as a number")
+    if time != time:
+        raise ValueError(f"{name} is {time}, which is no time: give seconds")
     if not time >= 0:
         raise ValueError(f"{name} is {time}: a time cannot be negative")
     return time

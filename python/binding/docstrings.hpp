@@ -138,23 +138,4 @@ Examples
 >>> int(doorbell.numpy()[1])
 1)";
 
-inline constexpr char fill[] = "fill($self, /, byte, offset=0, n=None)\n--\n\n"
-                               R"(Writes one value to a range of bytes, as `write` does.
-
-Parameters
-----------
-byte : int
-    0 to 255.
-offset : int, optional
-n : int, optional
-    How many bytes; to the end of the mapping if not given.
-
-Examples
---------
->>> array = barmap.alloc(8, "u1")
->>> array.fill(0)
->>> array.fill(255, offset=2, n=3)
->>> array.read().hex()
-'0000ffffff000000')";
-
 } // namespace barmap::python::docstrings

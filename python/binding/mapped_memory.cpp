@@ -14,8 +14,10 @@
 #include <nanobind/stl/string_view.h>
 
 #include <algorithm>
-#include <array>
+#include <cstring>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -58,7 +60,7 @@ public:
     use_without_gil(mapped_memory& memory, copy_direction which, std::size_t bytes) noexcept
         : memory_(memory), users_(memory.copies_) {
         ++users_;
-        if (!keeps_gil(which, bytes))
+        if (memory.runs_ || !keeps_gil(which, bytes))
             released_.emplace();
     }
     ~use_without_gil() {
@@ -195,24 +197,47 @@ void mapped_memory::expect_writable() const {
 void mapped_memory::set_elements(nb::object dtype, std::string format, Py_ssize_t itemsize,
                                  Py_ssize_t offset, std::vector<Py_ssize_t> shape,
                                  std::vector<Py_ssize_t> strides) {
+    element_runs runs(shape, strides, static_cast<std::size_t>(itemsize), offset);
+    if (runs.is_one())
+        runs_.reset();
+    else
+        runs_ = std::move(runs);
     elements_ = {std::move(dtype), std::move(format), itemsize,
                  offset,           std::move(shape),  std::move(strides)};
 }
 
-window mapped_memory::part(Py_ssize_t offset, Py_ssize_t bytes) const {
-    auto const size = static_cast<Py_ssize_t>(window_.size);
+mapped_memory::range mapped_memory::part(Py_ssize_t offset, Py_ssize_t bytes) const {
+    auto const size = static_cast<Py_ssize_t>(runs_ ? runs_->bytes() : window_.size);
     if (offset < 0 || offset > size || bytes > size - offset) [[unlikely]]
-        raise(PyExc_IndexError, "%zd bytes at offset %zd leave this mapping of %zd bytes", bytes,
-              offset, size);
-    return window_.subwindow(static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes));
+        raise(PyExc_IndexError,
+              runs_ ? "%zd bytes at offset %zd leave this mapping, whose elements have %zd bytes"
+                    : "%zd bytes at offset %zd leave this mapping of %zd bytes",
+              bytes, offset, size);
+    return {static_cast<std::size_t>(offset), static_cast<std::size_t>(bytes)};
 }
 
-window mapped_memory::part(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const {
+mapped_memory::range mapped_memory::part(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const {
     if (bytes && *bytes < 0) [[unlikely]]
         raise(PyExc_ValueError, "n is %zd: a length cannot be negative", *bytes);
-    auto const size = static_cast<Py_ssize_t>(window_.size);
+    auto const size = static_cast<Py_ssize_t>(runs_ ? runs_->bytes() : window_.size);
     // Past the end, no length is right.
     return part(offset, bytes ? *bytes : std::max(size - offset, Py_ssize_t{0}));
+}
+
+template <class Function>
+void mapped_memory::for_each_run(range part, Function function) const {
+    if (!runs_)
+        return function(window_.subwindow(part.offset, part.bytes));
+    runs_->for_each(part.offset, part.bytes, [&](std::size_t place, std::size_t bytes) {
+        function(window_.subwindow(place, bytes));
+    });
+}
+
+void mapped_memory::expect_apart() const {
+    if (runs_ && runs_->may_overlap()) [[unlikely]]
+        raise(PyExc_ValueError,
+              "elements of this mapping share memory (a stride is 0, or shorter than what it steps "
+              "over): map the array before it was repeated, and write to that mapping");
 }
 
 void mapped_memory::expect_same_elements(nb::handle self, nb::handle buffer) const {
@@ -237,9 +262,14 @@ void mapped_memory::write(nb::handle self, nb::handle buffer, Py_ssize_t offset)
     expect_same_elements(self, buffer);
     expect_open(); // after what may have run Python
     expect_writable();
-    window const to = part(offset, from.size());
-    use_without_gil const others_run(*this, copy_direction::to_gpu, to.size);
-    mapping_->copy_to_gpu(offset_of(to), from.bytes());
+    range const to = part(offset, from.size());
+    expect_apart();
+    use_without_gil const others_run(*this, copy_direction::to_gpu, to.bytes);
+    std::span<std::byte const> left = from.bytes();
+    for_each_run(to, [&](window run) {
+        mapping_->copy_to_gpu(offset_of(run), left.first(run.size));
+        left = left.subspan(run.size);
+    });
 }
 
 std::size_t mapped_memory::offset_of(window part) const noexcept {
@@ -248,16 +278,12 @@ std::size_t mapped_memory::offset_of(window part) const noexcept {
 
 nb::bytes mapped_memory::read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) {
     expect_open();
-    window const from = part(offset, bytes);
+    range const from = part(offset, bytes);
     nb::bytes const result = nb::steal<nb::bytes>(
-        PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(from.size)));
+        PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(from.bytes)));
     if (!result.is_valid())
         throw nb::python_error();
-    auto* const to = reinterpret_cast<std::byte*>(PyBytes_AsString(result.ptr()));
-    {
-        use_without_gil const others_run(*this, copy_direction::to_cpu, from.size);
-        mapping_->copy_to_cpu({to, from.size}, offset_of(from));
-    }
+    copy_to_cpu(reinterpret_cast<std::byte*>(PyBytes_AsString(result.ptr())), from);
     return result;
 }
 
@@ -265,10 +291,16 @@ Py_ssize_t mapped_memory::read_into(nb::handle self, nb::handle buffer, Py_ssize
     host_buffer const to(buffer, PyBUF_WRITABLE);
     expect_same_elements(self, buffer);
     expect_open();
-    window const from = part(offset, to.size());
-    use_without_gil const others_run(*this, copy_direction::to_cpu, from.size);
-    mapping_->copy_to_cpu(to.bytes(), offset_of(from));
+    copy_to_cpu(to.data(), part(offset, to.size()));
     return to.size();
+}
+
+void mapped_memory::copy_to_cpu(std::byte* to, range from) {
+    use_without_gil const others_run(*this, copy_direction::to_cpu, from.bytes);
+    for_each_run(from, [&](window run) {
+        mapping_->copy_to_cpu({to, run.size}, offset_of(run));
+        to += run.size;
+    });
 }
 
 void mapped_memory::post(nb::handle value, Py_ssize_t offset, Py_ssize_t size) {
@@ -277,7 +309,13 @@ void mapped_memory::post(nb::handle value, Py_ssize_t offset, Py_ssize_t size) {
     std::uint64_t const word = word_of(value, static_cast<int>(size));
     expect_open();
     expect_writable();
-    window const to = part(offset, size);
+    window to;
+    for_each_run(part(offset, size), [&](window run) { to = run; });
+    if (to.size != static_cast<std::size_t>(size))
+        raise(PyExc_ValueError,
+              "the word of %zd bytes at offset %zd lies in two elements that are not contiguous: "
+              "post it to a mapping of the whole array",
+              size, offset);
     if (reinterpret_cast<std::uintptr_t>(to.data) % static_cast<std::size_t>(size) != 0)
         raise(PyExc_ValueError,
               "the GPU address at offset %zd is not a multiple of the word's %zd bytes", offset,
@@ -294,20 +332,23 @@ void mapped_memory::post(nb::handle value, Py_ssize_t offset, Py_ssize_t size) {
     }
 }
 
-void mapped_memory::fill(Py_ssize_t byte, Py_ssize_t offset, std::optional<Py_ssize_t> bytes) {
-    if (byte < 0 || byte > 255)
-        raise(PyExc_ValueError, "byte is %zd: it must be in 0..255", byte);
+void mapped_memory::fill(nb::bytes const& pattern, Py_ssize_t offset, Py_ssize_t bytes) {
     expect_open();
     expect_writable();
-    window to = part(offset, bytes);
-    std::array<std::byte, 4096> pattern;
-    pattern.fill(static_cast<std::byte>(byte));
-    use_without_gil const others_run(*this, copy_direction::to_gpu, to.size);
-    while (to.size != 0) {
-        std::size_t const piece = std::min(to.size, pattern.size());
-        barmap::write(to, {pattern.data(), piece});
-        to = to.subwindow(piece);
-    }
+    range const to = part(offset, std::optional(bytes));
+    expect_apart();
+    std::vector<std::byte> repeated(std::max(std::size_t{4096} / pattern.size(), std::size_t{1}) *
+                                    pattern.size());
+    for (std::size_t at = 0; at < repeated.size(); at += pattern.size())
+        std::memcpy(&repeated[at], pattern.c_str(), pattern.size());
+    use_without_gil const others_run(*this, copy_direction::to_gpu, to.bytes);
+    for_each_run(to, [&](window run) {
+        while (run.size != 0) {
+            std::size_t const piece = std::min(run.size, repeated.size());
+            barmap::write(run, {repeated.data(), piece});
+            run = run.subwindow(piece);
+        }
+    });
 }
 
 void mapped_memory::leave_parents_users() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "element_runs.hpp"
 #include "inheritable.hpp"
 
 #include <barmap/mapping.hpp>
@@ -43,7 +44,8 @@ public:
     mapped_memory(mapped_memory const&) = delete;
     mapped_memory& operator=(mapped_memory const&) = delete;
 
-    /// What the bytes are, for the buffer protocol and for what is written. Until then: bytes.
+    /// What the bytes are, for the buffer protocol, and which of them are copied in which order.
+    /// Until then: all, as bytes.
     /// @param dtype  None: any elements may be written
     /// @param format as in PEP 3118; empty where that has none for the dtype
     /// @param offset bytes from the start of the mapping to the first element
@@ -51,11 +53,13 @@ public:
                       Py_ssize_t offset, std::vector<Py_ssize_t> shape,
                       std::vector<Py_ssize_t> strides);
 
+    // Offsets are those of the elements' bytes in C order.
     void write(nanobind::handle self, nanobind::handle buffer, Py_ssize_t offset);
     [[nodiscard]] nanobind::bytes read(Py_ssize_t offset, std::optional<Py_ssize_t> bytes);
     Py_ssize_t read_into(nanobind::handle self, nanobind::handle buffer, Py_ssize_t offset);
     void post(nanobind::handle value, Py_ssize_t offset, Py_ssize_t size);
-    void fill(Py_ssize_t byte, Py_ssize_t offset, std::optional<Py_ssize_t> bytes);
+    /// Repeats a pattern, of which offset and bytes are multiples.
+    void fill(nanobind::bytes const& pattern, Py_ssize_t offset, Py_ssize_t bytes);
     /// Refuses while there are views or copies.
     void close();
     /// Refuses everything from now on, and unmaps when the last user has gone.
@@ -107,11 +111,22 @@ private:
     void expect_events() const;
     void expect_writable() const;
     void expect_same_elements(nanobind::handle self, nanobind::handle buffer) const;
+    /// Refuses to write to elements that share memory.
+    void expect_apart() const;
+    /// A part of the elements' bytes.
+    struct range {
+        std::size_t offset, bytes;
+    };
     /// @pre bytes is not negative
-    [[nodiscard]] window part(Py_ssize_t offset, Py_ssize_t bytes) const;
+    [[nodiscard]] range part(Py_ssize_t offset, Py_ssize_t bytes) const;
     /// To the end, unless bytes are given.
-    [[nodiscard]] window part(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const;
+    [[nodiscard]] range part(Py_ssize_t offset, std::optional<Py_ssize_t> bytes) const;
+    /// Calls a function with the window of each run of a part of the elements' bytes, in order.
+    template <class Function>
+    void for_each_run(range part, Function function) const;
     [[nodiscard]] std::size_t offset_of(window part) const noexcept; ///< in the mapping
+    /// @pre to has as many bytes as the part
+    void copy_to_cpu(std::byte* to, range part);
     void unmap();
 
     struct elements {
@@ -130,6 +145,8 @@ private:
     std::string backend_;
     cache_kind kind_ = cache_kind::write_combining;
     elements elements_;
+    /// Where they lie, unless they are contiguous.
+    std::optional<element_runs> runs_;
     bool read_only_ = false, has_events_ = false;
     bool closing_ = false;       ///< closed, but for those who still use it
     bool exports_bytes_ = false; ///< while bytes_view() makes one

@@ -94,15 +94,6 @@ PyObject* post(PyObject* self, PyObject* const* values, Py_ssize_t given, PyObje
     });
 }
 
-PyObject* fill(PyObject* self, PyObject* const* values, Py_ssize_t given, PyObject* names) {
-    return translated(self, no_object, [&](mapped_memory& memory) {
-        auto const [byte, offset, bytes] =
-            arguments<3>("fill", {"byte", "offset", "n"}, 1, values, given, names);
-        memory.fill(index(byte), index(offset, 0), optional_index(bytes));
-        return nb::none().release().ptr();
-    });
-}
-
 int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
     view->obj = nullptr;
     return translated(self, -1, [&](mapped_memory& memory) {
@@ -124,7 +115,6 @@ PyMethodDef methods[] = {
     {"read", method(read), METH_FASTCALL | METH_KEYWORDS, docstrings::read},
     {"read_into", method(read_into), METH_FASTCALL | METH_KEYWORDS, docstrings::read_into},
     {"post", method(post), METH_FASTCALL | METH_KEYWORDS, docstrings::post},
-    {"fill", method(fill), METH_FASTCALL | METH_KEYWORDS, docstrings::fill},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -154,6 +144,7 @@ void bind_mapped_memory(nb::module_& module) {
         .def("_set_elements", bound(&self::set_elements), nb::arg("dtype").none(),
              nb::arg("format"), nb::arg("itemsize"), nb::arg("offset"), nb::arg("shape"),
              nb::arg("strides"))
+        .def("_fill", bound(&self::fill), nb::arg("pattern"), nb::arg("offset"), nb::arg("nbytes"))
         .def("_bytes", [](nb::handle_t<self> memory) { return made(memory).bytes_view(memory); })
         .def("_bytes_on_gpu",
              [](nb::handle_t<self> memory) { return made(memory).bytes_on_gpu(memory); })

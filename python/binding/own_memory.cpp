@@ -65,6 +65,12 @@ device const& opened_device(int ordinal) {
     return devices().keep(device::open(ordinal));
 }
 
+int current_ordinal() {
+    expect_not_forked("open a GPU");
+    note_use();
+    return without_gil([] { return device::current_ordinal(); });
+}
+
 device const& device_that_owns(std::uintptr_t address) {
     expect_not_forked("map GPU memory");
     note_use();

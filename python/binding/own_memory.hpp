@@ -17,6 +17,9 @@ namespace barmap::python {
 /// copy routines, milliseconds that a program would else pay whenever its last mapping has gone.
 /// @throws error errc::forked_child in a child of a process that uses a GPU; as device::open
 [[nodiscard]] device const& opened_device(int ordinal);
+/// As device::current_ordinal(), for what is opened next. The GIL is held.
+/// @throws error errc::forked_child
+[[nodiscard]] int current_ordinal();
 /// The same for the GPU that owns an address.
 [[nodiscard]] device const& device_that_owns(std::uintptr_t address);
 

@@ -92,6 +92,7 @@ void bind_reports(nb::module_& module) {
         expect_not_forked("look for GPUs"); // count() would say that there are none
         return without_gil([] { return device::count(); });
     });
+    module.def("current_device", &current_ordinal);
     module.def("gpu", &describe_gpu, nb::arg("ordinal"));
     module.def("engines", &engines, nb::arg("ordinal"));
     module.def("copy_crossovers", &copy_crossovers, nb::arg("ordinal"), nb::arg("backend"));

@@ -41,6 +41,17 @@ inline void check_tensor(device const& gpu, step_tensor const& tensor) {
                     wanted + ": a tensor is in memory of GPU " + std::to_string(found.ordinal));
 }
 
+/// Refuses tensors that share memory: a load writes them in no order.
+inline void expect_apart(std::span<step_tensor const> tensors) {
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        for (std::size_t k = 0; k < i; ++k)
+            if (tensors[i].gpu_address < tensors[k].gpu_address + tensors[k].bytes &&
+                tensors[k].gpu_address < tensors[i].gpu_address + tensors[i].bytes)
+                throw error(errc::invalid_argument, "make the inputs of a step", "",
+                            "tensors " + std::to_string(k) + " and " + std::to_string(i) +
+                                " share memory: give each its own");
+}
+
 /// Where the tensors' parts lie in a message, by chunks.
 struct step_layout {
     std::vector<std::size_t> first_word; ///< of each tensor
@@ -162,7 +173,8 @@ inline namespace BARMAP_INLINE_NAMESPACE {
 
 step_inputs::step_inputs(device const& gpu, std::span<step_tensor const> tensors,
                          std::size_t versions)
-    : state_(std::make_unique<step_state>(gpu, tensors, "barmap_step_load")) {
+    : state_((expect_apart(tensors),
+              std::make_unique<step_state>(gpu, tensors, "barmap_step_load"))) {
     state_->to_gpu.emplace(gpu, state_->message_bytes(), versions);
 }
 step_inputs::~step_inputs() = default;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Arrays of other libraries: every shape, type and stride reaches the right bytes."""
 
+import ctypes
 import hashlib
 import io
 
@@ -57,7 +58,7 @@ def test_interface(memory, layout, version):
         start = low - base.__array_interface__["data"][0]
         assert mapping.gpu_address == memory.address + start
         assert mapping.nbytes == high - low
-        assert mapping.read() == base.tobytes()[start : start + mapping.nbytes]
+        assert mapping.read() == expected.tobytes()
         del view, same
 
 
@@ -108,7 +109,8 @@ def test_dlpack(memory, versioned, dtype):
         assert (mapping.shape, mapping.dtype) == ((3, 2), kind)
         assert mapping.strides == (4 * kind.itemsize, 2 * kind.itemsize)
         assert mapping.gpu_address == memory.address + 16
-        assert mapping.read(0, 4) == memory.get(16, 4)
+        view = bytes_like(memory)[16 : 16 + 12 * kind.itemsize].view(kind).reshape(3, 4)[:, ::2]
+        assert mapping.read() == view.tobytes()
         assert x.returned == 0
     assert x.returned == 1
     assert x.streams == [-1]
@@ -134,6 +136,40 @@ def test_address(memory):
         assert mapping.gpu_address == memory.address + 5
         assert mapping.kind in ("cached", "write-combining", "uncached")
         assert mapping.backend in {row["name"] for row in reported_backends()}
+
+
+class CudaPointer:
+    """As cuda-python's CUdeviceptr: no __index__."""
+
+    def __init__(self, address):
+        self._address = address
+
+    def __int__(self):
+        return self._address
+
+    def getPtr(self):
+        return id(self)
+
+
+@pytest.mark.parametrize("kind", [CudaPointer, ctypes.c_void_p])
+def test_pointers_of_other_packages_are_addresses(memory, kind):
+    with barmap.map(kind(memory.address + 5), 7) as mapping:
+        assert (mapping.gpu_address, mapping.read()) == (memory.address + 5, memory.get(5, 7))
+    with pytest.raises(TypeError, match="an address needs nbytes"):
+        barmap.map(kind(memory.address))
+    with pytest.raises(ValueError):
+        barmap.map(kind(0), 8)
+
+
+def test_numbers_that_are_no_addresses():
+    for x, error in ((1.5, TypeError), (np.float64(4096), TypeError), (-1, ValueError), (1 << 64, OverflowError)):
+        with pytest.raises(error):
+            barmap.map(x, 8)
+    with pytest.raises(ValueError, match="nbytes is -1: a length cannot be negative"):
+        barmap.map(4096, -1)
+    for nbytes in (1 << 63, 1 << 64, 1 << 80):
+        with pytest.raises(ValueError, match=f"nbytes is {nbytes}, which no GPU has"):
+            barmap.map(4096, nbytes)
 
 
 def test_read_only_is_honoured(memory):

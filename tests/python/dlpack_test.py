@@ -54,8 +54,17 @@ def test_copies_and_other_devices_are_refused(how):
         barmap.alloc(4, "u1").__dlpack__(**how)
 
 
+@pytest.mark.parametrize("stream, error, says", [
+    (0, ValueError, "no stream 0 here: 1 is the legacy default stream"), (-2, ValueError, "no stream -2"),
+    ("x", TypeError, "stream is a str"), (1.0, TypeError, "stream is a float"), (True, TypeError, "stream is a bool"),
+])
+def test_streams_that_the_standard_does_not_allow(stream, error, says):
+    with pytest.raises(error, match=says):
+        barmap.alloc(4, "u1").__dlpack__(stream=stream)
+
+
 @pytest.mark.parametrize("how", [
-    {}, {"stream": None}, {"stream": 1}, {"max_version": (1, 0)}, {"max_version": None},
+    {}, {"stream": None}, {"stream": 1}, {"stream": 2}, {"stream": -1}, {"stream": 12345}, {"max_version": (1, 0)}, {"max_version": None},
     {"copy": False}, {"dl_device": (2, 0)},
 ])
 def test_a_capsule_keeps_the_array_alive_and_open(how):

@@ -228,12 +228,13 @@ def test_elements_of_the_same_type(buf):
 def test_elements_of_another_type(memory, buf):
     floats = barmap.alloc(4, "f4")
     floats.fill(7)
+    before = floats.read()
     for mapping in (floats, barmap.map(floats)):
         with pytest.raises(TypeError, match="the mapping has float32.*tobytes"):
             mapping.write(buf)
         with pytest.raises((TypeError, BufferError), match="the mapping has float32|readonly"):
             mapping.read_into(buf)
-    assert floats.read() == b"\x07" * 16
+    assert floats.read() == before
     # Memory that nobody has given a type takes all.
     with barmap.map(memory.address, 16) as mapping:
         mapping.write(buf)
@@ -350,12 +351,12 @@ def test_words_that_cannot_be_posted():
     with pytest.raises(ValueError, match="multiple of the word's 8 bytes"):
         array.post(1, 4)
     for byte in (-1, 256):
-        with pytest.raises(ValueError):
+        with pytest.raises(OverflowError, match="0 to 255"):
             array.fill(byte)
 
 
 @pytest.mark.parametrize("program", [
-    "import barmap; barmap.devices(); barmap.sim()",
+    "import barmap\ntry: barmap.batch_queue()\nexcept barmap.Error: pass\nbarmap.sim()",
     "import barmap\ntry: barmap.alloc(1, 'u1')\nexcept barmap.Error: pass\nbarmap.sim()",
 ])
 def test_the_simulated_gpu_cannot_be_turned_on_late(program):

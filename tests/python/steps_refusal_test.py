@@ -69,7 +69,8 @@ def test_arrays_that_are_refused_keep_nothing(tensors):
     (lambda like: {"x": like("f4", slice(0, 64), step=2)}, ValueError, "x is not contiguous"),
     (lambda like: {"x": like("f4", slice(0, 0))}, ValueError, "x has no elements"),
     (lambda like: {}, ValueError, "give at least one"),
-    (lambda like: {"x": like("u1", slice(0, 1 << 20)), "y": like("u1", slice(0, 1))}, ValueError, "1 MiB"),
+    (lambda like: {"x": barmap.alloc(1 << 20, "u1"), "y": barmap.alloc(1, "u1")},
+     ValueError, "1 MiB"),
 ])
 def test_tensors_that_are_refused(memory, make, error, says):
     base = np.frombuffer(memory.get(), "u1").copy()
@@ -104,6 +105,31 @@ def test_streams_and_times_that_are_refused(kind):
         launch = steps.load if kind is barmap.StepInputs else steps.store
         with pytest.raises(TypeError, match="a str is not a stream"):
             launch("stream")
-        for wrong in (-1, float("nan")):
-            with pytest.raises(ValueError, match="a time cannot be negative"):
+        for wrong, says in ((-1, "a time cannot be negative"), (float("nan"), "nan, which is no time")):
+            with pytest.raises(ValueError, match=says):
                 steps.wait_for(wrong)
+        for wrong in (-1, 1 << 64):
+            with pytest.raises(OverflowError, match="the handle of the stream is"):
+                launch(wrong)
+
+
+def test_inputs_that_share_memory_are_refused(memory):
+    array = barmap.alloc(64, "u1")
+    apart = {"a": Part(array, 0, 32), "b": Part(array, 32, 32)}
+    with barmap.StepInputs(apart):
+        pass
+    for shared in ({"a": array, "b": array}, {"a": Part(array, 0, 33), "b": Part(array, 32, 8)},
+                   {"a": Part(array, 40, 8), "b": Part(array, 0, 64)}):
+        with pytest.raises(ValueError, match="tensors 0 and 1 share memory: give each its own"):
+            barmap.StepInputs(shared)
+        with barmap.StepOutputs(shared):  # which are only read
+            pass
+
+
+class Part:
+    """Bytes of an array."""
+
+    def __init__(self, array, offset, nbytes):
+        self.__cuda_array_interface__ = {
+            **array.__cuda_array_interface__, "shape": (nbytes,), "data": (array.gpu_address + offset, False)}
+        self.array = array

@@ -134,7 +134,7 @@ REFUSED = [
     "with mapping as m: m.write('text')",
     "mapping.write([1, 2, 3])", "mapping.write(1.0)", "mapping.write('text')",
     "mapping.write(None)", "mapping.read_into([0])", "mapping.read(1.5)", "mapping.read('0')",
-    "mapping.post(1.0, 0)", "mapping.fill(b'x')", "barmap.map([1])", "barmap.map('text')",
+    "mapping.post(1.0, 0)", "mapping.fill(1, 'x')", "barmap.map([1])", "barmap.map('text')",
     "barmap.map(1, 2.0)", "barmap.map(1, 2, backend=1)", "barmap.alloc(1.5, 'u1')",
     "barmap.alloc(1, 'u1', device='0')", "barmap.alloc(1, 'u1')[0]", "len(barmap.alloc(1, 'u1'))",
 ]

@@ -7,6 +7,7 @@ from typing import Any, Dict, Optional, Tuple
 
 from .. import _barmap
 from .._barmap import pygpu as _runtime
+from .._streams import stream_of_dlpack
 from ._described import Described
 from ._sharing import LEGACY_DEFAULT_STREAM
 from ._status import check
@@ -58,6 +59,8 @@ class Exported(Described):
             size, which DLPack cannot express.
         barmap.Error
             If there is no such stream.
+        TypeError, ValueError
+            For a stream that the standard does not allow.
         """
         size = self.itemsize
         if any(step % size for step in self.strides):
@@ -65,9 +68,10 @@ class Exported(Described):
                 f"DLPack has no strides of {self.strides} bytes for elements of {size}: copy() the "
                 "array first"
             )
+        number = stream_of_dlpack(stream, _runtime.vendor())
         defaults = (-1, 0, LEGACY_DEFAULT_STREAM, _PER_THREAD_DEFAULT_STREAM)
-        if stream is not None and stream not in defaults:
-            status = _runtime.order_behind_default_stream(int(stream), self.device)
+        if number is not None and number not in defaults:
+            status = _runtime.order_behind_default_stream(number, self.device)
             check(status, "let a stream wait for the array")
         kept = (self._memory, self._owner)
         device_type, device = self.__dlpack_device__()
