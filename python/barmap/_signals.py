@@ -88,8 +88,7 @@ class EitherCounter(HeldWithHandle[Counter]):
         if arena is not None and not isinstance(arena, Arena):
             raise TypeError(f"arena is {kind_of(arena)}: give a barmap.Arena")
         memory = None if arena is None else arena._held
-        ordinal = 0 if device is None and arena is not None else ordinal_of(device)
-        self._held = self._TYPE(memory, ordinal, unsigned(first, "first"))
+        self._held = self._TYPE(memory, ordinal_of(device), unsigned(first, "first"))
 
     @classmethod
     def open_shared(cls: Type[_Self], descriptor: SupportsIndex) -> _Self:
