@@ -191,10 +191,11 @@ def test_read_only_arrays_are_outputs_only(memory):
 
 
 def test_the_current_stream_is_that_of_the_arrays_library(driver, stream, monkeypatch):
-    array, asked = barmap.alloc(1, "i4"), []
+    array, others, asked = barmap.alloc(1, "i4"), [], []
 
     def of(library):
-        kind = type("Tensor", (), {"__cuda_array_interface__": array.__cuda_array_interface__,
+        others.append(barmap.alloc(1, "i4"))
+        kind = type("Tensor", (), {"__cuda_array_interface__": others[-1].__cuda_array_interface__,
                                    "device": f"{library}'s"})
         kind.__module__ = f"{library}.inner"
         return type("Sub", (kind,), {})()
