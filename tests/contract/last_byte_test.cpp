@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "contract/engine_machine.hpp"
 #include "contract/machine.hpp"
+#include "map/backend.hpp"
+#include "transfer/engine/cuda_addresses.hpp"
 #include "transfer/engine/spin.hpp"
+#include "transfer/engine/transfer.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -207,6 +210,39 @@ TEST(held_lane_test, reaches_every_byte_of_pinned_memory_and_no_byte_of_its_neig
         EXPECT_TRUE(
             same_bytes(host.bytes().subspan(head + bytes), std::span(zeros).subspan(head + bytes)));
     }
+}
+
+// Of the last page of the first allocation, 56 KiB are nobody's; the second begins behind them.
+TEST(held_lane_test, keeps_the_place_of_what_follows_a_page_that_is_not_full) {
+    if (::sysconf(_SC_PAGESIZE) > 4096)
+        GTEST_SKIP() << "the simulated GPU has no such memory where the system's pages are larger";
+    constexpr std::size_t whole = 4 * mib, bytes = whole - 60 * kib + 5, held = whole - 56 * kib;
+    engine_machine machine("channel");
+    device_block const first(bytes), second(whole);
+    cuda::memory both = cuda::describe_pages(first.address(), bytes);
+    both.chunks.push_back(cuda::describe_pages(second.address(), whole).chunks.at(0));
+    both.size = 2 * whole;
+    auto const backend = backend::make_rm(identify(0));
+    backend->start();
+    auto const pinned = backend->pin(both);
+    auto const lane = engine::registry().front().make(identify(0), engine::lane::held);
+    lane->start();
+    auto const reached = lane->reach_held(pinned->objects());
+    auto const by_cuda = engine::reach_by_cuda(both);
+    for (engine::reachable const* each : {reached.get(), by_cuda.get()}) {
+        ASSERT_EQ(each->runs.size(), 2u);
+        EXPECT_EQ(each->runs[0].at, 0u);
+        EXPECT_EQ(each->runs[0].bytes, each == reached.get() ? held : bytes);
+        EXPECT_EQ(each->runs[1].at, whole);
+        EXPECT_EQ(each->runs[1].bytes, whole);
+        EXPECT_TRUE(engine::covers(*each, 0, bytes));
+        EXPECT_TRUE(engine::covers(*each, whole, whole));
+        EXPECT_FALSE(engine::covers(*each, whole - 1, 2));
+    }
+    auto const mapped = pinned->map(std::nullopt, nullptr);
+    auto const sent = pattern(whole, 1);
+    write_by_driver(second.address(), sent);
+    EXPECT_EQ(std::memcmp(mapped->data + whole, sent.data(), whole), 0);
 }
 
 } // namespace
