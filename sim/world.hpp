@@ -165,8 +165,8 @@ void drain_device(int ordinal, world_lock& lock);
 void release_memory(context& of);
 /// From now on, nobody finds the allocation; its memory is returned when no work uses it.
 void free_allocation(CUdeviceptr base);
-/// The same as most calls free: waits until nothing that was submitted to the device before is still
-/// to be done, and until no work uses the memory.
+/// The same as most calls free: waits until nothing that was submitted to the device before is
+/// still to be done, and until no work uses the memory.
 void free_and_wait(CUdeviceptr base, world_lock& lock);
 void leave_pool(allocation const& freed);
 

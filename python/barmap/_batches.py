@@ -75,7 +75,8 @@ def copy_rows(
     barmap.Error
         If the copy fails, or an earlier one with a stream did; if no copy engine is usable; if the
         GPU that copies has no access to the other one's memory (PyTorch enables it for two GPUs
-        with the first copy of a tensor between them).
+        with the first copy of a tensor between them); with the engine ``driver``, if a row lies in
+        two allocations, or in memory that was freed. "Piece 5" is the row at place 5, from 0.
 
     Examples
     --------

@@ -111,7 +111,7 @@ std::int64_t rows::row(std::size_t at) const {
 }
 
 void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& from,
-                 std::size_t how_many, std::size_t row_bytes) {
+                 std::size_t how_many, std::size_t row_bytes, bool joined) {
     pieces.clear();
     for (std::size_t i = 0; i < how_many; ++i) {
         // Of a negative stride, the sum wraps around to what is meant.
@@ -119,7 +119,7 @@ void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& fr
             return side.first + static_cast<std::uintptr_t>(side.row(i) * side.stride);
         };
         copy_piece const next{address(to), address(from), row_bytes};
-        if (copy_piece* const before = pieces.empty() ? nullptr : &pieces.back();
+        if (copy_piece* const before = joined && !pieces.empty() ? &pieces.back() : nullptr;
             before && before->to + before->bytes == next.to &&
             before->from + before->bytes == next.from)
             before->bytes += row_bytes;
@@ -128,6 +128,14 @@ void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& fr
     }
     expect_different(to, how_many);
     expect_apart(pieces, to, from);
+}
+
+std::size_t first_row_of(std::span<copy_piece const> pieces, std::size_t piece,
+                         std::size_t row_bytes) noexcept {
+    std::size_t bytes = 0;
+    for (copy_piece const& each : pieces.first(piece))
+        bytes += each.bytes;
+    return bytes / row_bytes;
 }
 
 batches& batches::of(int ordinal) {

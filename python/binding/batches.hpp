@@ -27,11 +27,17 @@ struct rows {
     [[nodiscard]] std::int64_t row(std::size_t at) const;
 };
 
-/// The pieces that copy rows: neighbours on both sides make one piece.
+/// The pieces that copy rows.
+/// @param joined whether neighbours on both sides make one piece: not where CUDA's copies take no
+///               piece that lies in several allocations
 /// @throws as rows::row(); std::invalid_argument if a row would be written twice, or be read from
 ///         where another one is written
 void make_pieces(std::vector<copy_piece>& pieces, rows const& to, rows const& from,
-                 std::size_t how_many, std::size_t row_bytes);
+                 std::size_t how_many, std::size_t row_bytes, bool joined = true);
+
+/// The row, in the order of the list, that a piece of joined rows begins with.
+[[nodiscard]] std::size_t first_row_of(std::span<copy_piece const> pieces, std::size_t piece,
+                                       std::size_t row_bytes) noexcept;
 
 /// What copies batches for one GPU, kept open until the process ends, and the batches that nobody
 /// has a ticket of. Thread rule: members may be called at once. None needs the GIL.

@@ -7,6 +7,7 @@
 #include "own_memory.hpp"
 #include "released_gil.hpp"
 #include "reports.hpp"
+#include "transfer/batch_pieces.hpp"
 #include "transfer/pinned_host.hpp"
 
 #include <barmap/device.hpp>
@@ -150,9 +151,29 @@ bool is_ambiguous(std::uintptr_t stream, std::optional<int> to, std::optional<in
     return stream > last_default || (to && from && *to != *from);
 }
 
-/// Submits a batch in the order of a stream; no call waits for it.
-void leave_to_stream(batches& of, std::span<copy_piece const> pieces, void* stream) {
-    of.leave(of.queue().submit(pieces, after{.stream = stream}, then{stream}), {});
+/// Submits a batch, in the order of a stream where one is given.
+batch_ticket submit_on(batches& of, std::span<copy_piece const> pieces,
+                       std::optional<std::uintptr_t> stream) {
+    if (!stream)
+        return of.queue().submit(pieces);
+    void* const its = stream_of(*stream);
+    return of.queue().submit(pieces, after{.stream = its}, then{its});
+}
+
+/// Submits joined rows. A refusal names the row instead of the piece, and rows that lie in several
+/// allocations are submitted one by one where only all of them together are refused.
+/// @param apart makes a piece of each row, in the same list
+batch_ticket submit_rows(batches& of, std::vector<copy_piece> const& pieces, std::size_t row_bytes,
+                         std::optional<std::uintptr_t> stream, auto const& apart) {
+    try {
+        return submit_on(of, pieces, stream);
+    } catch (refused_piece const& why) {
+        if (why.code() != errc::out_of_range)
+            throw refused_piece(first_row_of(pieces, why.number, row_bytes), why.code(),
+                                why.advice());
+    }
+    apart();
+    return submit_on(of, pieces, stream);
 }
 
 /// @param arrays what keeps both sides: the copy keeps it where a signal ends the wait
@@ -187,9 +208,11 @@ void copy_rows(axis const& to, optional_numbers const& to_rows, bool to_is_on_gp
                               : gpu_of_target ? *gpu_of_target
                                               : gpu_of_source.value());
         engine->expect_none_failed(ended);
+        ticket = submit_rows(*engine, pieces, row_bytes, stream, [&] {
+            make_pieces(pieces, target, source, how_many, row_bytes, false);
+        });
         if (stream)
-            return leave_to_stream(*engine, pieces, stream_of(*stream));
-        ticket = engine->queue().submit(pieces);
+            return engine->leave(ticket, {});
     }
     try {
         (void)wait(*engine, static_cast<std::uint64_t>(ticket), std::nullopt);
@@ -207,8 +230,9 @@ void swap_blocks(batches& of, std::uintptr_t from, std::uintptr_t to, std::uintp
     std::vector<nb::object> ended;
     released_gil const others_run;
     of.expect_none_failed(ended);
-    leave_to_stream(of, list_of(numbers_at(to), numbers_at(from), numbers_at(sizes), count),
-                    stream_of(stream));
+    of.leave(
+        submit_on(of, list_of(numbers_at(to), numbers_at(from), numbers_at(sizes), count), stream),
+        {});
 }
 
 using array_of_bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;

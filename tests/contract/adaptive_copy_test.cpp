@@ -246,8 +246,7 @@ TEST_P(adaptive_copy_test, copies_to_memory_that_an_ipc_handle_names) {
     std::vector<std::byte> host(3 * mib + 1);
     round_trip(map, host, 7, 53);
     EXPECT_TRUE(read_by_driver(block.address() + 12, host.size()) == host);
-    EXPECT_EQ(report_of(gpu, GetParam().engine).copies,
-              is_channel() ? 2u : 0u);
+    EXPECT_EQ(report_of(gpu, GetParam().engine).copies, is_channel() ? 2u : 0u);
 }
 
 TEST_P(adaptive_copy_test, leaves_memory_that_the_engine_cannot_hold_to_loads_and_stores) {

@@ -259,6 +259,39 @@ TEST(batch_pieces, what_cuda_does_not_know_is_named) {
     expect({p.host.address(), gone, 8}, "no live allocation");
 }
 
+// As rows of a pool that was made of several parts: each lies whole in one of them.
+TEST_P(batch_pieces_test, pieces_that_touch_where_an_allocation_ends_are_copied) {
+    constexpr std::size_t part = 64 * kib, piece = 4 * kib;
+    batch_program p;
+    std::vector<std::unique_ptr<device_block>> small; // which share a block
+    for (int i = 0; i < 2; ++i)
+        small.push_back(std::make_unique<device_block>(part));
+    ASSERT_EQ(small[0]->address() + part, small[1]->address());
+    virtual_block const chunks(0, {2 * mib, 2 * mib});
+    std::vector<std::byte> memory(2 * part + 4 * kib);
+    auto const pool =
+        (reinterpret_cast<std::uintptr_t>(memory.data()) + 4 * kib - 1) & ~(4 * kib - 1);
+    for (std::uintptr_t const half : {pool, pool + part})
+        expect_success(cuda::api().mem_host_register(reinterpret_cast<void*>(half), part, 0));
+    std::span<std::byte> const on_host(reinterpret_cast<std::byte*>(pool), 2 * part);
+    for (std::uintptr_t const on_gpu : {small[0]->address(), chunks.address() + 2 * mib - part}) {
+        std::vector<copy_piece> list;
+        for (std::size_t at = 0; at < 2 * part; at += piece)
+            list.push_back({on_gpu + at, pool + at, piece});
+        auto const sent = pattern(2 * part, 90);
+        std::ranges::copy(sent, on_host.begin());
+        p.expect_done(p.queue.submit(list));
+        EXPECT_TRUE(read_by_driver(on_gpu, part) == std::vector(sent.begin(), sent.begin() + part));
+        EXPECT_TRUE(read_by_driver(on_gpu + part, part) ==
+                    std::vector(sent.begin() + part, sent.end()));
+        std::ranges::fill(on_host, std::byte{});
+        p.expect_done(p.queue.submit(turned(list)));
+        EXPECT_TRUE(std::ranges::equal(on_host, sent));
+    }
+    for (std::uintptr_t const half : {pool, pool + part})
+        expect_success(cuda::api().mem_host_unregister(reinterpret_cast<void*>(half)));
+}
+
 // Pieces of one allocation cost no call of the driver each.
 TEST_P(batch_pieces_test, the_driver_is_asked_of_allocations_and_not_of_pieces) {
     batch_program p;

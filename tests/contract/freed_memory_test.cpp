@@ -64,8 +64,7 @@ struct short_lived_memory {
 short_lived_memory some_of_cuda_malloc(device const& gpu) {
     auto const block = std::make_shared<device_block>(4 * mib);
     return {gpu.pin(block->address(), 4 * mib).map(), block->address(),
-            [block] { block->release(); },
-            [] { return std::make_unique<device_block>(4 * mib); }};
+            [block] { block->release(); }, [] { return std::make_unique<device_block>(4 * mib); }};
 }
 
 std::unique_ptr<memory> virtual_memory_at(std::uintptr_t address) {

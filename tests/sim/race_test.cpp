@@ -85,8 +85,8 @@ victim virtual_memory() {
             [=] { EXPECT_EQ(cu().mem_address_free(there, size), success); }};
 }
 
-constexpr std::array kinds{of_cuda_mem_alloc, of_a_shared_block, managed,       of_the_pool,
-                           pinned,            registered,        virtual_memory};
+constexpr std::array kinds{of_cuda_mem_alloc, of_a_shared_block, managed, of_the_pool, pinned,
+                           registered,        virtual_memory};
 
 class sim_race : public with_context {
 protected:
@@ -207,8 +207,7 @@ TEST_F(sim_race, copies_beside_threads_that_free_and_allocate) {
             EXPECT_EQ(cu().stream_create(&own, 1), success);
             for (unsigned i = 0; !is_over; ++i) {
                 CUdeviceptr const there = latest;
-                CUresult const result = i % 3 == 0
-                                            ? cu().memcpy_htod_async(there, host_, 4096, own)
+                CUresult const result = i % 3 == 0 ? cu().memcpy_htod_async(there, host_, 4096, own)
                                         : i % 3 == 1 ? cu().memcpy_dtoh(host_, there, 4096)
                                                      : cu().memset_d8(there, 1, 4096);
                 EXPECT_TRUE(result == success || result == error_invalid_value) << result;

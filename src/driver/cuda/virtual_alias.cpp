@@ -18,8 +18,8 @@ constexpr char what[] = "map VMM memory at addresses of the library";
 class chunk_handle {
 public:
     explicit chunk_handle(chunk const& of) {
-        is_there_ = api().mem_retain_allocation_handle(
-                        &handle_, reinterpret_cast<void*>(of.base)) == success;
+        is_there_ = api().mem_retain_allocation_handle(&handle_,
+                                                       reinterpret_cast<void*>(of.base)) == success;
     }
     chunk_handle(chunk_handle const&) = delete;
     chunk_handle& operator=(chunk_handle const&) = delete;

@@ -41,8 +41,9 @@ public:
     /// @return null if the engine is not usable
     [[nodiscard]] std::shared_ptr<reached const> find(engine_slot& slot) const;
 
-    /// Retires an engine whose copy of this memory did not end in time. If the engine does not stop,
-    /// it reaches the memory for the life of the process, since the copy may still be in flight.
+    /// Retires an engine whose copy of this memory did not end in time. If the engine does not
+    /// stop, it reaches the memory for the life of the process, since the copy may still be in
+    /// flight.
     /// @return as engine_slot::retire()
     static bool retire(std::shared_ptr<reached const> const& by);
 
