@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "base/library.hpp"
 #include "output/formatted.hpp"
+#include "program/companion.hpp"
 #include "program/environment.hpp"
 #include "program/options.hpp"
 #include "program/run_instead.hpp"
 
-#include <filesystem>
+#include <string>
+#include <vector>
 
 namespace barmap::tool {
 namespace {
@@ -16,26 +17,14 @@ struct run_options : options {
     std::vector<std::string> program;
 };
 
-/// Empty where it is not installed.
-std::string library_path() {
-    std::error_code ignored;
-    std::filesystem::path const own = os::own_folder();
-    std::vector<std::filesystem::path> folders;
-    if (!own.empty()) // or the current folder would be searched
-        folders = {own / BARMAP_TOOL_TO_LIB, own / "../lib"};
-    folders.emplace_back(BARMAP_TOOL_LIB_FOLDER);
-    for (std::filesystem::path const& folder : folders)
-        if (std::filesystem::exists(folder / library_name, ignored))
-            return std::filesystem::weakly_canonical(folder / library_name, ignored).string();
-    return {};
-}
-
 int run(run_options const& values) {
-    std::string const library = library_path();
+    // In a prefix, or beside Python's extension.
+    auto const [library, searched] = find_companion(
+        library_name, {BARMAP_TOOL_TO_LIB, "../lib", "."}, BARMAP_TOOL_LIB_FOLDER);
     if (library.empty())
-        return cannot_start(formatted("{} is neither beside this program nor in {}: build or "
-                                      "install barmap with BARMAP_SHIMS=ON",
-                                      library_name, BARMAP_TOOL_LIB_FOLDER));
+        return cannot_start(formatted("{} is in none of these directories: {}; build or install "
+                                      "barmap with BARMAP_SHIMS=ON",
+                                      library_name, searched));
     if (library.find_first_of(": ") != std::string::npos)
         return cannot_start(formatted(
             "LD_PRELOAD cannot hold {}: install barmap under a path without spaces and colons",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "base/library.hpp"
 #include "output/formatted.hpp"
+#include "program/companion.hpp"
 #include "program/environment.hpp"
 #include "program/exit_codes.hpp"
 #include "program/options.hpp"
@@ -9,7 +9,8 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
-#include <optional>
+#include <string>
+#include <vector>
 
 namespace barmap::tool {
 namespace {
@@ -19,21 +20,9 @@ struct sim_options : options {
     std::vector<std::string> program;
 };
 
-std::optional<std::filesystem::path> simulated_driver_folder() {
-    std::error_code ignored;
-    std::filesystem::path const own = os::own_folder();
-    if (own.empty())
-        return std::nullopt; // or the current folder would be searched
-    for (std::filesystem::path const& folder : {own / "barmap-sim", own / "../lib/barmap-sim",
-                                                std::filesystem::path(BARMAP_TOOL_SIM_FOLDER)})
-        if (std::filesystem::exists(folder / "libcuda.so.1", ignored))
-            return std::filesystem::weakly_canonical(folder, ignored);
-    return std::nullopt;
-}
-
 /// What the simulated driver finds wrong with the environment, which the options are passed on in;
 /// empty if nothing is.
-std::string problem_of(std::filesystem::path const& driver) {
+std::string problem_of(std::string const& driver) {
     void* const library = dlopen(driver.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return dlerror();
@@ -43,23 +32,22 @@ std::string problem_of(std::filesystem::path const& driver) {
 }
 
 int run(sim_options const& values) {
-    auto const folder = simulated_driver_folder();
-    if (!folder) {
-        return cannot_start(
-            formatted("the simulated GPU (lib/barmap-sim/libcuda.so.1) is neither beside this "
-                      "program nor in {}: build or install it with BARMAP_SIM_GPU=ON",
-                      BARMAP_TOOL_SIM_FOLDER));
-    }
+    auto const [driver, searched] = find_companion(
+        "libcuda.so.1", {"barmap-sim", "../lib/barmap-sim"}, BARMAP_TOOL_SIM_FOLDER);
+    if (driver.empty())
+        return cannot_start(formatted("the simulated GPU, libcuda.so.1, is in none of these "
+                                      "directories: {}; build or install barmap with BARMAP_SIM_GPU=ON",
+                                      searched));
     environment variables;
-    variables.set_first("LD_LIBRARY_PATH", folder->string());
+    variables.set_first("LD_LIBRARY_PATH", std::filesystem::path(driver).parent_path().string());
     variables.set("BARMAP_SIM", "1");
-    variables.set("BARMAP_SIM_LIBRARY", (*folder / "libcuda.so.1").string());
+    variables.set("BARMAP_SIM_LIBRARY", driver);
     variables.set("BARMAP_SIM_DRIVER", values.driver);
     variables.set("BARMAP_SIM_DEVICES", values.devices);
     variables.set("BARMAP_SIM_BAR1", values.bar1);
     variables.set("BARMAP_SIM_MEMORY", values.memory_size);
     variables.set("BARMAP_SIM_FAIL", values.fail);
-    if (std::string const problem = problem_of(*folder / "libcuda.so.1"); !problem.empty()) {
+    if (std::string const problem = problem_of(driver); !problem.empty()) {
         (void)cannot_start(problem);
         return exit_usage;
     }
