@@ -299,9 +299,8 @@ TEST(batch_failure_test, a_word_that_is_ordered_in_vain_is_taken) {
     batch_program p;
     gated_stream stream;
     changed_driver refusing;
-    refusing->stream_wait_value32 = [](CUstream, CUdeviceptr, std::uint32_t, unsigned) {
-        return CUresult{400};
-    };
+    refusing->stream_batch_mem_op = [](auto...) { return cuda::error_not_supported; };
+    refusing->stream_wait_value32 = [](auto...) { return CUresult{400}; };
     auto const list = p.pieces(5, 100);
     for (int i = 0; i < 3; ++i)
         EXPECT_THROW((void)p.queue.submit(list, after{stream.get()}, then{stream.get()}), error);

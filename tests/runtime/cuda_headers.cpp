@@ -69,6 +69,7 @@ SAME(memcpy_htod, cuMemcpyHtoD)
 SAME(primary_ctx_release, cuDevicePrimaryCtxRelease)
 SAME(primary_ctx_reset, cuDevicePrimaryCtxReset)
 SAME(primary_ctx_retain, cuDevicePrimaryCtxRetain)
+SAME(stream_batch_mem_op, cuStreamBatchMemOp)
 SAME(stream_create_with_priority, cuStreamCreateWithPriority)
 SAME(stream_destroy, cuStreamDestroy)
 SAME(stream_get_ctx, cuStreamGetCtx)
@@ -108,6 +109,18 @@ SAME_PLACE_3D(Height)
 SAME_PLACE_3D(Depth)
 static_assert(sizeof(::CUDA_MEMCPY3D) == sizeof(nvidia::CUDA_MEMCPY3D));
 
+using operation = nvidia::CUstreamBatchMemOpParams;
+static_assert(sizeof(::CUstreamBatchMemOpParams) == sizeof(operation));
+static_assert(offsetof(::CUstreamBatchMemOpParams, address) ==
+              offsetof(operation, waitValue.address));
+static_assert(offsetof(::CUstreamBatchMemOpParams, value) == offsetof(operation, waitValue.value));
+static_assert(offsetof(::CUstreamBatchMemOpParams, flags) == offsetof(operation, waitValue.flags));
+static_assert(offsetof(::CUstreamBatchMemOpParams, address) ==
+              offsetof(operation, writeValue.address));
+static_assert(offsetof(::CUstreamBatchMemOpParams, value) == offsetof(operation, writeValue.value));
+static_assert(offsetof(::CUstreamBatchMemOpParams, flags) == offsetof(operation, writeValue.flags));
+static_assert(cuda::operation_wait_value32 == nvidia::CU_STREAM_MEM_OP_WAIT_VALUE_32);
+static_assert(cuda::operation_write_value32 == nvidia::CU_STREAM_MEM_OP_WRITE_VALUE_32);
 static_assert(sizeof(::CUmemcpyAttributes) == sizeof(nvidia::CUmemcpyAttributes));
 static_assert(offsetof(::CUmemcpyAttributes, flags) == offsetof(nvidia::CUmemcpyAttributes, flags));
 static_assert(cuda::source_order_stream == nvidia::CU_MEMCPY_SRC_ACCESS_ORDER_STREAM);

@@ -91,6 +91,38 @@ TEST_F(sim_stream_word, another_stream_may_write_it_in_device_memory) {
     EXPECT_EQ(cu().mem_free(word), success);
 }
 
+TEST_F(sim_stream_word, several_operations_are_one_entry) {
+    CUdeviceptr const word = allocate(64);
+    CUstreamBatchMemOpParams list[3]{
+        {operation_write_value32, word, 9, 0, 0, 0},
+        {operation_wait_value32, there_, 7, wait_value_geq, 0, 0},
+        {operation_write_value32, word + 4, 10, 0, 0, 0},
+    };
+    store(0);
+    EXPECT_EQ(cu().stream_batch_mem_op(stream_, 3, list, 0), success);
+    while (*reinterpret_cast<std::uint32_t const*>(read(word, 4).data()) != 9)
+        std::this_thread::yield();
+    EXPECT_EQ(cu().stream_query(stream_), error_not_ready);
+    store(7);
+    EXPECT_EQ(cu().stream_synchronize(stream_), success);
+    EXPECT_EQ(read(word + 4, 1).front(), 10);
+    // Where one is refused, none is done.
+    list[0].value = 11;
+    for (unsigned const other : {3u, 4u, 6u}) {
+        list[2].operation = other;
+        EXPECT_EQ(cu().stream_batch_mem_op(stream_, 3, list, 0), error_not_supported);
+    }
+    list[2] = {operation_wait_value32, there_ + 2, 0, 0, 0, 0};
+    EXPECT_EQ(cu().stream_batch_mem_op(stream_, 3, list, 0), error_invalid_value);
+    EXPECT_EQ(cu().stream_batch_mem_op(stream_, 2, list, 1), error_invalid_value);
+    EXPECT_EQ(cu().stream_batch_mem_op(stream_, 257, list, 0), error_invalid_value);
+    EXPECT_EQ(cu().stream_batch_mem_op(stream_, 1, nullptr, 0), error_invalid_value);
+    EXPECT_EQ(cu().stream_batch_mem_op(stream_, 0, nullptr, 0), success);
+    EXPECT_EQ(cu().stream_synchronize(stream_), success);
+    EXPECT_EQ(read(word, 1).front(), 9);
+    EXPECT_EQ(cu().mem_free(word), success);
+}
+
 TEST_F(sim_stream_word, refuses_what_it_cannot_wait_for) {
     EXPECT_EQ(wait(0, 4), error_invalid_value);
     EXPECT_EQ(wait(0, 1u << 29), error_invalid_value);

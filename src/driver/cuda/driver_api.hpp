@@ -107,6 +107,8 @@ namespace barmap::cuda {
                  (CUstream, CUdeviceptr, std::uint64_t, unsigned))                                 \
     /* 11.7 */ X(stream_wait_value64, "cuStreamWaitValue64_v2",                                    \
                  (CUstream, CUdeviceptr, std::uint64_t, unsigned))                                 \
+    /* 11.7 */ X(stream_batch_mem_op, "cuStreamBatchMemOp_v2",                                    \
+                 (CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned))                        \
     /*  2.0 */ X(module_load_data, "cuModuleLoadData", (CUmodule*, void const*))                   \
     /*  2.0 */ X(module_unload, "cuModuleUnload", (CUmodule))                                      \
     /*  2.0 */ X(module_get_function, "cuModuleGetFunction", (CUfunction*, CUmodule, char const*)) \

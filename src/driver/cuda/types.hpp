@@ -95,6 +95,16 @@ struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC {
     unsigned int reserved[16];
 };
 
+/// Of a wait for a word and of a write: CUDA has a union, with others.
+struct CUstreamBatchMemOpParams {
+    unsigned int operation;
+    CUdeviceptr address;
+    std::uint64_t value;
+    unsigned int flags;
+    CUdeviceptr alias;
+    std::uint64_t reserved;
+};
+
 struct CUmemcpyAttributes {
     int srcAccessOrder;
     CUmemLocation srcLocHint;
@@ -157,6 +167,7 @@ static_assert(sizeof(CUmemPoolProps) == 88);
 static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == 120);
 static_assert(sizeof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC) == 104);
 static_assert(sizeof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) == 88);
+static_assert(sizeof(CUstreamBatchMemOpParams) == 48);
 static_assert(sizeof(CUmemcpyAttributes) == 24);
 static_assert(sizeof(CUDA_MEMCPY2D) == 128);
 static_assert(sizeof(CUDA_MEMCPY3D) == 200);
@@ -247,6 +258,10 @@ inline constexpr unsigned wait_value_eq = 1;
 inline constexpr unsigned wait_value_and = 2;
 inline constexpr unsigned wait_value_nor = 3;
 inline constexpr unsigned wait_value_flush = 1u << 30;
+
+// CUstreamBatchMemOpType
+inline constexpr unsigned operation_wait_value32 = 1;
+inline constexpr unsigned operation_write_value32 = 2;
 
 // CUmemcpySrcAccessOrder
 inline constexpr int source_order_stream = 1;

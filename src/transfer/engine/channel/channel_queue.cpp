@@ -118,7 +118,7 @@ semaphore_word channel_queue::word_of(ticket number) const noexcept {
 
 CUresult channel_queue::let_begin(CUstream after, semaphore_word const& word) const noexcept {
     cuda::driver_api const& cu = cuda::api();
-    if (session_.addresses == cuda::block_addresses::any)
+    if (takes_stream_writes())
         return cu.stream_write_value32(after, word.address, word.value, 0);
     // cuStreamWriteValue32 refuses words in a pool's memory (580.159.04).
     return cu.memset_d32_async(word.address, word.value, 1, after);

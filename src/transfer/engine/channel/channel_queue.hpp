@@ -96,6 +96,12 @@ public:
     /// Makes the stream release a ticket when it reaches this point.
     [[nodiscard]] CUresult let_begin(CUstream after, semaphore_word const& word) const noexcept;
 
+    /// Whether a stream can write the word by a memory operation. CUDA refuses words in a pool's
+    /// memory, which older GPUs need (580.159.04); there a stream fills memory with the value.
+    [[nodiscard]] bool takes_stream_writes() const noexcept {
+        return session_.addresses == cuda::block_addresses::any;
+    }
+
     /// Where the channel writes the number of each finished ticket, for streams to wait on.
     [[nodiscard]] std::uint64_t semaphore_on_gpu() const noexcept { return semaphore_on_gpu_; }
 

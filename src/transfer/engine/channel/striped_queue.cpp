@@ -42,8 +42,9 @@ striped_queue::striped_queue(cuda_session& session, std::span<std::uint32_t cons
     }
 }
 
-// Everything that may fail comes first. Once the write of the stream's word is enqueued, every channel
-// gets its tickets, with or without pieces: tickets stay in step, and no stream waits for ever.
+// Everything that may fail comes first. Once the write of the stream's word is enqueued, every
+// channel gets its tickets, with or without pieces: tickets stay in step, and no stream waits for
+// ever.
 ticket striped_queue::submit(direction which, std::span<piece const> pieces, std::size_t bytes,
                              stream_order const& order) {
     std::size_t const share = rounded_up(pieces.size(), channels_.size());
@@ -67,21 +68,9 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
 
     ticket const first = channels_.front()->next(), last = first + rounds - 1;
     semaphore_word begin;
-    CUresult result = cuda::success;
-    bool is_ordered = false;
-    if (order.after) {
+    if (order.after)
         begin = channels_.front()->word_of(first);
-        result = channels_.front()->let_begin(*order.after, begin);
-        is_ordered = result == cuda::success;
-    }
-    if (order.then)
-        for (auto each = channels_.begin(); each != channels_.end() && result == cuda::success;
-             ++each) {
-            result = cuda::api().stream_wait_value32(*order.then, (*each)->semaphore_on_gpu(),
-                                                     static_cast<std::uint32_t>(last),
-                                                     cuda::wait_value_geq);
-            is_ordered |= result == cuda::success;
-        }
+    auto const [result, is_ordered] = let_streams_wait(order, begin, last);
     if (result != cuda::success) {
         if (!is_ordered)
             check_stream(result);
@@ -97,6 +86,46 @@ ticket striped_queue::submit(direction which, std::span<piece const> pieces, std
         }
     check_stream(result);
     return last;
+}
+
+striped_queue::ordering striped_queue::let_streams_wait(stream_order const& order,
+                                                        semaphore_word const& begin,
+                                                        ticket last) const {
+    if (order.after && order.then == order.after)
+        if (auto const result = let_one_stream_wait(*order.after, begin, last))
+            return {*result, *result == cuda::success};
+    ordering made;
+    if (order.after) {
+        made.result = channels_.front()->let_begin(*order.after, begin);
+        made.is_ordered = made.result == cuda::success;
+    }
+    if (order.then)
+        for (auto each = channels_.begin(); each != channels_.end() && made.result == cuda::success;
+             ++each) {
+            made.result = cuda::api().stream_wait_value32(*order.then, (*each)->semaphore_on_gpu(),
+                                                          static_cast<std::uint32_t>(last),
+                                                          cuda::wait_value_geq);
+            made.is_ordered |= made.result == cuda::success;
+        }
+    return made;
+}
+
+// One entry, so that no work of another thread comes between the stream's word and its waits: it
+// would see a part of the batch.
+std::optional<CUresult> striped_queue::let_one_stream_wait(CUstream stream,
+                                                           semaphore_word const& begin,
+                                                           ticket last) const {
+    if (!channels_.front()->takes_stream_writes())
+        return std::nullopt;
+    std::vector<CUstreamBatchMemOpParams> operations{
+        {cuda::operation_write_value32, begin.address, begin.value, 0, 0, 0}};
+    for (auto const& each : channels_)
+        operations.push_back({cuda::operation_wait_value32, each->semaphore_on_gpu(),
+                              static_cast<std::uint32_t>(last), cuda::wait_value_geq, 0, 0});
+    CUresult const result = cuda::api().stream_batch_mem_op(
+        stream, static_cast<unsigned>(operations.size()), operations.data(), 0);
+    bool const is_unknown = result == cuda::error_not_supported || result == cuda::error_not_found;
+    return is_unknown ? std::nullopt : std::optional(result);
 }
 
 state striped_queue::poll(ticket number) const noexcept {

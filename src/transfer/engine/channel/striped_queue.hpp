@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,19 @@ public:
     bool stop() noexcept;
 
 private:
+    /// What CUDA returned, and whether a stream waits or will write its word.
+    struct ordering {
+        CUresult result = 0;
+        bool is_ordered = false;
+    };
+    /// Makes `after` write the word when it reaches this point, and `then` wait for the ticket.
+    /// @throws std::bad_alloc; then no stream has anything of it
+    [[nodiscard]] ordering let_streams_wait(stream_order const& order, semaphore_word const& begin,
+                                            ticket last) const;
+    /// Both, of one stream, in one entry; nothing where this GPU or driver has no such entries.
+    [[nodiscard]] std::optional<CUresult>
+    let_one_stream_wait(CUstream stream, semaphore_word const& begin, ticket last) const;
+
     std::vector<std::unique_ptr<channel_queue>> channels_; ///< with equal ticket numbers
 };
 
