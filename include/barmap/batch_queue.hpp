@@ -60,7 +60,8 @@ struct then {
 /// while batches wait for more than three streams.
 ///
 /// A cheap handle: copies share one state, which keeps the device alive. The destructor of a GPU's
-/// last handle waits for the batches in flight, and therefore for the streams that they wait for.
+/// last handle waits for the batches in flight, and therefore for the streams that they wait for;
+/// that of a static handle no longer than two seconds from the exit of the process on.
 /// In a forked child every member throws, except copies, assignments and the destructor.
 /// Thread rule: any number of threads may use one handle concurrently.
 class BARMAP_API batch_queue {
@@ -108,6 +109,7 @@ public:
 
 private:
     friend class device;
+    friend struct barmap::batch_queue_state;
     explicit batch_queue(std::shared_ptr<batch_queue_state> state) noexcept;
     std::shared_ptr<batch_queue_state> state_;
 };

@@ -5,14 +5,18 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <span>
 #include <system_error>
+#include <thread>
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -20,6 +24,13 @@ namespace barmap::nixl {
 namespace {
 
 constexpr std::size_t key_letters = 32;
+
+/// What a message begins with; the sender's name and the text follow.
+struct message_head {
+    std::array<char, key_letters> key;
+    std::uint32_t letters; ///< of the name
+};
+static_assert(sizeof(message_head) == key_letters + sizeof(std::uint32_t));
 
 std::string random_letters() {
     std::array<unsigned char, key_letters / 2> bytes;
@@ -73,7 +84,7 @@ notices::notices(std::string agent)
     if (setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest) != 0 ||
         bind(socket_.get(), name.get(), name.bytes) != 0)
         fail("name a socket");
-    receiver_ = std::make_unique<std::thread>(&notices::receive, this);
+    receiver_ = std::make_unique<os::thread>("barmap-notices", [this] { receive(); });
 }
 
 notices::~notices() {
@@ -114,24 +125,45 @@ std::vector<notices::notice> notices::take() {
     return std::exchange(arrived_, {});
 }
 
-void notices::receive() {
-    constexpr std::size_t before_name = key_letters + sizeof(std::uint32_t);
+void notices::receive() noexcept {
+    constexpr std::chrono::milliseconds until_there_is_memory{10};
     for (;;) {
-        ssize_t const bytes = recv(socket_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
-        std::string message(bytes > 0 ? static_cast<std::size_t>(bytes) : 0, '\0');
-        if (bytes >= 0)
-            (void)recv(socket_.get(), message.data(), message.size(), MSG_DONTWAIT);
+        message_head head;
+        ssize_t const bytes = recv(socket_.get(), &head, sizeof head, MSG_PEEK | MSG_TRUNC);
         if (bytes == 0 && is_shut_down(socket_.get())) // and not a message without a byte
             return;
-        if (message.size() < before_name || message.compare(0, key_letters, own_.key) != 0)
-            continue; // a stranger's
-        std::uint32_t letters = 0;
-        std::memcpy(&letters, message.data() + key_letters, sizeof letters);
-        std::lock_guard const hold(lock_);
-        if (letters <= message.size() - before_name)
-            arrived_.emplace_back(message.substr(before_name, letters),
-                                  message.substr(before_name + letters));
+        if (bytes < 0)
+            continue;
+        auto const rest = static_cast<std::size_t>(bytes) - sizeof head;
+        // Nothing is allocated for a stranger's.
+        if (static_cast<std::size_t>(bytes) < sizeof head ||
+            std::memcmp(head.key.data(), own_.key.data(), key_letters) != 0 ||
+            head.letters > rest) {
+            (void)recv(socket_.get(), nullptr, 0, MSG_DONTWAIT);
+            continue;
+        }
+        try {
+            keep(head.letters, rest - head.letters);
+        } catch (std::bad_alloc const&) {
+            std::this_thread::sleep_for(until_there_is_memory); // the message waits in the socket
+        }
     }
+}
+
+void notices::keep(std::size_t name_bytes, std::size_t text_bytes) {
+    message_head head;
+    notice next{std::string(name_bytes, '\0'), std::string(text_bytes, '\0')};
+    std::lock_guard const hold(lock_);
+    arrived_.emplace_back(); // all memory first
+    std::array<iovec, 3> parts{iovec{&head, sizeof head}, iovec{next.first.data(), name_bytes},
+                               iovec{next.second.data(), text_bytes}};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    if (recvmsg(socket_.get(), &message, MSG_DONTWAIT) < 0)
+        arrived_.pop_back();
+    else
+        arrived_.back() = std::move(next);
 }
 
 } // namespace barmap::nixl

@@ -3,11 +3,12 @@
 
 #include "base/fd.hpp"
 #include "base/process.hpp"
+#include "base/thread.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,9 @@ public:
     [[nodiscard]] std::vector<notice> take();
 
 private:
-    void receive();
+    void receive() noexcept;
+    /// Takes the next message, which is for this agent. @throws std::bad_alloc; then it stays
+    void keep(std::size_t name_bytes, std::size_t text_bytes);
 
     std::string agent_;
     address own_;
@@ -55,7 +58,7 @@ private:
     std::mutex lock_; ///< of arrived_
     std::vector<notice> arrived_;
     os::process_id owner_ = os::this_process();
-    std::unique_ptr<std::thread> receiver_;
+    std::unique_ptr<os::thread> receiver_;
 };
 
 } // namespace barmap::nixl

@@ -7,9 +7,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -28,44 +29,29 @@ kept_batches& kept() {
     return *all;
 }
 
-[[noreturn]] void refuse_again(rows const& to, std::size_t at) {
-    throw std::invalid_argument(to.indices + "[" + std::to_string(at) + "] names row " +
-                                std::to_string(to.row(at)) + " of " + to.array +
-                                " again: rows are copied in no order");
-}
-
-/// Of what is written to, no byte may be written twice: pieces are in no order.
+/// Of what is written to, no byte may be written twice: pieces are in no order. Takes memory by the
+/// length of the list, whatever the array's is.
 void expect_different(rows const& to, std::size_t how_many) {
     if (!to.which)
         return;
-    bool rises = true; // as lists of rows mostly do
-    for (std::size_t i = 0; i < how_many; ++i)
-        rises = (i == 0 || to.row(i - 1) < to.row(i)) && rises;
-    if (rises)
+    std::size_t ascending = 1; // as lists of rows mostly are
+    while (ascending < how_many && to.row(ascending - 1) < to.row(ascending))
+        ++ascending;
+    if (ascending >= how_many)
         return;
-    // A bit for each row is fastest, unless the array has far more rows than are named.
-    constexpr std::size_t rows_in_the_memory_of_a_number = 64;
-    if (static_cast<std::size_t>(to.count) / rows_in_the_memory_of_a_number <= how_many) {
-        std::vector<bool> seen(static_cast<std::size_t>(to.count));
-        for (std::size_t i = 0; i < how_many; ++i) {
-            auto const row = static_cast<std::size_t>(to.row(i));
-            if (seen[row])
-                refuse_again(to, i);
-            seen[row] = true;
-        }
-        return;
-    }
-    std::vector<std::pair<std::int64_t, std::size_t>> named;
-    named.reserve(how_many);
+    std::vector<std::pair<std::int64_t, std::size_t>> in_order; // rows, and where they are named
+    in_order.reserve(how_many);
     for (std::size_t i = 0; i < how_many; ++i)
-        named.emplace_back(to.row(i), i);
-    std::ranges::sort(named);
-    std::size_t first_again = how_many;
+        in_order.emplace_back(to.row(i), i);
+    std::ranges::sort(in_order);
+    std::optional<std::size_t> again; // the first entry that names a row again
     for (std::size_t i = 1; i < how_many; ++i)
-        if (named[i].first == named[i - 1].first)
-            first_again = std::min(first_again, named[i].second);
-    if (first_again != how_many)
-        refuse_again(to, first_again);
+        if (in_order[i].first == in_order[i - 1].first)
+            again = std::min(again.value_or(how_many), in_order[i].second);
+    if (again)
+        throw std::invalid_argument(to.indices + "[" + std::to_string(*again) + "] names row " +
+                                    std::to_string(to.row(*again)) + " of " + to.array +
+                                    " again: rows are copied in no order");
 }
 
 /// What is read must not be written, where both sides are parts of one memory.
@@ -85,8 +71,8 @@ void expect_apart(std::span<copy_piece const> pieces, rows const& to, rows const
         written.emplace_back(each.to, each.to + each.bytes);
     std::ranges::sort(written);
     for (copy_piece const& each : pieces) {
-        auto const behind = std::ranges::lower_bound(
-            written, each.from + each.bytes, {}, &decltype(written)::value_type::first);
+        auto const behind = std::ranges::lower_bound(written, each.from + each.bytes, {},
+                                                     &decltype(written)::value_type::first);
         if (each.bytes != 0 && behind != written.begin() && std::prev(behind)->second > each.from)
             throw std::invalid_argument("rows of " + from.array + " are read that are written as " +
                                         "rows of " + to.array + ": rows are copied in no order");
@@ -148,28 +134,12 @@ batches& batches::of(int ordinal) {
 }
 
 void batches::leave(batch_ticket ticket, nb::object arrays) {
-    std::lock_guard const guard(lock_);
-    left_.push_back({ticket, std::move(arrays)});
+    unheld_.leave(ticket, std::move(arrays));
 }
 
 void batches::expect_none_failed(std::vector<nb::object>& ended) {
     expect_not_forked("copy a batch"); // before the lock
-    std::exception_ptr failure;
-    std::lock_guard const guard(lock_);
-    // All of them: one whose stream does not come keeps no other's failure.
-    std::erase_if(left_, [&](left_batch& each) {
-        try {
-            if (!queue_.done(each.ticket))
-                return false;
-        } catch (error const&) {
-            failure = failure ? failure : std::current_exception();
-        }
-        if (each.arrays.is_valid())
-            ended.push_back(std::move(each.arrays));
-        return true;
-    });
-    if (failure)
-        std::rethrow_exception(failure);
+    unheld_.expect_none_failed(queue_, ended);
 }
 
 } // namespace barmap::python

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "api/unheld_batches.hpp"
+
 #include <barmap/batch_queue.hpp>
 
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,13 +59,8 @@ public:
 private:
     explicit batches(batch_queue queue) : queue_(std::move(queue)) {}
 
-    struct left_batch {
-        batch_ticket ticket;
-        nanobind::object arrays;
-    };
     batch_queue queue_;
-    std::mutex lock_;
-    std::deque<left_batch> left_;
+    unheld_batches<nanobind::object> unheld_;
 };
 
 /// Adds the class BatchQueue, and pinned host memory.

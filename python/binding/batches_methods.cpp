@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The class BatchQueue, as the Python part of the package calls it.
 #include "arguments.hpp"
+#include "base/of_thread.hpp"
 #include "batches.hpp"
 #include "driver/cuda/stream_gpu.hpp"
 #include "errors.hpp"
@@ -33,14 +34,23 @@ namespace {
 using numbers = nb::ndarray<std::int64_t const, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 /// The list that this thread's batches are made in, so that none is allocated each time.
-std::vector<copy_piece>& pieces_of_thread() {
-    thread_local std::vector<copy_piece> pieces;
-    return pieces;
-}
+class piece_list {
+public:
+    [[nodiscard]] std::vector<copy_piece>& operator*() noexcept {
+        return of_thread_ ? of_thread_->list : own_;
+    }
 
-std::span<copy_piece const> list_of(std::int64_t const* to, std::int64_t const* from,
-                                    std::int64_t const* sizes, std::size_t count) {
-    std::vector<copy_piece>& pieces = pieces_of_thread();
+private:
+    struct kept {
+        std::vector<copy_piece> list;
+    };
+    kept* const of_thread_ = os::of_thread<kept>::get();
+    std::vector<copy_piece> own_;
+};
+
+std::span<copy_piece const> fill(piece_list& list, std::int64_t const* to, std::int64_t const* from,
+                                 std::int64_t const* sizes, std::size_t count) {
+    std::vector<copy_piece>& pieces = *list;
     pieces.resize(count);
     for (std::size_t i = 0; i < count; ++i)
         pieces[i] = {static_cast<std::uintptr_t>(to[i]), static_cast<std::uintptr_t>(from[i]),
@@ -60,6 +70,7 @@ std::uint64_t submit(batches& of, numbers const& to, numbers const& from, number
     if (to.size() != count || from.size() != count)
         throw nb::value_error("to, from_ and sizes must have the same length");
     released_gil const others_run;
+    piece_list list;
     std::optional<after> begin;
     if (first)
         begin = after{stream_of(*first)};
@@ -68,8 +79,8 @@ std::uint64_t submit(batches& of, numbers const& to, numbers const& from, number
     std::optional<then> end;
     if (last)
         end = then{stream_of(*last)};
-    return static_cast<std::uint64_t>(of.queue().submit(
-        list_of(to.data(), from.data(), sizes.data(), count), begin, end));
+    return static_cast<std::uint64_t>(
+        of.queue().submit(fill(list, to.data(), from.data(), sizes.data(), count), begin, end));
 }
 
 bool wait(batches& of, std::uint64_t ticket, std::optional<double> seconds) {
@@ -196,7 +207,8 @@ void copy_rows(axis const& to, optional_numbers const& to_rows, bool to_is_on_gp
     batch_ticket ticket{};
     {
         released_gil const others_run;
-        std::vector<copy_piece>& pieces = pieces_of_thread();
+        piece_list list;
+        std::vector<copy_piece>& pieces = *list;
         make_pieces(pieces, target, source, how_many, row_bytes);
         if (pieces.empty() || row_bytes == 0)
             return;
@@ -230,9 +242,10 @@ void swap_blocks(batches& of, std::uintptr_t from, std::uintptr_t to, std::uintp
     std::vector<nb::object> ended;
     released_gil const others_run;
     of.expect_none_failed(ended);
-    of.leave(
-        submit_on(of, list_of(numbers_at(to), numbers_at(from), numbers_at(sizes), count), stream),
-        {});
+    piece_list list;
+    of.leave(submit_on(of, fill(list, numbers_at(to), numbers_at(from), numbers_at(sizes), count),
+                       stream),
+             {});
 }
 
 using array_of_bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;

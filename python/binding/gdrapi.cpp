@@ -4,6 +4,7 @@
 #include "driver_use.hpp"
 #include "released_gil.hpp"
 
+#include "base/of_thread.hpp"
 #include "gdrapi/boundary.hpp"
 #include "gdrapi/gdrapi.h"
 
@@ -26,14 +27,20 @@ namespace gdrapi_objects {
 namespace {
 
 /// Why this thread's last call failed.
-std::string& last_failure() {
-    static thread_local std::string text;
-    return text;
+struct failure_of_thread {
+    std::string text;
+};
+
+/// Null once the thread has destroyed it.
+std::string* last_failure() {
+    auto* const own = os::of_thread<failure_of_thread>::get();
+    return own ? &own->text : nullptr;
 }
 
 void keep_failure(std::string_view text) noexcept {
     try {
-        last_failure() = text;
+        if (std::string* const own = last_failure())
+            *own = text;
     } catch (std::bad_alloc const&) {
         // Then there is an errno value only.
     }
@@ -42,19 +49,23 @@ void keep_failure(std::string_view text) noexcept {
 /// Keeps what this thread's last call said while something is collected as garbage.
 class kept_failure {
 public:
-    kept_failure() noexcept { text_.swap(last_failure()); }
-    ~kept_failure() { text_.swap(last_failure()); }
+    kept_failure() noexcept { exchange(); }
+    ~kept_failure() { exchange(); }
     kept_failure(kept_failure const&) = delete;
     kept_failure& operator=(kept_failure const&) = delete;
 
 private:
+    void exchange() noexcept {
+        if (std::string* const own = last_failure())
+            text_.swap(*own);
+    }
     std::string text_;
 };
 
 /// Runs a set-up call of libgdrapi while other threads run Python.
 template <class Call>
 auto without_gil(Call call) {
-    last_failure().clear();
+    keep_failure({});
     return python::without_gil(call);
 }
 
@@ -284,7 +295,10 @@ void bind(nb::module_& module) {
     room.def("copy_to_mapping", &copy_to);
     room.def("copy_from_mapping", &copy_from);
     room.def("runtime_version", &runtime_version);
-    room.def("last_failure", [] { return last_failure(); });
+    room.def("last_failure", [] {
+        std::string const* const own = last_failure();
+        return own ? *own : std::string();
+    });
     room.attr("MAPPING_TYPE_NONE") = static_cast<int>(GDR_MAPPING_TYPE_NONE);
     room.attr("MAPPING_TYPE_WC") = static_cast<int>(GDR_MAPPING_TYPE_WC);
     room.attr("MAPPING_TYPE_CACHING") = static_cast<int>(GDR_MAPPING_TYPE_CACHING);

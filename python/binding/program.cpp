@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "program.hpp"
 
-#include "tools/program/program.hpp"
+#include "base/of_thread.hpp"
 #include "program/execute.hpp"
+#include "tools/program/program.hpp"
 
 #include "released_gil.hpp"
 
@@ -25,14 +26,14 @@ words text_of(std::vector<nb::bytes> const& given) {
 
 /// What starts the program again, of the call of this thread: Python, and how it finds this
 /// package.
-words& own_command() {
-    static thread_local words command;
-    return command;
-}
+struct own_command {
+    words line;
+};
 
 /// The program, whose exit code this returns.
 int run(std::vector<nb::bytes> const& arguments, std::vector<nb::bytes> const& again) {
-    own_command() = text_of(again);
+    if (auto* const own = barmap::os::of_thread<own_command>::get())
+        own->line = text_of(again);
     words line = text_of(arguments);
     std::vector<char*> pointers;
     for (std::string& each : line)
@@ -45,7 +46,8 @@ int run(std::vector<nb::bytes> const& arguments, std::vector<nb::bytes> const& a
 } // namespace
 
 void barmap::tool::start_again(words const& arguments) {
-    words whole = own_command();
+    auto const* const own = barmap::os::of_thread<own_command>::get();
+    words whole = own ? own->line : words();
     if (whole.empty()) {
         errno = ENOENT;
         return;

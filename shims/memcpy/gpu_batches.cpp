@@ -6,6 +6,7 @@
 
 #include "base/config.hpp"
 #include "base/log.hpp"
+#include "base/thread.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
 
@@ -59,7 +60,7 @@ gpu_batches::state gpu_batches::now() noexcept {
         return is;
     starts.fetch_add(1);
     try {
-        std::thread([this] {
+        os::thread("barmap-start", [this] {
             own_calls const ours;
             start();
             starts.fetch_sub(1);

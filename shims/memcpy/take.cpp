@@ -42,16 +42,6 @@ private:
     os::process_id owner_ = os::this_process();
 };
 
-/// Notices that this thread has destroyed what is its own, as the main thread does before the
-/// functions that atexit() was given.
-struct thread_watch {
-    thread_watch() = default;
-    thread_watch(thread_watch const&) = delete;
-    thread_watch& operator=(thread_watch const&) = delete;
-    ~thread_watch() { is_over = true; }
-    static inline constinit thread_local bool is_over = false;
-};
-
 /// The GPU of this thread's context. @throws error
 gpu_batches* gpu_of_this_thread(int& ordinal) {
     cuda::driver_api const& cu = cuda::api();
@@ -114,8 +104,7 @@ std::optional<CUresult> take(batch_call const& call) noexcept {
         static exit_watch const process;
         if (!process.is_ours()) { // CUDA works in no child, and locks may be held for ever
             why = reason::forked;
-        } else if (!thread_watch::is_over && !exit_watch::exits.load()) {
-            static thread_local thread_watch const thread;
+        } else if (!exit_watch::exits.load()) {
             why = try_to_take(call, result);
         }
     } catch (std::exception const&) {

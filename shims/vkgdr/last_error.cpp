@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 namespace barmap::vkgdr::last_error {
 namespace {
@@ -14,7 +15,8 @@ struct text {
     std::array<char, 4096> bytes;
     bool set;
 };
-thread_local text latest{};
+static_assert(std::is_trivially_destructible_v<text>);
+constinit thread_local text latest{};
 
 } // namespace
 

@@ -2,6 +2,8 @@
 #include <barmap/batch_queue.hpp>
 
 #include "api/batch_queue_state.hpp"
+#include "base/of_thread.hpp"
+#include "base/process_exit.hpp"
 #include "driver/cuda/stream_gpu.hpp"
 #include "transfer/batch_pieces.hpp"
 #include "transfer/engine/spin.hpp"
@@ -47,6 +49,19 @@ batch_queue_state::at_work batch_queue_state::get() {
     if (!current_.engine)
         current_ = start(allowed());
     return current_;
+}
+
+std::optional<batch_queue_state::at_work> batch_queue_state::get_started() {
+    std::lock_guard const hold(lock_);
+    if (current_.engine && current_.engine->has_stopped())
+        throw engine::has_stopped(current_.engine->why_it_stopped());
+    return current_.engine ? std::optional(current_) : std::nullopt;
+}
+
+std::string_view batch_queue_state::open_queues() {
+    at_work const at = get();
+    at.engine->open_queues();
+    return at.slot->name();
 }
 
 std::optional<batch_queue_state::at_work> batch_queue_state::get_short() {
@@ -226,9 +241,14 @@ bool is_short(std::span<copy_piece const> pieces, std::size_t bytes,
            cuda::context_of(*order.after) == context && suit_cuda(pieces, asked);
 }
 
-cuda::address_ranges& memory_known_to_this_thread(CUdevice gpu) {
-    static thread_local std::map<CUdevice, cuda::address_ranges> known;
-    return known.try_emplace(gpu, gpu).first->second;
+struct memory_known_to_a_thread {
+    std::map<CUdevice, cuda::address_ranges> of;
+};
+
+/// Null once the thread has destroyed what it knew: then each batch asks CUDA again.
+cuda::address_ranges* memory_known_to_this_thread(CUdevice gpu) {
+    auto* const known = os::of_thread<memory_known_to_a_thread>::get();
+    return known ? &known->of.try_emplace(gpu, gpu).first->second : nullptr;
 }
 
 } // namespace
@@ -241,7 +261,15 @@ batch_queue::~batch_queue() = default;
 
 batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::optional<after> begin,
                                  std::optional<then> end) {
-    checkpoint::pass const here = state_->device->enter("copy a batch", device_state::look::never);
+    return *state_->submit(pieces, begin, end, batch_queue_state::missing::is_started);
+}
+
+std::optional<batch_ticket> batch_queue_state::submit(std::span<copy_piece const> pieces,
+                                                      std::optional<after> begin,
+                                                      std::optional<then> end, missing if_none) {
+    checkpoint::pass const here = device->enter("copy a batch", device_state::look::never);
+    if (!notices_exit_.test(std::memory_order_relaxed) && !notices_exit_.test_and_set())
+        os::notice_exit(); // later than any static object that holds a handle
     piece_totals const totals = check(pieces);
     if (pieces.empty() && !begin && !end)
         return batch_ticket{};
@@ -255,18 +283,24 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
     if (end)
         order.then = static_cast<CUstream>(end->stream);
     for (;;) {
-        CUdevice const gpu = state_->device->gpu.handle;
+        CUdevice const gpu = device->gpu.handle;
         cuda::address_ranges of_this_batch(gpu);
-        std::optional<batch_queue_state::at_work> const by_cuda =
-            is_short(pieces, totals.bytes, order, state_->context.get(), of_this_batch)
-                ? state_->get_short()
-                : std::nullopt;
-        batch_queue_state::at_work const at = by_cuda ? *by_cuda : state_->get();
+        std::optional<at_work> const by_cuda =
+            is_short(pieces, totals.bytes, order, context.get(), of_this_batch) ? get_short()
+                                                                                : std::nullopt;
+        std::optional<at_work> const found = by_cuda                          ? by_cuda
+                                             : if_none == missing::is_started ? get()
+                                                                              : get_started();
+        if (!found)
+            return std::nullopt;
+        at_work const& at = *found;
         bool const is_checked = at.engine->needs_known_memory();
         // CUDA's own copies always belong to the present CUDA.
-        if (!is_checked && state_->looks.is_due() && at.engine->is_of_former_cuda())
+        if (!is_checked && looks.is_due() && at.engine->is_of_former_cuda())
             checkpoint::refuse_overtaken("copy a batch");
-        cuda::address_ranges& known = is_checked ? of_this_batch : memory_known_to_this_thread(gpu);
+        cuda::address_ranges* const remembered =
+            is_checked ? nullptr : memory_known_to_this_thread(gpu);
+        cuda::address_ranges& known = remembered ? *remembered : of_this_batch;
         if (is_checked)
             expect_known(pieces, known);
         else
@@ -284,6 +318,8 @@ batch_ticket batch_queue::submit(std::span<copy_piece const> pieces, std::option
             return batch_ticket{at.identity << number_bits | number};
         } catch (engine::has_stopped const&) {
             // Another batch stopped it: the next engine takes this one.
+            if (if_none == missing::is_refused)
+                throw;
         }
     }
 }

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace barmap {
@@ -26,6 +27,12 @@ struct batch_queue_state final : checkpoint::survivor {
     batch_queue_state& operator=(batch_queue_state const&) = delete;
     ~batch_queue_state();
 
+    /// The state behind a handle.
+    [[nodiscard]] static std::shared_ptr<batch_queue_state> const&
+    of(batch_queue const& handle) noexcept {
+        return handle.state_;
+    }
+
     /// An engine at work and its identity in tickets. It lives as long as this state.
     struct at_work {
         engine::copy_engine* engine = nullptr;
@@ -33,12 +40,29 @@ struct batch_queue_state final : checkpoint::survivor {
         engine_slot* slot = nullptr;
     };
 
-    /// The engine at work; starts one if there is none or it has stopped. @throws error if none works
+    /// The engine at work; starts one if there is none or it has stopped. @throws error if none
+    /// works
     [[nodiscard]] at_work get();
 
     /// CUDA's own copies, if they run beside another engine. Starts nothing, since other work may
     /// wait for the caller's submission.
     [[nodiscard]] std::optional<at_work> get_short();
+    /// The engine at work; starts none. @return nothing if none has been started, or a checkpoint
+    /// has released it. @throws engine::has_stopped if it has failed
+    [[nodiscard]] std::optional<at_work> get_started();
+
+    /// What a submission does where no engine is at work.
+    enum class missing { is_started, is_refused };
+    /// See batch_queue::submit(). @return nothing if no engine is at work and none may be started
+    /// @throws engine::has_stopped if it has failed and none may be started in its place
+    [[nodiscard]] std::optional<batch_ticket> submit(std::span<copy_piece const> pieces,
+                                                     std::optional<after> begin,
+                                                     std::optional<then> end, missing if_none);
+
+    /// Starts an engine, and opens all queues in which submissions with `after` may wait, so that
+    /// no later one does: that takes milliseconds. @throws error if no engine works
+    [[nodiscard]] std::string_view open_queues();
+
     /// Starts CUDA's own copies, unless they are the only allowed engine.
     void start_short() noexcept;
 
@@ -72,6 +96,7 @@ private:
     /// In the order of their start; each slot starts at most most_failures engines.
     std::vector<started> all_{slots.size() * engine_slot::most_failures};
     std::atomic<std::size_t> count_{0}; ///< of the entries in all_; entries below it do not change
+    std::atomic_flag notices_exit_;     ///< set by the first submission
     at_work current_, short_;           ///< the latter for short batches
     /// A released engine. The list changes only while no thread holds a pass.
     struct ended {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 struct barmap_pin {
@@ -49,7 +50,8 @@ struct failure_of_thread {
     std::array<char, 4096> text;
     int cause;
 };
-thread_local failure_of_thread last_failure{};
+static_assert(std::is_trivially_destructible_v<failure_of_thread>);
+constinit thread_local failure_of_thread last_failure{};
 
 barmap_status status_of(errc code) noexcept {
     switch (code) {

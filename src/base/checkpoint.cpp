@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/checkpoint.hpp"
 
+#include "base/of_thread.hpp"
 #include "base/process.hpp"
 
 #include <barmap/error.hpp>
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <type_traits>
 
 namespace barmap::checkpoint {
 
@@ -84,6 +86,7 @@ struct seat_of_thread {
     process_state* in = nullptr;
     seat* own = nullptr;
 };
+static_assert(std::is_trivially_destructible_v<seat_of_thread>);
 constinit thread_local seat_of_thread here;
 
 struct end_of_thread {
@@ -96,9 +99,8 @@ struct end_of_thread {
 
 /// The number of passes that the calling thread holds.
 std::atomic<std::size_t>& passes_of_thread(process_state& in) {
-    if (here.in != &in) { // first call of the thread, or a forked child
-        static thread_local end_of_thread const at_end;
-        (void)&at_end;
+    if (here.in != &in) {                          // first call of the thread, or a forked child
+        (void)os::of_thread<end_of_thread>::get(); // without it, the seat stays taken
         here = {&in, take_seat(in)};
     }
     return here.own->passes;

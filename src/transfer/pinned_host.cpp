@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <type_traits>
 #include <utility>
 
 namespace barmap {
@@ -60,7 +61,8 @@ pinned_host::allocation pinned_host::describe(std::byte const* host) noexcept {
         std::byte const* host;
         clock::time_point when;
     };
-    static thread_local answer pageable{nullptr, {}};
+    static_assert(std::is_trivially_destructible_v<answer>);
+    static constinit thread_local answer pageable{nullptr, {}};
     if (host == pageable.host && clock::now() - pageable.when < most_age)
         return {};
     allocation const result = ask_cuda(host);

@@ -265,6 +265,33 @@ def host_memory_registered_otherwise(root: Path) -> list[str]:
                  keep_strings=False, what="registers host memory with other flags")
 
 
+def _of_the_library(root: Path) -> list[Path]:
+    """What runs in programs of others: the core, the drop-ins, the plug-ins and Python's extension."""
+    return [p for room in ("include", "src", "shims", "plugins", "python/binding") for p in sources(root / room)]
+
+
+def thread_locals_with_destructors(root: Path) -> list[str]:
+    """Code may run after a thread's destructors: only src/base/of_thread.hpp, which knows, keeps what has one."""
+    found = []
+    for path in _of_the_library(root):
+        if path == root / "src/base/of_thread.hpp":
+            continue
+        code = without_comments(path.read_text(), keep_strings=False)
+        plain = {"bool", "int", *re.findall(r"static_assert\(std::is_trivially_destructible_v<(\w+)>\)", code)}
+        for number, line in enumerate(code.splitlines(), 1):
+            its = re.search(r"\b(constinit )?(?:thread_local|_Thread_local|__thread)\b\s*(\w*)", line)
+            if its and not (its[1] and its[2] in plain):
+                found.append(f"{path.relative_to(root)}:{number}: may have a destructor: {line.strip()}")
+    return found
+
+
+def threads_that_take_signals(root: Path) -> list[str]:
+    """Only src/base/thread.cpp starts threads, which leave the program's signals to the program."""
+    files = [p for p in _of_the_library(root) if p.parent != root / "src/base" or p.stem != "thread"]
+    return _find(root, files, r"\bstd::(?:j?thread\b(?!::)|async\b)|\b(?:pthread|thrd)_create\b|\bclone3?\s*\(",
+                 keep_strings=False, what="starts a thread")
+
+
 RULES = (
     system_calls_outside_base,
     environment_outside_config,
@@ -283,4 +310,6 @@ RULES = (
     tests_that_nobody_builds,
     comments_of_namespaces,
     host_memory_registered_otherwise,
+    thread_locals_with_destructors,
+    threads_that_take_signals,
 )

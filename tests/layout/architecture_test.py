@@ -47,6 +47,11 @@ GOOD = {
     "src/map/rm/rm.cpp": LICENCE + '#include "driver/rm/rm_abi.hpp"\n#include "base/fd.hpp"\n',
     "src/map/vulkan/session.cpp": LICENCE + "#include <vulkan/vulkan_core.h>\n",
     "include/barmap/device.hpp": LICENCE + "#pragma once\n/// @file\n/// GPUs.\nnamespace barmap { struct device {}; }\n",
+    "src/base/of_thread.hpp": LICENCE + "#pragma once\nstatic thread_local owned here;\n",
+    "src/base/thread.cpp": LICENCE + "running_ = std::thread(body);\n",
+    "shims/vkgdr/last_error.cpp": LICENCE + "constinit thread_local text latest{};\nconstinit thread_local bool a = false;\n"
+                                  "static_assert(std::is_trivially_destructible_v<text>);\n"
+                                  "std::this_thread::yield(); std::thread::id b;\n",
     "python/tool.py": "#!/usr/bin/env python3\n# SPDX-License-Identifier: MIT\n",
     "CMakeLists.txt": 'set(flags "-O2") # not -O3\n',
     "tools/long.ptx": LICENCE + "\n" * architecture.MOST_LINES,
@@ -129,6 +134,20 @@ PLANTED = {
     },
     "comments_of_namespaces": {
         "include/barmap/report.hpp": LICENCE + "/// What info prints,\n/// and why.\nnamespace barmap::inline v {\n",
+    },
+    "thread_locals_with_destructors": {
+        "src/api/device.cpp": LICENCE + "static thread_local std::map<int, int> known;\n",
+        "src/api/pin.cpp": LICENCE + "constinit thread_local text latest{};\n",
+        "shims/gdrapi/session.cpp": LICENCE + "thread_local bool a;\n",
+        "plugins/nixl/engine.cpp": LICENCE + "thread_local owned b;\n",
+        "python/binding/module.cpp": LICENCE + "static thread_local std::string text;\n",
+    },
+    "threads_that_take_signals": {
+        "src/api/device.cpp": LICENCE + "std::thread([] {}).detach();\n",
+        "src/base/log.cpp": LICENCE + "std::jthread a(b);\n",
+        "shims/gdrapi/session.cpp": LICENCE + "auto a = std::async(b);\n",
+        "plugins/nixl/engine.cpp": LICENCE + "std::unique_ptr<std::thread> a;\n",
+        "python/binding/restore_thread.c": LICENCE + "int a = pthread_create(b, 0, c, 0);\n",
     },
     "names_that_say_nothing": {
         "src/utils/fd.cpp": LICENCE,

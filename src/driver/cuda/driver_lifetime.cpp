@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cuda/driver_lifetime.hpp"
 
+#include "base/process_exit.hpp"
+
 #include <atomic>
 
 namespace barmap::cuda {
@@ -16,7 +18,8 @@ struct exit_watch {
 } // namespace
 
 bool drivers_are_up(os::process_id owner) noexcept {
-    return os::is_this_process(owner) && !process_exits.load(std::memory_order_relaxed);
+    return os::is_this_process(owner) && !process_exits.load(std::memory_order_relaxed) &&
+           !os::exit_is_overdue();
 }
 
 void watch_exit() {

@@ -101,6 +101,10 @@ public:
     /// How it copies: one clause for a report's reason.
     [[nodiscard]] virtual std::string_view form() const noexcept = 0;
 
+    /// Opens the queues of lane cuda that submissions with `after` may take, so that none opens one
+    /// itself. A queue that cannot be opened is left out.
+    virtual void open_queues() {}
+
     /// Whether the caller of submit() must refuse pieces in memory that CUDA does not know, because
     /// the engine would do harm there.
     [[nodiscard]] virtual bool needs_known_memory() const noexcept { return false; }

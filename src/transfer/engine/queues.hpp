@@ -84,14 +84,21 @@ public:
         if (slot* const its_own = find(
                 of(which), [&](slot const& each) { return is_latest(each) && !each.is_shared; }))
             return visit(*its_own);
-        slot* found = find(of(which), is_free); // may call CUDA: 0.5 us
+        // May call CUDA: 0.5 us.
+        slot* found = find(of(which), [&](slot& each) { return is_free(each); });
         bool is_shared = !found;
         if (is_shared) {
             if (slot* const its_latest = find(of(which), is_latest))
                 return visit(*its_latest);
             found = &of(which)[next_shared_++ % of_direction_];
         }
+        if (are_opened_ && !found->get()) {
+            found = any_that_waits();
+            is_shared = true;
+        }
         try {
+            if (!found)
+                found = &of(which).front(); // none could be opened: once more
             open(*found, which);
         } catch (std::exception const&) {
             found = any_that_waits(); // one queue suffices
@@ -102,6 +109,20 @@ public:
         found->latest = *after;
         found->is_shared = is_shared;
         return visit(*found);
+    }
+
+    /// Opens all queues that wait for streams; choose() opens none of them later. One that cannot
+    /// be opened is left out.
+    void open_all() {
+        std::lock_guard const hold(choice_);
+        for (direction const which : {direction::to_gpu, direction::to_cpu, direction::among_gpus})
+            for (slot& each : of(which))
+                try {
+                    open(each, which);
+                } catch (std::exception const&) {
+                    // The others do its work.
+                }
+        are_opened_ = true;
     }
 
     /// Whether a batch would not wait for another stream.
@@ -125,10 +146,11 @@ private:
         return found == among.end() ? nullptr : &*found;
     }
 
-    [[nodiscard]] static bool is_free(slot& which) {
+    [[nodiscard]] bool is_free(slot& which) const {
+        if (!which.is_open.load(std::memory_order_relaxed))
+            return !are_opened_;
         // In this order: a visit ends after its batch is in the queue.
-        return !which.is_open.load(std::memory_order_relaxed) ||
-               (which.visits.load() == 0 && which.queue->is_idle());
+        return which.visits.load() == 0 && which.queue->is_idle();
     }
 
     void open(slot& one, std::optional<direction> which) {
@@ -149,6 +171,7 @@ private:
     std::size_t of_direction_;
     std::mutex choice_;
     std::size_t next_shared_ = 0;
+    bool are_opened_ = false; ///< by open_all(); under choice_
     std::vector<slot> slots_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/transfer.hpp"
 
+#include "base/thread.hpp"
 #include "transfer/cpu/fence.hpp"
 #include "transfer/cpu/routines.hpp"
 
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 #include <vector>
 
 namespace barmap::engine {
@@ -140,7 +140,7 @@ bool worker::retire(std::shared_ptr<worker> const& failed,
         std::call_once(failed->stopping_, [&] {
             auto stopped = std::make_shared<std::promise<bool>>();
             std::shared_future<bool> const end = stopped->get_future().share();
-            std::thread([failed, stopped] {
+            os::thread("barmap-retire", [failed, stopped] {
                 bool const is_over = failed->engine_->close();
                 if (!is_over)
                     (void)new std::shared_ptr(failed); // leaked: copies may still write to it

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/process.hpp"
+#include "base/process_exit.hpp"
+#include "base/thread.hpp"
 #include "driver/cuda/driver_lifetime.hpp"
 #include "transfer/engine/channel/striped_queue.hpp"
 #include "transfer/engine/cuda_addresses.hpp"
@@ -33,7 +35,7 @@ public:
         session_ = std::make_unique<cuda_session>(gpu_, addresses_);
         (void)own_.choose({}, direction::to_cpu);
         try {
-            watcher_ = std::thread([this] { watch(); });
+            watcher_ = os::thread("barmap-watch", [this] { watch(); });
         } catch (std::system_error const&) {
             throw error(errc::backend_broken, "start the thread that watches a channel", "",
                         "raise the limit of threads (`ulimit -u`), or free memory");
@@ -76,6 +78,12 @@ public:
         if (is_parked_.exchange(false) || to->queue->has_waiting())
             wake_watcher(is_called_);
         return number | static_cast<ticket>(index_of(*to)) << ticket_bits;
+    }
+
+    void open_queues() override {
+        own_.open_all();
+        if (!session_->shared_engines.empty())
+            passing_.open_all();
     }
 
     [[nodiscard]] state poll(ticket number) noexcept override {
@@ -125,6 +133,8 @@ public:
             wake_watcher(is_closing_);
             watcher_.join();
         }
+        if (os::exit_is_overdue() && !is_idle())
+            return false; // a stream does not come, and CUDA's calls might wait for it
         bool is_over = true;
         for (std::size_t i = 0; i < all_slots(); ++i)
             if (striped_queue* const each = slot(i).get())
@@ -213,7 +223,8 @@ private:
     /// Streams may rely on the bytes after the caller has dropped the engine.
     void wait_for_all() noexcept {
         constexpr std::chrono::microseconds pause{20};
-        while (!is_idle() && cuda::drivers_are_up(owner_)) // without drivers, streams do not run
+        // Without drivers, streams do not run.
+        while (!is_idle() && cuda::drivers_are_up(owner_))
             std::this_thread::sleep_for(pause);
     }
 
@@ -288,7 +299,7 @@ private:
                        passing};
     std::atomic<bool> stopped_{false};
 
-    std::thread watcher_;
+    os::thread watcher_;
     std::mutex watch_lock_; ///< guards the next two
     bool is_closing_ = false, is_called_ = false;
     std::condition_variable wake_;

@@ -89,6 +89,11 @@ public:
         }
     }
 
+    void open_queues() override {
+        if (queues_)
+            queues_->open_all();
+    }
+
     [[nodiscard]] std::string_view form() const noexcept override {
         return by_batch_call_ ? "by CUDA's batch call" : "by one CUDA call for each piece";
     }

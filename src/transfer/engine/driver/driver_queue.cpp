@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/driver/driver_queue.hpp"
 
+#include "base/process_exit.hpp"
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <barmap/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 namespace barmap::engine {
 namespace {
@@ -159,10 +162,30 @@ bool driver_queue::has_work() const noexcept {
            });
 }
 
+namespace {
+
+/// Waits by CUDA's call; when the process exits, by asking, and no longer than that may take.
+bool has_come(auto wait, auto ask) noexcept {
+    constexpr std::chrono::microseconds pause{100};
+    if (!os::exit_has_begun())
+        return wait() == cuda::success;
+    for (;;) {
+        CUresult const state = ask();
+        if (state != cuda::error_not_ready || os::exit_is_overdue())
+            return state == cuda::success;
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+} // namespace
+
 bool driver_queue::wait_for_all() const noexcept {
-    bool is_idle = cuda::api().stream_synchronize(stream()) == cuda::success;
+    cuda::driver_api const& cu = cuda::api();
+    bool is_idle = has_come([&] { return cu.stream_synchronize(stream()); },
+                            [&] { return cu.stream_query(stream()); });
     for (stream_event const& each : ends_) // also those on the program's streams
-        is_idle &= !each.get() || cuda::api().event_synchronize(each.get()) == cuda::success;
+        is_idle &= !each.get() || has_come([&] { return cu.event_synchronize(each.get()); },
+                                           [&] { return cu.event_query(each.get()); });
     return is_idle;
 }
 
