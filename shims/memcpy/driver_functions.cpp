@@ -37,16 +37,16 @@ std::optional<CUresult> try_to_take(batch_call const& call) noexcept {
     return driver_is_loaded() ? take(call) : std::nullopt;
 }
 
-/// As CUDA 12 has it. Where the caller does not say where, the driver answers.
+/// As CUDA 12 has it. CUDA defines SIZE_MAX for an error of no copy in particular, which that of an
+/// earlier batch is.
 CUresult copy_as_12(decltype(cuMemcpyBatchAsync)* driver, batch_call const& call,
                     std::size_t* failed, auto... as_given) noexcept {
     if (!driver)
         return error_not_found;
-    if (failed) {
-        if (auto const result = try_to_take(call)) {
-            *failed = std::numeric_limits<std::size_t>::max(); // no copy in particular
-            return *result;
-        }
+    if (auto const result = try_to_take(call)) {
+        if (failed)
+            *failed = std::numeric_limits<std::size_t>::max();
+        return *result;
     }
     return driver(as_given..., failed, call.stream);
 }

@@ -4,6 +4,7 @@
 #include "account.hpp"
 #include "own_calls.hpp"
 
+#include "api/batch_queue_state.hpp"
 #include "base/config.hpp"
 #include "base/log.hpp"
 #include "base/thread.hpp"
@@ -58,6 +59,11 @@ gpu_batches::state gpu_batches::now() noexcept {
     state is = state_.load(std::memory_order_acquire);
     if (is != state::idle || !state_.compare_exchange_strong(is, state::starting))
         return is;
+    begin();
+    return state::starting;
+}
+
+void gpu_batches::begin() noexcept {
     starts.fetch_add(1);
     try {
         os::thread("barmap-start", [this] {
@@ -67,51 +73,46 @@ gpu_batches::state gpu_batches::now() noexcept {
         }).detach();
     } catch (std::exception const& failure) {
         starts.fetch_sub(1);
-        give_up(failure.what());
+        (void)give_up(failure.what());
     }
-    return state::starting;
 }
 
 void gpu_batches::start() noexcept {
     try {
-        config::expect_allowed();
-        context_ = cuda::primary_context::retain(cuda::device_with(ordinal_));
-        queue_.emplace(device::open(ordinal_).batches());
-        std::string const engine(queue_->name());
+        bool const is_first = !queue_; // else calls may use it meanwhile
+        if (is_first) {
+            config::expect_allowed();
+            context_ = cuda::primary_context::retain(cuda::device_with(ordinal_));
+            queue_.emplace(device::open(ordinal_).batches());
+        }
+        std::string const engine(batch_queue_state::of(*queue_)->open_queues());
         // The program makes CUDA's own copies without this library, unless BARMAP_ENGINE names
         // them.
         if (engine != "channel" && engine != config::current().engine) {
-            queue_.reset(); // no other thread has it before it is ready
-            context_ = {};
-            return give_up("batches go by the engine " + engine +
-                           ", which is no better: see `barmap info`");
+            if (is_first) { // no other thread has it before it is ready
+                queue_.reset();
+                context_ = {};
+            }
+            (void)give_up("batches go by the engine " + engine +
+                          ", which is no better: see `barmap info`");
+            return;
         }
         state_.store(state::ready, std::memory_order_release);
         static end_watch const watch; // made after what the core has, it goes before it at the exit
         log::info("cuMemcpyBatchAsync of GPU " + std::to_string(ordinal_) +
                   ": batches in pinned memory go by the engine " + engine);
     } catch (std::exception const& failure) {
-        give_up(failure.what());
+        (void)give_up(failure.what());
     }
 }
 
-void gpu_batches::give_up(std::string const& why) noexcept {
+bool gpu_batches::give_up(std::string const& why) noexcept {
+    bool const is_first = state_.exchange(state::off) != state::off;
     // A start that the exit of the process has overtaken is nothing to report.
-    if (state_.exchange(state::off) != state::off && cuda::drivers_are_up(owner_))
+    if (is_first && cuda::drivers_are_up(owner_))
         say("cuMemcpyBatchAsync of GPU " + std::to_string(ordinal_) +
             " is CUDA's own from now on: " + why);
-}
-
-/// Whether one of those in flight has; forgets those that have ended. With lock_ held.
-bool gpu_batches::has_a_batch_failed() {
-    try {
-        while (!in_flight_.empty() && queue_->done(in_flight_.front()))
-            in_flight_.pop_front();
-        return false;
-    } catch (error const&) {
-        in_flight_.clear();
-        return true;
-    }
+    return is_first;
 }
 
 namespace {
@@ -122,22 +123,41 @@ constexpr char failure_text[] =
 
 } // namespace
 
-std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, CUstream stream,
-                                          CUresult& result) noexcept {
-    constexpr CUresult illegal_address = 700; // as CUDA reports it, by a later call
+bool gpu_batches::has_a_batch_failed() noexcept {
+    bool has_failed = false;
+    std::vector<engine::direction> ended;
     try {
-        std::unique_lock hold(lock_);
-        if (has_a_batch_failed()) {
-            hold.unlock();
-            give_up(failure_text);
-            result = illegal_address;
-            return std::nullopt;
+        unheld_.expect_none_failed(*queue_, ended);
+    } catch (error const& failure) {
+        has_failed = failure.code() == errc::copy_unfinished;
+    } catch (std::exception const&) {
+        // The next call asks again.
+    }
+    for (engine::direction const each : ended)
+        in_flight_[static_cast<std::size_t>(each)].fetch_sub(1, std::memory_order_relaxed);
+    return has_failed && give_up(failure_text);
+}
+
+std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, engine::direction way,
+                                          CUstream stream, CUresult& result) noexcept {
+    try {
+        auto const ticket = batch_queue_state::of(*queue_)->submit(
+            pieces, after{stream, {}}, then{stream}, batch_queue_state::missing::is_refused);
+        if (!ticket) {
+            auto is = state::ready;
+            if (state_.compare_exchange_strong(is, state::starting))
+                begin();
+            return reason::starting;
         }
-        hold.unlock();
-        watch(queue_->submit(pieces, after{stream, {}}, then{stream}));
+        watch(*ticket, way);
+    } catch (engine::has_stopped const&) {
+        if (!give_up(failure_text)) // of a batch that is being found to have failed
+            return reason::off;
+        result = illegal_address;
+        return std::nullopt;
     } catch (error const& failure) {
         if (failure.code() == errc::copy_unfinished) {
-            give_up(failure.what());
+            (void)give_up(failure.what());
             result = cuda::error_unknown;
             return std::nullopt;
         }
@@ -149,25 +169,18 @@ std::optional<reason> gpu_batches::submit(std::span<copy_piece const> pieces, CU
     return std::nullopt;
 }
 
-void gpu_batches::watch(batch_ticket ticket) noexcept {
+void gpu_batches::watch(batch_ticket ticket, engine::direction way) noexcept {
     try {
-        std::lock_guard const hold(lock_);
-        in_flight_.push_back(ticket);
+        unheld_.leave(ticket, way);
+        in_flight_[static_cast<std::size_t>(way)].fetch_add(1, std::memory_order_relaxed);
     } catch (std::bad_alloc const&) {
         // Copied all the same: its failure would show in the next one's.
     }
 }
 
 void gpu_batches::look_at_the_end() noexcept {
-    try {
-        if (!os::is_this_process(owner_))
-            return;
-        std::lock_guard const hold(lock_);
-        if (state_.load() == state::ready && has_a_batch_failed())
-            give_up(failure_text);
-    } catch (std::exception const&) {
-        // The process ends.
-    }
+    if (os::is_this_process(owner_) && state_.load() == state::ready)
+        (void)has_a_batch_failed();
 }
 
 void gpu_batches::wait_for_starts() noexcept {

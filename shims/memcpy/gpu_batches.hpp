@@ -4,14 +4,16 @@
 #include "batch_call.hpp"
 #include "reasons.hpp"
 
+#include "api/unheld_batches.hpp"
 #include "base/process.hpp"
 #include "driver/cuda/context_scope.hpp"
+#include "transfer/engine/engine.hpp"
 
 #include <barmap/batch_queue.hpp>
 
+#include <array>
 #include <atomic>
-#include <deque>
-#include <mutex>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,19 +27,34 @@ class gpu_batches {
 public:
     enum class state { idle, starting, ready, off };
 
+    /// What a call returns that reports a failed batch, as CUDA's next call does.
+    static constexpr CUresult illegal_address = 700;
+
     /// Null if there is no memory for it, or no such GPU.
     [[nodiscard]] static gpu_batches* of(int ordinal) noexcept;
 
     /// Begins the start, unless it has begun.
     [[nodiscard]] state now() noexcept;
 
+    /// Whether a batch has failed since the last call: once, and from then on this is off.
+    /// @pre it is ready
+    [[nodiscard]] bool has_a_batch_failed() noexcept;
+
+    /// Whether a batch of this direction was in flight when has_a_batch_failed() was last asked.
+    [[nodiscard]] bool is_in_flight(engine::direction way) const noexcept {
+        return in_flight_[static_cast<std::size_t>(way)].load(std::memory_order_relaxed) > 0;
+    }
+
     /// @pre it is ready
     [[nodiscard]] CUcontext context() const noexcept { return context_.get(); }
 
     /// Copies in the order of the stream. A reason: nothing is in flight, and none will be.
+    /// Starts no engine: one that has failed has no successor, and one that a checkpoint has
+    /// released is started again by a thread.
     /// @param result what the caller of CUDA's function gets, where nothing is passed on
     /// @pre it is ready
-    [[nodiscard]] std::optional<reason> submit(std::span<copy_piece const> pieces, CUstream stream,
+    [[nodiscard]] std::optional<reason> submit(std::span<copy_piece const> pieces,
+                                               engine::direction way, CUstream stream,
                                                CUresult& result) noexcept;
 
     /// Waits until no thread starts one, but no longer than a second: before CUDA ends.
@@ -49,10 +66,11 @@ public:
 private:
     struct end_watch;
     explicit gpu_batches(int ordinal) noexcept : ordinal_(ordinal) {}
+    void begin() noexcept;
     void start() noexcept;
-    void give_up(std::string const& why) noexcept;
-    [[nodiscard]] bool has_a_batch_failed();
-    void watch(batch_ticket ticket) noexcept;
+    /// @return whether this is the first time
+    bool give_up(std::string const& why) noexcept;
+    void watch(batch_ticket ticket, engine::direction way) noexcept;
     void look_at_the_end() noexcept;
 
     int ordinal_;
@@ -60,8 +78,8 @@ private:
     std::atomic<state> state_{state::idle};
     cuda::primary_context context_; ///< set before it is ready, as is the next
     std::optional<batch_queue> queue_;
-    std::mutex lock_; ///< of the next one
-    std::deque<batch_ticket> in_flight_;
+    unheld_batches<engine::direction> unheld_;
+    std::array<std::atomic<int>, 3> in_flight_{}; ///< of unheld_, in each direction
 };
 
 } // namespace barmap::memcpy_dropin

@@ -2,6 +2,7 @@
 #include "interposed.hpp"
 
 #include "driver_functions.hpp"
+#include "loader.hpp"
 #include "next_definition.hpp"
 
 #include "base/library.hpp"
@@ -40,6 +41,16 @@ void* base_of(void* function) noexcept {
     return ::dladdr(function, &info) ? info.dli_fbase : nullptr;
 }
 
+/// From now on calls go there, or where the first caller has said. @return where they go
+void* pass_on_to(interposed& which, void* function) noexcept {
+    void* first = nullptr;
+    if (!which.real.compare_exchange_strong(first, function))
+        return first;
+    if (char const* const file = file_of(function))
+        os::keep_loaded(file);
+    return function;
+}
+
 } // namespace
 
 interposed* find_interposed(std::string_view name, int version, unsigned long long flags) noexcept {
@@ -60,24 +71,28 @@ interposed* find_interposed(std::string_view symbol) noexcept {
 }
 
 void* hand_out(interposed& which, void* found) noexcept {
-    if (found == which.ours())
+    if (found == which.ours()) // of another library that stands behind this one, by its own name
         return real(which) ? which.ours() : nullptr;
-    void* first = nullptr;
-    if (which.real.compare_exchange_strong(first, found)) {
-        if (char const* const file = file_of(found))
-            os::keep_loaded(file); // calls go there from now on
-        return which.ours();
+    void* first = which.real.load(std::memory_order_acquire);
+    if (!first) {
+        // Another library's of the same name stays what it is, as a stub's that a program opens.
+        void* const of_driver = find_in_driver(which.symbol);
+        if (!of_driver || base_of(of_driver) != base_of(found))
+            return found;
+        first = pass_on_to(which, found);
     }
-    // Another library's of the same name stays what it is: there is one function to pass calls to.
     return base_of(first) == base_of(found) ? which.ours() : found;
 }
 
 void* real(interposed& which) noexcept {
     if (void* const known = which.real.load(std::memory_order_acquire))
         return known;
-    if (void* const found = next_definition(which.symbol))
-        (void)hand_out(which, found);
-    return which.real.load(std::memory_order_acquire);
+    void* const of_driver = find_in_driver(which.symbol);
+    if (of_driver && of_driver != which.ours())
+        return pass_on_to(which, of_driver);
+    void* const next = next_definition(which.symbol);
+    // Without a driver: what a program is linked with, and the driver may still come.
+    return of_driver && next ? pass_on_to(which, next) : next;
 }
 
 bool driver_is_loaded() noexcept {

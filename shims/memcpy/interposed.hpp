@@ -24,11 +24,13 @@ struct interposed {
 /// The one that the driver exports so, or null.
 [[nodiscard]] interposed* find_interposed(std::string_view symbol) noexcept;
 
-/// The result for a program that searched for a function of the driver and found this one.
+/// The result for a program that searched for a function of the driver and found this one: this
+/// library's in its place if it is the driver's, and what was found if another library has it.
 /// @param found not null
 [[nodiscard]] void* hand_out(interposed& which, void* found) noexcept;
 
-/// The driver's own function, or null where no driver is loaded or this one lacks it.
+/// The driver's own function. Where no driver is loaded or this one lacks it: that of the first
+/// library behind this one, or null.
 [[nodiscard]] void* real(interposed& which) noexcept;
 
 /// The same, as what it is.

@@ -23,15 +23,24 @@ bool is_default(CUstream stream) noexcept {
     return reinterpret_cast<std::uintptr_t>(stream) <= per_thread;
 }
 
-/// Hints say where managed and pageable memory is, which is not taken. One that CUDA may refuse
-/// is left to it.
-bool is_known(CUmemLocation const& hint) noexcept {
-    constexpr int none = 0, host = 2;
-    return (hint.type == none || hint.type == cuda::location_type_device || hint.type == host) &&
-           hint.id >= 0;
+int gpu_count() {
+    static int const count = [] {
+        int found = 0;
+        return cuda::api().device_get_count(&found) == cuda::success ? found : 0;
+    }();
+    return count;
 }
 
-std::optional<reason> judge_attribute(CUmemcpyAttributes const& each) noexcept {
+/// Hints say where managed and pageable memory is, which is not taken. One that CUDA may refuse
+/// is left to it: above all a GPU that does not exist.
+bool is_known(CUmemLocation const& hint) {
+    constexpr int none = 0, host = 2;
+    if (hint.type == cuda::location_type_device)
+        return hint.id >= 0 && hint.id < gpu_count();
+    return (hint.type == none || hint.type == host) && hint.id >= 0;
+}
+
+std::optional<reason> judge_attribute(CUmemcpyAttributes const& each) {
     constexpr unsigned prefer_overlap_with_compute = 1; // which the engine does anyway
     if (each.srcAccessOrder == cuda::source_order_during_call)
         return reason::during_call;
@@ -43,8 +52,11 @@ std::optional<reason> judge_attribute(CUmemcpyAttributes const& each) noexcept {
     return std::nullopt;
 }
 
-/// Whether the attributes are for all pieces, in order; there are no more of them than pieces then.
+/// Whether the attributes are for all pieces, in order. A list is read only where its length can be
+/// true: CUDA refuses more attributes than pieces without reading them.
 bool are_in_order(batch_call const& call) noexcept {
+    if (call.attribute_count == 0 || call.attribute_count > call.count)
+        return false;
     std::span const first(call.first_of, call.attribute_count);
     return first.front() == 0 && first.back() < call.count &&
            std::ranges::adjacent_find(first, std::ranges::greater_equal{}) == first.end();
@@ -52,13 +64,13 @@ bool are_in_order(batch_call const& call) noexcept {
 
 } // namespace
 
-std::optional<reason> judge_lists(batch_call const& call) noexcept {
+std::optional<reason> judge_lists(batch_call const& call) {
     if (call.count < least_pieces)
         return reason::few_pieces;
     if (is_default(call.stream))
         return reason::default_stream;
     if (!call.to || !call.from || !call.bytes || !call.attributes || !call.first_of ||
-        call.attribute_count == 0 || !are_in_order(call))
+        !are_in_order(call))
         return reason::refused_by_cuda;
     for (CUmemcpyAttributes const& each : std::span(call.attributes, call.attribute_count))
         if (auto const why = judge_attribute(each))
@@ -80,15 +92,6 @@ std::optional<reason> judge_capture(CUstream stream) {
         return reason::refused_by_cuda;
     if (status != cuda::capture_status_none)
         return reason::captured;
-    return std::nullopt;
-}
-
-std::optional<reason> judge_context(CUstream stream, CUcontext ours) {
-    cuda::driver_api const& cu = cuda::api();
-    CUcontext current = nullptr, of_stream = nullptr;
-    if (cu.ctx_get_current(&current) != cuda::success || current != ours ||
-        cu.stream_get_ctx(stream, &of_stream) != cuda::success || of_stream != ours)
-        return reason::other_context;
     return std::nullopt;
 }
 
@@ -114,10 +117,8 @@ std::optional<reason> judge_side(CUdeviceptr at, std::size_t bytes, cuda::addres
 
 } // namespace
 
-std::optional<reason> judge_memory(batch_call const& call, int ordinal,
-                                   std::vector<copy_piece>& pieces) {
-    pieces.clear();
-    pieces.reserve(call.count);
+std::optional<reason> judge_memory(batch_call const& call, int ordinal, judged_batch& batch) {
+    batch.pieces.reserve(call.count);
     // Asked again for each batch: memory that was pinned yesterday may be pageable today.
     cuda::address_ranges asked(cuda::device_with(ordinal));
     address_range to, from;
@@ -136,8 +137,20 @@ std::optional<reason> judge_memory(batch_call const& call, int ordinal,
         if (its != way.value_or(its))
             return reason::both_ways;
         way = its;
-        pieces.push_back({call.to[i], call.from[i], call.bytes[i]});
+        batch.pieces.push_back({call.to[i], call.from[i], call.bytes[i]});
+        batch.bytes += call.bytes[i];
     }
+    batch.way = *way;
+    return std::nullopt;
+}
+
+std::optional<reason> judge_size(judged_batch const& batch, bool other_way_is_in_flight) noexcept {
+    if (batch.way == engine::direction::among_gpus || !batch.has_large_pieces())
+        return std::nullopt;
+    if (batch.bytes < least_bytes_of_large)
+        return reason::small_batch;
+    if (other_way_is_in_flight)
+        return reason::beside_other_way;
     return std::nullopt;
 }
 

@@ -4,8 +4,11 @@
 #include "batch_call.hpp"
 #include "reasons.hpp"
 
+#include "transfer/engine/engine.hpp"
+
 #include <barmap/types.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -22,19 +25,36 @@ inline constexpr std::size_t least_pieces = 64;
 // as long (batch-random.csv); twice that size is within the "some 100 KiB" of docs/batches.md.
 // The larger pieces are, the nearer both come to the link.
 inline constexpr std::size_t most_mean_bytes = std::size_t{128} << 10;
+// CUDA copies pieces from this size on about as fast as the link between host and GPU. A batch of
+// them pays for the cost in its stream, some 10 us, from this total on.
+inline constexpr std::size_t large_mean_bytes = std::size_t{32} << 10;
+inline constexpr std::size_t least_bytes_of_large = std::size_t{16} << 20;
 
-/// The judgement by the lists alone, without a question to CUDA.
-[[nodiscard]] std::optional<reason> judge_lists(batch_call const& call) noexcept;
+/// The judgement by the lists alone. Asks CUDA once how many GPUs there are.
+[[nodiscard]] std::optional<reason> judge_lists(batch_call const& call);
 
 /// Whether the stream is being captured, which other questions to CUDA could end.
 [[nodiscard]] std::optional<reason> judge_capture(CUstream stream);
 
-/// Whether the stream is of this context, which is the current one.
-[[nodiscard]] std::optional<reason> judge_context(CUstream stream, CUcontext ours);
+/// A batch's pieces, with what decides who copies it.
+struct judged_batch {
+    std::vector<copy_piece> pieces;
+    std::size_t bytes = 0;
+    engine::direction way = engine::direction::among_gpus; ///< of all pieces
+    [[nodiscard]] bool has_large_pieces() const noexcept {
+        return bytes / pieces.size() >= large_mean_bytes;
+    }
+};
 
-/// The judgement by the memory. If nothing is against it, the pieces are in `pieces`.
+/// The judgement by the memory. If nothing is against it, the batch is in `batch`.
 /// @throws std::bad_alloc
 [[nodiscard]] std::optional<reason> judge_memory(batch_call const& call, int ordinal,
-                                                 std::vector<copy_piece>& pieces);
+                                                 judged_batch& batch);
+
+/// The judgement by the size, where CUDA's copies are as fast: large pieces between host and GPU.
+/// @param other_way_is_in_flight whether barmap copies the other direction of the link: its
+///        batches of both directions share one engine, and CUDA's do not
+[[nodiscard]] std::optional<reason> judge_size(judged_batch const& batch,
+                                               bool other_way_is_in_flight) noexcept;
 
 } // namespace barmap::memcpy_dropin

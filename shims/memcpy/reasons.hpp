@@ -13,6 +13,8 @@ enum class reason {
     forked,
     few_pieces,
     large_pieces,
+    small_batch,
+    beside_other_way,
     refused_by_cuda,
     default_stream,
     during_call,
@@ -31,11 +33,13 @@ enum class reason {
 };
 
 /// Each in the words of the report at exit, and of docs/memcpy.md.
-inline constexpr std::array<std::string_view, 19> words_of_reasons{
+inline constexpr std::array<std::string_view, 21> words_of_reasons{
     "at the exit of the process",
     "in a forked child",
     "few pieces",
     "large pieces",
+    "large pieces in a small batch",
+    "large pieces beside the other direction",
     "arguments that CUDA refuses",
     "a default stream",
     "sources to be read during the call",

@@ -7,11 +7,12 @@
 #include "own_calls.hpp"
 
 #include "base/log.hpp"
+#include "base/no_cancellation.hpp"
+#include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <atomic>
 #include <exception>
-#include <numeric>
 
 namespace barmap::memcpy_dropin {
 namespace {
@@ -42,11 +43,21 @@ private:
     os::process_id owner_ = os::this_process();
 };
 
-/// The GPU of this thread's context. @throws error
-gpu_batches* gpu_of_this_thread(int& ordinal) {
+/// The stream's context, which may be of another GPU than the current one. Null where there is
+/// none, or no current one, which CUDA refuses. @throws error
+CUcontext context_of(CUstream stream) {
     cuda::driver_api const& cu = cuda::api();
+    CUcontext current = nullptr, of_stream = nullptr;
+    if (cu.ctx_get_current(&current) != cuda::success || !current ||
+        cu.stream_get_ctx(stream, &of_stream) != cuda::success)
+        return nullptr;
+    return of_stream;
+}
+
+/// The GPU of the current context. @throws error
+gpu_batches* current_gpu(int& ordinal) {
     CUdevice device = -1;
-    if (cu.ctx_get_device(&device) != cuda::success)
+    if (cuda::api().ctx_get_device(&device) != cuda::success)
         return nullptr;
     ordinal = device;
     return gpu_batches::of(device);
@@ -60,14 +71,23 @@ bool has_primary_context(CUdevice device) {
            is_active != 0;
 }
 
+engine::direction against(engine::direction way) noexcept {
+    using enum engine::direction;
+    return way == to_gpu ? to_cpu : to_gpu;
+}
+
 /// @throws error, std::bad_alloc
 std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     if (auto const why = judge_lists(call))
         return why;
     if (auto const why = judge_capture(call.stream))
         return why;
+    CUcontext const context = context_of(call.stream);
+    if (!context)
+        return reason::other_context;
+    cuda::context_scope const scope(context);
     int ordinal = 0;
-    gpu_batches* const gpu = gpu_of_this_thread(ordinal);
+    gpu_batches* const gpu = current_gpu(ordinal);
     if (!gpu || !has_primary_context(ordinal))
         return reason::other_context;
     switch (gpu->now()) {
@@ -79,16 +99,21 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     case gpu_batches::state::ready:
         break;
     }
-    if (auto const why = judge_context(call.stream, gpu->context()))
+    if (gpu->has_a_batch_failed()) {
+        result = gpu_batches::illegal_address;
+        return std::nullopt;
+    }
+    if (context != gpu->context())
+        return reason::other_context;
+    judged_batch batch;
+    if (auto const why = judge_memory(call, ordinal, batch))
         return why;
-    std::vector<copy_piece> pieces;
-    if (auto const why = judge_memory(call, ordinal, pieces))
+    if (auto const why = judge_size(batch, gpu->is_in_flight(against(batch.way))))
         return why;
-    if (auto const why = gpu->submit(pieces, call.stream, result))
+    if (auto const why = gpu->submit(batch.pieces, batch.way, call.stream, result))
         return why;
     if (result == cuda::success)
-        count_taken(call.count,
-                    std::accumulate(call.bytes, call.bytes + call.count, std::size_t{0}));
+        count_taken(batch.pieces.size(), batch.bytes);
     return std::nullopt;
 }
 
@@ -98,6 +123,7 @@ std::optional<CUresult> take(batch_call const& call) noexcept {
     if (own_calls::are_here)
         return std::nullopt;
     own_calls const ours;
+    os::no_cancellation const uncancelled;
     CUresult result = cuda::success;
     std::optional<reason> why = reason::exiting;
     try {

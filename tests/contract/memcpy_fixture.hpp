@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <thread>
 
 /// cuMemcpyBatchAsync, as the driver serves it and as libbarmap-memcpy does.
 namespace barmap::contract {
@@ -137,6 +139,20 @@ public:
 
     engine_machine machine;
     batch_program p{};
+};
+
+/// Counts the queues that this thread opens, each of which registers memory.
+struct opened_here : changed_driver {
+    opened_here() {
+        count = 0;
+        caller = std::this_thread::get_id();
+        (*this)->mem_host_register = [](auto... arguments) {
+            count += std::this_thread::get_id() == caller;
+            return real.mem_host_register(arguments...);
+        };
+    }
+    static inline std::atomic<int> count;
+    static inline std::thread::id caller;
 };
 
 } // namespace barmap::contract

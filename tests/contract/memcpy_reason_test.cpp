@@ -9,6 +9,24 @@ namespace {
 
 using memcpy_dropin::reason;
 
+/// Memory on both sides for pieces that the program's is too small for.
+class large_memory {
+public:
+    explicit large_memory(std::size_t bytes) : gpu_(bytes), host_(bytes), bytes_(bytes) {}
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+    [[nodiscard]] std::vector<copy_piece> to_cpu(std::size_t count, std::size_t bytes) const {
+        std::vector<copy_piece> list;
+        for (std::size_t i = 0; i < count; ++i)
+            list.push_back({host_.address() + i * bytes, gpu_.address() + i * bytes, bytes});
+        return list;
+    }
+
+private:
+    device_block gpu_;
+    pinned_block host_;
+    std::size_t bytes_;
+};
+
 class memcpy_reason : public testing::Test {
 protected:
     void SetUp() override {
@@ -29,20 +47,60 @@ TEST_F(memcpy_reason, few_pieces) {
 }
 
 TEST_F(memcpy_reason, large_pieces) {
-    constexpr std::size_t count = memcpy_dropin::least_pieces,
-                          most = memcpy_dropin::most_mean_bytes;
-    device_block const block(count * most + 1);
-    pinned_block const host(count * most + 1);
-    copies given(std::vector<copy_piece>(count, {0, 0, most}), stream_.get());
-    for (std::size_t i = 0; i < count; ++i) {
-        given.to[i] = host.address() + i * most;
-        given.from[i] = block.address() + i * most;
-    }
+    constexpr std::size_t most = memcpy_dropin::most_mean_bytes,
+                          count = memcpy_dropin::least_bytes_of_large / most;
+    large_memory const memory(count * most + 1);
+    copies given(memory.to_cpu(count, most), stream_.get());
     m_.expect_taken(given);
     ++given.bytes.back();
     m_.expect_passed(given, reason::large_pieces);
     given.bytes.assign(count, ~std::size_t{0} / 2); // the sum of which means nothing
     m_.expect_passed(given, reason::large_pieces);
+}
+
+// CUDA copies these as fast between host and GPU, and a batch costs its stream more than CUDA's.
+TEST_F(memcpy_reason, large_pieces_in_a_small_batch) {
+    constexpr std::size_t large = memcpy_dropin::large_mean_bytes,
+                          count = memcpy_dropin::least_bytes_of_large / large;
+    large_memory const memory(count * large);
+    for (bool const is_to_cpu : {true, false}) {
+        auto const pieces = [&](std::size_t how_many, std::size_t bytes) {
+            auto const list = memory.to_cpu(how_many, bytes);
+            return copies(is_to_cpu ? list : turned(list), stream_.get());
+        };
+        m_.expect_passed(pieces(count - 1, large), reason::small_batch);
+        m_.expect_taken(pieces(count, large));
+        m_.expect_taken(pieces(count - 1, large - 1));
+    }
+    std::vector<copy_piece> inside = memory.to_cpu(count / 2, large);
+    for (copy_piece& each : inside)
+        each.to = each.from + memory.bytes() / 2;
+    m_.expect_taken({inside, stream_.get()});
+}
+
+// barmap copies both directions by one engine, CUDA by two.
+TEST_F(memcpy_reason, large_pieces_beside_the_other_direction) {
+    constexpr std::size_t large = memcpy_dropin::large_mean_bytes,
+                          count = memcpy_dropin::least_bytes_of_large / large;
+    large_memory const memory(count * large);
+    for (bool const is_to_cpu : {true, false}) {
+        gated_stream held;
+        auto const list = memory.to_cpu(count, large), back = turned(list);
+        auto const& one_way = is_to_cpu ? list : back;
+        auto const& other_way = is_to_cpu ? back : list;
+        EXPECT_EQ(memcpy_dropin::take(copies(one_way, held.get()).call()), cuda::success);
+        m_.expect_left(copies(other_way, stream_.get()).call(), reason::beside_other_way);
+        auto small = memory.to_cpu(count, large - 1);
+        EXPECT_EQ(
+            memcpy_dropin::take(copies(is_to_cpu ? turned(small) : small, stream_.get()).call()),
+            cuda::success);
+        stream_.synchronize();
+        EXPECT_EQ(memcpy_dropin::take(copies(one_way, held.get()).call()), cuda::success);
+        held.open();
+        held.synchronize();
+        EXPECT_EQ(memcpy_dropin::take(copies(other_way, stream_.get()).call()), cuda::success);
+        stream_.synchronize();
+    }
 }
 
 TEST_F(memcpy_reason, a_default_stream) {
@@ -89,6 +147,9 @@ TEST_F(memcpy_reason, arguments_that_cuda_refuses) {
         });
     };
     expect_refused_list(numbers); // more than pieces
+    for (std::size_t const many_more :
+         {std::size_t{1'000'000}, std::size_t{1} << 40, ~std::size_t{0}})
+        expect_refused([&](call& it) { it.attribute_count = many_more; }); // of lists with one
     expect_refused_list({1});
     expect_refused_list({0, 5, 5});
     expect_refused_list({0, 7, 5});
@@ -123,6 +184,8 @@ TEST_F(memcpy_reason, attributes_that_it_does_not_know) {
     expect_unknown({stream, {3, 0}, {}, 0});
     expect_unknown({stream, {}, {3, 0}, 0});
     expect_unknown({stream, {}, {1, -1}, 0});
+    expect_unknown({stream, {}, {1, 1}, 0}); // there is one GPU
+    expect_unknown({stream, {1, 7}, {}, 0});
     copies given = good();
     given.attributes = {{cuda::source_order_any, {1, 0}, {2, 0}, 1}, {stream, {}, {}, 0}};
     given.first_of = {0, 99};
@@ -138,7 +201,7 @@ TEST_F(memcpy_reason, a_context_that_is_not_the_primary_one) {
         copies given = good();
         given.stream = of_other.get();
         m_.expect_passed(given, reason::other_context);
-        m_.expect_passed(good(), reason::other_context); // a stream of the primary one
+        m_.expect_taken(good()); // a stream of the primary one
         expect_success(cuda::api().ctx_set_current(primary));
         m_.expect_left(given.call(), reason::other_context);
         expect_success(cuda::api().ctx_set_current(nullptr));
@@ -252,184 +315,6 @@ TEST_F(memcpy_reason, a_forked_child) {
 TEST_F(memcpy_reason, calls_of_its_own) {
     memcpy_dropin::own_calls const ours;
     EXPECT_FALSE(memcpy_dropin::take(good().call()));
-}
-
-TEST(memcpy_start, the_first_batches_are_the_drivers) {
-    memcpy_program m("driver");
-    open_stream const stream;
-    copies const given{m.p.pieces(100, 200), stream.get()};
-    m.expect_passed(given, reason::starting);
-    m.expect_ready();
-    m.expect_taken(given);
-}
-
-TEST(memcpy_start, makes_no_primary_context) {
-    memcpy_program m("driver");
-    changed_driver without;
-    without->primary_ctx_get_state = [](CUdevice, unsigned* flags, int* is_active) {
-        *flags = 0;
-        *is_active = 0;
-        return cuda::success;
-    };
-    open_stream const stream;
-    m.expect_passed({m.p.pieces(100, 200), stream.get()}, reason::other_context);
-    EXPECT_EQ(m.count_of(reason::starting), 0u);
-}
-
-TEST(memcpy_start, an_engine_that_cannot_be_had_is_off) {
-    engine_machine machine("channel", {.cuda_has_uvm = false});
-    device_block const block(mib);
-    pinned_block const host(mib);
-    open_stream const stream;
-    testing::internal::CaptureStderr();
-    EXPECT_EQ(memcpy_program::wait_for_the_start(), memcpy_dropin::gpu_batches::state::off);
-    std::vector<copy_piece> list;
-    for (std::size_t i = 0; i < 100; ++i)
-        list.push_back({host.address() + i * 100, block.address() + i * 100, 100});
-    for (int i = 0; i < 3; ++i)
-        memcpy_program::expect_left(copies(list, stream.get()).call(), reason::off);
-    std::string const said = testing::internal::GetCapturedStderr();
-    EXPECT_NE(said.find("CUDA's own from now on: cannot copy a batch"), std::string::npos) << said;
-    EXPECT_EQ(said.find("from now on"), said.rfind("from now on")) << "said once";
-    memcpy_dropin::gpu_batches::destroy_all();
-}
-
-// CUDA's own copies, made by barmap, are no better than CUDA's own.
-TEST(memcpy_start, takes_no_batch_for_the_driver_to_copy) {
-    memcpy_program m(nullptr, {.cuda_has_uvm = false});
-    EXPECT_EQ(m.p.queue.name(), "driver");
-    EXPECT_EQ(m.wait_for_the_start(), memcpy_dropin::gpu_batches::state::off);
-}
-
-TEST(memcpy_start, takes_the_channel_by_itself) {
-    memcpy_program m(nullptr);
-    m.expect_ready();
-    EXPECT_EQ(m.p.queue.name(), "channel");
-}
-
-TEST(memcpy_gpus, memory_of_another_gpu) {
-    set_environment("BARMAP_SIM_DEVICES", "2");
-    memcpy_program m("driver");
-    m.expect_ready();
-    open_stream const stream;
-    copies given{m.p.pieces(100, 200), stream.get()};
-    m.expect_taken(given);
-    CUcontext first = nullptr, second = nullptr;
-    expect_success(cuda::api().ctx_get_current(&first));
-    m.machine->use(1);
-    expect_success(cuda::api().ctx_get_current(&second));
-    {
-        device_block const block(mib);
-        write_by_driver(block.address(), pattern(mib, 4));
-        expect_success(cuda::api().ctx_set_current(first));
-        for (std::size_t i = 0; i < given.to.size(); ++i) {
-            given.to[i] = m.p.block.address() + i * 1000;
-            given.from[i] = block.address() + i * 900;
-        }
-        m.expect_left(given.call(), reason::other_gpu);
-        expect_success(cuda::api().ctx_enable_peer_access(second, 0));
-        m.expect_taken(given);
-        expect_success(cuda::api().ctx_disable_peer_access(second));
-    }
-}
-
-TEST(memcpy_gpus, there_are_64_at_most) {
-    EXPECT_EQ(memcpy_dropin::gpu_batches::of(64), nullptr);
-    EXPECT_EQ(memcpy_dropin::gpu_batches::of(-1), nullptr);
-}
-
-TEST(memcpy_gpus, each_has_an_engine_of_its_own) {
-    set_environment("BARMAP_SIM_DEVICES", "2");
-    memcpy_program m("driver");
-    m.machine->use(1);
-    device_block const block(mib);
-    open_stream const stream;
-    copies given{m.p.pieces(100, 200), stream.get()};
-    for (CUdeviceptr& each : given.from)
-        each = block.address() + (each - m.p.block.address());
-    m.expect_left(given.call(), reason::starting);
-    EXPECT_EQ(m.wait_for_the_start(1), memcpy_dropin::gpu_batches::state::ready);
-    write_by_driver(block.address(), pattern(mib, 1));
-    auto const taken = memcpy_dropin::take(given.call());
-    ASSERT_TRUE(taken);
-    EXPECT_EQ(*taken, cuda::success);
-    stream.synchronize();
-    for (std::size_t i = 0; i < 100; ++i)
-        EXPECT_TRUE(
-            read_by_driver(given.from[i], given.bytes[i]) ==
-            std::vector<std::byte>(reinterpret_cast<std::byte*>(given.to[i]),
-                                   reinterpret_cast<std::byte*>(given.to[i]) + given.bytes[i]));
-}
-
-/// Submits a batch that fails: from an address that CUDA has not mapped, but says to know.
-void submit_one_that_fails(copies given) {
-    given.from[70] = 0x10;
-    changed_driver lying;
-    lying->pointer_get_attributes = [](unsigned count, int* names, void** values, CUdeviceptr at) {
-        CUresult const result =
-            changed_driver::real.pointer_get_attributes(count, names, values, at);
-        for (unsigned i = 0; i < count && at == 0x10; ++i) {
-            if (names[i] == cuda::pointer_memory_type)
-                *static_cast<unsigned*>(values[i]) = cuda::memory_type_device;
-            else if (names[i] == cuda::pointer_device_ordinal)
-                *static_cast<int*>(values[i]) = 0;
-            else if (names[i] == cuda::pointer_range_start_addr)
-                *static_cast<CUdeviceptr*>(values[i]) = 0x10;
-            else if (names[i] == cuda::pointer_range_size)
-                *static_cast<std::size_t*>(values[i]) = mib;
-        }
-        return result;
-    };
-    EXPECT_EQ(copy_by(copier::dropin, given), cuda::success);
-}
-
-// The failure comes with the next call, as those of CUDA's asynchronous copies do; then CUDA
-// copies.
-TEST(memcpy_failure, is_told_once_and_then_the_driver_copies) {
-    memcpy_program m("channel");
-    m.expect_ready();
-    open_stream const stream;
-    copies const next{m.p.pieces(100, 200), stream.get()};
-    testing::internal::CaptureStderr();
-    submit_one_that_fails(next);
-    stream.synchronize(); // it is released
-    EXPECT_EQ(copy_by(copier::dropin, next), 700);
-    m.expect_passed(next, reason::off);
-    m.expect_passed(next, reason::off);
-    std::string const said = testing::internal::GetCapturedStderr();
-    EXPECT_NE(said.find("CUDA's own from now on: a batch of copies has failed"), std::string::npos)
-        << said;
-    EXPECT_EQ(said.find("from now on"), said.rfind("from now on")) << "said once";
-}
-
-TEST(memcpy_failure, is_told_at_the_exit) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_EXIT(
-        {
-            memcpy_program m("channel");
-            m.expect_ready();
-            open_stream const stream;
-            submit_one_that_fails({m.p.pieces(100, 200), stream.get()});
-            stream.synchronize();
-            std::exit(0);
-        },
-        testing::ExitedWithCode(0), "a batch of copies has failed");
-}
-
-// Nobody knows what is still copied, so that the driver may not copy it again. Takes the 10 seconds
-// for which the engine waits.
-TEST(memcpy_failure, what_may_be_in_flight_is_not_copied_again) {
-    memcpy_program m("driver");
-    m.expect_ready();
-    open_stream const stream;
-    copies const given{m.p.pieces(100, 200), stream.get()};
-    changed_driver stuck;
-    stuck->event_record = [](CUevent, CUstream) { return CUresult{719}; };
-    stuck->stream_query = [](CUstream) { return cuda::error_not_ready; };
-    auto const taken = memcpy_dropin::take(given.call());
-    ASSERT_TRUE(taken);
-    EXPECT_EQ(*taken, cuda::error_unknown);
-    m.expect_left(given.call(), reason::off);
 }
 
 } // namespace

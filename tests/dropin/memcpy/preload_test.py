@@ -3,7 +3,7 @@
 they ask for is answered as without it, and it says what it took. On the simulated GPU, by the engine driver, or
 on a real one, by the channel.
 
-Usage: preload_test.py LIBRARY PROGRAM VERSIONED OTHER SIMULATED_FOLDER|real_gpu [unittest's arguments]
+Usage: preload_test.py LIBRARY PROGRAM VERSIONED OTHER LINKED SIMULATED_FOLDER|real_gpu [unittest's arguments]
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 import threading
 import unittest
 
-LIBRARY = PROGRAM = VERSIONED = OTHER = SIMULATED = ""  # set from the command line
+LIBRARY = PROGRAM = VERSIONED = OTHER = LINKED = SIMULATED = ""  # set from the command line
 READY = "go by the engine "
 ACCOUNT = re.compile(r"barmap took (\d+) batches of (\d+) pieces and (\d+) bytes; CUDA copied (\d+)")
 
@@ -74,8 +74,18 @@ class Preload(unittest.TestCase):
                 self.assertIn("4 (the engine was being started)", outcome.lines[0])
 
     def test_a_versioned_search(self):
-        self.expect_right(run("versioned", VERSIONED, "loaded_first"))
+        self.expect_right(run("versioned", VERSIONED))
         self.expect_right(run("versioned", VERSIONED, preload=""))
+
+    def test_another_library_of_the_same_names_that_is_opened_first(self):
+        # Calls go to the driver all the same, also those of a program that is linked with it.
+        for way in ("dlsym", "linked", "address_2"):
+            with self.subTest(way):
+                self.expect_all_taken(run_when(READY, way, "stub", VERSIONED), 12)
+
+    def test_searches_from_where_the_driver_is_not_for_all(self):
+        self.expect_right(run("from", LINKED))
+        self.expect_right(run("from", LINKED, preload=""))
 
     def test_searches_are_answered_as_without_it(self):
         self.expect_right(run("dlsym", "search", VERSIONED))
@@ -93,7 +103,7 @@ class Preload(unittest.TestCase):
             self.assertNotIn("CUDA's own from now on", outcome.err)
 
     def test_a_call_without_a_place_for_the_failed_copy(self):
-        self.expect_all_taken(run_when(READY, "dlsym", "without_failed"), 12)
+        self.expect_all_taken(run_when(READY, "dlsym", "without_failed"), 13)
 
     def test_threads(self):
         self.expect_all_taken(run_when(READY, "dlsym", "threads"), 12 + 4 * 50 * 4)
@@ -159,7 +169,7 @@ class Preload(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    LIBRARY, PROGRAM, VERSIONED, OTHER, SIMULATED = (sys.argv.pop(1) for _ in range(5))
+    LIBRARY, PROGRAM, VERSIONED, OTHER, LINKED, SIMULATED = (sys.argv.pop(1) for _ in range(6))
     if SIMULATED == "real_gpu" and not os.path.exists("/dev/nvidia0"):
         print("skipped: there is no GPU")
         sys.exit(77)

@@ -2,7 +2,7 @@
 // A program that copies batches, with functions of CUDA's driver that it finds in one of the ways
 // in which programs do. preload_test.py runs it with libbarmap-memcpy loaded first, and without.
 //
-// Usage: memcpy_program WAY [ACTION [LIBRARY]], or memcpy_program versioned LIBRARY [loaded_first].
+// Usage: memcpy_program WAY [ACTION [LIBRARY]], or memcpy_program versioned|from LIBRARY.
 // A line on stdin lets it go on when the first batch is submitted. It exits with 0 if every byte
 // and every status was right.
 #include "driver/cuda/types.hpp"
@@ -21,6 +21,16 @@
 #include <vector>
 
 using namespace barmap::cuda;
+
+// What the program is linked with, where a library that was loaded before it has them.
+extern "C" __attribute__((weak)) CUresult cuMemcpyBatchAsync(CUdeviceptr*, CUdeviceptr*,
+                                                             std::size_t*, std::size_t,
+                                                             CUmemcpyAttributes*, std::size_t*,
+                                                             std::size_t, std::size_t*, CUstream);
+extern "C" __attribute__((weak)) CUresult cuMemcpyBatchAsync_v2(CUdeviceptr*, CUdeviceptr*,
+                                                                std::size_t*, std::size_t,
+                                                                CUmemcpyAttributes*, std::size_t*,
+                                                                std::size_t, CUstream);
 
 namespace {
 
@@ -82,6 +92,8 @@ found find(std::string const& way) {
     char const* const thirteen = "cuMemcpyBatchAsync_v2";
     if (way == "dlsym")
         return {plain<lists_12>(twelve), plain<lists_13>(thirteen)};
+    if (way == "linked")
+        return {cuMemcpyBatchAsync, cuMemcpyBatchAsync_v2};
     if (way == "everywhere") { // found only if the driver is there for all to see
         expect(::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL), "libcuda.so.1");
         return {as<lists_12>(::dlsym(RTLD_DEFAULT, twelve)),
@@ -215,15 +227,15 @@ int without_cuda() {
     return 0;
 }
 
-/// Searches for a version. The driver's functions have none; those of this library do.
-int versioned_searches(char const* library, bool is_first) {
+/// Searches for a version, in a library that is not the driver.
+int versioned_searches(char const* library) {
     void* const versioned = ::dlopen(library, RTLD_NOW);
     expect(versioned, library);
     for (char const* const symbol : {"cuMemcpyBatchAsync", "cuGetProcAddress"}) {
         void* const found = ::dlvsym(versioned, symbol, "TEST_1");
         Dl_info where{};
         expect(found && ::dladdr(found, &where), symbol);
-        expect((std::strstr(where.dli_fname, library) == nullptr) == is_first, where.dli_fname);
+        expect(std::strstr(where.dli_fname, library) != nullptr, where.dli_fname);
         expect(!::dlvsym(versioned, symbol, "TEST_2") && ::dlerror(),
                "a version that is not there");
     }
@@ -232,8 +244,6 @@ int versioned_searches(char const* library, bool is_first) {
     CUmemcpyAttributes order{source_order_stream, {}, {}, 0};
     std::size_t first = 0, failed = 0;
     auto* const copy = as<lists_12>(::dlvsym(versioned, "cuMemcpyBatchAsync", "TEST_1"));
-    if (is_first) // what calls are passed on to stays loaded
-        expect(::dlclose(versioned) == 0, "dlclose");
     expect(copy(lists.data(), lists.data(), sizes.data(), 100, &order, &first, 1, &failed,
                 reinterpret_cast<CUstream>(std::uintptr_t{0x1230})) == 12,
            "a call that is not passed on");
@@ -261,7 +271,32 @@ int other_searches(char const* library) {
     return 0;
 }
 
-int act(std::string const& way, std::string const& action) {
+/// Opens a library that has the driver's names, as one of stubs, and searches there.
+void expect_own(char const* library) {
+    void* const opened = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    expect(opened, library);
+    void* const found = ::dlsym(opened, "cuMemcpyBatchAsync");
+    Dl_info where{};
+    expect(found && ::dladdr(found, &where), "cuMemcpyBatchAsync");
+    expect(std::strstr(where.dli_fname, library) != nullptr, where.dli_fname);
+    expect(as<int()>(found)() == 12, "what it returns");
+}
+
+/// What is not there for all to see is found from a library that was loaded with it.
+int searches_from(char const* library) {
+    expect(!::dlsym(RTLD_DEFAULT, "cuMemcpyBatchAsync") && ::dlerror(), "nothing is loaded");
+    void* const linked = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    expect(linked, library);
+    expect(!::dlsym(RTLD_DEFAULT, "cuMemcpyBatchAsync") && ::dlerror(), "it is not for all");
+    expect(!::dlsym(::dlopen(nullptr, RTLD_NOW), "cuMemcpyBatchAsync"), "nor for the program");
+    auto* const find = as<void*(char const*)>(::dlsym(linked, "memcpy_linked_find"));
+    expect(find && find("cuMemcpyBatchAsync"), "its own");
+    return 0;
+}
+
+int act(std::string const& way, std::string const& action, char const* library) {
+    if (action == "stub")
+        expect_own(library);
     if (action == "next_of_other") { // is the driver's, and not what comes before that library
         expect(::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL), "libcuda.so.1");
         auto* const ask = as<void*(char const*)>(::dlsym(RTLD_DEFAULT, "memcpy_other_next"));
@@ -292,7 +327,7 @@ int act(std::string const& way, std::string const& action) {
     for (unsigned i = 0; i < 3; ++i)
         mine.run(by, i);
     if (action == "without_failed")
-        (void)mine.status(by, true); // the driver's to answer
+        expect(mine.status(by, true) == success, "without a place for the failed copy");
     if (action == "threads") {
         std::vector<std::thread> threads;
         for (unsigned n = 0; n < 4; ++n)
@@ -328,9 +363,10 @@ qsort(void*, std::size_t, std::size_t, int (*)(void const*, void const*)) {
 int main(int argc, char** argv) {
     std::string const way = argc > 1 ? argv[1] : "", action = argc > 2 ? argv[2] : "";
     int const result = way == "nothing"     ? without_cuda()
-                       : way == "versioned" ? versioned_searches(argv[2], argc > 3)
+                       : way == "versioned" ? versioned_searches(argv[2])
+                       : way == "from"      ? searches_from(argv[2])
                        : action == "search" ? other_searches(argv[3])
-                                            : act(way, action);
+                                            : act(way, action, argc > 3 ? argv[3] : "");
     std::printf("right\n");
     return result;
 }

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "contract/memcpy_fixture.hpp"
+
+#include <csignal>
+
+/// When libbarmap-memcpy begins to take batches, and on which GPUs.
+namespace barmap::contract {
+namespace {
+
+using memcpy_dropin::reason;
+
+TEST(memcpy_start, the_first_batches_are_the_drivers) {
+    memcpy_program m("driver");
+    open_stream const stream;
+    copies const given{m.p.pieces(100, 200), stream.get()};
+    m.expect_passed(given, reason::starting);
+    m.expect_ready();
+    m.expect_taken(given);
+}
+
+TEST(memcpy_start, its_thread_leaves_signals_to_the_program) {
+    static std::atomic<int> has_blocked;
+    static std::thread::id caller;
+    has_blocked = -1;
+    caller = std::this_thread::get_id();
+    memcpy_program m("driver");
+    changed_driver watched;
+    watched->stream_create = [](CUstream* made, unsigned flags) {
+        sigset_t blocked;
+        ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+        if (std::this_thread::get_id() != caller)
+            has_blocked = ::sigismember(&blocked, SIGUSR1);
+        return changed_driver::real.stream_create(made, flags);
+    };
+    m.expect_ready();
+    EXPECT_EQ(has_blocked, 1);
+}
+
+TEST(memcpy_start, makes_no_primary_context) {
+    memcpy_program m("driver");
+    changed_driver without;
+    without->primary_ctx_get_state = [](CUdevice, unsigned* flags, int* is_active) {
+        *flags = 0;
+        *is_active = 0;
+        return cuda::success;
+    };
+    open_stream const stream;
+    m.expect_passed({m.p.pieces(100, 200), stream.get()}, reason::other_context);
+    EXPECT_EQ(m.count_of(reason::starting), 0u);
+}
+
+TEST(memcpy_start, an_engine_that_cannot_be_had_is_off) {
+    engine_machine machine("channel", {.cuda_has_uvm = false});
+    device_block const block(mib);
+    pinned_block const host(mib);
+    open_stream const stream;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(memcpy_program::wait_for_the_start(), memcpy_dropin::gpu_batches::state::off);
+    std::vector<copy_piece> list;
+    for (std::size_t i = 0; i < 100; ++i)
+        list.push_back({host.address() + i * 100, block.address() + i * 100, 100});
+    for (int i = 0; i < 3; ++i)
+        memcpy_program::expect_left(copies(list, stream.get()).call(), reason::off);
+    std::string const said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("CUDA's own from now on: cannot copy a batch"), std::string::npos) << said;
+    EXPECT_EQ(said.find("from now on"), said.rfind("from now on")) << "said once";
+    memcpy_dropin::gpu_batches::destroy_all();
+}
+
+// CUDA's own copies, made by barmap, are no better than CUDA's own.
+TEST(memcpy_start, takes_no_batch_for_the_driver_to_copy) {
+    memcpy_program m(nullptr, {.cuda_has_uvm = false});
+    EXPECT_EQ(m.p.queue.name(), "driver");
+    EXPECT_EQ(m.wait_for_the_start(), memcpy_dropin::gpu_batches::state::off);
+}
+
+TEST(memcpy_start, takes_the_channel_by_itself) {
+    memcpy_program m(nullptr);
+    m.expect_ready();
+    EXPECT_EQ(m.p.queue.name(), "channel");
+}
+
+TEST(memcpy_gpus, memory_of_another_gpu) {
+    set_environment("BARMAP_SIM_DEVICES", "2");
+    memcpy_program m("driver");
+    m.expect_ready();
+    open_stream const stream;
+    copies given{m.p.pieces(100, 200), stream.get()};
+    m.expect_taken(given);
+    CUcontext first = nullptr, second = nullptr;
+    expect_success(cuda::api().ctx_get_current(&first));
+    m.machine->use(1);
+    expect_success(cuda::api().ctx_get_current(&second));
+    {
+        device_block const block(mib);
+        write_by_driver(block.address(), pattern(mib, 4));
+        expect_success(cuda::api().ctx_set_current(first));
+        for (std::size_t i = 0; i < given.to.size(); ++i) {
+            given.to[i] = m.p.block.address() + i * 1000;
+            given.from[i] = block.address() + i * 900;
+        }
+        m.expect_left(given.call(), reason::other_gpu);
+        expect_success(cuda::api().ctx_enable_peer_access(second, 0));
+        m.expect_taken(given);
+        expect_success(cuda::api().ctx_disable_peer_access(second));
+    }
+}
+
+// As those of a program whose threads leave the first GPU the current one.
+TEST(memcpy_gpus, a_stream_of_another_gpu_than_the_current_one) {
+    set_environment("BARMAP_SIM_DEVICES", "2");
+    memcpy_program m("driver");
+    CUcontext first = nullptr, now = nullptr;
+    expect_success(cuda::api().ctx_get_current(&first));
+    m.machine->use(1);
+    device_block const block(mib);
+    write_by_driver(block.address(), pattern(mib, 1));
+    open_stream const stream;
+    copies given{m.p.pieces(100, 200), stream.get()};
+    for (CUdeviceptr& each : given.from)
+        each = block.address() + (each - m.p.block.address());
+    expect_success(cuda::api().ctx_set_current(first));
+    m.expect_left(given.call(), reason::starting);
+    EXPECT_EQ(m.wait_for_the_start(1), memcpy_dropin::gpu_batches::state::ready);
+    EXPECT_EQ(memcpy_dropin::take(given.call()), cuda::success);
+    expect_success(cuda::api().ctx_get_current(&now));
+    EXPECT_EQ(now, first);
+    stream.synchronize();
+    for (std::size_t i = 0; i < 100; ++i)
+        EXPECT_TRUE(
+            read_by_driver(given.from[i], given.bytes[i]) ==
+            std::vector<std::byte>(reinterpret_cast<std::byte*>(given.to[i]),
+                                   reinterpret_cast<std::byte*>(given.to[i]) + given.bytes[i]));
+}
+
+TEST(memcpy_gpus, there_are_64_at_most) {
+    EXPECT_EQ(memcpy_dropin::gpu_batches::of(64), nullptr);
+    EXPECT_EQ(memcpy_dropin::gpu_batches::of(-1), nullptr);
+}
+
+TEST(memcpy_gpus, each_has_an_engine_of_its_own) {
+    set_environment("BARMAP_SIM_DEVICES", "2");
+    memcpy_program m("driver");
+    m.machine->use(1);
+    device_block const block(mib);
+    open_stream const stream;
+    copies given{m.p.pieces(100, 200), stream.get()};
+    for (CUdeviceptr& each : given.from)
+        each = block.address() + (each - m.p.block.address());
+    m.expect_left(given.call(), reason::starting);
+    EXPECT_EQ(m.wait_for_the_start(1), memcpy_dropin::gpu_batches::state::ready);
+    write_by_driver(block.address(), pattern(mib, 1));
+    auto const taken = memcpy_dropin::take(given.call());
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(*taken, cuda::success);
+    stream.synchronize();
+    for (std::size_t i = 0; i < 100; ++i)
+        EXPECT_TRUE(
+            read_by_driver(given.from[i], given.bytes[i]) ==
+            std::vector<std::byte>(reinterpret_cast<std::byte*>(given.to[i]),
+                                   reinterpret_cast<std::byte*>(given.to[i]) + given.bytes[i]));
+}
+
+// It takes milliseconds, in which the caller would wait.
+TEST(memcpy_start, no_batch_opens_a_queue) {
+    memcpy_program m("channel");
+    m.expect_ready();
+    auto const list = m.p.pieces(100, 200);
+    opened_here const queues;
+    for (auto const& each : {list, turned(list)}) {
+        gated_stream first, second, third, fourth;
+        for (gated_stream* const on : {&first, &second, &third, &fourth})
+            EXPECT_EQ(memcpy_dropin::take(copies(each, on->get()).call()), cuda::success);
+        for (gated_stream* const on : {&first, &second, &third, &fourth}) {
+            on->open();
+            on->synchronize();
+        }
+    }
+    EXPECT_EQ(queues.count, 0);
+}
+
+} // namespace
+} // namespace barmap::contract
