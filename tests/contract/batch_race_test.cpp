@@ -247,7 +247,7 @@ private:
 TEST(batch_race_test, nothing_is_fed_to_a_channel_while_it_is_stopped) {
     engine_machine machine("channel");
     engine::cuda_session session(identify(0));
-    engine::channel_queue queue(session, session.own_engine.front());
+    engine::channel_queue queue(session, session.engines.front().type);
     std::atomic<bool> has_fed = false;
     bool fed_meanwhile = true;
     std::thread feeder;
