@@ -58,7 +58,6 @@ typedef struct barmap_device barmap_device;   ///< one GPU
 typedef struct barmap_pin barmap_pin;         ///< a range of GPU memory that the CPU can map
 typedef struct barmap_mapping barmap_mapping; ///< CPU addresses of a pin
 typedef struct barmap_batch_queue barmap_batch_queue; ///< copies batches for one GPU
-typedef struct barmap_host_buffer barmap_host_buffer; ///< pinned host memory
 
 /// The last failure in this thread, as one sentence: what was attempted, why it failed, and what
 /// you can do. "" before the first failure; a success leaves it unchanged.
@@ -292,41 +291,6 @@ BARMAP_API int barmap_mapping_copy_to_gpu(barmap_mapping const* mapping, size_t 
 ///         fail(barmap_error_message());
 BARMAP_API int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, size_t offset,
                                           size_t bytes);
-
-/// Allocates host memory that the GPU reaches: pinned, zeroed, at the begin of a page. Batches need
-/// such memory, and barmap_mapping_copy_to_gpu() and _to_cpu() are fastest with it. All GPUs reach
-/// it. Any thread.
-/// @param bytes greater than 0
-/// @param out   free it with barmap_host_buffer_destroy()
-/// @return 0; BARMAP_ERROR_INVALID_ARGUMENT for 0 bytes; BARMAP_ERROR_SYSTEM or _CUDA if the system
-///         lets this process pin no more; BARMAP_ERROR_FORKED_CHILD
-///
-///     barmap_host_buffer *results;
-///     if (barmap_host_buffer_create(gpu, 1 << 20, &results) != BARMAP_OK)
-///         fail(barmap_error_message());
-BARMAP_API int barmap_host_buffer_create(barmap_device* device, size_t bytes,
-                                         barmap_host_buffer** out);
-
-/// The CPU address of the first byte. Valid until barmap_host_buffer_destroy(). Any thread.
-///
-///     memset(barmap_host_buffer_data(results), 0, barmap_host_buffer_size(results));
-BARMAP_API void* barmap_host_buffer_data(barmap_host_buffer const* buffer);
-
-/// The size in bytes, as requested. Any thread.
-///
-///     assert(barmap_host_buffer_size(results) == 1 << 20);
-BARMAP_API size_t barmap_host_buffer_size(barmap_host_buffer const* buffer);
-
-/// The address of the first byte for kernels. Any thread.
-///
-///     launch_kernel((void *)barmap_host_buffer_gpu_address(results));
-BARMAP_API uint64_t barmap_host_buffer_gpu_address(barmap_host_buffer const* buffer);
-
-/// Frees the memory, which may wait for running kernels. Do not call it while a copy, a batch or a
-/// kernel uses the memory. A forked child shares the bytes, and may only do this. NULL: does nothing.
-///
-///     barmap_host_buffer_destroy(results);
-BARMAP_API void barmap_host_buffer_destroy(barmap_host_buffer* buffer);
 
 /// Makes a queue that copies batches of scattered pieces between GPU memory, also other GPUs', and
 /// pinned host memory, without a kernel, in the order of CUDA streams if you want. Starts an

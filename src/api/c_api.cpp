@@ -30,10 +30,6 @@ struct barmap_batch_queue {
     barmap::batch_queue queue;
 };
 
-struct barmap_host_buffer {
-    barmap::host_buffer buffer;
-};
-
 namespace {
 
 using barmap::errc;
@@ -335,30 +331,6 @@ int barmap_mapping_copy_to_cpu(barmap_mapping const* mapping, void* data, std::s
         expect(mapping, operation, "map some memory first")
             .mapping.copy_to_cpu(host_bytes<std::byte>(data, bytes, operation), offset);
     });
-}
-
-int barmap_host_buffer_create(barmap_device* device, std::size_t bytes, barmap_host_buffer** out) {
-    static constexpr char operation[] = "allocate host memory";
-    return make(out, operation, [&] {
-        return barmap_host_buffer{
-            expect(device, operation, "create a device first").device.allocate_host(bytes)};
-    });
-}
-
-void* barmap_host_buffer_data(barmap_host_buffer const* buffer) {
-    return buffer->buffer.data();
-}
-
-std::size_t barmap_host_buffer_size(barmap_host_buffer const* buffer) {
-    return buffer->buffer.size();
-}
-
-std::uint64_t barmap_host_buffer_gpu_address(barmap_host_buffer const* buffer) {
-    return buffer->buffer.gpu_address();
-}
-
-void barmap_host_buffer_destroy(barmap_host_buffer* buffer) {
-    free_handle(buffer);
 }
 
 int barmap_batch_queue_create(barmap_device* device, barmap_batch_queue** out) {

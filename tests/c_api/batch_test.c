@@ -3,6 +3,8 @@
 // options may be, and each refusal with its sentence.
 #include "check.h"
 
+#include <barmap/host_buffer.h>
+
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>

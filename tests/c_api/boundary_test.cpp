@@ -66,25 +66,6 @@ int pin::share() const {
     return -1;
 }
 
-struct host_buffer_state {};
-host_buffer::host_buffer(host_buffer&&) noexcept = default;
-host_buffer::~host_buffer() = default;
-host_buffer::host_buffer(std::unique_ptr<host_buffer_state> state) noexcept
-    : state_(std::move(state)) {}
-std::byte* host_buffer::data() const noexcept {
-    return nullptr;
-}
-std::size_t host_buffer::size() const noexcept {
-    return 0;
-}
-std::uintptr_t host_buffer::gpu_address() const noexcept {
-    return 0;
-}
-host_buffer device::allocate_host(std::size_t) const {
-    failure();
-    return host_buffer(std::make_unique<host_buffer_state>());
-}
-
 batch_queue device::batches() const {
     return barmap::batch_queue(nullptr);
 }

@@ -89,6 +89,8 @@ namespace barmap::cuda {
     /*  4.0 */ X(stream_destroy, "cuStreamDestroy_v2", (CUstream))                                 \
     /*  2.0 */ X(stream_synchronize, "cuStreamSynchronize", (CUstream))                            \
     /*  6.5 */ X(mem_host_register, "cuMemHostRegister_v2", (void*, std::size_t, unsigned))        \
+    /*  2.2 */ X(mem_host_alloc, "cuMemHostAlloc", (void**, std::size_t, unsigned))                \
+    /*  2.0 */ X(mem_free_host, "cuMemFreeHost", (void*))                                          \
     /*  4.0 */ X(mem_host_unregister, "cuMemHostUnregister", (void*))                              \
     /*  3.2 */ X(mem_host_get_device_pointer, "cuMemHostGetDevicePointer_v2",                      \
                  (CUdeviceptr*, void*, unsigned))                                                  \
@@ -138,8 +140,6 @@ namespace barmap::cuda {
     /*  4.0 */ X(ctx_disable_peer_access, "cuCtxDisablePeerAccess", (CUcontext))                   \
     /*  3.2 */ X(mem_get_info, "cuMemGetInfo_v2", (std::size_t*, std::size_t*))                    \
     /*  6.0 */ X(mem_alloc_managed, "cuMemAllocManaged", (CUdeviceptr*, std::size_t, unsigned))    \
-    /*  2.2 */ X(mem_host_alloc, "cuMemHostAlloc", (void**, std::size_t, unsigned))                \
-    /*  2.0 */ X(mem_free_host, "cuMemFreeHost", (void*))                                          \
     /*  3.2 */ X(memcpy_htod, "cuMemcpyHtoD_v2", (CUdeviceptr, void const*, std::size_t))          \
     /*  3.2 */ X(memcpy_dtoh, "cuMemcpyDtoH_v2", (void*, CUdeviceptr, std::size_t))                \
     /*  3.2 */ X(memcpy_dtod, "cuMemcpyDtoD_v2", (CUdeviceptr, CUdeviceptr, std::size_t))          \
