@@ -238,7 +238,7 @@ CASE(entries_of_both_sizes_race, EITHER)
 
 CASE(entries_of_both_sizes_race_for_long, LONG | EITHER)
 {
-	int rounds = 20000;
+	int rounds = 1000;
 
 	EXPECT_EQ(check_signal_of_user(race, &rounds, NULL), 0);
 }
