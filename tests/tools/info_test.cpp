@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "program.hpp"
 
+#include "info/summary.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,6 +77,38 @@ TEST(info, advises_where_cuda_malloc_memory_cannot_be_mapped) {
     EXPECT_EQ(run.out.substr(0, run.out.find('\n')), "no GPU memory can be mapped") << run.out;
     for (char const* backend : {"\ngdrdrv ", "\ndmabuf ", "\nrm ", "\nvulkan ", " -> "})
         EXPECT_NE(run.out.find(backend), std::string::npos) << run.out;
+}
+
+// What one GPU does not tell is its problem; all else is told.
+TEST(info, a_call_that_fails_ends_one_line_only) {
+    outcome const run =
+        barmap("info --json", "BARMAP_SIM_DEVICES=2 BARMAP_SIM_FAIL=cuDeviceGetName:999:1");
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    auto const gpus = rows(run, "kind", "gpu");
+    ASSERT_EQ(gpus.size(), 2u);
+    ASSERT_EQ(gpus[0].at("problems").size(), 1u);
+    EXPECT_NE(gpus[0].at("problems")[0].get<std::string>().find("cannot read the GPU's name"),
+              std::string::npos)
+        << gpus[0];
+    EXPECT_EQ(gpus[1].at("problems").size(), 0u);
+    EXPECT_EQ(rows(run, "kind", "backend").size(), every_backend.size());
+    outcome const text = barmap("info", "BARMAP_SIM_FAIL=cuDeviceGetName:999:1");
+    EXPECT_EQ(text.exit_code, 0) << text.err;
+    EXPECT_EQ(text.out.find("it is unknown whether GPU memory can be mapped"), 0u) << text.out;
+    EXPECT_NE(text.out.find("\nproblem "), std::string::npos) << text.out;
+}
+
+TEST(info, tells_where_the_structures_of_the_driver_come_from) {
+    outcome const run = barmap("info --verbose");
+    EXPECT_NE(run.out.find("structures of the kernel driver "), std::string::npos) << run.out;
+    using tool::describe_series;
+    EXPECT_EQ(describe_series(""), "unknown");
+    EXPECT_EQ(describe_series("580.159.04"), "580.159.04: known from NVIDIA's headers");
+    EXPECT_EQ(describe_series("610.1"),
+              "610.1: known from other projects' tables, not from NVIDIA's headers");
+    EXPECT_EQ(describe_series("620.6"),
+              "620.6: not known to this barmap; off: the copy engine channel, and the PCIe path to "
+              "GPUs with a coherent link");
 }
 
 TEST(info, without_a_gpu_other_subcommands_exit_3) {

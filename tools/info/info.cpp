@@ -116,9 +116,10 @@ std::vector<engine_report> batch_engines(device const& gpu) {
     }
 }
 
-std::vector<found_crossovers> measure_crossovers(device const& gpu) {
+std::vector<found_crossovers> measure_crossovers(device const& gpu,
+                                                 std::vector<backend_report> const& backends) {
     std::vector<found_crossovers> all;
-    for (backend_report const& backend : gpu.backends()) {
+    for (backend_report const& backend : backends) {
         if (backend.state != backend_state::usable)
             continue;
         found_crossovers& found = all.emplace_back(found_crossovers{backend.name, {}, {}});
@@ -131,20 +132,28 @@ std::vector<found_crossovers> measure_crossovers(device const& gpu) {
     return all;
 }
 
-found_gpu look_at(device const& gpu) {
-    found_gpu found;
-    found.ordinal = gpu.ordinal();
+/// Each line fails alone: what cannot be found out of a GPU is a problem of it.
+void attempt(found_gpu& found, auto const& look) {
+    try {
+        look();
+    } catch (error const& failure) {
+        if (failure.code() == errc::invalid_argument) // a setting, which is nothing of the GPU's
+            throw;
+        found.problems.emplace_back(failure.what());
+    }
+}
+
+void look_at(device const& gpu, found_gpu& found) {
     found.name = gpu.name();
     found.pci = gpu.pci_address();
     found.simulated = gpu.simulated();
     found.driver = gpu.driver_version();
-    found.bar1 = gpu.bar1();
-    found.backends = gpu.backends();
-    found.copies = measure_crossovers(gpu);
+    attempt(found, [&] { found.bar1 = gpu.bar1(); });
+    attempt(found, [&] { found.backends = gpu.backends(); });
+    attempt(found, [&] { found.copies = measure_crossovers(gpu, found.backends); });
     // After that, since an engine may fail while it is measured.
-    found.engines = gpu.engines();
-    found.batches = batch_engines(gpu);
-    return found;
+    attempt(found, [&] { found.engines = gpu.engines(); });
+    attempt(found, [&] { found.batches = batch_engines(gpu); });
 }
 
 /// One line for each direction and kind of host memory: "mapping; channel from 1.5 KiB".
@@ -186,12 +195,17 @@ void tell_gpu(report& out, details& all, found_gpu const& gpu) {
     row["pci"] = gpu.pci;
     row["simulated"] = gpu.simulated;
     row["driver"] = cuda_version_text(gpu.driver);
+    row["problems"] = gpu.problems;
     row["bar1"] = object({{"total", gpu.bar1.total}, {"available", gpu.bar1.available}});
     out.add(std::move(row));
 
     all.text += formatted(
         "GPU {}{}\n", gpu.ordinal,
-        gpu.bar1.total == 0 ? ": size of BAR1 unknown: no usable backend reports it" : "");
+        gpu.bar1.total == 0
+            ? ": size of BAR1 unknown: no usable backend reports it (BARMAP_LOG=info says why)"
+            : "");
+    for (std::string const& each : gpu.problems)
+        all.text += formatted("  not found out: {}\n", each);
     tell_backends(out, all, gpu.backends, gpu.ordinal);
     tell_engines(all, "  copy engine", gpu.engines, gpu.ordinal, all.engines);
     tell_crossovers(all, gpu);
@@ -261,10 +275,14 @@ int describe_gpus(info_options const& values) {
     report out(values);
     std::vector<found_gpu> gpus;
     for (int ordinal = 0; ordinal < device::count(); ++ordinal) {
-        device const gpu = device::open(ordinal);
-        if (ordinal == 0)
-            out.about(gpu);
-        gpus.push_back(look_at(gpu));
+        found_gpu& found = gpus.emplace_back();
+        found.ordinal = ordinal;
+        attempt(found, [&] {
+            device const gpu = device::open(ordinal);
+            if (ordinal == 0)
+                out.about(gpu);
+            look_at(gpu, found);
+        });
     }
     std::string const why = gpus.empty() ? why_no_gpu() : "";
     found_machine const machine{formatted("{}, Linux {}", cpu_model(), kernel_release()),
@@ -276,6 +294,8 @@ int describe_gpus(info_options const& values) {
         tell_gpu(out, all, each);
     if (gpus.empty())
         add_no_gpu(out, all, why);
+    all.text +=
+        formatted("structures of the kernel driver {}\n\n", describe_series(machine.kernel_driver));
     report_copy_routines(out, all);
     report_variables(out, all);
     if (values.verbose)

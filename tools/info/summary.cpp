@@ -4,6 +4,8 @@
 #include "output/formatted.hpp"
 #include "output/units.hpp"
 
+#include "driver/rm/driver_series.hpp"
+
 #include <algorithm>
 
 namespace barmap::tool {
@@ -14,6 +16,11 @@ std::string joined(std::vector<std::string> const& words, char const* between = 
     for (std::string const& each : words)
         all += (all.empty() ? "" : between) + each;
     return all;
+}
+
+/// Whether nothing was found out about its backends.
+bool is_unknown(found_gpu const& gpu) {
+    return gpu.backends.empty() && !gpu.problems.empty();
 }
 
 bool maps(backend_report const& backend, memory_kind kind) {
@@ -66,6 +73,8 @@ void put_kinds(found_gpu const& gpu, memory_kind exportable, memory_kind opaque,
 }
 
 std::string describe_memory(found_gpu const& gpu) {
+    if (is_unknown(gpu))
+        return {};
     std::vector<std::string> words;
     if (first_that_maps(gpu, memory_kind::device))
         words.push_back("cudaMalloc");
@@ -106,6 +115,8 @@ std::string describe_abilities(found_gpu const& gpu) {
     std::string all =
         titled("backends", describe_backends(gpu)) + titled("memory", describe_memory(gpu)) +
         titled("copies", describe_copies(gpu)) + titled("batches", describe_batches(gpu));
+    for (std::string const& each : gpu.problems)
+        all += titled("problem", each);
     bool const needs_advice = !first_that_maps(gpu, memory_kind::device);
     for (backend_report const& each : gpu.backends)
         if (each.state == backend_state::broken ||
@@ -115,6 +126,8 @@ std::string describe_abilities(found_gpu const& gpu) {
 }
 
 std::string describe_gpu(found_gpu const& gpu) {
+    if (gpu.name.empty())
+        return titled(formatted("GPU {}", gpu.ordinal), "cannot be opened");
     return titled(formatted("GPU {}", gpu.ordinal),
                   formatted("{}{}, {}{}", gpu.name, gpu.simulated ? " (simulated)" : "", gpu.pci,
                             gpu.bar1.total == 0
@@ -125,6 +138,8 @@ std::string describe_gpu(found_gpu const& gpu) {
 
 /// Whether cudaMalloc memory can be mapped, and by which backend.
 std::string verdict_on(found_gpu const& gpu) {
+    if (is_unknown(gpu))
+        return "it is unknown whether GPU memory can be mapped";
     if (backend_report const* const found = first_that_maps(gpu, memory_kind::device))
         return formatted("cudaMalloc memory can be mapped, by {}", found->name);
     if (backend_report const* const found = first_that_allocates(gpu))
@@ -170,14 +185,29 @@ std::string summary_of(found_machine const& machine, std::vector<found_gpu> cons
             all += abilities;
         last = abilities;
     }
-    if (!gpus.empty())
+    auto const opened =
+        std::ranges::find_if(gpus, [](found_gpu const& each) { return each.driver != 0; });
+    if (opened != gpus.end())
         all += titled(
             "driver",
-            "CUDA " + cuda_version_text(gpus.front().driver) +
+            "CUDA " + cuda_version_text(opened->driver) +
                 (machine.kernel_driver.empty() ? "" : ", kernel driver " + machine.kernel_driver));
     return all + titled("CPU", machine.cpu) +
            titled("settings", describe_settings(machine.variables)) +
            "reasons and advice: barmap info --verbose; all of it as JSON: barmap info --json\n";
+}
+
+std::string describe_series(std::string_view version) {
+    if (version.empty())
+        return "unknown";
+    auto const series = rm::driver_series::of(version);
+    if (!series)
+        return formatted("{}: not known to this barmap; off: the copy engine channel, and the PCIe "
+                         "path to GPUs with a coherent link",
+                         version);
+    if (series->is_from_headers())
+        return formatted("{}: known from NVIDIA's headers", version);
+    return formatted("{}: known from other projects' tables, not from NVIDIA's headers", version);
 }
 
 } // namespace barmap::tool

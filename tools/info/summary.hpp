@@ -7,6 +7,7 @@
 #include <barmap/report.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace barmap::tool {
@@ -30,6 +31,7 @@ struct found_gpu {
     std::vector<engine_report>
         batches; ///< the first engine for batches that works, after those that do not
     std::vector<found_crossovers> copies; ///< of the usable backends
+    std::vector<std::string> problems;    ///< why something was not found out
 };
 
 /// What is the same for all GPUs, as text.
@@ -45,5 +47,9 @@ struct found_machine {
 [[nodiscard]] std::string summary_of(found_machine const& machine,
                                      std::vector<found_gpu> const& gpus,
                                      std::string const& why_none);
+
+/// Where barmap's knowledge of the structures of a kernel driver comes from; "unknown" without a
+/// version.
+[[nodiscard]] std::string describe_series(std::string_view version);
 
 } // namespace barmap::tool
