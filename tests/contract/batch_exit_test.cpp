@@ -27,6 +27,16 @@ struct late_object {
     ~late_object() { submit_late(); }
 };
 
+/// Fills what malloc keeps of freed memory without a change to it.
+void fill_cache() {
+    std::vector<void*> all;
+    for (std::size_t bytes = 16; bytes <= 1024; bytes += 16)
+        for (int i = 0; i < 7; ++i)
+            all.push_back(std::malloc(bytes));
+    for (void* const each : all)
+        std::free(each);
+}
+
 /// Ends the process by exit(), when this thread has submitted batches.
 template <class Prepare, class Finish>
 [[noreturn]] void exit_with(Prepare prepare, Finish finish) {
@@ -41,6 +51,7 @@ template <class Prepare, class Finish>
         program->host_after(list, pattern(batch_program::size, 6), pattern(batch_program::size, 5));
     program->host.fill(pattern(batch_program::size, 6));
     finish();
+    fill_cache();
     std::exit(testing::Test::HasFailure() ? 2 : 0);
 }
 
