@@ -292,6 +292,14 @@ def threads_that_take_signals(root: Path) -> list[str]:
                  keep_strings=False, what="starts a thread")
 
 
+def actions_by_tag(root: Path) -> list[str]:
+    """A workflow names the commit of another project's action, which a tag may leave."""
+    return [f"{path.relative_to(root)}:{number}: {line.strip()}"
+            for path in sorted((root / ".github/workflows").glob("*.yml"))
+            for number, line in enumerate(path.read_text().splitlines(), 1)
+            if re.search(r"\buses:", line) and not re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v", line)]
+
+
 RULES = (
     system_calls_outside_base,
     environment_outside_config,
@@ -312,4 +320,5 @@ RULES = (
     host_memory_registered_otherwise,
     thread_locals_with_destructors,
     threads_that_take_signals,
+    actions_by_tag,
 )

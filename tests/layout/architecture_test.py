@@ -129,6 +129,9 @@ PLANTED = {
         "src/CMakeLists.txt": "target_compile_options(a PRIVATE -O3)\n",
         "packaging/wheel/build": 'cmake+=("-DCMAKE_CXX_FLAGS_RELEASE=-Oz -DNDEBUG")\n',
     },
+    "actions_by_tag": {
+        ".github/workflows/docs.yml": "      - uses: actions/checkout@v4\n",
+    },
     "tests_that_nobody_builds": {
         "tests/unit/lost_test.cpp": LICENCE,
     },
