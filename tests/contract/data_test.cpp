@@ -234,7 +234,7 @@ TEST_P(data_test, a_forced_routine_keeps_the_fences_of_the_mapping) {
     EXPECT_EQ(map.store_routine(4096), "portable");
 }
 
-BARMAP_OVER_ALL_WAYS(data_test);
+BARMAP_OVER_NEWEST_WAYS(data_test);
 
 } // namespace
 } // namespace barmap::contract

@@ -51,6 +51,13 @@ inline void PrintTo(engine_way const& which, std::ostream* out) {
 
 inline constexpr auto name_of_way = [](auto const& info) { return std::string(info.param.name); };
 
+/// For suites that no generation changes: those that choose between engines and loads and stores.
+inline std::vector<engine_way> newest_held_ways() {
+    using fake::rm::generation;
+    return {{"driver", "driver", {}},
+            {"channel_hopper_580", "channel", {.series = 580, .gpu = generation::hopper}}};
+}
+
 // Every generation, and every structure that differs between series of the driver.
 inline std::vector<engine_way> held_ways() {
     return {{"driver", "driver", {}},

@@ -263,7 +263,7 @@ TEST_P(unshared_signal_test, what_its_backend_cannot_share_is_refused) {
                        "share pinned memory", "\"rm\"");
 }
 
-BARMAP_OVER_ALL_WAYS(unshared_signal_test);
+BARMAP_OVER_NEWEST_WAYS(unshared_signal_test);
 
 } // namespace
 } // namespace barmap::contract

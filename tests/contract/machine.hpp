@@ -95,6 +95,10 @@ protected:
     }
 };
 
+#define BARMAP_OVER_NEWEST_WAYS(suite)                                                             \
+    INSTANTIATE_TEST_SUITE_P(ways, suite, over(newest_ways()),                                     \
+                             [](auto const& info) { return name_of(info.param); })
+
 #define BARMAP_OVER_ALL_WAYS(suite)                                                                \
     INSTANTIATE_TEST_SUITE_P(ways, suite, over(all_ways()),                                        \
                              [](auto const& info) { return name_of(info.param); })

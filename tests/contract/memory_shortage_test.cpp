@@ -136,7 +136,7 @@ TEST_P(memory_shortage_test, leaves_nothing_behind_where_memory_and_rings_are_sh
     FAIL() << "it never runs through";
 }
 
-BARMAP_OVER_ALL_WAYS(memory_shortage_test);
+BARMAP_OVER_NEWEST_WAYS(memory_shortage_test);
 
 TEST(memory_shortage, no_category_of_errors_needs_memory) {
     memory_shortage const shortage(1);

@@ -159,7 +159,7 @@ TEST_P(pages_test, memory_is_not_taken_away) {
     EXPECT_FALSE(pin().revoked());
 }
 
-BARMAP_OVER_ALL_WAYS(pages_test);
+BARMAP_OVER_NEWEST_WAYS(pages_test);
 
 } // namespace
 } // namespace barmap::contract

@@ -177,7 +177,7 @@ TEST_P(other_process_test, its_memory_is_refused) {
     expect_success(cu().ipc_close_mem_handle(address));
 }
 
-BARMAP_OVER_ALL_WAYS(other_process_test);
+BARMAP_OVER_NEWEST_WAYS(other_process_test);
 
 using two_gpus_test = two_gpus;
 
@@ -239,7 +239,7 @@ TEST_P(mig_test, memory_of_a_slice_is_refused) {
                    "switch MIG off");
 }
 
-BARMAP_OVER_ALL_WAYS(mig_test);
+BARMAP_OVER_NEWEST_WAYS(mig_test);
 
 } // namespace
 } // namespace barmap::contract

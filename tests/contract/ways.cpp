@@ -52,6 +52,13 @@ std::span<way const> all_ways() {
     return ways;
 }
 
+std::vector<way> newest_ways() {
+    std::vector<way> result;
+    std::ranges::copy_if(ways, std::back_inserter(result),
+                         [](way const& each) { return &way_of(each.backend) == &each; });
+    return result;
+}
+
 way const& way_of(std::string_view backend) {
     return *std::find_if(std::begin(ways), std::end(ways),
                          [&](way const& each) { return each.backend == backend; });
