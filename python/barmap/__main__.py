@@ -62,6 +62,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     """Runs the tool and returns its exit status; a program of another package takes the place of this process."""
     if arguments is None:
         arguments = sys.argv[1:]
+    if arguments[:2] == ["help", "plot"]:
+        arguments = ["plot", "--help"]
     if arguments[:1] == ["plot"]:
         from ._plot import main as plot
 

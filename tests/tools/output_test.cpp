@@ -2,14 +2,31 @@
 #include "info/summary.hpp"
 #include "output/fold.hpp"
 #include "output/json.hpp"
+#include "output/progress.hpp"
 #include "output/table.hpp"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sstream>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <utility>
 
 namespace barmap::tool {
 namespace {
 
 using lines = std::vector<std::string>;
+
+lines split(std::string const& text) {
+    std::istringstream stream(text);
+    lines all;
+    for (std::string line; std::getline(stream, line);)
+        all.push_back(line);
+    return all;
+}
 
 TEST(fold, breaks_at_spaces) {
     EXPECT_EQ(lines_of("", 5), lines{""});
@@ -36,6 +53,65 @@ TEST(fold, leaves_what_fits_and_long_words) {
     std::string const wide(80, 'x'), wider(200, 'x');
     EXPECT_EQ(fold(wide + "\n" + wider + "\n"), wide + "\n" + wider + "\n");
     EXPECT_EQ(fold(""), "");
+}
+
+TEST(fold, breaks_where_a_narrow_terminal_ends) {
+    std::string const fifty(50, 'x');
+    EXPECT_EQ(fold("--name  " + fifty + " and\n", 60), "--name  " + fifty + "\n        and\n");
+    EXPECT_EQ(fold(fifty + " and the rest\n", 60), fifty + " and the\nrest\n");
+}
+
+/// Stdout, as a terminal of that many columns while this lives.
+class terminal_of {
+public:
+    explicit terminal_of(unsigned short columns) : screen_(::posix_openpt(O_RDWR | O_NOCTTY)) {
+        ::grantpt(screen_);
+        ::unlockpt(screen_);
+        side_ = ::open(::ptsname(screen_), O_RDWR | O_NOCTTY);
+        winsize size{};
+        size.ws_col = columns;
+        ::ioctl(side_, TIOCSWINSZ, &size);
+        std::fflush(stdout);
+        ::dup2(side_, STDOUT_FILENO);
+    }
+    terminal_of(terminal_of const&) = delete;
+    terminal_of& operator=(terminal_of const&) = delete;
+    ~terminal_of() {
+        ::dup2(before_, STDOUT_FILENO);
+        for (int each : {before_, side_, screen_})
+            ::close(each);
+    }
+
+private:
+    int before_ = ::dup(STDOUT_FILENO);
+    int screen_, side_ = -1;
+};
+
+TEST(fold, takes_the_columns_of_the_terminal) {
+    std::size_t const usual = page_width(); // of what this test's output goes to
+    for (auto const& [columns, width] : {std::pair<unsigned short, std::size_t>{60, 60}, {200, 80}, {20, 40}, {0, 80}}) {
+        std::size_t found = 0;
+        std::string folded;
+        {
+            terminal_of const here(columns);
+            found = page_width();
+            table wide({"first", "second", "third"});
+            wide.row({std::string(20, 'x'), std::string(20, 'x'), std::string(20, 'x')});
+            folded = wide.text();
+        }
+        EXPECT_EQ(found, width);
+        for (std::string const& line : split(folded))
+            EXPECT_LE(line.size(), std::max<std::size_t>(width, 42)) << line;
+    }
+    EXPECT_EQ(page_width(), usual);
+}
+
+TEST(progress, says_how_long_the_rest_takes) {
+    EXPECT_EQ(progress_line(0, 4, 1, "8 B", 80), "[....................]   0% 8 B");
+    EXPECT_EQ(progress_line(1, 4, 10, "8 B", 80), "[#####...............]  25% 30 s left 8 B");
+    EXPECT_EQ(progress_line(1, 101, 60, "8 B", 80), "[....................]   0% 100 min left 8 B");
+    for (std::size_t const columns : {40u, 60u, 80u})
+        EXPECT_LT(progress_line(1, 101, 60, std::string(100, 'x'), columns).size(), columns);
 }
 
 TEST(table, breaks_the_headings_of_a_wide_one) {

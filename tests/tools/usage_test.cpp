@@ -161,6 +161,25 @@ TEST(usage, prints_its_version) {
     EXPECT_NE(run.out.find('.'), std::string::npos);
 }
 
+TEST(usage, help_and_version_are_words_as_well) {
+    EXPECT_EQ(barmap("version").out, barmap("--version").out);
+    EXPECT_EQ(barmap("help").out, barmap("--help").out);
+    outcome const of_one = barmap("help lat");
+    EXPECT_EQ(of_one.exit_code, 0) << of_one.err;
+    EXPECT_EQ(of_one.out, barmap("lat --help").out);
+}
+
+TEST(usage, an_option_without_its_value_is_told_what_it_needs) {
+    for (char const* line : {"info --output", "lat --output", "lat --json --output"}) {
+        outcome const run = barmap(line);
+        EXPECT_EQ(run.exit_code, 2);
+        EXPECT_NE(run.err.find(": --output needs a value: --output FILE; see barmap "), std::string::npos)
+            << run.err;
+    }
+    EXPECT_NE(barmap("sim --devices").err.find("--devices needs a value: --devices N; see barmap sim"),
+              std::string::npos);
+}
+
 struct wrong_line {
     char const* arguments;
     char const* says; ///< a part of what it must say

@@ -175,7 +175,7 @@ void add_batch(command_line& program) {
              "The time includes submission and completion. It does not include the verification, "
              "which compares every method's bytes and those around and between the pieces. "
              "--both, --beside, --ordered, --check and --round-trips, alone or combined, replace "
-             "the table.",
+             "the table. On a terminal, a line says how long the rest takes.",
          .exit_codes =
              {"0 every byte was right", "1 a byte was wrong, early or stale, or a method failed",
               "2 an option or argument is wrong, every batch is too large for --pool, or the file "

@@ -2,12 +2,14 @@
 #include "output/fold.hpp"
 
 #include <algorithm>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace barmap::tool {
 namespace {
 
 /// Where the last column of a line begins, as far as it leaves room for text.
-std::size_t last_column(std::string_view line) {
+std::size_t last_column(std::string_view line, std::size_t width) {
     constexpr std::size_t room = 28;
     std::size_t const begin = std::min(line.find_first_not_of(' '), line.size());
     std::size_t found = begin < 10 ? begin + 2 : begin; // a line with one column is indented
@@ -15,29 +17,37 @@ std::size_t last_column(std::string_view line) {
         found = 0;
     for (std::size_t at = begin; (at = line.find("  ", at)) != line.npos;) {
         at = line.find_first_not_of(' ', at);
-        if (at == line.npos || at > page_width - room)
+        if (at == line.npos || at > width - room)
             break;
         found = at;
     }
     return found;
 }
 
-void fold_line(std::string_view line, std::string& folded) {
-    if (line.size() <= page_width) {
+void fold_line(std::string_view line, std::size_t width, std::string& folded) {
+    if (line.size() <= width) {
         folded += line;
         return;
     }
-    std::size_t const column = last_column(line);
+    std::size_t const column = last_column(line, width);
     std::size_t const begin = line.find_first_not_of(' ', column);
     bool first = true;
     folded += line.substr(0, begin);
-    for (std::string const& each : lines_of(line.substr(begin), page_width - begin)) {
+    for (std::string const& each : lines_of(line.substr(begin), width - begin)) {
         folded += (first ? "" : "\n" + std::string(begin, ' ')) + each;
         first = false;
     }
 }
 
 } // namespace
+
+std::size_t page_width() noexcept {
+    constexpr std::size_t usual = 80, least = 40; // folded text needs room beside its first columns
+    winsize terminal{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) != 0 || terminal.ws_col == 0)
+        return usual;
+    return std::clamp<std::size_t>(terminal.ws_col, least, usual);
+}
 
 std::vector<std::string> lines_of(std::string_view text, std::size_t width) {
     std::vector<std::string> lines;
@@ -55,12 +65,12 @@ std::vector<std::string> lines_of(std::string_view text, std::size_t width) {
     return lines;
 }
 
-std::string fold(std::string_view text) {
+std::string fold(std::string_view text, std::size_t width) {
     std::string folded;
     for (std::size_t end = 0; !text.empty(); text.remove_prefix(end)) {
         end = std::min(text.find('\n'), text.size() - 1) + 1;
         bool const whole = text[end - 1] == '\n';
-        fold_line(text.substr(0, end - whole), folded);
+        fold_line(text.substr(0, end - whole), width, folded);
         folded += whole ? "\n" : "";
     }
     return folded;

@@ -8,14 +8,14 @@
 
 namespace barmap::tool {
 
-/// Columns of a terminal, and of a page.
-inline constexpr std::size_t page_width = 80;
+/// Columns of a page: 80, or fewer where stdout is a terminal that has fewer, but at least 40.
+[[nodiscard]] std::size_t page_width() noexcept;
 
 /// A text in lines of that many columns, broken at its spaces. A word that is longer is not broken.
 [[nodiscard]] std::vector<std::string> lines_of(std::string_view text, std::size_t width);
 
-/// Text whose lines have at most page_width columns, where their words allow it. What continues a
+/// Text whose lines have at most page_width() columns, where their words allow it. What continues a
 /// line stands under the last of its columns, which two or more spaces separate.
-[[nodiscard]] std::string fold(std::string_view text);
+[[nodiscard]] std::string fold(std::string_view text, std::size_t width = page_width());
 
 } // namespace barmap::tool

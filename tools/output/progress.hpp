@@ -4,9 +4,14 @@
 #include "output/timing.hpp"
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace barmap::tool {
+
+/// A progress bar in less than that many columns, with how long the rest takes, as far as that can be known.
+[[nodiscard]] std::string progress_line(std::size_t done, std::size_t steps, double elapsed_s,
+                                        std::string_view now_doing, std::size_t columns);
 
 /// A progress bar on stderr: only on a terminal, and only once the work has taken a second.
 /// Thread rule: one thread.

@@ -31,7 +31,7 @@ std::string table::text() const {
     std::string all;
     for (std::size_t first = 1; first < widths.size();) {
         std::size_t end = first, width = widths[0];
-        while (end < widths.size() && (end == first || width + 2 + widths[end] <= page_width))
+        while (end < widths.size() && (end == first || width + 2 + widths[end] <= page_width()))
             width += 2 + widths[end++];
         all += (all.empty() ? "" : "\n") + columns(folded, widths, first, end);
         first = end;
@@ -43,7 +43,7 @@ bool table::fits(std::vector<std::size_t> const& widths, bool ends_in_text) {
     std::size_t width = 0;
     for (std::size_t i = 0; i + ends_in_text < widths.size(); ++i)
         width += widths[i] + 2;
-    return width <= page_width + (ends_in_text ? 0 : 2);
+    return width <= page_width() + (ends_in_text ? 0 : 2);
 }
 
 /// The rows, with headings in as many lines as make the columns as narrow as what they hold.

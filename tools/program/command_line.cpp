@@ -77,6 +77,34 @@ std::string explain_word(CLI::App const& app, std::string const& word) {
     return formatted("unknown option {}{}", option, guess(name, names, "--"));
 }
 
+/// What an option lacks or has too much of, in words of a user: CLI11 says "--output: 1 required FILE missing".
+std::string explain_value(CLI::ParseError const& wrong) {
+    std::string const said = wrong.what();
+    std::size_t const name_end = said.find(": "), type = said.find(" required ");
+    constexpr std::string_view missing = " missing";
+    if (!dynamic_cast<CLI::ArgumentMismatch const*>(&wrong) || name_end == said.npos || type == said.npos ||
+        !said.ends_with(missing))
+        return said;
+    std::size_t const begin = type + std::string_view(" required ").size();
+    return formatted("{} needs a value: {} {}", said.substr(0, name_end), said.substr(0, name_end),
+                     said.substr(begin, said.size() - missing.size() - begin));
+}
+
+/// The words of the line behind the program's name, where `help` and `version` stand for the options: `help lat` for
+/// `lat --help`.
+std::vector<std::string> with_options(std::vector<std::string> const& line) {
+    std::vector<std::string> words(line.begin() + std::min<std::size_t>(line.size(), 1), line.end());
+    if (words.empty())
+        return words;
+    if (words.front() == "help") {
+        words.erase(words.begin());
+        words.emplace_back("--help");
+    } else if (words.front() == "version") {
+        words.front() = "--version";
+    }
+    return words;
+}
+
 /// What is wrong with the line, in a sentence with the command that helps.
 std::string explain(CLI::App const& app, CLI::ParseError const& wrong) {
     std::vector<CLI::App*> const chosen = app.get_subcommands();
@@ -87,7 +115,7 @@ std::string explain(CLI::App const& app, CLI::ParseError const& wrong) {
         // Words may also remain beside another mistake.
         bool const is_a_word = dynamic_cast<CLI::ExtrasError const*>(&wrong) && !words.empty();
         return formatted("{}: {}; see barmap {} --help", name,
-                         is_a_word ? explain_word(subcommand, words.front()) : wrong.what(), name);
+                         is_a_word ? explain_word(subcommand, words.front()) : explain_value(wrong), name);
     }
     if (!words.empty() && words.front().starts_with('-'))
         return explain_word(app, words.front()) + "; see barmap --help";
@@ -225,8 +253,7 @@ std::vector<std::string> const& subcommand::words() const noexcept {
 }
 
 command_line::command_line(int argc, char** argv, std::string const& description)
-    : argc_(argc), argv_(argv), words_(argv, argv + argc),
-      app_(std::make_unique<CLI::App>(description, "barmap")) {
+    : words_(argv, argv + argc), app_(std::make_unique<CLI::App>(description, "barmap")) {
     app_->require_subcommand(1);
     app_->set_help_flag("-h,--help", "print this help");
 }
@@ -247,7 +274,9 @@ subcommand command_line::add(std::string const& name, std::string const& descrip
 
 int command_line::run() {
     try {
-        app_->parse(argc_, argv_);
+        std::vector<std::string> words = with_options(words_);
+        std::reverse(words.begin(), words.end()); // as CLI11 takes them
+        app_->parse(std::move(words));
     } catch (CLI::CallForHelp const&) {
         std::fputs(fold(app_->help()).c_str(), stdout);
         return exit_ok;

@@ -81,7 +81,6 @@ private:
 
 class command_line {
 public:
-    /// @pre argv outlives it
     command_line(int argc, char** argv, std::string const& description);
     ~command_line();
     command_line(command_line const&) = delete;
@@ -97,8 +96,6 @@ public:
 
 private:
     friend class subcommand;
-    int argc_;
-    char** argv_;
     std::vector<std::string> words_;
     std::unique_ptr<CLI::App> app_;
     std::function<int()> chosen_;

@@ -103,7 +103,8 @@ void add_ring(command_line& program) {
     add_output_options(app, *values);
     app.footer(
         {.remark =
-             "Every word of every message is verified by its reader, with its number and a sum.",
+             "Every word of every message is verified by its reader, with its number and a sum. On a "
+             "terminal, a line says how long the rest of a part takes.",
          .exit_codes = {"0 done, and every message was right",
                         "1 a message was lost, doubled, torn or out of order, or a kernel did not "
                         "end as it should",
