@@ -53,9 +53,8 @@ inline constexpr auto name_of_way = [](auto const& info) { return std::string(in
 
 /// For suites that no generation changes: those that choose between engines and loads and stores.
 inline std::vector<engine_way> newest_held_ways() {
-    using fake::rm::generation;
     return {{"driver", "driver", {}},
-            {"channel_hopper_580", "channel", {.series = 580, .gpu = generation::hopper}}};
+            {"channel_hopper_580", "channel", {.series = 580, .chip = "GH100"}}};
 }
 
 // Every generation, and every structure that differs between series of the driver.

@@ -2,6 +2,7 @@
 // When libgdrapi's copies go by a copy engine, and when none is even started: the library's own
 // sources on the simulated GPU, so that the core behind them can be asked.
 #include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/virtual_block.hpp"
 #include "fake/cuda_watch.hpp"
 #include "fake/faults.hpp"
 
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <gdrapi.h>
 #include <gtest/gtest.h>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -44,7 +46,9 @@ protected:
         CUcontext context = nullptr;
         ASSERT_EQ(cuda::api().primary_ctx_retain(&context, 0), cuda::success);
         ASSERT_EQ(cuda::api().ctx_set_current(context), cuda::success);
-        ASSERT_EQ(cuda::api().mem_alloc(&block_, size), cuda::success);
+        // The driver's engine copies no memory that it cannot map once more, such as cuMemAlloc's.
+        memory_.emplace(0, size);
+        block_ = memory_->address();
         g_ = gdr_open();
         ASSERT_NE(g_, nullptr);
         // Not from its start: GPU pages are pinned, of which this is a part.
@@ -59,7 +63,7 @@ protected:
         if (!g_)
             return;
         EXPECT_EQ(gdr_close(g_), 0);
-        EXPECT_EQ(cuda::api().mem_free(block_), cuda::success);
+        memory_.reset();
     }
 
     /// Both ways, at this offset of what was pinned, checked against the driver's own copies.
@@ -84,6 +88,7 @@ protected:
         return {};
     }
 
+    std::optional<cuda::virtual_block> memory_;
     CUdeviceptr block_ = 0;
     gdr_t g_ = nullptr;
     gdr_mh_t handle_{};

@@ -89,11 +89,11 @@ TEST(info_engines, are_also_text) {
     EXPECT_LT(run.out.find("copy engine"), run.out.find("mapping; driver from ")) << run.out;
 }
 
-TEST(info_engines, a_forced_one_that_is_not_usable_is_an_error) {
+TEST(info_engines, a_forced_one_that_is_not_usable_is_the_gpus_problem) {
     outcome const run = barmap("info --json", "BARMAP_ENGINE=channel");
-    EXPECT_EQ(run.exit_code, 3);
-    EXPECT_NE(run.err.find("copy engine channel"), std::string::npos) << run.err;
-    EXPECT_NE(run.err.find("not available on this machine; "), std::string::npos) << run.err;
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.out.find("copy engine channel"), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("not available on this machine; "), std::string::npos) << run.out;
     outcome const unknown = barmap("info", "BARMAP_ENGINE=nonsense");
     EXPECT_EQ(unknown.exit_code, 3);
     EXPECT_NE(unknown.err.find("channel, driver"), std::string::npos) << unknown.err;
@@ -225,8 +225,8 @@ TEST(check_engines, one_that_fails_is_replaced_and_told) {
 }
 
 TEST(stress_engines, verify_pieces_and_pairs) {
-    outcome const run = barmap("stress --threads 2 --iterations 300 --region 256K --pieces 3000 "
-                               "--pairs 200 --json",
+    outcome const run = barmap("stress --memory vmm --threads 2 --iterations 300 --region 256K "
+                               "--pieces 3000 --pairs 200 --json",
                                "BARMAP_ENGINE=driver");
     ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
     auto const pieces = rows(run, "measurement", "pieces");

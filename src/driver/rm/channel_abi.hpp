@@ -44,12 +44,13 @@ inline constexpr std::uint32_t version_query = '2'; ///< says the version and ch
 struct memory_alloc_parameters { // NV_MEMORY_ALLOCATION_PARAMS; 120 bytes up to 535
     std::uint32_t owner, type, flags, width, height;
     std::int32_t pitch;
-    std::uint32_t attributes, attributes2, format, compression, zcull;
+    std::uint32_t attributes, attributes2, format, compression, zcull, padding;
     std::uint64_t range_low, range_high, size, alignment, offset, limit, address;
     std::uint32_t comptag_offset;
     handle address_space;
     std::uint32_t internal_flags, tag;
     std::int32_t numa_node;
+    std::uint32_t end_padding;
 };
 /// NVOS32_ATTR: PHYSICALITY (28:27) CONTIGUOUS, PAGE_SIZE (24:23) HUGE, LOCATION (26:25) VIDMEM
 inline constexpr std::uint32_t attributes_contiguous_huge = 2u << 27 | 3u << 23;
@@ -79,9 +80,9 @@ struct address_space_parameters { // NV_VASPACE_ALLOCATION_PARAMETERS; 48 bytes 
     std::uint32_t index;          ///< 0: a new one
     std::uint32_t flags;
     std::uint64_t size, start_internal, limit_internal;
-    std::uint32_t big_page_size;
+    std::uint32_t big_page_size, padding;
     std::uint64_t base;
-    std::uint32_t pasid;
+    std::uint32_t pasid, end_padding;
 };
 
 struct virtual_memory_parameters { // NV_MEMORY_VIRTUAL_ALLOCATION_PARAMS
