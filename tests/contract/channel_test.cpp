@@ -191,7 +191,8 @@ TEST(channel_test, is_absent_on_a_simulated_GPU_without_a_kernel_driver) {
     machine plain("610");
     plain.use();
     expect_refusal([] { make_channel()->start(); }, errc::backend_absent,
-                   cuda::simulation_has_kernel_driver() ? "nvidiactl" : "simulated");
+                   cuda::simulation_has_kernel_driver() ? no_simulated_gpu_in_the_driver()
+                                                        : "simulated");
 }
 
 // What lies in no run, such as the end of a page that an object lacks, is left to the mapping.

@@ -31,8 +31,9 @@ INSTANTIATE_TEST_SUITE_P(ways, checkpoint_copies_test, over(held_ways()), name_o
 
 TEST_P(checkpoint_copies_test, engines_copy_what_is_there_afterwards) {
     device const gpu = device::open(0);
-    device_block const block(4 * mib);
-    mapping const map = gpu.pin(block.address(), 4 * mib).map();
+    auto const block =
+        make_memory(memory_kind::virtual_exportable, 4 * mib); // which each engine holds
+    mapping const map = gpu.pin(block->address(), 4 * mib).map();
     host_buffer const pinned = gpu.allocate_host(2 * mib);
     std::uintptr_t const pinned_on_gpu = pinned.gpu_address();
     std::vector<std::byte> pageable(3 * mib);
@@ -40,7 +41,7 @@ TEST_P(checkpoint_copies_test, engines_copy_what_is_there_afterwards) {
         auto const sent = pattern(host.size(), seed);
         std::memcpy(host.data(), sent.data(), sent.size());
         map.copy_to_gpu(5, host);
-        EXPECT_TRUE(read_by_driver(block.address() + 5, host.size()) == sent);
+        EXPECT_TRUE(read_by_driver(block->address() + 5, host.size()) == sent);
         std::memset(host.data(), 0, host.size());
         map.copy_to_cpu(host, 5);
         EXPECT_EQ(std::memcmp(host.data(), sent.data(), sent.size()), 0);

@@ -61,15 +61,17 @@ struct short_lived_memory {
     std::function<std::unique_ptr<memory>()> take;
 };
 
-short_lived_memory some_of_cuda_malloc(device const& gpu) {
-    auto const block = std::make_shared<device_block>(4 * mib);
-    return {gpu.pin(block->address(), 4 * mib).map(), block->address(),
-            [block] { block->release(); }, [] { return std::make_unique<device_block>(4 * mib); }};
-}
-
 std::unique_ptr<memory> virtual_memory_at(std::uintptr_t address) {
     return std::make_unique<virtual_block>(0, std::vector{2 * mib, 2 * mib},
                                            cuda::handle_type_posix_fd, address);
+}
+
+/// The next owner's is VMM memory, which can be asked to lie there.
+short_lived_memory some_of_cuda_malloc(device const& gpu) {
+    auto const block = std::make_shared<device_block>(4 * mib);
+    std::uintptr_t const address = block->address();
+    return {gpu.pin(address, 4 * mib).map(), address, [block] { block->release(); },
+            [=] { return virtual_memory_at(address); }};
 }
 
 short_lived_memory some_of_cuda_mem_create(device const& gpu) {

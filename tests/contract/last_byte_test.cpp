@@ -151,8 +151,9 @@ TEST_P(last_byte_test, of_pins_of_chunks_in_a_row) {
 TEST_P(last_byte_test, of_registered_host_memory_that_is_not_aligned) {
     device const gpu = device::open(0);
     constexpr std::size_t most = 9 * mib; // of which an engine reaches 4 MiB at a time
-    device_block const block(most + page);
-    mapping const map = gpu.pin(block.address(), most + page).map();
+    auto const block =
+        make_memory(memory_kind::virtual_exportable, most + page); // which each engine holds
+    mapping const map = gpu.pin(block->address(), most + page).map();
     auto const host_page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     std::vector<std::byte> own(most + 4 * host_page);
     std::byte* const first =

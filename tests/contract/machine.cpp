@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <unistd.h>
+
 namespace barmap::contract {
 
 void set_environment(char const* name, std::string const& value) {
@@ -77,6 +79,10 @@ std::unique_ptr<memory> contract_test::some_memory(std::size_t bytes) {
             return make_memory(kind, bytes);
     ADD_FAILURE() << "the backend adopts nothing";
     return nullptr;
+}
+
+char const* no_simulated_gpu_in_the_driver() {
+    return ::access("/dev/nvidiactl", F_OK) == 0 ? "in the driver's list" : "nvidiactl";
 }
 
 void expect_refusal(refusal const& seen, errc code, std::string_view words,

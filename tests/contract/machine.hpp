@@ -129,4 +129,8 @@ void expect_refusal(Action&& action, errc code, std::string_view words,
     expect_refusal(refusal_of(action), code, words, advice);
 }
 
+/// Words of the refusal where a real kernel driver is asked for a simulated GPU: there may be a
+/// driver, which does not list that GPU, or none.
+[[nodiscard]] char const* no_simulated_gpu_in_the_driver();
+
 } // namespace barmap::contract

@@ -157,7 +157,7 @@ TEST_P(step_test, tensors_are_checked) {
                    "a power of two");
     std::vector<step_tensor> const large = tensors({(std::size_t{1} << 20) + 1});
     expect_refusal([&] { step_inputs const refused(gpu, large); }, errc::invalid_argument, "1 MiB");
-    step_tensor const long_one[] = {good[0], {good[0].gpu_address, 1 << 19}};
+    step_tensor const long_one[] = {{good[0].gpu_address, 1 << 19}};
     expect_refusal([&] { step_inputs const refused(gpu, long_one); }, errc::out_of_range,
                    "inside one allocation");
     host_buffer const pinned = gpu.allocate_host(8);

@@ -129,6 +129,7 @@ int control_file::version(unsigned long request, void* argument) {
     if (_IOC_SIZE(request) != sizeof *asked || asked->command != abi::version_query)
         return driver_.refuse("a question about the version of another size or kind", EINVAL);
     asked->reply = recognized;
+    has_told_version_ = true;
     asked->text[driver_.version().copy(asked->text, sizeof asked->text - 1)] = 0;
     return 0;
 }
@@ -327,8 +328,8 @@ std::uint32_t control_file::control(abi::control_parameters& request) {
     std::string_view const structure = structure_of_control(request.command);
     if (!structure.empty() && (request.parameters == 0 ||
                                request.parameters_size != size_of(structure, driver_.how().series)))
-        // Who does not know the series may try the sizes of others.
-        return barmap::rm::driver_series::of(driver_.version())
+        // Who does not know the series, or was not told it, may try the sizes of others.
+        return has_told_version_ && barmap::rm::driver_series::of(driver_.version())
                    ? driver_.refuse("control command " + std::to_string(request.command) +
                                         " with parameters of the wrong size",
                                     abi::err_invalid_param_struct)

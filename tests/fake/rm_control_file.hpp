@@ -95,6 +95,7 @@ private:
     std::set<handle> clients_;
     std::vector<std::shared_ptr<memory_file>> exported_; ///< empty: nothing was exported to this
     int exported_ordinal_ = -1;
+    bool has_told_version_ = false;
     std::array<std::uint8_t, sizeof abi::export_objects_parameters::metadata> metadata_{};
 };
 
