@@ -53,6 +53,10 @@ protected:
         driver_ = std::make_shared<rm_driver>(*kernel_, how);
         kernel_->add(driver_);
         control_ = os::open_file("/dev/nvidiactl", O_RDWR);
+        // Who was told the version has no reason to try other sizes.
+        abi::version_parameters asked{};
+        asked.command = abi::version_query;
+        ASSERT_EQ(ioctl(abi::esc_check_version, asked), 0);
     }
 
     static cuda::driver_api const& cu() { return cuda::api(); }
