@@ -156,6 +156,8 @@ def compile_alone(compiler: str, each: unit) -> str:
 
 def missing_package(complaint: str) -> str:
     """The package whose header a complaint misses, if it is one that a machine may lack."""
+    if "arm_neon.h" in complaint:  # which clang has for every processor, and then refuses
+        return "a compiler for Arm"
     header = re.search(r"fatal error: '?([\w./]+)'?(?: file not found|: No such file)", complaint)
     return next((package for start, package in OPTIONAL.items() if header and header[1].startswith(start)), "")
 
