@@ -157,7 +157,7 @@ def bars(title, series, theme):
 def of_readme(folder):
     """The plots of the README: name and SVG of each."""
     for direction, name in NAMES.items():
-        title, series = latency(folder, H200, "lat-engines-1.csv", direction)
+        title, series = latency(folder, H200, "lat-engines.csv", direction)
         for theme in THEMES:
             yield f"latency-{name}-{theme}.svg", lines(title, series, theme, times=True)
 

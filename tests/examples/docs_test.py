@@ -208,7 +208,7 @@ def check_figures():
     units = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
     methods = {"barmap": "adaptive", "cuMemcpy": "cuMemcpy"}
     times = {}
-    for row in results_in("lat-engines-1.csv"):
+    for row in results_in("lat-engines.csv"):
         if row["measurement"] == "copy":
             for method, column in methods.items():
                 if row[column]:
