@@ -193,6 +193,8 @@ class Phases(InACopy):
         users = self.commands()
         done = self.run_test("--rest")
         self.expect_last(done, 12, 0, 1)
+        # The rest by itself also makes the documents that it looks at.
+        everything = [line.replace(" --fixture-exclude-setup ^site$", "") for line in everything]
         self.assertEqual(sorted(everything), sorted(users + self.commands()))
 
     def test_without_clang_the_sanitizers_are_the_systems(self):
