@@ -85,7 +85,7 @@ def compiled_files(tree: Path) -> dict[Path, tuple[tuple[str, ...], bool]]:
 
 def flags_for_python(root: Path) -> tuple[str, ...]:
     """For the extension, which only pip builds (python/CMakeLists.txt)."""
-    flags = ["-std=c++20", "-DVKGDR_NO_CUDA_H", f"-isystem{sysconfig.get_paths()['include']}"]
+    flags = ["-std=c++20", "-fvisibility=hidden", "-DVKGDR_NO_CUDA_H", f"-isystem{sysconfig.get_paths()['include']}"]
     nanobind = subprocess.run([sys.executable, "-m", "nanobind", "--include_dir"], capture_output=True, text=True,
                               check=False)
     if nanobind.returncode == 0:

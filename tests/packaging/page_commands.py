@@ -99,7 +99,7 @@ def quoted(text):
 def script_of(steps, options):
     """The script, and which of NOT_TYPED and ONLY_WITH the pages have."""
     lines = ["failed() { echo \"this command of the page fails: $1\" >&2; exit 1; }", f"cd {CLONE}"]
-    last, seen, typed = {}, set(), set()
+    last, seen, typed, prefixes = {}, set(), set(), []
     place = CLONE
 
     def go_to(page, section):
@@ -130,9 +130,17 @@ def script_of(steps, options):
             last[at_last] = step.text
         elif not (step.prose and step.text in typed):  # prose repeats what a block has
             typed.update([step.text, *step.text.split(" && ")])
+            prefixes += [each for each in re.findall(r"^cmake --install build/release --prefix (\S+)", step.text)
+                         if each not in prefixes]
             go_to(step.page, step.section)
             lines += type_it(step)
     for at_last in LAST:
+        if at_last == LAST[0] and at_last in last:
+            # With several prefixes the page's command asks which one, and prints this for each.
+            lines += [line for prefix in prefixes[1:] for line in
+                      ["deactivate 2> /dev/null", f"cd {CLONE} || exit",
+                       *type_it(Command("", "", f"cmake -DBUILD={CLONE}/build/release -DPREFIX={prefix} "
+                                                f"-P {CLONE}/packaging/uninstall.cmake"))]]
         if at_last in last:
             lines += ["deactivate 2> /dev/null", "unset ${!BARMAP_@}", f"cd {CLONE} || exit", *type_it(Command("", "", last[at_last]))]
         if at_last == LAST[0]:
