@@ -29,7 +29,8 @@ def public_modules():
     """All modules whose names do not begin with an underscore."""
     found = ["barmap"]
     for module in pkgutil.walk_packages([str(PACKAGE)], "barmap."):
-        hidden = any(part.startswith("_") for part in module.name.split("."))
+        # A library that is no module, such as the drop-in, has a name that none can have.
+        hidden = any(part.startswith("_") or not part.isidentifier() for part in module.name.split("."))
         if not hidden and module.name not in FOREIGN:
             found.append(module.name)
     return found
