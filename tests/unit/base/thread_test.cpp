@@ -62,7 +62,7 @@ TEST_F(thread_test, blocks_all_but_what_the_cpu_raises_and_has_a_name) {
     auto const of = test::blocked_by("barmap-test");
     ASSERT_EQ(of.size(), 1u);
     for (int const each : {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCHLD,
-                           SIGPROF, SIGIO, SIGRTMIN, SIGRTMAX})
+                           SIGPROF, SIGIO, SIGRTMAX}) // an emulator has SIGRTMIN for itself
         EXPECT_TRUE(test::is_in(each, of.front())) << each;
     for (int const each : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
         EXPECT_FALSE(test::is_in(each, of.front())) << each;
