@@ -9,7 +9,7 @@
 namespace barmap::contract {
 namespace {
 
-batch_program* program = nullptr;
+batch_program* the_program = nullptr;
 
 // Never destroyed.
 auto& list = *new std::vector<copy_piece>;
@@ -17,9 +17,9 @@ auto& wanted = *new std::vector<std::byte>;
 
 /// Submits a batch, and ends the process where it does not copy. The thread has no context.
 void submit_late() {
-    while (!program->queue.wait(program->queue.submit(list), 1s)) {
+    while (!the_program->queue.wait(the_program->queue.submit(list), 1s)) {
     }
-    if (!same_bytes(program->host.bytes(), wanted))
+    if (!same_bytes(the_program->host.bytes(), wanted))
         std::_Exit(3);
 }
 
@@ -43,13 +43,13 @@ template <class Prepare, class Finish>
     (void)::mallopt(M_PERTURB, 0x5a); // what is freed has other bytes at once
     prepare();
     (void)new engine_machine("channel"); // neither ends before the process
-    program = new batch_program;
-    program->expect_to_work(1);
-    list = program->pieces(100, 200);
-    write_by_driver(program->block.address(), pattern(batch_program::size, 5));
-    wanted =
-        program->host_after(list, pattern(batch_program::size, 6), pattern(batch_program::size, 5));
-    program->host.fill(pattern(batch_program::size, 6));
+    the_program = new batch_program;
+    the_program->expect_to_work(1);
+    list = the_program->pieces(100, 200);
+    write_by_driver(the_program->block.address(), pattern(batch_program::size, 5));
+    wanted = the_program->host_after(list, pattern(batch_program::size, 6),
+                                     pattern(batch_program::size, 5));
+    the_program->host.fill(pattern(batch_program::size, 6));
     finish();
     fill_cache();
     std::exit(testing::Test::HasFailure() ? 2 : 0);

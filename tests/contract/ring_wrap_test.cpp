@@ -15,8 +15,9 @@ using gpu::status;
 using ring_wrap_test = contract_test;
 
 /// Where numbers begin: in a ring of 4 slots, at 0 or just before they wrap.
-constexpr std::uint64_t last = ~std::uint64_t{0}, half = std::uint64_t{1} << 32;
-constexpr std::uint64_t beginnings[]{0, last, last - 1, last - 3, last - 5, last / 2 - 1, half - 2};
+constexpr std::uint64_t greatest = ~std::uint64_t{0}, half = std::uint64_t{1} << 32;
+constexpr std::uint64_t beginnings[]{
+    0, greatest, greatest - 1, greatest - 3, greatest - 5, greatest / 2 - 1, half - 2};
 
 template <class Message>
 void expect_empty_slots(arena const& words, std::uint64_t first) {

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t size = 4 << 20;
 
-CUdeviceptr address_of(void const* host) {
+CUdeviceptr number_of(void const* host) {
     return reinterpret_cast<CUdeviceptr>(host);
 }
 
@@ -58,14 +58,14 @@ victim of_the_pool() {
 victim pinned() {
     void* there = nullptr;
     EXPECT_EQ(cu().mem_host_alloc(&there, size, 0), success);
-    return {address_of(there), [=] { return cu().mem_free_host(there); }};
+    return {number_of(there), [=] { return cu().mem_free_host(there); }};
 }
 
 victim registered() {
     void* const there =
         mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     EXPECT_EQ(cu().mem_host_register(there, size, 0), success);
-    return {address_of(there), [=] { return cu().mem_host_unregister(there); },
+    return {number_of(there), [=] { return cu().mem_host_unregister(there); },
             [=] { munmap(there, size); }};
 }
 
@@ -107,7 +107,7 @@ protected:
     /// The stream comes no further until the gate is opened.
     void close_gate() {
         std::atomic_ref(*gate_).store(0);
-        ASSERT_EQ(cu().stream_wait_value32(stream_, address_of(gate_), 1, wait_value_eq), success);
+        ASSERT_EQ(cu().stream_wait_value32(stream_, number_of(gate_), 1, wait_value_eq), success);
     }
     void open_gate() { std::atomic_ref(*gate_).store(1); }
     [[nodiscard]] std::future<CUresult> on_a_thread(std::function<CUresult()> const& action) {
@@ -136,7 +136,7 @@ protected:
 
 // Freeing waits for the work in flight, and new work is refused meanwhile.
 TEST_F(sim_race, memory_that_is_being_freed_takes_no_new_work) {
-    CUdeviceptr const host = address_of(host_);
+    CUdeviceptr const host = number_of(host_);
     for (auto const make : kinds) {
         victim const memory = make();
         CUdeviceptr const there = memory.address;
@@ -177,7 +177,7 @@ TEST_F(sim_race, memory_stays_until_a_synchronous_copy_has_ended) {
     for (auto const make : kinds) {
         victim const memory = make();
         std::atomic_ref(*gate_).store(0);
-        ASSERT_EQ(cu().stream_wait_value32(blocking, address_of(gate_), 1, wait_value_eq), success);
+        ASSERT_EQ(cu().stream_wait_value32(blocking, number_of(gate_), 1, wait_value_eq), success);
         std::atomic<int> copying{0};
         auto const copy = [&] {
             ++copying;
@@ -283,7 +283,7 @@ TEST_F(sim_race, a_context_goes_beside_threads_that_use_it) {
     ASSERT_EQ(cu().stream_create(&its, 1), success);
     CUdeviceptr const there = allocate(size);
     std::atomic_ref(*gate_).store(0);
-    EXPECT_EQ(cu().stream_wait_value32(its, address_of(gate_), 1, wait_value_eq), success);
+    EXPECT_EQ(cu().stream_wait_value32(its, number_of(gate_), 1, wait_value_eq), success);
     std::vector<std::future<CUresult>> threads;
     for (int i = 0; i < 2; ++i)
         threads.push_back(std::async(std::launch::async, [&] {
@@ -318,8 +318,8 @@ TEST_F(sim_race, what_is_not_mapped_is_refused) {
     void* const gone =
         mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     munmap(gone, size);
-    auto const host = address_of(host_);
-    for (CUdeviceptr const bad : {freed, address_of(gone)}) {
+    auto const host = number_of(host_);
+    for (CUdeviceptr const bad : {freed, number_of(gone)}) {
         EXPECT_EQ(cu().memcpy_async(bad, host, 64, stream_), error_invalid_value);
         EXPECT_EQ(cu().memcpy_async(host, bad, 64, stream_), error_invalid_value);
         CUDA_MEMCPY2D rows{};
