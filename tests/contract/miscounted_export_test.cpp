@@ -25,7 +25,9 @@ protected:
         machine_->add<fake::rm_driver>({.series = GetParam()});
         machine_->use();
         is_older = GetParam() < 570;
-        ioctls = new os::library_ioctls(cuda::api().library); // stays, as the library does
+        static os::library_ioctls& of_library =
+            *new os::library_ioctls(cuda::api().library); // stays, as the library does
+        ioctls = &of_library;
     }
     void TearDown() override { machine_.reset(); }
 
