@@ -5,7 +5,7 @@
 # on a simulated GPU. scripts/test, which the README has, comes last, so that what it installs helps no other command.
 #   tests/packaging/readme.sh [--suite debian12|debian13] [--no-tests] [--packages DIRECTORY] [--ccache DIRECTORY]
 # --no-tests leaves out scripts/test. With --packages, the commands that build and install packages are typed too, and
-# the packages are copied to DIRECTORY. --ccache is for those who change this test: a cache for the compiler in there.
+# the packages are copied to DIRECTORY. --ccache is a cache for the compiler in there, to save time.
 # Which commands are not typed, and why: tests/packaging/page_commands.py REPOSITORY --list
 # Exits with 77 where a chroot cannot be made (clean_debian.sh).
 set -euo pipefail
