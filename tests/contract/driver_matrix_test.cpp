@@ -94,7 +94,11 @@ TEST_P(driver_series_test, copies_batches_by_channels) {
     expect_batches();
 }
 
-class chip_test : public testing::TestWithParam<std::string_view> {};
+class chip_test : public testing::TestWithParam<std::string_view> {
+protected:
+    // Before the simulated GPU starts. So little fits below 2^40, even under ASan.
+    chip_test() { set_environment("BARMAP_SIM_MEMORY", "128M"); }
+};
 
 std::vector<std::string_view> every_chip() {
     std::vector<std::string_view> result;
@@ -113,7 +117,6 @@ TEST_P(chip_test, maps_and_copies_by_a_channel) {
 }
 
 TEST_P(chip_test, copies_batches_by_channels) {
-    set_environment("BARMAP_SIM_MEMORY", "128M"); // so little fits below 2^40, even under ASan
     engine_machine machine("channel", {.series = 595, .chip = GetParam()});
     expect_batches();
 }
