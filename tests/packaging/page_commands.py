@@ -144,7 +144,8 @@ def script_of(steps, options):
         if at_last in last:
             lines += ["deactivate 2> /dev/null", "unset ${!BARMAP_@}", f"cd {CLONE} || exit", *type_it(Command("", "", last[at_last]))]
         if at_last == LAST[0]:
-            lines.append("left=$(find /usr/local /opt -name '*barmap*'); [ -z \"$left\" ] || failed \"it left behind: $left\"")
+            kept = "".join(f" ! -path {prefix}" for prefix in prefixes)  # a prefix is the user's
+            lines.append(f"left=$(find /usr/local /opt -name '*barmap*'{kept}); [ -z \"$left\" ] || failed \"it left behind: $left\"")
     return "\n".join(lines) + "\n", seen
 
 
