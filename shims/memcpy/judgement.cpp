@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "judgement.hpp"
 
-#include "driver/cuda/address_ranges.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "transfer/engine/engine.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -115,42 +115,60 @@ std::optional<reason> judge_side(CUdeviceptr at, std::size_t bytes, cuda::addres
     return std::nullopt;
 }
 
-} // namespace
-
-std::optional<reason> judge_memory(batch_call const& call, int ordinal, judged_batch& batch) {
-    batch.pieces.reserve(call.count);
-    // Asked again for each batch: memory that was pinned yesterday may be pageable today.
-    cuda::address_ranges asked(cuda::device_with(ordinal));
+/// The ranges that were asked for last, of both sides of a piece.
+struct sides {
     address_range to, from;
-    std::optional<engine::direction> way;
-    for (std::size_t i = 0; i < call.count; ++i) {
-        if (auto const why = judge_side(call.to[i], call.bytes[i], asked, to))
-            return why;
-        if (auto const why = judge_side(call.from[i], call.bytes[i], asked, from))
-            return why;
-        if (to.side == memory_side::host && from.side == memory_side::host)
-            return reason::host_to_host;
-        engine::direction const its = to.side == memory_side::host ? engine::direction::to_cpu
-                                      : from.side == memory_side::host
-                                          ? engine::direction::to_gpu
-                                          : engine::direction::among_gpus;
-        if (its != way.value_or(its))
-            return reason::both_ways;
-        way = its;
-        batch.pieces.push_back({call.to[i], call.from[i], call.bytes[i]});
-        batch.bytes += call.bytes[i];
-    }
-    batch.way = *way;
+};
+
+std::optional<reason> judge_piece(batch_call const& call, std::size_t i,
+                                  cuda::address_ranges& asked, sides& latest,
+                                  engine::direction& way) {
+    if (auto const why = judge_side(call.to[i], call.bytes[i], asked, latest.to))
+        return why;
+    if (auto const why = judge_side(call.from[i], call.bytes[i], asked, latest.from))
+        return why;
+    bool const to_host = latest.to.side == memory_side::host;
+    bool const from_host = latest.from.side == memory_side::host;
+    if (to_host && from_host)
+        return reason::host_to_host;
+    way = to_host     ? engine::direction::to_cpu
+          : from_host ? engine::direction::to_gpu
+                      : engine::direction::among_gpus;
     return std::nullopt;
 }
 
-std::optional<reason> judge_size(judged_batch const& batch, bool other_way_is_in_flight) noexcept {
-    if (batch.way == engine::direction::among_gpus || !batch.has_large_pieces())
+} // namespace
+
+std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& asked,
+                                  judged_batch& batch) {
+    batch.bytes = std::accumulate(call.bytes, call.bytes + call.count, std::size_t{0});
+    sides latest;
+    return judge_piece(call, 0, asked, latest, batch.way);
+}
+
+std::optional<reason> judge_size(batch_call const& call, judged_batch const& batch,
+                                 bool other_way_is_in_flight) noexcept {
+    if (batch.way == engine::direction::among_gpus || batch.bytes / call.count < large_mean_bytes)
         return std::nullopt;
     if (batch.bytes < least_bytes_of_large)
         return reason::small_batch;
     if (other_way_is_in_flight)
         return reason::beside_other_way;
+    return std::nullopt;
+}
+
+std::optional<reason> judge_memory(batch_call const& call, cuda::address_ranges& asked,
+                                   judged_batch& batch) {
+    batch.pieces.reserve(call.count);
+    sides latest;
+    for (std::size_t i = 0; i < call.count; ++i) {
+        engine::direction way = batch.way;
+        if (auto const why = judge_piece(call, i, asked, latest, way))
+            return why;
+        if (way != batch.way)
+            return reason::both_ways;
+        batch.pieces.push_back({call.to[i], call.from[i], call.bytes[i]});
+    }
     return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include "batch_call.hpp"
 #include "reasons.hpp"
 
+#include "driver/cuda/address_ranges.hpp"
 #include "transfer/engine/engine.hpp"
 
 #include <barmap/types.hpp>
@@ -41,20 +42,23 @@ struct judged_batch {
     std::vector<copy_piece> pieces;
     std::size_t bytes = 0;
     engine::direction way = engine::direction::among_gpus; ///< of all pieces
-    [[nodiscard]] bool has_large_pieces() const noexcept {
-        return bytes / pieces.size() >= large_mean_bytes;
-    }
 };
 
-/// The judgement by the memory. If nothing is against it, the batch is in `batch`.
-/// @throws std::bad_alloc
-[[nodiscard]] std::optional<reason> judge_memory(batch_call const& call, int ordinal,
-                                                 judged_batch& batch);
+/// The judgement by the memory of the first piece. Its direction and the size of all are in `batch`
+/// then.
+[[nodiscard]] std::optional<reason> judge_first(batch_call const& call, cuda::address_ranges& asked,
+                                                judged_batch& batch);
 
 /// The judgement by the size, where CUDA's copies are as fast: large pieces between host and GPU.
+/// It comes before judge_memory(), so that such a batch pays for one piece alone.
 /// @param other_way_is_in_flight whether barmap copies the other direction of the link: its
 ///        batches of both directions share one engine, and CUDA's do not
-[[nodiscard]] std::optional<reason> judge_size(judged_batch const& batch,
+[[nodiscard]] std::optional<reason> judge_size(batch_call const& call, judged_batch const& batch,
                                                bool other_way_is_in_flight) noexcept;
+
+/// The judgement by the memory of each piece. If nothing is against it, the pieces are in `batch`.
+/// @throws std::bad_alloc
+[[nodiscard]] std::optional<reason> judge_memory(batch_call const& call,
+                                                 cuda::address_ranges& asked, judged_batch& batch);
 
 } // namespace barmap::memcpy_dropin

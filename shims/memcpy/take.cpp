@@ -105,10 +105,14 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     }
     if (context != gpu->context())
         return reason::other_context;
+    // Asked again for each batch: memory that was pinned yesterday may be pageable today.
+    cuda::address_ranges asked(cuda::device_with(ordinal));
     judged_batch batch;
-    if (auto const why = judge_memory(call, ordinal, batch))
+    if (auto const why = judge_first(call, asked, batch))
         return why;
-    if (auto const why = judge_size(batch, gpu->is_in_flight(against(batch.way))))
+    if (auto const why = judge_size(call, batch, gpu->is_in_flight(against(batch.way))))
+        return why;
+    if (auto const why = judge_memory(call, asked, batch))
         return why;
     if (auto const why = gpu->submit(batch.pieces, batch.way, call.stream, result))
         return why;
