@@ -53,4 +53,4 @@ if [[ $packages && -d $root/root/barmap/dist ]]; then
     mkdir -p "$packages"
     cp -r "$root/root/barmap/dist/." "$packages"
 fi
-exit $status
+exit $((status != 0)) # 77 has a meaning of its own

@@ -120,7 +120,8 @@ class Scripts(InACopy):
 
 
 JUNIT = '<testsuite><testcase name="good" status="run"/></testsuite>'
-BAD_JUNIT = '<testsuite><testcase name="bad" status="fail"><failure message=""/></testcase></testsuite>'
+BAD_JUNIT = '<testsuite><testcase name="bad" status="fail"><failure message=""/>' \
+            '<system-out>what it said</system-out></testcase></testsuite>'
 
 
 class Phases(InACopy):
@@ -141,6 +142,7 @@ class Phases(InACopy):
             exit $((status * 8))""")
         self.stand_in("build/asan/bin/contract_tests", f"""line="contract_tests $BARMAP_SIM $TEST_JOBS"; {fail}; status=$?
             echo "$((3 - status)) passed, $status failed, 0 left out, 1 skipped"
+            [ $status = 0 ] || echo "FAILED (status 0x100): a.c"
             echo "skipped: a.b: no dma-buf"
             exit $status""")
         self.stand_in("tests/python/run.sh", f"""line="python $*"; {fail}; status=$?; {texts}
@@ -213,7 +215,7 @@ class Phases(InACopy):
                 done = self.run_test("--all", fail=tests)
                 self.expect_last(done, 13, 1, 1)
                 self.assertEqual([f"FAILED: {phase}. To repeat it: scripts/test {phase}"],
-                                 [line for line in done.stdout.splitlines() if line.startswith("FAILED")])
+                                 [line for line in done.stdout.splitlines() if line.startswith("FAILED: ")])
                 for _, others in phases:
                     self.assertRegex(self.ran, f"(?m)^{others}")
 
@@ -308,14 +310,37 @@ class Phases(InACopy):
         self.assertEqual((2, ""), (refused.returncode, refused.stdout))
         self.assertIn("asan", refused.stderr)
 
+    def test_what_failed_is_named_at_the_end(self):
+        done = self.run_test("--all", fail="^ctest .*tsan .*threads|^python|^contract_tests")
+        end = done.stdout[done.stdout.rindex("skipped: "):].splitlines()
+        for name in ("failed: tsan: bad", "failed: python: bad", "failed: asan: a.c"):
+            self.assertEqual(1, end.count(name), end)
+        self.assertEqual(2, end.count("    what it said"))
+        done = self.run_test("tsan")  # alone: what failed earlier is not told again
+        self.assertNotIn("failed: ", done.stdout)
+
     def test_continuous_integration_sums_what_users_run_and_the_rest(self):
         shutil.copytree(ROOT / ".ci", self.folder / ".ci")
-        self.stand_in("tests/packaging/readme.sh", "echo typed")
+        ran = "7 passed, 0 failed, 2 skipped"
+        self.stand_in("tests/packaging/readme.sh", f"echo typed; echo {ran}")
         done = self.run_test(script="../.ci/run")
-        self.expect_last(done, 14, 0, 1)
-        self.assertEqual(1, done.stdout.count("typed\n"))
-        self.stand_in("tests/packaging/readme.sh", "exit 1")  # a command of the page fails
-        self.expect_last(self.run_test(script="../.ci/run"), 14, 1, 1)
+        self.expect_last(done, 12 + 7, 0, 1 + 2)
+        self.assertEqual((1, 0), (done.stdout.count("typed\n"), self.ran.count("-LE ^extra$")))
+
+        self.stand_in("tests/packaging/readme.sh", "echo 'it is broken'; exit 1")  # a command of the page fails
+        done = self.run_test(script="../.ci/run")
+        self.expect_last(done, 12, 1, 1)
+        self.assertIn("FAILED: tests/packaging/readme.sh. It ended with:\nit is broken\n", done.stdout)
+
+        self.stand_in("tests/packaging/readme.sh",  # a test fails in there
+                      "echo 'failed: main: a.b'; echo '6 passed, 1 failed, 0 skipped'; exit 1")
+        done = self.run_test(script="../.ci/run")
+        self.expect_last(done, 12 + 6, 1, 1)
+        self.assertGreater(done.stdout.rindex("failed: main: a.b"), done.stdout.index("skipped: "))
+
+        self.stand_in("tests/packaging/readme.sh", f"echo {ran}; exit 1")  # a command behind the tests fails
+        self.expect_last(self.run_test(script="../.ci/run"), 12 + 7, 1, 1 + 2)
+
         self.stand_in("tests/packaging/readme.sh", "exit 77")  # no clean Debian can be made
         done = self.run_test(script="../.ci/run")
         self.expect_last(done, 14, 0, 1)
@@ -323,8 +348,7 @@ class Phases(InACopy):
         done = self.run_test(script="../.ci/run", fail="^python|^contract_tests")
         self.expect_last(done, 12, 2, 1)
         self.stand_in("scripts/test", "echo nothing")  # a part without its last line
-        done = self.run_test(script="../.ci/run")
-        self.expect_last(done, 0, 1, 0)
+        self.expect_last(self.run_test(script="../.ci/run"), 0, 1, 0)
 
 
 if __name__ == "__main__":
