@@ -155,7 +155,7 @@ def prints_of(program):
 
 
 def type_it(command):
-    lines = [f"printf '\\n$ %s\\n' {quoted(command.text)}"]
+    lines = [f"printf '\\n$ %s    (after %d s)\\n' {quoted(command.text)} $SECONDS"]
     if command.prints is None:
         return [*lines, f"{{ {command.text}", f"}} || failed {quoted(command.text)}"]
     return [*lines, f"printed=$({command.text})", f"status=$?; printf '%s\\n' \"$printed\"",

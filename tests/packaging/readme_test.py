@@ -43,7 +43,7 @@ def script_of(page, options=()):
 
 
 def typed(script):
-    return re.findall(r"^printf '\\n\$ %s\\n' '(.*)'$", script, re.MULTILINE)
+    return re.findall(r"^printf '\\n\$ %s .*' '(.*)' \$SECONDS$", script, re.MULTILINE)
 
 
 def run(script, directory):
