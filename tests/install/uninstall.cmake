@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # `uninstall` removes what its build directory has installed into the prefix that it is told, and nothing else; and no
-# link of the drop-in libraries leads nowhere. WORK is an empty directory, SOURCE the sources of barmap.
+# link of the drop-in libraries leads nowhere. WORK is an empty directory, SOURCE the sources of barmap, GENERATOR
+# CMake's.
 file(REMOVE_RECURSE ${WORK})
 foreach(build a b)
   execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/uninstall_project -B ${WORK}/${build}
-    -DBARMAP_SOURCE=${SOURCE} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+    -G ${GENERATOR} -DBARMAP_SOURCE=${SOURCE} OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 function(install build prefix)
   execute_process(COMMAND ${CMAKE_COMMAND} --install ${WORK}/${build} --prefix ${WORK}/${prefix} ${ARGN}

@@ -19,6 +19,7 @@ import sys
 
 PAGES = ("README.md", "docs/install.md")
 CLONE = "/root/barmap"
+PREFIXES = "/usr/local /opt"  # where the pages install; they are empty before
 
 # Where a page shows its own programs, its commands are typed beside them, on a simulated GPU.
 SECTIONS_OF_PROGRAMS = {"C++", "Python", "Your program"}
@@ -145,7 +146,7 @@ def script_of(steps, options):
             lines += ["deactivate 2> /dev/null", "unset ${!BARMAP_@}", f"cd {CLONE} || exit", *type_it(Command("", "", last[at_last]))]
         if at_last == LAST[0]:
             kept = "".join(f" ! -path {prefix}" for prefix in prefixes)  # a prefix is the user's
-            lines.append(f"left=$(find /usr/local /opt -name '*barmap*'{kept}); [ -z \"$left\" ] || failed \"it left behind: $left\"")
+            lines.append(f"left=$(find {PREFIXES} -name '*barmap*'{kept}); [ -z \"$left\" ] || failed \"it left behind: $left\"")
     return "\n".join(lines) + "\n", seen
 
 

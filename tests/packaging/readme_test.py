@@ -47,8 +47,9 @@ def typed(script):
 
 
 def run(script, directory):
-    return subprocess.run(["bash", "-c", script.replace(page_commands.CLONE, directory)], capture_output=True, text=True,
-                          check=False)
+    for place in (page_commands.CLONE, page_commands.PREFIXES):
+        script = script.replace(place, directory)
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
 
 
 class Commands(unittest.TestCase):
