@@ -3,7 +3,7 @@
 
 #include "base/of_thread.hpp"
 #include "program/execute.hpp"
-#include "tools/program/program.hpp"
+#include "program/program.hpp"
 
 #include "released_gil.hpp"
 
