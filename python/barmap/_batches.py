@@ -37,9 +37,9 @@ def copy_rows(
     """Copies rows between arrays on a GPU, on two GPUs, or on a GPU and in pinned host memory.
 
     ``from_[from_rows[i]]`` goes to ``to[to_rows[i]]``, in one batch of a copy engine: with no
-    kernel. The GPU of `stream` copies, without one that of `to`, or of `from_` where `to` is in host
-    memory; it must have access to the other one's memory. Rows that follow each other on both sides
-    are copied as one piece. Everything is checked before the first byte is copied.
+    kernel. The GPU of `stream` copies, without one that of `from_`, or of `to` where `from_` is in
+    host memory; it must have access to the other one's memory. Rows that follow each other on both
+    sides are copied as one piece. Everything is checked before the first byte is copied.
 
     Parameters
     ----------

@@ -216,9 +216,11 @@ void copy_rows(axis const& to, optional_numbers const& to_rows, bool to_is_on_gp
         std::optional<int> const gpu_of_source = gpu_of(source, from_is_on_gpu, row_bytes);
         if (stream && !gpu_of_stream && is_ambiguous(*stream, gpu_of_target, gpu_of_source))
             gpu_of_stream = cuda::gpu_of(static_cast<CUstream>(stream_of(*stream)));
+        // Between two GPUs the source's pushes: NVIDIA's own kernel driver (uvm_hal_*_ce.c) makes
+        // no copy engine read another GPU's memory.
         engine = &batches::of(gpu_of_stream   ? *gpu_of_stream
-                              : gpu_of_target ? *gpu_of_target
-                                              : gpu_of_source.value());
+                              : gpu_of_source ? *gpu_of_source
+                                              : gpu_of_target.value());
         engine->expect_none_failed(ended);
         ticket = submit_rows(*engine, pieces, row_bytes, stream, [&] {
             make_pieces(pieces, target, source, how_many, row_bytes, false);
