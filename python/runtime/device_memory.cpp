@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/device_memory.hpp"
 
+#include "base/log.hpp"
 #include "transfer/copy_methods.hpp"
 
 #include <barmap/copy.hpp>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <unistd.h>
 
 namespace barmap::runtime {
@@ -141,8 +143,10 @@ void device_memory::consider_mapping(std::size_t bytes) {
         written_below_ = engines_from(mapping_, opened(device_), copy_direction::to_gpu);
         read_below_ = engines_from(mapping_, opened(device_), copy_direction::to_cpu);
         state_.store(mapping_state::made, std::memory_order_release);
-    } catch (std::exception const&) { // the runtime copies; barmap.map() says why not
+    } catch (std::exception const& failure) { // the runtime copies
         state_.store(mapping_state::impossible, std::memory_order_release);
+        log::info("an array of " + std::to_string(size_) +
+                  " bytes is not mapped, the runtime copies it: " + failure.what());
     }
 }
 
@@ -196,7 +200,8 @@ pinned_memory::pinned_memory(std::size_t bytes) : size_(bytes), owner_(os::this_
         return;
     try {
         memory_ = os::region::shared_memory(bytes);
-    } catch (error const&) {
+    } catch (error const& failure) { // of which the runtime has no status
+        log::info(failure.what());
         allocated_ = out_of_memory;
         return;
     }

@@ -85,6 +85,23 @@ def test_nothing_is_mapped_on_amd(vendor):
     assert not a.mapped and a._memory.mapped_transfers == 0
 
 
+NOT_MAPPED = """
+from barmap import pygpu
+a = pygpu.GPUArray((64,), "uint64")
+for _ in range(20):
+    a[0] = 7
+assert not a.mapped and a.get()[0] == 7
+"""
+
+
+def test_the_log_tells_once_why_an_array_is_not_mapped(maps):
+    done = subprocess.run([sys.executable, "-c", NOT_MAPPED], capture_output=True, text=True, check=False, timeout=60,
+                          env={**os.environ, "BARMAP_BACKEND": "gdrdrv", "BARMAP_LOG": "info"})
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stderr.splitlines() if "an array of 512 bytes is not mapped" in line]
+    assert len(told) == 1 and "gdrdrv" in told[0], done.stderr
+
+
 def test_the_mapping_can_be_switched_off(maps, switched_back):
     a = mapped_array(64, "uint64")
     assert pygpu.use_mapping(False) is True
