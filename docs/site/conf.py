@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sphinx's settings. Its source directory is a copy of the repository's documents, which prepare.py makes."""
 
+import json
 import logging
 import pathlib
 import re
@@ -50,11 +51,10 @@ html_static_path = ["_static"]
 # The pictures of the README, which it shows by HTML of its own.
 html_extra_path = [str(REPOSITORY / "build" / "docs" / "extra")]
 html_css_files = ["site.css"]
+html_js_files = ["search_context.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_domain_indices = False
-# Its excerpts are fetched, which browsers refuse for pages that are opened as files.
-html_show_search_summary = False
 
 
 def one_namespace(record):
@@ -71,6 +71,16 @@ def without_namespaces(app, doctree):
             parent[place:place + 1] = [nodes.target(ids=signature["ids"]), *content.children]
 
 
+def write_for_search(app, name, template, context, doctree):
+    """Writes a page once more as a script, from which search_context.js shows what it says."""
+    if doctree is not None:
+        script = pathlib.Path(app.outdir, "_static", "pages", f"{name}.js")
+        script.parent.mkdir(parents=True, exist_ok=True)
+        body = f'<div role="main">{context["body"]}</div>'
+        script.write_text(f"searchedPage({json.dumps(name)}, {json.dumps(body)});\n")
+
+
 def setup(app):
     logging.getLogger("sphinx.sphinx.domains.cpp").addFilter(one_namespace)
     app.connect("doctree-read", without_namespaces)
+    app.connect("html-page-context", write_for_search)

@@ -3,8 +3,8 @@
 """The documentation as readers meet it: opened as files, in headless Chromium, on a desktop and on a phone.
 
 Every page opens without an error in the console and is no wider than the window, every internal link and
-anchor is there, pages can be reached from the first one, and the search finds what is documented. Exits
-with 77 where there is no documentation or no browser.
+anchor is there, pages can be reached from the first one, no code is cut on a phone, and the search finds what
+is documented and shows it. Exits with 77 where there is no documentation or no browser.
 
 Usage: site_test.py DIRECTORY [unittest's arguments]        goes on in the Python that scripts/docs has made
 """
@@ -109,6 +109,10 @@ def look_at(browser, page):
         wide, window = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
         if wide > size[0] or window > size[0]:
             problems.append(f"{page.name}: {max(wide, window)} pixels wide on a {name} of {size[0]}")
+        if name == "phone":  # which shows no scroll bars
+            cut = browser.execute_script("return [...document.querySelectorAll('pre')].filter("
+                                         "p => p.scrollWidth > p.clientWidth).map(p => p.textContent.split('\\n')[0])")
+            problems += [f"{page.name}: code is cut on a phone: {each}" for each in cut]
     unseen = browser.execute_script("return [...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)")
     problems += [f"{page.name}: the image {each} cannot be shown" for each in unseen]
     problems += [f"{page.name}: {entry['message']}" for entry in browser.get_log("browser")
@@ -148,6 +152,16 @@ class TheSite(unittest.TestCase):
         self.assertIn("docs/ordering.html", found)
         self.assertEqual(set(), self.search("nosuchwordanywhere"))
 
+    def test_search_shows_what_pages_say(self):
+        self.search("doorbell")
+        pages = self.browser.find_elements(By.CSS_SELECTOR, "#search-results li.kind-text, #search-results li.kind-title")
+        self.assertGreater(len(pages), 5)
+        said = WebDriverWait(self.browser, 20).until(
+            lambda browser: len(found := [p.text for p in browser.find_elements(By.CSS_SELECTOR, "#search-results p.context")])
+            == len(pages) and found)
+        self.assertEqual([], [each for each in said if "doorbell" not in each.lower()])
+        self.assertEqual([], [each["message"] for each in self.browser.get_log("browser")])
+
     def test_light_and_dark(self):
         colours = []
         for scheme in ("light", "dark"):
@@ -163,6 +177,7 @@ class TheSite(unittest.TestCase):
                 "gone": '<a href="nowhere.html">a</a>',
                 "anchor": '<a href="there.html#nowhere">a</a>',
                 "wide": '<div style="width: 700px">a</div>',
+                "code": f'<pre style="overflow-x: auto">{"long " * 40}\nb</pre>',
                 "error": "<script>throw new Error('on purpose')</script>",
                 "image": '<img src="nowhere.png">'}
         with tempfile.TemporaryDirectory() as name:
@@ -178,6 +193,7 @@ class TheSite(unittest.TestCase):
         self.assertEqual({"index": "", "there": "", "gone": "", "anchor": ""},
                          {page: seen[page] for page in ("index", "there", "gone", "anchor")})
         self.assertRegex(seen["wide"], "pixels wide on a phone of 390")
+        self.assertRegex(seen["code"], "code is cut on a phone: long long")
         self.assertIn("on purpose", seen["error"])
         self.assertIn("cannot be shown", seen["image"])
 
