@@ -224,6 +224,8 @@ class BatchQueue:
         TypeError, ValueError
             For arguments of another kind or of different lengths, for a negative time, for an
             address of 0 or one that no GPU has. Nothing is copied then.
+        OverflowError
+            For an address, a size or a stream of more than 64 bits.
 
         Examples
         --------

@@ -11,6 +11,7 @@ from . import _dlpack, _sources
 from ._layout import Layout, Source
 from ._mapping import Mapping
 from ._naming import dtype_name, kind_of
+from ._numbers import unsigned
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -124,13 +125,22 @@ def expect_writable(to: Rows) -> None:
         )
 
 
+def _beyond_64_bits(array: npt.NDArray[Any]) -> Optional[int]:
+    """The place of the first of Python's integers that NumPy has no element for."""
+    if array.dtype == object:
+        for where, each in enumerate(array):
+            if isinstance(each, int) and each >= 1 << 64:
+                return where
+    return None
+
+
 def indices(name: str, given: npt.ArrayLike, of: Rows) -> npt.NDArray[np.int64]:
     """Which rows are meant, as the extension takes them.
 
     Raises
     ------
     IndexError
-        For a number that only unsigned integers have, which no array does.
+        For a number that only unsigned integers have, or more than 64 bits, which no array does.
     TypeError
         If they are not integers: booleans, which would mean a mask, are none.
     ValueError
@@ -141,10 +151,12 @@ def indices(name: str, given: npt.ArrayLike, of: Rows) -> npt.NDArray[np.int64]:
         raise ValueError(f"{name} has {array.ndim} axes: it must have one")
     if array.size == 0:
         return np.empty(0, np.int64)  # an empty list has elements of float
-    if array.dtype.kind not in "iu":
+    where = _beyond_64_bits(array)
+    if where is None and array.dtype.kind not in "iu":
         raise TypeError(f"{name} has elements of {array.dtype}: row numbers are integers")
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
         where = int(np.argmax(array > np.iinfo(np.int64).max))
+    if where is not None:
         raise IndexError(
             f"{name}[{where}] is {array[where]}, and {of.name} has {of.length} rows"
         )
@@ -152,12 +164,18 @@ def indices(name: str, given: npt.ArrayLike, of: Rows) -> npt.NDArray[np.int64]:
 
 
 def addresses(name: str, given: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Addresses or sizes, as the extension takes them: their bits. Raises as `indices`."""
+    """Addresses or sizes, as the extension takes them: their bits.
+
+    Raises as `indices`, and OverflowError for more than 64 bits.
+    """
     array = np.asarray(given)
     if array.ndim != 1:
         raise ValueError(f"{name} has {array.ndim} axes: it must have one")
     if array.size == 0:
         return np.empty(0, np.int64)
+    where = _beyond_64_bits(array)
+    if where is not None:
+        unsigned(array[where], f"{name}[{where}]")
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has elements of {array.dtype}: give integers")
     return np.ascontiguousarray(array, np.int64)

@@ -44,6 +44,7 @@ def refused(gpu, host):
     ([0, 8], r"from_rows\[1\] is 8, and from_ has 8 rows"), ([1 << 62], "from_ has 8 rows"),
     (np.array([1 << 63], "u8"), r"from_rows\[0\] is 9223372036854775808, and from_ has 8 rows"),
     (np.array([0, (1 << 64) - 1], "u8"), r"from_rows\[1\] is 18446744073709551615, and from_ has 8 rows"),
+    ([0, 1 << 64], r"from_rows\[1\] is 18446744073709551616, and from_ has 8 rows"),
 ])
 def test_a_wrong_source(refused, gpu, host, indices, said):
     refused(IndexError, said, lambda: barmap.copy_rows(host, gpu, from_rows=indices))
@@ -258,6 +259,7 @@ def test_rows_of_nothing_are_looked_for_too(host):
     ({"at_most": -1}, ValueError), ({"at_most": float("nan")}, ValueError), ({"at_most": "1"}, TypeError),
     ({"to": [0]}, ValueError), ({"from_": [-1]}, ValueError),
     ({"sizes": [-1]}, ValueError), ({"sizes": [1 << 63]}, ValueError),
+    ({"to": [1 << 64]}, OverflowError), ({"sizes": [1 << 70]}, OverflowError), ({"to": [None]}, TypeError),
 ])
 def test_pieces_that_are_refused(gpu, host, change, error):
     queue = barmap.batch_queue()
