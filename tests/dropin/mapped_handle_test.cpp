@@ -109,6 +109,22 @@ TEST(mapped_handle, is_refused_in_a_child_and_stays_in_use) {
     free_handle(handle);
 }
 
+TEST(mapped_handle, is_refused_in_a_child_however_many_there_are) {
+    std::array<std::byte, 64> gpu{}, host{};
+    std::vector<unsigned long> handles;
+    for (std::size_t i = 0; i < 3 * detail::slots_per_block; ++i) {
+        handles.push_back(allocate_handle());
+        publish_handle(handles.back(), gpu.data(), gpu.size(), any_mapping());
+    }
+    lock_handles();
+    void_all_handles();
+    unlock_handles();
+    for (unsigned long const each : handles) {
+        EXPECT_EQ(copied(each, gpu.data(), host.data(), 1), refused) << each;
+        free_handle(each);
+    }
+}
+
 TEST(mapped_handle, is_never_given_out_twice_and_gives_its_place_to_others) {
     unsigned long const first = allocate_handle();
     free_handle(first);
