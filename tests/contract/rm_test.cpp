@@ -325,7 +325,13 @@ TEST_F(rm_test, a_coherent_gpu_is_cached_unless_the_pcie_path_is_forced) {
             auto const mapped = pinned->map();
             EXPECT_EQ(mapped->kind,
                       coherent && !force ? cache_kind::cached : cache_kind::write_combining);
-            EXPECT_EQ(driver().last_map_flags(), (6u << 23) | (force ? 2u << 20 : 0u));
+            auto const flags = (6u << 23) | (force ? 2u << 20 : 0u);
+            EXPECT_EQ(driver().last_map_flags(), flags);
+            backend::shared_memory shared = pinned->share();
+            shared.gpu = gpu.pci;
+            auto const opened = backend::open_rm(std::move(shared));
+            EXPECT_EQ(opened->map()->kind, mapped->kind);
+            EXPECT_EQ(driver().last_map_flags(), flags) << "also where it is opened";
         }
 }
 
