@@ -2,6 +2,7 @@
 #include "contract/batch_fixture.hpp"
 
 #include <map>
+#include <tuple>
 
 /// The queues of CUDA's own copies.
 namespace barmap::contract {
@@ -62,6 +63,27 @@ TEST(batch_queue_test, tries_the_batch_call_before_the_first_batch) {
     };
     batch_program const p;
     EXPECT_GT(tried, 0);
+}
+
+// CUDA's call takes none of them, and that of each thread is another stream in another thread.
+TEST(batch_queue_test, the_batch_call_gets_no_default_stream) {
+    engine_machine machine("driver");
+    batch_program p;
+    static int calls, of_default;
+    calls = of_default = 0;
+    changed_driver watching;
+    watching->memcpy_batch_async = [](auto... arguments) {
+        auto const given = std::get<sizeof...(arguments) - 1>(std::tuple(arguments...));
+        ++calls;
+        of_default += reinterpret_cast<std::uintptr_t>(given) <= 2;
+        return changed_driver::real.memcpy_batch_async(arguments...);
+    };
+    for (std::uintptr_t const each : {0, 1, 2}) {
+        auto* const stream = reinterpret_cast<CUstream>(each);
+        p.expect_done(p.queue.submit(p.pieces(5, 100), after{stream}, then{stream}));
+    }
+    EXPECT_EQ(calls, 3);
+    EXPECT_EQ(of_default, 0);
 }
 
 // The first copy is refused behind a stream that has not come: nothing is in flight.
