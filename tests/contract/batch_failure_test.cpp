@@ -189,6 +189,25 @@ TEST(batch_failure_test, what_stalls_or_is_never_fetched_is_late) {
     EXPECT_EQ(p.report("channel").failures, 2u);
 }
 
+// The thread that watches sleeps by then.
+TEST(batch_failure_test, what_stalls_after_a_quiet_time_is_late) {
+    engine_machine machine(nullptr);
+    batch_program p;
+    p.expect_to_work(1);
+    std::this_thread::sleep_for(1500ms); // it looks 500 times, 2 ms apart
+    machine.gpu().stall();
+    batch_ticket const late = p.queue.submit(p.pieces(5, 100));
+    bool is_known = false;
+    for (int i = 0; i < 100 && !is_known; ++i)
+        try {
+            EXPECT_FALSE(p.queue.wait(late, 100ms));
+        } catch (error const& failure) {
+            is_known = failure.code() == errc::copy_unfinished;
+        }
+    EXPECT_TRUE(is_known);
+    machine.gpu().resume();
+}
+
 TEST(batch_failure_test, says_whether_the_stream_or_the_copy_was_late) {
     engine_machine machine(nullptr);
     device_block const block(4096);
