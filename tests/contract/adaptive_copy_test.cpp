@@ -193,6 +193,19 @@ TEST_P(adaptive_copy_test, copies_directly_to_and_from_host_buffers) {
     EXPECT_EQ(machine_->held(), before);
 }
 
+TEST_P(adaptive_copy_test, host_buffers_are_pinned_for_every_context) {
+    device const gpu = device::open(0);
+    static unsigned flags;
+    flags = 0;
+    changed_driver watching;
+    watching->mem_host_register = [](void* memory, std::size_t bytes, unsigned given) {
+        flags = given;
+        return changed_driver::real.mem_host_register(memory, bytes, given);
+    };
+    (void)gpu.allocate_host(mib);
+    EXPECT_EQ(flags, 1u) << "CU_MEMHOSTREGISTER_PORTABLE";
+}
+
 TEST_P(adaptive_copy_test, copies_to_chunks_in_a_row) {
     device const gpu = device::open(0);
     virtual_block block(0, {2 * mib, 4 * mib, 2 * mib});
