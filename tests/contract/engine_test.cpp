@@ -160,6 +160,31 @@ TEST_P(engine_test, takes_submissions_without_waiting_for_them) {
     EXPECT_TRUE(read_by_driver(a.block.address(), mib) == sent);
 }
 
+// Else the memory of a chunk would stay when the program has freed it.
+TEST_P(held_engine_test, keeps_no_reference_to_a_chunk) {
+    auto const which = started();
+    virtual_block const block(0, {2 * mib, 4 * mib});
+    cuda::memory const memory = cuda::describe(block.address() + 100, 5 * mib);
+    static int references;
+    references = 0;
+    changed_driver counting;
+    counting->mem_retain_allocation_handle = [](auto... arguments) {
+        CUresult const result = changed_driver::real.mem_retain_allocation_handle(arguments...);
+        references += result == cuda::success;
+        return result;
+    };
+    counting->mem_release = [](auto... arguments) {
+        CUresult const result = changed_driver::real.mem_release(arguments...);
+        references -= result == cuda::success;
+        return result;
+    };
+    std::unique_ptr<engine::reachable> held = which->hold(memory);
+    EXPECT_TRUE(held);
+    EXPECT_EQ(references, 0) << "beside its own addresses";
+    held.reset();
+    EXPECT_EQ(references, 0);
+}
+
 TEST_P(engine_test, leaves_nothing_behind) {
     (void)started(); // what CUDA keeps after its first use
     fake::left_over const before = machine_->held();
