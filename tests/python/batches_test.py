@@ -362,6 +362,9 @@ def test_rows_stay_inside_a_gpu(memory):
     barmap.copy_rows(cache, cache, [5, 6, 20], [30, 31, 0])
     values[[5, 6, 20]] = values[[30, 31, 0]]
     assert (now(cache) == values).all()
+    barmap.copy_rows(cache, cache, [10, 12], [11, 13])  # the rows read and written touch
+    values[[10, 12]] = values[[11, 13]]
+    assert (now(cache) == values).all()
 
 
 TWO_GPUS = """
@@ -402,7 +405,11 @@ class Default:
     def __init__(self, ordinal):
         self.cuda_stream, self.device_index = 0, ordinal
 
-for stream, by in ((None, 0), (Default(0), 0), (Default(1), 1), (0, 0), (Stream(0), 0), (Stream(1), 1)):
+class CupyNull: # of any GPU
+    ptr, device_id = 0, -1
+
+for stream, by in ((None, 0), (Default(0), 0), (Default(1), 1), (0, 0), (CupyNull(), 0), (Stream(0), 0),
+                   (Stream(1), 1)):
     before = taken()
     blocks[1].put(bytes(4096))
     barmap.copy_rows(second, first, [1, 3], [2, 0], stream=stream)

@@ -176,6 +176,8 @@ def test_set_val():
     with pytest.warns(RuntimeWarning, match="outside"):
         assert a.set_val(6, 1) == 1
     assert a.last_status == 1
+    a[1, 0] = 5
+    assert a.last_status == 0
 
 
 def test_types_that_are_not_supported():
