@@ -3,7 +3,9 @@
 
 #include "entry.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <list>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -13,29 +15,102 @@ namespace {
 
 constexpr int nothing = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
+/// Ranges of device addresses that were freed. They stay reserved, so that they go to the next GPU
+/// memory of their size, and to nothing else of the process. Guarded by the world's mutex.
+class freed_addresses {
+public:
+    /// The range that was freed last, or the one with the wish in it. @return 0 if there is none
+    static CUdeviceptr take(std::uint64_t bytes, std::uint64_t alignment, CUdeviceptr wish) {
+        auto& kept = all();
+        auto const fits = [&](range const& one) {
+            return wish ? wish - one.base < one.bytes && bytes <= one.bytes - (wish - one.base)
+                        : one.bytes == bytes && one.base % alignment == 0;
+        };
+        auto const last = std::find_if(kept.rbegin(), kept.rend(), fits);
+        if (last == kept.rend()) {
+            if (wish)
+                release([&](range const& one) {
+                    return one.base < wish + bytes && wish < one.base + one.bytes;
+                });
+            return 0;
+        }
+        auto const [base, size] = *last;
+        auto const at = kept.erase(std::next(last).base());
+        CUdeviceptr const taken = wish ? wish : base;
+        std::uint64_t const before = taken - base, after = size - before - bytes;
+        if (after)
+            kept.insert(at, {taken + bytes, after});
+        if (before)
+            kept.insert(at, {base, before});
+        return taken;
+    }
+    static void keep(CUdeviceptr base, std::uint64_t bytes) {
+        constexpr std::size_t most = 1024;
+        all().push_back({base, bytes});
+        if (all().size() > most) {
+            unmap(all().front());
+            all().pop_front();
+        }
+    }
+    static void release_all() {
+        release([](range const&) { return true; });
+    }
+
+private:
+    struct range {
+        CUdeviceptr base;
+        std::uint64_t bytes;
+    };
+    static std::list<range>& all() noexcept {
+        static auto& kept = *new std::list<range>;
+        return kept;
+    }
+    static void unmap(range const& one) { munmap(reinterpret_cast<void*>(one.base), one.bytes); }
+    template <typename Which>
+    static void release(Which which) {
+        all().remove_if([&](range const& one) {
+            if (!which(one))
+                return false;
+            unmap(one);
+            return true;
+        });
+    }
+};
+
 std::byte* map_nothing(std::uint64_t bytes, void* wish = nullptr) {
-    void* const at = mmap(wish, bytes, PROT_NONE, nothing, -1, 0);
+    void* at = mmap(wish, bytes, PROT_NONE, nothing, -1, 0);
+    if (at == MAP_FAILED) { // under a limit of the process's addresses
+        freed_addresses::release_all();
+        at = mmap(wish, bytes, PROT_NONE, nothing, -1, 0);
+    }
     require(at != MAP_FAILED, cuda::error_out_of_memory);
     return static_cast<std::byte*>(at);
+}
+
+CUdeviceptr new_addresses(std::uint64_t bytes, std::uint64_t alignment, CUdeviceptr wish) {
+    auto const page = std::uint64_t(sysconf(_SC_PAGESIZE));
+    std::uint64_t const slack = alignment > page ? alignment : 0;
+    std::byte* const start = map_nothing(bytes + slack, reinterpret_cast<void*>(wish));
+    auto const first = reinterpret_cast<std::uint64_t>(start);
+    CUdeviceptr const base = round_up(first, alignment);
+    if (base > first)
+        munmap(start, base - first);
+    if (std::uint64_t const after = first + bytes + slack - (base + bytes))
+        munmap(reinterpret_cast<void*>(base + bytes), after);
+    return base;
 }
 
 } // namespace
 
 reservation::reservation(std::uint64_t bytes, std::uint64_t alignment, CUdeviceptr wish)
     : size_(bytes) {
-    auto const page = std::uint64_t(sysconf(_SC_PAGESIZE));
-    std::uint64_t const slack = alignment > page ? alignment : 0;
-    std::byte* const start = map_nothing(bytes + slack, reinterpret_cast<void*>(wish));
-    auto const first = reinterpret_cast<std::uint64_t>(start);
-    base_ = round_up(first, alignment);
-    if (base_ > first)
-        munmap(start, base_ - first);
-    if (std::uint64_t const after = first + bytes + slack - (base_ + bytes))
-        munmap(reinterpret_cast<void*>(base_ + bytes), after);
+    base_ = freed_addresses::take(bytes, alignment, wish);
+    if (!base_)
+        base_ = new_addresses(bytes, alignment, wish);
     try {
         view_ = map_nothing(bytes);
     } catch (...) {
-        munmap(reinterpret_cast<void*>(base_), size_);
+        freed_addresses::keep(base_, size_);
         throw;
     }
     views().emplace(reinterpret_cast<std::uint64_t>(view_), size_);
@@ -53,7 +128,7 @@ std::map<std::uint64_t, std::uint64_t>& reservation::views() noexcept {
 }
 
 reservation::~reservation() {
-    munmap(reinterpret_cast<void*>(base_), size_);
+    freed_addresses::keep(base_, size_);
     munmap(view_, size_);
     views().erase(reinterpret_cast<std::uint64_t>(view_));
     all().erase(this);

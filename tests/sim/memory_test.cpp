@@ -34,6 +34,45 @@ TEST_F(sim_memory, small_allocations_share_an_object_and_large_ones_do_not) {
     EXPECT_EQ(allocate(100), first) << "freed room is used again";
 }
 
+/// Whether the system gives the program these addresses, which it asks for.
+bool gives_the_program(CUdeviceptr address, std::size_t bytes) {
+    auto* const wish = reinterpret_cast<void*>(address);
+    void* const got = mmap(wish, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(got, bytes);
+    return got == wish;
+}
+
+TEST_F(sim_memory, freed_addresses_go_to_the_next_gpu_memory_of_that_size_only) {
+    CUdeviceptr const gone = allocate(6 << 20);
+    EXPECT_EQ(cu().mem_free(gone), success);
+    EXPECT_FALSE(gives_the_program(gone, 6 << 20));
+    CUdeviceptr const larger = allocate(8 << 20), smaller = allocate(4 << 20);
+    EXPECT_NE(larger, gone);
+    EXPECT_NE(smaller, gone);
+    CUdeviceptr reserved = 0;
+    ASSERT_EQ(cu().mem_address_reserve(&reserved, 6 << 20, 0, 0, 0), success);
+    EXPECT_EQ(reserved, gone);
+    EXPECT_EQ(cu().mem_address_free(reserved, 6 << 20), success);
+    EXPECT_EQ(allocate(6 << 20), gone);
+    for (CUdeviceptr const each : {gone, larger, smaller})
+        EXPECT_EQ(cu().mem_free(each), success);
+}
+
+TEST_F(sim_memory, reservations_get_freed_addresses_that_they_ask_for) {
+    CUdeviceptr base = 0, part = 0;
+    ASSERT_EQ(cu().mem_address_reserve(&base, 6 << 20, 0, 0, 0), success);
+    EXPECT_EQ(cu().mem_address_free(base, 6 << 20), success);
+    ASSERT_EQ(cu().mem_address_reserve(&part, 2 << 20, 0, base + (2 << 20), 0), success);
+    EXPECT_EQ(part, base + (2 << 20));
+    EXPECT_FALSE(gives_the_program(base, 2 << 20));
+    EXPECT_FALSE(gives_the_program(base + (4 << 20), 2 << 20));
+    EXPECT_EQ(cu().mem_address_free(part, 2 << 20), success);
+    // Three freed ranges, side by side.
+    ASSERT_EQ(cu().mem_address_reserve(&part, 6 << 20, 0, base, 0), success);
+    EXPECT_EQ(part, base);
+    EXPECT_EQ(cu().mem_address_free(part, 6 << 20), success);
+}
+
 // A large allocation's object ends with its last 4 KiB, wherever it is asked for.
 TEST_F(sim_memory, objects_end_as_drivers_make_them_end) {
     struct {
