@@ -2,11 +2,14 @@
 #include "contract/checkpoint_of_cuda.hpp"
 #include "contract/machine.hpp"
 #include "driver/cuda/types.hpp"
+#include "fake/gdrdrv_driver.hpp"
 #include "map/gdrdrv/gdrdrv_abi.hpp"
 #include "shared/changed_calls.hpp"
 
 #include <barmap/checkpoint.hpp>
 
+#include <map>
+#include <string>
 #include <string_view>
 
 /// Drivers that restore something else than they were told to save: pins and mappings do not take
@@ -110,6 +113,31 @@ TEST_P(checkpoint_caching_test, memory_that_is_cached_in_another_way_is_refused)
                        "map GPU memory as it was mapped before", "map again");
     }
     expect_to_come_back();
+}
+
+// They were started, and there is nothing to restore of them.
+TEST(checkpoint_backends, that_are_absent_or_broken_stay_so) {
+    machine machine("610");
+    machine.add<fake::gdrdrv_driver>({.major = 3}); // unknown: broken
+    machine.use();
+    device const gpu = device::open(0);
+    auto const states = [&] {
+        std::map<std::string, backend_state> result;
+        for (backend_report const& each : gpu.backends())
+            result[each.name] = each.state;
+        return result;
+    };
+    auto const before = states();
+    EXPECT_EQ(before.at("gdrdrv"), backend_state::broken);
+    EXPECT_EQ(before.at("rm"), backend_state::absent);
+    pin const memory = gpu.allocate(mib);
+    mapping const map = memory.map();
+    EXPECT_EQ(map.backend(), "dmabuf");
+    checkpoint_prepare();
+    checkpoint_of_cuda::whole();
+    checkpoint_restore();
+    EXPECT_EQ(states(), before);
+    expect_same_memory(map, memory.gpu_address(), 1);
 }
 
 } // namespace

@@ -126,6 +126,18 @@ TEST_F(event_test, an_unknown_event_is_not_taken_for_another) {
     expect_event(pinned, block.address(), mib, 2);
 }
 
+TEST_F(event_test, half_an_event_is_none) {
+    boot();
+    device_block const block(mib);
+    pin const pinned = device::open(0).pin(block.address(), mib, {.events = true});
+    driver_->tell_half();
+    refusal const seen = refusal_of([&] { (void)pinned.next_event(); });
+    EXPECT_EQ(seen.code, std::error_code(EIO, std::system_category())) << seen.text;
+    EXPECT_NE(seen.text.find("read an event"), std::string::npos) << seen.text;
+    driver_->take_away();
+    expect_event(pinned, block.address(), mib, 1);
+}
+
 TEST_F(event_test, the_descriptor_goes_with_the_pin_and_its_mappings) {
     boot();
     device_block const block(mib);

@@ -91,6 +91,12 @@ public:
             }
     }
 
+    void tell_half() {
+        gdrdrv_abi::event const event{};
+        if (events_in_ >= 0 && ::write(events_in_, &event, sizeof(event) / 2) != sizeof(event) / 2)
+            refuse("an event that has no room", 0);
+    }
+
     void tell_lost(std::uint64_t events) {
         sequence_ += events;
         tell({0, static_cast<std::uint32_t>(gdrdrv_abi::event_reason::overflow), 0, 0, events, sequence_});
@@ -346,6 +352,12 @@ void gdrdrv_driver::tell_unknown() {
     std::lock_guard const hold(kernel_.lock());
     for (file* each : files_)
         each->tell_of_pins(static_cast<std::uint32_t>(gdrdrv_abi::event_reason::overflow) + 1);
+}
+
+void gdrdrv_driver::tell_half() {
+    std::lock_guard const hold(kernel_.lock());
+    for (file* each : files_)
+        each->tell_half();
 }
 
 void gdrdrv_driver::lose(std::uint64_t events) {

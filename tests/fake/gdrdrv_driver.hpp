@@ -43,6 +43,9 @@ public:
     /// Puts an event for each pin into its file, of a kind that a later module may have.
     void tell_unknown();
 
+    /// Puts the first half of an event into each file.
+    void tell_half();
+
     /// Puts a record into each file, of so many events that were lost.
     void lose(std::uint64_t events);
 

@@ -3,6 +3,8 @@
 
 #include "fake/instant_engine.hpp"
 
+#include <barmap/error.hpp>
+
 #include <chrono>
 #include <functional>
 #include <future>
@@ -20,9 +22,12 @@ class counting_engine final : public fake::instant_engine {
 public:
     explicit counting_engine(unsigned& reached) : reached_(reached) {}
     std::function<void()> meanwhile; ///< run once, while memory is being reached
+    bool refuses = false;
 
     std::unique_ptr<engine::reachable> reach_pinned(std::span<std::byte> memory) override {
         ++reached_;
+        if (refuses)
+            throw error(errc::unsupported_memory, "reach host memory", "", "");
         if (auto const run = std::exchange(meanwhile, nullptr))
             run();
         return reach(memory);
@@ -68,6 +73,22 @@ TEST_F(pinned_host_test, each_engine_reaches_memory_once) {
         }
     EXPECT_EQ(first.reached, memory_.size());
     EXPECT_EQ(second.reached, memory_.size());
+}
+
+// As memory of a device, which CUDA registers and a channel refuses: each try is a call of the
+// driver.
+TEST_F(pinned_host_test, memory_out_of_an_engines_reach_is_tried_once) {
+    one_engine by, other;
+    by.engine->refuses = true;
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(find(by, 0), 0u);
+    EXPECT_EQ(by.reached, 1u);
+    EXPECT_EQ(find(by, 1), 0u) << "of each allocation";
+    EXPECT_EQ(by.reached, 2u);
+    EXPECT_EQ(find(other, 0), 1u) << "by each engine";
+    by.engine->refuses = false;
+    EXPECT_EQ(find(by, 0), 0u);
+    EXPECT_EQ(by.reached, 2u);
 }
 
 TEST_F(pinned_host_test, an_engine_that_was_retired_is_not_kept) {
