@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "contract/memcpy_fixture.hpp"
+#include "shared/cancelled_thread.hpp"
 #include "shared/in_child.hpp"
 
 /// Each reason for which libbarmap-memcpy leaves a batch to the driver. What a program gets is what
@@ -310,6 +311,27 @@ TEST_F(memcpy_reason, a_forked_child) {
                         ::_exit(0);
                 }));
     m_.expect_taken(good());
+}
+
+// As any of CUDA's calls may; an unwinding thread would end the process at the first noexcept.
+TEST_F(memcpy_reason, a_cancelled_thread_ends_after_the_call) {
+    CUcontext context = nullptr;
+    expect_success(cuda::api().ctx_get_current(&context));
+    copies const given = good();
+    changed_driver ending;
+    ending->stream_is_capturing = [](CUstream stream, int* status) {
+        ::pthread_testcancel();
+        return changed_driver::real.stream_is_capturing(stream, status);
+    };
+    std::optional<CUresult> result;
+    EXPECT_TRUE(returns_to_a_cancelled_thread([&] {
+        expect_success(cuda::api().ctx_set_current(context));
+        result = memcpy_dropin::take(given.call());
+    }));
+    EXPECT_EQ(result, cuda::success);
+    stream_.synchronize();
+    ending.restore();
+    m_.expect_taken(given);
 }
 
 TEST_F(memcpy_reason, calls_of_its_own) {

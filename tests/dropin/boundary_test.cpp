@@ -2,6 +2,7 @@
 #include "boundary.hpp"
 
 #include "driver/cuda/types.hpp"
+#include "shared/cancelled_thread.hpp"
 
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -71,6 +72,18 @@ TEST(boundary, lets_no_exception_through) {
     log(severity::warning, "no failure");
     EXPECT_EQ(heard, "not now");
     failure_listener = nullptr;
+}
+
+TEST(boundary, a_cancelled_thread_ends_after_the_call) {
+    int answer = 0;
+    auto const call = [&] {
+        answer = guarded([] {
+            ::pthread_testcancel();
+            return 7;
+        });
+    };
+    EXPECT_TRUE(test::returns_to_a_cancelled_thread(call));
+    EXPECT_EQ(answer, 7);
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "machine.hpp"
 
+#include "shared/cancelled_thread.hpp"
+
 #include <cstdlib>
 #include <limits>
 #include <string_view>
@@ -24,6 +26,11 @@ TEST_P(error_test, an_unknown_device) {
     vkgdr_t const by_number_ignored = vkgdr_open(-1, by_context);
     EXPECT_NE(by_number_ignored, nullptr) << last_error();
     vkgdr_close(by_number_ignored);
+}
+
+TEST_P(error_test, a_cancelled_thread_ends_after_the_call) {
+    // It opens files, which ends such threads.
+    EXPECT_TRUE(returns_to_a_cancelled_thread([] { opened const gpu(0); }));
 }
 
 TEST_P(error_test, no_current_context) {
