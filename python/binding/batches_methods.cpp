@@ -215,7 +215,7 @@ void copy_rows(axis const& to, optional_numbers const& to_rows, bool to_is_on_gp
         std::optional<int> const gpu_of_target = gpu_of(target, to_is_on_gpu, row_bytes);
         std::optional<int> const gpu_of_source = gpu_of(source, from_is_on_gpu, row_bytes);
         if (stream && !gpu_of_stream && is_ambiguous(*stream, gpu_of_target, gpu_of_source))
-            gpu_of_stream = cuda::gpu_of(static_cast<CUstream>(stream_of(*stream)));
+            gpu_of_stream = cuda::ordinal_of(static_cast<CUstream>(stream_of(*stream)));
         // Between two GPUs the source's pushes: NVIDIA's own kernel driver (uvm_hal_*_ce.c) makes
         // no copy engine read another GPU's memory.
         engine = &batches::of(gpu_of_stream   ? *gpu_of_stream

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/cuda_context.hpp"
 
+#include "driver/cuda/current_gpu.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <set>
 
 namespace barmap::runtime {
@@ -22,7 +24,7 @@ std::atomic<unsigned> all_resets{0};
 /// Devices whose primary context is retained here. Never destroyed.
 struct retained_devices {
     std::mutex lock;
-    std::set<int> devices;
+    std::set<CUdevice> devices;
 };
 retained_devices& retained() {
     static auto* const instance = new retained_devices;
@@ -30,7 +32,7 @@ retained_devices& retained() {
 }
 
 /// Makes the primary context live; retains it unless that was done before.
-CUresult revive(int device, CUcontext& primary) {
+CUresult revive(CUdevice device, CUcontext& primary) {
     cuda::driver_api const& cu = cuda::api();
     std::lock_guard const guard(retained().lock);
     if (CUresult const failed = cu.primary_ctx_retain(&primary, device))
@@ -47,8 +49,11 @@ status device_of_thread(int& device) {
     CUcontext now = nullptr;
     if (CUresult const failed = cu.ctx_get_current(&now))
         return from_driver(failed);
-    if (!now || cu.ctx_get_device(&device) != cuda::success)
-        device = here.device;
+    CUdevice handle = -1;
+    std::optional<int> found;
+    if (now && cu.ctx_get_device(&handle) == cuda::success)
+        found = cuda::ordinal_with(handle);
+    device = found.value_or(here.device);
     return success;
 }
 
@@ -58,8 +63,11 @@ status use_device(int device) {
         return from_driver(failed);
     if (device < 0 || device >= count)
         return invalid_device;
+    CUdevice handle = -1;
     CUcontext primary = nullptr;
-    CUresult answer = revive(device, primary);
+    CUresult answer = cuda::api().device_get(&handle, device);
+    if (answer == cuda::success)
+        answer = revive(handle, primary);
     if (answer == cuda::success)
         answer = cuda::api().ctx_set_current(primary);
     if (answer == cuda::success)
@@ -80,7 +88,7 @@ status enter() {
     unsigned const resets = all_resets.load(std::memory_order_relaxed);
     if (now && here.resets == resets)
         return success;
-    int device = -1;
+    CUdevice device = -1;
     if (!now || cu.ctx_get_device(&device) != cuda::success)
         return use_device(here.device);
     // What is current may be the primary context that was reset: with the next retain it lives
@@ -97,16 +105,19 @@ status end_device() {
     if (status const failed = device_of_thread(device))
         return failed;
     cuda::driver_api const& cu = cuda::api();
-    CUresult answer = cuda::success;
+    CUdevice handle = -1;
+    CUresult answer = cu.device_get(&handle, device);
+    if (answer != cuda::success)
+        return from_driver(answer);
     {
         std::lock_guard const guard(retained().lock);
-        if (retained().devices.erase(device) != 0)
-            cu.primary_ctx_release(device);
+        if (retained().devices.erase(handle) != 0)
+            cu.primary_ctx_release(handle);
         unsigned flags = 0;
         int others_use_it = 1;
-        cu.primary_ctx_get_state(device, &flags, &others_use_it);
+        cu.primary_ctx_get_state(handle, &flags, &others_use_it);
         if (others_use_it)
-            answer = cu.primary_ctx_reset(device);
+            answer = cu.primary_ctx_reset(handle);
         all_resets.fetch_add(1, std::memory_order_relaxed);
     }
     here.device = device;

@@ -9,10 +9,12 @@
 #include "base/log.hpp"
 #include "base/no_cancellation.hpp"
 #include "driver/cuda/context_scope.hpp"
+#include "driver/cuda/current_gpu.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <atomic>
 #include <exception>
+#include <optional>
 
 namespace barmap::memcpy_dropin {
 namespace {
@@ -54,13 +56,12 @@ CUcontext context_of(CUstream stream) {
     return of_stream;
 }
 
-/// The GPU of the current context. @throws error
-gpu_batches* current_gpu(int& ordinal) {
+/// The GPU of the current context, or nothing where CUDA does not say. @throws error
+std::optional<CUdevice> current_gpu() {
     CUdevice device = -1;
     if (cuda::api().ctx_get_device(&device) != cuda::success)
-        return nullptr;
-    ordinal = device;
-    return gpu_batches::of(device);
+        return std::nullopt;
+    return device;
 }
 
 /// Whether there is a primary context, which barmap is not to be the first to make.
@@ -86,9 +87,10 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     if (!context)
         return reason::other_context;
     cuda::context_scope const scope(context);
-    int ordinal = 0;
-    gpu_batches* const gpu = current_gpu(ordinal);
-    if (!gpu || !has_primary_context(ordinal))
+    std::optional<CUdevice> const device = current_gpu();
+    gpu_batches* const gpu =
+        device ? gpu_batches::of(cuda::ordinal_with(*device).value_or(-1)) : nullptr;
+    if (!gpu || !has_primary_context(*device))
         return reason::other_context;
     switch (gpu->now()) {
     case gpu_batches::state::idle:
@@ -106,7 +108,7 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
     if (context != gpu->context())
         return reason::other_context;
     // Asked again for each batch: memory that was pinned yesterday may be pageable today.
-    cuda::address_ranges asked(cuda::device_with(ordinal));
+    cuda::address_ranges asked(*device);
     judged_batch batch;
     if (auto const why = judge_first(call, asked, batch))
         return why;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "contract/machine.hpp"
+#include "contract/batch_fixture.hpp"
+#include "contract/exchanged_handles.hpp"
+#include "driver/cuda/address_ranges.hpp"
+#include "driver/cuda/stream_gpu.hpp"
 #include "shared/in_child.hpp"
 
 #include <barmap/signal.hpp>
 #include <barmap/step_tensors.hpp>
 
-#include <array>
 #include <atomic>
 #include <span>
 #include <thread>
@@ -57,35 +59,7 @@ protected:
     }
     static void release() { released_ = true; }
 
-    /// From now on the driver's handle of GPU 0 is that of GPU 1 and the other way round, and the
-    /// primary contexts that are asked for are counted by handle.
-    static void exchange_handles() {
-        static cuda::driver_api table;
-        static decltype(table.pointer_get_attributes) attributes;
-        static decltype(table.primary_ctx_retain) retain;
-        table = cuda::api();
-        attributes = table.pointer_get_attributes;
-        retain = table.primary_ctx_retain;
-        retained_ = {};
-        table.device_get = [](CUdevice* handle, int ordinal) {
-            *handle = 1 - ordinal;
-            return cuda::success;
-        };
-        table.pointer_get_attributes = [](unsigned count, int* names, void** values,
-                                          CUdeviceptr address) {
-            CUresult const result = attributes(count, names, values, address);
-            for (unsigned i = 0; i < count; ++i)
-                if (names[i] == cuda::pointer_device_ordinal)
-                    *static_cast<int*>(values[i]) = 1 - *static_cast<int*>(values[i]);
-            return result;
-        };
-        table.primary_ctx_retain = [](CUcontext* context, CUdevice handle) {
-            ++retained_.at(static_cast<std::size_t>(handle));
-            return retain(context, handle);
-        };
-        cuda::replace_api(&table);
-    }
-    static inline std::array<unsigned, 2> retained_;
+    void use_gpu_0() { machine_->use(0); }
 
 private:
     static inline std::atomic<bool> held_, released_;
@@ -138,9 +112,8 @@ TEST_F(handle_test, a_gpu_that_hangs_on_a_thread_keeps_no_other_from_being_opene
     other.join();
 }
 
-// CUDA does not say that a GPU's handle is its ordinal.
 TEST_F(handle_test, a_gpu_is_named_to_the_driver_by_its_handle) {
-    exchange_handles();
+    exchanged_handles const exchanged;
     std::thread([&] { // without a context
         device const gpu = device::open(0);
         barmap::arena const words(gpu, 4096, 4096);
@@ -150,8 +123,22 @@ TEST_F(handle_test, a_gpu_is_named_to_the_driver_by_its_handle) {
         step_tensor const tensor{memory.gpu_address(), 64};
         step_inputs const steps(gpu, std::span(&tensor, 1), 2);
     }).join();
-    EXPECT_GT(retained_[1], 0u);
-    EXPECT_EQ(retained_[0], 0u);
+    EXPECT_GT(exchanged.retained[1], 0u);
+    EXPECT_EQ(exchanged.retained[0], 0u);
+}
+
+TEST_F(handle_test, the_gpu_of_a_handle_is_told_by_its_ordinal) {
+    use_gpu_0();
+    device_block const block(mib);
+    open_stream const stream; // of handle 0
+    exchanged_handles const exchanged;
+    EXPECT_EQ(device::current_ordinal(), 1);
+    EXPECT_EQ(cuda::ordinal_of(stream.get()), 1);
+    EXPECT_EQ(cuda::find_range(0, block.address()).side, cuda::memory_side::gpu);
+    EXPECT_EQ(cuda::find_range(1, block.address()).side, cuda::memory_side::apart);
+    batch_queue queue = device::open(0).batches();
+    expect_refusal([&] { (void)queue.submit({}, after{stream.get()}); }, errc::wrong_device,
+                   "the stream belongs to GPU 1, the batch queue to GPU 0");
 }
 
 } // namespace

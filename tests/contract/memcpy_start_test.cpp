@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "contract/exchanged_handles.hpp"
 #include "contract/memcpy_fixture.hpp"
 
 #include <csignal>
@@ -131,6 +132,17 @@ TEST(memcpy_gpus, a_stream_of_another_gpu_than_the_current_one) {
             read_by_driver(given.from[i], given.bytes[i]) ==
             std::vector<std::byte>(reinterpret_cast<std::byte*>(given.to[i]),
                                    reinterpret_cast<std::byte*>(given.to[i]) + given.bytes[i]));
+}
+
+TEST(memcpy_gpus, whose_handles_are_not_their_ordinals) {
+    set_environment("BARMAP_SIM_DEVICES", "2");
+    memcpy_program m("driver");
+    open_stream const stream;
+    copies const given{m.p.pieces(100, 200), stream.get()};
+    exchanged_handles const exchanged;
+    m.expect_left(given.call(), reason::starting);
+    EXPECT_EQ(m.wait_for_the_start(1), memcpy_dropin::gpu_batches::state::ready);
+    m.expect_taken(given);
 }
 
 TEST(memcpy_gpus, there_are_64_at_most) {

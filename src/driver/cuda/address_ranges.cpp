@@ -10,6 +10,11 @@
 namespace barmap::cuda {
 namespace {
 
+bool is_of(CUdevice gpu, int ordinal) noexcept {
+    CUdevice its = -1;
+    return api().device_get(&its, ordinal) == success && its == gpu;
+}
+
 /// Whether a GPU's page tables have another one's memory: by peer access, by access rights, or
 /// because it was opened there. Where the driver cannot be asked, they may.
 bool is_mapped_for(CUdevice gpu, CUdeviceptr address) noexcept {
@@ -38,7 +43,7 @@ address_range find_range(CUdevice of, CUdeviceptr address) noexcept {
         return {address, 1, memory_side::unknown};
     found.side = is_managed != 0              ? memory_side::both
                  : type != memory_type_device ? memory_side::host
-                 : found.ordinal == of        ? memory_side::gpu
+                 : is_of(of, found.ordinal)   ? memory_side::gpu
                  : is_mapped_for(of, address) ? memory_side::peer
                                               : memory_side::apart;
     found.is_synchronous = is_synchronous != 0;

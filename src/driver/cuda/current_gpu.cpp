@@ -10,6 +10,9 @@ namespace barmap::cuda {
 std::optional<int> ordinal_with(CUdevice handle) noexcept {
     driver_api const& cu = api();
     CUdevice found = -1;
+    // So far the two are the same on every driver, which saves a search.
+    if (handle > 0 && cu.device_get(&found, handle) == success && found == handle)
+        return handle;
     for (int ordinal = 0; cu.device_get(&found, ordinal) == success; ++ordinal)
         if (found == handle)
             return ordinal;

@@ -2,6 +2,7 @@
 #include "driver/cuda/stream_gpu.hpp"
 
 #include "driver/cuda/context_scope.hpp"
+#include "driver/cuda/current_gpu.hpp"
 #include "driver/cuda/driver_api.hpp"
 
 #include <cstdint>
@@ -30,6 +31,11 @@ std::optional<CUdevice> gpu_of(CUstream stream) noexcept {
         // The context is gone.
     }
     return std::nullopt;
+}
+
+std::optional<int> ordinal_of(CUstream stream) noexcept {
+    std::optional<CUdevice> const handle = gpu_of(stream);
+    return handle ? ordinal_with(*handle) : std::nullopt;
 }
 
 } // namespace barmap::cuda

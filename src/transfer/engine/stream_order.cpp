@@ -2,6 +2,7 @@
 #include "transfer/engine/stream_order.hpp"
 
 #include "driver/cuda/address_ranges.hpp"
+#include "driver/cuda/current_gpu.hpp"
 #include "driver/cuda/driver_api.hpp"
 #include "driver/cuda/stream_gpu.hpp"
 
@@ -10,6 +11,14 @@
 #include <string>
 
 namespace barmap::engine {
+namespace {
+
+/// As CUDA counts GPUs.
+std::string number_of(CUdevice gpu) {
+    return std::to_string(cuda::ordinal_with(gpu).value_or(-1));
+}
+
+} // namespace
 
 void check_stream(CUresult result) {
     cuda::check(result, "order a batch with a stream",
@@ -29,11 +38,12 @@ void expect_usable(stream_order const& order, CUdevice gpu) {
         if (!cuda::has_several_gpus())
             continue;
         if (CUdevice const its = cuda::gpu_of(*each).value_or(gpu); its != gpu)
-            throw error(errc::wrong_device, "order a batch with a stream", "",
-                        "the stream belongs to GPU " + std::to_string(its) +
-                            ", the batch queue to GPU " + std::to_string(gpu) +
-                            ": submit to the queue of the stream's GPU, or give a stream of the queue's "
-                            "GPU that waits for an event of that stream (cudaStreamWaitEvent)");
+            throw error(
+                errc::wrong_device, "order a batch with a stream", "",
+                "the stream belongs to GPU " + number_of(its) + ", the batch queue to GPU " +
+                    number_of(gpu) +
+                    ": submit to the queue of the stream's GPU, or give a stream of the queue's "
+                    "GPU that waits for an event of that stream (cudaStreamWaitEvent)");
     }
 }
 
