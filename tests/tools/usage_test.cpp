@@ -122,6 +122,10 @@ TEST(usage, a_subcommand_is_required) {
 TEST(usage, what_nothing_takes_is_named_with_what_was_probably_meant) {
     for (auto const& [arguments, says] : std::vector<std::pair<char const*, char const*>>{
              {"frob", "barmap: unknown subcommand frob; the subcommands are info, "},
+             {"help frob", "barmap: unknown subcommand frob; the subcommands are info, "},
+             {"help chekc", "barmap: unknown subcommand chekc; did you mean check?; "},
+             {"frob --help", "barmap: unknown subcommand frob; the subcommands are info, "},
+             {"-h frob", "barmap: unknown subcommand frob; the subcommands are info, "},
              {"chekc --device 0", "barmap: unknown subcommand chekc; did you mean check?; "},
              {"--versoin",
               "barmap: unknown option --versoin; did you mean --version?; see barmap --help\n"},
@@ -163,7 +167,8 @@ TEST(usage, prints_its_version) {
 
 TEST(usage, help_and_version_are_words_as_well) {
     EXPECT_EQ(barmap("version").out, barmap("--version").out);
-    EXPECT_EQ(barmap("help").out, barmap("--help").out);
+    for (char const* words : {"help", "help help", "help version"})
+        EXPECT_EQ(barmap(words).out, barmap("--help").out);
     outcome const of_one = barmap("help lat");
     EXPECT_EQ(of_one.exit_code, 0) << of_one.err;
     EXPECT_EQ(of_one.out, barmap("lat --help").out);

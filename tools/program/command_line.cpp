@@ -90,14 +90,17 @@ std::string explain_value(CLI::ParseError const& wrong) {
                      said.substr(begin, said.size() - missing.size() - begin));
 }
 
-/// The words of the line behind the program's name, where `help` and `version` stand for the options: `help lat` for
-/// `lat --help`.
+/// The words of the line behind the program's name, where `help` and `version` stand for the
+/// options: `help lat` for `lat --help`, `help help` for `--help`.
 std::vector<std::string> with_options(std::vector<std::string> const& line) {
     std::vector<std::string> words(line.begin() + std::min<std::size_t>(line.size(), 1), line.end());
     if (words.empty())
         return words;
     if (words.front() == "help") {
-        words.erase(words.begin());
+        auto const is_a_subcommand = [](std::string const& word) {
+            return word != "help" && word != "version";
+        };
+        words.erase(words.begin(), std::ranges::find_if(words, is_a_subcommand));
         words.emplace_back("--help");
     } else if (words.front() == "version") {
         words.front() = "--version";
@@ -128,6 +131,18 @@ std::string explain(CLI::App const& app, CLI::ParseError const& wrong) {
     return (words.empty() ? "give a subcommand"
                           : "unknown subcommand " + words.front() + guess(words.front(), names)) +
            "; the subcommands are " + list;
+}
+
+/// Whether the line begins with a word that is no subcommand, which CLI11 ignores where help is
+/// asked for.
+bool has_unknown_subcommand(CLI::App const& app) {
+    std::vector<std::string> const words = app.remaining(true);
+    return app.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-');
+}
+
+int refuse(CLI::App const& app, CLI::ParseError const& wrong) {
+    std::fputs(formatted("barmap: {}\n", explain(app, wrong)).c_str(), stderr);
+    return exit_usage;
 }
 
 } // namespace
@@ -277,14 +292,15 @@ int command_line::run() {
         std::vector<std::string> words = with_options(words_);
         std::reverse(words.begin(), words.end()); // as CLI11 takes them
         app_->parse(std::move(words));
-    } catch (CLI::CallForHelp const&) {
+    } catch (CLI::CallForHelp const& asked) {
+        if (has_unknown_subcommand(*app_))
+            return refuse(*app_, asked);
         std::fputs(fold(app_->help()).c_str(), stdout);
         return exit_ok;
     } catch (CLI::Success const& version) {
         return app_->exit(version);
     } catch (CLI::ParseError const& wrong) {
-        std::fputs(formatted("barmap: {}\n", explain(*app_, wrong)).c_str(), stderr);
-        return exit_usage;
+        return refuse(*app_, wrong);
     }
     return chosen_();
 }
