@@ -8,6 +8,7 @@
 #include "fake/instant_engine.hpp"
 #include "transfer/engine/cuda_addresses.hpp"
 #include "transfer/engine/engine_self_test.hpp"
+#include "transfer/engine/held_memory.hpp"
 #include "transfer/engine/transfer.hpp"
 
 #include <algorithm>
@@ -70,6 +71,20 @@ class channel_engine_test : public engine_test {};
 INSTANTIATE_TEST_SUITE_P(ways, channel_engine_test,
                          testing::Values(held_ways().back(), ways_of_every_lane().back()),
                          name_of_way);
+
+// As `barmap info` says it of the engine.
+TEST_P(held_engine_test, holds_cuda_malloc_memory_as_it_is_told) {
+    device const gpu = device::open(0);
+    device_block const block(mib);
+    unsigned seen = 0;
+    for (engine_report const& each : gpu.pin(block.address(), mib).engines())
+        if (each.name == GetParam().engine) {
+            ++seen;
+            EXPECT_EQ(each.state == backend_state::usable, engine::holds_cuda_malloc(each.name))
+                << each.reason;
+        }
+    EXPECT_EQ(seen, 1u);
+}
 
 /// GPU memory and host memory that an engine reaches, and what should be in both.
 struct reached_memory {

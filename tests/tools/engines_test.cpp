@@ -89,6 +89,21 @@ TEST(info_engines, are_also_text) {
     EXPECT_LT(run.out.find("copy engine"), run.out.find("mapping; driver from ")) << run.out;
 }
 
+// CUDA may free such memory while it is copied, and the engine `driver` cannot hold it.
+TEST(info_engines, say_which_of_them_copies_no_cuda_malloc_memory) {
+    outcome const rows = barmap("info --json", "BARMAP_ENGINE=driver");
+    ASSERT_EQ(rows.exit_code, 0) << rows.err;
+    for (auto const& each : member(rows, "crossovers"))
+        EXPECT_EQ(each.at("cuda_malloc"), each.at("method") == "mapping") << each;
+    std::string const text = unfolded(barmap("info --verbose", "BARMAP_ENGINE=driver").out);
+    EXPECT_NE(text.find("; driver copies no cudaMalloc memory"), std::string::npos) << text;
+    EXPECT_NE(text.find("mapping; driver from 32 KiB, not of cudaMalloc memory"), std::string::npos)
+        << text;
+    std::string const without = barmap("info --verbose", "BARMAP_ENGINE=none").out;
+    EXPECT_EQ(without.find("driver copies no"), std::string::npos) << without;
+    EXPECT_EQ(without.find("not of cudaMalloc"), std::string::npos) << without;
+}
+
 TEST(info_engines, a_forced_one_that_is_not_usable_is_the_gpus_problem) {
     outcome const run = barmap("info --json", "BARMAP_ENGINE=channel");
     EXPECT_EQ(run.exit_code, 0) << run.err;

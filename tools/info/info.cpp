@@ -12,6 +12,7 @@
 #include "driver/cuda/driver_api.hpp"
 #include "map/backend.hpp"
 #include "transfer/engine/engine.hpp"
+#include "transfer/engine/held_memory.hpp"
 
 #include <barmap/device.hpp>
 #include <barmap/error.hpp>
@@ -167,14 +168,18 @@ void tell_crossovers(details& all, found_gpu const& gpu) {
         }
         std::vector<std::string> line;
         for (copy_crossover const& each : found.crossovers) {
-            all.crossovers.push_back(object({{"gpu", gpu.ordinal},
-                                             {"backend", found.backend},
-                                             {"direction", to_string(each.direction)},
-                                             {"host", to_string(each.host)},
-                                             {"from_bytes", each.from_bytes},
-                                             {"method", each.method}}));
+            all.crossovers.push_back(
+                object({{"gpu", gpu.ordinal},
+                        {"backend", found.backend},
+                        {"direction", to_string(each.direction)},
+                        {"host", to_string(each.host)},
+                        {"from_bytes", each.from_bytes},
+                        {"method", each.method},
+                        {"cuda_malloc", engine::holds_cuda_malloc(each.method)}}));
             if (each.from_bytes > 0) {
-                line.back() += formatted("; {} from {}", each.method, size_text(each.from_bytes));
+                line.back() += formatted(
+                    "; {} from {}{}", each.method, size_text(each.from_bytes),
+                    engine::holds_cuda_malloc(each.method) ? "" : ", not of cudaMalloc memory");
                 continue;
             }
             if (!line.empty())

@@ -5,6 +5,7 @@
 #include "output/units.hpp"
 
 #include "driver/rm/driver_series.hpp"
+#include "transfer/engine/held_memory.hpp"
 
 #include <algorithm>
 
@@ -94,13 +95,18 @@ std::string describe_copies(found_gpu const& gpu) {
     if (!first.problem.empty())
         return "not measured: " + first.problem;
     std::vector<std::string> parts;
-    for (copy_crossover const& each : first.crossovers)
-        if (each.host == host_memory_kind::pinned && each.method != "mapping")
-            parts.push_back(each.from_bytes == 0
-                                ? formatted("{} {}", each.method, to_string(each.direction))
-                                : formatted("{} from {} {}", each.method,
-                                            size_text(each.from_bytes), to_string(each.direction)));
-    return parts.empty() ? "by the CPU for every size" : joined(parts);
+    std::string without;
+    for (copy_crossover const& each : first.crossovers) {
+        if (each.host != host_memory_kind::pinned || each.method == "mapping")
+            continue;
+        parts.push_back(each.from_bytes == 0
+                            ? formatted("{} {}", each.method, to_string(each.direction))
+                            : formatted("{} from {} {}", each.method, size_text(each.from_bytes),
+                                        to_string(each.direction)));
+        if (!engine::holds_cuda_malloc(each.method))
+            without = formatted("; {} copies no cudaMalloc memory", each.method);
+    }
+    return parts.empty() ? "by the CPU for every size" : joined(parts) + without;
 }
 
 std::string describe_batches(found_gpu const& gpu) {

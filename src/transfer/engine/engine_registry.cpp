@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/engine/engine.hpp"
+#include "transfer/engine/held_memory.hpp"
 
 #include <barmap/report.hpp>
 
@@ -21,6 +22,10 @@ std::span<copy_registration const> registry() noexcept {
         {"driver", make_driver},
     }};
     return engines;
+}
+
+bool holds_cuda_malloc(std::string_view engine) noexcept {
+    return engine != "driver"; // hold_by_cuda() takes VMM memory only
 }
 
 } // namespace barmap::engine
