@@ -11,6 +11,7 @@
 #include "driver/cuda/context_scope.hpp"
 #include "driver/cuda/current_gpu.hpp"
 #include "driver/cuda/driver_api.hpp"
+#include "driver/cuda/stream_gpu.hpp"
 
 #include <atomic>
 #include <exception>
@@ -47,13 +48,10 @@ private:
 
 /// The stream's context, which may be of another GPU than the current one. Null where there is
 /// none, or no current one, which CUDA refuses. @throws error
-CUcontext context_of(CUstream stream) {
-    cuda::driver_api const& cu = cuda::api();
-    CUcontext current = nullptr, of_stream = nullptr;
-    if (cu.ctx_get_current(&current) != cuda::success || !current ||
-        cu.stream_get_ctx(stream, &of_stream) != cuda::success)
-        return nullptr;
-    return of_stream;
+CUcontext context_for(CUstream stream) {
+    CUcontext current = nullptr;
+    bool const has_one = cuda::api().ctx_get_current(&current) == cuda::success && current;
+    return has_one ? cuda::context_of(stream) : nullptr;
 }
 
 /// The GPU of the current context, or nothing where CUDA does not say. @throws error
@@ -83,7 +81,7 @@ std::optional<reason> try_to_take(batch_call const& call, CUresult& result) {
         return why;
     if (auto const why = judge_capture(call.stream))
         return why;
-    CUcontext const context = context_of(call.stream);
+    CUcontext const context = context_for(call.stream);
     if (!context)
         return reason::other_context;
     cuda::context_scope const scope(context);

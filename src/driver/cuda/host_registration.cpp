@@ -37,6 +37,19 @@ CUdeviceptr gpu_address_of(primary_context const& context, void* data) {
     return result;
 }
 
+/// Gives host memory back in its context, unless CUDA may be unloaded.
+template <class Free>
+void give_back(primary_context const& context, os::process_id owner, Free free) noexcept {
+    if (!drivers_are_up(owner))
+        return;
+    try {
+        context_scope const scope(context.get());
+        free();
+    } catch (error const&) {
+        // The context is gone, and what it had of the memory with it.
+    }
+}
+
 } // namespace
 
 host_registration::host_registration(CUdevice device, std::span<std::byte> memory)
@@ -52,14 +65,7 @@ CUdeviceptr host_registration::gpu_address() const {
 }
 
 host_registration::~host_registration() {
-    if (!drivers_are_up(owner_))
-        return;
-    try {
-        context_scope const scope(context_.get());
-        api().mem_host_unregister(data_);
-    } catch (error const&) {
-        // The context is gone, and the registration with it.
-    }
+    give_back(context_, owner_, [this] { api().mem_host_unregister(data_); });
 }
 
 host_allocation::host_allocation(CUdevice device, std::size_t bytes)
@@ -76,14 +82,7 @@ CUdeviceptr host_allocation::gpu_address() const {
 }
 
 host_allocation::~host_allocation() {
-    if (!drivers_are_up(owner_))
-        return;
-    try {
-        context_scope const scope(context_.get());
-        api().mem_free_host(data_);
-    } catch (error const&) {
-        // The context is gone, and the memory with it.
-    }
+    give_back(context_, owner_, [this] { api().mem_free_host(data_); });
 }
 
 } // namespace barmap::cuda
