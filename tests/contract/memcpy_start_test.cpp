@@ -107,31 +107,55 @@ TEST(memcpy_gpus, memory_of_another_gpu) {
     }
 }
 
+/// A batch from the second GPU's memory, while that GPU is the current one.
+class batch_of_the_second_gpu {
+public:
+    explicit batch_of_the_second_gpu(memcpy_program& m)
+        : block_((m.machine->use(1), mib)), given_(m.p.pieces(100, 200), stream_.get()) {
+        write_by_driver(block_.address(), pattern(mib, 1));
+        for (CUdeviceptr& each : given_.from)
+            each = block_.address() + (each - m.p.block.address());
+    }
+    void start() const {
+        memcpy_program::expect_left(given_.call(), reason::starting);
+        EXPECT_EQ(memcpy_program::wait_for_the_start(1), memcpy_dropin::gpu_batches::state::ready);
+    }
+    void expect_taken() const {
+        EXPECT_EQ(memcpy_dropin::take(given_.call()), cuda::success);
+        stream_.synchronize();
+        for (std::size_t i = 0; i < given_.bytes.size(); ++i) {
+            auto* const seen = reinterpret_cast<std::byte*>(given_.to[i]);
+            EXPECT_TRUE(read_by_driver(given_.from[i], given_.bytes[i]) ==
+                        std::vector<std::byte>(seen, seen + given_.bytes[i]));
+        }
+    }
+
+private:
+    device_block block_;
+    open_stream stream_;
+    copies given_;
+};
+
 // As those of a program whose threads leave the first GPU the current one.
 TEST(memcpy_gpus, a_stream_of_another_gpu_than_the_current_one) {
     set_environment("BARMAP_SIM_DEVICES", "2");
     memcpy_program m("driver");
     CUcontext first = nullptr, now = nullptr;
     expect_success(cuda::api().ctx_get_current(&first));
-    m.machine->use(1);
-    device_block const block(mib);
-    write_by_driver(block.address(), pattern(mib, 1));
-    open_stream const stream;
-    copies given{m.p.pieces(100, 200), stream.get()};
-    for (CUdeviceptr& each : given.from)
-        each = block.address() + (each - m.p.block.address());
+    batch_of_the_second_gpu const batch(m);
     expect_success(cuda::api().ctx_set_current(first));
-    m.expect_left(given.call(), reason::starting);
-    EXPECT_EQ(m.wait_for_the_start(1), memcpy_dropin::gpu_batches::state::ready);
-    EXPECT_EQ(memcpy_dropin::take(given.call()), cuda::success);
+    batch.start();
+    batch.expect_taken();
     expect_success(cuda::api().ctx_get_current(&now));
     EXPECT_EQ(now, first);
-    stream.synchronize();
-    for (std::size_t i = 0; i < 100; ++i)
-        EXPECT_TRUE(
-            read_by_driver(given.from[i], given.bytes[i]) ==
-            std::vector<std::byte>(reinterpret_cast<std::byte*>(given.to[i]),
-                                   reinterpret_cast<std::byte*>(given.to[i]) + given.bytes[i]));
+}
+
+TEST(memcpy_gpus, each_has_an_engine_of_its_own) {
+    set_environment("BARMAP_SIM_DEVICES", "2");
+    memcpy_program m("driver");
+    batch_of_the_second_gpu const batch(m);
+    batch.start();
+    batch.expect_taken();
 }
 
 TEST(memcpy_gpus, whose_handles_are_not_their_ordinals) {
@@ -148,29 +172,6 @@ TEST(memcpy_gpus, whose_handles_are_not_their_ordinals) {
 TEST(memcpy_gpus, there_are_64_at_most) {
     EXPECT_EQ(memcpy_dropin::gpu_batches::of(64), nullptr);
     EXPECT_EQ(memcpy_dropin::gpu_batches::of(-1), nullptr);
-}
-
-TEST(memcpy_gpus, each_has_an_engine_of_its_own) {
-    set_environment("BARMAP_SIM_DEVICES", "2");
-    memcpy_program m("driver");
-    m.machine->use(1);
-    device_block const block(mib);
-    open_stream const stream;
-    copies given{m.p.pieces(100, 200), stream.get()};
-    for (CUdeviceptr& each : given.from)
-        each = block.address() + (each - m.p.block.address());
-    m.expect_left(given.call(), reason::starting);
-    EXPECT_EQ(m.wait_for_the_start(1), memcpy_dropin::gpu_batches::state::ready);
-    write_by_driver(block.address(), pattern(mib, 1));
-    auto const taken = memcpy_dropin::take(given.call());
-    ASSERT_TRUE(taken);
-    EXPECT_EQ(*taken, cuda::success);
-    stream.synchronize();
-    for (std::size_t i = 0; i < 100; ++i)
-        EXPECT_TRUE(
-            read_by_driver(given.from[i], given.bytes[i]) ==
-            std::vector<std::byte>(reinterpret_cast<std::byte*>(given.to[i]),
-                                   reinterpret_cast<std::byte*>(given.to[i]) + given.bytes[i]));
 }
 
 // It takes milliseconds, in which the caller would wait.

@@ -80,6 +80,20 @@ protected:
         static inline int asked_ = 0;
     };
 
+    /// Memory of which 3 MiB lie at the end of one object, and 3 MiB at the start of the next.
+    struct range_of_two_objects {
+        static constexpr std::size_t bytes = 6 * mib;
+        pool_block large{100 * mib, pool_block::from::the_default_pool};
+        std::uintptr_t from = (large.address() / pool_object + 1) * pool_object - bytes / 2;
+        rm::exported_objects truth;
+
+        range_of_two_objects() {
+            auto const found = rm::exported_objects::of(from, bytes);
+            EXPECT_TRUE(found && found->parts.size() == 2);
+            truth = found.value();
+        }
+    };
+
     static inline bool is_older = false;
     static inline os::library_ioctls* ioctls = nullptr;
 
@@ -87,52 +101,41 @@ private:
     std::optional<machine> machine_;
 };
 
-// Of the range, 3 MiB lie at the end of one object, and 3 MiB at the start of the next.
 TEST_P(miscounted_export_test, sizes_that_do_not_add_up_are_not_believed) {
     device const gpu = device::open(0);
-    pool_block const large(100 * mib, pool_block::from::the_default_pool);
-    std::uintptr_t const border = (large.address() / pool_object + 1) * pool_object;
-    std::uintptr_t const from = border - 3 * mib;
-    constexpr std::size_t bytes = 6 * mib;
-    auto const truth = rm::exported_objects::of(from, bytes);
-    ASSERT_TRUE(truth.has_value());
-    ASSERT_EQ(truth->parts.size(), 2u);
+    range_of_two_objects const range;
     // Where each object begins does not depend on what is counted.
-    ASSERT_EQ(truth->parts[0].offset, pool_object - 3 * mib);
+    ASSERT_EQ(range.truth.parts[0].offset, pool_object - 3 * mib);
     unsigned seed = 1;
     using sizes = std::array<std::size_t, 2>;
-    for (sizes const& each : {sizes{mib, mib}, sizes{3 * mib, mib}, sizes{mib, 3 * mib},
-                              sizes{mib, 64 * mib}, sizes{0, bytes}, sizes{bytes + mib, mib},
-                              sizes{5 * mib, 3 * mib}, sizes{mib, ~std::size_t{0} - mib + 1}}) {
+    for (sizes const& each :
+         {sizes{mib, mib}, sizes{3 * mib, mib}, sizes{mib, 3 * mib}, sizes{mib, 64 * mib},
+          sizes{0, range.bytes}, sizes{range.bytes + mib, mib}, sizes{5 * mib, 3 * mib},
+          sizes{mib, ~std::size_t{0} - mib + 1}}) {
         SCOPED_TRACE(testing::Message() << each[0] << " and " << each[1]);
-        rm::exported_objects wrong = *truth;
+        rm::exported_objects wrong = range.truth;
         wrong.parts[0].bytes = each[0];
         wrong.parts[1].bytes = each[1];
         wrong.parts[1].offset = 0;
-        told const lie(from, bytes, wrong);
-        mapping const map = gpu.pin(from, bytes).map();
+        told const lie(range.from, range.bytes, wrong);
+        mapping const map = gpu.pin(range.from, range.bytes).map();
         EXPECT_GT(lie.asked(), 0);
-        expect_same_memory(map, from, ++seed);
+        expect_same_memory(map, range.from, ++seed);
     }
 }
 
 // Of more objects than one export names, the first ones must be less than all.
 TEST_P(miscounted_export_test, the_first_of_several_exports_is_not_all) {
     device const gpu = device::open(0);
-    pool_block const large(100 * mib, pool_block::from::the_default_pool);
-    std::uintptr_t const border = (large.address() / pool_object + 1) * pool_object;
-    std::uintptr_t const from = border - 3 * mib;
-    constexpr std::size_t bytes = 6 * mib;
-    auto const truth = rm::exported_objects::of(from, bytes);
-    ASSERT_TRUE(truth.has_value());
-    ASSERT_EQ(truth->parts.size(), 2u);
+    range_of_two_objects const range;
     for (std::size_t const first : {3 * mib, 6 * mib, mib}) {
         SCOPED_TRACE(first);
-        rm::exported_objects part = *truth;
+        rm::exported_objects part = range.truth;
         part.parts.resize(1);
         part.parts[0].bytes = first;
-        told const lie(from, bytes, part);
-        expect_same_memory(gpu.pin(from, bytes).map(), from, static_cast<unsigned>(first >> 20));
+        told const lie(range.from, range.bytes, part);
+        expect_same_memory(gpu.pin(range.from, range.bytes).map(), range.from,
+                           static_cast<unsigned>(first >> 20));
         EXPECT_GT(lie.asked(), 0);
     }
 }

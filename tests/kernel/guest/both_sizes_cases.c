@@ -69,18 +69,26 @@ static void end(struct store *store)
 	EXPECT_EQ(pthread_join(store->thread, NULL), 0);
 }
 
+/* Stops a store in the driver's or the kernel's function for large entries, and then excludes them. */
+static bool stop_in(const char *function, struct store *large)
+{
+	one = mapped(LARGE, 0);
+	if (!can_pause(function))
+		return false;
+	start(large);
+	gpu_wait_paused(one.gpu, 0);
+	exclude_large_entries(true);
+	return true;
+}
+
 /* The kernel decides for a large entry, and small ones are there before the driver is asked. */
 static void small_ones_come_first(void *unused)
 {
 	struct store large = { .place = 0, .continues = -1 };
 
 	(void)unused;
-	one = mapped(LARGE, 0);
-	if (!can_pause("gdrdrv_vma_huge_fault"))
+	if (!stop_in("gdrdrv_vma_huge_fault", &large))
 		return;
-	start(&large);
-	gpu_wait_paused(one.gpu, 0);
-	exclude_large_entries(true);
 	EXPECT_EQ(check_write((char *)one.words + LARGE / 2), 0);
 	gpu_continue(one.gpu, 0);
 	end(&large);
@@ -93,12 +101,8 @@ static void a_large_one_comes_first(void *unused)
 	struct store large = { .place = 0, .continues = 1 }, small = { .place = 1, .continues = -1 };
 
 	(void)unused;
-	one = mapped(LARGE, 0);
-	if (!can_pause("gdrdrv_vma_huge_fault"))
+	if (!stop_in("gdrdrv_vma_huge_fault", &large))
 		return;
-	start(&large);
-	gpu_wait_paused(one.gpu, 0);
-	exclude_large_entries(true);
 	EXPECT_EQ(gpu_pause(one.gpu, 1, "gdrdrv_vma_fault"), 0);
 	start(&small);
 	gpu_wait_paused(one.gpu, 1);
@@ -128,12 +132,8 @@ static void both_are_inserted_at_once(void *unused)
 	struct store large = { .place = 0, .continues = -1 }, small = { .place = 1, .continues = -1 };
 
 	(void)unused;
-	one = mapped(LARGE, 0);
-	if (!can_pause("vmf_insert_pfn_pmd"))
+	if (!stop_in("vmf_insert_pfn_pmd", &large))
 		return;
-	start(&large);
-	gpu_wait_paused(one.gpu, 0);
-	exclude_large_entries(true);
 	start(&small);
 	while (!small.done && (!small.id || state_of(small.id) != 'D'))
 		sched_yield();
