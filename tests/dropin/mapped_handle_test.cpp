@@ -4,6 +4,7 @@
 #include <array>
 #include <gtest/gtest.h>
 #include <set>
+#include <span>
 #include <vector>
 
 /// The table of handles, from inside.
@@ -40,7 +41,8 @@ mapping const& any_mapping() {
 }
 
 TEST(mapped_handle, copies_only_what_lies_in_its_mapping) {
-    std::array<std::byte, 64> gpu{}, host{};
+    std::array<std::byte, 192> memory{}, host{};
+    auto const gpu = std::span(memory).subspan<64, 64>();
     unsigned long const handle = allocate_handle();
     EXPECT_EQ(copied(handle, gpu.data(), host.data(), 1), refused) << "not mapped yet";
     publish_handle(handle, gpu.data(), gpu.size(), any_mapping());
