@@ -322,10 +322,11 @@ class Phases(InACopy):
     def test_continuous_integration_sums_what_users_run_and_the_rest(self):
         shutil.copytree(ROOT / ".ci", self.folder / ".ci")
         ran = "7 passed, 0 failed, 2 skipped"
-        self.stand_in("tests/packaging/readme.sh", f"echo typed; echo {ran}")
+        self.stand_in("tests/packaging/readme.sh", f"echo '$ typed    (after 3 s)'; echo {ran}")
         done = self.run_test(script="../.ci/run")
         self.expect_last(done, 12 + 7, 0, 1 + 2)
-        self.assertEqual((1, 0), (done.stdout.count("typed\n"), self.ran.count("-LE ^extra$")))
+        self.assertEqual((2, 0), (done.stdout.count("$ typed    (after 3 s)\n"), self.ran.count("-LE ^extra$")))
+        self.assertRegex(done.stdout, r"readme.sh took \d+ s\n(?s:.*)scripts/test --rest took \d+ s\n==== build with Addr")
 
         self.stand_in("tests/packaging/readme.sh", "echo 'it is broken'; exit 1")  # a command of the page fails
         done = self.run_test(script="../.ci/run")
