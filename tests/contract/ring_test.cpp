@@ -279,6 +279,22 @@ TEST_P(ring_test, the_next_kernel_goes_on_where_one_has_ended) {
         EXPECT_EQ(back.try_pop(), i * 10);
 }
 
+// Fewer than a warp returns credits for while it reads.
+TEST_P(ring_test, the_end_of_a_warp_returns_all_credits) {
+    cpu_side<ring_to_gpu<int>> ring(device::open(0), 8);
+    EXPECT_TRUE(ring.try_push(5));
+    ring.flush();
+    {
+        gpu::warp_consumer<int> in(ring.handle_for_thread());
+        int value = 0;
+        unsigned count = 0;
+        EXPECT_EQ(in.pop(value, count), status::ok);
+        EXPECT_EQ(value, 5);
+        EXPECT_EQ(ring.depth(), 1u);
+    }
+    EXPECT_EQ(ring.depth(), 0u);
+}
+
 TEST_P(ring_test, closing_is_told_after_the_last_message) {
     device const gpu = device::open(0);
     using message = sealed<24>;
