@@ -288,6 +288,22 @@ TEST_P(log_test, each_look_is_at_the_next_records) {
     expect_ids(log, 2, 1);
 }
 
+// What came to where the last looks have been.
+TEST_P(log_test, looks_at_a_large_ring_begin_again) {
+    constexpr std::uint32_t missing = 20'000;
+    log_ring log(device::open(0), std::size_t{1} << 15);
+    auto const to = log.handle_for_thread();
+    for (int looks = 0; looks < 3; ++looks) { // which go over all of it
+        EXPECT_FALSE(log.wait_for(0ns));
+        std::this_thread::sleep_for(110ms);
+    }
+    gpu::add_relaxed(to.next, missing);
+    log_numbered(to, missing);
+    ASSERT_TRUE(log.wait_for(20s));
+    expect_ids(log, missing, 1);
+    EXPECT_EQ(log.lost(), missing);
+}
+
 // Those that come between are not lost by it.
 TEST_P(log_test, what_has_come_before_the_record_behind_is_read_first) {
     log_ring log(device::open(0), 16);
