@@ -264,6 +264,29 @@ TEST_P(any_memory_test, nothing_is_exported) {
     ::close(descriptor);
 }
 
+// Pools may be shared in other ways than by a file descriptor.
+TEST_P(any_memory_test, a_pool_that_is_shared_in_another_way_has_no_descriptors) {
+    pool_block const block(mib, pool_block::from::the_default_pool);
+    changed_driver changed;
+    for (auto const& [types, kind] : {std::pair{0, memory_kind::pool},
+                                      {8, memory_kind::pool},
+                                      {1, memory_kind::pool_exportable},
+                                      {9, memory_kind::pool_exportable}}) {
+        static int told;
+        told = types;
+        changed->pointer_get_attributes = [](unsigned count, int* names, void** values,
+                                             CUdeviceptr address) {
+            CUresult const result =
+                changed_driver::real.pointer_get_attributes(count, names, values, address);
+            for (unsigned i = 0; i < count; ++i)
+                if (names[i] == cuda::pointer_allowed_handle_types)
+                    *static_cast<int*>(values[i]) = told;
+            return result;
+        };
+        EXPECT_EQ(cuda::describe(block.address(), mib).kind, kind) << types;
+    }
+}
+
 // What another process would be told. (That of another one is tried on a GPU.)
 TEST_P(any_memory_test, by_an_ipc_handle) {
     device const gpu = device::open(0);
